@@ -1,0 +1,3 @@
+module github.com/reprise-trace/reprise
+
+go 1.25
