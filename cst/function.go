@@ -1,6 +1,17 @@
 package cst
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Limits of a [Function], which every table and every encoding keeps.
+const (
+	MaxDepth = 32   // arrays inside one another
+	MaxName  = 4096 // bytes in the name of a function, a parameter or a class
+)
 
 // A Kind says what an argument means, which decides how its values are encoded
 // and what a later stage may do with them: a Rank may be rewritten relative to
@@ -36,6 +47,7 @@ func (k Kind) String() string {
 }
 
 // A Type is the type of a parameter: a kind, and what the kind needs besides.
+// Elem must not lead back to the Type itself.
 type Type struct {
 	Kind  Kind
 	Class string // KindHandle: the class of the object, such as "comm"
@@ -81,6 +93,8 @@ const (
 	InOut                  // both, recorded after the call
 )
 
+func (d Direction) valid() bool { return d <= InOut }
+
 func (d Direction) String() string {
 	switch d {
 	case In:
@@ -105,4 +119,68 @@ type Param struct {
 type Function struct {
 	Name   string
 	Params []Param
+}
+
+// Equal reports whether f and g are the same function.
+func (f Function) Equal(g Function) bool {
+	return f.Name == g.Name && slices.EqualFunc(f.Params, g.Params, func(p, q Param) bool {
+		return p.Name == q.Name && p.Direction == q.Direction && p.Type.Equal(q.Type)
+	})
+}
+
+// Validate returns nil if f can be declared in a [Table], and what is wrong
+// with it otherwise: an invalid kind or direction, a class on a type other than
+// a handle, an array without a type of elements or a type of elements on
+// something else, or more than [MaxDepth] or [MaxName] allow. Names may be
+// empty and need not be valid UTF-8.
+func (f Function) Validate() error {
+	if len(f.Name) > MaxName {
+		return fmt.Errorf("cst: name of a function has %d bytes", len(f.Name))
+	}
+	for i, p := range f.Params {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("cst: function %s: parameter %d: %w", f.Name, i, err)
+		}
+	}
+	return nil
+}
+
+func (p Param) check() error {
+	if len(p.Name) > MaxName {
+		return fmt.Errorf("name has %d bytes", len(p.Name))
+	}
+	if !p.Direction.valid() {
+		return fmt.Errorf("direction %d", p.Direction)
+	}
+	return p.Type.check()
+}
+
+func (t Type) check() error {
+	for depth := 0; ; depth++ {
+		switch {
+		case !t.Kind.valid():
+			return fmt.Errorf("kind %d", t.Kind)
+		case t.Kind != KindHandle && t.Class != "":
+			return fmt.Errorf("class %q of kind %v", t.Class, t.Kind)
+		case len(t.Class) > MaxName:
+			return fmt.Errorf("class has %d bytes", len(t.Class))
+		case t.Kind != KindArray && t.Elem != nil:
+			return fmt.Errorf("type of elements of kind %v", t.Kind)
+		case t.Kind != KindArray:
+			return nil
+		case t.Elem == nil:
+			return errors.New("array without a type of elements")
+		case depth == MaxDepth:
+			return fmt.Errorf("arrays nest deeper than %d", MaxDepth)
+		}
+		t = *t.Elem
+	}
+}
+
+// clone returns a copy of t that shares no storage with it.
+func (t Type) clone() Type {
+	if t.Kind == KindArray {
+		return ArrayOf(t.Elem.clone()) // at most MaxDepth deep
+	}
+	return t
 }

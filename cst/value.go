@@ -1,17 +1,36 @@
 package cst
 
-import "math"
+import (
+	"math"
+	"slices"
+	"unsafe"
+)
 
 // A Value is the value of one argument. Values are built by the functions named
-// after the kinds and are immutable. The zero Value is invalid.
+// after the kinds and are immutable. The zero Value is invalid. A Value takes 32
+// bytes, and what a string, bytes or an array refers to.
 //
-// Two Values are the same argument exactly if their encodings are equal: floats
-// compare bit for bit, so a NaN equals itself and −0 differs from 0.
+// Two Values are the same argument, as [Value.Equal] reports, exactly if their
+// encodings are equal: floats compare bit for bit, so a NaN equals itself and −0
+// differs from 0.
 type Value struct {
+	// Four words in four fields are what the compiler keeps in registers. What
+	// they mean depends on the kind:
+	//
+	//	Int, Rank, Tag, Handle  a
+	//	Float                   a, the bits
+	//	String, Bytes           a, the length, and ref, a *byte
+	//	Array                   a, the length, and ref, a *Value
+	//	Pointer, Status         a, b and c, or *(*int64)(ref) where c is too small
+	head head
+	a, b int64
+	ref  unsafe.Pointer // nil where not mentioned, and for length 0
+}
+
+type head struct {
+	_    [0]func() // Values do not compare with ==
 	kind Kind
-	n    [3]int64 // Int, Rank, Tag, Handle: n[0]; Float: bits in n[0]; Pointer and Status: all
-	text string   // String, Bytes
-	list []Value  // Array
+	c    int32
 }
 
 // A Pointer is a symbolic address: a byte inside a memory segment.
@@ -29,102 +48,159 @@ type Status struct {
 }
 
 // Int returns a Value of KindInt.
-func Int(v int64) Value { return Value{kind: KindInt, n: [3]int64{v}} }
+func Int(v int64) Value { return Value{head: head{kind: KindInt}, a: v} }
 
 // Float returns a Value of KindFloat with the bits of v.
 func Float(v float64) Value {
-	return Value{kind: KindFloat, n: [3]int64{int64(math.Float64bits(v))}}
+	return Value{head: head{kind: KindFloat}, a: int64(math.Float64bits(v))}
 }
 
 // String returns a Value of KindString. s need not be valid UTF-8.
-func String(s string) Value { return Value{kind: KindString, text: s} }
+func String(s string) Value { return textValue(KindString, s) }
 
 // Bytes returns a Value of KindBytes that holds a copy of b.
-func Bytes(b []byte) Value { return Value{kind: KindBytes, text: string(b)} }
+func Bytes(b []byte) Value { return textValue(KindBytes, string(b)) }
 
 // Rank returns a Value of KindRank.
-func Rank(v int64) Value { return Value{kind: KindRank, n: [3]int64{v}} }
+func Rank(v int64) Value { return Value{head: head{kind: KindRank}, a: v} }
 
 // Tag returns a Value of KindTag.
-func Tag(v int64) Value { return Value{kind: KindTag, n: [3]int64{v}} }
+func Tag(v int64) Value { return Value{head: head{kind: KindTag}, a: v} }
 
 // Handle returns a Value of KindHandle: the object with a symbolic id. The
 // class belongs to the parameter's type, not to the value.
-func Handle(id int64) Value { return Value{kind: KindHandle, n: [3]int64{id}} }
+func Handle(id int64) Value { return Value{head: head{kind: KindHandle}, a: id} }
 
 // PointerTo returns a Value of KindPointer.
 func PointerTo(p Pointer) Value {
-	return Value{kind: KindPointer, n: [3]int64{p.Segment, p.Displacement, p.Device}}
+	return tripleValue(KindPointer, p.Segment, p.Displacement, p.Device)
 }
 
 // StatusOf returns a Value of KindStatus.
-func StatusOf(s Status) Value {
-	return Value{kind: KindStatus, n: [3]int64{s.Source, s.Tag, s.Error}}
-}
+func StatusOf(s Status) Value { return tripleValue(KindStatus, s.Source, s.Tag, s.Error) }
 
 // Array returns a Value of KindArray. It keeps elems, which must not be
 // changed afterwards.
-func Array(elems ...Value) Value { return Value{kind: KindArray, list: elems} }
+func Array(elems ...Value) Value {
+	v := Value{head: head{kind: KindArray}, a: int64(len(elems))}
+	if len(elems) > 0 {
+		v.ref = unsafe.Pointer(unsafe.SliceData(elems))
+	}
+	return v
+}
+
+func textValue(k Kind, s string) Value {
+	v := Value{head: head{kind: k}, a: int64(len(s))}
+	if len(s) > 0 {
+		v.ref = unsafe.Pointer(unsafe.StringData(s))
+	}
+	return v
+}
+
+func tripleValue(k Kind, a, b, c int64) Value {
+	v := Value{head: head{kind: k, c: int32(c)}, a: a, b: b}
+	if int64(int32(c)) != c {
+		v.ref = spill(c)
+	}
+	return v
+}
+
+// spill is apart from tripleValue so that only it allocates.
+func spill(c int64) unsafe.Pointer {
+	p := new(int64)
+	*p = c
+	return unsafe.Pointer(p)
+}
+
+// text returns the contents of a Value of KindString or KindBytes.
+func (v *Value) text() string { return unsafe.String((*byte)(v.ref), int(v.a)) }
+
+// list returns the elements of a Value of KindArray.
+func (v *Value) list() []Value { return unsafe.Slice((*Value)(v.ref), int(v.a)) }
+
+// third returns the third number of a Value of KindPointer or KindStatus.
+func (v *Value) third() int64 {
+	if v.ref != nil {
+		return *(*int64)(v.ref)
+	}
+	return int64(v.head.c)
+}
 
 // Kind returns the kind of v, or zero if v is the zero Value.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind { return v.head.kind }
 
 // Int returns the number in a Value of KindInt, KindRank, KindTag or
 // KindHandle. It panics if v has another kind.
 func (v Value) Int() int64 {
-	switch v.kind {
+	switch v.head.kind {
 	case KindInt, KindRank, KindTag, KindHandle:
-		return v.n[0]
+		return v.a
 	}
-	panic("cst: Int of a Value of kind " + v.kind.String())
+	panic("cst: Int of a Value of kind " + v.head.kind.String())
 }
 
 // Float returns the number in a Value of KindFloat. It panics if v has another
 // kind.
 func (v Value) Float() float64 {
 	v.must(KindFloat, "Float")
-	return math.Float64frombits(uint64(v.n[0]))
+	return math.Float64frombits(uint64(v.a))
 }
 
 // Text returns the contents of a Value of KindString or KindBytes. It panics if
 // v has another kind.
 func (v Value) Text() string {
-	if v.kind != KindBytes {
+	if v.head.kind != KindBytes {
 		v.must(KindString, "Text")
 	}
-	return v.text
+	return v.text()
 }
 
 // Pointer returns the address in a Value of KindPointer. It panics if v has
 // another kind.
 func (v Value) Pointer() Pointer {
 	v.must(KindPointer, "Pointer")
-	return Pointer{Segment: v.n[0], Displacement: v.n[1], Device: v.n[2]}
+	return Pointer{Segment: v.a, Displacement: v.b, Device: v.third()}
 }
 
 // Status returns the status in a Value of KindStatus. It panics if v has
 // another kind.
 func (v Value) Status() Status {
 	v.must(KindStatus, "Status")
-	return Status{Source: v.n[0], Tag: v.n[1], Error: v.n[2]}
+	return Status{Source: v.a, Tag: v.b, Error: v.third()}
 }
 
 // Len returns the number of elements of a Value of KindArray. It panics if v
 // has another kind.
 func (v Value) Len() int {
 	v.must(KindArray, "Len")
-	return len(v.list)
+	return int(v.a)
 }
 
 // Index returns element i of a Value of KindArray. It panics if v has another
 // kind or i is out of range.
 func (v Value) Index(i int) Value {
 	v.must(KindArray, "Index")
-	return v.list[i]
+	return v.list()[i]
+}
+
+// Equal reports whether v and w are the same argument.
+func (v Value) Equal(w Value) bool {
+	if v.head.kind != w.head.kind || v.a != w.a || v.b != w.b {
+		return false
+	}
+	switch v.head.kind {
+	case KindString, KindBytes:
+		return v.text() == w.text()
+	case KindPointer, KindStatus:
+		return v.third() == w.third()
+	case KindArray:
+		return slices.EqualFunc(v.list(), w.list(), Value.Equal)
+	}
+	return true
 }
 
 func (v Value) must(k Kind, method string) {
-	if v.kind != k {
-		panic("cst: " + method + " of a Value of kind " + v.kind.String())
+	if v.head.kind != k {
+		panic("cst: " + method + " of a Value of kind " + v.head.kind.String())
 	}
 }

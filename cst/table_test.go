@@ -1,0 +1,305 @@
+package cst
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A model is what a Table is meant to be, found by looking through all of it.
+type model struct {
+	functions []Function
+	calls     []modelCall
+}
+
+type modelCall struct {
+	fn    int
+	args  []Value
+	count uint64
+}
+
+func (m *model) declare(f Function) int {
+	if i := slices.IndexFunc(m.functions, f.Equal); i >= 0 {
+		return i
+	}
+	m.functions = append(m.functions, f)
+	return len(m.functions) - 1
+}
+
+func (m *model) intern(fn int, n uint64, args []Value) uint32 {
+	for i, c := range m.calls {
+		if c.fn == fn && slices.EqualFunc(c.args, args, Value.Equal) {
+			m.calls[i].count += n
+			return uint32(i)
+		}
+	}
+	m.calls = append(m.calls, modelCall{fn, args, n})
+	return uint32(len(m.calls) - 1)
+}
+
+// check compares a table with the model.
+func (m *model) check(t *rapid.T, table *Table) {
+	if !slices.EqualFunc(table.Functions(), m.functions, Function.Equal) || table.Len() != len(m.calls) {
+		t.Fatalf("%d functions, %d signatures, want %d, %d", len(table.Functions()), table.Len(), len(m.functions), len(m.calls))
+	}
+	var terminal uint32
+	var calls uint64
+	for fn, args := range table.All() {
+		c := m.calls[terminal]
+		if fn != c.fn || !slices.EqualFunc(args, c.args, Value.Equal) || table.Count(terminal) != c.count {
+			t.Fatalf("signature %d is %d%v, %d times, want %+v", terminal, fn, args, table.Count(terminal), c)
+		}
+		calls += c.count
+		terminal++
+	}
+	if int(terminal) != len(m.calls) || table.Calls() != calls {
+		t.Fatalf("%d signatures, %d calls, want %d, %d", terminal, table.Calls(), len(m.calls), calls)
+	}
+}
+
+func TestTableModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			table Table
+			m     model
+		)
+		declare := func(f Function) int {
+			fn, want := table.Declare(f), m.declare(f)
+			if fn != want {
+				t.Fatalf("Declare = %d, want %d", fn, want)
+			}
+			return fn
+		}
+		intern := func(fn int, n uint64, args []Value) {
+			var terminal uint32
+			if n == 1 {
+				terminal = table.Intern(fn, args...)
+			} else {
+				terminal = table.InternRun(fn, n, args...)
+			}
+			if want := m.intern(fn, n, args); terminal != want {
+				t.Fatalf("terminal = %d, want %d", terminal, want)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"declare": func(t *rapid.T) { declare(functionGen.Draw(t, "function")) },
+			"new": func(t *rapid.T) {
+				f := functionGen.Draw(t, "function")
+				intern(declare(f), uint64(rapid.IntRange(0, 3).Draw(t, "n")), drawArgs(t, f))
+			},
+			"many": func(t *rapid.T) { // makes the table grow
+				fn := declare(function(Type{Kind: KindInt}))
+				for i := range rapid.IntRange(0, 40).Draw(t, "many") {
+					intern(fn, 1, []Value{Int(int64(i))})
+				}
+			},
+			"again": func(t *rapid.T) {
+				if len(m.calls) > 0 {
+					c := rapid.SampledFrom(m.calls).Draw(t, "call")
+					intern(c.fn, 1, c.args)
+				}
+			},
+			"": func(t *rapid.T) { m.check(t, &table) },
+		})
+	})
+}
+
+// TestMerge checks that mapping back gives the same functions, signatures and
+// counts, that everything in the result comes from a or b, and in which order.
+func TestMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawTable(t), drawTable(t)
+		var m model
+		for _, from := range []*Table{a, b} { // a's signatures in part
+			for terminal := range uint32(from.Len()) {
+				if fn, args := from.Signature(terminal); rapid.Bool().Draw(t, "share") {
+					b.Intern(b.Declare(from.Functions()[fn]), args...)
+				}
+			}
+		}
+		before := []*Table{clone(t, a), clone(t, b)}
+		merged, fromA, fromB := Merge(a, b)
+		if !a.Equal(before[0]) || !b.Equal(before[1]) {
+			t.Fatal("Merge changed its arguments")
+		}
+		for i, from := range []*Table{a, b} {
+			numbers := make([]int, len(from.Functions()))
+			for fn, f := range from.Functions() {
+				numbers[fn] = m.declare(f)
+			}
+			for terminal := range uint32(from.Len()) {
+				fn, args := from.Signature(terminal)
+				want := m.intern(numbers[fn], 0, args)
+				m.calls[want].count = addSaturated(m.calls[want].count, from.Count(terminal))
+				if got := [][]uint32{fromA, fromB}[i][terminal]; got != want {
+					t.Fatalf("terminal %d of table %d is %d, want %d", terminal, i, got, want)
+				}
+			}
+		}
+		if len(fromA) != a.Len() || len(fromB) != b.Len() {
+			t.Fatalf("renumbered %d and %d, want %d and %d", len(fromA), len(fromB), a.Len(), b.Len())
+		}
+		var want Table
+		for _, f := range m.functions {
+			want.Declare(f)
+		}
+		for _, c := range m.calls {
+			want.InternRun(c.fn, c.count, c.args...)
+		}
+		if !merged.Equal(&want) {
+			t.Fatalf("merged %+v, want %+v", merged, &want)
+		}
+		// The result is a table like any other, and independent.
+		merged.Intern(merged.Declare(Function{Name: "only here"}))
+		if !a.Equal(before[0]) || !b.Equal(before[1]) {
+			t.Fatal("changing the result changed what was merged")
+		}
+	})
+}
+
+func addSaturated(x, y uint64) uint64 {
+	if x+y < x {
+		return math.MaxUint64
+	}
+	return x + y
+}
+
+// clone copies a table by way of its encoding.
+func clone(t rapid.TB, table *Table) *Table {
+	enc, err := table.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(enc, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestInternPanics(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call func(table *Table, fn int)
+	}{
+		{"TooFew", func(table *Table, fn int) { table.Intern(fn, Int(1)) }},
+		{"TooMany", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(), Int(1)) }},
+		{"Kind", func(table *Table, fn int) { table.Intern(fn, Rank(1), Array()) }},
+		{"ZeroValue", func(table *Table, fn int) { table.Intern(fn, Value{}, Array()) }},
+		{"Element", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(Array(Int(1)), Array(Int(1), Tag(1)))) }},
+		{"ElementKind", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(Int(1))) }},
+		{"Function", func(table *Table, fn int) { table.Intern(fn+1, Int(1), Array()) }},
+		{"NegativeFunction", func(table *Table, fn int) { table.Intern(-1) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var table Table
+			fn := table.Declare(function(Type{Kind: KindInt}, nested(2, Type{Kind: KindInt})))
+			table.Intern(fn, Int(1), Array(Array()))
+			before := clone(t, &table)
+			if !panics(func() { tt.call(&table, fn) }) {
+				t.Error("did not panic")
+			}
+			if table.Intern(fn, Int(1), Array(Array())); table.Len() != 1 || table.Equal(before) {
+				t.Error("table is damaged after the panic")
+			}
+		})
+	}
+}
+
+// TestInternAllocs checks that a known signature allocates nothing and that the
+// arguments stay where the caller has them.
+func TestInternAllocs(t *testing.T) {
+	table, fn := sends(100)
+	text := table.Declare(function(Type{Kind: KindString}, nested(1, Type{Kind: KindInt})))
+	name := string([]byte{byte('0' + fn)})
+	call := func() {
+		internSend(table, fn, 7)
+		table.Intern(text, String(name), Array(Int(1), Int(2)))
+	}
+	call()
+	if n := testing.AllocsPerRun(100, call); n != 0 {
+		t.Errorf("%v allocations for known signatures, want none", n)
+	}
+}
+
+func TestCountsSaturate(t *testing.T) {
+	var table Table
+	fn := table.Declare(Function{Name: "f"})
+	for range 3 {
+		table.InternRun(fn, math.MaxUint64-1)
+	}
+	if table.Count(0) != math.MaxUint64 || table.Calls() != math.MaxUint64 {
+		t.Errorf("Count, Calls = %d, %d", table.Count(0), table.Calls())
+	}
+}
+
+// TestDeclareCopies checks that a table does not change with what was declared.
+func TestDeclareCopies(t *testing.T) {
+	f := function(nested(2, Type{Kind: KindInt}))
+	var table Table
+	table.Declare(f)
+	f.Params[0].Type.Elem.Elem.Kind = KindFloat
+	f.Params[0].Name = "q"
+	if got := table.Functions()[0]; !got.Equal(function(nested(2, Type{Kind: KindInt}))) {
+		t.Errorf("declared function became %+v", got)
+	}
+}
+
+// TestEncodedStays checks that what Encoded returns survives later signatures.
+func TestEncodedStays(t *testing.T) {
+	table, fn := sends(1)
+	enc := table.Encoded(0)
+	want := slices.Clone(enc)
+	for i := range 1000 {
+		internSend(table, fn, i)
+	}
+	_ = append(enc, 0xff)
+	if !slices.Equal(enc, want) || !slices.Equal(table.Encoded(0), want) {
+		t.Errorf("signature 0 is %x, was %x", table.Encoded(0), want)
+	}
+	if got, _ := table.Signature(1); got != fn {
+		t.Errorf("appending to signature 0 changed signature 1")
+	}
+}
+
+func TestAllStops(t *testing.T) {
+	table, _ := sends(10)
+	n := 0
+	for range table.All() {
+		if n++; n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("yielded %d signatures, want 3", n)
+	}
+}
+
+// TestConcurrentReads shares one list of functions between goroutines, for the
+// race detector.
+func TestConcurrentReads(t *testing.T) {
+	table, fn := sends(100)
+	enc := table.AppendSignatures(nil)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			got, err := ParseSignatures(table, enc, Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got.Declare(Function{Name: "f"})
+			internSend(got, fn, 200)
+			if merged, _, _ := Merge(table, got); merged.Len() != 101 {
+				t.Errorf("merged %d signatures, want 101", merged.Len())
+			}
+		})
+	}
+	wg.Wait()
+	if table.Len() != 100 || len(table.Functions()) != 1 {
+		t.Errorf("the shared table has %d signatures and %d functions", table.Len(), len(table.Functions()))
+	}
+}
