@@ -1,0 +1,141 @@
+package sequitur
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// perEvent reports the time per event of the loop that just ended and the size
+// of the encoding it produced, both per event, so that streams of different
+// lengths compare.
+func perEvent(b *testing.B, events, encoded int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*events), "ns/event")
+	b.ReportMetric(float64(encoded)/float64(events), "B/event")
+	b.ReportMetric(0, "ns/op")
+}
+
+// benchAppend appends inputs, each to a Builder that begins empty, and reports
+// the allocations, all of which are growth, per event.
+func benchAppend(b *testing.B, inputs ...[]Symbol) {
+	var (
+		events, encoded int
+		before, after   runtime.MemStats
+	)
+	for _, in := range inputs {
+		enc, _ := build(in).MarshalBinary()
+		encoded += len(enc)
+		events += len(in)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for b.Loop() {
+		for _, in := range inputs {
+			var bld Builder
+			for _, s := range in {
+				bld.Append(s)
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	perEvent(b, events, encoded)
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(b.N*events), "allocs/event")
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, st := range streams {
+		b.Run("stream="+st.name, func(b *testing.B) { benchAppend(b, st.gen(1_000_000)) })
+	}
+}
+
+func BenchmarkAppendTrace(b *testing.B) {
+	for _, tr := range readTraces(b) {
+		b.Run("trace="+tr.name, func(b *testing.B) { benchAppend(b, tr.ranks...) })
+	}
+}
+
+// BenchmarkAppendLength shows the cost per event over the length of the input.
+func BenchmarkAppendLength(b *testing.B) {
+	for _, st := range streams {
+		for _, n := range []int{1e4, 1e5, 1e6, 1e7} {
+			b.Run(fmt.Sprintf("stream=%s/events=%d", st.name, n), func(b *testing.B) { benchAppend(b, st.gen(n)) })
+		}
+	}
+}
+
+// BenchmarkAppendBody shows the cost per event over the length of the body of a
+// loop: steady, and with one symbol of each round another.
+func BenchmarkAppendBody(b *testing.B) {
+	for _, body := range []int{3, 10, 100, 1_000, 10_000, 100_000} {
+		n := max(1_000_000, 20*body)
+		run := func(miss string, in []Symbol) {
+			b.Run(fmt.Sprintf("miss=%s/body=%d", miss, body), func(b *testing.B) { benchAppend(b, in) })
+		}
+		run("Never", loop(n, body))
+		run("Start", nearMissLoop(n, body, 0))
+		run("Middle", nearMissLoop(n, body, body/2))
+		run("End", nearMissLoop(n, body, body-1))
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, st := range streams {
+		b.Run("stream="+st.name, func(b *testing.B) {
+			var bld Builder
+			for _, s := range st.gen(100_000) {
+				bld.Append(s)
+			}
+			var g *Grammar
+			for b.Loop() {
+				g = bld.Snapshot()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*g.Symbols()), "ns/symbol")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for _, st := range streams {
+		in := st.gen(100_000)
+		enc, _ := build(in).MarshalBinary()
+		b.Run("stream="+st.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(enc))) // MB/s of encoded input
+			for b.Loop() {
+				if _, err := Parse(enc, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perEvent(b, len(in), len(enc))
+		})
+	}
+}
+
+func BenchmarkAll(b *testing.B) {
+	for _, st := range streams {
+		g := build(st.gen(1_000_000))
+		b.Run("stream="+st.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for range g.All() {
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/(float64(b.N)*float64(g.Len())), "ns/event")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	for _, st := range streams {
+		g := build(st.gen(1_000_000))
+		b.Run("stream="+st.name, func(b *testing.B) {
+			i := uint64(0)
+			for b.Loop() {
+				i = (i + 611_953) % g.Len()
+				g.At(i)
+			}
+		})
+	}
+}

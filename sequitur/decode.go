@@ -1,0 +1,127 @@
+package sequitur
+
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A ParseError reports where and why [Parse] rejected its input: Offset is that
+// of the first byte of the offending field, Field its name in the package
+// documentation, and Err wraps [ErrCorrupt], [ErrLimit] or
+// [io.ErrUnexpectedEOF].
+type ParseError = wire.Error
+
+// Errors that a [ParseError] wraps, for use with [errors.Is].
+var (
+	ErrCorrupt = wire.ErrCorrupt
+	ErrLimit   = wire.ErrLimit
+)
+
+// Options configures [Parse]. The zero Options is the default configuration.
+type Options struct {
+	// MaxLen is the longest expansion to accept, in symbols. Zero means 2⁶³−1,
+	// the longest there is: reading a grammar expands only what is asked for.
+	MaxLen uint64
+}
+
+// Parse decodes a grammar that fills data. It does not retain data. What it
+// returns is safe to use whoever wrote data. An error from Parse is a
+// [*ParseError].
+func Parse(data []byte, o Options) (*Grammar, error) {
+	if o.MaxLen == 0 || o.MaxLen > math.MaxInt64 {
+		o.MaxLen = math.MaxInt64
+	}
+	p := parser{Decoder: wire.NewDecoder("sequitur", data), max: o.MaxLen}
+	n := p.Count("rules", 2)
+	p.g.ends = make([]uint32, 0, n)
+	p.used = make([]bool, n)
+	for r := 0; r < n && p.Err() == nil; r++ {
+		p.rule(r, r == n-1)
+	}
+	p.End("symbol")
+	for r := 0; r < n-1 && p.Err() == nil; r++ {
+		if !p.used[r] {
+			p.Corrupt(p.Offset(), "rules", "rule %d of %d is not used", r, n)
+		}
+	}
+	if p.Err() != nil {
+		return nil, p.Err()
+	}
+	if n == 0 {
+		return &Grammar{}, nil
+	}
+	return &p.g, nil
+}
+
+// A parser is the state of Parse.
+type parser struct {
+	wire.Decoder
+	g    Grammar
+	used []bool // the rules that are referred to
+	max  uint64 // longest expansion
+}
+
+// rule reads rule r, which may refer to the rules before it.
+func (p *parser) rule(r int, start bool) {
+	at := p.Offset()
+	n := p.Count("symbols", 1)
+	switch {
+	case p.Err() != nil:
+		return
+	case n == 0 || n == 1 && !start:
+		p.Corrupt(at, "symbols", "%d in rule %d", n, r)
+		return
+	case len(p.g.symbols)+n > math.MaxUint32:
+		p.Limit(at, "symbols", "more than %d", uint32(math.MaxUint32))
+		return
+	}
+	begin := len(p.g.symbols)
+	var end uint64
+	for range n {
+		at := p.Offset()
+		s := p.symbol(r)
+		if p.Err() != nil {
+			return
+		}
+		if last := len(p.g.symbols) - 1; last >= begin && p.g.symbols[last].ref == s.ref {
+			p.Corrupt(at, "symbol", "repeats the one before it")
+			return
+		}
+		end = wire.AddSat(end, wire.MulSat(s.count, p.g.length(s.ref)))
+		if end > p.max {
+			p.Limit(at, "symbol", "rule %d expands to more than %d symbols", r, p.max)
+			return
+		}
+		s.end = end
+		p.g.symbols = append(p.g.symbols, s)
+	}
+	p.g.ends = append(p.g.ends, uint32(len(p.g.symbols)))
+}
+
+// symbol reads a symbol of rule r, all but its end.
+func (p *parser) symbol(r int) symbol {
+	at := p.Offset()
+	v := p.Uvarint("symbol")
+	s := symbol{count: 1}
+	switch value := v >> flagBits; {
+	case v&flagRule == 0 && value > uint64(MaxSymbol):
+		p.Corrupt(at, "symbol", "terminal %d is more than %d", value, uint32(MaxSymbol))
+	case v&flagRule == 0:
+		s.ref = ref(value)
+	case value >= uint64(r):
+		p.Corrupt(at, "symbol", "rule %d refers back %d rules", r, wire.AddSat(value, 1))
+	default:
+		s.ref = ruleRef(uint32(r) - 1 - uint32(value))
+		p.used[s.ref.rule()] = true
+	}
+	if v&flagCounted != 0 {
+		at = p.Offset()
+		if s.count = p.Uvarint("count"); s.count > math.MaxUint64-2 {
+			p.Corrupt(at, "count", "overflows 64 bits")
+			return s
+		}
+		s.count += 2
+	}
+	return s
+}

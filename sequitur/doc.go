@@ -1,0 +1,68 @@
+// Package sequitur implements online grammar compression with repetition
+// counts: it folds a sequence of symbols, as it arrives, into a small
+// context-free grammar that generates exactly that sequence.
+//
+// A [Builder] takes symbols, or runs of one symbol, and returns an immutable
+// [Grammar]. Loops become rules with a count: the sequence of a program that
+// runs three nested loops takes a handful of symbols, however often they run.
+// A Grammar is read without expanding it: from any position, by random access,
+// or by what it contains.
+//
+// # Invariants
+//
+// A symbol of a right-hand side is a terminal or a rule, with a count ≥ 1. In
+// the grammars a Builder makes,
+//
+//   - adjacent symbols of one right-hand side differ, counts aside;
+//   - no digram, two adjacent symbols with their counts, occurs twice;
+//   - every rule but the start rule is used at least twice, or once with a
+//     count above 1, and has at least two symbols.
+//
+// # Cost
+//
+// Appending takes amortized constant time, whatever the length of the input,
+// the length of a loop's body and the depth of the grammar. A Builder holds at
+// most 48 bytes for each symbol of the grammar, and reading holds one frame for
+// each level of its depth.
+//
+// # Encoding
+//
+// A grammar is encoded as
+//
+//	rules    uvarint  number of rules, the start rule included; 0 for the empty sequence
+//
+// and then the rules, each after those it refers to, the start rule last:
+//
+//	symbols  uvarint  number of symbols: 2 or more, in the start rule 1 or more
+//	symbol   uvarint  value<<2 | rule<<1 | counted, for each symbol
+//	count    uvarint  count−2, after a symbol with counted set
+//
+// The value of a terminal is the terminal. The value of a rule is its distance
+// back from the rule that refers to it, less one. Every integer takes its
+// shortest form, so a grammar has exactly one encoding. There is no checksum:
+// what contains a grammar has one.
+//
+// # Limits
+//
+// A dozen bytes can generate 2⁶³ symbols. [Parse] refuses input whose expansion
+// is longer than [Options.MaxLen], allocates memory in proportion to the bytes
+// it was given, and accepts only rules that make every level of an expansion
+// yield symbols, so that reading k symbols takes O(k + depth) steps whoever
+// wrote the grammar. No method recurses.
+//
+// # Source
+//
+// C. G. Nevill-Manning and I. H. Witten, "Identifying Hierarchical Structure in
+// Sequences: A linear-time algorithm", JAIR 7:67–82, 1997. Repetition counts are
+// those of M. Dorier, S. Ibrahim, G. Antoniu and R. Ross, "Using Formal Grammars
+// to Predict I/O Behaviors in HPC: The Omnisc'IO Approach", TPDS 27(8), 2016,
+// and of C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI Tracing and
+// Proxy Application Autogeneration", TPDS 34(1), 2023, §2.2. This package departs
+// from them in three ways. The last run of the input enters the grammar only
+// when another symbol follows, with its final count; if its digram is unknown
+// with that count but known with count 1, one repetition is split off. While the
+// input repeats the expansion of the last rule, it is compared with that
+// expansion and the grammar is not touched. Where it departs from it, what
+// matched is cut off the rules on the way as their common prefix, in one step
+// for each level.
+package sequitur

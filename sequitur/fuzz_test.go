@@ -1,0 +1,69 @@
+package sequitur
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzParse checks that whatever Parse accepts is the one encoding of what it
+// returns, that every way of reading it agrees, and that a Builder makes a
+// grammar of the same sequence.
+func FuzzParse(f *testing.F) {
+	for _, in := range [][]Symbol{nil, {1}, cycle(9, 1, 2), cycle(7, 1, 2, 300), append(cycle(7, 1, 1, 2), cycle(9, 1, 2)...)} {
+		enc, _ := build(in).MarshalBinary()
+		f.Add(enc)
+	}
+	f.Add(bomb(5))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := Parse(data, Options{MaxLen: 1 << 12})
+		if err != nil {
+			return
+		}
+		if enc, err := g.MarshalBinary(); err != nil || !bytes.Equal(enc, data) {
+			t.Fatalf("re-encoded differently, %v\nin  %x\nout %x", err, data, enc)
+		}
+		in := expand(t, g)
+		var n uint64
+		for range g.Occurrences() {
+			n++
+		}
+		for at, r := range g.RunsFrom(g.Len() / 2) {
+			if in[at] != r.Symbol || g.At(at) != r.Symbol || g.At(at+r.Count-1) != r.Symbol {
+				t.Fatalf("run of %d at %d, but %d there", r.Symbol, at, in[at])
+			}
+		}
+		if len(g.String()) == 0 || n > g.Len() {
+			t.Fatal("no text, or too many terminals")
+		}
+		if again := build(in); !slices.Equal(expand(t, again), in) {
+			t.Fatalf("built a different sequence of %v", in)
+		}
+	})
+}
+
+// FuzzBuilder gives sequences to the coverage-guided fuzzer, a symbol a byte.
+func FuzzBuilder(f *testing.F) {
+	f.Add([]byte("abcabcabdabcabcabd"))
+	f.Add([]byte("aabaaabaabaaab"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var (
+			b  Builder
+			in []Symbol
+		)
+		for _, c := range data[:min(len(data), 1<<12)] {
+			in = append(in, Symbol(c%8))
+			b.Append(Symbol(c % 8))
+		}
+		g := b.Finish()
+		if out := expand(t, g); !slices.Equal(out, in) {
+			t.Fatalf("expansion = %v, want %v", out, in)
+		}
+		checkInvariants(t, g)
+	})
+}
+
+// FuzzRoundTrip gives the property in decode_test.go to the fuzzer.
+func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
