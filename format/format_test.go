@@ -1,0 +1,514 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// An item is what a test adds to a file.
+type item struct {
+	kind    Kind
+	key     uint64
+	content []byte
+}
+
+// write returns a file of items.
+func write(t rapid.TB, o Options, items []item) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := NewWriter(&buf, o)
+	for _, it := range items {
+		if err := w.Add(it.kind, it.key, it.content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// open returns a Reader of file.
+func open(t rapid.TB, file []byte, o Options) *Reader {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// salvageOf returns what Salvage finds in file.
+func salvageOf(t rapid.TB, file []byte, o Options) (*Reader, []Loss) {
+	t.Helper()
+	r, losses, err := Salvage(bytes.NewReader(file), int64(len(file)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, losses
+}
+
+// checkItems checks that r holds items, in that order, and nothing else.
+func checkItems(t rapid.TB, r *Reader, items []item) {
+	t.Helper()
+	if r.Len() != len(items) {
+		t.Fatalf("%d sections, want %d", r.Len(), len(items))
+	}
+	for i, s := range r.All() {
+		want := items[i]
+		if s.Kind != want.kind || s.Key != want.key || s.Len != int64(len(want.content)) {
+			t.Fatalf("section %d = %+v, want kind %d, key %d, %d bytes", i, s, want.kind, want.key, len(want.content))
+		}
+		if found, ok := r.Lookup(s.Kind, s.Key); !ok || found != s {
+			t.Fatalf("Lookup = %+v, %v, want %+v", found, ok, s)
+		}
+		got, err := r.AppendContent([]byte("dst"), s)
+		if err != nil || string(got) != "dst"+string(want.content) {
+			t.Fatalf("content of section %d = %q, %v, want %q", i, got, err, want.content)
+		}
+	}
+}
+
+// samples is a small file of everything there is: all encodings, an empty
+// section, large numbers, a shared content.
+var samples = []item{
+	{1, 0, []byte("a section that is stored as it is")},
+	{1, 1, bytes.Repeat([]byte("compressible "), 20)},
+	{2, 1 << 63, bytes.Repeat([]byte("compressible "), 20)},
+	{1<<32 - 1, 0, nil},
+	{0, 1<<64 - 1, []byte{0xf5}},
+	{3, 7, bytes.Repeat([]byte{7}, 300)},
+	{3, 6, nil},
+}
+
+var encodings = []Encoding{Zstd, None, LZ4}
+
+func TestText(t *testing.T) {
+	want := `container version=1 sections=7 size=233
+section kind=1 key=0 offset=8 size=44 encoding=none len=33
+section kind=1 key=1 offset=52 size=37 encoding=zstd len=260
+section kind=2 key=9223372036854775808 offset=89 size=18 same=52 len=260
+section kind=4294967295 key=0 offset=107 size=15 encoding=none len=0
+section kind=0 key=18446744073709551615 offset=122 size=21 encoding=none len=1
+section kind=3 key=7 offset=143 size=17 encoding=zstd len=300
+section kind=3 key=6 offset=160 size=9 same=107 len=0
+`
+	file := write(t, Options{}, samples)
+	got, err := open(t, file, Options{}).AppendText(nil)
+	if err != nil || string(got) != want {
+		t.Errorf("text = %s, %v, want %s", got, err, want)
+	}
+	r, losses := salvageOf(t, file, Options{})
+	if got, _ := r.AppendText(nil); string(got) != want || len(losses) > 0 {
+		t.Errorf("salvaged text = %s, losses %v, want %s", got, losses, want)
+	}
+}
+
+// TestLayout checks a file byte by byte, up to the checksums.
+func TestLayout(t *testing.T) {
+	file := write(t, Options{}, []item{{2, 5, []byte("one")}, {3, 200, []byte("one")}})
+	want := "\x8frpz\r\n\n\x01" +
+		"\xf5\x9d" + "\x11" + "\x05" + "\x03" + "??" + "one" + "????" +
+		"\xf5\x9d" + "\x1b" + "\xc8\x01" + "\x0e" + "????" +
+		"\x02" + "\x11\x1b" + "\x0a\x86\x03" + "\x03\x01" +
+		"\x08\x00\x00\x00" + "\x08\x00\x00\x00" + "????" + "\x8fzpr"
+	if len(file) != len(want) {
+		t.Fatalf("%d bytes, want %d: %q", len(file), len(want), file)
+	}
+	for i := range want {
+		if want[i] != '?' && file[i] != want[i] {
+			t.Errorf("byte %d = %#x, want %#x", i, file[i], want[i])
+		}
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	var noise []byte // does not compress
+	for i := uint32(1); len(noise) < 1000; i++ {
+		noise = append(noise, byte(i*i*2654435761>>24))
+	}
+	text := bytes.Repeat([]byte("call return "), 100)
+	tests := []struct {
+		name    string
+		o       Encoding
+		content []byte
+		want    Encoding
+	}{
+		{"Zstd", Zstd, text, Zstd},
+		{"LZ4", LZ4, text, LZ4},
+		{"None", None, text, None},
+		{"ZstdNoise", Zstd, noise, None},
+		{"LZ4Noise", LZ4, noise, None},
+		{"ZstdEmpty", Zstd, nil, None},
+		{"LZ4Empty", LZ4, nil, None},
+		{"ZstdByte", Zstd, []byte{1}, None},
+		{"LZ4Byte", LZ4, []byte{1}, None},
+		{"ZstdShortRun", Zstd, bytes.Repeat([]byte{1}, 5), None}, // 4 bytes and a length
+		{"ZstdRun", Zstd, bytes.Repeat([]byte{1}, 6), Zstd},
+		{"ZstdWindow", Zstd, bytes.Repeat(noise, 9<<10), Zstd}, // more than a window
+		{"LZ4Long", LZ4, bytes.Repeat(noise, 1<<10), LZ4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			items := []item{{1, 2, tt.content}}
+			r := open(t, write(t, Options{Encoding: tt.o}, items), Options{})
+			checkItems(t, r, items)
+			if s, _ := r.Lookup(1, 2); s.Encoding != tt.want || s.Shared() {
+				t.Errorf("stored as %+v, want %v", s, tt.want)
+			}
+		})
+	}
+}
+
+// itemsGen draws sections with distinct names, in any order, whose contents are
+// often equal and often compressible.
+var itemsGen = rapid.Custom(func(t *rapid.T) []item {
+	content := rapid.Custom(func(t *rapid.T) []byte {
+		phrase := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "phrase")
+		return bytes.Repeat(phrase, rapid.IntRange(1, 60).Draw(t, "repeats"))
+	})
+	pool := rapid.SliceOfN(content, 1, 6).Draw(t, "contents")
+	names := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) name {
+		return name{
+			kind: Kind(rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32()).Draw(t, "kind")),
+			key:  rapid.OneOf(rapid.Uint64Range(0, 5), rapid.Uint64()).Draw(t, "key"),
+		}
+	}), 0, 20, func(n name) name { return n }).Draw(t, "names")
+	var items []item
+	for _, n := range names {
+		items = append(items, item{n.kind, n.key, rapid.SampledFrom(pool).Draw(t, "content")})
+	}
+	return items
+})
+
+func testRoundTrip(t *rapid.T) {
+	items := itemsGen.Draw(t, "items")
+	o := Options{Encoding: rapid.SampledFrom(encodings).Draw(t, "encoding")}
+	file := write(t, o, items)
+	if again := write(t, o, items); !bytes.Equal(file, again) {
+		t.Fatalf("the same sections gave\n%x\n%x", file, again)
+	}
+	r := open(t, file, Options{})
+	checkItems(t, r, items)
+	checkShared(t, r, items)
+
+	salvaged, losses := salvageOf(t, file, Options{})
+	if len(losses) > 0 {
+		t.Fatalf("losses of an intact file: %v", losses)
+	}
+	if !slices.Equal(salvaged.entries, r.entries) {
+		t.Fatalf("salvaged %+v, want %+v", salvaged.entries, r.entries)
+	}
+	checkItems(t, salvaged, items)
+}
+
+func TestRoundTrip(t *testing.T) { rapid.Check(t, testRoundTrip) }
+
+// checkShared checks that equal contents, and no others, are stored once.
+func checkShared(t rapid.TB, r *Reader, items []item) {
+	t.Helper()
+	first := make(map[string]int64)
+	for i, s := range r.All() {
+		content := string(items[i].content)
+		if _, ok := first[content]; !ok {
+			first[content] = s.Offset
+		}
+		if s.Source != first[content] {
+			t.Fatalf("section %d is held at offset %d, want %d", i, s.Source, first[content])
+		}
+		if s.Shared() && s.Size > 40 {
+			t.Fatalf("section %d takes %d bytes, though its content is shared", i, s.Size)
+		}
+	}
+}
+
+// TestDeterministic checks that neither what coders did before nor the number
+// of processors changes a file.
+func TestDeterministic(t *testing.T) {
+	var items []item
+	for i := range 40 {
+		line := fmt.Sprintf("rank %d calls, waits and calls again ", i)
+		items = append(items, item{1, uint64(i), []byte(strings.Repeat(line, 1+i*i*3))})
+	}
+	for _, e := range encodings {
+		want := write(t, Options{Encoding: e}, items)
+		for _, procs := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%v/procs=%d", e, procs), func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				reversed := slices.Clone(items)
+				slices.Reverse(reversed)
+				write(t, Options{Encoding: e}, reversed) // leaves coders in another state
+				if got := write(t, Options{Encoding: e}, items); !bytes.Equal(got, want) {
+					t.Error("the file differs")
+				}
+			})
+		}
+		runtime.GC()
+		runtime.GC() // empties the pools
+		if got := write(t, Options{Encoding: e}, items); !bytes.Equal(got, want) {
+			t.Errorf("%v: the file differs with new coders", e)
+		}
+	}
+}
+
+// A countingReader counts the bytes read from it.
+type countingReader struct {
+	io.ReaderAt
+	mu sync.Mutex
+	n  int
+}
+
+func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.mu.Lock()
+	c.n += n
+	c.mu.Unlock()
+	return n, err
+}
+
+// TestReadsLittle checks that opening a file reads its index and no more, and
+// that content is read alone.
+func TestReadsLittle(t *testing.T) {
+	var items []item
+	for i := range 32 {
+		content := bytes.Repeat([]byte{byte(i), 1, 2, byte(i), 3}, 50_000)
+		items = append(items, item{1, uint64(i), content})
+	}
+	file := write(t, Options{Encoding: None}, items)
+	c := &countingReader{ReaderAt: bytes.NewReader(file)}
+	r, err := NewReader(c, int64(len(file)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(headerLen) + tailLen; len(file) < 8_000_000 || c.n > want {
+		t.Errorf("open read %d bytes of %d, want at most %d", c.n, len(file), want)
+	}
+	c.n = 0
+	s, _ := r.Lookup(1, 9)
+	if _, err := r.Content(s); err != nil || int64(c.n) != s.Size {
+		t.Errorf("content read %d bytes, %v, want %d", c.n, err, s.Size)
+	}
+}
+
+// TestLargeIndex checks an index that is longer than the first read, compressed
+// and not, in an order other than that of the names.
+func TestLargeIndex(t *testing.T) {
+	var items []item
+	for i := range 3000 {
+		items = append(items, item{Kind(i % 3), uint64(i * i % 65537), []byte(fmt.Sprint(i / 4))})
+	}
+	for _, e := range encodings {
+		file := write(t, Options{Encoding: e}, items)
+		checkItems(t, open(t, file, Options{}), items)
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	for _, e := range encodings {
+		r := open(t, write(t, Options{Encoding: e}, samples), Options{})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for i, s := range r.All() {
+					if got, err := r.Content(s); err != nil || !bytes.Equal(got, samples[i].content) {
+						t.Errorf("content = %q, %v", got, err)
+					}
+				}
+			}()
+		}
+		wg.Wait()
+	}
+}
+
+func TestAllStops(t *testing.T) {
+	n := 0
+	for range open(t, write(t, Options{}, samples), Options{}).All() {
+		if n++; n == 2 {
+			break
+		}
+	}
+	if n != 2 {
+		t.Errorf("yielded %d sections, want 2", n)
+	}
+}
+
+func TestLookupMissing(t *testing.T) {
+	r := open(t, write(t, Options{}, samples), Options{})
+	for _, n := range []name{{2, 1}, {0, 2}, {0, 1 << 31}} {
+		if s, ok := r.Lookup(n.kind, n.key); ok {
+			t.Errorf("Lookup(%d, %d) = %+v", n.kind, n.key, s)
+		}
+		if _, err := r.Content(Section{Kind: n.kind, Key: n.key}); err == nil {
+			t.Errorf("Content of kind %d and key %d without error", n.kind, n.key)
+		}
+	}
+}
+
+func TestWriterErrors(t *testing.T) {
+	tests := []struct {
+		name  string
+		o     Options
+		items []item
+		want  error // nil: any
+	}{
+		{"Twice", Options{}, []item{{1, 2, nil}, {1, 3, nil}, {1, 2, nil}}, nil},
+		{"Encoding", Options{Encoding: alias}, []item{{1, 2, nil}}, ErrEncoding},
+		{"Content", Options{MaxContent: 3}, []item{{1, 2, []byte("four")}}, ErrLimit},
+		{"Sections", Options{MaxIndex: 6}, []item{{1, 2, nil}, {1, 3, nil}, {1, 4, nil}}, ErrLimit},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := NewWriter(io.Discard, tt.o)
+			last := len(tt.items) - 1
+			for _, it := range tt.items[:last] {
+				if err := w.Add(it.kind, it.key, it.content); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := w.Add(tt.items[last].kind, tt.items[last].key, tt.items[last].content)
+			if err == nil || !errors.Is(err, cmp.Or(tt.want, err)) {
+				t.Fatalf("Add = %v, want %v", err, tt.want)
+			}
+			if again := w.Add(9, 9, nil); again != err {
+				t.Errorf("next Add = %v, want %v", again, err)
+			}
+			if closed := w.Close(); closed != err {
+				t.Errorf("Close = %v, want %v", closed, err)
+			}
+		})
+	}
+}
+
+func TestWriterClose(t *testing.T) {
+	var buf bytes.Buffer
+	w := NewWriter(&buf, Options{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := buf.Len()
+	if err := w.Close(); err != nil || buf.Len() != n {
+		t.Errorf("second Close = %v, wrote %d bytes", err, buf.Len()-n)
+	}
+	if err := w.Add(1, 1, nil); err == nil {
+		t.Error("Add after Close without error")
+	}
+	checkItems(t, open(t, buf.Bytes(), Options{}), nil)
+
+	w = NewWriter(&buf, Options{MaxIndex: 3})
+	w.Add(1<<32-1, 0, nil) // fits the count, not the bytes
+	if err := w.Close(); !errors.Is(err, ErrLimit) {
+		t.Errorf("Close = %v, want %v", err, ErrLimit)
+	}
+}
+
+// A failingWriter accepts n bytes.
+type failingWriter struct {
+	n   int
+	err error
+}
+
+func (f *failingWriter) Write(p []byte) (int, error) {
+	if len(p) > f.n {
+		return f.n, f.err
+	}
+	f.n -= len(p)
+	return len(p), nil
+}
+
+func TestWriteFails(t *testing.T) {
+	broken := errors.New("no space left")
+	for n := range len(write(t, Options{}, samples)) {
+		for _, cause := range []error{broken, nil} {
+			w := NewWriter(&failingWriter{n, cause}, Options{})
+			var first error
+			for _, it := range samples {
+				if err := w.Add(it.kind, it.key, it.content); first == nil {
+					first = err
+				} else if err != first {
+					t.Fatalf("Add = %v after %v", err, first)
+				}
+			}
+			err := w.Close()
+			if first != nil && err != first {
+				t.Fatalf("Close = %v after %v", err, first)
+			}
+			if !errors.Is(err, cmp.Or(cause, io.ErrShortWrite)) {
+				t.Fatalf("after %d bytes: %v", n, err)
+			}
+		}
+	}
+}
+
+// A failingReader fails when it is asked for the byte at offset at.
+type failingReader struct {
+	io.ReaderAt
+	at  int64
+	err error
+}
+
+func (f failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off <= f.at && f.at < off+int64(len(p)) {
+		return int(f.at - off), f.err
+	}
+	return f.ReaderAt.ReadAt(p, off)
+}
+
+// TestReadFails checks that a failure to read is reported as one, wherever it
+// comes, and never as damage.
+func TestReadFails(t *testing.T) {
+	file := write(t, Options{}, samples)
+	broken := errors.New("input/output error")
+	isRead := func(err error) bool {
+		var pe *ParseError
+		return errors.Is(err, broken) && !errors.As(err, &pe)
+	}
+	// The small file is read whole by the first read of its end.
+	for at := range int64(len(file)) {
+		f := failingReader{bytes.NewReader(file), at, broken}
+		if _, err := NewReader(f, int64(len(file)), Options{}); !isRead(err) {
+			t.Fatalf("NewReader: %v", err)
+		}
+		if _, _, err := Salvage(f, int64(len(file)), Options{}); !isRead(err) {
+			t.Fatalf("Salvage: %v", err)
+		}
+	}
+	r := open(t, file, Options{})
+	for _, s := range r.All() {
+		r.r = failingReader{bytes.NewReader(file), s.Source + 3, broken}
+		if _, err := r.Content(s); !isRead(err) {
+			t.Fatalf("Content: %v", err)
+		}
+	}
+	if _, err := NewReader(bytes.NewReader(file), int64(len(file))+1, Options{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("with a size too large: %v", err)
+	}
+}
+
+// TestSalvageReadFails fails each read of a file that takes many.
+func TestSalvageReadFails(t *testing.T) {
+	content := make([]byte, 5*windowLen)
+	for i := range content {
+		content[i] = byte(i * i >> 8)
+	}
+	file := write(t, Options{Encoding: None}, []item{{1, 1, content}, {1, 2, content[1:]}})
+	file[9]++ // a damaged head: the first section is searched for a marker
+	broken := errors.New("input/output error")
+	for at := int64(0); at < int64(len(file)); at += windowLen / 2 {
+		f := failingReader{bytes.NewReader(file), at, broken}
+		if _, _, err := Salvage(f, int64(len(file)), Options{}); !errors.Is(err, broken) {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Reader gives access to the sections of a file. Its methods may be called
+// from several goroutines at once if those of the underlying reader may, as
+// io.ReaderAt demands.
+type Reader struct {
+	r       io.ReaderAt
+	size    int64
+	o       Options
+	entries []entry  // in the order of their records
+	order   []uint32 // of entries by kind and key; nil if that is their order
+}
+
+// tailLen is how much NewReader reads of the end of a file at first. It holds
+// the index of some hundred sections.
+const tailLen = 4 << 10
+
+// NewReader returns a Reader of the file of the given size that r reads. It
+// reads the header, the footer and the index, no section. A file of a later
+// version gives a [*VersionError], one that is no container, is damaged or
+// exceeds a limit a [*ParseError].
+func NewReader(r io.ReaderAt, size int64, o Options) (*Reader, error) {
+	o = o.withDefaults()
+	head := make([]byte, max(0, min(size, headerLen)))
+	if err := readAt(r, head, 0); err != nil {
+		return nil, err
+	}
+	if err := checkHeader(head); err != nil {
+		return nil, err
+	}
+	if size < headerLen+footerLen {
+		return nil, fail(size, "footer", io.ErrUnexpectedEOF, "the file has %d bytes: %s", size, salvageable)
+	}
+	entries, err := readIndex(r, size, o)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(r, size, o, entries)
+}
+
+// newReader returns a Reader of entries, which it owns, unless two of them have
+// the same kind and key.
+func newReader(r io.ReaderAt, size int64, o Options, entries []entry) (*Reader, error) {
+	fr := &Reader{r: r, size: size, o: o, entries: entries}
+	if !slices.IsSortedFunc(entries, compareNames) {
+		fr.order = make([]uint32, len(entries))
+		for i := range fr.order {
+			fr.order[i] = uint32(i)
+		}
+		slices.SortFunc(fr.order, func(i, j uint32) int {
+			return cmp.Or(compareNames(entries[i], entries[j]), cmp.Compare(i, j))
+		})
+	}
+	for i := 1; i < len(entries); i++ {
+		if a, b := fr.nth(i-1), fr.nth(i); compareNames(*a, *b) == 0 {
+			return nil, corrupt(b.offset, "index", "second section of kind %d and key %d", b.kind, b.key)
+		}
+	}
+	return fr, nil
+}
+
+func compareNames(a, b entry) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.key, b.key))
+}
+
+// nth returns the entry at position i in the order of kinds and keys.
+func (r *Reader) nth(i int) *entry {
+	if r.order != nil {
+		return &r.entries[r.order[i]]
+	}
+	return &r.entries[i]
+}
+
+// readIndex returns the entries of the index of the file.
+func readIndex(r io.ReaderAt, size int64, o Options) ([]entry, error) {
+	tail := make([]byte, min(size-headerLen, tailLen))
+	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	f, err := parseFooter(tail[int64(len(tail))-footerLen:], size)
+	if err != nil {
+		return nil, err
+	}
+	if f.content > o.MaxIndex {
+		return nil, fail(size-footerLen, "footer", ErrLimit, "index of %d bytes, at most %d", f.content, o.MaxIndex)
+	}
+	// The index is preceded by room for the frame header it was stripped of.
+	buf := make([]byte, zstdHeaderLen+int(f.stored+footerLen))
+	index := buf[zstdHeaderLen:]
+	missing := max(0, len(index)-len(tail))
+	copy(index[missing:], tail[max(0, len(tail)-len(index)):])
+	if err := readAt(r, index[:missing], f.offset); err != nil {
+		return nil, err
+	}
+	lengths := index[f.stored:][:footerLen-wire.ChecksumLen-int64(len(footerMark))]
+	if sum := f.indexSum(index[:f.stored], lengths); sum != f.sum && !o.SkipChecksum {
+		return nil, corrupt(f.offset, "index", "checksum is %08x, computed %08x: %s", f.sum, sum, salvageable)
+	}
+	return f.decodeIndex(buf[:zstdHeaderLen+int(f.stored)])
+}
+
+// readAt fills p from offset off of r. Its errors are those of r: a file that
+// ends before the size the caller gave is not one that was written too short.
+func readAt(r io.ReaderAt, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("format: read of %d bytes at offset %d: %w", len(p), off, err)
+}
+
+// Len returns the number of sections.
+func (r *Reader) Len() int { return len(r.entries) }
+
+// All returns an iterator over the sections in the order they were added, with
+// their positions in it.
+func (r *Reader) All() iter.Seq2[int, Section] {
+	return func(yield func(int, Section) bool) {
+		for i := range r.entries {
+			if !yield(i, r.section(&r.entries[i])) {
+				return
+			}
+		}
+	}
+}
+
+// Lookup returns the section of that kind and key. It takes time logarithmic in
+// the number of sections.
+func (r *Reader) Lookup(kind Kind, key uint64) (Section, bool) {
+	if e := r.find(kind, key); e != nil {
+		return r.section(e), true
+	}
+	return Section{}, false
+}
+
+func (r *Reader) find(kind Kind, key uint64) *entry {
+	want := entry{kind: kind, key: key}
+	i := sort.Search(len(r.entries), func(i int) bool { return compareNames(*r.nth(i), want) >= 0 })
+	if i == len(r.entries) || compareNames(*r.nth(i), want) != 0 {
+		return nil
+	}
+	return r.nth(i)
+}
+
+func (r *Reader) section(e *entry) Section {
+	first := &r.entries[e.first]
+	return Section{
+		Kind:     e.kind,
+		Key:      e.key,
+		Encoding: first.form,
+		Len:      e.length,
+		Offset:   e.offset,
+		Size:     e.recordLen(),
+		Source:   first.offset,
+	}
+}
+
+// Content returns the content of the section of r that has the kind and key of
+// s. It reads that section only, and checks it.
+func (r *Reader) Content(s Section) ([]byte, error) { return r.AppendContent(nil, s) }
+
+// AppendContent appends what [Reader.Content] returns to dst and returns the
+// extended slice. The bytes of dst are unchanged whatever the error.
+func (r *Reader) AppendContent(dst []byte, s Section) ([]byte, error) {
+	e := r.find(s.Kind, s.Key)
+	if e == nil {
+		return nil, fmt.Errorf("format: no section of kind %d and key %d", s.Kind, s.Key)
+	}
+	first := &r.entries[e.first]
+	if first.form > alias {
+		return nil, fail(first.offset, "form", ErrEncoding, "%v of section of kind %d and key %d", first.form, e.kind, e.key)
+	}
+	if first.length > r.o.MaxContent {
+		return nil, fail(first.offset, "length", ErrLimit, "%d bytes in section of kind %d and key %d, at most %d",
+			first.length, e.kind, e.key, r.o.MaxContent)
+	}
+	if first.form == None {
+		return r.appendRecord(dst, first)
+	}
+	record, err := r.appendRecord(make([]byte, 0, zstdHeaderLen+int(first.recordLen()))[:zstdHeaderLen], first)
+	if err != nil {
+		return nil, err
+	}
+	if first.form == LZ4 {
+		dst, err = decodeLZ4(dst, record[zstdHeaderLen:], first.length)
+	} else {
+		dst, err = decodeZstd(dst, record, first.length)
+	}
+	if err != nil {
+		return nil, reject(first.offset, "stored", fmt.Errorf("section of kind %d and key %d: %w", e.kind, e.key, err))
+	}
+	return dst, nil
+}
+
+// appendRecord reads the record of e, checks it against e and appends its
+// stored bytes to dst.
+func (r *Reader) appendRecord(dst []byte, e *entry) ([]byte, error) {
+	base, headLen, n := len(dst), int(e.headLen()), int(e.recordLen())
+	dst = slices.Grow(dst, n)
+	record := dst[base : base+n]
+	if err := readAt(r.r, record, e.offset); err != nil {
+		return nil, err
+	}
+	head := e.appendHead(make([]byte, 0, maxHeadLen))
+	if r.o.SkipChecksum {
+		head = head[:headLen-checkLen]
+	}
+	if !bytes.HasPrefix(record, head) {
+		return nil, corrupt(e.offset, "record", "head is not that of the section of kind %d and key %d", e.kind, e.key)
+	}
+	covered := record[:n-wire.ChecksumLen]
+	have := binary.LittleEndian.Uint32(record[len(covered):])
+	if sum := wire.UpdateChecksum(seed(e.offset), covered); sum != have && !r.o.SkipChecksum {
+		return nil, corrupt(e.offset, "crc", "section of kind %d and key %d: checksum is %08x, computed %08x",
+			e.kind, e.key, have, sum)
+	}
+	copy(record, covered[headLen:])
+	return dst[:base+len(covered)-headLen], nil
+}
