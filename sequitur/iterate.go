@@ -2,11 +2,17 @@ package sequitur
 
 import "iter"
 
-// A walker moves through the runs of a grammar's expansion. Its stack is the
-// path from the start rule to the next run.
-type walker struct {
+// A Run is a symbol that occurs Count times in a row.
+type Run struct {
+	Symbol Symbol
+	Count  uint64
+}
+
+// A Walker moves through the runs of a grammar's expansion, for callers that
+// pull them one at a time. It must not be used by two goroutines at once.
+type Walker struct {
 	g    *Grammar
-	path []step
+	path []step // from the start rule to the next run
 }
 
 // A step is a place in a right-hand side.
@@ -16,14 +22,14 @@ type step struct {
 }
 
 // enter puts rule r on the path.
-func (w *walker) enter(r uint32) {
+func (w *Walker) enter(r uint32) {
 	begin, end := w.g.span(r)
 	w.path = append(w.path, step{begin, end, w.g.symbols[begin].count})
 }
 
-// walk returns a walker at a position, at most g.Len().
-func (g *Grammar) walk(position uint64) walker {
-	w := walker{g: g}
+// Walk returns a Walker at a position, which costs as much as [Grammar.At].
+func (g *Grammar) Walk(position uint64) *Walker {
+	w := &Walker{g: g}
 	if position >= g.Len() {
 		return w
 	}
@@ -42,9 +48,10 @@ func (g *Grammar) walk(position uint64) walker {
 	return w
 }
 
-// next returns the next run, or a count of 0 at the end. Neighbouring runs may
-// be of the same symbol.
-func (w *walker) next() (Symbol, uint64) {
+// Next returns the next run, or one with a count of 0 at the end. Of a run that
+// contains the position where it began, a Walker returns what is left.
+// Neighbouring runs may be of the same symbol.
+func (w *Walker) Next() Run {
 	for len(w.path) > 0 {
 		p := &w.path[len(w.path)-1]
 		if p.left == 0 {
@@ -58,12 +65,12 @@ func (w *walker) next() (Symbol, uint64) {
 		if !r.isRule() {
 			n := p.left
 			p.left = 0
-			return r.terminal(), n
+			return Run{r.terminal(), n}
 		}
 		p.left--
 		w.enter(r.rule())
 	}
-	return 0, 0
+	return Run{}
 }
 
 // All returns an iterator over the positions and symbols of the sequence, in
@@ -74,23 +81,17 @@ func (g *Grammar) All() iter.Seq2[uint64, Symbol] { return g.From(0) }
 // [Grammar.At]. There is nothing from g.Len() on.
 func (g *Grammar) From(position uint64) iter.Seq2[uint64, Symbol] {
 	return func(yield func(uint64, Symbol) bool) {
-		w := g.walk(position)
+		w := g.Walk(position)
 		at := position
-		for s, n := w.next(); n > 0; s, n = w.next() {
-			for range n {
-				if !yield(at, s) {
+		for r := w.Next(); r.Count > 0; r = w.Next() {
+			for range r.Count {
+				if !yield(at, r.Symbol) {
 					return
 				}
 				at++
 			}
 		}
 	}
-}
-
-// A Run is a symbol that occurs Count times in a row.
-type Run struct {
-	Symbol Symbol
-	Count  uint64
 }
 
 // Runs returns an iterator over the runs of the sequence, in order, and the
@@ -102,13 +103,13 @@ func (g *Grammar) Runs() iter.Seq2[uint64, Run] { return g.RunsFrom(0) }
 // contains it, it yields what is left.
 func (g *Grammar) RunsFrom(position uint64) iter.Seq2[uint64, Run] {
 	return func(yield func(uint64, Run) bool) {
-		w := g.walk(position)
+		w := g.Walk(position)
 		at := position
-		s, n := w.next()
-		for n > 0 {
-			r := Run{s, n}
-			for s, n = w.next(); n > 0 && s == r.Symbol; s, n = w.next() {
-				r.Count += n
+		next := w.Next()
+		for next.Count > 0 {
+			r := next
+			for next = w.Next(); next.Count > 0 && next.Symbol == r.Symbol; next = w.Next() {
+				r.Count += next.Count
 			}
 			if !yield(at, r) {
 				return

@@ -1,0 +1,24 @@
+// Package reprise reads the traces that Reprise writes: what every process of a
+// parallel program called, with all arguments, in a file that is kilobytes where
+// others need gigabytes, because a program is loops.
+//
+// [Open] opens a trace, [Trace.Rank] reads what one rank called, and
+// [Rank.Calls] yields its calls, from any position, without expanding the rest:
+//
+//	trace, err := reprise.Open("run.rpz")
+//	…
+//	defer trace.Close()
+//	rank, err := trace.Rank(0)
+//	…
+//	for position, call := range rank.Calls() {
+//		fmt.Println(position, call)
+//	}
+//
+// [Trace.Calls] reads the calls of all ranks in the order of their source.
+//
+// Traces are written by package tracer and package merge, or made from other
+// traces by the command in cmd/reprise. The parts can be used alone: package
+// sequitur compresses sequences to grammars, package cst numbers call
+// signatures, package format is the container, and package ti reads and writes
+// the time-independent traces of SimGrid.
+package reprise

@@ -1,0 +1,35 @@
+package tracer
+
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A Recorder records the calls of one rank. The zero Recorder is empty and
+// ready for use. It must not be used by two goroutines at once.
+type Recorder struct {
+	table   cst.Table
+	grammar sequitur.Builder
+}
+
+// Declare returns the number of a function for use with [Recorder.Call]. Equal
+// functions have one number. It panics if f is not valid.
+func (r *Recorder) Declare(f cst.Function) int { return r.table.Declare(f) }
+
+// Call records a call of the function that has number fn. A call whose signature
+// was recorded before allocates nothing. It panics if args are not arguments of
+// that function in number and kind.
+func (r *Recorder) Call(fn int, args ...cst.Value) {
+	r.grammar.Append(sequitur.Symbol(r.table.Intern(fn, args...)))
+}
+
+// Len returns the number of calls recorded.
+func (r *Recorder) Len() uint64 { return r.grammar.Len() }
+
+// Finish returns the part of the given rank and leaves r empty.
+func (r *Recorder) Finish(rank int) merge.Part {
+	table := r.table
+	r.table = cst.Table{}
+	return merge.Part{Rank: rank, Table: &table, Grammar: r.grammar.Finish()}
+}
