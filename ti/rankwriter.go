@@ -34,7 +34,7 @@ const maxRankText = 64 << 20
 // which must exist. It replaces no file. If writing fails, every file that was
 // created is removed.
 func CreateRanks(dir, name string, ranks int) (*RankWriter, error) {
-	if name == "" || name != filepath.Base(name) {
+	if !filepath.IsLocal(name) || name != filepath.Base(name) {
 		return nil, fmt.Errorf("ti: %q is not the name of a file", name)
 	}
 	if ranks < 0 || ranks > defaultMaxRanks {

@@ -52,6 +52,9 @@ type ReadError struct {
 }
 
 func (e *ReadError) Error() string {
+	if e.Offset == 0 {
+		return fmt.Sprintf("ti: %s: %v", e.File, e.Err)
+	}
 	return fmt.Sprintf("ti: %s: after %d bytes of text: %v", e.File, e.Offset, e.Err)
 }
 

@@ -15,20 +15,28 @@ import (
 // traces is the folder of real traces, beside the project.
 const traces = "../../shared/traces"
 
-// readAll reads all calls.
-func readAll(t rapid.TB, r *Reader) []Call {
-	t.Helper()
-	var calls []Call
+// readSome reads the calls before an error, which is nil at the end.
+func readSome(r *Reader) (calls []Call, err error) {
 	for {
 		c, err := r.Read()
 		if err == io.EOF {
-			return calls
+			return calls, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return calls, err
 		}
 		calls = append(calls, c)
 	}
+}
+
+// readAll reads all calls.
+func readAll(t rapid.TB, r *Reader) []Call {
+	t.Helper()
+	calls, err := readSome(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
 }
 
 // write writes calls to one file.
