@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestNewReaderErrors(t *testing.T) {
 		{"Transcoded", append([]byte("\u008f"), valid[1:]...), 0, "header", ErrCorrupt},
 		{"VersionZero", []byte(magic + "\x00 and so on, for longer than a footer"), 7, "header", ErrCorrupt},
 		{"NoMark", append(bytes.Clone(valid), 0), int64(len(valid)) - 3, "footer", ErrCorrupt},
-		{"IndexBeforeHeader", valid[:8+len(valid)-8][len(valid)-24:], 0, "header", ErrFormat},
+		{"IndexBeforeHeader", []byte(header + "\xff\xff\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00" + footerMark), 8, "footer", ErrCorrupt},
 		{"NoCount", index(""), 8, "count", io.ErrUnexpectedEOF},
 		{"Count", index("\x02\x09\x00\x00\x00\x00\x00"), 8, "count", ErrCorrupt}, // in no bytes of records
 		{"HugeCount", index("\xff\xff\xff\xff\x0f"), 8, "count", ErrCorrupt},     // in no bytes of index
@@ -163,6 +164,25 @@ func TestContentErrors(t *testing.T) {
 				t.Fatalf("err = %v, want %v in %s", err, tt.want, tt.field)
 			}
 		})
+	}
+}
+
+// TestOtherRecord checks that a record is read only for the section that the
+// index says it is, sound as it may be.
+func TestOtherRecord(t *testing.T) {
+	file := forge(forged{entry{key: 1, form: None}, "one"}, forged{entry{key: 2, form: None}, "two"})
+	r := open(t, file, Options{})
+	entries := slices.Clone(r.entries)
+	entries[0].key, entries[1].key = 2, 1
+	f, err := parseFooter(file[int64(len(file))-footerLen:], int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = open(t, forgeIndex(file[:f.offset:f.offset], appendIndex(nil, entries), 0), Options{})
+	for _, s := range r.All() {
+		if got, err := r.Content(s); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("key %d: content = %q, %v", s.Key, got, err)
+		}
 	}
 }
 
@@ -253,9 +273,10 @@ func TestMemory(t *testing.T) {
 	if len(bomb) > 28<<10 {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
-	// As many blocks as the bomb has, but the first is damaged.
+	// As many blocks as the bomb has, but the first is no block: its type is
+	// compressed, its length one byte.
 	dud := []byte(runs(2048))
-	dud[0] |= 3 << 1
+	dud[0], dud[1], dud[2] = 2<<1|1<<3, 0, 0
 	tests := []struct {
 		name  string
 		entry entry

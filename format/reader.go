@@ -179,7 +179,7 @@ func (r *Reader) section(e *entry) Section {
 func (r *Reader) Content(s Section) ([]byte, error) { return r.AppendContent(nil, s) }
 
 // AppendContent appends what [Reader.Content] returns to dst and returns the
-// extended slice. The bytes of dst are unchanged whatever the error.
+// extended slice, or nil and an error. The bytes of dst are unchanged either way.
 func (r *Reader) AppendContent(dst []byte, s Section) ([]byte, error) {
 	e := r.find(s.Kind, s.Key)
 	if e == nil {

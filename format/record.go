@@ -120,13 +120,7 @@ func parseHead(data []byte, off int64, skipChecksum bool) (entry, bool) {
 
 // plausible reports whether a Writer could have written the lengths of e.
 func (e *entry) plausible() bool {
-	switch e.form {
-	case Zstd, LZ4:
-		return e.stored < e.length
-	case alias:
-		return e.stored >= int64(minRecordLen) && e.stored <= e.offset-headerLen
-	}
-	return true
+	return e.form != Zstd && e.form != LZ4 || e.stored < e.length
 }
 
 // seed returns the checksum of what precedes every checksum of this version:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 )
@@ -191,9 +192,9 @@ func summary(losses []Loss) string {
 }
 
 // forgeLong returns 44 bytes that begin, at offset 8, with the head of a record
-// of 1<<40 bytes.
+// of more bytes than an offset can count.
 func forgeLong() string {
-	e := entry{kind: 1, offset: headerLen, stored: 1 << 40, length: 1 << 40, form: None}
+	e := entry{kind: 1, offset: headerLen, stored: math.MaxInt64, form: None}
 	head := e.appendHead(nil)
 	return string(head) + strings.Repeat("\x00", 44-len(head))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A Writer writes a container to an io.Writer, front to back. It keeps 48 bytes
-// and a hash for each section, and the stored bytes of the largest. A Writer
-// must not be used by two goroutines at once.
+// A Writer writes a container to an io.Writer, front to back. It keeps no
+// content, only a hash and a few words for each section and a buffer as long as
+// the longest record. A Writer must not be used by two goroutines at once.
 type Writer struct {
 	w       io.Writer
 	o       Options
