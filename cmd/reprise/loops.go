@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+func newGrammar() *cobra.Command {
+	var (
+		rank        int
+		asDOT, json bool
+	)
+	cmd := &cobra.Command{
+		Use:   "grammar TRACE.rpz --rank R",
+		Short: "Show the loops of a rank with the calls spelled out",
+		Long: `Show the loops of a rank, with the calls spelled out. What stands in several
+places has a name, R1, R2, …, and is spelled out at the end.`,
+		Args: exactArgs(1, "one trace"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asDOT && json {
+				return usageError{errors.New("--dot does not go with --json")}
+			}
+			trace, err := reprise.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer trace.Close()
+			if rank < 0 || rank >= trace.Ranks() {
+				return fmt.Errorf("%s: %w", args[0], noRank(rank, trace))
+			}
+			r, err := trace.Rank(rank)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			switch out := cmd.OutOrStdout(); {
+			case asDOT:
+				return r.Grammar().WriteDOT(out, func(s sequitur.Symbol) string { return r.Call(uint32(s)).String() })
+			case json:
+				return printJSON(out, grammarJSON(r))
+			default:
+				return writeLoops(out, r)
+			}
+		},
+	}
+	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")
+	cmd.Flags().BoolVar(&asDOT, "dot", false, "write a Graphviz graph")
+	cmd.Flags().BoolVar(&json, "json", false, "write the rules as JSON")
+	return cmd
+}
+
+type jsonTerm struct {
+	Call  string `json:"call,omitempty"`
+	Rule  *int   `json:"rule,omitempty"`
+	Count uint64 `json:"count"`
+}
+
+type jsonRule struct {
+	Rule  int        `json:"rule"`
+	Calls uint64     `json:"calls"`
+	Body  []jsonTerm `json:"body"`
+}
+
+// grammarJSON lists the rules, the start rule last.
+func grammarJSON(r *reprise.Rank) []jsonRule {
+	g := r.Grammar()
+	rules := []jsonRule{}
+	for i := range g.Rules() {
+		rule := jsonRule{Rule: i, Calls: g.RuleLen(i)}
+		for t := range g.Body(i) {
+			if t.Rule >= 0 {
+				rule.Body = append(rule.Body, jsonTerm{Rule: &t.Rule, Count: t.Count})
+			} else {
+				rule.Body = append(rule.Body, jsonTerm{Call: r.Call(uint32(t.Symbol)).String(), Count: t.Count})
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// writeLoops writes the loops of a rank, a call a line, nested by indentation.
+func writeLoops(w io.Writer, r *reprise.Rank) error {
+	out := bufio.NewWriter(w)
+	g := r.Grammar()
+	fmt.Fprintf(out, "%s calls, %s different, as %d rules with %d symbols\n\n", comma(r.Len()), comma(uint64(r.Table().Len())), g.Rules(), g.Symbols())
+	l := loopWriter{out: out, rank: r, uses: make([]int, g.Rules()), names: make(map[int]int)}
+	for i := range g.Rules() {
+		for t := range g.Body(i) {
+			if t.Rule >= 0 {
+				l.uses[t.Rule]++
+			}
+		}
+	}
+	if g.Rules() > 0 {
+		l.body(g.Rules() - 1)
+	}
+	for i := 0; i < len(l.named); i++ {
+		fmt.Fprintf(out, "\nR%d, %s calls:\n", i+1, comma(g.RuleLen(l.named[i])))
+		l.body(l.named[i])
+	}
+	return out.Flush()
+}
+
+// A loopWriter is the state of writeLoops.
+type loopWriter struct {
+	out   *bufio.Writer
+	rank  *reprise.Rank
+	uses  []int       // in how many places each rule stands
+	names map[int]int // of the rules in named, from 1
+	named []int       // rules that stand in several places, by first use
+}
+
+// body writes the right-hand side of a rule and the loops in it.
+func (l *loopWriter) body(rule int) {
+	g := l.rank.Grammar()
+	stack := [][]sequitur.Term{terms(g, rule)}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if len(*top) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		t := (*top)[0]
+		*top = (*top)[1:]
+		l.out.WriteString(strings.Repeat("  ", len(stack)))
+		if t.Count > 1 {
+			fmt.Fprintf(l.out, "%s × ", comma(t.Count))
+		}
+		switch {
+		case t.Rule < 0:
+			fmt.Fprintln(l.out, l.rank.Call(uint32(t.Symbol)))
+		case l.uses[t.Rule] == 1:
+			fmt.Fprintf(l.out, "loop of %s calls:\n", comma(g.RuleLen(t.Rule)))
+			stack = append(stack, terms(g, t.Rule))
+		default:
+			if l.names[t.Rule] == 0 {
+				l.named = append(l.named, t.Rule)
+				l.names[t.Rule] = len(l.named)
+			}
+			fmt.Fprintf(l.out, "R%d\n", l.names[t.Rule])
+		}
+	}
+}
+
+func terms(g *sequitur.Grammar, rule int) []sequitur.Term {
+	var out []sequitur.Term
+	for t := range g.Body(rule) {
+		out = append(out, t)
+	}
+	return out
+}
