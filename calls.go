@@ -1,7 +1,6 @@
 package reprise
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/reprise-trace/reprise/sequitur"
@@ -11,127 +10,151 @@ import (
 // two goroutines at once.
 type CallReader struct {
 	trace *Trace
-	order *sequitur.Walker // nil: rank by rank
-	turn  sequitur.Run     // the rank whose calls are next, and how many of them
-	ranks map[int]*rankReader
-	err   error
+	at    *cursor // in the rank whose turn it is; nil before the first turn
+	turn  uint64  // calls of that rank that come before those of another rank
+	err   error   // sticks
+
+	// Rank by rank, the next turn is that of the first active rank from next on.
+	next int
+
+	// In an interleaving, turns are the runs of order. The cursor of a rank is
+	// made at its first turn, at the position that skip has for it.
+	order   *sequitur.Walker // nil if the order is rank by rank
+	skip    map[sequitur.Symbol]uint64
+	cursors map[sequitur.Symbol]*cursor
 }
 
-// A rankReader is the place of a CallReader in one rank.
-type rankReader struct {
-	calls callCache
-	walk  *sequitur.Walker
-	run   sequitur.Run // what is left of the run of calls at the place
+// A cursor is a place in the calls of a rank.
+type cursor struct {
+	rank *Rank
+	walk *sequitur.Walker
+	call Call
+	left uint64 // how often call comes before walk goes on
+}
+
+func newCursor(r *Rank, position uint64) *cursor {
+	return &cursor{rank: r, walk: r.Grammar().Walk(position)}
+}
+
+// read returns the call at c and moves on. There must be one.
+func (c *cursor) read() Call {
+	if c.left == 0 {
+		run := c.walk.Next()
+		c.call, c.left = c.rank.Call(uint32(run.Symbol)), run.Count
+	}
+	c.left--
+	return c.call
 }
 
 // Calls returns a CallReader of the calls of all ranks in the order in which
 // they stood in the source of the trace, beginning at a position in that order.
-// Finding the position costs what the order and the grammars of the ranks
-// before it cost, not what their calls do.
+// Finding the position costs what the order and, if that is rank by rank, the
+// grammars of the ranks before it cost, not what their calls do. A CallReader
+// reads a rank when its first call is due. It holds one rank at a time, of an
+// interleaving all that had a turn.
 func (t *Trace) Calls(position uint64) *CallReader {
-	r := &CallReader{trace: t, ranks: make(map[int]*rankReader)}
+	r := &CallReader{trace: t}
 	if g := t.Run().Interleaving; g != nil {
-		r.startInterleaved(g, position)
+		r.order = g.Walk(position)
+		r.skip = occurrencesBefore(g, position)
+		r.cursors = make(map[sequitur.Symbol]*cursor)
 	} else {
-		r.start(position)
+		r.err = r.nextRank(position)
 	}
 	return r
 }
 
-// start finds a position in the order rank by rank.
-func (r *CallReader) start(position uint64) {
-	for rank := range r.trace.Active() {
-		if !r.enter(rank, position) {
-			return
-		}
-		n := r.ranks[rank].calls.rank.Len()
-		if position < n {
-			r.turn = sequitur.Run{Symbol: sequitur.Symbol(rank), Count: n - position}
-			return
-		}
-		position -= n
-		delete(r.ranks, rank)
-	}
-	r.err = io.EOF
-}
-
-// startInterleaved finds a position in the order of an interleaving.
-func (r *CallReader) startInterleaved(g *sequitur.Grammar, position uint64) {
-	before := make(map[int]uint64) // calls of each rank before position
-	for at, turn := range g.Runs() {
-		if at >= position {
-			break
-		}
-		before[int(turn.Symbol)] += min(turn.Count, position-at)
-	}
-	for rank := range g.Occurrences() {
-		if !r.enter(int(rank), before[int(rank)]) {
-			return
-		}
-	}
-	r.order = g.Walk(position)
-}
-
-// enter reads a rank and places r at a position in it.
-func (r *CallReader) enter(rank int, position uint64) bool {
-	read, err := r.trace.Rank(rank)
-	if err != nil {
-		r.err = err
-		return false
-	}
-	r.ranks[rank] = &rankReader{calls: callCache{rank: read}, walk: read.Grammar().Walk(position)}
-	return true
-}
-
 // Read returns the next call, or io.EOF after the last. Errors stick.
 func (r *CallReader) Read() (Call, error) {
-	if r.err == nil && r.turn.Count == 0 {
-		r.nextTurn()
+	if r.turn == 0 && r.err == nil {
+		r.err = r.nextTurn()
 	}
 	if r.err != nil {
 		return Call{}, r.err
 	}
-	r.turn.Count--
-	at := r.ranks[int(r.turn.Symbol)]
-	if at.run.Count == 0 {
-		at.run = at.walk.Next()
-	}
-	if at.run.Count == 0 {
-		r.err = fmt.Errorf("%w: the interleaving has more calls of rank %d than the rank has", ErrCorrupt, r.turn.Symbol)
-		return Call{}, r.err
-	}
-	at.run.Count--
-	return at.calls.call(uint32(at.run.Symbol)), nil
+	r.turn--
+	return r.at.read(), nil
 }
 
-// nextTurn finds the rank whose calls are next.
-func (r *CallReader) nextTurn() {
+// nextTurn goes on to the rank whose calls are next. A turn has no more calls
+// than its rank has left, because [merge.Trace.Part] counts them.
+func (r *CallReader) nextTurn() error {
 	if r.order == nil {
-		r.nextRank()
-		return
+		return r.nextRank(0)
 	}
-	if r.turn = r.order.Next(); r.turn.Count > 0 {
-		return
+	turn := r.order.Next()
+	if turn.Count == 0 {
+		return io.EOF
 	}
-	r.err = io.EOF
-	for rank := range r.trace.Active() {
-		if at, ok := r.ranks[rank]; !ok || at.run.Count > 0 || at.walk.Next().Count > 0 {
-			r.err = fmt.Errorf("%w: rank %d has more calls than the interleaving has of it", ErrCorrupt, rank)
-			return
+	c, ok := r.cursors[turn.Symbol]
+	if !ok {
+		rank, err := r.trace.Rank(int(turn.Symbol))
+		if err != nil {
+			return err
+		}
+		c = newCursor(rank, r.skip[turn.Symbol])
+		r.cursors[turn.Symbol] = c
+	}
+	r.at, r.turn = c, turn.Count
+	return nil
+}
+
+// nextRank goes on to a position in the calls of the ranks that follow, in the
+// order rank by rank.
+func (r *CallReader) nextRank(position uint64) error {
+	for {
+		number, ok := r.trace.parts.Active(r.next)
+		if !ok {
+			return io.EOF
+		}
+		rank, err := r.trace.Rank(number)
+		if err != nil {
+			return err
+		}
+		r.next = number + 1
+		if n := rank.Len(); position < n {
+			r.at, r.turn = newCursor(rank, position), n-position
+			return nil
+		}
+		position -= rank.Len()
+	}
+}
+
+// occurrencesBefore returns how often each symbol occurs before a position of
+// what g generates. The cost is that of reading g, wherever the position is.
+func occurrencesBefore(g *sequitur.Grammar, position uint64) map[sequitur.Symbol]uint64 {
+	found := make(map[sequitur.Symbol]uint64)
+	uses := make([]uint64, g.Rules()) // how often each rule is expanded before position
+	add := func(t sequitur.Term, n uint64) {
+		if t.Rule < 0 {
+			found[t.Symbol] += n
+		} else {
+			uses[t.Rule] += n
 		}
 	}
-}
-
-// nextRank goes on to the next rank in the order rank by rank.
-func (r *CallReader) nextRank() {
-	rank := int(r.turn.Symbol)
-	delete(r.ranks, rank)
-	rank, ok := r.trace.parts.Active(rank + 1)
-	if !ok {
-		r.err = io.EOF
-		return
+	for r := g.Rules() - 1; r >= 0; { // down to position, counting what stands before it
+		next := -1
+		for t := range g.Body(r) {
+			length := uint64(1)
+			if t.Rule >= 0 {
+				length = g.RuleLen(t.Rule)
+			}
+			whole := min(t.Count, position/length)
+			add(t, whole)
+			if position -= whole * length; whole < t.Count {
+				next = t.Rule
+				break
+			}
+		}
+		r = next
 	}
-	if r.enter(rank, 0) {
-		r.turn = sequitur.Run{Symbol: sequitur.Symbol(rank), Count: r.ranks[rank].calls.rank.Len()}
+	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
+		if uses[r] == 0 {
+			continue
+		}
+		for t := range g.Body(r) {
+			add(t, uses[r]*t.Count)
+		}
 	}
+	return found
 }

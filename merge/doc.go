@@ -18,24 +18,31 @@
 //	3     signatures of a rank, as package cst encodes them, without counts:
 //	      the grammar has these
 //	4     grammar of a rank, as package sequitur encodes it, over the terminals
-//	      of the rank's signatures
+//	      of the rank's signatures; not empty
 //	5     interleaving: a grammar over ranks, the order in which the calls of
-//	      all ranks stood in the source; absent if they stood rank by rank
+//	      all ranks stood in the source, with every rank as often as it has
+//	      calls; absent if they stood rank by rank
 //
 // The run is encoded as
 //
-//	ranks   uvarint  number of ranks
+//	ranks   uvarint  number of ranks, at most 2³¹−1
 //	source  string   uvarint length and bytes: where the calls come from
 //	silent  uvarint  number of ranges of ranks without calls, which have no
 //	                 sections; then for each, in ascending order:
-//	gap     uvarint  ranks with calls before it
+//	gap     uvarint  ranks with calls before it and after the range before it;
+//	                 0 only before the first
 //	length  uvarint  ranks in it, 1 or more
 //
 // Every integer takes its shortest form.
 //
 // # Limits
 //
-// Opening a trace costs what its container, run and functions cost; a rank is
-// read when it is asked for, and costs memory in proportion to its sections.
-// The number of ranks may be any: nothing is allocated by it.
+// Opening a trace costs what its container, run, functions and interleaving
+// cost; a rank is read when it is asked for, and costs memory in proportion to
+// its sections. Nothing is allocated by the number of ranks. Sections are
+// checked against each other: no terminal is without a signature, and the
+// interleaving agrees with what every [Part] holds. A file that was salvaged may
+// lack the sections of ranks, at most 2²⁰ of them, so that the ranks that a
+// trace says made calls are few if the file is small. The options of the
+// [format.Reader] bound what a section may expand to.
 package merge

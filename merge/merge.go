@@ -18,7 +18,8 @@ type Part struct {
 
 // A Run describes a run as a whole.
 type Run struct {
-	// Ranks is the number of ranks. Those without a part made no calls.
+	// Ranks is the number of ranks, at most 2³¹−1. Those without a part made no
+	// calls.
 	Ranks int
 
 	// Source says where the calls come from: the name of a tracer, or of the
@@ -26,7 +27,8 @@ type Run struct {
 	Source string
 
 	// Interleaving is the order of the calls of all ranks as a grammar over
-	// ranks: for each call the rank that made it. Nil means rank by rank.
+	// ranks: for each call the rank that made it. Nil means rank by rank, and
+	// is what a trace has for an interleaving that says the same.
 	Interleaving *sequitur.Grammar
 }
 
@@ -58,3 +60,33 @@ func KindName(k format.Kind) string {
 
 // maxRanks bounds the number of ranks, so that a rank is an int everywhere.
 const maxRanks = math.MaxInt32
+
+// A rankRange is the ranks from begin to end−1.
+type rankRange struct{ begin, end int }
+
+// terminals returns one more than the greatest terminal of g, 0 if g is empty.
+func terminals(g *sequitur.Grammar) uint64 {
+	var n uint64
+	for r := range g.Rules() {
+		for t := range g.Body(r) {
+			if t.Rule < 0 {
+				n = max(n, uint64(t.Symbol)+1)
+			}
+		}
+	}
+	return n
+}
+
+// isRankByRank reports whether an interleaving has the calls of each rank in one
+// run, in ascending order of the ranks. It takes time in proportion to the
+// number of ranks in it.
+func isRankByRank(g *sequitur.Grammar) bool {
+	last := int64(-1)
+	for _, run := range g.Runs() {
+		if int64(run.Symbol) <= last {
+			return false
+		}
+		last = int64(run.Symbol)
+	}
+	return true
+}

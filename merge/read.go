@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -10,26 +11,29 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Errors that the errors of [Open] and [Trace.Part] wrap, for use with
-// [errors.Is].
-var (
-	ErrCorrupt = wire.ErrCorrupt
-	ErrLimit   = wire.ErrLimit
-)
-
 // A Trace reads the parts of a trace file. Its methods may be called from
 // several goroutines at once.
 type Trace struct {
 	file      *format.Reader
 	run       Run
-	silent    []rankRange
+	silent    []rankRange // ascending, with ranks between them
 	functions *cst.Table
+	calls     map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 }
 
-// Open reads what a trace says of the run as a whole.
+// maxLost is how many ranks with calls may lack their sections. It bounds the
+// steps of a loop over these ranks by the size of the file.
+const maxLost = 1 << 20
+
+// Open reads what a trace says of the run as a whole. It does not miss the
+// sections of a rank, which [Trace.Part] does: in a file that was salvaged they
+// may be lost.
 func Open(file *format.Reader) (*Trace, error) {
 	t := &Trace{file: file}
 	if err := t.read(KindRun, 0, t.parseRun); err != nil {
+		return nil, err
+	}
+	if err := t.checkSections(); err != nil {
 		return nil, err
 	}
 	err := t.read(KindFunctions, 0, func(data []byte) (err error) {
@@ -40,10 +44,9 @@ func Open(file *format.Reader) (*Trace, error) {
 		return nil, err
 	}
 	if _, ok := file.Lookup(KindInterleaving, 0); ok {
-		err = t.read(KindInterleaving, 0, t.parseInterleaving)
-	}
-	if err != nil {
-		return nil, err
+		if err := t.read(KindInterleaving, 0, t.parseInterleaving); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }
@@ -55,15 +58,38 @@ func (t *Trace) Run() Run { return t.run }
 // to must not be changed.
 func (t *Trace) Functions() []cst.Function { return t.functions.Functions() }
 
+// Active returns the first rank, from the given one on, that made calls. It
+// takes time logarithmic in the size of the file.
+func (t *Trace) Active(from int) (rank int, ok bool) {
+	rank = max(from, 0)
+	i := sort.Search(len(t.silent), func(i int) bool { return t.silent[i].end > rank })
+	if i < len(t.silent) && t.silent[i].begin <= rank {
+		rank = t.silent[i].end // the next range does not begin there
+	}
+	return rank, rank < t.run.Ranks
+}
+
+// isActive reports whether rank is one that made calls.
+func (t *Trace) isActive(rank uint64) bool {
+	if rank >= uint64(t.run.Ranks) {
+		return false
+	}
+	active, ok := t.Active(int(rank))
+	return ok && active == int(rank)
+}
+
 // Part reads the part of a rank, whose functions are those of [Trace.Functions]
 // and whose counts are zero: the grammar has these. A rank that made no calls
-// has an empty part.
+// has no signatures and an empty grammar. An error about the file is a
+// [*SectionError].
 func (t *Trace) Part(rank int) (Part, error) {
-	p := Part{Rank: rank, Table: &cst.Table{}, Grammar: &sequitur.Grammar{}}
 	if rank < 0 || rank >= t.run.Ranks {
 		return Part{}, fmt.Errorf("merge: rank %d of %d", rank, t.run.Ranks)
 	}
-	if active, ok := t.Active(rank); !ok || active != rank {
+	p := Part{Rank: rank}
+	if !t.isActive(uint64(rank)) {
+		p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
+		p.Grammar = &sequitur.Grammar{}
 		return p, nil
 	}
 	err := t.read(KindSignatures, uint64(rank), func(data []byte) (err error) {
@@ -77,7 +103,7 @@ func (t *Trace) Part(rank int) (Part, error) {
 		if p.Grammar, err = sequitur.Parse(data, sequitur.Options{}); err != nil {
 			return err
 		}
-		return checkTerminals(p)
+		return t.checkGrammar(p)
 	})
 	if err != nil {
 		return Part{}, err
@@ -85,22 +111,33 @@ func (t *Trace) Part(rank int) (Part, error) {
 	return p, nil
 }
 
-// read gives the content of a section to parse. Errors name the section.
-func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) error {
-	name := KindName(kind)
-	if kind == KindSignatures || kind == KindGrammar {
-		name = fmt.Sprintf("%s of rank %d", name, key)
+// checkGrammar checks the grammar of p against the rest of the trace.
+func (t *Trace) checkGrammar(p Part) error {
+	n := p.Grammar.Len()
+	if n == 0 {
+		return corrupt("no calls of a rank that made calls")
 	}
+	if k := terminals(p.Grammar); k > uint64(p.Table.Len()) {
+		return corrupt("terminal %d of %d signatures", k-1, p.Table.Len())
+	}
+	if t.calls != nil && t.calls[sequitur.Symbol(p.Rank)] != n {
+		return corrupt("%d calls, %d in the interleaving", n, t.calls[sequitur.Symbol(p.Rank)])
+	}
+	return nil
+}
+
+// read gives the content of a section to parse. Its errors are SectionErrors.
+func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) error {
 	s, ok := t.file.Lookup(kind, key)
 	if !ok {
-		return fmt.Errorf("merge: %w: the file has no section %s", ErrCorrupt, name)
+		return &SectionError{kind, key, -1, corrupt("the file has no such section")}
 	}
 	data, err := t.file.Content(s)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err == nil {
+		err = parse(data)
 	}
-	if err := parse(data); err != nil {
-		return fmt.Errorf("%s, in the section at offset %d: %w", name, s.Offset, err)
+	if err != nil {
+		return &SectionError{kind, key, s.Source, err}
 	}
 	return nil
 }
@@ -114,9 +151,13 @@ func (t *Trace) parseRun(data []byte) error {
 	for i := 0; i < n && d.Err() == nil; i++ {
 		at := d.Offset()
 		gap := d.UvarintMax("gap", uint64(t.run.Ranks-end))
+		if gap == 0 && i > 0 {
+			d.Corrupt(at, "gap", "range %d continues the one before it", i)
+		}
+		at = d.Offset()
 		length := d.UvarintMax("length", uint64(t.run.Ranks-end)-gap)
-		if d.Err() == nil && (length == 0 || gap == 0 && i > 0) {
-			d.Corrupt(at, "gap", "range %d is empty or continues the one before", i)
+		if length == 0 {
+			d.Corrupt(at, "length", "range %d is empty", i)
 		}
 		begin := end + int(gap)
 		end = begin + int(length)
@@ -126,26 +167,60 @@ func (t *Trace) parseRun(data []byte) error {
 	return d.Err()
 }
 
+// checkSections checks that there are no sections of ranks without calls, and
+// few ranks with calls that have none.
+func (t *Trace) checkSections() error {
+	lost := t.active()
+	for _, s := range t.file.All() {
+		var err error
+		switch s.Kind {
+		case KindSignatures, KindGrammar:
+			if !t.isActive(s.Key) {
+				err = corrupt("the run has no calls of that rank")
+			}
+			if s.Kind == KindGrammar {
+				lost--
+			}
+		case KindRun, KindFunctions, KindInterleaving:
+			if s.Key != 0 {
+				err = corrupt("the key is %d", s.Key)
+			}
+		}
+		if err != nil {
+			return &SectionError{s.Kind, s.Key, s.Offset, err}
+		}
+	}
+	if lost > maxLost {
+		return fmt.Errorf("merge: %w: the file has no grammar of %d ranks that made calls, at most %d", ErrLimit, lost, maxLost)
+	}
+	return nil
+}
+
+// active returns the number of ranks that made calls.
+func (t *Trace) active() int {
+	n := t.run.Ranks
+	for _, s := range t.silent {
+		n -= s.end - s.begin
+	}
+	return n
+}
+
 func (t *Trace) parseInterleaving(data []byte) error {
 	g, err := sequitur.Parse(data, sequitur.Options{})
 	if err != nil {
 		return err
 	}
+	if isRankByRank(g) {
+		return corrupt("the order is rank by rank")
+	}
+	t.run.Interleaving, t.calls = g, maps.Collect(g.Occurrences())
 	for rank := range g.Occurrences() {
-		if int(rank) >= t.run.Ranks {
-			return fmt.Errorf("merge: %w: rank %d of %d", ErrCorrupt, rank, t.run.Ranks)
+		if !t.isActive(uint64(rank)) {
+			return corrupt("the run has no calls of rank %d", rank)
 		}
 	}
-	t.run.Interleaving = g
-	return nil
-}
-
-// Active returns the first rank, from the given one on, that made calls.
-func (t *Trace) Active(from int) (rank int, ok bool) {
-	rank = max(from, 0)
-	i := sort.Search(len(t.silent), func(i int) bool { return t.silent[i].end > rank })
-	if i < len(t.silent) && t.silent[i].begin <= rank {
-		rank = t.silent[i].end // ranges do not touch
+	if n := t.active(); len(t.calls) != n {
+		return corrupt("%d ranks of %d that made calls", len(t.calls), n)
 	}
-	return rank, rank < t.run.Ranks
+	return nil
 }

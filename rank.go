@@ -1,0 +1,79 @@
+package reprise
+
+import (
+	"iter"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A Call is one call of a rank.
+type Call struct {
+	Rank     int
+	Function *cst.Function // must not be changed
+	Args     []cst.Value   // one for each parameter; shared, must not be changed
+	Terminal uint32        // equal calls of one rank have one terminal
+}
+
+// String returns the call as it is written in listings, such as
+// MPI_Send(count=1, dest=2, tag=0).
+func (c Call) String() string { return string(cst.AppendCall(nil, *c.Function, c.Args)) }
+
+// A Rank is what one rank of a run called. Its methods may be called from
+// several goroutines at once.
+type Rank struct {
+	part      merge.Part
+	functions []cst.Function
+	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
+}
+
+func newRank(p merge.Part) *Rank {
+	return &Rank{part: p, functions: p.Table.Functions(), calls: make([]atomic.Pointer[Call], p.Table.Len())}
+}
+
+// Len returns the number of calls.
+func (r *Rank) Len() uint64 { return r.part.Grammar.Len() }
+
+// Grammar returns the sequence of calls as a grammar over terminals.
+func (r *Rank) Grammar() *sequitur.Grammar { return r.part.Grammar }
+
+// Table returns the signatures of the terminals. It must not be changed. Its
+// counts are zero; [sequitur.Grammar.Occurrences] has them.
+func (r *Rank) Table() *cst.Table { return r.part.Table }
+
+// Call returns the call that a terminal stands for. It panics unless terminal is
+// less than r.Table().Len(). Each signature is decoded once and then kept, in at
+// most 32 bytes of memory for each byte of its encoding and some for the call.
+func (r *Rank) Call(terminal uint32) Call {
+	c := r.calls[terminal].Load()
+	if c == nil {
+		fn, args := r.part.Table.Signature(terminal)
+		c = &Call{Rank: r.part.Rank, Function: &r.functions[fn], Args: args, Terminal: terminal}
+		r.calls[terminal].Store(c) // equal to what another goroutine may have stored
+	}
+	return *c
+}
+
+// Calls returns an iterator over the positions and calls of the rank, in order.
+// It expands lazily: stopping after k calls costs O(k + depth of the grammar).
+func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
+
+// CallsFrom is like [Rank.Calls] but begins at a position, which costs as much
+// as [sequitur.Grammar.At], not as reading the calls before it. There is nothing
+// from r.Len() on.
+func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
+	return func(yield func(uint64, Call) bool) {
+		at, w := position, r.part.Grammar.Walk(position)
+		for run := w.Next(); run.Count > 0; run = w.Next() {
+			call := r.Call(uint32(run.Symbol))
+			for range run.Count {
+				if !yield(at, call) {
+					return
+				}
+				at++
+			}
+		}
+	}
+}
