@@ -37,9 +37,9 @@ func (l Loss) String() string {
 // A section is valid only in its place: what follows bytes that were inserted or
 // removed is lost.
 //
-// Salvage takes time linear in size. Memory grows with the number of sections and
-// of losses, each at least 9 bytes of the file and together at most one for
-// every 3 bytes of [Options.MaxIndex].
+// Salvage takes time linear in size. Memory grows with the number of sections
+// and of losses, of which there may be one for every 3 bytes of
+// [Options.MaxIndex].
 //
 // An error means that nothing was found: there is no container, or one of a
 // later version. If the limit is exceeded, Salvage returns what it found so far
