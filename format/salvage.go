@@ -43,7 +43,7 @@ func (l Loss) String() string {
 //
 // An error means that nothing was found: there is no container, or one of a
 // later version. If the limit is exceeded, Salvage returns what it found so far
-// with an error that wraps [ErrLimit]. Errors of r are returned as they are.
+// with an error that wraps [ErrLimit]. Failures of r are wrapped, never losses.
 func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 	size = max(size, 0)
 	s := salvage{
