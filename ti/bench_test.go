@@ -89,3 +89,26 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkWrite(b *testing.B) {
+	for _, bt := range benchTraces {
+		b.Run("trace="+bt.name, func(b *testing.B) {
+			text := bt.text(b)
+			calls := readAll(b, NewReader(bytes.NewReader(text), Options{}))
+			b.ReportAllocs()
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				w := NewWriter(io.Discard)
+				for _, c := range calls {
+					if err := w.Write(c); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := w.Flush(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perEvent(b, len(calls))
+		})
+	}
+}

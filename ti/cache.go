@@ -70,7 +70,7 @@ type cache struct {
 const (
 	maxCacheEntries = 1 << 16
 	maxCacheSize    = 64 << 20
-	valueSize       = 72 // bytes of a cst.Value, about
+	valueSize       = 32 // bytes of a cst.Value
 )
 
 // lookup returns the entry of text, or nil.

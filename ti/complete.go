@@ -24,20 +24,20 @@ func (r *Reader) Stats() Stats {
 
 // A history is what is known about the lines of one rank.
 type history struct {
-	begun   bool // there was an action other than location
-	init    bool // the first of these was init
-	last    role // of the last line
-	file    int  // of the last line
-	line    int64
-	first   int // file of the first line
-	firstAt int64
+	begun     bool // there was an action other than location
+	init      bool // the first of these was init
+	last      role // of the last line
+	firstFile int  // index of the file of the first line
+	firstLine int64
+	lastFile  int
+	lastLine  int64
 }
 
 // history returns the history of rank.
 func (r *Reader) history(rank int) *history {
 	h := r.ranks[rank]
 	if h == nil {
-		h = &history{first: r.next - 1, firstAt: r.line}
+		h = &history{firstFile: r.next - 1, firstLine: r.line}
 		r.ranks[rank] = h
 	}
 	return h
@@ -48,7 +48,7 @@ func (h *history) add(what role, file int, line int64) {
 	if !h.begun && what != roleLocation {
 		h.begun, h.init = true, what == roleInit
 	}
-	h.last, h.file, h.line = what, file, line
+	h.last, h.lastFile, h.lastLine = what, file, line
 }
 
 // An Incomplete tells what is missing of a rank, or of consecutive ranks of which
@@ -103,9 +103,9 @@ func (r *Reader) Incomplete() []Incomplete {
 		i := Incomplete{Rank: rank, Ranks: 1, Init: !h.init, Finalize: h.last != roleFinalize}
 		switch {
 		case i.Init:
-			i.File, i.Line = r.fileName(h.first), h.firstAt
+			i.File, i.Line = r.fileName(h.firstFile), h.firstLine
 		case i.Finalize:
-			i.File, i.Line = r.fileName(h.file), h.line
+			i.File, i.Line = r.fileName(h.lastFile), h.lastLine
 		default:
 			continue
 		}
@@ -119,24 +119,13 @@ func (r *Reader) Incomplete() []Incomplete {
 
 // appendAbsent appends that the ranks from first to before end have no lines.
 func (r *Reader) appendAbsent(list []Incomplete, first, end int) []Incomplete {
-	absent := Incomplete{Rank: first, Ranks: end - first, Init: true, Finalize: true}
-	if !r.listed {
-		if absent.Ranks > 0 {
-			list = append(list, absent)
+	if r.listed {
+		for ; first < min(end, len(r.files)); first++ {
+			list = append(list, Incomplete{Rank: first, Ranks: 1, File: r.fileName(first), Init: true, Finalize: true})
 		}
-		return list
 	}
-	for ; absent.Rank < end; absent.Rank++ {
-		absent.Ranks, absent.File = 1, ""
-		if absent.Rank < len(r.files) {
-			absent.File = r.fileName(absent.Rank)
-		} else {
-			absent.Ranks = end - absent.Rank
-		}
-		list = append(list, absent)
-		if absent.Ranks > 1 {
-			break
-		}
+	if first < end {
+		list = append(list, Incomplete{Rank: first, Ranks: end - first, Init: true, Finalize: true})
 	}
 	return list
 }

@@ -88,16 +88,18 @@ func (r *Reader) Read() (Call, error) {
 			return Call{}, r.err
 		}
 		line, err := r.readLine()
-		if err == io.EOF {
+		switch err {
+		case io.EOF:
 			err = r.nextFile()
-		} else if err == nil {
+		case nil:
 			var c Call
-			if c, err = r.parseLine(line); err == nil && c.Rank >= 0 && len(r.held) == 0 {
+			if c, err = r.parseLine(line); err != nil {
+				break
+			}
+			if c.Rank >= 0 && len(r.held) == 0 {
 				return c, nil
 			}
-			if err == nil {
-				r.hold(c)
-			}
+			r.hold(c)
 		}
 		if err != nil {
 			r.fail(err)

@@ -148,12 +148,6 @@ func Functions() []cst.Function {
 
 // Lookup returns the index of the function equal to f, in name and parameters.
 func Lookup(f cst.Function) (index int, ok bool) {
-	index = slices.IndexFunc(forms, func(g form) bool {
-		return g.function.Name == f.Name && slices.EqualFunc(g.function.Params, f.Params, equalParams)
-	})
+	index = slices.IndexFunc(forms, func(g form) bool { return g.function.Equal(f) })
 	return max(index, 0), index >= 0
-}
-
-func equalParams(p, q cst.Param) bool {
-	return p.Name == q.Name && p.Direction == q.Direction && p.Type.Equal(q.Type)
 }
