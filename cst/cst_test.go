@@ -44,12 +44,14 @@ var valueTests = []struct {
 	{"NaN", Type{Kind: KindFloat}, Float(math.NaN()), "\x01\x00\x00\x00\x00\x00\xf8\x7f", "NaN"},
 	{"NaNPayload", Type{Kind: KindFloat}, Float(math.Float64frombits(0xfff00000deadbeef)), "\xef\xbe\xad\xde\x00\x00\xf0\xff", "NaN(0xfff00000deadbeef)"},
 	{"String", Type{Kind: KindString}, String("my-comm"), "\x07my-comm", `"my-comm"`},
+	{"StringOther", Type{Kind: KindString}, String("my-comn"), "\x07my-comn", `"my-comn"`},
 	{"StringEmpty", Type{Kind: KindString}, String(""), "\x00", `""`},
 	{"StringNotUTF8", Type{Kind: KindString}, String("\xff\x00\n"), "\x03\xff\x00\n", `"\xff\x00\n"`},
 	{"StringMiB", Type{Kind: KindString}, String(strings.Repeat("x", 1<<20)), "", ""},
 	{"Bytes", Type{Kind: KindBytes}, Bytes([]byte{0, 0xab}), "\x02\x00\xab", "0x00ab"},
 	{"BytesEmpty", Type{Kind: KindBytes}, Bytes(nil), "\x00", "0x"},
 	{"Pointer", Type{Kind: KindPointer}, PointerTo(Pointer{3, 16, 0}), "\x06\x20\x00", "seg3+16"},
+	{"PointerNextByte", Type{Kind: KindPointer}, PointerTo(Pointer{3, 17, 0}), "\x06\x22\x00", "seg3+17"},
 	{"PointerBefore", Type{Kind: KindPointer}, PointerTo(Pointer{-1, -16, 1}), "\x01\x1f\x02", "seg-1-16@1"},
 	{"PointerFarDevice", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MinInt64}), "", "seg0+0@-9223372036854775808"},
 	{"PointerInt32Device", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MaxInt32}), "", "seg0+0@2147483647"},
@@ -114,6 +116,11 @@ func TestValueAccessors(t *testing.T) {
 	}
 	if a, b := String("a\xff").Text(), Bytes([]byte("a\xff")).Text(); a != "a\xff" || b != a {
 		t.Errorf("Text = %q, %q", a, b)
+	}
+	b := []byte("abc")
+	v := Bytes(b)
+	if clear(b); v.Text() != "abc" {
+		t.Errorf("Bytes became %q with the slice it was made from", v.Text())
 	}
 	if v := Array(Int(4), Int(5)); v.Len() != 2 || v.Index(1).Int() != 5 {
 		t.Errorf("Len, Index(1) = %d, %v", v.Len(), v.Index(1))

@@ -26,7 +26,6 @@ func (t *Table) readFunctions(d *wire.Decoder) {
 		}
 		t.functions = append(t.functions, f)
 	}
-	t.declared = &r.index
 }
 
 func (r *functionReader) function() Function {

@@ -154,8 +154,13 @@ func TestMerge(t *testing.T) {
 		}
 		// The result is a table like any other, and independent.
 		merged.Intern(merged.Declare(Function{Name: "only here"}))
+		want.Intern(want.Declare(Function{Name: "only here"}))
 		if !a.Equal(before[0]) || !b.Equal(before[1]) {
 			t.Fatal("changing the result changed what was merged")
+		}
+		a.Intern(a.Declare(Function{Name: "only in a, and longer"}))
+		if !merged.Equal(&want) {
+			t.Fatal("changing what was merged changed the result")
 		}
 	})
 }
@@ -236,6 +241,117 @@ func TestCountsSaturate(t *testing.T) {
 	}
 }
 
+// TestDeclare checks that functions which differ in a single respect differ.
+func TestDeclare(t *testing.T) {
+	param := func(name string, typ Type, d Direction) Function {
+		return Function{Name: "f", Params: []Param{{name, typ, d}}}
+	}
+	number := Type{Kind: KindInt}
+	functions := []Function{
+		param("p", number, In),
+		{Name: "g", Params: []Param{{"p", number, In}}},
+		{Name: "f"},
+		{Name: "f", Params: []Param{{"p", number, In}, {"p", number, In}}},
+		param("q", number, In),
+		param("p", number, Out),
+		param("p", number, InOut),
+		param("p", Type{Kind: KindRank}, In),
+		param("p", HandleOf("comm"), In),
+		param("p", HandleOf("group"), In),
+		param("p", ArrayOf(number), In),
+		param("p", ArrayOf(ArrayOf(number)), In),
+		param("p", ArrayOf(HandleOf("comm")), In),
+		param("p", ArrayOf(HandleOf("group")), In),
+	}
+	var table Table
+	for range 2 { // the second time they are known
+		for i, f := range functions {
+			if fn := table.Declare(f); fn != i {
+				t.Errorf("Declare(%+v) = %d, want %d", f, fn, i)
+			}
+		}
+	}
+	for i, f := range functions {
+		for j, g := range functions {
+			if f.Equal(g) != (i == j) {
+				t.Errorf("Equal of functions %d and %d = %v", i, j, i != j)
+			}
+		}
+	}
+	if got := clone(t, &table); !got.Equal(&table) {
+		t.Errorf("parsed %+v, want %+v", got.Functions(), functions)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	f, g := function(Type{Kind: KindInt}), function(Type{Kind: KindRank})
+	build := func(fs []Function, call func(table *Table)) *Table {
+		var table Table
+		for _, f := range fs {
+			table.Declare(f)
+		}
+		call(&table)
+		return &table
+	}
+	one := func(table *Table) { table.Intern(0, Int(1)) }
+	tables := []*Table{
+		new(Table),
+		build([]Function{f}, one),
+		build([]Function{f, g}, one),
+		build([]Function{g}, func(table *Table) { table.Intern(0, Rank(1)) }),
+		build([]Function{f}, func(table *Table) { table.Intern(0, Int(2)) }),
+		build([]Function{f}, func(table *Table) { table.InternRun(0, 2, Int(1)) }),
+		build([]Function{f}, func(table *Table) { one(table); table.InternRun(0, 0, Int(2)) }),
+		build([]Function{f}, func(table *Table) { table.InternRun(0, 0, Int(2)); one(table) }),
+	}
+	for i, a := range tables {
+		for j, b := range tables {
+			if a.Equal(b) != (i == j) {
+				t.Errorf("Equal of tables %d and %d = %v", i, j, i != j)
+			}
+		}
+	}
+}
+
+// TestCollisions has so many signatures that some share all 32 bits of their
+// hash: the chance of none is below 10⁻¹².
+func TestCollisions(t *testing.T) {
+	const n = 1 << 19
+	var table Table
+	fn := table.Declare(function(Type{Kind: KindInt}))
+	for range 2 {
+		for i := range n {
+			if got := table.Intern(fn, Int(int64(i))); got != uint32(i) {
+				t.Fatalf("terminal of %d = %d", i, got)
+			}
+		}
+	}
+}
+
+// TestFunctionsShared checks that tables which share functions go their own ways.
+func TestFunctionsShared(t *testing.T) {
+	var a Table
+	for _, name := range []string{"f", "g", "h"} { // leaves room in a slice of 4
+		a.Declare(Function{Name: name})
+	}
+	b, err := ParseSignatures(&a, a.AppendSignatures(nil), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, _ := Merge(&a, b)
+	tables := []*Table{&a, b, c}
+	for i, table := range tables {
+		if fn := table.Declare(Function{Name: string(rune('a' + i))}); fn != 3 {
+			t.Errorf("new function of table %d has number %d, want 3", i, fn)
+		}
+	}
+	for i, table := range tables {
+		if got := table.Functions()[3].Name; got != string(rune('a'+i)) {
+			t.Errorf("new function of table %d became %s", i, got)
+		}
+	}
+}
+
 // TestDeclareCopies checks that a table does not change with what was declared.
 func TestDeclareCopies(t *testing.T) {
 	f := function(nested(2, Type{Kind: KindInt}))
@@ -256,7 +372,7 @@ func TestEncodedStays(t *testing.T) {
 	for i := range 1000 {
 		internSend(table, fn, i)
 	}
-	_ = append(enc, 0xff)
+	_ = append(table.Encoded(0), 0xff)
 	if !slices.Equal(enc, want) || !slices.Equal(table.Encoded(0), want) {
 		t.Errorf("signature 0 is %x, was %x", table.Encoded(0), want)
 	}
