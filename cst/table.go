@@ -124,7 +124,7 @@ func (t *Table) intern(signature []byte, n uint64) (terminal uint32, known bool)
 
 // add appends a signature and returns the new length of t.
 func (t *Table) add(signature []byte, n uint64) uint32 {
-	if len(t.entries) == maxLen {
+	if uint64(len(t.entries)) == maxLen {
 		panic("cst: no terminal left for a new signature")
 	}
 	t.entries = append(t.entries, entry{start: uint64(len(t.arena)), count: n})
