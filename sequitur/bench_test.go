@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/streams"
 )
 
 // perEvent reports the time per event of the loop that just ended and the size
@@ -43,8 +45,8 @@ func benchAppend(b *testing.B, inputs ...[]Symbol) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for _, st := range streams {
-		b.Run("stream="+st.name, func(b *testing.B) { benchAppend(b, st.gen(1_000_000)) })
+	for _, st := range streams.All {
+		b.Run("stream="+st.Name, func(b *testing.B) { benchAppend(b, symbols(st.Gen(1_000_000))) })
 	}
 }
 
@@ -56,9 +58,9 @@ func BenchmarkAppendTrace(b *testing.B) {
 
 // BenchmarkAppendLength shows the cost per event over the length of the input.
 func BenchmarkAppendLength(b *testing.B) {
-	for _, st := range streams {
+	for _, st := range streams.All {
 		for _, n := range []int{1e4, 1e5, 1e6, 1e7} {
-			b.Run(fmt.Sprintf("stream=%s/events=%d", st.name, n), func(b *testing.B) { benchAppend(b, st.gen(n)) })
+			b.Run(fmt.Sprintf("stream=%s/events=%d", st.Name, n), func(b *testing.B) { benchAppend(b, symbols(st.Gen(n))) })
 		}
 	}
 }
@@ -68,21 +70,21 @@ func BenchmarkAppendLength(b *testing.B) {
 func BenchmarkAppendBody(b *testing.B) {
 	for _, body := range []int{3, 10, 100, 1_000, 10_000, 100_000} {
 		n := max(1_000_000, 20*body)
-		run := func(miss string, in []Symbol) {
-			b.Run(fmt.Sprintf("miss=%s/body=%d", miss, body), func(b *testing.B) { benchAppend(b, in) })
+		run := func(miss string, in []uint32) {
+			b.Run(fmt.Sprintf("miss=%s/body=%d", miss, body), func(b *testing.B) { benchAppend(b, symbols(in)) })
 		}
-		run("Never", loop(n, body))
-		run("Start", nearMissLoop(n, body, 0))
-		run("Middle", nearMissLoop(n, body, body/2))
-		run("End", nearMissLoop(n, body, body-1))
+		run("Never", streams.Loop(n, body))
+		run("Start", streams.NearMiss(n, body, 0))
+		run("Middle", streams.NearMiss(n, body, body/2))
+		run("End", streams.NearMiss(n, body, body-1))
 	}
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	for _, st := range streams {
-		b.Run("stream="+st.name, func(b *testing.B) {
+	for _, st := range streams.All {
+		b.Run("stream="+st.Name, func(b *testing.B) {
 			var bld Builder
-			for _, s := range st.gen(100_000) {
+			for _, s := range symbols(st.Gen(100_000)) {
 				bld.Append(s)
 			}
 			var g *Grammar
@@ -96,10 +98,10 @@ func BenchmarkSnapshot(b *testing.B) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for _, st := range streams {
-		in := st.gen(100_000)
+	for _, st := range streams.All {
+		in := symbols(st.Gen(100_000))
 		enc, _ := build(in).MarshalBinary()
-		b.Run("stream="+st.name, func(b *testing.B) {
+		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(enc))) // MB/s of encoded input
 			for b.Loop() {
@@ -113,9 +115,9 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func BenchmarkAll(b *testing.B) {
-	for _, st := range streams {
-		g := build(st.gen(1_000_000))
-		b.Run("stream="+st.name, func(b *testing.B) {
+	for _, st := range streams.All {
+		g := build(symbols(st.Gen(1_000_000)))
+		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for range g.All() {
@@ -128,9 +130,9 @@ func BenchmarkAll(b *testing.B) {
 }
 
 func BenchmarkAt(b *testing.B) {
-	for _, st := range streams {
-		g := build(st.gen(1_000_000))
-		b.Run("stream="+st.name, func(b *testing.B) {
+	for _, st := range streams.All {
+		g := build(symbols(st.Gen(1_000_000)))
+		b.Run("stream="+st.Name, func(b *testing.B) {
 			i := uint64(0)
 			for b.Loop() {
 				i = (i + 611_953) % g.Len()

@@ -3,123 +3,23 @@ package sequitur
 import (
 	"bufio"
 	"bytes"
-	"math/bits"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/reprise-trace/reprise/internal/streams"
 )
 
-// A stream is a named input of the benchmarks. All have a fixed seed.
-type stream struct {
-	name string
-	gen  func(n int) []Symbol // about n symbols
-}
-
-var streams = []stream{
-	{"Constant", func(n int) []Symbol { return cycle(n, 7) }},
-	{"NestedLoop", func(n int) []Symbol { // ((1 2 3)^100 4)^k
-		return cycle(max(1, n/301), append(cycle(100, 1, 2, 3), 4)...)
-	}},
-	{"Loop10", func(n int) []Symbol { return loop(n, 10) }},
-	{"Loop100", func(n int) []Symbol { return loop(n, 100) }},
-	{"Loop1000", func(n int) []Symbol { return loop(n, 1000) }},
-	{"Loop10000", func(n int) []Symbol { return loop(n, 10_000) }},
-	{"Random16", func(n int) []Symbol { return random(n, 16) }},
-	{"Random100000", func(n int) []Symbol { return random(n, 100_000) }},
-	{"NearMissStart", func(n int) []Symbol { return nearMissLoop(n, 1000, 0) }},
-	{"NearMissMiddle", func(n int) []Symbol { return nearMissLoop(n, 1000, 500) }},
-	{"NearMissEnd", func(n int) []Symbol { return nearMissLoop(n, 1000, 999) }},
-	{"RandomBranch", func(n int) []Symbol { // if (random) {3 4 5} else {6 7}
-		r := rand.New(rand.NewPCG(1, 2))
-		return rounds(n, func(s []Symbol) []Symbol {
-			if r.IntN(2) == 0 {
-				return append(s, 1, 2, 3, 4, 5)
-			}
-			return append(s, 1, 2, 6, 7)
-		})
-	}},
-	{"Stencil", func(n int) []Symbol { return stencil(n, false) }},
-	{"StencilWaitany", func(n int) []Symbol { return stencil(n, true) }},
-	{"Fibonacci", func(n int) []Symbol {
-		a, b := []Symbol{0}, []Symbol{0, 1}
-		for len(b) < n {
-			a, b = b, append(b[:len(b):len(b)], a...)
-		}
-		return b[:n]
-	}},
-	{"ThueMorse", func(n int) []Symbol {
-		s := make([]Symbol, n)
-		for i := range s {
-			s[i] = Symbol(bits.OnesCount(uint(i)) % 2)
-		}
-		return s
-	}},
-}
-
-// loop is a loop whose body is so many distinct symbols.
-func loop(n, body int) []Symbol {
-	s := make([]Symbol, n)
-	for i := range s {
-		s[i] = Symbol(i % body)
+// symbols returns in as Symbols.
+func symbols(in []uint32) []Symbol {
+	out := make([]Symbol, len(in))
+	for i, s := range in {
+		out[i] = Symbol(s)
 	}
-	return s
-}
-
-func random(n, alphabet int) []Symbol {
-	r := rand.New(rand.NewPCG(1, 2))
-	s := make([]Symbol, n)
-	for i := range s {
-		s[i] = Symbol(r.IntN(alphabet))
-	}
-	return s
-}
-
-// nearMissLoop is a loop in which the symbol at one place of the body is
-// another in each round.
-func nearMissLoop(n, body, place int) []Symbol {
-	r := rand.New(rand.NewPCG(1, 2))
-	s := loop(n, body)
-	for i := place; i < len(s); i += body {
-		s[i] = Symbol(body + r.IntN(1000))
-	}
-	return s
-}
-
-func rounds(n int, round func([]Symbol) []Symbol) []Symbol {
-	var s []Symbol
-	for len(s) < n {
-		s = round(s)
-	}
-	return s
-}
-
-// stencil is eight messages and a Waitall a step, or a Waitany for each in
-// random order; an Allreduce each 10, a Gather and a Bcast each 100 steps.
-func stencil(n int, waitany bool) []Symbol {
-	r := rand.New(rand.NewPCG(1, 2))
-	step := 0
-	return rounds(n, func(s []Symbol) []Symbol {
-		step++
-		s = append(s, 0, 1, 2, 3, 4, 5, 6, 7)
-		if !waitany {
-			s = append(s, 8)
-		} else {
-			for _, i := range r.Perm(8) {
-				s = append(s, Symbol(20+i))
-			}
-		}
-		if step%10 == 0 {
-			s = append(s, 9)
-		}
-		if step%100 == 0 {
-			s = append(s, 10, 11)
-		}
-		return s
-	})
+	return out
 }
 
 // A trace is the calls of every rank of a real run, numbered by first use.
@@ -204,13 +104,13 @@ func TestSizes(t *testing.T) {
 	pilgrim := map[string]int{
 		"Constant": 1, "NestedLoop": 6, "Random16": 370_444, "Stencil": 19, "Fibonacci": 63, "ThueMorse": 112,
 	}
-	for _, st := range streams {
-		want, ok := pilgrim[st.name]
+	for _, st := range streams.All {
+		want, ok := pilgrim[st.Name]
 		if !ok {
 			continue
 		}
-		if got := build(st.gen(1_000_000)).Symbols(); got > want+want*3/100 {
-			t.Errorf("%s: %d symbols, want at most %d + 3 %%", st.name, got, want)
+		if got := build(symbols(st.Gen(1_000_000))).Symbols(); got > want+want*3/100 {
+			t.Errorf("%s: %d symbols, want at most %d + 3 %%", st.Name, got, want)
 		}
 	}
 }
@@ -224,10 +124,10 @@ func (b *Builder) liveBytes() int {
 // TestMemory checks that a Builder holds at most 48 bytes for each symbol of
 // its grammar while it grows, and no more in a steady loop however long it is.
 func TestMemory(t *testing.T) {
-	for _, st := range streams {
+	for _, st := range streams.All {
 		var b Builder
 		peak := 0.0
-		for i, s := range st.gen(1_000_000) {
+		for i, s := range symbols(st.Gen(1_000_000)) {
 			b.Append(s)
 			if i%100_000 == 99_999 {
 				if n := b.Snapshot().Symbols(); n >= 1000 {
@@ -236,16 +136,16 @@ func TestMemory(t *testing.T) {
 			}
 		}
 		if peak > 48 {
-			t.Errorf("%s: %.1f bytes per symbol of the grammar", st.name, peak)
+			t.Errorf("%s: %.1f bytes per symbol of the grammar", st.Name, peak)
 		}
 	}
 	var b Builder
-	for _, s := range loop(100_000, 1000) {
-		b.Append(s)
+	for _, s := range streams.Loop(100_000, 1000) {
+		b.Append(Symbol(s))
 	}
 	before := b.liveBytes()
-	for _, s := range loop(1_000_000, 1000) {
-		b.Append(s)
+	for _, s := range streams.Loop(1_000_000, 1000) {
+		b.Append(Symbol(s))
 	}
 	if after := b.liveBytes(); after != before {
 		t.Errorf("a steady loop grew from %d to %d bytes", before, after)
