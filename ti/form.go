@@ -52,7 +52,7 @@ func (f *form) parse(s string) (args []cst.Value, ok bool) {
 		}
 	}
 	variable := strings.Count(rest, " ") - f.fixed
-	if variable < 0 || f.arrays == 0 && !f.text && variable > 0 || f.arrays > 0 && variable%f.arrays > 0 {
+	if variable < 0 || f.arrays == 0 && !f.text && variable > 0 {
 		return nil, false
 	}
 	args = make([]cst.Value, 0, len(f.function.Params))

@@ -123,6 +123,23 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestOpenRanks checks the ranks of lines without one in several files.
+func TestOpenRanks(t *testing.T) {
+	t.Chdir(files(t, map[string]string{"a": "#\n", "b": "7 init\n", "c": "#\n", "d": "#\n9 init\n#\n", "e": "x"}))
+	r, err := Open([]string{"a", "b", "c", "d", "e"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var got []int
+	for _, c := range readAll(t, r) {
+		got = append(got, c.Rank)
+	}
+	if want := []int{0, 7, 2, 9, 9, 9, 4}; !reflect.DeepEqual(got, want) {
+		t.Errorf("ranks = %v, want %v", got, want)
+	}
+}
+
 // TestOpenWorkingDirectory reads a list whose paths are relative to the directory
 // in which it was written.
 func TestOpenWorkingDirectory(t *testing.T) {
@@ -175,7 +192,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	o := Options{MaxRanks: 10, MaxLine: 20}
+	o := Options{MaxRanks: 10, MaxLine: 30}
 	tests := []struct {
 		name, text string
 		calls      int
@@ -191,12 +208,12 @@ func TestReadErrors(t *testing.T) {
 		{"CutUTF8", "0 \xe2\x82\n", 0, 1, 3, ErrCorrupt},
 		{"InvalidComment", "# a\n#\xff\n", 1, 2, 2, ErrCorrupt},
 		{"RankAtLimit", "9 init\n10 init\n", 1, 2, 1, ErrLimit},
-		{"HugeRank", "99999999999999999999999 init\n", 0, 1, 21, ErrLimit}, // the line is too long as well
-		{"OverflowingRank", "18446744073709551616 a\n", 0, 1, 21, ErrLimit},
-		{"LineAtLimit", "0 345678901234567890\n0 init\n", 2, 0, 0, nil},
-		{"LineTooLong", "0 3456789012345678901\n0 init\n", 0, 1, 21, ErrLimit},
-		{"LastLineTooLong", "0 init\n0 3456789012345678901", 1, 2, 21, ErrLimit},
-		{"LastLineAtLimit", "0 init\n0 345678901234567890", 2, 0, 0, nil},
+		{"HugeRank", "99999999999999999999999 init\n", 0, 1, 1, ErrLimit},
+		{"OverflowingRank", "18446744073709551616 a\n", 0, 1, 1, ErrLimit}, // 2⁶⁴ wraps to zero
+		{"LineAtLimit", "0 3456789012345678901234567890\n0 init\n", 2, 0, 0, nil},
+		{"LineTooLong", "0 34567890123456789012345678901\n0 init\n", 0, 1, 31, ErrLimit},
+		{"LastLineTooLong", "0 init\n0 34567890123456789012345678901", 1, 2, 31, ErrLimit},
+		{"LastLineAtLimit", "0 init\n0 3456789012345678901234567890", 2, 0, 0, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

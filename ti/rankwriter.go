@@ -15,6 +15,7 @@ type RankWriter struct {
 	dir, name string
 	ranks     []rankFile
 	size      int // bytes of text held
+	limit     int // of size
 	err       error
 }
 
@@ -40,7 +41,7 @@ func CreateRanks(dir, name string, ranks int) (*RankWriter, error) {
 	if ranks < 0 || ranks > defaultMaxRanks {
 		return nil, fmt.Errorf("ti: %w: %d ranks", ErrLimit, ranks)
 	}
-	w := &RankWriter{dir: dir, name: name}
+	w := &RankWriter{dir: dir, name: name, limit: maxRankText}
 	if err := appendFile(w.list(), os.O_CREATE|os.O_EXCL, nil); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (w *RankWriter) Write(c Call) error {
 	switch {
 	case len(l.buf) >= flushSize:
 		w.flush(c.Rank)
-	case w.size >= maxRankText:
+	case w.size >= w.limit:
 		for rank := range w.ranks {
 			w.flush(rank)
 		}

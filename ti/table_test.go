@@ -213,9 +213,20 @@ func TestKeptRanks(t *testing.T) {
 		t.Errorf("ranks = %v, want %v", got, want)
 	}
 	// After too many lines without one, the number of the file takes its place.
-	calls := readText(t, strings.Repeat("#\n", maxHeld+10)+"3 init\n")
-	if c := calls[maxHeld+9]; c.Rank != 0 || calls[maxHeld+10].Rank != 3 {
-		t.Errorf("ranks = %d, %d, want 0, 3", c.Rank, calls[maxHeld+10].Rank)
+	for _, rank := range []int{0, 3} {
+		calls := readText(t, strings.Repeat("#\n", maxHeld+10)+fmt.Sprint(rank, " init\n"))
+		if a, b := calls[maxHeld+9].Rank, calls[maxHeld+10].Rank; a != 0 || b != rank {
+			t.Errorf("ranks = %d, %d, want 0, %d", a, b, rank)
+		}
+	}
+}
+
+// TestKeptSize checks that long lines without a rank are not held until one comes.
+func TestKeptSize(t *testing.T) {
+	comment := "#" + strings.Repeat("-", 60) + "\n"
+	calls := readAll(t, NewReader(strings.NewReader(strings.Repeat(comment, 3)+"3 init\n"), Options{MaxLine: 100}))
+	if calls[2].Rank != 0 || calls[3].Rank != 3 {
+		t.Errorf("ranks = %d, %d, want 0, 3", calls[2].Rank, calls[3].Rank)
 	}
 }
 

@@ -1,0 +1,40 @@
+package ti_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"strings"
+
+	"github.com/reprise-trace/reprise/ti"
+)
+
+func ExampleReader() {
+	const trace = "0 init\n0 send 1 1000 12 1\n0 bcast 6 0 1 \n0 compute 8.33084e+06\n"
+	functions := ti.Functions()
+	r := ti.NewReader(strings.NewReader(trace), ti.Options{})
+	for {
+		c, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		f := functions[c.Function]
+		fmt.Print(c.Rank, " ", f.Name)
+		for _, p := range f.Params {
+			fmt.Print(" ", p.Name, ":", p.Type)
+		}
+		fmt.Println()
+	}
+	for _, i := range r.Incomplete() {
+		fmt.Println(i)
+	}
+	// Output:
+	// 0 init
+	// 0 send destination:rank tag:tag count:int type:handle(datatype)
+	// 0 bcast count:int root:rank type:handle(datatype)
+	// 0 compute flops:float
+	// input: rank 0: no finalize after line 4
+}
