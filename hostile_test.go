@@ -1,0 +1,219 @@
+package reprise
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// smallTrace is a trace of some hundred bytes, with a silent rank, loops and an
+// interleaving.
+func smallTrace(t rapid.TB) []byte { return ringModel(4, 5).roundRobin().record(t) }
+
+// save writes a file for a test.
+func save(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// flip returns data with the last byte of a section's record changed.
+func flip(t *testing.T, data []byte, kind format.Kind, key uint64) []byte {
+	t.Helper()
+	s, ok := openBytes(t, data).file.Lookup(kind, key)
+	if !ok {
+		t.Fatalf("no section of kind %d and key %d", kind, key)
+	}
+	data = bytes.Clone(data)
+	data[s.Offset+s.Size-1] ^= 1
+	return data
+}
+
+// TestErrors checks that errors of reading a file name it, and can be told apart.
+func TestErrors(t *testing.T) {
+	file := smallTrace(t)
+	later := bytes.Clone(file)
+	later[7]++
+	var (
+		sectionError *merge.SectionError
+		versionError *format.VersionError
+		parseError   *ParseError
+	)
+	tests := []struct {
+		name string
+		data []byte
+		text string // wanted in the message
+		is   error
+		as   any
+	}{
+		{"empty.rpz", nil, "header", io.ErrUnexpectedEOF, &parseError},
+		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
+		{"later.rpz", later, "version 2", nil, &versionError},
+		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},
+		{"run.rpz", flip(t, file, merge.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
+		{"functions.rpz", flip(t, file, merge.KindFunctions, 0), "functions, section", ErrCorrupt, &sectionError},
+		{"rank.rpz", flip(t, file, merge.KindSignatures, 1), "signatures of rank 1, section", ErrCorrupt, &sectionError},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := save(t, tt.name, tt.data)
+			trace, err := Open(path)
+			if err == nil {
+				defer trace.Close()
+				_, err = trace.Rank(1)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), tt.text) {
+				t.Fatalf("err = %v, want %s: … %s", err, path, tt.text)
+			}
+			if tt.is != nil && !errors.Is(err, tt.is) || !errors.As(err, tt.as) {
+				t.Errorf("err = %v of type %T, want %v, %T", err, err, tt.is, tt.as)
+			}
+		})
+	}
+}
+
+// TestFile covers what has to do with a file: one that does not exist, one that
+// is closed, one with a rank that does not exist.
+func TestFile(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.rpz")
+	if _, err := Open(missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("missing: err = %v", err)
+	}
+	path := save(t, "small.rpz", smallTrace(t))
+	trace, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rank := range []int{-1, 4} {
+		if _, err := trace.Rank(rank); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("rank %d: err = %v", rank, err)
+		}
+	}
+	r := readRank(t, trace, 2)
+	if err := trace.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := trace.Rank(1); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: err = %v", err)
+	}
+	if _, err := trace.Calls(0).Read(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: err = %v", err)
+	}
+	checkRank(t, r, 2, ringModel(4, 5).ranks[2], 0)
+}
+
+// describe returns all that a trace holds as text, or the first error. It reads
+// at most limit calls.
+func describe(trace *Trace, limit int) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d ranks of %q\n", trace.Ranks(), trace.Run().Source)
+	for rank := range trace.Active() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "rank %d: %d\n", rank, r.Len())
+	}
+	for calls := trace.Calls(0); limit > 0; limit-- {
+		c, err := calls.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%d %v\n", c.Rank, c)
+	}
+	return b.String(), nil
+}
+
+// TestDamaged checks that no prefix and no one-bit change of a trace is read as
+// another.
+func TestDamaged(t *testing.T) {
+	read := func(data []byte) (string, error) {
+		trace, err := OpenReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return "", err
+		}
+		return describe(trace, 1000)
+	}
+	file := smallTrace(t)
+	want, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range file {
+		if _, err := read(file[:n]); err == nil {
+			t.Errorf("accepted the first %d of %d bytes", n, len(file))
+		}
+	}
+	for bit := range len(file) * 8 {
+		bad := bytes.Clone(file)
+		bad[bit/8] ^= 1 << (bit % 8)
+		if got, err := read(bad); err == nil && got != want {
+			t.Errorf("a change of bit %d gives\n%s", bit, got)
+		}
+	}
+}
+
+// allocated returns the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestMemory checks that reading costs memory by what a file holds, not by what
+// it claims: 2³¹−1 ranks, and 2⁶² calls of one of them.
+func TestMemory(t *testing.T) {
+	const rank = 1<<31 - 2
+	var (
+		table   cst.Table
+		grammar sequitur.Builder
+		file    bytes.Buffer
+	)
+	table.Intern(table.Declare(barrier))
+	grammar.AppendRun(0, 1<<62)
+	p := merge.Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
+	if err := merge.Write(&file, merge.Run{Ranks: rank + 1}, []merge.Part{p}); err != nil {
+		t.Fatal(err)
+	}
+	read := func() {
+		trace := openBytes(t, file.Bytes())
+		r := readRank(t, trace, rank)
+		for range r.CallsFrom(1<<62 - 3) {
+		}
+		calls := trace.Calls(1<<62 - 3)
+		for range 3 {
+			if c, err := calls.Read(); err != nil || c.Rank != rank {
+				t.Errorf("%v of rank %d, %v", c, c.Rank, err)
+			}
+		}
+		if _, err := calls.Read(); err != io.EOF {
+			t.Errorf("after the last call: err = %v", err)
+		}
+	}
+	read() // what is allocated once only
+	if got := allocated(read); got > 64<<10 {
+		t.Errorf("a file of %d bytes allocated %d bytes", file.Len(), got)
+	}
+}
