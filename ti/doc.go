@@ -47,8 +47,9 @@
 // A [Reader] holds one block of its input, the distinct lines it has seen lately
 // up to a fixed size, and some bytes for every rank that occurs. It refuses lines
 // longer than [Options].MaxLine, ranks from [Options].MaxRanks on, and zstd
-// windows of more than 128 MiB, a window being allocated at once. The arguments of a line take at most 20 times
-// the memory of its text. Lines with control bytes or invalid UTF-8 are refused.
+// windows of more than 128 MiB; a window is allocated at once. The arguments of a
+// line take at most 20 times the memory of its text. Lines with control bytes or
+// invalid UTF-8 are refused.
 //
 // # Source
 //

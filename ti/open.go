@@ -1,7 +1,6 @@
 package ti
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Open returns a Reader of the trace in the files that paths name. The path "-"
@@ -172,143 +168,4 @@ func locate(list, name string) (string, error) {
 		}
 	}
 	return path, err
-}
-
-// An input is the text of an open file. The zero input has none.
-type input struct {
-	text   io.Reader // nil if there is no more
-	file   *os.File  // nil if the file is not ours
-	raw    *bufio.Reader
-	zstd   *zstd.Decoder // kept for the next file, or nil
-	offset int64         // number of bytes of text read
-	err    error         // of the last read, sticks
-}
-
-// maxWindow is the largest window of a zstd frame to accept, that of --long=27.
-const maxWindow = 128 << 20
-
-// open opens the next file, or returns io.EOF.
-func (r *Reader) open() error {
-	r.input.close()
-	if r.next == len(r.files) {
-		return io.EOF
-	}
-	path := r.files[r.next]
-	r.next++
-	r.pos, r.end, r.line, r.rank, r.state = 0, 0, 0, -1, nil
-	src := r.options.Stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return readError(path, err)
-		}
-		r.input.file, src = f, f
-	}
-	if err := r.input.start(src); err != nil {
-		return readError(r.fileName(r.next-1), err)
-	}
-	return nil
-}
-
-// fileName returns the name of input i in messages.
-func (r *Reader) fileName(i int) string {
-	if i < 0 || r.files[i] == "-" {
-		return "input"
-	}
-	return r.files[i]
-}
-
-// readError returns the error of a file of which nothing was read.
-func readError(name string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &ReadError{File: name, Err: err}
-}
-
-// start begins to read src, whose first bytes tell how it is compressed.
-func (in *input) start(src io.Reader) error {
-	if in.raw == nil {
-		in.raw = bufio.NewReaderSize(nil, 64<<10)
-	}
-	in.raw.Reset(src)
-	in.offset, in.err = 0, nil
-	magic, err := in.raw.Peek(4)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	switch {
-	case strings.HasPrefix(string(magic), "\x1f\x8b"):
-		in.text, err = gzip.NewReader(in.raw)
-	case string(magic) == "\x28\xb5\x2f\xfd", len(magic) == 4 && magic[0]>>4 == 5 && string(magic[1:]) == "\x2a\x4d\x18":
-		in.text, err = in.startZstd()
-	default:
-		in.text, err = in.raw, nil
-	}
-	return err
-}
-
-func (in *input) startZstd() (io.Reader, error) {
-	if in.zstd != nil {
-		return in.zstd, in.zstd.Reset(in.raw)
-	}
-	var err error
-	in.zstd, err = zstd.NewReader(in.raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxWindow))
-	return in.zstd, err
-}
-
-// close ends the text and closes the file.
-func (in *input) close() {
-	in.text = nil
-	if in.file != nil {
-		in.file.Close()
-		in.file = nil
-	}
-}
-
-// fill reads more text behind buf[pos:end], or returns io.EOF.
-func (r *Reader) fill() error {
-	if r.input.text == nil {
-		return io.EOF
-	}
-	r.end = copy(r.buf, r.buf[r.pos:r.end])
-	r.pos = 0
-	if r.end == len(r.buf) {
-		r.buf = append(r.buf, make([]byte, max(blockSize, len(r.buf)))...)
-	}
-	for range 100 {
-		if r.input.err != nil {
-			break
-		}
-		n, err := r.input.text.Read(r.buf[r.end:])
-		r.end += n
-		r.input.offset += int64(n)
-		r.input.err = err
-		if n > 0 {
-			return nil
-		}
-	}
-	switch r.input.err {
-	case nil:
-		r.input.err = io.ErrNoProgress
-	case io.EOF:
-		return io.EOF
-	}
-	return &ReadError{File: r.fileName(r.next - 1), Offset: r.input.offset, Err: r.input.err}
-}
-
-// Close releases what the Reader holds. It does not close the reader given to
-// [NewReader] or in [Options].
-func (r *Reader) Close() error {
-	if r.err == nil {
-		r.fail(os.ErrClosed)
-	}
-	r.input.close()
-	if r.input.zstd != nil {
-		r.input.zstd.Close()
-		r.input.zstd = nil
-	}
-	return nil
 }
