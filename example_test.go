@@ -1,0 +1,135 @@
+package reprise_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// writeRing writes the trace of a run of four ranks, which pass a message round
+// and agree on a result every ten rounds.
+func writeRing(w io.Writer) error {
+	send := cst.Function{Name: "send", Params: []cst.Param{
+		{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}},
+	}}
+	reduce := cst.Function{Name: "reduce", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
+	run := merge.Run{Ranks: 4, Source: "example"}
+	var parts []merge.Part
+	for rank := range run.Ranks {
+		var r tracer.Recorder
+		send, reduce := r.Declare(send), r.Declare(reduce)
+		for range 50 {
+			for range 10 {
+				r.Call(send, cst.Rank(int64(rank+1)%4), cst.Int(64))
+			}
+			r.Call(reduce, cst.Int(1))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return merge.Write(w, run, parts)
+}
+
+// Count the calls of each function, without going through them.
+func Example() {
+	dir, err := os.MkdirTemp("", "reprise")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "run.rpz")
+	f, err := os.Create(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := writeRing(f); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	trace, err := reprise.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	calls := make(map[string]uint64)
+	for number := range trace.Active() {
+		rank, err := trace.Rank(number)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for terminal, n := range rank.Grammar().Occurrences() {
+			calls[rank.Call(uint32(terminal)).Function.Name] += n
+		}
+	}
+	for _, f := range trace.Functions() {
+		fmt.Println(calls[f.Name], f.Name)
+	}
+	// Output:
+	// 2000 send
+	// 200 reduce
+}
+
+// openRing opens the trace that writeRing writes.
+func openRing() *reprise.Trace {
+	var file bytes.Buffer
+	if err := writeRing(&file); err != nil {
+		log.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return trace
+}
+
+// Walk through some calls of a rank, and see the loops they are in.
+func ExampleRank_CallsFrom() {
+	trace := openRing()
+	rank, err := trace.Rank(1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for position, call := range rank.CallsFrom(8) {
+		fmt.Println(position, call)
+		if call.Function.Name == "reduce" {
+			break
+		}
+	}
+	rank.Grammar().WriteText(os.Stdout, func(s sequitur.Symbol) string { return rank.Call(uint32(s)).String() })
+	// Output:
+	// 8 send(dest=2, bytes=64)
+	// 9 send(dest=2, bytes=64)
+	// 10 reduce(count=1)
+	// S → (send(dest=2, bytes=64)^10 reduce(count=1))^50
+}
+
+// Read the calls of all ranks from a position on.
+func ExampleTrace_Calls() {
+	trace := openRing()
+	calls := trace.Calls(2198)
+	for {
+		call, err := calls.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("rank %d: %v\n", call.Rank, call)
+	}
+	// Output:
+	// rank 3: send(dest=0, bytes=64)
+	// rank 3: reduce(count=1)
+}
