@@ -1,0 +1,72 @@
+// Command report measures this module and prints a report in Markdown. It takes
+// some minutes.
+//
+//	go run ./bench/cmd/report > bench/RESULTS.md
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/reprise-trace/reprise/bench"
+)
+
+func main() {
+	traces := flag.String("traces", "../shared/traces/ti", "directory of SimGrid traces, *.ti.zst")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := report(os.Stdout, *traces); err != nil {
+		fmt.Fprintln(os.Stderr, "report:", err)
+		os.Exit(1)
+	}
+}
+
+func report(w io.Writer, traces string) error {
+	fmt.Fprintf(w, "# Results\n\nPrinted by `go run ./bench/cmd/report`. Machine: %s, %d processors, %s/%s, %s.\n", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(w, "Times are medians of ten rounds in which the rows take turns, with their range; one goroutine.\n")
+	for _, s := range []struct {
+		title, text string
+		print       func(io.Writer) error
+	}{
+		{"Size of traces", "Bytes. One table and one grammar a rank, equal ones stored once.",
+			func(w io.Writer) error { return bench.Sizes(w, traces) }},
+		{"Cost of traces", "Each rank has a Builder that begins empty.",
+			func(w io.Writer) error { return bench.Traces(w, traces) }},
+		{"Sequitur: appending a million symbols", "From an empty Builder, growth included.", bench.Append},
+		{"Sequitur: over the length of the input", "ns/event.", bench.AppendLength},
+		{"Sequitur: over the length of a loop's body",
+			"ns/event; a million symbols or 20 rounds. A body of 10⁴ or more does not repeat often: the first rounds, which build the grammar, weigh in.", bench.AppendBody},
+		{"Recording a call", "Every signature is known already.", bench.Record},
+	} {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
+		switch err := s.print(w); {
+		case errors.Is(err, bench.ErrNoTraces):
+			fmt.Fprintf(w, "Not measured: %v.\n", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// processor returns the name of the processor, as far as the system tells.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processor"
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return "unknown processor"
+}
