@@ -23,7 +23,11 @@ func FuzzOpen(f *testing.F) {
 	f.Add(uncompressed(f, smallTrace(f)), uint64(11))
 	f.Fuzz(func(t *testing.T, file []byte, position uint64) {
 		o := format.Options{SkipChecksum: true, MaxIndex: 1 << 12, MaxContent: 1 << 14}
-		trace, err := open(bytes.NewReader(file), int64(len(file)), o)
+		container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), o)
+		if err != nil {
+			return
+		}
+		trace, err := OpenContainer(container)
 		if err != nil {
 			return
 		}

@@ -173,6 +173,38 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestOpenContainer reads what was salvaged of a file that is cut off behind
+// rank 1, and a file under a limit.
+func TestOpenContainer(t *testing.T) {
+	m := ringModel(4, 5)
+	file := m.record(t)
+	s, _ := openBytes(t, file).file.Lookup(merge.KindGrammar, 1)
+	cut := file[:s.Offset+s.Size+3]
+	salvaged, losses, err := format.Salvage(bytes.NewReader(cut), int64(len(cut)), format.Options{})
+	if err != nil || len(losses) == 0 {
+		t.Fatal(losses, err)
+	}
+	trace, err := OpenContainer(salvaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRank(t, readRank(t, trace, 1), 1, m.ranks[1], 0)
+	if _, err := trace.Rank(2); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("rank 2: err = %v", err)
+	}
+	if _, err := describe(trace, 100); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("all ranks: err = %v", err)
+	}
+
+	container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{MaxContent: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenContainer(container); !errors.Is(err, ErrLimit) {
+		t.Errorf("content of at most 4 bytes: err = %v", err)
+	}
+}
+
 // allocated returns the bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats

@@ -64,14 +64,19 @@ func openFile(f *os.File) (*Trace, error) {
 // OpenReader opens the trace in the size bytes that r reads. Ranks are read
 // from r when they are asked for.
 func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
-	return open(r, size, format.Options{})
-}
-
-func open(r io.ReaderAt, size int64, o format.Options) (*Trace, error) {
-	file, err := format.NewReader(r, size, o)
+	file, err := format.NewReader(r, size, format.Options{})
 	if err != nil {
 		return nil, err
 	}
+	return OpenContainer(file)
+}
+
+// OpenContainer opens the trace in a container. It is for files from strangers,
+// since the container was opened with limits that the caller chose, and for
+// what [format.Salvage] found in a damaged file. Reading a rank holds some 40
+// times the content of its sections, and as much again when its signatures are
+// decoded; [format.Options] bounds that content.
+func OpenContainer(file *format.Reader) (*Trace, error) {
 	parts, err := merge.Open(file)
 	if err != nil {
 		return nil, err

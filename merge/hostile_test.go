@@ -148,8 +148,8 @@ func TestErrors(t *testing.T) {
 		{"InterleavingCutOff", []section{{KindInterleaving, 0, someOrder[:3]}}, KindInterleaving, 0, false, ErrCorrupt},
 		{"InterleavingEmpty", []section{{KindInterleaving, 0, "\x00"}}, KindInterleaving, 0, false, ErrCorrupt},
 		{"InterleavingRankByRank", []section{{KindInterleaving, 0, "\x01\x02\x01\x00\x09\x01"}}, KindInterleaving, 0, false, ErrCorrupt},
-		{"InterleavingOfSilentRank", []section{{KindInterleaving, 0, "\x01\x04\x00\x08\x00\x04"}}, KindInterleaving, 0, false, ErrCorrupt},
-		{"InterleavingBeyondRanks", []section{{KindInterleaving, 0, "\x01\x04\x00\x08\x00\x0c"}}, KindInterleaving, 0, false, ErrCorrupt},
+		{"InterleavingOfSilentRank", []section{{KindInterleaving, 0, "\x01\x03\x00\x04\x00"}}, KindInterleaving, 0, false, ErrCorrupt},
+		{"InterleavingBeyondRanks", []section{{KindInterleaving, 0, "\x01\x03\x00\x0c\x00"}}, KindInterleaving, 0, false, ErrCorrupt},
 		{"InterleavingLacksRank", []section{silent("\x03\x00\x00"), {KindSignatures, 1, someSignatures}, {KindGrammar, 1, twice}}, KindInterleaving, 0, false, ErrCorrupt},
 	}
 	for _, tt := range tests {

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// BenchmarkRecord records a steady loop of calls with six arguments: eight sends
-// and a receive of each.
+// BenchmarkRecord records a steady loop of calls with six arguments: eight sends,
+// then eight receives.
 func BenchmarkRecord(b *testing.B) {
 	function := func(name string) cst.Function {
 		return cst.Function{Name: name, Params: []cst.Param{
