@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -36,8 +33,12 @@ func newCompress() *cobra.Command {
 rank, the list file that names them, or the directory they are in; plain, .gz or
 .zst. The input - is standard input, the output - standard output.
 
-Every byte comes back with "reprise cat". The output appears when it is complete.`,
-		Args: func(cmd *cobra.Command, args []string) error {
+Every byte comes back with "reprise cat". The output appears when it is complete:
+if the work fails or is interrupted, what was there stays.`,
+		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
+  reprise compress trace.txt -o run.rpz
+  xz -dc trace.txt.xz | reprise compress - -o run.rpz`,
+		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
 				return usageError{errors.New("compress takes the files of a trace")}
@@ -50,7 +51,7 @@ Every byte comes back with "reprise cat". The output appears when it is complete
 			return compressFiles(cmd, args, output, asJSON)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	return cmd
 }
@@ -60,12 +61,13 @@ type summary struct {
 	Input      []string `json:"input"`
 	Output     string   `json:"output"`
 	Ranks      int      `json:"ranks"`
+	Active     int      `json:"ranks_with_calls"`
 	Calls      uint64   `json:"calls"`
 	TextBytes  uint64   `json:"text_bytes"`
 	TraceBytes int64    `json:"trace_bytes"`
 	Foreign    uint64   `json:"foreign_lines"`
 	Comments   uint64   `json:"comment_lines"`
-	Incomplete []string `json:"incomplete,omitempty"`
+	Incomplete []string `json:"incomplete"`
 }
 
 func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON bool) error {
@@ -74,22 +76,17 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON boo
 		return err
 	}
 	defer in.Close()
-	var size counter
-	err = writeOutput(cmd, output, func(w io.Writer) error {
+	s := summary{Input: paths, Output: output, Incomplete: []string{}}
+	err = writeOutput(cmd, output, paths, func(w io.Writer) error {
 		bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", textSize(paths))
 		defer bar.done()
-		return compress(in, io.MultiWriter(w, &size), bar)
+		var size counter
+		err := s.compress(in, io.MultiWriter(w, &size), bar)
+		s.TraceBytes = int64(size)
+		return err
 	})
 	if err != nil {
 		return err
-	}
-	stats := in.Stats()
-	s := summary{
-		Input: paths, Output: output, Calls: stats.Calls, Ranks: stats.Ranks, TextBytes: stats.Bytes,
-		TraceBytes: int64(size), Foreign: stats.Foreign, Comments: stats.Comments,
-	}
-	for _, i := range in.Incomplete() {
-		s.Incomplete = append(s.Incomplete, i.String())
 	}
 	report := cmd.OutOrStdout()
 	if output == "-" {
@@ -102,30 +99,58 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON boo
 	return nil
 }
 
-func (s summary) print(stdout, stderr io.Writer) {
-	fmt.Fprintf(stdout, "%s: %d ranks, %s calls, %s bytes of text -> %s: %s bytes, %s\n", strings.Join(s.Input, " "), s.Ranks,
-		comma(s.Calls), comma(s.TextBytes), s.Output, humanize.Comma(s.TraceBytes), ratio(s.TextBytes, uint64(s.TraceBytes)))
+// compress writes the calls of in as a trace, and fills in what is known of
+// them.
+func (s *summary) compress(in *ti.Reader, w io.Writer, bar *progress) error {
+	run, parts, err := record(in, bar)
+	if err != nil {
+		return err
+	}
+	stats := in.Stats()
+	s.Ranks, s.Active, s.Calls, s.TextBytes = run.Ranks, len(parts), stats.Calls, stats.Bytes
+	s.Foreign, s.Comments = stats.Foreign, stats.Comments
+	for _, i := range in.Incomplete() {
+		s.Incomplete = append(s.Incomplete, i.String())
+	}
+	return merge.Write(w, run, parts)
+}
+
+func (s *summary) print(stdout, stderr io.Writer) {
+	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", strings.Join(s.Input, " "), rankCount(s.Ranks, s.Active),
+		plural(s.Calls, "call"), plural(s.TextBytes, "byte"), s.Output, plural(uint64(s.TraceBytes), "byte"),
+		ratio(s.TextBytes, uint64(s.TraceBytes)))
+	if s.Calls == 0 {
+		fmt.Fprintln(stderr, "reprise: warning: the input is empty")
+	}
 	if s.Foreign > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: %s lines outside the grammar of the format, kept as they are\n", comma(s.Foreign))
+		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are\n", plural(s.Foreign, "line"))
 	}
 	const most = 5
 	for i, text := range s.Incomplete {
 		if i == most {
-			fmt.Fprintf(stderr, "reprise: warning: %d more places where calls are missing\n", len(s.Incomplete)-most)
+			fmt.Fprintf(stderr, "reprise: warning: %s more where calls are missing\n", plural(uint64(len(s.Incomplete)-most), "place"))
 			break
 		}
 		fmt.Fprintf(stderr, "reprise: warning: %s\n", text)
 	}
 }
 
-// compress writes the calls of in as a trace. What it holds grows with the
-// structure found, not with the number of calls.
-func compress(in *ti.Reader, w io.Writer, bar *progress) error {
+// rankCount returns how many ranks there are, and how many of them with calls.
+func rankCount(ranks, active int) string {
+	text := plural(uint64(ranks), "rank")
+	if active < ranks {
+		text += fmt.Sprintf(" (%s with calls)", comma(uint64(active)))
+	}
+	return text
+}
+
+// record reads the calls of in. What it holds grows with the structure found,
+// not with the number of calls.
+func record(in *ti.Reader, bar *progress) (merge.Run, []merge.Part, error) {
 	var (
 		functions = ti.Functions()
 		ranks     = make(map[int]*tiRank)
 		order     sequitur.Builder // the rank of each line
-		sorted    = true           // the ranks so far stand one after another
 		last      *tiRank
 	)
 	for {
@@ -133,11 +158,13 @@ func compress(in *ti.Reader, w io.Writer, bar *progress) error {
 		if err == io.EOF {
 			break
 		}
+		if err == nil {
+			err = bar.step(in.Stats().Bytes)
+		}
 		if err != nil {
-			return err
+			return merge.Run{}, nil, err
 		}
 		if last == nil || c.Rank != last.rank {
-			sorted = sorted && (last == nil || c.Rank > last.rank)
 			if last = ranks[c.Rank]; last == nil {
 				last = &tiRank{rank: c.Rank, numbers: make([]int, len(functions))}
 				ranks[c.Rank] = last
@@ -145,20 +172,14 @@ func compress(in *ti.Reader, w io.Writer, bar *progress) error {
 		}
 		last.call(functions, c)
 		order.Append(sequitur.Symbol(c.Rank))
-		if err := bar.step(in.Stats().Bytes); err != nil {
-			return err
-		}
 	}
-	run := merge.Run{Source: sourceTI}
-	if !sorted {
-		run.Interleaving = order.Finish()
-	}
+	run := merge.Run{Source: sourceTI, Interleaving: order.Finish()}
 	var parts []merge.Part
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		parts = append(parts, ranks[rank].Finish(rank))
 		run.Ranks = rank + 1
 	}
-	return merge.Write(w, run, parts)
+	return run, parts, nil
 }
 
 // A tiRank records the calls of one rank of a SimGrid trace.
@@ -188,49 +209,3 @@ func textSize(paths []string) int64 {
 	}
 	return n
 }
-
-// writeOutput creates the file at path with what write writes, or leaves
-// everything as it was if that fails. The path - is standard output.
-func writeOutput(cmd *cobra.Command, path string, write func(io.Writer) error) error {
-	if path == "-" {
-		return write(cmd.OutOrStdout())
-	}
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o666))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
-}
-
-// A counter counts the bytes written to it.
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
-}
-
-func comma(n uint64) string { return humanize.Comma(int64(n)) }
-
-// ratio returns how many times smaller than text a size is.
-func ratio(text, size uint64) string {
-	if size == 0 {
-		return "-"
-	}
-	r := float64(text) / float64(size)
-	if r < 100 {
-		return fmt.Sprintf("%.1f:1", r)
-	}
-	return humanize.Comma(int64(r)) + ":1"
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-

@@ -24,8 +24,9 @@ func newDemo() *cobra.Command {
 		Short: "Compress, verify and explain a small real trace",
 		Long: `Compress a real trace that is part of this program, verify that every call comes
 back, and print the sizes and the loops of rank 0. No file is written.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return demo(cmd) },
+		Example: "  reprise demo",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd) },
 	}
 }
 
@@ -33,15 +34,18 @@ func demo(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "The NAS benchmark LU, class W, on 16 processes, as SimGrid recorded it")
 
-	var file bytes.Buffer
+	var (
+		file bytes.Buffer
+		s    summary
+	)
 	in := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer in.Close()
 	begin := time.Now()
-	err := withProgress(cmd, "compress", func(bar *progress) error { return compress(in, &file, bar) })
+	err := withProgress(cmd, "compress", func(bar *progress) error { return s.compress(in, &file, bar) })
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "  read and compressed %s calls in %.2f s\n", comma(in.Stats().Calls), time.Since(begin).Seconds())
+	fmt.Fprintf(out, "  read and compressed %s in %.2f s\n", plural(s.Calls, "call"), time.Since(begin).Seconds())
 
 	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
@@ -50,14 +54,14 @@ func demo(cmd *cobra.Command) error {
 	again := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer again.Close()
 	begin = time.Now()
-	err = withProgress(cmd, "verify", func(bar *progress) error { return verify(trace, again, bar) })
+	err = withProgress(cmd, "verify", func(bar *progress) error { return compare(trace, again, bar) })
 	if err != nil {
 		return fmt.Errorf("the trace differs from what it was made from: %w", err)
 	}
 	fmt.Fprintf(out, "  verified every call of every rank in %.2f s\n\n", time.Since(begin).Seconds())
 
-	text := textSizes{Plain: in.Stats().Bytes}
-	err = withProgress(cmd, "compare", func(bar *progress) error { return text.compress(trace, bar) })
+	text := textSizes{Plain: s.TextBytes}
+	err = withProgress(cmd, "gzip and zstd", func(bar *progress) error { return text.compress(trace, "demo", bar) })
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -10,12 +9,11 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -28,17 +26,23 @@ func newInfo() *cobra.Command {
 		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each function,
 and the sections of the file. For a trace made from a SimGrid trace also how much
 smaller it is than the text, and than the text compressed by gzip and zstd, both
-at their best level, which takes a while for a large trace.`,
-		Args: exactArgs(1, "one trace"),
+at their best level, which takes a while for a large trace.
+
+Ranks that cannot be read, of a damaged or repaired trace, are left out and
+counted; the exit status is then 1.`,
+		Example: `  reprise info lu.rpz
+  reprise info lu.rpz --quick --json | jq .calls`,
+		Args: oneTrace,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i, err := describe(cmd, args[0], !quick)
-			if err != nil {
-				return err
+			switch {
+			case i == nil:
+			case asJSON:
+				printJSON(cmd.OutOrStdout(), i)
+			default:
+				i.print(cmd.OutOrStdout())
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), i)
-			}
-			return i.print(cmd.OutOrStdout())
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -46,19 +50,21 @@ at their best level, which takes a while for a large trace.`,
 	return cmd
 }
 
-// An info is what the command info tells of a trace.
+// An info is what the command info tells of a trace. Numbers that a forged trace
+// makes too large are the largest there are.
 type info struct {
 	Path       string          `json:"path"`
 	Source     string          `json:"source"`
 	Ranks      int             `json:"ranks"`
 	Active     int             `json:"ranks_with_calls"`
+	Unreadable int             `json:"unreadable_ranks"`
 	Calls      uint64          `json:"calls"`
 	Signatures uint64          `json:"signatures"` // of all ranks
 	Symbols    uint64          `json:"grammar_symbols"`
 	Functions  []functionCount `json:"functions"`
 	Sections   []sectionSize   `json:"sections"`
 	Bytes      int64           `json:"bytes"`
-	Text       *textSizes      `json:"text,omitempty"`
+	Text       *textSizes      `json:"text"` // null if the trace is none of text or not whole
 }
 
 type functionCount struct {
@@ -75,15 +81,10 @@ type sectionSize struct {
 	Stored  int64  `json:"stored_bytes"`
 }
 
-// A textSizes is the size of a trace as text, and of the text compressed.
-type textSizes struct {
-	Plain uint64 `json:"plain_bytes"`
-	Gzip  uint64 `json:"gzip_bytes,omitempty"`
-	Zstd  uint64 `json:"zstd_bytes,omitempty"`
-}
-
+// describe returns what is known of the trace at path, nil if that is nothing,
+// and the first error.
 func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
-	trace, err := reprise.Open(path)
+	trace, err := openTrace(path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,61 +94,92 @@ func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 		return nil, err
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
-	if err := i.count(trace); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	err = i.count(cmd, trace)
+	if cmd.Context().Err() != nil {
+		return nil, cmd.Context().Err()
 	}
 	i.sections(trace)
-	if i.Text == nil || !compare {
-		return i, nil
+	if err != nil || i.Text == nil || !compare {
+		return i, err
 	}
-	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compare", int64(i.Text.Plain))
+	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "gzip and zstd", int64(min(i.Text.Plain, 1<<62)))
 	defer bar.done()
-	if err := i.Text.compress(trace, bar); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := i.Text.compress(trace, path, bar); err != nil {
+		return nil, err
 	}
 	return i, nil
 }
 
 // count counts calls and the bytes of their lines from the grammars, without
-// expanding them.
-func (i *info) count(trace *reprise.Trace) error {
-	toTI, err := newConverter(trace)
-	if err == nil && i.Source == sourceTI {
-		i.Text = &textSizes{}
+// expanding them. It returns the first error of the ranks that cannot be read.
+func (i *info) count(cmd *cobra.Command, trace *reprise.Trace) error {
+	c := functionCounter{calls: make(map[string]uint64)}
+	if toTI, err := newConverter(trace); err == nil && i.Source == sourceTI {
+		c.toTI = toTI
 	}
-	calls := make(map[string]uint64)
-	var line []byte
+	var first error
 	for n := range trace.Active() {
-		rank, err := trace.Rank(n)
-		if err != nil {
+		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
 		i.Active++
-		i.Calls += rank.Len()
+		rank, err := trace.Rank(n)
+		if err != nil {
+			i.Unreadable++
+			first = cmp.Or(first, err)
+			continue
+		}
+		c.add(rank)
+		i.Calls = wire.AddSat(i.Calls, rank.Len())
 		i.Signatures += uint64(rank.Table().Len())
 		i.Symbols += uint64(rank.Grammar().Symbols())
-		for s, count := range rank.Grammar().Occurrences() {
-			c := rank.Call(uint32(s))
-			calls[c.Function.Name] += count
-			if i.Text == nil {
-				continue
-			}
-			if line, err = ti.AppendCall(line[:0], toTI(c)); err != nil {
-				return err
-			}
-			i.Text.Plain += count * uint64(len(line))
-		}
 	}
-	for name, n := range calls {
-		i.Functions = append(i.Functions, functionCount{name, n})
+	i.Functions = c.sorted()
+	if c.toTI != nil && first == nil {
+		i.Text = &textSizes{Plain: c.text}
 	}
-	slices.SortFunc(i.Functions, func(a, b functionCount) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	return nil
+	return first
 }
 
-// sections sums up the sections by kind. What no section takes is the container.
+// A functionCounter counts the calls of each function.
+type functionCounter struct {
+	calls map[string]uint64
+	toTI  func(reprise.Call) ti.Call // nil: no text
+	text  uint64                     // bytes of the calls as text
+	line  []byte
+}
+
+// add counts the calls of a rank. If one is not a line, there is no text.
+func (f *functionCounter) add(rank *reprise.Rank) {
+	for s, count := range rank.Grammar().Occurrences() {
+		c := rank.Call(uint32(s))
+		f.calls[c.Function.Name] = wire.AddSat(f.calls[c.Function.Name], count)
+		if f.toTI == nil {
+			continue
+		}
+		var err error
+		if f.line, err = ti.AppendCall(f.line[:0], f.toTI(c)); err != nil {
+			f.toTI = nil
+			continue
+		}
+		f.text = wire.AddSat(f.text, wire.MulSat(count, uint64(len(f.line))))
+	}
+}
+
+// sorted returns the counts, the greatest first.
+func (f *functionCounter) sorted() []functionCount {
+	list := make([]functionCount, 0, len(f.calls))
+	for name, n := range f.calls {
+		list = append(list, functionCount{name, n})
+	}
+	slices.SortFunc(list, func(a, b functionCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// sections sums up the sections by kind. What no section takes, the header and
+// the index, is the container.
 func (i *info) sections(trace *reprise.Trace) {
 	kinds := make(map[format.Kind]*sectionSize)
 	rest := i.Bytes
@@ -168,82 +200,21 @@ func (i *info) sections(trace *reprise.Trace) {
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		i.Sections = append(i.Sections, *kinds[k])
 	}
-	i.Sections = append(i.Sections, sectionSize{Kind: "header, index", Count: 1, Content: rest, Stored: rest})
+	i.Sections = append(i.Sections, sectionSize{Kind: "container", Count: 1, Content: rest, Stored: rest})
 }
 
-// compress writes the trace as text through gzip and zstd and counts what comes
-// out. Each runs in a goroutine of its own.
-func (t *textSizes) compress(trace *reprise.Trace, bar *progress) error {
-	toTI, err := newConverter(trace)
-	if err != nil {
-		return err
+func (i *info) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s, from %s\n", i.Path, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
+	if i.Unreadable > 0 {
+		fmt.Fprintf(w, "cannot be read and is not counted: %s\n", plural(uint64(i.Unreadable), "rank"))
 	}
-	var gz, zs counter
-	gzipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	zstded, err := zstd.NewWriter(&zs, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return err
-	}
-	zstdIn, stop := inBackground(zstded)
-	out := bufio.NewWriterSize(io.MultiWriter(gzipped, zstdIn), 1<<16)
-	err = writeText(trace, ti.NewWriter(out), toTI, bar)
-	for _, end := range []func() error{out.Flush, gzipped.Close, stop, zstded.Close} {
-		if e := end(); err == nil {
-			err = e
-		}
-	}
-	t.Gzip, t.Zstd = uint64(gz), uint64(zs)
-	return err
-}
-
-// inBackground returns a writer to w that does not wait for it, and a function
-// that does.
-func inBackground(w io.Writer) (io.Writer, func() error) {
-	r, in := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := io.Copy(w, r)
-		r.CloseWithError(err)
-		done <- err
-	}()
-	return in, func() error {
-		in.Close()
-		return <-done
-	}
-}
-
-func writeText(trace *reprise.Trace, w *ti.Writer, toTI func(reprise.Call) ti.Call, bar *progress) error {
-	calls := trace.Calls(0)
-	for {
-		c, err := calls.Read()
-		if err == io.EOF {
-			return w.Flush()
-		}
-		if err == nil {
-			err = w.Write(toTI(c))
-		}
-		if err == nil {
-			err = bar.step(0)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (i *info) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s and %s, all ranks together\n", plural(i.Signatures, "signature"), plural(i.Symbols, "grammar symbol"))
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s: %d ranks, %s calls, from %s\n", i.Path, i.Ranks, comma(i.Calls), i.Source)
-	if i.Active < i.Ranks {
-		fmt.Fprintf(w, "%d of the ranks made no calls\n", i.Ranks-i.Active)
+	if len(i.Functions) > 0 {
+		fmt.Fprintf(out, "\nfunction\tcalls\t\t\n")
 	}
-	fmt.Fprintf(w, "%s signatures and %s grammar symbols, all ranks together\n", comma(i.Signatures), comma(i.Symbols))
-	fmt.Fprintf(out, "\nfunction\tcalls\t\t\n")
 	for _, f := range i.Functions {
-		fmt.Fprintf(out, "%s\t%s\t%.1f %%\t\n", f.Name, comma(f.Calls), 100*float64(f.Calls)/float64(i.Calls))
+		fmt.Fprintf(out, "%s\t%s\t%.1f %%\t\n", printable(f.Name), comma(f.Calls), 100*float64(f.Calls)/float64(i.Calls))
 	}
 	fmt.Fprintf(out, "\nsections\tnumber\tshared\tcontent\tstored\t\n")
 	for _, s := range i.Sections {
@@ -251,21 +222,5 @@ func (i *info) print(w io.Writer) error {
 	}
 	fmt.Fprintln(out)
 	printSizes(out, i.Text, uint64(i.Bytes))
-	return out.Flush()
-}
-
-// printSizes prints the sizes of a trace beside those of its text, if that is
-// known.
-func printSizes(out io.Writer, t *textSizes, bytes uint64) {
-	fmt.Fprintf(out, "size\tbytes\t\t\n")
-	if t != nil {
-		fmt.Fprintf(out, "text\t%s\t\t\n", comma(t.Plain))
-		if t.Gzip > 0 {
-			fmt.Fprintf(out, "gzip -9\t%s\t%s\t\n", comma(t.Gzip), ratio(t.Plain, t.Gzip))
-			fmt.Fprintf(out, "zstd, best level\t%s\t%s\t\n", comma(t.Zstd), ratio(t.Plain, t.Zstd))
-		}
-		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", comma(bytes), ratio(t.Plain, bytes))
-		return
-	}
-	fmt.Fprintf(out, "this trace\t%s\t\n", comma(bytes))
+	out.Flush()
 }

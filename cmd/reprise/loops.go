@@ -15,35 +15,39 @@ import (
 
 func newGrammar() *cobra.Command {
 	var (
-		rank        int
-		asDOT, json bool
+		rank          int
+		asDOT, asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "grammar TRACE.rpz --rank R",
 		Short: "Show the loops of a rank with the calls spelled out",
 		Long: `Show the loops of a rank, with the calls spelled out. What stands in several
 places has a name, R1, R2, …, and is spelled out at the end.`,
-		Args: exactArgs(1, "one trace"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if asDOT && json {
+		Example: `  reprise grammar lu.rpz --rank 3
+  reprise grammar lu.rpz --dot | dot -Tsvg -o loops.svg`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case asDOT && asJSON:
 				return usageError{errors.New("--dot does not go with --json")}
+			case rank < 0:
+				return usageError{fmt.Errorf("there is no rank %d", rank)}
 			}
-			trace, err := reprise.Open(args[0])
+			return oneTrace(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			trace, err := openTrace(args[0])
 			if err != nil {
 				return err
 			}
 			defer trace.Close()
-			if rank < 0 || rank >= trace.Ranks() {
-				return fmt.Errorf("%s: %w", args[0], noRank(rank, trace))
-			}
-			r, err := trace.Rank(rank)
+			r, err := openRank(trace, args[0], rank)
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return err
 			}
 			switch out := cmd.OutOrStdout(); {
 			case asDOT:
 				return r.Grammar().WriteDOT(out, func(s sequitur.Symbol) string { return r.Call(uint32(s)).String() })
-			case json:
+			case asJSON:
 				return printJSON(out, grammarJSON(r))
 			default:
 				return writeLoops(out, r)
@@ -52,7 +56,7 @@ places has a name, R1, R2, …, and is spelled out at the end.`,
 	}
 	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")
 	cmd.Flags().BoolVar(&asDOT, "dot", false, "write a Graphviz graph")
-	cmd.Flags().BoolVar(&json, "json", false, "write the rules as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the rules as JSON")
 	return cmd
 }
 
@@ -90,7 +94,8 @@ func grammarJSON(r *reprise.Rank) []jsonRule {
 func writeLoops(w io.Writer, r *reprise.Rank) error {
 	out := bufio.NewWriter(w)
 	g := r.Grammar()
-	fmt.Fprintf(out, "%s calls, %s different, as %d rules with %d symbols\n\n", comma(r.Len()), comma(uint64(r.Table().Len())), g.Rules(), g.Symbols())
+	fmt.Fprintf(out, "%s, %s different, as %s with %s\n\n", plural(r.Len(), "call"), comma(uint64(r.Table().Len())),
+		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
 	l := loopWriter{out: out, rank: r, uses: make([]int, g.Rules()), names: make(map[int]int)}
 	for i := range g.Rules() {
 		for t := range g.Body(i) {
@@ -103,7 +108,7 @@ func writeLoops(w io.Writer, r *reprise.Rank) error {
 		l.body(g.Rules() - 1)
 	}
 	for i := 0; i < len(l.named); i++ {
-		fmt.Fprintf(out, "\nR%d, %s calls:\n", i+1, comma(g.RuleLen(l.named[i])))
+		fmt.Fprintf(out, "\nR%d, %s:\n", i+1, plural(g.RuleLen(l.named[i]), "call"))
 		l.body(l.named[i])
 	}
 	return out.Flush()
@@ -118,6 +123,10 @@ type loopWriter struct {
 	named []int       // rules that stand in several places, by first use
 }
 
+// maxIndent is how deep a loop is indented at most: grammars may nest deeper
+// than a line has room.
+const maxIndent = 40
+
 // body writes the right-hand side of a rule and the loops in it.
 func (l *loopWriter) body(rule int) {
 	g := l.rank.Grammar()
@@ -130,7 +139,7 @@ func (l *loopWriter) body(rule int) {
 		}
 		t := (*top)[0]
 		*top = (*top)[1:]
-		l.out.WriteString(strings.Repeat("  ", len(stack)))
+		l.out.WriteString(strings.Repeat("  ", min(len(stack), maxIndent)))
 		if t.Count > 1 {
 			fmt.Fprintf(l.out, "%s × ", comma(t.Count))
 		}
@@ -138,7 +147,7 @@ func (l *loopWriter) body(rule int) {
 		case t.Rule < 0:
 			fmt.Fprintln(l.out, l.rank.Call(uint32(t.Symbol)))
 		case l.uses[t.Rule] == 1:
-			fmt.Fprintf(l.out, "loop of %s calls:\n", comma(g.RuleLen(t.Rule)))
+			fmt.Fprintf(l.out, "loop of %s:\n", plural(g.RuleLen(t.Rule), "call"))
 			stack = append(stack, terms(g, t.Rule))
 		default:
 			if l.names[t.Rule] == 0 {

@@ -19,26 +19,33 @@ const (
 	exitOK          = 0
 	exitFailure     = 1 // bad input, a failed operation, or a difference found
 	exitUsage       = 2
-	exitInterrupted = 130
+	exitInterrupted = 130 // 128 and the number of the signal, as shells report it
+	exitBrokenPipe  = 141
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // A usageError is a mistake in the command line.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 // run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := &output{ctx: ctx, w: stdout}
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetIn(&input{ctx: ctx, r: stdin})
+	root.SetOut(out)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = out.err
+	}
 	var usage usageError
 	switch {
 	case err == nil:
@@ -46,6 +53,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		fmt.Fprintln(stderr, "reprise: interrupted")
 		return exitInterrupted
+	case errors.Is(out.err, syscall.EPIPE):
+		return exitBrokenPipe // whoever read has read enough
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "reprise: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
 		return exitUsage
@@ -66,14 +75,43 @@ Try "reprise demo" first.
 
 Exit status: 0 success; 1 bad input, failure, or a difference found by verify;
 2 wrong usage; 130 interrupted.`,
+		Example: `  reprise demo
+  reprise compress lu.W.64.ti.zst -o lu.rpz
+  reprise info lu.rpz
+  reprise grammar lu.rpz --rank 0
+  reprise cat lu.rpz --rank 0 --format text | head`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newCompress(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// newHelp returns a command that, unlike cobra's, fails if there is nothing to
+// help with.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show how to use a command",
+		Example: "  reprise help cat",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", args[0])}
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // noArgs refuses arguments.
@@ -84,12 +122,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactArgs refuses all but n arguments.
-func exactArgs(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{fmt.Errorf("%s takes %s, not %d arguments", cmd.CommandPath(), what, len(args))}
-		}
-		return nil
+// oneTrace refuses all but one argument.
+func oneTrace(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("%s takes one trace, not %d arguments", cmd.CommandPath(), len(args))}
 	}
+	return nil
 }

@@ -13,24 +13,32 @@ import (
 // A progress shows how far long work has come, on standard error if that is a
 // terminal, and notices that the work was cancelled.
 type progress struct {
-	ctx   context.Context
-	bar   *progressbar.ProgressBar // nil: nothing is shown
-	steps int
+	ctx    context.Context
+	stderr io.Writer
+	what   string
+	total  int64                    // bytes, or −1
+	bar    *progressbar.ProgressBar // nil: nothing is shown
+	steps  int
 }
 
 // newProgress returns a progress over total bytes, or over an unknown number of
 // bytes if total is −1.
 func newProgress(ctx context.Context, stderr io.Writer, what string, total int64) *progress {
-	p := &progress{ctx: ctx}
+	p := &progress{ctx: ctx, stderr: stderr, what: what, total: total}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetDescription(what),
-			progressbar.OptionSetWriter(stderr),
-			progressbar.OptionShowBytes(true),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish())
+		p.show()
 	}
 	return p
+}
+
+func (p *progress) show() {
+	p.bar = progressbar.NewOptions64(p.total,
+		progressbar.OptionSetDescription(p.what),
+		progressbar.OptionSetWriter(p.stderr),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionSetRenderBlankState(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish())
 }
 
 // callsPerStep is how many calls pass between two looks at the clock.
@@ -43,9 +51,20 @@ func (p *progress) step(bytes uint64) error {
 		return nil
 	}
 	if p.bar != nil {
-		p.bar.Set64(int64(bytes))
+		p.set(bytes)
 	}
 	return p.ctx.Err()
+}
+
+// set moves the bar. A total that is exceeded was that of a list of files, which
+// says nothing.
+func (p *progress) set(bytes uint64) {
+	if p.total >= 0 && bytes > uint64(p.total) {
+		p.done()
+		p.total = -1
+		p.show()
+	}
+	p.bar.Set64(int64(bytes))
 }
 
 // done takes the bar off the screen.

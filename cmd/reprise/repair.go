@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 func newRepair() *cobra.Command {
@@ -22,40 +19,42 @@ func newRepair() *cobra.Command {
 		Use:   "repair DAMAGED.rpz -o OUT.rpz",
 		Short: "Save what is intact of a damaged trace",
 		Long: `Walk through a damaged or truncated trace and write every section whose checksum
-holds to a new file. Says what was lost. Exit status 1 if nothing could be saved.`,
+holds to a new file, and say what was lost. Ranks that lost nothing can be read
+from it. Exit status 1, and no output, if what concerns all ranks is lost: then
+no call can be read.`,
+		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("repair needs -o OUT.rpz")}
 			}
-			return exactArgs(1, "one trace")(cmd, args)
+			return oneTrace(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := repair(cmd, args[0], output)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
+			report := cmd.OutOrStdout()
+			if output == "-" {
+				report = cmd.ErrOrStderr()
 			}
-			r.print(cmd.OutOrStdout())
+			if asJSON {
+				return printJSON(report, r)
+			}
+			r.print(report)
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
-type repairResult struct {
-	Output   string   `json:"output"`
-	Sections int      `json:"sections"`
-	Lost     []string `json:"lost"`
-	Ranks    int      `json:"ranks"`
-	Readable int      `json:"readable_ranks"`
-	Unusable string   `json:"unusable,omitempty"` // why no call can be read
-}
-
+// repair writes what is intact of the trace at path to output.
 func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
+	if err := checkSeekable(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,74 +66,17 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	file, losses, err := format.Salvage(f, stat.Size(), format.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fileError(path, err)
 	}
-	r := &repairResult{Output: output, Sections: file.Len(), Lost: []string{}}
-	for _, l := range losses {
-		r.Lost = append(r.Lost, describeLoss(l))
+	whole, _ := format.NewReader(f, stat.Size(), format.Options{}) // nil if the index is lost
+	r := newRepairResult(path, output, losses)
+	r.Order = savedOrder(file, whole, losses)
+	if err := r.check(cmd.Context(), file); err != nil {
+		return nil, err
 	}
-	err = writeOutput(cmd, output, func(w io.Writer) error { return copySections(cmd, file, w) })
+	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.copy(cmd, file, w) })
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	r.check(output)
 	return r, nil
-}
-
-// copySections writes every section of a file to a new one.
-func copySections(cmd *cobra.Command, file *format.Reader, w io.Writer) error {
-	out := format.NewWriter(w, format.Options{})
-	var buf []byte
-	for _, s := range file.All() {
-		if err := cmd.Context().Err(); err != nil {
-			return err
-		}
-		var err error
-		if buf, err = file.AppendContent(buf[:0], s); err != nil {
-			return err
-		}
-		if err := out.Add(s.Kind, s.Key, buf); err != nil {
-			return err
-		}
-	}
-	return out.Close()
-}
-
-func describeLoss(l format.Loss) string {
-	text := l.String()
-	if l.Known {
-		text += fmt.Sprintf(" (%s, key %d)", merge.KindName(l.Kind), l.Key)
-	}
-	return text
-}
-
-// check counts the ranks that can be read.
-func (r *repairResult) check(path string) {
-	trace, err := reprise.Open(path)
-	if err != nil {
-		r.Unusable = err.Error()
-		return
-	}
-	defer trace.Close()
-	for rank := range trace.Active() {
-		r.Ranks++
-		if _, err := trace.Rank(rank); err == nil {
-			r.Readable++
-		}
-	}
-}
-
-func (r *repairResult) print(w io.Writer) {
-	for _, l := range r.Lost {
-		fmt.Fprintf(w, "lost: %s\n", l)
-	}
-	if len(r.Lost) == 0 {
-		fmt.Fprintln(w, "nothing was damaged")
-	}
-	fmt.Fprintf(w, "%s: %d sections saved", r.Output, r.Sections)
-	if r.Unusable != "" {
-		fmt.Fprintf(w, ", but no calls: %s\n", r.Unusable)
-		return
-	}
-	fmt.Fprintf(w, "; %d of %d ranks can be read\n", r.Readable, r.Ranks)
 }

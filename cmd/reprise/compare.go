@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/ti"
+)
+
+// A difference is the first place where a trace is not what it was made from.
+type difference struct {
+	Rank  int    `json:"rank"`
+	Call  uint64 `json:"call"`  // of the rank, from 0
+	Line  uint64 `json:"line"`  // of all lines of the input, from 1; 0 if they have ended
+	Trace string `json:"trace"` // the call in the trace, or empty if the rank has no more
+	Input string `json:"input"` // the call in the input, or empty if the rank has no more
+
+	// Turn is null or, if every rank has the same calls in both but the order of
+	// all calls differs, the rank whose call the trace has in this place.
+	Turn *int `json:"turn"`
+}
+
+func (d *difference) Error() string {
+	at := fmt.Sprintf("rank %d, call %d", d.Rank, d.Call)
+	switch {
+	case d.Turn != nil:
+		return fmt.Sprintf("%s: %s is line %d of the input, where the trace has a call of rank %d; the calls of each rank are equal",
+			at, d.Input, d.Line, *d.Turn)
+	case d.Trace == "":
+		return fmt.Sprintf("%s: %s in the input, line %d, nothing more in the trace", at, d.Input, d.Line)
+	case d.Input == "":
+		return fmt.Sprintf("%s: %s in the trace, nothing more in the input", at, d.Trace)
+	}
+	return fmt.Sprintf("%s: %s in the trace, %s in the input, line %d", at, d.Trace, d.Input, d.Line)
+}
+
+// A comparison compares what is read with a trace.
+type comparison struct {
+	trace     *reprise.Trace
+	functions []cst.Function
+	ranks     map[int]*comparedRank
+	order     order
+	disorder  *difference // the first of order, if there is one
+	line      uint64
+}
+
+// A comparedRank is how far a rank was compared. A signature of the input that
+// the table does not know gets a terminal that the grammar does not have.
+type comparedRank struct {
+	*reprise.Rank
+	table    *cst.Table
+	numbers  []int // by index of ti.Functions, the number in table plus one, or 0
+	walk     *sequitur.Walker
+	run      sequitur.Run // what is left of it
+	position uint64
+}
+
+// compare returns nil if the calls that in reads, and their order, are those of
+// the trace, a *difference if not. A difference of order is reported only if
+// every rank has the same calls: a call that is missing changes the order, too.
+func compare(trace *reprise.Trace, in *ti.Reader, bar *progress) error {
+	c := comparison{trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank)}
+	c.order.begin(trace)
+	defer c.order.stop()
+	for {
+		call, err := in.Read()
+		if err == io.EOF {
+			return c.end()
+		}
+		if err == nil {
+			err = c.call(call)
+		}
+		if err == nil {
+			err = bar.step(in.Stats().Bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// rank returns the place in a rank of the trace, or nil if there is no such rank.
+func (c *comparison) rank(rank int) (*comparedRank, error) {
+	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
+		return r, nil
+	}
+	r, err := c.trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	table, _, _ := cst.Merge(r.Table(), new(cst.Table)) // a copy to add to
+	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Grammar().Walk(0)}
+	return c.ranks[rank], nil
+}
+
+// call compares the next call of the input with that of the trace.
+func (c *comparison) call(call ti.Call) error {
+	c.line++
+	r, err := c.rank(call.Rank)
+	if err != nil {
+		return err
+	}
+	d := difference{Rank: call.Rank, Line: c.line}
+	equal := false
+	if r != nil {
+		d.Call = r.position
+		if r.run.Count == 0 {
+			r.run = r.walk.Next()
+		}
+		equal = r.run.Count > 0 && r.terminal(c.functions, call) == r.run.Symbol
+	}
+	inTurn := true
+	if c.disorder == nil && equal {
+		if inTurn, err = c.inTurn(call.Rank); err != nil {
+			return err
+		}
+	}
+	if !equal || !inTurn {
+		d.Input = string(cst.AppendCall(nil, c.functions[call.Function], call.Args))
+		if r != nil && r.run.Count > 0 {
+			d.Trace = r.Rank.Call(uint32(r.run.Symbol)).String()
+		}
+	}
+	if !equal {
+		return &d
+	}
+	if !inTurn {
+		turn := c.order.rank
+		d.Turn, c.disorder = &turn, &d
+	}
+	r.run.Count--
+	r.position++
+	return nil
+}
+
+// terminal returns what stands for the signature of a call in the rank's table.
+func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur.Symbol {
+	if r.numbers[call.Function] == 0 {
+		r.numbers[call.Function] = r.table.Declare(functions[call.Function]) + 1
+	}
+	return sequitur.Symbol(r.table.Intern(r.numbers[call.Function]-1, call.Args...))
+}
+
+// inTurn reports whether the next call of the trace is one of this rank, and
+// goes on to the one after it.
+func (c *comparison) inTurn(rank int) (bool, error) {
+	if c.order.left == 0 {
+		c.order.next()
+		if c.order.walk == nil {
+			r, err := c.rank(c.order.rank)
+			if err != nil {
+				return false, err
+			}
+			c.order.left = r.Len()
+		}
+	}
+	c.order.left--
+	return c.order.rank == rank, nil
+}
+
+// end checks that the trace has no calls beyond the end of the input.
+func (c *comparison) end() error {
+	for rank := range c.trace.Active() {
+		r, err := c.rank(rank)
+		if err != nil {
+			return err
+		}
+		for _, call := range r.CallsFrom(r.position) {
+			return &difference{Rank: rank, Call: r.position, Trace: call.String()}
+		}
+	}
+	if c.disorder != nil {
+		return c.disorder
+	}
+	return nil
+}
+
+// An order is a place in the order of the calls of a trace.
+type order struct {
+	rank   int              // whose turn it is
+	left   uint64           // calls of rank that come before those of another
+	walk   *sequitur.Walker // of an interleaving; nil if the order is rank by rank
+	active func() (rank int, ok bool)
+	stop   func()
+}
+
+func (o *order) begin(trace *reprise.Trace) {
+	if g := trace.Run().Interleaving; g != nil {
+		o.walk = g.Walk(0)
+	}
+	o.active, o.stop = iter.Pull(trace.Active())
+}
+
+// next goes on to the next turn, of which there must be one. Rank by rank, the
+// caller knows how many calls it has.
+func (o *order) next() {
+	if o.walk == nil {
+		o.rank, _ = o.active()
+		return
+	}
+	turn := o.walk.Next()
+	o.rank, o.left = int(turn.Symbol), turn.Count
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// ring returns the lines of ranks that send to the next rank n times and add up
+// something after every tenth time, rank by rank.
+func ring(ranks, n int) []string {
+	var lines []string
+	for r := range ranks {
+		lines = append(lines, fmt.Sprintf("%d init\n", r))
+		for i := range n {
+			lines = append(lines, fmt.Sprintf("%d send %d 0 8 1\n", r, (r+1)%ranks))
+			lines = append(lines, fmt.Sprintf("%d recv %d 0 8 1\n", r, (r+ranks-1)%ranks))
+			if i%10 == 9 {
+				lines = append(lines, fmt.Sprintf("%d allreduce 1 0 0 \n", r))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%d finalize\n", r))
+	}
+	return lines
+}
+
+// interleave returns the lines of equally many calls of each rank with the ranks
+// taking turns.
+func interleave(lines []string, ranks int) []string {
+	var mixed []string
+	each := len(lines) / ranks
+	for i := range each {
+		for r := range ranks {
+			mixed = append(mixed, lines[r*each+i])
+		}
+	}
+	return mixed
+}
+
+// nested returns a trace of one rank with loops in loops, one of them in two
+// places.
+func nested() string {
+	var b strings.Builder
+	inner := strings.Repeat("0 isend 0 1 1 1\n0 wait 0 0 1\n", 20) + "0 barrier\n"
+	b.WriteString("0 init\n")
+	for range 30 {
+		b.WriteString(strings.Repeat(inner, 5) + "0 allreduce 2 0 0 \n")
+	}
+	b.WriteString("0 bcast 1 0 1 \n" + strings.Repeat(inner, 3) + "0 finalize\n")
+	return b.String()
+}
+
+// writeInputs writes traces into the current directory, and what else a command
+// may be given. A ring has 4 ranks of 212 calls.
+func writeInputs(t testing.TB) {
+	t.Helper()
+	lines := ring(4, 100)
+	mixed := interleave(lines, 4)
+	text := func(parts ...[]string) string { return strings.Join(slices.Concat(parts...), "") }
+	for name, content := range map[string]string{
+		"ring.txt":    text(lines),
+		"mixed.txt":   text(mixed),
+		"long.txt":    text(ring(2, 5000)),
+		"one.txt":     text(ring(1, 3)),
+		"empty.txt":   "",
+		"sparse.txt":  "5 init\n5 compute 1.5\n5 finalize\n",
+		"foreign.txt": "# made by hand\n0 init\n0 dance 1  2\n\n0 send  1\nnonsense\n0 finalize",
+		"binary.txt":  "0 init\n0 \x00\n",
+		"list.txt":    "ring.txt\n",
+		"far.txt":     "16777215 init\n16777215 finalize\n",
+		"beyond.txt":  "0 init\n16777216 init\n",
+		"nested.txt":  nested(),
+
+		"changed.txt":       text(lines[:431], []string{"2 send 3 0 9 1\n"}, lines[432:]),
+		"last-missing.txt":  text(lines[:423], lines[424:]),
+		"extra.txt":         text(lines[:212], []string{"0 barrier\n"}, lines[212:]),
+		"extra-last.txt":    text(lines, []string{"3 barrier\n"}),
+		"rank-missing.txt":  text(lines[:636]),
+		"rank-extra.txt":    text(lines, []string{"4 init\n"}),
+		"swapped.txt":       text(lines[:211], lines[212:213], lines[211:212], lines[213:]),
+		"mixed-missing.txt": text(mixed[:98], mixed[99:]),
+		"mixed-swapped.txt": text(mixed[:98], mixed[99:100], mixed[98:99], mixed[100:]),
+	} {
+		writeFile(t, name, content)
+	}
+	for _, name := range []string{"ring", "mixed", "long", "one", "empty", "sparse", "foreign", "nested"} {
+		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
+			t.Fatal(r.stderr)
+		}
+	}
+	writeDamaged(t)
+	writeCompressed(t, text(lines))
+	writeFile(t, "cut.gz", readFile(t, "ring.txt.gz")[:20])
+}
+
+// writeDamaged writes copies of ring.rpz: of a later version, without what
+// concerns all ranks, with damage to rank 1, and that repaired; and of mixed.rpz,
+// cut off.
+func writeDamaged(t testing.TB) {
+	t.Helper()
+	whole := readFile(t, "ring.rpz")
+	writeFile(t, "later.rpz", whole[:7]+"\x02"+whole[8:])
+	writeFile(t, "beheaded.rpz", flip(t, whole, merge.KindRun, 0))
+	writeFile(t, "flipped.rpz", flip(t, whole, merge.KindSignatures, 1))
+	must(t, "repair", "flipped.rpz", "-o", "lost.rpz")
+	mixed := readFile(t, "mixed.rpz")
+	writeFile(t, "cut.rpz", mixed[:len(mixed)-100])
+}
+
+// flip returns a copy of a trace with a bit changed in a section.
+func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
+	t.Helper()
+	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := r.Lookup(kind, key)
+	if !ok {
+		t.Fatalf("there is no section of kind %d and key %d", kind, key)
+	}
+	data := []byte(trace)
+	data[s.Offset+s.Size-1] ^= 1
+	return string(data)
+}
+
+// writeCompressed writes ring.txt.gz and ring.txt.zst.
+func writeCompressed(t testing.TB, text string) {
+	t.Helper()
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	w.Write([]byte(text))
+	w.Close()
+	writeFile(t, "ring.txt.gz", gz.String())
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("ring.txt.zst", e.EncodeAll([]byte(text), nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A jsonCall is a call as --json writes it. Integers are written in full, those
+// beyond 2⁵³ too, and floating-point numbers so that no bit is lost. Those that
+// JSON has not are strings, as in "NaN", and bytes are in base 64.
+type jsonCall struct {
+	Rank     int       `json:"rank"`
+	Position uint64    `json:"position"`
+	Function string    `json:"function"`
+	Args     []jsonArg `json:"args"`
+}
+
+type jsonArg struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// newJSONWriter returns a function that writes a call as an object on a line.
+func newJSONWriter(w io.Writer) func(uint64, reprise.Call) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return func(position uint64, c reprise.Call) error {
+		j := jsonCall{Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
+		for i, v := range c.Args {
+			j.Args[i] = jsonArg{c.Function.Params[i].Name, jsonValue(v)}
+		}
+		return e.Encode(j)
+	}
+}
+
+// jsonValue returns what encodes v in JSON. Arrays nest no deeper than
+// cst.MaxDepth.
+func jsonValue(v cst.Value) any {
+	switch v.Kind() {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		return v.Int()
+	case cst.KindFloat:
+		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f
+		}
+		return v.String()
+	case cst.KindString:
+		return v.Text()
+	case cst.KindBytes:
+		return []byte(v.Text())
+	case cst.KindPointer:
+		p := v.Pointer()
+		return map[string]int64{"segment": p.Segment, "displacement": p.Displacement, "device": p.Device}
+	case cst.KindStatus:
+		s := v.Status()
+		return map[string]int64{"source": s.Source, "tag": s.Tag, "error": s.Error}
+	}
+	list := make([]any, v.Len())
+	for i := range list {
+		list[i] = jsonValue(v.Index(i))
+	}
+	return list
+}

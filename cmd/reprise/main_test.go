@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A result is what a run of the command did.
+type result struct {
+	status         int
+	stdout, stderr string
+}
+
+// invoke runs the command in the current directory.
+func invoke(t testing.TB, stdin string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return result{status, stdout.String(), stderr.String()}
+}
+
+// must runs the command, which must succeed and say nothing on standard error,
+// and returns its standard output.
+func must(t testing.TB, args ...string) string {
+	t.Helper()
+	r := invoke(t, "", args...)
+	if r.status != exitOK || r.stderr != "" {
+		t.Fatalf("reprise %s: status %d: %s", strings.Join(args, " "), r.status, r.stderr)
+	}
+	return r.stdout
+}
+
+// writeFile writes a file in the current directory.
+func writeFile(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// fileNames returns the names in the current directory, hidden ones too.
+func fileNames(t testing.TB) string {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "in.txt", "0 init\n0 finalize\n")
+	must(t, "compress", "in.txt", "-o", "in.rpz")
+	for _, tt := range []struct {
+		args string
+		want string // of standard error, the first line
+	}{
+		{"nothing", `there is no command "nothing"`},
+		{"help nothing", `there is no command "nothing"`},
+		{"--nothing", "unknown flag: --nothing"},
+		{"demo in.txt", `reprise demo does not take "in.txt"`},
+		{"compress", "compress takes the files of a trace"},
+		{"compress in.txt", "compress needs -o OUT.rpz"},
+		{"compress in.txt -o", "flag needs an argument: 'o' in -o"},
+		{"compress in.txt -o in.txt", "in.txt is an input: the output would replace it"},
+		{"compress in.txt -o ./in.txt", "./in.txt is an input: the output would replace it"},
+		{"cat", "reprise cat takes one trace, not 0 arguments"},
+		{"cat in.rpz in.rpz", "reprise cat takes one trace, not 2 arguments"},
+		{"cat -", "a trace is read in any order: it cannot come from standard input"},
+		{"cat in.rpz --rank=-1", "there is no rank -1"},
+		{"cat in.rpz --rank x", `invalid argument "x" for "--rank" flag: strconv.ParseInt: parsing "x": invalid syntax`},
+		{"cat in.rpz --from=-1", `invalid argument "-1" for "--from" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{"cat in.rpz --format xml", `there is no format "xml": ti, text or json`},
+		{"cat missing.rpz --format xml", `there is no format "xml": ti, text or json`},
+		{"cat in.rpz --json --format ti", "--json does not go with --format ti"},
+		{"cat in.rpz --split . --rank 0", "--split writes all ranks: it does not go with --rank"},
+		{"cat in.rpz --split . --json", "--split writes SimGrid's files: the only format is ti"},
+		{"info", "reprise info takes one trace, not 0 arguments"},
+		{"grammar in.rpz --rank=-7", "there is no rank -7"},
+		{"grammar in.rpz --dot --json", "--dot does not go with --json"},
+		{"verify in.rpz", "verify takes a trace and the files it was made from"},
+		{"verify - in.txt", "a trace is read in any order: it cannot come from standard input"},
+		{"repair in.rpz", "repair needs -o OUT.rpz"},
+		{"repair - -o out.rpz", "a trace is read in any order: it cannot come from standard input"},
+		{"repair in.rpz -o in.rpz", "in.rpz is an input: the output would replace it"},
+	} {
+		r := invoke(t, "", strings.Fields(tt.args)...)
+		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != exitUsage || line != "reprise: "+tt.want || r.stdout != "" {
+			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, line, exitUsage, tt.want)
+		}
+	}
+	if names := fileNames(t); names != "in.rpz in.txt" {
+		t.Errorf("the directory has %s", names)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	before := fileNames(t)
+	for _, tt := range []struct {
+		args string
+		want string // of standard error, which is one line
+	}{
+		{"compress missing.txt -o out.rpz", "ti: missing.txt: no such file or directory"},
+		{"compress dir -o out.rpz", "ti: dir: no files named …_rank-1.txt and so on"},
+		{"compress binary.txt -o out.rpz", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
+		{"compress cut.gz -o out.rpz", "ti: cut.gz: unexpected EOF"},
+		{"compress ring.txt -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
+		{"compress ring.txt -o ring.txt/out.rpz", "ring.txt/out.rpz: not a directory"},
+		{"compress ring.txt -o dir", "dir: is a directory"},
+		{"cat missing.rpz", "open missing.rpz: no such file or directory"},
+		{"cat dir", "dir: is not a regular file"},
+		{"cat ring.txt", `ring.txt: format: header at offset 0: not a container file: the file begins with "0 init\n0"`},
+		{"info empty.txt", "empty.txt: format: header at offset 0: unexpected EOF: the file has 0 bytes"},
+		{"info later.rpz", "later.rpz: format: file has version 2, supported is version 1"},
+		{"cat ring.rpz --rank 4", "ring.rpz: there is no rank 4: the trace has ranks 0 to 3"},
+		{"cat empty.rpz --rank 0", "empty.rpz: there is no rank 0: the trace has no ranks"},
+		{"grammar ring.rpz --rank 99", "ring.rpz: there is no rank 99: the trace has ranks 0 to 3"},
+		{"verify ring.rpz missing.txt", "ti: missing.txt: no such file or directory"},
+		{"verify ring.rpz binary.txt", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
+		{"verify missing.rpz ring.txt", "open missing.rpz: no such file or directory"},
+		{"repair ring.txt -o out.rpz", `ring.txt: format: header at offset 0: not a container file: the file begins with "0 init\n0"`},
+		{"repair missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
+		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
+		{"cat ring.rpz --split missing/dir", "ti: open missing/dir/ring.txt: no such file or directory"},
+	} {
+		r := invoke(t, "", strings.Fields(tt.args)...)
+		if want := "reprise: " + tt.want + "\n"; r.status != exitFailure || r.stderr != want {
+			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, r.stderr, exitFailure, want)
+		}
+	}
+	if after := fileNames(t); after != before {
+		t.Errorf("the directory has %s, had %s", after, before)
+	}
+}
+
+// TestExamples checks that every command has examples, and that the command lines
+// in them are valid.
+func TestExamples(t *testing.T) {
+	root := newRoot()
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.Name())
+		}
+		for _, text := range strings.FieldsFunc(cmd.Example, func(r rune) bool { return strings.ContainsRune("\n|>&", r) }) {
+			if words := strings.Fields(text); words[0] == "reprise" {
+				checkCommandLine(t, words[1:])
+			}
+		}
+	}
+}
+
+func checkCommandLine(t *testing.T, words []string) {
+	t.Helper()
+	cmd, args, err := newRoot().Find(words)
+	if err == nil {
+		err = cmd.ParseFlags(args)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	if err != nil || cmd.Name() == "reprise" {
+		t.Errorf("reprise %s: command %s, error %v", strings.Join(words, " "), cmd.Name(), err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if r := invoke(t, "", []string{}...); r.status != exitOK || !strings.Contains(r.stdout, "Available Commands:") {
+		t.Errorf("without arguments: status %d, %q", r.status, r.stdout)
+	}
+	for _, cmd := range newRoot().Commands() {
+		for _, args := range [][]string{{cmd.Name(), "--help"}, {"help", cmd.Name()}} {
+			if r := invoke(t, "", args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
+				t.Errorf("reprise %s: status %d, %q", strings.Join(args, " "), r.status, r.stdout)
+			}
+		}
+	}
+}
+
+// A failingWriter fails after some bytes.
+type failingWriter struct {
+	left int
+	err  error
+}
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		return w.left, w.err
+	}
+	w.left -= len(p)
+	return len(p), nil
+}
+
+// TestWriteErrors checks that no command succeeds whose output is lost, and that
+// one whose output nobody wants ends without a word.
+func TestWriteErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, args := range []string{
+		"compress ring.txt -o out.rpz", "compress ring.txt -o out.rpz --json", "compress ring.txt -o -",
+		"cat ring.rpz", "cat ring.rpz --json", "cat ring.rpz --format text --count 1", "info ring.rpz", "info ring.rpz --json",
+		"grammar ring.rpz", "grammar ring.rpz --json", "grammar ring.rpz --dot", "verify ring.rpz ring.txt",
+		"verify ring.rpz ring.txt --json", "repair ring.rpz -o out.rpz", "repair ring.rpz -o out.rpz --json",
+		"repair ring.rpz -o -", "demo", "help", "--help", "cat --help",
+	} {
+		for _, tt := range []struct {
+			err    error
+			status int
+			stderr string
+		}{
+			{errors.New("no space"), exitFailure, "no space\n"},
+			{fmt.Errorf("write: %w", syscall.EPIPE), exitBrokenPipe, ""},
+		} {
+			var stderr bytes.Buffer
+			status := run(t.Context(), strings.Fields(args), strings.NewReader(""), &failingWriter{10, tt.err}, &stderr)
+			if tt.stderr == "" && stderr.Len() > 0 {
+				t.Errorf("reprise %s: %q", args, stderr.String())
+			}
+			if status != tt.status || !strings.HasSuffix(stderr.String(), tt.stderr) {
+				t.Errorf("reprise %s: status %d, %q, want %d, %q", args, status, stderr.String(), tt.status, tt.stderr)
+			}
+		}
+	}
+}
+
+// TestCancelled checks every command that works long.
+func TestCancelled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	before := fileNames(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{
+		"compress long.txt -o out.rpz", "compress long.txt -o long.rpz", "cat long.rpz", "cat long.rpz --split dir", "info long.rpz",
+		"grammar long.rpz", "verify long.rpz long.txt", "repair long.rpz -o out.rpz", "demo",
+	} {
+		want := ""
+		if strings.HasPrefix(args, "compress") {
+			want = readFile(t, "long.rpz")
+		}
+		var stdout, stderr bytes.Buffer
+		status := run(ctx, strings.Fields(args), strings.NewReader(""), &stdout, &stderr)
+		if status != exitInterrupted || stdout.Len() > 0 || stderr.String() != "reprise: interrupted\n" {
+			t.Errorf("reprise %s: status %d, %q, %q", args, status, stdout.String(), stderr.String())
+		}
+		if want != "" && readFile(t, "long.rpz") != want {
+			t.Errorf("reprise %s: the old output changed", args)
+		}
+	}
+	if after := fileNames(t); after != before {
+		t.Errorf("the directory has %s, had %s", after, before)
+	}
+}
+
+// TestCancelledInput checks that a read that would wait forever ends.
+func TestCancelledInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "out.rpz", "old")
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	defer w.Close()
+	go func() {
+		io.WriteString(w, "0 init\n")
+		cancel()
+	}()
+	var stderr bytes.Buffer
+	if status := run(ctx, []string{"compress", "-", "-o", "out.rpz"}, r, io.Discard, &stderr); status != exitInterrupted {
+		t.Errorf("status %d, %q", status, stderr.String())
+	}
+	if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {
+		t.Errorf("the directory has %s", names)
+	}
+}

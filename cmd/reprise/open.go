@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/reprise-trace/reprise"
+)
+
+// openTrace opens the trace at path. All its errors and those of the trace name
+// the path.
+func openTrace(path string) (*reprise.Trace, error) {
+	if err := checkSeekable(path); err != nil {
+		return nil, err
+	}
+	return reprise.Open(path)
+}
+
+// checkSeekable refuses what is not read in any order: standard input, a pipe,
+// a directory. That there is no file is left to who opens it.
+func checkSeekable(path string) error {
+	if path == "-" {
+		return usageError{errors.New("a trace is read in any order: it cannot come from standard input")}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is not a regular file", path)
+	}
+	return nil
+}
+
+// openRank reads a rank of the trace at path, or says which ranks there are.
+func openRank(trace *reprise.Trace, path string, rank int) (*reprise.Rank, error) {
+	switch n := trace.Ranks(); {
+	case n == 0:
+		return nil, fmt.Errorf("%s: there is no rank %d: the trace has no ranks", path, rank)
+	case rank >= n:
+		return nil, fmt.Errorf("%s: there is no rank %d: the trace has ranks 0 to %d", path, rank, n-1)
+	}
+	return trace.Rank(rank)
+}

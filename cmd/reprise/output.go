@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+)
+
+// writeOutput creates or replaces the file at path with what write writes, or
+// leaves everything as it was if that fails. The path - is standard output; a
+// device or a pipe is written to as it is. A file that is one of the inputs is
+// refused.
+func writeOutput(cmd *cobra.Command, path string, inputs []string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(cmd.OutOrStdout())
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replace(path, path, write)
+	case err != nil:
+		return fileError(path, err)
+	case info.IsDir():
+		return fmt.Errorf("%s: is a directory", path)
+	case !info.Mode().IsRegular():
+		return writeTo(path, write)
+	}
+	for _, in := range inputs {
+		if i, err := os.Stat(in); err == nil && os.SameFile(i, info) {
+			return usageError{fmt.Errorf("%s is an input: the output would replace it", path)}
+		}
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fileError(path, err)
+	}
+	return replace(path, target, write)
+}
+
+// replace puts a new file in the place of target, which messages call name. The
+// new file has the permissions of the old one.
+func replace(name, target string, write func(io.Writer) error) error {
+	f, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
+		renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+	if err != nil {
+		return fileError(name, err)
+	}
+	defer f.Cleanup()
+	if err := writeBuffered(name, f, write); err != nil {
+		return err
+	}
+	return fileError(name, f.CloseAtomicallyReplace())
+}
+
+// writeTo writes to a file that is there and stays.
+func writeTo(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return fileError(name, err)
+	}
+	defer f.Close()
+	if err := writeBuffered(name, f, write); err != nil {
+		return err
+	}
+	return fileError(name, f.Close())
+}
+
+func writeBuffered(name string, f io.Writer, write func(io.Writer) error) error {
+	out := bufio.NewWriterSize(namedWriter{f, name}, 64<<10)
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// A namedWriter writes to a file whose errors shall have another name.
+type namedWriter struct {
+	w    io.Writer
+	name string
+}
+
+func (n namedWriter) Write(p []byte) (int, error) {
+	c, err := n.w.Write(p)
+	return c, fileError(n.name, err)
+}
+
+// fileError returns err as the error of the file of that name, whatever the name
+// of the temporary file in it, or nil.
+func fileError(name string, err error) error {
+	var (
+		path *fs.PathError
+		link *os.LinkError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

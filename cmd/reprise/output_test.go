@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestFailedOutput checks that a compress that fails leaves what was there.
+func TestFailedOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	writeFile(t, "old.rpz", "old")
+	before := fileNames(t)
+	for _, in := range []string{"binary.txt", "missing.txt", "cut.gz", "beyond.txt"} {
+		if r := invoke(t, "", "compress", in, "-o", "old.rpz"); r.status != exitFailure {
+			t.Errorf("%s: status %d", in, r.status)
+		}
+		if r := invoke(t, "", "repair", in, "-o", "old.rpz"); r.status != exitFailure {
+			t.Errorf("repair %s: status %d", in, r.status)
+		}
+		if got := readFile(t, "old.rpz"); got != "old" {
+			t.Errorf("%s: the old output is %q", in, got)
+		}
+	}
+	if after := fileNames(t); after != before {
+		t.Errorf("the directory has %s, had %s", after, before)
+	}
+}
+
+// writeText writes text to path as the commands do.
+func writeText(path, text string, failure error) error {
+	return writeOutput(&cobra.Command{}, path, nil, func(w io.Writer) error {
+		io.WriteString(w, text)
+		return failure
+	})
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode()
+}
+
+func TestWriteOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	failure := errors.New("failure")
+
+	if err := writeText("new", "text", failure); err != failure || fileNames(t) != "" {
+		t.Errorf("a failure gave %v and left %s", err, fileNames(t))
+	}
+	if err := writeText("new", "text", nil); err != nil || readFile(t, "new") != "text" {
+		t.Errorf("a new file: %v", err)
+	}
+
+	// The permissions of a file that is replaced stay.
+	if err := os.Chmod("new", 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeText("new", "other", nil); err != nil || mode(t, "new") != 0o640 || readFile(t, "new") != "other" {
+		t.Errorf("a file with mode 0640 got mode %v and %q: %v", mode(t, "new"), readFile(t, "new"), err)
+	}
+
+	// So does a link, which names the file to replace.
+	if err := os.Symlink("new", "link"); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	if err := writeText("link", "through", nil); err != nil || mode(t, "link")&fs.ModeSymlink == 0 || readFile(t, "new") != "through" {
+		t.Errorf("a link got mode %v, its file %q: %v", mode(t, "link"), readFile(t, "new"), err)
+	}
+	if names := fileNames(t); names != "link new" {
+		t.Errorf("the directory has %s", names)
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"", ""}, {"MPI_Send", "MPI_Send"}, {"größer als", "größer als"}, {"a\x1b[2J", `"a\x1b[2J"`}, {"a\nb", `"a\nb"`}, {"\xff", `"\xff"`},
+	} {
+		if got := printable(tt[0]); got != tt[1] {
+			t.Errorf("printable(%q) = %s, want %s", tt[0], got, tt[1])
+		}
+	}
+}
+
+func TestRatio(t *testing.T) {
+	for _, tt := range []struct {
+		text, size uint64
+		want       string
+	}{
+		{0, 67, "-"}, {10, 0, "-"}, {1, 3, "0.3:1"}, {100, 10, "10.0:1"}, {99, 1, "99.0:1"}, {123456, 1, "123,456:1"},
+		{1<<64 - 1, 1, "9,223,372,036,854,775,808:1"},
+	} {
+		if got := ratio(tt.text, tt.size); got != tt.want {
+			t.Errorf("ratio(%d, %d) = %s, want %s", tt.text, tt.size, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// runMain names the environment variable that makes the test binary the command.
+const runMain = "REPRISE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process returns the command as a process of its own.
+func process(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), runMain+"=1")
+	return cmd
+}
+
+// TestSignal interrupts a compress that waits for more of its input.
+func TestSignal(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Chdir(t.TempDir())
+		writeFile(t, "out.rpz", "old")
+		cmd := process(t, "compress", "-", "-o", "out.rpz")
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(stdin, strings.Repeat("0 send 1 0 8 1\n", 1000))
+		waitFor(t, func() bool { return fileNames(t) != "out.rpz" }) // the new file, not yet in its place
+		cmd.Process.Signal(sig)
+		cmd.Wait()
+		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || stderr.String() != "reprise: interrupted\n" {
+			t.Errorf("%v: status %d, %q", sig, status, stderr.String())
+		}
+		if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {
+			t.Errorf("%v: the directory has %s", sig, names)
+		}
+	}
+}
+
+func waitFor(t *testing.T, condition func() bool) {
+	t.Helper()
+	for begin := time.Now(); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > 10*time.Second {
+			t.Fatal("nothing happened in 10 s")
+		}
+	}
+}
+
+// TestBrokenPipe reads the first line of much and closes the pipe.
+func TestBrokenPipe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	cmd := process(t, "cat", "long.rpz", "--format", "text")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 10)
+	if _, err := io.ReadFull(stdout, line); err != nil {
+		t.Fatal(err)
+	}
+	stdout.Close()
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || stderr.Len() > 0 {
+		t.Fatalf("%v, %q", err, stderr.String())
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.ExitStatus() != exitBrokenPipe && status.Signal() != syscall.SIGPIPE {
+		t.Errorf("%v", exit)
+	}
+}
+
+// TestDevices checks that a device is written to, not replaced.
+func TestDevices(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if err := syscall.Mkfifo("fifo", 0o666); err != nil {
+		t.Skip("no named pipes: ", err)
+	}
+	read := make(chan string, 1)
+	go func() {
+		b, _ := os.ReadFile("fifo")
+		read <- string(b)
+	}()
+	must(t, "compress", "ring.txt", "-o", "fifo")
+	if mode(t, "fifo")&os.ModeNamedPipe == 0 || <-read != readFile(t, "ring.rpz") {
+		t.Errorf("the pipe was replaced, or something else came out")
+	}
+	r := invoke(t, "", "cat", "fifo")
+	if want := "reprise: fifo: is not a regular file\n"; r.status != exitFailure || r.stderr != want {
+		t.Errorf("reading a pipe: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// openTerminal returns both ends of a new pseudoterminal.
+func openTerminal(t *testing.T) (master, terminal *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudoterminals: ", err)
+	}
+	var number, unlock uint32
+	for request, p := range map[uintptr]*uint32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &unlock} {
+		if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(p))); e != 0 {
+			t.Skip("no pseudoterminals: ", e)
+		}
+	}
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudoterminals: ", err)
+	}
+	return master, terminal
+}
+
+// TestProgress checks that long work shows its progress on a terminal, takes it
+// away at the end, and shows nothing elsewhere.
+func TestProgress(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, tt := range []struct{ args, what string }{
+		{"compress long.txt -o out.rpz", "compress"},
+		{"compress list.txt -o out.rpz", "compress"},
+		{"verify long.rpz long.txt", "verify"},
+		{"info long.rpz", "gzip and zstd"},
+		{"cat long.rpz --split dir", "cat"},
+	} {
+		master, terminal := openTerminal(t)
+		status := run(t.Context(), strings.Fields(tt.args), strings.NewReader(""), io.Discard, terminal)
+		terminal.Close()
+		shown, _ := io.ReadAll(master) // its end is an error
+		master.Close()
+		lines := strings.Split(string(shown), "\r")
+		if status != exitOK || !strings.Contains(string(shown), tt.what) {
+			t.Errorf("reprise %s: status %d, %q on the terminal", tt.args, status, shown)
+		}
+		for _, line := range lines[max(0, len(lines)-2):] {
+			if strings.TrimSpace(line) != "" {
+				t.Errorf("reprise %s leaves %q on the terminal", tt.args, line)
+			}
+		}
+	}
+	file, err := os.Create("stderr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard, file); status != exitOK {
+		t.Errorf("status %d", status)
+	}
+	if text := readFile(t, "stderr"); text != "" {
+		t.Errorf("%q in a file", text)
+	}
+}

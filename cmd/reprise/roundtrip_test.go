@@ -1,0 +1,217 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// checkRoundTrip compresses the files in args and checks that the text comes back.
+func checkRoundTrip(t *testing.T, text string, args ...string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out.rpz")
+	if r := invoke(t, "", append([]string{"compress", "-o", out}, args...)...); r.status != exitOK {
+		t.Fatal(r.stderr)
+	}
+	if got := must(t, "cat", out); got != text {
+		t.Errorf("%s: %d bytes came back as %d others", args[0], len(text), len(got))
+	}
+	must(t, append([]string{"verify", out}, args...)...)
+}
+
+func unpacked(t *testing.T, data []byte) string {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Run("demo", func(t *testing.T) {
+		checkRoundTrip(t, unpacked(t, demoTrace), filepath.Join("testdata", "lu.W.16.ti.zst"))
+	})
+	for _, name := range []string{"ring.txt", "mixed.txt", "one.txt", "empty.txt", "sparse.txt", "foreign.txt"} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeInputs(t)
+			checkRoundTrip(t, readFile(t, name), name)
+			if got := invoke(t, readFile(t, name), "compress", "-", "-o", "-"); got.stdout != readFile(t, strings.TrimSuffix(name, "txt")+"rpz") {
+				t.Errorf("through standard input and output %d other bytes come out: %s", len(got.stdout), got.stderr)
+			}
+		})
+	}
+	t.Run("forms", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		writeInputs(t)
+		for _, name := range []string{"ring.txt.gz", "ring.txt.zst", "list.txt"} {
+			checkRoundTrip(t, readFile(t, "ring.txt"), name)
+		}
+		checkRoundTrip(t, readFile(t, "ring.txt")+readFile(t, "foreign.txt"), "ring.txt", "foreign.txt")
+	})
+}
+
+// TestRealTraces does the same with the traces beside this project.
+func TestRealTraces(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"ti/*.16.ti.zst", "ti/[im]*.64.ti.zst", "kinds/*.txt"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "traces", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		t.Skip("there is no ../shared/traces beside the project")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(data)
+			if filepath.Ext(path) == ".zst" {
+				text = unpacked(t, data)
+			}
+			checkRoundTrip(t, text, path)
+		})
+	}
+}
+
+// TestSplit checks that one file a rank, and the list of them, make the same
+// trace again.
+func TestSplit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, name := range []string{"ring", "one", "sparse", "empty"} {
+		must(t, "cat", name+".rpz", "--split", name)
+		list := filepath.Join(name, name+".txt")
+		if r := invoke(t, "", "compress", list, "-o", "again.rpz"); r.status != exitOK {
+			t.Fatal(r.stderr)
+		}
+		if name != "empty" && readFile(t, "again.rpz") != readFile(t, name+".rpz") {
+			t.Errorf("%s: compressing %s gives another trace", name, list)
+		}
+		r := invoke(t, "", "cat", name+".rpz", "--split", name)
+		if want := fmt.Sprintf("reprise: ti: open %s: file exists\n", list); r.status != exitFailure || r.stderr != want {
+			t.Errorf("a second time: status %d, %q, want %q", r.status, r.stderr, want)
+		}
+	}
+	// The order of mixed.rpz is not that of its ranks.
+	must(t, "cat", "mixed.rpz", "--split", "mixed")
+	checkRoundTrip(t, readFile(t, "ring.txt"), filepath.Join("mixed", "mixed.txt"))
+	checkRoundTrip(t, readFile(t, "ring.txt"), "mixed")
+}
+
+// TestCatFrom checks every way to ask for a part of a trace against all of it.
+func TestCatFrom(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, name := range []string{"ring", "mixed", "sparse"} {
+		lines := strings.SplitAfter(readFile(t, name+".txt"), "\n")
+		lines = lines[:len(lines)-1]
+		for _, rank := range []string{"", "2", "5"} {
+			var want []string
+			for _, l := range lines {
+				if strings.HasPrefix(l, rank) {
+					want = append(want, l)
+				}
+			}
+			if rank == "5" && name != "sparse" {
+				continue // there is no such rank
+			}
+			for _, from := range []int{0, 1, 7, 211, 212, 213, 500, 847, 848, 1 << 40} {
+				for _, count := range []int{0, 1, 3, 300, 1 << 40} {
+					args := []string{"cat", name + ".rpz", "--from", fmt.Sprint(from), "--count", fmt.Sprint(count)}
+					if rank != "" {
+						args = append(args, "--rank", rank)
+					}
+					begin := min(from, len(want))
+					end := min(begin+count, len(want))
+					if got := must(t, args...); got != strings.Join(want[begin:end], "") {
+						t.Fatalf("%s gave %q", strings.Join(args, " "), got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A generator is the text of a trace of nested loops, without holding it.
+type generator struct {
+	left   int // bytes, at least
+	line   string
+	i      int
+	sample func()
+}
+
+func (g *generator) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if g.line == "" {
+			if g.left <= 0 {
+				break
+			}
+			switch g.i++; {
+			case g.i%1000 == 0:
+				g.line = fmt.Sprintf("%d allreduce %d 0 0 \n", g.i%4, g.i%3)
+			default:
+				g.line = fmt.Sprintf("%d send %d %d 1024 1\n", g.i%4, (g.i+1)%4, g.i%10)
+			}
+			if g.i%(1<<18) == 0 {
+				g.sample()
+			}
+		}
+		k := copy(p[n:], g.line)
+		g.line = g.line[k:]
+		g.left -= k
+		n += k
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// TestCompressMemory checks that what compress holds does not follow the length
+// of its input.
+func TestCompressMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const (
+		text  = 50 << 20
+		limit = 8 << 20
+	)
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var most uint64
+	samples := 0
+	in := &generator{left: text, sample: func() {
+		runtime.GC()
+		runtime.ReadMemStats(&now)
+		most = max(most, now.HeapAlloc)
+		samples++
+	}}
+	var stderr strings.Builder
+	if status := run(t.Context(), []string{"compress", "-", "-o", "out.rpz"}, in, io.Discard, &stderr); status != exitOK {
+		t.Fatal(stderr.String())
+	}
+	growth := int64(most) - int64(before.HeapAlloc)
+	t.Logf("%d bytes of heap at most in %d samples, a trace of %d bytes", growth, samples, len(readFile(t, "out.rpz")))
+	if growth > limit || samples < 8 {
+		t.Errorf("compressing %d bytes of text took %d bytes of heap in %d samples, want at most %d", text, growth, samples, limit)
+	}
+}
