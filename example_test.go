@@ -133,3 +133,39 @@ func ExampleTrace_Calls() {
 	// rank 3: send(dest=0, bytes=64)
 	// rank 3: reduce(count=1)
 }
+
+// The example of the README.
+func Example_record() {
+	send := cst.Function{Name: "MPI_Send", Params: []cst.Param{
+		{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+	}}
+	var parts []merge.Part
+	for rank := range 4 {
+		var r tracer.Recorder // one for each process
+		fn := r.Declare(send)
+		for range 1000 {
+			r.Call(fn, cst.Int(512), cst.Rank(int64(rank+1)%4))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 4, Source: "my tracer"}, parts); err != nil {
+		log.Fatal(err)
+	}
+
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rank, err := trace.Rank(2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for position, call := range rank.CallsFrom(998) { // from anywhere, without what is before
+		fmt.Println(position, call)
+	}
+	// Output:
+	// 998 MPI_Send(count=512, dest=3)
+	// 999 MPI_Send(count=512, dest=3)
+}

@@ -100,7 +100,7 @@ func cat(cmd *cobra.Command, path string, o catOptions) error {
 	}
 	if o.format == "" {
 		o.format = "text"
-		if trace.Run().Source == sourceTI {
+		if trace.Run().Source == ti.Source {
 			o.format = "ti"
 		}
 	}

@@ -4,22 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
-	"github.com/reprise-trace/reprise/tracer"
 )
-
-// sourceTI is the source of traces made from SimGrid's.
-const sourceTI = "SimGrid TI"
 
 func newCompress() *cobra.Command {
 	var (
@@ -102,7 +94,7 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON boo
 // compress writes the calls of in as a trace, and fills in what is known of
 // them.
 func (s *summary) compress(in *ti.Reader, w io.Writer, bar *progress) error {
-	run, parts, err := record(in, bar)
+	run, parts, err := ti.Record(in, func() error { return bar.at(in.Stats().Bytes) })
 	if err != nil {
 		return err
 	}
@@ -142,58 +134,6 @@ func rankCount(ranks, active int) string {
 		text += fmt.Sprintf(" (%s with calls)", comma(uint64(active)))
 	}
 	return text
-}
-
-// record reads the calls of in. What it holds grows with the structure found,
-// not with the number of calls.
-func record(in *ti.Reader, bar *progress) (merge.Run, []merge.Part, error) {
-	var (
-		functions = ti.Functions()
-		ranks     = make(map[int]*tiRank)
-		order     sequitur.Builder // the rank of each line
-		last      *tiRank
-	)
-	for {
-		c, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = bar.step(in.Stats().Bytes)
-		}
-		if err != nil {
-			return merge.Run{}, nil, err
-		}
-		if last == nil || c.Rank != last.rank {
-			if last = ranks[c.Rank]; last == nil {
-				last = &tiRank{rank: c.Rank, numbers: make([]int, len(functions))}
-				ranks[c.Rank] = last
-			}
-		}
-		last.call(functions, c)
-		order.Append(sequitur.Symbol(c.Rank))
-	}
-	run := merge.Run{Source: sourceTI, Interleaving: order.Finish()}
-	var parts []merge.Part
-	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
-		parts = append(parts, ranks[rank].Finish(rank))
-		run.Ranks = rank + 1
-	}
-	return run, parts, nil
-}
-
-// A tiRank records the calls of one rank of a SimGrid trace.
-type tiRank struct {
-	tracer.Recorder
-	rank    int
-	numbers []int // by index of ti.Functions, the number in the Recorder plus one, or 0
-}
-
-func (r *tiRank) call(functions []cst.Function, c ti.Call) {
-	if r.numbers[c.Function] == 0 {
-		r.numbers[c.Function] = r.Declare(functions[c.Function]) + 1
-	}
-	r.Call(r.numbers[c.Function]-1, c.Args...)
 }
 
 // textSize returns the number of bytes in files, or −1 if that is not the

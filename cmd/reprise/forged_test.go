@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -37,7 +38,7 @@ func TestHugeTrace(t *testing.T) {
 		calls.AppendRun(0, math.MaxInt64)
 		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
 	}
-	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: sourceTI}, parts...)
+	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: ti.Source}, parts...)
 
 	var got info
 	if err := json.Unmarshal([]byte(must(t, "info", "--quick", "--json", "huge.rpz")), &got); err != nil {

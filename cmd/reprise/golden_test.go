@@ -97,3 +97,16 @@ func checkJSON(t *testing.T, command, text string) {
 		}
 	}
 }
+
+// TestReadme checks that the README shows what the demonstration prints.
+func TestReadme(t *testing.T) {
+	_, after, _ := strings.Cut(readFile(t, filepath.Join("..", "..", "README.md")), "<!-- demo -->\n```\n")
+	shown, _, ok := strings.Cut(after, "```\n<!-- /demo -->\n")
+	if !ok {
+		t.Fatal("README.md has no output of the demonstration")
+	}
+	_, want, _ := strings.Cut(readFile(t, filepath.Join("testdata", "demo.txt")), "\n")
+	if got := seconds.ReplaceAllString(shown, "N s"); got != want {
+		t.Errorf("README.md differs from the output of the demonstration, from %q on", firstDifference(got, want))
+	}
+}

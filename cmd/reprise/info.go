@@ -114,7 +114,7 @@ func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 // expanding them. It returns the first error of the ranks that cannot be read.
 func (i *info) count(cmd *cobra.Command, trace *reprise.Trace) error {
 	c := functionCounter{calls: make(map[string]uint64)}
-	if toTI, err := newConverter(trace); err == nil && i.Source == sourceTI {
+	if toTI, err := newConverter(trace); err == nil && i.Source == ti.Source {
 		c.toTI = toTI
 	}
 	var first error

@@ -59,9 +59,27 @@ func nested() string {
 	return b.String()
 }
 
+// inputs is what writeInputs wrote the first time, by name.
+var inputs map[string]string
+
 // writeInputs writes traces into the current directory, and what else a command
 // may be given. A ring has 4 ranks of 212 calls.
 func writeInputs(t testing.TB) {
+	t.Helper()
+	for name, content := range inputs {
+		writeFile(t, name, content)
+	}
+	if inputs != nil {
+		return
+	}
+	makeInputs(t)
+	inputs = make(map[string]string)
+	for _, name := range strings.Fields(fileNames(t)) {
+		inputs[name] = readFile(t, name)
+	}
+}
+
+func makeInputs(t testing.TB) {
 	t.Helper()
 	lines := ring(4, 100)
 	mixed := interleave(lines, 4)

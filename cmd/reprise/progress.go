@@ -50,6 +50,11 @@ func (p *progress) step(bytes uint64) error {
 	if p.steps++; p.steps%callsPerStep != 0 {
 		return nil
 	}
+	return p.at(bytes)
+}
+
+// at is step for work that looks at the clock seldom enough by itself.
+func (p *progress) at(bytes uint64) error {
 	if p.bar != nil {
 		p.set(bytes)
 	}

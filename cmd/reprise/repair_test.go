@@ -16,11 +16,12 @@ type repaired struct {
 	name string
 	data string
 	rank map[string]string // the text of each rank
+	seen map[string]int    // by output of repair, how many ranks can be read from it
 }
 
 func newRepaired(t testing.TB, name string) repaired {
 	t.Helper()
-	r := repaired{name: name, data: readFile(t, name+".rpz"), rank: make(map[string]string)}
+	r := repaired{name: name, data: readFile(t, name+".rpz"), rank: make(map[string]string), seen: make(map[string]int)}
 	for _, line := range strings.SplitAfter(readFile(t, name+".txt"), "\n") {
 		if rank, _, ok := strings.Cut(line, " "); ok {
 			r.rank[rank] += line
@@ -46,6 +47,22 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 	if err := json.Unmarshal([]byte(run.stdout), &got); err != nil || run.status != exitOK {
 		t.Fatalf("%s: %s: status %d, %v: %s", r.name, what, run.status, err, run.stderr)
 	}
+	saved := readFile(t, "saved.rpz")
+	readable, ok := r.seen[saved]
+	if !ok {
+		readable = r.countReadable(t, what)
+		r.seen[saved] = readable
+	}
+	if readable != got.Readable || len(r.rank) != got.Ranks || readable == 0 {
+		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, readable, len(r.rank), got.Readable, got.Ranks)
+	}
+	r.checkWhole(t, what, damaged, saved, got)
+}
+
+// countReadable returns how many ranks of the output can be read. They must be
+// what they were, and the others errors; info must count the same.
+func (r repaired) countReadable(t testing.TB, what string) int {
+	t.Helper()
 	readable := 0
 	for rank, text := range r.rank {
 		cat := invoke(t, "", "cat", "saved.rpz", "--rank", rank)
@@ -56,29 +73,25 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 			t.Fatalf("%s: %s: rank %s is other than it was: %s", r.name, what, rank, cat.stderr)
 		}
 	}
-	if readable != got.Readable || len(r.rank) != got.Ranks || readable == 0 {
-		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, readable, len(r.rank), got.Readable, got.Ranks)
+	info := invoke(t, "", "info", "--json", "--quick", "saved.rpz")
+	want := fmt.Sprintf(`"unreadable_ranks": %d,`, len(r.rank)-readable)
+	if (info.status == exitOK) != (readable == len(r.rank)) || !strings.Contains(info.stdout, want) {
+		t.Fatalf("%s: %s: info has status %d, not %s", r.name, what, info.status, want)
 	}
-	r.checkWhole(t, what, damaged, got)
+	return readable
 }
 
 // checkWhole checks what repair says of the file as a whole.
-func (r repaired) checkWhole(t testing.TB, what, damaged string, got repairResult) {
+func (r repaired) checkWhole(t testing.TB, what, damaged, saved string, got repairResult) {
 	t.Helper()
 	if (len(got.Lost) == 0) != (damaged == r.data) {
 		t.Fatalf("%s: %s: %d losses", r.name, what, len(got.Lost))
 	}
-	saved := readFile(t, "saved.rpz")
 	if damaged == r.data && saved != r.data {
 		t.Fatalf("%s: %s: nothing is damaged, but the output differs", r.name, what)
 	}
 	if got.Readable == got.Ranks && got.Order == kept && saved != r.data {
 		t.Fatalf("%s: %s: every call and their order are kept, but the output differs", r.name, what)
-	}
-	info := invoke(t, "", "info", "--json", "--quick", "saved.rpz")
-	want := fmt.Sprintf(`"unreadable_ranks": %d,`, got.Ranks-got.Readable)
-	if (info.status == exitOK) != (got.Readable == got.Ranks) || !strings.Contains(info.stdout, want) {
-		t.Fatalf("%s: %s: info has status %d, not %s", r.name, what, info.status, want)
 	}
 }
 
@@ -90,8 +103,9 @@ func removeSaved(t testing.TB) {
 }
 
 // TestRepair cuts small traces off at every length and damages every byte.
+// Where the damage is in one section, the output is the same.
 func TestRepair(t *testing.T) {
-	for _, name := range []string{"ring", "mixed", "sparse"} {
+	for _, name := range []string{"mixed", "sparse"} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeInputs(t)
