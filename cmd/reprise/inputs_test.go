@@ -94,6 +94,7 @@ func makeInputs(t testing.TB) {
 		"foreign.txt": "# made by hand\n0 init\n0 dance 1  2\n\n0 send  1\nnonsense\n0 finalize",
 		"binary.txt":  "0 init\n0 \x00\n",
 		"list.txt":    "ring.txt\n",
+		"longs.txt":   "long.txt\n",
 		"far.txt":     "16777215 init\n16777215 finalize\n",
 		"beyond.txt":  "0 init\n16777216 init\n",
 		"nested.txt":  nested(),
@@ -122,7 +123,7 @@ func makeInputs(t testing.TB) {
 
 // writeDamaged writes copies of ring.rpz: of a later version, without what
 // concerns all ranks, with damage to rank 1, and that repaired; and of mixed.rpz,
-// cut off.
+// cut off, and with damage to the order.
 func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
@@ -132,6 +133,7 @@ func writeDamaged(t testing.TB) {
 	must(t, "repair", "flipped.rpz", "-o", "lost.rpz")
 	mixed := readFile(t, "mixed.rpz")
 	writeFile(t, "cut.rpz", mixed[:len(mixed)-100])
+	writeFile(t, "disordered.rpz", flip(t, mixed, merge.KindInterleaving, 0))
 }
 
 // flip returns a copy of a trace with a bit changed in a section.

@@ -226,7 +226,7 @@ func TestWriteErrors(t *testing.T) {
 		"cat ring.rpz", "cat ring.rpz --json", "cat ring.rpz --format text --count 1", "info ring.rpz", "info ring.rpz --json",
 		"grammar ring.rpz", "grammar ring.rpz --json", "grammar ring.rpz --dot", "verify ring.rpz ring.txt",
 		"verify ring.rpz ring.txt --json", "repair ring.rpz -o out.rpz", "repair ring.rpz -o out.rpz --json",
-		"repair ring.rpz -o -", "demo", "help", "--help", "cat --help",
+		"repair ring.rpz -o -", "help", "--help", "cat --help",
 	} {
 		for _, tt := range []struct {
 			err    error

@@ -37,7 +37,7 @@ func TestProgress(t *testing.T) {
 	writeInputs(t)
 	for _, tt := range []struct{ args, what string }{
 		{"compress long.txt -o out.rpz", "compress"},
-		{"compress list.txt -o out.rpz", "compress"},
+		{"compress longs.txt -o out.rpz", "compress"},
 		{"verify long.rpz long.txt", "verify"},
 		{"info long.rpz", "gzip and zstd"},
 		{"cat long.rpz --split dir", "cat"},
@@ -57,7 +57,14 @@ func TestProgress(t *testing.T) {
 			}
 		}
 	}
-	file, err := os.Create("stderr")
+	checkFileProgress(t)
+}
+
+// checkFileProgress checks that what is written to a file shows its progress, and
+// that a file shows none.
+func checkFileProgress(t *testing.T) {
+	t.Helper()
+	file, err := os.Create("file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +72,15 @@ func TestProgress(t *testing.T) {
 	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard, file); status != exitOK {
 		t.Errorf("status %d", status)
 	}
-	if text := readFile(t, "stderr"); text != "" {
+	if text := readFile(t, "file"); text != "" {
 		t.Errorf("%q in a file", text)
+	}
+	master, terminal := openTerminal(t)
+	defer master.Close()
+	status := run(t.Context(), []string{"cat", "long.rpz"}, nil, file, terminal)
+	terminal.Close()
+	shown, _ := io.ReadAll(master)
+	if status != exitOK || !strings.Contains(string(shown), "cat") || readFile(t, "file") != readFile(t, "long.txt") {
+		t.Errorf("status %d, %q on the terminal", status, shown)
 	}
 }

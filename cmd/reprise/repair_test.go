@@ -103,7 +103,6 @@ func removeSaved(t testing.TB) {
 }
 
 // TestRepair cuts small traces off at every length and damages every byte.
-// Where the damage is in one section, the output is the same.
 func TestRepair(t *testing.T) {
 	for _, name := range []string{"mixed", "sparse"} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +110,7 @@ func TestRepair(t *testing.T) {
 			writeInputs(t)
 			r := newRepaired(t, name)
 			r.check(t, "whole", r.data)
-			for i := range r.data {
+			for i := 0; i < len(r.data); i += slow {
 				for _, f := range []struct{ what, data string }{
 					{"cut off at", r.data[:i]},
 					{"changed at", r.data[:i] + string([]byte{r.data[i] ^ 0x10}) + r.data[i+1:]},
