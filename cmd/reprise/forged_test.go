@@ -63,6 +63,33 @@ func TestHugeTrace(t *testing.T) {
 	}
 }
 
+// TestDeepGrammar prints loops that nest deeper than lines are wide.
+func TestDeepGrammar(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const depth = 60
+	data := []byte{depth, 2, 0 << 2, 1 << 2} // the rules, and the first: 0 1
+	for range depth - 1 {
+		data = append(data, 2, 0<<2|3, 0, 0<<2) // twice the rule before, then 0
+	}
+	g, err := sequitur.Parse(data, sequitur.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table cst.Table
+	table.Intern(table.Declare(cst.Function{Name: "a"}))
+	table.Intern(table.Declare(cst.Function{Name: "b"}))
+	writeTrace(t, "deep.rpz", merge.Run{Ranks: 1}, merge.Part{Table: &table, Grammar: g})
+	lines := strings.Split(must(t, "grammar", "deep.rpz"), "\n")
+	if len(lines) != 2+2*depth+1 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if indent := len(line) - len(strings.TrimLeft(line, " ")); indent > 2*maxIndent {
+			t.Fatalf("a line is indented by %d", indent)
+		}
+	}
+}
+
 // TestOtherTrace reads a trace that no SimGrid trace is the source of, with
 // values of every kind and names that a terminal should not see.
 func TestOtherTrace(t *testing.T) {

@@ -30,6 +30,25 @@ func openTerminal(t *testing.T) (master, terminal *os.File) {
 	return master, terminal
 }
 
+// screen returns what can be seen of text whose lines are written over.
+func screen(text string) string {
+	var line []rune
+	at := 0
+	for _, r := range text {
+		switch {
+		case r == '\r':
+			at = 0
+			continue
+		case at == len(line):
+			line = append(line, r)
+		default:
+			line[at] = r
+		}
+		at++
+	}
+	return strings.TrimSpace(string(line))
+}
+
 // TestProgress checks that long work shows its progress on a terminal, takes it
 // away at the end, and shows nothing elsewhere.
 func TestProgress(t *testing.T) {
@@ -47,14 +66,11 @@ func TestProgress(t *testing.T) {
 		terminal.Close()
 		shown, _ := io.ReadAll(master) // its end is an error
 		master.Close()
-		lines := strings.Split(string(shown), "\r")
 		if status != exitOK || !strings.Contains(string(shown), tt.what) {
 			t.Errorf("reprise %s: status %d, %q on the terminal", tt.args, status, shown)
 		}
-		for _, line := range lines[max(0, len(lines)-2):] {
-			if strings.TrimSpace(line) != "" {
-				t.Errorf("reprise %s leaves %q on the terminal", tt.args, line)
-			}
+		if rest := screen(string(shown)); rest != "" {
+			t.Errorf("reprise %s leaves %q on the terminal", tt.args, rest)
 		}
 	}
 	checkFileProgress(t)
