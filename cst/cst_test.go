@@ -159,6 +159,10 @@ func TestAppendCall(t *testing.T) {
 	if got := string(AppendCall(nil, Function{Name: "MPI_Finalize"}, nil)); got != "MPI_Finalize()" {
 		t.Errorf("got %s", got)
 	}
+	hostile := Function{Name: "f\x1b[2J\n", Params: []Param{{Name: "größe", Type: Type{Kind: KindInt}}, {Name: "\xff", Type: Type{Kind: KindInt}}}}
+	if got, want := string(AppendCall(nil, hostile, []Value{Int(1), Int(2)})), `"f\x1b[2J\n"(größe=1, "\xff"=2)`; got != want {
+		t.Errorf("call = %s, want %s", got, want)
+	}
 	if !panics(func() { AppendCall(nil, send, args[1:]) }) {
 		t.Error("accepted five arguments for six parameters")
 	}

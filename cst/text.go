@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // String returns v as it is written in listings; see [Value.AppendText].
@@ -62,17 +63,27 @@ func appendFloat(dst []byte, f float64) []byte {
 
 // AppendCall appends a call of f as it is written in listings, such as
 // MPI_Bcast(buffer=seg3+0, count=1, datatype=2, root=0, comm=0), and returns the
-// extended slice. It panics if the number of arguments is not that of f's
-// parameters.
+// extended slice. Names that do not print as they are, are quoted. It panics if
+// the number of arguments is not that of f's parameters.
 func AppendCall(dst []byte, f Function, args []Value) []byte {
 	f.checkArity(args)
-	dst = append(append(dst, f.Name...), '(')
+	dst = append(appendName(dst, f.Name), '(')
 	for i, p := range f.Params {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = append(append(dst, p.Name...), '=')
+		dst = append(appendName(dst, p.Name), '=')
 		dst = args[i].appendText(dst)
 	}
 	return append(dst, ')')
+}
+
+// appendName appends a name, which may come from a file, as people can read it.
+func appendName(dst []byte, name string) []byte {
+	for _, r := range name {
+		if r == utf8.RuneError || !strconv.IsPrint(r) {
+			return strconv.AppendQuote(dst, name)
+		}
+	}
+	return append(dst, name...)
 }

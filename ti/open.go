@@ -145,6 +145,9 @@ func (r *Reader) readList() error {
 		}
 		path, err := locate(list, strings.Trim(string(line), " \t\r\n"))
 		if err != nil {
+			if len(files) == 0 { // perhaps it is no list
+				err = fmt.Errorf("no line begins with a rank, so this is read as a list of files: %w", err)
+			}
 			return r.syntaxError(0, "rank %d: %w", len(files), err)
 		}
 		files = append(files, path)

@@ -114,7 +114,7 @@ func TestOtherTrace(t *testing.T) {
 	if got := must(t, "cat", "--json", "other.rpz"); got != want {
 		t.Errorf("as JSON %s, want %s", got, want)
 	}
-	if got := must(t, "cat", "other.rpz"); !strings.HasPrefix(got, "0\t0\tf<") {
+	if got := must(t, "cat", "other.rpz"); !strings.HasPrefix(got, "0\t0\t\"f<\\x1b\"(int=") {
 		t.Errorf("the default format gives %q", got)
 	}
 	got := must(t, "info", "other.rpz")
