@@ -24,10 +24,14 @@ func (b *Builder) reduce(count uint64) bool {
 		b.rests = append(b.rests, run{b.open.ref, left})
 	}
 	r, ok := b.bodyOf(m)
-	if ok {
+	switch {
+	case ok:
 		b.unuse(b.open.ref)
 		b.popLast()
-	} else {
+	case x.count == 1 && x.ref.isRule() && b.rules[x.ref.rule()].uses == 2:
+		r = x.ref.rule()
+		b.extend(r, m, hash)
+	default:
 		// The digram moves from the end of the input into the rule.
 		b.use(x.ref)
 		b.popLast()
@@ -40,6 +44,23 @@ func (b *Builder) reduce(count uint64) bool {
 	b.dissolve(r)
 	b.settleChanges()
 	return true
+}
+
+// extend appends to rule r, whose two uses are node m and the last node of the
+// start rule, the symbol that follows both: the successor of m and the open run.
+// It does in place what a new rule would come to, in which r is dissolved, and
+// is what a repetition of a long part of the input does for each symbol.
+func (b *Builder) extend(r, m, hash uint32) {
+	b.unuse(b.open.ref)
+	b.popLast()
+	y := b.nodes[m].next
+	b.table.remove(m, hash)
+	b.forget(y)
+	b.link(m, b.nodes[y].next)
+	g := b.rules[r].guard
+	last := b.nodes[g].prev
+	b.insertBefore(y, g)
+	b.changed = append(b.changed, last, m)
 }
 
 // bodyOf returns the rule whose whole body is the digram at node x.
