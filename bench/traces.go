@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/merge"
@@ -62,14 +62,14 @@ func (t trace) record() (merge.Run, []merge.Part, error) {
 }
 
 // Sizes reports the sizes of the traces in a directory: as text, compressed by
-// gzip and zstd at the best levels of the library, and as a trace file.
+// the programs that are installed, and as a trace file.
 func Sizes(w io.Writer, dir string) error {
 	traces, err := readTraces(dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "| trace | ranks | calls | text B | gzip -9 | zstd, best level | trace file | signatures | grammar symbols |\n")
-	fmt.Fprintf(w, "|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "| trace | ranks | calls | text B | gzip -9 | zstd -19 --long=27 | xz -9 | trace file | signatures | grammar symbols |\n")
+	fmt.Fprintf(w, "|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, t := range traces {
 		run, parts, err := t.record()
 		if err != nil {
@@ -79,9 +79,11 @@ func Sizes(w io.Writer, dir string) error {
 		if err := merge.Write(&file, run, parts); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		gz, zs, err := compressed(t.text)
-		if err != nil {
-			return err
+		others := make([]string, len(programs))
+		for i, p := range programs {
+			if others[i], err = compressed(p, t.text); err != nil {
+				return err
+			}
 		}
 		var calls uint64
 		signatures, symbols := 0, 0
@@ -90,29 +92,37 @@ func Sizes(w io.Writer, dir string) error {
 			signatures += p.Table.Len()
 			symbols += p.Grammar.Symbols()
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n",
-			t.name, run.Ranks, calls, len(t.text), gz, zs, file.Len(), signatures, symbols)
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d |\n",
+			t.name, run.Ranks, calls, len(t.text), strings.Join(others, " | "), file.Len(), signatures, symbols)
 	}
 	return nil
 }
 
-// compressed returns the sizes of text compressed by gzip and by zstd.
-func compressed(text []byte) (gz, zs int, err error) {
-	var out bytes.Buffer
-	g, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return 0, 0, err
+// programs are the compressors that one would use on the text.
+var programs = [][]string{{"gzip", "-9"}, {"zstd", "-19", "--long=27"}, {"xz", "-9"}}
+
+// compressed returns what a program makes of text, in bytes, or a dash if it is
+// not installed.
+func compressed(program []string, text []byte) (string, error) {
+	if _, err := exec.LookPath(program[0]); err != nil {
+		return "–", nil
 	}
-	g.Write(text)
-	if err := g.Close(); err != nil {
-		return 0, 0, err
+	var size counter
+	cmd := exec.Command(program[0], append(program[1:len(program):len(program)], "-c")...)
+	cmd.Stdin = bytes.NewReader(text)
+	cmd.Stdout = &size
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w", program[0], err)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer z.Close()
-	return out.Len(), len(z.EncodeAll(text, nil)), nil
+	return fmt.Sprint(size), nil
+}
+
+// A counter counts the bytes written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // Traces reports, for the traces in a directory, the cost per call of appending

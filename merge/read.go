@@ -84,7 +84,7 @@ func (t *Trace) isActive(rank uint64) bool {
 // [*SectionError].
 func (t *Trace) Part(rank int) (Part, error) {
 	if rank < 0 || rank >= t.run.Ranks {
-		return Part{}, fmt.Errorf("merge: rank %d of %d", rank, t.run.Ranks)
+		return Part{}, fmt.Errorf("merge: there is no rank %d in a run of %d", rank, t.run.Ranks)
 	}
 	p := Part{Rank: rank}
 	if !t.isActive(uint64(rank)) {

@@ -65,7 +65,7 @@ func check(run Run, parts []Part) error {
 			return fmt.Errorf("merge: a part of rank %d in a run of %d", p.Rank, run.Ranks)
 		}
 		if i > 0 && p.Rank <= parts[i-1].Rank {
-			return fmt.Errorf("merge: the part of rank %d follows that of rank %d", p.Rank, parts[i-1].Rank)
+			return fmt.Errorf("merge: a part of rank %d follows one of rank %d", p.Rank, parts[i-1].Rank)
 		}
 		if err := p.check(); err != nil {
 			return fmt.Errorf("merge: rank %d: %w", p.Rank, err)

@@ -167,7 +167,7 @@ func TestText(t *testing.T) {
 	if err := g.WriteText(&text, name); err != nil {
 		t.Fatal(err)
 	}
-	if want := "S → ((R1 c^2)^10 d)^3 R1 e\nR1 → a b\n"; text.String() != want {
+	if want := "S → ((R0 c^2)^10 d)^3 R0 e\nR0 → a b\n"; text.String() != want {
 		t.Errorf("text is\n%swant\n%s", &text, want)
 	}
 	if err := g.WriteDOT(&dot, func(s Symbol) string { return "<" + name(s) + ">" }); err != nil {

@@ -1,6 +1,6 @@
 package sequitur
 
-// A Symbol is a terminal, below [MaxSymbol]. Callers intern their own values;
+// A Symbol is a terminal, at most [MaxSymbol]. Callers intern their own values;
 // this package compares Symbols and never looks inside them.
 type Symbol uint32
 

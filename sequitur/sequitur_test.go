@@ -90,14 +90,14 @@ func TestBuilder(t *testing.T) {
 		{"Loop", cycle(10, 1, 2), "S → (1 2)^10\n"},
 		{"LoopOfRuns", cycle(9, 1, 1, 1, 2), "S → (1^3 2)^9\n"},
 		{"LoopInLoop", slices.Repeat(append(cycle(4, 1, 2), 3), 5), "S → ((1 2)^4 3)^5\n"},
-		{"PartOfLoop", append(cycle(10, 1, 2, 3), 1, 2), "S → (R1 3)^10 R1\nR1 → 1 2\n"},
-		{"Twice", []Symbol{1, 2, 3, 1, 2, 4, 1, 2}, "S → R1 3 R1 4 R1\nR1 → 1 2\n"},
+		{"PartOfLoop", append(cycle(10, 1, 2, 3), 1, 2), "S → (R0 3)^10 R0\nR0 → 1 2\n"},
+		{"Twice", []Symbol{1, 2, 3, 1, 2, 4, 1, 2}, "S → R0 3 R0 4 R0\nR0 → 1 2\n"},
 		// The second 2² is not known after 1, a single 2 is: it is split.
-		{"SplitRun", []Symbol{1, 2, 3, 1, 2, 2, 4}, "S → R1 3 R1 2 4\nR1 → 1 2\n"},
+		{"SplitRun", []Symbol{1, 2, 3, 1, 2, 2, 4}, "S → R0 3 R0 2 4\nR0 → 1 2\n"},
 		// A known run is not split, although 1 2 is known too.
-		{"WholeRun", []Symbol{1, 2, 2, 3, 1, 2, 4, 1, 2, 2}, "S → R1 3 1 2 4 R1\nR1 → 1 2^2\n"},
+		{"WholeRun", []Symbol{1, 2, 2, 3, 1, 2, 4, 1, 2, 2}, "S → R0 3 1 2 4 R0\nR0 → 1 2^2\n"},
 		// The rule of 1 2 is used once after 1 2 3 has one, and is dissolved.
-		{"Dissolve", []Symbol{1, 2, 3, 4, 1, 2, 3}, "S → R1 4 R1\nR1 → 1 2 3\n"},
+		{"Dissolve", []Symbol{1, 2, 3, 4, 1, 2, 3}, "S → R0 4 R0\nR0 → 1 2 3\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

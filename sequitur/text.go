@@ -19,29 +19,25 @@ func (g *Grammar) String() string {
 }
 
 // WriteText writes g for a person to read: one rule a line, the start rule
-// first, as S, and the others as R1, R2, … in order of first use. A rule that
-// is used in one place is a loop and stands there, as in (a b)^10. Terminals
-// are written by name; nil means as numbers.
+// first, as S, and the others by their numbers, as R0, in order of first use. A
+// rule that is used in one place is a loop and stands there, as in (a b)^10.
+// Terminals are written by name; nil means as numbers.
 //
-//	S → 0 (1 2 (3 4)^5)^100 R1 5 R1
-//	R1 → 6 7
+//	S → 0 (1 2 (3 4)^5)^100 R2 5 R2
+//	R2 → 6 7
 func (g *Grammar) WriteText(w io.Writer, name func(Symbol) string) error {
 	if name == nil {
 		name = decimal
 	}
 	out := bufio.NewWriter(w)
-	t := texter{g: g, out: out, name: name, label: make([]int, len(g.ends)), uses: g.uses()}
+	t := texter{g: g, out: out, name: name, seen: make([]bool, len(g.ends)), uses: g.uses()}
 	if len(g.ends) == 0 {
 		out.WriteString("S →\n")
 	} else {
 		t.queue = append(t.queue, uint32(len(g.ends)-1))
 	}
 	for i := 0; i < len(t.queue); i++ {
-		if i == 0 {
-			out.WriteString("S →")
-		} else {
-			fmt.Fprintf(out, "R%d →", i)
-		}
+		fmt.Fprintf(out, "%s →", g.ruleName(int(t.queue[i])))
 		t.body(t.queue[i])
 		out.WriteByte('\n')
 	}
@@ -65,7 +61,7 @@ type texter struct {
 	out   *bufio.Writer
 	name  func(Symbol) string
 	uses  []int
-	label []int    // of the rules in queue, from 1
+	seen  []bool   // the rules that are in queue
 	queue []uint32 // rules with a line of their own, in the order of the lines
 	path  []step   // the loops that are open on this line
 }
@@ -100,11 +96,11 @@ func (t *texter) body(r uint32) {
 			t.path = append(t.path, step{begin, end, s.count})
 			space = false
 		default:
-			if t.label[s.ref.rule()] == 0 {
-				t.label[s.ref.rule()] = len(t.queue)
+			if !t.seen[s.ref.rule()] {
+				t.seen[s.ref.rule()] = true
 				t.queue = append(t.queue, s.ref.rule())
 			}
-			fmt.Fprintf(t.out, "R%d", t.label[s.ref.rule()])
+			t.out.WriteString(t.g.ruleName(int(s.ref.rule())))
 			t.count(s.count)
 		}
 	}

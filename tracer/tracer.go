@@ -30,6 +30,14 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 // Len returns the number of calls recorded.
 func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 
+// Snapshot returns the part of the given rank as Finish would, without ending the
+// recording: what a tracer keeps in case the program does not come to its end.
+// It takes time and memory in proportion to what is held, not to the calls.
+func (r *Recorder) Snapshot(rank int) merge.Part {
+	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
+	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot()}
+}
+
 // Finish returns the part of the given rank and leaves r empty, without
 // functions too. Recording more does not change the part.
 func (r *Recorder) Finish(rank int) merge.Part {

@@ -64,6 +64,9 @@ func TestRecorder(t *testing.T) {
 					record(send, cst.Rank(7), cst.Array())
 				}
 			},
+			"snapshot": func(t *rapid.T) {
+				parts, finished = append(parts, r.Snapshot(len(parts))), append(finished, slices.Clone(want))
+			},
 			"finish": func(t *rapid.T) {
 				parts, finished = append(parts, r.Finish(len(parts))), append(finished, want)
 				want = nil

@@ -21,8 +21,10 @@ func newGrammar() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grammar TRACE.rpz --rank R",
 		Short: "Show the loops of a rank with the calls spelled out",
-		Long: `Show the loops of a rank, with the calls spelled out. What stands in several
-places has a name, R1, R2, …, and is spelled out at the end.`,
+		Long: `Show the loops of a rank, with the calls spelled out. A rule of the grammar that
+stands in several places goes by its number, as R4, and is spelled out at the end.
+
+JSON and Graphviz have the same numbers. The last rule is the one to begin with.`,
 		Example: `  reprise grammar lu.rpz --rank 3
   reprise grammar lu.rpz --dot | dot -Tsvg -o loops.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +98,7 @@ func writeLoops(w io.Writer, r *reprise.Rank) error {
 	g := r.Grammar()
 	fmt.Fprintf(out, "%s, %s different, as %s with %s\n\n", plural(r.Len(), "call"), comma(uint64(r.Table().Len())),
 		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
-	l := loopWriter{out: out, rank: r, uses: make([]int, g.Rules()), names: make(map[int]int)}
+	l := loopWriter{out: out, rank: r, uses: make([]int, g.Rules()), seen: make(map[int]bool)}
 	for i := range g.Rules() {
 		for t := range g.Body(i) {
 			if t.Rule >= 0 {
@@ -108,7 +110,7 @@ func writeLoops(w io.Writer, r *reprise.Rank) error {
 		l.body(g.Rules() - 1)
 	}
 	for i := 0; i < len(l.named); i++ {
-		fmt.Fprintf(out, "\nR%d, %s:\n", i+1, plural(g.RuleLen(l.named[i]), "call"))
+		fmt.Fprintf(out, "\nR%d, %s:\n", l.named[i], plural(g.RuleLen(l.named[i]), "call"))
 		l.body(l.named[i])
 	}
 	return out.Flush()
@@ -118,9 +120,9 @@ func writeLoops(w io.Writer, r *reprise.Rank) error {
 type loopWriter struct {
 	out   *bufio.Writer
 	rank  *reprise.Rank
-	uses  []int       // in how many places each rule stands
-	names map[int]int // of the rules in named, from 1
-	named []int       // rules that stand in several places, by first use
+	uses  []int        // in how many places each rule stands
+	seen  map[int]bool // the rules in named
+	named []int        // rules that stand in several places, by first use
 }
 
 // maxIndent is how deep a loop is indented at most: grammars may nest deeper
@@ -150,11 +152,11 @@ func (l *loopWriter) body(rule int) {
 			fmt.Fprintf(l.out, "loop of %s:\n", plural(g.RuleLen(t.Rule), "call"))
 			stack = append(stack, terms(g, t.Rule))
 		default:
-			if l.names[t.Rule] == 0 {
+			if !l.seen[t.Rule] {
 				l.named = append(l.named, t.Rule)
-				l.names[t.Rule] = len(l.named)
+				l.seen[t.Rule] = true
 			}
-			fmt.Fprintf(l.out, "R%d\n", l.names[t.Rule])
+			fmt.Fprintf(l.out, "R%d\n", t.Rule)
 		}
 	}
 }
