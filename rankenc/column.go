@@ -1,0 +1,222 @@
+package rankenc
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Column is an immutable sequence of integers, one for each position of a
+// [Domain], in the encoding that takes the fewest bytes. It is read without
+// expanding it. Its methods may be called from several goroutines at once. The
+// zero Column is empty.
+type Column struct {
+	domain Domain
+	body   body // nil if the column is empty
+}
+
+// A body is an encoding of values.
+type body interface {
+	// at returns the i-th value, which is that of rank in a group of size
+	// processes.
+	at(i int, rank, size int64) int64
+	// append appends the encoding to dst.
+	append(dst []byte) []byte
+	// text says which encoding it is.
+	text() string
+}
+
+// Numbers of the encodings of columns that are no expression, as their first
+// byte.
+const (
+	headRuns = headColumns + iota
+	headPacked
+	headDictionary
+	headDeltas
+	headPieces
+)
+
+// exprBody is an expression as a body.
+type exprBody struct{ Expr }
+
+func (b exprBody) at(_ int, rank, size int64) int64 { return b.Eval(rank, size) }
+func (b exprBody) text() string                     { return b.String() }
+
+// NewColumn returns the column of values, of which values[i] is that of the i-th
+// position of d. It does not retain values. Which encoding it chooses depends on
+// nothing but the arguments. It takes time in proportion to the number of
+// values, which must be that of the positions of d, or it panics.
+func NewColumn(d Domain, values []int64, o Options) Column {
+	if d.Len() != len(values) {
+		panic("rankenc: not as many values as ranks")
+	}
+	if len(values) == 0 {
+		return Column{domain: d}
+	}
+	return Column{d, smallest(d.list(), values, d.Size, o)}
+}
+
+// enough is the number of bytes of an expression below which no other encoding
+// is tried.
+const enough = 4
+
+// smallest returns the encoding of values, of which there are some, that takes
+// the fewest bytes, and the first of several.
+func smallest(ranks, values []int64, size int64, o Options) body {
+	least := math.MaxInt
+	var best body
+	if e, ok := fitValues(ranks, values, size, o); ok {
+		best, least = exprBody{e}, len(e.append(nil))
+		if least <= enough {
+			return best
+		}
+	}
+	best, least = smallestPlain(values, best, least)
+	if p := fitPieces(ranks, values, size, o, least); p != nil && len(p.append(nil)) < least {
+		best = p
+	}
+	return best
+}
+
+// smallestPlain returns best, which takes least bytes, or an encoding of values
+// that takes fewer and does not depend on ranks, with the bytes that it takes.
+func smallestPlain(values []int64, best body, least int) (body, int) {
+	for _, encode := range plainEncodings {
+		if b := encode(values, least); b != nil {
+			if n := len(b.append(nil)); n < least {
+				best, least = b, n
+			}
+		}
+	}
+	return best, least
+}
+
+// plainEncodings lists functions that return an encoding of values, or nil if it
+// would not take less than limit bytes.
+var plainEncodings = []func(values []int64, limit int) body{
+	newRuns,
+	newPacked,
+	newDictionary,
+	newDeltas,
+}
+
+// Len returns the number of values.
+func (c Column) Len() int { return c.domain.Len() }
+
+// At returns the value at position i, 0 ≤ i < c.Len(). It takes time logarithmic
+// in the bytes of the encoding at most, plus what it takes to find the rank at
+// position i.
+func (c Column) At(i int) int64 {
+	if i < 0 || i >= c.Len() {
+		panic(fmt.Sprintf("rankenc: value number %d of %d", i, c.Len()))
+	}
+	return c.body.at(i, c.domain.Ranks.At(i), c.domain.Size)
+}
+
+// All returns an iterator over the positions and values of c, in ascending order.
+func (c Column) All() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		if s, ok := c.domain.Ranks.(Set); ok {
+			for i, r := range s.All() {
+				if !yield(i, c.body.at(i, r, c.domain.Size)) {
+					return
+				}
+			}
+			return
+		}
+		for i := range c.Len() {
+			if !yield(i, c.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Expr returns the expression that c is, and whether it is one. An empty column
+// is the constant 0.
+func (c Column) Expr() (Expr, bool) {
+	if c.body == nil {
+		return Expr{}, true
+	}
+	b, ok := c.body.(exprBody)
+	return b.Expr, ok
+}
+
+// String says how c is encoded: the expression it is, or the name of the
+// encoding, such as "12 runs".
+func (c Column) String() string {
+	if c.body == nil {
+		return Expr{}.String()
+	}
+	return c.body.text()
+}
+
+// AppendBinary appends the encoding of c, without that of its domain, to dst and
+// returns the extended slice. The error is always nil; it is there for
+// [encoding.BinaryAppender].
+func (c Column) AppendBinary(dst []byte) ([]byte, error) {
+	if c.body == nil {
+		return Expr{}.append(dst), nil
+	}
+	return c.body.append(dst), nil
+}
+
+// MarshalBinary returns the encoding of c without that of its domain.
+func (c Column) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
+
+// ParseColumn decodes a column over d that fills data. It does not retain data.
+// An error from ParseColumn is a [*ParseError].
+func ParseColumn(data []byte, d Domain) (Column, error) {
+	dec := wire.NewDecoder(pkg, data)
+	c := DecodeColumn(&dec, d)
+	dec.End("column")
+	if dec.Err() != nil {
+		return Column{}, dec.Err()
+	}
+	return c, nil
+}
+
+// DecodeColumn reads a column over domain. It is for packages of this module
+// that embed one in an encoding of their own. If it fails, d has an error and
+// the column is empty.
+func DecodeColumn(d *wire.Decoder, domain Domain) Column {
+	at := d.Offset()
+	b := decodeBody(d, domain.Len(), true)
+	if b, ok := b.(exprBody); domain.Len() == 0 && d.Err() == nil && (!ok || b.Expr != Expr{}) {
+		d.Corrupt(at, "column", "values at no position")
+	}
+	if d.Err() != nil {
+		return Column{}
+	}
+	if domain.Len() == 0 {
+		return Column{domain: domain}
+	}
+	return Column{domain, b}
+}
+
+// decodeBody reads an encoding of count values, which may be pieces or not.
+func decodeBody(d *wire.Decoder, count int, pieces bool) body {
+	at := d.Offset()
+	head := d.Byte("encoding")
+	if d.Err() != nil {
+		return nil
+	}
+	switch {
+	case head == headRuns:
+		return decodeRuns(d, count)
+	case head == headPacked:
+		return decodePacked(d, count)
+	case head == headDictionary:
+		return decodeDictionary(d, count)
+	case head == headDeltas:
+		return decodeDeltas(d, count)
+	case head == headPieces && pieces:
+		return decodePieces(d, count)
+	case head >= headColumns && head < headConstants:
+		d.Corrupt(at, "encoding", "%d", head)
+		return nil
+	}
+	return exprBody{decodeExpr(d, at, head)}
+}

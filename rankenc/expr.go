@@ -1,0 +1,176 @@
+package rankenc
+
+import "github.com/reprise-trace/reprise/internal/wire"
+
+// An Expr is a closed form of a value in the rank of a process and the size of
+// the group it is in. Exprs are comparable. The zero Expr is the constant 0.
+type Expr struct {
+	family uint8 // index into families
+	params params
+}
+
+// params are the parameters of an expression, as many as its family has, the
+// extents of a process grid first. The others are zero.
+type params [6]int64
+
+// A family is a kind of expression. Everything that the package knows of one is
+// its row in families.
+type family struct {
+	// params is the number of parameters. The first extents of them are lengths
+	// of a process grid, from 1 to maxExtent.
+	params, extents int
+	// rim says that the last parameter is a value that stands for no rank: the
+	// family may yield it although it is negative.
+	rim bool
+	// fit calls try with parameters that might yield the values of s. It need not
+	// be sure: try evaluates the expression for every rank. It takes time in
+	// proportion to s, and calls try a bounded number of times.
+	fit func(s *sample, try func(params))
+	// eval returns the value for rank in a group of size processes. It is total:
+	// arithmetic wraps around, and extents are within their range.
+	eval func(p *params, rank, size int64) int64
+	// text returns the expression as text.
+	text func(p *params) string
+}
+
+// maxExtent bounds the extents of a process grid, so that the product of two of
+// them does not overflow.
+const maxExtent = 1 << 31
+
+// families lists the families by their numbers in encodings. Of expressions that
+// take equally many bytes the first is preferred. A new family goes to the end.
+var families = []family{
+	constantNumber: constantFamily,
+	shiftNumber:    shiftFamily,
+	ringNumber:     ringFamily,
+	3:              lineFamily,
+	4:              linearFamily,
+	xorNumber:      xorFamily,
+	6:              digitsFamily,
+	7:              threeDigitsFamily,
+	8:              torusFamily,
+	9:              gridFamily,
+	10:             torus3Family,
+	11:             grid3Family,
+}
+
+const (
+	constantNumber = 0
+	shiftNumber    = 1
+	ringNumber     = 2
+	xorNumber      = 5
+)
+
+// Constant returns the expression that is value for every rank.
+func Constant(value int64) Expr { return Expr{constantNumber, params{value}} }
+
+// Shift returns the expression rank + c.
+func Shift(c int64) Expr { return Expr{shiftNumber, params{c}} }
+
+// Eval returns the value for rank in a group of size processes. Arithmetic wraps
+// around on overflow.
+func (e Expr) Eval(rank, size int64) int64 {
+	return families[e.family].eval(&e.params, rank, size)
+}
+
+// Constant reports whether e is the same for every rank, and which value it is.
+func (e Expr) Constant() (int64, bool) { return e.params[0], e.family == constantNumber }
+
+// String returns e as text, such as "(rank+1) mod N".
+func (e Expr) String() string { return families[e.family].text(&e.params) }
+
+// The first byte of an expression is the number of its family, of a column that
+// is no expression its encoding, or one of the most frequent expressions.
+const (
+	headColumns   = 0x20 // first of the encodings of columns
+	headConstants = 0x40 // the constant minConstant
+	headShifts    = 0xc0 // rank + minShift
+	minConstant   = -16
+	minShift      = -32
+)
+
+// shortHead returns the byte that is the whole encoding of e, if there is one.
+func (e Expr) shortHead() (byte, bool) {
+	v := e.params[0]
+	switch {
+	case e.family == constantNumber && v >= minConstant && v-minConstant < headShifts-headConstants:
+		return byte(v - minConstant + headConstants), true
+	case e.family == shiftNumber && v >= minShift && v-minShift <= 0xff-headShifts:
+		return byte(v - minShift + headShifts), true
+	}
+	return 0, false
+}
+
+// AppendBinary appends the encoding of e to dst and returns the extended slice.
+// The error is always nil; it is there for [encoding.BinaryAppender].
+func (e Expr) AppendBinary(dst []byte) ([]byte, error) { return e.append(dst), nil }
+
+// MarshalBinary returns the encoding of e.
+func (e Expr) MarshalBinary() ([]byte, error) { return e.append(nil), nil }
+
+func (e Expr) append(dst []byte) []byte {
+	if head, ok := e.shortHead(); ok {
+		return append(dst, head)
+	}
+	f := &families[e.family]
+	dst = append(dst, e.family)
+	for _, v := range e.params[:f.extents] {
+		dst = wire.AppendUvarint(dst, uint64(v-1))
+	}
+	for _, v := range e.params[f.extents:f.params] {
+		dst = wire.AppendVarint(dst, v)
+	}
+	return dst
+}
+
+// ParseExpr decodes an expression that fills data. An error from ParseExpr is a
+// [*ParseError].
+func ParseExpr(data []byte) (Expr, error) {
+	d := wire.NewDecoder(pkg, data)
+	e := DecodeExpr(&d)
+	d.End("expression")
+	if d.Err() != nil {
+		return Expr{}, d.Err()
+	}
+	return e, nil
+}
+
+// DecodeExpr reads an expression. It is for packages of this module that embed
+// one in an encoding of their own. If it fails, d has an error and the
+// expression is zero.
+func DecodeExpr(d *wire.Decoder) Expr {
+	at := d.Offset()
+	head := d.Byte("family")
+	if d.Err() != nil {
+		return Expr{}
+	}
+	return decodeExpr(d, at, head)
+}
+
+// decodeExpr reads an expression after its first byte, which was at offset at.
+func decodeExpr(d *wire.Decoder, at int, head byte) Expr {
+	switch {
+	case head >= headShifts:
+		return Shift(int64(head) - headShifts + minShift)
+	case head >= headConstants:
+		return Constant(int64(head) - headConstants + minConstant)
+	case int(head) >= len(families):
+		d.Corrupt(at, "family", "%d of %d", head, len(families))
+		return Expr{}
+	}
+	e := Expr{family: head}
+	f := &families[head]
+	for i := range f.extents {
+		e.params[i] = int64(d.UvarintMax("extent", maxExtent-1)) + 1
+	}
+	for i := f.extents; i < f.params; i++ {
+		e.params[i] = d.Varint("parameter")
+	}
+	if _, short := e.shortHead(); short && d.Err() == nil {
+		d.Corrupt(at, "family", "%v has a shorter encoding", e)
+	}
+	if d.Err() != nil {
+		return Expr{}
+	}
+	return e
+}

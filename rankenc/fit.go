@@ -1,0 +1,187 @@
+package rankenc
+
+import (
+	"math"
+	"slices"
+)
+
+// Ranks lists the bases of the values of a column: at each position, the rank
+// of a process in the group that the value refers to. A [Set] is one, for
+// processes that refer to the same group, and so is a [Column] of the ranks that
+// they have in a group each.
+type Ranks interface {
+	Len() int
+	At(i int) int64
+}
+
+// A Domain says where a column has values: one at each position of Ranks, in a
+// group of Size processes. The zero Domain is empty.
+type Domain struct {
+	Ranks Ranks
+	Size  int64
+}
+
+// Over returns the domain of the ranks of s in a group of size processes.
+func Over(s Set, size int64) Domain { return Domain{s, size} }
+
+// Len returns the number of positions.
+func (d Domain) Len() int {
+	if d.Ranks == nil {
+		return 0
+	}
+	return d.Ranks.Len()
+}
+
+// list returns the ranks.
+func (d Domain) list() []int64 {
+	ranks := make([]int64, d.Len())
+	if s, ok := d.Ranks.(Set); ok {
+		for i, r := range s.All() {
+			ranks[i] = r
+		}
+		return ranks
+	}
+	for i := range ranks {
+		ranks[i] = d.Ranks.At(i)
+	}
+	return ranks
+}
+
+// Options says what the values to fit are. The zero Options is for numbers.
+type Options struct {
+	// Ranks says that the values are ranks, and the negative ones special values
+	// that stand for none. Then no expression yields a negative value by
+	// arithmetic: only a constant is one, or the value at the rim of a grid.
+	Ranks bool
+}
+
+// Fit returns the expression of fewest bytes that yields values[i] for the i-th
+// rank of d, and whether it found one. The expression is exact, and depends on
+// nothing but the arguments. That none was found does not prove that there is
+// none: a grid is looked for where the values show its rows.
+//
+// Fit takes time in proportion to the number of values, which must be that of
+// the positions of d, or it panics.
+func Fit(d Domain, values []int64, o Options) (Expr, bool) {
+	if d.Len() != len(values) {
+		panic("rankenc: not as many values as ranks")
+	}
+	return fitValues(d.list(), values, d.Size, o)
+}
+
+func fitValues(ranks, values []int64, size int64, o Options) (Expr, bool) {
+	if len(values) == 0 {
+		return Expr{}, true
+	}
+	s, ok := newSample(ranks, values, size)
+	if !ok {
+		return Expr{}, false
+	}
+	var (
+		best  Expr
+		least = math.MaxInt
+		buf   [maxExprLen]byte
+	)
+	for number := range families {
+		f := &families[number]
+		if f.leastLen(number) >= least || o.Ranks && s.negative < 0 && !f.rim && number != constantNumber {
+			continue
+		}
+		f.fit(s, func(p params) {
+			e := Expr{uint8(number), p}
+			if n := len(e.append(buf[:0])); n < least && s.matches(e) {
+				best, least = e, n
+			}
+		})
+	}
+	return best, least < math.MaxInt
+}
+
+// maxExprLen is no less than the length of any encoded expression.
+const maxExprLen = 1 + 10*len(params{})
+
+// leastLen returns the length of the shortest encoding of an expression of the
+// family with that number.
+func (f *family) leastLen(number int) int {
+	if number == constantNumber || number == shiftNumber {
+		return 1
+	}
+	return 1 + f.params
+}
+
+// A sample is what an expression is fitted to: values for ranks, which ascend.
+type sample struct {
+	ranks, values []int64 // equally many, at least 1
+	size          int64
+	negative      int64   // the first negative value, 0 if there is none
+	regular       int     // index of the first other value, −1 if there is none
+	candidates    []int64 // what periods returns, once it was called
+}
+
+// newSample returns the sample of values for ranks in any order. It fails if a
+// rank has two values.
+func newSample(ranks, values []int64, size int64) (*sample, bool) {
+	s := &sample{ranks: ranks, values: values, size: size, regular: -1}
+	for i := 1; i < len(ranks); i++ {
+		if ranks[i] <= ranks[i-1] {
+			if !s.sort() {
+				return nil, false
+			}
+			break
+		}
+	}
+	for i, v := range s.values {
+		switch {
+		case v < 0 && s.negative == 0:
+			s.negative = v
+		case v >= 0 && s.regular < 0:
+			s.regular = i
+		}
+	}
+	return s, true
+}
+
+// sort replaces ranks and values by ones with each rank once, in ascending
+// order, and reports whether no rank had two values.
+func (s *sample) sort() bool {
+	type pair struct{ rank, value int64 }
+	pairs := make([]pair, len(s.ranks))
+	for i, r := range s.ranks {
+		pairs[i] = pair{r, s.values[i]}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		switch {
+		case a.rank < b.rank:
+			return -1
+		case a.rank > b.rank:
+			return 1
+		}
+		return 0
+	})
+	s.ranks, s.values = make([]int64, 0, len(pairs)), make([]int64, 0, len(pairs))
+	for i, p := range pairs {
+		switch {
+		case i == 0 || p.rank != pairs[i-1].rank:
+			s.ranks, s.values = append(s.ranks, p.rank), append(s.values, p.value)
+		case p.value != pairs[i-1].value:
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether e yields every value of s.
+func (s *sample) matches(e Expr) bool {
+	f := &families[e.family]
+	for _, v := range e.params[:f.extents] {
+		if v < 1 || v > maxExtent {
+			return false
+		}
+	}
+	for i, r := range s.ranks {
+		if f.eval(&e.params, r, s.size) != s.values[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package rankenc
+
+// maxDepth is how often a block of ranks can be repeated with a stride: the
+// interior of a four-dimensional process grid is one item.
+const maxDepth = 3
+
+// A dim repeats a block of ranks count times at distance stride.
+type dim struct{ stride, count uint32 }
+
+// An item is a nested ranklist: length consecutive ranks from start on, that
+// block repeated as dims[0] says, the result repeated as dims[1] says, and so
+// on for depth dimensions. Repetitions neither overlap nor touch, and dims from
+// depth on are zero, so that blocks can be compared.
+//
+// Invariants: length ≥ 1; count ≥ 2; stride ≥ span of the repeated block + 2,
+// the span being the distance from its first to its last rank.
+type item struct {
+	start, length uint32
+	depth         int
+	dims          [maxDepth]dim
+}
+
+// size returns the number of ranks in it.
+func (it *item) size() int { return it.sizeBelow(it.depth) }
+
+// sizeBelow returns the number of ranks in the block that dimension k repeats.
+func (it *item) sizeBelow(k int) int {
+	n := int(it.length)
+	for _, d := range it.dims[:k] {
+		n *= int(d.count)
+	}
+	return n
+}
+
+// span returns the distance from the first to the last rank.
+func (it *item) span() uint64 {
+	n := uint64(it.length - 1)
+	for _, d := range it.dims[:it.depth] {
+		n += uint64(d.stride) * uint64(d.count-1)
+	}
+	return n
+}
+
+// last returns the last rank.
+func (it *item) last() uint64 { return uint64(it.start) + it.span() }
+
+// at returns the i-th rank.
+func (it *item) at(i int) int {
+	rank := int(it.start)
+	for k := it.depth - 1; k >= 0; k-- {
+		below := it.sizeBelow(k)
+		rank += i / below * int(it.dims[k].stride)
+		i %= below
+	}
+	return rank + i
+}
+
+// locate returns the number of ranks before start+off, and whether start+off
+// is one of the ranks.
+func (it *item) locate(off int) (int, bool) {
+	n := 0
+	for k := it.depth - 1; k >= 0; k-- {
+		d := it.dims[k]
+		i := min(off/int(d.stride), int(d.count)-1)
+		n += i * it.sizeBelow(k)
+		off -= i * int(d.stride)
+	}
+	return n + min(off, int(it.length)), off < int(it.length)
+}
+
+// ranges calls yield with the first and last rank of each run of consecutive
+// ranks, until it returns false, and reports whether it never did.
+func (it *item) ranges(yield func(lo, hi int) bool) bool {
+	var digits [maxDepth]uint32
+	lo := int(it.start)
+	for {
+		if !yield(lo, lo+int(it.length)-1) {
+			return false
+		}
+		k := 0
+		for ; k < it.depth; k++ {
+			if digits[k]++; digits[k] < it.dims[k].count {
+				lo += int(it.dims[k].stride)
+				break
+			}
+			lo -= int(it.dims[k].stride) * int(digits[k]-1)
+			digits[k] = 0
+		}
+		if k == it.depth {
+			return true
+		}
+	}
+}
+
+// truncated returns the last block of it that has at most k dimensions.
+func (it item) truncated(k int) item {
+	for it.depth > k {
+		it.depth--
+		d := &it.dims[it.depth]
+		it.start += d.stride * (d.count - 1)
+		*d = dim{}
+	}
+	return it
+}
+
+// joins reports whether next, a block of k dimensions, continues it in
+// dimension k: it is such a block itself, or a repetition of it that next
+// stands in the right distance of.
+func (it *item) joins(next *item, k int) bool {
+	if next.depth != k || it.length != next.length {
+		return false
+	}
+	for j := range k {
+		if it.dims[j] != next.dims[j] {
+			return false
+		}
+	}
+	d := it.dims[k]
+	return it.depth == k || it.depth == k+1 && next.start-it.start == d.stride*d.count
+}
+
+// canonicalBefore reports whether the construction of [SetBuilder] leaves it
+// and the item next after it apart in every dimension below k.
+func (it item) canonicalBefore(next item, k int) bool {
+	for j := range k {
+		last, first := it.truncated(j+1), next
+		if first.depth > j {
+			first = first.firstBlock(j)
+		}
+		if last.joins(&first, j) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstBlock returns the first block of it that has k dimensions.
+func (it item) firstBlock(k int) item {
+	for it.depth > k {
+		it.depth--
+		it.dims[it.depth] = dim{}
+	}
+	return it
+}
+
+// canonical reports whether the construction of [SetBuilder] would nest the
+// ranks of it as it does.
+func (it *item) canonical() bool {
+	for k := 1; k < it.depth; k++ {
+		block := it.firstBlock(k)
+		next := block
+		next.start += it.dims[k].stride
+		if !block.canonicalBefore(next, k) {
+			return false
+		}
+	}
+	return true
+}

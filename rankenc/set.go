@@ -1,0 +1,213 @@
+package rankenc
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A Set is an immutable set of ranks, from 0 to [MaxRank]. The zero Set is
+// empty. Its methods may be called from several goroutines at once.
+//
+// A regular set, however large, is a few items; an irregular one that is
+// smaller that way is a bitmap.
+type Set struct {
+	items  []item // ascending, not interleaved; nil if bitmap is not
+	before []int  // number of ranks in the items before each
+	bitmap *roaring.Bitmap
+	n      int
+}
+
+// newSet returns the set of items that a SetBuilder made or would make.
+func newSet(items []item) Set {
+	s := Set{items: items, before: make([]int, len(items))}
+	for i := range items {
+		s.before[i] = s.n
+		s.n += items[i].size()
+	}
+	if b := s.smallerBitmap(); b != nil {
+		return Set{bitmap: b, n: s.n}
+	}
+	return s
+}
+
+// SetOf returns the set of ranks, which may come in any order and repeatedly.
+// An error says which one is out of range.
+func SetOf(ranks ...int) (Set, error) {
+	ranks = slices.Clone(ranks)
+	slices.Sort(ranks)
+	var b SetBuilder
+	for _, r := range slices.Compact(ranks) {
+		b.Add(r)
+	}
+	return b.Finish()
+}
+
+// World returns the set of the ranks of a group of size processes, 0 to
+// size−1. A size outside 0 … [MaxRank]+1 counts as the nearer end of that range.
+func World(size int) Set {
+	size = min(max(size, 0), MaxRank+1)
+	if size == 0 {
+		return Set{}
+	}
+	return newSet([]item{{length: uint32(size)}})
+}
+
+// Len returns the number of ranks in s.
+func (s Set) Len() int { return s.n }
+
+// At returns the i-th rank of s in ascending order, 0 ≤ i < s.Len(). It takes
+// time logarithmic in the number of items.
+func (s Set) At(i int) int64 {
+	if i < 0 || i >= s.n {
+		panic(fmt.Sprintf("rankenc: rank number %d of %d", i, s.n))
+	}
+	if s.bitmap != nil {
+		r, err := s.bitmap.Select(uint32(i))
+		if err != nil {
+			panic(err) // the cardinality is s.n
+		}
+		return int64(r)
+	}
+	k := sort.SearchInts(s.before, i+1) - 1
+	return int64(s.items[k].at(i - s.before[k]))
+}
+
+// Index returns the number of ranks of s below rank, which is the position of
+// rank in s if s contains it, and whether it does.
+func (s Set) Index(rank int) (int, bool) {
+	switch {
+	case rank < 0:
+		return 0, false
+	case rank > MaxRank:
+		return s.n, false
+	case s.bitmap != nil:
+		n, ok := int(s.bitmap.Rank(uint32(rank))), s.bitmap.Contains(uint32(rank))
+		if ok {
+			n--
+		}
+		return n, ok
+	}
+	k := sort.Search(len(s.items), func(k int) bool { return int(s.items[k].start) > rank }) - 1
+	if k < 0 {
+		return 0, false
+	}
+	n, ok := s.items[k].locate(rank - int(s.items[k].start))
+	return s.before[k] + n, ok
+}
+
+// Contains reports whether rank is in s.
+func (s Set) Contains(rank int) bool {
+	_, ok := s.Index(rank)
+	return ok
+}
+
+// Ranges returns an iterator over the runs of consecutive ranks in s, as first
+// and last rank, in ascending order.
+func (s Set) Ranges() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		if s.bitmap != nil {
+			for lo, end := range s.bitmap.Ranges() {
+				if !yield(int(lo), int(end)-1) {
+					return
+				}
+			}
+			return
+		}
+		for i := range s.items {
+			if !s.items[i].ranges(yield) {
+				return
+			}
+		}
+	}
+}
+
+// All returns an iterator over the positions and ranks of s, in ascending order.
+func (s Set) All() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		i := 0
+		for lo, hi := range s.Ranges() {
+			for r := lo; r <= hi; r++ {
+				if !yield(i, int64(r)) {
+					return
+				}
+				i++
+			}
+		}
+	}
+}
+
+// Equal reports whether s and t have the same ranks. It takes time in
+// proportion to their items.
+func (s Set) Equal(t Set) bool {
+	if s.bitmap != nil && t.bitmap != nil {
+		return s.bitmap.Equals(t.bitmap)
+	}
+	return s.bitmap == nil && t.bitmap == nil && slices.Equal(s.items, t.items)
+}
+
+// Union returns the set of the ranks that are in s or in t. It takes time in
+// proportion to their runs of consecutive ranks.
+func (s Set) Union(t Set) Set {
+	next, stop := iter.Pull2(t.Ranges())
+	defer stop()
+	var b SetBuilder
+	tlo, thi, more := next()
+	add := func(lo, hi int) {
+		if lo = max(lo, b.next); lo <= hi {
+			b.AddRange(lo, hi)
+		}
+	}
+	for lo, hi := range s.Ranges() {
+		for more && tlo <= lo {
+			add(tlo, thi)
+			tlo, thi, more = next()
+		}
+		add(lo, hi)
+	}
+	for more {
+		add(tlo, thi)
+		tlo, thi, more = next()
+	}
+	u, err := b.Finish()
+	if err != nil {
+		panic(err) // add keeps the order
+	}
+	return u
+}
+
+// String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"
+// is every c-th rank from a to b and "(x)+c×k" stands for k copies of x at
+// distance c.
+func (s Set) String() string {
+	var text []string
+	if s.bitmap != nil {
+		for lo, hi := range s.Ranges() {
+			it := item{start: uint32(lo), length: uint32(hi - lo + 1)}
+			text = append(text, it.String())
+		}
+	}
+	for i := range s.items {
+		text = append(text, s.items[i].String())
+	}
+	return strings.Join(text, ", ")
+}
+
+func (it *item) String() string {
+	text := fmt.Sprint(it.start)
+	if it.length > 1 {
+		text = fmt.Sprintf("%d-%d", it.start, it.start+it.length-1)
+	}
+	for k, d := range it.dims[:it.depth] {
+		if k == 0 && it.length == 1 {
+			text = fmt.Sprintf("%d-%d:%d", it.start, it.start+d.stride*(d.count-1), d.stride)
+			continue
+		}
+		text = fmt.Sprintf("(%s)+%d×%d", text, d.stride, d.count)
+	}
+	return text
+}

@@ -1,0 +1,357 @@
+package rankenc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// setOf is SetOf for ranks that are in range.
+func setOf(t rapid.TB, ranks ...int) Set {
+	t.Helper()
+	s, err := SetOf(ranks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// where returns the ranks below n for which f holds.
+func where(n int, f func(r int) bool) []int {
+	var ranks []int
+	for r := range n {
+		if f(r) {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+func interior(n, k int) []int {
+	return where(n, func(r int) bool { return r%k > 0 && r%k < k-1 && r/k > 0 && r/k < n/k-1 })
+}
+
+// random returns about a fraction p of the ranks below n.
+func random(n int, p float64) []int {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	return where(n, func(int) bool { return rnd.Float64() < p })
+}
+
+var setTests = []struct {
+	name  string
+	ranks []int
+	bytes int // of the encoding
+	text  string
+}{
+	{"Empty", nil, 1, ""},
+	{"One", []int{5}, 3, "5"},
+	{"World", where(64, func(int) bool { return true }), 3, "0-63"},
+	{"Even", where(64, func(r int) bool { return r%2 == 0 }), 5, "0-62:2"},
+	{"List", []int{0, 1, 2, 5, 9, 11, 13}, 11, "0-2, 5-9:4, 11-13:2"},
+	{"Column", where(64, func(r int) bool { return r%8 == 7 }), 5, "7-63:8"},
+	{"Interior", interior(64, 8), 5, "(9-14)+8×6"},
+	{"Corners", []int{0, 7, 56, 63}, 5 + 2, "(0-7:7)+56×2"},
+	{"Cube", where(512, func(r int) bool { return r%8 > 0 && r%8 < 7 && r/8%8 > 0 && r/8%8 < 7 && r/64 > 0 && r/64 < 7 }), 8, "((73-78)+8×6)+64×6"},
+	{"FourDimensions", where(256, func(r int) bool { return r%4 > 1 && r/4%4 > 1 && r/16%4 > 1 && r/64 > 1 }), 10, "(((170-171)+4×2)+16×2)+64×2"},
+	{"Rim", where(64, func(r int) bool { return r%8 == 0 || r%8 == 7 || r < 8 || r >= 56 }), 9, "0-8, (15-16)+8×5, 55-63"},
+	{"Digits", where(2048, func(r int) bool { return r&0b10101 == 0 }), 9, "((0-2:2)+8×2)+32×64"},
+}
+
+func TestSet(t *testing.T) {
+	for _, tt := range setTests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := setOf(t, tt.ranks...)
+			enc, _ := s.MarshalBinary()
+			if len(enc) != tt.bytes || s.String() != tt.text {
+				t.Errorf("%d bytes, %q, want %d, %q", len(enc), s, tt.bytes, tt.text)
+			}
+			checkSet(t, s, tt.ranks)
+		})
+	}
+}
+
+// checkSet checks s against its ranks in ascending order.
+func checkSet(t rapid.TB, s Set, ranks []int) {
+	t.Helper()
+	if s.Len() != len(ranks) {
+		t.Fatalf("Len = %d, want %d", s.Len(), len(ranks))
+	}
+	for i, r := range s.All() {
+		if int(r) != ranks[i] || i%(1+len(ranks)/1000) == 0 && s.At(i) != r {
+			t.Fatalf("rank number %d = %d in All, %d in At, want %d", i, r, s.At(i), ranks[i])
+		}
+	}
+	limit := 3
+	if len(ranks) > 0 {
+		limit += ranks[len(ranks)-1]
+	}
+	for r := -1; r < limit; r += 1 + limit/1000 {
+		want, ok := slices.BinarySearch(ranks, r)
+		if got, in := s.Index(r); got != want || in != ok || s.Contains(r) != ok {
+			t.Fatalf("Index(%d) = %d, %v, want %d, %v", r, got, in, want, ok)
+		}
+	}
+	enc, err := s.AppendBinary([]byte("prefix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseSet(enc[len("prefix"):])
+	if err != nil || !got.Equal(s) {
+		t.Fatalf("parsed %v, %v, want %v", got, err, s)
+	}
+}
+
+// ranksGen draws ascending ranks: blocks with strides, cut and mixed with noise.
+var ranksGen = rapid.Custom(func(t *rapid.T) []int {
+	in := make(map[int]bool)
+	for range rapid.IntRange(0, 4).Draw(t, "blocks") {
+		start, length := rapid.IntRange(0, 300).Draw(t, "start"), rapid.IntRange(1, 5).Draw(t, "length")
+		var strides, counts [4]int
+		for k := range counts {
+			counts[k], strides[k] = rapid.IntRange(1, 3).Draw(t, "count"), rapid.IntRange(1, 60).Draw(t, "stride")
+		}
+		for i := range length * counts[0] * counts[1] * counts[2] * counts[3] {
+			r, i := start+i%length, i/length
+			for k := range counts {
+				r, i = r+i%counts[k]*strides[k], i/counts[k]
+			}
+			in[r] = true
+		}
+	}
+	for _, r := range rapid.SliceOfN(rapid.IntRange(0, 500), 0, 5).Draw(t, "flipped") {
+		in[r] = !in[r]
+	}
+	return where(1200, func(r int) bool { return in[r] })
+})
+
+func testSet(t *rapid.T) {
+	ranks := ranksGen.Draw(t, "ranks")
+	s := setOf(t, ranks...)
+	checkSet(t, s, ranks)
+	other := ranksGen.Draw(t, "other")
+	u := s.Union(setOf(t, other...))
+	want := setOf(t, append(slices.Clone(ranks), other...)...)
+	if !u.Equal(want) {
+		t.Fatalf("union of %v and %v = %v, want %v", ranks, other, u, want)
+	}
+	if a, b := marshal(s), marshal(want); bytes.Equal(a, b) != s.Equal(want) {
+		t.Fatalf("%v and %v are equal or not, and so are not %x and %x", s, want, a, b)
+	}
+}
+
+func marshal(m interface{ MarshalBinary() ([]byte, error) }) []byte {
+	enc, err := m.MarshalBinary()
+	if err != nil {
+		panic(err)
+	}
+	return enc
+}
+
+func TestSetRoundTrip(t *testing.T) { rapid.Check(t, testSet) }
+
+// TestSetBitmap checks irregular sets, which are bitmaps, of several densities
+// that take several kinds of container.
+func TestSetBitmap(t *testing.T) {
+	for _, p := range []float64{0.001, 0.05, 0.5, 0.9, 0.999} {
+		ranks := random(140_000, p)
+		s := setOf(t, ranks...)
+		checkSet(t, s, ranks)
+		enc, list := marshal(s), appendItems(nil, itemsOf(ranks))
+		t.Logf("density %v: %d bytes, %d as a list, %d ranks", p, len(enc), len(list), len(ranks))
+		if want := p == 0.001 || p == 0.5 || p == 0.9; (s.bitmap != nil) != want || len(enc) > len(list) {
+			t.Errorf("density %v: %d bytes, %d as a list, bitmap %v", p, len(enc), len(list), !want)
+		}
+		if s.bitmap == nil {
+			continue
+		}
+		if _, err := ParseSet(list); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("density %v: the list, which is larger, gave %v", p, err)
+		}
+		if got := s.Union(setOf(t, ranks[:len(ranks)/2]...)); !got.Equal(s) {
+			t.Errorf("density %v: union with a subset differs", p)
+		}
+	}
+}
+
+// itemsOf returns the list of items even if a bitmap is smaller.
+func itemsOf(ranks []int) []item {
+	var b SetBuilder
+	for _, r := range ranks {
+		b.Add(r)
+	}
+	for k := range b.pending {
+		b.push(k)
+	}
+	return b.items
+}
+
+// TestSetLarge checks that the largest regular sets take constant space.
+func TestSetLarge(t *testing.T) {
+	world := World(1 << 40)
+	if world.Len() != MaxRank+1 || world.At(MaxRank) != MaxRank || len(marshal(world)) != 1+1+5 {
+		t.Errorf("world of %d ranks, %d bytes", world.Len(), len(marshal(world)))
+	}
+	// Every other rank of all rows but the first and the last of 2³¹.
+	it := item{start: 1 << 16, length: 1, depth: 2, dims: [maxDepth]dim{{2, 1 << 15}, {1 << 16, 1<<15 - 2}}}
+	enc := appendItems(nil, []item{it})
+	if _, err := ParseSet(enc); err == nil {
+		t.Error("accepted a stride that goes on across rows")
+	}
+	it.dims[0].count--
+	s, err := ParseSet(appendItems(nil, []item{it}))
+	if err != nil || s.Len() != (1<<15-1)*(1<<15-2) {
+		t.Fatalf("%v, %d ranks", err, s.Len())
+	}
+	last := s.Len() - 1
+	if r := s.At(last); r != (1<<15-1)<<16-4 {
+		t.Errorf("last rank %d", r)
+	}
+	if i, ok := s.Index(int(s.At(last))); i != last || !ok {
+		t.Errorf("last rank has number %d, %v", i, ok)
+	}
+	if World(-1).Len() != 0 || !World(0).Equal(Set{}) {
+		t.Error("a world of no ranks is not empty")
+	}
+	if n := testing.AllocsPerRun(10, func() { World(1 << 20) }); n > 4 {
+		t.Errorf("a large world takes %v allocations", n)
+	}
+}
+
+func TestSetBuilderErrors(t *testing.T) {
+	for _, ranges := range [][][2]int{{{-1, 0}}, {{3, 2}}, {{0, 4}, {4, 5}}, {{5, 5}, {3, 3}}, {{0, MaxRank + 1}}} {
+		var b SetBuilder
+		for _, r := range ranges {
+			b.AddRange(r[0], r[1])
+		}
+		b.Add(MaxRank)
+		if s, err := b.Finish(); err == nil || s.Len() != 0 {
+			t.Errorf("ranges %v gave %v, %v", ranges, s, err)
+		}
+		b.Add(7)
+		if s, err := b.Finish(); err != nil || s.String() != "7" {
+			t.Errorf("after an error: %v, %v", s, err)
+		}
+	}
+	if _, err := SetOf(1, -1); err == nil {
+		t.Error("SetOf accepted a negative rank")
+	}
+}
+
+func TestSetAtPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("At beyond the last rank returned")
+		}
+	}()
+	World(3).At(3)
+}
+
+func TestParseSetErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"CutOff", "\x02\x00", 0, ErrCorrupt},
+		{"NoItem", "\x02\x03\x00", 3, io.ErrUnexpectedEOF},
+		{"HugeCount", "\xfe\xff\xff\xff\x0f", 0, ErrCorrupt},
+		{"Trailing", "\x02\x00\x00\x00", 3, ErrCorrupt},
+		{"Adjacent", "\x04\x00\x00\x00\x00", 3, ErrCorrupt},          // 0, 2 is one item
+		{"Continued", "\x04\x01\x00\x00\x00\x00\x00", 5, ErrCorrupt}, // 0-2:2, then 4
+		{"PastTheEnd", "\x02\x04\xfe\xff\xff\xff\x07", 1, ErrCorrupt},
+		{"StartPastTheEnd", "\x04\x00\xfe\xff\xff\xff\x07\x00\x00", 7, ErrCorrupt},
+		{"StridePastTheEnd", "\x02\x01\x00\xfe\xff\xff\xff\x07\x00", 3, ErrCorrupt},
+		{"CountPastTheEnd", "\x02\x01\x00\x01\xfe\xff\xff\xff\x07", 1, ErrCorrupt},
+		{"InnerStride", "\x02\x02\x00\x00\x00\x00\x00", 1, ErrCorrupt}, // 0, 2, 4, 6 in two dimensions
+		{"NoBitmap", "\x03", 0, ErrCorrupt},
+		{"BadBitmap", "\x09abcd", 1, ErrCorrupt},
+		{"SmallBitmap", "\x25" + string(bitmapOf(5)), 1, ErrCorrupt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseSet([]byte(tt.data))
+			checkError(t, err, tt.off, tt.want)
+		})
+	}
+}
+
+// bitmapOf returns a bitmap of one rank without its length.
+func bitmapOf(rank int) []byte {
+	b := random(200_000, 0.5)
+	s, err := SetOf(b...)
+	if err != nil || s.bitmap == nil {
+		panic("no bitmap")
+	}
+	s.bitmap.Clear()
+	s.bitmap.Add(uint32(rank))
+	return appendBitmap(nil, s.bitmap)[1:]
+}
+
+func checkError(t *testing.T, err error, off int64, want error) {
+	t.Helper()
+	var pe *ParseError
+	if !errors.As(err, &pe) || pe.Offset != off || !errors.Is(err, want) {
+		t.Errorf("err = %v, want %v at offset %d", err, want, off)
+	}
+}
+
+// TestParseSetDamaged checks that whatever one-bit changes and prefixes of
+// encodings are accepted are encodings of other sets.
+func TestParseSetDamaged(t *testing.T) {
+	encodings := [][]byte{marshal(setOf(t, random(3000, 0.5)...))}
+	for _, tt := range setTests {
+		encodings = append(encodings, marshal(setOf(t, tt.ranks...)))
+	}
+	for _, enc := range encodings {
+		for n := range enc {
+			if _, err := ParseSet(enc[:n]); err == nil {
+				t.Errorf("accepted %d of %d bytes", n, len(enc))
+			}
+		}
+		for bit := range len(enc) * 8 {
+			bad := bytes.Clone(enc)
+			bad[bit/8] ^= 1 << (bit % 8)
+			if s, err := ParseSet(bad); err == nil && !bytes.Equal(marshal(s), bad) {
+				t.Errorf("accepted %x, encoded as %x", bad, marshal(s))
+			}
+		}
+	}
+}
+
+// allocated returns the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestParseSetMemory checks that what ParseSet allocates follows from the bytes
+// it was given.
+func TestParseSetMemory(t *testing.T) {
+	hostile := [][]byte{
+		[]byte("\xfe\xff\xff\xff\x0f"),
+		[]byte("\x02\x00\xfd\xff\xff\xff\x07"),
+		[]byte("\x02\x01\x00\x00\xfd\xff\xff\xff\x03"), // 2³⁰ ranks
+		append([]byte("\x81\x01"), make([]byte, 64)...),
+		append([]byte("\x81\x01\x3b\x30\xff\xff"), make([]byte, 64)...),
+	}
+	for _, data := range hostile {
+		if got := allocated(func() { ParseSet(data) }); got > 32<<10 {
+			t.Errorf("ParseSet of %x allocated %d bytes", data, got)
+		}
+	}
+	enc := marshal(setOf(t, random(200_000, 0.5)...))
+	if got := allocated(func() { ParseSet(enc) }); got > uint64(500*len(enc)) {
+		t.Errorf("ParseSet of %d bytes allocated %d bytes", len(enc), got)
+	}
+}
