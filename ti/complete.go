@@ -31,6 +31,8 @@ type history struct {
 	firstLine int64
 	lastFile  int
 	lastLine  int64
+	againFile int   // index of the file of the second init
+	againLine int64 // zero if there is none
 }
 
 // history returns the history of rank.
@@ -47,6 +49,8 @@ func (r *Reader) history(rank int) *history {
 func (h *history) add(what role, file int, line int64) {
 	if !h.begun && what != roleLocation {
 		h.begun, h.init = true, what == roleInit
+	} else if what == roleInit && h.init && h.againLine == 0 {
+		h.againFile, h.againLine = file, line
 	}
 	h.last, h.lastFile, h.lastLine = what, file, line
 }
@@ -113,6 +117,31 @@ func (r *Reader) Incomplete() []Incomplete {
 	}
 	if r.listed {
 		list = r.appendAbsent(list, next, len(r.files))
+	}
+	return list
+}
+
+// A Restart tells that a rank has more than one init, as it has if its lines are
+// there twice.
+type Restart struct {
+	Rank int
+	File string // of the second init
+	Line int64
+}
+
+func (r Restart) String() string {
+	return fmt.Sprintf("%s: rank %d: init again at line %d", r.File, r.Rank, r.Line)
+}
+
+// Restarts returns, in the order of ranks, the ranks whose first line is init,
+// disregarding locations, and that have another one among the lines read so far.
+// It takes time in proportion to the number of ranks that occur.
+func (r *Reader) Restarts() []Restart {
+	var list []Restart
+	for _, rank := range slices.Sorted(maps.Keys(r.ranks)) {
+		if h := r.ranks[rank]; h.againLine > 0 {
+			list = append(list, Restart{Rank: rank, File: r.fileName(h.againFile), Line: h.againLine})
+		}
 	}
 	return list
 }

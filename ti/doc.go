@@ -39,8 +39,10 @@
 // inputs. Both texts end with the line feed of the line. Only the last line of a
 // file can lack it, and is then always kept in this way.
 //
-// [Reader.Stats] counts both. [Reader.Incomplete] lists the ranks whose lines do
-// not begin with init or do not end with finalize: part of the trace is lost.
+// [Reader.Stats] counts both, and [Reader.FirstForeign] shows the first that is
+// no comment. [Reader.Incomplete] lists the ranks whose lines do not begin with
+// init or do not end with finalize: part of the trace is lost. [Reader.Restarts]
+// lists those that have init twice.
 //
 // # Limits
 //

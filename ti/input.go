@@ -2,6 +2,7 @@ package ti
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -45,7 +46,7 @@ func (r *Reader) open() error {
 	if err := r.input.start(src); err != nil {
 		return readError(r.fileName(r.next-1), err)
 	}
-	return nil
+	return r.refuseList()
 }
 
 // fileName returns the name of input i in messages.
@@ -72,19 +73,34 @@ func (in *input) start(src io.Reader) error {
 	}
 	in.raw.Reset(src)
 	in.offset, in.err = 0, nil
-	magic, err := in.raw.Peek(4)
+	begin, err := in.raw.Peek(10)
 	if err != nil && err != io.EOF {
 		return err
 	}
 	switch {
-	case strings.HasPrefix(string(magic), "\x1f\x8b"):
+	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
 		in.text, err = gzip.NewReader(in.raw)
-	case string(magic) == "\x28\xb5\x2f\xfd", len(magic) == 4 && magic[0]>>4 == 5 && string(magic[1:]) == "\x2a\x4d\x18":
+	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")), len(begin) >= 4 && begin[0]>>4 == 5 && string(begin[1:4]) == "\x2a\x4d\x18":
 		in.text, err = in.startZstd()
 	default:
-		in.text, err = in.raw, nil
+		in.text, err = in.raw, otherContent(begin)
 	}
 	return err
+}
+
+// otherContent returns an error if a file that begins so is neither text nor
+// compressed in a way that is read here, but something that is often given
+// instead. The beginning may be shorter than 10 bytes only if the file is.
+func otherContent(begin []byte) error {
+	switch s := string(begin); {
+	case strings.HasPrefix(s, "\xfd7zXZ\x00"):
+		return &ContentError{"xz"}
+	case strings.HasPrefix(s, "BZh") && strings.HasSuffix(s, "1AY&SY"):
+		return &ContentError{"bzip2"}
+	case strings.HasPrefix(s, "\x8frpz\r\n\n"):
+		return &ContentError{"trace"}
+	}
+	return nil
 }
 
 func (in *input) startZstd() (io.Reader, error) {

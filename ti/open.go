@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Open returns a Reader of the trace in the files that paths name. The path "-"
@@ -18,13 +19,17 @@ import (
 // or a directory of files named …_rank-1.txt, …_rank-2.txt and so on, which may
 // end in .gz or .zst. A file is a list if it has text other than comments, and no
 // line of its first 64 KiB begins with a rank. Several files are read in the order
-// given; the lines say which ranks they hold.
+// given; the lines say which ranks they hold. None of them may be a list, which
+// the Reader finds when it opens it, nor be given twice.
 //
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.
 func Open(paths []string, o Options) (*Reader, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("ti: no files to open")
+	}
+	if err := refuseRepeated(paths); err != nil {
+		return nil, err
 	}
 	r := newReader(o, slices.Clone(paths))
 	if r.options.Stdin == nil {
@@ -38,7 +43,7 @@ func Open(paths []string, o Options) (*Reader, error) {
 		}
 	}
 	err := r.open()
-	if err == nil && len(r.files) == 1 && r.isList() {
+	if err == nil && len(r.files) == 1 && r.firstListed() != "" {
 		if err = r.readList(); err == nil {
 			err = r.open()
 		}
@@ -48,6 +53,58 @@ func Open(paths []string, o Options) (*Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// refuseRepeated returns an error if two of the paths name the same file, whose
+// lines would be read twice.
+func refuseRepeated(paths []string) error {
+	type traits struct {
+		size int64
+		time time.Time
+	}
+	type opened struct {
+		path string
+		info fs.FileInfo
+	}
+	seen := make(map[traits][]opened) // only files that share these can be the same
+	stdin := false
+	for _, p := range paths {
+		if p == "-" {
+			if stdin {
+				return errors.New("ti: the standard input is given twice")
+			}
+			stdin = true
+			continue
+		}
+		info, err := os.Stat(p)
+		if err != nil {
+			continue // left to who opens it
+		}
+		t := traits{info.Size(), info.ModTime()}
+		for _, o := range seen[t] {
+			if os.SameFile(o.info, info) {
+				return fmt.Errorf("ti: %s: is given twice, the first time as %s", p, o.path)
+			}
+		}
+		seen[t] = append(seen[t], opened{p, info})
+	}
+	return nil
+}
+
+// refuseList returns an error if the open file, of which nothing was read yet, is
+// one of several and names files that are there.
+func (r *Reader) refuseList() error {
+	if len(r.files) == 1 || r.listed {
+		return nil
+	}
+	name, path := r.firstListed(), r.files[r.next-1]
+	if name == "" {
+		return nil
+	}
+	if _, err := locate(path, name); err != nil {
+		return nil
+	}
+	return readError(r.fileName(r.next-1), errors.New("is a list of files; give it alone"))
 }
 
 // rankFileName matches the names of files of one rank. Its first group is the
@@ -92,10 +149,11 @@ func rankFiles(dir string) ([]string, error) {
 // listBlock is how much of a file is looked at to tell a list from a trace.
 const listBlock = 64 << 10
 
-// isList reports whether the open file, of which nothing was read yet, is a list
-// of files. A failure to read it is left to the next fill.
-func (r *Reader) isList() bool {
-	content := false
+// firstListed returns the first file that the open file names, of which nothing
+// was read yet, or an empty string if it is not a list of files. A failure to
+// read it is left to the next fill.
+func (r *Reader) firstListed() string {
+	first := ""
 	for at := r.pos; ; {
 		line := r.buf[at:r.end]
 		i := slices.Index(line, '\n')
@@ -106,14 +164,16 @@ func (r *Reader) isList() bool {
 			line = line[:i+1]
 		}
 		if len(line) == 0 {
-			return content
+			return first
 		}
 		if _, n := splitRank(line); n > 0 {
-			return false
+			return ""
 		}
-		content = content || !isComment(string(line))
+		if first == "" && !isComment(string(line)) {
+			first = strings.Trim(string(line), " \t\r\n")
+		}
 		if at += len(line); at >= listBlock {
-			return content
+			return first
 		}
 	}
 }

@@ -62,7 +62,8 @@ type Reader struct {
 	held     []Call // lines of the open file to be yielded first, as soon as rank ≥ 0
 	heldSize int    // bytes of their text
 	stats    Stats
-	err      error // sticks
+	foreign  Foreign // the first, if stats counts any
+	err      error   // sticks
 }
 
 // NewReader returns a Reader of one file of any number of ranks, plain or
@@ -198,7 +199,7 @@ func (r *Reader) parseLine(line []byte) (Call, error) {
 	r.state.add(e.role, r.next-1, r.line)
 	r.stats.Calls++
 	if e.function == opaque {
-		r.stats.Foreign++
+		r.countForeign(line)
 	}
 	return Call{Rank: r.rank, Function: e.function, Args: e.args, ID: e.id}, nil
 }
@@ -231,7 +232,7 @@ func (r *Reader) parseWhole(line []byte) (Call, error) {
 	if isComment(s) {
 		r.stats.Comments++
 	} else {
-		r.stats.Foreign++
+		r.countForeign(line)
 	}
 	return Call{Rank: r.rank, Function: whole, Args: []cst.Value{cst.String(s)}}, nil
 }

@@ -60,6 +60,19 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
+// A ContentError is the cause of a [ReadError] of a file that holds something
+// other than the text of a trace, which its first bytes tell.
+type ContentError struct {
+	Content string // xz or bzip2, which compressed it, or trace, for a file of package merge
+}
+
+func (e *ContentError) Error() string {
+	if e.Content == "trace" {
+		return "is a trace already"
+	}
+	return "compressed by " + e.Content
+}
+
 // AppendCall appends the line that c stands for to dst. The line ends in a line
 // feed unless c keeps the text of a line that does not.
 //
