@@ -25,7 +25,16 @@ of one rank. A trace that was made from a SimGrid trace comes back byte for byte
 
 Formats: ti, SimGrid's lines; text, a line for people, with rank and position;
 json, an object a line. The default is ti if the trace was made from it.
-Positions count from 0, in the rank if one is asked for, else in all calls.`,
+Positions count from 0, in the rank if one is asked for, else in all calls.
+
+In a trace made from a SimGrid trace, a source of -333 is any source, or none, and
+a tag of -444 is any tag. What was outside the format is a call too: opaque is a
+line of which only the rank was understood, line is one without a rank, such as
+a comment or a blank line.
+
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out, and positions count the calls of the others; the exit status is then 1. If
+the calls of the ranks alternate, only --rank and --split leave them out.`,
 		Example: `  reprise cat run.rpz > trace.txt
   reprise cat run.rpz --rank 3 --from 1000 --count 20 --format text
   reprise cat run.rpz --json | jq .function
@@ -83,6 +92,8 @@ func (o *catOptions) check() error {
 		return nil
 	case !o.all:
 		return usageError{errors.New("--split writes all ranks: it does not go with --rank")}
+	case o.from != 0 || o.count != math.MaxUint64:
+		return usageError{errors.New("--split writes all calls: it does not go with --from and --count")}
 	case o.format != "" && o.format != "ti":
 		return usageError{errors.New("--split writes SimGrid's files: the only format is ti")}
 	}
@@ -110,17 +121,17 @@ func cat(cmd *cobra.Command, path string, o catOptions) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	bar := newProgress(cmd.Context(), progressOfOutput(cmd), "cat", -1)
-	defer bar.done()
-	err = copyCalls(trace, path, o, func(position uint64, c reprise.Call) error {
+	err = copyCalls(cmd.Context(), trace, path, o, func(position uint64, c reprise.Call) error {
 		if err := write(position, c); err != nil {
 			return err
 		}
 		return bar.step(uint64(size))
 	})
-	if e := flush(); err == nil {
+	if e := flush(); e != nil && (err == nil || errors.As(err, new(*lostRanks))) {
 		err = e
 	}
-	return err
+	bar.done()
+	return warnLost(cmd.ErrOrStderr(), err)
 }
 
 // progressOfOutput returns where the progress of writing to standard output is
@@ -136,46 +147,9 @@ func progressOfOutput(cmd *cobra.Command) io.Writer {
 	return io.Discard
 }
 
-// copyCalls gives the calls that o selects to write, with their positions in
-// the rank or in all.
-func copyCalls(trace *reprise.Trace, path string, o catOptions, write func(position uint64, c reprise.Call) error) error {
-	left := o.count
-	if !o.all {
-		rank, err := openRank(trace, path, o.rank)
-		if err != nil {
-			return err
-		}
-		for position, c := range rank.CallsFrom(o.from) {
-			if left == 0 {
-				return nil
-			}
-			if err := write(position, c); err != nil {
-				return err
-			}
-			left--
-		}
-		return nil
-	}
-	calls := trace.Calls(o.from)
-	for position := o.from; left > 0; position++ {
-		c, err := calls.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = write(position, c)
-		}
-		if err != nil {
-			return err
-		}
-		left--
-	}
-	return nil
-}
-
 // newLineWriter returns a function that writes a call as a line of a format, and
 // one to call at the end.
-func newLineWriter(format string, trace *reprise.Trace, w io.Writer) (write func(uint64, reprise.Call) error, flush func() error, err error) {
+func newLineWriter(format string, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
 	switch format {
 	case "ti":
 		toTI, err := newConverter(trace)

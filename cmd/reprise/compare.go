@@ -46,25 +46,36 @@ type comparison struct {
 	order     order
 	disorder  *difference // the first of order, if there is one
 	line      uint64
+
+	lost         lostRanks // of the trace; nothing of them is compared
+	skippedCalls uint64    // of these ranks, in the input
+	skippedRanks int       // of these ranks, those in the input
+}
+
+// newComparison returns a comparison with the trace at path.
+func newComparison(trace *reprise.Trace, path string) *comparison {
+	return &comparison{
+		trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank), lost: lostRanks{path: path},
+	}
 }
 
 // A comparedRank is how far a rank was compared. A signature of the input that
 // the table does not know gets a terminal that the grammar does not have.
 type comparedRank struct {
-	*reprise.Rank
-	table    *cst.Table
-	numbers  []int // by index of ti.Functions, the number in table plus one, or 0
-	walk     *sequitur.Walker
-	run      sequitur.Run // what is left of it
-	position uint64
+	*reprise.Rank // nil if it cannot be read
+	table         *cst.Table
+	numbers       []int // by index of ti.Functions, the number in table plus one, or 0
+	walk          *sequitur.Walker
+	run           sequitur.Run // what is left of it
+	position      uint64
 }
 
 // compare returns nil if the calls that in reads, and their order, are those of
 // the trace, a *difference if not. A difference of order is reported only if
 // every rank has the same calls: a call that is missing changes the order, too.
-func compare(trace *reprise.Trace, in *ti.Reader, bar *progress) error {
-	c := comparison{trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank)}
-	c.order.begin(trace)
+// Ranks that cannot be read are left out, in the trace and in the input.
+func (c *comparison) compare(in *ti.Reader, bar *progress) error {
+	c.order.begin(c.trace)
 	defer c.order.stop()
 	for {
 		call, err := in.Read()
@@ -84,25 +95,31 @@ func compare(trace *reprise.Trace, in *ti.Reader, bar *progress) error {
 }
 
 // rank returns the place in a rank of the trace, or nil if there is no such rank.
-func (c *comparison) rank(rank int) (*comparedRank, error) {
+func (c *comparison) rank(rank int) *comparedRank {
 	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
-		return r, nil
+		return r
 	}
 	r, err := c.trace.Rank(rank)
 	if err != nil {
-		return nil, err
+		c.lost.add(rank, err)
+		c.ranks[rank] = new(comparedRank)
+		return c.ranks[rank]
 	}
 	table, _, _ := cst.Merge(r.Table(), new(cst.Table)) // a copy to add to
 	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Grammar().Walk(0)}
-	return c.ranks[rank], nil
+	return c.ranks[rank]
 }
 
 // call compares the next call of the input with that of the trace.
 func (c *comparison) call(call ti.Call) error {
 	c.line++
-	r, err := c.rank(call.Rank)
-	if err != nil {
-		return err
+	r := c.rank(call.Rank)
+	if r != nil && r.Rank == nil {
+		if r.position++; r.position == 1 {
+			c.skippedRanks++
+		}
+		c.skippedCalls++
+		return nil
 	}
 	d := difference{Rank: call.Rank, Line: c.line}
 	equal := false
@@ -115,9 +132,7 @@ func (c *comparison) call(call ti.Call) error {
 	}
 	inTurn := true
 	if c.disorder == nil && equal {
-		if inTurn, err = c.inTurn(call.Rank); err != nil {
-			return err
-		}
+		inTurn = c.inTurn(call.Rank)
 	}
 	if !equal || !inTurn {
 		d.Input = string(cst.AppendCall(nil, c.functions[call.Function], call.Args))
@@ -145,29 +160,29 @@ func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur
 	return sequitur.Symbol(r.table.Intern(r.numbers[call.Function]-1, call.Args...))
 }
 
-// inTurn reports whether the next call of the trace is one of this rank, and
-// goes on to the one after it.
-func (c *comparison) inTurn(rank int) (bool, error) {
-	if c.order.left == 0 {
+// inTurn reports whether the next call of the trace, disregarding ranks that
+// cannot be read, is one of this rank, and goes on to the one after it.
+func (c *comparison) inTurn(rank int) bool {
+	for c.order.left == 0 {
 		c.order.next()
-		if c.order.walk == nil {
-			r, err := c.rank(c.order.rank)
-			if err != nil {
-				return false, err
-			}
+		r := c.rank(c.order.rank)
+		switch {
+		case r.Rank == nil:
+			c.order.left = 0
+		case c.order.walk == nil:
 			c.order.left = r.Len()
 		}
 	}
 	c.order.left--
-	return c.order.rank == rank, nil
+	return c.order.rank == rank
 }
 
 // end checks that the trace has no calls beyond the end of the input.
 func (c *comparison) end() error {
 	for rank := range c.trace.Active() {
-		r, err := c.rank(rank)
-		if err != nil {
-			return err
+		r := c.rank(rank)
+		if r.Rank == nil {
+			continue
 		}
 		for _, call := range r.CallsFrom(r.position) {
 			return &difference{Rank: rank, Call: r.position, Trace: call.String()}

@@ -22,13 +22,24 @@ func newCompress() *cobra.Command {
 		Use:   "compress IN... -o OUT.rpz",
 		Short: "Compress a SimGrid time-independent trace",
 		Long: `Compress a SimGrid time-independent trace: one file for all ranks, one file a
-rank, the list file that names them, or the directory they are in; plain, .gz or
-.zst. The input - is standard input, the output - standard output.
+rank, the list file that names these, or the directory they are in, where they
+are called …_rank-1.txt and so on; plain, .gz or .zst. A list or a directory is
+given alone. The input - is standard input, the output - standard output.
 
-Every byte comes back with "reprise cat". The output appears when it is complete:
-if the work fails or is interrupted, what was there stays.`,
+Every byte comes back with "reprise cat": comments, blank lines and lines of
+another form are kept as they are, and count as calls. The output appears when it
+is complete: if the work fails or is interrupted, what was there stays.
+
+Warnings say what may be wrong with the input; the output is written, and the
+exit status is 0.
+  lines outside the grammar  no action of the format, or one spelled otherwise,
+                             such as with CR LF at the end; takes more space
+  no init, no finalize       the lines of the rank are cut off
+  no lines                   the rank is missing
+  init again                 the lines of the rank are there twice`,
 		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
-  reprise compress trace.txt -o run.rpz
+  reprise compress trace.txt -o run.rpz     # a trace, or the list of its files
+  reprise compress trace_files -o run.rpz   # the directory of these files
   xz -dc trace.txt.xz | reprise compress - -o run.rpz`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -48,27 +59,13 @@ if the work fails or is interrupted, what was there stays.`,
 	return cmd
 }
 
-// A summary is what compress reports.
-type summary struct {
-	Input      []string `json:"input"`
-	Output     string   `json:"output"`
-	Ranks      int      `json:"ranks"`
-	Active     int      `json:"ranks_with_calls"`
-	Calls      uint64   `json:"calls"`
-	TextBytes  uint64   `json:"text_bytes"`
-	TraceBytes int64    `json:"trace_bytes"`
-	Foreign    uint64   `json:"foreign_lines"`
-	Comments   uint64   `json:"comment_lines"`
-	Incomplete []string `json:"incomplete"`
-}
-
 func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON bool) error {
 	in, err := ti.Open(paths, ti.Options{Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	s := summary{Input: paths, Output: output, Incomplete: []string{}}
+	s := summary{Input: paths, Output: output, Incomplete: []string{}, Restarts: []string{}}
 	err = writeOutput(cmd, output, paths, func(w io.Writer) error {
 		bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", textSize(paths))
 		defer bar.done()
@@ -92,48 +89,28 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON boo
 }
 
 // compress writes the calls of in as a trace, and fills in what is known of
-// them.
+// them. If there are none, it fails.
 func (s *summary) compress(in *ti.Reader, w io.Writer, bar *progress) error {
 	run, parts, err := ti.Record(in, func() error { return bar.at(in.Stats().Bytes) })
 	if err != nil {
 		return err
 	}
 	stats := in.Stats()
+	if stats.Calls == 0 {
+		return fmt.Errorf("%s: there is no line to compress", s.inputs())
+	}
 	s.Ranks, s.Active, s.Calls, s.TextBytes = run.Ranks, len(parts), stats.Calls, stats.Bytes
 	s.Foreign, s.Comments = stats.Foreign, stats.Comments
+	if f, ok := in.FirstForeign(); ok {
+		s.First = f.String()
+	}
 	for _, i := range in.Incomplete() {
 		s.Incomplete = append(s.Incomplete, i.String())
 	}
+	for _, r := range in.Restarts() {
+		s.Restarts = append(s.Restarts, r.String())
+	}
 	return merge.Write(w, run, parts)
-}
-
-func (s *summary) print(stdout, stderr io.Writer) {
-	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", strings.Join(s.Input, " "), rankCount(s.Ranks, s.Active),
-		plural(s.Calls, "call"), plural(s.TextBytes, "byte"), s.Output, plural(uint64(s.TraceBytes), "byte"),
-		ratio(s.TextBytes, uint64(s.TraceBytes)))
-	if s.Calls == 0 {
-		fmt.Fprintln(stderr, "reprise: warning: the input is empty")
-	}
-	if s.Foreign > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are\n", plural(s.Foreign, "line"))
-	}
-	const most = 5
-	for i, text := range s.Incomplete {
-		if i == most {
-			fmt.Fprintf(stderr, "reprise: warning: %s more where calls are missing\n", plural(uint64(len(s.Incomplete)-most), "place"))
-			break
-		}
-		fmt.Fprintf(stderr, "reprise: warning: %s\n", text)
-	}
-}
-
-// rankCount returns how many ranks there are, and how many of them with calls.
-func rankCount(ranks, active int) string {
-	text := plural(uint64(ranks), "rank")
-	if active < ranks {
-		text += fmt.Sprintf(" (%s with calls)", comma(uint64(active)))
-	}
-	return text
 }
 
 // textSize returns the number of bytes in files, or −1 if that is not the

@@ -54,14 +54,14 @@ func demo(cmd *cobra.Command) error {
 	again := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer again.Close()
 	begin = time.Now()
-	err = withProgress(cmd, "verify", func(bar *progress) error { return compare(trace, again, bar) })
+	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace, "demo").compare(again, bar) })
 	if err != nil {
 		return fmt.Errorf("the trace differs from what it was made from: %w", err)
 	}
 	fmt.Fprintf(out, "  verified every call of every rank in %.2f s\n\n", time.Since(begin).Seconds())
 
 	text := textSizes{Plain: s.TextBytes}
-	err = withProgress(cmd, "gzip and zstd", func(bar *progress) error { return text.compress(trace, "demo", bar) })
+	err = withProgress(cmd, "gzip and zstd", func(bar *progress) error { return text.compress(cmd.Context(), trace, "demo", bar) })
 	if err != nil {
 		return err
 	}

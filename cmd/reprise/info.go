@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -28,8 +29,8 @@ and the sections of the file. For a trace made from a SimGrid trace also how muc
 smaller it is than the text, and than the text compressed by gzip and zstd, both
 at their best level, which takes a while for a large trace.
 
-Ranks that cannot be read, of a damaged or repaired trace, are left out and
-counted; the exit status is then 1.`,
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
   reprise info lu.rpz --quick --json | jq .calls`,
 		Args: oneTrace,
@@ -42,7 +43,7 @@ counted; the exit status is then 1.`,
 			default:
 				i.print(cmd.OutOrStdout())
 			}
-			return err
+			return warnLost(cmd.ErrOrStderr(), err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -57,7 +58,7 @@ type info struct {
 	Source     string          `json:"source"`
 	Ranks      int             `json:"ranks"`
 	Active     int             `json:"ranks_with_calls"`
-	Unreadable int             `json:"unreadable_ranks"`
+	Unreadable []int           `json:"unreadable_ranks"`
 	Calls      uint64          `json:"calls"`
 	Signatures uint64          `json:"signatures"` // of all ranks
 	Symbols    uint64          `json:"grammar_symbols"`
@@ -82,7 +83,7 @@ type sectionSize struct {
 }
 
 // describe returns what is known of the trace at path, nil if that is nothing,
-// and the first error.
+// and the error, which is a *lostRanks if ranks cannot be read.
 func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 	trace, err := openTrace(path)
 	if err != nil {
@@ -94,39 +95,41 @@ func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 		return nil, err
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
-	err = i.count(cmd, trace)
-	if cmd.Context().Err() != nil {
-		return nil, cmd.Context().Err()
+	lost, err := i.count(cmd.Context(), trace)
+	if err != nil {
+		return nil, err
 	}
+	i.Unreadable = lost.ranks()
 	i.sections(trace)
+	err = lost.err()
 	if err != nil || i.Text == nil || !compare {
 		return i, err
 	}
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "gzip and zstd", int64(min(i.Text.Plain, 1<<62)))
 	defer bar.done()
-	if err := i.Text.compress(trace, path, bar); err != nil {
+	if err := i.Text.compress(cmd.Context(), trace, path, bar); err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
 // count counts calls and the bytes of their lines from the grammars, without
-// expanding them. It returns the first error of the ranks that cannot be read.
-func (i *info) count(cmd *cobra.Command, trace *reprise.Trace) error {
+// expanding them. It returns the ranks that cannot be read, or an error if the
+// work was cancelled.
+func (i *info) count(ctx context.Context, trace *reprise.Trace) (*lostRanks, error) {
 	c := functionCounter{calls: make(map[string]uint64)}
 	if toTI, err := newConverter(trace); err == nil && i.Source == ti.Source {
 		c.toTI = toTI
 	}
-	var first error
+	lost := &lostRanks{path: i.Path}
 	for n := range trace.Active() {
-		if err := cmd.Context().Err(); err != nil {
-			return err
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		i.Active++
 		rank, err := trace.Rank(n)
 		if err != nil {
-			i.Unreadable++
-			first = cmp.Or(first, err)
+			lost.add(n, err)
 			continue
 		}
 		c.add(rank)
@@ -135,10 +138,10 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace) error {
 		i.Symbols += uint64(rank.Grammar().Symbols())
 	}
 	i.Functions = c.sorted()
-	if c.toTI != nil && first == nil {
+	if c.toTI != nil && len(lost.list) == 0 {
 		i.Text = &textSizes{Plain: c.text}
 	}
-	return first
+	return lost, nil
 }
 
 // A functionCounter counts the calls of each function.
@@ -205,8 +208,8 @@ func (i *info) sections(trace *reprise.Trace) {
 
 func (i *info) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, from %s\n", i.Path, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
-	if i.Unreadable > 0 {
-		fmt.Fprintf(w, "cannot be read and is not counted: %s\n", plural(uint64(i.Unreadable), "rank"))
+	if len(i.Unreadable) > 0 {
+		fmt.Fprintf(w, "cannot be read, not counted: %s\n", rankRanges(i.Unreadable))
 	}
 	fmt.Fprintf(w, "%s and %s, all ranks together\n", plural(i.Signatures, "signature"), plural(i.Symbols, "grammar symbol"))
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

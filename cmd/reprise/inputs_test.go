@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/ti"
 )
 
 // ring returns the lines of ranks that send to the next rank n times and add up
@@ -94,6 +95,10 @@ func makeInputs(t testing.TB) {
 		"foreign.txt": "# made by hand\n0 init\n0 dance 1  2\n\n0 send  1\nnonsense\n0 finalize",
 		"binary.txt":  "0 init\n0 \x00\n",
 		"list.txt":    "ring.txt\n",
+		"dos.txt":     "0 init\r\n0 finalize\r\n",
+		"doubled.txt": strings.Repeat("0 init\n0 finalize\n", 2),
+		"ring.xz":     "\xfd7zXZ\x00\x00\x04",
+		"ring.bz2":    "BZh91AY&SY\x01",
 		"longs.txt":   "long.txt\n",
 		"far.txt":     "16777215 init\n16777215 finalize\n",
 		"beyond.txt":  "0 init\n16777216 init\n",
@@ -111,19 +116,31 @@ func makeInputs(t testing.TB) {
 	} {
 		writeFile(t, name, content)
 	}
-	for _, name := range []string{"ring", "mixed", "long", "one", "empty", "sparse", "foreign", "nested"} {
+	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested"} {
 		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
 			t.Fatal(r.stderr)
 		}
 	}
+	writeEmpty(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
 	writeFile(t, "cut.gz", readFile(t, "ring.txt.gz")[:20])
 }
 
+// writeEmpty writes a trace without ranks, which compress refuses to make.
+func writeEmpty(t testing.TB) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := merge.Write(&b, merge.Run{Source: ti.Source}, nil); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "empty.rpz", b.String())
+}
+
 // writeDamaged writes copies of ring.rpz: of a later version, without what
-// concerns all ranks, with damage to rank 1, and that repaired; and of mixed.rpz,
-// cut off, and with damage to the order.
+// concerns all ranks, with damage to rank 1, and that repaired, and the same with
+// ranks 0, 1 and 3; and of mixed.rpz, cut off, with damage to rank 1, and to the
+// order.
 func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
@@ -131,7 +148,10 @@ func writeDamaged(t testing.TB) {
 	writeFile(t, "beheaded.rpz", flip(t, whole, merge.KindRun, 0))
 	writeFile(t, "flipped.rpz", flip(t, whole, merge.KindSignatures, 1))
 	must(t, "repair", "flipped.rpz", "-o", "lost.rpz")
+	worse := flip(t, flip(t, readFile(t, "flipped.rpz"), merge.KindSignatures, 0), merge.KindSignatures, 3)
+	writeFile(t, "worse.rpz", worse)
 	mixed := readFile(t, "mixed.rpz")
+	writeFile(t, "mixed-flipped.rpz", flip(t, mixed, merge.KindSignatures, 1))
 	writeFile(t, "cut.rpz", mixed[:len(mixed)-100])
 	writeFile(t, "disordered.rpz", flip(t, mixed, merge.KindInterleaving, 0))
 }

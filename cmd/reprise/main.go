@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "reprise: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "reprise: %v\n", err)
+	fmt.Fprintf(stderr, "reprise: %v%s\n", err, hint(cmd.Name(), err))
 	return exitFailure
 }
 
@@ -80,17 +81,24 @@ Exit status: 0 success; 1 bad input, failure, or a difference found by verify;
   reprise info lu.rpz
   reprise grammar lu.rpz --rank 0
   reprise cat lu.rpz --rank 0 --format text | head`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Version:                    version(),
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", args[0])}
+				return noCommand(cmd, args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
+			return noCommand(root, args[0]) // whose flags they are
+		}
+		return usageError{err}
+	})
 	root.AddCommand(newCompress(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
@@ -106,7 +114,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", args[0])}
+				return noCommand(cmd.Root(), args[0])
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -114,10 +122,27 @@ func newHelp() *cobra.Command {
 	}
 }
 
+// version returns the version that the program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// noCommand returns the error of a command that is not there.
+func noCommand(root *cobra.Command, name string) error {
+	text := fmt.Sprintf("there is no command %q", name)
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		text += fmt.Sprintf(": did you mean %s?", near[0])
+	}
+	return usageError{errors.New(text)}
+}
+
 // noArgs refuses arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s does not take %q", cmd.CommandPath(), args[0])}
+		return usageError{fmt.Errorf("%s does not take %q", cmd.Name(), args[0])}
 	}
 	return nil
 }
@@ -125,7 +150,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // oneTrace refuses all but one argument.
 func oneTrace(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{fmt.Errorf("%s takes one trace, not %d arguments", cmd.CommandPath(), len(args))}
+		return usageError{fmt.Errorf("%s takes one trace, not %d arguments", cmd.Name(), len(args))}
 	}
 	return nil
 }

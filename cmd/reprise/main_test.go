@@ -78,15 +78,18 @@ func TestUsage(t *testing.T) {
 	}{
 		{"nothing", `there is no command "nothing"`},
 		{"help nothing", `there is no command "nothing"`},
+		{"compres in.txt -o out.rpz", `there is no command "compres": did you mean compress?`},
+		{"help vrify", `there is no command "vrify": did you mean verify?`},
+		{"cut in.rpz --json", `there is no command "cut": did you mean cat?`},
 		{"--nothing", "unknown flag: --nothing"},
-		{"demo in.txt", `reprise demo does not take "in.txt"`},
+		{"demo in.txt", `demo does not take "in.txt"`},
 		{"compress", "compress takes the files of a trace"},
 		{"compress in.txt", "compress needs -o OUT.rpz"},
 		{"compress in.txt -o", "flag needs an argument: 'o' in -o"},
 		{"compress in.txt -o in.txt", "in.txt is an input: the output would replace it"},
 		{"compress in.txt -o ./in.txt", "./in.txt is an input: the output would replace it"},
-		{"cat", "reprise cat takes one trace, not 0 arguments"},
-		{"cat in.rpz in.rpz", "reprise cat takes one trace, not 2 arguments"},
+		{"cat", "cat takes one trace, not 0 arguments"},
+		{"cat in.rpz in.rpz", "cat takes one trace, not 2 arguments"},
 		{"cat -", "a trace is read in any order: it cannot come from standard input"},
 		{"cat in.rpz --rank=-1", "there is no rank -1"},
 		{"cat in.rpz --rank x", `invalid argument "x" for "--rank" flag: strconv.ParseInt: parsing "x": invalid syntax`},
@@ -96,7 +99,9 @@ func TestUsage(t *testing.T) {
 		{"cat in.rpz --json --format ti", "--json does not go with --format ti"},
 		{"cat in.rpz --split . --rank 0", "--split writes all ranks: it does not go with --rank"},
 		{"cat in.rpz --split . --json", "--split writes SimGrid's files: the only format is ti"},
-		{"info", "reprise info takes one trace, not 0 arguments"},
+		{"cat in.rpz --split . --from 1", "--split writes all calls: it does not go with --from and --count"},
+		{"cat in.rpz --split . --count 1", "--split writes all calls: it does not go with --from and --count"},
+		{"info", "info takes one trace, not 0 arguments"},
 		{"grammar in.rpz --rank=-7", "there is no rank -7"},
 		{"grammar in.rpz --dot --json", "--dot does not go with --json"},
 		{"verify in.rpz", "verify takes a trace and the files it was made from"},
@@ -135,8 +140,31 @@ func TestFailures(t *testing.T) {
 		{"compress ring.txt -o dir", "dir: is a directory"},
 		{"cat missing.rpz", "open missing.rpz: no such file or directory"},
 		{"cat dir", "dir: is not a regular file"},
-		{"cat ring.txt", `ring.txt: format: header at offset 0: not a container file: the file begins with "0 init\n0"`},
-		{"info empty.txt", "empty.txt: format: header at offset 0: unexpected EOF: the file has 0 bytes"},
+		{"compress empty.txt -o out.rpz", "empty.txt: there is no line to compress"},
+		{"compress - -o out.rpz", "-: there is no line to compress"},
+		{"compress empty.txt -o -", "empty.txt: there is no line to compress"},
+		{"compress empty.txt -o ring.rpz", "empty.txt: there is no line to compress"},
+		{"compress ring.txt list.txt -o out.rpz", "ti: list.txt: is a list of files; give it alone"},
+		{"compress ring.txt ./ring.txt -o out.rpz", "ti: ./ring.txt: is given twice, the first time as ring.txt"},
+		{"compress ring.rpz -o out.rpz", "ti: ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
+		{"compress ring.xz -o out.rpz",
+			"ti: ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
+		{"verify ring.rpz ring.bz2",
+			"ti: ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
+		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
+		{"info ring.txt.gz", "ring.txt.gz: not a trace: compress it first"},
+		{"grammar ring.txt", "ring.txt: not a trace: compress it first"},
+		{"verify ring.txt ring.rpz", "ring.txt: not a trace: the trace comes first, then what it was made from"},
+		{"info empty.txt", "empty.txt: not a trace: the file is empty"},
+		{"info cut.rpz", `cut.rpz: format: footer at offset 300: corrupt input: mark is "\x02\x02\x04\x00": ` +
+			"the file is cut off or damaged, its sections can be salvaged; reprise repair may save the rest"},
+		{"cat flipped.rpz --rank 1", "flipped.rpz: signatures of rank 1, section at offset 199: format: crc at offset 199: corrupt input: " +
+			"section of kind 3 and key 1: checksum is fb63a7c1, computed fa63a7c1; reprise repair may save the rest"},
+		{"cat ring.rpz --rank 3 --from 213", "ring.rpz: there is no call 213: rank 3 has 212 calls"},
+		{"cat sparse.rpz --rank 2 --from 1", "sparse.rpz: there is no call 1: rank 2 has 0 calls"},
+		{"cat ring.rpz --from 849", "ring.rpz: there is no call 849: the trace has 848 calls"},
+		{"cat mixed.rpz --from 18446744073709551615", "mixed.rpz: there is no call 18446744073709551615: the trace has 848 calls"},
+		{"cat mixed.rpz --from 849 --json", "mixed.rpz: there is no call 849: the trace has 848 calls"},
 		{"info later.rpz", "later.rpz: format: file has version 2, supported is version 1"},
 		{"cat ring.rpz --rank 4", "ring.rpz: there is no rank 4: the trace has ranks 0 to 3"},
 		{"cat empty.rpz --rank 0", "empty.rpz: there is no rank 0: the trace has no ranks"},
@@ -144,7 +172,8 @@ func TestFailures(t *testing.T) {
 		{"verify ring.rpz missing.txt", "ti: missing.txt: no such file or directory"},
 		{"verify ring.rpz binary.txt", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
 		{"verify missing.rpz ring.txt", "open missing.rpz: no such file or directory"},
-		{"repair ring.txt -o out.rpz", `ring.txt: format: header at offset 0: not a container file: the file begins with "0 init\n0"`},
+		{"repair ring.txt -o out.rpz", "ring.txt: not a trace"},
+		{"repair empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
 		{"repair missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat ring.rpz --split missing/dir", "ti: open missing/dir/ring.txt: no such file or directory"},
@@ -156,6 +185,12 @@ func TestFailures(t *testing.T) {
 	}
 	if after := fileNames(t); after != before {
 		t.Errorf("the directory has %s, had %s", after, before)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if got, want := must(t, "--version"), "reprise version "+version()+"\n"; got != want || version() == "" {
+		t.Errorf("reprise --version prints %q, want %q", got, want)
 	}
 }
 

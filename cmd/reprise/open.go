@@ -6,7 +6,11 @@ import (
 	"os"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
 )
+
+// errNoTrace is the cause of an error of a file that is something else.
+var errNoTrace = errors.New("not a trace")
 
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
@@ -14,17 +18,26 @@ func openTrace(path string) (*reprise.Trace, error) {
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}
-	return reprise.Open(path)
+	trace, err := reprise.Open(path)
+	if errors.Is(err, format.ErrFormat) {
+		return nil, fmt.Errorf("%s: %w", path, errNoTrace)
+	}
+	return trace, err
 }
 
-// checkSeekable refuses what is not read in any order: standard input, a pipe,
-// a directory. That there is no file is left to who opens it.
+// checkSeekable refuses what is not read in any order, standard input, a pipe, a
+// directory, and an empty file. That there is no file is left to who opens it.
 func checkSeekable(path string) error {
 	if path == "-" {
 		return usageError{errors.New("a trace is read in any order: it cannot come from standard input")}
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil
+	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s: is not a regular file", path)
+	case info.Size() == 0:
+		return fmt.Errorf("%s: not a trace: the file is empty", path)
 	}
 	return nil
 }

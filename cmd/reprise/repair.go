@@ -20,8 +20,8 @@ func newRepair() *cobra.Command {
 		Short: "Save what is intact of a damaged trace",
 		Long: `Walk through a damaged or truncated trace and write every section whose checksum
 holds to a new file, and say what was lost. Ranks that lost nothing can be read
-from it. Exit status 1, and no output, if what concerns all ranks is lost: then
-no call can be read.`,
+from it. The sections run and functions concern all ranks: if one of these is
+lost, no call can be read; exit status 1, and no output.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
@@ -65,6 +65,9 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 		return nil, err
 	}
 	file, losses, err := format.Salvage(f, stat.Size(), format.Options{})
+	if errors.Is(err, format.ErrFormat) {
+		err = errNoTrace
+	}
 	if err != nil {
 		return nil, fileError(path, err)
 	}

@@ -74,9 +74,14 @@ func (r repaired) countReadable(t testing.TB, what string) int {
 		}
 	}
 	info := invoke(t, "", "info", "--json", "--quick", "saved.rpz")
-	want := fmt.Sprintf(`"unreadable_ranks": %d,`, len(r.rank)-readable)
-	if (info.status == exitOK) != (readable == len(r.rank)) || !strings.Contains(info.stdout, want) {
-		t.Fatalf("%s: %s: info has status %d, not %s", r.name, what, info.status, want)
+	var described struct {
+		Unreadable []int `json:"unreadable_ranks"`
+	}
+	if err := json.Unmarshal([]byte(info.stdout), &described); err != nil {
+		t.Fatal(err)
+	}
+	if lost := len(r.rank) - readable; (info.status == exitOK) != (lost == 0) || len(described.Unreadable) != lost {
+		t.Fatalf("%s: %s: info has status %d, %v, not %d ranks", r.name, what, info.status, described.Unreadable, lost)
 	}
 	return readable
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 
@@ -20,7 +21,7 @@ type textSizes struct {
 
 // compress writes the trace as text through gzip and zstd and counts what comes
 // out. Each runs in a goroutine of its own.
-func (t *textSizes) compress(trace *reprise.Trace, path string, bar *progress) error {
+func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, path string, bar *progress) error {
 	var gz, zs, plain counter
 	gzipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *textSizes) compress(trace *reprise.Trace, path string, bar *progress) e
 	if err != nil {
 		return err
 	}
-	err = copyCalls(trace, path, allCalls, func(position uint64, c reprise.Call) error {
+	err = copyCalls(ctx, trace, path, allCalls, func(position uint64, c reprise.Call) error {
 		if err := write(position, c); err != nil {
 			return err
 		}
@@ -74,8 +75,8 @@ func printSizes(out io.Writer, t *textSizes, bytes uint64) {
 	if t != nil {
 		fmt.Fprintf(out, "text\t%s\t\t\n", comma(t.Plain))
 		if t.Gzip > 0 {
-			fmt.Fprintf(out, "gzip -9\t%s\t%s\t\n", comma(t.Gzip), ratio(t.Plain, t.Gzip))
-			fmt.Fprintf(out, "zstd, best level\t%s\t%s\t\n", comma(t.Zstd), ratio(t.Plain, t.Zstd))
+			fmt.Fprintf(out, "gzip -9 (this library)\t%s\t%s\t\n", comma(t.Gzip), ratio(t.Plain, t.Gzip))
+			fmt.Fprintf(out, "zstd best (this library)\t%s\t%s\t\n", comma(t.Zstd), ratio(t.Plain, t.Zstd))
 		}
 		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", comma(bytes), ratio(t.Plain, bytes))
 		return

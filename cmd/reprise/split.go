@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +35,8 @@ func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 }
 
 // split writes one file a rank, and their list, into a directory, which it makes
-// if it is not there. If it fails, nothing of that stays.
+// if it is not there. The file of a rank that cannot be read is empty, and the
+// error is then a *lostRanks. If it fails for another reason, nothing stays.
 func split(cmd *cobra.Command, trace *reprise.Trace, path string, o catOptions) error {
 	toTI, err := newConverter(trace)
 	if err != nil {
@@ -43,9 +45,9 @@ func split(cmd *cobra.Command, trace *reprise.Trace, path string, o catOptions) 
 	made := os.Mkdir(o.split, 0o777) == nil // if there is no directory, creating files says why
 	err = splitInto(cmd, trace, path, o, toTI)
 	if err != nil && made {
-		os.Remove(o.split)
+		os.Remove(o.split) // which it cannot be unless it is empty
 	}
-	return err
+	return warnLost(cmd.ErrOrStderr(), err)
 }
 
 func splitInto(cmd *cobra.Command, trace *reprise.Trace, path string, o catOptions, toTI func(reprise.Call) ti.Call) error {
@@ -57,14 +59,17 @@ func splitInto(cmd *cobra.Command, trace *reprise.Trace, path string, o catOptio
 	defer w.Abort()
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "cat", -1)
 	defer bar.done()
-	err = copyCalls(trace, path, o, func(_ uint64, c reprise.Call) error {
+	err = copyCalls(cmd.Context(), trace, path, o, func(_ uint64, c reprise.Call) error {
 		if err := w.Write(toTI(c)); err != nil {
 			return err
 		}
 		return bar.step(0)
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(*lostRanks)) {
 		return err
 	}
-	return w.Close()
+	if e := w.Close(); e != nil {
+		return e
+	}
+	return err
 }

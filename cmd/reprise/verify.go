@@ -16,7 +16,9 @@ func newVerify() *cobra.Command {
 		Short: "Compare a trace with what it was made from",
 		Long: `Compare a trace with the SimGrid trace it was made from, call by call, and name
 the first difference by rank and number of the call, from 0. Exit status 1 if
-there is one. The order of the calls of different ranks is compared as well.`,
+there is one. The order of the calls of different ranks is compared as well.
+Ranks of the trace that cannot be read are named, the others are compared; the
+exit status is then 1, too.`,
 		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
   xz -dc trace.txt.xz | reprise verify run.rpz -`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -34,7 +36,8 @@ there is one. The order of the calls of different ranks is compared as well.`,
 type verifyResult struct {
 	Equal      bool        `json:"equal"`
 	Calls      uint64      `json:"calls"` // compared
-	Ranks      int         `json:"ranks"`
+	Ranks      int         `json:"ranks"` // compared
+	Unreadable []int       `json:"unreadable_ranks"`
 	Difference *difference `json:"difference"`
 }
 
@@ -50,24 +53,36 @@ func verify(cmd *cobra.Command, path string, inputs []string, asJSON bool) error
 	}
 	defer in.Close()
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "verify", textSize(inputs))
-	err = compare(trace, in, bar)
+	c := newComparison(trace, path)
+	err = c.compare(in, bar)
 	bar.done()
 	var found *difference
 	if err != nil && !errors.As(err, &found) {
 		return err
 	}
-	stats := in.Stats()
+	result := c.result(in.Stats(), found)
 	if asJSON {
-		result := verifyResult{Equal: found == nil, Calls: stats.Calls, Ranks: stats.Ranks, Difference: found}
 		if err := printJSON(cmd.OutOrStdout(), result); err != nil {
 			return err
 		}
 	}
+	c.lost.warn(cmd.ErrOrStderr())
 	if found != nil {
 		return fmt.Errorf("%s differs: %w", path, found)
 	}
 	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(stats.Calls, "call"), plural(uint64(stats.Ranks), "rank"))
+		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(result.Calls, "call"), plural(uint64(result.Ranks), "rank"))
 	}
-	return nil
+	return c.lost.err()
+}
+
+// result returns what was found after reading as much as stats says.
+func (c *comparison) result(stats ti.Stats, found *difference) verifyResult {
+	return verifyResult{
+		Equal:      found == nil && len(c.lost.list) == 0,
+		Calls:      stats.Calls - c.skippedCalls,
+		Ranks:      stats.Ranks - c.skippedRanks,
+		Unreadable: c.lost.ranks(),
+		Difference: found,
+	}
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/ti"
+)
+
+// hint returns what to add to an error of a command to say what helps, or an
+// empty string.
+func hint(command string, err error) string {
+	var (
+		read    *ti.ReadError
+		content *ti.ContentError
+		section *merge.SectionError
+		parse   *reprise.ParseError
+	)
+	switch {
+	case errors.As(err, &read) && errors.As(err, &content):
+		return contentHint(command, read.File, content.Content)
+	case command == "repair":
+	case errors.Is(err, errNoTrace) && command == "verify":
+		return ": the trace comes first, then what it was made from"
+	case errors.Is(err, errNoTrace):
+		return ": compress it first"
+	case !errors.As(err, &parse):
+	case errors.As(err, &section) && section.Offset < 0: // repaired already
+	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
+		return "; reprise repair may save the rest"
+	}
+	return ""
+}
+
+// contentHint returns how a file that holds something else than text is used.
+func contentHint(command, file, content string) string {
+	rest := "compress - -o OUT.rpz"
+	if command == "verify" {
+		rest = "verify TRACE.rpz -"
+	}
+	switch content {
+	case "trace":
+		return fmt.Sprintf(": reprise info %s describes it, reprise cat %s writes its text", file, file)
+	case "bzip2":
+		return fmt.Sprintf(": decompress it first, for instance bzip2 -dc %s | reprise %s", file, rest)
+	}
+	return fmt.Sprintf(": decompress it first, for instance %s -dc %s | reprise %s", content, file, rest)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A summary is what compress reports.
+type summary struct {
+	Input      []string `json:"input"`
+	Output     string   `json:"output"`
+	Ranks      int      `json:"ranks"`
+	Active     int      `json:"ranks_with_calls"`
+	Calls      uint64   `json:"calls"`
+	TextBytes  uint64   `json:"text_bytes"`
+	TraceBytes int64    `json:"trace_bytes"`
+	Foreign    uint64   `json:"foreign_lines"`
+	First      string   `json:"first_foreign_line"` // its place and text; empty if there is none
+	Comments   uint64   `json:"comment_lines"`
+	Incomplete []string `json:"incomplete"`
+	Restarts   []string `json:"restarts"`
+}
+
+// inputs returns the names of the inputs, or their number if that is long.
+func (s *summary) inputs() string {
+	const most = 3
+	if len(s.Input) > most {
+		return plural(uint64(len(s.Input)), "file")
+	}
+	return strings.Join(s.Input, " ")
+}
+
+func (s *summary) print(stdout, stderr io.Writer) {
+	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), rankCount(s.Ranks, s.Active),
+		plural(s.Calls, "call"), plural(s.TextBytes, "byte"), s.Output, plural(uint64(s.TraceBytes), "byte"),
+		ratio(s.TextBytes, uint64(s.TraceBytes)))
+	if s.Foreign > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are; the first is %s\n",
+			plural(s.Foreign, "line"), s.First)
+	}
+	warnPlaces(stderr, s.Incomplete, "where calls are missing")
+	warnPlaces(stderr, s.Restarts, "where a rank begins again")
+}
+
+// warnPlaces writes a warning for each place, up to a few.
+func warnPlaces(stderr io.Writer, places []string, what string) {
+	const most = 5
+	for i, text := range places {
+		if i == most {
+			fmt.Fprintf(stderr, "reprise: warning: %s more %s\n", plural(uint64(len(places)-most), "place"), what)
+			break
+		}
+		fmt.Fprintf(stderr, "reprise: warning: %s\n", text)
+	}
+}
+
+// rankCount returns how many ranks there are, and how many of them with calls.
+func rankCount(ranks, active int) string {
+	text := plural(uint64(ranks), "rank")
+	if active < ranks {
+		text += fmt.Sprintf(" (%s with calls)", comma(uint64(active)))
+	}
+	return text
+}
