@@ -3,6 +3,7 @@ module github.com/reprise-trace/reprise
 go 1.25
 
 require (
+	github.com/RoaringBitmap/roaring/v2 v2.30.0
 	github.com/dustin/go-humanize v1.1.0
 	github.com/google/renameio/v2 v2.0.2
 	github.com/klauspost/compress v1.20.3
@@ -14,7 +15,6 @@ require (
 )
 
 require (
-	github.com/RoaringBitmap/roaring/v2 v2.30.0 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect

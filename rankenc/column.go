@@ -72,6 +72,8 @@ func smallest(ranks, values []int64, size int64, o Options) body {
 		if least <= enough {
 			return best
 		}
+		best, _ = smallestPlain(values, best, least)
+		return best
 	}
 	best, least = smallestPlain(values, best, least)
 	if p := fitPieces(ranks, values, size, o, least); p != nil && len(p.append(nil)) < least {

@@ -28,9 +28,9 @@ type family struct {
 	fit func(s *sample, try func(params))
 	// eval returns the value for rank in a group of size processes. It is total:
 	// arithmetic wraps around, and extents are within their range.
-	eval func(p *params, rank, size int64) int64
+	eval func(p params, rank, size int64) int64
 	// text returns the expression as text.
-	text func(p *params) string
+	text func(p params) string
 }
 
 // maxExtent bounds the extents of a process grid, so that the product of two of
@@ -70,14 +70,14 @@ func Shift(c int64) Expr { return Expr{shiftNumber, params{c}} }
 // Eval returns the value for rank in a group of size processes. Arithmetic wraps
 // around on overflow.
 func (e Expr) Eval(rank, size int64) int64 {
-	return families[e.family].eval(&e.params, rank, size)
+	return families[e.family].eval(e.params, rank, size)
 }
 
 // Constant reports whether e is the same for every rank, and which value it is.
 func (e Expr) Constant() (int64, bool) { return e.params[0], e.family == constantNumber }
 
 // String returns e as text, such as "(rank+1) mod N".
-func (e Expr) String() string { return families[e.family].text(&e.params) }
+func (e Expr) String() string { return families[e.family].text(e.params) }
 
 // The first byte of an expression is the number of its family, of a column that
 // is no expression its encoding, or one of the most frequent expressions.
@@ -85,17 +85,18 @@ const (
 	headColumns   = 0x20 // first of the encodings of columns
 	headConstants = 0x40 // the constant minConstant
 	headShifts    = 0xc0 // rank + minShift
-	minConstant   = -16
-	minShift      = -32
+
+	minConstant, maxConstant = -16, minConstant + headShifts - headConstants - 1
+	minShift, maxShift       = -32, minShift + 0xff - headShifts
 )
 
 // shortHead returns the byte that is the whole encoding of e, if there is one.
 func (e Expr) shortHead() (byte, bool) {
 	v := e.params[0]
 	switch {
-	case e.family == constantNumber && v >= minConstant && v-minConstant < headShifts-headConstants:
+	case e.family == constantNumber && v >= minConstant && v <= maxConstant:
 		return byte(v - minConstant + headConstants), true
-	case e.family == shiftNumber && v >= minShift && v-minShift <= 0xff-headShifts:
+	case e.family == shiftNumber && v >= minShift && v <= maxShift:
 		return byte(v - minShift + headShifts), true
 	}
 	return 0, false

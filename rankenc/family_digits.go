@@ -14,11 +14,11 @@ var digitsFamily = family{
 			}
 		}
 	},
-	eval: func(p *params, rank, _ int64) int64 {
+	eval: func(p params, rank, _ int64) int64 {
 		row := floorDiv(rank, p[0])
 		return p[1]*row + p[2]*(rank-row*p[0]) + p[3]
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		row, column := fmt.Sprintf("(rank div %d)", p[0]), fmt.Sprintf("(rank mod %d)", p[0])
 		return sum([]int64{p[1], p[2]}, []string{row, column}, p[3])
 	},

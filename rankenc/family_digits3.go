@@ -16,12 +16,12 @@ var threeDigitsFamily = family{
 			}
 		}
 	},
-	eval: func(p *params, rank, _ int64) int64 {
+	eval: func(p params, rank, _ int64) int64 {
 		row := floorDiv(rank, p[0])
 		plane := floorDiv(row, p[1])
 		return p[2]*plane + p[3]*(row-plane*p[1]) + p[4]*(rank-row*p[0]) + p[5]
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		plane := fmt.Sprintf("(rank div %d)", p[0]*p[1])
 		row := fmt.Sprintf("(rank div %d mod %d)", p[0], p[1])
 		column := fmt.Sprintf("(rank mod %d)", p[0])

@@ -17,7 +17,7 @@ var gridFamily = family{
 			try(params{k, x, y, s.negative})
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 {
+	eval: func(p params, rank, size int64) int64 {
 		k := p[0]
 		row := floorDiv(rank, k)
 		x, y := rank-row*k+p[1], row+p[2]
@@ -26,7 +26,7 @@ var gridFamily = family{
 		}
 		return p[3]
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		return fmt.Sprintf("grid %d: %s, %s or %d", p[0], plus("column", p[1]), plus("row", p[2]), p[3])
 	},
 }
@@ -49,7 +49,7 @@ var grid3Family = family{
 			}
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 {
+	eval: func(p params, rank, size int64) int64 {
 		k, m := p[0], p[1]
 		row := floorDiv(rank, k)
 		plane := floorDiv(row, m)
@@ -59,7 +59,7 @@ var grid3Family = family{
 		}
 		return p[5]
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		return fmt.Sprintf("grid %d×%d: %s, %s, %s or %d", p[0], p[1], plus("column", p[2]), plus("row", p[3]), plus("plane", p[4]), p[5])
 	},
 }

@@ -11,11 +11,11 @@ var lineFamily = family{
 			try(params{s.values[i] - s.ranks[i], s.negative})
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 {
+	eval: func(p params, rank, size int64) int64 {
 		if v := rank + p[0]; v >= 0 && v < size {
 			return v
 		}
 		return p[1]
 	},
-	text: func(p *params) string { return fmt.Sprintf("%s or %d", plus("rank", p[0]), p[1]) },
+	text: func(p params) string { return fmt.Sprintf("%s or %d", plus("rank", p[0]), p[1]) },
 }

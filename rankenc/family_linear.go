@@ -12,6 +12,6 @@ var linearFamily = family{
 			try(params{a, s.values[0] - a*s.ranks[0]})
 		}
 	},
-	eval: func(p *params, rank, _ int64) int64 { return p[0]*rank + p[1] },
-	text: func(p *params) string { return plus(times(p[0], "rank"), p[1]) },
+	eval: func(p params, rank, _ int64) int64 { return p[0]*rank + p[1] },
+	text: func(p params) string { return plus(times(p[0], "rank"), p[1]) },
 }

@@ -8,6 +8,6 @@ var ringFamily = family{
 			try(params{center(s.values[0]-s.ranks[0], s.size)})
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 { return floorMod(rank+p[0], max(size, 1)) },
-	text: func(p *params) string { return "(" + plus("rank", p[0]) + ") mod N" },
+	eval: func(p params, rank, size int64) int64 { return floorMod(rank+p[0], max(size, 1)) },
+	text: func(p params) string { return "(" + plus("rank", p[0]) + ") mod N" },
 }

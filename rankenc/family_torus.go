@@ -13,13 +13,13 @@ var torusFamily = family{
 			try(params{k, center(x, k), center(y, s.rows(k))})
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 {
+	eval: func(p params, rank, size int64) int64 {
 		k := p[0]
 		row := floorDiv(rank, k)
 		x := floorMod(rank-row*k+p[1], k)
 		return floorMod(row+p[2], rowsOf(size, k))*k + x
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		return fmt.Sprintf("torus %d: %s, %s", p[0], plus("column", p[1]), plus("row", p[2]))
 	},
 }
@@ -38,7 +38,7 @@ var torus3Family = family{
 			}
 		}
 	},
-	eval: func(p *params, rank, size int64) int64 {
+	eval: func(p params, rank, size int64) int64 {
 		k, m := p[0], p[1]
 		row := floorDiv(rank, k)
 		plane := floorDiv(row, m)
@@ -46,7 +46,7 @@ var torus3Family = family{
 		y := floorMod(row-plane*m+p[3], m)
 		return (floorMod(plane+p[4], rowsOf(size, k*m))*m+y)*k + x
 	},
-	text: func(p *params) string {
+	text: func(p params) string {
 		return fmt.Sprintf("torus %d×%d: %s, %s, %s", p[0], p[1], plus("column", p[2]), plus("row", p[3]), plus("plane", p[4]))
 	},
 }

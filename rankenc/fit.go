@@ -179,7 +179,7 @@ func (s *sample) matches(e Expr) bool {
 		}
 	}
 	for i, r := range s.ranks {
-		if f.eval(&e.params, r, s.size) != s.values[i] {
+		if f.eval(e.params, r, s.size) != s.values[i] {
 			return false
 		}
 	}

@@ -24,7 +24,8 @@ const (
 // other positions an encoding without pieces.
 type pieces struct {
 	pieces []piece
-	rest   body // nil if there are no other positions
+	rest   body
+	others int // number of other positions, at least 1
 }
 
 type piece struct {
@@ -41,7 +42,8 @@ func (b *pieces) at(i int, rank, size int64) int64 {
 		}
 		rest -= below
 	}
-	return b.rest.at(rest, rank, size)
+	// Sets of hostile input may overlap.
+	return b.rest.at(min(max(rest, 0), b.others-1), rank, size)
 }
 
 func (b *pieces) text() string {
@@ -49,10 +51,7 @@ func (b *pieces) text() string {
 	for _, p := range b.pieces {
 		text = append(text, fmt.Sprintf("%v at %v", p.expr, p.positions))
 	}
-	if b.rest != nil {
-		text = append(text, b.rest.text()+" elsewhere")
-	}
-	return strings.Join(text, "; ")
+	return strings.Join(append(text, b.rest.text()+" elsewhere"), "; ")
 }
 
 func (b *pieces) append(dst []byte) []byte {
@@ -61,14 +60,13 @@ func (b *pieces) append(dst []byte) []byte {
 		dst, _ = p.positions.AppendBinary(dst)
 		dst = p.expr.append(dst)
 	}
-	if b.rest != nil {
-		dst = b.rest.append(dst)
-	}
-	return dst
+	return b.rest.append(dst)
 }
 
-// decodePieces reads sets of positions that have none in common, each with an
-// expression, and the encoding of the values at the other positions.
+// decodePieces reads sets of positions, each with an expression, and the
+// encoding of the values at the other positions. It does not check that the sets
+// have no position in common, which would take time in proportion to what they
+// expand to.
 func decodePieces(d *wire.Decoder, count int) body {
 	at := d.Offset()
 	n := d.UvarintMax("pieces", maxPieces)
@@ -81,19 +79,17 @@ func decodePieces(d *wire.Decoder, count int) body {
 		if d.Err() != nil {
 			return nil
 		}
-		if s.Len() == 0 || s.At(s.Len()-1) >= int64(count) || s.Len() > rest {
+		if s.Len() == 0 || s.At(s.Len()-1) >= int64(count) || s.Len() >= rest {
 			d.Corrupt(at, "positions", "%d of %d", s.Len(), rest)
 			return nil
 		}
 		b.pieces = append(b.pieces, piece{s, e})
 		rest -= s.Len()
 	}
-	if rest > 0 {
-		b.rest = decodeBody(d, rest, false)
-	}
 	if n == 0 {
 		d.Corrupt(at, "pieces", "none")
 	}
+	b.rest, b.others = decodeBody(d, rest, false), rest
 	if d.Err() != nil {
 		return nil
 	}
@@ -106,40 +102,39 @@ type splitter struct {
 	ranks, values []int64
 	size          int64
 	options       Options
-	pieces        pieces
+	pieces        []piece
 	left          []int
 	bytes         int // of the pieces so far
 }
 
-// fitPieces returns pieces for values, or nil if there are none or they would
-// take limit bytes or more. Special values are split off first, one by one, then
-// again and again what the expression yields that yields most.
+// fitPieces returns pieces for values that no expression yields, or nil if there
+// are none or they would take limit bytes or more. Special values are split off
+// first, one by one, then again and again what the expression yields that yields
+// most.
 func fitPieces(ranks, values []int64, size int64, o Options, limit int) body {
-	s := &splitter{ranks: ranks, values: values, size: size, options: o, left: make([]int, len(values)), bytes: 2}
+	s := &splitter{ranks: ranks, values: values, size: size, options: o, left: make([]int, len(values)), bytes: 3}
 	for i := range s.left {
 		s.left[i] = i
 	}
-	for s.bytes < limit && len(s.left) > 0 && len(s.pieces.pieces) < maxPieces {
+	for s.bytes < limit && len(s.pieces) < maxPieces {
 		e, ok := s.next()
 		if !ok {
 			break
 		}
 		s.take(e)
 	}
-	if len(s.pieces.pieces) == 0 || s.bytes >= limit {
+	if len(s.pieces) == 0 || s.bytes >= limit {
 		return nil
 	}
-	if len(s.left) > 0 {
-		s.pieces.rest, _ = smallestPlain(s.leftValues(), nil, math.MaxInt)
-		if e, ok := fitValues(s.leftRanks(), s.leftValues(), size, o); ok && len(e.append(nil)) < len(s.pieces.rest.append(nil)) {
-			s.pieces.rest = exprBody{e}
-		}
+	ranks, values = pick(ranks, s.left), pick(values, s.left)
+	var rest body
+	least := math.MaxInt
+	if e, ok := fitValues(ranks, values, size, o); ok {
+		rest, least = exprBody{e}, len(e.append(nil))
 	}
-	return &s.pieces
+	rest, _ = smallestPlain(values, rest, least)
+	return &pieces{s.pieces, rest, len(values)}
 }
-
-func (s *splitter) leftValues() []int64 { return pick(s.values, s.left) }
-func (s *splitter) leftRanks() []int64  { return pick(s.ranks, s.left) }
 
 // pick returns the elements of v at positions.
 func pick(v []int64, positions []int) []int64 {
@@ -168,21 +163,23 @@ func (s *splitter) take(e Expr) {
 	}
 	enc, _ := set.AppendBinary(nil)
 	s.bytes += len(e.append(enc))
-	s.pieces.pieces = append(s.pieces.pieces, piece{set, e})
+	s.pieces = append(s.pieces, piece{set, e})
 }
 
-// next returns an expression for many of the positions left.
+// next returns an expression for many of the positions left, but not for all.
 func (s *splitter) next() (Expr, bool) {
 	if s.options.Ranks {
 		for _, p := range s.left {
-			if s.values[p] < 0 {
-				return Constant(s.values[p]), true
+			if v := s.values[p]; v < 0 {
+				return Constant(v), s.anyLeftBut(v)
 			}
 		}
 	}
-	values, ranks := s.leftValues(), s.leftRanks()
-	if e, ok := fitValues(ranks, values, s.size, s.options); ok {
-		return e, len(s.pieces.pieces) == 0
+	ranks, values := pick(s.ranks, s.left), pick(s.values, s.left)
+	if len(s.pieces) > 0 {
+		if _, ok := fitValues(ranks, values, s.size, s.options); ok {
+			return Expr{}, false
+		}
 	}
 	var (
 		best Expr
@@ -193,7 +190,12 @@ func (s *splitter) next() (Expr, bool) {
 			best, most = e, n
 		}
 	}
-	return best, most >= max(2, len(values)/minShare)
+	return best, most >= max(2, len(values)/minShare) && most < len(values)
+}
+
+// anyLeftBut reports whether a value other than v is left.
+func (s *splitter) anyLeftBut(v int64) bool {
+	return slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
 }
 
 // count returns for how many ranks e yields the value.
@@ -208,8 +210,8 @@ func (s *splitter) count(e Expr, ranks, values []int64) int {
 }
 
 // guesses returns expressions that may yield many of the values: for families of
-// one parameter the most frequent parameter, for the others what fits either
-// half.
+// one parameter the most frequent parameter, for the others what fits a half or
+// a quarter, since a few exceptions leave one of them alone.
 func (s *splitter) guesses(ranks, values []int64) []Expr {
 	step := (len(values) + sampleLen - 1) / sampleLen
 	var sample [4][]int64 // parameters of the families
@@ -224,10 +226,12 @@ func (s *splitter) guesses(ranks, values []int64) []Expr {
 	for i, number := range []uint8{constantNumber, shiftNumber, ringNumber, xorNumber} {
 		guesses = append(guesses, Expr{number, params{mostFrequent(sample[i])}})
 	}
-	half := len(values) / 2
-	for _, part := range [][2]int{{0, half}, {half, len(values)}} {
-		if e, ok := fitValues(ranks[part[0]:part[1]], values[part[0]:part[1]], s.size, s.options); ok {
-			guesses = append(guesses, e)
+	for _, parts := range []int{2, 4} {
+		for k := range parts {
+			lo, hi := k*len(values)/parts, (k+1)*len(values)/parts
+			if e, ok := fitValues(ranks[lo:hi], values[lo:hi], s.size, s.options); ok {
+				guesses = append(guesses, e)
+			}
 		}
 	}
 	return guesses

@@ -1,0 +1,367 @@
+package rankenc
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// all selects every rank.
+func all(int) bool { return true }
+
+// neighbour returns a function for the process d further in a grid of the given
+// extents, the last of which is open, with wrap or with −1 at the rim.
+func neighbour(n int, wrap bool, extents []int, d ...int) func(r int) int64 {
+	return func(r int) int64 {
+		v, stride := 0, 1
+		for k := range d {
+			extent := n / stride
+			if k < len(extents) {
+				extent = extents[k]
+			}
+			x := r/stride%extent + d[k]
+			if !wrap && (x < 0 || x >= extent) {
+				return -1
+			}
+			v += (x + extent) % extent * stride
+			stride *= extent
+		}
+		return int64(v)
+	}
+}
+
+// fitTests are patterns of real programs: NPB is the NAS Parallel Benchmarks.
+var fitTests = []struct {
+	name  string
+	n     int
+	in    func(r int) bool
+	value func(r int) int64
+	text  string
+	bytes int
+}{
+	{"Root", 64, all, func(int) int64 { return 0 }, "0", 1},
+	{"LargeCount", 64, all, func(int) int64 { return 1 << 20 }, "1048576", 5},
+	{"ProcNull", 64, all, func(int) int64 { return -2 }, "-2", 1},
+	{"One", 1 << 20, func(r int) bool { return r == 70_000 }, func(r int) int64 { return 70_001 }, "rank+1", 1},
+	{"Next", 64, func(r int) bool { return r < 63 }, func(r int) int64 { return int64(r + 1) }, "rank+1", 1},
+	{"FarBehind", 64, func(r int) bool { return r > 32 }, func(r int) int64 { return int64(r - 33) }, "rank-33", 2},
+	{"Ring", 64, all, func(r int) int64 { return int64(r+63) % 64 }, "(rank-1) mod N", 2},
+	{"Chain", 64, all, neighbour(64, false, nil, 1), "rank+1 or -1", 3},
+	{"North", 64, all, neighbour(64, false, []int{8}, 0, -1), "rank-8 or -1", 3},
+	{"Scaled", 64, all, func(r int) int64 { return int64(3*r + 5) }, "3·rank+5", 3},
+	{"Mirror", 64, all, func(r int) int64 { return int64(63 - r) }, "rank xor 63", 2},
+	{"MirrorOdd", 63, all, func(r int) int64 { return int64(62 - r) }, "-1·rank+62", 3},
+	{"CGReduce", 64, all, func(r int) int64 { return int64(r ^ 4) }, "rank xor 4", 2},
+	{"CGTranspose", 64, all, func(r int) int64 { return int64(r%8*8 + r/8) }, "(rank div 8) + 8·(rank mod 8)", 5},
+	{"CGTransposeOblong", 128, all, func(r int) int64 { return int64(2*(r/2%8*8+r/2/8) + r%2) }, "2·(rank div 16) + 16·(rank div 2 mod 8) + (rank mod 2)", 7},
+	{"Row", 64, all, func(r int) int64 { return int64(r / 8) }, "(rank div 8)", 5},
+	{"Column", 48, all, func(r int) int64 { return int64(r % 12) }, "(rank mod 12)", 5},
+	{"Plane", 512, all, func(r int) int64 { return int64(r / 64) }, "(rank div 64)", 5},
+	{"RowOfPlane", 512, all, func(r int) int64 { return int64(r / 8 % 8) }, "(rank div 8 mod 8)", 7},
+	{"RowLeader", 64, all, func(r int) int64 { return int64(r / 8 * 8) }, "8·(rank div 8)", 5},
+	{"ColumnOfInterior", 64, func(r int) bool { return r%8 > 0 && r%8 < 7 && r/8 > 0 && r/8 < 7 }, func(r int) int64 { return int64(r % 8) }, "(rank mod 8)", 5},
+	{"BTSuccessorX", 64, all, neighbour(64, true, []int{8}, 1, 0), "torus 8: column+1, row", 4},
+	{"BTPredecessorX", 64, all, neighbour(64, true, []int{8}, -1, 0), "torus 8: column-1, row", 4},
+	{"BTSuccessorZ", 64, all, neighbour(64, true, []int{8}, 1, -1), "torus 8: column+1, row-1", 4},
+	{"BTPredecessorZ", 64, all, neighbour(64, true, []int{8}, -1, 1), "torus 8: column-1, row+1", 4},
+	{"Torus3X", 512, all, neighbour(512, true, []int{8, 8}, -1, 0, 0), "torus 8: column-1, row", 4},
+	{"Torus3Y", 512, all, neighbour(512, true, []int{8, 8}, 0, 1, 0), "torus 64: column+8, row", 4}, // the plane is a longer row
+	{"Torus3YBack", 240, all, neighbour(240, true, []int{6, 5}, 0, -1, 0), "torus 30: column-6, row", 4},
+	{"Torus3Far", 512, all, neighbour(512, true, []int{8, 8}, 2, 0, 0), "torus 8: column+2, row", 4},
+	{"Torus3Diagonal", 240, all, neighbour(240, true, []int{6, 5}, 1, -1, 1), "torus 6×5: column+1, row-1, plane+1", 6},
+	{"East", 64, all, neighbour(64, false, []int{8}, 1, 0), "grid 8: column+1, row or -1", 5},
+	{"West", 48, all, neighbour(48, false, []int{12}, -1, 0), "grid 12: column-1, row or -1", 5},
+	{"NorthEast", 48, all, neighbour(48, false, []int{12}, 1, -1), "grid 12: column+1, row-1 or -1", 5},
+	{"Grid3Y", 240, all, neighbour(240, false, []int{6, 5}, 0, 1, 0), "grid 30: column+6, row or -1", 5},
+	{"Grid3YBack", 240, all, neighbour(240, false, []int{6, 5}, 0, -1, 0), "grid 30: column-6, row or -1", 5},
+	{"Grid3Edge", 240, all, neighbour(240, false, []int{6, 5}, -1, 1, 0), "grid 6×5: column-1, row+1, plane or -1", 7},
+	{"Grid3Corner", 240, all, neighbour(240, false, []int{6, 5}, 1, 1, 1), "grid 6×5: column+1, row+1, plane+1 or -1", 7},
+	{"Grid3CornerBack", 240, all, neighbour(240, false, []int{6, 5}, -1, -1, -1), "grid 6×5: column-1, row-1, plane-1 or -1", 7},
+	{"Grid3DepthEdge", 240, all, neighbour(240, false, []int{6, 5}, 1, 0, -1), "grid 6: column+1, row-5 or -1", 5},
+	{"FourDimensions", 256, all, neighbour(256, true, []int{4, 4, 4}, 0, 0, 1, 0), "torus 64: column+16, row", 4},
+}
+
+// sampleOf returns the ranks below n for which in holds, and their values.
+func sampleOf(n int, in func(r int) bool, value func(r int) int64) (Domain, []int64) {
+	ranks := where(n, in)
+	s, err := SetOf(ranks...)
+	if err != nil {
+		panic(err)
+	}
+	var values []int64
+	for _, r := range ranks {
+		values = append(values, value(r))
+	}
+	return Over(s, int64(n)), values
+}
+
+func TestFit(t *testing.T) {
+	for _, tt := range fitTests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, values := sampleOf(tt.n, tt.in, tt.value)
+			e, ok := Fit(d, values, Options{Ranks: true})
+			if !ok {
+				t.Fatalf("no fit, column %v", NewColumn(d, values, Options{Ranks: true}))
+			}
+			if enc := marshal(e); e.String() != tt.text || len(enc) != tt.bytes {
+				t.Errorf("%v in %d bytes, want %s in %d", e, len(enc), tt.text, tt.bytes)
+			}
+			checkExpr(t, e)
+			for i, v := range values {
+				if got := e.Eval(d.Ranks.At(i), d.Size); got != v {
+					t.Fatalf("%v of %d = %d, want %d", e, d.Ranks.At(i), got, v)
+				}
+			}
+		})
+	}
+}
+
+// checkExpr checks that e is what its encoding is parsed to.
+func checkExpr(t rapid.TB, e Expr) {
+	t.Helper()
+	enc, err := e.AppendBinary([]byte("prefix"))
+	if err != nil || !bytes.HasPrefix(enc, []byte("prefix")) {
+		t.Fatal(err)
+	}
+	if got, err := ParseExpr(enc[len("prefix"):]); err != nil || got != e {
+		t.Fatalf("parsed %v, %v, want %v", got, err, e)
+	}
+}
+
+// TestFitRanks checks what the option says of special values.
+func TestFitRanks(t *testing.T) {
+	tests := []struct {
+		name   string
+		values []int64
+		ranks  string // fitted as ranks, "" for refused
+		number string // fitted as numbers
+	}{
+		{"Arithmetic", []int64{-1, 0, 1, 2}, "rank-1 or -1", "rank-1"},
+		{"OtherSpecial", []int64{-2, 0, 1, 2}, "rank-1 or -2", "rank-1 or -2"},
+		{"TwoSpecials", []int64{-2, 0, 1, -1}, "", ""},
+		{"AllSpecial", []int64{-4, -3, -2, -1}, "", "rank-4"},
+		{"SameSpecial", []int64{-3, -3, -3, -3}, "-3", "-3"},
+		{"Scaled", []int64{-2, 0, 2, 4}, "", "2·rank-2"},
+	}
+	for _, tt := range tests {
+		for _, o := range []Options{{Ranks: true}, {}} {
+			want := tt.number
+			if o.Ranks {
+				want = tt.ranks
+			}
+			e, ok := Fit(Over(World(4), 4), tt.values, o)
+			if ok != (want != "") || ok && e.String() != want {
+				t.Errorf("%s, ranks %v: %v, %v, want %q", tt.name, o.Ranks, e, ok, want)
+			}
+		}
+	}
+}
+
+// list is ranks in any order.
+type list []int64
+
+func (l list) Len() int       { return len(l) }
+func (l list) At(i int) int64 { return l[i] }
+
+// TestFitBases checks ranks that are no set: those in rows of a grid, of which
+// each is a group.
+func TestFitBases(t *testing.T) {
+	ranks := make(list, 64)
+	values := make([]int64, 64)
+	for i := range ranks {
+		ranks[i] = int64(i % 8)
+		values[i] = int64((i + 1) % 8)
+	}
+	if e, ok := Fit(Domain{ranks, 8}, values, Options{Ranks: true}); !ok || e.String() != "(rank+1) mod N" {
+		t.Errorf("%v, %v", e, ok)
+	}
+	values[9]++
+	if e, ok := Fit(Domain{ranks, 8}, values, Options{Ranks: true}); ok {
+		t.Errorf("%v for two values of a rank", e)
+	}
+	if e, ok := Fit(Domain{}, nil, Options{}); !ok || e != Constant(0) {
+		t.Errorf("%v, %v for nothing", e, ok)
+	}
+}
+
+var exprGen = rapid.Custom(func(t *rapid.T) Expr {
+	number := rapid.IntRange(0, len(families)-1).Draw(t, "family")
+	e := Expr{family: uint8(number)}
+	f := &families[number]
+	for i := range f.params {
+		switch {
+		case i < f.extents:
+			e.params[i] = rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, maxExtent)).Draw(t, "extent")
+		case f.rim && i == f.params-1:
+			e.params[i] = rapid.Int64Range(-3, -1).Draw(t, "rim")
+		default:
+			e.params[i] = rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-100, 100), rapid.Int64()).Draw(t, "parameter")
+		}
+	}
+	return e
+})
+
+func TestExprRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := exprGen.Draw(t, "e")
+		checkExpr(t, e)
+		if e.String() == "" {
+			t.Fatal("no text")
+		}
+		rank, size := rapid.Int64().Draw(t, "rank"), rapid.Int64().Draw(t, "size")
+		e.Eval(rank, size)
+		e.Eval(math.MinInt64, 0)
+	})
+}
+
+// domainGen draws subsets of a group: all, a colour class, interior, rim, some.
+var domainGen = rapid.Custom(func(t *rapid.T) Domain {
+	n := rapid.IntRange(1, 130).Draw(t, "size")
+	k, m := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(0, 8).Draw(t, "m")
+	chosen := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "chosen")
+	in := rapid.SampledFrom([]func(r int) bool{
+		all,
+		func(r int) bool { return r%k == m%k },
+		func(r int) bool { return r%k > 0 && r%k < k-1 && r/k > 0 && r/k < n/k-1 },
+		func(r int) bool { return r%k == 0 || r%k == k-1 },
+		func(r int) bool { return r/k%2 == 0 },
+		func(r int) bool { return chosen[r] },
+	}).Draw(t, "in")
+	d, _ := sampleOf(n, in, func(int) int64 { return 0 })
+	return d
+})
+
+// drawValues draws values over d: those of an expression, with noise at some
+// positions.
+func drawValues(t *rapid.T, d Domain) []int64 {
+	e := exprGen.Draw(t, "e")
+	values := make([]int64, d.Len())
+	for i, r := range d.list() {
+		values[i] = e.Eval(r, d.Size)
+	}
+	if len(values) > 0 {
+		for range rapid.IntRange(0, 4).Draw(t, "noise") {
+			i := rapid.IntRange(0, len(values)-1).Draw(t, "position")
+			values[i] = rapid.OneOf(rapid.Int64Range(-2, 3), rapid.Int64()).Draw(t, "value")
+		}
+	}
+	return values
+}
+
+// TestFitExact checks that an expression that was fitted is right, that nothing
+// of one parameter is missed, and that special values are not computed.
+func TestFitExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := domainGen.Draw(t, "domain")
+		values := drawValues(t, d)
+		o := Options{Ranks: rapid.Bool().Draw(t, "ranks")}
+		e, ok := Fit(d, values, o)
+		if !ok {
+			for _, c := range []Expr{Constant(0), Shift(0), {ringNumber, params{}}, {xorNumber, params{}}} {
+				if len(values) > 0 {
+					switch c.family {
+					case constantNumber:
+						c.params[0] = values[0]
+					case xorNumber:
+						c.params[0] = values[0] ^ d.Ranks.At(0)
+					default:
+						c.params[0] = values[0] - d.Ranks.At(0)
+					}
+				}
+				if fits(c, d, values) && !(o.Ranks && slices.ContainsFunc(values, func(v int64) bool { return v < 0 })) {
+					t.Fatalf("%v was not found", c)
+				}
+			}
+			return
+		}
+		if !fits(e, d, values) {
+			t.Fatalf("%v is wrong for %v", e, values)
+		}
+		_, constant := e.Constant()
+		f := &families[e.family]
+		for _, v := range values {
+			if o.Ranks && v < 0 && !constant && !(f.rim && v == e.params[f.params-1]) {
+				t.Fatalf("%v computes %d", e, v)
+			}
+		}
+	})
+}
+
+func fits(e Expr, d Domain, values []int64) bool {
+	for i, v := range values {
+		if e.Eval(d.Ranks.At(i), d.Size) != v {
+			return false
+		}
+	}
+	return true
+}
+
+func TestParseExprErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"NoParameter", "\x00", 1, io.ErrUnexpectedEOF},
+		{"UnknownFamily", "\x0c\x00", 0, ErrCorrupt},
+		{"ColumnEncoding", "\x20\x00", 0, ErrCorrupt},
+		{"LongConstant", "\x00\x02", 0, ErrCorrupt},
+		{"LongShift", "\x01\x02", 0, ErrCorrupt},
+		{"LongVarint", "\x02\x80\x00", 1, ErrCorrupt},
+		{"LargeExtent", "\x06\x80\x80\x80\x80\x08\x00\x00\x00", 1, ErrCorrupt},
+		{"Trailing", "\x40\x00", 1, ErrCorrupt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseExpr([]byte(tt.data))
+			checkError(t, err, tt.off, tt.want)
+		})
+	}
+}
+
+// TestParseExprDamaged checks that no encoding is accepted but the one of what is
+// returned.
+func TestParseExprDamaged(t *testing.T) {
+	for _, tt := range fitTests {
+		d, values := sampleOf(tt.n, tt.in, tt.value)
+		e, _ := Fit(d, values, Options{Ranks: true})
+		enc := marshal(e)
+		for n := range enc {
+			if _, err := ParseExpr(enc[:n]); err == nil {
+				t.Errorf("%v: accepted %d of %d bytes", e, n, len(enc))
+			}
+		}
+		for bit := range len(enc) * 8 {
+			bad := bytes.Clone(enc)
+			bad[bit/8] ^= 1 << (bit % 8)
+			if got, err := ParseExpr(bad); err == nil && (got == e || !bytes.Equal(marshal(got), bad)) {
+				t.Errorf("%v: accepted %x as %v", e, bad, got)
+			}
+		}
+	}
+}
+
+func TestRelative(t *testing.T) {
+	tests := []struct{ value, rank, size, want int64 }{
+		{3, 2, 8, 1}, {2, 3, 8, -1}, {0, 7, 8, 1}, {7, 0, 8, -1}, {4, 0, 8, 4}, {0, 4, 8, 4}, {5, 5, 8, 0},
+		{-1, 5, 8, -9}, {8, 5, 8, 8}, {-2, 0, 0, -2},
+	}
+	for _, tt := range tests {
+		if got := Relative(tt.value, tt.rank, tt.size); got != tt.want {
+			t.Errorf("Relative(%d, %d, %d) = %d, want %d", tt.value, tt.rank, tt.size, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Int64Range(0, 40).Draw(t, "size")
+		rank, value := rapid.Int64Range(0, max(0, size-1)).Draw(t, "rank"), rapid.Int64Range(-50, 50).Draw(t, "value")
+		if got := Absolute(Relative(value, rank, size), rank, size); got != value {
+			t.Fatalf("Absolute = %d, want %d", got, value)
+		}
+	})
+}

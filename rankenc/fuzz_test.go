@@ -1,0 +1,109 @@
+package rankenc
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzParseSet checks that whatever ParseSet accepts is the one encoding of what
+// it returns, and that its methods agree.
+func FuzzParseSet(f *testing.F) {
+	for _, tt := range setTests {
+		f.Add(marshal(setOf(f, tt.ranks...)))
+	}
+	f.Add(marshal(setOf(f, random(2000, 0.5)...)))
+	f.Add([]byte("\x02\x01\x00\x00\xfd\xff\xff\xff\x03"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseSet(data)
+		if err != nil {
+			return
+		}
+		if enc := marshal(s); !bytes.Equal(enc, data) {
+			t.Fatalf("re-encoded differently\nin  %x\nout %x", data, enc)
+		}
+		var b SetBuilder
+		n := 0
+		for lo, hi := range s.Ranges() {
+			if n++; n > 1<<12 {
+				return
+			}
+			b.AddRange(lo, hi)
+		}
+		if again, err := b.Finish(); err != nil || !again.Equal(s) {
+			t.Fatalf("built again: %v, %v, want %v", again, err, s)
+		}
+		for i, r := range s.All() {
+			if i > 1<<12 {
+				break
+			}
+			if k, ok := s.Index(int(r)); k != i || !ok || s.At(i) != r {
+				t.Fatalf("rank %d has number %d, %v, want %d, where At has %d", r, k, ok, i, s.At(i))
+			}
+		}
+	})
+}
+
+// FuzzParseExpr checks that whatever ParseExpr accepts is the one encoding of
+// what it returns, and can be evaluated.
+func FuzzParseExpr(f *testing.F) {
+	for _, tt := range fitTests {
+		d, values := sampleOf(tt.n, tt.in, tt.value)
+		e, _ := Fit(d, values, Options{Ranks: true})
+		f.Add(marshal(e), int64(5), int64(tt.n))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rank, size int64) {
+		e, err := ParseExpr(data)
+		if err != nil {
+			return
+		}
+		if enc := marshal(e); !bytes.Equal(enc, data) {
+			t.Fatalf("re-encoded differently\nin  %x\nout %x", data, enc)
+		}
+		if e.Eval(rank, size) != e.Eval(rank, size) || e.String() == "" {
+			t.Fatal("two values")
+		}
+	})
+}
+
+// FuzzParseColumn checks that whatever ParseColumn accepts can be read and is
+// encoded as it was, over small and large domains.
+func FuzzParseColumn(f *testing.F) {
+	for _, tt := range columnTests {
+		d, values := sampleOf(tt.n, tt.in, tt.value)
+		f.Add(marshal(NewColumn(d, values, Options{Ranks: true})), uint32(tt.n))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, n uint32) {
+		d := Over(World(int(n)), int64(n))
+		if c, err := ParseColumn(data, d); err == nil {
+			readColumn(t, c, data)
+		}
+	})
+}
+
+// FuzzParseMatrix checks that whatever ParseMatrix accepts can be read and is
+// encoded as it was.
+func FuzzParseMatrix(f *testing.F) {
+	d := Over(World(16), 16)
+	others := []Matrix{
+		NewMatrix(d, table(16, 16, func(i, j int) int64 { return int64(i * j % 7) }), nil, Options{}),
+		NewMatrix(d, table(16, 3, func(i, j int) int64 { return int64(i + j) }), nil, Options{}),
+	}
+	for _, rows := range matrixSeeds() {
+		f.Add(marshal(NewMatrix(d, rows, nil, Options{})))
+	}
+	f.Add([]byte("\x01\x00"))
+	f.Add([]byte("\x02\x00\x50\x02"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := ParseMatrix(data, d, others, ParseOptions{MaxLen: 1 << 10}); err == nil {
+			readMatrix(t, m, data)
+		}
+	})
+}
+
+// The properties, given to the coverage-guided fuzzer.
+
+func FuzzSet(f *testing.F)    { f.Fuzz(rapid.MakeFuzz(testSet)) }
+func FuzzColumn(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testColumn)) }
+func FuzzMatrix(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testMatrix)) }

@@ -1,0 +1,305 @@
+package rankenc
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// A Matrix is an immutable sequence of rows of integers, such as the counts that
+// each process passes to an all-to-all exchange: one row for each position of a
+// [Domain], in the encoding that takes the fewest bytes. Rows may differ in
+// length. A Matrix may refer to another one from which its values follow. Its
+// methods may be called from several goroutines at once. The zero Matrix is
+// empty.
+type Matrix struct {
+	domain Domain
+	body   matrixBody // nil if the matrix is zero
+}
+
+// A matrixBody is an encoding of rows.
+type matrixBody interface {
+	// rowLen returns the length of row i.
+	rowLen(i int) int
+	// width returns the length of all rows if it is known to be the same.
+	width() (int, bool)
+	// appendRow appends row i to dst.
+	appendRow(dst []int64, i int) []int64
+	// at returns the element j of row i, 0 ≤ j < rowLen(i).
+	at(i, j int) int64
+	// append appends the encoding to dst.
+	append(dst []byte) []byte
+	// level is 0 for an encoding of its own, and for one that refers to another
+	// matrix is larger than the level of that.
+	level() int
+	// text says which encoding it is.
+	text() string
+}
+
+// NewMatrix returns the matrix of rows, of which rows[i] is that of the i-th
+// position of d, as it follows from the first of others that makes it smallest,
+// or of its own. It does not retain rows. Which encoding it chooses depends on
+// nothing but the arguments. There must be as many rows as positions, or
+// NewMatrix panics.
+func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
+	if d.Len() != len(rows) {
+		panic("rankenc: not as many rows as ranks")
+	}
+	var best matrixBody
+	least := math.MaxInt
+	try := func(b matrixBody) {
+		if n := len(b.append(nil)); n < least {
+			best, least = b, n
+		}
+	}
+	for i := range others {
+		for _, refer := range references {
+			if b := refer(d, rows, others, i); b != nil {
+				try(b)
+			}
+		}
+	}
+	for _, encode := range ownEncodings {
+		if b := encode(d, rows, o, least); b != nil {
+			try(b)
+		}
+	}
+	return Matrix{d, best}
+}
+
+// references lists functions that return an encoding of rows which refers to
+// others[i], or nil.
+var references = []func(d Domain, rows [][]int64, others []Matrix, i int) matrixBody{
+	newSame,
+	newTransposed,
+	newSums,
+}
+
+// ownEncodings lists functions that return an encoding of rows which refers to
+// nothing, or nil if there is none of less than limit bytes. The last one always
+// returns one if limit is large enough.
+var ownEncodings = []func(d Domain, rows [][]int64, o Options, limit int) matrixBody{
+	newEqualRows,
+	newColumns,
+	newFlat,
+}
+
+// Len returns the number of rows.
+func (m Matrix) Len() int { return m.domain.Len() }
+
+// check panics if there is no row i.
+func (m Matrix) check(i int) {
+	if i < 0 || i >= m.Len() {
+		panic(fmt.Sprintf("rankenc: row %d of %d", i, m.Len()))
+	}
+}
+
+// RowLen returns the length of row i, 0 ≤ i < m.Len().
+func (m Matrix) RowLen(i int) int {
+	m.check(i)
+	return m.body.rowLen(i)
+}
+
+// At returns the element j of row i, 0 ≤ j < m.RowLen(i). Where the elements are
+// sums of those of another matrix, it takes time in proportion to j.
+func (m Matrix) At(i, j int) int64 {
+	if n := m.RowLen(i); j < 0 || j >= n {
+		panic(fmt.Sprintf("rankenc: element %d of %d", j, n))
+	}
+	return m.body.at(i, j)
+}
+
+// AppendRow appends row i, 0 ≤ i < m.Len(), to dst and returns the extended
+// slice.
+func (m Matrix) AppendRow(dst []int64, i int) []int64 {
+	m.check(i)
+	return m.body.appendRow(dst, i)
+}
+
+// All returns an iterator over the positions and rows of m, in ascending order.
+// A row is overwritten by the next.
+func (m Matrix) All() iter.Seq2[int, []int64] {
+	return func(yield func(int, []int64) bool) {
+		var row []int64
+		for i := range m.Len() {
+			if row = m.AppendRow(row[:0], i); !yield(i, row) {
+				return
+			}
+		}
+	}
+}
+
+// String says how m is encoded.
+func (m Matrix) String() string {
+	if m.body == nil {
+		return "no rows"
+	}
+	return m.body.text()
+}
+
+// equalRows are rows that are all the same.
+type equalRows struct{ row Column }
+
+func newEqualRows(_ Domain, rows [][]int64, o Options, _ int) matrixBody {
+	var row []int64
+	for i, r := range rows {
+		if i > 0 && !slices.Equal(row, r) {
+			return nil
+		}
+		row = r
+	}
+	return equalRows{NewColumn(elements(len(row)), row, o)}
+}
+
+// elements returns the domain of the n elements of a row.
+func elements(n int) Domain { return Over(World(n), int64(n)) }
+
+func (b equalRows) rowLen(int) int     { return b.row.Len() }
+func (b equalRows) width() (int, bool) { return b.row.Len(), true }
+func (b equalRows) level() int         { return 0 }
+func (b equalRows) at(_, j int) int64  { return b.row.At(j) }
+func (b equalRows) text() string       { return "equal rows: " + b.row.String() }
+func (b equalRows) appendRow(dst []int64, _ int) []int64 {
+	for _, v := range b.row.All() {
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// columns are rows of equal length, column by column.
+type columns struct {
+	number   Column // of the column in distinct, for each element of a row
+	distinct []Column
+}
+
+func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		return nil
+	}
+	for _, r := range rows {
+		if len(r) != len(rows[0]) {
+			return nil
+		}
+	}
+	var (
+		b       columns
+		size    int
+		known   = make(map[string]int64)
+		values  = make([]int64, len(rows))
+		numbers = make([]int64, len(rows[0]))
+		enc     []byte
+	)
+	for j := range numbers {
+		for i, r := range rows {
+			values[i] = r[j]
+		}
+		c := NewColumn(d, values, o)
+		enc, _ = c.AppendBinary(enc[:0])
+		n, ok := known[string(enc)]
+		if !ok {
+			n = int64(len(b.distinct))
+			known[string(enc)] = n
+			b.distinct = append(b.distinct, c)
+			if size += len(enc); size >= limit {
+				return nil
+			}
+		}
+		numbers[j] = n
+	}
+	b.number = NewColumn(elements(len(numbers)), numbers, Options{})
+	return &b
+}
+
+func (b *columns) rowLen(int) int     { return b.number.Len() }
+func (b *columns) width() (int, bool) { return b.number.Len(), true }
+func (b *columns) level() int         { return 0 }
+func (b *columns) at(i, j int) int64  { return b.distinct[b.number.At(j)].At(i) }
+func (b *columns) text() string {
+	return fmt.Sprintf("%d distinct columns in the order %v, the first: %v", len(b.distinct), b.number, b.distinct[0])
+}
+func (b *columns) appendRow(dst []int64, i int) []int64 {
+	for _, n := range b.number.All() {
+		dst = append(dst, b.distinct[n].At(i))
+	}
+	return dst
+}
+
+// flat are rows one after the other.
+type flat struct {
+	lengths Column
+	// starts[k] is the number of elements before row k·startStep. It is nil if
+	// all rows have the same length.
+	starts []int
+	values Column
+}
+
+// startStep is the number of rows for each start that is kept.
+const startStep = 256
+
+func newFlat(d Domain, rows [][]int64, o Options, _ int) matrixBody {
+	lengths := make([]int64, len(rows))
+	for i, r := range rows {
+		lengths[i] = int64(len(r))
+	}
+	b := &flat{lengths: NewColumn(d, lengths, Options{})}
+	total, _ := b.index(math.MaxInt)
+	b.values = NewColumn(elements(total), slices.Concat(rows...), o)
+	return b
+}
+
+// index sets starts and returns the number of elements in all rows, or a length
+// that is not from 0 to limit, and false.
+func (b *flat) index(limit int) (int, bool) {
+	if e, ok := b.lengths.Expr(); ok {
+		if n, ok := e.Constant(); ok {
+			if n < 0 || n > int64(limit) {
+				return int(n), false
+			}
+			return int(n) * b.lengths.Len(), true
+		}
+	}
+	total := 0
+	for i, n := range b.lengths.All() {
+		if n < 0 || n > int64(limit) {
+			return int(n), false
+		}
+		if i%startStep == 0 {
+			b.starts = append(b.starts, total)
+		}
+		total += int(n)
+	}
+	return total, true
+}
+
+// start returns the number of elements before row i.
+func (b *flat) start(i int) int {
+	if b.starts == nil {
+		return i * b.rowLen(0)
+	}
+	n := b.starts[i/startStep]
+	for k := i / startStep * startStep; k < i; k++ {
+		n += b.rowLen(k)
+	}
+	return n
+}
+
+func (b *flat) rowLen(i int) int { return int(b.lengths.At(i)) }
+func (b *flat) width() (int, bool) {
+	if b.starts != nil || b.lengths.Len() == 0 {
+		return 0, false
+	}
+	return b.rowLen(0), true
+}
+func (b *flat) level() int        { return 0 }
+func (b *flat) at(i, j int) int64 { return b.values.At(b.start(i) + j) }
+func (b *flat) text() string {
+	return fmt.Sprintf("rows of length %v: %v", b.lengths, b.values)
+}
+func (b *flat) appendRow(dst []int64, i int) []int64 {
+	start := b.start(i)
+	for j := range b.rowLen(i) {
+		dst = append(dst, b.values.At(start+j))
+	}
+	return dst
+}

@@ -1,0 +1,315 @@
+package rankenc
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// table returns n rows of m elements, the element j of row i being f(i, j).
+func table(n, m int, f func(i, j int) int64) [][]int64 {
+	rows := make([][]int64, n)
+	for i := range rows {
+		for j := range m {
+			rows[i] = append(rows[i], f(i, j))
+		}
+	}
+	return rows
+}
+
+// prefixSums returns what the elements before each of rows add up to, times scale.
+func prefixSums(rows [][]int64, scale int64) [][]int64 {
+	out := make([][]int64, len(rows))
+	for i, row := range rows {
+		sum := int64(0)
+		for _, v := range row {
+			out[i] = append(out[i], sum)
+			sum += scale * v
+		}
+	}
+	return out
+}
+
+func transpose(rows [][]int64) [][]int64 {
+	return table(len(rows), len(rows), func(i, j int) int64 { return rows[j][i] })
+}
+
+// TestMatrix encodes the arguments of an exchange one after the other, each with
+// those before it to refer to.
+func TestMatrix(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	irregular := table(16, 16, func(int, int) int64 { return rnd.Int64N(1000) })
+	ragged := make([][]int64, 16)
+	for i := range ragged {
+		ragged[i] = irregular[i][:i%5]
+	}
+	tests := []struct {
+		name  string
+		rows  [][]int64
+		text  string // beginning of it
+		bytes int
+	}{
+		{"Counts", table(16, 16, func(int, int) int64 { return 100 }), "equal rows: 100", 3},
+		{"Displacements", table(16, 16, func(_, j int) int64 { return int64(100 * j) }), "0 plus sums of matrix 0", 4},
+		{"Irregular", irregular, "rows of length 16", 0},
+		{"IrregularDisplacements", prefixSums(irregular, 1), "0 plus sums of matrix 2", 4},
+		{"Received", transpose(irregular), "transposed matrix 2", 2},
+		{"ReceivedDisplacements", prefixSums(transpose(irregular), 8), "0 plus sums of 8·matrix 4", 4},
+		{"Again", irregular, "as matrix 2", 2},
+		{"Ragged", ragged, "rows of length (rank mod 5)", 0},
+		{"Neighbours", table(16, 3, func(i, j int) int64 { return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j] }), "2 distinct columns", 0},
+		{"Partners", table(16, 4, func(i, _ int) int64 { return int64(i ^ 1) }), "1 distinct columns in the order 0, the first: rank xor 1", 4},
+		{"NoElements", make([][]int64, 16), "equal rows: 0", 3},
+	}
+	d := Over(World(16), 16)
+	var others []Matrix
+	for _, tt := range tests {
+		m := NewMatrix(d, tt.rows, others, Options{})
+		enc := marshal(m)
+		if !strings.HasPrefix(m.String(), tt.text) || tt.bytes != 0 && len(enc) != tt.bytes {
+			t.Errorf("%s: %v in %d bytes, want %s in %d", tt.name, m, len(enc), tt.text, tt.bytes)
+		}
+		checkMatrix(t, d, tt.rows, others, m)
+		others = append(others, m)
+	}
+}
+
+// checkMatrix checks m, and what is parsed of its encoding, against rows.
+func checkMatrix(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix) {
+	t.Helper()
+	enc, err := m.AppendBinary([]byte("prefix"))
+	if err != nil || !bytes.HasPrefix(enc, []byte("prefix")) {
+		t.Fatal(err)
+	}
+	enc = enc[len("prefix"):]
+	parsed, err := ParseMatrix(enc, d, others, ParseOptions{})
+	if err != nil {
+		t.Fatalf("%v: %v", m, err)
+	}
+	if again := marshal(parsed); !bytes.Equal(again, enc) {
+		t.Fatalf("%v: encoded again %x, want %x", m, again, enc)
+	}
+	for _, m := range []Matrix{m, parsed} {
+		if m.Len() != len(rows) {
+			t.Fatalf("Len = %d, want %d", m.Len(), len(rows))
+		}
+		for i, row := range m.All() {
+			if !slices.Equal(row, rows[i]) || m.RowLen(i) != len(row) {
+				t.Fatalf("%v: row %d = %v, RowLen %d, want %v", m, i, row, m.RowLen(i), rows[i])
+			}
+			for j, v := range row {
+				if m.At(i, j) != v {
+					t.Fatalf("%v: At(%d, %d) = %d, want %d", m, i, j, m.At(i, j), v)
+				}
+			}
+		}
+	}
+}
+
+func testMatrix(t *rapid.T) {
+	d := domainGen.Draw(t, "domain")
+	if rapid.Bool().Draw(t, "whole") {
+		n := rapid.IntRange(1, 9).Draw(t, "n")
+		d = Over(World(n), int64(n))
+	}
+	n := d.Len()
+	m := rapid.OneOf(rapid.IntRange(0, 6), rapid.Just(min(n, 9))).Draw(t, "m")
+	var others []Matrix
+	var rows [][]int64
+	for range rapid.IntRange(1, 5).Draw(t, "matrices") {
+		switch rapid.IntRange(0, 5).Draw(t, "shape") {
+		case 0:
+			row := rapid.SliceOfN(rapid.Int64Range(-5, 100), m, m).Draw(t, "row")
+			rows = table(n, m, func(_, j int) int64 { return row[j] })
+		case 1:
+			rows = make([][]int64, n)
+			for range m {
+				for i, v := range drawValues(t, d) {
+					rows[i] = append(rows[i], v)
+				}
+			}
+		case 2:
+			rows = make([][]int64, n)
+			for i := range rows {
+				rows[i] = rapid.SliceOfN(rapid.Int64Range(0, 3), 0, m).Draw(t, "row")
+			}
+		case 3:
+			rows = prefixSums(rows, rapid.Int64Range(-1, 8).Draw(t, "scale"))
+		case 4:
+			if n > 0 && len(rows) == n && !slices.ContainsFunc(rows, func(r []int64) bool { return len(r) != n }) {
+				rows = transpose(rows)
+			}
+		}
+		if len(rows) != n {
+			rows = make([][]int64, n)
+		}
+		m := NewMatrix(d, rows, others, Options{})
+		checkMatrix(t, d, rows, others, m)
+		for _, encode := range ownEncodings { // each, not only the smallest
+			if b := encode(d, rows, Options{}, 1<<30); b != nil {
+				checkMatrix(t, d, rows, others, Matrix{d, b})
+			}
+		}
+		others = append(others, m)
+	}
+}
+
+func TestMatrixRoundTrip(t *testing.T) { rapid.Check(t, testMatrix) }
+
+// TestMatrixRagged checks that rows are found where many lengths lie before them.
+func TestMatrixRagged(t *testing.T) {
+	const n = 1000
+	rows := make([][]int64, n)
+	for i := range rows {
+		rows[i] = slices.Repeat([]int64{int64(i * i % 17)}, i%3+i%2)
+	}
+	d := Over(World(n), n)
+	checkMatrix(t, d, rows, nil, NewMatrix(d, rows, nil, Options{}))
+}
+
+func TestMatrixPanics(t *testing.T) {
+	m := NewMatrix(Over(World(2), 2), table(2, 3, func(i, j int) int64 { return int64(i * j) }), nil, Options{})
+	for name, f := range map[string]func(){
+		"row":     func() { m.AppendRow(nil, 2) },
+		"element": func() { m.At(0, 3) },
+		"length":  func() { m.RowLen(-1) },
+		"zero":    func() { Matrix{}.RowLen(0) },
+		"rows":    func() { NewMatrix(Domain{}, make([][]int64, 1), nil, Options{}) },
+		"values":  func() { NewColumn(Domain{}, make([]int64, 1), Options{}) },
+		"fit":     func() { Fit(Domain{}, make([]int64, 1), Options{}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+	if m := (Matrix{}); m.Len() != 0 || m.String() == "" || len(marshal(m)) != 3 {
+		t.Error("zero Matrix is not empty")
+	}
+}
+
+func TestParseMatrixErrors(t *testing.T) {
+	d := Over(World(64), 64)
+	oblong := NewMatrix(d, table(64, 2, func(i, j int) int64 { return int64(i + j) }), nil, Options{})
+	squareOne := NewMatrix(d, table(64, 64, func(i, j int) int64 { return int64(i * j % 7) }), nil, Options{})
+	transposedOne, err := ParseMatrix([]byte("\x01\x01"), d, []Matrix{oblong, squareOne}, ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := NewMatrix(Over(World(3), 3), make([][]int64, 3), nil, Options{})
+	others := []Matrix{oblong, squareOne, transposedOne, short, {}}
+	tests := []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"UnknownEncoding", "\x07", 0, ErrCorrupt},
+		{"NoSuchMatrix", "\x00\x05", 1, ErrCorrupt},
+		{"SameRows", "\x00\x03", 1, ErrCorrupt},
+		{"SameOfZero", "\x00\x04", 1, ErrCorrupt},
+		{"SameOfTransposed", "\x00\x02", 1, ErrCorrupt},
+		{"TransposedOblong", "\x01\x00", 1, ErrCorrupt},
+		{"SumsCutOff", "\x02\x00\x50", 3, io.ErrUnexpectedEOF},
+		{"LengthOfRow", "\x03\x80\x80\x80\x80\x08\x50", 1, ErrCorrupt},
+		{"NoColumns", "\x04\x00\x50", 1, ErrCorrupt},
+		{"ManyElements", "\x05\x81\x80\x80\x02\x50\x01\x50", 1, ErrLimit},
+		{"ColumnNumber", "\x05\x02\x53\x02\x50\x51", 2, ErrCorrupt},
+		{"NegativeLengths", "\x06\x4f\x50", 1, ErrCorrupt},
+		{"NegativeLength", "\x06\xdf\x50", 1, ErrCorrupt}, // rank−1
+		{"LongRows", "\x06\x04\x80\x80\x80\x80\x08\x00\x50", 1, ErrLimit},
+		{"Trailing", "\x03\x00\x50\x00", 3, ErrCorrupt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseMatrix([]byte(tt.data), d, others, ParseOptions{})
+			checkError(t, err, tt.off, tt.want)
+		})
+	}
+	large := Over(World(MaxRank), MaxRank)
+	_, err = ParseMatrix([]byte("\x06\xe0\x50"), large, nil, ParseOptions{})
+	checkError(t, err, 1, ErrLimit)
+}
+
+// TestParseMatrixDamaged checks that every prefix is rejected, and that whatever
+// one-bit change is accepted can be read.
+func TestParseMatrixDamaged(t *testing.T) {
+	d := Over(World(16), 16)
+	for _, rows := range matrixSeeds() {
+		enc := marshal(NewMatrix(d, rows, nil, Options{}))
+		for n := range enc {
+			if _, err := ParseMatrix(enc[:n], d, nil, ParseOptions{}); err == nil {
+				t.Errorf("accepted %d of %d bytes", n, len(enc))
+			}
+		}
+		for bit := range len(enc) * 8 {
+			bad := bytes.Clone(enc)
+			bad[bit/8] ^= 1 << (bit % 8)
+			if m, err := ParseMatrix(bad, d, nil, ParseOptions{MaxLen: 1 << 10}); err == nil {
+				readMatrix(t, m, bad)
+			}
+		}
+	}
+}
+
+// matrixSeeds returns rows for 16 ranks that take several encodings.
+func matrixSeeds() [][][]int64 {
+	ragged := table(16, 3, func(i, j int) int64 { return int64(i * j % 5) })
+	ragged[3], ragged[7] = nil, ragged[7][:1]
+	return [][][]int64{
+		ragged,
+		table(16, 16, func(_, j int) int64 { return int64(100 * j) }),
+		table(16, 3, func(i, j int) int64 { return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j] }),
+		table(16, 16, func(i, j int) int64 { return int64(i*j*j) % 13 }),
+	}
+}
+
+// readMatrix reads the short ones of the first rows of m, which was parsed from
+// data.
+func readMatrix(t testing.TB, m Matrix, data []byte) {
+	t.Helper()
+	if again := marshal(m); !bytes.Equal(again, data) {
+		t.Fatalf("encoded again %x, want %x", again, data)
+	}
+	for i := range min(m.Len(), 20) {
+		n := m.RowLen(i)
+		if n > 1<<10 {
+			m.At(i, 100)
+			continue
+		}
+		row := m.AppendRow(nil, i)
+		if len(row) != n {
+			t.Fatalf("row %d has %d elements, RowLen says %d", i, len(row), n)
+		}
+		for j := range min(n, 10) {
+			if m.At(i, j) != row[j] {
+				t.Fatalf("At(%d, %d) = %d, want %d", i, j, m.At(i, j), row[j])
+			}
+		}
+	}
+}
+
+// TestParseMatrixMemory checks that what ParseMatrix allocates follows from the
+// bytes it was given.
+func TestParseMatrixMemory(t *testing.T) {
+	d := Over(World(1<<20), 1<<20)
+	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01"} {
+		if got := allocated(func() { ParseMatrix([]byte(data), d, nil, ParseOptions{}) }); got > 8<<10 {
+			t.Errorf("ParseMatrix of %x allocated %d bytes", data, got)
+		}
+	}
+	// Rows of different lengths cost an eighth of a byte each.
+	if got := allocated(func() { ParseMatrix([]byte("\x06\x06\x01\x00\x02\x00\x50"), d, nil, ParseOptions{}) }); got > 256<<10 {
+		t.Errorf("allocated %d bytes for %d rows", got, d.Len())
+	}
+}

@@ -1,0 +1,213 @@
+package rankenc
+
+import "github.com/reprise-trace/reprise/internal/wire"
+
+// Numbers of the encodings of matrices, as their first byte.
+const (
+	headSame = iota
+	headTransposed
+	headSums
+	headEqualRows
+	headSingle // one distinct column
+	headDistinct
+	headFlat
+)
+
+// ParseOptions configures [ParseMatrix]. The zero ParseOptions is the default
+// configuration.
+type ParseOptions struct {
+	// MaxLen is the largest number of rows, and of elements in a row, that are
+	// accepted where an encoding needs them to be looked through.
+	// Zero means 1<<22.
+	MaxLen int
+}
+
+// AppendBinary appends the encoding of m, without that of its domain and of the
+// matrices that it refers to, to dst and returns the extended slice. The error
+// is always nil; it is there for [encoding.BinaryAppender].
+func (m Matrix) AppendBinary(dst []byte) ([]byte, error) {
+	if m.body == nil {
+		return equalRows{}.append(dst), nil
+	}
+	return m.body.append(dst), nil
+}
+
+// MarshalBinary returns the encoding of m without that of its domain and of the
+// matrices that it refers to.
+func (m Matrix) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) }
+
+func (b equalRows) append(dst []byte) []byte {
+	dst = append(dst, headEqualRows)
+	dst = wire.AppendUvarint(dst, uint64(b.row.Len()))
+	dst, _ = b.row.AppendBinary(dst)
+	return dst
+}
+
+func (b *columns) append(dst []byte) []byte {
+	if len(b.distinct) == 1 {
+		dst = append(dst, headSingle)
+		dst = wire.AppendUvarint(dst, uint64(b.number.Len()))
+	} else {
+		dst = append(dst, headDistinct)
+		dst = wire.AppendUvarint(dst, uint64(b.number.Len()))
+		dst, _ = b.number.AppendBinary(dst)
+		dst = wire.AppendUvarint(dst, uint64(len(b.distinct)))
+	}
+	for _, c := range b.distinct {
+		dst, _ = c.AppendBinary(dst)
+	}
+	return dst
+}
+
+func (b *flat) append(dst []byte) []byte {
+	dst, _ = b.lengths.AppendBinary(append(dst, headFlat))
+	dst, _ = b.values.AppendBinary(dst)
+	return dst
+}
+
+func (b same) append(dst []byte) []byte {
+	return wire.AppendUvarint(append(dst, headSame), uint64(b.number))
+}
+
+func (b transposed) append(dst []byte) []byte {
+	return wire.AppendUvarint(append(dst, headTransposed), uint64(b.number))
+}
+
+func (b *sums) append(dst []byte) []byte {
+	dst = wire.AppendUvarint(append(dst, headSums), uint64(b.number))
+	dst, _ = b.base.AppendBinary(dst)
+	return wire.AppendVarint(dst, b.scale)
+}
+
+// ParseMatrix decodes a matrix over d that fills data. It does not retain data.
+// Others are the matrices that the one encoded was made with. An error from
+// ParseMatrix is a [*ParseError].
+func ParseMatrix(data []byte, d Domain, others []Matrix, o ParseOptions) (Matrix, error) {
+	dec := wire.NewDecoder(pkg, data)
+	m := DecodeMatrix(&dec, d, others, o)
+	dec.End("matrix")
+	if dec.Err() != nil {
+		return Matrix{}, dec.Err()
+	}
+	return m, nil
+}
+
+// DecodeMatrix reads a matrix over domain. It is for packages of this module
+// that embed one in an encoding of their own. If it fails, d has an error and
+// the matrix is empty.
+func DecodeMatrix(d *wire.Decoder, domain Domain, others []Matrix, o ParseOptions) Matrix {
+	if o.MaxLen == 0 {
+		o.MaxLen = 1 << 22
+	}
+	at := d.Offset()
+	head := d.Byte("encoding")
+	if d.Err() != nil {
+		return Matrix{}
+	}
+	var b matrixBody
+	switch head {
+	case headSame, headTransposed, headSums:
+		b = decodeReference(d, head, domain, others)
+	case headEqualRows:
+		b = equalRows{DecodeColumn(d, elements(decodeLen(d)))}
+	case headSingle, headDistinct:
+		b = decodeColumns(d, head, domain, o)
+	case headFlat:
+		b = decodeFlat(d, domain, o)
+	default:
+		d.Corrupt(at, "encoding", "%d", head)
+	}
+	if d.Err() != nil {
+		return Matrix{}
+	}
+	return Matrix{domain, b}
+}
+
+// decodeLen reads the length of a row.
+func decodeLen(d *wire.Decoder) int { return int(d.UvarintMax("length", MaxRank+1)) }
+
+func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) matrixBody {
+	at := d.Offset()
+	n := decodeLen(d)
+	if n == 0 {
+		d.Corrupt(at, "length", "0 columns")
+		return nil
+	}
+	b := &columns{number: NewColumn(Domain{}, nil, Options{})}
+	distinct := 1
+	if head == headSingle {
+		b.number = Column{elements(n), exprBody{Constant(0)}}
+	} else {
+		if n > o.MaxLen {
+			d.Limit(at, "length", "%d elements, more than %d", n, o.MaxLen)
+			return nil
+		}
+		at = d.Offset()
+		b.number = DecodeColumn(d, elements(n))
+		distinct = d.Count("distinct", 1)
+		if d.Err() != nil {
+			return nil
+		}
+		for j, v := range b.number.All() {
+			if v < 0 || v >= int64(distinct) {
+				d.Corrupt(at, "number", "column %d of %d for element %d", v, distinct, j)
+				return nil
+			}
+		}
+	}
+	for i := 0; i < distinct && d.Err() == nil; i++ {
+		b.distinct = append(b.distinct, DecodeColumn(d, domain))
+	}
+	return b
+}
+
+func decodeFlat(d *wire.Decoder, domain Domain, o ParseOptions) matrixBody {
+	at := d.Offset()
+	b := &flat{lengths: DecodeColumn(d, domain)}
+	if d.Err() != nil {
+		return nil
+	}
+	e, isExpr := b.lengths.Expr()
+	if _, constant := e.Constant(); !(isExpr && constant) && domain.Len() > o.MaxLen {
+		d.Limit(at, "lengths", "%d rows, more than %d", domain.Len(), o.MaxLen)
+		return nil
+	}
+	total, ok := b.index(o.MaxLen)
+	switch {
+	case total < 0:
+		d.Corrupt(at, "lengths", "%d elements", total)
+		return nil
+	case !ok || total > MaxRank:
+		d.Limit(at, "lengths", "%d elements", total)
+		return nil
+	}
+	b.values = DecodeColumn(d, elements(total))
+	return b
+}
+
+func decodeReference(d *wire.Decoder, head byte, domain Domain, others []Matrix) matrixBody {
+	at := d.Offset()
+	number := d.Uvarint("matrix")
+	if number >= uint64(len(others)) {
+		d.Corrupt(at, "matrix", "number %d of %d", number, len(others))
+	}
+	if d.Err() != nil {
+		return nil
+	}
+	level := copyLevel
+	if head == headSums {
+		level = sumLevel
+	}
+	r, ok := refer(others, int(number), level)
+	if !ok || r.other.Len() != domain.Len() || head == headTransposed && !square(domain, r.other) {
+		d.Corrupt(at, "matrix", "number %d has another form", number)
+		return nil
+	}
+	switch head {
+	case headSame:
+		return same{r}
+	case headTransposed:
+		return transposed{r}
+	}
+	return &sums{r, DecodeColumn(d, domain), d.Varint("scale")}
+}
