@@ -37,6 +37,9 @@ func hint(command string, err error) string {
 
 // contentHint returns how a file that holds something else than text is used.
 func contentHint(command, file, content string) string {
+	if file == "input" { // as package ti calls standard input
+		file = "FILE"
+	}
 	rest := "compress - -o OUT.rpz"
 	if command == "verify" {
 		rest = "verify TRACE.rpz -"

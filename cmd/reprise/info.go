@@ -26,8 +26,9 @@ func newInfo() *cobra.Command {
 		Short: "Show what is in a trace and what takes the space",
 		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each function,
 and the sections of the file. For a trace made from a SimGrid trace also how much
-smaller it is than the text, and than the text compressed by gzip and zstd, both
-at their best level, which takes a while for a large trace.
+smaller it is than the text, and than the text compressed as gzip and zstd, both
+at the best level of the library in this program, not by the programs of these
+names; it takes a while for a large trace.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,

@@ -141,7 +141,7 @@ func TestFailures(t *testing.T) {
 		{"cat missing.rpz", "open missing.rpz: no such file or directory"},
 		{"cat dir", "dir: is not a regular file"},
 		{"compress empty.txt -o out.rpz", "empty.txt: there is no line to compress"},
-		{"compress - -o out.rpz", "-: there is no line to compress"},
+		{"compress - -o out.rpz", "standard input: there is no line to compress"},
 		{"compress empty.txt -o -", "empty.txt: there is no line to compress"},
 		{"compress empty.txt -o ring.rpz", "empty.txt: there is no line to compress"},
 		{"compress ring.txt list.txt -o out.rpz", "ti: list.txt: is a list of files; give it alone"},
@@ -191,6 +191,21 @@ func TestFailures(t *testing.T) {
 func TestVersion(t *testing.T) {
 	if got, want := must(t, "--version"), "reprise version "+version()+"\n"; got != want || version() == "" {
 		t.Errorf("reprise --version prints %q, want %q", got, want)
+	}
+}
+
+// TestPipedHints checks what helps if a file came through standard input.
+func TestPipedHints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for name, want := range map[string]string{
+		"ring.xz":  "ti: input: compressed by xz: decompress it first, for instance xz -dc FILE | reprise compress - -o OUT.rpz",
+		"ring.rpz": "ti: input: is a trace already: reprise info FILE describes it, reprise cat FILE writes its text",
+	} {
+		r := invoke(t, readFile(t, name), "compress", "-", "-o", "out.rpz")
+		if r.status != exitFailure || r.stderr != "reprise: "+want+"\n" {
+			t.Errorf("%s: status %d, %q, want %q", name, r.status, r.stderr, want)
+		}
 	}
 }
 

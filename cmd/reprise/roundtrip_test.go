@@ -177,7 +177,7 @@ func (g *generator) Read(p []byte) (int, error) {
 			default:
 				g.line = fmt.Sprintf("%d send %d %d 1024 1\n", g.i%4, (g.i+1)%4, g.i%10)
 			}
-			if g.i%(1<<15) == 0 {
+			if g.i%(1<<15/slow) == 0 {
 				g.sample()
 			}
 		}

@@ -25,8 +25,11 @@ type summary struct {
 // inputs returns the names of the inputs, or their number if that is long.
 func (s *summary) inputs() string {
 	const most = 3
-	if len(s.Input) > most {
+	switch {
+	case len(s.Input) > most:
 		return plural(uint64(len(s.Input)), "file")
+	case len(s.Input) == 1 && s.Input[0] == "-":
+		return "standard input"
 	}
 	return strings.Join(s.Input, " ")
 }
