@@ -138,7 +138,8 @@ func (s *sample) displacement(i int, k int64) (columns, rows int64) {
 // solve returns c such that the values are c[0]·x + c[1]·y + c[2]·z + c[3] for
 // the coordinates of ranks in a grid with those extents, if it is determined by
 // neighbours in s: a step in x, then one in y, then one in z. A coordinate in
-// which there is no step gets the factor 0.
+// which there is no step gets the factor 0. It gives up at the first step that
+// contradicts those before, so that a wrong extent costs little.
 func (s *sample) solve(extents []int64) (c [4]int64, ok bool) {
 	next := 0 // lowest coordinate whose factor is not known
 	for i := 1; i < len(s.ranks) && next <= len(extents); i++ {
@@ -147,17 +148,16 @@ func (s *sample) solve(extents []int64) (c [4]int64, ok bool) {
 		for top > 0 && from[top] == to[top] {
 			top--
 		}
-		if top < next {
-			continue
-		}
 		rise, run := s.values[i]-s.values[i-1], to[top]-from[top]
 		for k := range top {
 			rise -= c[k] * (to[k] - from[k])
 		}
-		if rise%run != 0 {
+		switch {
+		case top >= next && rise%run == 0:
+			c[top], next = rise/run, top+1
+		case rise != c[top]*run:
 			return c, false
 		}
-		c[top], next = rise/run, top+1
 	}
 	c[3] = s.values[0]
 	for k, x := range coordinates(s.ranks[0], extents) {

@@ -1,0 +1,158 @@
+package rankenc
+
+import (
+	"fmt"
+	"testing"
+)
+
+// benchValues are columns over a whole group of n processes, a square number
+// and a power of two.
+var benchValues = []struct {
+	name  string
+	value func(n int) func(r int) int64
+}{
+	{"constant", func(int) func(int) int64 { return func(int) int64 { return 0 } }},
+	{"shift", func(int) func(int) int64 { return func(r int) int64 { return int64(r + 1) } }},
+	{"ring", func(n int) func(int) int64 { return func(r int) int64 { return int64((r + 1) % n) } }},
+	{"line", func(n int) func(int) int64 { return neighbour(n, false, nil, 1) }},
+	{"linear", func(int) func(int) int64 { return func(r int) int64 { return int64(3*r + 5) } }},
+	{"xor", func(int) func(int) int64 { return func(r int) int64 { return int64(r ^ 4) } }},
+	{"digits", func(n int) func(int) int64 {
+		k := int(squareRoot(int64(n)))
+		return func(r int) int64 { return int64(r%k*k + r/k) }
+	}},
+	{"digits3", func(int) func(int) int64 { return func(r int) int64 { return int64(r / 16 % 16) } }},
+	{"torus", func(n int) func(int) int64 { return neighbour(n, true, []int{int(squareRoot(int64(n)))}, 1, -1) }},
+	{"grid", func(n int) func(int) int64 { return neighbour(n, false, []int{int(squareRoot(int64(n)))}, 1, 0) }},
+	{"torus3", func(n int) func(int) int64 { return neighbour(n, true, []int{16, 16}, 1, -1, 1) }},
+	{"grid3", func(n int) func(int) int64 { return neighbour(n, false, []int{16, 16}, 1, 1, 1) }},
+	{"nearmiss", func(n int) func(int) int64 { // a grid but for the last rank
+		f := neighbour(n, false, []int{16, 16}, 1, 1, 1)
+		return func(r int) int64 { return f(r) + int64(r/(n-1))*5 }
+	}},
+	{"nearmisstorus", func(n int) func(int) int64 {
+		f := neighbour(n, true, []int{16, 16}, 1, -1, 1)
+		return func(r int) int64 { return f(r) + int64(r/(n-1)) }
+	}},
+	{"none", func(n int) func(int) int64 {
+		p := permutation(n)
+		return func(r int) int64 { return p[r] }
+	}},
+}
+
+var benchSizes = []int{1 << 16, 1 << 20}
+
+// perValue reports the time per value of the loop that just ended, and the bytes
+// per value of an encoding of so many bytes if there are any.
+func perValue(b *testing.B, values, encoded int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*values), "ns/value")
+	if encoded > 0 {
+		b.ReportMetric(float64(encoded)/float64(values), "B/value")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func forValues(b *testing.B, f func(b *testing.B, d Domain, values []int64)) {
+	for _, n := range benchSizes {
+		for _, bv := range benchValues {
+			d, values := sampleOf(n, all, bv.value(n))
+			b.Run(fmt.Sprintf("family=%s/ranks=%d", bv.name, n), func(b *testing.B) { f(b, d, values) })
+		}
+	}
+}
+
+func BenchmarkFit(b *testing.B) {
+	forValues(b, func(b *testing.B, d Domain, values []int64) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Fit(d, values, Options{Ranks: true})
+		}
+		perValue(b, len(values), 0)
+	})
+}
+
+func BenchmarkNewColumn(b *testing.B) {
+	forValues(b, func(b *testing.B, d Domain, values []int64) {
+		b.ReportAllocs()
+		var c Column
+		for b.Loop() {
+			c = NewColumn(d, values, Options{Ranks: true})
+		}
+		perValue(b, len(values), len(marshal(c)))
+	})
+}
+
+func BenchmarkColumnAt(b *testing.B) {
+	d, values := sampleOf(1<<16, all, func(r int) int64 { return int64(r*r%29) + int64(r)*1e6 })
+	bodies := map[string]body{
+		"expression": exprBody{Shift(1)},
+		"runs":       newRuns(values, 1<<30),
+		"packed":     newPacked(values, 1<<30),
+		"dictionary": newDictionary(values, 1<<30),
+		"deltas":     newDeltas(values, 1<<30),
+	}
+	for _, name := range []string{"expression", "runs", "packed", "dictionary", "deltas"} {
+		c := Column{d, bodies[name]}
+		b.Run("encoding="+name, func(b *testing.B) {
+			const reads = 1 << 12
+			i := 0
+			for b.Loop() {
+				for range reads {
+					i = (i + 7919) & (1<<16 - 1)
+					c.At(i)
+				}
+			}
+			perValue(b, reads, 0)
+		})
+	}
+}
+
+func BenchmarkSet(b *testing.B) {
+	sets := []struct {
+		name  string
+		ranks []int
+	}{
+		{"world", where(1<<20, all)},
+		{"interior", interior(1<<20, 1<<10)},
+		{"irregular", random(1<<20, 0.5)},
+	}
+	other := setOf(b, sets[1].ranks...)
+	for _, tt := range sets {
+		s := setOf(b, tt.ranks...)
+		const reads = 1 << 12
+		run := func(name string, count int, f func(k int)) {
+			b.Run(fmt.Sprintf("%s/set=%s", name, tt.name), func(b *testing.B) {
+				b.ReportAllocs()
+				k := 0
+				for b.Loop() {
+					k = (k + 7919) % len(tt.ranks)
+					f(k)
+				}
+				perValue(b, count, 0)
+			})
+		}
+		step := func(k, i int) int { return (k + i*7919) % len(tt.ranks) }
+		run("Build", len(tt.ranks), func(int) {
+			var b SetBuilder
+			for _, r := range tt.ranks {
+				b.Add(r)
+			}
+			b.Finish()
+		})
+		run("At", reads, func(k int) {
+			for i := range reads {
+				s.At(step(k, i))
+			}
+		})
+		run("Index", reads, func(k int) {
+			for i := range reads {
+				s.Index(tt.ranks[step(k, i)])
+			}
+		})
+		run("All", len(tt.ranks), func(int) {
+			for range s.All() {
+			}
+		})
+		run("Union", len(tt.ranks), func(int) { s.Union(other) })
+	}
+}
