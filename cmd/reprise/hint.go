@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -16,7 +15,6 @@ func hint(command string, err error) string {
 	var (
 		read    *ti.ReadError
 		content *ti.ContentError
-		section *merge.SectionError
 		parse   *reprise.ParseError
 	)
 	switch {
@@ -27,8 +25,7 @@ func hint(command string, err error) string {
 		return ": the trace comes first, then what it was made from"
 	case errors.Is(err, errNoTrace):
 		return ": compress it first"
-	case !errors.As(err, &parse):
-	case errors.As(err, &section) && section.Offset < 0: // repaired already
+	case !errors.As(err, &parse): // a section that is missing was lost in a repair
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +21,21 @@ func TestRankRanges(t *testing.T) {
 		if got := rankRanges(tt.ranks); got != tt.want {
 			t.Errorf("rankRanges(%v) = %q, want %q", tt.ranks, got, tt.want)
 		}
+	}
+}
+
+// TestLostRanksOrder checks that ranks that were found in any order are named in
+// theirs.
+func TestLostRanksOrder(t *testing.T) {
+	l := lostRanks{path: "a.rpz"}
+	if err := l.err(); err != nil {
+		t.Errorf("without a rank: %v", err)
+	}
+	for _, rank := range []int{9, 4, 5, 3} {
+		l.add(rank, errors.New("gone"))
+	}
+	if got, want := l.err().Error(), "a.rpz: ranks 3-5, 9 cannot be read"; got != want {
+		t.Errorf("error is %q, want %q", got, want)
 	}
 }
 
