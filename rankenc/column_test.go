@@ -35,8 +35,8 @@ var columnTests = []struct {
 			return -1
 		}
 		return int64(r ^ 5)
-	}, "-1 at 0; rank xor 5 elsewhere", 8},
-	{"TwoSpecials", 64, all, func(r int) int64 {
+	}, "rank xor 5 at 1-63; -1 elsewhere", 8},
+	{"GridAndSpecial", 64, all, func(r int) int64 {
 		switch {
 		case r < 8:
 			return -1
@@ -44,7 +44,16 @@ var columnTests = []struct {
 			return -2
 		}
 		return int64(r - 7)
-	}, "-1 at 0-7; -2 at 15-63:8; rank-7 elsewhere", 13},
+	}, "grid 8: column+1, row-1 or -2 at 8-63; -1 elsewhere", 11},
+	{"SpecialsFirst", 64, all, func(r int) int64 {
+		switch {
+		case r == 5 || r == 17:
+			return -1
+		case r == 30:
+			return -2
+		}
+		return int64(r*37%64) + 1e9
+	}, "-1 at 5-17:12; -2 at 30; 6 bits a value elsewhere", 65},
 	{"Outliers", 4096, all, func(r int) int64 {
 		if r == 77 || r == 3000 {
 			return int64(r) / 2
@@ -146,8 +155,10 @@ func testColumn(t *rapid.T) {
 			}
 		}
 	}
-	if b := fitPieces(d.list(), values, d.Size, o, math.MaxInt); b != nil {
-		checkColumn(t, d, values, Column{d, b})
+	if len(values) > 0 {
+		if b := fitPieces(d.list(), values, d.Size, o, math.MaxInt); b != nil {
+			checkColumn(t, d, values, Column{d, b})
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) ma
 		d.Corrupt(at, "length", "0 columns")
 		return nil
 	}
-	b := &columns{number: NewColumn(Domain{}, nil, Options{})}
+	b := &columns{}
 	distinct := 1
 	if head == headSingle {
 		b.number = Column{elements(n), exprBody{Constant(0)}}
@@ -144,7 +144,11 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) ma
 		}
 		at = d.Offset()
 		b.number = DecodeColumn(d, elements(n))
+		distinctAt := d.Offset()
 		distinct = d.Count("distinct", 1)
+		if distinct < 2 {
+			d.Corrupt(distinctAt, "distinct", "%d columns", distinct)
+		}
 		if d.Err() != nil {
 			return nil
 		}

@@ -102,34 +102,58 @@ type splitter struct {
 	ranks, values []int64
 	size          int64
 	options       Options
+	specials      bool // split off special values first
 	pieces        []piece
 	left          []int
-	bytes         int // of the pieces so far
 }
 
 // fitPieces returns pieces for values that no expression yields, or nil if there
-// are none or they would take limit bytes or more. Special values are split off
-// first, one by one, then again and again what the expression yields that yields
-// most.
+// are none of less than limit bytes. Again and again what the expression yields
+// that yields most is split off. If there are special values, it is also tried
+// to split these off first.
 func fitPieces(ranks, values []int64, size int64, o Options, limit int) body {
-	s := &splitter{ranks: ranks, values: values, size: size, options: o, left: make([]int, len(values)), bytes: 3}
+	var best body
+	for _, specials := range []bool{false, true} {
+		if specials && (!o.Ranks || slices.Min(values) >= 0) {
+			break
+		}
+		s := &splitter{ranks: ranks, values: values, size: size, options: o, specials: specials}
+		if b := s.split(limit); b != nil {
+			if n := len(b.append(nil)); n < limit {
+				best, limit = b, n
+			}
+		}
+	}
+	return best
+}
+
+// split returns pieces, or nil if it finds out that there are none or that they
+// take limit bytes or more.
+func (s *splitter) split(limit int) body {
+	s.left = make([]int, len(s.values))
 	for i := range s.left {
 		s.left[i] = i
 	}
-	for s.bytes < limit && len(s.pieces) < maxPieces {
+	for size := 3; len(s.pieces) < maxPieces; {
 		e, ok := s.next()
 		if !ok {
 			break
 		}
-		s.take(e)
+		n, pays := s.take(e)
+		if !pays {
+			break
+		}
+		if size += n; size >= limit {
+			return nil
+		}
 	}
-	if len(s.pieces) == 0 || s.bytes >= limit {
+	if len(s.pieces) == 0 {
 		return nil
 	}
-	ranks, values = pick(ranks, s.left), pick(values, s.left)
+	ranks, values := pick(s.ranks, s.left), pick(s.values, s.left)
 	var rest body
 	least := math.MaxInt
-	if e, ok := fitValues(ranks, values, size, o); ok {
+	if e, ok := fitValues(ranks, values, s.size, s.options); ok {
 		rest, least = exprBody{e}, len(e.append(nil))
 	}
 	rest, _ = smallestPlain(values, rest, least)
@@ -145,33 +169,52 @@ func pick(v []int64, positions []int) []int64 {
 	return picked
 }
 
-// take makes a piece of the positions left where e has the value.
-func (s *splitter) take(e Expr) {
+// yields reports whether e has that value for rank, and may have it.
+func (s *splitter) yields(e Expr, rank, value int64) bool {
+	if value < 0 && s.options.Ranks && e.family != constantNumber && !families[e.family].rim {
+		return false
+	}
+	return e.Eval(rank, s.size) == value
+}
+
+// take makes a piece of the positions left where e has the value, and returns
+// the number of bytes of the piece. It does nothing and returns false if these
+// are more than the values take as bits, unless they are special.
+func (s *splitter) take(e Expr) (size int, pays bool) {
 	var b SetBuilder
-	left := s.left[:0]
+	var left []int
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, p := range s.left {
-		if e.Eval(s.ranks[p], s.size) == s.values[p] {
+		v := s.values[p]
+		least, most = min(least, v), max(most, v)
+		if s.yields(e, s.ranks[p], v) {
 			b.Add(p)
 		} else {
 			left = append(left, p)
 		}
 	}
-	s.left = left
 	set, err := b.Finish()
 	if err != nil {
 		panic(err) // positions ascend
 	}
 	enc, _ := set.AppendBinary(nil)
-	s.bytes += len(e.append(enc))
+	size = len(e.append(enc))
+	c, constant := e.Constant()
+	special := s.options.Ranks && constant && c < 0
+	if !special && uint64(size) > bitsLen(set.Len(), width(uint64(most)-uint64(least))) {
+		return 0, false
+	}
+	s.left = left
 	s.pieces = append(s.pieces, piece{set, e})
+	return size, true
 }
 
 // next returns an expression for many of the positions left, but not for all.
 func (s *splitter) next() (Expr, bool) {
-	if s.options.Ranks {
+	if s.specials {
 		for _, p := range s.left {
 			if v := s.values[p]; v < 0 {
-				return Constant(v), s.anyLeftBut(v)
+				return Constant(v), slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
 			}
 		}
 	}
@@ -186,27 +229,17 @@ func (s *splitter) next() (Expr, bool) {
 		most int
 	)
 	for _, e := range s.guesses(ranks, values) {
-		if n := s.count(e, ranks, values); n > most {
+		n := 0
+		for i, r := range ranks {
+			if s.yields(e, r, values[i]) {
+				n++
+			}
+		}
+		if n > most {
 			best, most = e, n
 		}
 	}
 	return best, most >= max(2, len(values)/minShare) && most < len(values)
-}
-
-// anyLeftBut reports whether a value other than v is left.
-func (s *splitter) anyLeftBut(v int64) bool {
-	return slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
-}
-
-// count returns for how many ranks e yields the value.
-func (s *splitter) count(e Expr, ranks, values []int64) int {
-	n := 0
-	for i, r := range ranks {
-		if e.Eval(r, s.size) == values[i] {
-			n++
-		}
-	}
-	return n
 }
 
 // guesses returns expressions that may yield many of the values: for families of
