@@ -158,8 +158,33 @@ func testColumn(t *rapid.T) {
 	if len(values) > 0 {
 		if b := fitPieces(d.list(), values, d.Size, o, math.MaxInt); b != nil {
 			checkColumn(t, d, values, Column{d, b})
+			checkSpecial(t, b.(*pieces), values, o)
 		}
 	}
+}
+
+// checkSpecial checks that no piece computes a special value.
+func checkSpecial(t rapid.TB, b *pieces, values []int64, o Options) {
+	t.Helper()
+	for _, p := range b.pieces {
+		_, constant := p.expr.Constant()
+		f := &families[p.expr.family]
+		for _, i := range p.positions.All() {
+			if v := values[i]; o.Ranks && v < 0 && !constant && !(f.rim && v == p.expr.params[f.params-1]) {
+				t.Fatalf("%v computes %d", p.expr, v)
+			}
+		}
+	}
+}
+
+// TestColumnSpecial checks that a special value is not taken for a rank, though
+// the expression around it would have it.
+func TestColumnSpecial(t *testing.T) {
+	d, values := sampleOf(64, all, func(r int) int64 { return int64(r - 1) })
+	values[7], values[9] = -2, -2
+	b := fitPieces(d.list(), values, d.Size, Options{Ranks: true}, math.MaxInt)
+	checkSpecial(t, b.(*pieces), values, Options{Ranks: true})
+	checkColumn(t, d, values, Column{d, b})
 }
 
 func TestColumnRoundTrip(t *testing.T) { rapid.Check(t, testColumn) }
@@ -293,13 +318,13 @@ func TestParseColumnErrors(t *testing.T) {
 // TestColumnOverlap checks that pieces of hostile input that overlap, so that
 // other positions are more than was said, are read without a failure.
 func TestColumnOverlap(t *testing.T) {
-	data := "\x24\x02" + "\x02\x00\x3d\x40" + "\x02\x00\x00\x41" + "\x20\x01\x08"
+	data := "\x24\x02" + "\x02\x00\x3d\x40" + "\x02\x00\x00\x41" + "\x21\x08\x01\x01"
 	c, err := ParseColumn([]byte(data), Over(World(64), 64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range c.All() {
-		if i < 62 && v != minConstant || i >= 62 && v != 4 {
+		if i < 62 && v != minConstant || i >= 62 && v != 5 {
 			t.Errorf("value %d = %d", i, v)
 		}
 	}

@@ -218,6 +218,20 @@ func TestExprRoundTrip(t *testing.T) {
 	})
 }
 
+// TestExprShort checks the expressions around the limits of those of one byte.
+func TestExprShort(t *testing.T) {
+	for c := int64(-300); c <= 300; c++ {
+		for _, e := range []Expr{Constant(c), Shift(c)} {
+			checkExpr(t, e)
+			_, constant := e.Constant()
+			want := constant && c >= -16 && c < 112 || !constant && c >= -32 && c < 32
+			if enc := marshal(e); (len(enc) == 1) != want {
+				t.Errorf("%v in %d bytes", e, len(enc))
+			}
+		}
+	}
+}
+
 // domainGen draws subsets of a group: all, a colour class, interior, rim, some.
 var domainGen = rapid.Custom(func(t *rapid.T) Domain {
 	n := rapid.IntRange(1, 130).Draw(t, "size")

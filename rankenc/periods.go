@@ -11,7 +11,7 @@ import (
 // is evaluated for all ranks.
 
 // maxBreaks is how many changes of step are looked at.
-const maxBreaks = 4
+const maxBreaks = 6
 
 // periods returns candidates for the length of a row, without duplicates, in an
 // order that depends on s alone.
@@ -40,28 +40,37 @@ func (s *sample) periods() []int64 {
 	c.addDifferences(gaps)
 	c.addDifferences(offsets)
 	c.add(squareRoot(s.size))
+	for _, k := range c.list {
+		if k%2 == 0 {
+			c.add(k / 2) // rows of which every other one looks the same
+		}
+	}
 	s.candidates = c.list
 	return c.list
 }
 
 // planes returns candidates for the number of rows of length k in a plane: rows
-// at which the values stop following from those one row before, which is what
-// same reports of two positions.
+// at which the values stop following from those one row before, or two where
+// every other process of a row is missing, which is what same reports of two
+// positions.
 func (s *sample) planes(k int64, same func(i, j int) bool) []int64 {
-	var rows []int64
-	for i, j := 0, 0; i < len(s.ranks) && len(rows) < maxBreaks; i++ {
-		for s.ranks[j] < s.ranks[i]-k {
-			j++
-		}
-		row := floorDiv(s.ranks[i], k)
-		if s.ranks[j] == s.ranks[i]-k && (len(rows) == 0 || rows[len(rows)-1] != row) && !same(i, j) {
-			rows = append(rows, row)
-		}
-	}
 	c := candidates{limit: s.size / k, list: make([]int64, 0, 16)}
-	c.addDifferences(rows)
-	for _, row := range rows {
-		c.add(s.rows(k) - row)
+	for lag := k; lag <= 2*k && c.limit >= 2; lag += k {
+		var rows []int64
+		i, _ := slices.BinarySearch(s.ranks, s.ranks[0]+lag)
+		for j := 0; i < len(s.ranks) && len(rows) < maxBreaks; i++ {
+			for s.ranks[j] < s.ranks[i]-lag {
+				j++
+			}
+			row := floorDiv(s.ranks[i], k)
+			if s.ranks[j] == s.ranks[i]-lag && (len(rows) == 0 || rows[len(rows)-1] != row) && !same(i, j) {
+				rows = append(rows, row)
+			}
+		}
+		c.addDifferences(rows)
+		for _, row := range rows {
+			c.add(s.rows(k) - row)
+		}
 	}
 	return c.list
 }

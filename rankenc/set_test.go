@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"pgregory.net/rapid"
 )
 
@@ -176,6 +177,27 @@ func TestSetBitmap(t *testing.T) {
 		if got := s.Union(setOf(t, ranks[:len(ranks)/2]...)); !got.Equal(s) {
 			t.Errorf("density %v: union with a subset differs", p)
 		}
+	}
+}
+
+// TestSetBitmapCanonical checks that of two bitmaps of the same ranks only the
+// smaller one is accepted.
+func TestSetBitmapCanonical(t *testing.T) {
+	ranks := append(random(1<<16, 0.5), where(1<<17, func(r int) bool { return r >= 1<<16+100 })...)
+	s := setOf(t, ranks...)
+	if s.bitmap == nil {
+		t.Fatal("not a bitmap")
+	}
+	checkSet(t, s, ranks)
+	large := roaring.New()
+	for _, r := range ranks {
+		large.Add(uint32(r)) // no run containers
+	}
+	enc := appendBitmap(nil, large)
+	_, err := ParseSet(enc)
+	checkError(t, err, 3, ErrCorrupt)
+	if len(enc) <= len(marshal(s)) {
+		t.Errorf("%d bytes, not more than %d", len(enc), len(marshal(s)))
 	}
 }
 
@@ -349,6 +371,14 @@ func TestParseSetMemory(t *testing.T) {
 		if got := allocated(func() { ParseSet(data) }); got > 32<<10 {
 			t.Errorf("ParseSet of %x allocated %d bytes", data, got)
 		}
+	}
+	var items []item // a list that is long enough for a bitmap, of 2²⁷ ranks
+	for k := range uint32(4) {
+		items = append(items, item{start: k << 28, length: k + 1, depth: 1, dims: [maxDepth]dim{{8, 1 << 25}}})
+	}
+	list := appendItems(nil, items)
+	if got := allocated(func() { ParseSet(list) }); got > 4<<10 || len(list) <= minBitmap {
+		t.Errorf("ParseSet of a list of %d bytes allocated %d bytes", len(list), got)
 	}
 	enc := marshal(setOf(t, random(200_000, 0.5)...))
 	if got := allocated(func() { ParseSet(enc) }); got > uint64(500*len(enc)) {
