@@ -21,7 +21,7 @@ var columnTests = []struct {
 	bytes int
 }{
 	{"Runs", 64, all, func(r int) int64 { return []int64{3, 7, 4, 1}[r/20] }, "4 runs", 9},
-	{"Deltas", 640, all, func(r int) int64 { return int64(1_000_000*r + r*r%7) }, "10 blocks of deltas", 318},
+	{"Deltas", 200, all, func(r int) int64 { return int64(1_000_000*r + r*r%7) }, "4 blocks of deltas", 105},
 	{"Dictionary", 64, all, func(r int) int64 { return []int64{5, 1e6, 1e12}[r*r%29%3] }, "3 distinct values", 28},
 	{"Packed", 64, all, func(r int) int64 { return int64(r*r%29) + 1e9 }, "5 bits a value", 47},
 	{"RimAndInterior", 64, all, func(r int) int64 {

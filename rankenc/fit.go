@@ -60,8 +60,10 @@ type Options struct {
 // nothing but the arguments. That none was found does not prove that there is
 // none: a grid is looked for where the values show its rows.
 //
-// Fit takes time in proportion to the number of values, which must be that of
-// the positions of d, or it panics.
+// Fit takes time in proportion to the number of values, plus sorting if ranks do
+// not ascend: each family looks at a bounded number of candidates, and gives up
+// each at the first value that contradicts it. The values must be as many as the
+// positions of d, or it panics.
 func Fit(d Domain, values []int64, o Options) (Expr, bool) {
 	if d.Len() != len(values) {
 		panic("rankenc: not as many values as ranks")

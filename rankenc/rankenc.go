@@ -23,9 +23,10 @@ const MaxRank = 1<<31 - 2
 
 // Relative returns value as seen from rank, the displacement from one to the
 // other in a group of size processes: r with −size/2 < r ≤ size/2 and
-// (rank + r) mod size = value. What is no rank of the group, such as a negative
-// special value, is returned as it is minus size, and so stays distinct. A
-// tracer that has no [Column] to fit may write this in place of value.
+// (rank + r) mod size = value. What is no rank of the group stays distinct from
+// these: of a negative special value, size is subtracted, which must not
+// overflow, and other values are returned as they are. A tracer that has no
+// [Column] to fit may write this in place of value.
 func Relative(value, rank, size int64) int64 {
 	if value < 0 {
 		return value - size
