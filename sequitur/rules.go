@@ -1,11 +1,11 @@
 package sequitur
 
-// This file keeps the two invariants of the grammar. reduce and match replace
-// repeated digrams by a rule, inline dissolves a rule that is used once, and
-// merge joins adjacent runs of one symbol. Each leaves the nodes whose digram
-// is new in b.changed; settleChanges looks at them until none is left. A node
-// on that list may be freed and used again before its turn: looking at a
-// digram that needs nothing done does nothing.
+// This file keeps the invariants of the grammar. reduce and match replace
+// repeated digrams by a rule, extend lengthens one, inline dissolves a rule that
+// is used once, and merge joins adjacent runs of one symbol. Each leaves the
+// nodes whose digram is new in b.changed; settleChanges looks at them until none
+// is left. A node on that list may be freed and used again before its turn:
+// looking at a digram that needs nothing done does nothing.
 
 // reduce replaces the last node of the start rule and count repetitions of the
 // open run by a rule, if their digram occurs elsewhere, and reports whether it
