@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -247,5 +248,47 @@ func TestMemory(t *testing.T) {
 	read() // what is allocated once only
 	if got := allocated(read); got > 64<<10 {
 		t.Errorf("a file of %d bytes allocated %d bytes", file.Len(), got)
+	}
+}
+
+// TestBombs checks that a file of some kilobytes whose sections expand to many
+// megabytes costs no more memory than the limits allow, and little if it is
+// refused.
+func TestBombs(t *testing.T) {
+	forge := func(rules int) []byte {
+		grammar := wire.AppendUvarint(nil, uint64(rules)) // each unused: 0 1
+		grammar = append(grammar, bytes.Repeat([]byte("\x02\x00\x04"), rules)...)
+		var (
+			table cst.Table
+			file  bytes.Buffer
+		)
+		table.Intern(table.Declare(barrier))
+		w := format.NewWriter(&file, format.Options{})
+		w.Add(merge.KindRun, 0, []byte("\x01\x00\x00"))
+		w.Add(merge.KindFunctions, 0, table.AppendFunctions(nil))
+		w.Add(merge.KindSignatures, 0, table.AppendSignatures(nil))
+		w.Add(merge.KindGrammar, 0, grammar)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return file.Bytes()
+	}
+	for _, tt := range []struct {
+		rules int
+		want  error
+		most  uint64
+	}{
+		{5 << 20, ErrCorrupt, 64 << 20}, // 15 MiB of content, which grows while it is decoded, and 5 MiB to look at it
+		{6 << 20, ErrLimit, 4 << 20},
+	} {
+		data := forge(tt.rules)
+		got := allocated(func() {
+			if _, err := openBytes(t, data).Rank(0); !errors.Is(err, tt.want) {
+				t.Errorf("%d rules: err = %v, want %v", tt.rules, err, tt.want)
+			}
+		})
+		if got > tt.most {
+			t.Errorf("a file of %d bytes allocated %d", len(data), got)
+		}
 	}
 }

@@ -62,20 +62,23 @@ func openFile(f *os.File) (*Trace, error) {
 }
 
 // OpenReader opens the trace in the size bytes that r reads. Ranks are read
-// from r when they are asked for.
+// from r when they are asked for. A section whose content is more than 256 times
+// as long as the whole file, and longer than 16 MiB, is refused with ErrLimit:
+// no trace is as regular as that and as long, but a file made to exhaust memory
+// is. Use [OpenContainer] for other limits.
 func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
-	file, err := format.NewReader(r, size, format.Options{})
+	const most = 1 << 30
+	file, err := format.NewReader(r, size, format.Options{MaxContent: max(16<<20, min(size, most/256)*256)})
 	if err != nil {
 		return nil, err
 	}
 	return OpenContainer(file)
 }
 
-// OpenContainer opens the trace in a container. It is for files from strangers,
-// since the container was opened with limits that the caller chose, and for
-// what [format.Salvage] found in a damaged file. Reading a rank holds some 40
-// times the content of its sections, and as much again when its signatures are
-// decoded; [format.Options] bounds that content.
+// OpenContainer opens the trace in a container that was opened with limits that
+// the caller chose, or that [format.Salvage] found in a damaged file. Reading a
+// rank holds some 40 times the content of its sections, and as much again when
+// its signatures are decoded; [format.Options] bounds that content.
 func OpenContainer(file *format.Reader) (*Trace, error) {
 	parts, err := merge.Open(file)
 	if err != nil {

@@ -37,16 +37,64 @@ type rule struct {
 func (b *Builder) newNode(r ref, count uint32) uint32 {
 	if x := b.freeNode; x != 0 {
 		b.freeNode = b.nodes[x].next
+		b.freeNodes--
 		b.nodes[x] = node{ref: r, count: count}
 		return x
 	}
-	b.nodes = append(b.nodes, node{ref: r, count: count})
+	b.nodes = append(grown(b.nodes), node{ref: r, count: count})
 	return uint32(len(b.nodes) - 1)
 }
 
 func (b *Builder) dropNode(x uint32) {
 	b.nodes[x] = node{next: b.freeNode, ref: freed}
 	b.freeNode = x
+	b.freeNodes++
+}
+
+// grown returns s with room for one more element. It grows by an eighth, so
+// that little of what a Builder holds is room.
+func grown[T any](s []T) []T {
+	if len(s) < cap(s) {
+		return s
+	}
+	return append(make([]T, 0, len(s)+len(s)/8+16), s...)
+}
+
+// minCompact is the number of nodes below which the arena is left as it is.
+const minCompact = 1024
+
+// compact moves the nodes together if more than an eighth of them are free, and
+// fits the digram table to the digrams. Its cost is that of as many appends. No
+// node may be referred to but from nodes, rules and table.
+func (b *Builder) compact() {
+	if len(b.nodes) < minCompact || 8*b.freeNodes <= len(b.nodes) {
+		return
+	}
+	to := make([]uint32, len(b.nodes)) // where each node goes
+	live := make([]node, 0, (len(b.nodes)-b.freeNodes)*9/8+16)
+	for x, n := range b.nodes {
+		if n.ref != freed || n.count != 0 {
+			to[x] = uint32(len(live))
+			live = append(live, n)
+		}
+	}
+	for i := range live {
+		live[i].next, live[i].prev = to[live[i].next], to[live[i].prev]
+	}
+	for i := range b.rules {
+		b.rules[i].guard = to[b.rules[i].guard]
+	}
+	for i, s := range b.table.slots {
+		b.table.slots[i].node = to[s.node]
+	}
+	b.nodes, b.freeNode, b.freeNodes = live, 0, 0
+	n := minSlots
+	for b.table.used >= n/4*3 {
+		n *= 2
+	}
+	if n < len(b.table.slots) {
+		b.table.resize(n)
+	}
 }
 
 func (b *Builder) newRule(first Symbol) uint32 {
@@ -54,7 +102,7 @@ func (b *Builder) newRule(first Symbol) uint32 {
 	if r != 0 {
 		b.freeRule = b.rules[r].uses
 	} else {
-		b.rules = append(b.rules, rule{})
+		b.rules = append(grown(b.rules), rule{})
 		r = uint32(len(b.rules) - 1)
 	}
 	g := b.newNode(ruleRef(r), 0)

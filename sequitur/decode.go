@@ -34,16 +34,12 @@ func Parse(data []byte, o Options) (*Grammar, error) {
 	}
 	p := parser{Decoder: wire.NewDecoder("sequitur", data), max: o.MaxLen}
 	n := p.Count("rules", 2)
-	p.g.ends = make([]uint32, 0, n)
 	p.used = make([]bool, n)
+	if symbols := p.survey(n); p.Err() == nil {
+		p.g.symbols, p.g.ends = make([]symbol, 0, symbols), make([]uint32, 0, n)
+	}
 	for r := 0; r < n && p.Err() == nil; r++ {
 		p.rule(r, r == n-1)
-	}
-	p.End("symbol")
-	for r := 0; r < n-1 && p.Err() == nil; r++ {
-		if !p.used[r] {
-			p.Corrupt(p.Offset(), "rules", "rule %d of %d is not used", r, n)
-		}
 	}
 	if p.Err() != nil {
 		return nil, p.Err()
@@ -62,20 +58,51 @@ type parser struct {
 	max  uint64 // longest expansion
 }
 
-// rule reads rule r, which may refer to the rules before it.
-func (p *parser) rule(r int, start bool) {
+// survey returns the number of symbols in the n rules that follow, after a look
+// at each: so that the symbols, which take far more memory than the input, are
+// allocated once, and not for rules that are not used.
+func (p *parser) survey(n int) (symbols int) {
+	begin := p.Decoder
+	for r := 0; r < n && p.Err() == nil; r++ {
+		m := p.length(r, r == n-1)
+		for i := 0; i < m && p.Err() == nil; i++ {
+			p.symbol(r)
+		}
+		symbols += m
+	}
+	p.End("symbol")
+	for r := 0; r < n-1 && p.Err() == nil; r++ {
+		if !p.used[r] {
+			p.Corrupt(p.Offset(), "rules", "rule %d of %d is not used", r, n)
+		}
+	}
+	if p.Err() != nil {
+		return 0
+	}
+	p.Decoder = begin
+	return symbols
+}
+
+// length reads the number of symbols of rule r.
+func (p *parser) length(r int, start bool) int {
 	at := p.Offset()
 	n := p.Count("symbols", 1)
 	switch {
 	case p.Err() != nil:
-		return
+		return 0
 	case n == 0 || n == 1 && !start:
 		p.Corrupt(at, "symbols", "%d in rule %d", n, r)
-		return
-	case len(p.g.symbols)+n > math.MaxUint32:
+		return 0
+	case uint64(len(p.g.symbols)+n) > math.MaxUint32:
 		p.Limit(at, "symbols", "more than %d", uint32(math.MaxUint32))
-		return
+		return 0
 	}
+	return n
+}
+
+// rule reads rule r, which may refer to the rules before it.
+func (p *parser) rule(r int, start bool) {
+	n := p.length(r, start)
 	begin := len(p.g.symbols)
 	var end uint64
 	for range n {

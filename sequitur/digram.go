@@ -1,6 +1,9 @@
 package sequitur
 
-import "math/bits"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // digrams maps a digram, two adjacent symbols with their counts, to the node
 // of its left symbol. It is an open-addressing hash table with linear probing;
@@ -18,10 +21,16 @@ type slot struct {
 
 const minSlots = 64
 
+// hashKey makes the hashes of a process unknown to whoever writes its input,
+// who could otherwise have all digrams share one. No result depends on it.
+var hashKey = [2]uint64{rand.Uint64(), rand.Uint64()}
+
 func hashDigram(x, y node) uint32 {
-	h := (uint64(x.ref) | uint64(x.count)<<32) * 0x9e3779b97f4a7c15
-	h = (bits.RotateLeft64(h, 29) ^ uint64(y.ref) ^ uint64(y.count)<<32) * 0xd6e8feb86659fd93
-	return uint32(h >> 32)
+	hi, lo := bits.Mul64(
+		(uint64(x.ref)|uint64(x.count)<<32)^hashKey[0],
+		(uint64(y.ref)|uint64(y.count)<<32)^hashKey[1])
+	h := hi ^ lo
+	return uint32(h ^ h>>32)
 }
 
 func sameSymbol(x, y node) bool { return x.ref == y.ref && x.count == y.count }
@@ -65,9 +74,12 @@ func (t *digrams) place(s slot) {
 	t.slots[i] = s
 }
 
-func (t *digrams) grow() {
+func (t *digrams) grow() { t.resize(max(minSlots, 2*len(t.slots))) }
+
+// resize moves the entries to a table of n slots, more than there are entries.
+func (t *digrams) resize(n int) {
 	old := t.slots
-	t.slots = make([]slot, max(minSlots, 2*len(old)))
+	t.slots = make([]slot, n)
 	for _, s := range old {
 		if s.node != 0 {
 			t.place(s)

@@ -21,9 +21,16 @@
 // # Cost
 //
 // Appending takes amortized constant time, whatever the length of the input,
-// the length of a loop's body and the depth of the grammar. A Builder holds at
-// most 48 bytes for each symbol of the grammar, and reading holds one frame for
-// each level of its depth.
+// the length of a loop's body and the depth of the grammar; on irregular input,
+// the grammar outgrows the processor's caches, and then memory sets the time. A
+// Builder holds at most 48 bytes for each symbol of the grammar once there are a
+// thousand, and some 60 more for each different count of 2³¹ or above that was
+// in it. Reading holds one frame for each level of the grammar's depth.
+//
+// What repeats is found greedily. In a loop in which one inner loop runs in
+// several places with different counts, what is folded first can hide the outer
+// loop for as many rounds as the inner one runs: the grammar is then larger than
+// it need be by as many rules.
 //
 // # Encoding
 //

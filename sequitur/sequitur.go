@@ -33,13 +33,14 @@ type Builder struct {
 	cursor []frame // path from the body of open.ref to the prediction; empty at its start
 	credit int     // levels the cursor may still descend
 
-	nodes    []node
-	freeNode uint32
-	rules    []rule // rules[0] is the start rule
-	freeRule uint32
-	table    digrams
-	changed  []uint32 // nodes whose digram has to be looked at
-	pending  []run    // scratch of flush
+	nodes     []node
+	freeNode  uint32
+	freeNodes int
+	rules     []rule // rules[0] is the start rule
+	freeRule  uint32
+	table     digrams
+	changed   []uint32 // nodes whose digram has to be looked at
+	pending   []run    // scratch of flush
 
 	big      []uint64 // counts that do not fit a node
 	bigIndex map[uint64]uint32
@@ -106,6 +107,7 @@ func (b *Builder) append(s Symbol, n uint64) {
 		case b.open.count > 0 && b.closeRun():
 			b.predict()
 		default:
+			b.compact()
 			b.n += n
 			b.open, b.rest = run{ref(s), n}, false
 			b.predict()

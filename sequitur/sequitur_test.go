@@ -413,3 +413,43 @@ func TestBuilderReuse(t *testing.T) {
 		})
 	})
 }
+
+// TestCompact checks a grammar that loses most of its symbols again and again.
+func TestCompact(t *testing.T) {
+	var b Builder
+	var in []Symbol
+	compacted := false
+	for range 3 {
+		for _, s := range suffixes(600) {
+			before := len(b.nodes)
+			b.Append(s)
+			compacted = compacted || len(b.nodes) < before
+			in = append(in, s)
+		}
+		in = append(in, 1000)
+		b.Append(1000)
+	}
+	if !compacted {
+		t.Error("the arena was never compacted")
+	}
+	g := b.Finish()
+	if !slices.Equal(expand(t, g), in) {
+		t.Error("expansion differs from the input")
+	}
+	checkInvariants(t, g)
+}
+
+// TestHash checks that digrams that once had one hash spread over the table:
+// with the key of this process unknown, no input can be made to collide.
+func TestHash(t *testing.T) {
+	found := make(map[uint32]int)
+	for i := range uint32(1 << 16) {
+		found[hashDigram(node{ref: ref(i), count: 1}, node{ref: ref(i ^ 1), count: 1})>>16]++
+		found[hashDigram(node{ref: 7, count: i + 1}, node{ref: 9, count: 1})>>16]++
+	}
+	for h, n := range found {
+		if n > 40 { // 2 are expected
+			t.Errorf("%d digrams share the upper half %04x of their hash", n, h)
+		}
+	}
+}
