@@ -4,8 +4,12 @@
 // A [Reader] yields the lines of a trace as calls, a [Writer] or a [RankWriter]
 // turns calls into lines again. Every action is a [cst.Function] with named
 // parameters, listed by [Functions]; [Lookup] finds the function that a trace of
-// another kind names. Writing what was read gives back the same bytes, whatever
-// was read.
+// another kind names.
+//
+// Writing what was read from one file gives back the bytes of its text, whatever
+// it holds. Of several files a [Writer] gives their texts one after the other, with
+// a line feed where one is missing between them. The list that names the files,
+// and comments in it, are not part of what is read.
 //
 // # Format
 //

@@ -246,7 +246,7 @@ func TestReadFailures(t *testing.T) {
 	boom := errors.New("boom")
 	random := make([]byte, 0, 1<<16) // to keep the compressed text longer than what is cut off
 	for i := range 1 << 14 {
-		random = fmt.Appendf(random, "0 waitall %d\n", i*i*2654435761%1000003)
+		random = fmt.Appendf(random, "0 waitall %d\n", int64(i)*int64(i)*2654435761%1000003)
 	}
 	cut := func(s string) io.Reader { return strings.NewReader(s[:len(s)/2]) }
 	tests := []struct {

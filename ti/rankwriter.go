@@ -22,7 +22,7 @@ type RankWriter struct {
 // A rankFile is the file of one rank.
 type rankFile struct {
 	lines   lines
-	created bool
+	created bool // by the RankWriter, which may remove only what it created
 }
 
 // errClosed is the error of a RankWriter that was closed.
@@ -42,7 +42,10 @@ func CreateRanks(dir, name string, ranks int) (*RankWriter, error) {
 		return nil, fmt.Errorf("ti: %w: %d ranks", ErrLimit, ranks)
 	}
 	w := &RankWriter{dir: dir, name: name, limit: maxRankText}
-	if err := appendFile(w.list(), os.O_CREATE|os.O_EXCL, nil); err != nil {
+	if opened, err := appendFile(w.list(), os.O_CREATE|os.O_EXCL, nil); err != nil {
+		if opened {
+			os.Remove(w.list())
+		}
 		return nil, err
 	}
 	w.ranks = make([]rankFile, ranks)
@@ -92,8 +95,8 @@ func (w *RankWriter) flush(rank int) {
 	if !f.created {
 		flags = os.O_CREATE | os.O_EXCL
 	}
-	err := appendFile(filepath.Join(w.dir, w.file(rank)), flags, f.lines.buf)
-	f.created = f.created || !errors.Is(err, os.ErrExist)
+	opened, err := appendFile(filepath.Join(w.dir, w.file(rank)), flags, f.lines.buf)
+	f.created = f.created || opened
 	w.size -= len(f.lines.buf)
 	f.lines.buf = nil
 	if err != nil {
@@ -115,7 +118,7 @@ func (w *RankWriter) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := appendFile(w.list(), os.O_APPEND, list); err != nil {
+	if _, err := appendFile(w.list(), os.O_APPEND, list); err != nil {
 		w.remove(err)
 		return w.err
 	}
@@ -143,18 +146,19 @@ func (w *RankWriter) remove(err error) {
 }
 
 // appendFile opens a file, with flags besides those for writing, appends text and
-// closes it.
-func appendFile(path string, flags int, text []byte) error {
+// closes it. It reports whether the file was opened, which an error of writing to
+// it does not change.
+func appendFile(path string, flags int, text []byte) (opened bool, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0o666)
 	if err != nil {
-		return fmt.Errorf("ti: %w", err)
+		return false, fmt.Errorf("ti: %w", err)
 	}
 	_, err = f.Write(text)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return fmt.Errorf("ti: %w", err)
+		return true, fmt.Errorf("ti: %w", err)
 	}
-	return nil
+	return true, nil
 }

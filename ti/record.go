@@ -39,7 +39,7 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 		}
 		if last == nil || c.Rank != last.rank {
 			if last = ranks[c.Rank]; last == nil {
-				last = &rankRecorder{rank: c.Rank, numbers: make([]int, len(functions))}
+				last = &rankRecorder{rank: c.Rank}
 				ranks[c.Rank] = last
 			}
 		}
@@ -47,9 +47,10 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 		order.Append(sequitur.Symbol(c.Rank))
 	}
 	run := merge.Run{Source: Source, Interleaving: order.Finish()}
-	var parts []merge.Part
+	parts := make([]merge.Part, 0, len(ranks))
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		parts = append(parts, ranks[rank].Finish(rank))
+		delete(ranks, rank)
 		run.Ranks = rank + 1
 	}
 	return run, parts, nil
@@ -58,13 +59,20 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 // A rankRecorder records the calls of one rank.
 type rankRecorder struct {
 	tracer.Recorder
-	rank    int
-	numbers []int // by index of Functions, the number in the Recorder plus one, or 0
+	rank int
+
+	// numbers holds, by index of Functions, the number in the Recorder plus one,
+	// or 0. It reaches to the last function of the rank: a run may have many ranks
+	// of few calls.
+	numbers []uint16
 }
 
 func (r *rankRecorder) call(functions []cst.Function, c Call) {
-	if r.numbers[c.Function] == 0 {
-		r.numbers[c.Function] = r.Declare(functions[c.Function]) + 1
+	if more := c.Function + 1 - len(r.numbers); more > 0 {
+		r.numbers = append(r.numbers, make([]uint16, more)...)
 	}
-	r.Call(r.numbers[c.Function]-1, c.Args...)
+	if r.numbers[c.Function] == 0 {
+		r.numbers[c.Function] = uint16(r.Declare(functions[c.Function]) + 1)
+	}
+	r.Call(int(r.numbers[c.Function])-1, c.Args...)
 }

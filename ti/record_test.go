@@ -3,6 +3,7 @@ package ti
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -75,5 +76,26 @@ func TestRecordStops(t *testing.T) {
 	})
 	if err != enough || steps != 3 {
 		t.Errorf("err = %v after %d steps, want %v after 3", err, steps, enough)
+	}
+}
+
+// TestRecordMemory checks what a rank of one call costs: a run may have many.
+func TestRecordMemory(t *testing.T) {
+	const ranks, limit = 1 << 16, 2800
+	var text strings.Builder
+	for rank := range ranks {
+		fmt.Fprintf(&text, "%d init\n", rank)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, parts, err := Record(NewReader(strings.NewReader(text.String()), Options{}), nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(parts) != ranks {
+		t.Fatalf("%d parts, %v", len(parts), err)
+	}
+	got := (after.TotalAlloc - before.TotalAlloc) / ranks
+	t.Logf("allocated %d bytes for each rank", got)
+	if got > limit {
+		t.Errorf("allocated %d bytes for each rank, at most %d", got, limit)
 	}
 }

@@ -42,6 +42,31 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+// TestWriteSeveral checks that the calls of several files are written as their
+// texts one after the other, each from a new line, without the list that named
+// them.
+func TestWriteSeveral(t *testing.T) {
+	tests := []struct{ name, first, second, want string }{
+		{"Lines", "0 init\n0 wait 01\n", "# comment\n1 init\n", "0 init\n0 wait 01\n# comment\n1 init\n"},
+		{"NoLastLineFeed", "0 init\n", "1 init", "0 init\n1 init"},
+		{"NoLineFeedBetween", "0 init", "1 init\n", "0 init\n1 init\n"},
+		{"Empty", "", "\n1 init\n", "\n1 init\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := files(t, map[string]string{"a": tt.first, "b": tt.second, "list": "# comment\na\nb\n"})
+			r, err := Open([]string{filepath.Join(dir, "list")}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if got := write(t, readAll(t, r)); got != tt.want {
+				t.Errorf("wrote %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestWriterError(t *testing.T) {
 	boom := errors.New("boom")
 	w := NewWriter(failing{boom})

@@ -1,6 +1,6 @@
-// Package wire is the only place of the module that touches encoded bytes: a
-// cursor over input nobody vouches for, the variable-length integers, the
-// checksum, and the error that says where input was rejected.
+// Package wire holds what the encodings of the module share: a cursor over input
+// nobody vouches for, the variable-length integers, the checksum, and the error
+// that says where input was rejected.
 //
 // # Integers
 //
