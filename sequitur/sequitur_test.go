@@ -356,6 +356,32 @@ func TestManySymbols(t *testing.T) {
 	if got := b.Finish().Len(); got != 1<<63-1 {
 		t.Errorf("Len = %d, want 2⁶³−1", got)
 	}
+	b.Append(3)
+	b.AppendRun(3, maxLen-2)
+	b.Append(3)
+	mustPanic(t, "one symbol too many in an open run", func() { b.Append(3) })
+}
+
+// TestFlush checks that giving up a prediction late in a long body changes as
+// little as giving it up early.
+func TestFlush(t *testing.T) {
+	const body = 1000
+	for _, at := range []Symbol{2, body / 2, body - 2} {
+		var b Builder
+		for range 5 {
+			for s := range Symbol(body) {
+				b.Append(s)
+			}
+		}
+		for s := range at {
+			b.Append(s)
+		}
+		before := len(b.nodes)
+		b.Append(body)
+		if len(b.pending) > 2 || len(b.nodes) > before+8 {
+			t.Errorf("a departure after %d symbols: %d runs appended, %d nodes more", at, len(b.pending), len(b.nodes)-before)
+		}
+	}
 }
 
 func TestAlphabet(t *testing.T) {
