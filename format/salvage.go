@@ -3,8 +3,10 @@ package format
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -33,13 +35,16 @@ func (l Loss) String() string {
 
 // Salvage walks a file from front to back, without its index, and returns a
 // Reader of the sections whose checksums hold, and what lies between them, in
-// the order of the file. No losses means that every byte of the file is sound.
+// the order of the file. No losses means that all checksums hold, unless they are
+// skipped, and that [NewReader] gives the same sections; no content is decoded.
 // A section is valid only in its place: what follows bytes that were inserted or
 // removed is lost.
 //
 // Salvage takes time linear in size. Memory grows with the number of sections
 // and of losses, of which there may be one for every 3 bytes of
-// [Options.MaxIndex].
+// [Options.MaxIndex], and with the index, which is reported as a loss if it is
+// not valid, exceeds that limit or, nothing else being lost, is not that of the
+// sections.
 //
 // An error means that nothing was found: there is no container, or one of a
 // later version. If the limit is exceeded, Salvage returns what it found so far
@@ -64,6 +69,10 @@ func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 		return nil, nil, err
 	case headerErr != nil && len(s.entries) == 0:
 		return nil, nil, headerErr
+	case indexErr == nil && limitErr == nil:
+		if err := s.index(); err != nil {
+			return nil, nil, err
+		}
 	}
 	s.finish(indexErr)
 	fr, err := newReader(r, size, s.o, s.entries)
@@ -221,6 +230,24 @@ func (s *salvage) endLoss() {
 		l.Len = s.off - l.Offset
 		s.open = false
 	}
+}
+
+// index reports the loss of the index, whose checksum holds, if it is not that of
+// the file. The walk has come to it. The result is a failure to read.
+func (s *salvage) index() error {
+	entries, reason := readIndex(s.r, s.size, s.o)
+	if pe := (*ParseError)(nil); reason != nil && !errors.As(reason, &pe) {
+		return reason
+	}
+	if reason == nil && len(s.losses) == 0 && !slices.Equal(entries, s.entries) {
+		reason = corrupt(s.end, "index", "is not that of the records")
+	}
+	if reason != nil {
+		s.endLoss()
+		s.lose(Loss{Err: reason})
+		s.off = s.size
+	}
+	return nil
 }
 
 // finish ends the walk and reports the loss of the index, if it is lost.

@@ -282,6 +282,43 @@ func TestSalvageLimit(t *testing.T) {
 	checkItems(t, r, samples[:3])
 }
 
+// TestSalvageIndex checks that an index that is not that of the file is reported,
+// though its checksum holds.
+func TestSalvageIndex(t *testing.T) {
+	file := write(t, Options{}, samples)
+	whole := open(t, file, Options{})
+	at := whole.entries[6].offset + whole.entries[6].recordLen()
+	index := func(index string, content int) []byte { return forgeIndex(file[:at:at], []byte(index), content) }
+	renamed := append([]entry{}, whole.entries...)
+	renamed[0].key++
+	damaged := index("garbage", 0)
+	damaged[at-1]++ // in the last record, so that there are two losses
+	tests := []struct {
+		name   string
+		file   []byte
+		o      Options
+		losses string
+		want   error
+	}{
+		{"Garbage", index("garbage", 0), Options{}, "169+23", ErrCorrupt},
+		{"NotCompressed", index("garbage", 100), Options{}, "169+23", ErrCorrupt},
+		{"SkipChecksum", index("garbage", 0), Options{SkipChecksum: true}, "169+23", ErrCorrupt},
+		{"OtherNames", index(string(appendIndex(nil, renamed)), 0), Options{}, "169+64", ErrCorrupt},
+		{"Missing", index(string(appendIndex(nil, nil)), 0), Options{}, "169+17", ErrCorrupt},
+		{"Large", index(string(appendIndex(nil, whole.entries)), 0), Options{MaxIndex: 3 * 8}, "169+64", ErrLimit},
+		{"AfterLoss", damaged, Options{}, "160+9 169+23", ErrCorrupt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, losses := salvageOf(t, tt.file, tt.o)
+			checkTrue(t, r)
+			if got := summary(losses); got != tt.losses || !errors.Is(losses[len(losses)-1].Err, tt.want) {
+				t.Errorf("losses %s, want %s of the index, which is %v: %v", got, tt.losses, tt.want, losses)
+			}
+		})
+	}
+}
+
 // TestSalvageDuplicate checks that of two sections with one name, which no
 // Writer writes, the first is kept.
 func TestSalvageDuplicate(t *testing.T) {
