@@ -51,13 +51,13 @@ func (b *Builder) dropNode(x uint32) {
 	b.freeNodes++
 }
 
-// grown returns s with room for one more element. It grows by an eighth, so
+// grown returns s with room for one more element. It grows by three sixteenths, so
 // that little of what a Builder holds is room.
 func grown[T any](s []T) []T {
 	if len(s) < cap(s) {
 		return s
 	}
-	return append(make([]T, 0, len(s)+len(s)/8+16), s...)
+	return append(make([]T, 0, len(s)+len(s)*3/16+16), s...)
 }
 
 // minCompact is the number of nodes below which the arena is left as it is.

@@ -26,11 +26,9 @@ const minSlots = 64
 var hashKey = [2]uint64{rand.Uint64(), rand.Uint64()}
 
 func hashDigram(x, y node) uint32 {
-	hi, lo := bits.Mul64(
-		(uint64(x.ref)|uint64(x.count)<<32)^hashKey[0],
-		(uint64(y.ref)|uint64(y.count)<<32)^hashKey[1])
-	h := hi ^ lo
-	return uint32(h ^ h>>32)
+	h := (uint64(x.ref) | uint64(x.count)<<32) ^ hashKey[0]
+	h = bits.RotateLeft64(h*0x9e3779b97f4a7c15, 29) ^ uint64(y.ref) ^ uint64(y.count)<<32 ^ hashKey[1]
+	return uint32(h * 0xd6e8feb86659fd93 >> 32)
 }
 
 func sameSymbol(x, y node) bool { return x.ref == y.ref && x.count == y.count }
