@@ -120,6 +120,7 @@ func compressed(program []string, text []byte) (string, error) {
 // A counter counts the bytes written to it.
 type counter int
 
+// Write counts p.
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
@@ -144,7 +145,7 @@ func Traces(w io.Writer, dir string) error {
 			task{t.name, calls, func() { appendAll(ranks) }},
 			task{t.name, calls, func() { t.record() }})
 	}
-	fmt.Fprintf(w, "| trace | Append, ns/call | range | text to parts, ns/call | range |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "| trace | Append and Finish, ns/call | range | text to parts, ns/call | range |\n|---|---|---|---|---|\n")
 	results := measure(tasks)
 	for i := 0; i < len(results); i += 2 {
 		fmt.Fprintf(w, "| %s | %s | %s |\n", results[i].name, results[i].cells(), results[i+1].cells())
