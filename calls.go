@@ -2,6 +2,7 @@ package reprise
 
 import (
 	"io"
+	"maps"
 
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -56,7 +57,7 @@ func (t *Trace) Calls(position uint64) *CallReader {
 	r := &CallReader{trace: t}
 	if g := t.Run().Interleaving; g != nil {
 		r.order = g.Walk(position)
-		r.skip = occurrencesBefore(g, position)
+		r.skip = maps.Collect(g.OccurrencesBefore(position))
 		r.cursors = make(map[sequitur.Symbol]*cursor)
 	} else {
 		r.err = r.nextRank(position)
@@ -118,43 +119,4 @@ func (r *CallReader) nextRank(position uint64) error {
 		}
 		position -= rank.Len()
 	}
-}
-
-// occurrencesBefore returns how often each symbol occurs before a position of
-// what g generates. The cost is that of reading g, wherever the position is.
-func occurrencesBefore(g *sequitur.Grammar, position uint64) map[sequitur.Symbol]uint64 {
-	found := make(map[sequitur.Symbol]uint64)
-	uses := make([]uint64, g.Rules()) // how often each rule is expanded before position
-	add := func(t sequitur.Term, n uint64) {
-		if t.Rule < 0 {
-			found[t.Symbol] += n
-		} else {
-			uses[t.Rule] += n
-		}
-	}
-	for r := g.Rules() - 1; r >= 0; { // down to position, counting what stands before it
-		next := -1
-		for t := range g.Body(r) {
-			length := uint64(1)
-			if t.Rule >= 0 {
-				length = g.RuleLen(t.Rule)
-			}
-			whole := min(t.Count, position/length)
-			add(t, whole)
-			if position -= whole * length; whole < t.Count {
-				next = t.Rule
-				break
-			}
-		}
-		r = next
-	}
-	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
-		if uses[r] == 0 {
-			continue
-		}
-		for t := range g.Body(r) {
-			add(t, uses[r]*t.Count)
-		}
-	}
-	return found
 }

@@ -15,7 +15,7 @@
 //	}
 //
 // [Trace.Calls] reads the calls of all ranks in the order of their source.
-// [OpenContainer] is for files from strangers and for damaged ones.
+// [OpenContainer] is for other limits on memory and for damaged files.
 //
 // Traces are written by package tracer and package merge, or made from other
 // traces by the command in cmd/reprise. The parts can be used alone: package

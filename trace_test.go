@@ -3,7 +3,6 @@ package reprise
 import (
 	"bytes"
 	"io"
-	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -286,31 +285,6 @@ func repeat(t *testing.T, g *sequitur.Grammar, n uint64) *sequitur.Grammar {
 		t.Fatal(err)
 	}
 	return loop
-}
-
-// TestOccurrencesBefore checks the counts before every position against a walk.
-func TestOccurrencesBefore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b sequitur.Builder
-		phrase := rapid.SliceOfN(rapid.Uint32Range(0, 3), 1, 5)
-		for range rapid.IntRange(0, 4).Draw(t, "phrases") {
-			for _, s := range slices.Repeat(phrase.Draw(t, "phrase"), rapid.IntRange(1, 9).Draw(t, "repeats")) {
-				b.Append(sequitur.Symbol(s))
-			}
-		}
-		g := b.Finish()
-		want := make(map[sequitur.Symbol]uint64)
-		for position := range g.Len() + 2 {
-			got := occurrencesBefore(g, position)
-			maps.DeleteFunc(got, func(_ sequitur.Symbol, n uint64) bool { return n == 0 })
-			if !maps.Equal(got, want) {
-				t.Fatalf("before %d of %v: %v, want %v", position, g, got, want)
-			}
-			if position < g.Len() {
-				want[g.At(position)]++
-			}
-		}
-	})
 }
 
 // TestLazy checks that iterators stop when they are told, and that a CallReader

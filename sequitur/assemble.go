@@ -87,7 +87,7 @@ func (b *Builder) Snapshot() *Grammar {
 	c.nodes = append([]node(nil), b.nodes...)
 	c.rules = append([]rule(nil), b.rules...)
 	c.table.slots = append([]slot(nil), b.table.slots...)
-	c.rests, c.changed, c.pending = nil, nil, nil // empty between appends
+	c.rests, c.changed, c.pending = nil, nil, nil // hold nothing between appends
 	c.big = append([]uint64(nil), b.big...)
 	c.bigIndex = nil
 	for i, count := range c.big {

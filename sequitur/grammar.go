@@ -117,30 +117,60 @@ func (g *Grammar) locate(r uint32, i uint64) (at uint32, offset uint64) {
 // Occurrences returns an iterator over the terminals of g, in ascending order,
 // and how often each occurs in the sequence. The cost is that of reading the
 // grammar, not the sequence.
-func (g *Grammar) Occurrences() iter.Seq2[Symbol, uint64] {
+func (g *Grammar) Occurrences() iter.Seq2[Symbol, uint64] { return g.OccurrencesBefore(g.Len()) }
+
+// OccurrencesBefore is like [Grammar.Occurrences] but counts only what stands
+// before a position.
+func (g *Grammar) OccurrencesBefore(position uint64) iter.Seq2[Symbol, uint64] {
 	return func(yield func(Symbol, uint64) bool) {
-		if len(g.ends) == 0 {
-			return
-		}
-		uses := make([]uint64, len(g.ends)) // how often each rule is expanded
-		uses[len(uses)-1] = 1
-		found := make(map[Symbol]uint64)
-		for r := len(uses) - 1; r >= 0; r-- {
-			begin, end := g.span(uint32(r))
-			for _, s := range g.symbols[begin:end] {
-				if s.ref.isRule() {
-					uses[s.ref.rule()] += uses[r] * s.count
-				} else {
-					found[s.ref.terminal()] += uses[r] * s.count
-				}
-			}
-		}
+		found := g.countBefore(position)
 		for _, s := range slices.Sorted(maps.Keys(found)) {
 			if !yield(s, found[s]) {
 				return
 			}
 		}
 	}
+}
+
+// countBefore returns how often each terminal occurs before a position, without
+// those that do not.
+func (g *Grammar) countBefore(position uint64) map[Symbol]uint64 {
+	found := make(map[Symbol]uint64)
+	uses := make([]uint64, len(g.ends)) // how often each rule is expanded as a whole
+	add := func(r ref, n uint64) {
+		switch {
+		case n == 0:
+		case r.isRule():
+			uses[r.rule()] += n
+		default:
+			found[r.terminal()] += n
+		}
+	}
+	for r := len(g.ends) - 1; r >= 0; { // down to the position, through the rules it lies in
+		begin, end := g.span(uint32(r))
+		r = -1
+		for _, s := range g.symbols[begin:end] {
+			length := g.length(s.ref)
+			whole := min(s.count, position/length)
+			add(s.ref, whole)
+			if position -= whole * length; whole < s.count {
+				if s.ref.isRule() {
+					r = int(s.ref.rule())
+				}
+				break
+			}
+		}
+	}
+	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
+		if uses[r] == 0 {
+			continue
+		}
+		begin, end := g.span(uint32(r))
+		for _, s := range g.symbols[begin:end] {
+			add(s.ref, uses[r]*s.count)
+		}
+	}
+	return found
 }
 
 // Equal reports whether g and h have the same rules in the same order. Equal

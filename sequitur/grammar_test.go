@@ -51,6 +51,23 @@ func TestReading(t *testing.T) {
 	})
 }
 
+// TestOccurrencesBefore checks the counts before every position against a walk.
+func TestOccurrencesBefore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := programGen.Draw(t, "in")
+		g := build(in)
+		want := make(map[Symbol]uint64)
+		for position := range len(in) + 2 {
+			if got := maps.Collect(g.OccurrencesBefore(uint64(position))); !maps.Equal(got, want) {
+				t.Fatalf("before %d of %v: %v, want %v", position, g, got, want)
+			}
+			if position < len(in) {
+				want[in[position]]++
+			}
+		}
+	})
+}
+
 // TestRewrite checks one-to-one mappings, which keep the invariants, and others.
 func TestRewrite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
