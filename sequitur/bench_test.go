@@ -141,3 +141,28 @@ func BenchmarkAt(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAppendLoop shows that the cost of a loop does not depend on how often
+// it runs, alone and as a part of another.
+func BenchmarkAppendLoop(b *testing.B) {
+	body := []Run{{1, 1}, {2, 3}, {1, 1}, {3, 1}}
+	for _, n := range []uint64{1e2, 1e6, 1e15} {
+		b.Run(fmt.Sprintf("loop=Alone/rounds=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				var bld Builder
+				bld.AppendLoop(body, n)
+			}
+		})
+		b.Run(fmt.Sprintf("loop=Inner/rounds=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			var bld Builder
+			for b.Loop() {
+				if bld.Len() > maxLen/2 {
+					bld.Finish()
+				}
+				bld.AppendLoop(body, n)
+				bld.Append(4)
+			}
+		})
+	}
+}

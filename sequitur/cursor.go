@@ -14,13 +14,14 @@ type frame struct {
 // twice per run, so a loop never uses it up. Input on which the cursor keeps
 // failing in deep rules does, and is then appended without a prediction: the
 // cost of an append does not depend on the depth of the grammar. What is earned
-// does not depend on how a run is portioned.
+// does not depend on how a run is portioned. A prediction that fails leaves no
+// more than maxCredit; while it holds, what is earned is not cut off, so that
+// AppendLoop can tell what it comes to.
 const (
 	creditPerRun = 8
 	maxCredit    = 1 << 30
+	hugeCredit   = 1 << 62 // more than any input uses up
 )
-
-func (b *Builder) earn() { b.credit = min(b.credit+creditPerRun, maxCredit) }
 
 // descend moves the prediction from the start of a nonterminal to its first
 // terminal. It reports false, and does nothing, if the credit is spent.
@@ -45,7 +46,7 @@ func (b *Builder) descend() bool {
 // advance moves the prediction on: the last frame is a terminal that matched
 // all its repetitions.
 func (b *Builder) advance() {
-	b.earn()
+	b.credit += creditPerRun
 	for k := len(b.cursor) - 1; k >= 0; k-- {
 		x := b.nodes[b.cursor[k].node].next
 		if n := b.nodes[x]; n.count != 0 {

@@ -32,6 +32,9 @@
 // loop for as many rounds as the inner one runs: the grammar is then larger than
 // it need be by as many rules.
 //
+// [Builder.AppendLoop] appends a loop in the time of a few of its rounds, once
+// the grammar has folded it, and the grammar is that of all its rounds.
+//
 // # Encoding
 //
 // A grammar is encoded as

@@ -31,7 +31,7 @@ type Builder struct {
 	rests []run // rests of split runs, which follow the open run, the next one on top
 
 	cursor []frame // path from the body of open.ref to the prediction; empty at its start
-	credit int     // levels the cursor may still descend
+	credit int64   // levels the cursor may still descend
 
 	nodes     []node
 	freeNode  uint32
@@ -81,7 +81,9 @@ func (b *Builder) AppendRun(s Symbol, n uint64) {
 // Len reports the number of symbols appended.
 func (b *Builder) Len() uint64 { return b.n }
 
-func (b *Builder) append(s Symbol, n uint64) {
+// append adds s n times and reports whether it was predicted: whether nothing
+// but the prediction and the count of the open run changed.
+func (b *Builder) append(s Symbol, n uint64) (predicted bool) {
 	switch {
 	case s > MaxSymbol:
 		panic("sequitur: symbol exceeds MaxSymbol")
@@ -91,7 +93,7 @@ func (b *Builder) append(s Symbol, n uint64) {
 		b.nodes = append(b.nodes, node{ref: ruleRef(0)})
 		b.rules = append(b.rules, rule{})
 	}
-	for n > 0 {
+	for predicted = true; n > 0; {
 		switch {
 		case s == b.want && b.left > 0:
 			k := min(n, b.left)
@@ -104,17 +106,20 @@ func (b *Builder) append(s Symbol, n uint64) {
 			// The prediction is now a terminal.
 		case len(b.cursor) > 0:
 			b.flush()
+			predicted = false
 		case b.open.count > 0 && b.closeRun():
 			b.predict()
+			predicted = false
 		default:
 			b.compact()
 			b.n += n
 			b.open, b.rest = run{ref(s), n}, false
 			b.predict()
-			b.earn()
-			return
+			b.credit += creditPerRun
+			return false
 		}
 	}
+	return predicted
 }
 
 // settle moves what an open run of a terminal has matched of its own
@@ -135,6 +140,7 @@ func (b *Builder) predict() {
 		b.left = maxLen - b.n + 1 // it is never used up: see append
 	}
 	b.from = b.left
+	b.credit = min(b.credit, maxCredit)
 }
 
 // closeRun ends the open run: another symbol follows. It reports whether there
