@@ -24,15 +24,15 @@ type ParseError = wire.Error
 // A SectionError reports which section of a trace was rejected.
 type SectionError struct {
 	Kind   format.Kind
-	Key    uint64 // the rank, if the kind has one section for each
+	Key    uint64 // the number of the section, if the kind has several
 	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section
 	Err    error  // wraps a [*ParseError] or [ErrCorrupt], or is the error of the underlying reader
 }
 
 func (e *SectionError) Error() string {
 	name := KindName(e.Kind)
-	if e.Kind == KindSignatures || e.Kind == KindGrammar {
-		name = fmt.Sprintf("%s of rank %d", name, e.Key)
+	if e.Kind == KindColumns || e.Kind == KindGrammars || e.Kind == KindShape {
+		name = fmt.Sprintf("%s, number %d", name, e.Key)
 	}
 	if e.Offset < 0 {
 		return fmt.Sprintf("%s: %v", name, e.Err)

@@ -41,19 +41,13 @@ func ExampleWrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	shared := 0
-	for _, s := range container.All() {
-		if s.Shared() {
-			shared++
-		}
-	}
-	fmt.Println(trace.Run().Ranks, "ranks,", shared, "shared sections")
+	fmt.Println(trace.Run().Ranks, "ranks of", trace.Shapes(), "shape")
 	part, err := trace.Part(7)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(part.Grammar)
 	// Output:
-	// 8 ranks, 7 shared sections
+	// 8 ranks of 1 shape
 	// S → (0 1)^1000
 }

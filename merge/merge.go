@@ -35,10 +35,13 @@ type Run struct {
 // The kinds of sections.
 const (
 	KindRun          format.Kind = 1
-	KindFunctions    format.Kind = 2
+	KindTexts        format.Kind = 2
 	KindSignatures   format.Kind = 3
-	KindGrammar      format.Kind = 4
-	KindInterleaving format.Kind = 5
+	KindColumns      format.Kind = 4
+	KindGrammars     format.Kind = 5
+	KindInterleaving format.Kind = 6
+	KindPart         format.Kind = 7
+	KindShape        format.Kind = 8
 )
 
 // KindName returns the name of a kind of section.
@@ -46,23 +49,26 @@ func KindName(k format.Kind) string {
 	switch k {
 	case KindRun:
 		return "run"
-	case KindFunctions:
-		return "functions"
+	case KindTexts:
+		return "texts"
 	case KindSignatures:
 		return "signatures"
-	case KindGrammar:
-		return "grammar"
+	case KindColumns:
+		return "columns"
+	case KindGrammars:
+		return "grammars"
 	case KindInterleaving:
 		return "interleaving"
+	case KindPart:
+		return "part"
+	case KindShape:
+		return "shape"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
 
 // maxRanks bounds the number of ranks, so that a rank is an int everywhere.
 const maxRanks = math.MaxInt32
-
-// A rankRange is the ranks from begin to end−1.
-type rankRange struct{ begin, end int }
 
 // terminals returns one more than the greatest terminal of g, 0 if g is empty.
 func terminals(g *sequitur.Grammar) uint64 {

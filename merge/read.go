@@ -1,43 +1,69 @@
 package merge
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
-	"sort"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A Trace reads the parts of a trace file. Its methods may be called from
+// A Trace reads a trace file, rank by rank. Its methods may be called from
 // several goroutines at once.
 type Trace struct {
-	file      *format.Reader
-	run       Run
-	silent    []rankRange // ascending, with ranks between them
-	functions *cst.Table
-	calls     map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
+	file        *format.Reader
+	run         Run
+	interleaved bool // as the run says
+	functions   *cst.Table
+	texts       []string
+	sets        []rankenc.Set // of the ranks of each shape
+	index       rankIndex
+	signatures  *signatureTable
+	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
+
+	grammars func() (*grammarTable, error)
+	mu       sync.Mutex
+	shapes   map[int]*Shape
+	columns  map[int]any // columns and matrices that were read
 }
 
-// maxLost is how many ranks with calls may lack their sections. It bounds the
-// steps of a loop over these ranks by the size of the file.
-const maxLost = 1 << 20
+// maxShapes is how many shapes a Trace keeps in memory once they are read.
+const maxShapes = 64
 
-// Open reads what a trace says of the run as a whole. It does not miss the
-// sections of a rank, which [Trace.Part] does: in a file that was salvaged they
-// may be lost.
+// Open reads what a trace says of the run as a whole. It does not miss sections
+// that hold columns or grammars, which reading a rank does, nor an interleaving,
+// see [Trace.LostInterleaving]: in a file that was salvaged they may be lost.
+//
+// Of a part file, Open returns the trace that [Accumulator.Write] would write of
+// it, in memory.
 func Open(file *format.Reader) (*Trace, error) {
-	t := &Trace{file: file}
-	if err := t.read(KindRun, 0, t.parseRun); err != nil {
-		return nil, err
+	if IsPart(file) {
+		return openPart(file)
 	}
+	t := &Trace{file: file, shapes: make(map[int]*Shape), columns: make(map[int]any)}
 	if err := t.checkSections(); err != nil {
 		return nil, err
 	}
-	err := t.read(KindFunctions, 0, func(data []byte) (err error) {
-		t.functions, err = cst.ParseFunctions(data)
+	if err := t.read(KindRun, 0, t.parseRun); err != nil {
+		return nil, err
+	}
+	if _, ok := file.Lookup(KindTexts, 0); ok {
+		err := t.read(KindTexts, 0, func(data []byte) (err error) {
+			t.texts, err = parseTexts(data)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := t.read(KindSignatures, 0, func(data []byte) (err error) {
+		t.signatures, err = parseSignatures(data, t.Functions(), t.sets, t.run.Ranks)
 		return err
 	})
 	if err != nil {
@@ -48,34 +74,140 @@ func Open(file *format.Reader) (*Trace, error) {
 			return nil, err
 		}
 	}
+	t.grammars = sync.OnceValues(t.readGrammarTable)
 	return t, nil
+}
+
+func openPart(file *format.Reader) (*Trace, error) {
+	a, err := ReadPart(file)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		return nil, err
+	}
+	if file, err = format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{}); err != nil {
+		return nil, err
+	}
+	return Open(file)
 }
 
 // Run describes the run.
 func (t *Trace) Run() Run { return t.run }
 
+// LostInterleaving reports whether the run had an interleaving that the file
+// does not hold.
+func (t *Trace) LostInterleaving() bool { return t.interleaved && t.run.Interleaving == nil }
+
 // Functions returns the functions of all ranks. The result and what it refers
 // to must not be changed.
 func (t *Trace) Functions() []cst.Function { return t.functions.Functions() }
 
-// Active returns the first rank, from the given one on, that made calls. It
-// takes time logarithmic in the size of the file.
-func (t *Trace) Active(from int) (rank int, ok bool) {
-	rank = max(from, 0)
-	i := sort.Search(len(t.silent), func(i int) bool { return t.silent[i].end > rank })
-	if i < len(t.silent) && t.silent[i].begin <= rank {
-		rank = t.silent[i].end // the next range does not begin there
+// Active returns the first rank, from the given one on, that made calls.
+func (t *Trace) Active(from int) (rank int, ok bool) { return t.index.next(max(from, 0)) }
+
+// checkSections checks the keys of sections of which there is one.
+func (t *Trace) checkSections() error {
+	for _, s := range t.file.All() {
+		switch s.Kind {
+		case KindRun, KindTexts, KindSignatures, KindInterleaving:
+			if s.Key != 0 {
+				return &SectionError{s.Kind, s.Key, s.Offset, corrupt("the key is %d", s.Key)}
+			}
+		}
 	}
-	return rank, rank < t.run.Ranks
+	return nil
 }
 
-// isActive reports whether rank is one that made calls.
-func (t *Trace) isActive(rank uint64) bool {
-	if rank >= uint64(t.run.Ranks) {
-		return false
+// read gives the content of a section to parse. Its errors are SectionErrors.
+func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) error {
+	return readSection(t.file, kind, key, parse)
+}
+
+func (t *Trace) parseRun(data []byte) error {
+	d := wire.NewDecoder("merge", data)
+	t.run.Ranks = int(d.UvarintMax("ranks", maxRanks))
+	t.run.Source = string(d.String("source"))
+	at := d.Offset()
+	flags := d.Byte("flags")
+	if flags&^flagInterleaved != 0 {
+		d.Corrupt(at, "flags", "%#x", flags)
 	}
-	active, ok := t.Active(int(rank))
-	return ok && active == int(rank)
+	t.interleaved = flags&flagInterleaved != 0
+	n := d.Count("shapes", 2)
+	ranks, first := 0, -1
+	for i := 0; i < n && d.Err() == nil; i++ {
+		at := d.Offset()
+		s := rankenc.DecodeSet(&d)
+		if d.Err() != nil {
+			break
+		}
+		if ranks += s.Len(); s.Len() == 0 || ranks > t.run.Ranks || int(s.At(s.Len()-1)) >= t.run.Ranks {
+			d.Corrupt(at, "shape", "ranks %v in a run of %d", s, t.run.Ranks)
+			break
+		}
+		if int(s.At(0)) <= first {
+			d.Corrupt(at, "shape", "rank %d follows rank %d", s.At(0), first)
+			break
+		}
+		first = int(s.At(0))
+		t.sets = append(t.sets, s)
+	}
+	if d.Err() != nil {
+		return d.Err()
+	}
+	t.index = newRankIndex(t.sets)
+	var err error
+	if t.functions, err = cst.ParseFunctions(data[d.Offset():]); err != nil {
+		return atOffset(err, d.Offset())
+	}
+	return nil
+}
+
+// atOffset returns err with an offset that counts from a place that many bytes
+// before.
+func atOffset(err error, offset int) error {
+	var e *wire.Error
+	if errors.As(err, &e) {
+		e.Offset += int64(offset)
+	}
+	return err
+}
+
+func parseTexts(data []byte) ([]string, error) {
+	d := wire.NewDecoder("merge", data)
+	n := d.Count("texts", 1)
+	list := make([]string, 0, n)
+	for i := 0; i < n && d.Err() == nil; i++ {
+		list = append(list, string(d.String("text")))
+	}
+	d.End("text")
+	return list, d.Err()
+}
+
+func (t *Trace) parseInterleaving(data []byte) error {
+	if !t.interleaved {
+		return corrupt("the run has none")
+	}
+	g, err := sequitur.Parse(data, sequitur.Options{})
+	if err != nil {
+		return err
+	}
+	t.run.Interleaving, t.calls = g, maps.Collect(g.Occurrences())
+	for rank := range t.calls {
+		if _, ok := t.index.find(int(rank)); !ok {
+			return corrupt("the run has no calls of rank %d", rank)
+		}
+	}
+	ranks := 0
+	for _, s := range t.sets {
+		ranks += s.Len()
+	}
+	if len(t.calls) != ranks {
+		return corrupt("%d ranks of %d that made calls", len(t.calls), ranks)
+	}
+	return nil
 }
 
 // Part reads the part of a rank, whose functions are those of [Trace.Functions]
@@ -86,141 +218,23 @@ func (t *Trace) Part(rank int) (Part, error) {
 	if rank < 0 || rank >= t.run.Ranks {
 		return Part{}, fmt.Errorf("merge: there is no rank %d in a run of %d", rank, t.run.Ranks)
 	}
-	p := Part{Rank: rank}
-	if !t.isActive(uint64(rank)) {
-		p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
-		p.Grammar = &sequitur.Grammar{}
+	p := Part{Rank: rank, Grammar: &sequitur.Grammar{}}
+	p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
+	number, ok := t.index.find(rank)
+	if !ok {
 		return p, nil
 	}
-	err := t.read(KindSignatures, uint64(rank), func(data []byte) (err error) {
-		p.Table, err = cst.ParseSignatures(t.functions, data, cst.Options{})
-		return err
-	})
+	s, err := t.Shape(number)
 	if err != nil {
 		return Part{}, err
 	}
-	err = t.read(KindGrammar, uint64(rank), func(data []byte) (err error) {
-		if p.Grammar, err = sequitur.Parse(data, sequitur.Options{}); err != nil {
-			return err
-		}
-		return t.checkGrammar(p)
-	})
+	if t.calls != nil && t.calls[sequitur.Symbol(rank)] != s.Grammar.Len() {
+		return Part{}, &SectionError{KindInterleaving, 0, -1, corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, s.Grammar.Len())}
+	}
+	terminals, err := s.intern(p.Table, rank)
 	if err != nil {
 		return Part{}, err
 	}
+	p.Grammar = s.Grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
 	return p, nil
-}
-
-// checkGrammar checks the grammar of p against the rest of the trace.
-func (t *Trace) checkGrammar(p Part) error {
-	n := p.Grammar.Len()
-	if n == 0 {
-		return corrupt("no calls of a rank that made calls")
-	}
-	if k := terminals(p.Grammar); k > uint64(p.Table.Len()) {
-		return corrupt("terminal %d of %d signatures", k-1, p.Table.Len())
-	}
-	if t.calls != nil && t.calls[sequitur.Symbol(p.Rank)] != n {
-		return corrupt("%d calls, %d in the interleaving", n, t.calls[sequitur.Symbol(p.Rank)])
-	}
-	return nil
-}
-
-// read gives the content of a section to parse. Its errors are SectionErrors.
-func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) error {
-	s, ok := t.file.Lookup(kind, key)
-	if !ok {
-		return &SectionError{kind, key, -1, corrupt("the file has no such section")}
-	}
-	data, err := t.file.Content(s)
-	if err == nil {
-		err = parse(data)
-	}
-	if err != nil {
-		return &SectionError{kind, key, s.Source, err}
-	}
-	return nil
-}
-
-func (t *Trace) parseRun(data []byte) error {
-	d := wire.NewDecoder("merge", data)
-	t.run.Ranks = int(d.UvarintMax("ranks", maxRanks))
-	t.run.Source = string(d.String("source"))
-	n := d.Count("silent", 2)
-	end := 0
-	for i := 0; i < n && d.Err() == nil; i++ {
-		at := d.Offset()
-		gap := d.UvarintMax("gap", uint64(t.run.Ranks-end))
-		if gap == 0 && i > 0 {
-			d.Corrupt(at, "gap", "range %d continues the one before it", i)
-		}
-		at = d.Offset()
-		length := d.UvarintMax("length", uint64(t.run.Ranks-end)-gap)
-		if length == 0 {
-			d.Corrupt(at, "length", "range %d is empty", i)
-		}
-		begin := end + int(gap)
-		end = begin + int(length)
-		t.silent = append(t.silent, rankRange{begin, end})
-	}
-	d.End("length")
-	return d.Err()
-}
-
-// checkSections checks that there are no sections of ranks without calls, and
-// few ranks with calls that have none.
-func (t *Trace) checkSections() error {
-	lost := t.active()
-	for _, s := range t.file.All() {
-		var err error
-		switch s.Kind {
-		case KindSignatures, KindGrammar:
-			if !t.isActive(s.Key) {
-				err = corrupt("the run has no calls of that rank")
-			}
-			if s.Kind == KindGrammar {
-				lost--
-			}
-		case KindRun, KindFunctions, KindInterleaving:
-			if s.Key != 0 {
-				err = corrupt("the key is %d", s.Key)
-			}
-		}
-		if err != nil {
-			return &SectionError{s.Kind, s.Key, s.Offset, err}
-		}
-	}
-	if lost > maxLost {
-		return fmt.Errorf("merge: %w: the file has no grammar of %d ranks that made calls, at most %d", ErrLimit, lost, maxLost)
-	}
-	return nil
-}
-
-// active returns the number of ranks that made calls.
-func (t *Trace) active() int {
-	n := t.run.Ranks
-	for _, s := range t.silent {
-		n -= s.end - s.begin
-	}
-	return n
-}
-
-func (t *Trace) parseInterleaving(data []byte) error {
-	g, err := sequitur.Parse(data, sequitur.Options{})
-	if err != nil {
-		return err
-	}
-	if isRankByRank(g) {
-		return corrupt("the order is rank by rank")
-	}
-	t.run.Interleaving, t.calls = g, maps.Collect(g.Occurrences())
-	for rank := range g.Occurrences() {
-		if !t.isActive(uint64(rank)) {
-			return corrupt("the run has no calls of rank %d", rank)
-		}
-	}
-	if n := t.active(); len(t.calls) != n {
-		return corrupt("%d ranks of %d that made calls", len(t.calls), n)
-	}
-	return nil
 }

@@ -1,137 +1,214 @@
 package merge
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Write writes a trace of a run to w. The parts must stand in ascending order
-// of their ranks, one for each at most, and an interleaving must have every
-// rank as often as the rank has calls. If they do not, Write writes nothing.
-// Equal runs and parts give equal bytes.
+// Write writes a trace of a run to w. There may be one part for each rank at
+// most, and an interleaving must have every rank as often as the rank has calls.
+// If it has not, Write writes nothing. Equal runs and parts give equal bytes,
+// in whatever order the parts stand.
 func Write(w io.Writer, run Run, parts []Part) error {
-	if err := check(run, parts); err != nil {
+	var a Accumulator
+	if err := a.Describe(run); err != nil {
 		return err
 	}
-	var functions cst.Table
-	inPlace := make([]bool, len(parts)) // the part's functions have the same numbers in functions
-	for i, p := range parts {
-		inPlace[i] = true
-		for number, f := range p.Table.Functions() {
-			inPlace[i] = functions.Declare(f) == number && inPlace[i]
+	for _, p := range parts {
+		if p.Rank >= run.Ranks {
+			return fmt.Errorf("merge: a part of rank %d in a run of %d", p.Rank, run.Ranks)
 		}
-	}
-	out := format.NewWriter(w, format.Options{})
-	out.Add(KindRun, 0, appendRun(nil, run, parts))
-	out.Add(KindFunctions, 0, functions.AppendFunctions(nil))
-	var buf []byte
-	for i, p := range parts {
-		if p.Grammar.Len() == 0 {
-			continue
-		}
-		table := p.Table
-		if !inPlace[i] {
-			table, _, _ = cst.Merge(&functions, table)
-		}
-		buf = table.AppendSignatures(buf[:0])
-		out.Add(KindSignatures, uint64(p.Rank), buf)
-		buf, _ = p.Grammar.AppendBinary(buf[:0])
-		if err := out.Add(KindGrammar, uint64(p.Rank), buf); err != nil {
+		if err := a.Add(p); err != nil {
 			return err
 		}
 	}
-	if run.Interleaving != nil && !isRankByRank(run.Interleaving) {
-		buf, _ = run.Interleaving.AppendBinary(buf[:0])
-		out.Add(KindInterleaving, 0, buf)
+	return a.Write(w)
+}
+
+// Write writes the trace of all ranks in a to w, and leaves a of no further use.
+func (a *Accumulator) Write(w io.Writer) error {
+	order, err := a.interleaving()
+	if err != nil {
+		return err
+	}
+	a.renumber()
+	m := newModel(a)
+	out := format.NewWriter(w, format.Options{})
+	out.Add(KindRun, 0, m.appendRun(nil, a, order != nil))
+	if len(a.texts.list) > 0 {
+		out.Add(KindTexts, 0, appendTexts(nil, a.texts.list))
+	}
+	signatures, columns := m.appendSignatures()
+	out.Add(KindSignatures, 0, signatures)
+	for i, c := range columns {
+		out.Add(KindColumns, uint64(i), c)
+	}
+	for i, g := range m.appendGrammars() {
+		if err := out.Add(KindGrammars, uint64(i), g); err != nil {
+			return err
+		}
+	}
+	if order != nil {
+		enc, _ := order.AppendBinary(nil)
+		out.Add(KindInterleaving, 0, enc)
 	}
 	return out.Close() // errors of Add stick
 }
 
-// check returns what is wrong with the arguments of Write, or nil.
-func check(run Run, parts []Part) error {
-	if run.Ranks < 0 || run.Ranks > maxRanks {
-		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
-	}
-	for i, p := range parts {
-		if p.Rank < 0 || p.Rank >= run.Ranks {
-			return fmt.Errorf("merge: a part of rank %d in a run of %d", p.Rank, run.Ranks)
-		}
-		if i > 0 && p.Rank <= parts[i-1].Rank {
-			return fmt.Errorf("merge: a part of rank %d follows one of rank %d", p.Rank, parts[i-1].Rank)
-		}
-		if err := p.check(); err != nil {
-			return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
-		}
-	}
-	if run.Interleaving == nil {
-		return nil
-	}
-	return checkInterleaving(run.Interleaving, parts)
+// A model is what a trace file holds of the ranks.
+type model struct {
+	size       int // of the run, in ranks
+	functions  []cst.Function
+	shapes     []*shape
+	sets       []rankenc.Set
+	signatures []*signature        // in the order in which the grammars first use them
+	grammars   []*sequitur.Grammar // over the numbers of signatures
 }
 
-func (p Part) check() error {
-	if p.Table == nil || p.Grammar == nil {
-		return errors.New("the part has no table or no grammar")
+func newModel(a *Accumulator) *model {
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: factor(shapes)}
+	for _, s := range m.shapes {
+		m.sets = append(m.sets, s.ranks.set())
 	}
-	if n := terminals(p.Grammar); n > uint64(p.Table.Len()) {
-		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())
+	m.signatures = unify(m.shapes, m.functions, m.size)
+	of := make([][]sequitur.Symbol, len(m.shapes))
+	for i, s := range m.shapes {
+		of[i] = make([]sequitur.Symbol, len(s.forms))
 	}
-	return nil
-}
-
-// checkInterleaving checks that g has the rank of every part as often as that
-// has calls, and no other rank.
-func checkInterleaving(g *sequitur.Grammar, parts []Part) error {
-	calls := maps.Collect(g.Occurrences())
-	for _, p := range parts {
-		if n := calls[sequitur.Symbol(p.Rank)]; n != p.Grammar.Len() {
-			return fmt.Errorf("merge: rank %d has %d calls, %d in the interleaving", p.Rank, p.Grammar.Len(), n)
+	for n, s := range m.signatures {
+		for _, u := range s.uses {
+			of[u.shape][u.terminal] = sequitur.Symbol(n)
 		}
-		delete(calls, sequitur.Symbol(p.Rank))
 	}
-	if len(calls) > 0 {
-		return fmt.Errorf("merge: the interleaving has rank %d, which has no part", slices.Min(slices.Collect(maps.Keys(calls))))
+	for i, s := range m.shapes {
+		m.grammars = append(m.grammars, s.grammar.Rewrite(func(t sequitur.Symbol) sequitur.Symbol { return of[i][t] }))
 	}
-	return nil
+	m.share()
+	return m
 }
 
-func appendRun(dst []byte, run Run, parts []Part) []byte {
-	dst = wire.AppendUvarint(dst, uint64(run.Ranks))
-	dst = wire.AppendString(dst, run.Source)
-	silent := silentRanks(run, parts)
-	dst = wire.AppendUvarint(dst, uint64(len(silent)))
-	end := 0
-	for _, s := range silent {
-		dst = wire.AppendUvarint(dst, uint64(s.begin-end))
-		dst = wire.AppendUvarint(dst, uint64(s.end-s.begin))
-		end = s.end
+// share numbers the signatures in the order in which the grammars first use
+// them.
+func (m *model) share() {
+	number := make([]sequitur.Symbol, len(m.signatures))
+	known := make([]bool, len(m.signatures))
+	var ordered []*signature
+	for _, g := range m.grammars {
+		for _, s := range g.FirstUse() {
+			if !known[s] {
+				known[s], number[s] = true, sequitur.Symbol(len(ordered))
+				ordered = append(ordered, m.signatures[s])
+			}
+		}
+	}
+	m.signatures = ordered
+	for i, g := range m.grammars {
+		m.grammars[i] = g.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
+	}
+}
+
+func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
+	dst = wire.AppendUvarint(dst, uint64(a.size))
+	dst = wire.AppendString(dst, strings.Join(a.sources, ", "))
+	flags := byte(0)
+	if ordered {
+		flags |= flagInterleaved
+	}
+	dst = append(dst, flags)
+	dst = wire.AppendUvarint(dst, uint64(len(m.sets)))
+	for _, s := range m.sets {
+		dst, _ = s.AppendBinary(dst)
+	}
+	return a.functions.AppendFunctions(dst)
+}
+
+// flagInterleaved says that the trace has an interleaving.
+const flagInterleaved = 1 << 0
+
+func appendTexts(dst []byte, list []string) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(list)))
+	for _, s := range list {
+		dst = wire.AppendString(dst, s)
 	}
 	return dst
 }
 
-// silentRanks returns the ranges of ranks without calls.
-func silentRanks(run Run, parts []Part) []rankRange {
-	var silent []rankRange
-	next := 0 // the first rank not yet accounted for
-	for _, p := range parts {
-		if p.Grammar.Len() == 0 {
-			continue
-		}
-		if p.Rank > next {
-			silent = append(silent, rankRange{next, p.Rank})
-		}
-		next = p.Rank + 1
+// appendSignatures returns the contents of the signatures section and of those
+// of columns.
+func (m *model) appendSignatures() (signatures []byte, sections [][]byte) {
+	w := signatureWriter{
+		size: m.size, functions: m.functions, shapes: m.shapes, sets: m.sets,
+		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
+		matrices: make(map[int][]rankenc.Matrix),
 	}
-	if next < run.Ranks {
-		silent = append(silent, rankRange{next, run.Ranks})
+	for _, s := range m.shapes {
+		w.begins = append(w.begins, s.begins())
 	}
-	return silent
+	signatures = w.append(nil, m.signatures)
+	data := make([][]byte, len(w.columns))
+	for i, c := range w.columns {
+		data[i] = c.data
+	}
+	sections = pack(data)
+	if len(sections) == 1 && len(sections[0]) <= maxInline {
+		return append(signatures, sections[0]...), nil
+	}
+	return signatures, sections
+}
+
+// maxInline is the largest size of columns that stand in the section of the
+// signatures, in bytes.
+const maxInline = 1 << 10
+
+// maxPacked is the largest size of a section that holds more than one column,
+// or grammar, in bytes.
+const maxPacked = 1 << 16
+
+// pack joins items to sections.
+func pack(items [][]byte) [][]byte {
+	var p packer
+	var sections [][]byte
+	for _, item := range items {
+		section, _ := p.place(len(item))
+		if section == len(sections) {
+			sections = append(sections, nil)
+		}
+		sections[section] = append(sections[section], item...)
+	}
+	return sections
+}
+
+// A packer places items in sections, one after the other: in a new one where the
+// last one would become larger than maxPacked.
+type packer struct{ section, offset int }
+
+func (p *packer) place(size int) (section, offset int) {
+	if p.offset > 0 && p.offset+size > maxPacked {
+		p.section, p.offset = p.section+1, 0
+	}
+	section, offset = p.section, p.offset
+	p.offset += size
+	return section, offset
+}
+
+// appendGrammars returns the contents of the sections of grammars.
+func (m *model) appendGrammars() [][]byte {
+	var head []byte
+	items := make([][]byte, len(m.grammars))
+	for i, g := range m.grammars {
+		items[i], _ = g.AppendBinary(nil)
+		head = wire.AppendUvarint(head, uint64(len(items[i])))
+	}
+	return pack(slices.Insert(items, 0, head))
 }

@@ -76,6 +76,9 @@ func (e Expr) Eval(rank, size int64) int64 {
 // Constant reports whether e is the same for every rank, and which value it is.
 func (e Expr) Constant() (int64, bool) { return e.params[0], e.family == constantNumber }
 
+// Shift reports whether e is the rank plus a constant, and which.
+func (e Expr) Shift() (int64, bool) { return e.params[0], e.family == shiftNumber }
+
 // String returns e as text, such as "(rank+1) mod N".
 func (e Expr) String() string { return families[e.family].text(e.params) }
 

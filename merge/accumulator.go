@@ -1,0 +1,296 @@
+package merge
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// An Accumulator holds the parts of ranks, folded into shapes. Accumulators form
+// a commutative monoid: in whatever order and grouping parts are added and
+// accumulators merged, the files that [Accumulator.Write] and
+// [Accumulator.WritePart] write are the same to the byte. The zero Accumulator
+// is empty and ready for use. An Accumulator must not be used by two goroutines
+// at once.
+type Accumulator struct {
+	size      int      // of the run, in ranks
+	sources   []string // ascending, each once
+	orders    []*sequitur.Grammar
+	functions cst.Table
+	digests   []digest // of the functions
+	texts     texts
+	shapes    map[digest]*shape
+	ranks     spans // with calls
+	scratch   scratch
+}
+
+// A digest is a hash of what ranks of a shape have in common.
+type digest [sha256.Size]byte
+
+// Scratch is memory of Accumulator.Add, kept from call to call.
+type scratch struct {
+	key       []byte
+	args      []cst.Value
+	slots     []int64
+	lengths   []int
+	functions []int // of the part, in the accumulator
+}
+
+// Texts numbers strings.
+type texts struct {
+	list    []string
+	numbers map[string]int64
+}
+
+func (t *texts) number(s string) int64 {
+	n, ok := t.numbers[s]
+	if !ok {
+		if t.numbers == nil {
+			t.numbers = make(map[string]int64)
+		}
+		n = int64(len(t.list))
+		t.list, t.numbers[s] = append(t.list, s), n
+	}
+	return n
+}
+
+// Ranks returns the number of ranks of which a has calls.
+func (a *Accumulator) Ranks() int { return a.ranks.len() }
+
+// Shapes returns the number of shapes of the ranks of a before factoring.
+func (a *Accumulator) Shapes() int { return len(a.shapes) }
+
+// Describe adds a description of the run. Of several, the largest number of
+// ranks counts, and all sources; interleavings must be of different ranks, or
+// writing the trace fails.
+func (a *Accumulator) Describe(run Run) error {
+	if run.Ranks < 0 || run.Ranks > maxRanks {
+		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
+	}
+	a.size = max(a.size, run.Ranks)
+	if run.Source != "" {
+		a.addSource(run.Source)
+	}
+	if g := run.Interleaving; g != nil && !isRankByRank(g) {
+		a.orders = append(a.orders, g)
+	}
+	return nil
+}
+
+func (a *Accumulator) addSource(source string) {
+	if i, found := slices.BinarySearch(a.sources, source); !found {
+		a.sources = slices.Insert(a.sources, i, source)
+	}
+}
+
+// Add adds the part of a rank, of which a must not have one with calls. It does
+// not change p, but may keep p.Grammar. It takes time in proportion to the size
+// of p, if the ranks added one by one ascend.
+func (a *Accumulator) Add(p Part) error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
+	}
+	a.size = max(a.size, p.Rank+1)
+	if p.Grammar.Len() == 0 {
+		return nil
+	}
+	ranks, ok := a.ranks.union(spans{{first: int32(p.Rank), last: int32(p.Rank)}})
+	if !ok {
+		return fmt.Errorf("merge: two parts of rank %d", p.Rank)
+	}
+	a.ranks = ranks
+	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
+	a.declare(p.Table)
+	a.scan(p, g, order)
+	key := digest(sha256.Sum256(a.scratch.key))
+	s := a.shapes[key]
+	if s == nil {
+		a.put(key, a.newShape(p, g, order))
+		return nil
+	}
+	if p.Rank < s.ranks.last() {
+		a.shapes[key] = s.merge(a.newShape(p, g, order))
+		return nil
+	}
+	n := s.ranks.len()
+	for i, v := range a.scratch.slots {
+		s.columns[i].push(n, p.Rank, v)
+	}
+	s.ranks = s.ranks.add(p.Rank, p.Rank)
+	return nil
+}
+
+func (a *Accumulator) put(key digest, s *shape) {
+	if a.shapes == nil {
+		a.shapes = make(map[digest]*shape)
+	}
+	a.shapes[key] = s
+}
+
+// declare adds the functions of t and sets scratch.functions.
+func (a *Accumulator) declare(t *cst.Table) {
+	a.scratch.functions = a.scratch.functions[:0]
+	for _, f := range t.Functions() {
+		n := a.functions.Declare(f)
+		if n == len(a.digests) {
+			a.digests = append(a.digests, functionDigest(f))
+		}
+		a.scratch.functions = append(a.scratch.functions, n)
+	}
+}
+
+func functionDigest(f cst.Function) digest {
+	var t cst.Table
+	t.Declare(f)
+	return sha256.Sum256(t.AppendFunctions(nil))
+}
+
+// scan sets scratch.slots to the slots of all signatures of p, in order, and
+// scratch.key to what p must share with other parts of its shape: the grammar,
+// and the form of each signature.
+func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
+	s := &a.scratch
+	s.key, _ = g.AppendBinary(s.key[:0])
+	s.slots = s.slots[:0]
+	for _, t := range order {
+		fn, args := p.Table.AppendSignature(s.args[:0], t)
+		s.args, s.lengths = args, s.lengths[:0]
+		for _, v := range args {
+			s.slots, s.lengths = flatten(s.slots, s.lengths, v, a.texts.number)
+		}
+		s.key = append(s.key, a.digests[s.functions[fn]][:]...)
+		for _, n := range s.lengths {
+			s.key = wire.AppendUvarint(s.key, uint64(n))
+		}
+	}
+}
+
+// newShape returns the shape of p alone, of which scan has set the slots.
+func (a *Accumulator) newShape(p Part, g *sequitur.Grammar, order []uint32) *shape {
+	s := &shape{
+		grammar: g,
+		forms:   make([]form, len(order)),
+		ranks:   spans{{first: int32(p.Rank), last: int32(p.Rank)}},
+		columns: make([]column, len(a.scratch.slots)),
+	}
+	for i, t := range order {
+		fn, args := p.Table.Signature(t)
+		var slots []int64
+		var lengths []int
+		for _, v := range args {
+			slots, lengths = flatten(slots, lengths, v, a.texts.number)
+		}
+		s.forms[i] = form{a.scratch.functions[fn], lengths, len(slots)}
+	}
+	runs := make([]run, len(s.columns))
+	for i, v := range a.scratch.slots {
+		runs[i] = run{0, int32(p.Rank), v, 0}
+		s.columns[i] = runs[i : i+1 : i+1]
+	}
+	return s
+}
+
+// inOrderOfUse returns g over terminals that are numbered in the order of their
+// first use, and which of the n terminals of g each of them is.
+func inOrderOfUse(g *sequitur.Grammar, n int) (*sequitur.Grammar, []uint32) {
+	order := g.FirstUse()
+	terminals := make([]uint32, len(order))
+	number := make([]sequitur.Symbol, n)
+	sorted := true
+	for i, s := range order {
+		terminals[i], number[s] = uint32(s), sequitur.Symbol(i)
+		sorted = sorted && int(s) == i
+	}
+	if sorted {
+		return g, terminals
+	}
+	return g.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] }), terminals
+}
+
+// Merge adds what b holds to a. None of the ranks of b may be in a. Merge takes
+// over the memory of b, which is empty afterwards; if it fails, neither is of
+// further use.
+func (a *Accumulator) Merge(b *Accumulator) error {
+	ranks, ok := a.ranks.union(b.ranks)
+	if !ok {
+		_, twice := interleave(a.ranks, b.ranks)
+		return fmt.Errorf("merge: two parts of rank %d", twice)
+	}
+	a.ranks, a.size = ranks, max(a.size, b.size)
+	for _, s := range b.sources {
+		a.addSource(s)
+	}
+	a.orders = append(a.orders, b.orders...)
+	a.declare(&b.functions)
+	functions := slices.Clone(a.scratch.functions)
+	numbers := make([]int64, len(b.texts.list))
+	for i, s := range b.texts.list {
+		numbers[i] = a.texts.number(s)
+	}
+	for key, s := range b.shapes {
+		s.renumber(b.functions.Functions(), functions, numbers)
+		if t := a.shapes[key]; t != nil {
+			s = t.merge(s)
+		}
+		a.put(key, s)
+	}
+	*b = Accumulator{}
+	return nil
+}
+
+// renumber replaces the numbers of functions, which are those of the list
+// declared, and of texts.
+func (s *shape) renumber(declared []cst.Function, functions []int, texts []int64) {
+	k := 0
+	moved := isMoved(texts)
+	s.forms = slices.Clone(s.forms)
+	for i, f := range s.forms {
+		lengths := f.lengths
+		for _, p := range declared[f.function].Params {
+			for _, slot := range layout(nil, p.Type, &lengths) {
+				if slot&^slotElement == slotText && moved {
+					s.columns[k] = s.columns[k].replace(texts, s.ranks)
+				}
+				k++
+			}
+		}
+		s.forms[i].function = functions[f.function]
+	}
+}
+
+func isMoved(numbers []int64) bool {
+	for i, n := range numbers {
+		if int64(i) != n {
+			return true
+		}
+	}
+	return false
+}
+
+// replace returns the column of the values to[v] for the values v of c.
+func (c column) replace(to []int64, ranks spans) column {
+	var replaced column
+	v := values{column: c}
+	ranks.each(func(position, rank int) {
+		replaced.push(position, rank, to[v.at(position, rank)])
+	})
+	return replaced
+}
+
+func (p Part) check() error {
+	switch {
+	case p.Rank < 0 || p.Rank >= maxRanks:
+		return fmt.Errorf("a rank is at least 0 and below %d", maxRanks)
+	case p.Table == nil || p.Grammar == nil:
+		return errors.New("the part has no table or no grammar")
+	}
+	if n := terminals(p.Grammar); n > uint64(p.Table.Len()) {
+		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())
+	}
+	return nil
+}

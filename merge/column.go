@@ -1,0 +1,126 @@
+package merge
+
+import "slices"
+
+// A column holds the values that the ranks of a shape have in one slot, as runs
+// that are linear in the rank: the constant and the shifted ones, of which a
+// program has most, take one run however many ranks there are.
+//
+// Invariant: the runs are what [column.push] makes of the values one by one, so
+// that a column is a function of its values.
+type column []run
+
+// A run holds values first + step·(r−rank) for the ranks r from rank on, up to
+// the position where the next run begins. Arithmetic wraps around.
+type run struct {
+	position int32 // of rank, in the ranks of the shape
+	rank     int32
+	first    int64
+	step     int64 // 0 in a run of one value
+}
+
+// at returns the value for a rank in the run.
+func (r run) at(rank int) int64 { return r.first + r.step*(int64(rank)-int64(r.rank)) }
+
+// push adds a value for a rank above those before it, which are n.
+func (c *column) push(n, rank int, value int64) {
+	if k := len(*c) - 1; k >= 0 {
+		last := &(*c)[k]
+		if n-int(last.position) > 1 {
+			if last.at(rank) == value {
+				return
+			}
+		} else if step, ok := last.stepTo(rank, value); ok {
+			last.step = step
+			return
+		}
+	}
+	*c = append(*c, run{int32(n), int32(rank), value, 0})
+}
+
+// stepTo returns the step of a run of r's one value and another.
+func (r run) stepTo(rank int, value int64) (int64, bool) {
+	difference, distance := value-r.first, int64(rank)-int64(r.rank)
+	return difference / distance, difference%distance == 0
+}
+
+// concat adds the values of d, which are for ranks above those before it, which
+// are n. What it takes does not depend on how many values the runs hold.
+func (c *column) concat(n int, d column, ranks spans) {
+	for i, r := range d {
+		end := ranks.len()
+		if i+1 < len(d) {
+			end = int(d[i+1].position)
+		}
+		for p := int(r.position); p < end; {
+			rank := int(r.rank)
+			if p > int(r.position) {
+				rank = ranks.at(p)
+			}
+			if took := c.absorb(n+p, rank, r, end-p); took > 0 {
+				p += took
+				continue
+			}
+			rest := run{int32(n + p), int32(rank), r.at(rank), 0}
+			if end-p > 1 {
+				rest.step = r.step
+			}
+			*c = append(slices.Grow(*c, len(d)-i), rest)
+			if p == int(r.position) || end-p > 1 {
+				// From here on, the runs of d are what push makes of its values.
+				for _, r := range d[i+1:] {
+					r.position += int32(n)
+					*c = append(*c, r)
+				}
+				return
+			}
+			p++
+		}
+	}
+}
+
+// absorb extends the last run of c, which has n values in all, by as many as it
+// can of the remaining values of r, from that for rank on, and returns how many
+// that were.
+func (c *column) absorb(n, rank int, r run, remaining int) int {
+	k := len(*c) - 1
+	if k < 0 {
+		return 0
+	}
+	last, value := &(*c)[k], r.at(rank)
+	if n-int(last.position) > 1 {
+		if last.at(rank) != value {
+			return 0
+		}
+	} else if step, ok := last.stepTo(rank, value); ok {
+		last.step = step
+	} else {
+		return 0
+	}
+	if remaining > 1 && last.step != r.step {
+		return 1
+	}
+	return remaining
+}
+
+// appendValues appends the values for all ranks of a shape to dst.
+func (c column) appendValues(dst []int64, ranks spans) []int64 {
+	v := values{column: c}
+	ranks.each(func(position, rank int) {
+		dst = append(dst, v.at(position, rank))
+	})
+	return dst
+}
+
+// Values reads a column at ascending positions.
+type values struct {
+	column column
+	run    int // the run of the position asked for last
+}
+
+func (v *values) at(position, rank int) int64 {
+	for v.run+1 < len(v.column) && int(v.column[v.run+1].position) <= position {
+		v.run++
+	}
+	return v.column[v.run].at(rank)
+}

@@ -1,0 +1,354 @@
+package merge
+
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// Limits of what is read of signatures.
+const (
+	maxSignatures = 1 << 22
+	maxIndex      = 1 << 24 // numbers kept to find a value among those written in the same way
+	maxSlots      = 1 << 24 // of a signature
+)
+
+// A signatureTable reads the signatures of a trace.
+type signatureTable struct {
+	functions []uint32 // of each signature
+	indexes   []uint32 // of each signature, among those of its function
+	groups    []group  // by function
+	domains   []*domain
+	shapes    []rankenc.Set // of each domain
+	columns   []columnPlace
+	inline    []byte // the columns, if they stand in the section of the signatures
+}
+
+// A group reads the signatures of one function.
+type group struct {
+	params  []paramReader
+	lengths []int // of the arrays of all signatures
+	starts  []int // of the lengths of each signature, and the end
+}
+
+// A paramReader reads the arguments of one parameter.
+type paramReader struct {
+	slots    []slotReader // unless it is an array
+	matrices numbers      // of those of the arguments that have slots
+	index    []uint32     // of the argument among these
+}
+
+// A slotReader reads one slot of the signatures of one function.
+type slotReader struct {
+	written numbers
+	values  [writtenExpr]numbers
+	others  []rankenc.Expr
+	index   []uint32 // of the value among those written in the same way; nil if all are
+}
+
+// Numbers are a column that has nothing to do with ranks.
+type numbers = rankenc.Column
+
+// A columnPlace says where a column is.
+type columnPlace struct {
+	domain          int
+	matrix          bool
+	section, offset int
+	size            int
+	others          []int // the matrices to which this one may refer
+}
+
+// A signatureParser is the state of parseSignatures.
+type signatureParser struct {
+	wire.Decoder
+	signatureTable
+	declared []cst.Function
+	indexed  int // numbers in indexes of slots
+}
+
+// parseSignatures decodes the section of the signatures of a run of size ranks
+// and of shapes of the ranks sets.
+func parseSignatures(data []byte, declared []cst.Function, sets []rankenc.Set, size int) (*signatureTable, error) {
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), declared: declared}
+	sizes := p.parseFunctions()
+	p.parseDomains(sets, size)
+	inline := p.parseColumns()
+	for f := range sizes {
+		if n := sizes[f]; n > 0 && p.Err() == nil {
+			p.groups[f] = p.group(declared[f], n)
+		}
+	}
+	if inline {
+		p.inline = p.Bytes("columns", p.Rest())
+		if n := p.inlineSize(); len(p.inline) != n && p.Err() == nil {
+			p.Corrupt(p.Offset(), "columns", "%d bytes, not %d", len(p.inline), n)
+		}
+	}
+	p.End("columns")
+	if p.Err() != nil {
+		return nil, p.Err()
+	}
+	return &p.signatureTable, nil
+}
+
+// parseFunctions reads the function of each signature, and returns how many
+// signatures there are of each.
+func (p *signatureParser) parseFunctions() []int {
+	at := p.Offset()
+	n := p.Uvarint("signatures")
+	if n > maxSignatures {
+		p.Limit(at, "signatures", "%d are more than %d", n, maxSignatures)
+		return nil
+	}
+	at = p.Offset()
+	functions := p.numbers(int(n))
+	if p.Err() != nil {
+		return nil
+	}
+	sizes := make([]int, len(p.declared))
+	p.groups = make([]group, len(p.declared))
+	p.functions, p.indexes = make([]uint32, n), make([]uint32, n)
+	for i, f := range functions.All() {
+		if f < 0 || f >= int64(len(sizes)) {
+			p.Corrupt(at, "functions", "%d of %d", f, len(sizes))
+			return nil
+		}
+		p.functions[i], p.indexes[i] = uint32(f), uint32(sizes[f])
+		sizes[f]++
+	}
+	return sizes
+}
+
+// numbers reads a column of n numbers.
+func (p *signatureParser) numbers(n int) numbers {
+	return rankenc.DecodeColumn(&p.Decoder, rankenc.Over(rankenc.World(n), int64(n)))
+}
+
+func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
+	n := p.Count("domains", 1)
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		shapes := rankenc.DecodeSet(&p.Decoder)
+		if p.Err() != nil {
+			return
+		}
+		if shapes.Len() == 0 || shapes.Len() > len(sets) || int(shapes.At(shapes.Len()-1)) >= len(sets) {
+			p.Corrupt(at, "domain", "of shapes %v of %d", shapes, len(sets))
+			return
+		}
+		var of []rankenc.Set
+		for _, s := range shapes.All() {
+			of = append(of, sets[s])
+		}
+		p.domains, p.shapes = append(p.domains, newDomain(of, size)), append(p.shapes, shapes)
+	}
+}
+
+// parseColumns reads where the columns are, and reports whether they stand at
+// the end of this section.
+func (p *signatureParser) parseColumns() (inline bool) {
+	n := p.Count("columns", 2)
+	p.columns = make([]columnPlace, 0, n)
+	var packer packer
+	matrices := make([][]int, len(p.domains)) // the columns that are matrices, of each
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		v := p.Uvarint("column")
+		if v>>1 >= uint64(len(p.domains)) {
+			p.Corrupt(at, "column", "domain %d of %d", v>>1, len(p.domains))
+			return false
+		}
+		at = p.Offset()
+		size := p.Uvarint("size")
+		if size == 0 || size > maxColumn {
+			p.Corrupt(at, "size", "%d, not from 1 to %d", size, maxColumn)
+			return false
+		}
+		c := columnPlace{domain: int(v >> 1), matrix: v&1 == 1, size: int(size)}
+		c.section, c.offset = packer.place(c.size)
+		if c.matrix {
+			all := matrices[c.domain]
+			c.others = all[len(all)/matricesTogether*matricesTogether:]
+			matrices[c.domain] = append(all, i)
+		}
+		p.columns = append(p.columns, c)
+	}
+	return n > 0 && packer.section == 0 && packer.offset <= maxInline
+}
+
+// maxColumn is the largest size of an encoded column, in bytes.
+const maxColumn = 1 << 40
+
+// inlineSize returns the size of the columns that stand in this section.
+func (t *signatureTable) inlineSize() int {
+	c := t.columns[len(t.columns)-1]
+	return c.offset + c.size
+}
+
+// group reads the n signatures of function f.
+func (p *signatureParser) group(f cst.Function, n int) group {
+	var g group
+	if hasArrays(f) {
+		g = p.lengths(f, n)
+	}
+	for _, param := range f.Params {
+		if p.Err() != nil {
+			break
+		}
+		if param.Type.Kind == cst.KindArray {
+			g.params = append(g.params, p.matrices(&g, f, len(g.params), n))
+			continue
+		}
+		var r paramReader
+		for range layout(nil, param.Type, nil) {
+			r.slots = append(r.slots, p.slot(n))
+		}
+		g.params = append(g.params, r)
+	}
+	return g
+}
+
+// lengths reads the lengths of the arrays of n signatures of f.
+func (p *signatureParser) lengths(f cst.Function, n int) group {
+	at := p.Offset()
+	total := p.Uvarint("lengths")
+	if total > maxIndex {
+		p.Limit(at, "lengths", "%d are more than %d", total, maxIndex)
+		return group{}
+	}
+	column := p.numbers(int(total))
+	if p.Err() != nil {
+		return group{}
+	}
+	g := group{lengths: make([]int, 0, total), starts: make([]int, 0, n+1)}
+	for _, v := range column.All() {
+		if v < 0 || v > maxSlots {
+			p.Corrupt(at, "lengths", "an array of %d elements", v)
+			return group{}
+		}
+		g.lengths = append(g.lengths, int(v))
+	}
+	rest := g.lengths
+	for range n {
+		g.starts = append(g.starts, len(g.lengths)-len(rest))
+		slots := 0
+		for _, param := range f.Params {
+			var ok bool
+			if slots, ok = countSlots(slots, param.Type, &rest); !ok {
+				p.Corrupt(at, "lengths", "%d do not suit %d signatures of %s", total, n, f.Name)
+				return group{}
+			}
+		}
+	}
+	if len(rest) > 0 {
+		p.Corrupt(at, "lengths", "%d more than %d signatures of %s have", len(rest), n, f.Name)
+	}
+	g.starts = append(g.starts, len(g.lengths))
+	return g
+}
+
+// countSlots adds the number of slots of a value of type t to n, and reports
+// whether the lengths of its arrays are there and n is at most maxSlots.
+func countSlots(n int, t cst.Type, lengths *[]int) (int, bool) {
+	switch t.Kind {
+	case cst.KindPointer, cst.KindStatus:
+		return n + 3, n+3 <= maxSlots
+	case cst.KindArray:
+		if len(*lengths) == 0 {
+			return n, false
+		}
+		k := (*lengths)[0]
+		*lengths = (*lengths)[1:]
+		for range k {
+			var ok bool
+			if n, ok = countSlots(n, *t.Elem, lengths); !ok {
+				return n, false
+			}
+		}
+		return n, true
+	}
+	return n + 1, n+1 <= maxSlots
+}
+
+// matrices reads the numbers of the matrices of an array parameter.
+func (p *signatureParser) matrices(g *group, f cst.Function, param, n int) paramReader {
+	r := paramReader{index: make([]uint32, n)}
+	count := 0
+	for i := range n {
+		rest := g.lengths[g.starts[i]:g.starts[i+1]]
+		for _, q := range f.Params[:param] {
+			countSlots(0, q.Type, &rest)
+		}
+		r.index[i] = uint32(count)
+		if slots, _ := countSlots(0, f.Params[param].Type, &rest); slots > 0 {
+			count++
+		}
+	}
+	at := p.Offset()
+	r.matrices = p.numbers(count)
+	p.checkColumns(at, r.matrices, true)
+	return r
+}
+
+// checkColumns checks that the numbers are those of columns, or of matrices.
+func (p *signatureParser) checkColumns(at int, n numbers, matrix bool) {
+	if p.Err() != nil {
+		return
+	}
+	for _, v := range n.All() {
+		if v < 0 || v >= int64(len(p.columns)) || p.columns[v].matrix != matrix {
+			p.Corrupt(at, "column", "%d is none of the %d columns that could be here", v, len(p.columns))
+			return
+		}
+	}
+}
+
+// slot reads a slot of n signatures.
+func (p *signatureParser) slot(n int) slotReader {
+	var r slotReader
+	at := p.Offset()
+	r.written = p.numbers(n)
+	if p.Err() != nil {
+		return r
+	}
+	var counts [writtenExpr + 1]int
+	if all, ok := constantOf(r.written); ok && all >= 0 && all <= writtenExpr {
+		counts[all] = n
+	} else {
+		if p.indexed += n; p.indexed > maxIndex {
+			p.Limit(at, "slot", "more than %d numbers", maxIndex)
+			return r
+		}
+		r.index = make([]uint32, n)
+		for i, v := range r.written.All() {
+			if v < 0 || v > writtenExpr {
+				p.Corrupt(at, "slot", "written as %d", v)
+				return r
+			}
+			r.index[i] = uint32(counts[v])
+			counts[v]++
+		}
+	}
+	for i := range r.values {
+		if counts[i] > 0 {
+			at = p.Offset()
+			r.values[i] = p.numbers(counts[i])
+		}
+	}
+	p.checkColumns(at, r.values[writtenColumn], false)
+	for range counts[writtenExpr] {
+		if p.Err() != nil {
+			break
+		}
+		r.others = append(r.others, rankenc.DecodeExpr(&p.Decoder))
+	}
+	return r
+}
+
+// constantOf returns the value of all numbers, if it is one.
+func constantOf(n numbers) (int64, bool) {
+	if e, ok := n.Expr(); ok {
+		return e.Constant()
+	}
+	return 0, false
+}

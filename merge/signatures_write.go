@@ -1,0 +1,250 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// How a slot of a signature is written.
+const (
+	writtenConstant int64 = iota
+	writtenShift
+	writtenColumn // the number of a column
+	writtenExpr   // another expression
+)
+
+// A signatureWriter encodes the signatures of a trace.
+type signatureWriter struct {
+	size      int // of the run, in ranks
+	functions []cst.Function
+	shapes    []*shape
+	sets      []rankenc.Set
+	begins    [][]int // of the columns of each terminal, for each shape
+
+	domains       []*domain
+	domainSets    []rankenc.Set // of the shapes of each domain
+	domainNumbers map[string]int
+	columns       []storedColumn
+	columnNumbers map[string]int64
+	matrices      map[int][]rankenc.Matrix // of each domain
+}
+
+// A storedColumn is a column or a matrix over the ranks of a domain.
+type storedColumn struct {
+	domain int
+	matrix bool
+	data   []byte
+}
+
+// matricesTogether is how many matrices of a domain can refer to each other.
+const matricesTogether = 8
+
+// append appends the encoding of signatures, without the contents of columns.
+func (w *signatureWriter) append(dst []byte, signatures []*signature) []byte {
+	numbers := make([]int64, len(signatures))
+	groups := make([][]*signature, len(w.functions))
+	for i, s := range signatures {
+		numbers[i] = int64(s.function)
+		groups[s.function] = append(groups[s.function], s)
+	}
+	var body []byte
+	for f, group := range groups {
+		if len(group) > 0 {
+			body = w.appendGroup(body, w.functions[f], group)
+		}
+	}
+	dst = wire.AppendUvarint(dst, uint64(len(signatures)))
+	dst = appendNumbers(dst, numbers)
+	dst = wire.AppendUvarint(dst, uint64(len(w.domains)))
+	for _, s := range w.domainSets {
+		dst, _ = s.AppendBinary(dst)
+	}
+	dst = wire.AppendUvarint(dst, uint64(len(w.columns)))
+	for _, c := range w.columns {
+		v := uint64(c.domain) << 1
+		if c.matrix {
+			v |= 1
+		}
+		dst = wire.AppendUvarint(dst, v)
+		dst = wire.AppendUvarint(dst, uint64(len(c.data)))
+	}
+	return append(dst, body...)
+}
+
+// appendNumbers appends a column of numbers that have nothing to do with ranks.
+// Their number is known to the reader.
+func appendNumbers(dst []byte, numbers []int64) []byte {
+	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), int64(len(numbers))), numbers, rankenc.Options{})
+	dst, _ = c.AppendBinary(dst)
+	return dst
+}
+
+// appendGroup appends the signatures of one function.
+func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signature) []byte {
+	var lengths []int64
+	at := make([]int, len(group)) // slots of each signature that are written
+	for _, s := range group {
+		for _, n := range s.lengths {
+			lengths = append(lengths, int64(n))
+		}
+	}
+	if hasArrays(f) {
+		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
+		dst = appendNumbers(dst, lengths)
+	}
+	rest := make([][]int, len(group)) // lengths of the arrays that follow
+	for i, s := range group {
+		rest[i] = s.lengths
+	}
+	for _, p := range f.Params {
+		if p.Type.Kind == cst.KindArray {
+			refs := make([]int64, 0, len(group))
+			for i, s := range group {
+				n := len(layout(nil, p.Type, &rest[i]))
+				if n > 0 {
+					refs = append(refs, w.matrix(s, at[i], n))
+				}
+				at[i] += n
+			}
+			dst = appendNumbers(dst, refs)
+			continue
+		}
+		kinds := layout(nil, p.Type, nil)
+		for _, kind := range kinds {
+			dst = w.appendSlot(dst, group, at, kind)
+			for i := range at {
+				at[i]++
+			}
+		}
+	}
+	return dst
+}
+
+func hasArrays(f cst.Function) bool {
+	return slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Type.Kind == cst.KindArray })
+}
+
+// appendSlot appends what the signatures of one function have in one slot.
+func (w *signatureWriter) appendSlot(dst []byte, group []*signature, at []int, kind slot) []byte {
+	var (
+		written = make([]int64, len(group))
+		values  [writtenExpr][]int64
+		others  []byte
+	)
+	for i, s := range group {
+		e, ok := w.expr(s, at[i])
+		constant, isConstant := e.Constant()
+		shift, isShift := e.Shift()
+		switch {
+		case !ok:
+			written[i] = writtenColumn
+			values[writtenColumn] = append(values[writtenColumn], w.column(s, at[i], kind))
+		case isConstant:
+			written[i] = writtenConstant
+			values[writtenConstant] = append(values[writtenConstant], constant)
+		case isShift:
+			written[i] = writtenShift
+			values[writtenShift] = append(values[writtenShift], shift)
+		default:
+			written[i] = writtenExpr
+			others, _ = e.AppendBinary(others)
+		}
+	}
+	dst = appendNumbers(dst, written)
+	for _, v := range values {
+		if len(v) > 0 {
+			dst = appendNumbers(dst, v)
+		}
+	}
+	return append(dst, others...)
+}
+
+// expr returns the expression of a slot, and whether it has one.
+func (w *signatureWriter) expr(s *signature, slot int) (rankenc.Expr, bool) {
+	if len(s.slots[slot]) == 0 {
+		return rankenc.Expr{}, false
+	}
+	return s.slots[slot][0], true
+}
+
+// column returns the number of the column of a slot.
+func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
+	d := w.domain(s)
+	values := w.values(s, slot, w.domains[d])
+	c := rankenc.NewColumn(w.domains[d].columns(), values, rankenc.Options{Ranks: kind == slotRank})
+	enc, _ := c.AppendBinary(nil)
+	key := string(wire.AppendUvarint(enc[:len(enc):len(enc)], uint64(d)))
+	n, ok := w.columnNumbers[key]
+	if !ok {
+		n = int64(len(w.columns))
+		w.columns = append(w.columns, storedColumn{d, false, enc})
+		w.columnNumbers[key] = n
+	}
+	return n
+}
+
+// matrix returns the number of the matrix of n slots from one on.
+func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
+	d := w.domain(s)
+	rows := make([][]int64, w.domains[d].Len())
+	all := make([]int64, n*len(rows))
+	for i := range rows {
+		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
+	}
+	for k := range n {
+		for i, v := range w.values(s, slot+k, w.domains[d]) {
+			rows[i][k] = v
+		}
+	}
+	m := rankenc.NewMatrix(w.domains[d].columns(), rows, w.matricesOf(d), rankenc.Options{})
+	enc, _ := m.AppendBinary(nil)
+	w.matrices[d] = append(w.matrices[d], m)
+	w.columns = append(w.columns, storedColumn{d, true, enc})
+	return int64(len(w.columns) - 1)
+}
+
+// matricesOf returns the matrices to which the next one of a domain may refer:
+// those since the last whose place in the domain is a multiple of
+// matricesTogether.
+func (w *signatureWriter) matricesOf(domain int) []rankenc.Matrix {
+	all := w.matrices[domain]
+	return all[len(all)/matricesTogether*matricesTogether:]
+}
+
+// domain returns the number of the domain of the ranks of all uses of s.
+func (w *signatureWriter) domain(s *signature) int {
+	var b rankenc.SetBuilder
+	for _, u := range s.uses {
+		b.Add(u.shape)
+	}
+	set, _ := b.Finish()
+	key, _ := set.MarshalBinary()
+	n, ok := w.domainNumbers[string(key)]
+	if !ok {
+		n = len(w.domains)
+		w.domainNumbers[string(key)] = n
+		sets := make([]rankenc.Set, len(s.uses))
+		for i, u := range s.uses {
+			sets[i] = w.sets[u.shape]
+		}
+		w.domains = append(w.domains, newDomain(sets, w.size))
+		w.domainSets = append(w.domainSets, set)
+	}
+	return n
+}
+
+// values returns the values of a slot over its domain.
+func (w *signatureWriter) values(s *signature, slot int, d *domain) []int64 {
+	all := make([]int64, d.Len())
+	for k, u := range s.uses {
+		shape := w.shapes[u.shape]
+		v := values{column: shape.columns[w.begins[u.shape][u.terminal]+slot]}
+		shape.ranks.each(func(position, rank int) {
+			all[d.position(k, position, rank)] = v.at(position, rank)
+		})
+	}
+	return all
+}
