@@ -18,21 +18,47 @@ var (
 	ErrLimit   = wire.ErrLimit
 )
 
-// Options configures [Parse]. The zero Options is the default configuration.
+// pkg is the package name in errors.
+const pkg = "sequitur"
+
+// Options configures [Parse] and [ParseShared]. The zero Options is the default
+// configuration.
 type Options struct {
-	// MaxLen is the longest expansion to accept, in symbols. Zero means 2⁶³−1,
-	// the longest there is: reading a grammar expands only what is asked for.
+	// MaxLen is the longest expansion of a grammar to accept, in symbols. Zero
+	// means 2⁶³−1, the longest there is: reading a grammar expands only what is
+	// asked for.
 	MaxLen uint64
+
+	// Terminals is the number of terminals there are: this one and larger ones
+	// are rejected. Zero means 2³¹, as many as there can be.
+	Terminals uint64
+
+	// MaxSymbols is how many symbols on the right-hand sides of a piece of a
+	// [Forest] to accept, and as many as 100 bytes of memory each. Zero means
+	// 1<<22; no more than 1<<31 are accepted. Parse does not need it: its input is
+	// as long as the grammar is large.
+	MaxSymbols uint64
+}
+
+// withDefaults returns o with the limits that hold where it sets none.
+func (o Options) withDefaults() Options {
+	limit := func(value *uint64, absent, most uint64) {
+		if *value == 0 {
+			*value = absent
+		}
+		*value = min(*value, most)
+	}
+	limit(&o.MaxLen, maxLen, maxLen)
+	limit(&o.Terminals, uint64(MaxSymbol)+1, uint64(MaxSymbol)+1)
+	limit(&o.MaxSymbols, 1<<22, 1<<31)
+	return o
 }
 
 // Parse decodes a grammar that fills data. It does not retain data. What it
 // returns is safe to use whoever wrote data. An error from Parse is a
 // [*ParseError].
 func Parse(data []byte, o Options) (*Grammar, error) {
-	if o.MaxLen == 0 || o.MaxLen > math.MaxInt64 {
-		o.MaxLen = math.MaxInt64
-	}
-	p := parser{Decoder: wire.NewDecoder("sequitur", data), max: o.MaxLen}
+	p := parser{Decoder: wire.NewDecoder(pkg, data), limits: o.withDefaults()}
 	n := p.Count("rules", 2)
 	p.used = make([]bool, n)
 	if symbols := p.survey(n); p.Err() == nil {
@@ -53,9 +79,9 @@ func Parse(data []byte, o Options) (*Grammar, error) {
 // A parser is the state of Parse.
 type parser struct {
 	wire.Decoder
-	g    Grammar
-	used []bool // the rules that are referred to
-	max  uint64 // longest expansion
+	g      Grammar
+	used   []bool // the rules that are referred to
+	limits Options
 }
 
 // survey returns the number of symbols in the n rules that follow, after a look
@@ -116,8 +142,8 @@ func (p *parser) rule(r int, start bool) {
 			return
 		}
 		end = wire.AddSat(end, wire.MulSat(s.count, p.g.length(s.ref)))
-		if end > p.max {
-			p.Limit(at, "symbol", "rule %d expands to more than %d symbols", r, p.max)
+		if end > p.limits.MaxLen {
+			p.Limit(at, "symbol", "rule %d expands to more than %d symbols", r, p.limits.MaxLen)
 			return
 		}
 		s.end = end
@@ -132,8 +158,8 @@ func (p *parser) symbol(r int) symbol {
 	v := p.Uvarint("symbol")
 	s := symbol{count: 1}
 	switch value := v >> flagBits; {
-	case v&flagRule == 0 && value > uint64(MaxSymbol):
-		p.Corrupt(at, "symbol", "terminal %d is more than %d", value, uint32(MaxSymbol))
+	case v&flagRule == 0 && value >= p.limits.Terminals:
+		p.Corrupt(at, "symbol", "terminal %d of %d", value, p.limits.Terminals)
 	case v&flagRule == 0:
 		s.ref = ref(value)
 	case value >= uint64(r):

@@ -1,0 +1,264 @@
+package sequitur
+
+import "github.com/reprise-trace/reprise/internal/wire"
+
+// A Shared is the decoded shared piece of a [Forest]. It is immutable, and its
+// methods may be called from several goroutines at once.
+type Shared struct {
+	members []*Grammar
+	known   predictor // as it is at the end of the piece
+	options Options
+}
+
+// ParseShared decodes a shared piece that fills data. It does not retain data.
+// What it returns is safe to use whoever wrote data. o holds for the members of
+// the other pieces too. An error from ParseShared is a
+// [*ParseError].
+func ParseShared(data []byte, o Options) (*Shared, error) {
+	d := wire.NewDecoder(pkg, data)
+	s := DecodeShared(&d, o)
+	d.End("token")
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	return s, nil
+}
+
+// DecodeShared reads a shared piece. It is for packages of this module that
+// embed one in an encoding of their own. If it fails, d has an error and the
+// result is nil.
+func DecodeShared(d *wire.Decoder, o Options) *Shared { return decodeShared(d, o, maxHistory) }
+
+func decodeShared(d *wire.Decoder, o Options, most int) *Shared {
+	s := &Shared{options: o}
+	t := tokenDecoder{Decoder: d, predictor: newPredictor(most), limits: o.withDefaults()}
+	for n := d.Uvarint("members"); n > 0 && d.Err() == nil; n-- {
+		if t.full() {
+			d.Corrupt(d.Offset(), "members", "%d more than a shared piece has", n)
+			break
+		}
+		s.members = append(s.members, t.member())
+	}
+	t.end()
+	if d.Err() != nil {
+		return nil
+	}
+	s.known = t.predictor
+	return s
+}
+
+// Len reports the number of members in the piece: members 0 to Len()−1 of the
+// forest.
+func (s *Shared) Len() int { return len(s.members) }
+
+// ParseMember decodes the piece of member i, which fills data: nothing if the
+// member is in the shared piece. It does not retain data. The terminals and rules
+// are those of the member that was encoded, the rules in the order in which a
+// walk through the sequence leaves them, which is the order that a Builder gives
+// them. An error from ParseMember is a [*ParseError].
+func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
+	d := wire.NewDecoder(pkg, data)
+	g := s.DecodeMember(&d, i)
+	d.End("token")
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	return g, nil
+}
+
+// DecodeMember reads the piece of member i. It is for packages of this module
+// that embed one in an encoding of their own. If it fails, d has an error and
+// the result is nil.
+func (s *Shared) DecodeMember(d *wire.Decoder, i int) *Grammar {
+	if i < len(s.members) {
+		return s.members[i]
+	}
+	if !s.known.full() {
+		d.Corrupt(d.Offset(), "member", "%d, but all %d are in the shared piece", i, len(s.members))
+		return nil
+	}
+	t := tokenDecoder{Decoder: d, predictor: s.known.freeze(), limits: s.options.withDefaults()}
+	g := t.member()
+	t.end()
+	if d.Err() != nil {
+		return nil
+	}
+	return g
+}
+
+// A tokenDecoder reads tokens and carries them out.
+type tokenDecoder struct {
+	*wire.Decoder
+	predictor
+	limits Options
+
+	at        int    // offset of the token
+	predicted uint64 // tokens still to come that are what is predicted
+	closed    bool   // the next token is not what is predicted: they were counted
+
+	symbols uint64 // symbols and members so far, for the limit
+	g       Grammar
+	stack   []run
+}
+
+// member reads the tokens of a member.
+func (t *tokenDecoder) member() *Grammar {
+	for t.Err() == nil {
+		next := t.token()
+		if t.Err() == nil {
+			t.carryOut(next)
+		}
+		if next.kind == tokenEnd {
+			break
+		}
+	}
+	if t.Err() != nil {
+		return nil
+	}
+	g := &Grammar{append([]symbol(nil), t.g.symbols...), append([]uint32(nil), t.g.ends...)}
+	t.g.symbols, t.g.ends = t.g.symbols[:0], t.g.ends[:0]
+	return g
+}
+
+// end requires that no token is left to come.
+func (t *tokenDecoder) end() {
+	if t.predicted > 0 {
+		t.Corrupt(t.at, "token", "%d after the last member", t.predicted)
+	}
+}
+
+// token reads the next token.
+func (t *tokenDecoder) token() token {
+	want, ok := t.predict()
+	if t.predicted == 0 {
+		t.at = t.Offset()
+		head := t.Byte("token")
+		if head < headPredicted || head >= headRepeat {
+			next := t.decode(head)
+			if ok && next == want {
+				t.Corrupt(t.at, "token", "is what is predicted")
+			}
+			t.closed = false
+			t.update(next, false)
+			return next
+		}
+		if t.closed {
+			t.Corrupt(t.at, "token", "continues the one before it")
+		}
+		t.predicted = t.number(head, headPredicted, headRepeat) + 1
+		t.closed = true
+	}
+	if t.predicted--; !ok {
+		t.Corrupt(t.at, "token", "nothing is predicted")
+	}
+	t.update(want, true)
+	return want
+}
+
+// decode returns the token that begins with byte head.
+func (t *tokenDecoder) decode(head byte) token {
+	switch {
+	case head == headFresh:
+		return token{tokenTerminal, t.fresh}
+	case head == headEnd:
+		return token{kind: tokenEnd}
+	case head < headReduce:
+		return token{tokenRepeat, t.number(head, headRepeat, headReduce) + 2}
+	case head < headRule:
+		return token{tokenReduce, t.number(head, headReduce, headRule) + 2}
+	case head < headTerminal:
+		return token{tokenRule, t.number(head, headRule, headTerminal)}
+	}
+	v := t.terminal(head)
+	if v == t.fresh {
+		t.Corrupt(t.at, "token", "terminal %d is the next new one", v)
+	}
+	return token{tokenTerminal, v}
+}
+
+// number returns the number that begins with byte head, one of those from first
+// to end−1. It is less than 2⁶³.
+func (t *tokenDecoder) number(head byte, first, end uint64) uint64 {
+	v := uint64(head) - first
+	if uint64(head) < end-1 {
+		return v
+	}
+	if v = wire.AddSat(v, t.Uvarint("token")); v > maxLen {
+		t.Corrupt(t.at, "token", "overflows 63 bits")
+		return 0
+	}
+	return v
+}
+
+func (t *tokenDecoder) terminal(head byte) uint64 {
+	switch {
+	case head < headPair:
+		return uint64(head) - headTerminal
+	case head < headLarge:
+		return singleTerminals + uint64(head-headPair)<<8 + uint64(t.Byte("token"))
+	}
+	return wire.AddSat(singleTerminals+pairTerminals, t.Uvarint("token"))
+}
+
+// carryOut does what a token says.
+func (t *tokenDecoder) carryOut(next token) {
+	if next.kind != tokenRepeat {
+		if t.symbols++; t.symbols > t.limits.MaxSymbols {
+			t.Limit(t.at, "token", "more than %d symbols", t.limits.MaxSymbols)
+			return
+		}
+	}
+	top := len(t.stack) - 1
+	switch next.kind {
+	case tokenTerminal:
+		if next.value >= t.limits.Terminals {
+			t.Corrupt(t.at, "token", "terminal %d of %d", next.value, t.limits.Terminals)
+			return
+		}
+		t.stack = append(t.stack, run{ref(next.value), 1})
+	case tokenRule:
+		n := uint64(len(t.g.ends))
+		if next.value >= n {
+			t.Corrupt(t.at, "token", "%d rules before the last of %d", next.value, n)
+			return
+		}
+		t.stack = append(t.stack, run{ruleRef(uint32(n - 1 - next.value)), 1})
+	case tokenRepeat:
+		if top < 0 || t.stack[top].count > 1 {
+			t.Corrupt(t.at, "token", "no symbol to repeat")
+			return
+		}
+		t.stack[top].count = next.value
+	case tokenReduce:
+		if next.value > uint64(len(t.stack)) {
+			t.Corrupt(t.at, "token", "%d of %d symbols", next.value, len(t.stack))
+			return
+		}
+		t.reduce(len(t.stack) - int(next.value))
+		t.stack = append(t.stack, run{ruleRef(uint32(len(t.g.ends) - 1)), 1})
+	case tokenEnd:
+		if len(t.stack) > 0 {
+			t.reduce(0)
+		}
+	}
+}
+
+// reduce makes a rule of the symbols on the stack from begin on and takes them
+// off.
+func (t *tokenDecoder) reduce(begin int) {
+	var end uint64
+	for i, r := range t.stack[begin:] {
+		if i > 0 && t.stack[begin+i-1].ref == r.ref {
+			t.Corrupt(t.at, "token", "symbol %d of a rule repeats the one before it", i)
+			return
+		}
+		end = wire.AddSat(end, wire.MulSat(r.count, t.g.length(r.ref)))
+		if end > t.limits.MaxLen {
+			t.Limit(t.at, "token", "a rule expands to more than %d symbols", t.limits.MaxLen)
+			return
+		}
+		t.g.symbols = append(t.g.symbols, symbol{r.count, end, r.ref})
+	}
+	t.g.ends = append(t.g.ends, uint32(len(t.g.symbols)))
+	t.stack = t.stack[:begin]
+}

@@ -1,0 +1,127 @@
+package sequitur
+
+// maxHistory is the number of tokens that later ones are compared with. A larger
+// one would cost memory: what a few bytes predict may be long.
+const maxHistory = 1 << 16
+
+// A history is a sequence of tokens that later ones are compared with, and where
+// to look for what followed the last two, or the last one.
+type history struct {
+	most     int // tokens to remember
+	tokens   []token
+	numbers  map[token]uint32     // of the different tokens, from firstNumber
+	after    []uint32             // by number: 1 + the position behind its last occurrence; 0 if there is none
+	afterTwo map[[2]uint32]uint32 // the same for two in a row
+}
+
+// Numbers of what is no token.
+const (
+	startNumber   = 0 // before the first token of a member
+	unknownNumber = 1 // a token that is not in the history
+	firstNumber   = 2
+)
+
+// A predictor says which token comes next, as far as it can tell. The encoder
+// and the decoder call predict and then update once for each token.
+type predictor struct {
+	*history
+	frozen bool // the history does not grow
+
+	cursor int // position in tokens of what is predicted, or −1
+	missed int // tokens since the last that was predicted
+	last   [2]uint32
+	symbol uint64 // 1 + the last token's terminal; 0 if it is none
+	fresh  uint64 // 1 + the largest terminal so far: the next new one
+}
+
+// patience is how many tokens in a row may differ from what they are compared
+// with before a new terminal is taken for the first of several.
+const patience = 3
+
+func newPredictor(most int) predictor {
+	return predictor{
+		history: &history{
+			most:     most,
+			numbers:  make(map[token]uint32),
+			after:    make([]uint32, firstNumber),
+			afterTwo: make(map[[2]uint32]uint32),
+		},
+		cursor: -1,
+	}
+}
+
+// freeze returns the predictor with which a member begins that is not in the
+// shared piece at whose end p is.
+func (p *predictor) freeze() predictor {
+	return predictor{history: p.history, frozen: true, cursor: -1, fresh: p.fresh}
+}
+
+// full reports whether the history has all the tokens it will have.
+func (p *predictor) full() bool { return len(p.tokens) >= p.most }
+
+// predict returns the next token, if there is reason to expect one. It is the
+// one behind the cursor, which goes on side by side with the input. After a token
+// that differs, the cursor goes to where the last two tokens stood before; after
+// two that differ, also to where the last one did. A terminal that was not met
+// before is followed by the next, if there is nothing to compare it with.
+func (p *predictor) predict() (token, bool) {
+	if p.cursor >= 0 && p.missed == 0 {
+		return p.tokens[p.cursor], true
+	}
+	if at, ok := p.afterTwo[p.last]; ok {
+		p.cursor = int(at) - 1
+	} else if p.cursor < 0 || p.missed > 1 {
+		if at := p.after[p.last[1]]; at > 0 {
+			p.cursor = int(at) - 1
+		} else if p.symbol > 0 && (p.cursor < 0 || p.missed > patience) {
+			p.cursor = -1
+			return token{tokenTerminal, p.symbol}, true
+		}
+	}
+	if p.cursor < 0 {
+		return token{}, false
+	}
+	return p.tokens[p.cursor], true
+}
+
+// update goes on by token t, which was predicted or not.
+func (p *predictor) update(t token, predicted bool) {
+	if p.missed++; predicted {
+		p.missed = 0
+	}
+	if p.symbol = 0; t.kind == tokenTerminal {
+		p.symbol = t.value + 1
+		p.fresh = max(p.fresh, p.symbol)
+	}
+	p.remember(t)
+	if p.cursor >= 0 {
+		if p.cursor++; p.cursor >= len(p.tokens) {
+			p.cursor = -1
+		}
+	}
+	if t.kind == tokenEnd {
+		p.missed, p.last = 0, [2]uint32{startNumber, startNumber}
+	}
+}
+
+// remember puts t at the end of the history, unless that is full or frozen.
+func (p *predictor) remember(t token) {
+	number, ok := p.numbers[t]
+	if p.frozen || p.full() {
+		if !ok {
+			number = unknownNumber
+		}
+		p.last = [2]uint32{p.last[1], number}
+		return
+	}
+	if !ok {
+		number = uint32(len(p.after))
+		p.numbers[t] = number
+		p.after = append(p.after, 0)
+	}
+	at := uint32(len(p.tokens)) + 1
+	p.after[p.last[1]] = at
+	p.afterTwo[p.last] = at
+	p.tokens = append(p.tokens, t)
+	p.last = [2]uint32{p.last[1], number}
+}
