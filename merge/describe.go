@@ -1,0 +1,247 @@
+package merge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// RankSet returns the ranks of which a has calls.
+func (a *Accumulator) RankSet() rankenc.Set { return a.ranks.set() }
+
+// ShapeOf returns the number of the shape of a rank, and whether it has one:
+// whether it made calls.
+func (t *Trace) ShapeOf(rank int) (number int, ok bool) { return t.index.find(rank) }
+
+// Signatures returns the number of signatures, which the grammars of all shapes
+// are over.
+func (t *Trace) Signatures() int { return len(t.signatures.functions) }
+
+// A Signature describes a call as a trace has it for all ranks that make it.
+type Signature struct {
+	Function *cst.Function // must not be changed
+
+	// Args has a text for each parameter: the value that all ranks have, or the
+	// expression of the rank that they have, such as rank+1. Of values that are
+	// stored rank by rank it is the few that there are, as {18, 33}, or the least
+	// and the greatest, as {18 … 33}. An array that is not the same for all ranks
+	// is the number of its elements, as [64 by rank].
+	Args []string
+}
+
+// String returns s as it is written in listings, such as
+// send(destination=rank+1, tag=0).
+func (s Signature) String() string {
+	var b strings.Builder
+	b.WriteString(quoted(s.Function.Name))
+	b.WriteByte('(')
+	for i, p := range s.Function.Params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoted(p.Name) + "=" + s.Args[i])
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// quoted returns a name, which may come from a file, as people can read it.
+func quoted(name string) string {
+	for _, r := range name {
+		if r == utf8.RuneError || !strconv.IsPrint(r) {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+// Limits of what is looked at to describe an argument.
+const (
+	maxListed   = 3       // values in braces
+	maxLooked   = 1 << 16 // stored values of one argument; more are {by rank}
+	maxElements = 8       // of an array
+	maxText     = 128     // bytes
+)
+
+// Signature describes a signature, n < t.Signatures(). It reads the columns that
+// the signature has, if they are not too long. An error about the file is a
+// [*SectionError].
+func (t *Trace) Signature(n int) (Signature, error) {
+	fn := int(t.signatures.functions[n])
+	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
+	s := Signature{Function: &t.Functions()[fn]}
+	var lengths []int
+	if g.starts != nil {
+		lengths = g.lengths[g.starts[i]:g.starts[i+1]]
+	}
+	for k, p := range s.Function.Params {
+		var text string
+		var err error
+		if p.Type.Kind == cst.KindArray {
+			text, err = t.describeArray(&g.params[k], i, p.Type, &lengths)
+		} else {
+			text, err = t.describeValue(g.params[k].slots, i, p.Type)
+		}
+		if err != nil {
+			return Signature{}, err
+		}
+		s.Args = append(s.Args, text)
+	}
+	return s, nil
+}
+
+// form returns how a slot of signature i of a function is written: by an
+// expression or, if there is none, as the column of a number.
+func (r *slotReader) form(i int) (e rankenc.Expr, column int, ok bool) {
+	written, k := r.written.At(i), i
+	if r.index != nil {
+		k = int(r.index[i])
+	}
+	switch written {
+	case writtenConstant:
+		return rankenc.Constant(r.values[written].At(k)), 0, true
+	case writtenShift:
+		return rankenc.Shift(r.values[written].At(k)), 0, true
+	case writtenColumn:
+		return rankenc.Expr{}, int(r.values[written].At(k)), false
+	}
+	return r.others[k], 0, true
+}
+
+// describeValue describes an argument that is no array.
+func (t *Trace) describeValue(slots []slotReader, i int, typ cst.Type) (string, error) {
+	constants := make([]int64, len(slots))
+	texts := make([]string, len(slots))
+	constant := true
+	for k := range slots {
+		e, column, ok := slots[k].form(i)
+		v, same := e.Constant()
+		constants[k], texts[k] = v, e.String()
+		constant = constant && ok && same
+		if ok {
+			continue
+		}
+		var err error
+		if texts[k], err = t.describeColumn(column, typ); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case constant:
+		return t.text(typ, constants, nil), nil
+	case typ.Kind == cst.KindPointer:
+		return fmt.Sprintf("{segment=%s, displacement=%s, device=%s}", texts[0], texts[1], texts[2]), nil
+	case typ.Kind == cst.KindStatus:
+		return fmt.Sprintf("{source=%s, tag=%s, error=%s}", texts[0], texts[1], texts[2]), nil
+	}
+	return texts[0], nil
+}
+
+// text returns the value of a type that has these slots and lengths, cut off if
+// it is long.
+func (t *Trace) text(typ cst.Type, slots []int64, lengths []int) string {
+	u := unflattener{slots: slots, lengths: lengths, texts: t.texts}
+	v := u.value(typ)
+	if v.Kind() != cst.KindArray || v.Len() <= maxElements {
+		return clip(v.String())
+	}
+	var b strings.Builder
+	for i := range maxElements - 1 {
+		b.WriteString(v.Index(i).String() + " ")
+	}
+	return "[" + clip(b.String()) + "… " + strconv.Itoa(v.Len()) + " elements]"
+}
+
+// clip returns text with no more than maxText bytes of it.
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// describeColumn describes the values of a stored column that is a slot of an
+// argument.
+func (t *Trace) describeColumn(n int, typ cst.Type) (string, error) {
+	column, err := t.column(n)
+	if err != nil {
+		return "", err
+	}
+	c := column.(rankenc.Column)
+	if c.Len() > maxLooked {
+		return "{by rank}", nil
+	}
+	values := make([]int64, 0, c.Len())
+	for _, v := range c.All() {
+		values = append(values, v)
+	}
+	if typ.Kind == cst.KindPointer || typ.Kind == cst.KindStatus {
+		typ = cst.Type{Kind: cst.KindInt} // one slot of three
+	}
+	u := unflattener{texts: t.texts}
+	compare := func(a, b int64) int { return cmp.Compare(a, b) }
+	if typ.Kind == cst.KindFloat {
+		compare = func(a, b int64) int {
+			u.slots = []int64{a, b}
+			return cmp.Compare(u.value(typ).Float(), u.value(typ).Float())
+		}
+	}
+	slices.SortFunc(values, compare)
+	values = slices.Compact(values)
+	texts := make([]string, 0, maxListed)
+	for _, v := range values[:min(len(values), maxListed)] {
+		texts = append(texts, t.text(typ, []int64{v}, nil))
+	}
+	switch {
+	case len(values) <= maxListed:
+		return "{" + strings.Join(texts, ", ") + "}", nil
+	case typ.Kind == cst.KindString || typ.Kind == cst.KindBytes:
+		return fmt.Sprintf("{%s … %d texts}", texts[0], len(values)), nil
+	}
+	return fmt.Sprintf("{%s … %s}", texts[0], t.text(typ, values[len(values)-1:], nil)), nil
+}
+
+// describeArray describes an argument that is an array, and takes the lengths of
+// its arrays.
+func (t *Trace) describeArray(r *paramReader, i int, typ cst.Type, lengths *[]int) (string, error) {
+	own := *lengths
+	slots, _ := countSlots(0, typ, lengths)
+	elements := own[0]
+	if slots == 0 {
+		return t.text(typ, nil, own), nil
+	}
+	if slots > maxLooked {
+		return fmt.Sprintf("[%d by rank]", elements), nil
+	}
+	n := int(r.matrices.At(int(r.index[i])))
+	column, err := t.column(n)
+	if err != nil {
+		return "", err
+	}
+	m := column.(rankenc.Matrix)
+	if m.Len() == 0 || m.Len() > maxLooked/slots {
+		return fmt.Sprintf("[%d by rank]", elements), nil
+	}
+	var first, values []int64
+	for row := range m.Len() {
+		if k := m.RowLen(row); k != slots {
+			return "", t.columnError(n, corrupt("column %d has a row of %d, not %d", n, k, slots))
+		}
+		if values = m.AppendRow(values[:0], row); row == 0 {
+			first = slices.Clone(values)
+		} else if !slices.Equal(values, first) {
+			return fmt.Sprintf("[%d by rank]", elements), nil
+		}
+	}
+	return t.text(typ, first, own), nil
+}

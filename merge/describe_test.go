@@ -1,0 +1,231 @@
+package merge
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// oneCall returns the part of a rank that makes one call.
+func oneCall(rank int, f cst.Function, args ...cst.Value) Part {
+	var table cst.Table
+	var grammar sequitur.Builder
+	grammar.Append(sequitur.Symbol(table.Intern(table.Declare(f), args...)))
+	return Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
+}
+
+// openParts writes and opens a trace.
+func openParts(t rapid.TB, size int, parts []Part) *Trace {
+	t.Helper()
+	var file bytes.Buffer
+	if err := Write(&file, Run{Ranks: size}, parts); err != nil {
+		t.Fatal(err)
+	}
+	return openTrace(t, file.Bytes())
+}
+
+func openTrace(t rapid.TB, file []byte) *Trace {
+	t.Helper()
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// TestSignature checks how the argument of one call is described, of which the
+// ranks have these values.
+func TestSignature(t *testing.T) {
+	irregular := func(rank int) int64 { return int64(rank*rank*7919+rank*31) % 1009 }
+	integers := func(n int, f func(rank, i int) int64) func(int) cst.Value {
+		return func(rank int) cst.Value {
+			var elems []cst.Value
+			for i := range n {
+				elems = append(elems, cst.Int(f(rank, i)))
+			}
+			return cst.Array(elems...)
+		}
+	}
+	kind := func(k cst.Kind) cst.Type { return cst.Type{Kind: k} }
+	for _, tt := range []struct {
+		name  string
+		typ   cst.Type
+		value func(rank int) cst.Value
+		want  string
+	}{
+		{"Constant", kind(cst.KindInt), func(int) cst.Value { return cst.Int(-7) }, "-7"},
+		{"Shift", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank) + 1) }, "rank+1"},
+		{"Ring", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank+1) % 40) }, "(rank+1) mod N"},
+		{"Few", kind(cst.KindTag), func(rank int) cst.Value { return cst.Tag([]int64{3, 18, 3e9}[irregular(rank)%3]) }, "{3, 18, 3000000000}"},
+		{"Many", kind(cst.KindInt), func(rank int) cst.Value { return cst.Int(irregular(rank) - 9) }, "{-9 … 996}"},
+		{"Float", kind(cst.KindFloat), func(int) cst.Value { return cst.Float(1.5) }, "1.5"},
+		{"Floats", kind(cst.KindFloat), func(rank int) cst.Value { return cst.Float(float64(irregular(rank)-500) / 8) }, "{-62.5 … 63.125}"},
+		{"String", kind(cst.KindString), func(int) cst.Value { return cst.String("a\x1b") }, `"a\x1b"`},
+		{"LongString", kind(cst.KindString), func(int) cst.Value { return cst.String(strings.Repeat("ä", 99)) }, `"` + strings.Repeat("ä", 63) + "…"},
+		{"Strings", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprint(irregular(rank))) }, `{"0" … 40 texts}`},
+		{"Pointer", kind(cst.KindPointer), func(int) cst.Value { return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}) }, "seg3+16"},
+		{"Pointers", kind(cst.KindPointer), func(rank int) cst.Value {
+			return cst.PointerTo(cst.Pointer{Segment: irregular(rank), Displacement: int64(rank)})
+		}, "{segment={0 … 1005}, displacement=rank, device=0}"},
+		{"Status", kind(cst.KindStatus), func(rank int) cst.Value { return cst.StatusOf(cst.Status{Source: int64(rank) + 1}) },
+			"{source=rank+1, tag=0, error=0}"},
+		{"Array", cst.ArrayOf(kind(cst.KindInt)), integers(3, func(_, i int) int64 { return int64(i) }), "[0 1 2]"},
+		{"EmptyArray", cst.ArrayOf(kind(cst.KindInt)), integers(0, nil), "[]"},
+		{"LongArray", cst.ArrayOf(kind(cst.KindInt)), integers(64, func(_, i int) int64 { return int64(i) }), "[0 1 2 3 4 5 6 … 64 elements]"},
+		{"Arrays", cst.ArrayOf(kind(cst.KindInt)), integers(9, func(rank, i int) int64 { return irregular(rank + i) }), "[9 by rank]"},
+		{"NestedArray", cst.ArrayOf(cst.ArrayOf(kind(cst.KindString))), func(int) cst.Value {
+			return cst.Array(cst.Array(), cst.Array(cst.String("a"), cst.String("b")))
+		}, `[[] ["a" "b"]]`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}}
+			var parts []Part
+			for rank := range 40 {
+				parts = append(parts, oneCall(rank, f, tt.value(rank)))
+			}
+			trace := openParts(t, 40, parts)
+			if trace.Signatures() != 1 {
+				t.Fatalf("%d signatures", trace.Signatures())
+			}
+			s, err := trace.Signature(0)
+			if want := "f(x=" + tt.want + ")"; err != nil || s.String() != want {
+				t.Errorf("signature is %v, %v, want %s", s, err, want)
+			}
+		})
+	}
+}
+
+// TestSignatureName checks that a name from a file cannot write on a terminal.
+func TestSignatureName(t *testing.T) {
+	f := cst.Function{Name: "f\x1b[2J", Params: []cst.Param{{Name: "\n", Type: cst.Type{Kind: cst.KindInt}}, {Name: "größe", Type: cst.Type{Kind: cst.KindTag}}}}
+	s, err := openParts(t, 1, []Part{oneCall(0, f, cst.Int(1), cst.Tag(2))}).Signature(0)
+	if want := `"f\x1b[2J"("\n"=1, größe=2)`; err != nil || s.String() != want {
+		t.Errorf("signature is %v, %v, want %s", s, err, want)
+	}
+}
+
+// TestForms counts the forms of calls of which every argument is written in a
+// way of its own.
+func TestForms(t *testing.T) {
+	integer := cst.Type{Kind: cst.KindInt}
+	f := cst.Function{Name: "f", Params: []cst.Param{
+		{Name: "constant", Type: integer}, {Name: "shift", Type: integer}, {Name: "ring", Type: integer}, {Name: "irregular", Type: integer},
+		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}}, {Name: "array", Type: cst.ArrayOf(integer)},
+	}}
+	for _, ranks := range []int{40, 4000} { // the columns stand in the section of the signatures, and in their own
+		var parts []Part
+		for rank := range ranks {
+			x := int64(rank)
+			irregular := (x*x*7919 + x*31) % 1009
+			parts = append(parts, oneCall(rank, f, cst.Int(7), cst.Int(x+1), cst.Int((x+1)%int64(ranks)), cst.Int(irregular),
+				cst.StatusOf(cst.Status{Source: x}), cst.Array(cst.Int(irregular))))
+		}
+		trace := openParts(t, ranks, parts)
+		want := []Form{{"constant", 3, 0}, {"rank+c", 2, 0}, {"(rank+c) mod N", 1, 0}, {FormArray, 1, 0}, {FormColumn, 1, 0}}
+		if got := trace.ArgumentForms(); !slices.Equal(got, want) {
+			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
+		}
+		forms := trace.ColumnForms()
+		if len(forms) != 2 || forms[0].Count != 1 || forms[1].Count != 1 || forms[0].Bytes < int64(ranks) ||
+			!strings.HasPrefix(forms[0].Name+forms[1].Name, "array: ") {
+			t.Errorf("%d ranks: columns %v", ranks, forms)
+		}
+		if inline := trace.InlineColumns(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
+			t.Errorf("%d ranks: %d bytes of columns with the signatures, %v", ranks, inline, forms)
+		}
+	}
+}
+
+// TestFormsLost checks what is said of a trace of which the columns are lost.
+func TestFormsLost(t *testing.T) {
+	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}}
+	var parts []Part
+	for rank := range 4000 {
+		x := int64(rank)
+		parts = append(parts, oneCall(rank, f, cst.Int((x*x*7919+x*31)%1009)))
+	}
+	var file bytes.Buffer
+	if err := Write(&file, Run{Ranks: 4000}, parts); err != nil {
+		t.Fatal(err)
+	}
+	data := file.Bytes()
+	r, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := r.Lookup(KindColumns, 0)
+	if !ok {
+		t.Fatal("no columns")
+	}
+	data[s.Offset+s.Size-1] ^= 1
+	trace := openTrace(t, data)
+	if forms := trace.ColumnForms(); len(forms) != 1 || forms[0].Name != FormLost || forms[0].Count != 1 {
+		t.Errorf("columns %v", forms)
+	}
+	if s, err := trace.Signature(0); err == nil {
+		t.Errorf("signature is %v", s)
+	}
+}
+
+// TestSignatureProperty checks that whatever a trace holds can be described, and
+// that an argument described as a value is that value on every rank.
+func TestSignatureProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProgram.Draw(t, "program")
+		trace := openParts(t, p.ranks, p.parts())
+		known := make(map[string]bool)
+		for n := range trace.Signatures() {
+			s, err := trace.Signature(n)
+			if err != nil || len(s.Args) != len(s.Function.Params) {
+				t.Fatalf("signature %d is %v, %v", n, s, err)
+			}
+			known[s.String()] = true
+		}
+		if p.ranks > 1 {
+			return
+		}
+		part, err := trace.Part(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for terminal := range part.Table.Len() {
+			fn, args := part.Table.Signature(uint32(terminal))
+			text := string(cst.AppendCall(nil, part.Table.Functions()[fn], args))
+			if !strings.Contains(text, "…") && !known[text] {
+				t.Fatalf("%s is none of %v", text, known)
+			}
+		}
+	})
+}
+
+func TestShapeOf(t *testing.T) {
+	f, g := cst.Function{Name: "f"}, cst.Function{Name: "g"}
+	parts := []Part{oneCall(1, f), oneCall(2, g), oneCall(4, f), oneCall(5, g)}
+	trace := openParts(t, 7, parts)
+	for rank, want := range []int{-1, 0, 1, -1, 0, 1, -1} {
+		if got, ok := trace.ShapeOf(rank); ok != (want >= 0) || ok && got != want {
+			t.Errorf("rank %d has shape %d, %v, want %d", rank, got, ok, want)
+		}
+	}
+	var a Accumulator
+	for _, p := range parts {
+		if err := a.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := a.RankSet().String(); got != "1-2, 4-5" && got != "(1-2)+3×2" {
+		t.Errorf("ranks %s", got)
+	}
+}
