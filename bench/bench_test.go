@@ -54,4 +54,11 @@ func TestSizes(t *testing.T) {
 	if !strings.Contains(out.String(), "| small | ") {
 		t.Errorf("no row of the trace in\n%s", &out)
 	}
+	out.Reset()
+	if err := Whole(&out, dir); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "| small | ") {
+		t.Errorf("no row of the trace in\n%s", &out)
+	}
 }

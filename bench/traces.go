@@ -79,8 +79,8 @@ func Sizes(w io.Writer, dir string) error {
 		if err := merge.Write(&file, run, parts); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		others := make([]string, len(programs))
-		for i, p := range programs {
+		others := make([]string, len(compressors))
+		for i, p := range compressors {
 			if others[i], err = compressed(p, t.text); err != nil {
 				return err
 			}
@@ -98,8 +98,8 @@ func Sizes(w io.Writer, dir string) error {
 	return nil
 }
 
-// programs are the compressors that one would use on the text.
-var programs = [][]string{{"gzip", "-9"}, {"zstd", "-19", "--long=27"}, {"xz", "-9"}}
+// compressors are the programs that one would use on the text.
+var compressors = [][]string{{"gzip", "-9"}, {"zstd", "-19", "--long=27"}, {"xz", "-9"}}
 
 // compressed returns what a program makes of text, in bytes, or a dash if it is
 // not installed.

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+)
+
+// stencils are the programs whose traces must not grow with the number of ranks
+// or iterations, and whose parts must not cost more the more there are.
+func stencils() []programs.Program {
+	var list []programs.Program
+	for _, iterations := range []uint64{10, 1e9} {
+		for _, side := range []int{3, 10, 32, 128, 1024} {
+			list = append(list, programs.Stencil2D(side, side, iterations))
+		}
+		for _, side := range []int{3, 10, 32} {
+			list = append(list, programs.Stencil3D(side, side, side, iterations))
+		}
+		list = append(list, programs.Stencil3D(128, 128, 64, iterations))
+	}
+	return list
+}
+
+// Scale reports the size of the traces of stencils over the number of ranks and
+// of iterations, and the time and memory that merging them takes.
+func Scale(w io.Writer) error {
+	fmt.Fprintf(w, "| program | ranks | calls | file B | shapes, not factored | in the file | merging, ns/part | peak MiB |\n|---|---|---|---|---|---|---|---|\n")
+	for _, p := range stencils() {
+		var (
+			f   folded
+			err error
+		)
+		most := peak(func() { f, err = fold(p) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f | %.1f |\n", p.Name, p.Ranks, f.calls, f.size, f.kinds, f.shapes,
+			float64(f.took.Nanoseconds())/float64(p.Ranks), float64(most)/(1<<20))
+	}
+	return nil
+}
+
+// gatherRanks are the numbers of ranks of the programs that gather.
+var gatherRanks = []int{128, 256, 512, 1024, 2048, 4096, 8192, 16_384}
+
+// trees are the trees on which they do.
+var trees = []programs.Tree{programs.Binomial, programs.Halving, programs.Heap}
+
+// Gather reports the size of traces of programs in which all ranks send to rank 0
+// and gather on a tree.
+func Gather(w io.Writer) error {
+	fmt.Fprintf(w, "| ranks ")
+	for _, t := range trees {
+		fmt.Fprintf(w, "| %v, file B | shapes ", t)
+	}
+	fmt.Fprintf(w, "|\n|---|---|---|---|---|---|---|\n")
+	for _, ranks := range gatherRanks {
+		fmt.Fprintf(w, "| %d ", ranks)
+		for _, t := range trees {
+			f, err := fold(programs.Gather(t, ranks, 1000))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "| %d | %d ", f.size, f.shapes)
+		}
+		fmt.Fprintln(w, "|")
+	}
+	return nil
+}
+
+// irregular are programs that draw something at random, so that their traces grow.
+func irregular() []programs.Program {
+	list := []programs.Program{programs.PermutationSend(65_536, 1000, 1), programs.Permutation(65_536, 1000, 1)}
+	for _, ranks := range []int{16, 64, 256} {
+		list = append(list, programs.RandomPartners(ranks, 100, 1))
+	}
+	for _, ranks := range []int{16, 64, 256} {
+		list = append(list, programs.RandomCounts(ranks, 100, 1))
+	}
+	list = append(list, programs.RandomCounts(64, 1000, 1))
+	for _, ranks := range []int{16, 64, 256} {
+		list = append(list, programs.RandomAlltoallv(ranks, 10, 1))
+	}
+	for _, ranks := range []int{16, 64, 256} {
+		list = append(list, programs.Refinement(ranks, 20, 50, 1))
+	}
+	return append(list, programs.Refinement(64, 200, 50, 1))
+}
+
+// Growth reports the size of traces of programs that draw something at random,
+// against the information in that.
+func Growth(w io.Writer) error {
+	fmt.Fprintf(w, "| program | ranks | calls | random B | file B | file / random | shapes |\n|---|---|---|---|---|---|---|\n")
+	for _, p := range irregular() {
+		f, err := fold(p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		random := p.Entropy / 8
+		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %.2f | %d |\n", p.Name, p.Ranks, f.calls, random, f.size, float64(f.size)/random, f.shapes)
+	}
+	return nil
+}
