@@ -15,11 +15,14 @@
 //	}
 //
 // [Trace.Calls] reads the calls of all ranks in the order of their source.
+// [Trace.Merged] gives what ranks have in common.
 // [OpenContainer] is for other limits on memory and for damaged files.
 //
 // Traces are written by package tracer and package merge, or made from other
-// traces by the command in cmd/reprise. The parts can be used alone: package
-// sequitur compresses sequences to grammars, package cst numbers call
-// signatures, package format is the container, and package ti reads and writes
-// the time-independent traces of SimGrid.
+// traces by the command in cmd/reprise. A part file, which holds some ranks of a
+// run, is opened like a trace. The parts can be used alone: package sequitur
+// compresses sequences to grammars, package cst numbers call signatures, package
+// rankenc encodes what differs from rank to rank, package format is the
+// container, and package ti reads and writes the time-independent traces of
+// SimGrid.
 package reprise

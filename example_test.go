@@ -77,8 +77,8 @@ func Example() {
 		fmt.Println(calls[f.Name], f.Name)
 	}
 	// Output:
-	// 2000 send
 	// 200 reduce
+	// 2000 send
 }
 
 // openRing opens the trace that writeRing writes.
@@ -132,6 +132,29 @@ func ExampleTrace_Calls() {
 	// Output:
 	// rank 3: send(dest=0, bytes=64)
 	// rank 3: reduce(count=1)
+}
+
+// See what the ranks have in common: all send to the next.
+func ExampleTrace_Merged() {
+	merged := openRing().Merged()
+	for number := range merged.Shapes() {
+		shape, err := merged.Shape(number)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("ranks %v, %d calls each\n", shape.Ranks, shape.Grammar.Len())
+		for terminal, n := range shape.Grammar.Occurrences() {
+			signature, err := merged.Signature(int(terminal))
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(n, signature)
+		}
+	}
+	// Output:
+	// ranks 0-3, 550 calls each
+	// 500 send(dest=(rank+1) mod N, bytes=64)
+	// 50 reduce(count=1)
 }
 
 // The example of the README.

@@ -19,6 +19,7 @@ const maxFuzzCalls = 500 // to read from one place
 func FuzzOpen(f *testing.F) {
 	f.Add(smallTrace(f), uint64(7))
 	f.Add(ringModel(3, 4).record(f), uint64(3))
+	f.Add(unevenModel(40, 2).record(f), uint64(5))
 	f.Add(model{}.record(f), uint64(0))
 	f.Add(uncompressed(f, smallTrace(f)), uint64(11))
 	f.Fuzz(func(t *testing.T, file []byte, position uint64) {
@@ -41,7 +42,23 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		readSome(t, trace, position)
+		describeMerged(trace)
 	})
+}
+
+// describeMerged asks for all that is known of what the ranks have in common.
+func describeMerged(trace *Trace) {
+	m := trace.Merged()
+	for n := range min(m.Signatures(), maxFuzzCalls) {
+		if s, err := m.Signature(n); err == nil {
+			_ = s.String()
+		}
+	}
+	for n := range min(m.Shapes(), maxFuzzCalls) {
+		_, _ = m.Shape(n) // an error is as good as a shape
+	}
+	m.ArgumentForms()
+	m.ColumnForms()
 }
 
 // uncompressed returns a file with its sections stored as they are, so that a

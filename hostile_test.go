@@ -16,7 +16,6 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -36,7 +35,7 @@ func save(t *testing.T, name string, data []byte) string {
 }
 
 // flip returns data with the last byte of a section's record changed.
-func flip(t *testing.T, data []byte, kind format.Kind, key uint64) []byte {
+func flip(t rapid.TB, data []byte, kind format.Kind, key uint64) []byte {
 	t.Helper()
 	s, ok := openBytes(t, data).file.Lookup(kind, key)
 	if !ok {
@@ -69,8 +68,10 @@ func TestErrors(t *testing.T) {
 		{"later.rpz", later, "version 2", nil, &versionError},
 		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},
 		{"run.rpz", flip(t, file, merge.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
-		{"functions.rpz", flip(t, file, merge.KindFunctions, 0), "functions, section", ErrCorrupt, &sectionError},
-		{"rank.rpz", flip(t, file, merge.KindSignatures, 1), "signatures of rank 1, section", ErrCorrupt, &sectionError},
+		{"signatures.rpz", flip(t, file, merge.KindSignatures, 0), "signatures, section", ErrCorrupt, &sectionError},
+		{"order.rpz", flip(t, file, merge.KindInterleaving, 0), "interleaving, section", ErrCorrupt, &sectionError},
+		{"no-order.rpz", replaceSection(t, file, merge.KindInterleaving, nil), "interleaving: ", ErrCorrupt, &sectionError},
+		{"rank.rpz", flip(t, file, merge.KindGrammars, 0), "grammars, number 0, section", ErrCorrupt, &sectionError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,13 +112,21 @@ func TestFile(t *testing.T) {
 	if err := trace.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := trace.Rank(1); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: err = %v", err)
-	}
-	if _, err := trace.Calls(0).Read(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: err = %v", err)
-	}
 	checkRank(t, r, 2, ringModel(4, 5).ranks[2], 0)
+
+	closed, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := closed.Rank(1); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: err = %v", err)
+	}
+	if _, err := closed.Calls(0).Read(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: err = %v", err)
+	}
 }
 
 // describe returns all that a trace holds as text, or the first error. It reads
@@ -174,14 +183,35 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestOpenContainer reads what was salvaged of a file that is cut off behind
-// rank 1, and a file under a limit.
-func TestOpenContainer(t *testing.T) {
-	m := ringModel(4, 5)
-	file := m.record(t)
-	s, _ := openBytes(t, file).file.Lookup(merge.KindGrammar, 1)
-	cut := file[:s.Offset+s.Size+3]
-	salvaged, losses, err := format.Salvage(bytes.NewReader(cut), int64(len(cut)), format.Options{})
+// replaceSection returns a trace with other content in its first section of a
+// kind, or without it if content is nil.
+func replaceSection(t rapid.TB, file []byte, kind format.Kind, content []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{})
+	trace := openBytes(t, file)
+	for _, s := range trace.Sections() {
+		data, err := trace.file.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Kind == kind && s.Key == 0 {
+			data = content
+		}
+		if data != nil {
+			w.Add(s.Kind, s.Key, data)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// salvage opens what is intact of a damaged file.
+func salvage(t *testing.T, data []byte) *Trace {
+	t.Helper()
+	salvaged, losses, err := format.Salvage(bytes.NewReader(data), int64(len(data)), format.Options{})
 	if err != nil || len(losses) == 0 {
 		t.Fatal(losses, err)
 	}
@@ -189,13 +219,31 @@ func TestOpenContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkRank(t, readRank(t, trace, 1), 1, m.ranks[1], 0)
-	if _, err := trace.Rank(2); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("rank 2: err = %v", err)
+	return trace
+}
+
+// TestOpenContainer reads what was salvaged of files without the columns of the
+// odd ranks, and without their order, and a file under a limit.
+func TestOpenContainer(t *testing.T) {
+	m := unevenModel(600, 2)
+	file := m.roundRobin().record(t)
+	trace := salvage(t, flip(t, file, merge.KindColumns, 0))
+	checkRank(t, readRank(t, trace, 2), 2, m.ranks[2], 0)
+	if _, err := trace.Rank(1); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("rank 1: err = %v", err)
 	}
 	if _, err := describe(trace, 100); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("all ranks: err = %v", err)
 	}
+	if trace.Merged().LostInterleaving() {
+		t.Error("the order is there")
+	}
+
+	trace = salvage(t, flip(t, file, merge.KindInterleaving, 0))
+	if !trace.Merged().LostInterleaving() {
+		t.Error("the order is lost")
+	}
+	checkOrder(t, trace, m.all(), 0)
 
 	container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{MaxContent: 4})
 	if err != nil {
@@ -251,44 +299,67 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestBombs checks that a file of some kilobytes whose sections expand to many
-// megabytes costs no more memory than the limits allow, and little if it is
+// TestBombs checks that a file of some kilobytes of which a section expands to
+// many megabytes costs no more memory than the limits allow, and little if it is
 // refused.
 func TestBombs(t *testing.T) {
-	forge := func(rules int) []byte {
-		grammar := wire.AppendUvarint(nil, uint64(rules)) // each unused: 0 1
-		grammar = append(grammar, bytes.Repeat([]byte("\x02\x00\x04"), rules)...)
-		var (
-			table cst.Table
-			file  bytes.Buffer
-		)
-		table.Intern(table.Declare(barrier))
-		w := format.NewWriter(&file, format.Options{})
-		w.Add(merge.KindRun, 0, []byte("\x01\x00\x00"))
-		w.Add(merge.KindFunctions, 0, table.AppendFunctions(nil))
-		w.Add(merge.KindSignatures, 0, table.AppendSignatures(nil))
-		w.Add(merge.KindGrammar, 0, grammar)
-		if err := w.Close(); err != nil {
+	file := ringModel(4, 5).record(t)
+	for _, kind := range []format.Kind{merge.KindRun, merge.KindSignatures, merge.KindGrammars} {
+		for _, fill := range []byte{0, 1, 0x7f, 0xff} {
+			for _, tt := range []struct {
+				size int
+				most uint64
+			}{
+				{15 << 20, 128 << 20}, // content grows while it is decoded, and is read twice
+				{18 << 20, 4 << 20},
+			} {
+				data := replaceSection(t, file, kind, bytes.Repeat([]byte{fill}, tt.size))
+				var err error
+				got := allocated(func() {
+					var trace *Trace
+					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data))); err == nil {
+						_, err = trace.Rank(0)
+					}
+				})
+				if tt.size > 16<<20 && !errors.Is(err, ErrLimit) {
+					t.Errorf("%s of %d bytes: err = %v", merge.KindName(kind), tt.size, err)
+				}
+				if err == nil || got > tt.most {
+					t.Errorf("%s of %d times %d: %d bytes for a file of %d, %v", merge.KindName(kind), tt.size, fill, got, len(data), err)
+				}
+			}
+		}
+	}
+}
+
+// TestPartFile checks that a part file is read like the trace of its ranks.
+func TestPartFile(t *testing.T) {
+	m := ringModel(5, 3).roundRobin()
+	trace := openBytes(t, m.record(t))
+	var a merge.Accumulator
+	if err := a.Describe(trace.Run()); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range trace.Active() {
+		p, err := trace.Merged().Part(rank)
+		if err == nil {
+			err = a.Add(p)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		return file.Bytes()
 	}
-	for _, tt := range []struct {
-		rules int
-		want  error
-		most  uint64
-	}{
-		{5 << 20, ErrCorrupt, 64 << 20}, // 15 MiB of content, which grows while it is decoded, and 5 MiB to look at it
-		{6 << 20, ErrLimit, 4 << 20},
-	} {
-		data := forge(tt.rules)
-		got := allocated(func() {
-			if _, err := openBytes(t, data).Rank(0); !errors.Is(err, tt.want) {
-				t.Errorf("%d rules: err = %v, want %v", tt.rules, err, tt.want)
-			}
-		})
-		if got > tt.most {
-			t.Errorf("a file of %d bytes allocated %d", len(data), got)
+	var file bytes.Buffer
+	if err := a.WritePart(&file); err != nil {
+		t.Fatal(err)
+	}
+	part := openBytes(t, file.Bytes())
+	checkOrder(t, part, m.all(), 0)
+	for i := range file.Len() {
+		bad := bytes.Clone(file.Bytes())
+		bad[i] ^= 1
+		if _, err := OpenReader(bytes.NewReader(bad), int64(len(bad))); err == nil {
+			t.Errorf("accepted a change of byte %d", i)
 		}
 	}
 }

@@ -65,20 +65,27 @@ func openFile(f *os.File) (*Trace, error) {
 // from r when they are asked for. A section whose content is more than 256 times
 // as long as the whole file, and longer than 16 MiB, is refused with ErrLimit:
 // no trace is as regular as that and as long, but a file made to exhaust memory
-// is. Use [OpenContainer] for other limits.
+// is. So is a trace that has lost the order of the calls of different ranks. Use
+// [OpenContainer] for other limits, and for what is left of a trace.
 func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
 	const most = 1 << 30
 	file, err := format.NewReader(r, size, format.Options{MaxContent: max(16<<20, min(size, most/256)*256)})
 	if err != nil {
 		return nil, err
 	}
-	return OpenContainer(file)
+	t, err := OpenContainer(file)
+	if err == nil && t.parts.LostInterleaving() {
+		return nil, &merge.SectionError{Kind: merge.KindInterleaving, Offset: -1, Err: fmt.Errorf("reprise: %w: the file has no such section", ErrCorrupt)}
+	}
+	return t, err
 }
 
 // OpenContainer opens the trace in a container that was opened with limits that
-// the caller chose, or that [format.Salvage] found in a damaged file. Reading a
-// rank holds some 40 times the content of its sections, and as much again when
-// its signatures are decoded; [format.Options] bounds that content.
+// the caller chose, or that [format.Salvage] found in a damaged file, of which
+// [merge.Trace.LostInterleaving] says whether it lost the order of the calls of
+// different ranks: they are read rank by rank then. Reading a rank holds some 40
+// times the content of its sections, and as much again when its signatures are
+// decoded; [format.Options] bounds that content.
 func OpenContainer(file *format.Reader) (*Trace, error) {
 	parts, err := merge.Open(file)
 	if err != nil {
@@ -94,6 +101,11 @@ func (t *Trace) Close() error {
 	}
 	return t.own.Close()
 }
+
+// Merged returns the trace as package merge reads it: by shapes, which are ranks
+// of the same control flow, and by signatures, which are calls of all ranks that
+// make them. Its errors do not name the file.
+func (t *Trace) Merged() *merge.Trace { return t.parts }
 
 // Run describes the run.
 func (t *Trace) Run() merge.Run { return t.parts.Run() }
@@ -120,8 +132,8 @@ func (t *Trace) Functions() []cst.Function { return t.parts.Functions() }
 // merge describes.
 func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.file.All() }
 
-// Rank reads what a rank called. It reads the sections of this rank only. A
-// rank that made no calls is empty.
+// Rank reads what a rank called. It reads nothing that concerns ranks of other
+// shapes only. A rank that made no calls is empty.
 func (t *Trace) Rank(rank int) (*Rank, error) {
 	p, err := t.parts.Part(rank)
 	if err != nil && t.own != nil {
