@@ -67,3 +67,67 @@ func FuzzBuilder(f *testing.F) {
 
 // FuzzRoundTrip gives the property in decode_test.go to the fuzzer.
 func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+
+// FuzzParseShared checks that whatever ParseShared accepts is the one encoding of
+// the members it returns.
+func FuzzParseShared(f *testing.F) {
+	a, b := append(cycle(9, 0, 1, 2), 3, 4, 5, 6), append(cycle(8, 0, 1, 7), 3, 4, 5, 6)
+	for _, members := range [][][]Symbol{nil, {nil, nil}, {a}, {a, b, a}, {b, append(a, a...), nil, cycle(9, 5, 5, 300, 5000)}} {
+		var grammars []*Grammar
+		for _, in := range members {
+			grammars = append(grammars, build(in))
+		}
+		f.Add(NewForest(grammars).AppendShared(nil))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseShared(data, Options{MaxLen: 1 << 12, MaxSymbols: 1 << 12})
+		if err != nil {
+			return
+		}
+		if again := NewForest(s.members).AppendShared(nil); !bytes.Equal(again, data) {
+			t.Fatalf("re-encoded differently\nin  %x\nout %x", data, again)
+		}
+		for _, g := range s.members {
+			checkParsed(t, g)
+		}
+	})
+}
+
+// FuzzParseMember does the same for members beside a shared piece.
+func FuzzParseMember(f *testing.F) {
+	first := build(append(cycle(9, 0, 1, 2), 3, 4, 5, 6))
+	most := 10
+	forest := func(g *Grammar) *Forest { return newForest([]*Grammar{first, g}, most) }
+	s, err := parseShared(forest(first).AppendShared(nil), most)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.options = Options{MaxLen: 1 << 12, MaxSymbols: 1 << 12}
+	for _, in := range [][]Symbol{nil, {0}, cycle(9, 0, 1, 2), append(cycle(8, 0, 1, 7), 3, 4, 5, 6), cycle(9, 5, 5, 300, 5000)} {
+		f.Add(forest(build(in)).AppendMember(nil, 1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := s.ParseMember(data, 1)
+		if err != nil {
+			return
+		}
+		if again := forest(g).AppendMember(nil, 1); !bytes.Equal(again, data) {
+			t.Fatalf("re-encoded differently\nin  %x\nout %x", data, again)
+		}
+		checkParsed(t, g)
+	})
+}
+
+// checkParsed checks that g is a grammar that Parse accepts.
+func checkParsed(t *testing.T, g *Grammar) {
+	enc, _ := g.MarshalBinary()
+	if h, err := Parse(enc, Options{}); err != nil || !h.Equal(g) {
+		t.Fatalf("Parse does not accept\n%s%v", g, err)
+	}
+	if uint64(len(expand(t, g))) != g.Len() {
+		t.Fatalf("Len = %d, which is not the length", g.Len())
+	}
+}
+
+// FuzzForest gives the property in forest_test.go to the fuzzer.
+func FuzzForest(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testForest)) }
