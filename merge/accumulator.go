@@ -38,7 +38,8 @@ type scratch struct {
 	args      []cst.Value
 	slots     []int64
 	lengths   []int
-	functions []int // of the part, in the accumulator
+	declared  []cst.Function // of the part before
+	functions []int          // the numbers of these
 }
 
 // Texts numbers strings.
@@ -134,8 +135,13 @@ func (a *Accumulator) put(key digest, s *shape) {
 
 // declare adds the functions of t and sets scratch.functions.
 func (a *Accumulator) declare(t *cst.Table) {
+	declared := t.Functions()
+	if slices.EqualFunc(declared, a.scratch.declared, cst.Function.Equal) {
+		return // as those of the part before: most are
+	}
+	a.scratch.declared = declared
 	a.scratch.functions = a.scratch.functions[:0]
-	for _, f := range t.Functions() {
+	for _, f := range declared {
 		n := a.functions.Declare(f)
 		if n == len(a.digests) {
 			a.digests = append(a.digests, functionDigest(f))
@@ -185,7 +191,7 @@ func (a *Accumulator) newShape(p Part, g *sequitur.Grammar, order []uint32) *sha
 		for _, v := range args {
 			slots, lengths = flatten(slots, lengths, v, a.texts.number)
 		}
-		s.forms[i] = form{a.scratch.functions[fn], lengths, len(slots)}
+		s.forms[i] = form{function: a.scratch.functions[fn], lengths: lengths, slots: len(slots)}
 	}
 	runs := make([]run, len(s.columns))
 	for i, v := range a.scratch.slots {

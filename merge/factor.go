@@ -173,7 +173,7 @@ func (j *joint) add(first, s *shape) bool {
 
 // equal reports whether f and g are the same form.
 func (f form) equal(g form) bool {
-	return f.function == g.function && slices.Equal(f.lengths, g.lengths)
+	return f.function == g.function && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
 }
 
 // A skeleton is a hash of the forms of a sequence of signatures, without their
@@ -204,7 +204,7 @@ func (f *formNumbers) hash(x form) uint64 {
 		f.seed = maphash.MakeSeed()
 		f.base = maphash.Comparable(f.seed, -1) % prime
 	}
-	h := maphash.Comparable(f.seed, x.function)
+	h := maphash.Comparable(f.seed, [2]uint64{uint64(x.function), x.streams})
 	for _, n := range x.lengths {
 		h = maphash.Comparable(f.seed, [2]uint64{h, uint64(n)})
 	}

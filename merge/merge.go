@@ -42,6 +42,7 @@ const (
 	KindInterleaving format.Kind = 6
 	KindPart         format.Kind = 7
 	KindShape        format.Kind = 8
+	KindStreams      format.Kind = 9
 )
 
 // KindName returns the name of a kind of section.
@@ -63,6 +64,8 @@ func KindName(k format.Kind) string {
 		return "part"
 	case KindShape:
 		return "shape"
+	case KindStreams:
+		return "streams"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -230,6 +231,10 @@ func (t *Trace) Part(rank int) (Part, error) {
 	}
 	if t.calls != nil && t.calls[sequitur.Symbol(rank)] != s.Grammar.Len() {
 		return Part{}, &SectionError{KindInterleaving, 0, -1, corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, s.Grammar.Len())}
+	}
+	if slices.ContainsFunc(s.signatures, t.isElastic) {
+		p.Grammar, err = t.elasticPart(s, p.Table, rank)
+		return p, err
 	}
 	terminals, err := s.intern(p.Table, rank)
 	if err != nil {

@@ -103,6 +103,27 @@ func (t *Trace) signature(args []cst.Value, n, shape, position, rank int) (fn in
 	return fn, args, nil
 }
 
+// scalarSlots returns the slots that a rank of a shape has in signature n, up to
+// the first array.
+func (t *Trace) scalarSlots(n, shape, position, rank int) ([]int64, error) {
+	fn := t.signatures.functions[n]
+	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
+	var slots []int64
+	for k, p := range t.Functions()[fn].Params {
+		if p.Type.Kind == cst.KindArray {
+			break
+		}
+		for j := range g.params[k].slots {
+			v, err := t.slot(&g.params[k].slots[j], i, shape, position, rank)
+			if err != nil {
+				return nil, err
+			}
+			slots = append(slots, v)
+		}
+	}
+	return slots, nil
+}
+
 // slot returns the value of a slot in signature i of a function.
 func (t *Trace) slot(r *slotReader, i, shape, position, rank int) (int64, error) {
 	written, k := r.written.At(i), i

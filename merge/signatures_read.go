@@ -21,14 +21,16 @@ type signatureTable struct {
 	domains   []*domain
 	shapes    []rankenc.Set // of each domain
 	columns   []columnPlace
-	inline    []byte // the columns, if they stand in the section of the signatures
+	inline    []byte       // the columns, if they stand in the section of the signatures
+	streams   *streamTable // nil if there are none
 }
 
 // A group reads the signatures of one function.
 type group struct {
 	params  []paramReader
-	lengths []int // of the arrays of all signatures
-	starts  []int // of the lengths of each signature, and the end
+	masks   numbers // of the slots with streams, if there are any in the trace
+	lengths []int   // of the arrays of all signatures
+	starts  []int   // of the lengths of each signature, and the end
 }
 
 // A paramReader reads the arguments of one parameter.
@@ -63,7 +65,8 @@ type signatureParser struct {
 	wire.Decoder
 	signatureTable
 	declared []cst.Function
-	indexed  int // numbers in indexes of slots
+	elastic  bool // there are streams
+	indexed  int  // numbers in indexes of slots
 }
 
 // parseSignatures decodes the section of the signatures of a run of size ranks
@@ -73,6 +76,9 @@ func parseSignatures(data []byte, declared []cst.Function, sets []rankenc.Set, s
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
+	if p.elastic {
+		p.streams = p.parseStreams()
+	}
 	for f := range sizes {
 		if n := sizes[f]; n > 0 && p.Err() == nil {
 			p.groups[f] = p.group(declared[f], n)
@@ -96,7 +102,8 @@ func parseSignatures(data []byte, declared []cst.Function, sets []rankenc.Set, s
 func (p *signatureParser) parseFunctions() []int {
 	at := p.Offset()
 	n := p.Uvarint("signatures")
-	if n > maxSignatures {
+	p.elastic = n&1 == 1
+	if n >>= 1; n > maxSignatures {
 		p.Limit(at, "signatures", "%d are more than %d", n, maxSignatures)
 		return nil
 	}
@@ -191,6 +198,9 @@ func (p *signatureParser) group(f cst.Function, n int) group {
 	if hasArrays(f) {
 		g = p.lengths(f, n)
 	}
+	if p.elastic {
+		g.masks = p.masks(f, n)
+	}
 	for _, param := range f.Params {
 		if p.Err() != nil {
 			break
@@ -206,6 +216,23 @@ func (p *signatureParser) group(f cst.Function, n int) group {
 		g.params = append(g.params, r)
 	}
 	return g
+}
+
+// masks reads which slots of n signatures of f have streams.
+func (p *signatureParser) masks(f cst.Function, n int) numbers {
+	at := p.Offset()
+	masks := p.numbers(n)
+	if p.Err() != nil {
+		return numbers{}
+	}
+	slots := len(scalarKinds(f))
+	for _, m := range masks.All() {
+		if uint64(m)>>slots != 0 {
+			p.Corrupt(at, "streams", "slots %#x of %d", uint64(m), slots)
+			return numbers{}
+		}
+	}
+	return masks
 }
 
 // lengths reads the lengths of the arrays of n signatures of f.

@@ -30,6 +30,9 @@ type signatureWriter struct {
 	columns       []storedColumn
 	columnNumbers map[string]int64
 	matrices      map[int][]rankenc.Matrix // of each domain
+
+	streams        *streams // nil if there are none
+	streamSections [][]byte
 }
 
 // A storedColumn is a column or a matrix over the ranks of a domain.
@@ -56,7 +59,11 @@ func (w *signatureWriter) append(dst []byte, signatures []*signature) []byte {
 			body = w.appendGroup(body, w.functions[f], group)
 		}
 	}
-	dst = wire.AppendUvarint(dst, uint64(len(signatures)))
+	elastic := uint64(0)
+	if w.streams != nil {
+		elastic = 1
+	}
+	dst = wire.AppendUvarint(dst, uint64(len(signatures))<<1|elastic)
 	dst = appendNumbers(dst, numbers)
 	dst = wire.AppendUvarint(dst, uint64(len(w.domains)))
 	for _, s := range w.domainSets {
@@ -70,6 +77,9 @@ func (w *signatureWriter) append(dst []byte, signatures []*signature) []byte {
 		}
 		dst = wire.AppendUvarint(dst, v)
 		dst = wire.AppendUvarint(dst, uint64(len(c.data)))
+	}
+	if w.streams != nil {
+		dst, w.streamSections = w.streams.append(dst, w.functions)
 	}
 	return append(dst, body...)
 }
@@ -94,6 +104,13 @@ func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signa
 	if hasArrays(f) {
 		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
 		dst = appendNumbers(dst, lengths)
+	}
+	if w.streams != nil {
+		masks := make([]int64, len(group))
+		for i, s := range group {
+			masks[i] = int64(s.streams)
+		}
+		dst = appendNumbers(dst, masks)
 	}
 	rest := make([][]int, len(group)) // lengths of the arrays that follow
 	for i, s := range group {

@@ -15,6 +15,7 @@ const (
 	slotNumber slot = iota
 	slotRank        // of a process: what an expression of the caller's rank may be
 	slotText        // the number of a string or of bytes in a list of texts
+	slotFloat       // the bits of one
 
 	slotElement slot = 1 << 7 // flag: in an array
 )
@@ -25,6 +26,7 @@ type form struct {
 	function int   // in the functions of an Accumulator
 	lengths  []int // of all arrays, in the order in which they begin
 	slots    int
+	streams  uint64 // bit k: slot k has the number of a stream
 }
 
 // flatten appends the slots of v to slots and the lengths of its arrays to
@@ -116,6 +118,8 @@ func layout(slots []slot, t cst.Type, lengths *[]int) []slot {
 		return append(slots, slotRank)
 	case cst.KindString, cst.KindBytes:
 		return append(slots, slotText)
+	case cst.KindFloat:
+		return append(slots, slotFloat)
 	case cst.KindPointer:
 		return append(slots, slotNumber, slotNumber, slotNumber)
 	case cst.KindStatus:

@@ -27,14 +27,24 @@ type unifier struct {
 	functions  []cst.Function
 	shapes     []*shape
 	signatures []*signature
-	byFunction map[int][]*signature
+	byFunction map[int]*candidates
 }
+
+// Candidates are the signatures of one function that a terminal of the next
+// shape may have.
+type candidates struct {
+	all  []*signature
+	next int // after the one found last: terminals of shapes go in similar order
+}
+
+// maxTries is how many signatures are compared with one terminal.
+const maxTries = 256
 
 // unify returns the signatures of shapes, each once, where it has the same
 // expressions in all of them. Slots that no expression fits are left to be
 // columns over the ranks of all uses.
 func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
-	u := unifier{int64(size), functions, shapes, nil, make(map[int][]*signature)}
+	u := unifier{int64(size), functions, shapes, nil, make(map[int]*candidates)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
@@ -53,17 +63,25 @@ func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
 func (u *unifier) add(number int) {
 	s := u.shapes[number]
 	begins := s.begins()
+	known := len(u.signatures)
 	for t, f := range s.forms {
-		kinds := f.layout(u.functions)
 		columns := s.columns[begins[t]:begins[t+1]]
-		if !u.join(use{number, t}, f, columns) {
-			x := &signature{form: f, uses: []use{{number, t}}, slots: make([][]rankenc.Expr, f.slots)}
-			for k, c := range columns {
-				x.slots[k] = u.fit(s, c, kinds[k])
-			}
-			u.signatures = append(u.signatures, x)
-			u.byFunction[f.function] = append(u.byFunction[f.function], x)
+		if u.join(use{number, t}, f, columns) {
+			continue
 		}
+		x := &signature{form: f, uses: []use{{number, t}}, slots: make([][]rankenc.Expr, f.slots)}
+		for k, kind := range f.layout(u.functions) {
+			x.slots[k] = u.fit(s, columns[k], kind)
+		}
+		u.signatures = append(u.signatures, x)
+	}
+	for _, x := range u.signatures[known:] {
+		c := u.byFunction[x.function]
+		if c == nil {
+			c = new(candidates)
+			u.byFunction[x.function] = c
+		}
+		c.all = append(c.all, x)
 	}
 }
 
@@ -106,24 +124,35 @@ func (u *unifier) fit(s *shape, c column, kind slot) []rankenc.Expr {
 // whether there is one. Of several it takes the one with the fewest slots that
 // are columns.
 func (u *unifier) join(x use, f form, columns []column) bool {
+	list := u.byFunction[f.function]
+	if list == nil {
+		return false
+	}
 	var (
-		best  *signature
+		best  int
 		slots [][]rankenc.Expr
-		least int
+		least = -1
 	)
-	for _, s := range u.byFunction[f.function] {
+	for i := range min(len(list.all), maxTries) {
+		at := (list.next + i) % len(list.all)
+		s := list.all[at]
 		if !s.form.equal(f) || s.uses[len(s.uses)-1].shape == x.shape {
 			continue
 		}
 		common, irregular, ok := u.common(s, columns, u.shapes[x.shape])
-		if ok && (best == nil || irregular < least) {
-			best, slots, least = s, common, irregular
+		if ok && (least < 0 || irregular < least) {
+			best, slots, least = at, common, irregular
+		}
+		if least == 0 {
+			break
 		}
 	}
-	if best == nil {
+	if least < 0 {
 		return false
 	}
-	best.uses, best.slots = append(best.uses, x), slots
+	s := list.all[best]
+	s.uses, s.slots = append(s.uses, x), slots
+	list.next = best + 1
 	return true
 }
 

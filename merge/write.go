@@ -41,16 +41,42 @@ func (a *Accumulator) Write(w io.Writer) error {
 		return err
 	}
 	a.renumber()
-	m := newModel(a)
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	size := func(shapes []*shape, x *streams) int {
+		var n counter
+		a.writeShapes(&n, shapes, x, nil) // a counter does not fail
+		return int(n)
+	}
+	shapes, x := stretchSmaller(shapes, a.functions.Functions(), size)
+	return a.writeShapes(w, shapes, x, order)
+}
+
+// A counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// writeShapes writes the trace of shapes with streams, if there are any, and with
+// the calls in an order, if there is one.
+func (a *Accumulator) writeShapes(w io.Writer, shapes []*shape, x *streams, order *sequitur.Grammar) error {
+	m := newModel(a, shapes)
+	m.streams = x
 	out := format.NewWriter(w, format.Options{})
 	out.Add(KindRun, 0, m.appendRun(nil, a, order != nil))
 	if len(a.texts.list) > 0 {
 		out.Add(KindTexts, 0, appendTexts(nil, a.texts.list))
 	}
-	signatures, columns := m.appendSignatures()
+	signatures, columns, streams := m.appendSignatures()
 	out.Add(KindSignatures, 0, signatures)
 	for i, c := range columns {
 		out.Add(KindColumns, uint64(i), c)
+	}
+	for i, s := range streams {
+		out.Add(KindStreams, uint64(i), s)
 	}
 	for i, g := range m.appendGrammars() {
 		if err := out.Add(KindGrammars, uint64(i), g); err != nil {
@@ -72,12 +98,11 @@ type model struct {
 	sets       []rankenc.Set
 	signatures []*signature        // in the order in which the grammars first use them
 	grammars   []*sequitur.Grammar // over the numbers of signatures
+	streams    *streams            // nil if there are none
 }
 
-func newModel(a *Accumulator) *model {
-	shapes := slices.Collect(maps.Values(a.shapes))
-	sortShapes(shapes)
-	m := &model{size: a.size, functions: a.functions.Functions(), shapes: factor(shapes)}
+func newModel(a *Accumulator, shapes []*shape) *model {
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}
@@ -145,10 +170,10 @@ func appendTexts(dst []byte, list []string) []byte {
 }
 
 // appendSignatures returns the contents of the signatures section and of those
-// of columns.
-func (m *model) appendSignatures() (signatures []byte, sections [][]byte) {
+// of columns and of streams.
+func (m *model) appendSignatures() (signatures []byte, columns, streams [][]byte) {
 	w := signatureWriter{
-		size: m.size, functions: m.functions, shapes: m.shapes, sets: m.sets,
+		size: m.size, functions: m.functions, shapes: m.shapes, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
 		matrices: make(map[int][]rankenc.Matrix),
 	}
@@ -160,11 +185,11 @@ func (m *model) appendSignatures() (signatures []byte, sections [][]byte) {
 	for i, c := range w.columns {
 		data[i] = c.data
 	}
-	sections = pack(data)
-	if len(sections) == 1 && len(sections[0]) <= maxInline {
-		return append(signatures, sections[0]...), nil
+	columns = pack(data)
+	if len(columns) == 1 && len(columns[0]) <= maxInline {
+		return append(signatures, columns[0]...), nil, w.streamSections
 	}
-	return signatures, sections
+	return signatures, columns, w.streamSections
 }
 
 // maxInline is the largest size of columns that stand in the section of the
