@@ -102,7 +102,7 @@
 // terminal so far of the shared piece. A count of predicted tokens may reach
 // across members of the shared piece. So what members have in common takes one
 // count, and a terminal or count in which they differ two bytes more; any number
-// of new terminals in a row takes some six bytes. Every token takes its shortest
+// of new terminals in a row takes less than a dozen bytes. Every token takes its shortest
 // form, and one that is as predicted is counted, so a piece has exactly one
 // encoding, given the shared piece. Pieces of the same program share strings of
 // bytes, which a general compressor finds.

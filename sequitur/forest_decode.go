@@ -77,7 +77,7 @@ func (s *Shared) DecodeMember(d *wire.Decoder, i int) *Grammar {
 		d.Corrupt(d.Offset(), "member", "%d, but all %d are in the shared piece", i, len(s.members))
 		return nil
 	}
-	t := tokenDecoder{Decoder: d, predictor: s.known.freeze(), limits: s.options.withDefaults()}
+	t := tokenDecoder{Decoder: d, predictor: s.known.beside(), limits: s.options.withDefaults()}
 	g := t.member()
 	t.end()
 	if d.Err() != nil {

@@ -44,7 +44,7 @@ func (f *Forest) AppendMember(dst []byte, i int) []byte {
 		return dst
 	}
 	f.encode.Do(f.encodeShared)
-	e := tokenEncoder{predictor: f.known.freeze(), out: dst}
+	e := tokenEncoder{predictor: f.known.beside(), out: dst}
 	e.grammar(f.members[i])
 	e.flush()
 	return e.out

@@ -25,8 +25,6 @@ const (
 // and the decoder call predict and then update once for each token.
 type predictor struct {
 	*history
-	frozen bool // the history does not grow
-
 	cursor int // position in tokens of what is predicted, or −1
 	missed int // tokens since the last that was predicted
 	last   [2]uint32
@@ -50,10 +48,11 @@ func newPredictor(most int) predictor {
 	}
 }
 
-// freeze returns the predictor with which a member begins that is not in the
-// shared piece at whose end p is.
-func (p *predictor) freeze() predictor {
-	return predictor{history: p.history, frozen: true, cursor: -1, fresh: p.fresh}
+// beside returns the predictor with which a member begins that is not in the
+// shared piece at whose end p is. The history is full, so that nothing writes to
+// it any more.
+func (p *predictor) beside() predictor {
+	return predictor{history: p.history, cursor: -1, fresh: p.fresh}
 }
 
 // full reports whether the history has all the tokens it will have.
@@ -104,10 +103,10 @@ func (p *predictor) update(t token, predicted bool) {
 	}
 }
 
-// remember puts t at the end of the history, unless that is full or frozen.
+// remember puts t at the end of the history, unless that is full.
 func (p *predictor) remember(t token) {
 	number, ok := p.numbers[t]
-	if p.frozen || p.full() {
+	if p.full() {
 		if !ok {
 			number = unknownNumber
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -125,6 +126,32 @@ func TestForestPieces(t *testing.T) {
 	})
 }
 
+// TestForestConcurrent has pieces encoded and decoded at once, for the race
+// detector.
+func TestForestConcurrent(t *testing.T) {
+	var members []*Grammar
+	for i := range Symbol(8) {
+		members = append(members, build(cycle(5, 0, 1, 2, i)))
+	}
+	f := newForest(members, 10)
+	s, err := parseShared(f.AppendShared(nil), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = newForest(members, 10) // nothing is encoded yet
+	var all sync.WaitGroup
+	for i := range members {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if g, err := s.ParseMember(f.AppendMember(nil, i), i); err != nil || !g.Equal(members[i]) {
+				t.Errorf("member %d: %v", i, err)
+			}
+		}()
+	}
+	all.Wait()
+}
+
 // TestForestSizes checks what a few forests take.
 func TestForestSizes(t *testing.T) {
 	ascending := func(n int) []Symbol {
@@ -181,7 +208,11 @@ func TestLargeForest(t *testing.T) {
 		}
 	}
 	long.AppendLoop([]Run{{1, 1 << 40}, {2, 1}}, 1<<20)
-	checkForest(t, NewForest([]*Grammar{deep.Finish(), long.Finish(), build(random), build(random[:1000]), build(nil)}))
+	f := NewForest([]*Grammar{deep.Finish(), long.Finish(), build(random), build(random[:1000]), build(nil)})
+	checkForest(t, f)
+	if n := len(f.known.tokens); n != maxHistory || f.shared != 3 {
+		t.Errorf("%d tokens remembered, %d members shared, want %d and 3", n, f.shared, maxHistory)
+	}
 }
 
 // TestForestOfParsed checks that rules come back in the order of the walk.
