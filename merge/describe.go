@@ -15,6 +15,30 @@ import (
 // RankSet returns the ranks of which a has calls.
 func (a *Accumulator) RankSet() rankenc.Set { return a.ranks.set() }
 
+// RankSet returns the ranks that made calls.
+func (t *Trace) RankSet() rankenc.Set {
+	var ranges [][2]int
+	for _, s := range t.sets {
+		for first, last := range s.Ranges() {
+			ranges = append(ranges, [2]int{first, last})
+		}
+	}
+	slices.SortFunc(ranges, func(a, b [2]int) int { return a[0] - b[0] })
+	var b rankenc.SetBuilder
+	next := 0 // sets have ranks in common if the file contradicts itself
+	for _, r := range ranges {
+		if first := max(r[0], next); first <= r[1] {
+			b.AddRange(first, r[1])
+			next = r[1] + 1
+		}
+	}
+	set, err := b.Finish()
+	if err != nil {
+		panic(err) // ranks ascend and are below 2³¹−1
+	}
+	return set
+}
+
 // ShapeOf returns the number of the shape of a rank, and whether it has one:
 // whether it made calls.
 func (t *Trace) ShapeOf(rank int) (number int, ok bool) { return t.index.find(rank) }

@@ -28,7 +28,7 @@ type Trace struct {
 	signatures  *signatureTable
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
-	grammars func() (*grammarTable, error)
+	grammars func() (*grammars, error)
 	mu       sync.Mutex
 	shapes   map[int]*Shape
 	columns  map[int]any // columns and matrices that were read
@@ -75,7 +75,7 @@ func Open(file *format.Reader) (*Trace, error) {
 			return nil, err
 		}
 	}
-	t.grammars = sync.OnceValues(t.readGrammarTable)
+	t.grammars = sync.OnceValues(t.readGrammars)
 	return t, nil
 }
 

@@ -96,9 +96,9 @@ type model struct {
 	functions  []cst.Function
 	shapes     []*shape
 	sets       []rankenc.Set
-	signatures []*signature        // in the order in which the grammars first use them
-	grammars   []*sequitur.Grammar // over the numbers of signatures
-	streams    *streams            // nil if there are none
+	signatures []*signature     // in the order in which the grammars first use them
+	forest     *sequitur.Forest // of grammars over the numbers of signatures
+	streams    *streams         // nil if there are none
 }
 
 func newModel(a *Accumulator, shapes []*shape) *model {
@@ -116,31 +116,25 @@ func newModel(a *Accumulator, shapes []*shape) *model {
 			of[u.shape][u.terminal] = sequitur.Symbol(n)
 		}
 	}
+	grammars := make([]*sequitur.Grammar, len(m.shapes))
 	for i, s := range m.shapes {
-		m.grammars = append(m.grammars, s.grammar.Rewrite(func(t sequitur.Symbol) sequitur.Symbol { return of[i][t] }))
+		grammars[i] = s.grammar.Rewrite(func(t sequitur.Symbol) sequitur.Symbol { return of[i][t] })
 	}
-	m.share()
+	m.renumber(sequitur.NewForest(grammars))
 	return m
 }
 
-// share numbers the signatures in the order in which the grammars first use
-// them.
-func (m *model) share() {
+// renumber numbers the signatures in the order in which the grammars of f, which
+// are over the numbers that they have now, first use them.
+func (m *model) renumber(f *sequitur.Forest) {
 	number := make([]sequitur.Symbol, len(m.signatures))
-	known := make([]bool, len(m.signatures))
-	var ordered []*signature
-	for _, g := range m.grammars {
-		for _, s := range g.FirstUse() {
-			if !known[s] {
-				known[s], number[s] = true, sequitur.Symbol(len(ordered))
-				ordered = append(ordered, m.signatures[s])
-			}
-		}
+	ordered := make([]*signature, 0, len(m.signatures))
+	for _, s := range f.FirstUse() {
+		number[s] = sequitur.Symbol(len(ordered))
+		ordered = append(ordered, m.signatures[s])
 	}
 	m.signatures = ordered
-	for i, g := range m.grammars {
-		m.grammars[i] = g.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
-	}
+	m.forest = f.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
 }
 
 func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
@@ -227,13 +221,16 @@ func (p *packer) place(size int) (section, offset int) {
 	return section, offset
 }
 
-// appendGrammars returns the contents of the sections of grammars.
+// appendGrammars returns the contents of the sections of grammars: in the first,
+// the shared piece and how long the others are; in those after it, the others.
 func (m *model) appendGrammars() [][]byte {
-	var head []byte
-	items := make([][]byte, len(m.grammars))
-	for i, g := range m.grammars {
-		items[i], _ = g.AppendBinary(nil)
-		head = wire.AppendUvarint(head, uint64(len(items[i])))
+	first := m.forest.AppendShared(nil)
+	var pieces [][]byte
+	for i := range m.forest.Len() {
+		if piece := m.forest.AppendMember(nil, i); len(piece) > 0 {
+			first = wire.AppendUvarint(first, uint64(len(piece)))
+			pieces = append(pieces, piece)
+		}
 	}
-	return pack(slices.Insert(items, 0, head))
+	return append([][]byte{first}, pack(pieces)...)
 }
