@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,10 @@ func (t *Trace) RankSet() rankenc.Set {
 	return set
 }
 
+// ShapeRanks returns the ranks of a shape, number < t.Shapes(), without reading
+// the shape.
+func (t *Trace) ShapeRanks(number int) rankenc.Set { return t.sets[number] }
+
 // ShapeOf returns the number of the shape of a rank, and whether it has one:
 // whether it made calls.
 func (t *Trace) ShapeOf(rank int) (number int, ok bool) { return t.index.find(rank) }
@@ -47,6 +52,10 @@ func (t *Trace) ShapeOf(rank int) (number int, ok bool) { return t.index.find(ra
 // are over.
 func (t *Trace) Signatures() int { return len(t.signatures.functions) }
 
+// FunctionOf returns the number of the function of a signature,
+// n < t.Signatures(), in [Trace.Functions].
+func (t *Trace) FunctionOf(n int) int { return int(t.signatures.functions[n]) }
+
 // A Signature describes a call as a trace has it for all ranks that make it.
 type Signature struct {
 	Function *cst.Function // must not be changed
@@ -54,8 +63,9 @@ type Signature struct {
 	// Args has a text for each parameter: the value that all ranks have, or the
 	// expression of the rank that they have, such as rank+1. Of values that are
 	// stored rank by rank it is the few that there are, as {18, 33}, or the least
-	// and the greatest, as {18 … 33}. An array that is not the same for all ranks
-	// is the number of its elements, as [64 by rank].
+	// and the greatest, as {18 … 33}; likewise of values that vary from call to
+	// call, as {18 … 33 by call}. An array that is not the same for all ranks is
+	// the number of its elements, as [64 by rank].
 	Args []string
 }
 
@@ -97,20 +107,23 @@ const (
 // the signature has, if they are not too long. An error about the file is a
 // [*SectionError].
 func (t *Trace) Signature(n int) (Signature, error) {
-	fn := int(t.signatures.functions[n])
+	fn := t.FunctionOf(n)
 	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
 	s := Signature{Function: &t.Functions()[fn]}
 	var lengths []int
 	if g.starts != nil {
 		lengths = g.lengths[g.starts[i]:g.starts[i+1]]
 	}
+	slots, streams := 0, g.mask(i)
 	for k, p := range s.Function.Params {
 		var text string
 		var err error
 		if p.Type.Kind == cst.KindArray {
 			text, err = t.describeArray(&g.params[k], i, p.Type, &lengths)
 		} else {
-			text, err = t.describeValue(g.params[k].slots, i, p.Type)
+			text, err = t.describeValue(g.params[k].slots, i, p.Type, elastic{fn, slots}, streams)
+			slots += len(g.params[k].slots)
+			streams >>= len(g.params[k].slots)
 		}
 		if err != nil {
 			return Signature{}, err
@@ -118,6 +131,14 @@ func (t *Trace) Signature(n int) (Signature, error) {
 		s.Args = append(s.Args, text)
 	}
 	return s, nil
+}
+
+// mask returns which scalar slots of signature i of a function have streams.
+func (g *group) mask(i int) uint64 {
+	if g.masks.Len() == 0 {
+		return 0
+	}
+	return uint64(g.masks.At(i))
 }
 
 // form returns how a slot of signature i of a function is written: by an
@@ -138,22 +159,25 @@ func (r *slotReader) form(i int) (e rankenc.Expr, column int, ok bool) {
 	return r.others[k], 0, true
 }
 
-// describeValue describes an argument that is no array.
-func (t *Trace) describeValue(slots []slotReader, i int, typ cst.Type) (string, error) {
+// describeValue describes an argument that is no array. The first of its slots is
+// the given one, and bit k of streams says that the k-th one has a stream.
+func (t *Trace) describeValue(slots []slotReader, i int, typ cst.Type, first elastic, streams uint64) (string, error) {
 	constants := make([]int64, len(slots))
 	texts := make([]string, len(slots))
-	constant := true
+	constant := streams&(1<<len(slots)-1) == 0
 	for k := range slots {
 		e, column, ok := slots[k].form(i)
 		v, same := e.Constant()
 		constants[k], texts[k] = v, e.String()
 		constant = constant && ok && same
-		if ok {
-			continue
-		}
-		var err error
-		if texts[k], err = t.describeColumn(column, typ); err != nil {
-			return "", err
+		switch {
+		case streams>>k&1 != 0:
+			texts[k] = t.describeStreams(elastic{first.function, first.slot + k}, typ)
+		case !ok:
+			var err error
+			if texts[k], err = t.describeColumn(column, typ); err != nil {
+				return "", err
+			}
 		}
 	}
 	switch {
@@ -209,16 +233,28 @@ func (t *Trace) describeColumn(n int, typ cst.Type) (string, error) {
 	for _, v := range c.All() {
 		values = append(values, v)
 	}
+	return t.list(values, typ, ""), nil
+}
+
+// describeStreams describes the values that an elastic argument has anywhere.
+func (t *Trace) describeStreams(argument elastic, typ cst.Type) string {
+	table := t.signatures.streams
+	i := slices.Index(table.arguments, argument)
+	if i < 0 || len(table.values[i]) > maxLooked {
+		return "{by call}"
+	}
+	return t.list(slices.Clone(table.values[i]), typ, " by call")
+}
+
+// list returns what stands for values of a slot of an argument, which it sorts.
+func (t *Trace) list(values []int64, typ cst.Type, how string) string {
 	if typ.Kind == cst.KindPointer || typ.Kind == cst.KindStatus {
 		typ = cst.Type{Kind: cst.KindInt} // one slot of three
 	}
-	u := unflattener{texts: t.texts}
-	compare := func(a, b int64) int { return cmp.Compare(a, b) }
+	compare := cmp.Compare[int64]
 	if typ.Kind == cst.KindFloat {
-		compare = func(a, b int64) int {
-			u.slots = []int64{a, b}
-			return cmp.Compare(u.value(typ).Float(), u.value(typ).Float())
-		}
+		float := func(v int64) float64 { return math.Float64frombits(uint64(v)) }
+		compare = func(a, b int64) int { return cmp.Or(cmp.Compare(float(a), float(b)), cmp.Compare(a, b)) }
 	}
 	slices.SortFunc(values, compare)
 	values = slices.Compact(values)
@@ -228,11 +264,11 @@ func (t *Trace) describeColumn(n int, typ cst.Type) (string, error) {
 	}
 	switch {
 	case len(values) <= maxListed:
-		return "{" + strings.Join(texts, ", ") + "}", nil
+		return "{" + strings.Join(texts, ", ") + how + "}"
 	case typ.Kind == cst.KindString || typ.Kind == cst.KindBytes:
-		return fmt.Sprintf("{%s … %d texts}", texts[0], len(values)), nil
+		return fmt.Sprintf("{%s … %d texts%s}", texts[0], len(values), how)
 	}
-	return fmt.Sprintf("{%s … %s}", texts[0], t.text(typ, values[len(values)-1:], nil)), nil
+	return fmt.Sprintf("{%s … %s%s}", texts[0], t.text(typ, values[len(values)-1:], nil), how)
 }
 
 // describeArray describes an argument that is an array, and takes the lengths of

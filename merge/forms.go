@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -20,6 +21,7 @@ type Form struct {
 const (
 	FormColumn = "stored column"
 	FormArray  = "stored array"
+	FormStream = "stored by call"
 	FormLost   = "cannot be read"
 )
 
@@ -30,11 +32,13 @@ func (t *Trace) ArgumentForms() []Form {
 	var f formCounter
 	for fn := range t.signatures.groups {
 		g := &t.signatures.groups[fn]
+		slots := 0
 		for k := range g.params {
 			p := &g.params[k]
 			f.add(FormArray, p.matrices.Len(), 0)
 			for j := range p.slots {
-				f.addSlot(&p.slots[j])
+				f.addSlot(&p.slots[j], g, slots)
+				slots++
 			}
 		}
 	}
@@ -42,29 +46,23 @@ func (t *Trace) ArgumentForms() []Form {
 }
 
 // ColumnForms returns how the columns and arrays that are stored rank by rank are
-// encoded, those that take the most bytes first. It reads their sections. Those
-// that are lost have a form of their own.
+// encoded, and the streams of values that are stored call by call, those that
+// take the most bytes first. It reads their sections. Those that are lost have a
+// form of their own.
 func (t *Trace) ColumnForms() []Form {
 	var f formCounter
 	s := t.signatures
-	section, content := -1, s.inline
-	for i := range s.columns {
-		p := &s.columns[i]
-		if s.inline == nil && p.section != section {
-			section, content = p.section, nil
-			// A section that cannot be read has no content.
-			_ = t.read(KindColumns, uint64(section), func(data []byte) error {
-				content = data
-				return nil
-			})
+	columns := packedReader{trace: t, kind: KindColumns, section: -1}
+	for _, p := range s.columns {
+		var enc []byte
+		if s.inline != nil {
+			enc = s.inline[p.offset:]
+		} else {
+			enc = columns.at(p.section, p.offset)
 		}
-		name := ""
-		if p.offset < len(content) {
-			if enc := content[p.offset:]; p.matrix {
-				name = rankenc.MatrixForm(enc)
-			} else {
-				name = rankenc.ColumnForm(enc)
-			}
+		name := rankenc.ColumnForm(enc)
+		if p.matrix {
+			name = rankenc.MatrixForm(enc)
 		}
 		switch {
 		case name == "":
@@ -74,7 +72,41 @@ func (t *Trace) ColumnForms() []Form {
 		}
 		f.add(name, 1, int64(p.size))
 	}
+	if s.streams == nil {
+		return f.sorted()
+	}
+	streams := packedReader{trace: t, kind: KindStreams, section: -1}
+	for _, p := range s.streams.streams {
+		name := FormLost
+		if enc := streams.at(p.section, p.offset); len(enc) > 0 {
+			name = "by call: packed"
+			if enc[0] == streamGrammar {
+				name = "by call: grammar"
+			}
+		}
+		f.add(name, 1, int64(p.size))
+	}
 	return f.sorted()
+}
+
+// A packedReader reads what is packed into sections, in ascending order.
+type packedReader struct {
+	trace   *Trace
+	kind    format.Kind
+	section int // that was read last
+	content []byte
+}
+
+// at returns what a section has from an offset on: nothing if it is lost.
+func (r *packedReader) at(section, offset int) []byte {
+	if section != r.section {
+		r.section, r.content = section, nil
+		_ = r.trace.read(r.kind, uint64(section), func(data []byte) error {
+			r.content = data
+			return nil
+		})
+	}
+	return r.content[min(offset, len(r.content)):]
 }
 
 // InlineColumns returns how many bytes of the section of the signatures are
@@ -98,13 +130,28 @@ func (f *formCounter) add(name string, count int, bytes int64) {
 	*f = append(*f, Form{name, count, bytes})
 }
 
-// addSlot counts the values of a slot in all signatures of a function.
-func (f *formCounter) addSlot(r *slotReader) {
-	f.add(rankenc.Constant(0).Form(), r.values[writtenConstant].Len(), 0)
-	f.add(rankenc.Shift(0).Form(), r.values[writtenShift].Len(), 0)
-	f.add(FormColumn, r.values[writtenColumn].Len(), 0)
-	for _, e := range r.others {
-		f.add(e.Form(), 1, 0)
+// addSlot counts the values of a slot in all signatures of a function. Where it
+// has streams, its values are the numbers of these.
+func (f *formCounter) addSlot(r *slotReader, g *group, slot int) {
+	if g.masks.Len() == 0 {
+		f.add(rankenc.Constant(0).Form(), r.values[writtenConstant].Len(), 0)
+		f.add(rankenc.Shift(0).Form(), r.values[writtenShift].Len(), 0)
+		f.add(FormColumn, r.values[writtenColumn].Len(), 0)
+		for _, e := range r.others {
+			f.add(e.Form(), 1, 0)
+		}
+		return
+	}
+	for i, mask := range g.masks.All() {
+		e, _, ok := r.form(i)
+		switch {
+		case uint64(mask)>>slot&1 != 0:
+			f.add(FormStream, 1, 0)
+		case ok:
+			f.add(e.Form(), 1, 0)
+		default:
+			f.add(FormColumn, 1, 0)
+		}
 	}
 }
 
