@@ -61,15 +61,21 @@ func openFile(f *os.File) (*Trace, error) {
 	return OpenReader(f, info.Size())
 }
 
-// OpenReader opens the trace in the size bytes that r reads. Ranks are read
-// from r when they are asked for. A section whose content is more than 256 times
-// as long as the whole file, and longer than 16 MiB, is refused with ErrLimit:
-// no trace is as regular as that and as long, but a file made to exhaust memory
-// is. So is a trace that has lost the order of the calls of different ranks. Use
-// [OpenContainer] for other limits, and for what is left of a trace.
-func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
+// FileOptions returns the limits under which a file of size bytes is opened: a
+// section whose content is more than 256 times as long as the whole file, and
+// longer than 16 MiB, is refused with ErrLimit. No trace is as regular as that and
+// as long, but a file made to exhaust memory is.
+func FileOptions(size int64) format.Options {
 	const most = 1 << 30
-	file, err := format.NewReader(r, size, format.Options{MaxContent: max(16<<20, min(size, most/256)*256)})
+	return format.Options{MaxContent: max(16<<20, min(size, most/256)*256)}
+}
+
+// OpenReader opens the trace in the size bytes that r reads, under the limits of
+// [FileOptions]. Ranks are read from r when they are asked for. A trace that has
+// lost the order of the calls of different ranks is refused. Use [OpenContainer]
+// for other limits, and for what is left of a trace.
+func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
+	file, err := format.NewReader(r, size, FileOptions(size))
 	if err != nil {
 		return nil, err
 	}
