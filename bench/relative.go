@@ -83,8 +83,8 @@ func Relative(w io.Writer, dir string) error {
 	fmt.Fprintf(w, "|---|---|---|---|---|---|---|\n")
 	for _, ranks := range []int{64, 1024} {
 		for _, p := range programs.All(ranks) {
-			if p.Entropy > 1e7 {
-				continue // a megabyte of random numbers tells nothing more
+			if p.Entropy > 5e5 {
+				continue // more random numbers tell nothing more
 			}
 			if err := compareRelative(w, p.Name, p.Run(), p.Parts()); err != nil {
 				return err
