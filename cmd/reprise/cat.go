@@ -111,7 +111,7 @@ func cat(cmd *cobra.Command, path string, o catOptions) error {
 	}
 	if o.format == "" {
 		o.format = "text"
-		if trace.Run().Source == ti.Source {
+		if isTI(trace) {
 			o.format = "ti"
 		}
 	}

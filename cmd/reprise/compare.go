@@ -42,6 +42,7 @@ func (d *difference) Error() string {
 type comparison struct {
 	trace     *reprise.Trace
 	functions []cst.Function
+	reader    *rankReader
 	ranks     map[int]*comparedRank
 	order     order
 	disorder  *difference // the first of order, if there is one
@@ -55,7 +56,8 @@ type comparison struct {
 // newComparison returns a comparison with the trace at path.
 func newComparison(trace *reprise.Trace, path string) *comparison {
 	return &comparison{
-		trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank), lost: lostRanks{path: path},
+		trace: trace, functions: ti.Functions(), reader: newRankReader(trace.Merged()), ranks: make(map[int]*comparedRank),
+		lost: lostRanks{path: path},
 	}
 }
 
@@ -99,7 +101,7 @@ func (c *comparison) rank(rank int) *comparedRank {
 	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
 		return r
 	}
-	r, err := c.trace.Rank(rank)
+	r, err := c.reader.rank(c.trace, rank)
 	if err != nil {
 		c.lost.add(rank, err)
 		c.ranks[rank] = new(comparedRank)

@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
 
 func newCompress() *cobra.Command {
 	var (
-		output string
-		asJSON bool
+		output       string
+		part, asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "compress IN... -o OUT.rpz",
@@ -30,17 +29,22 @@ Every byte comes back with "reprise cat": comments, blank lines and lines of
 another form are kept as they are, and count as calls. The output appears when it
 is complete: if the work fails or is interrupted, what was there stays.
 
+With --part the output is a part file of the ranks in the input, which may be some
+of the ranks of a run: "reprise merge" makes a trace of part files. Other commands
+read a part file like a trace.
+
 Warnings say what may be wrong with the input; the output is written, and the
 exit status is 0.
   lines outside the grammar  no action of the format, or one spelled otherwise,
                              such as with CR LF at the end; takes more space
   no init, no finalize       the lines of the rank are cut off
-  no lines                   the rank is missing
+  no lines                   the rank is missing (not with --part)
   init again                 the lines of the rank are there twice`,
 		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
   reprise compress trace.txt -o run.rpz     # a trace, or the list of its files
   reprise compress trace_files -o run.rpz   # the directory of these files
-  xz -dc trace.txt.xz | reprise compress - -o run.rpz`,
+  xz -dc trace.txt.xz | reprise compress - -o run.rpz
+  reprise compress --part trace_rank-7.txt -o 7.part.rpz`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -51,27 +55,28 @@ exit status is 0.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return compressFiles(cmd, args, output, asJSON)
+			return compressFiles(cmd, args, output, part, asJSON)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
+	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	return cmd
 }
 
-func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON bool) error {
+func compressFiles(cmd *cobra.Command, paths []string, output string, part, asJSON bool) error {
 	in, err := ti.Open(paths, ti.Options{Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	s := summary{Input: paths, Output: output, Incomplete: []string{}, Restarts: []string{}}
+	s := summary{Input: paths, Output: output, Part: part, Incomplete: []string{}, Restarts: []string{}}
 	err = writeOutput(cmd, output, paths, func(w io.Writer) error {
-		bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", textSize(paths))
-		defer bar.done()
-		var size counter
-		err := s.compress(in, io.MultiWriter(w, &size), bar)
-		s.TraceBytes = int64(size)
+		file, err := s.compress(cmd, in, textSize(paths))
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(file)
 		return err
 	})
 	if err != nil {
@@ -88,29 +93,45 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, asJSON boo
 	return nil
 }
 
-// compress writes the calls of in as a trace, and fills in what is known of
-// them. If there are none, it fails.
-func (s *summary) compress(in *ti.Reader, w io.Writer, bar *progress) error {
+// compress returns the trace of the calls of in, which are total bytes of text or
+// −1, and fills in what is known of them. If there are none, it fails.
+func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]byte, error) {
+	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", total)
 	run, parts, err := ti.Record(in, func() error { return bar.at(in.Stats().Bytes) })
+	bar.done()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	if in.Stats().Calls == 0 {
+		return nil, fmt.Errorf("%s: there is no line to compress", s.inputs())
+	}
+	s.Ranks, s.Active = run.Ranks, len(parts)
+	s.describe(in)
+	a, err := accumulate(cmd, run, parts)
+	if err != nil {
+		return nil, err
+	}
+	file, err := encodeTrace(cmd, a, s.Part)
+	s.TraceBytes = int64(len(file))
+	return file, err
+}
+
+// describe fills in what is known of lines that were read.
+func (s *summary) describe(in *ti.Reader) {
 	stats := in.Stats()
-	if stats.Calls == 0 {
-		return fmt.Errorf("%s: there is no line to compress", s.inputs())
-	}
-	s.Ranks, s.Active, s.Calls, s.TextBytes = run.Ranks, len(parts), stats.Calls, stats.Bytes
+	s.Calls, s.TextBytes = stats.Calls, stats.Bytes
 	s.Foreign, s.Comments = stats.Foreign, stats.Comments
 	if f, ok := in.FirstForeign(); ok {
 		s.First = f.String()
 	}
 	for _, i := range in.Incomplete() {
-		s.Incomplete = append(s.Incomplete, i.String())
+		if missing := i.File == "" && i.Line == 0; !missing || !s.Part {
+			s.Incomplete = append(s.Incomplete, i.String())
+		}
 	}
 	for _, r := range in.Restarts() {
 		s.Restarts = append(s.Restarts, r.String())
 	}
-	return merge.Write(w, run, parts)
 }
 
 // textSize returns the number of bytes in files, or −1 if that is not the

@@ -48,7 +48,7 @@ func copyRank(trace *reprise.Trace, path string, o catOptions, write callWriter)
 
 // copyRanks copies calls of all ranks, rank by rank.
 func copyRanks(ctx context.Context, trace *reprise.Trace, path string, o catOptions, write callWriter) error {
-	lost := lostRanks{path: path}
+	lost, ranks := lostRanks{path: path}, newRankReader(trace.Merged())
 	skip, left, position := o.from, o.count, o.from
 	for number := range trace.Active() {
 		if skip == 0 && left == 0 {
@@ -57,7 +57,7 @@ func copyRanks(ctx context.Context, trace *reprise.Trace, path string, o catOpti
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rank, err := trace.Rank(number)
+		rank, err := ranks.rank(trace, number)
 		if err != nil {
 			lost.add(number, err)
 			continue

@@ -34,20 +34,17 @@ func demo(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "The NAS benchmark LU, class W, on 16 processes, as SimGrid recorded it")
 
-	var (
-		file bytes.Buffer
-		s    summary
-	)
+	var s summary
 	in := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer in.Close()
 	begin := time.Now()
-	err := withProgress(cmd, "compress", func(bar *progress) error { return s.compress(in, &file, bar) })
+	file, err := s.compress(cmd, in, -1)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "  read and compressed %s in %.2f s\n", plural(s.Calls, "call"), time.Since(begin).Seconds())
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return err
 	}
@@ -66,7 +63,7 @@ func demo(cmd *cobra.Command) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	printSizes(table, &text, uint64(file.Len()))
+	printSizes(table, &text, uint64(len(file)))
 	table.Flush()
 
 	rank, err := trace.Rank(0)
@@ -74,7 +71,7 @@ func demo(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprint(out, "\nRank 0: ")
-	return writeLoops(out, rank)
+	return rankLoops(rank).write(out)
 }
 
 // withProgress does work of unknown length under a progress bar.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -16,6 +17,7 @@ func hint(command string, err error) string {
 		read    *ti.ReadError
 		content *ti.ContentError
 		parse   *reprise.ParseError
+		section *merge.SectionError
 	)
 	switch {
 	case errors.As(err, &read) && errors.As(err, &content):
@@ -26,6 +28,7 @@ func hint(command string, err error) string {
 	case errors.Is(err, errNoTrace):
 		return ": compress it first"
 	case !errors.As(err, &parse): // a section that is missing was lost in a repair
+	case errors.As(err, &section) && (section.Kind == merge.KindPart || section.Kind == merge.KindShape): // of a part file
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"
 	}

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -16,16 +15,26 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 func newInfo() *cobra.Command {
-	var asJSON, quick bool
+	var asJSON, quick, all bool
 	cmd := &cobra.Command{
 		Use:   "info TRACE.rpz",
 		Short: "Show what is in a trace and what takes the space",
 		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each function,
-and the sections of the file. For a trace made from a SimGrid trace also how much
+and what takes the space.
+
+Ranks of the same control flow are one shape. A list of ranks such as 1-6, 8-62:2
+is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and the same
+six times more, each 8 further on. Shapes are compared with the one of most ranks:
+by calls that have no counterpart there, as send(rank-8), which is every send to
+the rank that is 8 below, and by calls that are made another number of times.
+
+An argument has one value for all ranks, or an expression of the rank, or else a
+value for each rank in a stored column.
+
+For a trace made from a SimGrid trace also how much
 smaller it is than the text, and than the text compressed as gzip and zstd, both
 at the best level of the library in this program, not by the programs of these
 names; it takes a while for a large trace.
@@ -36,7 +45,11 @@ out; the exit status is then 1.`,
   reprise info lu.rpz --quick --json | jq .calls`,
 		Args: oneTrace,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			i, err := describe(cmd, args[0], !quick)
+			most := maxShapes
+			if all || asJSON {
+				most = math.MaxInt
+			}
+			i, err := describe(cmd, args[0], most, !quick)
 			switch {
 			case i == nil:
 			case asJSON:
@@ -48,9 +61,13 @@ out; the exit status is then 1.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("show all shapes, not the first %d", maxShapes))
 	cmd.Flags().BoolVar(&quick, "quick", false, "do not compare with gzip and zstd")
 	return cmd
 }
+
+// maxShapes is how many shapes are shown if nobody asks for all.
+const maxShapes = 20
 
 // An info is what the command info tells of a trace. Numbers that a forged trace
 // makes too large are the largest there are.
@@ -59,11 +76,16 @@ type info struct {
 	Source     string          `json:"source"`
 	Ranks      int             `json:"ranks"`
 	Active     int             `json:"ranks_with_calls"`
-	Unreadable []int           `json:"unreadable_ranks"`
+	Unreadable string          `json:"unreadable_ranks"` // as a list
 	Calls      uint64          `json:"calls"`
-	Signatures uint64          `json:"signatures"` // of all ranks
-	Symbols    uint64          `json:"grammar_symbols"`
+	ShapeCount int             `json:"number_of_shapes"`
+	Shapes     []shapeInfo     `json:"shapes"`
+	Signatures int             `json:"signatures"`
+	Symbols    uint64          `json:"grammar_symbols"` // of the grammars of all shapes
 	Functions  []functionCount `json:"functions"`
+	Arguments  []form          `json:"arguments"`
+	Columns    []form          `json:"columns"`
+	Inline     int             `json:"column_bytes_in_signatures"`
 	Sections   []sectionSize   `json:"sections"`
 	Bytes      int64           `json:"bytes"`
 	Text       *textSizes      `json:"text"` // null if the trace is none of text or not whole
@@ -72,6 +94,21 @@ type info struct {
 type functionCount struct {
 	Name  string `json:"name"`
 	Calls uint64 `json:"calls"`
+}
+
+// A form is how some arguments or columns are written.
+type form struct {
+	Form    string `json:"form"`
+	Count   int    `json:"count"`
+	Content int64  `json:"content_bytes,omitempty"` // of columns
+}
+
+func formsOf(list []merge.Form) []form {
+	forms := []form{}
+	for _, f := range list {
+		forms = append(forms, form{f.Name, f.Count, f.Bytes})
+	}
+	return forms
 }
 
 // A sectionSize is the sizes of all sections of a kind.
@@ -83,9 +120,10 @@ type sectionSize struct {
 	Stored  int64  `json:"stored_bytes"`
 }
 
-// describe returns what is known of the trace at path, nil if that is nothing,
-// and the error, which is a *lostRanks if ranks cannot be read.
-func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
+// describe returns what is known of the trace at path, of at most so many shapes,
+// nil if that is nothing, and the error, which is a *lostRanks if ranks cannot be
+// read.
+func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info, error) {
 	trace, err := openTrace(path)
 	if err != nil {
 		return nil, err
@@ -96,11 +134,11 @@ func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 		return nil, err
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
-	lost, err := i.count(cmd.Context(), trace)
+	lost, err := i.count(cmd, trace, shapes)
 	if err != nil {
 		return nil, err
 	}
-	i.Unreadable = lost.ranks()
+	i.Unreadable = lost.text()
 	i.sections(trace)
 	err = lost.err()
 	if err != nil || i.Text == nil || !compare {
@@ -114,72 +152,31 @@ func describe(cmd *cobra.Command, path string, compare bool) (*info, error) {
 	return i, nil
 }
 
-// count counts calls and the bytes of their lines from the grammars, without
-// expanding them. It returns the ranks that cannot be read, or an error if the
-// work was cancelled.
-func (i *info) count(ctx context.Context, trace *reprise.Trace) (*lostRanks, error) {
-	c := functionCounter{calls: make(map[string]uint64)}
-	if toTI, err := newConverter(trace); err == nil && i.Source == ti.Source {
-		c.toTI = toTI
+// count fills in what the calls are, and how they are written. It returns the
+// ranks that cannot be read, or an error if the work was cancelled.
+func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*lostRanks, error) {
+	t := trace.Merged()
+	i.Active = t.RankSet().Len()
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "info", int64(i.Active), "ranks")
+	defer bar.done()
+	c := newCallCounter(trace, i.Path, bar)
+	if err := c.count(cmd.Context()); err != nil {
+		return nil, err
 	}
-	lost := &lostRanks{path: i.Path}
-	for n := range trace.Active() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for number, s := range c.shapes {
+		if s != nil {
+			i.Calls = wire.AddSat(i.Calls, wire.MulSat(s.Grammar.Len(), uint64(c.readable[number])))
+			i.Symbols += uint64(s.Grammar.Symbols())
 		}
-		i.Active++
-		rank, err := trace.Rank(n)
-		if err != nil {
-			lost.add(n, err)
-			continue
-		}
-		c.add(rank)
-		i.Calls = wire.AddSat(i.Calls, rank.Len())
-		i.Signatures += uint64(rank.Table().Len())
-		i.Symbols += uint64(rank.Grammar().Symbols())
 	}
+	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(t, c.shapes, shapes)
+	i.Signatures = t.Signatures()
 	i.Functions = c.sorted()
-	if c.toTI != nil && len(lost.list) == 0 {
+	i.Arguments, i.Columns, i.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
+	if c.toTI != nil && len(c.lost.list) == 0 {
 		i.Text = &textSizes{Plain: c.text}
 	}
-	return lost, nil
-}
-
-// A functionCounter counts the calls of each function.
-type functionCounter struct {
-	calls map[string]uint64
-	toTI  func(reprise.Call) ti.Call // nil: no text
-	text  uint64                     // bytes of the calls as text
-	line  []byte
-}
-
-// add counts the calls of a rank. If one is not a line, there is no text.
-func (f *functionCounter) add(rank *reprise.Rank) {
-	for s, count := range rank.Grammar().Occurrences() {
-		c := rank.Call(uint32(s))
-		f.calls[c.Function.Name] = wire.AddSat(f.calls[c.Function.Name], count)
-		if f.toTI == nil {
-			continue
-		}
-		var err error
-		if f.line, err = ti.AppendCall(f.line[:0], f.toTI(c)); err != nil {
-			f.toTI = nil
-			continue
-		}
-		f.text = wire.AddSat(f.text, wire.MulSat(count, uint64(len(f.line))))
-	}
-}
-
-// sorted returns the counts, the greatest first.
-func (f *functionCounter) sorted() []functionCount {
-	list := make([]functionCount, 0, len(f.calls))
-	for name, n := range f.calls {
-		list = append(list, functionCount{name, n})
-	}
-	slices.SortFunc(list, func(a, b functionCount) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	return list
+	return c.lost, nil
 }
 
 // sections sums up the sections by kind. What no section takes, the header and
@@ -209,22 +206,57 @@ func (i *info) sections(trace *reprise.Trace) {
 
 func (i *info) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, from %s\n", i.Path, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
-	if len(i.Unreadable) > 0 {
-		fmt.Fprintf(w, "cannot be read, not counted: %s\n", rankRanges(i.Unreadable))
+	if i.Unreadable != "" {
+		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", cutList(i.Unreadable, maxListText))
 	}
-	fmt.Fprintf(w, "%s and %s, all ranks together\n", plural(i.Signatures, "signature"), plural(i.Symbols, "grammar symbol"))
+	fmt.Fprintf(w, "%s of control flow, %s, %s\n", plural(uint64(i.ShapeCount), "shape"), plural(uint64(i.Signatures), "signature"),
+		plural(i.Symbols, "grammar symbol"))
+	if len(i.Shapes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, s := range i.Shapes {
+		s.print(w)
+	}
+	if n := i.ShapeCount - len(i.Shapes); n > 0 && i.Unreadable == "" {
+		fmt.Fprintf(w, "and %s: --all shows them\n", plural(uint64(n), "more shape"))
+	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	i.printTables(out)
+	fmt.Fprintln(out)
+	printSizes(out, i.Text, uint64(i.Bytes))
+	out.Flush()
+}
+
+func (i *info) printTables(out io.Writer) {
 	if len(i.Functions) > 0 {
 		fmt.Fprintf(out, "\nfunction\tcalls\t\t\n")
 	}
 	for _, f := range i.Functions {
-		fmt.Fprintf(out, "%s\t%s\t%.1f %%\t\n", printable(f.Name), comma(f.Calls), 100*float64(f.Calls)/float64(i.Calls))
+		fmt.Fprintf(out, "%s\t%s\t%s\t\n", printable(f.Name), comma(f.Calls), percent(f.Calls, i.Calls))
 	}
-	fmt.Fprintf(out, "\nsections\tnumber\tshared\tcontent\tstored\t\n")
+	if len(i.Arguments) > 0 {
+		fmt.Fprintf(out, "\narguments\tnumber\t\n")
+	}
+	for _, f := range i.Arguments {
+		fmt.Fprintf(out, "%s\t%s\t\n", f.Form, comma(uint64(f.Count)))
+	}
+	if len(i.Columns) > 0 {
+		fmt.Fprintf(out, "\ncolumns\tnumber\tcontent\t\n")
+	}
+	for _, f := range i.Columns {
+		fmt.Fprintf(out, "%s\t%s\t%s\t\n", f.Form, comma(uint64(f.Count)), comma(uint64(f.Content)))
+	}
+	fmt.Fprintf(out, "\nsections\tnumber\tcontent\tstored\t\t\n")
 	for _, s := range i.Sections {
-		fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s\t\n", s.Kind, s.Count, s.Shared, comma(uint64(s.Content)), comma(uint64(s.Stored)))
+		fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", s.Kind, s.Count, comma(uint64(s.Content)), comma(uint64(s.Stored)),
+			percent(uint64(s.Stored), uint64(i.Bytes)))
+		if s.Kind == merge.KindName(merge.KindSignatures) && i.Inline > 0 {
+			fmt.Fprintf(out, "of them columns\t\t%s\t\t\t\n", comma(uint64(i.Inline)))
+		}
 	}
-	fmt.Fprintln(out)
-	printSizes(out, i.Text, uint64(i.Bytes))
-	out.Flush()
+}
+
+// percent returns how much of the whole a part is.
+func percent(part, whole uint64) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }

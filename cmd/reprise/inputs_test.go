@@ -47,6 +47,25 @@ func interleave(lines []string, ranks int) []string {
 	return mixed
 }
 
+// noisy returns the lines of ranks of which the even ones wait for each other, and
+// the odd ones compute, each something else, rank by rank: what they compute is
+// in a section of its own if there are some hundred ranks.
+func noisy(ranks int) []string {
+	var lines []string
+	for r := range ranks {
+		lines = append(lines, fmt.Sprintf("%d init\n", r))
+		for i := range 2 {
+			if r%2 == 0 {
+				lines = append(lines, fmt.Sprintf("%d barrier\n", r))
+			} else {
+				lines = append(lines, fmt.Sprintf("%d compute %d\n", r, uint32(r+i)*2654435761))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%d finalize\n", r))
+	}
+	return lines
+}
+
 // nested returns a trace of one rank with loops in loops, one of them in two
 // places.
 func nested() string {
@@ -59,6 +78,8 @@ func nested() string {
 	b.WriteString("0 bcast 1 0 1 \n" + strings.Repeat(inner, 3) + "0 finalize\n")
 	return b.String()
 }
+
+const noisyRanks = 600
 
 // inputs is what writeInputs wrote the first time, by name.
 var inputs map[string]string
@@ -104,6 +125,11 @@ func makeInputs(t testing.TB) {
 		"beyond.txt":  "0 init\n16777216 init\n",
 		"nested.txt":  nested(),
 
+		"noisy.txt":       text(noisy(noisyRanks)),
+		"noisy-mixed.txt": text(interleave(noisy(noisyRanks), noisyRanks)),
+		"even.txt":        text(lines[:212], lines[424:636]),
+		"odd.txt":         text(lines[212:424], lines[636:]),
+
 		"changed.txt":       text(lines[:431], []string{"2 send 3 0 9 1\n"}, lines[432:]),
 		"last-missing.txt":  text(lines[:423], lines[424:]),
 		"extra.txt":         text(lines[:212], []string{"0 barrier\n"}, lines[212:]),
@@ -116,11 +142,13 @@ func makeInputs(t testing.TB) {
 	} {
 		writeFile(t, name, content)
 	}
-	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested"} {
+	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "noisy", "noisy-mixed"} {
 		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
 			t.Fatal(r.stderr)
 		}
 	}
+	must(t, "compress", "--part", "even.txt", "-o", "even.part.rpz")
+	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
@@ -137,27 +165,27 @@ func writeEmpty(t testing.TB) {
 	writeFile(t, "empty.rpz", b.String())
 }
 
-// writeDamaged writes copies of ring.rpz: of a later version, without what
-// concerns all ranks, with damage to rank 1, and that repaired, and the same with
-// ranks 0, 1 and 3; and of mixed.rpz, cut off, with damage to rank 1, and to the
-// order.
+// writeDamaged writes copies of ring.rpz, of a later version, and without what
+// concerns all ranks; of noisy.rpz and noisy-mixed.rpz with damage to the odd
+// ranks, and repaired; and of mixed.rpz, cut off in the order, and with damage to
+// the order.
 func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
 	writeFile(t, "later.rpz", whole[:7]+"\x02"+whole[8:])
 	writeFile(t, "beheaded.rpz", flip(t, whole, merge.KindRun, 0))
-	writeFile(t, "flipped.rpz", flip(t, whole, merge.KindSignatures, 1))
-	must(t, "repair", "flipped.rpz", "-o", "lost.rpz")
-	worse := flip(t, flip(t, readFile(t, "flipped.rpz"), merge.KindSignatures, 0), merge.KindSignatures, 3)
-	writeFile(t, "worse.rpz", worse)
+	for _, name := range []string{"", "-mixed"} {
+		writeFile(t, "flipped"+name+".rpz", flip(t, readFile(t, "noisy"+name+".rpz"), merge.KindColumns, 0))
+		must(t, "repair", "flipped"+name+".rpz", "-o", "lost"+name+".rpz")
+	}
 	mixed := readFile(t, "mixed.rpz")
-	writeFile(t, "mixed-flipped.rpz", flip(t, mixed, merge.KindSignatures, 1))
-	writeFile(t, "cut.rpz", mixed[:len(mixed)-100])
+	writeFile(t, "cut.rpz", mixed[:section(t, mixed, merge.KindInterleaving, 0).Offset+4])
 	writeFile(t, "disordered.rpz", flip(t, mixed, merge.KindInterleaving, 0))
+	writeFile(t, "flipped.part.rpz", flip(t, readFile(t, "odd.part.rpz"), merge.KindShape, 0))
 }
 
-// flip returns a copy of a trace with a bit changed in a section.
-func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
+// section returns a section of a trace.
+func section(t testing.TB, trace string, kind format.Kind, key uint64) format.Section {
 	t.Helper()
 	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
 	if err != nil {
@@ -167,6 +195,13 @@ func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
 	if !ok {
 		t.Fatalf("there is no section of kind %d and key %d", kind, key)
 	}
+	return s
+}
+
+// flip returns a copy of a trace with a bit changed in a section.
+func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
+	t.Helper()
+	s := section(t, trace, kind, key)
 	data := []byte(trace)
 	data[s.Offset+s.Size-1] ^= 1
 	return string(data)

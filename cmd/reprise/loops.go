@@ -15,24 +15,34 @@ import (
 
 func newGrammar() *cobra.Command {
 	var (
-		rank          int
+		rank, shape   int
 		asDOT, asJSON bool
 	)
 	cmd := &cobra.Command{
-		Use:   "grammar TRACE.rpz --rank R",
-		Short: "Show the loops of a rank with the calls spelled out",
-		Long: `Show the loops of a rank, with the calls spelled out. A rule of the grammar that
-stands in several places goes by its number, as R4, and is spelled out at the end.
+		Use:   "grammar TRACE.rpz [--rank R | --shape N]",
+		Short: "Show the loops of a rank, or of all ranks of a shape",
+		Long: `Show the loops of a rank, with the calls spelled out, or of the ranks of a shape,
+with what differs from rank to rank as an expression of the rank. A rule of the
+grammar that stands in several places goes by its number, as R4, and is spelled
+out at the end. The command info lists the shapes.
+
+Of a shape, {3, 5} and {3 … 90} are the values of an argument that has no
+expression, on all ranks that make the call.
 
 JSON and Graphviz have the same numbers. The last rule is the one to begin with.`,
 		Example: `  reprise grammar lu.rpz --rank 3
+  reprise grammar lu.rpz --shape 0
   reprise grammar lu.rpz --dot | dot -Tsvg -o loops.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asDOT && asJSON:
 				return usageError{errors.New("--dot does not go with --json")}
+			case cmd.Flags().Changed("rank") && cmd.Flags().Changed("shape"):
+				return usageError{errors.New("--rank does not go with --shape")}
 			case rank < 0:
 				return usageError{fmt.Errorf("there is no rank %d", rank)}
+			case shape < 0:
+				return usageError{fmt.Errorf("there is no shape %d", shape)}
 			}
 			return oneTrace(cmd, args)
 		},
@@ -42,24 +52,82 @@ JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 				return err
 			}
 			defer trace.Close()
-			r, err := openRank(trace, args[0], rank)
+			read := func() (loops, error) { return loopsOfRank(trace, args[0], rank) }
+			if cmd.Flags().Changed("shape") {
+				read = func() (loops, error) { return loopsOfShape(trace, args[0], shape) }
+			}
+			l, err := read()
 			if err != nil {
 				return err
 			}
 			switch out := cmd.OutOrStdout(); {
 			case asDOT:
-				return r.Grammar().WriteDOT(out, func(s sequitur.Symbol) string { return r.Call(uint32(s)).String() })
+				return l.grammar.WriteDOT(out, l.call)
 			case asJSON:
-				return printJSON(out, grammarJSON(r))
+				return printJSON(out, l.json())
 			default:
-				return writeLoops(out, r)
+				return l.write(out)
 			}
 		},
 	}
 	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")
+	cmd.Flags().IntVar(&shape, "shape", 0, "the shape to show")
+	cmd.Flags().Lookup("shape").DefValue = "none"
 	cmd.Flags().BoolVar(&asDOT, "dot", false, "write a Graphviz graph")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the rules as JSON")
 	return cmd
+}
+
+// Loops are a grammar with its calls.
+type loops struct {
+	what      string // whose they are; empty if the caller says it
+	grammar   *sequitur.Grammar
+	different int // calls
+	call      func(sequitur.Symbol) string
+}
+
+// loopsOfRank returns the loops of a rank of the trace at path.
+func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
+	r, err := openRank(trace, path, rank)
+	if err != nil {
+		return loops{}, err
+	}
+	return rankLoops(r), nil
+}
+
+func rankLoops(r *reprise.Rank) loops {
+	return loops{
+		grammar: r.Grammar(), different: r.Table().Len(),
+		call: func(s sequitur.Symbol) string { return r.Call(uint32(s)).String() },
+	}
+}
+
+// loopsOfShape returns the loops that the ranks of a shape of the trace at path
+// have in common.
+func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) {
+	t := trace.Merged()
+	switch n := t.Shapes(); {
+	case n == 0:
+		return loops{}, fmt.Errorf("%s: there is no shape %d: the trace has no calls", path, number)
+	case number >= n:
+		return loops{}, fmt.Errorf("%s: there is no shape %d: the trace has shapes 0 to %d", path, number, n-1)
+	}
+	shape, err := t.Shape(number)
+	if err != nil {
+		return loops{}, fileError(path, err)
+	}
+	texts := make(map[sequitur.Symbol]string)
+	for n := range shape.Grammar.Occurrences() {
+		s, err := t.Signature(int(n))
+		if err != nil {
+			return loops{}, fileError(path, err)
+		}
+		texts[n] = s.String()
+	}
+	return loops{
+		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), setText(shape.Ranks)),
+		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
+	}, nil
 }
 
 type jsonTerm struct {
@@ -74,9 +142,9 @@ type jsonRule struct {
 	Body  []jsonTerm `json:"body"`
 }
 
-// grammarJSON lists the rules, the start rule last.
-func grammarJSON(r *reprise.Rank) []jsonRule {
-	g := r.Grammar()
+// json lists the rules, the start rule last.
+func (l loops) json() []jsonRule {
+	g := l.grammar
 	rules := []jsonRule{}
 	for i := range g.Rules() {
 		rule := jsonRule{Rule: i, Calls: g.RuleLen(i)}
@@ -84,7 +152,7 @@ func grammarJSON(r *reprise.Rank) []jsonRule {
 			if t.Rule >= 0 {
 				rule.Body = append(rule.Body, jsonTerm{Rule: &t.Rule, Count: t.Count})
 			} else {
-				rule.Body = append(rule.Body, jsonTerm{Call: r.Call(uint32(t.Symbol)).String(), Count: t.Count})
+				rule.Body = append(rule.Body, jsonTerm{Call: l.call(t.Symbol), Count: t.Count})
 			}
 		}
 		rules = append(rules, rule)
@@ -92,34 +160,34 @@ func grammarJSON(r *reprise.Rank) []jsonRule {
 	return rules
 }
 
-// writeLoops writes the loops of a rank, a call a line, nested by indentation.
-func writeLoops(w io.Writer, r *reprise.Rank) error {
+// write writes the loops, a call a line, nested by indentation.
+func (l loops) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	g := r.Grammar()
-	fmt.Fprintf(out, "%s, %s different, as %s with %s\n\n", plural(r.Len(), "call"), comma(uint64(r.Table().Len())),
+	g := l.grammar
+	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n\n", l.what, plural(g.Len(), "call"), comma(uint64(l.different)),
 		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
-	l := loopWriter{out: out, rank: r, uses: make([]int, g.Rules()), seen: make(map[int]bool)}
+	lw := loopWriter{out: out, loops: l, uses: make([]int, g.Rules()), seen: make(map[int]bool)}
 	for i := range g.Rules() {
 		for t := range g.Body(i) {
 			if t.Rule >= 0 {
-				l.uses[t.Rule]++
+				lw.uses[t.Rule]++
 			}
 		}
 	}
 	if g.Rules() > 0 {
-		l.body(g.Rules() - 1)
+		lw.body(g.Rules() - 1)
 	}
-	for i := 0; i < len(l.named); i++ {
-		fmt.Fprintf(out, "\nR%d, %s:\n", l.named[i], plural(g.RuleLen(l.named[i]), "call"))
-		l.body(l.named[i])
+	for i := 0; i < len(lw.named); i++ {
+		fmt.Fprintf(out, "\nR%d, %s:\n", lw.named[i], plural(g.RuleLen(lw.named[i]), "call"))
+		lw.body(lw.named[i])
 	}
 	return out.Flush()
 }
 
-// A loopWriter is the state of writeLoops.
+// A loopWriter is the state of loops.write.
 type loopWriter struct {
-	out   *bufio.Writer
-	rank  *reprise.Rank
+	out *bufio.Writer
+	loops
 	uses  []int        // in how many places each rule stands
 	seen  map[int]bool // the rules in named
 	named []int        // rules that stand in several places, by first use
@@ -131,7 +199,7 @@ const maxIndent = 40
 
 // body writes the right-hand side of a rule and the loops in it.
 func (l *loopWriter) body(rule int) {
-	g := l.rank.Grammar()
+	g := l.grammar
 	stack := [][]sequitur.Term{terms(g, rule)}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
@@ -147,7 +215,7 @@ func (l *loopWriter) body(rule int) {
 		}
 		switch {
 		case t.Rule < 0:
-			fmt.Fprintln(l.out, l.rank.Call(uint32(t.Symbol)))
+			fmt.Fprintln(l.out, l.call(t.Symbol))
 		case l.uses[t.Rule] == 1:
 			fmt.Fprintf(l.out, "loop of %s:\n", plural(g.RuleLen(t.Rule), "call"))
 			stack = append(stack, terms(g, t.Rule))

@@ -4,9 +4,49 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
+
+// A rankReader reads the ranks of a trace of which some may be lost. Ranks of one
+// shape need the same sections: once one of them cannot be read, it does not try
+// the others, of which there may be a million.
+type rankReader struct {
+	trace  *merge.Trace
+	failed map[int]error // by shape
+}
+
+func newRankReader(trace *merge.Trace) *rankReader {
+	return &rankReader{trace, make(map[int]error)}
+}
+
+// attempt calls read for a rank, unless its shape has failed before.
+func (r *rankReader) attempt(rank int, read func() error) error {
+	shape, ok := r.trace.ShapeOf(rank)
+	if !ok {
+		return read()
+	}
+	if err := r.failed[shape]; err != nil {
+		return err
+	}
+	err := read()
+	if err != nil {
+		r.failed[shape] = err
+	}
+	return err
+}
+
+// rank reads a rank of a trace.
+func (r *rankReader) rank(trace *reprise.Trace, rank int) (read *reprise.Rank, err error) {
+	err = r.attempt(rank, func() error {
+		read, err = trace.Rank(rank)
+		return err
+	})
+	return read, err
+}
 
 // A lostRanks is the error of a trace of which some ranks cannot be read, while
 // something was done with the others.
@@ -31,24 +71,30 @@ func (l *lostRanks) err() error {
 }
 
 func (l *lostRanks) Error() string {
-	return fmt.Sprintf("%s: %s cannot be read", l.path, rankRanges(l.ranks()))
+	return fmt.Sprintf("%s: %s cannot be read", l.path, rankText(l.ranks()))
 }
 
-// ranks returns the ranks in ascending order, not nil.
 func (l *lostRanks) ranks() []int {
 	ranks := make([]int, len(l.list))
 	for i, r := range l.list {
 		ranks[i] = r.rank
 	}
-	slices.Sort(ranks)
 	return ranks
 }
 
-// warn writes a line for each rank.
+// warn writes a line for each cause.
 func (l *lostRanks) warn(stderr io.Writer) {
+	byCause := make(map[string][]int)
+	var causes []string
 	for _, r := range l.list {
 		cause := strings.TrimPrefix(r.cause.Error(), l.path+": ")
-		fmt.Fprintf(stderr, "reprise: warning: rank %d cannot be read: %s\n", r.rank, cause)
+		if byCause[cause] == nil {
+			causes = append(causes, cause)
+		}
+		byCause[cause] = append(byCause[cause], r.rank)
+	}
+	for _, cause := range causes {
+		fmt.Fprintf(stderr, "reprise: warning: %s cannot be read: %s\n", rankText(byCause[cause]), cause)
 	}
 }
 
@@ -61,24 +107,38 @@ func warnLost(stderr io.Writer, err error) error {
 	return err
 }
 
-// rankRanges returns ascending ranks as ranges, such as ranks 3-5, 9.
-func rankRanges(ranks []int) string {
-	var b strings.Builder
-	b.WriteString("rank")
-	if len(ranks) != 1 {
-		b.WriteString("s")
+// text returns the ranks as a list, such as 3-5, 8-14:2.
+func (l *lostRanks) text() string { return rankSet(l.ranks()).String() }
+
+// rankText returns ranks as a list, such as rank 7 or ranks 3-5, 8-14:2.
+func rankText(ranks []int) string { return setText(rankSet(ranks)) }
+
+func rankSet(ranks []int) rankenc.Set {
+	set, err := rankenc.SetOf(ranks...)
+	if err != nil {
+		panic(err) // they are those of a trace
 	}
-	for i := 0; i < len(ranks); {
-		first := i
-		for i++; i < len(ranks) && ranks[i] == ranks[i-1]+1; i++ {
-		}
-		if first > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, " %d", ranks[first])
-		if i-first > 1 {
-			fmt.Fprintf(&b, "-%d", ranks[i-1])
-		}
+	return set
+}
+
+// maxListText is the length of the longest list of ranks that is printed whole.
+const maxListText = 200
+
+func setText(ranks rankenc.Set) string {
+	if ranks.Len() == 1 {
+		return "rank " + ranks.String()
 	}
-	return b.String()
+	return "ranks " + cutList(ranks.String(), maxListText)
+}
+
+// cutList returns a list that is separated by commas, cut off after an element if
+// it is longer than most.
+func cutList(list string, most int) string {
+	if len(list) <= most {
+		return list
+	}
+	if end := strings.LastIndex(list[:most], ", "); end >= 0 {
+		most = end + len(", ")
+	}
+	return list[:most] + "…"
 }

@@ -7,19 +7,18 @@ import (
 	"testing"
 )
 
-func TestRankRanges(t *testing.T) {
+func TestRankText(t *testing.T) {
 	for _, tt := range []struct {
 		ranks []int
 		want  string
 	}{
-		{nil, "ranks"},
 		{[]int{7}, "rank 7"},
-		{[]int{0, 1}, "ranks 0-1"},
+		{[]int{1, 0}, "ranks 0-1"},
 		{[]int{3, 4, 5, 9}, "ranks 3-5, 9"},
-		{[]int{1, 3, 5, 6}, "ranks 1, 3, 5-6"},
+		{[]int{1, 3, 5, 7}, "ranks 1-7:2"},
 	} {
-		if got := rankRanges(tt.ranks); got != tt.want {
-			t.Errorf("rankRanges(%v) = %q, want %q", tt.ranks, got, tt.want)
+		if got := rankText(tt.ranks); got != tt.want {
+			t.Errorf("rankText(%v) = %q, want %q", tt.ranks, got, tt.want)
 		}
 	}
 }
@@ -39,35 +38,46 @@ func TestLostRanksOrder(t *testing.T) {
 	}
 }
 
+// TestCutList checks that a list is cut off between its elements.
+func TestCutList(t *testing.T) {
+	for _, tt := range []struct{ list, want string }{
+		{"1-6, 8-62:2", "1-6, 8-62:2"},
+		{"1-6, 8-62:2, 70", "1-6, …"},
+		{"(100-200)+300×400", "(100-200)+3…"},
+	} {
+		if got := cutList(tt.list, 11); got != tt.want {
+			t.Errorf("cutList(%q) = %q, want %q", tt.list, got, tt.want)
+		}
+	}
+}
+
 // TestLostRanks checks that everything but the ranks that are lost comes back.
 func TestLostRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	lines := strings.SplitAfter(readFile(t, "ring.txt"), "\n")
-	rank := func(r int) string { return strings.Join(lines[212*r:212*(r+1)], "") }
-	for _, tt := range []struct {
-		trace string
-		want  string
-		lost  int
-	}{
-		{"lost.rpz", rank(0) + rank(2) + rank(3), 1},
-		{"flipped.rpz", rank(0) + rank(2) + rank(3), 1},
-		{"worse.rpz", rank(2), 3},
-	} {
-		r := invoke(t, "", "cat", tt.trace)
-		if n := strings.Count(r.stderr, "reprise: warning: rank "); r.status != exitFailure || r.stdout != tt.want || n != tt.lost {
-			t.Errorf("%s: status %d, %d bytes, %d warnings, want %d, %d, %d", tt.trace, r.status, len(r.stdout), n,
-				exitFailure, len(tt.want), tt.lost)
-		}
+	rank := func(r int) string { return strings.Join(noisy(noisyRanks)[4*r:4*(r+1)], "") }
+	var even strings.Builder
+	for r := 0; r < noisyRanks; r += 2 {
+		even.WriteString(rank(r))
 	}
-	for _, trace := range []string{"lost", "mixed-flipped"} {
-		if r := invoke(t, "", "cat", trace+".rpz", "--split", trace); r.status != exitFailure || !strings.HasSuffix(r.stderr, "rank 1 cannot be read\n") {
-			t.Errorf("cat %s --split: status %d, %s", trace, r.status, r.stderr)
-		}
-		for i, want := range []string{rank(0), "", rank(2), rank(3)} {
-			if got := readFile(t, filepath.Join(trace, trace+"_rank-"+string(rune('1'+i))+".txt")); got != want {
-				t.Errorf("%s: the file of rank %d has %d bytes, want %d", trace, i, len(got), len(want))
-			}
+	const lost = "ranks 1-599:2"
+	r := invoke(t, "", "cat", "flipped.rpz")
+	if n := strings.Count(r.stderr, "reprise: warning: "+lost+" cannot be read: columns"); r.status != exitFailure || r.stdout != even.String() || n != 1 {
+		t.Errorf("cat: status %d, %d bytes, %s", r.status, len(r.stdout), r.stderr)
+	}
+	if got := must(t, "cat", "lost.rpz"); got != even.String() {
+		t.Errorf("cat lost.rpz: %d bytes", len(got))
+	}
+	if got := must(t, "info", "lost.rpz"); !strings.Contains(got, "from SimGrid TI, repaired without "+lost+"\n") || !strings.Contains(got, "gzip") {
+		t.Errorf("info lost.rpz: %s", got)
+	}
+	r = invoke(t, "", "cat", "flipped-mixed.rpz", "--split", "dir")
+	if r.status != exitFailure || !strings.HasSuffix(r.stderr, lost+" cannot be read\n") {
+		t.Errorf("cat --split: status %d, %s", r.status, r.stderr)
+	}
+	for i, want := range []string{rank(0), "", rank(2), ""} {
+		if got := readFile(t, filepath.Join("dir", "flipped-mixed_rank-"+string(rune('1'+i))+".txt")); got != want {
+			t.Errorf("the file of rank %d has %d bytes, want %d", i, len(got), len(want))
 		}
 	}
 }

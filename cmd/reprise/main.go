@@ -99,7 +99,7 @@ Exit status: 0 success; 1 bad input, failure, or a difference found by verify;
 		}
 		return usageError{err}
 	})
-	root.AddCommand(newCompress(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
 }

@@ -16,7 +16,8 @@ type progress struct {
 	ctx    context.Context
 	stderr io.Writer
 	what   string
-	total  int64                    // bytes, or −1
+	things string                   // that are counted; bytes if it is empty
+	total  int64                    // of them, or −1
 	bar    *progressbar.ProgressBar // nil: nothing is shown
 	steps  int
 }
@@ -24,21 +25,32 @@ type progress struct {
 // newProgress returns a progress over total bytes, or over an unknown number of
 // bytes if total is −1.
 func newProgress(ctx context.Context, stderr io.Writer, what string, total int64) *progress {
-	p := &progress{ctx: ctx, stderr: stderr, what: what, total: total}
+	return newCounter(ctx, stderr, what, total, "")
+}
+
+// newCounter returns a progress over total things.
+func newCounter(ctx context.Context, stderr io.Writer, what string, total int64, things string) *progress {
+	p := &progress{ctx: ctx, stderr: stderr, what: what, things: things, total: total}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.show()
+		p.begin()
 	}
 	return p
 }
 
-func (p *progress) show() {
-	p.bar = progressbar.NewOptions64(p.total,
+func (p *progress) begin() {
+	options := []progressbar.Option{
 		progressbar.OptionSetDescription(p.what),
 		progressbar.OptionSetWriter(p.stderr),
-		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())
+		progressbar.OptionThrottle(100 * time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	}
+	if p.things == "" {
+		options = append(options, progressbar.OptionShowBytes(true))
+	} else {
+		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.things))
+	}
+	p.bar = progressbar.NewOptions64(p.total, options...)
 }
 
 // callsPerStep is how many calls pass between two looks at the clock.
@@ -55,21 +67,22 @@ func (p *progress) step(bytes uint64) error {
 
 // at is step for work that looks at the clock seldom enough by itself.
 func (p *progress) at(bytes uint64) error {
-	if p.bar != nil {
-		p.set(bytes)
-	}
+	p.show(bytes)
 	return p.ctx.Err()
 }
 
-// set moves the bar. A total that is exceeded was that of a list of files, which
+// show moves the bar. A total that is exceeded was that of a list of files, which
 // says nothing.
-func (p *progress) set(bytes uint64) {
-	if p.total >= 0 && bytes > uint64(p.total) {
+func (p *progress) show(done uint64) {
+	if p.bar == nil {
+		return
+	}
+	if p.total >= 0 && done > uint64(p.total) {
 		p.done()
 		p.total = -1
-		p.show()
+		p.begin()
 	}
-	p.bar.Set64(int64(bytes))
+	p.bar.Set64(int64(done))
 }
 
 // done takes the bar off the screen.

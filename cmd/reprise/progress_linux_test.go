@@ -57,6 +57,10 @@ func TestProgress(t *testing.T) {
 	for _, tt := range []struct{ args, what string }{
 		{"compress long.txt -o out.rpz", "compress"},
 		{"compress longs.txt -o out.rpz", "compress"},
+		{"compress long.txt -o out.rpz", "merge"},
+		{"merge even.part.rpz odd.part.rpz -o out.rpz", "merge"},
+		{"merge even.part.rpz odd.part.rpz -o out.rpz", "write"},
+		{"info long.rpz --quick", "info"},
 		{"verify long.rpz long.txt", "verify"},
 		{"info long.rpz", "gzip and zstd"},
 		{"cat long.rpz --split dir", "cat"},

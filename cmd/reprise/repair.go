@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 func newRepair() *cobra.Command {
@@ -18,10 +19,15 @@ func newRepair() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair DAMAGED.rpz -o OUT.rpz",
 		Short: "Save what is intact of a damaged trace",
-		Long: `Walk through a damaged or truncated trace and write every section whose checksum
-holds to a new file, and say what was lost. Ranks that lost nothing can be read
-from it. The sections run and functions concern all ranks: if one of these is
-lost, no call can be read; exit status 1, and no output.`,
+		Long: `Walk through a damaged or truncated trace, write a new one of the ranks that can
+be read, and say what was lost. Of the ranks that are lost, the new trace has no
+calls; the source that reprise info shows says which they are, and whether the
+order of the calls of different ranks is lost: the ranks then stand one by one.
+
+Ranks share what they have in common: damage to the run, to the texts, to the
+signatures or to the first section of grammars loses all ranks, damage to columns
+or other grammars those that need them. If no rank can be read, the exit status is
+1, and there is no output. A part file is saved whole or not at all.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
@@ -71,13 +77,12 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	if err != nil {
 		return nil, fileError(path, err)
 	}
-	whole, _ := format.NewReader(f, stat.Size(), format.Options{}) // nil if the index is lost
 	r := newRepairResult(path, output, losses)
-	r.Order = savedOrder(file, whole, losses)
-	if err := r.check(cmd.Context(), file); err != nil {
+	var a merge.Accumulator
+	if err := r.salvage(cmd.Context(), file, &a); err != nil {
 		return nil, err
 	}
-	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.copy(cmd, file, w) })
+	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.write(cmd, file, &a, w) })
 	if err != nil {
 		return nil, err
 	}

@@ -9,30 +9,47 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // A repaired is a trace of which damaged copies are repaired.
 type repaired struct {
-	name string
-	data string
-	rank map[string]string // the text of each rank
-	seen map[string]int    // by output of repair, how many ranks can be read from it
+	name  string
+	data  string
+	lines []string
+	ranks int               // with calls
+	seen  map[string]saving // by output of repair
+}
+
+// A saving is what is in an output of repair.
+type saving struct {
+	ranks   int  // of which every call is there
+	ordered bool // their lines are in the order of the original
 }
 
 func newRepaired(t testing.TB, name string) repaired {
 	t.Helper()
-	r := repaired{name: name, data: readFile(t, name+".rpz"), rank: make(map[string]string), seen: make(map[string]int)}
-	for _, line := range strings.SplitAfter(readFile(t, name+".txt"), "\n") {
-		if rank, _, ok := strings.Cut(line, " "); ok {
-			r.rank[rank] += line
-		}
-	}
+	r := repaired{name: name, data: readFile(t, name+".rpz"), seen: make(map[string]saving)}
+	r.lines = strings.SplitAfter(readFile(t, name+".txt"), "\n")
+	r.lines = r.lines[:len(r.lines)-1]
+	r.ranks = len(byRank(r.lines))
 	return r
 }
 
+// byRank returns the lines of each rank.
+func byRank(lines []string) map[string]string {
+	text := make(map[string]string)
+	for _, line := range lines {
+		rank, _, _ := strings.Cut(line, " ")
+		text[rank] += line
+	}
+	return text
+}
+
 // check repairs a damaged copy and checks that what repair says is true: nothing
-// is written if it fails, and otherwise as many ranks are whole, and the others
-// are errors, as it says.
+// is written if it fails, and otherwise as many ranks are whole, and nothing is
+// there of the others, as it says.
 func (r repaired) check(t testing.TB, what, damaged string) {
 	t.Helper()
 	writeFile(t, "damaged.rpz", damaged)
@@ -47,43 +64,50 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 	if err := json.Unmarshal([]byte(run.stdout), &got); err != nil || run.status != exitOK {
 		t.Fatalf("%s: %s: status %d, %v: %s", r.name, what, run.status, err, run.stderr)
 	}
-	saved := readFile(t, "saved.rpz")
-	readable, ok := r.seen[saved]
+	file := readFile(t, "saved.rpz")
+	s, ok := r.seen[file]
 	if !ok {
-		readable = r.countReadable(t, what)
-		r.seen[saved] = readable
+		s = r.read(t, what)
+		r.seen[file] = s
 	}
-	if readable != got.Readable || len(r.rank) != got.Ranks || readable == 0 {
-		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, readable, len(r.rank), got.Readable, got.Ranks)
+	if s.ranks != got.Readable || r.ranks != got.Ranks || s.ranks == 0 {
+		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, s.ranks, r.ranks, got.Readable, got.Ranks)
 	}
-	r.checkWhole(t, what, damaged, saved, got)
+	if s.ordered != (got.Order == kept) {
+		t.Fatalf("%s: %s: the order is %s", r.name, what, got.Order)
+	}
+	r.checkWhole(t, what, damaged, file, got)
 }
 
-// countReadable returns how many ranks of the output can be read. They must be
-// what they were, and the others errors; info must count the same.
-func (r repaired) countReadable(t testing.TB, what string) int {
+// read reads the output of repair. Of every rank, all must be there or nothing,
+// and info must say the same.
+func (r repaired) read(t testing.TB, what string) saving {
 	t.Helper()
-	readable := 0
-	for rank, text := range r.rank {
-		cat := invoke(t, "", "cat", "saved.rpz", "--rank", rank)
-		switch {
-		case cat.status == exitOK && cat.stdout == text:
-			readable++
-		case cat.status != exitFailure || cat.stdout != "" || strings.Count(cat.stderr, "saved.rpz") != 1:
-			t.Fatalf("%s: %s: rank %s is other than it was: %s", r.name, what, rank, cat.stderr)
+	lines := strings.SplitAfter(must(t, "cat", "saved.rpz"), "\n")
+	lines = lines[:len(lines)-1]
+	saved, original := byRank(lines), byRank(r.lines)
+	for rank, text := range saved {
+		if text != original[rank] {
+			t.Fatalf("%s: %s: rank %s is other than it was", r.name, what, rank)
 		}
 	}
-	info := invoke(t, "", "info", "--json", "--quick", "saved.rpz")
-	var described struct {
-		Unreadable []int `json:"unreadable_ranks"`
-	}
-	if err := json.Unmarshal([]byte(info.stdout), &described); err != nil {
+	var described info
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", "--quick", "saved.rpz")), &described); err != nil {
 		t.Fatal(err)
 	}
-	if lost := len(r.rank) - readable; (info.status == exitOK) != (lost == 0) || len(described.Unreadable) != lost {
-		t.Fatalf("%s: %s: info has status %d, %v, not %d ranks", r.name, what, info.status, described.Unreadable, lost)
+	if described.Active != len(saved) {
+		t.Fatalf("%s: %s: info has %d ranks with calls, not %d", r.name, what, described.Active, len(saved))
 	}
-	return readable
+	left := slices.DeleteFunc(slices.Clone(r.lines), func(line string) bool {
+		rank, _, _ := strings.Cut(line, " ")
+		return saved[rank] == ""
+	})
+	s := saving{len(saved), slices.Equal(lines, left)}
+	whole := len(saved) == r.ranks && s.ordered
+	if noted := strings.Contains(described.Source, "repaired without"); noted == whole {
+		t.Fatalf("%s: %s: the source is %q", r.name, what, described.Source)
+	}
+	return s
 }
 
 // checkWhole checks what repair says of the file as a whole.
@@ -107,15 +131,18 @@ func removeSaved(t testing.TB) {
 	}
 }
 
-// TestRepair cuts small traces off at every length and damages every byte.
+// TestRepair cuts traces off and damages them at every byte, or at some.
 func TestRepair(t *testing.T) {
-	for _, name := range []string{"mixed", "sparse"} {
-		t.Run(name, func(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		step int
+	}{{"mixed", slow}, {"sparse", slow}, {"noisy-mixed", 67 * slow}} {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeInputs(t)
-			r := newRepaired(t, name)
+			r := newRepaired(t, tt.name)
 			r.check(t, "whole", r.data)
-			for i := 0; i < len(r.data); i += slow {
+			for i := 0; i < len(r.data); i += tt.step {
 				for _, f := range []struct{ what, data string }{
 					{"cut off at", r.data[:i]},
 					{"changed at", r.data[:i] + string([]byte{r.data[i] ^ 0x10}) + r.data[i+1:]},
@@ -128,11 +155,47 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// TestRepairOrder checks that the order of the ranks that are left is kept, and
+// that a lost order is said to be.
+func TestRepairOrder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	r := newRepaired(t, "noisy-mixed")
+	r.check(t, "without the odd ranks", readFile(t, "flipped-mixed.rpz"))
+	for file, s := range r.seen {
+		if s != (saving{noisyRanks / 2, true}) || file != readFile(t, "lost-mixed.rpz") {
+			t.Errorf("without the odd ranks, there is %+v", s)
+		}
+	}
+	clear(r.seen)
+	r.check(t, "without the order", flip(t, r.data, merge.KindInterleaving, 0))
+	for _, s := range r.seen {
+		if s != (saving{noisyRanks, false}) {
+			t.Errorf("without the order, there is %+v", s)
+		}
+	}
+}
+
+// TestRepairPart checks that a part file is saved whole or not at all.
+func TestRepairPart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "odd.part.rpz")
+	writeFile(t, "damaged.rpz", data[:len(data)-1])
+	must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
+	if readFile(t, "saved.rpz") != data {
+		t.Error("the part file differs")
+	}
+	if r := invoke(t, "", "repair", "flipped.part.rpz", "-o", "none.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}
+
 // TestRepairDamage puts several kinds of damage into one file.
 func TestRepairDamage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	traces := []repaired{newRepaired(t, "ring"), newRepaired(t, "mixed")}
+	traces := []repaired{newRepaired(t, "sparse"), newRepaired(t, "mixed")}
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rapid.SampledFrom(traces).Draw(rt, "trace")
 		data := []byte(r.data)

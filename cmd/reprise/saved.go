@@ -5,31 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A repairResult is what repair saved and what not.
 type repairResult struct {
 	Input    string     `json:"input"`
 	Output   string     `json:"output"`
-	Sections int        `json:"sections"` // saved
 	Lost     []loss     `json:"lost"`
 	Ranks    int        `json:"ranks_with_calls"`
-	Readable int        `json:"readable_ranks"` // of them
-	Order    savedState `json:"order"`          // of the calls of different ranks
+	Readable int        `json:"saved_ranks"` // of them
+	Missing  string     `json:"lost_ranks"`  // as a list
+	Order    savedState `json:"order"`       // of the calls of different ranks
+
+	lost *lostRanks
 }
 
 // A savedState says whether something of a damaged file is in the repaired one.
 type savedState string
 
 const (
-	kept    savedState = "kept"
-	lost    savedState = "lost"
-	unknown savedState = "unknown" // there may have been none
+	kept savedState = "kept"
+	lost savedState = "lost"
 )
 
 // A loss is a range of a file that was not saved.
@@ -41,7 +45,7 @@ type loss struct {
 }
 
 func newRepairResult(input, output string, losses []format.Loss) *repairResult {
-	r := &repairResult{Input: input, Output: output, Lost: []loss{}}
+	r := &repairResult{Input: input, Output: output, Lost: []loss{}, Order: kept, lost: &lostRanks{path: input}}
 	for _, l := range losses {
 		r.Lost = append(r.Lost, loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
@@ -52,75 +56,114 @@ func newRepairResult(input, output string, losses []format.Loss) *repairResult {
 }
 
 func sectionName(kind format.Kind, key uint64) string {
-	if kind == merge.KindSignatures || kind == merge.KindGrammar {
-		return fmt.Sprintf("%s of rank %d", merge.KindName(kind), key)
+	switch kind {
+	case merge.KindColumns, merge.KindGrammars, merge.KindStreams, merge.KindShape:
+		return fmt.Sprintf("%s, number %d", merge.KindName(kind), key)
 	}
 	return merge.KindName(kind)
 }
 
-// savedOrder tells whether the order of the calls of different ranks is that of
-// the damaged file, of which whole is nil if it cannot be opened. A file without
-// an interleaving has the calls rank by rank; that it never had one is sure only
-// if its index says so or nothing but its header is damaged.
-func savedOrder(saved, whole *format.Reader, losses []format.Loss) savedState {
-	if _, ok := saved.Lookup(merge.KindInterleaving, 0); ok {
-		return kept
-	}
-	if whole != nil {
-		if _, ok := whole.Lookup(merge.KindInterleaving, 0); ok {
-			return lost
-		}
-		return kept
-	}
-	state := kept
-	for _, l := range losses {
-		if l.Known && l.Kind == merge.KindInterleaving {
-			return lost
-		}
-		if l.Offset > 0 {
-			state = unknown
-		}
-	}
-	return state
-}
-
-// check counts the ranks of a file that can be read. It returns an error if none
-// can, or if the work was cancelled.
-func (r *repairResult) check(ctx context.Context, file *format.Reader) error {
+// salvage reads what can be read of a file into a, and counts it. It returns an
+// error if that is nothing, or if the work was cancelled.
+func (r *repairResult) salvage(ctx context.Context, file *format.Reader, a *merge.Accumulator) error {
 	trace, err := merge.Open(file)
 	if err != nil {
 		return fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
 	}
+	ranks := newRankReader(trace)
 	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		r.Ranks++
-		_, rankErr := trace.Part(rank)
-		if rankErr == nil {
+		err := ranks.attempt(rank, func() error {
+			p, err := trace.Part(rank)
+			if err == nil {
+				err = a.Add(p)
+			}
+			return err
+		})
+		if err != nil {
+			r.lost.add(rank, err)
+		} else {
 			r.Readable++
-		} else if err == nil {
-			err = rankErr
 		}
 	}
-	if err != nil && r.Readable == 0 {
-		return fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
+	if r.Readable == 0 && r.Ranks > 0 {
+		return fmt.Errorf("%s: no call can be saved: %w", r.Input, r.lost.list[0].cause)
 	}
-	return nil
+	r.Missing = r.lost.text()
+	if trace.LostInterleaving() {
+		r.Order = lost
+	}
+	return r.describe(ctx, trace.Run(), a)
 }
 
-// copy writes every section of a file to a new one. A section that is intact but
-// cannot be decoded is lost.
-func (r *repairResult) copy(cmd *cobra.Command, file *format.Reader, w io.Writer) error {
+// describe adds to a what is known of the run, and what of it is lost.
+func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Accumulator) error {
+	if g := run.Interleaving; g != nil && len(r.lost.list) > 0 {
+		var err error
+		if run.Interleaving, err = without(ctx, g, r.lost.list); err != nil {
+			return err
+		}
+		if run.Interleaving == nil {
+			r.Order = lost
+		}
+	}
+	if err := describeRun(a, run); err != nil {
+		return err
+	}
+	var what []string
+	if len(r.lost.list) > 0 {
+		what = append(what, rankText(r.lost.ranks()))
+	}
+	if r.Order == lost {
+		what = append(what, "the order")
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	note := "repaired without " + strings.Join(what, " and ")
+	return a.Describe(merge.Run{Source: strings.ReplaceAll(note, sourceSeparator, " ")})
+}
+
+// maxOrder is the longest order of calls that is expanded to leave ranks out.
+const maxOrder = math.MaxUint32
+
+// without returns an order of calls without those of the ranks in a list, or nil
+// if it is too long.
+func without(ctx context.Context, order *sequitur.Grammar, list []lostRank) (*sequitur.Grammar, error) {
+	if order.Len() > maxOrder {
+		return nil, nil
+	}
+	gone := make(map[sequitur.Symbol]bool, len(list))
+	for _, l := range list {
+		gone[sequitur.Symbol(l.rank)] = true
+	}
+	var b sequitur.Builder
+	runs := 0
+	for _, run := range order.Runs() {
+		if runs++; runs%callsPerStep == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !gone[run.Symbol] {
+			b.AppendRun(run.Symbol, run.Count)
+		}
+	}
+	return b.Finish(), nil
+}
+
+// copySections writes every section of a file to w.
+func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w io.Writer) error {
 	out := format.NewWriter(w, format.Options{})
 	for _, s := range file.All() {
-		if err := cmd.Context().Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		content, err := file.Content(s)
 		var damage *format.ParseError
 		switch {
-		case errors.As(err, &damage):
+		case errors.As(err, &damage): // of a kind that is in no trace
 			r.Lost = append(r.Lost, loss{s.Offset, s.Size, sectionName(s.Kind, s.Key), err.Error()})
 			continue
 		case err != nil:
@@ -129,9 +172,22 @@ func (r *repairResult) copy(cmd *cobra.Command, file *format.Reader, w io.Writer
 		if err := out.Add(s.Kind, s.Key, content); err != nil {
 			return err
 		}
-		r.Sections++
 	}
 	return out.Close()
+}
+
+// write writes what was saved: the sections as they are if they hold all calls in
+// their order, or a new trace of what a has.
+func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator, w io.Writer) error {
+	if len(r.lost.list) == 0 && r.Order == kept {
+		return r.copySections(cmd.Context(), file, w)
+	}
+	trace, err := encodeTrace(cmd, a, false)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(trace)
+	return err
 }
 
 func (r *repairResult) print(w io.Writer) {
@@ -141,18 +197,18 @@ func (r *repairResult) print(w io.Writer) {
 			what = plural(uint64(l.Bytes), "byte")
 		}
 		if l.Section != "" {
-			what += " of the " + l.Section
+			what += " of the section " + l.Section
 		}
-		fmt.Fprintf(w, "lost: %s at offset %d: %s\n", what, l.Offset, l.Reason)
+		fmt.Fprintf(w, "damaged: %s at offset %d: %s\n", what, l.Offset, l.Reason)
+	}
+	if len(r.lost.list) > 0 {
+		fmt.Fprintf(w, "lost: %s\n", rankText(r.lost.ranks()))
 	}
 	switch {
 	case r.Order == lost:
 		fmt.Fprintln(w, "lost: the order of the calls of different ranks: they stand rank by rank")
-	case r.Order == unknown:
-		fmt.Fprintln(w, "perhaps lost: the order of the calls of different ranks, unless it was rank by rank")
 	case len(r.Lost) == 0:
 		fmt.Fprintln(w, "nothing was damaged")
 	}
-	fmt.Fprintf(w, "%s: %s saved; %d of %s can be read\n", r.Output, plural(uint64(r.Sections), "section"), r.Readable,
-		plural(uint64(r.Ranks), "rank"))
+	fmt.Fprintf(w, "%s: %d of %s saved\n", r.Output, r.Readable, plural(uint64(r.Ranks), "rank"))
 }

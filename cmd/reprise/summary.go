@@ -10,6 +10,7 @@ import (
 type summary struct {
 	Input      []string `json:"input"`
 	Output     string   `json:"output"`
+	Part       bool     `json:"part"` // a part file, not a trace
 	Ranks      int      `json:"ranks"`
 	Active     int      `json:"ranks_with_calls"`
 	Calls      uint64   `json:"calls"`
@@ -35,7 +36,11 @@ func (s *summary) inputs() string {
 }
 
 func (s *summary) print(stdout, stderr io.Writer) {
-	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), rankCount(s.Ranks, s.Active),
+	ranks := rankCount(s.Ranks, s.Active)
+	if s.Part {
+		ranks = plural(uint64(s.Active), "rank")
+	}
+	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), ranks,
 		plural(s.Calls, "call"), plural(s.TextBytes, "byte"), s.Output, plural(uint64(s.TraceBytes), "byte"),
 		ratio(s.TextBytes, uint64(s.TraceBytes)))
 	if s.Foreign > 0 {

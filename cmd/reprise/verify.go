@@ -35,9 +35,9 @@ exit status is then 1, too.`,
 
 type verifyResult struct {
 	Equal      bool        `json:"equal"`
-	Calls      uint64      `json:"calls"` // compared
-	Ranks      int         `json:"ranks"` // compared
-	Unreadable []int       `json:"unreadable_ranks"`
+	Calls      uint64      `json:"calls"`            // compared
+	Ranks      int         `json:"ranks"`            // compared
+	Unreadable string      `json:"unreadable_ranks"` // as a list
 	Difference *difference `json:"difference"`
 }
 
@@ -82,7 +82,7 @@ func (c *comparison) result(stats ti.Stats, found *difference) verifyResult {
 		Equal:      found == nil && len(c.lost.list) == 0,
 		Calls:      stats.Calls - c.skippedCalls,
 		Ranks:      stats.Ranks - c.skippedRanks,
-		Unreadable: c.lost.ranks(),
+		Unreadable: c.lost.text(),
 		Difference: found,
 	}
 }

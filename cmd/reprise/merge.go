@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func newMerge() *cobra.Command {
+	var (
+		output       string
+		part, asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "merge PART... -o OUT.rpz",
+		Short: "Merge part files, or traces, into one trace",
+		Long: `Merge part files into a trace. A PART is a file that "reprise compress --part"
+wrote, a trace, or a directory, which stands for all *.rpz files in it. Every rank
+may be in one of them only. The order does not matter: the trace is the same, byte
+for byte, as if all ranks had been compressed at once. Only where the lines of
+ranks alternated across parts, they stand part by part.
+
+Ranks that are in no part have no calls, which a warning says. With --part the
+output is a part file again, to be merged with others.
+
+Parts are read when it is their turn, and merged in pairs on all cores: memory
+grows with the structure found, not with the number of parts.`,
+		Example: `  reprise merge 0.part.rpz 1.part.rpz -o run.rpz
+  reprise merge parts -o run.rpz            # the directory of these files
+  reprise merge --part parts -o node7.part.rpz`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usageError{errors.New("merge takes part files")}
+			case output == "":
+				return usageError{errors.New("merge needs -o OUT.rpz")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s := mergeSummary{Input: args, Output: output, Part: part}
+			if err := mergeFiles(cmd, &s); err != nil {
+				return err
+			}
+			report := cmd.OutOrStdout()
+			if output == "-" {
+				report = cmd.ErrOrStderr()
+			}
+			if asJSON {
+				return printJSON(report, s)
+			}
+			s.print(report, cmd.ErrOrStderr())
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
+	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
+	return cmd
+}
+
+// A mergeSummary is what merge reports.
+type mergeSummary struct {
+	Input   []string `json:"input"`
+	Output  string   `json:"output"`
+	Part    bool     `json:"part"`  // a part file, not a trace
+	Parts   int      `json:"parts"` // files that were merged
+	Ranks   int      `json:"ranks"`
+	Active  int      `json:"ranks_with_calls"`
+	Missing string   `json:"missing_ranks"` // as a list
+	Calls   uint64   `json:"calls"`
+	Shapes  int      `json:"shapes"`
+	Bytes   int64    `json:"trace_bytes"`
+
+	missing rankenc.Set
+}
+
+// mergeFiles merges the parts that s names, and fills in the rest of s.
+func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
+	paths, err := partFiles(s.Input)
+	if err != nil {
+		return err
+	}
+	s.Parts = len(paths)
+	return writeOutput(cmd, s.Output, paths, func(w io.Writer) error {
+		a, err := mergeAll(cmd, paths)
+		if err != nil {
+			return err
+		}
+		ranks := a.RankSet()
+		file, err := encodeTrace(cmd, a, s.Part)
+		if err != nil {
+			return err
+		}
+		if err := s.describe(file, ranks); err != nil {
+			return err
+		}
+		_, err = w.Write(file)
+		return err
+	})
+}
+
+// mergeAll reads part files and merges them.
+func mergeAll(cmd *cobra.Command, paths []string) (*merge.Accumulator, error) {
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(len(paths)), "parts")
+	defer bar.done()
+	a, err := merge.Tree(cmd.Context(), len(paths), func(ctx context.Context, i int) (*merge.Accumulator, error) {
+		return readLeaf(ctx, paths[i])
+	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(done)) }})
+	var leaf leafError
+	if err == nil || errors.As(err, &leaf) || cmd.Context().Err() != nil {
+		return a, err
+	}
+	if twice := findTwice(cmd.Context(), paths); twice != nil {
+		return nil, twice
+	}
+	return nil, err
+}
+
+// describe fills in what is known of the file that was made, which has calls of
+// these ranks.
+func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Output, err)
+	}
+	t := trace.Merged()
+	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), t.Shapes(), int64(len(file))
+	for i := range t.Shapes() {
+		shape, err := t.Shape(i)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Output, err)
+		}
+		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
+	}
+	if !s.Part {
+		s.missing = missing(ranks, s.Ranks)
+		s.Missing = s.missing.String()
+	}
+	return nil
+}
+
+// missing returns the ranks of a run of size ranks that are not in a set.
+func missing(ranks rankenc.Set, size int) rankenc.Set {
+	var b rankenc.SetBuilder
+	next := 0
+	for first, last := range ranks.Ranges() {
+		if first > next {
+			b.AddRange(next, first-1)
+		}
+		next = last + 1
+	}
+	if next < size {
+		b.AddRange(next, size-1)
+	}
+	set, err := b.Finish()
+	if err != nil {
+		panic(err) // ranks ascend
+	}
+	return set
+}
+
+func (s *mergeSummary) print(stdout, stderr io.Writer) {
+	ranks := rankCount(s.Ranks, s.Active)
+	if s.Part {
+		ranks = plural(uint64(s.Active), "rank")
+	}
+	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", plural(uint64(s.Parts), "part"), ranks, plural(s.Calls, "call"), s.Output,
+		plural(uint64(s.Shapes), "shape"), plural(uint64(s.Bytes), "byte"))
+	if s.missing.Len() > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", setText(s.missing))
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A shapeInfo is what info tells of a shape, and how it differs from the one of
+// most ranks. Calls are compared by the ranks among their arguments, and only if
+// there is no difference by all arguments.
+type shapeInfo struct {
+	Shape   int              `json:"shape"`
+	Ranks   string           `json:"ranks"` // as a list
+	Count   int              `json:"number_of_ranks"`
+	Calls   uint64           `json:"calls_each"`
+	Without []string         `json:"without"` // calls that only the shape of most ranks has
+	With    []string         `json:"with"`    // calls that only this one has
+	Often   []countDifferent `json:"other_numbers"`
+	Order   bool             `json:"other_order"` // nothing else differs
+}
+
+// A countDifferent is a call that a shape has another number of times.
+type countDifferent struct {
+	Call  string `json:"call"`
+	Times uint64 `json:"times"`
+	Most  uint64 `json:"times_in_shape_of_most_ranks"`
+}
+
+// A differ tells shapes apart.
+type differ struct {
+	trace *merge.Trace
+	names map[sequitur.Symbol]callName
+	most  *merge.Shape // the one of most ranks
+}
+
+// A callName is what a call is named. The brief name has only the ranks of its
+// arguments; several signatures may have the same.
+type callName struct{ full, brief string }
+
+func (d *differ) name(n sequitur.Symbol) callName {
+	name, ok := d.names[n]
+	if ok {
+		return name
+	}
+	s, err := d.trace.Signature(int(n))
+	if err != nil {
+		function := printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
+		name.full, name.brief = function+"(cannot be read)", function+"(…)"
+	} else {
+		name.full, name.brief = s.String(), briefName(s)
+	}
+	d.names[n] = name
+	return name
+}
+
+// briefName returns a call with no arguments but ranks, such as send(rank+1).
+func briefName(s merge.Signature) string {
+	var ranks []string
+	for i, p := range s.Function.Params {
+		if p.Type.Kind == cst.KindRank {
+			ranks = append(ranks, s.Args[i])
+		}
+	}
+	if len(ranks) == 0 && len(s.Args) > 0 {
+		ranks = []string{"…"}
+	}
+	return printable(s.Function.Name) + "(" + strings.Join(ranks, ", ") + ")"
+}
+
+// count returns how often the ranks of a shape make each call, by brief or by
+// full name.
+func (d *differ) count(s *merge.Shape, brief bool) map[string]uint64 {
+	calls := make(map[string]uint64)
+	for n, times := range s.Grammar.Occurrences() {
+		name := d.name(n).full
+		if brief {
+			name = d.name(n).brief
+		}
+		calls[name] = wire.AddSat(calls[name], times)
+	}
+	return calls
+}
+
+// describe returns how a shape differs from the one of most ranks.
+func (d *differ) describe(s *merge.Shape) shapeInfo {
+	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
+	if s == d.most {
+		return i
+	}
+	for _, brief := range []bool{true, false} {
+		calls, most := d.count(s, brief), d.count(d.most, brief)
+		for _, name := range byTimes(most) {
+			if calls[name] == 0 {
+				i.Without = append(i.Without, name)
+			}
+		}
+		for _, name := range byTimes(calls) {
+			switch most[name] {
+			case 0:
+				i.With = append(i.With, name)
+			case calls[name]:
+			default:
+				i.Often = append(i.Often, countDifferent{name, calls[name], most[name]})
+			}
+		}
+		if len(i.Without)+len(i.With)+len(i.Often) > 0 {
+			return i
+		}
+	}
+	i.Order = true
+	return i
+}
+
+// byTimes returns the names of calls, the most frequent first.
+func byTimes(calls map[string]uint64) []string {
+	return slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
+		return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b))
+	})
+}
+
+// describeShapes returns what tells shapes apart, those of most ranks first, and
+// of at most so many of them. Those that are nil are left out.
+func describeShapes(trace *merge.Trace, shapes []*merge.Shape, most int) []shapeInfo {
+	var order []int
+	for i, s := range shapes {
+		if s != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shapes[b].Ranks.Len(), shapes[a].Ranks.Len()) })
+	list := []shapeInfo{}
+	if len(order) == 0 {
+		return list
+	}
+	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]]}
+	for _, number := range order[:min(len(order), most)] {
+		s := d.describe(shapes[number])
+		s.Shape, s.Ranks, s.Count = number, shapes[number].Ranks.String(), shapes[number].Ranks.Len()
+		list = append(list, s)
+	}
+	return list
+}
+
+// print writes a line for the shape, and some for what it differs in.
+func (s shapeInfo) print(w io.Writer) {
+	ranks := "1 rank with " + plural(s.Calls, "call")
+	if s.Count != 1 {
+		ranks = fmt.Sprintf("%s with %s each", plural(uint64(s.Count), "rank"), plural(s.Calls, "call"))
+	}
+	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, cutList(s.Ranks, maxListText))
+	printSome(w, "without ", cutNames(s.Without))
+	printSome(w, "with ", cutNames(s.With))
+	var often []string
+	for _, c := range s.Often {
+		often = append(often, fmt.Sprintf("%s × %s, not %s", comma(c.Times), cutName(c.Call), comma(c.Most)))
+	}
+	printSome(w, "", often)
+	if s.Order {
+		fmt.Fprintln(w, "  the same calls in another order")
+	}
+}
+
+// printSome writes a line with the first of some names.
+func printSome(w io.Writer, what string, names []string) {
+	const most = 4
+	if len(names) == 0 {
+		return
+	}
+	some, rest := names[:min(len(names), most)], ""
+	if n := len(names) - most; n > 0 {
+		rest = fmt.Sprintf("; and %s more", comma(uint64(n)))
+	}
+	fmt.Fprintf(w, "  %s%s%s\n", what, strings.Join(some, "; "), rest)
+}
+
+func cutNames(names []string) []string {
+	var cut []string
+	for _, name := range names {
+		cut = append(cut, cutName(name))
+	}
+	return cut
+}
+
+// cutName returns a name of a call, cut off if it is long.
+func cutName(name string) string {
+	const most = 80
+	if r := []rune(name); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return name
+}
