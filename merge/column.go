@@ -1,6 +1,10 @@
 package merge
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // A column holds the values that the ranks of a shape have in one slot, as runs
 // that are linear in the rank: the constant and the shifted ones, of which a
@@ -11,7 +15,8 @@ import "slices"
 type column []run
 
 // A run holds values first + step·(r−rank) for the ranks r from rank on, up to
-// the position where the next run begins. Arithmetic wraps around.
+// the position where the next run begins. No value overflows: if they wrapped
+// around, the line through two values would depend on which two they are.
 type run struct {
 	position int32 // of rank, in the ranks of the shape
 	rank     int32
@@ -22,12 +27,25 @@ type run struct {
 // at returns the value for a rank in the run.
 func (r run) at(rank int) int64 { return r.first + r.step*(int64(rank)-int64(r.rank)) }
 
+// reaches reports whether the line of r has a value for a rank above that of r.
+func (r run) reaches(rank int) bool {
+	room, step := uint64(math.MaxInt64-r.first), uint64(r.step)
+	if r.step < 0 {
+		room, step = uint64(r.first)-1<<63, -step
+	}
+	hi, difference := bits.Mul64(step, uint64(int64(rank)-int64(r.rank)))
+	return hi == 0 && difference <= room
+}
+
+// holds reports whether the line of r has a value for a rank.
+func (r run) holds(rank int, value int64) bool { return r.at(rank) == value && r.reaches(rank) }
+
 // push adds a value for a rank above those before it, which are n.
 func (c *column) push(n, rank int, value int64) {
 	if k := len(*c) - 1; k >= 0 {
 		last := &(*c)[k]
 		if n-int(last.position) > 1 {
-			if last.at(rank) == value {
+			if last.holds(rank, value) {
 				return
 			}
 		} else if step, ok := last.stepTo(rank, value); ok {
@@ -40,8 +58,13 @@ func (c *column) push(n, rank int, value int64) {
 
 // stepTo returns the step of a run of r's one value and another.
 func (r run) stepTo(rank int, value int64) (int64, bool) {
-	difference, distance := value-r.first, int64(rank)-int64(r.rank)
-	return difference / distance, difference%distance == 0
+	distance := uint64(int64(rank) - int64(r.rank))
+	if value < r.first {
+		difference := uint64(r.first) - uint64(value)
+		return -int64(difference / distance), difference%distance == 0 && difference/distance <= 1<<63
+	}
+	difference := uint64(value) - uint64(r.first)
+	return int64(difference / distance), difference%distance == 0 && difference/distance < 1<<63
 }
 
 // concat adds the values of d, which are for ranks above those before it, which
@@ -52,12 +75,13 @@ func (c *column) concat(n int, d column, ranks spans) {
 		if i+1 < len(d) {
 			end = int(d[i+1].position)
 		}
+		lastRank := ranks.at(end - 1)
 		for p := int(r.position); p < end; {
 			rank := int(r.rank)
 			if p > int(r.position) {
 				rank = ranks.at(p)
 			}
-			if took := c.absorb(n+p, rank, r, end-p); took > 0 {
+			if took := c.absorb(n+p, rank, r, end-p, lastRank); took > 0 {
 				p += took
 				continue
 			}
@@ -80,16 +104,16 @@ func (c *column) concat(n int, d column, ranks spans) {
 }
 
 // absorb extends the last run of c, which has n values in all, by as many as it
-// can of the remaining values of r, from that for rank on, and returns how many
-// that were.
-func (c *column) absorb(n, rank int, r run, remaining int) int {
+// can of the remaining values of r, from that for rank to that for lastRank, and
+// returns how many that were.
+func (c *column) absorb(n, rank int, r run, remaining, lastRank int) int {
 	k := len(*c) - 1
 	if k < 0 {
 		return 0
 	}
 	last, value := &(*c)[k], r.at(rank)
 	if n-int(last.position) > 1 {
-		if last.at(rank) != value {
+		if !last.holds(rank, value) {
 			return 0
 		}
 	} else if step, ok := last.stepTo(rank, value); ok {
@@ -97,7 +121,7 @@ func (c *column) absorb(n, rank int, r run, remaining int) int {
 	} else {
 		return 0
 	}
-	if remaining > 1 && last.step != r.step {
+	if remaining > 1 && (last.step != r.step || !last.reaches(lastRank)) {
 		return 1
 	}
 	return remaining

@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -21,18 +22,47 @@ func write(t rapid.TB, run Run, parts []Part) []byte {
 	return b.Bytes()
 }
 
-// open opens a trace.
-func open(t rapid.TB, data []byte) *Trace {
+// container opens a container.
+func container(t rapid.TB, data []byte) *format.Reader {
 	t.Helper()
 	f, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := Open(f)
+	return f
+}
+
+// open opens a trace.
+func open(t rapid.TB, data []byte) *Trace {
+	t.Helper()
+	trace, err := Open(container(t, data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace
+}
+
+// readPart reads the part of a rank.
+func readPart(t rapid.TB, trace *Trace, rank int) Part {
+	t.Helper()
+	p, err := trace.Part(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// readAll reads the parts of all ranks that made calls.
+func readAll(trace *Trace) ([]Part, error) {
+	var parts []Part
+	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
+		p, err := trace.Part(rank)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
 }
 
 // checkCalls checks that a trace holds the calls of parts, and of no other rank.
@@ -40,12 +70,12 @@ func checkCalls(t rapid.TB, trace *Trace, parts []Part) {
 	t.Helper()
 	active := make(map[int]bool)
 	for _, p := range parts {
-		got, err := trace.Part(p.Rank)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := readPart(t, trace, p.Rank)
 		if err := sameCalls(got, p); err != nil {
 			t.Fatalf("rank %d: %v", p.Rank, err)
+		}
+		if !slices.EqualFunc(got.Table.Functions(), trace.Functions(), cst.Function.Equal) {
+			t.Fatalf("rank %d has functions %v, want %v", p.Rank, got.Table.Functions(), trace.Functions())
 		}
 		active[p.Rank] = p.Grammar.Len() > 0
 	}
@@ -59,8 +89,8 @@ func checkCalls(t rapid.TB, trace *Trace, parts []Part) {
 
 // sameCalls compares the calls of two parts.
 func sameCalls(p, q Part) error {
-	if p.Grammar.Len() != q.Grammar.Len() {
-		return fmt.Errorf("%d calls, want %d", p.Grammar.Len(), q.Grammar.Len())
+	if p.Rank != q.Rank || p.Grammar.Len() != q.Grammar.Len() {
+		return fmt.Errorf("%d calls of rank %d, want %d of rank %d", p.Grammar.Len(), p.Rank, q.Grammar.Len(), q.Rank)
 	}
 	type pair struct{ p, q sequitur.Symbol }
 	equal := make(map[pair]bool)
@@ -69,9 +99,8 @@ func sameCalls(p, q Part) error {
 	for x.Count > 0 && y.Count > 0 {
 		k := pair{x.Symbol, y.Symbol}
 		if !equal[k] {
-			a, b := call(p.Table, x.Symbol), call(q.Table, y.Symbol)
-			if a != b {
-				return fmt.Errorf("call %s, want %s", a, b)
+			if err := sameCall(p.Table, q.Table, x.Symbol, y.Symbol); err != nil {
+				return err
 			}
 			equal[k] = true
 		}
@@ -86,9 +115,14 @@ func sameCalls(p, q Part) error {
 	return nil
 }
 
-// call returns a signature as text, with its declaration.
-func call(t *cst.Table, s sequitur.Symbol) string {
-	fn, args := t.Signature(uint32(s))
-	f := t.Functions()[fn]
-	return string(cst.AppendCall(nil, f, args)) + fmt.Sprint(f.Params)
+// sameCall compares a signature of one table with one of another, declarations
+// included.
+func sameCall(t, u *cst.Table, x, y sequitur.Symbol) error {
+	m, args := t.Signature(uint32(x))
+	n, want := u.Signature(uint32(y))
+	f, g := t.Functions()[m], u.Functions()[n]
+	if !f.Equal(g) || !slices.EqualFunc(args, want, cst.Value.Equal) {
+		return fmt.Errorf("call %s of %v, want %s of %v", cst.AppendCall(nil, f, args), f, cst.AppendCall(nil, g, want), g)
+	}
+	return nil
 }

@@ -328,7 +328,7 @@ func (p *shapeParser) column(ranks spans, kind slot) column {
 		if length > 1 {
 			r.step = p.Varint("step")
 		}
-		p.checkRun(at, c, r)
+		p.checkRun(at, c, r, ranks.at(position+length-1))
 		c = append(c, r)
 		before, position = r.first, position+length
 	}
@@ -338,8 +338,12 @@ func (p *shapeParser) column(ranks spans, kind slot) column {
 	return c
 }
 
-// checkRun checks that r does not continue the last run of c.
-func (p *shapeParser) checkRun(at int, c column, r run) {
+// checkRun checks that r, whose last rank is given, does not overflow and does
+// not continue the last run of c.
+func (p *shapeParser) checkRun(at int, c column, r run, last int) {
+	if !r.reaches(last) {
+		p.Corrupt(at, "value", "%d steps of %d overflow", last-int(r.rank), r.step)
+	}
 	if k := len(c) - 1; k >= 0 && p.Err() == nil {
 		d := slices.Clone(c[k:])
 		d.push(int(r.position), int(r.rank), r.first)
