@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"slices"
 
@@ -116,127 +115,33 @@ type joint struct {
 	terminals [][]uint32 // for each shape, its terminals by the joint terminal
 }
 
-// maxSteps bounds the runs that are looked at to join two grammars.
-const maxSteps = 1 << 26
+// Bounds of the work of joining two grammars.
+const (
+	maxSteps  = 1 << 26 // runs that are looked at
+	maxPeriod = 1 << 16 // symbols of a loop that is looked at once
+)
 
 // add adds a shape to those joined, of which first is one, and reports whether
-// its signatures have the same forms in the same order.
+// its signatures have the same forms in the same order. Where the grammars of
+// both are in a loop, it looks at one period.
 func (j *joint) add(first, s *shape) bool {
-	type pair struct{ joint, own sequitur.Symbol }
-	var (
-		numbers = make(map[pair]sequitur.Symbol)
-		pairs   []pair
-		b       sequitur.Builder
-		v, w    = j.grammar.Walk(0), s.grammar.Walk(0)
-		x, y    = v.Next(), w.Next()
-	)
-	for steps := 0; x.Count > 0 && y.Count > 0; steps++ {
-		p := pair{x.Symbol, y.Symbol}
-		n, ok := numbers[p]
-		if !ok {
-			if !first.forms[j.terminals[0][p.joint]].equal(s.forms[p.own]) {
-				return false
-			}
-			n = sequitur.Symbol(len(pairs))
-			numbers[p] = n
-			pairs = append(pairs, p)
-		}
-		if steps == maxSteps {
-			return false
-		}
-		k := min(x.Count, y.Count)
-		b.AppendRun(n, k)
-		if x.Count -= k; x.Count == 0 {
-			x = v.Next()
-		}
-		if y.Count -= k; y.Count == 0 {
-			y = w.Next()
-		}
-	}
-	if x.Count > 0 || y.Count > 0 {
+	p := newPairing(j.grammar, s.grammar)
+	p.equal = func(x, y sequitur.Symbol) bool { return first.forms[j.terminals[0][x]].equal(s.forms[y]) }
+	g, ok := p.join()
+	if !ok {
 		return false
 	}
-	j.grammar = b.Finish()
+	j.grammar = g
 	for i, old := range j.terminals {
-		j.terminals[i] = make([]uint32, len(pairs))
-		for n, p := range pairs {
-			j.terminals[i][n] = old[p.joint]
+		j.terminals[i] = make([]uint32, len(p.pairs))
+		for n, pair := range p.pairs {
+			j.terminals[i][n] = old[pair.x]
 		}
 	}
-	own := make([]uint32, len(pairs))
-	for n, p := range pairs {
-		own[n] = uint32(p.own)
+	own := make([]uint32, len(p.pairs))
+	for n, pair := range p.pairs {
+		own[n] = uint32(pair.y)
 	}
 	j.terminals = append(j.terminals, own)
 	return true
-}
-
-// equal reports whether f and g are the same form.
-func (f form) equal(g form) bool {
-	return f.function == g.function && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
-}
-
-// A skeleton is a hash of the forms of a sequence of signatures, without their
-// values. Equal sequences have equal skeletons. Different ones have not, but for
-// bad luck: the hash is seeded at random.
-type skeleton struct {
-	length uint64
-	hash   uint64
-}
-
-// formNumbers hashes forms.
-type formNumbers struct {
-	seed maphash.Seed
-	base uint64 // of the polynomial that hashes a sequence
-}
-
-// prime is that of the field in which sequences are hashed.
-const prime = 1<<61 - 1
-
-func mulMod(x, y uint64) uint64 {
-	hi, lo := bits.Mul64(x, y)
-	_, r := bits.Div64(hi, lo, prime)
-	return r
-}
-
-func (f *formNumbers) hash(x form) uint64 {
-	if f.base == 0 {
-		f.seed = maphash.MakeSeed()
-		f.base = maphash.Comparable(f.seed, -1) % prime
-	}
-	h := maphash.Comparable(f.seed, [2]uint64{uint64(x.function), x.streams})
-	for _, n := range x.lengths {
-		h = maphash.Comparable(f.seed, [2]uint64{h, uint64(n)})
-	}
-	return h % prime
-}
-
-// skeleton returns the skeleton of s. A sequence x₁ … xₙ hashes to
-// Σ xᵢ·baseⁿ⁻ⁱ, which takes the size of the grammar to compute, not its length.
-func (f *formNumbers) skeleton(s *shape) skeleton {
-	terminals := make([]uint64, len(s.forms))
-	for t, x := range s.forms {
-		terminals[t] = f.hash(x)
-	}
-	type sum struct{ hash, power uint64 } // power is base to the length
-	join := func(a, b sum) sum { return sum{(mulMod(a.hash, b.power) + b.hash) % prime, mulMod(a.power, b.power)} }
-	rules := make([]sum, s.grammar.Rules())
-	for r := range rules {
-		rules[r].power = 1
-		for t := range s.grammar.Body(r) {
-			var x sum
-			if t.Rule >= 0 {
-				x = rules[t.Rule]
-			} else {
-				x = sum{terminals[t.Symbol], f.base}
-			}
-			for n := t.Count; n > 0; n >>= 1 {
-				if n&1 == 1 {
-					rules[r] = join(rules[r], x)
-				}
-				x = join(x, x)
-			}
-		}
-	}
-	return skeleton{s.grammar.Len(), rules[len(rules)-1].hash}
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 )
@@ -27,6 +28,11 @@ type form struct {
 	lengths  []int // of all arrays, in the order in which they begin
 	slots    int
 	streams  uint64 // bit k: slot k has the number of a stream
+}
+
+// equal reports whether f and g are the same form.
+func (f form) equal(g form) bool {
+	return f.function == g.function && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
 }
 
 // flatten appends the slots of v to slots and the lengths of its arrays to
