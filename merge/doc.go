@@ -1,48 +1,153 @@
-// Package merge turns the parts that the ranks of a run hand in into a trace
-// file, and reads it.
+// Package merge folds what the ranks of a run recorded into one trace that does
+// not grow with their number, and reads it, rank by rank.
 //
 // A [Part] is what one rank recorded: a table of its call signatures and a
-// grammar over their terminals. [Write] puts parts into a file, [Open] reads
-// one, rank by rank. Every rank's table and grammar is a section of its own, and
-// equal ones are stored once.
+// grammar over their terminals. An [Accumulator] takes parts, and other
+// accumulators, in any order; [Tree] merges many of them on all cores. What
+// [Accumulator.Write] writes, [Open] reads as a [Trace]; what
+// [Accumulator.WritePart] writes, [ReadPart] reads to be merged further.
 //
-// # Sections
+// # Merging
 //
-// A trace is a container of package format with these sections. Those of kind
-// signatures and grammar have a rank as their key, the others the key 0. A
-// reader skips kinds it does not know.
+// Ranks record absolute values, and how they are written is decided when those
+// of all ranks are known:
+//
+//   - Ranks with equal grammars over terminals in the order of their first use,
+//     and with equal functions and lengths of arrays in these, are one shape.
+//     Within it, every integer of every signature, its slot, is a column over the
+//     ranks. An Accumulator holds columns as runs that are linear in the rank.
+//   - Factoring: shapes that differ in values alone, in which ranks call the same
+//     functions in the same order, are united, as far as it makes the trace
+//     smaller. Signatures that are apart in one of them are then apart in all.
+//   - An argument that varies without a pattern is elastic if that makes the trace
+//     smaller by an eighth at least: its slot has the number of a stream, which
+//     has its successive values. Ranks with equal values share a stream.
+//   - A column that package rankenc fits an expression to is that expression. Equal
+//     signatures, with the same expressions, of different shapes are one. What has
+//     no expression is stored as a column over the ranks of all shapes that have
+//     the signature, equal ones once.
+//   - The grammars of shapes are over the signatures of the trace, numbered in the
+//     order of their first use, and stored as a forest of package sequitur, which
+//     writes what they have in common once.
+//
+// Nothing of that depends on the order in which parts come: equal parts give
+// equal bytes. Adding a part takes time in proportion to its size, and writing a
+// trace to the shapes, and to the ranks where no run of a column covers them,
+// but not to the number of calls, unless there are elastic arguments. Memory is in
+// proportion to the shapes and the runs of their columns.
+//
+// # Sections of a trace
+//
+// A trace is a container of package format with these sections. The key is the
+// number of the section, from 0 on, where there may be several of a kind, and 0
+// otherwise. A reader skips kinds that it does not know.
 //
 //	kind  content
 //	1     run: what is known of the run as a whole
-//	2     functions, as package cst encodes them
-//	3     signatures of a rank, as package cst encodes them, without counts:
-//	      the grammar has these
-//	4     grammar of a rank, as package sequitur encodes it, over the terminals
-//	      of the rank's signatures; not empty
-//	5     interleaving: a grammar over ranks, the order in which the calls of
-//	      all ranks stood in the source, with every rank as often as it has
-//	      calls; absent if they stood rank by rank
+//	2     texts: the strings and bytes among the arguments; absent if there are none
+//	3     signatures
+//	4     columns, one after the other; absent if they are with the signatures
+//	5     grammars: number 0 is the shared piece, then for each shape that is not in
+//	      it the uvarint length of its piece; the others are these pieces, one
+//	      after the other. Terminals are numbers of signatures.
+//	6     interleaving: a grammar over ranks, the order in which the calls of all
+//	      ranks stood in the source, with every rank as often as it has calls;
+//	      absent if they stood rank by rank
+//	9     streams of elastic arguments, one after the other
+//
+// Columns, pieces of grammars and streams are put into sections in their order, a
+// new one being begun where the last would become larger than 64 KiB. If columns
+// take 1 KiB at most, they are the end of the section of the signatures.
 //
 // The run is encoded as
 //
-//	ranks   uvarint  number of ranks, at most 2³¹−1
-//	source  string   uvarint length and bytes: where the calls come from
-//	silent  uvarint  number of ranges of ranks without calls, which have no
-//	                 sections; then for each, in ascending order:
-//	gap     uvarint  ranks with calls before it and after the range before it;
-//	                 0 only before the first
-//	length  uvarint  ranks in it, 1 or more
+//	ranks      uvarint  number of ranks, at most 2³¹−1
+//	source     string   uvarint length and bytes: where the calls come from
+//	flags      1 byte   1 if there is an interleaving, 0 otherwise
+//	shapes     uvarint  number of shapes; then the ranks of each, a set of package
+//	                    rankenc, in the order of their first ranks
+//	functions           as package cst encodes them
 //
-// Every integer takes its shortest form.
+// and the texts as a uvarint number of strings. Numbers that follow each other
+// are a column of package rankenc over the positions; how many there are is known
+// where it is not said. The signatures are encoded as
+//
+//	signatures  uvarint   number of signatures << 1, plus 1 if there are streams
+//	functions   numbers   of the function of each signature
+//	domains     uvarint   number of domains; then the numbers of the shapes of each,
+//	                      a set of package rankenc
+//	columns     uvarint   number of columns; then for each, uvarint domain << 1, plus
+//	                      1 for a matrix, and uvarint length in bytes
+//	streams               if there are any, as below
+//	            for each function that has signatures, in ascending order:
+//	lengths     uvarint, numbers  if it has arrays: of all in all signatures, in order
+//	masks       numbers   if there are streams: the bits of the slots that have one
+//	            for each parameter that is an array:
+//	matrices    numbers   of the columns with the elements, of each signature in
+//	                      which there are any
+//	            for each slot of each other parameter:
+//	written     numbers   for each signature: 0 a constant, 1 the rank plus a
+//	                      constant, 2 a column, 3 another expression
+//	values      numbers   the constants; then numbers, what is added to the rank;
+//	                      then numbers of columns, each absent if there are none;
+//	                      then the other expressions
+//
+// An int, a rank, a tag, a handle, and the bits of a float take one slot, a string
+// or bytes one for the number of a text, a pointer three for segment, displacement
+// and device, and a status three for source, tag and error. A column is over the
+// ranks of a domain, in ascending order if these are all ranks of the run, and
+// shape by shape otherwise. A matrix has the slots of an array in a row for each
+// rank, and may refer to those of the same domain since the last whose number
+// among these is a multiple of 8.
+//
+// Streams are encoded as
+//
+//	arguments  uvarint  number of elastic arguments; then for each, uvarint function,
+//	                    uvarint slot, uvarint number of values, and the values:
+//	                    varint, or for a float uvarint 1 more than the zig-zag coded
+//	                    number if it is an integer of at most 53 bits, and 0 and its 8
+//	                    bytes otherwise
+//	streams    uvarint  number of streams; then for each, uvarint number of its
+//	                    argument, uvarint length in bytes
+//
+// and each stream as a byte, 0 for uvarint numbers of values one after the other,
+// 1 for a grammar over these. A rank's calls of a function have the values of its
+// stream in their order.
+//
+// # Sections of a part file
+//
+//	kind  content
+//	7     part: uvarint ranks; uvarint number of sources, and these as strings;
+//	      uvarint number of shapes; uvarint number of interleavings; functions
+//	2     texts
+//	8     shape: its ranks; uvarint number of terminals; for each, uvarint function and
+//	      uvarint lengths of arrays; the columns of all slots; then the grammar,
+//	      to the end
+//	6     interleaving of some of the ranks
+//
+// A column is, if there are several ranks, the uvarint number of its runs less 1;
+// then for each, uvarint number of ranks less 1, except for the last; varint value
+// at its first rank, less that of the run before; and if it is of several ranks,
+// varint difference of the values of consecutive ranks.
 //
 // # Limits
 //
-// Opening a trace costs what its container, run, functions and interleaving
-// cost; a rank is read when it is asked for, and costs memory in proportion to
-// its sections. Nothing is allocated by the number of ranks. Sections are
-// checked against each other: no terminal is without a signature, and the
-// interleaving agrees with what every [Part] holds. A file that was salvaged may
-// lack the sections of ranks, at most 2²⁰ of them, so that the ranks that a
-// trace says made calls are few if the file is small. The options of the
+// Opening a trace costs what its run, texts, signatures and interleaving cost; a
+// shape is read when it is asked for, and costs memory in proportion to its
+// sections. Nothing is allocated by the number of ranks. A trace has at most 2²²
+// signatures, and a grammar 2²² symbols. A rank with streams has at most 2²⁶
+// calls: these are expanded when it is read. A part file has calls of at most 2²⁴
+// ranks, which is what a few bytes of it can stand for. Sections are checked
+// against each other: no terminal is without a signature, no shape without a rank,
+// and the interleaving agrees with what every [Part] holds. The options of the
 // [format.Reader] bound what a section may expand to.
+//
+// # Source
+//
+// Merging the tables and grammars of processes is due to C. Wang, Y. Guo, P. Balaji
+// and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration",
+// IEEE TPDS 34(1), 2023, §2.5; streams of values that vary, to X. Wu and F. Mueller,
+// "Elastic and Scalable Tracing and Accurate Replay of Non-Deterministic Events",
+// ICS 2013. This package departs from both in comparing control flow before values,
+// and in choosing how values are written when those of all ranks are known.
 package merge
