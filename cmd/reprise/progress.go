@@ -16,7 +16,7 @@ type progress struct {
 	ctx    context.Context
 	stderr io.Writer
 	what   string
-	things string                   // that are counted; bytes if it is empty
+	things string                   // that are counted, or empty if there are none
 	total  int64                    // of them, or −1
 	bar    *progressbar.ProgressBar // nil: nothing is shown
 	steps  int
@@ -25,10 +25,11 @@ type progress struct {
 // newProgress returns a progress over total bytes, or over an unknown number of
 // bytes if total is −1.
 func newProgress(ctx context.Context, stderr io.Writer, what string, total int64) *progress {
-	return newCounter(ctx, stderr, what, total, "")
+	return newCounter(ctx, stderr, what, total, "bytes")
 }
 
-// newCounter returns a progress over total things.
+// newCounter returns a progress over total things, or over an unknown number if
+// total is −1.
 func newCounter(ctx context.Context, stderr io.Writer, what string, total int64, things string) *progress {
 	p := &progress{ctx: ctx, stderr: stderr, what: what, things: things, total: total}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -45,9 +46,11 @@ func (p *progress) begin() {
 		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	}
-	if p.things == "" {
+	switch p.things {
+	case "":
+	case "bytes":
 		options = append(options, progressbar.OptionShowBytes(true))
-	} else {
+	default:
 		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.things))
 	}
 	p.bar = progressbar.NewOptions64(p.total, options...)

@@ -61,6 +61,7 @@ func TestProgress(t *testing.T) {
 		{"merge even.part.rpz odd.part.rpz -o out.rpz", "merge"},
 		{"merge even.part.rpz odd.part.rpz -o out.rpz", "write"},
 		{"info long.rpz --quick", "info"},
+		{"repair flipped.rpz -o out.rpz", "repair"},
 		{"verify long.rpz long.txt", "verify"},
 		{"info long.rpz", "gzip and zstd"},
 		{"cat long.rpz --split dir", "cat"},

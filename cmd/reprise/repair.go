@@ -79,7 +79,7 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	r := newRepairResult(path, output, losses)
 	var a merge.Accumulator
-	if err := r.salvage(cmd.Context(), file, &a); err != nil {
+	if err := r.salvage(cmd, file, &a); err != nil {
 		return nil, err
 	}
 	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.write(cmd, file, &a, w) })

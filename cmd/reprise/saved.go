@@ -65,16 +65,20 @@ func sectionName(kind format.Kind, key uint64) string {
 
 // salvage reads what can be read of a file into a, and counts it. It returns an
 // error if that is nothing, or if the work was cancelled.
-func (r *repairResult) salvage(ctx context.Context, file *format.Reader, a *merge.Accumulator) error {
+func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator) error {
+	ctx := cmd.Context()
 	trace, err := merge.Open(file)
 	if err != nil {
 		return fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
 	}
 	ranks := newRankReader(trace)
+	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
+	defer bar.done()
 	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		bar.show(uint64(r.Ranks))
 		r.Ranks++
 		err := ranks.attempt(rank, func() error {
 			p, err := trace.Part(rank)
@@ -210,5 +214,5 @@ func (r *repairResult) print(w io.Writer) {
 	case len(r.Lost) == 0:
 		fmt.Fprintln(w, "nothing was damaged")
 	}
-	fmt.Fprintf(w, "%s: %d of %s saved\n", r.Output, r.Readable, plural(uint64(r.Ranks), "rank"))
+	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, comma(uint64(r.Readable)), plural(uint64(r.Ranks), "rank"))
 }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// TestDiffer checks what is said of a shape beside one that calls aabc, where A
+// is a with another size.
+func TestDiffer(t *testing.T) {
+	names := map[sequitur.Symbol]callName{
+		'a': {"a(rank+1, 8)", "a(rank+1)"}, 'A': {"a(rank+1, 9)", "a(rank+1)"},
+		'b': {"b()", "b()"}, 'c': {"c(rank-1)", "c(rank-1)"}, 'd': {"d(0, 5)", "d(0)"},
+	}
+	shape := func(calls string) *merge.Shape {
+		var b sequitur.Builder
+		for _, c := range calls {
+			b.Append(sequitur.Symbol(c))
+		}
+		return &merge.Shape{Grammar: b.Finish()}
+	}
+	d := differ{names: names, most: shape("aabc")}
+	for _, tt := range []struct {
+		calls, want string
+	}{
+		{"aab", "without c(rank-1)"},
+		{"d", "without a(rank+1); b(); c(rank-1), with d(0)"},
+		{"aabcdd", "with d(0)"},
+		{"aabcc", "2 × c(rank-1), not 1"},
+		{"aabccAd", "with d(0), 3 × a(rank+1), not 2; 2 × c(rank-1), not 1"},
+		{"aAbc", "with a(rank+1, 9), 1 × a(rank+1, 8), not 2"},
+		{"AAbc", "without a(rank+1, 8), with a(rank+1, 9)"},
+		{"baac", "the same calls in another order"},
+	} {
+		var b strings.Builder
+		s := d.describe(shape(tt.calls))
+		s.print(&b)
+		lines := strings.Split(strings.TrimSpace(b.String()), "\n  ")
+		if got := strings.Join(lines[1:], ", "); got != tt.want || s.Calls != uint64(len(tt.calls)) {
+			t.Errorf("%s: %s, want %s", tt.calls, got, tt.want)
+		}
+	}
+	if s := d.describe(d.most); s.Order || len(slices.Concat(s.With, s.Without))+len(s.Often) > 0 {
+		t.Errorf("the shape of most ranks differs from itself: %+v", s)
+	}
+}
+
+// TestShapes checks what info says of ranks that differ from most ranks in one
+// way each.
+func TestShapes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	for r := range 12 {
+		send := fmt.Sprintf("%d send %d 0 8 1\n", r, r+1)
+		lines := []string{fmt.Sprintf("%d init\n", r), send, send, fmt.Sprintf("%d barrier\n", r)}
+		switch r {
+		case 1: // without a peer
+			lines = append(lines[:1], lines[3:]...)
+		case 3, 4: // with a peer
+			lines = append(lines, fmt.Sprintf("%d recv %d 0 8 1\n", r, r-1))
+		case 5: // once more
+			lines = append(lines, send)
+		}
+		text.WriteString(strings.Join(lines, ""))
+	}
+	writeFile(t, "in.txt", text.String())
+	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != exitOK {
+		t.Fatal(r.stderr)
+	}
+	const want = `
+shape 0: 8 ranks with 4 calls each: 0-2:2, 6-11
+shape 2: 2 ranks with 5 calls each: 3-4
+  with recv(rank-1)
+shape 1: 1 rank with 2 calls: 1
+  without send(rank+1)
+shape 3: 1 rank with 5 calls: 5
+  3 × send(rank+1), not 2
+`
+	if got := must(t, "info", "--quick", "in.rpz"); !strings.Contains(got, want) {
+		t.Errorf("info gives %s\nwant %s", got, want)
+	}
+	var got info
+	if err := json.Unmarshal([]byte(must(t, "info", "--quick", "--json", "in.rpz")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Shapes) != 4 || got.Shapes[2].Without[0] != "send(rank+1)" || got.Shapes[3].Often[0].Times != 3 {
+		t.Errorf("shapes %+v", got.Shapes)
+	}
+}
+
+// TestManyShapes checks how many shapes are shown, and how much of a list.
+func TestManyShapes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	for r := range 30 {
+		text.WriteString(strings.Repeat(fmt.Sprintf("%d barrier\n", r), r+1))
+		for to := range r {
+			fmt.Fprintf(&text, "%d send %d 0 8 1\n", r, 1000*to*to)
+		}
+	}
+	writeFile(t, "in.txt", text.String())
+	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != exitOK {
+		t.Fatal(r.stderr)
+	}
+	got := must(t, "info", "--quick", "in.rpz")
+	if n := strings.Count(got, "\nshape "); n != maxShapes || !strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
+		t.Errorf("%d shapes: %s", n, got)
+	}
+	if !strings.Contains(got, "; and 15 more\n") {
+		t.Errorf("no list is cut off: %s", got)
+	}
+	if n := strings.Count(must(t, "info", "--quick", "--all", "in.rpz"), "\nshape "); n != 30 {
+		t.Errorf("%d shapes of all", n)
+	}
+}
