@@ -148,6 +148,6 @@
 // and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration",
 // IEEE TPDS 34(1), 2023, §2.5; streams of values that vary, to X. Wu and F. Mueller,
 // "Elastic and Scalable Tracing and Accurate Replay of Non-Deterministic Events",
-// ICS 2013. This package departs from both in comparing control flow before values,
-// and in choosing how values are written when those of all ranks are known.
+// ICS 2013, §3.1. This package departs from both in comparing control flow before
+// values, and in choosing how values are written when those of all ranks are known.
 package merge
