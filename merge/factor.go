@@ -79,40 +79,34 @@ func (c column) size() int {
 
 // unite returns one shape of the ranks of all shapes, which is possible if their
 // sequences are of one length and have signatures of equal forms at equal
-// positions. It may change the shapes in a way that does not matter to others.
+// positions. It does not change the shapes.
 func unite(shapes []*shape) (*shape, bool) {
-	joint := joint{grammar: shapes[0].grammar, terminals: make([][]uint32, 1)}
-	for t := range shapes[0].forms {
-		joint.terminals[0] = append(joint.terminals[0], uint32(t))
-	}
+	j := joint{grammar: shapes[0].grammar, forms: shapes[0].forms}
 	for _, s := range shapes[1:] {
-		if !joint.add(shapes[0], s) {
+		if !j.add(s) {
 			return nil, false
 		}
 	}
-	views := make([]*shape, len(shapes))
-	for i, s := range shapes {
-		views[i] = s.view(joint.grammar, joint.terminals[i])
+	return mergeViews(shapes, j.terminals(), j.grammar), true
+}
+
+// mergeViews returns the shape of the ranks of all shapes with a grammar over
+// other terminals, of which to says which of each shape they are.
+func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+	n := len(shapes)
+	if n == 1 {
+		return shapes[0].view(g, to[0])
 	}
-	for len(views) > 1 {
-		var merged []*shape
-		for i := 0; i+1 < len(views); i += 2 {
-			merged = append(merged, views[i].merge(views[i+1]))
-		}
-		if len(views)%2 == 1 {
-			merged = append(merged, views[len(views)-1])
-		}
-		views = merged
-	}
-	return views[0], true
+	return mergeViews(shapes[:n/2], to[:n/2], g).merge(mergeViews(shapes[n/2:], to[n/2:], g))
 }
 
 // A joint grammar is that of the tuples of terminals that several shapes have
 // at the same positions. Equal tuples are one terminal; these are numbered in
 // the order of their first use.
 type joint struct {
-	grammar   *sequitur.Grammar
-	terminals [][]uint32 // for each shape, its terminals by the joint terminal
+	grammar *sequitur.Grammar
+	forms   []form   // of the terminals
+	steps   [][]pair // for each shape added, what its terminals are: those before, and its own
 }
 
 // Bounds of the work of joining two grammars.
@@ -121,27 +115,37 @@ const (
 	maxPeriod = 1 << 16 // symbols of a loop that is looked at once
 )
 
-// add adds a shape to those joined, of which first is one, and reports whether
-// its signatures have the same forms in the same order. Where the grammars of
-// both are in a loop, it looks at one period.
-func (j *joint) add(first, s *shape) bool {
+// add adds a shape to those joined, and reports whether its signatures have the
+// same forms in the same order. Where the grammars of both are in a loop, it
+// looks at one period.
+func (j *joint) add(s *shape) bool {
 	p := newPairing(j.grammar, s.grammar)
-	p.equal = func(x, y sequitur.Symbol) bool { return first.forms[j.terminals[0][x]].equal(s.forms[y]) }
+	p.equal = func(x, y sequitur.Symbol) bool { return j.forms[x].equal(s.forms[y]) }
 	g, ok := p.join()
 	if !ok {
 		return false
 	}
-	j.grammar = g
-	for i, old := range j.terminals {
-		j.terminals[i] = make([]uint32, len(p.pairs))
-		for n, pair := range p.pairs {
-			j.terminals[i][n] = old[pair.x]
+	forms := make([]form, len(p.pairs))
+	for n, k := range p.pairs {
+		forms[n] = j.forms[k.x]
+	}
+	j.grammar, j.forms, j.steps = g, forms, append(j.steps, p.pairs)
+	return true
+}
+
+// terminals returns which of its terminals the joint ones are, for each shape.
+func (j *joint) terminals() [][]uint32 {
+	of := make([][]uint32, len(j.steps)+1)
+	before := make([]uint32, len(j.forms)) // the terminals before a step
+	for n := range before {
+		before[n] = uint32(n)
+	}
+	for i := len(j.steps); i > 0; i-- {
+		of[i] = make([]uint32, len(j.forms))
+		for n, k := range before {
+			of[i][n], before[n] = uint32(j.steps[i-1][k].y), uint32(j.steps[i-1][k].x)
 		}
 	}
-	own := make([]uint32, len(p.pairs))
-	for n, pair := range p.pairs {
-		own[n] = uint32(pair.y)
-	}
-	j.terminals = append(j.terminals, own)
-	return true
+	of[0] = before
+	return of
 }
