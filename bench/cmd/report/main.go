@@ -36,7 +36,7 @@ func report(w io.Writer, traces string) error {
 		title, text string
 		print       func(io.Writer) error
 	}{
-		{"Size of traces", "Bytes. In a trace file, one table and one grammar a rank, equal ones once. The others are the programs, where installed, on the text.",
+		{"Size of traces", "Bytes, everything in the file included. The others are the programs, where installed, on the text. Signatures and symbols are those of the parts, before these are merged.",
 			func(w io.Writer) error { return bench.Sizes(w, traces) }},
 		{"Cost of traces", "Each rank has a Builder that begins empty.",
 			func(w io.Writer) error { return bench.Traces(w, traces) }},
