@@ -165,11 +165,7 @@ func traceFile(t rapid.TB, a *Accumulator) []byte {
 // throughFile writes an accumulator as a part file, and reads it.
 func throughFile(t rapid.TB, a *Accumulator) *Accumulator {
 	t.Helper()
-	b, err := ReadPart(container(t, partFile(t, a)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return mustRead(t, partFile(t, a))
 }
 
 func partFile(t rapid.TB, a *Accumulator) []byte {

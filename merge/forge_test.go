@@ -1,0 +1,205 @@
+package merge
+
+import (
+	"bytes"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A section is one to be put into a file as it is.
+type section struct {
+	kind    format.Kind
+	key     uint64
+	content string
+}
+
+// forge returns a sound container of sections.
+func forge(t rapid.TB, sections ...section) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := format.NewWriter(&file, format.Options{Encoding: format.None})
+	for _, s := range sections {
+		w.Add(s.kind, s.key, []byte(s.content))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// replaced returns sections with others in place of those of the same kind and
+// key, or added to them. One with the content gone is left out.
+func replaced(sections []section, by ...section) []section {
+	sections = slices.Clone(sections)
+	for _, c := range by {
+		i := slices.IndexFunc(sections, func(s section) bool { return s.kind == c.kind && s.key == c.key })
+		switch {
+		case i < 0:
+			sections = append(sections, c)
+		case c.content == gone:
+			sections = slices.Delete(sections, i, i+1)
+		default:
+			sections[i].content = c.content
+		}
+	}
+	return sections
+}
+
+const gone = "gone"
+
+// Bytes of small numbers: as constants, and as displacements from a position, in
+// the encoding of package rankenc.
+const (
+	c0, c1, c2, c3 = "\x50", "\x51", "\x52", "\x53"
+	ascending      = "\xe0" // 0, 1, 2, …
+)
+
+// uvarint returns the encoding of numbers.
+func uvarint(numbers ...uint64) string {
+	var b []byte
+	for _, n := range numbers {
+		b = wire.AppendUvarint(b, n)
+	}
+	return string(b)
+}
+
+// functionsOf returns the encoding of functions.
+func functionsOf(functions ...cst.Function) string {
+	var t cst.Table
+	for _, f := range functions {
+		t.Declare(f)
+	}
+	return string(t.AppendFunctions(nil))
+}
+
+// Functions of the forged files.
+var (
+	barrier = cst.Function{Name: "barrier"}
+	send    = cst.Function{Name: "send", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}}
+	vector  = cst.Function{Name: "vector", Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
+	compute = cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindFloat}}}}
+	lines   = cst.Function{Name: "lines", Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindString})}}}
+)
+
+// encoded returns the encoding of a grammar.
+func encoded(symbols ...int) string {
+	enc, _ := orderOf(symbols...).MarshalBinary()
+	return string(enc)
+}
+
+// sharedGrammars returns the shared piece of grammars.
+func sharedGrammars(grammars ...*sequitur.Grammar) string {
+	return string(sequitur.NewForest(grammars).AppendShared(nil))
+}
+
+// A forgedTrace is a trace of three ranks, of which 0 and 2 call barrier, send to
+// a rank from a column, pass a vector from a matrix, and compute twice, with
+// amounts from a stream.
+type forgedTrace struct {
+	ranks, source, flags, shapes, functions string // the run
+
+	// The signatures.
+	signatures                                 string // how many, and the function of each
+	domains, columns                           string
+	arguments, streams                         string
+	barrierMask                                string
+	sendMask, sendWritten, sendValues          string
+	vectorLengths, vectorMask, vectorMatrices  string
+	computeMask, computeWritten, computeValues string
+	inline                                     string
+
+	stream, grammars, order string
+}
+
+func newForgedTrace() forgedTrace {
+	return forgedTrace{
+		ranks: "\x03", source: "\x04test", flags: "\x01",
+		shapes:      "\x01" + "\x02\x01\x00\x00\x00", // 0, 2
+		functions:   functionsOf(barrier, send, vector, compute),
+		signatures:  uvarint(4<<1|1) + ascending,
+		domains:     "\x01" + "\x02\x00\x00",
+		columns:     "\x02" + "\x00\x01" + "\x01\x03",                                          // a column of 1 byte, a matrix of 3
+		arguments:   "\x01" + "\x03\x00" + "\x02" + "\x0b\x00\x00\x00\x00\x00\x00\x00\xf8\x3f", // 5, 1.5
+		streams:     "\x01" + "\x00\x03",
+		barrierMask: c0,
+		sendMask:    c0, sendWritten: c2, sendValues: c0,
+		vectorLengths: "\x01" + c2, vectorMask: c0, vectorMatrices: c1,
+		computeMask: c1, computeWritten: c0, computeValues: c0,
+		inline:   c1 + "\x03\x02" + c3,
+		stream:   "\x00" + "\x00\x01",
+		grammars: sharedGrammars(orderOf(0, 1, 2, 3, 3)),
+		order:    encoded(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
+	}
+}
+
+func (f forgedTrace) run() string { return f.ranks + f.source + f.flags + f.shapes + f.functions }
+
+func (f forgedTrace) table() string {
+	return f.signatures + f.domains + f.columns + f.arguments + f.streams + f.barrierMask + f.sendMask + f.sendWritten + f.sendValues +
+		f.vectorLengths + f.vectorMask + f.vectorMatrices + f.computeMask + f.computeWritten + f.computeValues + f.inline
+}
+
+// forgedPart is the part of a rank of a forged trace.
+func forgedPart(rank int) Part {
+	var table cst.Table
+	for _, f := range []cst.Function{barrier, send, vector, compute} {
+		table.Declare(f)
+	}
+	table.Intern(0)
+	table.Intern(1, cst.Rank(1))
+	table.Intern(2, cst.Array(cst.Int(3), cst.Int(3)))
+	table.Intern(3, cst.Float(5))
+	table.Intern(3, cst.Float(1.5))
+	return Part{rank, &table, orderOf(0, 1, 2, 3, 4)}
+}
+
+func (f forgedTrace) sections() []section {
+	return []section{
+		{KindRun, 0, f.run()},
+		{KindSignatures, 0, f.table()},
+		{KindStreams, 0, f.stream},
+		{KindGrammars, 0, f.grammars},
+		{KindInterleaving, 0, f.order},
+	}
+}
+
+// A forgedFile is a part file of three ranks, of which 0 and 2 call barrier, send
+// to the next rank, and pass the texts "a" and "b", in that order or the other.
+type forgedFile struct {
+	size, sources, shapes, orders, functions string // the part
+	texts                                    string
+	ranks, forms, columns, grammar           string // the shape
+	order                                    string
+}
+
+func newForgedFile() forgedFile {
+	return forgedFile{
+		size: "\x03", sources: "\x01" + "\x04test", shapes: "\x01", orders: "\x01",
+		functions: functionsOf(barrier, lines, send),
+		texts:     "\x02" + "\x01a" + "\x01b",
+		ranks:     "\x02\x01\x00\x00\x00", // 0, 2
+		forms:     "\x03" + "\x00" + "\x02" + "\x01\x02",
+		columns:   "\x00\x02\x02" + "\x01\x00\x00\x02" + "\x01\x00\x02\x01", // rank+1; 0, 1; 1, 0
+		grammar:   encoded(0, 1, 2),
+		order:     encoded(0, 2, 2, 0, 0, 2),
+	}
+}
+
+func (f forgedFile) part() string { return f.size + f.sources + f.shapes + f.orders + f.functions }
+
+func (f forgedFile) shape() string { return f.ranks + f.forms + f.columns + f.grammar }
+
+func (f forgedFile) sections() []section {
+	return []section{
+		{KindPart, 0, f.part()},
+		{KindTexts, 0, f.texts},
+		{KindShape, 0, f.shape()},
+		{KindInterleaving, 0, f.order},
+	}
+}

@@ -1,0 +1,459 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// contents returns the sections of a file.
+func contents(t rapid.TB, file []byte) []section {
+	t.Helper()
+	f := container(t, file)
+	var list []section
+	for _, s := range f.All() {
+		content, err := f.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, section{s.Kind, s.Key, string(content)})
+	}
+	return list
+}
+
+// TestForged checks that the forged files are sound, and what they are meant to be.
+func TestForged(t *testing.T) {
+	trace := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
+	checkRun(t, trace.Run(), Run{Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2)})
+	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
+
+	sections := newForgedFile().sections()
+	a, err := ReadPart(container(t, forge(t, sections...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, partFile(t, a)); !slices.Equal(got, sections) {
+		t.Errorf("the part file has %q\nwant %q", got, sections)
+	}
+}
+
+// A refusal is a reason to refuse a file.
+type refusal struct {
+	name    string
+	change  []section // of a sound file
+	kind    format.Kind
+	key     uint64
+	missing bool // the file has no such section: its offset is −1
+	want    error
+	text    string // of the error
+}
+
+// check reads a file with a change, and checks that the error is the one wanted.
+func (r refusal) check(t *testing.T, sections []section, read func(*format.Reader) error) {
+	t.Helper()
+	f := container(t, forge(t, replaced(sections, r.change...)...))
+	err := read(f)
+	var se *SectionError
+	if !errors.As(err, &se) || se.Kind != r.kind || se.Key != r.key || !errors.Is(err, r.want) || !strings.Contains(err.Error(), r.text) {
+		t.Fatalf("err = %v\nwant %v in %s, key %d: %s", err, r.want, KindName(r.kind), r.key, r.text)
+	}
+	s, ok := f.Lookup(r.kind, r.key)
+	if !ok {
+		s.Source = -1
+	}
+	if ok == r.missing || se.Offset != s.Source && se.Offset != -1 {
+		t.Errorf("offset = %d, want that of %+v", se.Offset, s)
+	}
+}
+
+// readTrace reads all of a trace.
+func readTrace(f *format.Reader) error {
+	trace, err := Open(f)
+	if err == nil {
+		_, err = readAll(trace)
+	}
+	return err
+}
+
+// The first bytes of numbers that are too long, of columns that are no column and
+// of grammars that are no grammar.
+const (
+	huge   = "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" // 2⁶³−1
+	broken = "\x2f"
+)
+
+// changedRun returns a run that differs from that of the forged trace.
+func changedRun(change func(*forgedTrace)) []section {
+	f := newForgedTrace()
+	change(&f)
+	return []section{{KindRun, 0, f.run()}}
+}
+
+func TestRefuseRun(t *testing.T) {
+	run := changedRun
+	corrupt := func(name, text string, change ...section) refusal {
+		return refusal{name, change, KindRun, 0, false, ErrCorrupt, text}
+	}
+	two := func(s string) []section { return run(func(f *forgedTrace) { f.shapes = s }) }
+	tests := []refusal{
+		{"NoRun", []section{{KindRun, 0, gone}}, KindRun, 0, true, ErrCorrupt, "no such section"},
+		{"RunEmpty", []section{{KindRun, 0, ""}}, KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
+		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
+		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
+		corrupt("Flags", "flags at offset 6: corrupt input: 0x2", run(func(f *forgedTrace) { f.flags = "\x02" })...),
+		corrupt("ShapesTooMany", "shapes at offset 7", run(func(f *forgedTrace) { f.shapes = huge })...),
+		corrupt("ShapeBroken", "set at offset 8", two("\x01\xfe\x01")...),
+		corrupt("ShapeEmpty", "shape at offset 8: corrupt input: ranks", two("\x01\x00\x00")...),
+		corrupt("ShapeBeyondRanks", "shape at offset 8: corrupt input: ranks 3 in a run of 3", two("\x01\x02\x0c\x00")...),
+		corrupt("ShapesHaveMoreRanks", "shape at offset 11: corrupt input: ranks 1-2 in a run of 3", two("\x02\x02\x00\x01"+"\x02\x04\x01")...),
+		corrupt("ShapesNotInOrder", "shape at offset 11: corrupt input: rank 0 follows rank 2", two("\x02\x02\x08\x00"+"\x02\x00\x00")...),
+		corrupt("ShapeTwice", "rank 0 follows rank 0", two("\x02\x02\x00\x00"+"\x02\x00\x00")...),
+		corrupt("FunctionsBroken", "functions at offset 13", run(func(f *forgedTrace) { f.functions = huge })...),
+		corrupt("RunTrailing", "1 bytes after the last field", run(func(f *forgedTrace) { f.functions += "\x00" })...),
+		{"RunKey", []section{{KindRun, 1, ""}}, KindRun, 1, false, ErrCorrupt, "the key is 1"},
+		{"TextsKey", []section{{KindTexts, 2, "\x00"}}, KindTexts, 2, false, ErrCorrupt, "the key is 2"},
+		{"SignaturesKey", []section{{KindSignatures, 3, ""}}, KindSignatures, 3, false, ErrCorrupt, "the key is 3"},
+		{"InterleavingKey", []section{{KindInterleaving, 7, ""}}, KindInterleaving, 7, false, ErrCorrupt, "the key is 7"},
+		{"TextsTooMany", []section{{KindTexts, 0, "\x02\x00"}}, KindTexts, 0, false, ErrCorrupt, "texts at offset 0"},
+		{"TextTooLong", []section{{KindTexts, 0, "\x01\x02a"}}, KindTexts, 0, false, ErrCorrupt, "text at offset 1"},
+		{"TextsTrailing", []section{{KindTexts, 0, "\x01\x01ab"}}, KindTexts, 0, false, ErrCorrupt, "1 bytes after"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+}
+
+func TestRefuseInterleaving(t *testing.T) {
+	order := func(s string) []section { return []section{{KindInterleaving, 0, s}} }
+	corrupt := func(name, text string, change ...section) refusal {
+		return refusal{name, change, KindInterleaving, 0, false, ErrCorrupt, text}
+	}
+	tests := []refusal{
+		corrupt("RunHasNone", "the run has none", changedRun(func(f *forgedTrace) { f.flags = "\x00" })...),
+		corrupt("Broken", "rules at offset 0", order(huge)...),
+		corrupt("OfSilentRank", "the run has no calls of rank 1", order(encoded(0, 1, 2))...),
+		corrupt("BeyondRanks", "the run has no calls of rank 3", order(encoded(0, 3, 2))...),
+		corrupt("LacksRank", "1 ranks of 2 that made calls", order(encoded(2, 2))...),
+		corrupt("OtherCalls", "4 calls of rank 0, which has 5", order(encoded(0, 2, 0, 0, 2, 2, 2, 0, 2))...),
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+}
+
+// A tableRefusal is a reason to refuse the section of the signatures, which errors
+// that are found when a rank is read name, too.
+type tableRefusal struct {
+	name   string
+	change func(*forgedTrace)
+	want   error
+	text   string
+}
+
+func TestRefuseSignatures(t *testing.T) {
+	tests := []tableRefusal{
+		{"Empty", func(f *forgedTrace) { *f = forgedTrace{} }, io.ErrUnexpectedEOF, "signatures at offset 0"},
+		{"TooMany", func(f *forgedTrace) { f.signatures = uvarint((maxSignatures + 1) << 1) }, ErrLimit, "signatures at offset 0"},
+		{"FunctionsBroken", func(f *forgedTrace) { f.signatures = "\x09" + broken }, ErrCorrupt, "encoding at offset 1"},
+		{"FunctionTooLarge", func(f *forgedTrace) { f.signatures = "\x09" + "\xe1" }, ErrCorrupt, "functions at offset 1: corrupt input: 4 of 4"},
+		{"FunctionNegative", func(f *forgedTrace) { f.signatures = "\x09" + "\xdf" }, ErrCorrupt, "functions at offset 1: corrupt input: -1 of 4"},
+		{"DomainsTooMany", func(f *forgedTrace) { f.domains = huge }, ErrCorrupt, "domains at offset 2"},
+		{"DomainBroken", func(f *forgedTrace) { f.domains = "\x01\xfe\x01" }, ErrCorrupt, "set at offset 3"},
+		{"DomainEmpty", func(f *forgedTrace) { f.domains = "\x01\x00" }, ErrCorrupt, "domain at offset 3: corrupt input: of shapes"},
+		{"DomainOfNoShape", func(f *forgedTrace) { f.domains = "\x01\x02\x04\x00" }, ErrCorrupt, "of shapes 1 of 1"},
+		{"DomainOfMoreShapes", func(f *forgedTrace) { f.domains = "\x01\x02\x00\x01" }, ErrCorrupt, "of shapes 0-1 of 1"},
+		{"ColumnsTooMany", func(f *forgedTrace) { f.columns = huge }, ErrCorrupt, "columns at offset 6"},
+		{"ColumnOfNoDomain", func(f *forgedTrace) { f.columns = "\x02" + "\x02\x01" + "\x01\x03" }, ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
+		{"ColumnOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + "\x01\x03" }, ErrCorrupt, "size at offset 8: corrupt input: 0"},
+		{"ColumnTooLarge", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(maxColumn+1) + "\x01\x03" }, ErrCorrupt, "size at offset 8"},
+		{"ColumnsCutOff", func(f *forgedTrace) { f.inline = f.inline[:3] }, ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
+		{"ColumnsTrailing", func(f *forgedTrace) { f.inline += "\x00" }, ErrCorrupt, "5 bytes, not 4"},
+		{"SignaturesTrailing", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(1<<17) + "\x01\x03" }, ErrCorrupt, "4 bytes after the last field"},
+		{"LengthsTooMany", func(f *forgedTrace) { f.vectorLengths = uvarint(maxIndex + 1) }, ErrLimit, "lengths at offset 32"},
+		{"LengthsBroken", func(f *forgedTrace) { f.vectorLengths = "\x01" + broken }, ErrCorrupt, "encoding at offset 33"},
+		{"LengthNegative", func(f *forgedTrace) { f.vectorLengths = "\x01\x4f" }, ErrCorrupt, "an array of -1 elements"},
+		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(maxSlots+1)) }, ErrCorrupt, "an array of 16777217 elements"},
+		{"LengthMissing", func(f *forgedTrace) { f.vectorLengths = "\x00" + "\x50" }, ErrCorrupt, "0 do not suit 1 signatures of vector"},
+		{"LengthTooMany", func(f *forgedTrace) { f.vectorLengths = "\x02" + c2 }, ErrCorrupt, "1 more than 1 signatures of vector have"},
+		{"MaskBroken", func(f *forgedTrace) { f.sendMask = broken }, ErrCorrupt, "encoding at offset 29"},
+		{"MaskOfNoSlot", func(f *forgedTrace) { f.sendMask = c2 }, ErrCorrupt, "streams at offset 29: corrupt input: slots 0x2 of 1"},
+		{"MaskNegative", func(f *forgedTrace) { f.sendMask = "\x4f" }, ErrCorrupt, "slots 0xffffffffffffffff of 1"},
+		{"WrittenBroken", func(f *forgedTrace) { f.sendWritten = broken }, ErrCorrupt, "encoding at offset 30"},
+		{"WrittenTooLarge", func(f *forgedTrace) { f.sendWritten = "\x54" }, ErrCorrupt, "slot at offset 30: corrupt input: written as 4"},
+		{"WrittenNegative", func(f *forgedTrace) { f.sendWritten = "\x4f" }, ErrCorrupt, "written as -1"},
+		{"NoSuchColumn", func(f *forgedTrace) { f.sendValues = c2 }, ErrCorrupt, "column at offset 31: corrupt input: 2 is none of the 2 columns"},
+		{"NegativeColumn", func(f *forgedTrace) { f.sendValues = "\x4f" }, ErrCorrupt, "-1 is none of the 2 columns"},
+		{"ColumnIsMatrix", func(f *forgedTrace) { f.sendValues = c1 }, ErrCorrupt, "1 is none of the 2 columns"},
+		{"MatrixIsColumn", func(f *forgedTrace) { f.vectorMatrices = c0 }, ErrCorrupt, "0 is none of the 2 columns"},
+		{"ExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, broken }, ErrCorrupt, "family at offset 31"},
+		{"ValueBroken", func(f *forgedTrace) { f.computeValues = broken }, ErrCorrupt, "encoding at offset 38"},
+		{"ArgumentsTooMany", func(f *forgedTrace) { f.arguments = huge }, ErrCorrupt, "arguments at offset 11"},
+		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x01\x04\x00\x00" }, ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
+		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x01\x05\x00\x00" }, ErrCorrupt, "function at offset 12"},
+		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x01\x03\x01\x00" }, ErrCorrupt, "slot 1 of function 3"},
+		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x01\x02\x00\x00" }, ErrCorrupt, "slot 0 of function 2"},
+		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x01\x03\x00" + huge }, ErrCorrupt, "values at offset 14"},
+		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54+1) }, ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
+		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54) }, ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
+		{"StreamsTooMany", func(f *forgedTrace) { f.streams = huge }, ErrCorrupt, "streams at offset 25"},
+		{"StreamOfNoArgument", func(f *forgedTrace) { f.streams = "\x01\x01\x03" }, ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
+		{"StreamEmpty", func(f *forgedTrace) { f.streams = "\x01\x00\x00" }, ErrCorrupt, "0 bytes of argument 0 of 1"},
+		{"StreamTooLarge", func(f *forgedTrace) { f.streams = "\x01\x00" + uvarint(maxColumn+1) }, ErrCorrupt, "size at offset 27"},
+		{"NoSuchStream", func(f *forgedTrace) { f.computeValues = c1 }, ErrCorrupt, "stream 1 is none of an argument"},
+		{"NegativeStream", func(f *forgedTrace) { f.computeValues = "\x4f" }, ErrCorrupt, "stream -1 is none of an argument"},
+		{"StreamOfOtherArgument", func(f *forgedTrace) {
+			f.arguments = "\x02" + "\x01\x00\x00" + "\x03\x00\x01\x01"
+		}, ErrCorrupt, "stream 0 is none of an argument"},
+		{"NoStreams", func(f *forgedTrace) { f.streams = "\x00" }, ErrCorrupt, "stream 0 is none of an argument"},
+		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
+		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x09\x02" + c3 }, ErrCorrupt, "encoding at offset 0: corrupt input: 9"},
+		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, ErrCorrupt, "column 1 has a row of 1, not 2"},
+		{"ShapeNotInDomain", func(f *forgedTrace) {
+			f.shapes = "\x02" + "\x02\x00\x00" + "\x02\x08\x00"
+			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 3), orderOf(0, 1, 2, 3, 3))
+		}, ErrCorrupt, "shape 1 is none of those of column 0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newForgedTrace()
+			tt.change(&f)
+			change := []section{{KindSignatures, 0, f.table()}}
+			if f.ranks != "" {
+				change = append(change, section{KindRun, 0, f.run()}, section{KindGrammars, 0, f.grammars})
+			}
+			refusal{tt.name, change, KindSignatures, 0, false, tt.want, tt.text}.check(t, newForgedTrace().sections(), readTrace)
+		})
+	}
+	refusal{"Missing", []section{{KindSignatures, 0, gone}}, KindSignatures, 0, true, ErrCorrupt, "no such section"}.
+		check(t, newForgedTrace().sections(), readTrace)
+}
+
+// TestRefuseColumns has columns in sections of their own.
+func TestRefuseColumns(t *testing.T) {
+	const large = maxInline + 1
+	f := newForgedTrace()
+	f.columns, f.inline = "\x02"+"\x00"+uvarint(large)+"\x01\x03", ""
+	column := "\x20" + uvarint(1) + "\x02" + strings.Repeat("\x00", large-3) // runs, and bytes after them
+	tests := []refusal{
+		{"Missing", nil, KindColumns, 0, true, ErrCorrupt, "no such section"},
+		{"CutOff", []section{{KindColumns, 0, column[:100]}}, KindColumns, 0, false, ErrCorrupt, "column 0 is at 0 to 1025 of 100 bytes"},
+		{"Broken", []section{{KindColumns, 0, column + "\x03\x02" + c3}}, KindColumns, 0, false, ErrCorrupt, "1022 bytes after the last field"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sections := replaced(newForgedTrace().sections(), section{KindSignatures, 0, f.table()})
+			tt.check(t, sections, readTrace)
+		})
+	}
+}
+
+func TestRefuseStreams(t *testing.T) {
+	corrupt := func(name, stream, text string, want error) refusal {
+		return refusal{name, []section{{KindStreams, 0, stream}}, KindStreams, 0, false, want, text}
+	}
+	tests := []refusal{
+		{"Missing", []section{{KindStreams, 0, gone}}, KindStreams, 0, true, ErrCorrupt, "no such section"},
+		corrupt("CutOff", "\x00\x00", "stream 0 is at 0 to 3 of 2 bytes", ErrCorrupt),
+		corrupt("Unknown", "\x02\x00\x01", "stream 0 is encoded as 2", ErrCorrupt),
+		corrupt("NoSuchValue", "\x00\x00\x02", "value 2 of 2 in a stream", ErrCorrupt),
+		corrupt("NumbersTooShort", "\x00\x01\x80", "number at offset 1: unexpected EOF", io.ErrUnexpectedEOF),
+		corrupt("GrammarBroken", "\x01\x7f\x00", "rules at offset 1", ErrCorrupt),
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+	for _, n := range []int{1, 2} { // calls in a stream that is a grammar
+		f := newForgedTrace()
+		f.stream = "\x01" + encoded(slices.Repeat([]int{1}, n)...)
+		f.streams = "\x01\x00" + uvarint(uint64(len(f.stream)))
+		sections := replaced(f.sections(), section{KindSignatures, 0, f.table()})
+		if n == 1 {
+			refusal{"", nil, KindStreams, 0, false, ErrCorrupt, "a stream is too short"}.check(t, sections, readTrace)
+		} else if err := readTrace(container(t, forge(t, sections...))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRefuseGrammars(t *testing.T) {
+	repeated := func(symbol sequitur.Symbol, n uint64) *sequitur.Grammar {
+		var b sequitur.Builder
+		b.AppendRun(symbol, n)
+		return b.Finish()
+	}
+	silent := func(f *forgedTrace) { f.flags = "\x00" }
+	corrupt := func(name, grammars, text string) refusal {
+		return refusal{name, []section{{KindGrammars, 0, grammars}}, KindGrammars, 0, false, ErrCorrupt, text}
+	}
+	f := newForgedTrace()
+	tests := []refusal{
+		{"Missing", []section{{KindGrammars, 0, gone}}, KindGrammars, 0, true, ErrCorrupt, "no such section"},
+		{"Empty", []section{{KindGrammars, 0, ""}}, KindGrammars, 0, false, io.ErrUnexpectedEOF, "members at offset 0"},
+		corrupt("TooMany", sharedGrammars(orderOf(0), orderOf(1)), "2 grammars of 1 shapes"),
+		corrupt("Trailing", f.grammars+"\x00", "1 bytes after the last field"),
+		corrupt("SizeHuge", "\x00"+uvarint(maxColumn+1), "size at offset 1"),
+		corrupt("NoSuchTerminal", sharedGrammars(orderOf(0, 1, 4)), "terminal 4 of 4 signatures"),
+		corrupt("NoCalls", sharedGrammars(orderOf()), "no calls of ranks that made calls"),
+		{"TooManyCallsWithStreams", append(changedRun(silent), section{KindInterleaving, 0, gone}, section{KindGrammars, 0, sharedGrammars(repeated(3, maxElasticCalls+1))}),
+			KindGrammars, 0, false, ErrCorrupt, fmt.Sprint(maxElasticCalls+1, " calls of a rank with streams")},
+		{"NoPiece", []section{{KindGrammars, 0, "\x00\x02"}}, KindGrammars, 1, true, ErrCorrupt, "no such section"},
+		{"PieceCutOff", []section{{KindGrammars, 0, "\x00\x02"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "the grammar of shape 0 is at 0 to 2 of 1 bytes"},
+		{"PieceThatCannotBe", []section{{KindGrammars, 0, "\x00\x01"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "but all 0 are in the shared piece"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+}
+
+// TestErrorText shows what a person is told.
+func TestErrorText(t *testing.T) {
+	tests := []struct {
+		change section
+		want   string
+	}{
+		{section{KindGrammars, 0, gone}, "grammars, number 0: merge: corrupt input: the file has no such section"},
+		{section{KindStreams, 0, "\x00\x00\x02"}, "streams: merge: corrupt input: value 2 of 2 in a stream"},
+		{section{KindRun, 0, ""}, "run, section at offset 8: merge: ranks at offset 0: unexpected EOF"},
+		{section{KindInterleaving, 0, huge}, "interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
+	}
+	for _, tt := range tests {
+		err := readTrace(container(t, forge(t, replaced(newForgedTrace().sections(), tt.change)...)))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("err = %v\nwant  %s", err, tt.want)
+		}
+	}
+}
+
+func TestKindName(t *testing.T) {
+	var names []string
+	for k := KindRun; k <= KindStreams+1; k++ {
+		names = append(names, KindName(k))
+	}
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, kind 10" {
+		t.Error(got)
+	}
+}
+
+// describe returns all that a file holds as text, or the first error.
+func describe(file []byte) (string, error) {
+	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		return "", err
+	}
+	trace, err := Open(f)
+	if err != nil {
+		return "", err
+	}
+	parts, err := readAll(trace)
+	if err != nil {
+		return "", err
+	}
+	run := trace.Run()
+	text := fmt.Sprintf("%d ranks of %q, lost %v\n", run.Ranks, run.Source, trace.LostInterleaving())
+	if run.Interleaving != nil {
+		text += run.Interleaving.String()
+	}
+	for _, p := range parts {
+		text += fmt.Sprintf("rank %d\n", p.Rank)
+		functions := p.Table.Functions()
+		for _, s := range p.Grammar.All() {
+			fn, args := p.Table.Signature(uint32(s))
+			text += string(cst.AppendCall(nil, functions[fn], args)) + "\n"
+		}
+	}
+	return text, nil
+}
+
+// TestDamaged checks that no prefix and no one-bit change of a file is read as
+// another: of a trace with streams, columns and an interleaving, and of a part
+// file.
+func TestDamaged(t *testing.T) {
+	for _, file := range [][]byte{forge(t, newForgedTrace().sections()...), forge(t, newForgedFile().sections()...)} {
+		want, err := describe(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range file {
+			if _, err := describe(file[:n]); err == nil {
+				t.Errorf("accepted the first %d of %d bytes", n, len(file))
+			}
+		}
+		for bit := range len(file) * 8 {
+			bad := bytes.Clone(file)
+			bad[bit/8] ^= 1 << (bit % 8)
+			if got, err := describe(bad); err == nil && got != want {
+				t.Errorf("a change of bit %d gives\n%s", bit, got)
+			}
+		}
+	}
+}
+
+// TestFlippedContent changes the bits of contents, under checksums that hold: what
+// is read is another trace or an error, and whatever is read can be written.
+func TestFlippedContent(t *testing.T) {
+	for _, sections := range [][]section{newForgedTrace().sections(), newForgedFile().sections()} {
+		for i, s := range sections {
+			for bit := range len(s.content) * 8 {
+				bad := []byte(s.content)
+				bad[bit/8] ^= 1 << (bit % 8)
+				changed := slices.Clone(sections)
+				changed[i].content = string(bad)
+				checkAccepted(t, forge(t, changed...))
+			}
+		}
+	}
+}
+
+// checkAccepted checks what is accepted of a file, if it is: every rank can be
+// read, or an error names a section, and what is read can be written and read
+// again. Of runs of many ranks or calls it looks at a few.
+func checkAccepted(t rapid.TB, file []byte) {
+	t.Helper()
+	trace, err := Open(container(t, file))
+	if err != nil {
+		return
+	}
+	const most = 16 // ranks
+	var parts []Part
+	for rank, ok := trace.Active(0); ok && len(parts) < most; rank, ok = trace.Active(rank + 1) {
+		p, err := trace.Part(rank)
+		if err != nil {
+			var se *SectionError
+			if !errors.As(err, &se) {
+				t.Fatalf("rank %d: %v", rank, err)
+			}
+			return
+		}
+		if p.Grammar.Len() == 0 || p.Grammar.Len() > math.MaxInt32 {
+			return
+		}
+		parts = append(parts, p)
+	}
+	for n := range min(trace.Signatures(), most) {
+		if _, err := trace.Signature(n); err != nil {
+			var se *SectionError
+			if !errors.As(err, &se) {
+				t.Fatalf("signature %d: %v", n, err)
+			}
+		}
+	}
+	trace.ArgumentForms()
+	trace.ColumnForms()
+	again := open(t, write(t, Run{Ranks: trace.Run().Ranks}, parts))
+	for _, p := range parts {
+		if err := sameCalls(readPart(t, again, p.Rank), p); err != nil {
+			t.Fatalf("rank %d, written again: %v", p.Rank, err)
+		}
+	}
+}
