@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -263,5 +264,25 @@ func TestShapeOf(t *testing.T) {
 		if got := ranks.String(); got != "(1-2)+3×2" {
 			t.Errorf("ranks %s", got)
 		}
+	}
+}
+
+// TestDescribeContradiction describes a file that contradicts itself: an array
+// that is not as long as the rows that are stored of it, and shapes with a rank
+// in common.
+func TestDescribeContradiction(t *testing.T) {
+	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
+	trace := openParts(t, 1, []Part{oneCall(0, f, cst.Array(cst.Int(1), cst.Int(2)))})
+	trace.signatures.groups[0].lengths[0]--
+	if s, err := trace.Signature(0); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("signature is %v, %v", s, err)
+	}
+	set, err := rankenc.SetOf(3, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace.sets = []rankenc.Set{rankenc.World(5), set}
+	if got := trace.RankSet().String(); got != "0-4, 9" {
+		t.Errorf("ranks %s", got)
 	}
 }

@@ -27,8 +27,8 @@ func hint(command string, err error) string {
 		return ": the trace comes first, then what it was made from"
 	case errors.Is(err, errNoTrace):
 		return ": compress it first"
-	case !errors.As(err, &parse): // a section that is missing was lost in a repair
 	case errors.As(err, &section) && (section.Kind == merge.KindPart || section.Kind == merge.KindShape): // of a part file
+	case !errors.As(err, &parse) && section == nil: // not about a trace
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"
 	}

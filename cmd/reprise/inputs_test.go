@@ -167,8 +167,8 @@ func writeEmpty(t testing.TB) {
 
 // writeDamaged writes copies of ring.rpz, of a later version, and without what
 // concerns all ranks; of noisy.rpz and noisy-mixed.rpz with damage to the odd
-// ranks, and repaired; and of mixed.rpz, cut off in the order, and with damage to
-// the order.
+// ranks, and repaired; and of mixed.rpz, cut off in the order, with damage to the
+// order, and without it.
 func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
@@ -181,7 +181,32 @@ func writeDamaged(t testing.TB) {
 	mixed := readFile(t, "mixed.rpz")
 	writeFile(t, "cut.rpz", mixed[:section(t, mixed, merge.KindInterleaving, 0).Offset+4])
 	writeFile(t, "disordered.rpz", flip(t, mixed, merge.KindInterleaving, 0))
+	writeFile(t, "orderless.rpz", withoutKind(t, mixed, merge.KindInterleaving))
 	writeFile(t, "flipped.part.rpz", flip(t, readFile(t, "odd.part.rpz"), merge.KindShape, 0))
+}
+
+// withoutKind returns a copy of a trace without the sections of a kind.
+func withoutKind(t testing.TB, trace string, kind format.Kind) string {
+	t.Helper()
+	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := format.NewWriter(&b, format.Options{})
+	for _, s := range r.All() {
+		content, err := r.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Kind != kind {
+			w.Add(s.Kind, s.Key, content)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // section returns a section of a trace.

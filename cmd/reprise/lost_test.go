@@ -51,6 +51,32 @@ func TestCutList(t *testing.T) {
 	}
 }
 
+// TestRankReader checks that the ranks of a shape are tried until one is lost.
+func TestRankReader(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	trace, err := openTrace("flipped.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	tries := 0
+	r := newRankReader(trace.Merged())
+	for rank := range trace.Active() {
+		err := r.attempt(rank, func() error {
+			tries++
+			_, err := trace.Rank(rank)
+			return err
+		})
+		if (err != nil) != (rank%2 == 1) {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	if want := noisyRanks/2 + 1; tries != want {
+		t.Errorf("%d ranks were tried, want %d", tries, want)
+	}
+}
+
 // TestLostRanks checks that everything but the ranks that are lost comes back.
 func TestLostRanks(t *testing.T) {
 	t.Chdir(t.TempDir())

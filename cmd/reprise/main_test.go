@@ -166,6 +166,8 @@ func TestFailures(t *testing.T) {
 		{"info cut.rpz", "cut.rpz: format: footer at offset *: corrupt input: mark is *: " +
 			"the file is cut off or damaged, its sections can be salvaged; reprise repair may save the rest"},
 		{"info disordered.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
+		{"cat orderless.rpz", "orderless.rpz: interleaving: reprise: corrupt input: the file has no such section; reprise repair may save the rest"},
+		{"merge orderless.rpz -o out.rpz", "orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest"},
 		{"cat flipped.rpz --rank 1", "flipped.rpz: columns, number 0, section at offset *: format: crc at offset *: corrupt input: " +
 			"section of kind 4 and key 0: checksum is *, computed *; reprise repair may save the rest"},
 		{"merge missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},

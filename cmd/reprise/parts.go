@@ -104,7 +104,7 @@ func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, er
 		return nil, err
 	}
 	if trace.LostInterleaving() {
-		return nil, errors.New("the order of the calls of different ranks is lost")
+		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
 	}
 	a := new(merge.Accumulator)
 	if err := describeRun(a, trace.Run()); err != nil {
