@@ -1,0 +1,3 @@
+// Package timing implements codecs for the times of calls: durations, and gaps
+// between calls.
+package timing
