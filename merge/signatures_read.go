@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"math"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -184,7 +186,7 @@ func (p *signatureParser) parseColumns() (inline bool) {
 }
 
 // maxColumn is the largest size of an encoded column, in bytes.
-const maxColumn = 1 << 40
+const maxColumn = math.MaxInt32
 
 // inlineSize returns the size of the columns that stand in this section.
 func (t *signatureTable) inlineSize() int {
