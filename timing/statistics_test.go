@@ -1,0 +1,263 @@
+package timing
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A ranked is a value and the rank it occurred in.
+type ranked[V Value] struct {
+	rank  uint32
+	value V
+}
+
+func rankedGen[V Value]() *rapid.Generator[[]ranked[V]] {
+	return rapid.SliceOf(rapid.Custom(func(t *rapid.T) ranked[V] {
+		v := rapid.OneOf(valueGen[V](), rapid.SampledFrom([]V{0, 1, 2, fromBits[V](1 << 63), fromBits[V](0x7ff0000000000000), fromBits[V](0x7ff8000000000001)})).Draw(t, "value")
+		return ranked[V]{rapid.Uint32Range(0, 5).Draw(t, "rank"), v}
+	}))
+}
+
+func statisticsOf[V Value](values []ranked[V]) *Statistics[V] {
+	s := new(Statistics[V])
+	for _, v := range values {
+		s.Add(v.rank, v.value)
+	}
+	return s
+}
+
+func encode[V Value](t rapid.TB, s *Statistics[V]) []byte {
+	enc, err := s.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
+}
+
+// testStatistics checks statistics against what follows from all values in
+// exact arithmetic, and that any order and grouping gives the same bytes.
+func testStatistics[V Value](t *rapid.T) {
+	values := rankedGen[V]().Draw(t, "values")
+	s := statisticsOf(values)
+	checkStatistics(t, s, values)
+	enc := encode(t, s)
+	got, err := ParseStatistics[V](enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkStatistics(t, got, values)
+	if again := encode(t, got); !bytes.Equal(again, enc) {
+		t.Fatalf("encoded as %x, and again as %x", enc, again)
+	}
+	if merged := encode(t, mergedAtRandom(t, values)); !bytes.Equal(merged, enc) {
+		t.Fatalf("encoded as %x, and merged as %x", enc, merged)
+	}
+}
+
+// mergedAtRandom cuts values into groups in another order, and merges these in
+// any tree.
+func mergedAtRandom[V Value](t *rapid.T, values []ranked[V]) *Statistics[V] {
+	values = rapid.Permutation(values).Draw(t, "order")
+	groups := []*Statistics[V]{new(Statistics[V])}
+	for len(values) > 0 {
+		n := rapid.IntRange(1, len(values)).Draw(t, "group")
+		groups = append(groups, statisticsOf(values[:n]))
+		values = values[n:]
+	}
+	for len(groups) > 1 {
+		i := rapid.IntRange(0, len(groups)-2).Draw(t, "merge")
+		groups[i].Merge(groups[i+1])
+		groups = slices.Delete(groups, i+1, i+2)
+	}
+	return groups[0]
+}
+
+func checkStatistics[V Value](t rapid.TB, s *Statistics[V], values []ranked[V]) {
+	t.Helper()
+	var finite []ranked[V]
+	sum, squares := new(big.Rat), new(big.Rat)
+	for _, v := range values {
+		x := new(big.Rat).SetInt64(int64(v.value))
+		if isFloat[V]() {
+			if x.SetFloat64(float64(v.value)) == nil {
+				continue
+			}
+		}
+		finite = append(finite, v)
+		sum.Add(sum, x)
+		squares.Add(squares, x.Mul(x, x))
+	}
+	if s.Count != uint64(len(finite)) || s.NonFinite != uint64(len(values)-len(finite)) {
+		t.Fatalf("%d and %d of %d values, %d finite", s.Count, s.NonFinite, len(values), len(finite))
+	}
+	if gotSum, gotSquares := s.exact(); gotSum.Cmp(sum) != 0 || gotSquares.Cmp(squares) != 0 {
+		t.Fatalf("sums %v and %v, want %v and %v", gotSum, gotSquares, sum, squares)
+	}
+	if len(finite) == 0 {
+		if !math.IsNaN(s.Mean()) || !math.IsNaN(s.Variance()) || s.Sum() != 0 {
+			t.Fatalf("mean %v, variance %v, sum %v of nothing", s.Mean(), s.Variance(), s.Sum())
+		}
+		return
+	}
+	least, most := finite[0], finite[0]
+	for _, v := range finite {
+		if before(v.value, least.value) || toBits(v.value) == toBits(least.value) && v.rank < least.rank {
+			least = v
+		}
+		if before(most.value, v.value) || toBits(v.value) == toBits(most.value) && v.rank < most.rank {
+			most = v
+		}
+	}
+	if toBits(s.Min) != toBits(least.value) || s.MinRank != least.rank || toBits(s.Max) != toBits(most.value) || s.MaxRank != most.rank {
+		t.Fatalf("%v in %d to %v in %d, want %v in %d to %v in %d", s.Min, s.MinRank, s.Max, s.MaxRank, least.value, least.rank, most.value, most.rank)
+	}
+	n := new(big.Rat).SetInt64(int64(len(finite)))
+	mean := new(big.Rat).Quo(sum, n)
+	variance := new(big.Rat).Quo(squares, n)
+	variance.Sub(variance, new(big.Rat).Mul(mean, mean))
+	for _, c := range []struct {
+		name string
+		got  float64
+		want *big.Rat
+	}{{"sum", s.Sum(), sum}, {"mean", s.Mean(), mean}, {"variance", s.Variance(), variance}} {
+		if want, _ := c.want.Float64(); c.got != want {
+			t.Fatalf("%s is %v, want %v", c.name, c.got, want)
+		}
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	t.Run("int64", rapid.MakeCheck(testStatistics[int64]))
+	t.Run("float64", rapid.MakeCheck(testStatistics[float64]))
+}
+
+// TestStatisticsLarge checks sums beyond 64 and 128 bits, and beyond float64.
+func TestStatisticsLarge(t *testing.T) {
+	var s Statistics[int64]
+	for range 64 {
+		s.Add(0, math.MinInt64)
+		s.Add(0, math.MinInt64)
+		s.Add(0, math.MaxInt64)
+	}
+	if want := -0x1p63*64 - 64; s.Sum() != want {
+		t.Errorf("sum is %v, want %v", s.Sum(), want)
+	}
+	for range 40 {
+		copied := s
+		s.Merge(&copied)
+	}
+	if want := (-0x1p63*64 - 64) * 0x1p40; s.Sum() != want || s.Count != 192<<40 {
+		t.Errorf("sum of %d values is %v, want %v", s.Count, s.Sum(), want)
+	}
+	var f Statistics[float64]
+	for _, v := range []float64{math.MaxFloat64, math.MaxFloat64, math.SmallestNonzeroFloat64, -math.MaxFloat64} {
+		f.Add(0, v)
+	}
+	if f.Sum() != math.MaxFloat64 || !math.IsInf(f.Variance(), 1) {
+		t.Errorf("sum is %v, variance %v", f.Sum(), f.Variance())
+	}
+	f.Add(0, -math.MaxFloat64)
+	if f.Sum() != math.SmallestNonzeroFloat64 {
+		t.Errorf("sum is %v, want %v", f.Sum(), math.SmallestNonzeroFloat64)
+	}
+}
+
+func TestParseStatisticsErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"NoMinimum", "\x01", 1, io.ErrUnexpectedEOF},
+		{"NoRank", "\x01\x02\x00", 3, io.ErrUnexpectedEOF},
+		{"OneOfTwoValues", "\x01\x02\x01\x00\x00\x01\x01", 1, ErrCorrupt},
+		{"MaximumOverflows", "\x02\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00", 1, ErrCorrupt},
+		{"RankTooLarge", "\x01\x02\x00\x80\x80\x80\x80\x10\x00", 3, ErrCorrupt},
+		{"OneValueInTwoRanks", "\x02\x02\x00\x00\x01", 5, ErrCorrupt},
+		{"SumTooSmall", "\x02\x02\x05\x00\x00\x01\x04\x01\x19", 5, ErrCorrupt},
+		{"SumTooLarge", "\x02\x02\x05\x00\x00\x01\x06\x01\x19", 5, ErrCorrupt},
+		{"SquaresTooSmall", "\x02\x02\x05\x00\x00\x01\x05\x01\x0c", 5, ErrCorrupt},
+		{"SquaresTooLarge", "\x02\x02\x05\x00\x00\x01\x05\x01\x1a", 5, ErrCorrupt},
+		{"LeadingZero", "\x02\x02\x05\x00\x00\x02\x00\x05\x01\x19", 5, ErrCorrupt},
+		{"SumCutOff", "\x02\x02\x05\x00\x00\x02\x05", 5, ErrCorrupt},
+		{"Trailing", "\x00\x00", 1, ErrCorrupt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := ParseStatistics[int64]([]byte(c.data))
+			var e *ParseError
+			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || s != nil {
+				t.Fatalf("%v, %v, want %v at offset %d", s, err, c.want, c.off)
+			}
+		})
+	}
+	if s, err := ParseStatistics[int64]([]byte("\x02\x02\x05\x00\x00\x01\x05\x01\x19")); err != nil || s.Sum() != 7 || s.Variance() != 6.25 {
+		t.Errorf("%+v, %v, want 1 and 6", s, err)
+	}
+}
+
+func FuzzParseStatistics(f *testing.F) {
+	for _, values := range [][]ranked[int64]{nil, {{3, 5}}, {{3, 5}, {2, -7}, {1, 1 << 60}}} {
+		enc, _ := statisticsOf(values).MarshalBinary()
+		f.Add(enc)
+	}
+	for _, values := range [][]ranked[float64]{nil, {{3, 5}}, {{3, 1e-9}, {2, 1e300}, {1, -0.0}, {7, math.Inf(1)}}} {
+		enc, _ := statisticsOf(values).MarshalBinary()
+		f.Add(enc)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzStatistics[int64](t, data)
+		fuzzStatistics[float64](t, data)
+	})
+}
+
+func fuzzStatistics[V Value](t *testing.T, data []byte) {
+	s, err := ParseStatistics[V](data)
+	if err != nil {
+		return
+	}
+	if enc := encode(t, s); !bytes.Equal(enc, data) {
+		t.Fatalf("%x is encoded as %x", data, enc)
+	}
+	if s.Count > 0 && (s.Variance() < 0 || s.Mean() < float64(s.Min) || s.Mean() > float64(s.Max)) {
+		t.Fatalf("mean %v, variance %v of values from %v to %v", s.Mean(), s.Variance(), s.Min, s.Max)
+	}
+	var twice Statistics[V]
+	twice.Merge(s)
+	twice.Merge(s)
+	if s.Count < 1<<62 && s.Count > 0 && (twice.Mean() != s.Mean() || twice.Variance() != s.Variance()) {
+		t.Fatal("statistics of everything twice differ")
+	}
+}
+
+func BenchmarkStatistics(b *testing.B) {
+	benchmarkStatistics[int64](b, "int64", 1)
+	benchmarkStatistics[float64](b, "float64", 1e-9)
+}
+
+func benchmarkStatistics[V Value](b *testing.B, name string, unit float64) {
+	b.Run(name, func(b *testing.B) {
+		r := newRandom(1)
+		values := make([]V, 1<<12)
+		for i := range values {
+			values[i] = V(math.Exp(r.float()*12+3) * unit)
+		}
+		signatures := make([]Statistics[V], 64)
+		b.ReportAllocs()
+		for b.Loop() {
+			for i, v := range values {
+				signatures[i*7&63].Add(3, v)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(values)), "ns/value")
+		b.ReportMetric(0, "ns/op")
+	})
+}
