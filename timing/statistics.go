@@ -46,7 +46,9 @@ func (s *Statistics[V]) Add(rank uint32, v V) {
 	} else {
 		s.addInt(int64(v))
 	}
-	s.extremes(v, v, rank, rank)
+	if s.Count == 0 || v <= s.Min || v >= s.Max {
+		s.extremes(v, v, rank, rank)
+	}
 	s.Count++
 }
 
@@ -94,10 +96,10 @@ func (s *Statistics[V]) addFloat(v float64) {
 	if s.floats == nil {
 		s.floats = new(floatSums)
 	}
-	lo, hi := mantissa<<(exponent&63), mantissa>>(64-exponent&63)
-	w := s.floats.sum[exponent>>6:]
+	k := exponent & 63
+	lo, hi := mantissa<<k, mantissa>>1>>(63-k)
 	var carry uint64
-	if u>>63 == 0 {
+	if w := s.floats.sum[exponent>>6:]; u>>63 == 0 {
 		w[0], carry = bits.Add64(w[0], lo, 0)
 		w[1], carry = bits.Add64(w[1], hi, carry)
 		for i := 2; carry != 0 && i < len(w); i++ {
@@ -110,13 +112,13 @@ func (s *Statistics[V]) addFloat(v float64) {
 			w[i], carry = bits.Sub64(w[i], 0, carry)
 		}
 	}
-	exponent *= 2
+	k = 2 * exponent & 63
 	hi, lo = bits.Mul64(mantissa, mantissa)
-	k := exponent & 63
-	q := s.floats.squares[exponent>>6:]
+	q := s.floats.squares[2*exponent>>6:]
+	_ = q[2]
 	q[0], carry = bits.Add64(q[0], lo<<k, 0)
-	q[1], carry = bits.Add64(q[1], hi<<k|lo>>(64-k), carry)
-	q[2], carry = bits.Add64(q[2], hi>>(64-k), carry)
+	q[1], carry = bits.Add64(q[1], hi<<k|lo>>1>>(63-k), carry)
+	q[2], carry = bits.Add64(q[2], hi>>1>>(63-k), carry)
 	for i := 3; carry != 0; i++ {
 		q[i], carry = bits.Add64(q[i], 0, carry)
 	}
