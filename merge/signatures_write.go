@@ -94,14 +94,13 @@ func appendNumbers(dst []byte, numbers []int64) []byte {
 
 // appendGroup appends the signatures of one function.
 func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signature) []byte {
-	var lengths []int64
-	at := make([]int, len(group)) // slots of each signature that are written
-	for _, s := range group {
-		for _, n := range s.lengths {
-			lengths = append(lengths, int64(n))
-		}
-	}
 	if hasArrays(f) {
+		var lengths []int64
+		for _, s := range group {
+			for _, n := range s.lengths {
+				lengths = append(lengths, int64(n))
+			}
+		}
 		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
 		dst = appendNumbers(dst, lengths)
 	}
@@ -112,53 +111,65 @@ func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signa
 		}
 		dst = appendNumbers(dst, masks)
 	}
-	rest := make([][]int, len(group)) // lengths of the arrays that follow
-	for i, s := range group {
-		rest[i] = s.lengths
-	}
-	for _, p := range f.Params {
+	places := w.storeMatrices(f, group)
+	for k, p := range f.Params {
 		if p.Type.Kind == cst.KindArray {
-			refs := make([]int64, 0, len(group))
-			for i, s := range group {
-				n := len(layout(nil, p.Type, &rest[i]))
-				if n > 0 {
-					refs = append(refs, w.matrix(s, at[i], n))
-				}
-				at[i] += n
-			}
-			dst = appendNumbers(dst, refs)
+			dst = appendNumbers(dst, places[k].matrices)
 			continue
 		}
-		kinds := layout(nil, p.Type, nil)
-		for _, kind := range kinds {
-			dst = w.appendSlot(dst, group, at, kind)
-			for i := range at {
-				at[i]++
-			}
+		for offset, kind := range layout(nil, p.Type, nil) {
+			dst = w.appendSlot(dst, group, places[k].begins, offset, kind)
 		}
 	}
 	return dst
+}
+
+// A paramPlace says where the arguments of one parameter are.
+type paramPlace struct {
+	begins   []int   // first slot in each signature
+	matrices []int64 // numbers of the matrices of array arguments that have slots
+}
+
+// storeMatrices stores the arrays of signatures of f, one signature after the
+// other, so that those of one call are near each other, and returns where the
+// arguments of each parameter are.
+func (w *signatureWriter) storeMatrices(f cst.Function, group []*signature) []paramPlace {
+	places := make([]paramPlace, len(f.Params))
+	for _, s := range group {
+		slot, lengths := 0, s.lengths
+		for k, p := range f.Params {
+			n := len(layout(nil, p.Type, &lengths))
+			places[k].begins = append(places[k].begins, slot)
+			if p.Type.Kind == cst.KindArray && n > 0 {
+				places[k].matrices = append(places[k].matrices, w.matrix(s, slot, n))
+			}
+			slot += n
+		}
+	}
+	return places
 }
 
 func hasArrays(f cst.Function) bool {
 	return slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Type.Kind == cst.KindArray })
 }
 
-// appendSlot appends what the signatures of one function have in one slot.
-func (w *signatureWriter) appendSlot(dst []byte, group []*signature, at []int, kind slot) []byte {
+// appendSlot appends what the signatures of one function have in one slot, that
+// many slots after those in begins.
+func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []int, offset int, kind slot) []byte {
 	var (
 		written = make([]int64, len(group))
 		values  [writtenExpr][]int64
 		others  []byte
 	)
 	for i, s := range group {
-		e, ok := w.expr(s, at[i])
+		slot := begins[i] + offset
+		e, ok := w.expr(s, slot)
 		constant, isConstant := e.Constant()
 		shift, isShift := e.Shift()
 		switch {
 		case !ok:
 			written[i] = writtenColumn
-			values[writtenColumn] = append(values[writtenColumn], w.column(s, at[i], kind))
+			values[writtenColumn] = append(values[writtenColumn], w.column(s, slot, kind))
 		case isConstant:
 			written[i] = writtenConstant
 			values[writtenConstant] = append(values[writtenConstant], constant)

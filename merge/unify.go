@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -27,24 +28,34 @@ type unifier struct {
 	functions  []cst.Function
 	shapes     []*shape
 	signatures []*signature
-	byFunction map[int]*candidates
+	byFunction map[int]*index
+	key        []byte
 }
 
-// Candidates are the signatures of one function that a terminal of the next
-// shape may have.
+// An index finds the signatures of one function that a terminal may have: those
+// that have the same constants.
+type index struct {
+	masks  []uint64 // of the slots that are constants, in order of first occurrence
+	byMask map[uint64]map[string]*candidates
+}
+
+// Candidates are signatures with the same constants in the same slots.
 type candidates struct {
 	all  []*signature
 	next int // after the one found last: terminals of shapes go in similar order
 }
 
-// maxTries is how many signatures are compared with one terminal.
+// maxTries is how many candidates are compared with one terminal.
 const maxTries = 256
+
+// maxMasked is the number of slots of which an index looks at constants.
+const maxMasked = 64
 
 // unify returns the signatures of shapes, each once, where it has the same
 // expressions in all of them. Slots that no expression fits are left to be
 // columns over the ranks of all uses.
 func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
-	u := unifier{int64(size), functions, shapes, nil, make(map[int]*candidates)}
+	u := unifier{size: int64(size), functions: functions, shapes: shapes, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
@@ -76,13 +87,54 @@ func (u *unifier) add(number int) {
 		u.signatures = append(u.signatures, x)
 	}
 	for _, x := range u.signatures[known:] {
-		c := u.byFunction[x.function]
-		if c == nil {
-			c = new(candidates)
-			u.byFunction[x.function] = c
-		}
-		c.all = append(c.all, x)
+		u.index(x)
 	}
+}
+
+// index makes x known as a candidate.
+func (u *unifier) index(x *signature) {
+	list := u.byFunction[x.function]
+	if list == nil {
+		list = &index{byMask: make(map[uint64]map[string]*candidates)}
+		u.byFunction[x.function] = list
+	}
+	var mask uint64
+	u.key = u.key[:0]
+	for k, e := range x.slots[:min(len(x.slots), maxMasked)] {
+		if len(e) != 1 {
+			continue
+		}
+		if v, ok := e[0].Constant(); ok {
+			mask |= 1 << k
+			u.key = wire.AppendVarint(u.key, v)
+		}
+	}
+	if list.byMask[mask] == nil {
+		list.masks = append(list.masks, mask)
+		list.byMask[mask] = make(map[string]*candidates)
+	}
+	c := list.byMask[mask][string(u.key)]
+	if c == nil {
+		c = new(candidates)
+		list.byMask[mask][string(u.key)] = c
+	}
+	c.all = append(c.all, x)
+}
+
+// candidates returns the signatures that have the constants which columns have
+// in the slots of a mask, or nil if there are none.
+func (u *unifier) candidates(list *index, mask uint64, columns []column) *candidates {
+	u.key = u.key[:0]
+	for k := range min(len(columns), maxMasked) {
+		if mask>>k&1 == 0 {
+			continue
+		}
+		if c := columns[k]; len(c) > 1 || c[0].step != 0 {
+			return nil
+		}
+		u.key = wire.AppendVarint(u.key, columns[k][0].first)
+	}
+	return list.byMask[mask][string(u.key)]
 }
 
 // layout returns the meaning of the slots of f.
@@ -96,12 +148,12 @@ func (f form) layout(functions []cst.Function) []slot {
 }
 
 // fit returns expressions that each yield the values of a column of s: none, or
-// one, or two if there is one value, which may be constant or go with the rank.
+// one, or two if there is one value that may be constant or go with the rank.
 func (u *unifier) fit(s *shape, c column, kind slot) []rankenc.Expr {
 	if len(c) == 1 {
 		first, shift := rankenc.Constant(c[0].first), rankenc.Shift(c[0].first-int64(c[0].rank))
 		switch {
-		case s.ranks.len() == 1 && c[0].first >= 0:
+		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == slotRank || kind == slotText):
 			return []rankenc.Expr{first, shift}
 		case s.ranks.len() == 1 || c[0].step == 0:
 			return []rankenc.Expr{first}
@@ -128,53 +180,60 @@ func (u *unifier) join(x use, f form, columns []column) bool {
 	if list == nil {
 		return false
 	}
-	var (
-		best  int
-		slots [][]rankenc.Expr
-		least = -1
-	)
-	for i := range min(len(list.all), maxTries) {
-		at := (list.next + i) % len(list.all)
-		s := list.all[at]
-		if !s.form.equal(f) || s.uses[len(s.uses)-1].shape == x.shape {
+	var best *signature
+	least := -1
+	for _, mask := range list.masks {
+		c := u.candidates(list, mask, columns)
+		if c == nil {
 			continue
 		}
-		common, irregular, ok := u.common(s, columns, u.shapes[x.shape])
-		if ok && (least < 0 || irregular < least) {
-			best, slots, least = at, common, irregular
+		for i := range min(len(c.all), maxTries) {
+			at := (c.next + i) % len(c.all)
+			s := c.all[at]
+			if !s.form.equal(f) || s.uses[len(s.uses)-1].shape == x.shape {
+				continue
+			}
+			irregular, ok := u.matches(s, columns, u.shapes[x.shape])
+			if ok && (least < 0 || irregular < least) {
+				best, least = s, irregular
+				c.next = at + 1
+			}
+			if least == 0 {
+				break
+			}
 		}
 		if least == 0 {
 			break
 		}
 	}
-	if least < 0 {
+	if best == nil {
 		return false
 	}
-	s := list.all[best]
-	s.uses, s.slots = append(s.uses, x), slots
-	list.next = best + 1
+	best.uses = append(best.uses, x)
+	u.narrow(best, columns, u.shapes[x.shape])
 	return true
 }
 
-// common returns the expressions of x that yield the values of columns, too, and
-// the number of slots of x that are columns themselves.
-func (u *unifier) common(x *signature, columns []column, s *shape) (common [][]rankenc.Expr, irregular int, ok bool) {
-	common = make([][]rankenc.Expr, len(columns))
+// matches reports whether x has an expression that yields the values of columns
+// in every slot that has any, and the number of its slots that have none.
+func (u *unifier) matches(x *signature, columns []column, s *shape) (irregular int, ok bool) {
 	for k, c := range columns {
 		if len(x.slots[k]) == 0 {
 			irregular++
 			continue
 		}
-		for _, e := range x.slots[k] {
-			if c.satisfies(e, s.ranks, u.size) {
-				common[k] = append(common[k], e)
-			}
-		}
-		if len(common[k]) == 0 {
-			return nil, 0, false
+		if !slices.ContainsFunc(x.slots[k], func(e rankenc.Expr) bool { return c.satisfies(e, s.ranks, u.size) }) {
+			return 0, false
 		}
 	}
-	return common, irregular, true
+	return irregular, true
+}
+
+// narrow removes the expressions of x that do not yield the values of columns.
+func (u *unifier) narrow(x *signature, columns []column, s *shape) {
+	for k, c := range columns {
+		x.slots[k] = slices.DeleteFunc(x.slots[k], func(e rankenc.Expr) bool { return !c.satisfies(e, s.ranks, u.size) })
+	}
 }
 
 // satisfies reports whether the values of c are those of e.
