@@ -34,20 +34,20 @@ const Escape int32 = math.MinInt32
 //
 // Bins are immutable and do not depend on the machine.
 type Bins[V Value] struct {
-	epsilon uint64 // ·2³², rounded down
+	asked   float64
+	epsilon uint64 // asked·2³², rounded down
 	ints    intBins
 	floats  floatBins // of float64
 	max     int32
 }
 
 // NewBins returns bins of relative error epsilon, which is from [MinEpsilon] to
-// [MaxEpsilon]. The error of the bins is at most epsilon, and is epsilon
-// rounded down to a multiple of 2⁻³².
+// [MaxEpsilon]. They are made for the multiple of 2⁻³² below it.
 func NewBins[V Value](epsilon float64) (*Bins[V], error) {
 	if !(epsilon >= MinEpsilon && epsilon <= MaxEpsilon) {
 		return nil, fmt.Errorf("timing: epsilon %g is not from %g to %g", epsilon, MinEpsilon, MaxEpsilon)
 	}
-	b := &Bins[V]{epsilon: uint64(math.Ldexp(epsilon, 32))}
+	b := &Bins[V]{asked: epsilon, epsilon: uint64(math.Ldexp(epsilon, 32))}
 	if !isFloat[V]() {
 		b.ints = newIntBins(b.epsilon, 1<<63)
 		b.max = int32(len(b.ints.hi) - 1)
@@ -62,8 +62,8 @@ func NewBins[V Value](epsilon float64) (*Bins[V], error) {
 // Max returns the largest symbol; the smallest, but for [Escape], is −Max.
 func (b *Bins[V]) Max() int32 { return b.max }
 
-// Epsilon returns the relative error of the bins.
-func (b *Bins[V]) Epsilon() float64 { return math.Ldexp(float64(b.epsilon), -32) }
+// Epsilon returns the relative error that the bins were asked for.
+func (b *Bins[V]) Epsilon() float64 { return b.asked }
 
 // Symbol returns the symbol of v.
 func (b *Bins[V]) Symbol(v V) int32 {

@@ -1,0 +1,357 @@
+package timing
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A call is what a codec is given of one.
+type call[V Value] struct {
+	terminal uint32
+	value    V
+}
+
+// callsGen draws calls in phrases, each repeated with values that are near each
+// other, as those of a loop are, and some with any value.
+func callsGen[V Value]() *rapid.Generator[[]call[V]] {
+	terminal := rapid.OneOf(rapid.Uint32Range(0, 7), rapid.Uint32Range(lowTerminals-1, lowTerminals+1), rapid.Uint32())
+	phrase := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) call[V] {
+		return call[V]{terminal.Draw(t, "terminal"), valueGen[V]().Draw(t, "value")}
+	}), 1, 6)
+	return rapid.Custom(func(t *rapid.T) []call[V] {
+		var calls []call[V]
+		for range rapid.IntRange(0, 5).Draw(t, "phrases") {
+			body := phrase.Draw(t, "phrase")
+			r := newRandom(rapid.Uint64().Draw(t, "seed"))
+			for range rapid.IntRange(1, 60).Draw(t, "repeats") {
+				for _, c := range body {
+					c.value += V(float64(c.value) * r.float() / 8)
+					calls = append(calls, c)
+				}
+			}
+		}
+		return calls
+	})
+}
+
+// columns returns terminals and values apart.
+func columns[V Value](calls []call[V]) (terminals []uint32, values []V) {
+	for _, c := range calls {
+		terminals, values = append(terminals, c.terminal), append(values, c.value)
+	}
+	return terminals, values
+}
+
+// encodeBlock encodes calls as one block, and returns it and the values that a
+// decoder is to give back.
+func encodeBlock[V Value](e Encoder[V], calls []call[V]) (block []byte, want []V) {
+	for _, c := range calls {
+		want = append(want, e.Append(c.terminal, c.value))
+	}
+	return e.AppendBlock(nil), want
+}
+
+// equalBits reports whether values are the same to the bit.
+func equalBits[V Value](a, b []V) bool {
+	return slices.EqualFunc(a, b, func(v, w V) bool { return toBits(v) == toBits(w) })
+}
+
+// testCodec checks blocks of any lengths, decoded in portions of any lengths,
+// that an encoder says what a decoder gives back, and the guarantee.
+func testCodec[V Value](t *rapid.T, c Codec[V]) {
+	e := c.NewEncoder()
+	for range rapid.IntRange(1, 4).Draw(t, "blocks") {
+		calls := callsGen[V]().Draw(t, "calls")
+		terminals, values := columns(calls)
+		prefix := rapid.SliceOf(rapid.Byte()).Draw(t, "prefix")
+		var want []V
+		for i, v := range values {
+			want = append(want, e.Append(terminals[i], v))
+		}
+		block := e.AppendBlock(bytes.Clone(prefix))
+		if !bytes.HasPrefix(block, prefix) {
+			t.Fatalf("block %x does not begin with %x", block, prefix)
+		}
+		checkGuarantee(t, c.Guarantee(), want, values)
+		d, err := c.NewDecoder(block[len(prefix):], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []V
+		for len(got) < len(values) {
+			portion := make([]V, rapid.IntRange(0, len(values)-len(got)).Draw(t, "portion"))
+			if err := d.Decode(portion, terminals[len(got):][:len(portion)]); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, portion...)
+		}
+		if !equalBits(got, want) {
+			t.Fatalf("decoded %v, want %v", got, want)
+		}
+		checkParseError(t, d.Decode(make([]V, 1), []uint32{0}), io.ErrUnexpectedEOF)
+	}
+}
+
+// checkParseError checks that err is one of a decoder, for the cause want
+// unless that is nil.
+func checkParseError(t rapid.TB, err, want error) {
+	t.Helper()
+	var e *ParseError
+	if !errors.As(err, &e) || e.Package != "timing" || e.Field == "" || want != nil && !errors.Is(err, want) {
+		t.Fatalf("%v, want a ParseError: %v", err, want)
+	}
+}
+
+func checkGuarantee[V Value](t rapid.TB, g Guarantee, got, values []V) {
+	t.Helper()
+	for i, v := range values {
+		f := float64(v)
+		finite := f-f == 0
+		switch {
+		case toBits(v) == toBits(got[i]):
+		case g == Exact || !finite:
+			t.Fatalf("value %d: %v (%x) became %v (%x)", i, v, toBits(v), got[i], toBits(got[i]))
+		case !within(got[i], v, float64(g)):
+			t.Fatalf("value %d: %v became %v", i, v, got[i])
+		}
+	}
+}
+
+// checkDamaged checks that every prefix of a block, and every block that differs
+// in one bit, is rejected or decoded without panic, and that what is said of a
+// prefix is an error.
+func checkDamaged[V Value](t *testing.T, c Codec[V], calls []call[V]) {
+	t.Helper()
+	terminals, values := columns(calls)
+	block, _ := encodeBlock(c.NewEncoder(), calls)
+	decode := func(block []byte) error {
+		d, err := c.NewDecoder(block, Options{})
+		if err == nil {
+			err = d.Decode(make([]V, len(values)), terminals)
+		}
+		if err != nil {
+			checkParseError(t, err, nil)
+		}
+		return err
+	}
+	for n := range block {
+		if decode(block[:n]) == nil {
+			t.Errorf("accepted the first %d of %d bytes", n, len(block))
+		}
+	}
+	for bit := range len(block) * 8 {
+		bad := bytes.Clone(block)
+		bad[bit/8] ^= 1 << (bit % 8)
+		decode(bad)
+	}
+	if _, err := c.NewDecoder(block, Options{MaxValues: len(values) - 1}); !errors.Is(err, ErrLimit) {
+		t.Errorf("%v, want a block of %d values to exceed a limit of one less", err, len(values))
+	}
+}
+
+// exampleCalls are calls with the values that are hardest to code.
+func exampleCalls[V Value]() []call[V] {
+	var calls []call[V]
+	for i := range uint32(300) {
+		v := V(100 + i%7)
+		switch i % 50 {
+		case 10:
+			v = 0
+		case 20:
+			v = fromBits[V](0x7ff0000000000000)
+		case 30:
+			v = fromBits[V](0x7ff8000000000001)
+		case 40:
+			v = fromBits[V](1 << 63)
+		}
+		calls = append(calls, call[V]{i % 3, v})
+	}
+	return calls
+}
+
+// fuzzDecoder decodes any bytes as a block, and checks that what is accepted
+// whole, and encoded again, is decoded to the same values, and, if the codec has
+// only one encoding of them whatever was before, gives the same bytes.
+func fuzzDecoder[V Value](t *testing.T, c Codec[V], data []byte, unique bool) {
+	const most = 1 << 10
+	d, err := c.NewDecoder(data, Options{MaxValues: most})
+	if err != nil {
+		checkParseError(t, err, nil)
+		return
+	}
+	e := c.NewEncoder()
+	var got, want []V
+	for i := range uint32(most + 1) {
+		var v [1]V
+		if err := d.Decode(v[:], []uint32{i % 3}); err != nil {
+			checkParseError(t, err, nil)
+			if errors.Is(err, ErrCorrupt) {
+				return
+			}
+			break
+		}
+		got = append(got, v[0])
+		want = append(want, e.Append(i%3, v[0]))
+	}
+	if len(got) > most {
+		t.Fatalf("more than %d values", most)
+	}
+	if !equalBits(got, want) {
+		t.Fatalf("values %v became %v when encoded again", got, want)
+	}
+	if again := e.AppendBlock(nil); unique && !bytes.Equal(again, data) {
+		t.Fatalf("%x was encoded again as %x", data, again)
+	}
+}
+
+// checkMemory checks that a decoder of data allocates at most a number of bytes.
+func checkMemory[V Value](t *testing.T, c Codec[V], data []byte, most uint64) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if d, err := c.NewDecoder(data, Options{}); err == nil {
+		_ = d.Decode(make([]V, 1), make([]uint32, 1))
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > most {
+		t.Errorf("decoding %d bytes allocated %d", len(data), got)
+	}
+}
+
+// testRealColumns checks the guarantee of a codec for every value of the
+// recorded runs, and logs the bits per value.
+func testRealColumns(t *testing.T, c Codec[int64], columns ...string) {
+	for _, name := range columns {
+		sizes := newSizes()
+		for _, r := range realRanks(t) {
+			values := r.column(name)
+			e := c.NewEncoder()
+			size := 0
+			for i := 0; i < len(values); i += 1 << 16 {
+				n := min(len(values)-i, 1<<16)
+				want := make([]int64, n)
+				for k := range want {
+					want[k] = e.Append(r.terminals[i+k], values[i+k])
+				}
+				block := e.AppendBlock(nil)
+				size += len(block)
+				checkFast(t, c.Guarantee(), want, values[i:][:n])
+				got := make([]int64, n)
+				d, err := c.NewDecoder(block, Options{})
+				if err == nil {
+					err = d.Decode(got, r.terminals[i:][:n])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s %s: decoded differently", r.run, r.rank)
+				}
+			}
+			sizes.add(r.run, len(values), size)
+		}
+		t.Logf("%s %s: %v bits per value", c.Name(), name, sizes)
+	}
+}
+
+// checkFast is checkGuarantee in float64, with room for what that rounds.
+func checkFast(t *testing.T, g Guarantee, got, values []int64) {
+	t.Helper()
+	for i, v := range values {
+		if math.Abs(float64(got[i]-v)) > float64(g)*math.Abs(float64(v))*(1+1e-12) {
+			t.Fatalf("value %d: %d became %d", i, v, got[i])
+		}
+	}
+}
+
+// sizes sums the sizes of columns by run.
+type sizes struct {
+	runs   []string
+	values map[string]int
+	bytes  map[string]int
+}
+
+func newSizes() *sizes { return &sizes{values: make(map[string]int), bytes: make(map[string]int)} }
+
+func (s *sizes) add(run string, values, bytes int) {
+	if s.values[run] == 0 {
+		s.runs = append(s.runs, run)
+	}
+	s.values[run] += values
+	s.bytes[run] += bytes
+}
+
+// bits returns the bits per value of a run.
+func (s *sizes) bits(run string) float64 { return float64(8*s.bytes[run]) / float64(s.values[run]) }
+
+func (s *sizes) String() string {
+	var b bytes.Buffer
+	for _, run := range s.runs {
+		fmt.Fprintf(&b, "%s %.3f  ", run, s.bits(run))
+	}
+	return b.String()
+}
+
+// benchmarkCodec measures both directions on the durations of the recorded run
+// lu.W.8, or where they are missing on random ones.
+func benchmarkCodec(b *testing.B, c Codec[int64]) {
+	terminals, values := make([]uint32, 1<<16), make([]int64, 1<<16)
+	r := newRandom(1)
+	for i := range values {
+		terminals[i], values[i] = uint32(r.next()%40), int64(math.Exp(r.float()*4+5))
+	}
+	if ranks, err := readReal(); err == nil {
+		for _, r := range ranks {
+			if r.run == "lu.W.8" {
+				n := min(len(r.terminals), 1<<16)
+				terminals, values = r.terminals[:n], r.durations[:n]
+				break
+			}
+		}
+	}
+	e := c.NewEncoder()
+	var block []byte
+	report := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(values)), "ns/value")
+		b.ReportMetric(float64(8*len(block))/float64(len(values)), "bits/value")
+		b.ReportMetric(0, "ns/op")
+	}
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for i, v := range values {
+				e.Append(terminals[i], v)
+			}
+			block = e.AppendBlock(block[:0])
+		}
+		report(b)
+	})
+	b.Run("decode", func(b *testing.B) {
+		if len(block) == 0 { // the other benchmark was left out
+			for i, v := range values {
+				e.Append(terminals[i], v)
+			}
+			block = e.AppendBlock(nil)
+		}
+		got := make([]int64, len(values))
+		b.ReportAllocs()
+		for b.Loop() {
+			d, err := c.NewDecoder(block, Options{})
+			if err == nil {
+				err = d.Decode(got, terminals)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		report(b)
+	})
+}
