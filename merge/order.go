@@ -2,10 +2,13 @@ package merge
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -45,7 +48,7 @@ func compareFunctions(f, g cst.Function) int {
 
 // interleaving returns the order of the calls of all ranks, or nil if they stand
 // rank by rank. Ranks of which no order is known stand one by one, and orders in
-// that of their first ranks.
+// that of their lowest ranks.
 func (a *Accumulator) interleaving() (*sequitur.Grammar, error) {
 	if len(a.orders) == 0 {
 		return nil, nil
@@ -75,8 +78,16 @@ func (a *Accumulator) interleaving() (*sequitur.Grammar, error) {
 	if len(blocks) == 1 && len(calls) == 0 {
 		return a.orders[0], nil
 	}
-	for rank := range calls {
+	var n uint64
+	for _, g := range a.orders {
+		n = wire.AddSat(n, g.Len())
+	}
+	for rank, own := range calls {
+		n = wire.AddSat(n, own)
 		blocks = append(blocks, block{first: rank})
+	}
+	if n > math.MaxInt64 {
+		return nil, errors.New("merge: an interleaving of more than 2⁶³−1 calls")
 	}
 	slices.SortFunc(blocks, func(x, y block) int { return x.first - y.first })
 	var b sequitur.Builder

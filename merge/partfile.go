@@ -161,24 +161,30 @@ func (p *partReader) readTexts() error {
 }
 
 func (p *partReader) readShapes() error {
+	var ranks []spans
+	n := 0 // ranks so far
 	for i := range p.shapes {
 		err := readSection(p.file, KindShape, uint64(i), func(data []byte) error {
-			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a}
+			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: maxPartRanks - n}
 			s, key, err := d.shape()
 			if err != nil {
 				return err
 			}
-			ranks, disjoint := p.a.ranks.union(s.ranks)
-			if _, ok := p.a.shapes[key]; ok || !disjoint {
-				return corrupt("a shape or a rank occurs twice")
+			if _, ok := p.a.shapes[key]; ok {
+				return corrupt("the shape occurs twice")
 			}
-			p.a.ranks = ranks
+			ranks = append(ranks, s.ranks)
+			n += s.ranks.len()
 			p.a.put(key, s)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
+	}
+	var twice int
+	if p.a.ranks, twice = unionOf(ranks); twice >= 0 {
+		return &SectionError{KindPart, 0, -1, corrupt("rank %d is of two shapes", twice)}
 	}
 	return nil
 }
@@ -203,7 +209,8 @@ func (p *partReader) readOrders() error {
 // A shapeParser decodes a shape.
 type shapeParser struct {
 	wire.Decoder
-	a *Accumulator
+	a    *Accumulator
+	most int // ranks
 }
 
 func (p *shapeParser) shape() (*shape, digest, error) {
@@ -276,7 +283,7 @@ func (p *shapeParser) ranks() spans {
 	case set.Len() == 0 || int(set.At(set.Len()-1)) >= p.a.size:
 		p.Corrupt(at, "ranks", "%v in a run of %d", set, p.a.size)
 		return nil
-	case set.Len() > maxPartRanks-p.a.ranks.len():
+	case set.Len() > p.most:
 		p.Limit(at, "ranks", "more than %d", maxPartRanks)
 		return nil
 	}

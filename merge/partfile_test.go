@@ -48,8 +48,8 @@ func TestRefusePart(t *testing.T) {
 		{"InterleavingMissing", head(func(f *forgedFile) { f.orders = "\x02" }), KindInterleaving, 1, true, ErrCorrupt, "no such section"},
 		{"TextsTooMany", []section{{KindTexts, 0, "\x02\x00"}}, KindTexts, 0, false, ErrCorrupt, "texts at offset 0"},
 		{"TextTwice", []section{{KindTexts, 0, "\x02\x01a\x01a"}}, KindTexts, 0, false, ErrCorrupt, "a text occurs twice"},
-		{"ShapeTwice", append(head(func(f *forgedFile) { f.shapes = "\x02" }), section{KindShape, 1, same.shape()}), KindShape, 1, false, ErrCorrupt, "a shape or a rank occurs twice"},
-		{"RankTwice", append(head(func(f *forgedFile) { f.shapes = "\x02" }), section{KindShape, 1, other.shape()}), KindShape, 1, false, ErrCorrupt, "a shape or a rank occurs twice"},
+		{"ShapeTwice", append(head(func(f *forgedFile) { f.shapes = "\x02" }), section{KindShape, 1, same.shape()}), KindShape, 1, false, ErrCorrupt, "the shape occurs twice"},
+		{"RankTwice", append(head(func(f *forgedFile) { f.shapes = "\x02" }), section{KindShape, 1, other.shape()}), KindPart, 0, false, ErrCorrupt, "rank 2 is of two shapes"},
 		{"InterleavingBroken", []section{{KindInterleaving, 0, huge}}, KindInterleaving, 0, false, ErrCorrupt, "rules at offset 0"},
 		{"InterleavingRankByRank", []section{{KindInterleaving, 0, encoded(0, 0, 0, 2, 2, 2)}}, KindInterleaving, 0, false, ErrCorrupt, "the order is rank by rank"},
 	}

@@ -31,11 +31,16 @@ type Trace struct {
 	grammars func() (*grammars, error)
 	mu       sync.Mutex
 	shapes   map[int]*Shape
+	symbols  int         // of the grammars of these
 	columns  map[int]any // columns and matrices that were read
 }
 
-// maxShapes is how many shapes a Trace keeps in memory once they are read.
-const maxShapes = 64
+// A Trace keeps this many shapes in memory once they are read, and no more than
+// one if their grammars have more symbols.
+const (
+	maxShapes  = 64
+	maxSymbols = 1 << 20
+)
 
 // Open reads what a trace says of the run as a whole. It does not miss sections
 // that hold columns or grammars, which reading a rank does, nor an interleaving,

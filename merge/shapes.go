@@ -41,10 +41,14 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 		return nil, err
 	}
 	s = &Shape{t.sets[number], g, t, number, g.FirstUse()}
+	if err := t.signatures.checkSlots(s.signatures); err != nil {
+		return nil, &SectionError{KindSignatures, 0, -1, err}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.shapes) >= maxShapes {
+	if t.symbols += g.Symbols(); len(t.shapes) >= maxShapes || t.symbols > maxSymbols {
 		clear(t.shapes)
+		t.symbols = g.Symbols()
 	}
 	t.shapes[number] = s
 	return s, nil

@@ -1,22 +1,28 @@
 package merge
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Limits of what is read of signatures.
 const (
-	maxSignatures = 1 << 22
-	maxIndex      = 1 << 24 // numbers kept to find a value among those written in the same way
-	maxSlots      = 1 << 24 // of a signature
+	maxSignatures   = 1 << 22
+	maxIndex        = 1 << 24 // numbers looked at one by one, such as lengths of arrays
+	maxSlots        = 1 << 24 // of a signature
+	maxDomainShapes = 1 << 22 // of all domains together
+	maxPartSlots    = 1 << 26 // of all signatures of a rank, arrays included
 )
 
 // A signatureTable reads the signatures of a trace.
 type signatureTable struct {
+	declared  []cst.Function
 	functions []uint32 // of each signature
 	indexes   []uint32 // of each signature, among those of its function
 	groups    []group  // by function
@@ -30,6 +36,7 @@ type signatureTable struct {
 // A group reads the signatures of one function.
 type group struct {
 	params  []paramReader
+	scalars int     // slots of each signature that are in no array
 	masks   numbers // of the slots with streams, if there are any in the trace
 	lengths []int   // of the arrays of all signatures
 	starts  []int   // of the lengths of each signature, and the end
@@ -66,15 +73,14 @@ type columnPlace struct {
 type signatureParser struct {
 	wire.Decoder
 	signatureTable
-	declared []cst.Function
-	elastic  bool // there are streams
-	indexed  int  // numbers in indexes of slots
+	elastic bool // there are streams
+	indexed int  // numbers that were looked at one by one
 }
 
 // parseSignatures decodes the section of the signatures of a run of size ranks
 // and of shapes of the ranks sets.
 func parseSignatures(data []byte, declared []cst.Function, sets []rankenc.Set, size int) (*signatureTable, error) {
-	p := signatureParser{Decoder: wire.NewDecoder("merge", data), declared: declared}
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), signatureTable: signatureTable{declared: declared}}
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
@@ -134,7 +140,7 @@ func (p *signatureParser) numbers(n int) numbers {
 }
 
 func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
-	n := p.Count("domains", 1)
+	n, all := p.Count("domains", 1), 0
 	for i := 0; i < n && p.Err() == nil; i++ {
 		at := p.Offset()
 		shapes := rankenc.DecodeSet(&p.Decoder)
@@ -145,7 +151,11 @@ func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
 			p.Corrupt(at, "domain", "of shapes %v of %d", shapes, len(sets))
 			return
 		}
-		var of []rankenc.Set
+		if all += shapes.Len(); all > maxDomainShapes {
+			p.Limit(at, "domain", "more than %d shapes", maxDomainShapes)
+			return
+		}
+		of := make([]rankenc.Set, 0, shapes.Len())
 		for _, s := range shapes.All() {
 			of = append(of, sets[s])
 		}
@@ -200,6 +210,7 @@ func (p *signatureParser) group(f cst.Function, n int) group {
 	if hasArrays(f) {
 		g = p.lengths(f, n)
 	}
+	next := slices.Clone(g.starts) // of the lengths of each signature that are to come
 	if p.elastic {
 		g.masks = p.masks(f, n)
 	}
@@ -208,13 +219,14 @@ func (p *signatureParser) group(f cst.Function, n int) group {
 			break
 		}
 		if param.Type.Kind == cst.KindArray {
-			g.params = append(g.params, p.matrices(&g, f, len(g.params), n))
+			g.params = append(g.params, p.matrices(&g, param.Type, next, n))
 			continue
 		}
 		var r paramReader
 		for range layout(nil, param.Type, nil) {
 			r.slots = append(r.slots, p.slot(n))
 		}
+		g.scalars += len(r.slots)
 		g.params = append(g.params, r)
 	}
 	return g
@@ -246,7 +258,7 @@ func (p *signatureParser) lengths(f cst.Function, n int) group {
 		return group{}
 	}
 	column := p.numbers(int(total))
-	if p.Err() != nil {
+	if p.look(at, "lengths", int(total)); p.Err() != nil {
 		return group{}
 	}
 	g := group{lengths: make([]int, 0, total), starts: make([]int, 0, n+1)}
@@ -276,8 +288,16 @@ func (p *signatureParser) lengths(f cst.Function, n int) group {
 	return g
 }
 
+// look counts numbers that are to be looked at one by one.
+func (p *signatureParser) look(at int, field string, n int) {
+	if p.indexed += n; p.indexed > maxIndex {
+		p.Limit(at, field, "more than %d numbers", maxIndex)
+	}
+}
+
 // countSlots adds the number of slots of a value of type t to n, and reports
-// whether the lengths of its arrays are there and n is at most maxSlots.
+// whether the lengths of its arrays are there and n is at most maxSlots. It takes
+// time in proportion to the lengths, not to the slots.
 func countSlots(n int, t cst.Type, lengths *[]int) (int, bool) {
 	switch t.Kind {
 	case cst.KindPointer, cst.KindStatus:
@@ -288,6 +308,11 @@ func countSlots(n int, t cst.Type, lengths *[]int) (int, bool) {
 		}
 		k := (*lengths)[0]
 		*lengths = (*lengths)[1:]
+		if t.Elem.Kind != cst.KindArray {
+			of, _ := countSlots(0, *t.Elem, nil)
+			n += k * of // at most 3·2²⁴ more
+			return n, n <= maxSlots
+		}
 		for range k {
 			var ok bool
 			if n, ok = countSlots(n, *t.Elem, lengths); !ok {
@@ -299,19 +324,42 @@ func countSlots(n int, t cst.Type, lengths *[]int) (int, bool) {
 	return n + 1, n+1 <= maxSlots
 }
 
-// matrices reads the numbers of the matrices of an array parameter.
-func (p *signatureParser) matrices(g *group, f cst.Function, param, n int) paramReader {
+// checkSlots checks that signatures do not have more slots than a rank may have:
+// a few bytes can stand for many.
+func (t *signatureTable) checkSlots(signatures []sequitur.Symbol) error {
+	slots := 0
+	for _, n := range signatures {
+		g, i := &t.groups[t.functions[n]], t.indexes[n]
+		if slots += g.scalars; g.starts != nil {
+			rest := g.lengths[g.starts[i]:g.starts[i+1]]
+			slots += len(rest)
+			for k := 0; len(rest) > 0; k++ {
+				if typ := t.declared[t.functions[n]].Params[k].Type; typ.Kind == cst.KindArray {
+					of, _ := countSlots(0, typ, &rest)
+					slots += of
+				}
+			}
+		}
+		if slots > maxPartSlots {
+			return fmt.Errorf("merge: %w: a rank has more than %d values in its signatures", ErrLimit, maxPartSlots)
+		}
+	}
+	return nil
+}
+
+// matrices reads the numbers of the matrices of an array parameter of type t.
+// Next are the places of its lengths, and then of those of the next parameter.
+func (p *signatureParser) matrices(g *group, t cst.Type, next []int, n int) paramReader {
 	r := paramReader{index: make([]uint32, n)}
 	count := 0
 	for i := range n {
-		rest := g.lengths[g.starts[i]:g.starts[i+1]]
-		for _, q := range f.Params[:param] {
-			countSlots(0, q.Type, &rest)
-		}
+		rest := g.lengths[next[i]:g.starts[i+1]]
+		before := len(rest)
 		r.index[i] = uint32(count)
-		if slots, _ := countSlots(0, f.Params[param].Type, &rest); slots > 0 {
+		if slots, _ := countSlots(0, t, &rest); slots > 0 {
 			count++
 		}
+		next[i] += before - len(rest)
 	}
 	at := p.Offset()
 	r.matrices = p.numbers(count)
@@ -321,12 +369,18 @@ func (p *signatureParser) matrices(g *group, f cst.Function, param, n int) param
 
 // checkColumns checks that the numbers are those of columns, or of matrices.
 func (p *signatureParser) checkColumns(at int, n numbers, matrix bool) {
-	if p.Err() != nil {
+	if p.Err() != nil || n.Len() == 0 {
 		return
+	}
+	_, constant := constantOf(n)
+	if !constant {
+		p.look(at, "column", n.Len())
 	}
 	for _, v := range n.All() {
 		if v < 0 || v >= int64(len(p.columns)) || p.columns[v].matrix != matrix {
 			p.Corrupt(at, "column", "%d is none of the %d columns that could be here", v, len(p.columns))
+		}
+		if constant || p.Err() != nil {
 			return
 		}
 	}
@@ -344,8 +398,7 @@ func (p *signatureParser) slot(n int) slotReader {
 	if all, ok := constantOf(r.written); ok && all >= 0 && all <= writtenExpr {
 		counts[all] = n
 	} else {
-		if p.indexed += n; p.indexed > maxIndex {
-			p.Limit(at, "slot", "more than %d numbers", maxIndex)
+		if p.look(at, "slot", n); p.Err() != nil {
 			return r
 		}
 		r.index = make([]uint32, n)

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -131,4 +132,24 @@ func (s spans) union(t spans) (union spans, disjoint bool) {
 		union = union.add(p.first, p.last)
 	}
 	return union, true
+}
+
+// unionOf returns the ranks of all of list, and the first that is twice in them,
+// or −1. It takes time in proportion to the spans, and to sort them.
+func unionOf(list []spans) (union spans, twice int) {
+	for _, s := range list {
+		union = append(union, s...)
+	}
+	slices.SortFunc(union, func(p, q span) int { return cmp.Compare(p.first, q.first) })
+	all := union
+	union = union[:0] // is never longer than what was read of all
+	last := int32(-1)
+	for _, p := range all {
+		if p.first <= last {
+			return nil, int(p.first)
+		}
+		last = p.last
+		union = union.add(int(p.first), int(p.last))
+	}
+	return union, -1
 }

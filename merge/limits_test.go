@@ -1,0 +1,287 @@
+package merge
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// openOnly opens a file, but reads no rank.
+func openOnly(f *format.Reader) error {
+	_, err := Open(f)
+	return err
+}
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// alone returns a trace of one rank, one shape and one call, and of functions of
+// which the signatures are still to be forged.
+func alone(functions ...cst.Function) forgedTrace {
+	return forgedTrace{
+		ranks: "\x01", source: "\x00", flags: "\x00", shapes: "\x01\x02\x00\x00", functions: functionsOf(functions...),
+		grammars: sharedGrammars(orderOf(0)),
+	}
+}
+
+func (f forgedTrace) file(t testing.TB) []byte { return forge(t, present(f.sections()...)...) }
+
+// manyParams returns a function with n parameters of a type.
+func manyParams(n int, typ cst.Type) cst.Function {
+	f := cst.Function{Name: "f"}
+	for range n {
+		f.Params = append(f.Params, cst.Param{Type: typ})
+	}
+	return f
+}
+
+// countTo returns a grammar of 0, 1, … n−1.
+func countTo(n int) *sequitur.Grammar {
+	var b sequitur.Builder
+	for i := range n {
+		b.Append(sequitur.Symbol(i))
+	}
+	return b.Finish()
+}
+
+// oneLong returns n lengths of arrays of arrays: those of one that has as many
+// elements as there can be, all of them empty, and of others that have none.
+func oneLong(n, others uint64) string {
+	return uvarint(n) + "\x20\x02" + uvarint(2*(n-1-others)) + "\x00" + uvarint(2*(n-1-others)-1)
+}
+
+// TestTraceLimits checks that a small file takes little memory, or as much as a
+// limit says. What these files once took is seconds to years.
+func TestTraceLimits(t *testing.T) {
+	integers := cst.ArrayOf(cst.Type{Kind: cst.KindInt})
+	const none = "\x00\x00" // domains and columns
+	tests := []struct {
+		name string
+		file func() forgedTrace
+		read func(*format.Reader) error
+		most uint64 // bytes
+		want error
+	}{
+		{"Signatures", func() forgedTrace {
+			f := alone(barrier)
+			f.signatures = uvarint(maxSignatures<<1) + c0 + none
+			return f
+		}, readTrace, 40 << 20, nil},
+		{"LongArrays", func() forgedTrace { // 2⁴⁴ elements
+			f := alone(vector)
+			f.signatures = uvarint(1<<20<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
+			f.vectorLengths = uvarint(1<<20) + "\x00" + uvarint(2*maxSlots) + c0
+			f.inline = "\x03" + uvarint(maxSlots) + c0
+			return f
+		}, openOnly, 64 << 20, nil},
+		{"NestedArrays", func() forgedTrace { // in each of many parameters
+			f := alone(manyParams(1000, cst.ArrayOf(integers)))
+			f.signatures = uvarint(1<<1) + c0 + none
+			f.vectorLengths = oneLong(1<<20, 999) + strings.Repeat(c0, 1000)
+			return f
+		}, openOnly, 24 << 20, nil},
+		{"LengthsOfManyFunctions", func() forgedTrace {
+			list := []cst.Function{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+			for i := range list {
+				list[i].Params = manyParams(1, cst.ArrayOf(integers)).Params
+			}
+			f := alone(list...)
+			f.signatures = uvarint(3<<1) + ascending + none
+			f.vectorLengths = strings.Repeat(oneLong(maxIndex/2+1, 0)+c0, 3)
+			return f
+		}, openOnly, 256 << 20, ErrLimit},
+		{"ColumnNumbers", func() forgedTrace { // one of two columns, by 1 bit of the position
+			f := alone(manyParams(5, cst.Type{Kind: cst.KindInt}))
+			f.signatures = uvarint(maxSignatures<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
+			f.sendValues = strings.Repeat(c2+"\x06\x01\x00\x02\x00", 5)
+			f.inline = c0 + c1
+			return f
+		}, openOnly, 64 << 20, ErrLimit},
+		{"Domains", func() forgedTrace {
+			const shapes = 2100
+			f := alone(barrier)
+			f.ranks, f.shapes = uvarint(shapes), uvarint(shapes)
+			for i := range shapes {
+				f.shapes += "\x02" + uvarint(uint64(i)<<2) + "\x00"
+			}
+			f.signatures = uvarint(1<<1) + c0 + uvarint(shapes) + strings.Repeat("\x02\x00"+uvarint(shapes-1), shapes)
+			return f
+		}, openOnly, 400 << 20, ErrLimit},
+		{"Parameters", func() forgedTrace { // 2²⁶ and some values of a rank
+			f := alone(manyParams(1<<10, cst.Type{Kind: cst.KindInt}))
+			f.signatures = uvarint((1<<16+1)<<1) + c0 + none
+			f.sendValues = strings.Repeat(c0+ascending, 1<<10)
+			f.grammars = sharedGrammars(countTo(1<<16 + 1))
+			return f
+		}, readTrace, 64 << 20, ErrLimit},
+		{"ValuesOfArrays", func() forgedTrace {
+			f := alone(vector)
+			f.signatures = uvarint(5<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
+			f.vectorLengths = uvarint(5) + "\x00" + uvarint(2*maxSlots) + c0
+			f.inline = "\x03" + uvarint(maxSlots) + c0
+			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 4))
+			return f
+		}, readTrace, 1 << 20, ErrLimit},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			file := tt.file().file(t)
+			var err error
+			if got := allocated(func() { err = tt.read(container(t, file)) }); got > tt.most {
+				t.Errorf("%d bytes of file allocated %d bytes, want at most %d", len(file), got, tt.most)
+			}
+			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
+				t.Errorf("%d bytes of file: err = %v, want %v", len(file), err, tt.want)
+			}
+		})
+	}
+}
+
+// TestPartLimits checks the memory that part files take that claim many ranks.
+func TestPartLimits(t *testing.T) {
+	const ranks = 1 << 20
+	f := forgedFile{
+		size: uvarint(maxRanks), sources: "\x00", shapes: "\x01", orders: "\x00", functions: functionsOf(barrier),
+		ranks: "\x02" + uvarint(4000<<2|1) + "\x00\x00" + uvarint(ranks-2), // every other one
+		forms: "\x01\x00", grammar: encoded(0),
+	}
+	sections := []section{{KindPart, 0, f.part()}, {KindShape, 0, f.shape()}}
+	for i := range 1000 { // in descending order, below
+		g := f
+		g.ranks = "\x02" + uvarint(uint64(2000-2*i)<<2) + "\x00"
+		enc, _ := repeatCall(0, uint64(i+2), barrier).Grammar.MarshalBinary()
+		g.grammar = string(enc)
+		sections = append(sections, section{KindShape, uint64(i + 1), g.shape()})
+	}
+	for _, n := range []int{0, 1000} {
+		f.shapes = uvarint(uint64(n) + 1)
+		sections[0].content = f.part()
+		file := forge(t, sections[:n+2]...)
+		var a *Accumulator
+		got := allocated(func() { a = mustRead(t, file) })
+		if a.Ranks() != ranks+n || got > 128*ranks {
+			t.Errorf("%d bytes of file with %d ranks allocated %d bytes", len(file), a.Ranks(), got)
+		}
+	}
+}
+
+// TestShapesKept checks that a trace does not keep many grammars that a small
+// file stands for.
+func TestShapesKept(t *testing.T) {
+	const shapes, symbols = 10, 1 << 17
+	f := alone(barrier)
+	f.ranks, f.shapes = uvarint(shapes), uvarint(shapes)
+	for i := range shapes {
+		f.shapes += "\x02" + uvarint(uint64(i)<<2) + "\x00"
+	}
+	f.signatures = uvarint(symbols<<1) + c0 + "\x00\x00"
+	list := make([]*sequitur.Grammar, shapes)
+	for i := range list {
+		list[i] = countTo(symbols)
+		if i > 0 {
+			list[i] = list[0]
+		}
+	}
+	forest := sequitur.NewForest(list)
+	f.grammars = sharedOf(forest)
+	var pieces string
+	for i := range shapes {
+		pieces += string(forest.AppendMember(nil, i))
+	}
+	trace := open(t, forge(t, append(present(f.sections()...), section{KindGrammars, 1, pieces})...))
+	held := 0
+	for i := range shapes {
+		if _, err := trace.Shape(i); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, s := range trace.shapes {
+			n += s.Grammar.Symbols()
+		}
+		held = max(held, n)
+	}
+	if held > maxSymbols || len(trace.shapes) == 0 {
+		t.Errorf("%d symbols are kept, more than %d", held, maxSymbols)
+	}
+}
+
+// sharedOf returns the shared piece of a forest, and the sizes of the others.
+func sharedOf(forest *sequitur.Forest) string {
+	first := string(forest.AppendShared(nil))
+	for i := range forest.Len() {
+		if p := forest.AppendMember(nil, i); len(p) > 0 {
+			first += uvarint(uint64(len(p)))
+		}
+	}
+	return first
+}
+
+// TestOpenMemory checks that opening a trace and reading a rank allocates nothing
+// by the number of ranks it has.
+func TestOpenMemory(t *testing.T) {
+	file := write(t, Run{Ranks: maxRanks}, []Part{oneCall(maxRanks-1, barrier)})
+	var rank int
+	got := allocated(func() {
+		trace := open(t, file)
+		rank, _ = trace.Active(0)
+		readPart(t, trace, rank-1)
+		readPart(t, trace, rank)
+	})
+	if rank != maxRanks-1 || got > 64<<10 {
+		t.Errorf("%d bytes of file allocated %d bytes, rank %d", len(file), got, rank)
+	}
+}
+
+// TestHugeLoops checks that the cost of writing and reading depends on neither
+// the number of calls nor that of ranks.
+func TestHugeLoops(t *testing.T) {
+	const calls = 1 << 61
+	var size int
+	got := allocated(func() {
+		var a Accumulator
+		for _, rank := range []int{0, 1, 2, 3, maxRanks - 1} {
+			if err := a.Add(repeatCall(rank, calls, send, cst.Rank(int64(rank)+1))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := traceFile(t, &a)
+		size = len(file)
+		p := readPart(t, open(t, file), maxRanks-1)
+		if p.Grammar.Len() != calls {
+			t.Errorf("%d calls", p.Grammar.Len())
+		}
+	})
+	if got > 100<<20 || size > 250 { // a compressor takes some 50 MiB
+		t.Errorf("%d bytes allocated, a file of %d bytes", got, size)
+	}
+}
+
+// TestOrderTooLong checks that an interleaving that cannot be is an error.
+func TestOrderTooLong(t *testing.T) {
+	var a Accumulator
+	for rank := range 3 {
+		if err := a.Add(repeatCall(rank, 1<<62, barrier)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rank := 3; rank < 5; rank++ {
+		a.Add(repeatCall(rank, 2, barrier))
+	}
+	if err := a.Describe(Run{Interleaving: orderOf(3, 4, 3, 4)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Write(new(strings.Builder)); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
+		t.Errorf("err = %v", err)
+	}
+}
