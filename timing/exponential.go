@@ -39,6 +39,7 @@ type exponentialEncoder[V Value] struct {
 	bins    *Bins[V]
 	symbols []int32 // of the block, Max+1 for values that escape
 	escapes []V
+	packed  bitWriter // empty between groups
 }
 
 func (e *exponentialEncoder[V]) Append(_ uint32, v V) V {
@@ -59,7 +60,7 @@ func (e *exponentialEncoder[V]) AppendBlock(dst []byte) []byte {
 	}
 	for rest := e.symbols; len(rest) > 0; {
 		n := min(len(rest), groupLen)
-		dst = appendGroup(dst, rest[:n])
+		dst = appendGroup(dst, &e.packed, rest[:n])
 		rest = rest[n:]
 	}
 	e.symbols, e.escapes = e.symbols[:0], e.escapes[:0]
@@ -67,8 +68,8 @@ func (e *exponentialEncoder[V]) AppendBlock(dst []byte) []byte {
 }
 
 // appendGroup appends the least of the symbols, the width of their distances
-// from it, and these, packed from the least significant bit of each byte on.
-func appendGroup(dst []byte, symbols []int32) []byte {
+// from it, and these, packed with w.
+func appendGroup(dst []byte, w *bitWriter, symbols []int32) []byte {
 	least, most := symbols[0], symbols[0]
 	for _, s := range symbols {
 		least, most = min(least, s), max(most, s)
@@ -76,21 +77,10 @@ func appendGroup(dst []byte, symbols []int32) []byte {
 	width := bits.Len32(uint32(most - least))
 	dst = wire.AppendVarint(dst, int64(least))
 	dst = append(dst, byte(width))
-	var pending uint64
-	have := 0 // bits of pending; at most 31 before a symbol
 	for _, s := range symbols {
-		pending |= uint64(uint32(s-least)) << have
-		if have += width; have >= 32 {
-			dst = wire.AppendUint32(dst, uint32(pending))
-			pending >>= 32
-			have -= 32
-		}
+		w.write(uint32(s-least), width)
 	}
-	for ; have > 0; have -= 8 {
-		dst = append(dst, byte(pending))
-		pending >>= 8
-	}
-	return dst
+	return append(dst, w.finish()...)
 }
 
 // NewDecoder returns a Decoder of a block.

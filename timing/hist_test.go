@@ -1,0 +1,136 @@
+package timing
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func newHIST[V Value](t rapid.TB, o HISTOptions) *HIST[V] {
+	c, err := NewHIST[V](o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestHIST(t *testing.T) {
+	for _, o := range []HISTOptions{{}, {Epsilon: 0.001, Samples: 1, Bits: 1}, {Epsilon: 0.3, Samples: 10, Bits: 12}} {
+		i, f := newHIST[int64](t, o), newHIST[float64](t, o)
+		t.Run(i.Name()+"/int64", rapid.MakeCheck(func(t *rapid.T) { testCodec(t, i) }))
+		t.Run(i.Name()+"/float64", rapid.MakeCheck(func(t *rapid.T) { testCodec(t, f) }))
+	}
+	for _, o := range []HISTOptions{{Epsilon: -1}, {Samples: -1}, {Samples: 1<<16 + 1}, {Bits: -1}, {Bits: 13}} {
+		if _, err := NewHIST[int64](o); err == nil {
+			t.Errorf("accepted %+v", o)
+		}
+	}
+	if got, want := newHIST[int64](t, HISTOptions{}).Name(), "hist,epsilon=0.1,samples=100,bits=5"; got != want {
+		t.Errorf("name is %s, want %s", got, want)
+	}
+}
+
+// TestHISTCodes checks which symbols have codes, and how many bits these have.
+func TestHISTCodes(t *testing.T) {
+	for _, c := range []struct {
+		samples []int32
+		bits    int
+		table   []int32
+		width   int
+	}{
+		{nil, 3, nil, 0},
+		{[]int32{Escape}, 3, nil, 0},
+		{[]int32{5}, 3, []int32{5}, 0},
+		{[]int32{-5, 5, 7}, 3, []int32{-5, 5, 7}, 2},
+		{[]int32{9, 8, 8, 3, 3, 5}, 1, []int32{3, 8}, 1},
+		{[]int32{9, 8, 3, 5}, 1, []int32{3, 5}, 1},
+	} {
+		codes := newHistCodes(c.samples, c.bits)
+		if len(codes.table) != len(c.table) || codes.width != c.width {
+			t.Errorf("codes of %v are %v of %d bits, want %v of %d", c.samples, codes.table, codes.width, c.table, c.width)
+			continue
+		}
+		for i, s := range c.table {
+			if codes.code(s) != int32(i) {
+				t.Errorf("code of %d is %d, want %d", s, codes.code(s), i)
+			}
+		}
+		if codes.code(100) != -1 {
+			t.Errorf("100 has code %d", codes.code(100))
+		}
+	}
+}
+
+func TestHISTReal(t *testing.T) {
+	testRealColumns(t, newHIST[int64](t, HISTOptions{}), "duration", "gap", "interval")
+}
+
+func TestHISTDamaged(t *testing.T) {
+	checkDamaged(t, newHIST[int64](t, HISTOptions{Samples: 10}), exampleCalls[int64]())
+	checkDamaged(t, newHIST[float64](t, HISTOptions{Samples: 10}), exampleCalls[float64]())
+}
+
+func TestHISTErrors(t *testing.T) {
+	c := newHIST[int64](t, HISTOptions{Bits: 2})
+	for _, tt := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"TooMany", "\xff\xff\xff\x7f", 0, ErrLimit},
+		{"TooManyClusters", "\x02\x02\x01\x00\x01\x04", 1, ErrCorrupt},
+		{"TooFewValues", "\x03\x01\x02\x00\x02\x04\x06", 1, ErrCorrupt},
+		{"EmptyCluster", "\x02\x02\x00\x00\x00\x02\x00\x02\x04\x06", 2, ErrCorrupt},
+		{"TooManySamples", "\x02\x01\x03\x00\x02\x04\x06\x08", 2, ErrCorrupt},
+		{"TooManyCoded", "\x02\x01\x01\x02\x02\x04\x06\x08", 3, ErrCorrupt},
+		{"TooManyEscapes", "\x02\x01\x00\x02\x03\x01\x02\x00\x00", 4, ErrCorrupt},
+		{"TableTooLarge", "\x02\x01\x00\x02\x00\x05\x02\x02\x02\x02\x02\x00\x00", 5, ErrCorrupt},
+		{"SymbolTooLarge", "\x02\x01\x00\x02\x00\x01\xb2\x03\x00\x00", 6, ErrCorrupt},
+		{"SymbolTooLargeLater", "\x02\x01\x00\x02\x00\x02\xb0\x03\x00\x00\x00", 8, ErrCorrupt},
+		{"NoCodes", "\x02\x01\x00\x02\x01\x00\x00\x01\x02", 2, ErrCorrupt},
+		{"Padding", "\x02\x01\x00\x02\x00\x01\x02\x04\x00", 7, ErrCorrupt},
+		{"UndeclaredEscape", "\x02\x01\x00\x02\x00\x01\x02\x01\x00", 9, io.ErrUnexpectedEOF},
+		{"UnusedEscape", "\x02\x01\x00\x02\x01\x01\x02\x00\x01\x02", 9, ErrCorrupt},
+		{"CodeTooLarge", "\x02\x01\x00\x02\x00\x03\x02\x00\x00\x06\x00", 9, ErrCorrupt},
+		{"KeptTooShort", "\x02\x01\x02\x00\x01\x04\x06", 2, ErrCorrupt},
+		{"KeptTooLong", "\x02\x01\x02\x00\x03\x04\x06\x08", 7, ErrCorrupt},
+		{"Trailing", "\x02\x01\x02\x00\x02\x04\x06\x00", 7, ErrCorrupt},
+		{"OtherTerminals", "\x02\x02\x01\x00\x01\x04\x01\x00\x01\x04", 10, io.ErrUnexpectedEOF},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := c.NewDecoder([]byte(tt.data), Options{})
+			if err == nil {
+				err = d.Decode(make([]int64, 2), []uint32{7, 7})
+				if again := d.Decode(make([]int64, 1), []uint32{7}); again != err {
+					t.Errorf("%v, and then %v", err, again)
+				}
+			}
+			checkParseError(t, err, tt.want)
+			if e := (*ParseError)(nil); errors.As(err, &e) && e.Offset != tt.off {
+				t.Fatalf("%v, want offset %d", err, tt.off)
+			}
+		})
+	}
+	checkMemory(t, c, []byte("\xff\xff\x3f\xff\xff\x3f\x00"), 8<<10)
+}
+
+func FuzzHIST(f *testing.F) {
+	i, e := newHIST[int64](f, HISTOptions{Samples: 10}), newHIST[float64](f, HISTOptions{Samples: 10})
+	enc := i.NewEncoder()
+	for range 2 {
+		block, _ := encodeBlock(enc, exampleCalls[int64]())
+		f.Add(block)
+	}
+	block, _ := encodeBlock(e.NewEncoder(), exampleCalls[float64]())
+	f.Add(block)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzDecoder(t, i, data, false)
+		fuzzDecoder(t, e, data, false)
+	})
+}
+
+func BenchmarkHIST(b *testing.B) { benchmarkCodec(b, newHIST[int64](b, HISTOptions{})) }
