@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -67,16 +68,15 @@ type Decoder[V Value] interface {
 type Options struct {
 	// MaxValues is the largest number of values to accept in a block. A Decoder
 	// holds at most some hundred bytes for each.
-	// Zero means 1<<20.
+	// Zero means DefaultMaxValues.
 	MaxValues int
 }
 
-func (o Options) maxValues() int {
-	if o.MaxValues == 0 {
-		return 1 << 20
-	}
-	return o.MaxValues
-}
+// DefaultMaxValues is the number of values to accept in a block where [Options]
+// do not say it.
+const DefaultMaxValues = 1 << 20
+
+func (o Options) maxValues() int { return cmp.Or(o.MaxValues, DefaultMaxValues) }
 
 // A Guarantee is the largest error of a decoded value relative to what it was:
 // |d̂−d| ≤ g·|d| for every finite d, while NaN and ±Inf are kept to the bit.
