@@ -298,21 +298,15 @@ func (s *sizes) String() string {
 	return b.String()
 }
 
-// benchmarkCodec measures both directions on the durations of the recorded run
-// lu.W.8, or where they are missing on random ones.
+// benchmarkCodec measures both directions on the durations of a rank of the
+// recorded run lu.W.8.
 func benchmarkCodec(b *testing.B, c Codec[int64]) {
-	terminals, values := make([]uint32, 1<<16), make([]int64, 1<<16)
-	r := newRandom(1)
-	for i := range values {
-		terminals[i], values[i] = uint32(r.next()%40), int64(math.Exp(r.float()*4+5))
-	}
-	if ranks, err := readReal(); err == nil {
-		for _, r := range ranks {
-			if r.run == "lu.W.8" {
-				n := min(len(r.terminals), 1<<16)
-				terminals, values = r.terminals[:n], r.durations[:n]
-				break
-			}
+	var terminals []uint32
+	var values []int64
+	for _, r := range realRanks(b) {
+		if r.run == "lu.W.8" && terminals == nil {
+			n := min(len(r.terminals), 1<<16)
+			terminals, values = r.terminals[:n], r.durations[:n]
 		}
 	}
 	e := c.NewEncoder()

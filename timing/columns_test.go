@@ -1,20 +1,9 @@
 package timing
 
 import (
-	"archive/tar"
-	"encoding/binary"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/reprise-trace/reprise/timing/internal/recorded"
 )
 
 // A realRank holds the calls of one rank of a recorded run.
@@ -24,6 +13,17 @@ type realRank struct {
 	terminals []uint32
 	starts    []int64
 	durations []int64
+}
+
+// realRanks returns the ranks of the recorded runs, in the order of runs and
+// ranks, and skips the test where the runs are missing.
+func realRanks(t testing.TB) []*realRank {
+	t.Helper()
+	var ranks []*realRank
+	for _, r := range recorded.Ranks(t) {
+		ranks = append(ranks, &realRank{r.Run, r.Rank, r.Terminals, r.Starts, r.Durations})
+	}
+	return ranks
 }
 
 // gaps returns the time of each call since the end of the call before it; 0 for
@@ -63,98 +63,6 @@ func (r *realRank) column(name string) []int64 {
 		return r.intervals()
 	}
 	panic("no column " + name)
-}
-
-const realTraces = "../../shared/traces/timing"
-
-var readReal = sync.OnceValues(func() ([]*realRank, error) {
-	files, err := filepath.Glob(realTraces + "/*.tar.zst")
-	if err != nil || len(files) == 0 {
-		return nil, errors.Join(err, fs.ErrNotExist)
-	}
-	var all []*realRank
-	for _, file := range files {
-		ranks, err := readRun(file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, ranks...)
-	}
-	return all, nil
-})
-
-// realRanks returns the ranks of the recorded runs, in the order of runs and
-// ranks, and skips the test where the runs are missing.
-func realRanks(t testing.TB) []*realRank {
-	t.Helper()
-	ranks, err := readReal()
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no recorded runs in %s", realTraces)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ranks
-}
-
-func readRun(file string) ([]*realRank, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	byRank := make(map[string]*realRank)
-	for archive := tar.NewReader(z); ; {
-		h, err := archive.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		name := path.Base(path.Dir(h.Name))
-		if h.Typeflag != tar.TypeReg || !strings.HasPrefix(name, "rank-") {
-			continue
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			return nil, err
-		}
-		r := byRank[name]
-		if r == nil {
-			r = &realRank{run: strings.TrimSuffix(filepath.Base(file), ".tar.zst"), rank: name}
-			byRank[name] = r
-		}
-		switch path.Base(h.Name) {
-		case "sig.u32":
-			for ; len(data) > 0; data = data[4:] {
-				r.terminals = append(r.terminals, binary.LittleEndian.Uint32(data))
-			}
-		case "start.u64":
-			r.starts = int64s(data)
-		case "dur.u64":
-			r.durations = int64s(data)
-		}
-	}
-	ranks := make([]*realRank, 0, len(byRank))
-	for _, r := range byRank {
-		ranks = append(ranks, r)
-	}
-	slices.SortFunc(ranks, func(a, b *realRank) int { return strings.Compare(a.rank, b.rank) })
-	return ranks, nil
-}
-
-func int64s(data []byte) []int64 {
-	v := make([]int64, 0, len(data)/8)
-	for ; len(data) > 0; data = data[8:] {
-		v = append(v, int64(binary.LittleEndian.Uint64(data)))
-	}
-	return v
 }
 
 // TestRealRanks checks that the runs are as long as their description says.

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/timing/internal/recorded"
 )
 
 func newCodec[V timing.Value](t rapid.TB, epsilon float64) *Codec[V] {
@@ -202,6 +203,33 @@ func TestMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 8<<10 {
 		t.Errorf("decoding %d bytes allocated %d, %v", len(block), got, err)
+	}
+}
+
+// TestReal checks the guarantee for the durations of the recorded runs.
+func TestReal(t *testing.T) {
+	c := newCodec[int64](t, 0.1)
+	sizes, calls := make(map[string]int), make(map[string]int)
+	for _, r := range recorded.Ranks(t) {
+		block := encode(c, r.Durations)
+		sizes[r.Run] += len(block)
+		calls[r.Run] += len(r.Durations)
+		d, err := c.NewDecoder(block, timing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]int64, len(r.Durations))
+		if err := d.Decode(got, r.Terminals); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range r.Durations {
+			if math.Abs(float64(got[i]-v)) > 0.1*math.Abs(float64(v)) {
+				t.Fatalf("%s %s: %d became %d", r.Run, r.Rank, v, got[i])
+			}
+		}
+	}
+	for run, n := range calls {
+		t.Logf("%s: %.3f bits per duration", run, 8*float64(sizes[run])/float64(n))
 	}
 }
 
