@@ -36,6 +36,7 @@ const (
 	headDictionary
 	headDeltas
 	headPieces
+	headRelative
 )
 
 // exprBody is an expression as a body.
@@ -76,8 +77,15 @@ func smallest(ranks, values []int64, size int64, o Options) body {
 		return best
 	}
 	best, least = smallestPlain(values, best, least)
-	if p := fitPieces(ranks, values, size, o, least); p != nil && len(p.append(nil)) < least {
-		best = p
+	if p := fitPieces(ranks, values, size, o, least); p != nil {
+		if n := len(p.append(nil)); n < least {
+			best, least = p, n
+		}
+	}
+	if o.Ranks {
+		if r := newRelative(ranks, values, size, least); r != nil {
+			best = r
+		}
 	}
 	return best
 }
@@ -198,8 +206,9 @@ func DecodeColumn(d *wire.Decoder, domain Domain) Column {
 	return Column{domain, b}
 }
 
-// decodeBody reads an encoding of count values, which may be pieces or not.
-func decodeBody(d *wire.Decoder, count int, pieces bool) body {
+// decodeBody reads an encoding of count values, which may be one that has another
+// in it or not.
+func decodeBody(d *wire.Decoder, count int, nested bool) body {
 	at := d.Offset()
 	head := d.Byte("encoding")
 	if d.Err() != nil {
@@ -214,8 +223,10 @@ func decodeBody(d *wire.Decoder, count int, pieces bool) body {
 		return decodeDictionary(d, count)
 	case head == headDeltas:
 		return decodeDeltas(d, count)
-	case head == headPieces && pieces:
+	case head == headPieces && nested:
 		return decodePieces(d, count)
+	case head == headRelative && nested:
+		return relative{decodeBody(d, count, false)}
 	case head >= headColumns && head < headConstants:
 		d.Corrupt(at, "encoding", "%d", head)
 		return nil

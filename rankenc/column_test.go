@@ -62,6 +62,29 @@ var columnTests = []struct {
 	}, "(rank div 64) + 64·(rank mod 64) at 0-76, 78-2999, 3001-4095; 1 blocks of deltas elsewhere", 22},
 }
 
+// TestColumnRelative has neighbours at random on one side or the other, and
+// special values.
+func TestColumnRelative(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(64, 300).Draw(t, "n")
+		d := Over(World(n), int64(n))
+		steps := rapid.SliceOfN(rapid.SampledFrom([]int64{1, -1, 7, 0}), n, n).Draw(t, "steps")
+		values := make([]int64, n)
+		for i, step := range steps {
+			if values[i] = floorMod(int64(i)+step, int64(n)); step == 0 {
+				values[i] = rapid.SampledFrom([]int64{-1, -2, int64(n), 1 << 40}).Draw(t, "special")
+			}
+		}
+		checkColumn(t, d, values, NewColumn(d, values, Options{Ranks: true}))
+	})
+	d, values := sampleOf(256, all, func(r int) int64 { return int64(r) + 1 - int64(r*r/7%2)*2 })
+	values[0], values[255] = 1, 254
+	c := NewColumn(d, values, Options{Ranks: true})
+	if want := "2 distinct values relative to the rank"; c.String() != want || len(marshal(c)) > 256/8+5 {
+		t.Errorf("%v in %d bytes, want %v", c, len(marshal(c)), want)
+	}
+}
+
 func TestColumn(t *testing.T) {
 	for _, tt := range columnTests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -286,7 +309,9 @@ func TestParseColumnErrors(t *testing.T) {
 		want error
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
-		{"UnknownEncoding", "\x25", 0, ErrCorrupt},
+		{"UnknownEncoding", "\x26", 0, ErrCorrupt},
+		{"RelativeInRelative", "\x25\x25\x50", 1, ErrCorrupt},
+		{"PiecesInRelative", "\x25\x24\x01", 1, ErrCorrupt},
 		{"NoRuns", "\x20\x00", 1, ErrCorrupt},
 		{"ManyRuns", "\x20\x41" + strings.Repeat("\x02\x00", 65), 1, ErrCorrupt},
 		{"EqualRuns", "\x20\x02\x02\x00\x00", 4, ErrCorrupt},

@@ -82,8 +82,10 @@
 //	                each block what each further step is more than the least, in
 //	                width bits, from a new byte on
 //	36  pieces      uvarint number of pieces, 1 to 8; for each, the set of its
-//	                positions and an expression; then a column, without pieces, of
-//	                the values at all other positions
+//	                positions and an expression; then a column, none of the last two
+//	                rows, of the values at all other positions
+//	37  relative    a column, none of the last two rows, of what [Relative] returns
+//	                for the values
 //
 // # Matrices
 //

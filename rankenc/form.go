@@ -24,6 +24,7 @@ var (
 		headDictionary - headColumns: "dictionary",
 		headDeltas - headColumns:     "deltas",
 		headPieces - headColumns:     "pieces",
+		headRelative - headColumns:   "relative ranks",
 	}
 	matrixForms = [...]string{
 		headSame:       "same rows as another",
