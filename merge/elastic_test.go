@@ -1,0 +1,120 @@
+package merge
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// streamsOf returns the trace of a rank that makes calls, and the number of its
+// sections of streams.
+func streamsOf(t *testing.T, parts ...Part) (*Trace, int) {
+	t.Helper()
+	file := write(t, Run{Ranks: len(parts)}, parts)
+	n := 0
+	for _, s := range container(t, file).All() {
+		if s.Kind == KindStreams {
+			n++
+		}
+	}
+	trace := open(t, file)
+	checkCalls(t, trace, parts)
+	return trace, n
+}
+
+// inLoop returns the calls of a loop of several, of which some are what call
+// returns: without their arguments, they are all the same rounds.
+func inLoop(call func(i int) (cst.Function, cst.Value)) func(i int) (cst.Function, cst.Value) {
+	return func(i int) (cst.Function, cst.Value) {
+		if i%8 < 2 {
+			return call(i)
+		}
+		return numbered("step", cst.Type{Kind: cst.KindInt}), cst.Int(int64(i % 8))
+	}
+}
+
+// TestElastic checks which arguments become streams: those that vary without a
+// pattern in many calls, where it makes the trace smaller.
+func TestElastic(t *testing.T) {
+	amount := numbered("compute", cst.Type{Kind: cst.KindFloat})
+	tag := numbered("tag", cst.Type{Kind: cst.KindTag})
+	text := numbered("text", cst.Type{Kind: cst.KindString})
+	array := numbered("array", cst.ArrayOf(cst.Type{Kind: cst.KindInt}))
+	noise := func(i int) int64 { return int64(irregular(i, 0) % 40) }
+	tests := []struct {
+		name string
+		n    int
+		want int // arguments
+		call func(i int) (cst.Function, cst.Value)
+	}{
+		{"Noise", 4000, 1, func(i int) (cst.Function, cst.Value) { return amount, cst.Float(float64(noise(i)) / 8) }},
+		{"Integers", 4000, 1, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i)) }},
+		{"Texts", 4000, 1, func(i int) (cst.Function, cst.Value) { return text, cst.String(string(rune('a' + noise(i)))) }},
+		{"Loop", 4000, 0, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i % 80)) }},
+		{"Few", 40, 0, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i)) }},
+		{"Array", 4000, 0, func(i int) (cst.Function, cst.Value) { return array, cst.Array(cst.Int(noise(i))) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			part := recorded(0, tt.n, inLoop(tt.call))
+			trace, n := streamsOf(t, part)
+			arguments := 0
+			if trace.signatures.streams != nil {
+				arguments = len(trace.signatures.streams.arguments)
+			}
+			if arguments != tt.want || (n > 0) != (tt.want > 0) {
+				t.Errorf("%d elastic arguments in %d sections, want %d", arguments, n, tt.want)
+			}
+			if tt.want > 0 && trace.Signatures() != 6+tt.want {
+				t.Errorf("%d signatures", trace.Signatures())
+			}
+		})
+	}
+}
+
+// TestStreamsShared checks that ranks with equal values share a stream, and that
+// it takes the place of its column.
+func TestStreamsShared(t *testing.T) {
+	call := inLoop(func(i int) (cst.Function, cst.Value) {
+		return numbered("compute", cst.Type{Kind: cst.KindFloat}), cst.Float(float64(irregular(i, 0) % 40))
+	})
+	var parts []Part
+	for rank := range 6 { // in two shapes
+		parts = append(parts, recorded(rank, 2000+7*(rank%2), call))
+	}
+	trace, _ := streamsOf(t, parts...)
+	if got := len(trace.signatures.streams.streams); got != 2 || trace.Shapes() != 2 {
+		t.Errorf("%d streams of %d shapes, want 2 of 2", got, trace.Signatures())
+	}
+}
+
+// TestElasticCalls checks that a loop too long to be expanded has no streams.
+func TestElasticCalls(t *testing.T) {
+	const calls = 4000
+	p := recorded(0, calls, inLoop(func(i int) (cst.Function, cst.Value) {
+		return numbered("compute", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(i, 0) % 40))
+	}))
+	if _, n := streamsOf(t, p); n == 0 {
+		t.Error("the loop has no streams")
+	}
+	p.Grammar = repeatGrammar(p, maxElasticCalls/calls+1)
+	trace := open(t, write(t, Run{Ranks: 1}, []Part{p}))
+	if trace.signatures.streams != nil {
+		t.Error("a rank of 2²⁶ calls and more has streams")
+	}
+	if got := readPart(t, trace, 0); got.Grammar.Len() != p.Grammar.Len() {
+		t.Errorf("%d calls, want %d", got.Grammar.Len(), p.Grammar.Len())
+	}
+}
+
+// repeatGrammar returns the grammar of the calls of p, n times.
+func repeatGrammar(p Part, n uint64) *sequitur.Grammar {
+	var body []sequitur.Run
+	for _, r := range p.Grammar.Runs() {
+		body = append(body, r)
+	}
+	var b sequitur.Builder
+	b.AppendLoop(body, n)
+	return b.Finish()
+}

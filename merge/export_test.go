@@ -1,0 +1,4 @@
+package merge
+
+// SameCalls compares the calls of two parts.
+var SameCalls = sameCalls

@@ -1,0 +1,205 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// shapeOf returns the shape of one rank with a sequence of calls of functions: of
+// number f with value v is the call f, v.
+func shapeOf(rank int, g *sequitur.Grammar, forms []form, values ...int64) *shape {
+	s := &shape{grammar: g, forms: forms, ranks: spans{{first: int32(rank), last: int32(rank)}}}
+	for _, v := range values {
+		s.columns = append(s.columns, column{{rank: int32(rank), first: v}})
+	}
+	return s
+}
+
+// TestSkeleton checks that sequences of equal forms have equal skeletons, however
+// the grammars fold them, and others do not.
+func TestSkeleton(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sequence := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 60).Draw(t, "sequence")
+		forms := []form{{function: 1}, {function: 2}, {function: 2, lengths: []int{3}}, {function: 2, streams: 1}}
+		var b sequitur.Builder
+		var split []form // each call has a terminal of its own
+		for i, f := range sequence {
+			b.Append(sequitur.Symbol(i))
+			split = append(split, forms[f])
+		}
+		var numbers formNumbers
+		folded := numbers.skeleton(shapeOf(0, orderOf(sequence...), forms))
+		if apart := numbers.skeleton(shapeOf(1, b.Finish(), split)); folded != apart {
+			t.Fatalf("%v folded, %v apart", folded, apart)
+		}
+		other := slices.Clone(sequence)
+		i := rapid.IntRange(0, len(other)-1).Draw(t, "i")
+		other[i] = (other[i] + rapid.IntRange(1, 3).Draw(t, "change")) % 4
+		if numbers.skeleton(shapeOf(0, orderOf(other...), forms)) == folded {
+			t.Fatalf("%v has the skeleton of %v", other, sequence)
+		}
+	})
+}
+
+// TestUnite unites shapes that tell terminals apart at different positions, and
+// refuses those that differ in a form or in length.
+func TestUnite(t *testing.T) {
+	forms := func(functions ...int) []form {
+		var list []form
+		for _, f := range functions {
+			list = append(list, form{function: f, slots: 1})
+		}
+		return list
+	}
+	first := shapeOf(0, orderOf(0, 1, 0, 2, 0, 1), forms(7, 7, 7), 5, 6, 7)
+	second := shapeOf(3, orderOf(0, 1, 1, 1, 0, 1), forms(7, 7), 8, 9)
+	s, ok := unite([]*shape{first, second})
+	if !ok || s.ranks.len() != 2 || len(s.forms) != 4 {
+		t.Fatalf("united %v, %v", s, ok)
+	}
+	for rank, want := range map[int][]int64{0: {5, 6, 5, 7, 5, 6}, 3: {8, 9, 9, 9, 8, 9}} {
+		var got []int64
+		for _, terminal := range s.grammar.All() {
+			v := values{column: s.columns[terminal]}
+			position := 0
+			if rank == 3 {
+				position = 1
+			}
+			got = append(got, v.at(position, rank))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rank %d has %v, want %v", rank, got, want)
+		}
+	}
+	for name, other := range map[string]*shape{
+		"function": shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), forms(7, 7, 8), 5, 6, 7),
+		"length":   shapeOf(3, orderOf(0, 1, 0, 2, 0, 1, 1), forms(7, 7, 7), 5, 6, 7),
+		"shorter":  shapeOf(3, orderOf(0, 1, 0, 2, 0), forms(7, 7, 7), 5, 6, 7),
+		"lengths":  shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), []form{{function: 7, slots: 1}, {function: 7, slots: 1, lengths: []int{1}}, {function: 7, slots: 1}}, 5, 6, 7),
+		"streams":  shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), []form{{function: 7, slots: 1, streams: 1}, {function: 7, slots: 1}, {function: 7, slots: 1}}, 5, 6, 7),
+	} {
+		if _, ok := unite([]*shape{first, other}); ok {
+			t.Errorf("united with one that differs in %s", name)
+		}
+	}
+}
+
+// TestFactor checks which ranks become one shape: those that differ in values
+// alone, if it makes the trace smaller.
+func TestFactor(t *testing.T) {
+	f, g := numbered("f", cst.Type{Kind: cst.KindInt}), cst.Function{Name: "g"}
+	shapes := func(call func(rank, i int) (cst.Function, cst.Value)) int {
+		var parts []Part
+		for rank := range 32 {
+			parts = append(parts, recorded(rank, 24, func(i int) (cst.Function, cst.Value) { return call(rank, i) }))
+		}
+		trace := open(t, write(t, Run{Ranks: 32}, parts))
+		checkCalls(t, trace, parts)
+		return trace.Shapes()
+	}
+	tests := []struct {
+		name string
+		want int
+		call func(rank, i int) (cst.Function, cst.Value)
+	}{
+		{"Equal", 1, func(_, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i % 3)) }},
+		{"Values", 1, func(rank, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i%3 + rank)) }},
+		// The pattern within the loop differs.
+		{"Patterns", 1, func(rank, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i%6) % 3)) }},
+		{"Functions", 2, func(rank, i int) (cst.Function, cst.Value) {
+			return numbered(fmt.Sprint("f", (rank+i)%2), cst.Type{Kind: cst.KindInt}), cst.Int(1)
+		}},
+		{"Lengths", 3, func(rank, i int) (cst.Function, cst.Value) {
+			return numbered("f", cst.ArrayOf(cst.Type{Kind: cst.KindInt})), cst.Array(slices.Repeat([]cst.Value{cst.Int(1)}, rank%3)...)
+		}},
+	}
+	for _, tt := range tests {
+		if got := shapes(tt.call); got != tt.want {
+			t.Errorf("%s: %d shapes, want %d", tt.name, got, tt.want)
+		}
+	}
+	// Two ranks that tell calls apart in ways that have nothing in common are smaller
+	// as they are.
+	odd := func(rank int) Part {
+		return recorded(rank, 200, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i) % 16)) })
+	}
+	parts := []Part{odd(0), odd(1), oneCall(2, g)}
+	trace := open(t, write(t, Run{Ranks: 3}, parts))
+	checkCalls(t, trace, parts)
+	if trace.Shapes() != 3 {
+		t.Errorf("%d shapes, want 3", trace.Shapes())
+	}
+}
+
+// TestUnify checks which calls of different shapes become one signature.
+func TestUnify(t *testing.T) {
+	f := numbered("f", cst.Type{Kind: cst.KindRank})
+	g := numbered("g", cst.ArrayOf(cst.Type{Kind: cst.KindInt}))
+	tests := []struct {
+		name string
+		want int // signatures
+		call func(rank int) (cst.Function, cst.Value)
+	}{
+		{"SameConstant", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(4) }},
+		{"SameShift", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(rank) + 1) }},
+		{"SameRing", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(rank+2) % 12) }},
+		{"OtherConstant", 2, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(4 + rank%2)) }},
+		{"Irregular", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(irregular(rank, 1) % 12)) }},
+		{"Arrays", 1, func(rank int) (cst.Function, cst.Value) {
+			return g, cst.Array(cst.Int(int64(irregular(rank, 1)%100)), cst.Int(int64(irregular(rank, 2)%100)))
+		}},
+		{"Lengths", 2, func(rank int) (cst.Function, cst.Value) {
+			return g, cst.Array(slices.Repeat([]cst.Value{cst.Int(7)}, 1+rank%2)...)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var parts []Part
+			for rank := range 12 { // two shapes: the odd ranks call twice
+				n := 1 + rank%2
+				parts = append(parts, recorded(rank, n, func(int) (cst.Function, cst.Value) { return tt.call(rank) }))
+			}
+			trace := open(t, write(t, Run{Ranks: 12}, parts))
+			checkCalls(t, trace, parts)
+			if trace.Shapes() != 2 || trace.Signatures() != tt.want {
+				t.Errorf("%d signatures of %d shapes, want %d of 2", trace.Signatures(), trace.Shapes(), tt.want)
+			}
+		})
+	}
+}
+
+// TestSatisfies compares the values of columns with those of expressions.
+func TestSatisfies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := drawSpans(t, 1)[0]
+		if ranks.len() == 0 {
+			return
+		}
+		c := rapid.Int64Range(-2, 3).Draw(t, "c")
+		kind := rapid.IntRange(0, 3).Draw(t, "kind")
+		e := rankenc.Constant(c)
+		if rapid.Bool().Draw(t, "shift") {
+			e = rankenc.Shift(c)
+		}
+		var col drawnColumn
+		want := true
+		ranks.each(func(_, rank int) {
+			v := e.Eval(int64(rank), 60)
+			if kind == 0 && rapid.IntRange(0, 9).Draw(t, "other") == 0 {
+				v++
+				want = false
+			}
+			col.push(rank, v)
+		})
+		if got := col.column.satisfies(e, ranks, 60); got != want {
+			t.Fatalf("%v of %v satisfies %v: %v", col.column, ranks, e, got)
+		}
+	})
+}
