@@ -102,7 +102,7 @@ func (e *histEncoder[V]) Append(terminal uint32, v V) V {
 	s := e.codec.bins.Symbol(v)
 	if c.samples != nil {
 		c.raw++
-		c.keep(toBits(v), isFloat[V]())
+		c.kept, c.bytes = c.kept+1, appendValue(c.bytes, v)
 		c.samples = append(c.samples, s)
 		if len(c.samples) == e.codec.samples {
 			c.codes = newHistCodes(c.samples, e.codec.bits)
@@ -116,18 +116,8 @@ func (e *histEncoder[V]) Append(terminal uint32, v V) V {
 		return e.codec.bins.Value(s)
 	}
 	c.bits.write(1, 1)
-	c.keep(toBits(v), isFloat[V]())
+	c.kept, c.bytes = c.kept+1, appendValue(c.bytes, v)
 	return v
-}
-
-// keep adds the value with bits u as it is.
-func (c *histCluster) keep(u uint64, float bool) {
-	c.kept++
-	if float {
-		c.bytes = wire.AppendUint64(c.bytes, u)
-	} else {
-		c.bytes = wire.AppendVarint(c.bytes, int64(u))
-	}
 }
 
 func (e *histEncoder[V]) AppendBlock(dst []byte) []byte {

@@ -131,13 +131,13 @@ func (d *histDecoder[V]) next(r *histReader[V]) V {
 	switch {
 	case r.raw > 0:
 		r.raw--
-		v = decodeKept[V](&r.kept)
+		v = decodeValue[V](&r.kept, "kept")
 	case r.coded > 0:
 		r.coded--
 		code := loadBits(d.block, r.bit)
 		r.bit++
 		if code&1 != 0 {
-			v = decodeKept[V](&r.kept)
+			v = decodeValue[V](&r.kept, "kept")
 			break
 		}
 		r.bit += r.width
@@ -160,14 +160,6 @@ func (d *histDecoder[V]) next(r *histReader[V]) V {
 		d.err = err
 	}
 	return v
-}
-
-// decodeKept reads a value that was kept as it is.
-func decodeKept[V Value](w *wire.Decoder) V {
-	if isFloat[V]() {
-		return fromBits[V](w.Uint64("kept"))
-	}
-	return V(w.Varint("kept"))
 }
 
 // loadBits returns at least 32 bits of data, from a bit on, where zeros follow

@@ -1,0 +1,124 @@
+package timing
+
+import (
+	"fmt"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Time is when a call was and how long it took. With codecs that are not
+// exact, Start is nearer to the truth than the sum of what was before.
+type Time[V Value] struct {
+	Start    V
+	Duration V
+	Lapse    V // what the [Form] says
+}
+
+// A SeriesCodec encodes the times of the calls of one rank: durations with one
+// codec, and gaps or intervals, the lapses, with another or the same. A
+// SeriesCodec is immutable.
+//
+// Starts do not drift. A block has the start of its first call, and the encoder
+// follows the clock of the decoder and corrects it where a start would be
+// farther from the truth than a bound: the guarantee of the codecs, or that of
+// the worse, times the longest lapse so far.
+type SeriesCodec[V Value] struct {
+	durations, lapses Codec[V]
+	form              Form
+}
+
+// NewSeriesCodec returns a codec of series from codecs of durations and lapses.
+func NewSeriesCodec[V Value](durations, lapses Codec[V], form Form) *SeriesCodec[V] {
+	return &SeriesCodec[V]{durations, lapses, form}
+}
+
+// Name returns the form, and the names of the codecs of durations and lapses.
+func (c *SeriesCodec[V]) Name() string {
+	return fmt.Sprintf("%s;%s;%s", c.form, c.durations.Name(), c.lapses.Name())
+}
+
+// Form returns what lapses are.
+func (c *SeriesCodec[V]) Form() Form { return c.form }
+
+// Guarantee returns the guarantee for every duration and every lapse: that of
+// the codec whose is the weaker.
+func (c *SeriesCodec[V]) Guarantee() Guarantee {
+	return max(c.durations.Guarantee(), c.lapses.Guarantee())
+}
+
+// A SeriesEncoder encodes a series on line, block after block. It holds some 30
+// bytes for each call of the block, beside what its codecs do. A SeriesEncoder
+// must not be used by two goroutines at once.
+type SeriesEncoder[V Value] struct {
+	codec             *SeriesCodec[V]
+	durations, lapses Encoder[V]
+
+	truth  clock[V]
+	drift  drift[V]
+	column []byte // scratch of AppendBlock
+}
+
+// NewEncoder returns an Encoder of a series.
+func (c *SeriesCodec[V]) NewEncoder() *SeriesEncoder[V] {
+	return &SeriesEncoder[V]{
+		codec:     c,
+		durations: c.durations.NewEncoder(),
+		lapses:    c.lapses.NewEncoder(),
+		truth:     clock[V]{form: c.form},
+		drift:     drift[V]{clock: clock[V]{form: c.form}, guarantee: c.Guarantee()},
+	}
+}
+
+// Append adds the next call of the rank to the block.
+func (e *SeriesEncoder[V]) Append(terminal uint32, start, duration V) {
+	if e.Len() == 0 {
+		last := e.truth.places
+		e.truth.reset(start)
+		if e.codec.form == Gaps && len(last) > 0 {
+			e.truth.places = last // the gap before a block counts from the last call
+		}
+	}
+	chain := e.truth.chain(terminal)
+	lapse := start - e.truth.place(chain)
+	e.truth.set(chain, start, duration)
+	e.drift.append(lapse, placed[V]{
+		start:    start,
+		duration: e.durations.Append(terminal, duration),
+		lapse:    e.lapses.Append(terminal, lapse),
+		chain:    int32(chain),
+	})
+}
+
+// Len returns the number of calls in the block.
+func (e *SeriesEncoder[V]) Len() int { return len(e.drift.calls) }
+
+// AppendBlock ends the block, appends its encoding to dst, and begins the next.
+// It returns the extended slice.
+func (e *SeriesEncoder[V]) AppendBlock(dst []byte) []byte {
+	dst = wire.AppendUvarint(dst, uint64(e.Len()))
+	if e.Len() == 0 {
+		return dst
+	}
+	dst = appendValue(dst, e.drift.calls[0].start)
+	dst = appendCorrections(dst, e.drift.corrections())
+	e.column = e.durations.AppendBlock(e.column[:0])
+	dst = wire.AppendUvarint(dst, uint64(len(e.column)))
+	dst = append(dst, e.column...)
+	return e.lapses.AppendBlock(dst)
+}
+
+// appendValue appends the bits of a float64, or an int64 in its shortest form.
+func appendValue[V Value](dst []byte, v V) []byte {
+	if isFloat[V]() {
+		return wire.AppendUint64(dst, toBits(v))
+	}
+	return wire.AppendVarint(dst, int64(v))
+}
+
+// decodeValue reads what appendValue appends.
+func decodeValue[V Value](d *wire.Decoder, field string) V {
+	if isFloat[V]() {
+		return fromBits[V](d.Uint64(field))
+	}
+	return V(d.Varint(field))
+}

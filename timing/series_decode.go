@@ -1,0 +1,134 @@
+package timing
+
+import (
+	"errors"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A SeriesDecoder decodes the times of a block in order. A SeriesDecoder must
+// not be used by two goroutines at once.
+type SeriesDecoder[V Value] struct {
+	columns [2]column[V] // durations and lapses
+	clock   clock[V]
+	calls   int // of the block
+	decoded int // of them
+	size    int // of the block in bytes
+
+	corrections int          // that are left
+	next        correction   // the first of them
+	rest        wire.Decoder // at the one after it
+}
+
+// A column is one that a SeriesDecoder decodes, a portion at once.
+type column[V Value] struct {
+	name    string
+	decoder Decoder[V]
+	offset  int // in the block
+	values  [256]V
+}
+
+// NewDecoder returns a Decoder of a block. The error is a [*ParseError].
+func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V], error) {
+	w := wire.NewDecoder("timing", block)
+	d := &SeriesDecoder[V]{clock: clock[V]{form: c.form}, size: len(block), calls: decodeCount(&w, o)}
+	if d.calls == 0 {
+		w.End("values")
+		return d, w.Err()
+	}
+	d.clock.reset(decodeValue[V](&w, "start"))
+	d.corrections, d.rest = decodeCorrections(&w, d.calls)
+	durations := w.String("durations")
+	d.columns[0] = column[V]{name: "durations", offset: w.Offset() - len(durations)}
+	d.columns[1] = column[V]{name: "lapses", offset: w.Offset()}
+	lapses := w.Bytes("lapses", w.Rest())
+	if w.Err() != nil {
+		return nil, w.Err()
+	}
+	if err := d.columns[0].open(c.durations, durations, o); err != nil {
+		return nil, err
+	}
+	if err := d.columns[1].open(c.lapses, lapses, o); err != nil {
+		return nil, err
+	}
+	d.advance()
+	return d, nil
+}
+
+func (c *column[V]) open(codec Codec[V], block []byte, o Options) error {
+	var err error
+	c.decoder, err = codec.NewDecoder(block, o)
+	return c.inBlock(err)
+}
+
+// decode sets c.values to the next ones, of calls with these terminals.
+func (c *column[V]) decode(terminals []uint32) error {
+	return c.inBlock(c.decoder.Decode(c.values[:len(terminals)], terminals))
+}
+
+// inBlock returns an error of a column as one of the block.
+func (c *column[V]) inBlock(err error) error { return locate(err, c.offset, c.name) }
+
+// locate returns an error of what begins at an offset of a field, as one of what
+// has the field.
+func locate(err error, offset int, field string) error {
+	if err == nil {
+		return nil
+	}
+	var e *ParseError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &ParseError{Package: e.Package, Offset: int64(offset) + e.Offset, Field: field + ", " + e.Field, Err: e.Err}
+}
+
+// Len returns the number of calls in the block.
+func (d *SeriesDecoder[V]) Len() int { return d.calls }
+
+// Decode sets dst to the times of the next len(dst) calls of the block, which
+// have these terminals; len(terminals) must be len(dst). The error is a
+// [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer calls.
+// What dst holds after an error is not defined.
+func (d *SeriesDecoder[V]) Decode(dst []Time[V], terminals []uint32) error {
+	if len(dst) > d.calls-d.decoded {
+		return endOfBlock(d.size)
+	}
+	for len(dst) > 0 {
+		n := min(len(dst), len(d.columns[0].values))
+		for i := range d.columns {
+			if err := d.columns[i].decode(terminals[:n]); err != nil {
+				return err
+			}
+		}
+		for i := range dst[:n] {
+			dst[i] = Time[V]{Duration: d.columns[0].values[i], Lapse: d.columns[1].values[i]}
+			d.place(&dst[i], terminals[i])
+		}
+		dst, terminals = dst[n:], terminals[n:]
+	}
+	return nil
+}
+
+// place sets the start of the next call.
+func (d *SeriesDecoder[V]) place(t *Time[V], terminal uint32) {
+	chain := d.clock.chain(terminal)
+	t.Start = d.clock.place(chain) + t.Lapse
+	if d.decoded == 0 {
+		t.Start = d.clock.start
+	}
+	if d.corrections > 0 && d.next.call == d.decoded {
+		t.Start = step(t.Start, d.next.amount)
+		d.corrections--
+		d.advance()
+	}
+	d.clock.set(chain, t.Start, t.Duration)
+	d.decoded++
+}
+
+// advance reads the next correction, if one is left. All were read before.
+func (d *SeriesDecoder[V]) advance() {
+	if d.corrections > 0 {
+		d.next.call += 1 + int(d.rest.Uvarint("call"))
+		d.next.amount = d.rest.Varint("amount")
+	}
+}

@@ -1,0 +1,153 @@
+package timing
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// testSeriesIndex checks a series against its blocks, encoded one by one, from
+// any call.
+func testSeriesIndex[V Value](t *rapid.T, c *SeriesCodec[V]) {
+	calls := timedGen[V]().Draw(t, "calls")
+	blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
+	b := c.NewBuilder(blockLen)
+	e := c.NewEncoder()
+	var want []Time[V]
+	for i, call := range calls {
+		b.Append(call.terminal, call.start, call.duration)
+		e.Append(call.terminal, call.start, call.duration)
+		if e.Len() == blockLen || i == len(calls)-1 {
+			n := e.Len()
+			want = append(want, decodeSeries(t, c, e.AppendBlock(nil), calls[i+1-n:i+1])...)
+		}
+	}
+	if b.Len() != uint64(len(calls)) {
+		t.Fatalf("%d calls, want %d", b.Len(), len(calls))
+	}
+	s, err := c.Parse(b.Finish(nil), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Len() != uint64(len(calls)) || s.Blocks() != (len(calls)+blockLen-1)/blockLen {
+		t.Fatalf("%d calls in %d blocks", s.Len(), s.Blocks())
+	}
+	for range min(len(calls), 5) {
+		i := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
+		got, err := s.At(uint64(i), func(dst []uint32, first uint64) {
+			for k := range dst {
+				dst[k] = calls[int(first)+k].terminal
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := want[i]
+		if !equalBits([]V{got.Start, got.Duration, got.Lapse}, []V{w.Start, w.Duration, w.Lapse}) {
+			t.Fatalf("call %d is %+v, want %+v", i, got, w)
+		}
+	}
+}
+
+func TestSeriesIndex(t *testing.T) {
+	for _, form := range []Form{Gaps, Intervals} {
+		i := NewSeriesCodec[int64](newExponential[int64](t, 0.1), newExponential[int64](t, 0.1), form)
+		f := NewSeriesCodec[float64](newExponential[float64](t, 0.1), newExponential[float64](t, 0.1), form)
+		t.Run(form.String()+"/int64", rapid.MakeCheck(func(t *rapid.T) { testSeriesIndex(t, i) }))
+		t.Run(form.String()+"/float64", rapid.MakeCheck(func(t *rapid.T) { testSeriesIndex(t, f) }))
+	}
+}
+
+// TestSeriesAt reads calls far behind in a long series, and checks that the same
+// bytes are read as for its first.
+func TestSeriesAt(t *testing.T) {
+	c := NewSeriesCodec[int64](newExponential[int64](t, 0.1), newExponential[int64](t, 0.1), Gaps)
+	b := c.NewBuilder(1 << 10)
+	for i := range int64(100_000) {
+		b.Append(0, 1000*i, 10)
+	}
+	data := b.Finish(nil)
+	s, err := c.Parse(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, first := s.Find(99_999)
+	if block != 97 || first != 97<<10 {
+		t.Fatalf("call 99,999 is in block %d, which begins with %d", block, first)
+	}
+	for i := range s.starts[block] - s.starts[0] { // nothing before the block is read
+		data[s.starts[0]+i] = 0xff
+	}
+	got, err := s.At(99_999, func(dst []uint32, _ uint64) { clear(dst) })
+	if err != nil || got.Start < 99_999_000-100 || got.Start > 99_999_000+100 {
+		t.Fatalf("call 99,999 is %+v, %v", got, err)
+	}
+	if _, err := s.At(0, func(dst []uint32, _ uint64) { clear(dst) }); err == nil {
+		t.Error("a block of 0xff was accepted")
+	}
+}
+
+func TestSeriesIndexErrors(t *testing.T) {
+	c := NewSeriesCodec[int64](newExponential[int64](t, 0.1), newExponential[int64](t, 0.1), Gaps)
+	e := c.NewEncoder()
+	e.Append(0, 1, 1)
+	one := string(e.AppendBlock(nil))
+	for _, tt := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"NoneAndMore", "\x00\x00", 1, ErrCorrupt},
+		{"BlocksOfNothing", "\x01\x00" + one, 1, ErrCorrupt},
+		{"BlockTooLong", "\xff\xff\xff\x01\xff\xff\xff\x01\x01\x00", 4, ErrLimit},
+		{"ManyBlocks", "\xff\xff\xff\xff\x01\x01\x01\x01", 5, ErrCorrupt},
+		{"Length", "\x01\x01\x7f" + one, 2, ErrCorrupt},
+		{"Lengths", "\x02\x01\x09\x09" + one, 4, ErrCorrupt},
+		{"Trailing", "\x01\x01" + string(rune(len(one)-1)) + one, 3 + int64(len(one)) - 1, ErrCorrupt},
+		{"OtherLength", "\x02\x02" + string(rune(len(one))) + one, 3, ErrCorrupt},
+		{"Block", "\x01\x01\x02\x01\x01", 5, io.ErrUnexpectedEOF},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := c.Parse([]byte(tt.data), Options{})
+			if err == nil {
+				_, err = s.Block(0)
+			}
+			checkParseError(t, err, tt.want)
+			if e := (*ParseError)(nil); errors.As(err, &e) && e.Offset != tt.off {
+				t.Fatalf("%v, want offset %d", err, tt.off)
+			}
+		})
+	}
+}
+
+func FuzzParseSeries(f *testing.F) {
+	c := NewSeriesCodec[int64](newExponential[int64](f, 0.1), newExponential[int64](f, 0.1), Intervals)
+	for _, n := range []int64{0, 1, 7} {
+		b := c.NewBuilder(3)
+		for i := range n {
+			b.Append(uint32(i%2), 100*i, 10)
+		}
+		f.Add(b.Finish(nil))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := c.Parse(data, Options{MaxValues: 1 << 10})
+		if err != nil {
+			checkParseError(t, err, nil)
+			return
+		}
+		for i := range min(s.Blocks(), 10) {
+			if _, err := s.Block(i); err != nil {
+				checkParseError(t, err, nil)
+			}
+		}
+		if s.Len() > 0 {
+			if _, err := s.At(s.Len()-1, func(dst []uint32, _ uint64) { clear(dst) }); err != nil {
+				checkParseError(t, err, nil)
+			}
+		}
+	})
+}
