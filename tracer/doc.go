@@ -7,8 +7,8 @@
 // puts into a trace with those of the other ranks, [Recorder.Snapshot] what it
 // would be so far.
 //
-// The parts of processes that do not share memory meet as traces: each process
-// writes one of its own rank, in a run of all, and who collects them opens these
-// with [merge.Open], takes the part of each with [merge.Trace.Part], and writes
-// all of them.
+// The parts of processes that do not share memory meet as files: each process
+// writes one of its own rank with [merge.Accumulator.WritePart], and who collects
+// them reads these with [merge.ReadPart] and merges them with [merge.Tree]. The
+// command does the same: reprise merge.
 package tracer

@@ -2,6 +2,7 @@ package tracer_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 
@@ -35,58 +36,62 @@ func ExampleRecorder() {
 	// S → (0^3 1)^1000000 2
 }
 
-// Processes that do not share memory each write a trace of their own rank; who
-// collects the files makes one trace of them.
+// Processes that do not share memory each write a part file of their own rank;
+// who collects the files merges them, on all cores.
 func Example_processes() {
-	barrier := cst.Function{Name: "barrier"}
-	const ranks = 3
+	const ranks = 100
+	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}}}
 	process := func(rank int) []byte { // runs in a process of its own
 		var r tracer.Recorder
-		fn := r.Declare(barrier)
-		for range 10 {
-			r.Call(fn)
+		fn := r.Declare(send)
+		for range 1000 {
+			r.Call(fn, cst.Rank(int64(rank+1)%ranks))
+		}
+		var part merge.Accumulator
+		if err := part.Describe(merge.Run{Ranks: ranks, Source: "example"}); err != nil {
+			log.Fatal(err)
+		}
+		if err := part.Add(r.Finish(rank)); err != nil {
+			log.Fatal(err)
 		}
 		var file bytes.Buffer
-		if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: "example"}, []merge.Part{r.Finish(rank)}); err != nil {
+		if err := part.WritePart(&file); err != nil {
 			log.Fatal(err)
 		}
 		return file.Bytes()
 	}
 
-	var parts []merge.Part
-	for rank := range ranks {
+	all, err := merge.Tree(context.Background(), ranks, func(_ context.Context, rank int) (*merge.Accumulator, error) {
 		file := process(rank)
 		container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
 		if err != nil {
-			log.Fatal(err)
+			return nil, err
 		}
-		trace, err := merge.Open(container)
-		if err != nil {
-			log.Fatal(err)
-		}
-		part, err := trace.Part(rank)
-		if err != nil {
-			log.Fatal(err)
-		}
-		parts = append(parts, part)
-	}
-	var file bytes.Buffer
-	if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: "example"}, parts); err != nil {
+		return merge.ReadPart(container)
+	}, merge.TreeOptions{})
+	if err != nil {
 		log.Fatal(err)
 	}
+	var file bytes.Buffer
+	if err := all.Write(&file); err != nil {
+		log.Fatal(err)
+	}
+
 	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		log.Fatal(err)
 	}
-	for rank := range trace.Active() {
-		r, err := trace.Rank(rank)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println("rank", rank, "called", r.Len(), "times")
+	rank, err := trace.Rank(99)
+	if err != nil {
+		log.Fatal(err)
 	}
+	shape, err := trace.Merged().Signature(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(trace.Ranks(), "ranks call", shape)
+	fmt.Println("rank 99 called", rank.Call(0), rank.Len(), "times")
 	// Output:
-	// rank 0 called 10 times
-	// rank 1 called 10 times
-	// rank 2 called 10 times
+	// 100 ranks call send(dest=(rank+1) mod N)
+	// rank 99 called send(dest=0) 1000 times
 }
