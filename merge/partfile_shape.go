@@ -1,0 +1,220 @@
+package merge
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// append appends the encoding of s.
+func (s *shape) append(dst []byte) []byte {
+	dst, _ = s.ranks.set().AppendBinary(dst)
+	dst = wire.AppendUvarint(dst, uint64(len(s.forms)))
+	for _, f := range s.forms {
+		dst = wire.AppendUvarint(dst, uint64(f.function))
+		for _, n := range f.lengths {
+			dst = wire.AppendUvarint(dst, uint64(n))
+		}
+	}
+	for _, c := range s.columns {
+		dst = c.append(dst, s.ranks.len())
+	}
+	dst, _ = s.grammar.AppendBinary(dst)
+	return dst
+}
+
+// append appends the encoding of the n values of c.
+func (c column) append(dst []byte, n int) []byte {
+	if n > 1 {
+		dst = wire.AppendUvarint(dst, uint64(len(c)-1))
+	}
+	var before int64
+	for i, r := range c {
+		end := n
+		if i+1 < len(c) {
+			end = int(c[i+1].position)
+			dst = wire.AppendUvarint(dst, uint64(end-int(r.position)-1))
+		}
+		dst = wire.AppendVarint(dst, r.first-before)
+		if end-int(r.position) > 1 {
+			dst = wire.AppendVarint(dst, r.step)
+		}
+		before = r.first
+	}
+	return dst
+}
+
+// A shapeParser decodes a shape.
+type shapeParser struct {
+	wire.Decoder
+	a    *Accumulator
+	most int // ranks
+}
+
+func (p *shapeParser) shape() (*shape, digest, error) {
+	s := &shape{ranks: p.ranks()}
+	declared := p.a.functions.Functions()
+	n := p.Count("terminals", 1)
+	slots := 0
+	var forms []byte // for the key
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		fn := p.Uvarint("function")
+		if fn >= uint64(len(declared)) {
+			p.Corrupt(at, "function", "%d of %d", fn, len(declared))
+			break
+		}
+		f := form{function: int(fn)}
+		begin := p.Offset()
+		for _, param := range declared[fn].Params {
+			p.lengths(&f, param.Type)
+		}
+		s.forms = append(s.forms, f)
+		slots += f.slots
+		forms = append(append(forms, p.a.digests[fn][:]...), p.Since(begin)...)
+	}
+	if p.Err() == nil && slots > p.Rest() {
+		p.Corrupt(p.Offset(), "columns", "%d in %d bytes", slots, p.Rest())
+	}
+	for _, f := range s.forms {
+		for _, kind := range f.layout(declared) {
+			s.columns = append(s.columns, p.column(s.ranks, kind))
+		}
+		if p.Err() != nil {
+			return nil, digest{}, p.Err()
+		}
+	}
+	return p.grammar(s, forms)
+}
+
+// grammar reads the grammar of s, the rest of the input.
+func (p *shapeParser) grammar(s *shape, forms []byte) (*shape, digest, error) {
+	at := p.Offset()
+	enc := p.Bytes("grammar", p.Rest())
+	if p.Err() != nil {
+		return nil, digest{}, p.Err()
+	}
+	g, err := sequitur.Parse(enc, sequitur.Options{})
+	if err != nil {
+		return nil, digest{}, atOffset(err, at)
+	}
+	order := g.FirstUse()
+	if len(order) != len(s.forms) || len(order) == 0 {
+		p.Corrupt(at, "grammar", "%d terminals of %d signatures", len(order), len(s.forms))
+	}
+	for i, t := range order {
+		if int(t) != i {
+			p.Corrupt(at, "grammar", "terminal %d comes before %d", t, i)
+		}
+	}
+	s.grammar = g
+	return s, digest(sha256.Sum256(append(slices.Clone(enc), forms...))), p.Err()
+}
+
+// ranks reads the ranks of a shape.
+func (p *shapeParser) ranks() spans {
+	at := p.Offset()
+	set := rankenc.DecodeSet(&p.Decoder)
+	switch {
+	case p.Err() != nil:
+		return nil
+	case set.Len() == 0 || int(set.At(set.Len()-1)) >= p.a.size:
+		p.Corrupt(at, "ranks", "%v in a run of %d", set, p.a.size)
+		return nil
+	case set.Len() > p.most:
+		p.Limit(at, "ranks", "more than %d", maxPartRanks)
+		return nil
+	}
+	var s spans
+	for first, last := range set.Ranges() {
+		s = s.add(first, last)
+	}
+	return s
+}
+
+// lengths reads the lengths of the arrays of a value of type t, and adds what
+// they are and the slots of the value to f.
+func (p *shapeParser) lengths(f *form, t cst.Type) {
+	switch t.Kind {
+	case cst.KindPointer, cst.KindStatus:
+		f.slots += 3
+	case cst.KindArray:
+		n := p.Count("length", 1)
+		f.lengths = append(f.lengths, n)
+		for i := 0; i < n && p.Err() == nil; i++ {
+			p.lengths(f, *t.Elem)
+		}
+	default:
+		f.slots++
+	}
+}
+
+// column reads a column of values for ranks.
+func (p *shapeParser) column(ranks spans, kind slot) column {
+	runs, n := 1, ranks.len()
+	if n > 1 {
+		runs += p.Count("runs", 2)
+	}
+	c := make(column, 0, runs)
+	position := 0
+	var before int64
+	for i := 0; i < runs && p.Err() == nil; i++ {
+		at := p.Offset()
+		length := n - position
+		if i+1 < runs {
+			length = int(p.UvarintMax("length", uint64(n))) + 1
+		}
+		if length <= 0 || length > n-position {
+			p.Corrupt(at, "length", "%d of %d ranks", length, n-position)
+			break
+		}
+		r := run{position: int32(position), rank: int32(ranks.at(position))}
+		r.first = before + p.Varint("value")
+		if length > 1 {
+			r.step = p.Varint("step")
+		}
+		p.checkRun(at, c, r, ranks.at(position+length-1))
+		c = append(c, r)
+		before, position = r.first, position+length
+	}
+	if kind&^slotElement == slotText && p.Err() == nil {
+		p.checkTexts(c, ranks)
+	}
+	return c
+}
+
+// checkRun checks that r, whose last rank is given, does not overflow and does
+// not continue the last run of c.
+func (p *shapeParser) checkRun(at int, c column, r run, last int) {
+	if !r.reaches(last) {
+		p.Corrupt(at, "value", "%d steps of %d overflow", last-int(r.rank), r.step)
+	}
+	if k := len(c) - 1; k >= 0 && p.Err() == nil {
+		d := slices.Clone(c[k:])
+		d.push(int(r.position), int(r.rank), r.first)
+		if len(d) == 1 {
+			p.Corrupt(at, "value", "continues the run before it")
+		}
+	}
+}
+
+// checkTexts checks that the values of a column are numbers of texts. Those of a
+// run are if its ends are: its step is too small to leave the range in between.
+func (p *shapeParser) checkTexts(c column, ranks spans) {
+	n := int64(len(p.a.texts.list))
+	for i, r := range c {
+		end := ranks.len()
+		if i+1 < len(c) {
+			end = int(c[i+1].position)
+		}
+		last := r.at(ranks.at(end - 1))
+		if min(r.first, last) < 0 || max(r.first, last) >= n || r.step < -n || r.step > n {
+			p.Corrupt(p.Offset(), "value", "text %d or %d of %d", r.first, last, n)
+			return
+		}
+	}
+}
