@@ -242,3 +242,35 @@ func TestTreeErrors(t *testing.T) {
 		t.Error(a, err)
 	}
 }
+
+// TestCheckpoint writes files of an accumulator again and again while parts are
+// added, and compares the last ones with those of all parts at once.
+func TestCheckpoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProgram.Draw(t, "program")
+		parts := p.parts()
+		var a Accumulator
+		for i, part := range parts {
+			if err := a.Add(part); err != nil {
+				t.Fatal(err)
+			}
+			switch rapid.IntRange(0, 3).Draw(t, "write") {
+			case 0:
+				checkCalls(t, open(t, partFile(t, &a)), parts[:i+1])
+			case 1:
+				var file bytes.Buffer
+				if err := a.Write(&file); err != nil {
+					t.Fatal(err)
+				}
+				checkCalls(t, open(t, file.Bytes()), parts[:i+1])
+			}
+		}
+		var file bytes.Buffer
+		if err := a.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		if want := write(t, Run{Ranks: p.ranks}, parts); !bytes.Equal(file.Bytes(), want) {
+			t.Fatalf("%d bytes, want %d", file.Len(), len(want))
+		}
+	})
+}

@@ -20,11 +20,15 @@ func (a *Accumulator) renumber() {
 	slices.SortFunc(functions, compareFunctions)
 	for _, f := range functions {
 		sorted.functions.Declare(f)
+		sorted.digests = append(sorted.digests, functionDigest(f))
 	}
-	sorted.texts.list = slices.Clone(a.texts.list)
-	slices.SortFunc(sorted.texts.list, func(s, t string) int {
+	texts := slices.Clone(a.texts.list)
+	slices.SortFunc(texts, func(s, t string) int {
 		return cmp.Or(len(s)-len(t), cmp.Compare(s, t)) // that a number in a name counts
 	})
+	for _, s := range texts {
+		sorted.texts.number(s)
+	}
 	declared := a.functions.Functions()
 	sorted.declare(&a.functions)
 	to := make([]int64, len(a.texts.list))
@@ -34,7 +38,7 @@ func (a *Accumulator) renumber() {
 	for _, s := range a.shapes {
 		s.renumber(declared, sorted.scratch.functions, to)
 	}
-	a.functions, a.digests, a.texts = sorted.functions, sorted.digests, sorted.texts
+	a.functions, a.digests, a.texts, a.scratch = sorted.functions, sorted.digests, sorted.texts, scratch{}
 }
 
 // compareFunctions orders functions by name, and those of one name by digest.

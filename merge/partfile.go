@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func IsPart(file *format.Reader) bool {
 }
 
 // WritePart writes a to w, as a file that [ReadPart] reads to be merged with
-// others, and leaves a of no further use.
+// others. More can be added to a afterwards.
 func (a *Accumulator) WritePart(w io.Writer) error {
 	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))
@@ -66,6 +67,9 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 
 // ReadPart reads a part file. An error about the file is a [*SectionError].
 func ReadPart(file *format.Reader) (*Accumulator, error) {
+	if _, ok := file.Lookup(KindRun, 0); ok && !IsPart(file) {
+		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
+	}
 	p := partReader{file: file}
 	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders} {
 		if err := step(); err != nil {

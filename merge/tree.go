@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 )
@@ -73,6 +74,9 @@ func (t *tree) work(ctx context.Context) {
 			return
 		}
 		a, err := t.leaf(ctx, i)
+		if err == nil && a == nil {
+			err = fmt.Errorf("merge: leaf %d returned no accumulator", i)
+		}
 		if err == nil {
 			t.report()
 			err = t.put(node{0, i}, a)
@@ -109,10 +113,10 @@ func (t *tree) put(at node, a *Accumulator) error {
 		if neighbour.number < at.number {
 			a, b = b, a
 		}
-		if err := a.Merge(b); err != nil {
-			return err
-		}
 		at = node{at.level + 1, at.number >> 1}
+		if err := a.Merge(b); err != nil {
+			return fmt.Errorf("%w, in leaves %d to %d", err, at.number<<at.level, min(t.n, (at.number+1)<<at.level)-1)
+		}
 	}
 }
 

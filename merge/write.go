@@ -34,7 +34,8 @@ func Write(w io.Writer, run Run, parts []Part) error {
 	return a.Write(w)
 }
 
-// Write writes the trace of all ranks in a to w, and leaves a of no further use.
+// Write writes the trace of all ranks in a to w. More can be added to a
+// afterwards.
 func (a *Accumulator) Write(w io.Writer) error {
 	order, err := a.interleaving()
 	if err != nil {
