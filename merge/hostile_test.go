@@ -375,6 +375,9 @@ func describe(file []byte) (string, error) {
 	return text, nil
 }
 
+// damageStep is the distance of the bits that are changed.
+var damageStep = 1
+
 // TestDamaged checks that no prefix and no one-bit change of a file is read as
 // another: of a trace with streams, columns and an interleaving, and of a part
 // file.
@@ -384,12 +387,12 @@ func TestDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range file {
+		for n := 0; n < len(file); n += damageStep {
 			if _, err := describe(file[:n]); err == nil {
 				t.Errorf("accepted the first %d of %d bytes", n, len(file))
 			}
 		}
-		for bit := range len(file) * 8 {
+		for bit := 0; bit < len(file)*8; bit += damageStep {
 			bad := bytes.Clone(file)
 			bad[bit/8] ^= 1 << (bit % 8)
 			if got, err := describe(bad); err == nil && got != want {
@@ -404,7 +407,7 @@ func TestDamaged(t *testing.T) {
 func TestFlippedContent(t *testing.T) {
 	for _, sections := range [][]section{newForgedTrace().sections(), newForgedFile().sections()} {
 		for i, s := range sections {
-			for bit := range len(s.content) * 8 {
+			for bit := 0; bit < len(s.content)*8; bit += damageStep {
 				bad := []byte(s.content)
 				bad[bit/8] ^= 1 << (bit % 8)
 				changed := slices.Clone(sections)
