@@ -93,8 +93,8 @@ func (i Incomplete) String() string {
 
 // Incomplete returns, in the order of ranks, what is missing of the lines read so
 // far: of ranks whose first line is not init, disregarding locations, or whose
-// last line is not finalize, of ranks below the greatest that occurs which have
-// no lines, and of listed ranks that have none. After [io.EOF], a complete trace
+// last line is not finalize, and of ranks that have no lines: those below the
+// greatest that occurs, and those below [Reader.Ranks]. After [io.EOF], a complete trace
 // has none of these. It takes time in proportion to the number of ranks that
 // occur.
 func (r *Reader) Incomplete() []Incomplete {
@@ -115,10 +115,7 @@ func (r *Reader) Incomplete() []Incomplete {
 		}
 		list = append(list, i)
 	}
-	if r.listed {
-		list = r.appendAbsent(list, next, len(r.files))
-	}
-	return list
+	return r.appendAbsent(list, next, r.Ranks())
 }
 
 // A Restart tells that a rank has more than one init, as it has if its lines are

@@ -7,20 +7,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
 // Open returns a Reader of the trace in the files that paths name. The path "-"
-// is Options.Stdin. The only path may also name a list of the files of the ranks,
-// or a directory of files named …_rank-1.txt, …_rank-2.txt and so on, which may
-// end in .gz or .zst. A file is a list if it has text other than comments, and no
-// line of its first 64 KiB begins with a rank. Several files are read in the order
-// given; the lines say which ranks they hold. None of them may be a list, which
-// the Reader finds when it opens it, nor be given twice.
+// is Options.Stdin. A path may also name a directory of files named …_rank-1.txt,
+// …_rank-2.txt and so on, which may end in .gz or .zst, and stands for these; the
+// only path may name a list of the files of the ranks. A file is a list if it has
+// text other than comments, and no line of its first 64 KiB begins with a rank.
+//
+// Several files are read in the order given, but those with names of ranks in the
+// order of the numbers in these, unless two have the same; the lines say which
+// ranks they hold. None of them may be a list, which the Reader finds when it
+// opens it, nor be given twice. [Reader.Ignored] says what else directories hold.
 //
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.
@@ -31,16 +32,12 @@ func Open(paths []string, o Options) (*Reader, error) {
 	if err := refuseRepeated(paths); err != nil {
 		return nil, err
 	}
-	r := newReader(o, slices.Clone(paths))
+	r := newReader(o, nil)
 	if r.options.Stdin == nil {
 		r.options.Stdin = os.Stdin
 	}
-	if len(paths) == 1 && paths[0] != "-" {
-		if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
-			if r.files, err = rankFiles(paths[0]); err != nil {
-				return nil, err
-			}
-		}
+	if err := r.expand(paths); err != nil {
+		return nil, err
 	}
 	err := r.open()
 	if err == nil && len(r.files) == 1 && r.firstListed() != "" {
@@ -107,45 +104,6 @@ func (r *Reader) refuseList() error {
 	return readError(r.fileName(r.next-1), errors.New("is a list of files; give it alone"))
 }
 
-// rankFileName matches the names of files of one rank. Its first group is the
-// number of the rank, from 1.
-var rankFileName = regexp.MustCompile(`_rank-([1-9][0-9]{0,8})\.txt(?:\.gz|\.zst)?$`)
-
-// rankFiles returns the paths of the files of ranks in dir, in the order of their
-// numbers.
-func rankFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, readError(dir, err)
-	}
-	byNumber := make(map[int]string)
-	var numbers []int
-	for _, e := range entries {
-		m := rankFileName.FindStringSubmatch(e.Name())
-		if m == nil {
-			continue
-		}
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			return nil, readError(dir, err)
-		}
-		if other, ok := byNumber[n]; ok {
-			return nil, fmt.Errorf("ti: %s: both %s and %s are of number %d", dir, other, e.Name(), n)
-		}
-		byNumber[n] = e.Name()
-		numbers = append(numbers, n)
-	}
-	if len(numbers) == 0 {
-		return nil, fmt.Errorf("ti: %s: no files named …_rank-1.txt and so on", dir)
-	}
-	slices.Sort(numbers)
-	files := make([]string, len(numbers))
-	for i, n := range numbers {
-		files[i] = filepath.Join(dir, byNumber[n])
-	}
-	return files, nil
-}
-
 // listBlock is how much of a file is looked at to tell a list from a trace.
 const listBlock = 64 << 10
 
@@ -186,10 +144,32 @@ func isComment(line string) bool { return line[0] == '#' || strings.Trim(line, "
 func (r *Reader) readList() error {
 	list := r.files[0]
 	var files []string
-	for {
+	err := r.eachListed(func(name string) error {
+		path, err := locate(list, name)
+		if err != nil {
+			if len(files) == 0 { // perhaps it is no list
+				err = fmt.Errorf("no line begins with a rank, so this is read as a list of files: %w", err)
+			}
+			return r.syntaxError(0, "rank %d: %w", len(files), err)
+		}
+		files = append(files, path)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.input.close()
+	r.files, r.listed, r.size, r.next, r.stats = files, true, len(files), 0, Stats{}
+	return nil
+}
+
+// eachListed calls visit with each of the names in the open file, which is a list,
+// until it returns an error.
+func (r *Reader) eachListed(visit func(name string) error) error {
+	for n := 0; ; {
 		line, err := r.readLine()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err == nil {
 			err = r.checkText(line)
@@ -200,21 +180,13 @@ func (r *Reader) readList() error {
 		if isComment(string(line)) {
 			continue
 		}
-		if len(files) == r.options.MaxRanks {
+		if n++; n > r.options.MaxRanks {
 			return r.syntaxError(0, "%w: more than %d files", ErrLimit, r.options.MaxRanks)
 		}
-		path, err := locate(list, strings.Trim(string(line), " \t\r\n"))
-		if err != nil {
-			if len(files) == 0 { // perhaps it is no list
-				err = fmt.Errorf("no line begins with a rank, so this is read as a list of files: %w", err)
-			}
-			return r.syntaxError(0, "rank %d: %w", len(files), err)
+		if err := visit(strings.Trim(string(line), " \t\r\n")); err != nil {
+			return err
 		}
-		files = append(files, path)
 	}
-	r.input.close()
-	r.files, r.listed, r.next, r.stats = files, true, 0, Stats{}
-	return nil
 }
 
 // locate returns the path of a file that a list names.

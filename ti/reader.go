@@ -14,6 +14,11 @@ type Options struct {
 	// Zero means 1<<24, which is also the most.
 	MaxRanks int
 
+	// Ranks is the number of ranks of the run, those that have no lines included.
+	// Every rank must be less. Zero means that it is not known, unless a list of
+	// files tells.
+	Ranks int
+
 	// MaxLine is the length of the longest line to accept, in bytes, without its
 	// line feed. Zero means 4<<20: the counts of an alltoallv of 65,536 ranks take
 	// about 1<<20.
@@ -35,6 +40,9 @@ func (o Options) withDefaults() Options {
 	if o.MaxRanks <= 0 || o.MaxRanks > defaultMaxRanks {
 		o.MaxRanks = defaultMaxRanks
 	}
+	if o.Ranks > 0 {
+		o.MaxRanks = min(o.MaxRanks, o.Ranks)
+	}
 	if o.MaxLine <= 0 {
 		o.MaxLine = defaultMaxLine
 	}
@@ -47,6 +55,8 @@ type Reader struct {
 	options Options
 	files   []string // paths of the inputs
 	listed  bool     // file i is that of rank i
+	size    int      // number of files that a list names, 0 if there is none
+	ignored []string // paths of other files in directories
 	next    int      // number of files opened
 	input   input    // of files[next-1]
 

@@ -16,7 +16,8 @@ const Source = "SimGrid TI"
 
 // Record reads r to its end and returns the run and the parts of its ranks, for
 // [merge.Write]. What it holds grows with the structure found, not with the
-// number of calls. It calls progress, unless that is nil, after every few
+// number of calls. The run has the ranks up to the last that has lines, or as many
+// as [Reader.Ranks] says. Record calls progress, unless that is nil, after every few
 // thousand calls and stops with its error. An error of r is returned as it is.
 func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 	const callsPerStep = 4096
@@ -46,12 +47,12 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 		last.call(functions, c)
 		order.Append(sequitur.Symbol(c.Rank))
 	}
-	run := merge.Run{Source: Source, Interleaving: order.Finish()}
+	run := merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.Finish()}
 	parts := make([]merge.Part, 0, len(ranks))
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		parts = append(parts, ranks[rank].Finish(rank))
 		delete(ranks, rank)
-		run.Ranks = rank + 1
+		run.Ranks = max(run.Ranks, rank+1)
 	}
 	return run, parts, nil
 }

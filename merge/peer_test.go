@@ -1,0 +1,52 @@
+package merge
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// TestHighestPeer checks which peer counts, among values on lines that ascend and
+// descend, in arrays, and of different shapes.
+func TestHighestPeer(t *testing.T) {
+	rank := cst.Type{Kind: cst.KindRank}
+	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "dest", Type: rank}}}
+	graph := cst.Function{Name: "graph", Params: []cst.Param{{Name: "peers", Type: cst.Type{Kind: cst.KindArray, Elem: &rank}}}}
+	for _, tt := range []struct {
+		name  string
+		peers func(rank int) []int64 // of three ranks
+		want  Peer
+	}{
+		{"Ascending", func(r int) []int64 { return []int64{int64(r) + 1} }, Peer{3, 2, "send"}},
+		{"Descending", func(r int) []int64 { return []int64{7 - int64(r)} }, Peer{7, 0, "send"}},
+		{"Constant", func(r int) []int64 { return []int64{9} }, Peer{9, 0, "send"}},
+		{"Middle", func(r int) []int64 { return []int64{[]int64{2, 6, 1}[r]} }, Peer{6, 1, "send"}},
+		{"Special", func(r int) []int64 { return []int64{-333} }, Peer{-333, 0, "send"}},
+		{"Array", func(r int) []int64 { return []int64{0, 4, int64(r), 1} }, Peer{4, 0, "graph"}},
+		{"Shapes", func(r int) []int64 { return make([]int64, r+1) }, Peer{0, 0, "send"}},
+	} {
+		var a Accumulator
+		for r := range 3 {
+			var values []cst.Value
+			for _, p := range tt.peers(r) {
+				values = append(values, cst.Rank(p))
+			}
+			table, b := new(cst.Table), new(sequitur.Builder)
+			if len(values) == 1 {
+				b.Append(sequitur.Symbol(table.Intern(table.Declare(send), cst.Int(1000), values[0])))
+			} else {
+				b.Append(sequitur.Symbol(table.Intern(table.Declare(graph), cst.Array(values...))))
+			}
+			if err := a.Add(Part{r, table, b.Finish()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, ok := a.HighestPeer(); !ok || got != tt.want {
+			t.Errorf("%s: %v, %v, want %v", tt.name, got, ok, tt.want)
+		}
+	}
+	if got, ok := new(Accumulator).HighestPeer(); ok {
+		t.Errorf("an empty accumulator names %v", got)
+	}
+}
