@@ -193,6 +193,9 @@ func fuzzDecoder[V Value](t *testing.T, c Codec[V], data []byte, unique bool) {
 		var v [1]V
 		if err := d.Decode(v[:], []uint32{i % 3}); err != nil {
 			checkParseError(t, err, nil)
+			if err := d.Decode(make([]V, 300), make([]uint32, 300)); err == nil {
+				t.Fatal("an error, and then values")
+			}
 			if errors.Is(err, ErrCorrupt) {
 				return
 			}

@@ -20,12 +20,16 @@ type SeriesDecoder[V Value] struct {
 	rest        wire.Decoder // at the one after it
 }
 
+// portionLen is how many values of a column are decoded at once where they go
+// through a buffer.
+const portionLen = 256
+
 // A column is one that a SeriesDecoder decodes, a portion at once.
 type column[V Value] struct {
 	name    string
 	decoder Decoder[V]
 	offset  int // in the block
-	values  [256]V
+	values  [portionLen]V
 }
 
 // NewDecoder returns a Decoder of a block. The error is a [*ParseError].

@@ -11,10 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seriesCodecs are codecs of every guarantee in both forms.
+// seriesCodecs are codecs with several guarantees in both forms.
 func seriesCodecs[V Value](t rapid.TB) []*SeriesCodec[V] {
 	var all []*SeriesCodec[V]
 	for _, form := range []Form{Gaps, Intervals} {
+		all = append(all, NewSeriesCodec[V](NewLossless[V](Zstd), NewLossless[V](LZ4), form))
 		for _, c := range []Codec[V]{newExponential[V](t, 0.001), newExponential[V](t, MaxEpsilon), newHIST[V](t, HISTOptions{})} {
 			all = append(all, NewSeriesCodec(c, newExponential[V](t, 0.1), form))
 		}

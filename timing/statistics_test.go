@@ -209,7 +209,7 @@ func FuzzParseStatistics(f *testing.F) {
 		enc, _ := statisticsOf(values).MarshalBinary()
 		f.Add(enc)
 	}
-	for _, values := range [][]ranked[float64]{nil, {{3, 5}}, {{3, 1e-9}, {2, 1e300}, {1, -0.0}, {7, math.Inf(1)}}} {
+	for _, values := range [][]ranked[float64]{nil, {{3, 5}}, {{3, 1e-9}, {2, 1e300}, {1, math.Copysign(0, -1)}, {7, math.Inf(1)}}} {
 		enc, _ := statisticsOf(values).MarshalBinary()
 		f.Add(enc)
 	}

@@ -1,0 +1,67 @@
+package timing
+
+import (
+	"fmt"
+	"strings"
+)
+
+// NewCodec returns the codec of this package whose Name is name.
+func NewCodec[V Value](name string) (Codec[V], error) {
+	c, err := newCodec[V](name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.Name() != name {
+		return nil, fmt.Errorf("timing: no codec is called %q", name)
+	}
+	return c, nil
+}
+
+// newCodec returns a codec that may be called name, or nil for none.
+func newCodec[V Value](name string) (Codec[V], error) {
+	var epsilon float64
+	var o HISTOptions
+	if n, _ := fmt.Sscanf(name, "bins,epsilon=%g", &epsilon); n == 1 {
+		return asCodec[V](NewExponential[V](epsilon))
+	}
+	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n == 3 {
+		return asCodec[V](NewHIST[V](o))
+	}
+	for _, c := range []Compressor{Zstd, LZ4} {
+		if c := NewLossless[V](c); c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// asCodec keeps a nil pointer from becoming a codec.
+func asCodec[V Value](c Codec[V], err error) (Codec[V], error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ParseSeriesCodec returns the codec of series whose Name is name. The codecs in
+// it come from the function codec, such as [NewCodec].
+func ParseSeriesCodec[V Value](name string, codec func(name string) (Codec[V], error)) (*SeriesCodec[V], error) {
+	parts := strings.Split(name, ";")
+	if len(parts) == 3 {
+		for _, form := range []Form{Gaps, Intervals} {
+			if parts[0] != form.String() {
+				continue
+			}
+			durations, err := codec(parts[1])
+			if err != nil {
+				return nil, err
+			}
+			lapses, err := codec(parts[2])
+			if err != nil {
+				return nil, err
+			}
+			return NewSeriesCodec(durations, lapses, form), nil
+		}
+	}
+	return nil, fmt.Errorf("timing: no codec of series is called %q", name)
+}

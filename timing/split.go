@@ -1,0 +1,140 @@
+package timing
+
+import (
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// Split is the codec that encodes a column with several, each the values of some
+// signatures: for instance those of one function with a smaller error.
+type Split[V Value] struct {
+	codecs []Codec[V]
+	which  func(terminal uint32) int
+}
+
+// NewSplit returns a codec that encodes the values of a terminal with the codec
+// which(terminal) of codecs. What decodes must be given the same.
+func NewSplit[V Value](codecs []Codec[V], which func(terminal uint32) int) *Split[V] {
+	return &Split[V]{codecs, which}
+}
+
+// Name returns "split" and the names of the codecs. It does not tell what is
+// encoded with which.
+func (c *Split[V]) Name() string {
+	names := make([]string, len(c.codecs))
+	for i, codec := range c.codecs {
+		names[i] = codec.Name()
+	}
+	return "split(" + strings.Join(names, "|") + ")"
+}
+
+// Guarantee returns the weakest guarantee of the codecs.
+func (c *Split[V]) Guarantee() Guarantee {
+	weakest := Exact
+	for _, codec := range c.codecs {
+		weakest = max(weakest, codec.Guarantee())
+	}
+	return weakest
+}
+
+// NewEncoder returns an Encoder of a column.
+func (c *Split[V]) NewEncoder() Encoder[V] {
+	e := &splitEncoder[V]{which: c.which}
+	for _, codec := range c.codecs {
+		e.encoders = append(e.encoders, codec.NewEncoder())
+	}
+	return e
+}
+
+type splitEncoder[V Value] struct {
+	which    func(terminal uint32) int
+	encoders []Encoder[V]
+	scratch  []byte
+}
+
+func (e *splitEncoder[V]) Append(terminal uint32, v V) V {
+	return e.encoders[e.which(terminal)].Append(terminal, v)
+}
+
+// AppendBlock appends the blocks of all codecs, each after its length.
+func (e *splitEncoder[V]) AppendBlock(dst []byte) []byte {
+	for _, encoder := range e.encoders {
+		e.scratch = encoder.AppendBlock(e.scratch[:0])
+		dst = wire.AppendUvarint(dst, uint64(len(e.scratch)))
+		dst = append(dst, e.scratch...)
+	}
+	return dst
+}
+
+// NewDecoder returns a Decoder of a block. The limits of options hold for what
+// each codec has in it.
+func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+	w := wire.NewDecoder("timing", block)
+	d := &splitDecoder[V]{which: c.which, parts: make([]splitPart[V], len(c.codecs))}
+	for i, codec := range c.codecs {
+		part := w.String("part")
+		if w.Err() != nil {
+			return nil, w.Err()
+		}
+		d.parts[i].offset = w.Offset() - len(part)
+		var err error
+		if d.parts[i].decoder, err = codec.NewDecoder(part, o); err != nil {
+			return nil, locate(err, d.parts[i].offset, "part")
+		}
+	}
+	w.End("part")
+	if w.Err() != nil {
+		return nil, w.Err()
+	}
+	return d, nil
+}
+
+type splitDecoder[V Value] struct {
+	which func(terminal uint32) int
+	parts []splitPart[V]
+	err   error // sticks: parts are not in step after it
+}
+
+// A splitPart is what one codec has in a block, and what it is asked for.
+type splitPart[V Value] struct {
+	decoder   Decoder[V]
+	offset    int
+	terminals []uint32
+	values    []V
+	places    []int // of the values in what is decoded
+}
+
+// Decode decodes at most portionLen values at once, so that little is held.
+func (d *splitDecoder[V]) Decode(dst []V, terminals []uint32) error {
+	for len(dst) > 0 && d.err == nil {
+		n := min(len(dst), portionLen)
+		for i, t := range terminals[:n] {
+			p := &d.parts[d.which(t)]
+			p.terminals = append(p.terminals, t)
+			p.places = append(p.places, i)
+		}
+		for i := range d.parts {
+			if d.err = d.parts[i].decode(dst[:n]); d.err != nil {
+				break
+			}
+		}
+		dst, terminals = dst[n:], terminals[n:]
+	}
+	return d.err
+}
+
+// decode decodes what p was asked for into its places in dst.
+func (p *splitPart[V]) decode(dst []V) error {
+	for len(p.values) < len(p.terminals) {
+		p.values = append(p.values, 0)
+	}
+	if err := p.decoder.Decode(p.values[:len(p.terminals)], p.terminals); err != nil {
+		return locate(err, p.offset, "part")
+	}
+	for i, place := range p.places {
+		dst[place] = p.values[i]
+	}
+	p.terminals, p.places = p.terminals[:0], p.places[:0]
+	return nil
+}

@@ -1,0 +1,84 @@
+package timing
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
+// are odd with a small error and the others with a large one.
+func newSplit[V Value](t rapid.TB) *Split[V] {
+	codecs := []Codec[V]{NewLossless[V](LZ4), newExponential[V](t, 0.01), newExponential[V](t, MaxEpsilon)}
+	return NewSplit(codecs, func(terminal uint32) int {
+		if terminal == 0 {
+			return 0
+		}
+		return 2 - int(terminal&1)
+	})
+}
+
+func TestSplit(t *testing.T) {
+	i, f := newSplit[int64](t), newSplit[float64](t)
+	t.Run("int64", rapid.MakeCheck(func(t *rapid.T) { testCodec(t, i) }))
+	t.Run("float64", rapid.MakeCheck(func(t *rapid.T) { testCodec(t, f) }))
+	if i.Guarantee() != MaxEpsilon {
+		t.Errorf("guarantee %v", i.Guarantee())
+	}
+	if got, want := i.Name(), "split(lossless,compressor=lz4|bins,epsilon=0.01|bins,epsilon=0.5)"; got != want {
+		t.Errorf("name %s, want %s", got, want)
+	}
+}
+
+// TestSplitGuarantees checks that each terminal has the guarantee of its codec.
+func TestSplitGuarantees(t *testing.T) {
+	c := newSplit[int64](t)
+	rapid.Check(t, func(t *rapid.T) {
+		e := c.NewEncoder()
+		for _, call := range callsGen[int64]().Draw(t, "calls") {
+			got := e.Append(call.terminal, call.value)
+			checkGuarantee(t, c.codecs[c.which(call.terminal)].Guarantee(), []int64{got}, []int64{call.value})
+		}
+	})
+}
+
+func TestSplitErrors(t *testing.T) {
+	c := newSplit[int64](t)
+	for _, tt := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"TooShort", "\x01\x00\x02\x00", 2, ErrCorrupt},
+		{"Part", "\x01\x00\x01\x05\x01\x00", 4, io.ErrUnexpectedEOF},
+		{"Trailing", "\x01\x00\x01\x00\x01\x00\x00", 6, ErrCorrupt},
+		{"TooFew", "\x01\x00\x01\x00\x01\x00", 4, io.ErrUnexpectedEOF},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := c.NewDecoder([]byte(tt.data), Options{})
+			if err == nil {
+				err = d.Decode(make([]int64, 2), []uint32{1, 1})
+			}
+			checkParseError(t, err, tt.want)
+			if e := (*ParseError)(nil); errors.As(err, &e) && e.Offset != tt.off {
+				t.Fatalf("%v, want offset %d", err, tt.off)
+			}
+		})
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	i, e := newSplit[int64](f), newSplit[float64](f)
+	block, _ := encodeBlock(i.NewEncoder(), exampleCalls[int64]())
+	f.Add(block)
+	block, _ = encodeBlock(e.NewEncoder(), exampleCalls[float64]())
+	f.Add(block)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzDecoder(t, i, data, false)
+		fuzzDecoder(t, e, data, false)
+	})
+}
