@@ -1,0 +1,252 @@
+package timing
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// Entropy is the codec that writes the symbols of [Bins] in about as many bits as
+// they are surprising, given what came before: the terminal, the values of the
+// calls before with any terminal and with this one, and the terminals of the
+// three calls before, which tell where in a loop the call stands. What it knows of these
+// it learns from the block itself, so that a block has no tables.
+//
+// A block is
+//
+//	values   uvarint  their number; if it is 0, nothing follows
+//	escapes  uvarint  of float64 only: the number of values without a bin, then
+//	                  the 8 bytes of each, little-endian
+//	least    varint   the least symbol, or 0 if all values escape
+//	low      byte     the least number such that the symbols fit in 3+4·low bits
+//	symbols  uvarint  length in bytes of a number, then this, most significant
+//	                  byte first
+//
+// where least is subtracted from symbols, and then, if there are escapes, 1 added,
+// and 0 stands for an escape. The bits of a symbol, highest first, are written by
+// range coding. The first three may be preceded by a bit that is one if they are
+// those that were guessed from the terminal, and left out then. The probability
+// of a bit is predicted in five contexts by adaptive counters, which are found by
+// hashing, and the predictions are mixed with weights that are learned; all with
+// integers, so that a block is the same on every machine.
+type Entropy[V Value] struct {
+	bins *Bins[V]
+	fine uint // low bits of symbols that are no context
+}
+
+// coarseEpsilon is the relative error, in units of 1/2³², from which on bins are
+// wide enough to be a context.
+const coarseEpsilon = 1 << 28
+
+// NewEntropy returns a codec of relative error epsilon, which must be one that
+// [NewBins] accepts.
+func NewEntropy[V Value](epsilon float64) (*Entropy[V], error) {
+	b, err := NewBins[V](epsilon)
+	if err != nil {
+		return nil, err
+	}
+	c := &Entropy[V]{bins: b}
+	for b.epsilon<<c.fine < coarseEpsilon {
+		c.fine++
+	}
+	return c, nil
+}
+
+// Name returns "entropy" and the relative error.
+func (c *Entropy[V]) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
+
+// Guarantee returns the relative error.
+func (c *Entropy[V]) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+
+// NewEncoder returns an Encoder of a column. It keeps 8 bytes for each value of
+// the block in hand.
+func (c *Entropy[V]) NewEncoder() Encoder[V] { return &entropyEncoder[V]{codec: c} }
+
+type entropyEncoder[V Value] struct {
+	codec   *Entropy[V]
+	calls   []entropyCall // of the block
+	escapes []V
+	least   int32 // of the symbols of the block that are not Escape
+	most    int32
+	model   entropyModel
+	number  []byte // of the block, or of the one before
+}
+
+// An entropyCall is a terminal and the symbol of a value.
+type entropyCall struct {
+	terminal uint32
+	symbol   int32
+}
+
+func (e *entropyEncoder[V]) Append(terminal uint32, v V) V {
+	s := e.codec.bins.Symbol(v)
+	e.calls = append(e.calls, entropyCall{terminal, s})
+	if s == Escape {
+		e.escapes = append(e.escapes, v)
+		return v
+	}
+	if len(e.calls) == len(e.escapes)+1 {
+		e.least, e.most = s, s
+	}
+	e.least, e.most = min(e.least, s), max(e.most, s)
+	return e.codec.bins.Value(s)
+}
+
+func (e *entropyEncoder[V]) AppendBlock(dst []byte) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(e.calls)))
+	if len(e.calls) == 0 {
+		return dst
+	}
+	zero := e.least // the symbol that is coded as 0
+	if isFloat[V]() {
+		dst = appendEscapes(dst, e.escapes)
+		if len(e.escapes) > 0 {
+			zero--
+		}
+	}
+	low := lowLines(uint32(e.most - zero))
+	dst = wire.AppendVarint(dst, int64(e.least))
+	dst = append(dst, byte(low))
+
+	m := &e.model
+	m.reset(len(e.calls), low*lowLevels, e.codec.fine)
+	m.coder.write(e.number[:0])
+	for _, c := range e.calls {
+		if isFloat[V]() && c.symbol == Escape {
+			c.symbol = zero
+		}
+		m.code(c.terminal, uint32(c.symbol-zero))
+	}
+	e.number = m.coder.finish()
+	dst = append(wire.AppendUvarint(dst, uint64(len(e.number))), e.number...)
+	e.calls, e.escapes, e.least, e.most = e.calls[:0], e.escapes[:0], 0, 0
+	return dst
+}
+
+// lowLines returns the number of lines below that at the root for symbols up to
+// most.
+func lowLines(most uint32) int {
+	return (max(bits.Len32(most), topLevels) - topLevels + lowLevels - 1) / lowLevels
+}
+
+// noSymbol is more than any symbol.
+const noSymbol = 1<<31 - 1
+
+// maxLow is the largest number of lines below that at the root, for which a symbol
+// and its prefix fit in 32 bits.
+const maxLow = 6
+
+// NewDecoder returns a Decoder of a block. Apart from what each terminal needs,
+// it holds no more than about a megabyte.
+func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+	w := wire.NewDecoder("timing", block)
+	d := &entropyDecoder[V]{codec: c, left: decodeCount(&w, o), offset: len(block)}
+	if d.left == 0 {
+		w.End("values")
+		return d, w.Err()
+	}
+	if isFloat[V]() {
+		d.escapes = decodeEscapes(&w, c.bins, d.left)
+		d.escaped = len(d.escapes) > 0
+	}
+	at := w.Offset()
+	least := w.Varint("least")
+	if limit := int64(c.bins.max); least < -limit || least > limit {
+		w.Corrupt(at, "least", "symbol %d of %d", least, limit)
+	}
+	d.zero = int32(least)
+	if d.escaped {
+		d.zero--
+	}
+	at = w.Offset()
+	d.low = int(w.Byte("low"))
+	if d.low > maxLow {
+		w.Corrupt(at, "low", "%d is more than %d", d.low, maxLow)
+	}
+	number := w.String("symbols")
+	d.offset = w.Offset() - len(number)
+	w.End("symbols")
+	if w.Err() != nil {
+		return nil, w.Err()
+	}
+	d.lowest = noSymbol
+	d.model.reset(d.left, d.low*lowLevels, c.fine)
+	d.model.coder.read(number)
+	return d, nil
+}
+
+type entropyDecoder[V Value] struct {
+	codec   *Entropy[V]
+	offset  int    // of the symbols
+	left    int    // values
+	escapes []byte // that are left
+	escaped bool   // if there were any
+	low     int
+	zero    int32 // the symbol that is coded as 0
+	lowest  int32 // of the symbols so far, less zero
+	highest int32
+	model   entropyModel
+	err     error
+}
+
+func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
+	if d.err != nil {
+		return d.err
+	}
+	for i := range dst {
+		if d.left == 0 {
+			return endOfBlock(d.offset)
+		}
+		d.left--
+		x := int32(d.model.code(terminals[i], 0))
+		if x == 0 && d.escaped {
+			if len(d.escapes) == 0 {
+				return d.corrupt("more escapes than there are values of them")
+			}
+			dst[i] = fromBits[V](binary.LittleEndian.Uint64(d.escapes))
+			d.escapes = d.escapes[8:]
+		} else {
+			d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
+			if s := int64(x) + int64(d.zero); s > int64(d.codec.bins.max) {
+				return d.corrupt("symbol %d of %d", s, d.codec.bins.max)
+			}
+			dst[i] = d.codec.bins.Value(x + d.zero)
+		}
+		if d.model.coder.ended() {
+			d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols", Err: io.ErrUnexpectedEOF}
+			return d.err
+		}
+		if d.left == 0 {
+			return d.end()
+		}
+	}
+	return nil
+}
+
+// end checks, after the last value, that the block is the only one with these
+// values.
+func (d *entropyDecoder[V]) end() error {
+	lowest := int32(0)
+	if d.escaped {
+		lowest = 1
+	}
+	switch {
+	case len(d.escapes) > 0:
+		return d.corrupt("%d escapes fewer than there are values of them", len(d.escapes)/8)
+	case d.lowest == noSymbol && (d.zero != -1 || d.low != 0):
+		return d.corrupt("all values escape, and the least symbol is %d", d.zero+1)
+	case d.lowest != noSymbol && (d.lowest != lowest || lowLines(uint32(d.highest)) != d.low):
+		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
+	case !d.model.coder.finished():
+		return d.corrupt("the number ends otherwise")
+	}
+	return nil
+}
+
+func (d *entropyDecoder[V]) corrupt(format string, args ...any) error {
+	d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+	return d.err
+}

@@ -1,0 +1,232 @@
+package timing
+
+import "math/bits"
+
+// A slot predicts a bit: the upper 22 bits are the probability of a one, the
+// others count the corrections it had, up to maxCount. A slot of 0 is unused.
+const (
+	countMask = 1<<10 - 1
+	maxCount  = 255
+)
+
+// learn returns a slot after a bit was seen. All bits of ones are those of bit.
+func learn(slot, ones uint32) uint32 {
+	n := slot & countMask
+	d := (int32(ones>>10) - int32(slot>>10)) * gainTable[n]
+	return slot + uint32(d<<1)&^countMask + (n-maxCount)>>31
+}
+
+// inherit returns a slot, or, if it is unused, one that predicts as the parent
+// does and learns faster.
+func inherit(slot, parent uint32) uint32 {
+	if slot == 0 {
+		return parent &^ countMask
+	}
+	return slot
+}
+
+// A line holds the slots for the bits of up to four levels of the tree of
+// symbols in one context: slot i has the children 2i and 2i+1, and 1 is the
+// root. Slot 0 is for the bit whether the symbol is below this root at all.
+type line [16]uint32
+
+// The contexts of which each has a prediction.
+const (
+	anyContext      = iota // all values
+	previousContext        // the symbol of the call before
+	terminalContext        // the terminal
+	followContext          // the terminal, and the symbol of the call before
+	loopContext            // the terminal, those of the three calls before, and the mean of its recent symbols
+	contexts
+)
+
+const (
+	minLines = 1 << 6
+	maxLines = 1 << 14
+
+	topLevels = 3 // of the tree in the line of its root; lines below have lowLevels
+	lowLevels = 4
+
+	firmHits = 16 // after which a guess is coded before the top of the tree
+	maxHits  = 64
+)
+
+// The prefixes that are not those of a node: of the line at the root, once for
+// values without a firm guess and once for those that the guess missed.
+const (
+	missPrefix = 0
+	rootPrefix = 1
+)
+
+// An entropyState is what is known of the values with a terminal.
+type entropyState struct {
+	mean  int32 // of recent symbols without fine bits, in 16ths
+	guess uint8 // the top of the symbol that is guessed
+	hits  uint8 // of the guess, halved at each miss
+}
+
+// An entropyModel codes symbols, numbers of a fixed count of bits, given the
+// terminals. Nothing in it depends on the machine. It holds at most about a
+// megabyte, and some bytes for each terminal.
+type entropyModel struct {
+	coder   rangeCoder
+	weights [weightSets][contexts]int64 // of predictions, in units of 1/2²⁰
+
+	lines []line   // by hash of context and prefix; valid where the tag is
+	tags  []uint16 // 0 for none
+	shift uint     // of a hash to the index of a line
+	low   int      // levels below those at the root
+	fine  uint     // low bits of a symbol that are no context
+
+	terminals terminalIndex
+	states    []entropyState
+	previous  int32 // symbol without fine bits
+	history   [3]uint32
+
+	// Of the symbol in hand:
+	terminal uint32
+	state    *entropyState
+	fresh    bool // no symbol with the terminal came before
+	prefix   uint32
+	hashes   [contexts]uint64 // of contexts; once hashed is true
+	hashed   bool
+	at       [contexts]*line // of the prefix; once entered is true
+	entered  bool
+}
+
+// reset makes m ready for a number of symbols of topLevels+low bits.
+func (m *entropyModel) reset(values, low int, fine uint) {
+	lines := max(minLines, min(maxLines, 1<<bits.Len(uint(4*min(values, maxLines)))))
+	if cap(m.lines) < lines {
+		m.lines, m.tags = make([]line, lines), make([]uint16, lines)
+	}
+	m.lines, m.tags = m.lines[:lines], m.tags[:lines]
+	clear(m.tags)
+	m.shift = uint(65 - bits.Len(uint(lines)))
+	m.low, m.fine = low, fine
+	for i := range m.weights {
+		for k := range m.weights[i] {
+			m.weights[i][k] = 1 << 20 / contexts
+		}
+	}
+	m.terminals.reset()
+	m.states = m.states[:0]
+	m.previous, m.history = 0, [3]uint32{}
+}
+
+// code codes the symbol of the next call.
+func (m *entropyModel) code(terminal, symbol uint32) uint32 {
+	m.begin(terminal)
+	h := m.low // levels below
+	prefix := m.top(symbol >> h)
+	for h > 0 {
+		m.enter(prefix)
+		h -= lowLevels
+		prefix = prefix<<lowLevels | m.walk(symbol>>h, lowLevels, h)
+	}
+	symbol = prefix &^ (1 << (topLevels + m.low))
+	m.end(int32(symbol >> m.fine))
+	return symbol
+}
+
+// top codes the top levels of a symbol, and returns the prefix of the line below.
+func (m *entropyModel) top(top uint32) (prefix uint32) {
+	s := m.state
+	guess := uint32(s.guess)
+	root := uint32(rootPrefix)
+	if s.hits >= firmHits {
+		m.enter(guess | 1<<topLevels)
+		hit := uint32(0)
+		if top == guess {
+			hit = 1
+		}
+		if m.decide(0, guessLevel, hit) != 0 {
+			s.hits = min(s.hits+1, maxHits)
+			return guess | 1<<topLevels
+		}
+		root = missPrefix
+	}
+	m.enter(root)
+	top = m.walk(top, topLevels, m.low)
+	if top == guess {
+		s.hits = min(s.hits+1, maxHits)
+	} else if s.hits /= 2; s.hits == 0 {
+		s.guess = uint8(top)
+	}
+	return top | 1<<topLevels
+}
+
+// walk codes the last bits of a number in the lines that were entered, above a
+// number of levels.
+func (m *entropyModel) walk(number uint32, levels, above int) uint32 {
+	node := uint32(1)
+	for i := levels - 1; i >= 0; i-- {
+		node = node<<1 | m.decide(node, above+i, number>>i&1)
+	}
+	return node &^ (1 << levels)
+}
+
+// begin sets the contexts of the next symbol, but for hashes that may not be needed.
+func (m *entropyModel) begin(terminal uint32) {
+	n := m.terminals.number(terminal)
+	m.fresh = n == len(m.states)
+	if m.fresh {
+		m.states = append(m.states, entropyState{mean: m.previous << 4})
+	}
+	m.state = &m.states[n]
+	m.terminal = terminal
+	m.hashes[terminalContext] = mix(terminalContext, uint64(terminal), 0)
+	m.hashed = false
+}
+
+// end learns the symbol, without its fine bits.
+func (m *entropyModel) end(symbol int32) {
+	if m.fresh {
+		m.state.mean = symbol << 4
+	} else {
+		m.state.mean += (symbol<<4 - m.state.mean) >> 2
+	}
+	m.previous = symbol
+	m.history[2], m.history[1], m.history[0] = m.history[1], m.history[0], m.terminal
+}
+
+// enter goes to the lines of a prefix, of which only one may be needed.
+func (m *entropyModel) enter(prefix uint32) {
+	m.prefix = prefix
+	m.at[terminalContext] = m.find(m.hashes[terminalContext], prefix)
+	m.entered = false
+}
+
+// enterAll goes to all lines of the prefix.
+func (m *entropyModel) enterAll() {
+	if !m.hashed {
+		t, p, mean := uint64(m.terminal), uint64(m.previous), uint64(m.state.mean>>5)
+		m.hashes[previousContext] = mix(previousContext, p, 0)
+		m.hashes[followContext] = mix(followContext, t, p)
+		m.hashes[loopContext] = mix(loopContext+mean*0xa0761d6478bd642f, t<<32|uint64(m.history[0]), uint64(m.history[1])<<32|uint64(m.history[2]))
+		m.hashed = true
+	}
+	m.at[followContext] = m.find(m.hashes[followContext], m.prefix)
+	m.at[loopContext] = m.find(m.hashes[loopContext], m.prefix)
+	m.at[previousContext] = nil
+	m.entered = true
+}
+
+// mix returns a hash of three numbers.
+func mix(a, b, c uint64) uint64 {
+	h := (b*0x9e3779b97f4a7c15+c)*0xd6e8feb86659fd93 + a
+	return h ^ h>>32
+}
+
+// find returns the line of a context and a prefix. It replaces what is there if
+// that is the line of others.
+func (m *entropyModel) find(hash uint64, prefix uint32) *line {
+	h := (hash ^ uint64(prefix)*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	i := h >> (m.shift & 63)
+	tag := uint16(h>>24) | 1
+	if m.tags[i] != tag {
+		m.tags[i] = tag
+		m.lines[i] = line{}
+	}
+	return &m.lines[i]
+}

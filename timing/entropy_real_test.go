@@ -1,0 +1,115 @@
+package timing
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// conditionalEntropy returns the bits that the symbols of a column take at least
+// if each depends on the terminal, and on nothing else.
+func conditionalEntropy(b *Bins[int64], terminals []uint32, values []int64) float64 {
+	type event struct {
+		terminal uint32
+		symbol   int32
+	}
+	all, each := make(map[uint32]int), make(map[event]int)
+	for i, v := range values {
+		all[terminals[i]]++
+		each[event{terminals[i], b.Symbol(v)}]++
+	}
+	var sum []float64
+	for e, n := range each {
+		sum = append(sum, float64(n)*math.Log2(float64(all[e.terminal])/float64(n)))
+	}
+	slices.Sort(sum) // the order of a map is none
+	total := 0.0
+	for _, s := range sum {
+		total += s
+	}
+	return total
+}
+
+// encodedBits encodes a column in blocks, checks that it decodes, and returns
+// the bits it takes.
+func encodedBits(t *testing.T, c Codec[int64], terminals []uint32, values []int64) int {
+	t.Helper()
+	e := c.NewEncoder()
+	size := 0
+	for len(values) > 0 {
+		n := min(len(values), 1<<17)
+		want, got := make([]int64, n), make([]int64, n)
+		for i := range want {
+			want[i] = e.Append(terminals[i], values[i])
+		}
+		block := e.AppendBlock(nil)
+		d, err := c.NewDecoder(block, Options{})
+		if err == nil {
+			err = d.Decode(got, terminals[:n])
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("decoded differently: %v", err)
+		}
+		checkFast(t, c.Guarantee(), got, values[:n])
+		size += len(block)
+		values, terminals = values[n:], terminals[n:]
+	}
+	return 8 * size
+}
+
+// peers holds the bits per value that others take for the columns of a run, as
+// measured once on these files: SZ3, of which the better of two orders counts,
+// and HIST as published.
+type peers struct{ sz3, hist float64 }
+
+var measuredPeers = map[string]map[string]peers{
+	"duration": {"lu.W.8": {4.25, 13.94}, "cg.W.8": {5.74, 12.07}, "mg.W.8": {6.21, 23.07}},
+	"gap":      {"lu.W.8": {3.22, 7.81}, "cg.W.8": {4.30, 8.63}, "mg.W.8": {4.80, 20.75}},
+	"interval": {"lu.W.8": {1.30, 8.37}, "cg.W.8": {5.46, 15.68}, "mg.W.8": {3.84, 30.09}},
+}
+
+// TestEntropyReal compares the bits per value of the recorded runs with those of
+// peers, and with the entropy of the bins given the terminal.
+func TestEntropyReal(t *testing.T) {
+	c := newEntropy[int64](t, 0.1)
+	columns := []string{"duration", "gap", "interval"}
+	bits := make(map[string]map[string]float64)
+	for _, column := range columns {
+		bits[column] = make(map[string]float64)
+		var runs []string
+		values, least := make(map[string]float64), make(map[string]float64)
+		for _, r := range realRanks(t) {
+			if values[r.run] == 0 {
+				runs = append(runs, r.run)
+			}
+			v := r.column(column)
+			values[r.run] += float64(len(v))
+			bits[column][r.run] += float64(encodedBits(t, c, r.terminals, v))
+			least[r.run] += conditionalEntropy(c.bins, r.terminals, v)
+		}
+		for _, run := range runs {
+			n, p := values[run], measuredPeers[column][run]
+			bits[column][run] /= n
+			got := bits[column][run]
+			t.Logf("%s %s: %.3f bits per value, entropy given the terminal %.3f, SZ3 %.2f, HIST %.2f", run, column, got, least[run]/n, p.sz3, p.hist)
+			if n >= 50_000 && got > 1.05*least[run]/n {
+				t.Errorf("%s %s: more than 5 %% above the entropy", run, column)
+			}
+			if column == "duration" && p.hist > 0 && got > 0.35*p.hist {
+				t.Errorf("%s %s: more than 0.35 of HIST", run, column)
+			}
+		}
+	}
+	for _, second := range columns[1:] {
+		var ratios []float64
+		for run, p := range measuredPeers["duration"] {
+			ratio := (bits["duration"][run] + bits[second][run]) / (p.sz3 + measuredPeers[second][run].sz3)
+			t.Logf("%s duration and %s: %.3f of SZ3", run, second, ratio)
+			ratios = append(ratios, ratio)
+		}
+		slices.Sort(ratios)
+		if median := ratios[len(ratios)/2]; median > 0.72 || ratios[len(ratios)-1] > 0.85 {
+			t.Errorf("duration and %s: %.3f of SZ3 in the median, and %.3f at most", second, median, ratios[len(ratios)-1])
+		}
+	}
+}
