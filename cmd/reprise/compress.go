@@ -15,19 +15,25 @@ import (
 func newCompress() *cobra.Command {
 	var (
 		output       string
+		size         int
 		part, asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "compress IN... -o OUT.rpz",
 		Short: "Compress a SimGrid time-independent trace",
 		Long: `Compress a SimGrid time-independent trace: one file for all ranks, one file a
-rank, the list file that names these, or the directory they are in, where they
-are called …_rank-1.txt and so on; plain, .gz or .zst. A list or a directory is
-given alone. The input - is standard input, the output - standard output.
+rank, the list file that names these, or the directories they are in, where they
+are called …_rank-1.txt and so on; plain, .gz or .zst. A list is given alone. Files
+with names of ranks are read in the order of their numbers, others as they are
+given. The input - is standard input, the output - standard output.
 
 Every byte comes back with "reprise cat": comments, blank lines and lines of
 another form are kept as they are, and count as calls. The output appears when it
 is complete: if the work fails or is interrupted, what was there stays.
+
+How many ranks the run has, --ranks tells, or a list of the files of ranks, which
+may be in a directory with some of them. Otherwise it has those up to the last that
+has lines.
 
 With --part the output is a part file of the ranks in the input, which may be some
 of the ranks of a run: "reprise merge" makes a trace of part files. Other commands
@@ -39,38 +45,43 @@ exit status is 0.
                              such as with CR LF at the end; takes more space
   no init, no finalize       the lines of the rank are cut off
   no lines                   the rank is missing (not with --part)
-  init again                 the lines of the rank are there twice`,
+  names rank                 a call names a rank that the run does not have: ranks
+                             at the end may be missing (not with --part)
+  init again                 the lines of the rank are there twice
+  not read                   other files in a directory`,
 		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
   reprise compress trace.txt -o run.rpz     # a trace, or the list of its files
   reprise compress trace_files -o run.rpz   # the directory of these files
+  reprise compress node1 node2 -o run.rpz   # those of several nodes
   xz -dc trace.txt.xz | reprise compress - -o run.rpz
-  reprise compress --part trace_rank-7.txt -o 7.part.rpz`,
-		Args: func(_ *cobra.Command, args []string) error {
+  reprise compress --part --ranks 64 trace_rank-7.txt -o 7.part.rpz`,
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
 				return usageError{errors.New("compress takes the files of a trace")}
 			case output == "":
 				return usageError{errors.New("compress needs -o OUT.rpz")}
 			}
-			return nil
+			return checkSize(cmd, size)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return compressFiles(cmd, args, output, part, asJSON)
+			return compressFiles(cmd, args, output, size, part, asJSON)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
+	addSize(cmd, &size)
 	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	return cmd
 }
 
-func compressFiles(cmd *cobra.Command, paths []string, output string, part, asJSON bool) error {
-	in, err := ti.Open(paths, ti.Options{Stdin: cmd.InOrStdin()})
+func compressFiles(cmd *cobra.Command, paths []string, output string, size int, part, asJSON bool) error {
+	in, err := ti.Open(paths, ti.Options{Ranks: size, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	s := summary{Input: paths, Output: output, Part: part, Incomplete: []string{}, Restarts: []string{}}
+	s := summary{Input: paths, Output: output, Part: part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
 	err = writeOutput(cmd, output, paths, func(w io.Writer) error {
 		file, err := s.compress(cmd, in, textSize(paths))
 		if err != nil {
@@ -111,6 +122,9 @@ func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]by
 	if err != nil {
 		return nil, err
 	}
+	if !s.Part {
+		s.Beyond = highestPeer(a).beyond(run.Ranks)
+	}
 	file, err := encodeTrace(cmd, a, s.Part)
 	s.TraceBytes = int64(len(file))
 	return file, err
@@ -129,6 +143,8 @@ func (s *summary) describe(in *ti.Reader) {
 			s.Incomplete = append(s.Incomplete, i.String())
 		}
 	}
+	s.known = in.Ranks() > 0
+	s.Ignored = append(s.Ignored, in.Ignored()...)
 	for _, r := range in.Restarts() {
 		s.Restarts = append(s.Restarts, r.String())
 	}

@@ -18,6 +18,7 @@ import (
 func newMerge() *cobra.Command {
 	var (
 		output       string
+		size         int
 		part, asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -29,25 +30,29 @@ may be in one of them only. The order does not matter: the trace is the same, by
 for byte, as if all ranks had been compressed at once. Only where the lines of
 ranks alternated across parts, they stand part by part.
 
-Ranks that are in no part have no calls, which a warning says. With --part the
-output is a part file again, to be merged with others.
+Ranks that are in no part have no calls, which a warning says. How many ranks the
+run has, --ranks tells, or one of the parts; otherwise it has those up to the last
+of which there are calls, and a warning says if calls name a rank beyond. With
+--part the output is a part file again, to be merged with others.
 
-Parts are read when it is their turn, and merged in pairs on all cores: memory
+All parts are looked at first, and everything that is wrong with their ranks and
+checksums is listed. They are read when it is their turn, and merged in pairs on all cores: memory
 grows with the structure found, not with the number of parts.`,
 		Example: `  reprise merge 0.part.rpz 1.part.rpz -o run.rpz
   reprise merge parts -o run.rpz            # the directory of these files
+  reprise merge --ranks 64 a.part.rpz b.part.rpz -o run.rpz
   reprise merge --part parts -o node7.part.rpz`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
 				return usageError{errors.New("merge takes part files")}
 			case output == "":
 				return usageError{errors.New("merge needs -o OUT.rpz")}
 			}
-			return nil
+			return checkSize(cmd, size)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s := mergeSummary{Input: args, Output: output, Part: part}
+			s := mergeSummary{Input: args, Output: output, Part: part, size: size}
 			if err := mergeFiles(cmd, &s); err != nil {
 				return err
 			}
@@ -63,6 +68,7 @@ grows with the structure found, not with the number of parts.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
+	addSize(cmd, &size)
 	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	return cmd
@@ -80,7 +86,9 @@ type mergeSummary struct {
 	Calls   uint64   `json:"calls"`
 	Shapes  int      `json:"shapes"`
 	Bytes   int64    `json:"trace_bytes"`
+	Beyond  *beyond  `json:"beyond"` // null if calls name only ranks of the run
 
+	size    int // of the run, in ranks; 0 if it was not given
 	missing rankenc.Set
 }
 
@@ -92,11 +100,11 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 	}
 	s.Parts = len(paths)
 	return writeOutput(cmd, s.Output, paths, func(w io.Writer) error {
-		a, err := mergeAll(cmd, paths)
+		a, err := mergeAll(cmd, paths, s.size)
 		if err != nil {
 			return err
 		}
-		ranks := a.RankSet()
+		ranks, peer := a.RankSet(), highestPeer(a)
 		file, err := encodeTrace(cmd, a, s.Part)
 		if err != nil {
 			return err
@@ -104,26 +112,32 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 		if err := s.describe(file, ranks); err != nil {
 			return err
 		}
+		if !s.Part {
+			s.Beyond = peer.beyond(s.Ranks)
+		}
 		_, err = w.Write(file)
 		return err
 	})
 }
 
-// mergeAll reads part files and merges them.
-func mergeAll(cmd *cobra.Command, paths []string) (*merge.Accumulator, error) {
+// mergeAll checks part files and merges them to a run of size ranks, or of as many
+// as they say if size is 0.
+func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator, error) {
+	check := newCounter(cmd.Context(), cmd.ErrOrStderr(), "check", int64(len(paths)), "parts")
+	err := checkParts(cmd.Context(), paths, size, func(done int) { check.show(uint64(done)) })
+	check.done()
+	if err != nil {
+		return nil, err
+	}
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(len(paths)), "parts")
 	defer bar.done()
 	a, err := merge.Tree(cmd.Context(), len(paths), func(ctx context.Context, i int) (*merge.Accumulator, error) {
 		return readLeaf(ctx, paths[i])
 	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(done)) }})
-	var leaf leafError
-	if err == nil || errors.As(err, &leaf) || cmd.Context().Err() != nil {
-		return a, err
+	if err != nil {
+		return nil, err
 	}
-	if twice := findTwice(cmd.Context(), paths); twice != nil {
-		return nil, twice
-	}
-	return nil, err
+	return a, a.Describe(merge.Run{Ranks: size})
 }
 
 // describe fills in what is known of the file that was made, which has calls of
@@ -179,4 +193,5 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	if s.missing.Len() > 0 {
 		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", setText(s.missing))
 	}
+	s.Beyond.warn(stderr, s.size > 0)
 }

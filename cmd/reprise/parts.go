@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // partFiles returns paths with the *.rpz files of a directory in its place, in
@@ -96,15 +95,21 @@ func openPart(path string, read func(*format.Reader) error) error {
 	return leafError{fileError(path, err)}
 }
 
+// openWhole opens a trace that has not lost the order of its calls.
+func openWhole(file *format.Reader) (*merge.Trace, error) {
+	trace, err := merge.Open(file)
+	if err == nil && trace.LostInterleaving() {
+		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
+	}
+	return trace, err
+}
+
 // readTrace reads all ranks of a trace. One that is lost, or whose place among the
 // others is, is an error.
 func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
-	trace, err := merge.Open(file)
+	trace, err := openWhole(file)
 	if err != nil {
 		return nil, err
-	}
-	if trace.LostInterleaving() {
-		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
 	}
 	a := new(merge.Accumulator)
 	if err := describeRun(a, trace.Run()); err != nil {
@@ -123,51 +128,4 @@ func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, er
 		}
 	}
 	return a, nil
-}
-
-// ranksOf returns the ranks of a part file or of a trace that made calls.
-func ranksOf(file *format.Reader) (rankenc.Set, error) {
-	if merge.IsPart(file) {
-		a, err := merge.ReadPart(file)
-		if err != nil {
-			return rankenc.Set{}, err
-		}
-		return a.RankSet(), nil
-	}
-	trace, err := merge.Open(file)
-	if err != nil {
-		return rankenc.Set{}, err
-	}
-	return trace.RankSet(), nil
-}
-
-// A stretch is consecutive ranks of one file.
-type stretch struct{ first, last, file int }
-
-// findTwice returns an error about a rank that is in two of the files, or nil.
-func findTwice(ctx context.Context, paths []string) error {
-	var stretches []stretch
-	for i, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := openPart(path, func(file *format.Reader) error {
-			ranks, err := ranksOf(file)
-			for first, last := range ranks.Ranges() {
-				stretches = append(stretches, stretch{first, last, i})
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Or(a.first-b.first, a.file-b.file) })
-	for i := 1; i < len(stretches); i++ {
-		if a, b := stretches[i-1], stretches[i]; b.first <= a.last {
-			files := []string{paths[min(a.file, b.file)], paths[max(a.file, b.file)]}
-			return fmt.Errorf("rank %d is in %s and in %s", b.first, files[0], files[1])
-		}
-	}
-	return nil
 }

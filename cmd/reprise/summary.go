@@ -21,6 +21,10 @@ type summary struct {
 	Comments   uint64   `json:"comment_lines"`
 	Incomplete []string `json:"incomplete"`
 	Restarts   []string `json:"restarts"`
+	Ignored    []string `json:"not_read"` // of directories
+	Beyond     *beyond  `json:"beyond"`   // null if calls name only ranks of the run
+
+	known bool // the number of ranks, without the lines
 }
 
 // inputs returns the names of the inputs, or their number if that is long.
@@ -49,6 +53,15 @@ func (s *summary) print(stdout, stderr io.Writer) {
 	}
 	warnPlaces(stderr, s.Incomplete, "where calls are missing")
 	warnPlaces(stderr, s.Restarts, "where a rank begins again")
+	s.Beyond.warn(stderr, s.known)
+	if n := len(s.Ignored); n > 0 {
+		const most = 5
+		text := strings.Join(s.Ignored[:min(n, most)], ", ")
+		if n > most {
+			text += fmt.Sprintf(" and %s more", comma(uint64(n-most)))
+		}
+		fmt.Fprintf(stderr, "reprise: warning: not read, as they are not named …_rank-1.txt and so on: %s\n", text)
+	}
 }
 
 // warnPlaces writes a warning for each place, up to a few.

@@ -18,8 +18,9 @@ func newVerify() *cobra.Command {
 the first difference by rank and number of the call, from 0. Exit status 1 if
 there is one. The order of the calls of different ranks is compared as well.
 Ranks of the trace that cannot be read are named, the others are compared; the
-exit status is then 1, too.`,
+exit status is then 1, too. The input is given as to compress.`,
 		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
+  reprise verify lu.rpz node1 node2         # directories of the files of ranks
   xz -dc trace.txt.xz | reprise verify run.rpz -`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writeNodes writes the files of the ranks of the demonstration's trace into the
+// directories a and b, the lower half into a, each with the list of all.
+func writeNodes(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile("lu.ti.zst", demoTrace, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "compress", "lu.ti.zst", "-o", "lu.rpz")
+	must(t, "cat", "lu.rpz", "--split", "a")
+	must(t, "compress", "a", "-o", "all.rpz")
+	if err := os.Mkdir("b", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "b/lu.txt", readFile(t, "a/lu.txt"))
+	for rank := 8; rank < 16; rank++ {
+		name := fmt.Sprintf("lu_rank-%d.txt", rank+1)
+		if err := os.Rename(filepath.Join("a", name), filepath.Join("b", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNodes checks that the files of several nodes make the trace that they make
+// in one place, however they are named: by directories, by files in the order in
+// which a shell lists them, and by parts.
+func TestNodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeNodes(t)
+	whole := readFile(t, "all.rpz")
+	glob := func(pattern string) []string {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) != 8 {
+			t.Fatal(paths, err)
+		}
+		return paths
+	}
+	for _, paths := range [][]string{{"a", "b"}, {"b", "a"}, append(glob("a/*_rank-*"), glob("b/*_rank-*")...), append(glob("b/*_rank-*"), "a")} {
+		must(t, append([]string{"compress", "-o", "out.rpz"}, paths...)...)
+		if readFile(t, "out.rpz") != whole {
+			t.Errorf("%v make another trace", paths)
+		}
+		must(t, append([]string{"verify", "out.rpz"}, paths...)...)
+	}
+	must(t, "compress", "--part", "a", "-o", "a.part.rpz")
+	must(t, append([]string{"compress", "--part", "-o", "b.part.rpz"}, glob("b/*_rank-*")...)...)
+	must(t, "merge", "b.part.rpz", "a.part.rpz", "-o", "out.rpz")
+	if readFile(t, "out.rpz") != whole {
+		t.Error("the parts make another trace")
+	}
+	if got := must(t, "verify", "out.rpz", "b", "a"); got != "equal: 940,044 calls of 16 ranks\n" {
+		t.Error(got)
+	}
+}
+
+// TestMissingRanks checks what is said of ranks at the end of which nothing is
+// there, with and without their number.
+func TestMissingRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeNodes(t)
+	const (
+		absent  = "reprise: warning: ranks 8 to 15: no lines\n"
+		inNone  = "reprise: warning: in no part: ranks 8-15\n"
+		names   = "reprise: warning: rank 7 names rank 11 in a call of irecv, which is not among the 8 ranks"
+		howMany = "; --ranks says how many there are\n"
+	)
+	files, err := filepath.Glob("a/*_rank-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		command string
+		files   []string
+		want    string // of standard error
+	}{
+		{"compress -o out.rpz", []string{"a"}, absent},
+		{"compress -o out.rpz", files, names + howMany},
+		{"compress -o out.rpz --ranks 16", files, absent},
+		{"compress -o out.rpz --ranks 8", files, names + "\n"},
+		{"compress -o known.part.rpz --part", []string{"a"}, ""},
+		{"compress -o given.part.rpz --part --ranks 16", files, ""},
+		{"compress -o unknown.part.rpz --part", files, ""},
+		{"merge -o out.rpz", []string{"known.part.rpz"}, inNone},
+		{"merge -o out.rpz", []string{"given.part.rpz"}, inNone},
+		{"merge -o out.rpz", []string{"unknown.part.rpz"}, names + howMany},
+		{"merge -o out.rpz --ranks 16", []string{"unknown.part.rpz"}, inNone},
+		{"merge -o both.part.rpz --part --ranks 16", []string{"unknown.part.rpz"}, ""},
+		{"merge -o out.rpz", []string{"both.part.rpz"}, inNone},
+	} {
+		r := invoke(t, "", append(strings.Fields(tt.command), tt.files...)...)
+		if r.status != exitOK || r.stderr != tt.want {
+			t.Errorf("%s %v: status %d, %q, want %q", tt.command, tt.files, r.status, r.stderr, tt.want)
+		}
+	}
+}
+
+// TestNotRead checks that other files of a directory are named.
+func TestNotRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, "0 init\n0 finalize\n")
+	}
+	r := invoke(t, "", "compress", "d", "-o", "out.rpz")
+	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/old and 1 more\n"
+	if r.status != exitOK || filepath.ToSlash(r.stderr) != want {
+		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
+	}
+}
+
+// TestProblems checks that a merge says all that is wrong before it begins.
+func TestProblems(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	r := invoke(t, "", "merge", "-o", "out.rpz", "--ranks", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
+	want := `reprise: 6 problems:
+  ring.txt: not a trace: compress it first
+  open missing.rpz: no such file or directory
+  flipped.part.rpz: shape, number 0, section at offset *
+  ring.rpz: is of a run of at least 4 ranks, not 3
+  orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest
+  ranks 0-2:2 are in even.part.rpz and in ring.rpz
+`
+	if r.status != exitFailure || !matches(r.stderr, want) {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+	var many []string
+	for i := range 25 {
+		many = append(many, fmt.Sprint(i, ".rpz"))
+	}
+	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
+	if lines := strings.Split(r.stderr, "\n"); len(lines) != 23 || lines[0] != "reprise: 25 problems:" || lines[21] != "  and 5 more" {
+		t.Errorf("%d lines: %s", len(lines), r.stderr)
+	}
+}
