@@ -141,11 +141,14 @@ func (e *histEncoder[V]) AppendBlock(dst []byte) []byte {
 
 // histCodes are the codes of the most frequent symbols.
 type histCodes struct {
-	table []int32 // symbols by code, ascending
-	width int     // of a code
-	hash  []int32 // code+1 of the symbol there, 0 for none; the length is a power of two
-	shift int     // of a symbol's product to its place
+	table []int32     // symbols by code, ascending
+	width int         // of a code
+	hash  []histEntry // the length is a power of two, at least twice that of table
+	shift int         // of a symbol's product to its place
 }
+
+// A histEntry is a symbol and its code plus one; 0 for no symbol.
+type histEntry struct{ symbol, next int32 }
 
 // newHistCodes returns codes for the 1<<most most frequent symbols of samples.
 // Of equally frequent ones it takes the lowest.
@@ -169,13 +172,13 @@ func newHistCodes(samples []int32, most int) histCodes {
 	c.width = codeWidth(len(c.table))
 	size := bits.Len(uint(len(c.table))) + 2
 	c.shift = 32 - size
-	c.hash = make([]int32, 1<<size)
+	c.hash = make([]histEntry, 1<<size)
 	for code, s := range c.table {
 		i := c.place(s)
-		for c.hash[i] != 0 {
+		for c.hash[i].next != 0 {
 			i = (i + 1) & (len(c.hash) - 1)
 		}
-		c.hash[i] = int32(code + 1)
+		c.hash[i] = histEntry{s, int32(code + 1)}
 	}
 	return c
 }
@@ -188,9 +191,8 @@ func (c *histCodes) place(s int32) int { return int(uint32(s) * 0x9e3779b1 >> c.
 // code returns the code of s, or −1.
 func (c *histCodes) code(s int32) int32 {
 	for i := c.place(s); ; i = (i + 1) & (len(c.hash) - 1) {
-		code := c.hash[i] - 1
-		if code < 0 || c.table[code] == s {
-			return code
+		if e := c.hash[i]; e.symbol == s || e.next == 0 {
+			return e.next - 1
 		}
 	}
 }
