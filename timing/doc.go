@@ -1,3 +1,160 @@
-// Package timing implements codecs for the times of calls: durations, and gaps
-// between calls.
+// Package timing implements codecs for the times of calls: how long each took,
+// and how long after the call before it, or after the last of its kind, it began.
+//
+// A [Codec] encodes a column of values, one for each call of a rank, on line and
+// in blocks, and says what it guarantees. Values are int64 nanoseconds or float64
+// seconds. There are
+//
+//   - [Exponential]: bins of a relative error ε, in as many bits as they need;
+//   - [HIST]: bins, the frequent ones of a signature in short codes;
+//   - [Lossless]: all bits;
+//   - [Split]: one of several codecs, by signature;
+//
+// and, in package timing/grammar, a grammar of bins. A [SeriesCodec] puts two
+// columns together to the [Time] of each call, without drift: a [SeriesBuilder]
+// makes a [Series], which is read from any block of calls. [Statistics] are what
+// is kept of a signature where no times of single calls are.
+//
+// What calls are of which signature is not stored: a codec is given the terminals
+// of the calls in both directions, and a decoder must be given the same. A
+// decoder that is given others returns other values, or an error.
+//
+// # Encodings
+//
+// Integers are variable-length and take their shortest form: uvarint unsigned,
+// varint zig-zag coded. float64 and its bits are 8 bytes, little-endian. Bits are
+// packed from the least significant of each byte on, and the last byte is filled
+// with zeros. The parameters of a codec are not in its blocks, but in its name.
+// Nothing has a checksum: what contains it has one.
+//
+// The symbols of values are described at [Bins]. A block of Exponential is
+//
+//	values   uvarint  number of values
+//	escapes  uvarint  of float64 only: number of values that have no symbol
+//	         8 bytes  for each
+//
+// and then for each 128 symbols, or those that are left,
+//
+//	least    varint   symbol
+//	width    1 byte   bits of the largest difference from it
+//	symbols           that many bits for each: its difference from the least;
+//	                  the symbol of a value that escapes is Max+1
+//
+// A block of HIST is
+//
+//	values   uvarint  number of values
+//	clusters uvarint  number of signatures, which follow by first use in the block:
+//	samples  uvarint  number of values at the beginning that are kept as they are
+//	coded    uvarint  number of values after them
+//
+// and if there are coded ones
+//
+//	escapes  uvarint  number of those that have no code
+//	table    uvarint  number of symbols that have one
+//	         varint   the first, then a uvarint for each: its distance from the one
+//	                  before it, less one
+//	codes             for each value 1 bit, which is 0 if it has a code, and that:
+//	                  the symbol's place in the table, in as many bits as the last
+//	                  place needs
+//
+// and then of every cluster
+//
+//	kept     uvarint  number of bytes
+//	         varint   for each value that is kept as it is; of float64, its bits
+//
+// In a block of Lossless, a piece of n bytes, n > 0, is
+//
+//	head     uvarint  0: the bytes follow; 1: one byte follows, which all are like;
+//	                  otherwise the compressed length, plus one
+//	                  the compressed bytes: a frame of Zstandard without its magic
+//	                  number, or a block of LZ4
+//
+// and a counted piece is n as a uvarint before it, if n is 0 alone. The block is
+//
+//	values     uvarint  number of values, and if it is not 0
+//	decimal    uvarint  of float64 only: 1 if values are n/10⁹, each for its number
+//	                    n; 0 if they have the bits n, where of negative ones all
+//	                    bits but the sign are inverted
+//	resolution uvarint  T in units of 2⁻³², or 0 for none
+//	clusters   uvarint  number of signatures, by first use in the block, or 1 for
+//	                    all values in the order of the calls
+//	sizes      counted  uvarint for each cluster: number of values, less one; absent
+//	                    for one cluster
+//	least      counted  varint for each cluster: its least number
+//
+// and then for each chunk, as many clusters as have 4,096 values or the last ones,
+//
+//	planes     1 byte   bytes of the largest number, or 9
+//	           pieces   for each byte, the least significant first, those of all
+//	                    numbers in the chunk; or if planes is 9
+//	           counted  uvarint for each number
+//
+// The least number of its cluster is added to each. If there is a resolution,
+// the numbers k so far stand for ⌊k·T⌋, and these follow:
+//
+//	flags      8 pieces one bit for each number, 1 to be added to it: in the first
+//	                    those with k·T − ⌊k·T⌋ < ⅛, and so on
+//	exceptions counted  for numbers to which more is added: uvarint for the numbers
+//	                    between this and the one before; uvarint for what is added
+//
+// A block of Split is the blocks of its codecs, each after its length as a
+// uvarint.
+//
+// A block of a series is
+//
+//	calls      uvarint  number of calls, and if it is not 0
+//	start      varint   of the first, in nanoseconds; of float64, its bits
+//	corrections uvarint number of corrections, and for each
+//	           uvarint  its distance from the call before it that has one, or from
+//	                    the first of the block, less one
+//	           varint   what is added to the start: nanoseconds; of float64, places
+//	                    in the order of all of them
+//	durations  uvarint  length of the column's block
+//	                    and the block
+//	lapses              the block, up to the end
+//
+// The first call starts at the start. With gaps, any other starts where the one
+// before it ended, as decoded and corrected, plus its lapse. With intervals, it
+// starts where the one before it with the same terminal did, or at the start of
+// the block, plus its lapse. A correction is added to that. A series is
+//
+//	calls      uvarint  number of calls, and if it is not 0
+//	block      uvarint  number of calls of every block but the last
+//	lengths    uvarint  for each block
+//	blocks
+//
+// Statistics are
+//
+//	count      uvarint  number of values
+//	non-finite uvarint  of float64 only: number of those that are left out
+//
+// and if there are values
+//
+//	minimum    varint   of float64, its bits
+//	maximum    uvarint  its distance from the minimum; of float64, its bits
+//	minimum rank, maximum rank  uvarint
+//
+// and if the minimum is not the maximum, with distances x from the minimum, of
+// float64 in units of 2⁻¹⁰⁷⁴ and its square,
+//
+//	sum        Σx: uvarint number of bytes; of float64, uvarint number of zero bytes
+//	           left out below them; and the bytes, the most significant first
+//	squares    Σx², likewise
+//
+// # Limits
+//
+// A few bytes can stand for many values. A decoder accepts at most
+// [Options.MaxValues] in a block, and holds memory in proportion to the block, or
+// to the number of values if that is larger. Every error of a decoder is a
+// [*ParseError]. Decoders do not find all damage, and what they return for a
+// damaged block keeps no guarantee.
+//
+// # Source
+//
+// HIST, and times as durations and intervals, are those of C. Wang, Y. Guo,
+// P. Balaji and M. Snir, "Near-Lossless MPI Tracing and Proxy Application
+// Autogeneration", TPDS 34(1), 2023, §2.3.2. This package departs from it in bins
+// that grow by (1+ε)/(1−ε), not by 1+ε, so that there are half as many for the
+// same error; in gaps, which follow the clock of the decoder; in tables that are
+// stored; and in statistics that are exact.
 package timing
