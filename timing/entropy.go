@@ -3,7 +3,6 @@ package timing
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -216,8 +215,7 @@ func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
 			dst[i] = d.codec.bins.Value(x + d.zero)
 		}
 		if d.model.coder.ended() {
-			d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols", Err: io.ErrUnexpectedEOF}
-			return d.err
+			return d.corrupt("%d values are left at the end of the number", d.left)
 		}
 		if d.left == 0 {
 			return d.end()
@@ -240,6 +238,8 @@ func (d *entropyDecoder[V]) end() error {
 		return d.corrupt("all values escape, and the least symbol is %d", d.zero+1)
 	case d.lowest != noSymbol && (d.lowest != lowest || lowLines(uint32(d.highest)) != d.low):
 		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
+	case d.model.missed:
+		return d.corrupt("what was guessed, after another guess was announced")
 	case !d.model.coder.finished():
 		return d.corrupt("the number ends otherwise")
 	}

@@ -82,6 +82,7 @@ type entropyModel struct {
 	states    []entropyState
 	previous  int32 // symbol without fine bits
 	history   [3]uint32
+	missed    bool // a guess, by a symbol that has what was guessed; no encoder writes this
 
 	// Of the symbol in hand:
 	terminal uint32
@@ -111,7 +112,7 @@ func (m *entropyModel) reset(values, low int, fine uint) {
 	}
 	m.terminals.reset()
 	m.states = m.states[:0]
-	m.previous, m.history = 0, [3]uint32{}
+	m.previous, m.history, m.missed = 0, [3]uint32{}, false
 }
 
 // code codes the symbol of the next call.
@@ -149,6 +150,7 @@ func (m *entropyModel) top(top uint32) (prefix uint32) {
 	m.enter(root)
 	top = m.walk(top, topLevels, m.low)
 	if top == guess {
+		m.missed = m.missed || root == missPrefix
 		s.hits = min(s.hits+1, maxHits)
 	} else if s.hits /= 2; s.hits == 0 {
 		s.guess = uint8(top)
