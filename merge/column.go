@@ -75,13 +75,12 @@ func (c *column) concat(n int, d column, ranks spans) {
 		if i+1 < len(d) {
 			end = int(d[i+1].position)
 		}
-		lastRank := ranks.at(end - 1)
 		for p := int(r.position); p < end; {
 			rank := int(r.rank)
 			if p > int(r.position) {
 				rank = ranks.at(p)
 			}
-			if took := c.absorb(n+p, rank, r, end-p, lastRank); took > 0 {
+			if took := c.absorb(n+p, rank, r, end-p); took > 0 {
 				p += took
 				continue
 			}
@@ -104,9 +103,9 @@ func (c *column) concat(n int, d column, ranks spans) {
 }
 
 // absorb extends the last run of c, which has n values in all, by as many as it
-// can of the remaining values of r, from that for rank to that for lastRank, and
-// returns how many that were.
-func (c *column) absorb(n, rank int, r run, remaining, lastRank int) int {
+// can of the remaining values of r, from that for rank on, and returns how many
+// that were.
+func (c *column) absorb(n, rank int, r run, remaining int) int {
 	k := len(*c) - 1
 	if k < 0 {
 		return 0
@@ -121,7 +120,7 @@ func (c *column) absorb(n, rank int, r run, remaining, lastRank int) int {
 	} else {
 		return 0
 	}
-	if remaining > 1 && (last.step != r.step || !last.reaches(lastRank)) {
+	if remaining > 1 && last.step != r.step {
 		return 1
 	}
 	return remaining

@@ -106,6 +106,21 @@ func TestElasticCalls(t *testing.T) {
 	if got := readPart(t, trace, 0); got.Grammar.Len() != p.Grammar.Len() {
 		t.Errorf("%d calls, want %d", got.Grammar.Len(), p.Grammar.Len())
 	}
+	parts := []Part{p}
+	for rank := 1; rank < 6; rank++ { // others that are not too long
+		parts = append(parts, recorded(rank, calls+7*rank, inLoop(func(i int) (cst.Function, cst.Value) {
+			return numbered("compute", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(i, rank) % 40))
+		})))
+	}
+	trace = open(t, write(t, Run{Ranks: len(parts)}, parts))
+	if trace.signatures.streams == nil {
+		t.Error("the others have no streams")
+	}
+	for _, p := range parts {
+		if got := readPart(t, trace, p.Rank); got.Grammar.Len() != p.Grammar.Len() {
+			t.Errorf("%d calls of rank %d, want %d", got.Grammar.Len(), p.Rank, p.Grammar.Len())
+		}
+	}
 }
 
 // repeatGrammar returns the grammar of the calls of p, n times.

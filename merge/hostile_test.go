@@ -316,6 +316,20 @@ func TestRefuseGrammars(t *testing.T) {
 	}
 }
 
+// TestNoSuchText checks that the number of a text that is not there is the empty
+// text.
+func TestNoSuchText(t *testing.T) {
+	f := alone(numbered("f", cst.Type{Kind: cst.KindString}))
+	for text, want := range map[string]string{c0: "a", c1: "", "\x4f": ""} {
+		f.signatures = uvarint(1<<1) + c0 + "\x00\x00"
+		f.sendValues = c0 + text
+		trace := open(t, forge(t, append(present(f.sections()...), section{KindTexts, 0, "\x01\x01a"})...))
+		if _, args := readPart(t, trace, 0).Table.Signature(0); args[0].Text() != want {
+			t.Errorf("text %x is %v, want %q", text, args[0], want)
+		}
+	}
+}
+
 // TestErrorText shows what a person is told.
 func TestErrorText(t *testing.T) {
 	tests := []struct {

@@ -137,3 +137,32 @@ func TestLargePrograms(t *testing.T) {
 		})
 	}
 }
+
+// TestPacker gives the places of items in sections: a new one is begun where the
+// last would become larger than 64 KiB, and a large item has one of its own.
+func TestPacker(t *testing.T) {
+	const full = 1 << 16
+	var p packer
+	for i, want := range []struct{ size, section, offset int }{
+		{full - 1, 0, 0}, {1, 0, full - 1}, {1, 1, 0}, {full - 1, 1, 1}, {full, 2, 0}, {full + 1, 3, 0}, {7, 4, 0}, {full - 6, 5, 0}, {2, 5, full - 6}, {5, 6, 0},
+	} {
+		if section, offset := p.place(want.size); section != want.section || offset != want.offset {
+			t.Errorf("item %d is at %d in section %d, want %d in %d", i, offset, section, want.offset, want.section)
+		}
+	}
+}
+
+// TestTextNumbers checks that texts are numbered so that a number in a name goes
+// with the rank.
+func TestTextNumbers(t *testing.T) {
+	var parts []Part
+	for rank := range 200 {
+		parts = append(parts, oneCall(rank, numbered("open", cst.Type{Kind: cst.KindString}), cst.String(fmt.Sprint("file.", rank))))
+	}
+	trace := open(t, write(t, Run{Ranks: 200}, parts))
+	checkCalls(t, trace, parts)
+	want := []Form{{Name: "rank+c", Count: 1}}
+	if got := trace.ArgumentForms(); !slices.Equal(got, want) {
+		t.Errorf("arguments %v, want %v", got, want)
+	}
+}

@@ -59,7 +59,7 @@ func (s *shape) merge(t *shape) *shape {
 // mergeColumns returns the column of the values of c and d in the order of
 // pieces.
 func mergeColumns(c, d column, pieces []piece) column {
-	if line, ok := sameLine(c, d, pieces[len(pieces)-1].last); ok {
+	if line, ok := sameLine(c, d); ok {
 		return line
 	}
 	var merged column
@@ -78,15 +78,15 @@ func mergeColumns(c, d column, pieces []piece) column {
 }
 
 // sameLine returns the column of the values of c and d if these are one run each
-// that continue each other, whatever their ranks, up to the last rank of both.
-func sameLine(c, d column, lastRank int) (column, bool) {
+// that continue each other, whatever their ranks.
+func sameLine(c, d column) (column, bool) {
 	if len(c) > 1 || len(d) > 1 {
 		return nil, false
 	}
 	if c[0].rank > d[0].rank {
 		c, d = d, c
 	}
-	if c[0].step != d[0].step || !c[0].holds(int(d[0].rank), d[0].first) || !c[0].reaches(lastRank) {
+	if c[0].step != d[0].step || !c[0].holds(int(d[0].rank), d[0].first) {
 		return nil, false
 	}
 	return c, true
