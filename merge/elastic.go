@@ -45,7 +45,7 @@ const (
 func elasticCandidates(shapes []*shape, functions []cst.Function) []elastic {
 	saved := make(map[elastic]int)
 	for _, s := range shapes {
-		if s.grammar.Len() > maxElasticCalls {
+		if !s.isIrregular() {
 			continue
 		}
 		byFunction := make(map[int][]int)
@@ -85,6 +85,14 @@ func scalarKinds(f cst.Function) []slot {
 		kinds = layout(kinds, p.Type, nil)
 	}
 	return kinds[:min(len(kinds), maxElasticSlot)]
+}
+
+// isIrregular reports whether the grammar of s is large for its calls, as it is
+// where values vary without a pattern, so that looking at the calls one by one
+// takes no longer than looking at the grammar, but for a factor.
+func (s *shape) isIrregular() bool {
+	const callsPerSymbol = 64
+	return s.grammar.Len() <= min(maxElasticCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
 }
 
 // isConstant reports whether slot k of each terminal has the same value for all
@@ -134,7 +142,7 @@ func (x *streams) stretch(s *shape) *shape {
 		number = make([]sequitur.Symbol, len(s.forms)) // of the new terminal of each
 		of     []int                                   // a terminal of s for each new one
 	)
-	if s.grammar.Len() > maxElasticCalls || !slices.ContainsFunc(slots, func(k []int) bool { return k != nil }) {
+	if !s.isIrregular() || !slices.ContainsFunc(slots, func(k []int) bool { return k != nil }) {
 		return s
 	}
 	for t := range s.forms {
@@ -252,7 +260,7 @@ const (
 // the calls of a rank with streams have to be expanded when it is read.
 func stretchSmaller(shapes []*shape, functions []cst.Function, encodedSize func([]*shape, *streams) int) ([]*shape, *streams) {
 	var (
-		best   = factor(shapes)
+		best   = factor(shapes, func(s []*shape) int { return encodedSize(s, nil) })
 		least  = -1
 		chosen *streams
 		taken  []elastic
@@ -262,7 +270,7 @@ func stretchSmaller(shapes []*shape, functions []cst.Function, encodedSize func(
 			least = encodedSize(best, nil)
 		}
 		stretched, x := stretch(shapes, append(slices.Clone(taken), e))
-		stretched = factor(stretched)
+		stretched = factor(stretched, func(s []*shape) int { return encodedSize(s, x) })
 		if n := encodedSize(stretched, x); n < least-least/8 {
 			best, least, chosen, taken = stretched, n, x, x.arguments
 		}

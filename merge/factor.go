@@ -8,10 +8,11 @@ import (
 )
 
 // factor unites shapes whose sequences differ in nothing but values, where that
-// makes them smaller: it tells terminals apart in all of them if they are apart
-// in one, so that a signature may stand for several terminals of a rank. The
-// shapes stand in ascending order of their first ranks, before and after.
-func factor(shapes []*shape) []*shape {
+// makes the trace smaller, as encodedSize says: it tells terminals apart in all of
+// them if they are apart in one, so that a signature may stand for several
+// terminals of a rank. The shapes stand in ascending order of their first ranks,
+// before and after.
+func factor(shapes []*shape, encodedSize func([]*shape) int) []*shape {
 	var (
 		groups = make(map[skeleton][]*shape)
 		order  []skeleton
@@ -24,36 +25,68 @@ func factor(shapes []*shape) []*shape {
 		}
 		groups[k] = append(groups[k], s)
 	}
-	var factored []*shape
+	least := -1 // the size of shapes, once it is needed
 	for _, k := range order {
-		factored = append(factored, uniteSmaller(groups[k])...)
+		group := groups[k]
+		if len(group) == 1 {
+			continue
+		}
+		united, ok := unite(group)
+		if !ok {
+			continue
+		}
+		with := replaceShapes(shapes, group, united)
+		if terminalsOf(group) > maxWeighed {
+			if united.size() < sizeApart(group) {
+				shapes = with
+			}
+			continue
+		}
+		if least < 0 {
+			least = encodedSize(shapes)
+		}
+		if n := encodedSize(with); n < least {
+			shapes, least = with, n
+		}
 	}
-	sortShapes(factored)
-	return factored
+	return shapes
+}
+
+// maxWeighed is how many terminals shapes have that are encoded to see whether
+// uniting them makes the trace smaller. Beyond that, an estimate decides.
+const maxWeighed = 1 << 15
+
+// terminalsOf returns the number of terminals of all shapes.
+func terminalsOf(shapes []*shape) int {
+	n := 0
+	for _, s := range shapes {
+		n += len(s.forms)
+	}
+	return n
+}
+
+// replaceShapes returns shapes with another one in place of a group of them.
+func replaceShapes(shapes, group []*shape, by *shape) []*shape {
+	gone := make(map[*shape]bool)
+	for _, s := range group {
+		gone[s] = true
+	}
+	replaced := append(slices.DeleteFunc(slices.Clone(shapes), func(s *shape) bool { return gone[s] }), by)
+	sortShapes(replaced)
+	return replaced
 }
 
 func sortShapes(shapes []*shape) {
 	slices.SortFunc(shapes, func(s, t *shape) int { return int(s.ranks[0].first) - int(t.ranks[0].first) })
 }
 
-// uniteSmaller returns the shapes of one skeleton united, if they can be and it
-// makes them smaller, or as they are.
-func uniteSmaller(shapes []*shape) []*shape {
-	if len(shapes) == 1 {
-		return shapes
-	}
-	united, ok := unite(shapes)
-	if !ok {
-		return shapes
-	}
-	apart := 0
+// sizeApart returns about as many bytes as the shapes take in a file.
+func sizeApart(shapes []*shape) int {
+	n := 0
 	for _, s := range shapes {
-		apart += s.size()
+		n += s.size()
 	}
-	if united.size() >= apart {
-		return shapes
-	}
-	return []*shape{united}
+	return n
 }
 
 // size returns about as many bytes as the shape takes in a file.
@@ -79,9 +112,10 @@ func (c column) size() int {
 
 // unite returns one shape of the ranks of all shapes, which is possible if their
 // sequences are of one length and have signatures of equal forms at equal
-// positions. It does not change the shapes.
+// positions. It refuses if it would have more terminals than all of them
+// together, and does not change the shapes.
 func unite(shapes []*shape) (*shape, bool) {
-	j := joint{grammar: shapes[0].grammar, forms: shapes[0].forms}
+	j := joint{grammar: shapes[0].grammar, forms: shapes[0].forms, most: terminalsOf(shapes)}
 	for _, s := range shapes[1:] {
 		if !j.add(s) {
 			return nil, false
@@ -106,6 +140,7 @@ func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
 type joint struct {
 	grammar *sequitur.Grammar
 	forms   []form   // of the terminals
+	most    int      // terminals
 	steps   [][]pair // for each shape added, what its terminals are: those before, and its own
 }
 
@@ -120,6 +155,7 @@ const (
 // looks at one period.
 func (j *joint) add(s *shape) bool {
 	p := newPairing(j.grammar, s.grammar)
+	p.most = j.most
 	p.equal = func(x, y sequitur.Symbol) bool { return j.forms[x].equal(s.forms[y]) }
 	g, ok := p.join()
 	if !ok {

@@ -1,11 +1,16 @@
 package merge
 
-import "github.com/reprise-trace/reprise/sequitur"
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/sequitur"
+)
 
 // A pairing joins the sequences of two grammars to one of pairs of the terminals
 // at equal positions.
 type pairing struct {
 	equal func(x, y sequitur.Symbol) bool // whether two terminals may be a pair
+	most  int                             // pairs there may be
 
 	grammars [2]*sequitur.Grammar
 	walkers  [2]*sequitur.Walker
@@ -21,7 +26,7 @@ type pairing struct {
 type pair struct{ x, y sequitur.Symbol }
 
 func newPairing(g, h *sequitur.Grammar) *pairing {
-	p := &pairing{grammars: [2]*sequitur.Grammar{g, h}, numbers: make(map[pair]sequitur.Symbol)}
+	p := &pairing{grammars: [2]*sequitur.Grammar{g, h}, numbers: make(map[pair]sequitur.Symbol), most: math.MaxInt}
 	p.seek(0)
 	return p
 }
@@ -98,7 +103,7 @@ func (p *pairing) body(length uint64) ([]sequitur.Run, bool) {
 }
 
 // next returns the next run of one pair, cut off after some symbols. It fails if
-// the terminals may not be a pair, or after too many steps.
+// the terminals may not be a pair, or there are too many pairs or steps.
 func (p *pairing) next(most uint64) (sequitur.Run, bool) {
 	for i := range p.left {
 		if p.left[i].Count == 0 {
@@ -108,7 +113,7 @@ func (p *pairing) next(most uint64) (sequitur.Run, bool) {
 	k := pair{p.left[0].Symbol, p.left[1].Symbol}
 	n, ok := p.numbers[k]
 	if !ok {
-		if !p.equal(k.x, k.y) {
+		if len(p.pairs) == p.most || !p.equal(k.x, k.y) {
 			return sequitur.Run{}, false
 		}
 		n = sequitur.Symbol(len(p.pairs))
