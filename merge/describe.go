@@ -56,16 +56,20 @@ func (t *Trace) Signatures() int { return len(t.signatures.functions) }
 // n < t.Signatures(), in [Trace.Functions].
 func (t *Trace) FunctionOf(n int) int { return int(t.signatures.functions[n]) }
 
-// A Signature describes a call as a trace has it for all ranks that make it.
+// A Signature describes a call as all ranks have it that make it, or those of a
+// shape.
 type Signature struct {
 	Function *cst.Function // must not be changed
 
 	// Args has a text for each parameter: the value that all ranks have, or the
 	// expression of the rank that they have, such as rank+1. Of values that are
-	// stored rank by rank it is the few that there are, as {18, 33}, or the least
-	// and the greatest, as {18 … 33}; likewise of values that vary from call to
-	// call, as {18 … 33 by call}. An array that is not the same for all ranks is
-	// the number of its elements, as [64 by rank].
+	// stored rank by rank it is the ranks that have each, or a displacement, if
+	// these are regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they
+	// are few, as rank+{-8, -1, 1, 8}; the few values that there are, as {18, 33};
+	// or the least and the greatest, as {18 … 33}. Of values that vary from call to
+	// call it is likewise {18 … 33 by call}, which is always of all ranks. An array
+	// that is not the same for all ranks is the number of its elements, as
+	// [64 by rank].
 	Args []string
 }
 
@@ -97,16 +101,32 @@ func quoted(name string) string {
 
 // Limits of what is looked at to describe an argument.
 const (
-	maxListed   = 3       // values in braces
-	maxLooked   = 1 << 16 // stored values of one argument; more are {by rank}
-	maxElements = 8       // of an array
-	maxText     = 128     // bytes
+	maxListed    = 3       // values in braces
+	maxDisplaced = 6       // displacements in braces
+	maxPieces    = 3       // with the ranks that have them
+	maxLooked    = 1 << 16 // stored values of one argument; more are {by rank}
+	maxElements  = 8       // of an array
+	maxText      = 128     // bytes
 )
 
 // Signature describes a signature, n < t.Signatures(). It reads the columns that
 // the signature has, if they are not too long. An error about the file is a
 // [*SectionError].
-func (t *Trace) Signature(n int) (Signature, error) {
+func (t *Trace) Signature(n int) (Signature, error) { return describer{t, nil}.signature(n) }
+
+// Signature describes a signature of the trace as the ranks of s have it, which
+// make that call. It takes time in proportion to their number, up to a limit.
+// An error about the file is a [*SectionError].
+func (s *Shape) Signature(n int) (Signature, error) { return describer{s.trace, s}.signature(n) }
+
+// A describer describes what the ranks of a shape have, or all ranks if shape is
+// nil.
+type describer struct {
+	*Trace
+	shape *Shape
+}
+
+func (t describer) signature(n int) (Signature, error) {
 	fn := t.FunctionOf(n)
 	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
 	s := Signature{Function: &t.Functions()[fn]}
@@ -161,24 +181,24 @@ func (r *slotReader) form(i int) (e rankenc.Expr, column int, ok bool) {
 
 // describeValue describes an argument that is no array. The first of its slots is
 // the given one, and bit k of streams says that the k-th one has a stream.
-func (t *Trace) describeValue(slots []slotReader, i int, typ cst.Type, first elastic, streams uint64) (string, error) {
+func (t describer) describeValue(slots []slotReader, i int, typ cst.Type, first elastic, streams uint64) (string, error) {
 	constants := make([]int64, len(slots))
 	texts := make([]string, len(slots))
-	constant := streams&(1<<len(slots)-1) == 0
+	constant := true
 	for k := range slots {
-		e, column, ok := slots[k].form(i)
-		v, same := e.Constant()
-		constants[k], texts[k] = v, e.String()
-		constant = constant && ok && same
-		switch {
-		case streams>>k&1 != 0:
-			texts[k] = t.describeStreams(elastic{first.function, first.slot + k}, typ)
-		case !ok:
-			var err error
-			if texts[k], err = t.describeColumn(column, typ); err != nil {
-				return "", err
-			}
+		if streams>>k&1 != 0 {
+			texts[k], constant = t.describeStreams(elastic{first.function, first.slot + k}, typ), false
+			continue
 		}
+		v, text, err := t.describeSlot(&slots[k], i, slotType(typ, k))
+		if err != nil {
+			return "", err
+		}
+		constants[k], texts[k] = v, text
+		if text == "" {
+			texts[k] = strconv.FormatInt(v, 10)
+		}
+		constant = constant && text == ""
 	}
 	switch {
 	case constant:
@@ -218,24 +238,6 @@ func clip(text string) string {
 	return text[:end] + "…"
 }
 
-// describeColumn describes the values of a stored column that is a slot of an
-// argument.
-func (t *Trace) describeColumn(n int, typ cst.Type) (string, error) {
-	column, err := t.column(n)
-	if err != nil {
-		return "", err
-	}
-	c := column.(rankenc.Column)
-	if c.Len() > maxLooked {
-		return "{by rank}", nil
-	}
-	values := make([]int64, 0, c.Len())
-	for _, v := range c.All() {
-		values = append(values, v)
-	}
-	return t.list(values, typ, ""), nil
-}
-
 // describeStreams describes the values that an elastic argument has anywhere.
 func (t *Trace) describeStreams(argument elastic, typ cst.Type) string {
 	table := t.signatures.streams
@@ -243,14 +245,14 @@ func (t *Trace) describeStreams(argument elastic, typ cst.Type) string {
 	if i < 0 || len(table.values[i]) > maxLooked {
 		return "{by call}"
 	}
-	return t.list(slices.Clone(table.values[i]), typ, " by call")
-}
-
-// list returns what stands for values of a slot of an argument, which it sorts.
-func (t *Trace) list(values []int64, typ cst.Type, how string) string {
 	if typ.Kind == cst.KindPointer || typ.Kind == cst.KindStatus {
 		typ = cst.Type{Kind: cst.KindInt} // one slot of three
 	}
+	return t.list(slices.Clone(table.values[i]), typ, " by call")
+}
+
+// list returns what stands for values of a slot, which it sorts.
+func (t *Trace) list(values []int64, typ cst.Type, how string) string {
 	compare := cmp.Compare[int64]
 	if typ.Kind == cst.KindFloat {
 		float := func(v int64) float64 { return math.Float64frombits(uint64(v)) }
@@ -273,34 +275,35 @@ func (t *Trace) list(values []int64, typ cst.Type, how string) string {
 
 // describeArray describes an argument that is an array, and takes the lengths of
 // its arrays.
-func (t *Trace) describeArray(r *paramReader, i int, typ cst.Type, lengths *[]int) (string, error) {
+func (t describer) describeArray(r *paramReader, i int, typ cst.Type, lengths *[]int) (string, error) {
 	own := *lengths
 	slots, _ := countSlots(0, typ, lengths)
-	elements := own[0]
-	if slots == 0 {
+	byRank := fmt.Sprintf("[%d by rank]", own[0])
+	switch {
+	case slots == 0:
 		return t.text(typ, nil, own), nil
-	}
-	if slots > maxLooked {
-		return fmt.Sprintf("[%d by rank]", elements), nil
+	case slots > maxLooked:
+		return byRank, nil
 	}
 	n := int(r.matrices.At(int(r.index[i])))
+	places, err := t.places(n)
+	if err != nil || len(places) == 0 || len(places) > maxLooked/slots {
+		return byRank, err
+	}
 	column, err := t.column(n)
 	if err != nil {
 		return "", err
 	}
 	m := column.(rankenc.Matrix)
-	if m.Len() == 0 || m.Len() > maxLooked/slots {
-		return fmt.Sprintf("[%d by rank]", elements), nil
-	}
 	var first, values []int64
-	for row := range m.Len() {
-		if k := m.RowLen(row); k != slots {
-			return "", t.columnError(n, corrupt("column %d has a row of %d, not %d", n, k, slots))
+	for k, p := range places {
+		if l := m.RowLen(p.position); l != slots {
+			return "", t.columnError(n, corrupt("column %d has a row of %d, not %d", n, l, slots))
 		}
-		if values = m.AppendRow(values[:0], row); row == 0 {
+		if values = m.AppendRow(values[:0], p.position); k == 0 {
 			first = slices.Clone(values)
 		} else if !slices.Equal(values, first) {
-			return fmt.Sprintf("[%d by rank]", elements), nil
+			return byRank, nil
 		}
 	}
 	return t.text(typ, first, own), nil

@@ -27,7 +27,9 @@ grammar that stands in several places goes by its number, as R4, and is spelled
 out at the end. The command info lists the shapes.
 
 Of a shape, {3, 5} and {3 … 90} are the values of an argument that has no
-expression, on all ranks that make the call.
+expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on 31}
+those of each rank; {3 … 90 by call} varies from call to call, on all ranks that
+make it.
 
 JSON and Graphviz have the same numbers. The last rule is the one to begin with.`,
 		Example: `  reprise grammar lu.rpz --rank 3
@@ -118,7 +120,7 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 	}
 	texts := make(map[sequitur.Symbol]string)
 	for n := range shape.Grammar.Occurrences() {
-		s, err := t.Signature(int(n))
+		s, err := shape.Signature(int(n))
 		if err != nil {
 			return loops{}, fileError(path, err)
 		}

@@ -40,6 +40,8 @@ type differ struct {
 	trace *merge.Trace
 	names map[sequitur.Symbol]callName
 	most  *merge.Shape // the one of most ranks
+
+	signature func(s *merge.Shape, n int) (merge.Signature, error) // as the ranks of s have it
 }
 
 // A callName is what a call is named. The brief name has only the ranks of its
@@ -90,6 +92,30 @@ func (d *differ) count(s *merge.Shape, brief bool) map[string]uint64 {
 	return calls
 }
 
+// shown returns the name of a call as the ranks of a shape make it: with the values
+// of these ranks, unless several calls of that name have different ones.
+func (d *differ) shown(s *merge.Shape, name string, brief bool) string {
+	as := ""
+	for n := range s.Grammar.Occurrences() {
+		if known := d.name(n); known.full != name && !brief || known.brief != name && brief {
+			continue
+		}
+		signature, err := d.signature(s, int(n))
+		if err != nil {
+			return name
+		}
+		text := signature.String()
+		if brief {
+			text = briefName(signature)
+		}
+		if as != "" && as != text {
+			return name
+		}
+		as = text
+	}
+	return as
+}
+
 // describe returns how a shape differs from the one of most ranks.
 func (d *differ) describe(s *merge.Shape) shapeInfo {
 	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
@@ -100,16 +126,16 @@ func (d *differ) describe(s *merge.Shape) shapeInfo {
 		calls, most := d.count(s, brief), d.count(d.most, brief)
 		for _, name := range byTimes(most) {
 			if calls[name] == 0 {
-				i.Without = append(i.Without, name)
+				i.Without = append(i.Without, d.shown(d.most, name, brief))
 			}
 		}
 		for _, name := range byTimes(calls) {
 			switch most[name] {
 			case 0:
-				i.With = append(i.With, name)
+				i.With = append(i.With, d.shown(s, name, brief))
 			case calls[name]:
 			default:
-				i.Often = append(i.Often, countDifferent{name, calls[name], most[name]})
+				i.Often = append(i.Often, countDifferent{d.shown(s, name, brief), calls[name], most[name]})
 			}
 		}
 		if len(i.Without)+len(i.With)+len(i.Often) > 0 {
@@ -141,7 +167,7 @@ func describeShapes(trace *merge.Trace, shapes []*merge.Shape, most int) []shape
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]]}
+	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]], (*merge.Shape).Signature}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks, s.Count = number, shapes[number].Ranks.String(), shapes[number].Ranks.Len()
