@@ -18,7 +18,7 @@ func (t *Trace) readGrammars() (*grammars, error) {
 	var g grammars
 	err := t.read(KindGrammars, 0, func(data []byte) error {
 		d := wire.NewDecoder("sequitur", data)
-		g.shared = sequitur.DecodeShared(&d, sequitur.Options{})
+		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: t.mostSymbols()})
 		if d.Err() != nil {
 			return d.Err()
 		}
@@ -38,6 +38,22 @@ func (t *Trace) readGrammars() (*grammars, error) {
 		return d.Err()
 	})
 	return &g, err
+}
+
+// maxPieceSymbols is how many symbols a piece of the grammars may have if it is
+// small.
+const maxPieceSymbols = 1 << 22
+
+// mostSymbols returns how many symbols a piece may have: as many as the sections
+// have bytes, if that is more.
+func (t *Trace) mostSymbols() uint64 {
+	n := uint64(0)
+	for _, s := range t.file.All() {
+		if s.Kind == KindGrammars {
+			n = wire.AddSat(n, uint64(s.Len))
+		}
+	}
+	return max(n, maxPieceSymbols)
 }
 
 // readGrammar reads the grammar of a shape.

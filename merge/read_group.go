@@ -58,8 +58,8 @@ func (p *signatureParser) masks(f cst.Function, n int) numbers {
 func (p *signatureParser) lengths(f cst.Function, n int) group {
 	at := p.Offset()
 	total := p.Uvarint("lengths")
-	if total > maxIndex {
-		p.Limit(at, "lengths", "%d are more than %d", total, maxIndex)
+	if most := max(maxIndex, indexPerByte*p.size); total > uint64(most) {
+		p.Limit(at, "lengths", "%d are more than %d", total, most)
 		return group{}
 	}
 	column := p.numbers(int(total))
@@ -95,8 +95,8 @@ func (p *signatureParser) lengths(f cst.Function, n int) group {
 
 // look counts numbers that are to be looked at one by one.
 func (p *signatureParser) look(at int, field string, n int) {
-	if p.indexed += n; p.indexed > maxIndex {
-		p.Limit(at, field, "more than %d numbers", maxIndex)
+	if p.indexed += n; p.indexed > max(maxIndex, indexPerByte*p.size) {
+		p.Limit(at, field, "more than %d numbers", max(maxIndex, indexPerByte*p.size))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 const (
 	maxSignatures   = 1 << 22
 	maxIndex        = 1 << 24 // numbers looked at one by one, such as lengths of arrays
+	indexPerByte    = 16      // of these, if the section is so long that they are more than maxIndex
 	maxSlots        = 1 << 24 // of a signature
 	maxDomainShapes = 1 << 22 // of all domains together
 	maxPartSlots    = 1 << 26 // of all signatures of a rank, arrays included
@@ -70,6 +71,7 @@ type columnPlace struct {
 type signatureParser struct {
 	wire.Decoder
 	signatureTable
+	size    int  // of the section
 	elastic bool // there are streams
 	indexed int  // numbers that were looked at one by one
 }
@@ -77,7 +79,7 @@ type signatureParser struct {
 // parseSignatures decodes the section of the signatures of a run of size ranks
 // and of shapes of the ranks sets.
 func parseSignatures(data []byte, declared []cst.Function, sets []rankenc.Set, size int) (*signatureTable, error) {
-	p := signatureParser{Decoder: wire.NewDecoder("merge", data), signatureTable: signatureTable{declared: declared}}
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), signatureTable: signatureTable{declared: declared}}
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
@@ -108,8 +110,8 @@ func (p *signatureParser) parseFunctions() []int {
 	at := p.Offset()
 	n := p.Uvarint("signatures")
 	p.elastic = n&1 == 1
-	if n >>= 1; n > maxSignatures {
-		p.Limit(at, "signatures", "%d are more than %d", n, maxSignatures)
+	if n >>= 1; n > uint64(max(maxSignatures, p.size)) {
+		p.Limit(at, "signatures", "%d are more than %d", n, max(maxSignatures, p.size))
 		return nil
 	}
 	at = p.Offset()

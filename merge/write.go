@@ -44,13 +44,32 @@ func (a *Accumulator) Write(w io.Writer) error {
 	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	size := func(shapes []*shape, x *streams) int {
+	shapes, x := stretchSmaller(shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
 		var n counter
-		a.writeShapes(&n, shapes, x, nil) // a counter does not fail
+		newModel(a, shapes, x).sections(a, nil).write(&n) // a counter does not fail
 		return int(n)
+	})
+	m := newModel(a, shapes, x)
+	c := m.sections(a, order)
+	if err := m.checkLimits(c); err != nil {
+		return err
 	}
-	shapes, x := stretchSmaller(shapes, a.functions.Functions(), size)
-	return a.writeShapes(w, shapes, x, order)
+	return c.write(w)
+}
+
+// checkLimits returns an error if a trace could not be read, because it exceeds a
+// limit.
+func (m *model) checkLimits(c sections) error {
+	_, err := parseSignatures(c.signatures, m.functions, m.sets, m.size)
+	if err == nil {
+		d := wire.NewDecoder("sequitur", c.grammars[0])
+		sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: 1 << 31})
+		err = d.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("merge: the trace is too large to be read: %w", err)
+	}
+	return nil
 }
 
 // A counter counts what is written to it.
@@ -61,34 +80,49 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeShapes writes the trace of shapes with streams, if there are any, and with
-// the calls in an order, if there is one.
-func (a *Accumulator) writeShapes(w io.Writer, shapes []*shape, x *streams, order *sequitur.Grammar) error {
-	m := newModel(a, shapes)
-	m.streams = x
-	out := format.NewWriter(w, format.Options{})
-	out.Add(KindRun, 0, m.appendRun(nil, a, order != nil))
+// Sections are the contents of those of a trace.
+type sections struct {
+	run, texts, signatures     []byte // texts is nil if there are none
+	columns, streams, grammars [][]byte
+	order                      []byte // nil if there is no interleaving
+}
+
+// sections returns those of the trace of m, with the calls in an order, if there
+// is one.
+func (m *model) sections(a *Accumulator, order *sequitur.Grammar) sections {
+	c := sections{run: m.appendRun(nil, a, order != nil), grammars: m.appendGrammars()}
 	if len(a.texts.list) > 0 {
-		out.Add(KindTexts, 0, appendTexts(nil, a.texts.list))
+		c.texts = appendTexts(nil, a.texts.list)
 	}
-	signatures, columns, streams := m.appendSignatures()
-	out.Add(KindSignatures, 0, signatures)
-	for i, c := range columns {
-		out.Add(KindColumns, uint64(i), c)
+	c.signatures, c.columns, c.streams = m.appendSignatures()
+	if order != nil {
+		c.order, _ = order.AppendBinary(nil)
 	}
-	for i, s := range streams {
-		out.Add(KindStreams, uint64(i), s)
+	return c
+}
+
+// write writes a trace.
+func (c sections) write(w io.Writer) error {
+	out := format.NewWriter(w, format.Options{}) // of which errors stick
+	out.Add(KindRun, 0, c.run)
+	if c.texts != nil {
+		out.Add(KindTexts, 0, c.texts)
 	}
-	for i, g := range m.appendGrammars() {
-		if err := out.Add(KindGrammars, uint64(i), g); err != nil {
-			return err
+	out.Add(KindSignatures, 0, c.signatures)
+	for _, list := range []struct {
+		kind     format.Kind
+		contents [][]byte
+	}{{KindColumns, c.columns}, {KindStreams, c.streams}, {KindGrammars, c.grammars}} {
+		for i, content := range list.contents {
+			if err := out.Add(list.kind, uint64(i), content); err != nil {
+				return err
+			}
 		}
 	}
-	if order != nil {
-		enc, _ := order.AppendBinary(nil)
-		out.Add(KindInterleaving, 0, enc)
+	if c.order != nil {
+		out.Add(KindInterleaving, 0, c.order)
 	}
-	return out.Close() // errors of Add stick
+	return out.Close()
 }
 
 // A model is what a trace file holds of the ranks.
@@ -102,8 +136,8 @@ type model struct {
 	streams    *streams         // nil if there are none
 }
 
-func newModel(a *Accumulator, shapes []*shape) *model {
-	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes}
+func newModel(a *Accumulator, shapes []*shape, x *streams) *model {
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, streams: x}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}
