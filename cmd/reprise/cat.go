@@ -131,6 +131,9 @@ func cat(cmd *cobra.Command, path string, o catOptions) error {
 		err = e
 	}
 	bar.done()
+	if _, ok := trace.Merged().ShapeOf(o.rank); err == nil && !o.all && !ok {
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", o.rank)
+	}
 	return warnLost(cmd.ErrOrStderr(), err)
 }
 

@@ -52,14 +52,17 @@ func TestHugeTrace(t *testing.T) {
 		{"cat huge.rpz --count 1", "0 init\n"},
 		{"cat huge.rpz --from 9223372036854775806 --count 2", "0 init\n1 init\n"},
 		{"cat huge.rpz --rank 2 --from 9223372036854775806", "2 init\n"},
-		{"cat huge.rpz --rank 2147483646", ""},
-		{"grammar huge.rpz --rank 2", "9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
+		{"grammar huge.rpz --rank 2", "rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
 			"  9,223,372,036,854,775,807 × init()\n"},
-		{"grammar huge.rpz --rank 2147483646", "0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
+		{"grammar huge.rpz --rank 2147483646", "rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
 	} {
 		if got := must(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("reprise %s: %q, want %q", tt.args, got, tt.want)
 		}
+	}
+	r := invoke(t, "", "cat", "huge.rpz", "--rank", "2147483646")
+	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != exitOK || r.stdout != "" || r.stderr != want {
+		t.Errorf("a rank without calls: %+v", r)
 	}
 }
 

@@ -23,6 +23,8 @@ func hint(command string, err error) string {
 	case errors.As(err, &read) && errors.As(err, &content):
 		return contentHint(command, read.File, content.Content)
 	case command == "repair":
+	case errors.Is(err, errBeginning):
+		return "; if it was one, reprise repair may save the rest"
 	case errors.Is(err, errNoTrace) && command == "verify":
 		return ": the trace comes first, then what it was made from"
 	case errors.Is(err, errNoTrace):

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 func newInfo() *cobra.Command {
@@ -34,10 +35,10 @@ the rank that is 8 below, and by calls that are made another number of times.
 An argument has one value for all ranks, or an expression of the rank, or else a
 value for each rank in a stored column.
 
-For a trace made from a SimGrid trace also how much
-smaller it is than the text, and than the text compressed as gzip and zstd, both
-at the best level of the library in this program, not by the programs of these
-names; it takes a while for a large trace.
+For a trace made from a SimGrid trace, also how much smaller it is than the text,
+and than the text compressed as gzip and zstd, both at the best level of the library
+in this program, not by the programs of these names. That takes a while for a large
+trace; --quick leaves it out.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,
@@ -75,8 +76,10 @@ type info struct {
 	Path       string          `json:"path"`
 	Source     string          `json:"source"`
 	Ranks      int             `json:"ranks"`
+	Part       bool            `json:"part"` // a part file, not a trace
 	Active     int             `json:"ranks_with_calls"`
-	Unreadable string          `json:"unreadable_ranks"` // as a list
+	Silent     string          `json:"ranks_without_calls"` // as a list
+	Unreadable string          `json:"unreadable_ranks"`    // as a list
 	Calls      uint64          `json:"calls"`
 	ShapeCount int             `json:"number_of_shapes"`
 	Shapes     []shapeInfo     `json:"shapes"`
@@ -89,6 +92,8 @@ type info struct {
 	Sections   []sectionSize   `json:"sections"`
 	Bytes      int64           `json:"bytes"`
 	Text       *textSizes      `json:"text"` // null if the trace is none of text or not whole
+
+	silent rankenc.Set // ranks without calls
 }
 
 type functionCount struct {
@@ -134,6 +139,9 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 		return nil, err
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
+	ranks := trace.Merged().RankSet()
+	i.Active, i.silent = ranks.Len(), missing(ranks, i.Ranks)
+	i.Silent = i.silent.String()
 	lost, err := i.count(cmd, trace, shapes)
 	if err != nil {
 		return nil, err
@@ -156,7 +164,6 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 // ranks that cannot be read, or an error if the work was cancelled.
 func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*lostRanks, error) {
 	t := trace.Merged()
-	i.Active = t.RankSet().Len()
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "info", int64(i.Active), "ranks")
 	defer bar.done()
 	c := newCallCounter(trace, i.Path, bar)
@@ -197,6 +204,7 @@ func (i *info) sections(trace *reprise.Trace) {
 			size.Shared++
 		}
 		rest -= s.Size
+		i.Part = i.Part || s.Kind == merge.KindPart
 	}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		i.Sections = append(i.Sections, *kinds[k])
@@ -205,7 +213,14 @@ func (i *info) sections(trace *reprise.Trace) {
 }
 
 func (i *info) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s, from %s\n", i.Path, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
+	what := ""
+	if i.Part {
+		what = "part file, "
+	}
+	fmt.Fprintf(w, "%s: %s%s, %s, from %s\n", i.Path, what, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
+	if i.silent.Len() > 0 {
+		fmt.Fprintf(w, "without calls: %s\n", setText(i.silent))
+	}
 	if i.Unreadable != "" {
 		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", cutList(i.Unreadable, maxListText))
 	}

@@ -21,7 +21,8 @@ func newGrammar() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grammar TRACE.rpz [--rank R | --shape N]",
 		Short: "Show the loops of a rank, or of all ranks of a shape",
-		Long: `Show the loops of a rank, with the calls spelled out, or of the ranks of a shape,
+		Long: `Show the loops of a rank, if none is given the first that has calls, with the calls
+spelled out, or of the ranks of a shape,
 with what differs from rank to rank as an expression of the rank. A rule of the
 grammar that stands in several places goes by its number, as R4, and is spelled
 out at the end. The command info lists the shapes.
@@ -54,6 +55,12 @@ JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 				return err
 			}
 			defer trace.Close()
+			if !cmd.Flags().Changed("rank") && !cmd.Flags().Changed("shape") {
+				rank, _ = trace.Merged().Active(0)
+				if rank > 0 && (asDOT || asJSON) { // which do not say it
+					fmt.Fprintf(cmd.ErrOrStderr(), "reprise: rank %d is the first that has calls\n", rank)
+				}
+			}
 			read := func() (loops, error) { return loopsOfRank(trace, args[0], rank) }
 			if cmd.Flags().Changed("shape") {
 				read = func() (loops, error) { return loopsOfShape(trace, args[0], shape) }
@@ -73,6 +80,7 @@ JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 		},
 	}
 	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")
+	cmd.Flags().Lookup("rank").DefValue = "the first that has calls"
 	cmd.Flags().IntVar(&shape, "shape", 0, "the shape to show")
 	cmd.Flags().Lookup("shape").DefValue = "none"
 	cmd.Flags().BoolVar(&asDOT, "dot", false, "write a Graphviz graph")
@@ -94,7 +102,9 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 	if err != nil {
 		return loops{}, err
 	}
-	return rankLoops(r), nil
+	l := rankLoops(r)
+	l.what = fmt.Sprintf("rank %d of %s: ", rank, comma(uint64(trace.Ranks())))
+	return l, nil
 }
 
 func rankLoops(r *reprise.Rank) loops {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
@@ -11,6 +12,33 @@ import (
 
 // errNoTrace is the cause of an error of a file that is something else.
 var errNoTrace = errors.New("not a trace")
+
+// errBeginning is the cause of an error of a file that does not begin as a trace,
+// but by its end or its name is one.
+var errBeginning = errors.New("does not begin as a trace does")
+
+// traceEnd is what a trace ends in.
+const traceEnd = "\x8fzpr"
+
+// noTrace returns the cause of an error of a file that does not begin as a trace.
+func noTrace(path string) error {
+	if strings.HasSuffix(path, ".rpz") {
+		return errBeginning
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return errNoTrace
+	}
+	defer f.Close()
+	end := make([]byte, len(traceEnd))
+	if info, err := f.Stat(); err == nil {
+		f.ReadAt(end, max(0, info.Size()-int64(len(end))))
+	}
+	if string(end) == traceEnd {
+		return errBeginning
+	}
+	return errNoTrace
+}
 
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
@@ -20,7 +48,7 @@ func openTrace(path string) (*reprise.Trace, error) {
 	}
 	trace, err := reprise.Open(path)
 	if errors.Is(err, format.ErrFormat) {
-		return nil, fmt.Errorf("%s: %w", path, errNoTrace)
+		return nil, fmt.Errorf("%s: %w", path, noTrace(path))
 	}
 	return trace, err
 }

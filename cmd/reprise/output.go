@@ -47,11 +47,16 @@ func writeOutput(cmd *cobra.Command, path string, inputs []string, write func(io
 // replace puts a new file in the place of target, which messages call name. The
 // new file has the permissions of the old one.
 func replace(name, target string, write func(io.Writer) error) error {
-	f, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
-		renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+	var f *renameio.PendingFile
+	finish, err := unfinished.begin(func() (abandon func(), err error) {
+		f, err = renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
+			renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+		return func() { os.Remove(f.Name()) }, err
+	})
 	if err != nil {
 		return fileError(name, err)
 	}
+	defer finish()
 	defer f.Cleanup()
 	if err := writeBuffered(name, f, write); err != nil {
 		return err

@@ -90,7 +90,7 @@ func openPart(path string, read func(*format.Reader) error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, format.ErrFormat):
-		err = errNoTrace
+		err = noTrace(path)
 	}
 	return leafError{fileError(path, err)}
 }

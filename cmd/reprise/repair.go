@@ -25,9 +25,9 @@ calls; the source that reprise info shows says which they are, and whether the
 order of the calls of different ranks is lost: the ranks then stand one by one.
 
 Ranks share what they have in common: damage to the run, to the texts, to the
-signatures or to the first section of grammars loses all ranks, damage to columns
-or other grammars those that need them. If no rank can be read, the exit status is
-1, and there is no output. A part file is saved whole or not at all.`,
+signatures or to the first section of grammars loses all ranks, damage to columns,
+to streams of values that vary from call to call, or to other grammars those that
+need them. If no rank can be read, the exit status is 1, and there is no output. A part file is saved whole or not at all.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
@@ -72,7 +72,7 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	file, losses, err := format.Salvage(f, stat.Size(), format.Options{})
 	if errors.Is(err, format.ErrFormat) {
-		err = errNoTrace
+		err = errNoTrace // nor is there anything of one
 	}
 	if err != nil {
 		return nil, fileError(path, err)
@@ -80,6 +80,9 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	r := newRepairResult(path, output, losses)
 	var a merge.Accumulator
 	if err := r.salvage(cmd, file, &a); err != nil {
+		if cmd.Context().Err() == nil {
+			r.printDamage(cmd.ErrOrStderr(), "reprise: damaged: ")
+		}
 		return nil, err
 	}
 	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.write(cmd, file, &a, w) })

@@ -194,7 +194,8 @@ func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.A
 	return err
 }
 
-func (r *repairResult) print(w io.Writer) {
+// printDamage writes a line for each range of the file that was not saved.
+func (r *repairResult) printDamage(w io.Writer, prefix string) {
 	for _, l := range r.Lost {
 		what := "what follows"
 		if l.Bytes > 0 {
@@ -203,8 +204,12 @@ func (r *repairResult) print(w io.Writer) {
 		if l.Section != "" {
 			what += " of the section " + l.Section
 		}
-		fmt.Fprintf(w, "damaged: %s at offset %d: %s\n", what, l.Offset, l.Reason)
+		fmt.Fprintf(w, "%s%s at offset %d: %s\n", prefix, what, l.Offset, l.Reason)
 	}
+}
+
+func (r *repairResult) print(w io.Writer) {
+	r.printDamage(w, "damaged: ")
 	if len(r.lost.list) > 0 {
 		fmt.Fprintf(w, "lost: %s\n", rankText(r.lost.ranks()))
 	}

@@ -42,6 +42,15 @@ func split(cmd *cobra.Command, trace *reprise.Trace, path string, o catOptions) 
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	ended := make(chan struct{})
+	finish, err := unfinished.begin(func() (undo func(), err error) {
+		return func() { <-ended }, nil // which is soon, as writing notices that it was cancelled
+	})
+	if err != nil {
+		return err
+	}
+	defer finish()
+	defer close(ended)
 	made := os.Mkdir(o.split, 0o777) == nil // if there is no directory, creating files says why
 	err = splitInto(cmd, trace, path, o, toTI)
 	if err != nil && made {

@@ -1,32 +1,50 @@
 // Command report measures this module and prints a report in Markdown. It takes
 // some minutes.
 //
-//	go run ./bench/cmd/report > bench/RESULTS.md
+//	go run ./bench/cmd/report -o bench/RESULTS.md
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/reprise-trace/reprise/bench"
 )
 
 func main() {
 	traces := flag.String("traces", "../shared/traces/ti", "directory of SimGrid traces, *.ti.zst")
+	output := flag.String("o", "", "the `file` to write, once the report is complete; standard output if empty")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := report(os.Stdout, *traces); err != nil {
+	if err := write(*output, *traces); err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
 		os.Exit(1)
 	}
+}
+
+// write writes the report to the file of that name, which keeps what it has if
+// that fails, or to standard output if the name is empty.
+func write(name, traces string) error {
+	if name == "" {
+		return report(os.Stdout, traces)
+	}
+	var text bytes.Buffer
+	if err := report(&text, traces); err != nil {
+		return err
+	}
+	return renameio.WriteFile(name, text.Bytes(), 0o666, renameio.WithTempDir(filepath.Dir(name)), renameio.WithExistingPermissions())
 }
 
 func report(w io.Writer, traces string) error {

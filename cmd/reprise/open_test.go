@@ -1,0 +1,28 @@
+package main
+
+import "testing"
+
+// TestBeginning checks what is said of files that do not begin as a trace, and that
+// those that are one can be repaired.
+func TestBeginning(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	damaged := "????????" + readFile(t, "ring.rpz")[8:]
+	writeFile(t, "damaged", damaged)
+	writeFile(t, "damaged.rpz", damaged[:len(damaged)-1])
+	writeFile(t, "short", "?")
+	const ours, other = ": does not begin as a trace does; if it was one, reprise repair may save the rest\n", ": not a trace: compress it first\n"
+	for _, tt := range []struct{ name, want string }{
+		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"ring.txt", other},
+	} {
+		for _, args := range [][]string{{"info", tt.name}, {"merge", tt.name, "-o", "out.rpz"}} {
+			if r := invoke(t, "", args...); r.status != exitFailure || r.stderr != "reprise: "+tt.name+tt.want {
+				t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
+			}
+		}
+	}
+	for _, name := range []string{"damaged", "damaged.rpz"} {
+		must(t, "repair", name, "-o", "out.rpz")
+		must(t, "verify", "out.rpz", "ring.txt")
+	}
+}
