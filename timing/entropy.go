@@ -172,6 +172,9 @@ func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 		return nil, w.Err()
 	}
 	d.lowest = noSymbol
+	if t, ok := lineTables.Get().(*lineTable); ok {
+		d.model.lineTable = *t
+	}
 	d.model.reset(d.left, d.low*lowLevels, c.fine)
 	d.model.coder.read(number)
 	return d, nil
@@ -227,6 +230,10 @@ func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
 // end checks, after the last value, that the block is the only one with these
 // values.
 func (d *entropyDecoder[V]) end() error {
+	if t := d.model.lineTable; cap(t.lines) == maxLines {
+		lineTables.Put(&t)
+		d.model.lineTable = lineTable{}
+	}
 	lowest := int32(0)
 	if d.escaped {
 		lowest = 1
@@ -238,8 +245,8 @@ func (d *entropyDecoder[V]) end() error {
 		return d.corrupt("all values escape, and the least symbol is %d", d.zero+1)
 	case d.lowest != noSymbol && (d.lowest != lowest || lowLines(uint32(d.highest)) != d.low):
 		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
-	case d.model.missed:
-		return d.corrupt("what was guessed, after another guess was announced")
+	case d.model.refused:
+		return d.corrupt("a guess that is refused and right")
 	case !d.model.coder.finished():
 		return d.corrupt("the number ends otherwise")
 	}

@@ -1,6 +1,9 @@
 package timing
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // A slot predicts a bit: the upper 22 bits are the probability of a one, the
 // others count the corrections it had, up to maxCount. A slot of 0 is unused.
@@ -66,23 +69,25 @@ type entropyState struct {
 }
 
 // An entropyModel codes symbols, numbers of a fixed count of bits, given the
-// terminals. Nothing in it depends on the machine. It holds at most about a
-// megabyte, and some bytes for each terminal.
+// terminals. The bits of a symbol lead from the root of a tree to a leaf, the
+// highest first, and the bit at each node is coded with a probability of its own.
+// The model is a function of the symbols before, computed with integers. It holds
+// at most about a megabyte, and some bytes for each terminal.
 type entropyModel struct {
-	coder   rangeCoder
-	weights [weightSets][contexts]int64 // of predictions, in units of 1/2²⁰
+	coder  rangeCoder
+	mature [levelSets][3]int64                   // weights of predictions, in units of 1/2²⁰
+	young  [levelSets][countSets][contexts]int64 // the same, by how often the slot learned
 
-	lines []line   // by hash of context and prefix; valid where the tag is
-	tags  []uint16 // 0 for none
-	shift uint     // of a hash to the index of a line
-	low   int      // levels below those at the root
-	fine  uint     // low bits of a symbol that are no context
+	lineTable
+	shift  uint // of a hash to the index of a line
+	levels int  // of the tree below those at the root; a multiple of lowLevels
+	fine   uint // low bits of a symbol that are no context
 
 	terminals terminalIndex
 	states    []entropyState
 	previous  int32 // symbol without fine bits
 	history   [3]uint32
-	missed    bool // a guess, by a symbol that has what was guessed; no encoder writes this
+	refused   bool // a guess that was right, which no encoder does
 
 	// Of the symbol in hand:
 	terminal uint32
@@ -91,12 +96,21 @@ type entropyModel struct {
 	prefix   uint32
 	hashes   [contexts]uint64 // of contexts; once hashed is true
 	hashed   bool
-	at       [contexts]*line // of the prefix; once entered is true
-	entered  bool
+	at       [contexts]*line // of the prefix; only that of terminalContext is always set
 }
 
-// reset makes m ready for a number of symbols of topLevels+low bits.
-func (m *entropyModel) reset(values, low int, fine uint) {
+// A lineTable holds lines by a hash of their context and prefix.
+type lineTable struct {
+	lines []line   // each valid for the context and prefix that have its tag
+	tags  []uint16 // 0 for none
+}
+
+// lineTables has tables that decoders do not need any more. A table is large,
+// and to clear its memory takes a part of the time that a block takes.
+var lineTables sync.Pool
+
+// reset makes m ready for a number of symbols of topLevels+levels bits.
+func (m *entropyModel) reset(values, levels int, fine uint) {
 	lines := max(minLines, min(maxLines, 1<<bits.Len(uint(4*min(values, maxLines)))))
 	if cap(m.lines) < lines {
 		m.lines, m.tags = make([]line, lines), make([]uint16, lines)
@@ -104,33 +118,38 @@ func (m *entropyModel) reset(values, low int, fine uint) {
 	m.lines, m.tags = m.lines[:lines], m.tags[:lines]
 	clear(m.tags)
 	m.shift = uint(65 - bits.Len(uint(lines)))
-	m.low, m.fine = low, fine
-	for i := range m.weights {
-		for k := range m.weights[i] {
-			m.weights[i][k] = 1 << 20 / contexts
+	m.levels, m.fine = levels, fine
+	for i := range m.mature {
+		m.mature[i] = [3]int64{1 << 20 / 3, 1 << 20 / 3, 1 << 20 / 3}
+		for k := range m.young[i] {
+			for j := range m.young[i][k] {
+				m.young[i][k][j] = 1 << 20 / contexts
+			}
 		}
 	}
 	m.terminals.reset()
 	m.states = m.states[:0]
-	m.previous, m.history, m.missed = 0, [3]uint32{}, false
+	m.previous, m.history, m.refused = 0, [3]uint32{}, false
 }
 
 // code codes the symbol of the next call.
 func (m *entropyModel) code(terminal, symbol uint32) uint32 {
 	m.begin(terminal)
-	h := m.low // levels below
+	h := m.levels // that are left
 	prefix := m.top(symbol >> h)
 	for h > 0 {
 		m.enter(prefix)
 		h -= lowLevels
-		prefix = prefix<<lowLevels | m.walk(symbol>>h, lowLevels, h)
+		prefix = prefix<<lowLevels | m.walk(1, symbol>>h, lowLevels, min(h, maxLevel))&(1<<lowLevels-1)
 	}
-	symbol = prefix &^ (1 << (topLevels + m.low))
+	symbol = prefix &^ (1 << (topLevels + m.levels))
 	m.end(int32(symbol >> m.fine))
 	return symbol
 }
 
 // top codes the top levels of a symbol, and returns the prefix of the line below.
+// Most symbols of a terminal are below the same node at this depth, and one bit
+// says so, in place of three.
 func (m *entropyModel) top(top uint32) (prefix uint32) {
 	s := m.state
 	guess := uint32(s.guess)
@@ -141,16 +160,16 @@ func (m *entropyModel) top(top uint32) (prefix uint32) {
 		if top == guess {
 			hit = 1
 		}
-		if m.decide(0, guessLevel, hit) != 0 {
+		if m.walk(0, hit, 1, guessLevel) != 0 {
 			s.hits = min(s.hits+1, maxHits)
 			return guess | 1<<topLevels
 		}
 		root = missPrefix
 	}
 	m.enter(root)
-	top = m.walk(top, topLevels, m.low)
+	top = m.walk(1, top, topLevels, min(m.levels, maxLevel)) & (1<<topLevels - 1)
 	if top == guess {
-		m.missed = m.missed || root == missPrefix
+		m.refused = m.refused || root == missPrefix
 		s.hits = min(s.hits+1, maxHits)
 	} else if s.hits /= 2; s.hits == 0 {
 		s.guess = uint8(top)
@@ -158,17 +177,8 @@ func (m *entropyModel) top(top uint32) (prefix uint32) {
 	return top | 1<<topLevels
 }
 
-// walk codes the last bits of a number in the lines that were entered, above a
-// number of levels.
-func (m *entropyModel) walk(number uint32, levels, above int) uint32 {
-	node := uint32(1)
-	for i := levels - 1; i >= 0; i-- {
-		node = node<<1 | m.decide(node, above+i, number>>i&1)
-	}
-	return node &^ (1 << levels)
-}
-
-// begin sets the contexts of the next symbol, but for hashes that may not be needed.
+// begin sets the contexts of the next symbol, but for hashes that may not be
+// needed.
 func (m *entropyModel) begin(terminal uint32) {
 	n := m.terminals.number(terminal)
 	m.fresh = n == len(m.states)
@@ -192,14 +202,14 @@ func (m *entropyModel) end(symbol int32) {
 	m.history[2], m.history[1], m.history[0] = m.history[1], m.history[0], m.terminal
 }
 
-// enter goes to the lines of a prefix, of which only one may be needed.
+// enter goes to the lines of a prefix. At first it finds only that of the
+// terminal, which is often enough.
 func (m *entropyModel) enter(prefix uint32) {
 	m.prefix = prefix
 	m.at[terminalContext] = m.find(m.hashes[terminalContext], prefix)
-	m.entered = false
 }
 
-// enterAll goes to all lines of the prefix.
+// enterAll finds the lines of the prefix that walk mixes.
 func (m *entropyModel) enterAll() {
 	if !m.hashed {
 		t, p, mean := uint64(m.terminal), uint64(m.previous), uint64(m.state.mean>>5)
@@ -211,7 +221,6 @@ func (m *entropyModel) enterAll() {
 	m.at[followContext] = m.find(m.hashes[followContext], m.prefix)
 	m.at[loopContext] = m.find(m.hashes[loopContext], m.prefix)
 	m.at[previousContext] = nil
-	m.entered = true
 }
 
 // mix returns a hash of three numbers.
