@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -50,6 +51,51 @@ func compareFunctions(f, g cst.Function) int {
 	return slices.Compare(x[:], y[:])
 }
 
+// callCounts tells how many calls ranks have.
+type callCounts []callCount
+
+// A callCount is the number of calls that each of some consecutive ranks has.
+type callCount struct {
+	first, last int32
+	calls       uint64
+}
+
+func (a *Accumulator) callCounts() callCounts {
+	var counts callCounts
+	for _, s := range a.shapes {
+		for _, p := range s.ranks {
+			counts = append(counts, callCount{p.first, p.last, s.grammar.Len()})
+		}
+	}
+	slices.SortFunc(counts, func(x, y callCount) int { return cmp.Compare(x.first, y.first) })
+	return counts
+}
+
+// of returns the number of calls of a rank.
+func (c callCounts) of(rank int) uint64 {
+	i := sort.Search(len(c), func(i int) bool { return int(c[i].first) > rank }) - 1
+	if i < 0 || rank > int(c[i].last) {
+		return 0
+	}
+	return c[i].calls
+}
+
+// check checks that an interleaving has every rank in it as often as that has
+// calls, and none that is in ordered, to which it adds them.
+func (c callCounts) check(g *sequitur.Grammar, ordered map[int]bool) error {
+	for s, n := range g.Occurrences() {
+		rank := int(s)
+		switch {
+		case c.of(rank) != n:
+			return fmt.Errorf("rank %d has %d calls, %d in the interleaving", rank, c.of(rank), n)
+		case ordered[rank]:
+			return fmt.Errorf("rank %d is in two interleavings", rank)
+		}
+		ordered[rank] = true
+	}
+	return nil
+}
+
 // interleaving returns the order of the calls of all ranks, or nil if they stand
 // rank by rank. Ranks of which no order is known stand one by one, and orders in
 // that of their lowest ranks.
@@ -57,39 +103,31 @@ func (a *Accumulator) interleaving() (*sequitur.Grammar, error) {
 	if len(a.orders) == 0 {
 		return nil, nil
 	}
-	calls := make(map[int]uint64)
-	for _, s := range a.shapes {
-		s.ranks.each(func(_, rank int) { calls[rank] = s.grammar.Len() })
-	}
 	type block struct {
 		first int
 		order *sequitur.Grammar // nil for the calls of rank first
 	}
-	var blocks []block
-	for _, g := range a.orders {
-		first := -1
-		for s, n := range g.Occurrences() {
-			rank := int(s)
-			if calls[rank] != n {
-				return nil, fmt.Errorf("merge: rank %d has %d calls, %d in the interleaving", rank, calls[rank], n)
-			}
-			if delete(calls, rank); first < 0 {
-				first = rank
-			}
-		}
-		blocks = append(blocks, block{first, g})
-	}
-	if len(blocks) == 1 && len(calls) == 0 {
-		return a.orders[0], nil
-	}
-	var n uint64
+	var (
+		blocks          []block
+		counts, ordered = a.callCounts(), make(map[int]bool)
+		n               uint64
+	)
 	for _, g := range a.orders {
 		n = wire.AddSat(n, g.Len())
+		if err := counts.check(g, ordered); err != nil {
+			return nil, fmt.Errorf("merge: %w", err)
+		}
+		blocks = append(blocks, block{int(lowest(g)), g})
 	}
-	for rank, own := range calls {
-		n = wire.AddSat(n, own)
-		blocks = append(blocks, block{first: rank})
+	if len(blocks) == 1 && len(ordered) == a.ranks.len() {
+		return a.orders[0], nil
 	}
+	a.ranks.each(func(_, rank int) {
+		if !ordered[rank] {
+			n = wire.AddSat(n, counts.of(rank))
+			blocks = append(blocks, block{first: rank})
+		}
+	})
 	if n > math.MaxInt64 {
 		return nil, errors.New("merge: an interleaving of more than 2⁶³−1 calls")
 	}
@@ -97,7 +135,7 @@ func (a *Accumulator) interleaving() (*sequitur.Grammar, error) {
 	var b sequitur.Builder
 	for _, x := range blocks {
 		if x.order == nil {
-			b.AppendRun(sequitur.Symbol(x.first), calls[x.first])
+			b.AppendRun(sequitur.Symbol(x.first), counts.of(x.first))
 			continue
 		}
 		for _, r := range x.order.Runs() {

@@ -154,11 +154,20 @@ func (p *partReader) readShapes() error {
 }
 
 func (p *partReader) readOrders() error {
+	if p.orders == 0 {
+		return nil
+	}
+	counts, ordered := p.a.callCounts(), make(map[int]bool)
 	for i := range p.orders {
 		err := readSection(p.file, KindInterleaving, uint64(i), func(data []byte) error {
 			g, err := sequitur.Parse(data, sequitur.Options{})
 			if err == nil && isRankByRank(g) {
 				err = corrupt("the order is rank by rank")
+			}
+			if err == nil {
+				if e := counts.check(g, ordered); e != nil {
+					err = corrupt("%v", e)
+				}
 			}
 			p.a.orders = append(p.a.orders, g)
 			return err
