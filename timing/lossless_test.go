@@ -201,6 +201,7 @@ func TestLosslessErrors(t *testing.T) {
 		})
 	}
 	checkMemory(t, c, []byte("\xff\xff\x3f\x00\xff\xff\x3f\xff\xff\xff\x04\x01"), 8<<10)
+	checkMemory(t, c, []byte("\x80\x80\x40\x00\x01\x01\x00\x00\x01\x02\x07"), 8<<10)
 }
 
 func FuzzLossless(f *testing.F) {

@@ -164,6 +164,30 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// TestSeriesExact checks that exact codecs keep starts to the bit where sums do
+// not give them.
+func TestSeriesExact(t *testing.T) {
+	c := NewSeriesCodec[float64](NewLossless[float64](Zstd), NewLossless[float64](Zstd), Gaps)
+	e := c.NewEncoder()
+	starts := []float64{0, math.Copysign(0, -1), 0.1, 0.7, 1e300, math.NaN(), 1}
+	for _, start := range starts {
+		e.Append(0, start, 0)
+	}
+	d, err := c.NewDecoder(e.AppendBlock(nil), Options{})
+	got := make([]Time[float64], len(starts))
+	if err == nil {
+		err = d.Decode(got, make([]uint32, len(got)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, start := range starts {
+		if math.Float64bits(got[i].Start) != math.Float64bits(start) {
+			t.Errorf("call %d starts at %v, want %v", i, got[i].Start, start)
+		}
+	}
+}
+
 // TestNoDrift encodes ten million calls with heavy tails, and checks that the
 // error of no start is larger than the error that the worst gap may have.
 func TestNoDrift(t *testing.T) {

@@ -71,6 +71,29 @@ func TestSplitErrors(t *testing.T) {
 	}
 }
 
+// TestSplitAfterError checks that an error stays one, whatever was asked for
+// with it.
+func TestSplitAfterError(t *testing.T) {
+	c := newSplit[int64](t)
+	e := c.NewEncoder()
+	for range 300 {
+		e.Append(2, 5)
+	}
+	d, err := c.NewDecoder(e.AppendBlock(nil), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminals := make([]uint32, 200) // one that the block does not have, and others
+	for i := range terminals[1:] {
+		terminals[i+1] = 2
+	}
+	err = d.Decode(make([]int64, 200), terminals)
+	checkParseError(t, err, io.ErrUnexpectedEOF)
+	if again := d.Decode(make([]int64, 1), []uint32{2}); again != err {
+		t.Errorf("%v, and then %v", err, again)
+	}
+}
+
 func FuzzSplit(f *testing.F) {
 	i, e := newSplit[int64](f), newSplit[float64](f)
 	block, _ := encodeBlock(i.NewEncoder(), exampleCalls[int64]())
