@@ -24,11 +24,24 @@ func rankNumber(path string) int {
 	return n
 }
 
-// expand sets the files to paths, with the files of ranks in place of directories,
-// in the order in which they are to be read.
+// expand sets the files to paths, with the files of ranks in place of directories
+// and without lists of files that are given with these, in the order in which they
+// are to be read.
 func (r *Reader) expand(paths []string) error {
 	expanded := false
+	names := make(map[int]string)
 	for _, p := range paths {
+		if n := rankNumber(p); n > 0 {
+			names[n] = filepath.Base(p)
+		}
+	}
+	for _, p := range paths {
+		if len(names) > 0 && rankNumber(p) == 0 {
+			if n := r.countListed(p, names); n > 0 {
+				r.size = max(r.size, n)
+				continue
+			}
+		}
 		if info, err := os.Stat(p); p == "-" || err != nil || !info.IsDir() {
 			r.files = append(r.files, p)
 			continue
@@ -134,6 +147,10 @@ func (r *Reader) countListed(path string, names map[int]string) int {
 	return count
 }
 
+// Files returns the paths of the files that are read, in their order: those that
+// were given to [Open], or that directories or a list stand for.
+func (r *Reader) Files() []string { return slices.Clone(r.files) }
+
 // Ignored returns the paths of what is in the directories that were given to
 // [Open], but is no file of a rank, and no list of such files. Hidden files are
 // not among them.
@@ -141,7 +158,8 @@ func (r *Reader) Ignored() []string { return slices.Clone(r.ignored) }
 
 // Ranks returns the number of ranks of the run as far as it is known without
 // reading lines: [Options].Ranks or, if that is zero, the number of files that a
-// list names which was given to [Open], or is in a directory that was. It returns
+// list names which was given to [Open], alone or with some of them, or is in a
+// directory that was. It returns
 // zero if nothing says it.
 func (r *Reader) Ranks() int {
 	if r.options.Ranks > 0 {

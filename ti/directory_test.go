@@ -114,7 +114,25 @@ func TestRanksOfRun(t *testing.T) {
 			t.Errorf("%v: %d known, %d ranks, %s, ignored %s", tt.paths, r.Ranks(), run.Ranks, missing, ignored)
 		}
 	}
-	r, err := Open([]string{"a", "b"}, Options{Ranks: 23})
+	r, err := Open([]string{"a/t.txt", "b/t_rank-4.txt", "b/t_rank-2.txt"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if files := filepath.ToSlash(fmt.Sprint(r.Files())); r.Ranks() != 30 || files != "[b/t_rank-2.txt b/t_rank-4.txt]" {
+		t.Errorf("with the list: %d ranks, %s", r.Ranks(), files)
+	}
+	for _, paths := range [][]string{{"b/other.txt", "b/t_rank-2.txt"}, {"a/t.txt", "b/all.txt"}} {
+		r, err := Open(paths, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if r.Ranks() != 0 || len(r.Files()) != 2 {
+			t.Errorf("%v: %d ranks, %v", paths, r.Ranks(), r.Files())
+		}
+	}
+	r, err = Open([]string{"a", "b"}, Options{Ranks: 23})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,10 @@ import (
 //
 // Several files are read in the order given, but those with names of ranks in the
 // order of the numbers in these, unless two have the same; the lines say which
-// ranks they hold. None of them may be a list, which the Reader finds when it
-// opens it, nor be given twice. [Reader.Ignored] says what else directories hold.
+// ranks they hold. A list among them says how many ranks there are, see
+// [Reader.Ranks], if it names one of the others by the name of a rank; any other
+// list is an error, which the Reader finds when it opens it. So is a file that is
+// given twice. [Reader.Ignored] says what else directories hold.
 //
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.

@@ -23,9 +23,8 @@ func newCompress() *cobra.Command {
 		Short: "Compress a SimGrid time-independent trace",
 		Long: `Compress a SimGrid time-independent trace: one file for all ranks, one file a
 rank, the list file that names these, or the directories they are in, where they
-are called …_rank-1.txt and so on; plain, .gz or .zst. A list is given alone. Files
-with names of ranks are read in the order of their numbers, others as they are
-given. The input - is standard input, the output - standard output.
+are called …_rank-1.txt and so on; plain, .gz or .zst. Files with such names are read
+in the order of their numbers, others as they are given. The input - is standard input, the output - standard output.
 
 Every byte comes back with "reprise cat": comments, blank lines and lines of
 another form are kept as they are, and count as calls. The output appears when it
@@ -82,7 +81,7 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, size int, 
 	}
 	defer in.Close()
 	s := summary{Input: paths, Output: output, Part: part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
-	err = writeOutput(cmd, output, paths, func(w io.Writer) error {
+	err = writeOutput(cmd, output, append(in.Files(), paths...), func(w io.Writer) error {
 		file, err := s.compress(cmd, in, textSize(paths))
 		if err != nil {
 			return err

@@ -53,6 +53,15 @@ func TestNodes(t *testing.T) {
 	}
 	must(t, "compress", "--part", "a", "-o", "a.part.rpz")
 	must(t, append([]string{"compress", "--part", "-o", "b.part.rpz"}, glob("b/*_rank-*")...)...)
+	list := append(glob("a/*_rank-*"), "a/lu.txt")
+	r := invoke(t, "", append([]string{"compress", "-o", "half.rpz"}, list...)...)
+	if want := "reprise: warning: ranks 8 to 15: no lines\n"; r.status != exitOK || r.stderr != want {
+		t.Errorf("with the list: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+	r = invoke(t, "", "compress", "a", "b", "-o", "b/lu_rank-9.txt")
+	if !strings.HasPrefix(r.stderr, "reprise: b/lu_rank-9.txt is an input: the output would replace it\n") || r.status != exitUsage {
+		t.Errorf("an output that is an input: status %d, %q", r.status, r.stderr)
+	}
 	must(t, "merge", "b.part.rpz", "a.part.rpz", "-o", "out.rpz")
 	if readFile(t, "out.rpz") != whole {
 		t.Error("the parts make another trace")
