@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -25,7 +27,8 @@ type Accumulator struct {
 	digests   []digest // of the functions
 	texts     texts
 	shapes    map[digest]*shape
-	ranks     spans // with calls
+	ranks     spans           // with calls
+	late      *roaring.Bitmap // further ones; nil if there are none
 	scratch   scratch
 }
 
@@ -61,7 +64,10 @@ func (t *texts) number(s string) int64 {
 }
 
 // Ranks returns the number of ranks of which a has calls.
-func (a *Accumulator) Ranks() int { return a.ranks.len() }
+func (a *Accumulator) Ranks() int {
+	a.settle()
+	return a.ranks.len()
+}
 
 // Shapes returns the number of shapes of the ranks of a before factoring.
 func (a *Accumulator) Shapes() int { return len(a.shapes) }
@@ -91,7 +97,8 @@ func (a *Accumulator) addSource(source string) {
 
 // Add adds the part of a rank, of which a must not have one with calls. It does
 // not change p, but may keep p.Grammar. It takes time in proportion to the size
-// of p, if the ranks added one by one ascend.
+// of p if ranks ascend, and to the logarithm of the number of ranks besides if
+// they come in another order.
 func (a *Accumulator) Add(p Part) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
@@ -100,11 +107,9 @@ func (a *Accumulator) Add(p Part) error {
 	if p.Grammar.Len() == 0 {
 		return nil
 	}
-	ranks, ok := a.ranks.union(spans{{first: int32(p.Rank), last: int32(p.Rank)}})
-	if !ok {
-		return fmt.Errorf("merge: two parts of rank %d", p.Rank)
+	if err := a.reserve(p.Rank); err != nil {
+		return err
 	}
-	a.ranks = ranks
 	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
 	a.declare(p.Table)
 	a.scan(p, g, order)
@@ -115,7 +120,7 @@ func (a *Accumulator) Add(p Part) error {
 		return nil
 	}
 	if p.Rank < s.ranks.last() {
-		a.shapes[key] = s.merge(a.newShape(p, g, order))
+		s.addLate(a.newShape(p, g, order))
 		return nil
 	}
 	n := s.ranks.len()
@@ -222,6 +227,8 @@ func inOrderOfUse(g *sequitur.Grammar, n int) (*sequitur.Grammar, []uint32) {
 // over the memory of b, which is empty afterwards; if it fails, neither is of
 // further use.
 func (a *Accumulator) Merge(b *Accumulator) error {
+	a.settle()
+	b.settle()
 	ranks, ok := a.ranks.union(b.ranks)
 	if !ok {
 		_, twice := interleave(a.ranks, b.ranks)

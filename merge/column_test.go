@@ -24,7 +24,7 @@ func (c *drawnColumn) push(rank int, value int64) {
 }
 
 func (c *drawnColumn) shape() *shape {
-	return &shape{&sequitur.Grammar{}, nil, slices.Clone(c.ranks), []column{slices.Clone(c.column)}}
+	return &shape{grammar: &sequitur.Grammar{}, ranks: slices.Clone(c.ranks), columns: []column{slices.Clone(c.column)}}
 }
 
 // drawColumns draws a column and two that hold its values, those of the lower

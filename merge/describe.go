@@ -14,7 +14,10 @@ import (
 )
 
 // RankSet returns the ranks of which a has calls.
-func (a *Accumulator) RankSet() rankenc.Set { return a.ranks.set() }
+func (a *Accumulator) RankSet() rankenc.Set {
+	a.settle()
+	return a.ranks.set()
+}
 
 // RankSet returns the ranks that made calls.
 func (t *Trace) RankSet() rankenc.Set {

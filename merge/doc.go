@@ -135,8 +135,9 @@
 // Opening a trace costs what its run, texts, signatures and interleaving cost; a
 // shape is read when it is asked for, and costs memory in proportion to its
 // sections. Nothing is allocated by the number of ranks. A trace has at most 2²²
-// signatures, with 2²⁴ arrays in them, and a grammar 2²² symbols. The signatures of
-// a rank have at most 2²⁶ values, elements of arrays included, and the domains of
+// signatures, with 2²⁴ arrays in them, and a piece of its grammars 2²² symbols, or
+// more in proportion to their sections if these are long; nothing is written that
+// exceeds a limit. The signatures of a rank have at most 2²⁶ values, elements of arrays included, and the domains of
 // columns at most 2²² shapes altogether. A rank with streams has at most 2²⁶ calls:
 // these are expanded when it is read. A part file has calls of at most 2²⁴
 // ranks, which is what a few bytes of it can stand for. Sections are checked

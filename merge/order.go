@@ -16,6 +16,7 @@ import (
 // renumber numbers functions and texts in an order that depends on nothing but
 // what they are.
 func (a *Accumulator) renumber() {
+	a.settle()
 	var sorted Accumulator
 	functions := slices.Clone(a.functions.Functions())
 	slices.SortFunc(functions, compareFunctions)

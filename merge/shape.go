@@ -14,6 +14,7 @@ type shape struct {
 	forms   []form
 	ranks   spans
 	columns []column // those of the slots of all terminals, in order
+	late    []*shape // further ranks of the same shape, in no order; see Accumulator.settle
 }
 
 // begins returns where the columns of each terminal begin, and where those of

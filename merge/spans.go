@@ -43,6 +43,12 @@ func (s spans) at(position int) int {
 	return int(s[i].first) + position - int(s[i].position)
 }
 
+// contains reports whether rank is one of s.
+func (s spans) contains(rank int) bool {
+	i := sort.Search(len(s), func(i int) bool { return int(s[i].first) > rank }) - 1
+	return i >= 0 && rank <= int(s[i].last)
+}
+
 // add returns s with the ranks from first to last, which lie above all others.
 func (s spans) add(first, last int) spans {
 	if n := len(s); n > 0 && int(s[n-1].last)+1 == first {

@@ -37,11 +37,11 @@ func Write(w io.Writer, run Run, parts []Part) error {
 // Write writes the trace of all ranks in a to w. More can be added to a
 // afterwards.
 func (a *Accumulator) Write(w io.Writer) error {
+	a.renumber()
 	order, err := a.interleaving()
 	if err != nil {
 		return err
 	}
-	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
 	shapes, x := stretchSmaller(shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
