@@ -203,7 +203,7 @@ func (p *shapeParser) checkRun(at int, c column, r run, last int) {
 }
 
 // checkTexts checks that the values of a column are numbers of texts. Those of a
-// run are if its ends are: its step is too small to leave the range in between.
+// run are if its ends are, as it does not overflow.
 func (p *shapeParser) checkTexts(c column, ranks spans) {
 	n := int64(len(p.a.texts.list))
 	for i, r := range c {
@@ -212,7 +212,7 @@ func (p *shapeParser) checkTexts(c column, ranks spans) {
 			end = int(c[i+1].position)
 		}
 		last := r.at(ranks.at(end - 1))
-		if min(r.first, last) < 0 || max(r.first, last) >= n || r.step < -n || r.step > n {
+		if min(r.first, last) < 0 || max(r.first, last) >= n {
 			p.Corrupt(p.Offset(), "value", "text %d or %d of %d", r.first, last, n)
 			return
 		}
