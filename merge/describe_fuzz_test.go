@@ -1,0 +1,43 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/reprise-trace/reprise/format"
+)
+
+// FuzzShapeSignature puts sections into a sound container. Of what is accepted,
+// every signature of a shape is described, for its ranks, by as many texts as the
+// function has parameters, or an error names a section.
+func FuzzShapeSignature(f *testing.F) {
+	for _, parts := range seedPrograms(f) {
+		s := contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts))
+		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindTexts, 0))
+	}
+	f.Fuzz(func(t *testing.T, run, signatures, grammars, texts string) {
+		data := forge(t, present(section{KindRun, 0, run}, section{KindSignatures, 0, signatures},
+			section{KindGrammars, 0, grammars}, section{KindTexts, 0, texts})...)
+		file, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := Open(file)
+		if err != nil {
+			return
+		}
+		for number := range min(trace.Shapes(), 4) {
+			shape, err := trace.Shape(number)
+			if err != nil || shape.Ranks.Len() > 1<<8 {
+				continue
+			}
+			for _, n := range shape.signatures[:min(len(shape.signatures), 8)] {
+				s, err := shape.Signature(int(n))
+				if err != nil && !errors.As(err, new(*SectionError)) || err == nil && len(s.Args) != len(s.Function.Params) {
+					t.Fatalf("signature %d of shape %d is %v, %v", n, number, s, err)
+				}
+			}
+		}
+	})
+}
