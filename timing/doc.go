@@ -7,6 +7,7 @@
 //
 //   - [Exponential]: bins of a relative error ε, in as many bits as they need;
 //   - [HIST]: bins, the frequent ones of a signature in short codes;
+//   - [Entropy]: bins, in as many bits as what came before leaves unknown;
 //   - [Lossless]: all bits;
 //   - [Split]: one of several codecs, by signature;
 //

@@ -24,6 +24,9 @@ func newCodec[V Value](name string) (Codec[V], error) {
 	if n, _ := fmt.Sscanf(name, "bins,epsilon=%g", &epsilon); n == 1 {
 		return asCodec[V](NewExponential[V](epsilon))
 	}
+	if n, _ := fmt.Sscanf(name, "entropy,epsilon=%g", &epsilon); n == 1 {
+		return asCodec[V](NewEntropy[V](epsilon))
+	}
 	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n == 3 {
 		return asCodec[V](NewHIST[V](o))
 	}

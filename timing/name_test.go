@@ -5,7 +5,7 @@ import "testing"
 func TestNewCodec(t *testing.T) {
 	for _, name := range []string{
 		"bins,epsilon=0.1", "bins,epsilon=0.0123456789", "hist,epsilon=0.001,samples=7,bits=12",
-		"lossless,compressor=zstd", "lossless,compressor=lz4",
+		"entropy,epsilon=0.1", "lossless,compressor=zstd", "lossless,compressor=lz4",
 	} {
 		if c, err := NewCodec[int64](name); err != nil || c.Name() != name {
 			t.Errorf("codec %q is %v, %v", name, c, err)
