@@ -28,7 +28,8 @@
 // with zeros. The parameters of a codec are not in its blocks, but in its name.
 // Nothing has a checksum: what contains it has one.
 //
-// The symbols of values are described at [Bins]. A block of Exponential is
+// The symbols of values are described at [Bins], and the blocks of Entropy at
+// [Entropy]. A block of Exponential is
 //
 //	values   uvarint  number of values
 //	escapes  uvarint  of float64 only: number of values that have no symbol
