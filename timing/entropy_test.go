@@ -1,11 +1,13 @@
 package timing
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"pgregory.net/rapid"
 )
 
@@ -37,6 +39,20 @@ func TestEntropyMemory(t *testing.T) {
 	c := newEntropy[int64](t, 0.1)
 	checkMemory(t, c, []byte("\x80\x80\x40\x00\x06\x00"), 1<<21)
 	checkMemory(t, c, []byte("\x05\x00\x00\x00"), 1<<16)
+}
+
+// TestEntropyBytes checks that blocks are what they always were, on any machine.
+func TestEntropyBytes(t *testing.T) {
+	ints, floats := newEntropy[int64](t, 0.1).NewEncoder(), newEntropy[float64](t, 0.001).NewEncoder()
+	for i := range 10_000 {
+		v := int64(100 + i%11*(i*i%97))
+		ints.Append(uint32(i%5), v)
+		floats.Append(uint32(i%5), float64(v)/(1<<20))
+	}
+	block, float := ints.AppendBlock(nil), floats.AppendBlock(nil)
+	if a, b := wire.Checksum(block), wire.Checksum(float); a != 0xe8b5e2e3 || b != 0xc3af27bd {
+		t.Errorf("checksums %#x, %#x of %d and %d bytes", a, b, len(block), len(float))
+	}
 }
 
 // TestTables checks the tables against the functions they hold.
@@ -71,12 +87,12 @@ func TestRangeCoder(t *testing.T) {
 		})).Draw(t, "events")
 		prefix := rapid.SliceOf(rapid.Byte()).Draw(t, "prefix")
 		var w, r rangeCoder
-		w.write(append([]byte(nil), prefix...))
+		w.write(bytes.Clone(prefix))
 		for _, e := range events {
 			w.code(e.bit, e.p)
 		}
 		out := w.finish()
-		if string(out[:len(prefix)]) != string(prefix) {
+		if !bytes.HasPrefix(out, prefix) {
 			t.Fatalf("%x does not begin with %x", out, prefix)
 		}
 		r.read(out[len(prefix):])
@@ -88,10 +104,51 @@ func TestRangeCoder(t *testing.T) {
 		if r.ended() || !r.finished() {
 			t.Fatalf("%x is not as it should end", out)
 		}
-		if r.read(append(out[len(prefix):], 0)); len(events) == 0 && r.finished() {
-			t.Fatal("accepted a byte that is not needed")
+		for _, more := range []string{"\x00", "\x01", "\x00\x00\x00\x00\x00\x00\x00\x00\x01"} {
+			r.read(append(out[len(prefix):], more...))
+			same := true
+			for _, e := range events {
+				same = same && r.code(0, e.p) == e.bit
+			}
+			if same && r.finished() {
+				t.Fatalf("accepted %q after the number", more)
+			}
 		}
 	})
+}
+
+// TestRangeCoderCarry writes enough bits for carries, also such that go up through
+// several bytes.
+func TestRangeCoderCarry(t *testing.T) {
+	random := newRandom(1)
+	var far, carries int
+	for range 1000 {
+		var w, r rangeCoder
+		w.write(nil)
+		var all [200]struct{ bit, p uint32 }
+		for i := range all {
+			all[i].bit, all[i].p = uint32(random.next()%2), 1+uint32(random.next()%65535)
+			before := bytes.Clone(w.out)
+			if w.code(all[i].bit, all[i].p); !bytes.HasPrefix(w.out, before) {
+				carries++
+				if last := len(before) - 1; before[last] == 0xff {
+					far++
+				}
+			}
+		}
+		r.read(w.finish())
+		for i, e := range all {
+			if r.code(0, e.p) != e.bit {
+				t.Fatalf("bit %d differs", i)
+			}
+		}
+		if !r.finished() {
+			t.Fatal("not as it should end")
+		}
+	}
+	if carries == 0 || far == 0 {
+		t.Errorf("%d carries, %d of them far", carries, far)
+	}
 }
 
 // TestRoundest compares with a search.
@@ -114,8 +171,8 @@ func TestRoundest(t *testing.T) {
 
 func TestEntropyErrors(t *testing.T) {
 	c, f := newEntropy[int64](t, 0.1), newEntropy[float64](t, 0.1)
-	decode := func(data string) error { return decodeTwo(c, data) }
-	decodeFloat := func(data string) error { return decodeTwo(f, data) }
+	decode := func(data string) error { return decodeAll(c, []byte(data), []uint32{0, 1}) }
+	decodeFloat := func(data string) error { return decodeAll(f, []byte(data), []uint32{0, 1}) }
 	const nan = "\x01\x00\x00\x00\x00\x00\xf8\x7f"
 	for _, tt := range []struct {
 		name   string
@@ -154,13 +211,96 @@ func TestEntropyErrors(t *testing.T) {
 	}
 }
 
-// decodeTwo decodes a block of two values.
-func decodeTwo[V Value](c Codec[V], data string) error {
-	d, err := c.NewDecoder([]byte(data), Options{})
+// entropyBlock returns a block of symbols, as they are coded, after a header.
+func entropyBlock(header string, low int, symbols ...uint32) []byte {
+	var m entropyModel
+	m.reset(len(symbols), low*lowLevels, 0)
+	m.coder.write(nil)
+	for _, x := range symbols {
+		m.code(0, x)
+	}
+	return appendNumber([]byte(header), m.coder.finish())
+}
+
+func appendNumber(dst, number []byte) []byte {
+	return append(append(dst, byte(len(number))), number...)
+}
+
+// TestEntropyNotUnique checks that blocks are rejected that have values which an
+// encoder writes otherwise.
+func TestEntropyNotUnique(t *testing.T) {
+	c, f := newEntropy[int64](t, 0.1), newEntropy[float64](t, 0.1)
+	const nan = "\x00\x00\x00\x00\x00\x00\xf8\x7f"
+
+	// A guess that is right, but refused.
+	var m entropyModel
+	var symbols [firmHits + 2]uint32
+	m.reset(len(symbols), 0, 0)
+	m.coder.write(nil)
+	for _, x := range symbols[1:] {
+		m.code(0, x)
+	}
+	m.begin(0)
+	m.enter(1 << topLevels)
+	m.walk(0, 0, 1, guessLevel)
+	m.enter(missPrefix)
+	m.walk(1, 0, topLevels, 0)
+	refused := appendNumber([]byte{byte(len(symbols)), 2, 0}, m.coder.finish())
+
+	decode := func(block []byte, isFloat bool) error {
+		terminals := make([]uint32, block[0])
+		if isFloat {
+			return decodeAll(f, block, terminals)
+		}
+		return decodeAll(c, block, terminals)
+	}
+	for _, tt := range []struct {
+		name    string
+		block   []byte
+		isFloat bool
+		ok      bool
+	}{
+		{"Ints", entropyBlock("\x02\x02\x00", 0, 0, 7), false, true},
+		{"GuessRefused", refused, false, false},
+		{"LeastTooLow", entropyBlock("\x02\x02\x00", 0, 1, 7), false, false},
+		{"LowTooHigh", entropyBlock("\x02\x02\x01", 1, 0, 7), false, false},
+		{"Escapes", entropyBlock("\x02\x02"+nan+nan+"\x00\x00", 0, 0, 0), true, true},
+		{"EscapesAndLeast", entropyBlock("\x02\x02"+nan+nan+"\x02\x00", 0, 0, 0), true, false},
+		{"EscapesAndLow", entropyBlock("\x02\x02"+nan+nan+"\x00\x01", 1, 0, 0), true, false},
+		{"OneEscape", entropyBlock("\x02\x01"+nan+"\x02\x00", 0, 0, 1), true, true},
+		{"EscapeLeft", entropyBlock("\x02\x02"+nan+nan+"\x02\x00", 0, 0, 1), true, false},
+		{"EscapeMissing", entropyBlock("\x03\x01"+nan+"\x02\x00", 0, 0, 1, 0), true, false},
+		{"LeastAfterEscape", entropyBlock("\x02\x01"+nan+"\x02\x00", 0, 0, 2), true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := decode(tt.block, tt.isFloat)
+			if tt.ok && err != nil {
+				t.Fatal(err)
+			}
+			if !tt.ok {
+				checkParseError(t, err, ErrCorrupt)
+			}
+		})
+	}
+}
+
+// TestEntropyNumberTooShort checks that a decoder does not go on for long after
+// the end of the number.
+func TestEntropyNumberTooShort(t *testing.T) {
+	block := []byte("\x80\x80\x40\x02\x01\x10dadebcbdaeccfbac")
+	d, err := newEntropy[int64](t, 0.1).NewDecoder(block, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkParseError(t, d.Decode(make([]int64, 1<<14), make([]uint32, 1<<14)), ErrCorrupt)
+}
+
+func decodeAll[V Value](c Codec[V], block []byte, terminals []uint32) error {
+	d, err := c.NewDecoder(block, Options{})
 	if err != nil {
 		return err
 	}
-	return d.Decode(make([]V, 2), []uint32{0, 1})
+	return d.Decode(make([]V, len(terminals)), terminals)
 }
 
 func FuzzEntropy(f *testing.F) {
