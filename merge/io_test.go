@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ func TestWriteErrors(t *testing.T) {
 	one := func(rank int) Part { return oneCall(rank, barrier) }
 	alien := one(1)
 	alien.Table = new(cst.Table)
+	tooMany := int64(maxRanks) + 1 // not an int where that has 32 bits
 	tests := []struct {
 		name  string
 		run   Run
@@ -22,7 +24,7 @@ func TestWriteErrors(t *testing.T) {
 		want  string
 	}{
 		{"NegativeRanks", Run{Ranks: -1}, nil, "a run of -1 ranks"},
-		{"TooManyRanks", Run{Ranks: 1 << 31}, nil, "a run of 2147483648 ranks"},
+		{"TooManyRanks", Run{Ranks: int(tooMany)}, nil, fmt.Sprintf("a run of %d ranks", int(tooMany))},
 		{"NegativeRank", Run{Ranks: 1}, []Part{one(-1)}, "rank -1: a rank is at least 0"},
 		{"RankTooLarge", Run{Ranks: 1}, []Part{one(1)}, "a part of rank 1 in a run of 1"},
 		{"RankHuge", Run{Ranks: maxRanks}, []Part{{Rank: maxRanks}}, "a part of rank 2147483647 in a run of"},
