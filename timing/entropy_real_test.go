@@ -113,3 +113,54 @@ func TestEntropyReal(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkEntropyColumns measures both directions on columns of a rank of the
+// long runs.
+func BenchmarkEntropyColumns(b *testing.B) {
+	c := newEntropy[int64](b, 0.1)
+	for _, r := range realRanks(b) {
+		if r.rank != "rank-00001" || r.run != "lu.W.8" && r.run != "hpcc.4" {
+			continue
+		}
+		for _, column := range []string{"duration", "gap", "interval"} {
+			values := r.column(column)[:min(len(r.terminals), 1<<16)]
+			terminals := r.terminals[:len(values)]
+			e := c.NewEncoder()
+			var block []byte
+			encode := func() {
+				for i, v := range values {
+					e.Append(terminals[i], v)
+				}
+				block = e.AppendBlock(block[:0])
+			}
+			report := func(b *testing.B) {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(values)), "ns/value")
+				b.ReportMetric(float64(8*len(block))/float64(len(values)), "bits/value")
+				b.ReportMetric(0, "ns/op")
+			}
+			name := "run=" + r.run + "/column=" + column
+			b.Run(name+"/encode", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					encode()
+				}
+				report(b)
+			})
+			b.Run(name+"/decode", func(b *testing.B) {
+				encode()
+				got := make([]int64, len(values))
+				b.ReportAllocs()
+				for b.Loop() {
+					d, err := c.NewDecoder(block, Options{})
+					if err == nil {
+						err = d.Decode(got, terminals)
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				report(b)
+			})
+		}
+	}
+}
