@@ -192,7 +192,7 @@ func TestSeriesExact(t *testing.T) {
 // error of no start is larger than the error that the worst gap may have.
 func TestNoDrift(t *testing.T) {
 	n := 10_000_000
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		n = 1_000_000
 	}
 	for _, form := range []Form{Gaps, Intervals} {
