@@ -22,7 +22,7 @@ func newDomain(sets []rankenc.Set, size int) *domain {
 	return d
 }
 
-// rankencDomain returns d for package rankenc.
+// columns returns d as package rankenc has domains of columns.
 func (d *domain) columns() rankenc.Domain {
 	if d.isWorld() {
 		return rankenc.Over(rankenc.World(d.size), int64(d.size))

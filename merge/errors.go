@@ -25,7 +25,7 @@ type ParseError = wire.Error
 type SectionError struct {
 	Kind   format.Kind
 	Key    uint64 // the number of the section, if the kind has several
-	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section
+	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section or it does not matter where
 	Err    error  // wraps a [*ParseError] or [ErrCorrupt], or is the error of the underlying reader
 }
 
