@@ -33,8 +33,10 @@
 // Nothing of that depends on the order in which parts come: equal parts give
 // equal bytes. Adding a part takes time in proportion to its size, and writing a
 // trace to the shapes, and to the ranks where no run of a column covers them,
-// but not to the number of calls, unless there are elastic arguments. Memory is in
-// proportion to the shapes and the runs of their columns.
+// but not to the number of calls: those of a shape are looked at one by one only
+// where its grammar is not much shorter, and where shapes are united that are in
+// no loop together. Memory is in proportion to the shapes and the runs of their
+// columns.
 //
 // # Sections of a trace
 //

@@ -18,7 +18,7 @@ func (t *Trace) readGrammars() (*grammars, error) {
 	var g grammars
 	err := t.read(KindGrammars, 0, func(data []byte) error {
 		d := wire.NewDecoder("sequitur", data)
-		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: t.mostSymbols()})
+		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: mostSymbols(t.grammarBytes())})
 		if d.Err() != nil {
 			return d.Err()
 		}
@@ -44,16 +44,19 @@ func (t *Trace) readGrammars() (*grammars, error) {
 // small.
 const maxPieceSymbols = 1 << 22
 
-// mostSymbols returns how many symbols a piece may have: as many as the sections
-// have bytes, if that is more.
-func (t *Trace) mostSymbols() uint64 {
+// mostSymbols returns how many symbols a piece may have if the sections of the
+// grammars have so many bytes: as many, if that is more than maxPieceSymbols.
+func mostSymbols(bytes uint64) uint64 { return max(bytes, maxPieceSymbols) }
+
+// grammarBytes returns the length of the sections of the grammars.
+func (t *Trace) grammarBytes() uint64 {
 	n := uint64(0)
 	for _, s := range t.file.All() {
 		if s.Kind == KindGrammars {
 			n = wire.AddSat(n, uint64(s.Len))
 		}
 	}
-	return max(n, maxPieceSymbols)
+	return n
 }
 
 // readGrammar reads the grammar of a shape.

@@ -62,12 +62,31 @@ func (a *Accumulator) Write(w io.Writer) error {
 func (m *model) checkLimits(c sections) error {
 	_, err := parseSignatures(c.signatures, m.functions, m.sets, m.size)
 	if err == nil {
-		d := wire.NewDecoder("sequitur", c.grammars[0])
-		sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: 1 << 31})
-		err = d.Err()
+		err = m.checkGrammars(c.grammars)
 	}
 	if err != nil {
 		return fmt.Errorf("merge: the trace is too large to be read: %w", err)
+	}
+	return nil
+}
+
+// checkGrammars checks that no piece of the grammars has more symbols than are
+// accepted in sections of these contents.
+func (m *model) checkGrammars(contents [][]byte) error {
+	total := 0
+	for _, c := range contents {
+		total += len(c)
+	}
+	most := mostSymbols(uint64(total))
+	d := wire.NewDecoder("sequitur", contents[0])
+	shared := sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: most})
+	if d.Err() != nil {
+		return d.Err()
+	}
+	for i := shared.Len(); i < m.forest.Len(); i++ {
+		if n := m.forest.Grammar(i).Symbols(); uint64(n) > most {
+			return fmt.Errorf("a grammar of %d symbols, more than %d", n, most)
+		}
 	}
 	return nil
 }
