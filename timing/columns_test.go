@@ -3,7 +3,7 @@ package timing
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/timing/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/recorded"
 )
 
 // A realRank holds the calls of one rank of a recorded run.
@@ -13,6 +13,7 @@ type realRank struct {
 	terminals []uint32
 	starts    []int64
 	durations []int64
+	recorded  *recorded.Rank
 }
 
 // realRanks returns the ranks of the recorded runs, in the order of runs and
@@ -24,35 +25,9 @@ func realRanks(t testing.TB) []*realRank {
 	}
 	var ranks []*realRank
 	for _, r := range recorded.Ranks(t) {
-		ranks = append(ranks, &realRank{r.Run, r.Rank, r.Terminals, r.Starts, r.Durations})
+		ranks = append(ranks, &realRank{r.Run, r.Rank, r.Terminals, r.Starts, r.Durations, r})
 	}
 	return ranks
-}
-
-// gaps returns the time of each call since the end of the call before it; 0 for
-// the first.
-func (r *realRank) gaps() []int64 {
-	gaps := make([]int64, len(r.starts))
-	for i := range gaps[:max(len(gaps)-1, 0)] {
-		gaps[i+1] = r.starts[i+1] - (r.starts[i] + r.durations[i])
-	}
-	return gaps
-}
-
-// intervals returns the time of each call since the start of the call before it
-// that has its terminal, or, where there is none, since the start of the first.
-func (r *realRank) intervals() []int64 {
-	intervals := make([]int64, len(r.starts))
-	last := make(map[uint32]int64)
-	for i, t := range r.terminals {
-		before, ok := last[t]
-		if !ok {
-			before = r.starts[0]
-		}
-		intervals[i] = r.starts[i] - before
-		last[t] = r.starts[i]
-	}
-	return intervals
 }
 
 // column is one column of a rank by name: duration, gap or interval.
@@ -61,9 +36,9 @@ func (r *realRank) column(name string) []int64 {
 	case "duration":
 		return r.durations
 	case "gap":
-		return r.gaps()
+		return r.recorded.Gaps()
 	case "interval":
-		return r.intervals()
+		return r.recorded.Intervals()
 	}
 	panic("no column " + name)
 }

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/timing/internal/recorded"
 )
 
 func newCodec[V timing.Value](t rapid.TB, epsilon float64) *Codec[V] {

@@ -5,15 +5,14 @@ import (
 	"archive/tar"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -27,6 +26,56 @@ type Rank struct {
 	Durations []int64
 }
 
+// Gaps returns the time of each call since the end of the call before it; 0 for
+// the first.
+func (r *Rank) Gaps() []int64 {
+	gaps := make([]int64, len(r.Starts))
+	for i := range gaps[:max(len(gaps)-1, 0)] {
+		gaps[i+1] = r.Starts[i+1] - (r.Starts[i] + r.Durations[i])
+	}
+	return gaps
+}
+
+// Intervals returns the time of each call since the start of the call before it
+// that has its terminal, or, where there is none, since the start of the first.
+func (r *Rank) Intervals() []int64 {
+	intervals := make([]int64, len(r.Starts))
+	last := make(map[uint32]int64)
+	for i, t := range r.Terminals {
+		before, ok := last[t]
+		if !ok {
+			before = r.Starts[0]
+		}
+		intervals[i] = r.Starts[i] - before
+		last[t] = r.Starts[i]
+	}
+	return intervals
+}
+
+// ErrNoRuns means that a directory holds no recorded runs.
+var ErrNoRuns = errors.New("no recorded runs")
+
+// Read returns the ranks of the runs in a directory, files named *.tar.zst, in the
+// order of runs and ranks.
+func Read(dir string) ([]*Rank, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.tar.zst"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%w in %s", ErrNoRuns, dir)
+	}
+	var all []*Rank
+	for _, file := range files {
+		ranks, err := readRun(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, ranks...)
+	}
+	return all, nil
+}
+
 // read finds the runs beside the project, from wherever in it the test runs.
 var read = sync.OnceValues(func() ([]*Rank, error) {
 	folder, err := os.Getwd()
@@ -38,27 +87,23 @@ var read = sync.OnceValues(func() ([]*Rank, error) {
 			break
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "../shared/traces/timing/*.tar.zst"))
-	if err != nil || len(files) == 0 {
-		return nil, errors.Join(err, fs.ErrNotExist)
-	}
-	var all []*Rank
-	for _, file := range files {
-		ranks, err := readRun(file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, ranks...)
-	}
-	return all, nil
+	return Read(filepath.Join(folder, "../shared/traces/timing"))
 })
 
-// Ranks returns the ranks of the recorded runs, in the order of runs and ranks,
-// and skips the test where the runs are missing.
-func Ranks(t testing.TB) []*Rank {
+// A Test is what Ranks needs of a [testing.TB].
+type Test interface {
+	Helper()
+	Skip(args ...any)
+	Fatal(args ...any)
+}
+
+// Ranks returns the ranks of the runs in ../shared/traces/timing from the
+// project's root, and skips the test where they are missing. Who calls it must not
+// change them.
+func Ranks(t Test) []*Rank {
 	t.Helper()
 	ranks, err := read()
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, ErrNoRuns) {
 		t.Skip("no recorded runs in ../shared/traces/timing from the project's root")
 	}
 	if err != nil {
