@@ -64,6 +64,7 @@ type unflattener struct {
 	slots   []int64
 	lengths []int
 	texts   []string
+	elems   []cst.Value // of the arrays that were rebuilt
 }
 
 // value returns the next value of type t.
@@ -88,11 +89,18 @@ func (u *unflattener) value(t cst.Type) cst.Value {
 	case cst.KindStatus:
 		return cst.StatusOf(cst.Status{Source: u.next(), Tag: u.next(), Error: u.next()})
 	}
-	elems := make([]cst.Value, u.length())
+	elems := u.elements(u.length())
 	for i := range elems {
 		elems[i] = u.value(*t.Elem)
 	}
 	return cst.Array(elems...)
+}
+
+// elements returns room for the n elements of an array.
+func (u *unflattener) elements(n int) []cst.Value {
+	begin := len(u.elems)
+	u.elems = slices.Grow(u.elems, n)[:begin+n]
+	return u.elems[begin : begin+n : begin+n]
 }
 
 func (u *unflattener) next() int64 {
