@@ -131,6 +131,21 @@ func BenchmarkAll(b *testing.B) {
 	}
 }
 
+func BenchmarkAppendSymbols(b *testing.B) {
+	for _, st := range streams.All {
+		g := build(symbols(st.Gen(1_000_000)))
+		b.Run("stream="+st.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			var dst []Symbol
+			for b.Loop() {
+				dst = g.AppendSymbols(dst[:0])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/(float64(b.N)*float64(g.Len())), "ns/event")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
 func BenchmarkAt(b *testing.B) {
 	for _, st := range streams.All {
 		g := build(symbols(st.Gen(1_000_000)))

@@ -24,6 +24,10 @@ func TestReading(t *testing.T) {
 		if got := maps.Collect(g.Occurrences()); !maps.Equal(got, found) {
 			t.Fatalf("Occurrences = %v, want %v", got, found)
 		}
+		prefix := in[:len(in)/3]
+		if got := g.AppendSymbols(slices.Clone(prefix)); !slices.Equal(got, slices.Concat(prefix, in)) {
+			t.Fatalf("AppendSymbols = %v, want %v", got, slices.Concat(prefix, in))
+		}
 		from := rapid.IntRange(0, len(in)+1).Draw(t, "from")
 		rest := in[min(from, len(in)):]
 		at := from
@@ -47,6 +51,14 @@ func TestReading(t *testing.T) {
 		}
 		if !slices.Equal(runs, runsOf(rest)) {
 			t.Fatalf("RunsFrom(%d) = %v, want %v", from, runs, runsOf(rest))
+		}
+		runs = runs[:0]
+		w := WalkSymbols(rest)
+		for r := w.Next(); r.Count > 0; r = w.Next() {
+			runs = append(runs, r)
+		}
+		if !slices.Equal(runs, runsOf(rest)) || len(w.AppendLoops(nil)) > 0 {
+			t.Fatalf("WalkSymbols(%v) walked %v", rest, runs)
 		}
 	})
 }

@@ -12,7 +12,8 @@ type Run struct {
 // pull them one at a time. It must not be used by two goroutines at once.
 type Walker struct {
 	g    *Grammar
-	path []step // from the start rule to the next run
+	path []step   // from the start rule to the next run
+	list []Symbol // that follow where there is no grammar
 }
 
 // A step is a place in a right-hand side.
@@ -48,6 +49,10 @@ func (g *Grammar) Walk(position uint64) *Walker {
 	return w
 }
 
+// WalkSymbols returns a Walker of a sequence that is not in a grammar. It keeps
+// the list, which must not be changed.
+func WalkSymbols(list []Symbol) *Walker { return &Walker{list: list} }
+
 // Next returns the next run, or one with a count of 0 at the end. Of a run that
 // contains the position where it began, a Walker returns what is left.
 // Neighbouring runs may be of the same symbol.
@@ -70,7 +75,20 @@ func (w *Walker) Next() Run {
 		p.left--
 		w.enter(r.rule())
 	}
-	return Run{}
+	return w.nextOfList()
+}
+
+// nextOfList is Next without a grammar.
+func (w *Walker) nextOfList() Run {
+	if len(w.list) == 0 {
+		return Run{}
+	}
+	r := Run{w.list[0], 1}
+	for int(r.Count) < len(w.list) && w.list[r.Count] == r.Symbol {
+		r.Count++
+	}
+	w.list = w.list[r.Count:]
+	return r
 }
 
 // All returns an iterator over the positions and symbols of the sequence, in
