@@ -34,7 +34,7 @@ type cursor struct {
 }
 
 func newCursor(r *Rank, position uint64) *cursor {
-	return &cursor{rank: r, walk: r.Grammar().Walk(position)}
+	return &cursor{rank: r, walk: r.sequence.Walk(position)}
 }
 
 // read returns the call at c and moves on. There must be one.
@@ -78,7 +78,7 @@ func (r *CallReader) Read() (Call, error) {
 }
 
 // nextTurn goes on to the rank whose calls are next. A turn has no more calls
-// than its rank has left, because [merge.Trace.Part] counts them.
+// than its rank has left, because [merge.Trace.Calls] counts them.
 func (r *CallReader) nextTurn() error {
 	if r.order == nil {
 		return r.nextRank(0)

@@ -24,24 +24,26 @@ func (c Call) String() string { return string(cst.AppendCall(nil, *c.Function, c
 // A Rank is what one rank of a run called. Its methods may be called from
 // several goroutines at once.
 type Rank struct {
-	part      merge.Part
+	number    int
+	sequence  *merge.Calls
 	functions []cst.Function
 	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
 }
 
-func newRank(p merge.Part) *Rank {
-	return &Rank{part: p, functions: p.Table.Functions(), calls: make([]atomic.Pointer[Call], p.Table.Len())}
+func newRank(number int, c *merge.Calls) *Rank {
+	return &Rank{number, c, c.Table().Functions(), make([]atomic.Pointer[Call], c.Table().Len())}
 }
 
 // Len returns the number of calls.
-func (r *Rank) Len() uint64 { return r.part.Grammar.Len() }
+func (r *Rank) Len() uint64 { return r.sequence.Len() }
 
-// Grammar returns the sequence of calls as a grammar over terminals.
-func (r *Rank) Grammar() *sequitur.Grammar { return r.part.Grammar }
+// Grammar returns the sequence of calls as a grammar over terminals, at the cost
+// of [merge.Calls.Grammar].
+func (r *Rank) Grammar() *sequitur.Grammar { return r.sequence.Grammar() }
 
 // Table returns the signatures of the terminals. It must not be changed. Its
 // counts are zero; [sequitur.Grammar.Occurrences] has them.
-func (r *Rank) Table() *cst.Table { return r.part.Table }
+func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
 
 // Call returns the call that a terminal stands for. It panics unless terminal is
 // less than r.Table().Len(). Each signature is decoded once and then kept, in at
@@ -49,8 +51,8 @@ func (r *Rank) Table() *cst.Table { return r.part.Table }
 func (r *Rank) Call(terminal uint32) Call {
 	c := r.calls[terminal].Load()
 	if c == nil {
-		fn, args := r.part.Table.Signature(terminal)
-		c = &Call{Rank: r.part.Rank, Function: &r.functions[fn], Args: args, Terminal: terminal}
+		fn, args := r.sequence.Table().Signature(terminal)
+		c = &Call{Rank: r.number, Function: &r.functions[fn], Args: args, Terminal: terminal}
 		r.calls[terminal].Store(c) // equal to what another goroutine may have stored
 	}
 	return *c
@@ -65,7 +67,7 @@ func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
 // from r.Len() on.
 func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 	return func(yield func(uint64, Call) bool) {
-		at, w := position, r.part.Grammar.Walk(position)
+		at, w := position, r.sequence.Walk(position)
 		for run := w.Next(); run.Count > 0; run = w.Next() {
 			call := r.Call(uint32(run.Symbol))
 			for range run.Count {

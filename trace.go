@@ -141,12 +141,12 @@ func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.file.All() 
 // Rank reads what a rank called. It reads nothing that concerns ranks of other
 // shapes only. A rank that made no calls is empty.
 func (t *Trace) Rank(rank int) (*Rank, error) {
-	p, err := t.parts.Part(rank)
+	c, err := t.parts.Calls(rank)
 	if err != nil && t.own != nil {
 		err = fmt.Errorf("%s: %w", t.own.Name(), err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newRank(p), nil
+	return newRank(rank, c), nil
 }

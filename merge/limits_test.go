@@ -216,12 +216,12 @@ func TestShapesKept(t *testing.T) {
 		}
 		n := 0
 		for _, s := range trace.shapes {
-			n += s.Grammar.Symbols()
+			n += s.size()
 		}
 		held = max(held, n)
 	}
-	if held > maxSymbols || len(trace.shapes) == 0 {
-		t.Errorf("%d symbols are kept, more than %d", held, maxSymbols)
+	if held > maxSize || len(trace.shapes) == 0 {
+		t.Errorf("shapes of size %d are kept, more than %d", held, maxSize)
 	}
 }
 

@@ -3,9 +3,7 @@ package merge
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -31,15 +29,15 @@ type Trace struct {
 	grammars func() (*grammars, error)
 	mu       sync.Mutex
 	shapes   map[int]*Shape
-	symbols  int         // of the grammars of these
+	size     int         // of these
 	columns  map[int]any // columns and matrices that were read
 }
 
 // A Trace keeps this many shapes in memory once they are read, and no more than
-// one if their grammars have more symbols.
+// one if their sizes are more than maxSize together.
 const (
-	maxShapes  = 64
-	maxSymbols = 1 << 20
+	maxShapes = 64
+	maxSize   = 1 << 21
 )
 
 // Open reads what a trace says of the run as a whole. It does not miss sections
@@ -214,37 +212,4 @@ func (t *Trace) parseInterleaving(data []byte) error {
 		return corrupt("%d ranks of %d that made calls", len(t.calls), ranks)
 	}
 	return nil
-}
-
-// Part reads the part of a rank, whose functions are those of [Trace.Functions]
-// and whose counts are zero: the grammar has these. A rank that made no calls
-// has no signatures and an empty grammar. An error about the file is a
-// [*SectionError].
-func (t *Trace) Part(rank int) (Part, error) {
-	if rank < 0 || rank >= t.run.Ranks {
-		return Part{}, fmt.Errorf("merge: there is no rank %d in a run of %d", rank, t.run.Ranks)
-	}
-	p := Part{Rank: rank, Grammar: &sequitur.Grammar{}}
-	p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
-	number, ok := t.index.find(rank)
-	if !ok {
-		return p, nil
-	}
-	s, err := t.Shape(number)
-	if err != nil {
-		return Part{}, err
-	}
-	if t.calls != nil && t.calls[sequitur.Symbol(rank)] != s.Grammar.Len() {
-		return Part{}, &SectionError{KindInterleaving, 0, -1, corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, s.Grammar.Len())}
-	}
-	if slices.ContainsFunc(s.signatures, t.isElastic) {
-		p.Grammar, err = t.elasticPart(s, p.Table, rank)
-		return p, err
-	}
-	terminals, err := s.intern(p.Table, rank)
-	if err != nil {
-		return Part{}, err
-	}
-	p.Grammar = s.Grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
-	return p, nil
 }

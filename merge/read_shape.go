@@ -2,8 +2,8 @@ package merge
 
 import (
 	"fmt"
+	"sync"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -16,6 +16,7 @@ type Shape struct {
 	trace      *Trace
 	number     int
 	signatures []sequitur.Symbol // in the order of their first use
+	template   func() *template
 }
 
 // Shapes returns the number of shapes. They are numbered in the order of their
@@ -37,107 +38,28 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Shape{t.sets[number], g, t, number, g.FirstUse()}
+	s = &Shape{Ranks: t.sets[number], Grammar: g, trace: t, number: number, signatures: g.FirstUse()}
+	s.template = sync.OnceValue(s.newTemplate)
 	if err := t.signatures.checkSlots(s.signatures); err != nil {
 		return nil, &SectionError{KindSignatures, 0, -1, err}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.symbols += g.Symbols(); len(t.shapes) >= maxShapes || t.symbols > maxSymbols {
+	size := s.size()
+	if t.size += size; len(t.shapes) >= maxShapes || t.size > maxSize {
 		clear(t.shapes)
-		t.symbols = g.Symbols()
+		t.size = size
 	}
 	t.shapes[number] = s
 	return s, nil
 }
 
-// intern interns the signatures of s as rank has them in a table, and returns
-// the terminals there by the terminals of the trace.
-func (s *Shape) intern(table *cst.Table, rank int) (map[sequitur.Symbol]sequitur.Symbol, error) {
-	position, _ := s.Ranks.Index(rank)
-	terminals := make(map[sequitur.Symbol]sequitur.Symbol, len(s.signatures))
-	var args []cst.Value
-	for _, n := range s.signatures {
-		var fn int
-		var err error
-		if fn, args, err = s.trace.signature(args[:0], int(n), s.number, position, rank); err != nil {
-			return nil, err
-		}
-		terminals[n] = sequitur.Symbol(table.InternRun(fn, 0, args...))
+// size returns the number of symbols in the grammars of s, and of slots in its
+// template.
+func (s *Shape) size() int {
+	n := 2 * s.Grammar.Symbols()
+	for _, x := range s.signatures {
+		n += s.trace.signatures.groups[s.trace.signatures.functions[x]].scalars
 	}
-	return terminals, nil
-}
-
-// signature appends the arguments that a rank of a shape has in a signature.
-func (t *Trace) signature(args []cst.Value, n, shape, position, rank int) (fn int, _ []cst.Value, err error) {
-	fn = int(t.signatures.functions[n])
-	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
-	var u unflattener
-	u.texts = t.texts
-	if g.starts != nil {
-		u.lengths = g.lengths[g.starts[i]:g.starts[i+1]]
-	}
-	rest := u.lengths
-	for k, p := range t.Functions()[fn].Params {
-		r := &g.params[k]
-		if p.Type.Kind == cst.KindArray {
-			if slots, _ := countSlots(0, p.Type, &rest); slots > 0 {
-				u.slots, err = t.row(u.slots[:0], int(r.matrices.At(int(r.index[i]))), shape, position, rank, slots)
-			}
-		} else {
-			u.slots = u.slots[:0]
-			for k := range r.slots {
-				var v int64
-				if v, err = t.slot(&r.slots[k], i, shape, position, rank); err != nil {
-					break
-				}
-				u.slots = append(u.slots, v)
-			}
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		slots := u.slots
-		args = append(args, u.value(p.Type))
-		u.slots = slots
-	}
-	return fn, args, nil
-}
-
-// scalarSlots returns the slots that a rank of a shape has in signature n, up to
-// the first array.
-func (t *Trace) scalarSlots(n, shape, position, rank int) ([]int64, error) {
-	fn := t.signatures.functions[n]
-	g, i := &t.signatures.groups[fn], int(t.signatures.indexes[n])
-	var slots []int64
-	for k, p := range t.Functions()[fn].Params {
-		if p.Type.Kind == cst.KindArray {
-			break
-		}
-		for j := range g.params[k].slots {
-			v, err := t.slot(&g.params[k].slots[j], i, shape, position, rank)
-			if err != nil {
-				return nil, err
-			}
-			slots = append(slots, v)
-		}
-	}
-	return slots, nil
-}
-
-// slot returns the value of a slot in signature i of a function.
-func (t *Trace) slot(r *slotReader, i, shape, position, rank int) (int64, error) {
-	written, k := r.written.At(i), i
-	if r.index != nil {
-		k = int(r.index[i])
-	}
-	switch written {
-	case writtenConstant:
-		return r.values[written].At(k), nil
-	case writtenShift:
-		return int64(rank) + r.values[written].At(k), nil
-	case writtenColumn:
-		return t.columnValue(int(r.values[written].At(k)), shape, position, rank)
-	}
-	return r.others[k].Eval(int64(rank), int64(t.run.Ranks)), nil
+	return n
 }

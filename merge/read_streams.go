@@ -3,7 +3,6 @@ package merge
 import (
 	"math"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -77,26 +76,18 @@ func (p *signatureParser) value(kind slot) int64 {
 	return int64(math.Float64bits(float64(n)))
 }
 
-// isElastic reports whether signature n has streams.
-func (t *Trace) isElastic(n sequitur.Symbol) bool {
-	return t.signatures.streams != nil && t.signatures.mask(int(n)) != 0
-}
-
-// mask returns which slots of signature n have streams.
-func (t *signatureTable) mask(n int) uint64 {
-	return uint64(t.groups[t.functions[n]].masks.At(int(t.indexes[n])))
-}
-
 // A streamReader reads a stream of numbers of values, one after the other.
 type streamReader struct {
 	values []int64
 	data   wire.Decoder
 	walker *sequitur.Walker // of a grammar
 	run    sequitur.Run
+	last   uint64 // number that was read
+	size   int    // of the stream, in bytes
 }
 
-// next returns the next value.
-func (r *streamReader) next() (int64, error) {
+// next returns the number of the next value.
+func (r *streamReader) next() (uint64, error) {
 	var n uint64
 	if r.walker == nil {
 		n = r.data.Uvarint("number")
@@ -116,7 +107,8 @@ func (r *streamReader) next() (int64, error) {
 	if n >= uint64(len(r.values)) {
 		return 0, corrupt("value %d of %d in a stream", n, len(r.values))
 	}
-	return r.values[n], nil
+	r.last = n
+	return n, nil
 }
 
 // stream opens a stream of an argument.
@@ -126,7 +118,7 @@ func (t *Trace) stream(number int64, argument elastic) (*streamReader, error) {
 		return nil, &SectionError{KindSignatures, 0, -1, corrupt("stream %d is none of an argument", number)}
 	}
 	p := table.streams[number]
-	r := &streamReader{values: table.values[p.argument]}
+	r := &streamReader{values: table.values[p.argument], size: p.size}
 	err := t.read(KindStreams, uint64(p.section), func(data []byte) error {
 		if p.offset+p.size > len(data) {
 			return corrupt("stream %d is at %d to %d of %d bytes", number, p.offset, p.offset+p.size, len(data))
@@ -146,112 +138,4 @@ func (t *Trace) stream(number int64, argument elastic) (*streamReader, error) {
 		return corrupt("stream %d is encoded as %d", number, data[0])
 	})
 	return r, err
-}
-
-// elasticPart reads the part of a rank whose shape has streams: call by call.
-func (t *Trace) elasticPart(s *Shape, table *cst.Table, rank int) (*sequitur.Grammar, error) {
-	if s.Grammar.Len() > maxElasticCalls {
-		return nil, &SectionError{KindGrammars, 0, -1, corrupt("%d calls of a rank with streams", s.Grammar.Len())}
-	}
-	e := expander{trace: t, shape: s, rank: rank, table: table, streams: make(map[elastic]*streamReader), known: make(map[sequitur.Symbol]*elasticCall)}
-	e.position, _ = s.Ranks.Index(rank)
-	for _, run := range s.Grammar.Runs() {
-		if err := e.add(run); err != nil {
-			return nil, err
-		}
-	}
-	return e.grammar.Finish(), nil
-}
-
-// An expander puts the values of streams in place.
-type expander struct {
-	trace          *Trace
-	shape          *Shape
-	rank, position int
-	table          *cst.Table
-	grammar        sequitur.Builder
-	streams        map[elastic]*streamReader
-	known          map[sequitur.Symbol]*elasticCall
-}
-
-// An elasticCall is a signature with the values that a rank has in it.
-type elasticCall struct {
-	function int
-	slots    []int64 // of the arguments up to the last one with a stream
-	elastic  []int   // the slots with streams
-	args     []cst.Value
-	terminal sequitur.Symbol // if there are no streams
-}
-
-// add adds calls of one signature.
-func (e *expander) add(run sequitur.Run) error {
-	c := e.known[run.Symbol]
-	if c == nil {
-		var err error
-		if c, err = e.call(int(run.Symbol)); err != nil {
-			return err
-		}
-		e.known[run.Symbol] = c
-	}
-	if len(c.elastic) == 0 {
-		e.grammar.AppendRun(c.terminal, run.Count)
-		return nil
-	}
-	for range run.Count {
-		for _, k := range c.elastic {
-			v, err := e.streams[elastic{c.function, k}].next()
-			if err != nil {
-				return &SectionError{KindStreams, 0, -1, err}
-			}
-			c.slots[k] = v
-		}
-		e.grammar.Append(sequitur.Symbol(e.table.InternRun(c.function, 0, c.arguments(e.trace)...)))
-	}
-	return nil
-}
-
-// call returns signature n, with its streams opened.
-func (e *expander) call(n int) (*elasticCall, error) {
-	c := &elasticCall{}
-	var err error
-	if c.function, c.args, err = e.trace.signature(nil, n, e.shape.number, e.position, e.rank); err != nil {
-		return nil, err
-	}
-	mask := uint64(0)
-	if e.trace.signatures.streams != nil {
-		mask = e.trace.signatures.mask(n)
-	}
-	if mask == 0 {
-		c.terminal = sequitur.Symbol(e.table.InternRun(c.function, 0, c.args...))
-		return c, nil
-	}
-	c.slots, err = e.trace.scalarSlots(n, e.shape.number, e.position, e.rank)
-	if err != nil {
-		return nil, err
-	}
-	for k := range c.slots {
-		if mask>>k&1 == 0 {
-			continue
-		}
-		c.elastic = append(c.elastic, k)
-		at := elastic{c.function, k}
-		if e.streams[at] == nil {
-			if e.streams[at], err = e.trace.stream(c.slots[k], at); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, nil
-}
-
-// arguments returns the arguments with the values that are now in slots.
-func (c *elasticCall) arguments(t *Trace) []cst.Value {
-	u := unflattener{slots: c.slots, texts: t.texts}
-	for i, p := range t.Functions()[c.function].Params {
-		if p.Type.Kind == cst.KindArray || len(u.slots) == 0 {
-			break
-		}
-		c.args[i] = u.value(p.Type)
-	}
-	return c.args
 }

@@ -1,0 +1,120 @@
+package merge
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Calls are what one rank called. Their methods may be called from several
+// goroutines at once.
+type Calls struct {
+	rank  int
+	table *cst.Table
+
+	// The terminals, call by call, if that is shorter than the grammar is likely
+	// to be, which is made of them when it is asked for. Otherwise list is nil.
+	list    []sequitur.Symbol
+	once    sync.Once
+	grammar *sequitur.Grammar
+}
+
+// Calls reads the calls of a rank. A rank that made none has no signatures. An
+// error about the file is a [*SectionError].
+func (t *Trace) Calls(rank int) (*Calls, error) {
+	if rank < 0 || rank >= t.run.Ranks {
+		return nil, fmt.Errorf("merge: there is no rank %d in a run of %d", rank, t.run.Ranks)
+	}
+	c := &Calls{rank: rank, grammar: &sequitur.Grammar{}}
+	c.table, _, _ = cst.Merge(t.functions, &cst.Table{})
+	number, ok := t.index.find(rank)
+	if !ok {
+		return c, nil
+	}
+	s, err := t.Shape(number)
+	if err != nil {
+		return nil, err
+	}
+	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
+		return nil, &SectionError{KindInterleaving, 0, -1, corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n)}
+	}
+	r := newRankReader(s, rank)
+	if r.template.elastic {
+		err = c.expand(r)
+	} else {
+		err = c.rewrite(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// rewrite sets the grammar to that of the shape of a rank.
+func (c *Calls) rewrite(r *rankReader) error {
+	terminals := make([]sequitur.Symbol, len(r.template.signatures))
+	same := true // as the numbers of the signatures
+	for i := range terminals {
+		fn, args, err := r.signature(i)
+		if err != nil {
+			return err
+		}
+		terminals[i] = sequitur.Symbol(c.table.InternRun(fn, 0, args...))
+		same = same && terminals[i] == sequitur.Symbol(i)
+	}
+	if c.grammar = r.template.grammar; !same {
+		c.grammar = c.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
+	}
+	return nil
+}
+
+// Len returns the number of calls.
+func (c *Calls) Len() uint64 {
+	if c.list != nil {
+		return uint64(len(c.list))
+	}
+	return c.grammar.Len()
+}
+
+// Table returns the signatures of the terminals, whose functions are those of
+// [Trace.Functions] and whose counts are zero. It must not be changed.
+func (c *Calls) Table() *cst.Table { return c.table }
+
+// Walk returns a Walker of the terminals of the calls from a position on, which
+// costs as much as [sequitur.Grammar.At] at most.
+func (c *Calls) Walk(position uint64) *sequitur.Walker {
+	if c.list != nil {
+		return sequitur.WalkSymbols(c.list[min(position, uint64(len(c.list))):])
+	}
+	return c.grammar.Walk(position)
+}
+
+// Grammar returns the calls as a grammar over terminals. Where the arguments of
+// calls vary without a pattern, it is made call by call the first time, and
+// [Calls.Walk] does without it.
+func (c *Calls) Grammar() *sequitur.Grammar {
+	if c.list != nil {
+		c.once.Do(func() {
+			var b sequitur.Builder
+			for _, x := range c.list {
+				b.Append(x)
+			}
+			c.grammar = b.Finish()
+		})
+	}
+	return c.grammar
+}
+
+// Part reads the part of a rank, whose functions are those of [Trace.Functions]
+// and whose counts are zero: the grammar has these. A rank that made no calls
+// has no signatures and an empty grammar. An error about the file is a
+// [*SectionError].
+func (t *Trace) Part(rank int) (Part, error) {
+	c, err := t.Calls(rank)
+	if err != nil {
+		return Part{}, err
+	}
+	return Part{Rank: rank, Table: c.table, Grammar: c.Grammar()}, nil
+}

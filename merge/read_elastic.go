@@ -1,0 +1,192 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// An expander puts the values of streams in the calls of a rank.
+type expander struct {
+	*rankReader
+	table   *cst.Table
+	calls   []elasticCall // by signature of the shape
+	streams map[elastic]*streamReader
+
+	// Signatures differ in the values of their streams. They are found from the
+	// number of the signature of the shape, a state, by the number of one value
+	// after the other, each of which leads to another state.
+	states    map[transition]uint32
+	terminals []sequitur.Symbol // by state, unknown where there is none
+}
+
+type transition struct {
+	state uint32
+	value uint64
+}
+
+// unknown is no terminal.
+const unknown = sequitur.MaxSymbol + 1
+
+// An elasticCall is a signature of a shape with streams.
+type elasticCall struct {
+	streams []*streamReader
+	places  []int   // of their values, in slots
+	slots   []int64 // of the arguments that are not arrays
+	args    []cst.Value
+}
+
+// listFactor is how much longer the list of the calls of a rank may be than the
+// grammar and the streams it is made from. A list takes less memory than a
+// grammar unless that is some ten times shorter.
+const listFactor = 16
+
+// expand sets the calls to those of a rank whose shape has streams.
+func (c *Calls) expand(r *rankReader) error {
+	g := r.template.grammar
+	if g.Len() > maxElasticCalls {
+		return &SectionError{KindGrammars, 0, -1, corrupt("%d calls of a rank with streams", g.Len())}
+	}
+	e := expander{
+		rankReader: r, table: c.table,
+		calls:   make([]elasticCall, len(r.template.signatures)),
+		streams: make(map[elastic]*streamReader),
+		states:  make(map[transition]uint32), terminals: slices.Repeat([]sequitur.Symbol{unknown}, len(r.template.signatures)),
+	}
+	size := g.Symbols()
+	if err := e.open(); err != nil {
+		return err
+	}
+	for _, s := range e.streams {
+		size += s.size
+	}
+	if g.Len() <= listFactor*uint64(size) {
+		list := g.AppendSymbols(nil)
+		if err := e.replace(list); err != nil {
+			return err
+		}
+		c.list = list
+		return nil
+	}
+	var b sequitur.Builder
+	for _, run := range g.Runs() {
+		if err := e.add(&b, run); err != nil {
+			return err
+		}
+	}
+	c.grammar = b.Finish()
+	return nil
+}
+
+// open opens the streams.
+func (e *expander) open() error {
+	for i := range e.template.signatures {
+		s := &e.template.signatures[i]
+		if s.streams == 0 {
+			continue
+		}
+		if err := e.readSlots(s); err != nil {
+			return err
+		}
+		c := &e.calls[i]
+		c.slots = slices.Clone(e.slots)
+		for k, number := range c.slots {
+			if s.streams>>k&1 == 0 {
+				continue
+			}
+			at := elastic{s.function, k}
+			if e.streams[at] == nil {
+				var err error
+				if e.streams[at], err = e.trace.stream(number, at); err != nil {
+					return err
+				}
+			}
+			c.streams, c.places = append(c.streams, e.streams[at]), append(c.places, k)
+		}
+	}
+	return nil
+}
+
+// replace replaces the signatures of the shape in list by terminals.
+func (e *expander) replace(list []sequitur.Symbol) error {
+	for i, x := range list {
+		t := e.terminals[x]
+		if t == unknown {
+			var err error
+			if t, err = e.next(x); err != nil {
+				return err
+			}
+		}
+		list[i] = t
+	}
+	return nil
+}
+
+// add adds a run of a signature of the shape to a grammar of terminals.
+func (e *expander) add(b *sequitur.Builder, run sequitur.Run) error {
+	if t := e.terminals[run.Symbol]; t != unknown {
+		b.AppendRun(t, run.Count)
+		return nil
+	}
+	for range run.Count {
+		t, err := e.next(run.Symbol)
+		if err != nil {
+			return err
+		}
+		b.Append(t)
+	}
+	return nil
+}
+
+// next returns the terminal of the next call of a signature of the shape.
+func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
+	state := uint32(x)
+	for _, s := range e.calls[x].streams {
+		n, err := s.next()
+		if err != nil {
+			return 0, &SectionError{KindStreams, 0, -1, err}
+		}
+		at := transition{state, n}
+		to, ok := e.states[at]
+		if !ok {
+			to = uint32(len(e.terminals))
+			e.states[at], e.terminals = to, append(e.terminals, unknown)
+		}
+		state = to
+	}
+	t := e.terminals[state]
+	if t == unknown {
+		var err error
+		if t, err = e.intern(x); err != nil {
+			return 0, err
+		}
+		e.terminals[state] = t
+	}
+	return t, nil
+}
+
+// intern interns a signature of the shape with the values of streams that were
+// read last.
+func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
+	c := &e.calls[x]
+	if c.args == nil {
+		_, args, err := e.signature(int(x))
+		if err != nil {
+			return 0, err
+		}
+		c.args, e.elements = slices.Clone(args), nil
+	}
+	for i, s := range c.streams {
+		c.slots[c.places[i]] = s.values[s.last]
+	}
+	s := &e.template.signatures[x]
+	u := unflattener{slots: c.slots, texts: e.trace.texts}
+	for i, p := range e.trace.Functions()[s.function].Params {
+		if p.Type.Kind == cst.KindArray || len(c.streams) == 0 {
+			break // streams are before the first array
+		}
+		c.args[i] = u.value(p.Type)
+	}
+	return sequitur.Symbol(e.table.InternRun(s.function, 0, c.args...)), nil
+}
