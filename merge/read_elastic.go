@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -17,13 +18,8 @@ type expander struct {
 	// Signatures differ in the values of their streams. They are found from the
 	// number of the signature of the shape, a state, by the number of one value
 	// after the other, each of which leads to another state.
-	states    map[transition]uint32
+	states    pairmap.Map       // by value and state
 	terminals []sequitur.Symbol // by state, unknown where there is none
-}
-
-type transition struct {
-	state uint32
-	value uint64
 }
 
 // unknown is no terminal.
@@ -52,7 +48,8 @@ func (c *Calls) expand(r *rankReader) error {
 		rankReader: r, table: c.table,
 		calls:   make([]elasticCall, len(r.template.signatures)),
 		streams: make(map[elastic]*streamReader),
-		states:  make(map[transition]uint32), terminals: slices.Repeat([]sequitur.Symbol{unknown}, len(r.template.signatures)),
+
+		terminals: slices.Repeat([]sequitur.Symbol{unknown}, len(r.template.signatures)),
 	}
 	size := g.Symbols()
 	if err := e.open(); err != nil {
@@ -147,11 +144,11 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 		if err != nil {
 			return 0, &SectionError{KindStreams, 0, -1, err}
 		}
-		at := transition{state, n}
-		to, ok := e.states[at]
+		to, ok := e.states.Get(n, state)
 		if !ok {
 			to = uint32(len(e.terminals))
-			e.states[at], e.terminals = to, append(e.terminals, unknown)
+			e.states.Put(n, state, to)
+			e.terminals = append(e.terminals, unknown)
 		}
 		state = to
 	}

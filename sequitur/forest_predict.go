@@ -1,5 +1,7 @@
 package sequitur
 
+import "github.com/reprise-trace/reprise/internal/pairmap"
+
 // maxHistory is the number of tokens that later ones are compared with. A larger
 // one would cost memory: what a few bytes predict may be long.
 const maxHistory = 1 << 16
@@ -9,9 +11,9 @@ const maxHistory = 1 << 16
 type history struct {
 	most     int // tokens to remember
 	tokens   []token
-	numbers  map[token]uint32     // of the different tokens, from firstNumber
-	after    []uint32             // by number: 1 + the position behind its last occurrence; 0 if there is none
-	afterTwo map[[2]uint32]uint32 // the same for two in a row
+	numbers  pairmap.Map // of the different tokens, by value and kind, from firstNumber
+	after    []uint32    // by number: 1 + the position behind its last occurrence; 0 if there is none
+	afterTwo pairmap.Map // the same for two in a row
 }
 
 // Numbers of what is no token.
@@ -37,15 +39,7 @@ type predictor struct {
 const patience = 3
 
 func newPredictor(most int) predictor {
-	return predictor{
-		history: &history{
-			most:     most,
-			numbers:  make(map[token]uint32),
-			after:    make([]uint32, firstNumber),
-			afterTwo: make(map[[2]uint32]uint32),
-		},
-		cursor: -1,
-	}
+	return predictor{history: &history{most: most, after: make([]uint32, firstNumber)}, cursor: -1}
 }
 
 // beside returns the predictor with which a member begins that is not in the
@@ -67,7 +61,7 @@ func (p *predictor) predict() (token, bool) {
 	if p.cursor >= 0 && p.missed == 0 {
 		return p.tokens[p.cursor], true
 	}
-	if at, ok := p.afterTwo[p.last]; ok {
+	if at, ok := p.afterTwo.Get(uint64(p.last[0]), p.last[1]); ok {
 		p.cursor = int(at) - 1
 	} else if p.cursor < 0 || p.missed > 1 {
 		if at := p.after[p.last[1]]; at > 0 {
@@ -105,7 +99,7 @@ func (p *predictor) update(t token, predicted bool) {
 
 // remember puts t at the end of the history, unless that is full.
 func (p *predictor) remember(t token) {
-	number, ok := p.numbers[t]
+	number, ok := p.numbers.Get(t.value, uint32(t.kind))
 	if p.full() {
 		if !ok {
 			number = unknownNumber
@@ -115,12 +109,12 @@ func (p *predictor) remember(t token) {
 	}
 	if !ok {
 		number = uint32(len(p.after))
-		p.numbers[t] = number
+		p.numbers.Put(t.value, uint32(t.kind), number)
 		p.after = append(p.after, 0)
 	}
 	at := uint32(len(p.tokens)) + 1
 	p.after[p.last[1]] = at
-	p.afterTwo[p.last] = at
+	p.afterTwo.Put(uint64(p.last[0]), p.last[1], at)
 	p.tokens = append(p.tokens, t)
 	p.last = [2]uint32{p.last[1], number}
 }
