@@ -104,17 +104,24 @@ var compressors = [][]string{{"gzip", "-9"}, {"zstd", "-19", "--long=27"}, {"xz"
 // compressed returns what a program makes of text, in bytes, or a dash if it is
 // not installed.
 func compressed(program []string, text []byte) (string, error) {
-	if _, err := exec.LookPath(program[0]); err != nil {
+	n, err := compressedLen(program, text)
+	if errors.Is(err, exec.ErrNotFound) {
 		return "–", nil
 	}
+	return fmt.Sprint(n), err
+}
+
+// compressedLen returns what a program makes of data, in bytes. The error wraps
+// [exec.ErrNotFound] if it is not installed.
+func compressedLen(program []string, data []byte) (int, error) {
 	var size counter
 	cmd := exec.Command(program[0], append(program[1:len(program):len(program)], "-c")...)
-	cmd.Stdin = bytes.NewReader(text)
+	cmd.Stdin = bytes.NewReader(data)
 	cmd.Stdout = &size
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w", program[0], err)
+		return 0, fmt.Errorf("%s: %w", program[0], err)
 	}
-	return fmt.Sprint(size), nil
+	return int(size), nil
 }
 
 // A counter counts the bytes written to it.

@@ -1,0 +1,236 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// recordedRanks returns the ranks of the recorded runs, and skips the test where
+// they are missing.
+func recordedRanks(t testing.TB) []*recorded.Rank {
+	t.Helper()
+	if underRace {
+		t.Skip("one goroutine reads millions of values: there is nothing for the race detector to find")
+	}
+	return recorded.Ranks(t)
+}
+
+// TestKept checks errors that can be told by hand.
+func TestKept(t *testing.T) {
+	var k kept
+	k.add([]int64{0, 100, -50}, []int64{0, 90, -50})
+	k.add([]int64{10}, []int64{11})
+	k.bytes = 8
+	if k.values != 4 || k.worst != 0.1 || math.Abs(k.mean()-0.2/3) > 1e-15 || k.bits() != 16 || k.ratio() != 4 {
+		t.Errorf("%+v: mean %g, bits %g, ratio %g", k, k.mean(), k.bits(), k.ratio())
+	}
+	if want := 20 * math.Log10(150/math.Sqrt(101.0/4)); math.Abs(k.psnr()-want) > 1e-9 {
+		t.Errorf("PSNR %g, want %g", k.psnr(), want)
+	}
+	if want := "2.000 | 4.0 | 10.00 % | 6.67 % | 29.5"; k.cells() != want {
+		t.Errorf("%s, want %s", k.cells(), want)
+	}
+	var exact, zero kept
+	exact.add([]int64{1, 2}, []int64{1, 2})
+	if !strings.HasSuffix(exact.cells(), "| exact | exact | ∞") || !math.IsInf(exact.psnr(), 1) {
+		t.Errorf("exact values: %s, PSNR %g", exact.cells(), exact.psnr())
+	}
+	if zero.add([]int64{0}, []int64{1}); !math.IsInf(zero.worst, 1) {
+		t.Errorf("0 became 1: worst error %g", zero.worst)
+	}
+}
+
+// TestArranged checks what a codec gets in each order.
+func TestArranged(t *testing.T) {
+	c := column{"run", []uint32{2, 1, 2, 1}, []int64{5, 6, 3, 4}}
+	for _, tt := range []struct {
+		order     order
+		clusters  bool
+		terminals []uint32
+		values    []int64
+	}{
+		{byCall, false, []uint32{0, 0, 0, 0}, []int64{5, 6, 3, 4}},
+		{byCall, true, []uint32{0, 0, 0, 0}, []int64{5, 6, 3, 4}},
+		{bySignature, false, []uint32{1, 1, 2, 2}, []int64{6, 4, 5, 3}},
+		{bySignature, true, []uint32{2, 1, 2, 1}, []int64{5, 6, 3, 4}},
+	} {
+		got := c.arranged(tt.order, tt.clusters)
+		if !slices.Equal(got.terminals, tt.terminals) || !slices.Equal(got.values, tt.values) {
+			t.Errorf("%v, %t: %v", tt.order, tt.clusters, got)
+		}
+	}
+}
+
+func TestConditionalEntropy(t *testing.T) {
+	// Terminal 1 has two values that are as frequent as each other, 2 always the same.
+	c := column{"run", []uint32{1, 2, 1, 2, 1, 1}, []int64{10, 10, 1000, 10, 10, 1000}}
+	bits, err := conditionalEntropy(0.1, []column{c, c})
+	if err != nil || bits != 8 {
+		t.Errorf("%g bits, %v, want 8", bits, err)
+	}
+	if _, err := conditionalEntropy(2, nil); err == nil {
+		t.Error("accepted a relative error of 2")
+	}
+}
+
+// TestTimes checks that the report and the picture have everything they name, and
+// say so where there are no runs.
+func TestTimes(t *testing.T) {
+	dir := t.TempDir()
+	if err := Times(new(strings.Builder), dir); !errors.Is(err, ErrNoTraces) {
+		t.Errorf("err = %v, want %v", err, ErrNoTraces)
+	}
+	if _, err := MeasureSizesAndErrors(dir); !errors.Is(err, ErrNoTraces) {
+		t.Errorf("err = %v, want %v", err, ErrNoTraces)
+	}
+	var short []*recorded.Rank // what takes little time
+	for _, r := range recordedRanks(t) {
+		if r.Run == "is.W.8" {
+			short = append(short, r)
+		}
+	}
+	var out strings.Builder
+	for _, table := range []func() error{
+		func() error { return codecTable(&out, "all", short, 0, true) },
+		func() error { return summaryTable(&out, short) },
+		func() error { return runTable(&out, short) },
+	} {
+		if err := table(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | intervals |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in\n%s", want, &out)
+		}
+	}
+}
+
+// TestCodecGuarantees checks the guarantee of the codecs whose size is drawn, with
+// every error, for every value of every recorded run.
+func TestCodecGuarantees(t *testing.T) {
+	ranks := recordedRanks(t)
+	for _, epsilon := range errorsToShow {
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			t.Parallel()
+			list, err := lossy(epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range list {
+				for kind, name := range kinds {
+					k, err := c.keep(columns(ranks, kind), bySignature)
+					if err != nil {
+						t.Fatal(err)
+					}
+					// What dividing rounds is less than the last term.
+					if k.worst > float64(c.codec.Guarantee())*(1+1e-12) || k.worst == 0 {
+						t.Errorf("%s %s: worst error %g", c.codec.Name(), name.name, k.worst)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSeriesSizes checks that all that gives back start and duration of each call,
+// corrections and index included, keeps the bounds of durations and lapses alone:
+// 0.72 of SZ3 in the median of the runs, and 0.9 at most.
+func TestSeriesSizes(t *testing.T) {
+	ranks := recordedRanks(t)
+	for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
+		var ratios []float64
+		for _, run := range byRun(ranks) {
+			b, err := measureRun(run, form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, ok := b.peers()
+			if !ok {
+				continue
+			}
+			t.Logf("%s, %v: %.3f bits per call, %.3f as a series, %.3f of SZ3", b.run, form, b.together(), b.series, b.series/p.sz3)
+			ratios = append(ratios, b.series/p.sz3)
+		}
+		slices.Sort(ratios)
+		if median, most := ratios[len(ratios)/2], ratios[len(ratios)-1]; median > 0.72 || most > 0.9 {
+			t.Errorf("%v: %.3f of SZ3 in the median, %.3f at most", form, median, most)
+		}
+	}
+}
+
+// TestShortRuns checks that codecs that learn do not pay for it where there is
+// little to learn from: Entropy takes less than bins, which have no tables, for
+// every rank of the runs with fewest calls for a signature.
+func TestShortRuns(t *testing.T) {
+	list, err := lossy(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins, entropy := list[0], list[3]
+	for _, r := range recordedRanks(t) {
+		if r.Run != "is.W.8" && r.Run != "mg.W.8" {
+			continue
+		}
+		for kind, name := range kinds {
+			in := columns([]*recorded.Rank{r}, kind)
+			ours, err := entropy.keep(in, bySignature)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range orders {
+				other, err := bins.keep(in, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ours.bytes >= other.bytes {
+					t.Errorf("%s %s %s, %d values: %d bytes, and %d of bins in the order of %v", r.Run, r.Rank, name.name, ours.values, ours.bytes, other.bytes, o)
+				}
+			}
+		}
+	}
+}
+
+// TestLosslessSizes checks that durations and gaps take at least a quarter less
+// than zstd -19 makes of the columns of each rank. Of is.W.8, where a rank has 43
+// calls, that is not reached: it is a sixth. Against the columns of all ranks one
+// after the other, from which zstd learns more than from one, it is not reached for
+// hpcc.4, 23 %, and is.W.8, which is 4 % larger; what is tested is rank by rank.
+func TestLosslessSizes(t *testing.T) {
+	ranks := recordedRanks(t)
+	for _, run := range byRun(ranks) {
+		name := run[0].Run
+		ours, byRank, joined := 0.0, 0.0, 0.0
+		for kind, k := range kinds[:2] {
+			kept, err := lossless()[0].keep(columns(run, kind), bySignature)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept.worst != 0 {
+				t.Errorf("%s %s: worst error %g", name, k.name, kept.worst)
+			}
+			zstd, ok := measuredZstd[name][k.name]
+			if !ok {
+				t.Fatalf("%s %s: no figure of zstd", name, k.name)
+			}
+			ours += kept.bits()
+			byRank += zstd.byRank
+			joined += zstd.joined
+		}
+		saved, least := 1-ours/byRank, 0.25
+		if name == "is.W.8" {
+			least = 1.0 / 6
+		}
+		t.Logf("%s: %.2f bits per call, %.1f %% less than zstd -19 by rank, %.1f %% than of all ranks at once", name, ours, 100*saved, 100*(1-ours/joined))
+		if saved < least {
+			t.Errorf("%s: %.1f %% less than zstd -19, want %.1f %%", name, 100*saved, 100*least)
+		}
+	}
+}
