@@ -155,14 +155,18 @@ func newEqualRows(_ Domain, rows [][]int64, o Options, _ int) matrixBody {
 // elements returns the domain of the n elements of a row.
 func elements(n int) Domain { return Over(World(n), int64(n)) }
 
+// element returns the value of element i, 0 ≤ i < c.Len(), of a column over what
+// elements returns.
+func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), c.domain.Size) }
+
 func (b equalRows) rowLen(int) int     { return b.row.Len() }
 func (b equalRows) width() (int, bool) { return b.row.Len(), true }
 func (b equalRows) level() int         { return 0 }
-func (b equalRows) at(_, j int) int64  { return b.row.At(j) }
+func (b equalRows) at(_, j int) int64  { return b.row.element(j) }
 func (b equalRows) text() string       { return "equal rows: " + b.row.String() }
 func (b equalRows) appendRow(dst []int64, _ int) []int64 {
-	for _, v := range b.row.All() {
-		dst = append(dst, v)
+	for j := range b.row.Len() {
+		dst = append(dst, b.row.element(j))
 	}
 	return dst
 }
@@ -214,13 +218,15 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 func (b *columns) rowLen(int) int     { return b.number.Len() }
 func (b *columns) width() (int, bool) { return b.number.Len(), true }
 func (b *columns) level() int         { return 0 }
-func (b *columns) at(i, j int) int64  { return b.distinct[b.number.At(j)].At(i) }
+func (b *columns) at(i, j int) int64  { return b.distinct[b.number.element(j)].At(i) }
 func (b *columns) text() string {
 	return fmt.Sprintf("%d distinct columns in the order %v, the first: %v", len(b.distinct), b.number, b.distinct[0])
 }
 func (b *columns) appendRow(dst []int64, i int) []int64 {
-	for _, n := range b.number.All() {
-		dst = append(dst, b.distinct[n].At(i))
+	domain := b.distinct[0].domain // of all of them
+	rank := domain.Ranks.At(i)
+	for j := range b.number.Len() {
+		dst = append(dst, b.distinct[b.number.element(j)].body.at(i, rank, domain.Size))
 	}
 	return dst
 }
@@ -228,6 +234,7 @@ func (b *columns) appendRow(dst []int64, i int) []int64 {
 // flat are rows one after the other.
 type flat struct {
 	lengths Column
+	length  int // of all rows, if starts is nil
 	// starts[k] is the number of elements before row k·startStep. It is nil if
 	// all rows have the same length.
 	starts []int
@@ -256,7 +263,8 @@ func (b *flat) index(limit int) (int, bool) {
 			if n < 0 || n > int64(limit) {
 				return int(n), false
 			}
-			return int(n) * b.lengths.Len(), true
+			b.length = int(n)
+			return b.length * b.lengths.Len(), true
 		}
 	}
 	total := 0
@@ -275,7 +283,7 @@ func (b *flat) index(limit int) (int, bool) {
 // start returns the number of elements before row i.
 func (b *flat) start(i int) int {
 	if b.starts == nil {
-		return i * b.rowLen(0)
+		return i * b.length
 	}
 	n := b.starts[i/startStep]
 	for k := i / startStep * startStep; k < i; k++ {
@@ -284,22 +292,22 @@ func (b *flat) start(i int) int {
 	return n
 }
 
-func (b *flat) rowLen(i int) int { return int(b.lengths.At(i)) }
-func (b *flat) width() (int, bool) {
-	if b.starts != nil || b.lengths.Len() == 0 {
-		return 0, false
+func (b *flat) rowLen(i int) int {
+	if b.starts == nil {
+		return b.length
 	}
-	return b.rowLen(0), true
+	return int(b.lengths.At(i))
 }
-func (b *flat) level() int        { return 0 }
-func (b *flat) at(i, j int) int64 { return b.values.At(b.start(i) + j) }
+func (b *flat) width() (int, bool) { return b.length, b.starts == nil && b.lengths.Len() > 0 }
+func (b *flat) level() int         { return 0 }
+func (b *flat) at(i, j int) int64  { return b.values.element(b.start(i) + j) }
 func (b *flat) text() string {
 	return fmt.Sprintf("rows of length %v: %v", b.lengths, b.values)
 }
 func (b *flat) appendRow(dst []int64, i int) []int64 {
 	start := b.start(i)
 	for j := range b.rowLen(i) {
-		dst = append(dst, b.values.At(start+j))
+		dst = append(dst, b.values.element(start+j))
 	}
 	return dst
 }
