@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,7 +100,7 @@ func (c column) sorted() column {
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return int(c.terminals[a]) - int(c.terminals[b]) })
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.terminals[a], c.terminals[b]) })
 	s := column{c.run, make([]uint32, len(at)), make([]int64, len(at))}
 	for i, k := range at {
 		s.terminals[i], s.values[i] = c.terminals[k], c.values[k]
