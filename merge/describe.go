@@ -297,7 +297,7 @@ func (t describer) describeArray(r *paramReader, i int, typ cst.Type, lengths *[
 	if err != nil {
 		return "", err
 	}
-	m := column.(rankenc.Matrix)
+	m := column.matrix
 	var first, values []int64
 	for k, p := range places {
 		if l := m.RowLen(p.position); l != slots {

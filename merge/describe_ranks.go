@@ -119,7 +119,7 @@ func (t describer) stored(column int) ([]point, error) {
 	}
 	points := make([]point, len(places))
 	for i, p := range places {
-		points[i] = point{p.rank, c.(rankenc.Column).At(p.position)}
+		points[i] = point{p.rank, c.column.At(p.position)}
 	}
 	return points, nil
 }

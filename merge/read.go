@@ -27,10 +27,11 @@ type Trace struct {
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
 	grammars func() (*grammars, error)
-	mu       sync.Mutex
+	columns  columnCache
+	sections sectionCache
+	mu       sync.Mutex // of what follows
 	shapes   map[int]*Shape
-	size     int         // of these
-	columns  map[int]any // columns and matrices that were read
+	size     int // of these
 }
 
 // A Trace keeps this many shapes in memory once they are read, and no more than
@@ -50,7 +51,11 @@ func Open(file *format.Reader) (*Trace, error) {
 	if IsPart(file) {
 		return openPart(file)
 	}
-	t := &Trace{file: file, shapes: make(map[int]*Shape), columns: make(map[int]any)}
+	t := &Trace{
+		file: file, shapes: make(map[int]*Shape),
+		columns:  columnCache{columns: make(map[int]rankColumn), most: maxColumns},
+		sections: sectionCache{last: make(map[format.Kind]content)},
+	}
 	if err := t.checkSections(); err != nil {
 		return nil, err
 	}
@@ -122,11 +127,6 @@ func (t *Trace) checkSections() error {
 		}
 	}
 	return nil
-}
-
-// read gives the content of a section to parse. Its errors are SectionErrors.
-func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) error {
-	return readSection(t.file, kind, key, parse)
 }
 
 func (t *Trace) parseRun(data []byte) error {

@@ -2,7 +2,7 @@ package merge
 
 import (
 	"errors"
-	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -17,7 +17,7 @@ func (t *Trace) columnValue(n, shape, position, rank int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.(rankenc.Column).At(at), nil
+	return c.column.At(at), nil
 }
 
 // row appends the row of a stored matrix for a rank, which must be of a length.
@@ -30,7 +30,7 @@ func (t *Trace) row(dst []int64, n, shape, position, rank, length int) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	m := c.(rankenc.Matrix)
+	m := c.matrix
 	if k := m.RowLen(at); k != length {
 		return nil, t.columnError(n, corrupt("column %d has a row of %d, not %d", n, k, length))
 	}
@@ -47,34 +47,75 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 	return t.signatures.domains[d].position(k, position, rank), nil
 }
 
+// A columnCache holds columns and matrices that were read.
+type columnCache struct {
+	mu      sync.Mutex
+	columns map[int]rankColumn
+	size    int // of the encodings of these, in bytes
+	most    int // largest size
+}
+
+// maxColumns is how many bytes of encoded columns a Trace keeps decoded.
+const maxColumns = 32 << 20
+
+// A rankColumn is a column or a matrix.
+type rankColumn struct {
+	column rankenc.Column
+	matrix rankenc.Matrix
+	size   int // of the encoding
+}
+
+func (x *columnCache) get(n int) (rankColumn, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c, ok := x.columns[n]
+	return c, ok
+}
+
+// put keeps column n in place of as many others as have to go. Which ones is left
+// to chance: where ranks are read one after the other and the columns of a rank
+// are too many, whichever was kept longest or used last is as likely to be needed.
+func (x *columnCache) put(n int, c rankColumn) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ok := x.columns[n]; ok {
+		return // another goroutine read it, too
+	}
+	x.size += c.size
+	for k, other := range x.columns {
+		if x.size <= x.most {
+			break
+		}
+		delete(x.columns, k)
+		x.size -= other.size
+	}
+	x.columns[n] = c
+}
+
 // column reads a column or a matrix.
-func (t *Trace) column(n int) (any, error) {
-	t.mu.Lock()
-	c, ok := t.columns[n]
-	t.mu.Unlock()
-	if ok {
+func (t *Trace) column(n int) (rankColumn, error) {
+	if c, ok := t.columns.get(n); ok {
 		return c, nil
 	}
 	p := t.signatures.columns[n]
 	data, err := t.columnBytes(n)
 	if err != nil {
-		return nil, err
+		return rankColumn{}, err
 	}
+	c := rankColumn{size: p.size}
 	domain := t.signatures.domains[p.domain].columns()
 	if p.matrix {
 		var others []rankenc.Matrix
 		if others, err = t.matrices(p.others); err == nil {
-			c, err = rankenc.ParseMatrix(data, domain, others, rankenc.ParseOptions{})
+			c.matrix, err = rankenc.ParseMatrix(data, domain, others, rankenc.ParseOptions{})
 		}
 	} else {
-		c, err = rankenc.ParseColumn(data, domain)
+		c.column, err = rankenc.ParseColumn(data, domain)
 	}
 	if err != nil {
-		return nil, t.columnError(n, err)
+		return rankColumn{}, t.columnError(n, err)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.columns[n] = c
+	t.columns.put(n, c)
 	return c, nil
 }
 
@@ -90,21 +131,21 @@ func (t *Trace) columnError(n int, err error) error {
 	return &SectionError{KindColumns, uint64(t.signatures.columns[n].section), -1, err}
 }
 
-// columnBytes returns the encoding of a column.
+// columnBytes returns the encoding of a column, which must not be kept.
 func (t *Trace) columnBytes(n int) ([]byte, error) {
 	p := t.signatures.columns[n]
 	if t.signatures.inline != nil {
 		return t.signatures.inline[p.offset : p.offset+p.size], nil
 	}
 	var data []byte
-	err := t.read(KindColumns, uint64(p.section), func(content []byte) error {
+	err := t.readShared(KindColumns, uint64(p.section), func(content []byte) error {
 		if p.offset+p.size > len(content) {
 			return corrupt("column %d is at %d to %d of %d bytes", n, p.offset, p.offset+p.size, len(content))
 		}
 		data = content[p.offset : p.offset+p.size]
 		return nil
 	})
-	return slices.Clone(data), err
+	return data, err
 }
 
 // matrices reads some matrices.
@@ -115,7 +156,7 @@ func (t *Trace) matrices(numbers []int) ([]rankenc.Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		matrices = append(matrices, c.(rankenc.Matrix))
+		matrices = append(matrices, c.matrix)
 	}
 	return matrices, nil
 }

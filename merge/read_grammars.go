@@ -77,7 +77,7 @@ func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
 		return g, err
 	}
 	p := all.places[k]
-	err = t.read(KindGrammars, uint64(p.section), func(data []byte) error {
+	err = t.readShared(KindGrammars, uint64(p.section), func(data []byte) error {
 		if p.offset+p.size > len(data) {
 			return corrupt("the grammar of shape %d is at %d to %d of %d bytes", number, p.offset, p.offset+p.size, len(data))
 		}

@@ -119,7 +119,7 @@ func (t *Trace) stream(number int64, argument elastic) (*streamReader, error) {
 	}
 	p := table.streams[number]
 	r := &streamReader{values: table.values[p.argument], size: p.size}
-	err := t.read(KindStreams, uint64(p.section), func(data []byte) error {
+	err := t.readShared(KindStreams, uint64(p.section), func(data []byte) error {
 		if p.offset+p.size > len(data) {
 			return corrupt("stream %d is at %d to %d of %d bytes", number, p.offset, p.offset+p.size, len(data))
 		}
