@@ -40,6 +40,7 @@ type scratch struct {
 	key       []byte
 	args      []cst.Value
 	slots     []int64
+	forms     []form // without the lengths of arrays
 	lengths   []int
 	declared  []cst.Function // of the part before
 	functions []int          // the numbers of these
@@ -116,11 +117,11 @@ func (a *Accumulator) Add(p Part) error {
 	key := digest(sha256.Sum256(a.scratch.key))
 	s := a.shapes[key]
 	if s == nil {
-		a.put(key, a.newShape(p, g, order))
+		a.put(key, a.newShape(p.Rank, g))
 		return nil
 	}
 	if p.Rank < s.ranks.last() {
-		s.addLate(a.newShape(p, g, order))
+		s.addLate(a.newShape(p.Rank, g))
 		return nil
 	}
 	n := s.ranks.len()
@@ -167,40 +168,71 @@ func functionDigest(f cst.Function) digest {
 func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
 	s := &a.scratch
 	s.key, _ = g.AppendBinary(s.key[:0])
-	s.slots = s.slots[:0]
+	s.slots, s.lengths, s.forms = s.slots[:0], s.lengths[:0], s.forms[:0]
+	declared := p.Table.Functions()
 	for _, t := range order {
 		fn, args := p.Table.AppendSignature(s.args[:0], t)
-		s.args, s.lengths = args, s.lengths[:0]
+		s.args = args
+		slots, lengths := len(s.slots), len(s.lengths)
 		for _, v := range args {
 			s.slots, s.lengths = flatten(s.slots, s.lengths, v, a.texts.number)
 		}
-		s.key = append(s.key, a.digests[s.functions[fn]][:]...)
-		for _, n := range s.lengths {
-			s.key = wire.AppendUvarint(s.key, uint64(n))
+		group, grouped := p.group(&declared[fn], args)
+		if grouped {
+			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
 		}
+		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped}
+		f.lengths = s.lengths[lengths:]
+		s.forms = append(s.forms, f)
+		s.key = f.appendKey(s.key, a.digests)
 	}
 }
 
-// newShape returns the shape of p alone, of which scan has set the slots.
-func (a *Accumulator) newShape(p Part, g *sequitur.Grammar, order []uint32) *shape {
+// appendKey appends what tells f, of a function with one of the digests, from
+// other forms.
+func (f form) appendKey(dst []byte, digests []digest) []byte {
+	dst = append(dst, digests[f.function][:]...)
+	for _, n := range f.lengths {
+		dst = wire.AppendUvarint(dst, uint64(n))
+	}
+	if f.grouped {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// group returns what the rank is in the group that a call names first.
+func (p Part) group(f *cst.Function, args []cst.Value) (Group, bool) {
+	if len(p.Groups) == 0 {
+		return Group{}, false
+	}
+	for i, v := range args {
+		if v.Kind() != cst.KindHandle {
+			continue
+		}
+		if g, ok := p.Groups[GroupHandle{f.Params[i].Type.Class, v.Int()}]; ok {
+			return g, true
+		}
+	}
+	return Group{}, false
+}
+
+// newShape returns the shape of a rank alone, of which scan has set the slots and
+// forms.
+func (a *Accumulator) newShape(rank int, g *sequitur.Grammar) *shape {
 	s := &shape{
 		grammar: g,
-		forms:   make([]form, len(order)),
-		ranks:   spans{{first: int32(p.Rank), last: int32(p.Rank)}},
+		forms:   make([]form, len(a.scratch.forms)),
+		ranks:   spans{{first: int32(rank), last: int32(rank)}},
 		columns: make([]column, len(a.scratch.slots)),
 	}
-	for i, t := range order {
-		fn, args := p.Table.Signature(t)
-		var slots []int64
-		var lengths []int
-		for _, v := range args {
-			slots, lengths = flatten(slots, lengths, v, a.texts.number)
-		}
-		s.forms[i] = form{function: a.scratch.functions[fn], lengths: lengths, slots: len(slots)}
+	for i, f := range a.scratch.forms {
+		f.lengths = slices.Clone(f.lengths)
+		s.forms[i] = f
 	}
 	runs := make([]run, len(s.columns))
 	for i, v := range a.scratch.slots {
-		runs[i] = run{0, int32(p.Rank), v, 0}
+		runs[i] = run{0, int32(rank), v, 0}
 		s.columns[i] = runs[i : i+1 : i+1]
 	}
 	return s
@@ -263,14 +295,11 @@ func (s *shape) renumber(declared []cst.Function, functions []int, texts []int64
 	moved := isMoved(texts)
 	s.forms = slices.Clone(s.forms)
 	for i, f := range s.forms {
-		lengths := f.lengths
-		for _, p := range declared[f.function].Params {
-			for _, slot := range layout(nil, p.Type, &lengths) {
-				if slot&^slotElement == slotText && moved {
-					s.columns[k] = s.columns[k].replace(texts, s.ranks)
-				}
-				k++
+		for _, slot := range f.layout(declared) {
+			if slot&^slotElement == slotText && moved {
+				s.columns[k] = s.columns[k].replace(texts, s.ranks)
 			}
+			k++
 		}
 		s.forms[i].function = functions[f.function]
 	}
@@ -301,6 +330,11 @@ func (p Part) check() error {
 		return fmt.Errorf("a rank is at least 0 and below %d", maxRanks)
 	case p.Table == nil || p.Grammar == nil:
 		return errors.New("the part has no table or no grammar")
+	}
+	for h, g := range p.Groups {
+		if g.Rank < 0 || g.Size < 0 || g.Rank > maxRanks || g.Size > maxRanks {
+			return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", g.Rank, h.Value, h.Class, g.Size)
+		}
 	}
 	if n := terminals(p.Grammar); n > uint64(p.Table.Len()) {
 		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())

@@ -70,7 +70,9 @@ type Signature struct {
 	// these are regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they
 	// are few, as rank+{-8, -1, 1, 8}; the few values that there are, as {18, 33};
 	// or the least and the greatest, as {18 … 33}. Of values that vary from call to
-	// call it is likewise {18 … 33 by call}, which is always of all ranks. An array
+	// call it is likewise {18 … 33 by call}, which is always of all ranks. An
+	// expression of the rank in the group that the call names, not in the run, is as
+	// (rank+1) mod N in group, N being the size of that group. An array
 	// that is not the same for all ranks is the number of its elements, as
 	// [64 by rank].
 	Args []string
@@ -166,20 +168,22 @@ func (g *group) mask(i int) uint64 {
 
 // form returns how a slot of signature i of a function is written: by an
 // expression or, if there is none, as the column of a number.
-func (r *slotReader) form(i int) (e rankenc.Expr, column int, ok bool) {
+func (r *slotReader) form(i int) (e formula, column int, ok bool) {
 	written, k := r.written.At(i), i
 	if r.index != nil {
 		k = int(r.index[i])
 	}
 	switch written {
 	case writtenConstant:
-		return rankenc.Constant(r.values[written].At(k)), 0, true
+		return formula{rankenc.Constant(r.values[written].At(k)), false}, 0, true
 	case writtenShift:
-		return rankenc.Shift(r.values[written].At(k)), 0, true
+		return formula{rankenc.Shift(r.values[written].At(k)), false}, 0, true
 	case writtenColumn:
-		return rankenc.Expr{}, int(r.values[written].At(k)), false
+		return formula{}, int(r.values[written].At(k)), false
+	case writtenGroup:
+		return formula{r.groups[k], true}, 0, true
 	}
-	return r.others[k], 0, true
+	return formula{r.others[k], false}, 0, true
 }
 
 // describeValue describes an argument that is no array. The first of its slots is

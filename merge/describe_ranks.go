@@ -29,6 +29,9 @@ type point struct{ rank, value int64 }
 // that is empty, by the value that all ranks have.
 func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64, text string, err error) {
 	e, column, ok := r.form(i)
+	if e.grouped {
+		return 0, e.String(), nil
+	}
 	if v, same := e.Constant(); ok && same {
 		return v, "", nil
 	}
@@ -37,7 +40,7 @@ func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64
 	}
 	var points []point
 	if ok {
-		points = t.evaluate(e)
+		points = t.evaluate(e.Expr)
 	} else if points, err = t.stored(column); err != nil {
 		return 0, "", err
 	}

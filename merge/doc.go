@@ -22,10 +22,13 @@
 //   - An argument that varies without a pattern is elastic if that makes the trace
 //     smaller by an eighth at least: its slot has the number of a stream, which
 //     has its successive values. Ranks with equal values share a stream.
-//   - A column that package rankenc fits an expression to is that expression. Equal
-//     signatures, with the same expressions, of different shapes are one. What has
-//     no expression is stored as a column over the ranks of all shapes that have
-//     the signature, equal ones once.
+//   - A column that package rankenc fits an expression to is that expression: of the
+//     rank in the run or, if that has none, of the rank in the group that the call
+//     names, such as its communicator, if [Part.Groups] says what that is. The
+//     ranks in the group are a column then, stored once for all calls that name it,
+//     where that is smaller. Equal signatures, with the same expressions, of
+//     different shapes are one. What has no expression is stored as a column over
+//     the ranks of all shapes that have the signature, equal ones once.
 //   - The grammars of shapes are over the signatures of the trace, numbered in the
 //     order of their first use, and stored as a forest of package sequitur, which
 //     writes what they have in common once.
@@ -89,10 +92,13 @@
 //	                      which there are any
 //	            for each slot of each other parameter:
 //	written     numbers   for each signature: 0 a constant, 1 the rank plus a
-//	                      constant, 2 a column, 3 another expression
+//	                      constant, 2 a column, 3 an expression of the rank in a
+//	                      group, 4 another expression
 //	values      numbers   the constants; then numbers, what is added to the rank;
-//	                      then numbers of columns, each absent if there are none;
-//	                      then the other expressions
+//	                      then numbers of columns; then those of columns that have
+//	                      the ranks in groups, after each of which comes that of the
+//	                      sizes; each absent if there are none; then the expressions
+//	                      in groups; then the other ones
 //
 // An int, a rank, a tag, a handle, and the bits of a float take one slot, a string
 // or bytes one for the number of a text, a pointer three for segment, displacement
@@ -122,9 +128,10 @@
 //	7     part: uvarint ranks; uvarint number of sources, and these as strings;
 //	      uvarint number of shapes; uvarint number of interleavings; functions
 //	2     texts
-//	8     shape: its ranks; uvarint number of terminals; for each, uvarint function and
-//	      uvarint lengths of arrays; the columns of all slots; then the grammar,
-//	      to the end
+//	8     shape: its ranks; uvarint number of terminals; for each, uvarint
+//	      function << 1, plus 1 if the call names a group, and uvarint lengths of
+//	      arrays; the columns of all slots, those of the rank in the group and of
+//	      its size after those of the arguments; then the grammar, to the end
 //	6     interleaving of some of the ranks
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;

@@ -156,7 +156,7 @@ func forgedPart(rank int) Part {
 	table.Intern(2, cst.Array(cst.Int(3), cst.Int(3)))
 	table.Intern(3, cst.Float(5))
 	table.Intern(3, cst.Float(1.5))
-	return Part{rank, &table, orderOf(0, 1, 2, 3, 4)}
+	return Part{Rank: rank, Table: &table, Grammar: orderOf(0, 1, 2, 3, 4)}
 }
 
 func (f forgedTrace) sections() []section {
@@ -184,7 +184,7 @@ func newForgedFile() forgedFile {
 		functions: functionsOf(barrier, lines, send),
 		texts:     "\x02" + "\x01a" + "\x01b",
 		ranks:     "\x02\x01\x00\x00\x00", // 0, 2
-		forms:     "\x03" + "\x00" + "\x02" + "\x01\x02",
+		forms:     "\x03" + "\x00" + "\x04" + "\x02\x02",
 		columns:   "\x00\x02\x02" + "\x01\x00\x00\x02" + "\x01\x00\x02\x01", // rank+1; 0, 1; 1, 0
 		grammar:   encoded(0, 1, 2),
 		order:     encoded(0, 2, 2, 0, 0, 2),
@@ -202,4 +202,11 @@ func (f forgedFile) sections() []section {
 		{KindShape, 0, f.shape()},
 		{KindInterleaving, 0, f.order},
 	}
+}
+
+// group makes the rank that the shape sends to one in a group, in which the ranks
+// are and of which the sizes are given as columns.
+func (f *forgedFile) group(ranks, sizes string) {
+	f.forms = "\x03" + "\x00" + "\x05" + "\x02\x02"
+	f.columns = f.columns[:3] + ranks + sizes + f.columns[3:]
 }

@@ -49,7 +49,7 @@ func TestWriteErrors(t *testing.T) {
 		})
 	}
 	var a Accumulator
-	if err := a.Add(Part{maxRanks, new(cst.Table), new(sequitur.Grammar)}); err == nil {
+	if err := a.Add(Part{Rank: maxRanks, Table: new(cst.Table), Grammar: new(sequitur.Grammar)}); err == nil {
 		t.Error("a rank that is too large was added")
 	}
 	if err := a.Describe(Run{Ranks: -1}); err == nil || a.Describe(Run{Ranks: maxRanks}) != nil {

@@ -25,7 +25,7 @@ func recorded(rank, n int, call func(i int) (cst.Function, cst.Value)) Part {
 		f, v := call(i)
 		b.Append(sequitur.Symbol(table.Intern(table.Declare(f), v)))
 	}
-	return Part{rank, &table, b.Finish()}
+	return Part{Rank: rank, Table: &table, Grammar: b.Finish()}
 }
 
 // irregular returns a number that follows no rule.

@@ -14,6 +14,25 @@ type Part struct {
 	Rank    int               // ≥ 0
 	Table   *cst.Table        // the rank's signatures
 	Grammar *sequitur.Grammar // the rank's calls, as terminals of Table
+
+	// Groups says what the process is in the groups, such as communicators, that
+	// handles among the arguments stand for. Ranks in the arguments of a call
+	// whose first such handle is of a group are then fitted as expressions of the
+	// rank in that group and its size, too, not of those in the run alone. What is
+	// read of a trace has no groups.
+	Groups map[GroupHandle]Group
+}
+
+// A GroupHandle is a handle of a group of processes.
+type GroupHandle struct {
+	Class string // of the handle, as in the type of the parameter
+	Value int64
+}
+
+// A Group is what a process is in a group of processes.
+type Group struct {
+	Rank int // in the group
+	Size int // of the group, which is the remote one for ranks in an intercommunicator
 }
 
 // A Run describes a run as a whole.

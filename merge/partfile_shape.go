@@ -15,7 +15,11 @@ func (s *shape) append(dst []byte) []byte {
 	dst, _ = s.ranks.set().AppendBinary(dst)
 	dst = wire.AppendUvarint(dst, uint64(len(s.forms)))
 	for _, f := range s.forms {
-		dst = wire.AppendUvarint(dst, uint64(f.function))
+		v := uint64(f.function) << 1
+		if f.grouped {
+			v |= 1
+		}
+		dst = wire.AppendUvarint(dst, v)
 		for _, n := range f.lengths {
 			dst = wire.AppendUvarint(dst, uint64(n))
 		}
@@ -63,19 +67,22 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	var forms []byte // for the key
 	for i := 0; i < n && p.Err() == nil; i++ {
 		at := p.Offset()
-		fn := p.Uvarint("function")
+		v := p.Uvarint("function")
+		fn := v >> 1
 		if fn >= uint64(len(declared)) {
 			p.Corrupt(at, "function", "%d of %d", fn, len(declared))
 			break
 		}
-		f := form{function: int(fn)}
-		begin := p.Offset()
+		f := form{function: int(fn), grouped: v&1 != 0}
 		for _, param := range declared[fn].Params {
 			p.lengths(&f, param.Type)
 		}
+		if f.grouped {
+			f.slots += groupSlots
+		}
 		s.forms = append(s.forms, f)
 		slots += f.slots
-		forms = append(append(forms, p.a.digests[fn][:]...), p.Since(begin)...)
+		forms = f.appendKey(forms, p.a.digests)
 	}
 	if p.Err() == nil && slots > p.Rest() {
 		p.Corrupt(p.Offset(), "columns", "%d in %d bytes", slots, p.Rest())
@@ -181,8 +188,13 @@ func (p *shapeParser) column(ranks spans, kind slot) column {
 		c = append(c, r)
 		before, position = r.first, position+length
 	}
-	if kind&^slotElement == slotText && p.Err() == nil {
-		p.checkTexts(c, ranks)
+	switch kind &^ slotElement {
+	case slotText:
+		p.checkValues("text", c, ranks, int64(len(p.a.texts.list))-1)
+	case slotGroupRank:
+		p.checkValues("group rank", c, ranks, maxRanks)
+	case slotGroupSize:
+		p.checkValues("group size", c, ranks, maxRanks)
 	}
 	return c
 }
@@ -202,18 +214,20 @@ func (p *shapeParser) checkRun(at int, c column, r run, last int) {
 	}
 }
 
-// checkTexts checks that the values of a column are numbers of texts. Those of a
-// run are if its ends are, as it does not overflow.
-func (p *shapeParser) checkTexts(c column, ranks spans) {
-	n := int64(len(p.a.texts.list))
+// checkValues checks that the values of a column are from 0 to most. Those of a run
+// are if its ends are, as it does not overflow.
+func (p *shapeParser) checkValues(field string, c column, ranks spans, most int64) {
+	if p.Err() != nil {
+		return
+	}
 	for i, r := range c {
 		end := ranks.len()
 		if i+1 < len(c) {
 			end = int(c[i+1].position)
 		}
 		last := r.at(ranks.at(end - 1))
-		if min(r.first, last) < 0 || max(r.first, last) >= n {
-			p.Corrupt(p.Offset(), "value", "text %d or %d of %d", r.first, last, n)
+		if min(r.first, last) < 0 || max(r.first, last) > most {
+			p.Corrupt(p.Offset(), "value", "%s %d or %d, not from 0 to %d", field, r.first, last, most)
 			return
 		}
 	}

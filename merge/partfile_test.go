@@ -73,9 +73,9 @@ func TestRefuseShape(t *testing.T) {
 		{"RankBeyondRun", func(f *forgedFile) { f.ranks = "\x02\x0c\x00" }, ErrCorrupt, "ranks at offset 0: corrupt input: 3 in a run of 3"},
 		{"RanksTooMany", func(f *forgedFile) { f.size, f.ranks = uvarint(maxRanks), "\x02\x00"+uvarint(maxPartRanks) }, ErrLimit, "ranks at offset 0: input exceeds limit: more than 16777216"},
 		{"TerminalsTooMany", func(f *forgedFile) { f.forms = huge }, ErrCorrupt, "terminals at offset 5"},
-		{"NoSuchFunction", func(f *forgedFile) { f.forms = "\x03\x03\x02\x01\x02" }, ErrCorrupt, "function at offset 6: corrupt input: 3 of 3"},
-		{"LengthTooLarge", func(f *forgedFile) { f.forms = "\x03" + "\x00" + "\x02" + "\x01" + huge }, ErrCorrupt, "length at offset 9"},
-		{"ColumnsTooMany", func(f *forgedFile) { f.forms, f.columns, f.grammar = "\x01\x02", "", "" }, ErrCorrupt, "columns at offset 7: corrupt input: 1 in 0 bytes"},
+		{"NoSuchFunction", func(f *forgedFile) { f.forms = "\x03\x06\x04\x02\x02" }, ErrCorrupt, "function at offset 6: corrupt input: 3 of 3"},
+		{"LengthTooLarge", func(f *forgedFile) { f.forms = "\x03" + "\x00" + "\x04" + "\x02" + huge }, ErrCorrupt, "length at offset 9"},
+		{"ColumnsTooMany", func(f *forgedFile) { f.forms, f.columns, f.grammar = "\x01\x04", "", "" }, ErrCorrupt, "columns at offset 7: corrupt input: 1 in 0 bytes"},
 		{"RunsTooMany", func(f *forgedFile) { f.columns = huge }, ErrCorrupt, "runs at offset 10"},
 		{"RunTooLong", func(f *forgedFile) { f.columns = "\x01\x02\x02\x00" + f.columns[3:] }, ErrCorrupt, "length at offset 11: corrupt input: 3 of 2 ranks"},
 		{"RunsForNoRanks", func(f *forgedFile) { f.columns = "\x01\x01\x02\x02\x00" + f.columns[3:] }, ErrCorrupt, "length at offset 14: corrupt input: 0 of 0 ranks"},
@@ -84,12 +84,14 @@ func TestRefuseShape(t *testing.T) {
 		{"LineContinues", func(f *forgedFile) { f.columns = "\x01\x00\x02\x04" + f.columns[3:] }, ErrCorrupt, "value at offset 13: corrupt input: continues the run before it"},
 		{"LineOverflows", func(f *forgedFile) { f.columns = "\x00\x02" + uvarint(1<<64-2) + f.columns[3:] }, ErrCorrupt, "2 steps of 9223372036854775807 overflow"},
 		{"LineOverflowsBelow", func(f *forgedFile) { f.columns = "\x00\x01" + uvarint(1<<64-1) + f.columns[3:] }, ErrCorrupt, "2 steps of -9223372036854775808 overflow"},
-		{"NoSuchText", func(f *forgedFile) { f.columns = "\x00\x02\x02" + "\x01\x00\x00\x06" + "\x01\x00\x02\x01" }, ErrCorrupt, "text 3 or 3 of 2"},
-		{"NoSuchTextBelow", func(f *forgedFile) { f.columns = "\x00\x02\x02" + "\x00\x00\x01" + "\x01\x00\x02\x01" }, ErrCorrupt, "text 0 or -2 of 2"},
+		{"NoSuchText", func(f *forgedFile) { f.columns = "\x00\x02\x02" + "\x01\x00\x00\x06" + "\x01\x00\x02\x01" }, ErrCorrupt, "text 3 or 3, not from 0 to 1"},
+		{"NoSuchTextBelow", func(f *forgedFile) { f.columns = "\x00\x02\x02" + "\x00\x00\x01" + "\x01\x00\x02\x01" }, ErrCorrupt, "text 0 or -2, not from 0 to 1"},
 		{"NoSuchTextWithin", func(f *forgedFile) {
 			f.size, f.ranks = "\x05", long
 			f.columns = "\x00\x02\x02" + "\x00\x00" + "\x06" + "\x00\x02\x01"
-		}, ErrCorrupt, "text 0 or 12 of 2"},
+		}, ErrCorrupt, "text 0 or 12, not from 0 to 1"},
+		{"GroupRankBelow", func(f *forgedFile) { f.group("\x00\x01\x00", "\x00\x06\x00") }, ErrCorrupt, "group rank -1 or -1, not from 0 to 2147483647"},
+		{"GroupSizeTooLarge", func(f *forgedFile) { f.group("\x00\x00\x00", "\x00\x00"+uvarint(1<<31)) }, ErrCorrupt, "group size 0 or 2147483648, not from 0 to 2147483647"},
 		{"GrammarBroken", func(f *forgedFile) { f.grammar = "\x7f" }, ErrCorrupt, "rules at offset 21"},
 		{"GrammarEmpty", func(f *forgedFile) { f.forms, f.columns, f.grammar = "\x00", "", encoded() }, ErrCorrupt, "grammar at offset 6: corrupt input: 0 terminals of 0 signatures"},
 		{"TerminalUnused", func(f *forgedFile) { f.grammar = encoded(0, 1) }, ErrCorrupt, "grammar at offset 21: corrupt input: 2 terminals of 3 signatures"},
@@ -136,7 +138,7 @@ func TestPartFileOrder(t *testing.T) {
 	f := newForgedFile()
 	want := contents(t, forge(t, f.sections()...))
 	f.functions = functionsOf(send, lines, barrier)
-	f.forms = "\x03" + "\x02" + "\x00" + "\x01\x02"
+	f.forms = "\x03" + "\x04" + "\x00" + "\x02\x02"
 	f.texts = "\x02" + "\x01b" + "\x01a"
 	f.columns = "\x00\x02\x02" + "\x01\x00\x02\x01" + "\x01\x00\x00\x02"
 	a, err := ReadPart(container(t, forge(t, f.sections()...)))
@@ -165,7 +167,7 @@ func TestMergeErrors(t *testing.T) {
 	}
 	a = new(Accumulator)
 	a.Add(oneCall(2, f))
-	if err := a.Add(Part{2, new(cst.Table), new(sequitur.Grammar)}); err != nil || a.Ranks() != 1 {
+	if err := a.Add(Part{Rank: 2, Table: new(cst.Table), Grammar: new(sequitur.Grammar)}); err != nil || a.Ranks() != 1 {
 		t.Errorf("an empty part of a rank that has one: %v", err)
 	}
 }

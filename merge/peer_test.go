@@ -38,7 +38,7 @@ func TestHighestPeer(t *testing.T) {
 			} else {
 				b.Append(sequitur.Symbol(table.Intern(table.Declare(graph), cst.Array(values...))))
 			}
-			if err := a.Add(Part{r, table, b.Finish()}); err != nil {
+			if err := a.Add(Part{Rank: r, Table: table, Grammar: b.Finish()}); err != nil {
 				t.Fatal(err)
 			}
 		}

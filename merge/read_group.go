@@ -223,13 +223,40 @@ func (p *signatureParser) slot(n int) slotReader {
 		}
 	}
 	p.checkColumns(at, r.values[writtenColumn], false)
-	for range counts[writtenExpr] {
+	p.checkGroups(at, r.values[writtenGroup])
+	r.groups = p.expressions(counts[writtenGroup])
+	r.others = p.expressions(counts[writtenExpr])
+	return r
+}
+
+// checkGroups checks that the numbers are those of columns with others after them,
+// over the same ranks.
+func (p *signatureParser) checkGroups(at int, n numbers) {
+	p.checkColumns(at, n, false)
+	_, constant := constantOf(n)
+	for _, v := range n.All() {
+		if p.Err() != nil {
+			return
+		}
+		if k := int(v) + 1; k >= len(p.columns) || p.columns[k].matrix || p.columns[k].domain != p.columns[v].domain {
+			p.Corrupt(at, "group", "column %d of %d has no sizes after it", v, len(p.columns))
+		}
+		if constant {
+			return
+		}
+	}
+}
+
+// expressions reads n expressions.
+func (p *signatureParser) expressions(n int) []rankenc.Expr {
+	var list []rankenc.Expr
+	for range n {
 		if p.Err() != nil {
 			break
 		}
-		r.others = append(r.others, rankenc.DecodeExpr(&p.Decoder))
+		list = append(list, rankenc.DecodeExpr(&p.Decoder))
 	}
-	return r
+	return list
 }
 
 // constantOf returns the value of all numbers, if it is one.

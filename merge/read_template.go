@@ -27,7 +27,7 @@ type signatureTemplate struct {
 type slotTemplate struct {
 	written int64
 	value   int64         // the constant, what is added to the rank, or the number of a column
-	expr    *rankenc.Expr // of writtenExpr
+	expr    *rankenc.Expr // of writtenExpr and writtenGroup
 }
 
 // A matrixTemplate says which matrix has the slots of an array, if there are any.
@@ -80,8 +80,11 @@ func (r *slotReader) template(i int) slotTemplate {
 	}
 	if s.written == writtenExpr {
 		s.expr = &r.others[k]
-	} else {
-		s.value = r.values[s.written].At(k)
+		return s
+	}
+	s.value = r.values[s.written].At(k)
+	if s.written == writtenGroup {
+		s.expr = &r.groups[k]
 	}
 	return s
 }
@@ -147,13 +150,28 @@ func (r *rankReader) readSlots(s *signatureTemplate) error {
 			v += int64(r.rank)
 		case writtenColumn:
 			var err error
-			if v, err = r.trace.columnValue(int(x.value), r.shape.number, r.position, r.rank); err != nil {
+			if v, err = r.column(x.value); err != nil {
 				return err
 			}
+		case writtenGroup:
+			of, err := r.column(x.value)
+			if err != nil {
+				return err
+			}
+			size, err := r.column(x.value + 1)
+			if err != nil {
+				return err
+			}
+			v = x.expr.Eval(of, size)
 		case writtenExpr:
 			v = x.expr.Eval(int64(r.rank), int64(r.trace.run.Ranks))
 		}
 		r.slots = append(r.slots, v)
 	}
 	return nil
+}
+
+// column returns the value of a stored column.
+func (r *rankReader) column(n int64) (int64, error) {
+	return r.trace.columnValue(int(n), r.shape.number, r.position, r.rank)
 }

@@ -158,7 +158,7 @@ func TestFunctionsOfOneName(t *testing.T) {
 			f := cst.Function{Name: "f", Params: []cst.Param{{Name: fmt.Sprint("p", (i+rank)%3), Type: cst.Type{Kind: cst.KindInt}}}}
 			g.Append(sequitur.Symbol(table.Intern(table.Declare(f), cst.Int(1))))
 		}
-		parts = append(parts, Part{rank, &table, g.Finish()})
+		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: g.Finish()})
 	}
 	trace := open(t, write(t, Run{Ranks: 6}, parts))
 	checkCalls(t, trace, parts)

@@ -33,7 +33,12 @@ func (f *formNumbers) hash(x form) uint64 {
 		f.seed = maphash.MakeSeed()
 		f.base = maphash.Comparable(f.seed, -1) % prime
 	}
-	h := maphash.Comparable(f.seed, [2]uint64{uint64(x.function), x.streams})
+	type head struct {
+		function int
+		grouped  bool
+		streams  uint64
+	}
+	h := maphash.Comparable(f.seed, head{x.function, x.grouped, x.streams})
 	for _, n := range x.lengths {
 		h = maphash.Comparable(f.seed, [2]uint64{h, uint64(n)})
 	}

@@ -13,13 +13,19 @@ import (
 type slot uint8
 
 const (
-	slotNumber slot = iota
-	slotRank        // of a process: what an expression of the caller's rank may be
-	slotText        // the number of a string or of bytes in a list of texts
-	slotFloat       // the bits of one
+	slotNumber    slot = iota
+	slotRank           // of a process: what an expression of the caller's rank may be
+	slotText           // the number of a string or of bytes in a list of texts
+	slotFloat          // the bits of one
+	slotGroupRank      // of the process in the group that the call names
+	slotGroupSize      // of that group
 
 	slotElement slot = 1 << 7 // flag: in an array
 )
+
+// groupSlots is the number of slots that a form with a group has besides those of
+// the arguments.
+const groupSlots = 2
 
 // A form is what the signatures that ranks have for one terminal must share for
 // the ranks to be of one shape: all but the values in the slots.
@@ -27,12 +33,13 @@ type form struct {
 	function int   // in the functions of an Accumulator
 	lengths  []int // of all arrays, in the order in which they begin
 	slots    int
+	grouped  bool   // the last two slots are the rank in a group, and its size
 	streams  uint64 // bit k: slot k has the number of a stream
 }
 
 // equal reports whether f and g are the same form.
 func (f form) equal(g form) bool {
-	return f.function == g.function && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
+	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
 }
 
 // flatten appends the slots of v to slots and the lengths of its arrays to

@@ -12,8 +12,9 @@ import (
 
 // An spmd is a program that every rank runs.
 type spmd struct {
-	ranks int
-	body  []statement
+	ranks  int
+	body   []statement
+	groups map[GroupHandle]func(rank int) Group
 }
 
 // A statement is a call, a loop or a branch on the rank.
@@ -52,7 +53,14 @@ func (p spmd) part(rank int) Part {
 		}
 	}
 	run(p.body)
-	return Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
+	part := Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
+	for h, of := range p.groups {
+		if part.Groups == nil {
+			part.Groups = make(map[GroupHandle]Group)
+		}
+		part.Groups[h] = of(rank)
+	}
+	return part
 }
 
 func (p spmd) parts() []Part {
@@ -68,8 +76,33 @@ func (p spmd) parts() []Part {
 var genProgram = rapid.Custom(func(t *rapid.T) spmd {
 	p := spmd{ranks: rapid.IntRange(1, 24).Draw(t, "ranks")}
 	p.body = drawBody(t, p.ranks, 3)
+	if rapid.Bool().Draw(t, "groups") {
+		p.groups = make(map[GroupHandle]func(int) Group)
+		for h := range int64(4) {
+			p.groups[GroupHandle{"comm", h}] = drawGroup(t, p.ranks)
+		}
+	}
 	return p
 })
+
+// drawGroup draws what ranks are in groups of which each rank is in one.
+func drawGroup(t *rapid.T, ranks int) func(rank int) Group {
+	number := drawNumber(t, ranks)
+	colors := rapid.Uint64Range(1, 4).Draw(t, "colors")
+	color := func(rank int) uint64 { return uint64(number(rank, 0)) % colors }
+	backwards := rapid.Bool().Draw(t, "backwards")
+	return func(rank int) Group {
+		var g Group
+		for r := range ranks {
+			if color(r) == color(rank) {
+				if g.Size++; (r < rank) != backwards && r != rank {
+					g.Rank++
+				}
+			}
+		}
+		return g
+	}
+}
 
 func drawBody(t *rapid.T, ranks, depth int) []statement {
 	var body []statement
@@ -162,6 +195,9 @@ func valueOf(t cst.Type, v int64) cst.Value {
 	case cst.KindTag:
 		return cst.Tag(v)
 	case cst.KindHandle:
+		if v > -1<<20 && v < 1<<20 {
+			v %= 6 // of which there are groups
+		}
 		return cst.Handle(v)
 	case cst.KindFloat:
 		return cst.Float(floatOf(v))

@@ -13,7 +13,7 @@ import (
 type signature struct {
 	form
 	uses  []use // in ascending order of the shapes
-	slots [][]rankenc.Expr
+	slots [][]formula
 }
 
 // A use is a terminal of a shape.
@@ -80,9 +80,12 @@ func (u *unifier) add(number int) {
 		if u.join(use{number, t}, f, columns) {
 			continue
 		}
-		x := &signature{form: f, uses: []use{{number, t}}, slots: make([][]rankenc.Expr, f.slots)}
+		x := &signature{form: f, uses: []use{{number, t}}, slots: make([][]formula, f.slots)}
 		for k, kind := range f.layout(u.functions) {
 			x.slots[k] = u.fit(s, columns[k], kind)
+			if f.grouped && f.streams>>k&1 == 0 {
+				x.slots[k] = append(x.slots[k], fitGroup(s, columns, k, kind, len(x.slots[k]) > 0)...)
+			}
 		}
 		u.signatures = append(u.signatures, x)
 	}
@@ -144,12 +147,27 @@ func (f form) layout(functions []cst.Function) []slot {
 	for _, p := range functions[f.function].Params {
 		kinds = layout(kinds, p.Type, &lengths)
 	}
+	if f.grouped {
+		kinds = append(kinds, slotGroupRank, slotGroupSize)
+	}
 	return kinds
 }
 
-// fit returns expressions that each yield the values of a column of s: none, or
-// one, or two if there is one value that may be constant or go with the rank.
-func (u *unifier) fit(s *shape, c column, kind slot) []rankenc.Expr {
+// fit returns expressions of the rank in the run that each yield the values of a
+// column of s: none, or one, or two if there is one value that may be constant or
+// go with the rank.
+func (u *unifier) fit(s *shape, c column, kind slot) []formula {
+	if kind == slotGroupRank || kind == slotGroupSize {
+		return nil // what they are depends on who uses them
+	}
+	var fitted []formula
+	for _, e := range u.expressions(s, c, kind) {
+		fitted = append(fitted, formula{e, false})
+	}
+	return fitted
+}
+
+func (u *unifier) expressions(s *shape, c column, kind slot) []rankenc.Expr {
 	if len(c) == 1 {
 		first, shift := rankenc.Constant(c[0].first), rankenc.Shift(c[0].first-int64(c[0].rank))
 		switch {
@@ -222,7 +240,7 @@ func (u *unifier) matches(x *signature, columns []column, s *shape) (irregular i
 			irregular++
 			continue
 		}
-		if !slices.ContainsFunc(x.slots[k], func(e rankenc.Expr) bool { return c.satisfies(e, s.ranks, u.size) }) {
+		if !slices.ContainsFunc(x.slots[k], func(e formula) bool { return e.yields(c, columns, s.ranks, u.size) }) {
 			return 0, false
 		}
 	}
@@ -232,7 +250,7 @@ func (u *unifier) matches(x *signature, columns []column, s *shape) (irregular i
 // narrow removes the expressions of x that do not yield the values of columns.
 func (u *unifier) narrow(x *signature, columns []column, s *shape) {
 	for k, c := range columns {
-		x.slots[k] = slices.DeleteFunc(x.slots[k], func(e rankenc.Expr) bool { return !c.satisfies(e, s.ranks, u.size) })
+		x.slots[k] = slices.DeleteFunc(x.slots[k], func(e formula) bool { return !e.yields(c, columns, s.ranks, u.size) })
 	}
 }
 

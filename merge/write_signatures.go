@@ -13,6 +13,7 @@ const (
 	writtenConstant int64 = iota
 	writtenShift
 	writtenColumn // the number of a column
+	writtenGroup  // an expression of the rank in a group; the number of the column with that
 	writtenExpr   // another expression
 )
 
@@ -29,6 +30,7 @@ type signatureWriter struct {
 	domainNumbers map[string]int
 	columns       []storedColumn
 	columnNumbers map[string]int64
+	groups        map[*signature]*storedGroup
 	matrices      map[int][]rankenc.Matrix // of each domain
 
 	streams        *streams // nil if there are none
@@ -53,6 +55,7 @@ func (w *signatureWriter) append(dst []byte, signatures []*signature) []byte {
 		numbers[i] = int64(s.function)
 		groups[s.function] = append(groups[s.function], s)
 	}
+	w.groupSignatures(signatures)
 	var body []byte
 	for f, group := range groups {
 		if len(group) > 0 {
@@ -160,6 +163,7 @@ func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []in
 		written = make([]int64, len(group))
 		values  [writtenExpr][]int64
 		others  []byte
+		grouped []byte
 	)
 	for i, s := range group {
 		slot := begins[i] + offset
@@ -170,6 +174,10 @@ func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []in
 		case !ok:
 			written[i] = writtenColumn
 			values[writtenColumn] = append(values[writtenColumn], w.column(s, slot, kind))
+		case e.grouped:
+			written[i] = writtenGroup
+			values[writtenGroup] = append(values[writtenGroup], w.groupColumn(s))
+			grouped, _ = e.AppendBinary(grouped)
 		case isConstant:
 			written[i] = writtenConstant
 			values[writtenConstant] = append(values[writtenConstant], constant)
@@ -187,24 +195,22 @@ func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []in
 			dst = appendNumbers(dst, v)
 		}
 	}
-	return append(dst, others...)
+	return append(append(dst, grouped...), others...)
 }
 
 // expr returns the expression of a slot, and whether it has one.
-func (w *signatureWriter) expr(s *signature, slot int) (rankenc.Expr, bool) {
+func (w *signatureWriter) expr(s *signature, slot int) (formula, bool) {
 	if len(s.slots[slot]) == 0 {
-		return rankenc.Expr{}, false
+		return formula{}, false
 	}
-	return s.slots[slot][0], true
+	e := s.slots[slot][0]
+	return e, !e.grouped || w.groups[s].smaller()
 }
 
 // column returns the number of the column of a slot.
 func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
-	d := w.domain(s)
-	values := w.values(s, slot, w.domains[d])
-	c := rankenc.NewColumn(w.domains[d].columns(), values, rankenc.Options{Ranks: kind == slotRank})
-	enc, _ := c.AppendBinary(nil)
-	key := string(wire.AppendUvarint(enc[:len(enc):len(enc)], uint64(d)))
+	d, enc := w.encodeColumn(s, slot, kind)
+	key := columnKey(d, enc)
 	n, ok := w.columnNumbers[key]
 	if !ok {
 		n = int64(len(w.columns))
@@ -212,6 +218,21 @@ func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
 		w.columnNumbers[key] = n
 	}
 	return n
+}
+
+// encodeColumn returns the encoding of the column of a slot, and the number of its
+// domain.
+func (w *signatureWriter) encodeColumn(s *signature, slot int, kind slot) (domain int, enc []byte) {
+	d := w.domain(s)
+	values := w.values(s, slot, w.domains[d])
+	c := rankenc.NewColumn(w.domains[d].columns(), values, rankenc.Options{Ranks: kind == slotRank})
+	enc, _ = c.AppendBinary(nil)
+	return d, enc
+}
+
+// columnKey returns what tells a column from others.
+func columnKey(domain int, enc []byte) string {
+	return string(wire.AppendUvarint(enc[:len(enc):len(enc)], uint64(domain)))
 }
 
 // matrix returns the number of the matrix of n slots from one on.

@@ -79,6 +79,48 @@ func fitValues(ranks, values []int64, size int64, o Options) (Expr, bool) {
 	if !ok {
 		return Expr{}, false
 	}
+	return s.fit(o, s.matches)
+}
+
+// FitGroups is [Fit] for values that refer to different groups: values[i] is that
+// of a process with rank ranks[i] in a group of sizes[i] processes. It looks for
+// expressions where the group is largest, and takes one that holds in all. The
+// slices must be of one length, or it panics.
+func FitGroups(ranks, sizes, values []int64, o Options) (Expr, bool) {
+	if len(ranks) != len(values) || len(sizes) != len(values) {
+		panic("rankenc: not as many values as ranks, or sizes of groups")
+	}
+	if len(values) == 0 {
+		return Expr{}, true
+	}
+	size := slices.Max(sizes)
+	var of, at []int64
+	for i, n := range sizes {
+		if n == size {
+			of, at = append(of, ranks[i]), append(at, values[i])
+		}
+	}
+	s, ok := newSample(of, at, size)
+	if !ok {
+		return Expr{}, false
+	}
+	s.negative = min(s.negative, slices.Min(values))
+	return s.fit(o, func(e Expr) bool {
+		if !s.matches(e) {
+			return false
+		}
+		for i, r := range ranks {
+			if e.Eval(r, sizes[i]) != values[i] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// fit returns the expression of fewest bytes among those that s suggests and
+// matches accepts.
+func (s *sample) fit(o Options, matches func(Expr) bool) (Expr, bool) {
 	var (
 		best  Expr
 		least = math.MaxInt
@@ -91,7 +133,7 @@ func fitValues(ranks, values []int64, size int64, o Options) (Expr, bool) {
 		}
 		f.fit(s, func(p params) {
 			e := Expr{uint8(number), p}
-			if n := len(e.append(buf[:0])); n < least && s.matches(e) {
+			if n := len(e.append(buf[:0])); n < least && matches(e) {
 				best, least = e, n
 			}
 		})

@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"maps"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -11,6 +13,7 @@ import (
 type Recorder struct {
 	table   cst.Table
 	grammar sequitur.Builder
+	groups  map[merge.GroupHandle]merge.Group
 }
 
 // Declare returns the number of a function for use with [Recorder.Call]. Equal
@@ -27,6 +30,17 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 	r.grammar.Append(sequitur.Symbol(r.table.Intern(fn, args...)))
 }
 
+// SetGroup says what the process is in the group, such as a communicator, that
+// handles of a class and a value among the arguments stand for, in all calls. Ranks
+// in calls that name the group are ranks in it, and a trace of many processes is
+// smaller if that is known.
+func (r *Recorder) SetGroup(class string, handle int64, g merge.Group) {
+	if r.groups == nil {
+		r.groups = make(map[merge.GroupHandle]merge.Group)
+	}
+	r.groups[merge.GroupHandle{Class: class, Value: handle}] = g
+}
+
 // Len returns the number of calls recorded.
 func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 
@@ -35,13 +49,13 @@ func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 // It takes time and memory in proportion to what is held, not to the calls.
 func (r *Recorder) Snapshot(rank int) merge.Part {
 	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
-	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot()}
+	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot(), Groups: maps.Clone(r.groups)}
 }
 
 // Finish returns the part of the given rank and leaves r empty, without
-// functions too. Recording more does not change the part.
+// functions and groups too. Recording more does not change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
-	table := r.table
-	r.table = cst.Table{}
-	return merge.Part{Rank: rank, Table: &table, Grammar: r.grammar.Finish()}
+	table, groups := r.table, r.groups
+	r.table, r.groups = cst.Table{}, nil
+	return merge.Part{Rank: rank, Table: &table, Grammar: r.grammar.Finish(), Groups: groups}
 }

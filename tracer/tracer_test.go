@@ -143,3 +143,20 @@ func TestSteadyLoop(t *testing.T) {
 		t.Errorf("%d symbols, %d signatures:\n%v", n, p.Table.Len(), p.Grammar)
 	}
 }
+
+// TestSetGroup checks that parts have the groups that were set before, and that
+// an empty Recorder has none.
+func TestSetGroup(t *testing.T) {
+	var r Recorder
+	r.SetGroup("comm", 5, merge.Group{Rank: 1, Size: 2})
+	first := r.Snapshot(0)
+	r.SetGroup("comm", 5, merge.Group{Rank: 0, Size: 3})
+	second := r.Finish(0)
+	h := merge.GroupHandle{Class: "comm", Value: 5}
+	if a, b := first.Groups[h], second.Groups[h]; a != (merge.Group{Rank: 1, Size: 2}) || b != (merge.Group{Rank: 0, Size: 3}) {
+		t.Errorf("groups %v and %v", a, b)
+	}
+	if g := r.Finish(0).Groups; len(g) != 0 {
+		t.Errorf("an empty Recorder has groups %v", g)
+	}
+}

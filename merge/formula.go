@@ -1,0 +1,79 @@
+package merge
+
+import "github.com/reprise-trace/reprise/rankenc"
+
+// A formula yields the values of a slot: an expression of the rank in the run or,
+// if it is grouped, of the rank in the group that the call names.
+type formula struct {
+	rankenc.Expr
+	grouped bool
+}
+
+// String returns e as text, such as (rank+1) mod N in group.
+func (e formula) String() string { return e.Expr.String() + e.of() }
+
+// Form returns the form of e, such as (rank+c) mod N in group.
+func (e formula) Form() string { return e.Expr.Form() + e.of() }
+
+func (e formula) of() string {
+	if e.grouped {
+		return " in group"
+	}
+	return ""
+}
+
+// yields reports whether the values of a column, which is one of those of a
+// signature, are those of e.
+func (e formula) yields(c column, columns []column, ranks spans, size int64) bool {
+	if !e.grouped {
+		return c.satisfies(e.Expr, ranks, size)
+	}
+	g, same := groupOf(columns), true
+	v := values{column: c}
+	ranks.each(func(position, rank int) {
+		same = same && e.Eval(g.at(position, rank)) == v.at(position, rank)
+	})
+	return same
+}
+
+// A groupReader reads the ranks that processes have in a group, and its size, at
+// ascending positions.
+type groupReader struct{ ranks, sizes values }
+
+// groupOf returns a reader of the group of a signature that has one.
+func groupOf(columns []column) groupReader {
+	n := len(columns)
+	return groupReader{values{column: columns[n-2]}, values{column: columns[n-1]}}
+}
+
+func (g *groupReader) at(position, rank int) (of, size int64) {
+	return g.ranks.at(position, rank), g.sizes.at(position, rank)
+}
+
+// fitGroup returns an expression of the rank in the group that a signature with
+// these columns names that yields the values in slot k, if there is one, and other
+// expressions do not make it needless.
+func fitGroup(s *shape, columns []column, k int, kind slot, others bool) []formula {
+	single := s.ranks.len() == 1
+	if kind != slotRank && kind != slotNumber || others && !single {
+		return nil // what holds for several ranks in the run is preferred
+	}
+	var ranks, sizes []int64
+	g := groupOf(columns)
+	s.ranks.each(func(position, rank int) {
+		r, n := g.at(position, rank)
+		ranks, sizes = append(ranks, r), append(sizes, n)
+	})
+	values := columns[k].appendValues(nil, s.ranks)
+	if single {
+		if kind != slotRank || values[0] < 0 {
+			return nil
+		}
+		return []formula{{rankenc.Shift(values[0] - ranks[0]), true}}
+	}
+	e, ok := rankenc.FitGroups(ranks, sizes, values, rankenc.Options{Ranks: kind == slotRank})
+	if !ok {
+		return nil
+	}
+	return []formula{{e, true}}
+}

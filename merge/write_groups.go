@@ -1,0 +1,80 @@
+package merge
+
+// A storedGroup is what processes are in a group, as signatures have it whose
+// arguments are expressions of the rank in that group: a column with the ranks,
+// and one with the sizes. It is stored if that takes fewer bytes than the columns
+// do that the arguments would be without it.
+type storedGroup struct {
+	domain       int
+	ranks, sizes []byte
+	columns      map[string]bool // that it replaces
+	saved        int             // the bytes of these, less those of the expressions
+	number       int64           // of the column of ranks, if it is written; the sizes follow
+	written      bool
+}
+
+// columnBytes is about what a column takes besides its own bytes.
+const columnBytes = 2
+
+func (g *storedGroup) smaller() bool {
+	return g.saved >= len(g.ranks)+len(g.sizes)+2*columnBytes
+}
+
+// groupSignatures finds the groups of the signatures that could use them.
+func (w *signatureWriter) groupSignatures(signatures []*signature) {
+	stored := make(map[string]*storedGroup)
+	w.groups = make(map[*signature]*storedGroup)
+	for _, s := range signatures {
+		if !s.grouped {
+			continue
+		}
+		kinds := s.layout(w.functions)
+		for k, e := range s.slots {
+			if len(e) == 0 || !e[0].grouped {
+				continue
+			}
+			g := w.groups[s]
+			if g == nil {
+				g = w.group(s, stored)
+				w.groups[s] = g
+			}
+			_, enc := w.encodeColumn(s, k, kinds[k])
+			g.replaces(enc, e[0])
+		}
+	}
+}
+
+// group returns the group of a signature, which is one of those stored or a new
+// one.
+func (w *signatureWriter) group(s *signature, stored map[string]*storedGroup) *storedGroup {
+	n := len(s.slots)
+	domain, ranks := w.encodeColumn(s, n-2, slotNumber)
+	_, sizes := w.encodeColumn(s, n-1, slotNumber)
+	key := columnKey(domain, ranks) + columnKey(domain, sizes)
+	g := stored[key]
+	if g == nil {
+		g = &storedGroup{domain: domain, ranks: ranks, sizes: sizes, columns: make(map[string]bool)}
+		stored[key] = g
+	}
+	return g
+}
+
+// replaces takes note that an expression stands for a column.
+func (g *storedGroup) replaces(enc []byte, e formula) {
+	expr, _ := e.AppendBinary(nil)
+	if g.saved -= len(expr); !g.columns[string(enc)] {
+		g.columns[string(enc)] = true
+		g.saved += len(enc) + columnBytes
+	}
+}
+
+// groupColumn returns the number of the column with the ranks in the group of a
+// signature.
+func (w *signatureWriter) groupColumn(s *signature) int64 {
+	g := w.groups[s]
+	if !g.written {
+		g.number, g.written = int64(len(w.columns)), true
+		w.columns = append(w.columns, storedColumn{g.domain, false, g.ranks}, storedColumn{g.domain, false, g.sizes})
+	}
+	return g.number
+}
