@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -258,7 +259,11 @@ func inOrderOfUse(g *sequitur.Grammar, n int) (*sequitur.Grammar, []uint32) {
 // Merge adds what b holds to a. None of the ranks of b may be in a. Merge takes
 // over the memory of b, which is empty afterwards; if it fails, neither is of
 // further use.
-func (a *Accumulator) Merge(b *Accumulator) error {
+func (a *Accumulator) Merge(b *Accumulator) error { return a.merge(context.Background(), b) }
+
+// merge is Merge, but fails with the cause if ctx is done before all shapes are
+// merged.
+func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.settle()
 	b.settle()
 	ranks, ok := a.ranks.union(b.ranks)
@@ -278,6 +283,9 @@ func (a *Accumulator) Merge(b *Accumulator) error {
 		numbers[i] = a.texts.number(s)
 	}
 	for key, s := range b.shapes {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		s.renumber(b.functions.Functions(), functions, numbers)
 		if t := a.shapes[key]; t != nil {
 			s = t.merge(s)

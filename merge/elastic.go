@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -258,19 +259,22 @@ const (
 // stretchSmaller returns shapes, factored, with streams for arguments as long as
 // each makes the trace smaller, as encodedSize says: by an eighth at least, as
 // the calls of a rank with streams have to be expanded when it is read.
-func stretchSmaller(shapes []*shape, functions []cst.Function, encodedSize func([]*shape, *streams) int) ([]*shape, *streams) {
+func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encodedSize func([]*shape, *streams) int) ([]*shape, *streams) {
 	var (
-		best   = factor(shapes, func(s []*shape) int { return encodedSize(s, nil) })
+		best   = factor(ctx, shapes, func(s []*shape) int { return encodedSize(s, nil) })
 		least  = -1
 		chosen *streams
 		taken  []elastic
 	)
 	for _, e := range elasticCandidates(shapes, functions) {
+		if ctx.Err() != nil {
+			break
+		}
 		if least < 0 {
 			least = encodedSize(best, nil)
 		}
 		stretched, x := stretch(shapes, append(slices.Clone(taken), e))
-		stretched = factor(stretched, func(s []*shape) int { return encodedSize(s, x) })
+		stretched = factor(ctx, stretched, func(s []*shape) int { return encodedSize(s, x) })
 		if n := encodedSize(stretched, x); n < least-least/8 {
 			best, least, chosen, taken = stretched, n, x, x.arguments
 		}

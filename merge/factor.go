@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 // makes the trace smaller, as encodedSize says: it tells terminals apart in all of
 // them if they are apart in one, so that a signature may stand for several
 // terminals of a rank. The shapes stand in ascending order of their first ranks,
-// before and after.
-func factor(shapes []*shape, encodedSize func([]*shape) int) []*shape {
+// before and after. Fewer are united if ctx is done.
+func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int) []*shape {
 	var (
 		groups = make(map[skeleton][]*shape)
 		order  []skeleton
@@ -28,7 +29,7 @@ func factor(shapes []*shape, encodedSize func([]*shape) int) []*shape {
 	least := -1 // the size of shapes, once it is needed
 	for _, k := range order {
 		group := groups[k]
-		if len(group) == 1 {
+		if len(group) == 1 || ctx.Err() != nil {
 			continue
 		}
 		united, ok := unite(group)

@@ -23,7 +23,8 @@ type TreeOptions struct {
 // neighbour is there, so that at most about Workers + log₂ n accumulators are in
 // memory. Leaf is called by several goroutines at once; it reads a part file, say,
 // or records some ranks. Tree returns the first error, that of a context
-// that is done included, after all calls of leaf have returned. Leaves whose
+// that is done included, after all calls of leaf have returned; it looks at the
+// context before each leaf, and before each shape that it merges. Leaves whose
 // ranks ascend with their numbers are merged fastest. The result is nil only if
 // there is an error.
 func Tree(ctx context.Context, n int, leaf func(ctx context.Context, i int) (*Accumulator, error), o TreeOptions) (*Accumulator, error) {
@@ -45,7 +46,7 @@ func Tree(ctx context.Context, n int, leaf func(ctx context.Context, i int) (*Ac
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return t.root()
+	return t.root(ctx)
 }
 
 // A node of a tree covers 2^level leaves from number·2^level on.
@@ -79,7 +80,7 @@ func (t *tree) work(ctx context.Context) {
 		}
 		if err == nil {
 			t.report()
-			err = t.put(node{0, i}, a)
+			err = t.put(ctx, node{0, i}, a)
 		}
 		if err != nil {
 			t.cancel(err)
@@ -98,7 +99,7 @@ func (t *tree) report() {
 
 // put merges a with its neighbours as long as they wait for it, and leaves it to
 // wait for the first that is not there yet.
-func (t *tree) put(at node, a *Accumulator) error {
+func (t *tree) put(ctx context.Context, at node, a *Accumulator) error {
 	for {
 		neighbour := node{at.level, at.number ^ 1}
 		t.mu.Lock()
@@ -114,7 +115,7 @@ func (t *tree) put(at node, a *Accumulator) error {
 			a, b = b, a
 		}
 		at = node{at.level + 1, at.number >> 1}
-		if err := a.Merge(b); err != nil {
+		if err := a.merge(ctx, b); err != nil {
 			return fmt.Errorf("%w, in leaves %d to %d", err, at.number<<at.level, min(t.n, (at.number+1)<<at.level)-1)
 		}
 	}
@@ -122,14 +123,14 @@ func (t *tree) put(at node, a *Accumulator) error {
 
 // root merges what waits for a neighbour that does not exist: one node of each
 // level at most, of which the higher ones cover lower leaves.
-func (t *tree) root() (*Accumulator, error) {
+func (t *tree) root(ctx context.Context) (*Accumulator, error) {
 	root := new(Accumulator)
 	for level := 63; level >= 0; level-- {
 		for at, a := range t.waiting {
 			if at.level != level {
 				continue
 			}
-			if err := root.Merge(a); err != nil {
+			if err := root.merge(ctx, a); err != nil {
 				return nil, err
 			}
 		}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -53,8 +54,8 @@ const maxMasked = 64
 
 // unify returns the signatures of shapes, each once, where it has the same
 // expressions in all of them. Slots that no expression fits are left to be
-// columns over the ranks of all uses.
-func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
+// columns over the ranks of all uses. There are fewer if ctx is done.
+func unify(ctx context.Context, shapes []*shape, functions []cst.Function, size int) []*signature {
 	u := unifier{size: int64(size), functions: functions, shapes: shapes, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
@@ -62,7 +63,7 @@ func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return shapes[j].ranks.len() - shapes[i].ranks.len() })
 	for _, i := range order {
-		u.add(i)
+		u.add(ctx, i)
 	}
 	for _, s := range u.signatures {
 		slices.SortFunc(s.uses, func(a, b use) int { return a.shape - b.shape })
@@ -71,11 +72,14 @@ func unify(shapes []*shape, functions []cst.Function, size int) []*signature {
 }
 
 // add adds the signatures of a shape.
-func (u *unifier) add(number int) {
+func (u *unifier) add(ctx context.Context, number int) {
 	s := u.shapes[number]
 	begins := s.begins()
 	known := len(u.signatures)
 	for t, f := range s.forms {
+		if ctx.Err() != nil {
+			return
+		}
 		columns := s.columns[begins[t]:begins[t+1]]
 		if u.join(use{number, t}, f, columns) {
 			continue

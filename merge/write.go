@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -36,7 +37,11 @@ func Write(w io.Writer, run Run, parts []Part) error {
 
 // Write writes the trace of all ranks in a to w. More can be added to a
 // afterwards.
-func (a *Accumulator) Write(w io.Writer) error {
+func (a *Accumulator) Write(w io.Writer) error { return a.WriteContext(context.Background(), w) }
+
+// WriteContext is [Accumulator.Write], but returns the cause when ctx is done
+// before anything is written.
+func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	a.renumber()
 	order, err := a.interleaving()
 	if err != nil {
@@ -44,13 +49,16 @@ func (a *Accumulator) Write(w io.Writer) error {
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	shapes, x := stretchSmaller(shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
+	shapes, x := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
 		var n counter
-		newModel(a, shapes, x).sections(a, nil).write(&n) // a counter does not fail
+		newModel(ctx, a, shapes, x).sections(ctx, a, nil).write(&n) // a counter does not fail
 		return int(n)
 	})
-	m := newModel(a, shapes, x)
-	c := m.sections(a, order)
+	m := newModel(ctx, a, shapes, x)
+	c := m.sections(ctx, a, order)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err := m.checkLimits(c); err != nil {
 		return err
 	}
@@ -107,13 +115,16 @@ type sections struct {
 }
 
 // sections returns those of the trace of m, with the calls in an order, if there
-// is one.
-func (m *model) sections(a *Accumulator, order *sequitur.Grammar) sections {
+// is one. They are nothing to be written if ctx is done.
+func (m *model) sections(ctx context.Context, a *Accumulator, order *sequitur.Grammar) sections {
+	if ctx.Err() != nil {
+		return sections{}
+	}
 	c := sections{run: m.appendRun(nil, a, order != nil), grammars: m.appendGrammars()}
 	if len(a.texts.list) > 0 {
 		c.texts = appendTexts(nil, a.texts.list)
 	}
-	c.signatures, c.columns, c.streams = m.appendSignatures()
+	c.signatures, c.columns, c.streams = m.appendSignatures(ctx)
 	if order != nil {
 		c.order, _ = order.AppendBinary(nil)
 	}
@@ -155,12 +166,16 @@ type model struct {
 	streams    *streams         // nil if there are none
 }
 
-func newModel(a *Accumulator, shapes []*shape, x *streams) *model {
+// newModel returns the model of shapes, nil if ctx is done.
+func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) *model {
 	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, streams: x}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}
-	m.signatures = unify(m.shapes, m.functions, m.size)
+	m.signatures = unify(ctx, m.shapes, m.functions, m.size)
+	if ctx.Err() != nil {
+		return nil
+	}
 	of := make([][]sequitur.Symbol, len(m.shapes))
 	for i, s := range m.shapes {
 		of[i] = make([]sequitur.Symbol, len(s.forms))
@@ -219,7 +234,7 @@ func appendTexts(dst []byte, list []string) []byte {
 
 // appendSignatures returns the contents of the signatures section and of those
 // of columns and of streams.
-func (m *model) appendSignatures() (signatures []byte, columns, streams [][]byte) {
+func (m *model) appendSignatures(ctx context.Context) (signatures []byte, columns, streams [][]byte) {
 	w := signatureWriter{
 		size: m.size, functions: m.functions, shapes: m.shapes, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
@@ -228,7 +243,7 @@ func (m *model) appendSignatures() (signatures []byte, columns, streams [][]byte
 	for _, s := range m.shapes {
 		w.begins = append(w.begins, s.begins())
 	}
-	signatures = w.append(nil, m.signatures)
+	signatures = w.append(ctx, nil, m.signatures)
 	data := make([][]byte, len(w.columns))
 	for i, c := range w.columns {
 		data[i] = c.data

@@ -1,5 +1,7 @@
 package merge
 
+import "context"
+
 // A storedGroup is what processes are in a group, as signatures have it whose
 // arguments are expressions of the rank in that group: a column with the ranks,
 // and one with the sizes. It is stored if that takes fewer bytes than the columns
@@ -21,10 +23,13 @@ func (g *storedGroup) smaller() bool {
 }
 
 // groupSignatures finds the groups of the signatures that could use them.
-func (w *signatureWriter) groupSignatures(signatures []*signature) {
+func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*signature) {
 	stored := make(map[string]*storedGroup)
 	w.groups = make(map[*signature]*storedGroup)
 	for _, s := range signatures {
+		if ctx.Err() != nil {
+			return
+		}
 		if !s.grouped {
 			continue
 		}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -47,19 +48,20 @@ type storedColumn struct {
 // matricesTogether is how many matrices of a domain can refer to each other.
 const matricesTogether = 8
 
-// append appends the encoding of signatures, without the contents of columns.
-func (w *signatureWriter) append(dst []byte, signatures []*signature) []byte {
+// append appends the encoding of signatures, without the contents of columns. It
+// is not complete if ctx is done.
+func (w *signatureWriter) append(ctx context.Context, dst []byte, signatures []*signature) []byte {
 	numbers := make([]int64, len(signatures))
 	groups := make([][]*signature, len(w.functions))
 	for i, s := range signatures {
 		numbers[i] = int64(s.function)
 		groups[s.function] = append(groups[s.function], s)
 	}
-	w.groupSignatures(signatures)
+	w.groupSignatures(ctx, signatures)
 	var body []byte
 	for f, group := range groups {
 		if len(group) > 0 {
-			body = w.appendGroup(body, w.functions[f], group)
+			body = w.appendGroup(ctx, body, w.functions[f], group)
 		}
 	}
 	elastic := uint64(0)
@@ -96,7 +98,7 @@ func appendNumbers(dst []byte, numbers []int64) []byte {
 }
 
 // appendGroup appends the signatures of one function.
-func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signature) []byte {
+func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Function, group []*signature) []byte {
 	if hasArrays(f) {
 		var lengths []int64
 		for _, s := range group {
@@ -114,14 +116,17 @@ func (w *signatureWriter) appendGroup(dst []byte, f cst.Function, group []*signa
 		}
 		dst = appendNumbers(dst, masks)
 	}
-	places := w.storeMatrices(f, group)
+	places := w.storeMatrices(ctx, f, group)
+	if ctx.Err() != nil {
+		return dst
+	}
 	for k, p := range f.Params {
 		if p.Type.Kind == cst.KindArray {
 			dst = appendNumbers(dst, places[k].matrices)
 			continue
 		}
 		for offset, kind := range layout(nil, p.Type, nil) {
-			dst = w.appendSlot(dst, group, places[k].begins, offset, kind)
+			dst = w.appendSlot(ctx, dst, group, places[k].begins, offset, kind)
 		}
 	}
 	return dst
@@ -136,9 +141,12 @@ type paramPlace struct {
 // storeMatrices stores the arrays of signatures of f, one signature after the
 // other, so that those of one call are near each other, and returns where the
 // arguments of each parameter are.
-func (w *signatureWriter) storeMatrices(f cst.Function, group []*signature) []paramPlace {
+func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, group []*signature) []paramPlace {
 	places := make([]paramPlace, len(f.Params))
 	for _, s := range group {
+		if ctx.Err() != nil {
+			break
+		}
 		slot, lengths := 0, s.lengths
 		for k, p := range f.Params {
 			n := len(layout(nil, p.Type, &lengths))
@@ -158,7 +166,7 @@ func hasArrays(f cst.Function) bool {
 
 // appendSlot appends what the signatures of one function have in one slot, that
 // many slots after those in begins.
-func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []int, offset int, kind slot) []byte {
+func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, begins []int, offset int, kind slot) []byte {
 	var (
 		written = make([]int64, len(group))
 		values  [writtenExpr][]int64
@@ -166,6 +174,9 @@ func (w *signatureWriter) appendSlot(dst []byte, group []*signature, begins []in
 		grouped []byte
 	)
 	for i, s := range group {
+		if ctx.Err() != nil {
+			return dst
+		}
 		slot := begins[i] + offset
 		e, ok := w.expr(s, slot)
 		constant, isConstant := e.Constant()

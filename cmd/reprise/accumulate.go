@@ -51,7 +51,7 @@ func accumulate(cmd *cobra.Command, run merge.Run, parts []merge.Part) (*merge.A
 }
 
 // encode returns what write writes, or an error as soon as the work is cancelled:
-// write, which cannot be, goes on by itself then.
+// it does not wait until write has noticed that.
 func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "write", -1, "")
 	defer bar.done()
@@ -71,5 +71,5 @@ func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool) ([]byte, e
 	if part {
 		return encode(cmd, a.WritePart)
 	}
-	return encode(cmd, a.Write)
+	return encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
 }
