@@ -3,6 +3,7 @@ package timing
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -63,80 +64,124 @@ func (b *SeriesBuilder[V]) Finish(dst []byte) []byte {
 // A Series is the times of the calls of one rank, as it is encoded. It is
 // immutable, and its methods may be called from several goroutines at once.
 type Series[V Value] struct {
-	codec    *SeriesCodec[V]
-	options  Options
+	SeriesIndex
+	codec   *SeriesCodec[V]
+	options Options
+	block   func(i int) ([]byte, error)
+}
+
+// A SeriesIndex is the beginning of a series: how many calls there are, and where
+// the blocks are. It is immutable.
+type SeriesIndex struct {
 	calls    uint64
 	blockLen uint64
-	data     []byte
-	starts   []int // offsets of the blocks, and of their end
+	starts   []int // offsets of the blocks in the series, and of their end; or only that
 }
 
 // Parse returns the series encoded in data, which must not change. It reads the
 // index only. The error is a [*ParseError].
 func (c *SeriesCodec[V]) Parse(data []byte, o Options) (*Series[V], error) {
-	d := wire.NewDecoder("timing", data)
-	s := &Series[V]{codec: c, options: o, data: data, calls: d.Uvarint("calls")}
-	if s.calls > 0 {
-		s.decodeIndex(&d)
+	x, err := ParseSeriesIndex(data)
+	if err != nil {
+		return nil, err
 	}
-	d.End("blocks")
-	if d.Err() != nil {
-		return nil, d.Err()
+	if x.Size() != len(data) {
+		return nil, &ParseError{Package: "timing", Offset: int64(min(x.Size(), len(data))), Field: "blocks",
+			Err: fmt.Errorf("%w: %d bytes, not %d", ErrCorrupt, len(data), x.Size())}
 	}
-	return s, nil
+	return c.Open(x, func(i int) ([]byte, error) { return data[x.starts[i]:x.starts[i+1]], nil }, o)
 }
 
-func (s *Series[V]) decodeIndex(d *wire.Decoder) {
+// Open returns the series with an index, of which block reads the blocks, each of
+// the length that the index says. The methods of the series return errors of block
+// as they are. The error is a [*ParseError] about the index.
+func (c *SeriesCodec[V]) Open(x SeriesIndex, block func(i int) ([]byte, error), o Options) (*Series[V], error) {
+	if n := uint64(o.maxValues()); x.blockLen > n && x.calls > n {
+		return nil, &ParseError{Package: "timing", Offset: int64(len(wire.AppendUvarint(nil, x.calls))), Field: "block length",
+			Err: fmt.Errorf("%w: %d, and the limit is %d", ErrLimit, x.blockLen, n)}
+	}
+	return &Series[V]{x, c, o, block}, nil
+}
+
+// ParseSeriesIndex reads the index at the beginning of a series. Not all of the
+// blocks need be in data. The error is a [*ParseError].
+func ParseSeriesIndex(data []byte) (SeriesIndex, error) {
+	d := wire.NewDecoder("timing", data)
+	x := SeriesIndex{calls: d.Uvarint("calls")}
+	if x.calls > 0 {
+		x.decode(&d)
+	} else {
+		x.starts = []int{d.Offset()}
+	}
+	return x, d.Err()
+}
+
+func (x *SeriesIndex) decode(d *wire.Decoder) {
 	at := d.Offset()
-	s.blockLen = d.Uvarint("block length")
-	if d.Err() == nil && s.blockLen == 0 {
-		d.Corrupt(at, "block length", "0, of %d calls", s.calls)
-		return
-	}
-	if s.blockLen > uint64(s.options.maxValues()) && s.calls > uint64(s.options.maxValues()) {
-		d.Limit(at, "block length", "%d, and the limit is %d", s.blockLen, s.options.maxValues())
-	}
+	x.blockLen = d.Uvarint("block length")
 	if d.Err() != nil {
 		return
 	}
-	blocks := (s.calls-1)/s.blockLen + 1
-	if blocks > uint64(d.Rest()/2) {
+	if x.blockLen == 0 {
+		d.Corrupt(at, "block length", "0, of %d calls", x.calls)
+		return
+	}
+	blocks := (x.calls-1)/x.blockLen + 1
+	if blocks > uint64(d.Rest()) {
 		d.Corrupt(at, "block length", "%d blocks in %d bytes", blocks, d.Rest())
 		return
 	}
-	s.starts = make([]int, blocks+1)
+	x.starts = make([]int, blocks+1)
 	for i := range blocks {
-		s.starts[i+1] = s.starts[i] + d.Count("length", 1)
-		if s.starts[i+1] > d.Rest() {
-			d.Corrupt(d.Offset(), "length", "%d bytes of blocks in %d", s.starts[i+1], d.Rest())
+		x.starts[i+1] = x.starts[i] + int(d.UvarintMax("length", math.MaxInt32))
+		if x.starts[i+1] < 0 {
+			d.Limit(d.Offset(), "length", "more than %d bytes of blocks", math.MaxInt)
 			return
 		}
 	}
 	base := d.Offset()
-	for i := range s.starts {
-		s.starts[i] += base
+	if x.starts[blocks] > math.MaxInt-base {
+		d.Limit(base, "length", "more than %d bytes of blocks", math.MaxInt-base)
+		return
 	}
-	d.Bytes("blocks", s.starts[blocks]-base)
+	for i := range x.starts {
+		x.starts[i] += base
+	}
 }
 
 // Len returns the number of calls.
-func (s *Series[V]) Len() uint64 { return s.calls }
+func (x *SeriesIndex) Len() uint64 { return x.calls }
 
 // Blocks returns the number of blocks.
-func (s *Series[V]) Blocks() int { return max(len(s.starts)-1, 0) }
+func (x *SeriesIndex) Blocks() int { return max(len(x.starts)-1, 0) }
+
+// Range returns where a block, i < x.Blocks(), is in the series, in bytes from its
+// beginning.
+func (x *SeriesIndex) Range(i int) (begin, end int) { return x.starts[i], x.starts[i+1] }
+
+// IndexSize returns the size of the index in bytes.
+func (x *SeriesIndex) IndexSize() int { return x.starts[0] }
+
+// Size returns the size of the series in bytes.
+func (x *SeriesIndex) Size() int { return x.starts[len(x.starts)-1] }
 
 // Find returns the block that has a call, which must be below Len, and the first
 // call of the block.
-func (s *Series[V]) Find(call uint64) (block int, first uint64) {
-	if call >= s.calls {
-		panic(fmt.Sprintf("timing: call %d of %d", call, s.calls))
+func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
+	if call >= x.calls {
+		panic(fmt.Sprintf("timing: call %d of %d", call, x.calls))
 	}
-	return int(call / s.blockLen), call - call%s.blockLen
+	return int(call / x.blockLen), call - call%x.blockLen
 }
 
-// Block returns a Decoder of a block. The error is a [*ParseError].
+// Block returns a Decoder of a block. The error is a [*ParseError], or one of who
+// reads the blocks.
 func (s *Series[V]) Block(i int) (*SeriesDecoder[V], error) {
-	d, err := s.codec.NewDecoder(s.data[s.starts[i]:s.starts[i+1]], s.options)
+	block, err := s.block(i)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.codec.NewDecoder(block, s.options)
 	if err != nil {
 		return nil, locate(err, s.starts[i], "block")
 	}
