@@ -2,6 +2,7 @@ package reprise
 
 import (
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -34,6 +35,13 @@ func newRank(number int, c *merge.Calls) *Rank {
 	return &Rank{number, c, c.Table().Functions(), make([]atomic.Pointer[Call], c.Table().Len())}
 }
 
+// A decodedCall is a call in one piece of memory with its arguments, if these are
+// few.
+type decodedCall struct {
+	Call
+	few [2]cst.Value
+}
+
 // Len returns the number of calls.
 func (r *Rank) Len() uint64 { return r.sequence.Len() }
 
@@ -51,8 +59,10 @@ func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
 func (r *Rank) Call(terminal uint32) Call {
 	c := r.calls[terminal].Load()
 	if c == nil {
-		fn, args := r.sequence.Table().Signature(terminal)
-		c = &Call{Rank: r.number, Function: &r.functions[fn], Args: args, Terminal: terminal}
+		d := &decodedCall{}
+		c = &d.Call
+		fn, args := r.sequence.Table().AppendSignature(d.few[:0], terminal)
+		*c = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal}
 		r.calls[terminal].Store(c) // equal to what another goroutine may have stored
 	}
 	return *c

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -36,13 +37,16 @@ type matrixTemplate struct{ number, slots int }
 // newTemplate returns the template of s.
 func (s *Shape) newTemplate() *template {
 	t := &template{signatures: make([]signatureTemplate, len(s.signatures))}
-	numbers := make(map[sequitur.Symbol]sequitur.Symbol, len(s.signatures))
+	var numbers pairmap.Map
 	for i, n := range s.signatures {
-		numbers[n] = sequitur.Symbol(i)
+		numbers.Put(uint64(n), 0, uint32(i))
 		t.signatures[i] = s.trace.signatures.template(int(n))
 		t.elastic = t.elastic || t.signatures[i].streams != 0
 	}
-	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] })
+	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
+		i, _ := numbers.Get(uint64(n), 0)
+		return sequitur.Symbol(i)
+	})
 	return t
 }
 

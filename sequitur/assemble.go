@@ -44,10 +44,11 @@ func (a *assembler) add(body []run, start bool) {
 // to maps different terminals to one, the result may be larger than what a
 // Builder would make of the sequence.
 func (g *Grammar) Rewrite(to func(Symbol) Symbol) *Grammar {
-	var (
-		a    assembler
-		body []run
-	)
+	var body []run
+	a := assembler{
+		g:     Grammar{make([]symbol, 0, len(g.symbols)), make([]uint32, 0, len(g.ends))},
+		rules: make([]run, 0, len(g.ends)),
+	}
 	for r := range g.ends {
 		begin, end := g.span(uint32(r))
 		body = body[:0]

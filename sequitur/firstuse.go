@@ -1,5 +1,7 @@
 package sequitur
 
+import "github.com/reprise-trace/reprise/internal/pairmap"
+
 // FirstUse returns the terminals of g in the order in which they first occur in
 // the sequence. The cost is that of reading the grammar.
 func (g *Grammar) FirstUse() []Symbol {
@@ -7,7 +9,7 @@ func (g *Grammar) FirstUse() []Symbol {
 	if len(g.ends) == 0 {
 		return order
 	}
-	known := make(map[Symbol]bool)
+	var known pairmap.Map
 	read := make([]bool, len(g.ends))  // the rules on the path, or done with: what they generate is in order
 	type rest struct{ at, end uint32 } // of a right-hand side
 	enter := func(r uint32) rest {
@@ -25,8 +27,9 @@ func (g *Grammar) FirstUse() []Symbol {
 		top.at++
 		switch {
 		case !r.isRule():
-			if s := r.terminal(); !known[s] {
-				known[s] = true
+			s := r.terminal()
+			if _, ok := known.Get(uint64(s), 0); !ok {
+				known.Put(uint64(s), 0, 0)
 				order = append(order, s)
 			}
 		case !read[r.rule()]:

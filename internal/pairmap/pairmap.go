@@ -11,7 +11,7 @@ import (
 // ready for use. While nobody changes it, several goroutines may read it.
 type Map struct {
 	// slots is a hash table with open addressing and linear probing. Its length is
-	// zero or a power of two, and at most half of the slots are taken.
+	// zero or a power of two, and at most three of four slots are taken.
 	slots []slot
 	used  int
 }
@@ -44,7 +44,7 @@ func (m *Map) Get(a uint64, b uint32) (uint32, bool) {
 
 // Put gives a pair a number, in place of the one that it may have.
 func (m *Map) Put(a uint64, b uint32, number uint32) {
-	if 2*m.used >= len(m.slots) {
+	if 4*m.used >= 3*len(m.slots) {
 		m.grow()
 	}
 	s := m.find(a, b)
