@@ -9,9 +9,10 @@ const maxHistory = 1 << 16
 // A history is a sequence of tokens that later ones are compared with, and where
 // to look for what followed the last two, or the last one.
 type history struct {
-	most     int // tokens to remember
-	tokens   []token
+	most     int         // tokens to remember
+	tokens   []uint32    // their numbers
 	numbers  pairmap.Map // of the different tokens, by value and kind, from firstNumber
+	distinct []token     // by number
 	after    []uint32    // by number: 1 + the position behind its last occurrence; 0 if there is none
 	afterTwo pairmap.Map // the same for two in a row
 }
@@ -27,8 +28,9 @@ const (
 // and the decoder call predict and then update once for each token.
 type predictor struct {
 	*history
-	cursor int // position in tokens of what is predicted, or −1
-	missed int // tokens since the last that was predicted
+	cursor int    // position in tokens of what is predicted, or −1
+	guess  uint32 // the number of what is predicted, or unknownNumber
+	missed int    // tokens since the last that was predicted
 	last   [2]uint32
 	symbol uint64 // 1 + the last token's terminal; 0 if it is none
 	fresh  uint64 // 1 + the largest terminal so far: the next new one
@@ -39,7 +41,8 @@ type predictor struct {
 const patience = 3
 
 func newPredictor(most int) predictor {
-	return predictor{history: &history{most: most, after: make([]uint32, firstNumber)}, cursor: -1}
+	h := &history{most: most, distinct: make([]token, firstNumber), after: make([]uint32, firstNumber)}
+	return predictor{history: h, cursor: -1}
 }
 
 // beside returns the predictor with which a member begins that is not in the
@@ -59,8 +62,9 @@ func (p *predictor) full() bool { return len(p.tokens) >= p.most }
 // before is followed by the next, if there is nothing to compare it with.
 func (p *predictor) predict() (token, bool) {
 	if p.cursor >= 0 && p.missed == 0 {
-		return p.tokens[p.cursor], true
+		return p.behindCursor(), true
 	}
+	p.guess = unknownNumber
 	if at, ok := p.afterTwo.Get(uint64(p.last[0]), p.last[1]); ok {
 		p.cursor = int(at) - 1
 	} else if p.cursor < 0 || p.missed > 1 {
@@ -74,7 +78,12 @@ func (p *predictor) predict() (token, bool) {
 	if p.cursor < 0 {
 		return token{}, false
 	}
-	return p.tokens[p.cursor], true
+	return p.behindCursor(), true
+}
+
+func (p *predictor) behindCursor() token {
+	p.guess = p.tokens[p.cursor]
+	return p.distinct[p.guess]
 }
 
 // update goes on by token t, which was predicted or not.
@@ -86,7 +95,11 @@ func (p *predictor) update(t token, predicted bool) {
 		p.symbol = t.value + 1
 		p.fresh = max(p.fresh, p.symbol)
 	}
-	p.remember(t)
+	number := p.guess
+	if !predicted || number == unknownNumber {
+		number = p.number(t)
+	}
+	p.remember(number)
 	if p.cursor >= 0 {
 		if p.cursor++; p.cursor >= len(p.tokens) {
 			p.cursor = -1
@@ -97,24 +110,30 @@ func (p *predictor) update(t token, predicted bool) {
 	}
 }
 
-// remember puts t at the end of the history, unless that is full.
-func (p *predictor) remember(t token) {
+// number returns the number of t. Unless the history is full, a new token gets
+// one.
+func (p *predictor) number(t token) uint32 {
 	number, ok := p.numbers.Get(t.value, uint32(t.kind))
-	if p.full() {
-		if !ok {
-			number = unknownNumber
-		}
-		p.last = [2]uint32{p.last[1], number}
-		return
+	switch {
+	case ok:
+		return number
+	case p.full():
+		return unknownNumber
 	}
-	if !ok {
-		number = uint32(len(p.after))
-		p.numbers.Put(t.value, uint32(t.kind), number)
-		p.after = append(p.after, 0)
+	number = uint32(len(p.distinct))
+	p.numbers.Put(t.value, uint32(t.kind), number)
+	p.distinct, p.after = append(p.distinct, t), append(p.after, 0)
+	return number
+}
+
+// remember puts the token with a number at the end of the history, unless that is
+// full.
+func (p *predictor) remember(number uint32) {
+	if !p.full() {
+		at := uint32(len(p.tokens)) + 1
+		p.after[p.last[1]] = at
+		p.afterTwo.Put(uint64(p.last[0]), p.last[1], at)
+		p.tokens = append(p.tokens, number)
 	}
-	at := uint32(len(p.tokens)) + 1
-	p.after[p.last[1]] = at
-	p.afterTwo.Put(uint64(p.last[0]), p.last[1], at)
-	p.tokens = append(p.tokens, t)
 	p.last = [2]uint32{p.last[1], number}
 }
