@@ -34,7 +34,7 @@ type cursor struct {
 }
 
 func newCursor(r *Rank, position uint64) *cursor {
-	return &cursor{rank: r, walk: r.sequence.Walk(position)}
+	return &cursor{rank: r, walk: r.Walk(position)}
 }
 
 // read returns the call at c and moves on. There must be one.

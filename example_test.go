@@ -69,7 +69,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for terminal, n := range rank.Grammar().Occurrences() {
+		for terminal, n := range rank.Occurrences() {
 			calls[rank.Call(uint32(terminal)).Function.Name] += n
 		}
 	}

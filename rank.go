@@ -49,8 +49,16 @@ func (r *Rank) Len() uint64 { return r.sequence.Len() }
 // of [merge.Calls.Grammar].
 func (r *Rank) Grammar() *sequitur.Grammar { return r.sequence.Grammar() }
 
+// Walk returns a Walker of the terminals of the calls from a position on, as
+// [Rank.CallsFrom] does of the calls.
+func (r *Rank) Walk(position uint64) *sequitur.Walker { return r.sequence.Walk(position) }
+
+// Occurrences returns an iterator over the terminals, in ascending order, and how
+// many calls each stands for. It does not need a grammar of the calls.
+func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] { return r.sequence.Occurrences() }
+
 // Table returns the signatures of the terminals. It must not be changed. Its
-// counts are zero; [sequitur.Grammar.Occurrences] has them.
+// counts are zero; [Rank.Occurrences] has them.
 func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
 
 // Call returns the call that a terminal stands for. It panics unless terminal is
@@ -77,7 +85,7 @@ func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
 // from r.Len() on.
 func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 	return func(yield func(uint64, Call) bool) {
-		at, w := position, r.sequence.Walk(position)
+		at, w := position, r.Walk(position)
 		for run := w.Next(); run.Count > 0; run = w.Next() {
 			call := r.Call(uint32(run.Symbol))
 			for range run.Count {

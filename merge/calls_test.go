@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -45,6 +46,9 @@ func TestCalls(t *testing.T) {
 			want := tt.part.Grammar.AppendSymbols(nil)
 			if c.Len() != uint64(len(want)) || !c.Grammar().Equal(tt.part.Grammar) {
 				t.Fatalf("%d calls, %v, want %d, %v", c.Len(), c.Grammar(), len(want), tt.part.Grammar)
+			}
+			if got, want := maps.Collect(c.Occurrences()), maps.Collect(tt.part.Grammar.Occurrences()); !maps.Equal(got, want) {
+				t.Errorf("occurrences %v, want %v", got, want)
 			}
 			for position := 0; position < len(want)+2; position += 1 + position/9 {
 				var got []sequitur.Symbol

@@ -276,13 +276,19 @@ func TestRefuseStreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
 	}
-	for _, n := range []int{1, 2} { // calls in a stream that is a grammar
+	long := newForgedTrace()
+	long.stream += "\x00"
+	long.streams = "\x01\x00" + uvarint(uint64(len(long.stream)))
+	refusal{"", nil, KindStreams, 0, false, ErrCorrupt, "a stream is too long"}.
+		check(t, replaced(long.sections(), section{KindSignatures, 0, long.table()}), readTrace)
+	for n := 1; n <= 3; n++ { // calls in a stream that is a grammar
 		f := newForgedTrace()
 		f.stream = "\x01" + encoded(slices.Repeat([]int{1}, n)...)
 		f.streams = "\x01\x00" + uvarint(uint64(len(f.stream)))
 		sections := replaced(f.sections(), section{KindSignatures, 0, f.table()})
-		if n == 1 {
-			refusal{"", nil, KindStreams, 0, false, ErrCorrupt, "a stream is too short"}.check(t, sections, readTrace)
+		if n != 2 {
+			text := map[int]string{1: "a stream is too short", 3: "a stream is too long"}[n]
+			refusal{"", nil, KindStreams, 0, false, ErrCorrupt, text}.check(t, sections, readTrace)
 		} else if err := readTrace(container(t, forge(t, sections...))); err != nil {
 			t.Error(err)
 		}

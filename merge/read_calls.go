@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"iter"
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -79,7 +80,7 @@ func (c *Calls) Len() uint64 {
 }
 
 // Table returns the signatures of the terminals, whose functions are those of
-// [Trace.Functions] and whose counts are zero. It must not be changed.
+// [Trace.Functions] and whose counts are zero: [Calls.Occurrences] has them. It must not be changed.
 func (c *Calls) Table() *cst.Table { return c.table }
 
 // Walk returns a Walker of the terminals of the calls from a position on, which
@@ -105,6 +106,25 @@ func (c *Calls) Grammar() *sequitur.Grammar {
 		})
 	}
 	return c.grammar
+}
+
+// Occurrences returns an iterator over the terminals, in ascending order, and how
+// many calls each stands for.
+func (c *Calls) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
+	if c.list == nil {
+		return c.grammar.Occurrences()
+	}
+	return func(yield func(sequitur.Symbol, uint64) bool) {
+		counts := make([]uint64, c.table.Len())
+		for _, x := range c.list {
+			counts[x]++
+		}
+		for x, n := range counts {
+			if !yield(sequitur.Symbol(x), n) {
+				return
+			}
+		}
+	}
 }
 
 // Part reads the part of a rank, whose functions are those of [Trace.Functions]

@@ -59,12 +59,11 @@ func (c *Calls) expand(r *rankReader) error {
 		size += s.size
 	}
 	if g.Len() <= listFactor*uint64(size) {
-		list := g.AppendSymbols(nil)
-		if err := e.replace(list); err != nil {
+		c.list = g.AppendSymbols(nil)
+		if err := e.replace(c.list); err != nil {
 			return err
 		}
-		c.list = list
-		return nil
+		return e.end()
 	}
 	var b sequitur.Builder
 	for _, run := range g.Runs() {
@@ -73,6 +72,16 @@ func (c *Calls) expand(r *rankReader) error {
 		}
 	}
 	c.grammar = b.Finish()
+	return e.end()
+}
+
+// end returns an error if a stream has more values than there are calls.
+func (e *expander) end() error {
+	for _, s := range e.streams {
+		if err := s.end(); err != nil {
+			return &SectionError{KindStreams, 0, -1, err}
+		}
+	}
 	return nil
 }
 

@@ -111,6 +111,14 @@ func (r *streamReader) next() (uint64, error) {
 	return n, nil
 }
 
+// end returns an error if there are more values.
+func (r *streamReader) end() error {
+	if r.walker == nil && r.data.Rest() > 0 || r.walker != nil && (r.run.Count > 0 || r.walker.Next().Count > 0) {
+		return corrupt("a stream is too long")
+	}
+	return nil
+}
+
 // stream opens a stream of an argument.
 func (t *Trace) stream(number int64, argument elastic) (*streamReader, error) {
 	table := t.signatures.streams

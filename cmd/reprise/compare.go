@@ -108,7 +108,7 @@ func (c *comparison) rank(rank int) *comparedRank {
 		return c.ranks[rank]
 	}
 	table, _, _ := cst.Merge(r.Table(), new(cst.Table)) // a copy to add to
-	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Grammar().Walk(0)}
+	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Walk(0)}
 	return c.ranks[rank]
 }
 

@@ -88,7 +88,7 @@ func (c *callCounter) rank(rank, shape int) {
 		return
 	}
 	c.readable[shape]++
-	for s, count := range r.Grammar().Occurrences() {
+	for s, count := range r.Occurrences() {
 		if c.toTI == nil {
 			break
 		}
