@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Errors that the errors of [Open] and [Trace.Part] wrap, for use with
-// [errors.Is].
+// Errors that the errors of [Open], [Trace.Calls] and [Trace.Part] wrap, for use
+// with [errors.Is].
 var (
 	ErrCorrupt = wire.ErrCorrupt
 	ErrLimit   = wire.ErrLimit
