@@ -35,11 +35,15 @@ func TestCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			trace := open(t, write(t, Run{Ranks: 1}, []Part{tt.part}))
+			file := write(t, Run{Ranks: 1}, []Part{tt.part})
+			trace := open(t, file)
 			c, err := trace.Calls(0)
 			if err != nil {
 				t.Fatal(err)
 			}
+			withoutTemplate := open(t, file)
+			withoutTemplate.most = 0
+			checkCalls(t, withoutTemplate, []Part{tt.part})
 			if elastic := trace.signatures.streams != nil; elastic != tt.elastic || (c.list != nil) != tt.list {
 				t.Errorf("elastic: %v, a list: %v, want %v, %v", elastic, c.list != nil, tt.elastic, tt.list)
 			}

@@ -128,6 +128,13 @@ func TestTraceLimits(t *testing.T) {
 			f.grammars = sharedGrammars(countTo(1<<16 + 1))
 			return f
 		}, readTrace, 64 << 20, ErrLimit},
+		{"ParametersOfARank", func() forgedTrace { // 2²³ values
+			f := alone(manyParams(1<<9, cst.Type{Kind: cst.KindInt}))
+			f.signatures = uvarint(1<<14<<1) + c0 + none
+			f.sendValues = strings.Repeat(c0+ascending, 1<<9)
+			f.grammars = sharedGrammars(countTo(1 << 14))
+			return f
+		}, readTrace, 192 << 20, nil},
 		{"ValuesOfArrays", func() forgedTrace {
 			f := alone(vector)
 			f.signatures = uvarint(5<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"

@@ -32,10 +32,11 @@ type Trace struct {
 	mu       sync.Mutex // of what follows
 	shapes   map[int]*Shape
 	size     int // of these
+	most     int // largest size
 }
 
 // A Trace keeps this many shapes in memory once they are read, and no more than
-// one if their sizes are more than maxSize together.
+// one, without its template, if their sizes are more than maxSize together.
 const (
 	maxShapes = 64
 	maxSize   = 1 << 21
@@ -52,7 +53,7 @@ func Open(file *format.Reader) (*Trace, error) {
 		return openPart(file)
 	}
 	t := &Trace{
-		file: file, shapes: make(map[int]*Shape),
+		file: file, shapes: make(map[int]*Shape), most: maxSize,
 		columns:  columnCache{columns: make(map[int]rankColumn), most: maxColumns},
 		sections: sectionCache{last: make(map[format.Kind]content)},
 	}

@@ -55,7 +55,7 @@ func (t *Trace) Calls(rank int) (*Calls, error) {
 
 // rewrite sets the grammar to that of the shape of a rank.
 func (c *Calls) rewrite(r *rankReader) error {
-	terminals := make([]sequitur.Symbol, len(r.template.signatures))
+	terminals := make([]sequitur.Symbol, len(r.shape.signatures))
 	same := true // as the numbers of the signatures
 	for i := range terminals {
 		fn, args, err := r.signature(i)

@@ -46,10 +46,10 @@ func (c *Calls) expand(r *rankReader) error {
 	}
 	e := expander{
 		rankReader: r, table: c.table,
-		calls:   make([]elasticCall, len(r.template.signatures)),
+		calls:   make([]elasticCall, len(r.shape.signatures)),
 		streams: make(map[elastic]*streamReader),
 
-		terminals: slices.Repeat([]sequitur.Symbol{unknown}, len(r.template.signatures)),
+		terminals: slices.Repeat([]sequitur.Symbol{unknown}, len(r.shape.signatures)),
 	}
 	size := g.Symbols()
 	if err := e.open(); err != nil {
@@ -87,8 +87,8 @@ func (e *expander) end() error {
 
 // open opens the streams.
 func (e *expander) open() error {
-	for i := range e.template.signatures {
-		s := &e.template.signatures[i]
+	for i := range e.calls {
+		s := e.signatureTemplate(i)
 		if s.streams == 0 {
 			continue
 		}
@@ -186,13 +186,13 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 	for i, s := range c.streams {
 		c.slots[c.places[i]] = s.values[s.last]
 	}
-	s := &e.template.signatures[x]
+	fn := int(e.trace.signatures.functions[e.shape.signatures[x]])
 	u := unflattener{slots: c.slots, texts: e.trace.texts}
-	for i, p := range e.trace.Functions()[s.function].Params {
+	for i, p := range e.trace.Functions()[fn].Params {
 		if p.Type.Kind == cst.KindArray || len(c.streams) == 0 {
 			break // streams are before the first array
 		}
 		c.args[i] = u.value(p.Type)
 	}
-	return sequitur.Symbol(e.table.InternRun(s.function, 0, c.args...)), nil
+	return sequitur.Symbol(e.table.InternRun(fn, 0, c.args...)), nil
 }

@@ -46,7 +46,7 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	size := s.size()
-	if t.size += size; len(t.shapes) >= maxShapes || t.size > maxSize {
+	if t.size += size; len(t.shapes) >= maxShapes || t.size > t.most {
 		clear(t.shapes)
 		t.size = size
 	}

@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -10,9 +12,9 @@ import (
 // A template is what the ranks of a shape have in common, for making the calls of
 // each from it.
 type template struct {
-	grammar    *sequitur.Grammar // over the signatures below
-	signatures []signatureTemplate
-	elastic    bool // some of the signatures have streams
+	grammar    *sequitur.Grammar   // over the signatures in the order of their first use
+	signatures []signatureTemplate // nil if they are too large to be kept
+	elastic    bool                // some of the signatures have streams
 }
 
 // A signatureTemplate is a signature with what is looked up of a rank.
@@ -36,12 +38,17 @@ type matrixTemplate struct{ number, slots int }
 
 // newTemplate returns the template of s.
 func (s *Shape) newTemplate() *template {
-	t := &template{signatures: make([]signatureTemplate, len(s.signatures))}
+	t := &template{}
+	if s.size() <= s.trace.most {
+		t.signatures = make([]signatureTemplate, len(s.signatures))
+	}
 	var numbers pairmap.Map
 	for i, n := range s.signatures {
 		numbers.Put(uint64(n), 0, uint32(i))
-		t.signatures[i] = s.trace.signatures.template(int(n))
-		t.elastic = t.elastic || t.signatures[i].streams != 0
+		t.elastic = t.elastic || s.trace.signatures.mask(int(n)) != 0
+		if t.signatures != nil {
+			s.trace.signatures.template(&t.signatures[i], int(n))
+		}
 	}
 	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
 		i, _ := numbers.Get(uint64(n), 0)
@@ -50,11 +57,18 @@ func (s *Shape) newTemplate() *template {
 	return t
 }
 
-// template returns the template of signature n.
-func (t *signatureTable) template(n int) signatureTemplate {
+// mask returns which slots of signature n have streams.
+func (t *signatureTable) mask(n int) uint64 {
+	return t.groups[t.functions[n]].mask(int(t.indexes[n]))
+}
+
+// template sets s to the template of signature n, in the memory that s has.
+func (t *signatureTable) template(s *signatureTemplate, n int) {
 	f, i := int(t.functions[n]), int(t.indexes[n])
 	g := &t.groups[f]
-	s := signatureTemplate{function: f, slots: make([]slotTemplate, 0, g.scalars), streams: g.mask(i)}
+	*s = signatureTemplate{
+		function: f, slots: slices.Grow(s.slots[:0], g.scalars), matrices: s.matrices[:0], streams: g.mask(i),
+	}
 	if g.starts != nil {
 		s.lengths = g.lengths[g.starts[i]:g.starts[i+1]]
 	}
@@ -73,7 +87,6 @@ func (t *signatureTable) template(n int) signatureTemplate {
 		}
 		s.matrices = append(s.matrices, m)
 	}
-	return s
 }
 
 // template returns how the slot is written in signature i of its function.
@@ -101,6 +114,7 @@ type rankReader struct {
 	rank, position int
 
 	// What was returned last is in these.
+	current    signatureTemplate // unless the template of the shape has it
 	slots, row []int64
 	args       []cst.Value
 	elements   []cst.Value
@@ -112,10 +126,20 @@ func newRankReader(s *Shape, rank int) *rankReader {
 	return r
 }
 
+// signatureTemplate returns the template of the i-th signature of the shape. It is
+// valid until the next call.
+func (r *rankReader) signatureTemplate(i int) *signatureTemplate {
+	if r.template.signatures != nil {
+		return &r.template.signatures[i]
+	}
+	r.trace.signatures.template(&r.current, int(r.shape.signatures[i]))
+	return &r.current
+}
+
 // signature returns the function and the arguments of the i-th signature of the
 // shape. They are valid until the next call.
 func (r *rankReader) signature(i int) (fn int, args []cst.Value, err error) {
-	s := &r.template.signatures[i]
+	s := r.signatureTemplate(i)
 	if err := r.readSlots(s); err != nil {
 		return 0, nil, err
 	}
