@@ -14,7 +14,9 @@
 // and, in package timing/grammar, a grammar of bins. A [SeriesCodec] puts two
 // columns together to the [Time] of each call, without drift: a [SeriesBuilder]
 // makes a [Series], which is read from any block of calls. [Statistics] are what
-// is kept of a signature where no times of single calls are.
+// is kept of a signature where no times of single calls are, and a [Histogram] is
+// that and how the times are distributed: of each signature, or of each that
+// comes after another, in [Histograms].
 //
 // What calls are of which signature is not stored: a codec is given the terminals
 // of the calls in both directions, and a decoder must be given the same. A
@@ -143,6 +145,50 @@
 //	           left out below them; and the bytes, the most significant first
 //	squares    Σx², likewise
 //
+// A histogram is the statistics, and if the maximum is above the minimum
+//
+//	level      uvarint  0: bins follow; otherwise cells, of the level one below
+//
+// For bins, that is followed by
+//
+//	bins       uvarint  number of bins, and for each
+//	gap        uvarint  but for the first: its distance from the end of the bin
+//	                    before; of int64, less one
+//	width      uvarint  but for the last: the distance between its ends
+//	values     uvarint  but for the last: number of values, less one
+//	mean       4 bytes  if the width is not 0: (mean − low)/(high − low) as float32
+//	shape      1 byte   likewise: log₂t + 3
+//
+// The first bin begins with the minimum, and the last ends with the maximum and
+// has the values that are left. Other ends of float64 are those whose magnitude
+// has bits that are a multiple m of 2³²: distances are those of m, with the
+// sign, rounded down. Of the values in a bin the share (high−mean)/(high−low) is
+// below the mean, and they are mean − (mean−low)·uᵗ there and mean + (high−mean)·uᵗ
+// above, where u is uniform from 0 to 1. What is beyond ±2⁴⁰⁰ is as if there.
+//
+// Cells are those that have values. The first is that of the minimum, and the
+// last that of the maximum and of the values that are left. If these differ, there
+// follow
+//
+//	cells      uvarint  number of cells between them, and for the first and each
+//	                    of these
+//	distance   uvarint  but for the first: from the cell before, less one
+//	values     uvarint  number of values, less one
+//
+// On level 0, the value 0 is in cell 0, an integer n > 0 in cell 64k + ⌊n/2ᵏ⌋ with
+// the least k ≥ 0 for which ⌊n/2ᵏ⌋ < 128, a float64 > 0 with bits b in cell
+// ⌊b/2⁴⁶⌋ + 1, and −v in the one with the negative number. Cell i of level 0 is in
+// cell ⌊i/2ᵏ⌋ of level k. The level is the least on which there are at most 512.
+//
+// Histograms are
+//
+//	histograms uvarint  number of histograms, and for each, by path:
+//	terminal   uvarint  its distance from that of the histogram before, or from 0
+//	previous   uvarint  for the first with the terminal: 0 for none, or the previous
+//	                    one, plus one; or else the distance from the histogram
+//	                    before, less one
+//	                    and the histogram
+//
 // # Limits
 //
 // A few bytes can stand for many values. A decoder accepts at most
@@ -159,4 +205,14 @@
 // that grow by (1+ε)/(1−ε), not by 1+ε, so that there are half as many for the
 // same error; in gaps, which follow the clock of the decoder; in tables that are
 // stored; and in statistics that are exact.
+//
+// Histograms are those of P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz,
+// "Preserving Time in Large-Scale Communication Traces", ICS 2008, §3.2 and §3.3.
+// This package departs from it in that bins are balanced when as many values as
+// were said came since the last time, whichever bin they fell in, and until the two
+// neighbours with the fewest values have more than half of those in the fullest
+// bin; that a bin is split in the ratio that its mean suggests, so that mean and
+// variance stay what they were, where the paper takes halves; that a bin is not
+// split where all of its values are equal; and that merging does not move the
+// values of one histogram to the other, but those of both to a grid.
 package timing

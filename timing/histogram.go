@@ -1,0 +1,207 @@
+package timing
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"sync/atomic"
+)
+
+// A Histogram is how the values of one signature are distributed, in constant
+// size: [Statistics] of all of them, which are exact, and bins, in which every
+// value is counted, while in which bin it is, and where there, may be estimated.
+//
+// A [HistogramBuilder] makes the histogram of one series of values: it has few
+// bins, which were balanced while the values came, and depends on their order.
+// The histogram of several series is made of these by merging. It counts in cells
+// of a fixed grid, at most 512, and depends on which series they are and on
+// nothing else: merging in whatever order and grouping gives the same, to the
+// byte, as long as there are fewer than 2⁶³ values. [Histogram.Reduce] makes few
+// bins of the cells in the end. The zero Histogram is that of no series.
+//
+// NaN and ±Inf are counted and otherwise left out. Of float64, what is beyond
+// ±2⁴⁰⁰ is estimated as if it was there. A histogram is not a [Codec]: it does
+// not know in which order the values came.
+//
+// A Histogram may be read by several goroutines at once. It must not be copied.
+type Histogram[V Value] struct {
+	statistics Statistics[V]
+
+	// Of one series spans, and of several cells, unless all values are equal.
+	// What they hold does not change.
+	spans []span[V]
+	cells []cell // at most maxCells, by index
+	level uint8  // of cells
+
+	read atomic.Pointer[[]span[V]] // those of cells; nil until they are asked for
+}
+
+// A HistogramBin is a bin that has values.
+type HistogramBin[V Value] struct {
+	Low, High V      // Low ≤ value ≤ High; of float64 bins may share an end
+	Count     uint64 // number of values, not 0
+
+	// Mean and StandardDeviation of the values, which are estimated where the
+	// bin was split or merged.
+	Mean, StandardDeviation float64
+}
+
+// Statistics returns the statistics of all values, which must not be changed.
+func (h *Histogram[V]) Statistics() *Statistics[V] { return &h.statistics }
+
+// Bins returns the bins that have values, in their order. There are at most as
+// many as a [HistogramBuilder] or [Histogram.Reduce] was asked for, or as cells
+// after merging; the first begins with the minimum, and the last ends with the
+// maximum.
+func (h *Histogram[V]) Bins() []HistogramBin[V] {
+	var all []HistogramBin[V]
+	for _, s := range h.readable() {
+		all = append(all, HistogramBin[V]{s.low, s.high, s.count, s.average(), s.deviation()})
+	}
+	return all
+}
+
+// Quantile returns a value of which about the share q of all values are smaller:
+// the minimum for 0, the maximum for 1, and 0 if there are no values. It is in
+// the bin that the histogram has for that.
+func (h *Histogram[V]) Quantile(q float64) V {
+	s := &h.statistics
+	switch place := q * float64(s.Count); {
+	case s.Count == 0:
+		return 0
+	case !(q > 0):
+		return s.Min
+	case place >= float64(s.Count):
+		return s.Max
+	default:
+		i := min(uint64(place), s.Count-1)
+		return h.at(i, min(place-float64(i), 1))
+	}
+}
+
+// Sample returns a value drawn from the distribution, with one number of source;
+// 0 if there are no values. It is the same on every machine.
+func (h *Histogram[V]) Sample(source rand.Source) V {
+	u := source.Uint64()
+	if h.statistics.Count == 0 {
+		return 0
+	}
+	i, f := bits.Mul64(u, h.statistics.Count)
+	return h.at(i, float64(f>>11)/(1<<53))
+}
+
+// at returns the value at place i+f in the order of all, where i is less than
+// their number and 0 ≤ f ≤ 1.
+func (h *Histogram[V]) at(i uint64, f float64) V {
+	spans := h.readable()
+	k := sort.Search(len(spans), func(k int) bool { return spans[k].before > i }) - 1
+	s := &spans[k]
+	return s.at((float64(i-s.before) + f) / float64(s.count))
+}
+
+// CDF returns about what share of the values are at most v; NaN if there are no
+// values.
+func (h *Histogram[V]) CDF(v V) float64 {
+	s := &h.statistics
+	switch {
+	case s.Count == 0 || v != v:
+		return math.NaN()
+	case v < s.Min:
+		return 0
+	case v >= s.Max:
+		return 1
+	}
+	var below float64
+	for _, s := range h.readable() {
+		if v < s.low {
+			break
+		}
+		below += float64(s.upTo(v) * float64(s.count))
+	}
+	return min(below/float64(s.Count), 1)
+}
+
+// readable returns the bins: those of spans or of cells, or one if all values
+// are equal.
+func (h *Histogram[V]) readable() []span[V] {
+	if h.spans != nil || h.statistics.Count == 0 {
+		return h.spans
+	}
+	if spans := h.read.Load(); spans != nil {
+		return *spans
+	}
+	spans := []span[V]{{low: h.statistics.Min, high: h.statistics.Max, count: h.statistics.Count}}
+	if h.cells != nil {
+		spans = spansOf(h.cells, h.level, &h.statistics)
+	}
+	h.read.Store(&spans)
+	return spans
+}
+
+// Merge adds the series of o, which does not change. It takes time in proportion to
+// the number of cells from minimum to maximum; some ten microseconds for a range of
+// 1 to 10⁵.
+func (h *Histogram[V]) Merge(o *Histogram[V]) {
+	s, t := &h.statistics, &o.statistics
+	switch {
+	case t.Count == 0:
+	case s.Count == 0:
+		h.spans, h.cells, h.level = o.spans, o.cells, o.level
+	case s.Min == t.Max && s.Max == t.Min: // all values are equal
+	default:
+		a, level := h.grid()
+		b, other := o.grid()
+		h.cells, h.level = mergeCells(a, level, b, other)
+		h.spans = nil
+	}
+	s.Merge(t)
+	h.read.Store(nil)
+}
+
+// grid returns all values in cells, which may be more than maxCells, and must
+// not be changed.
+func (h *Histogram[V]) grid() (cells []cell, level uint8) {
+	switch {
+	case h.spans != nil:
+		return cellsOf(h.spans), 0
+	case h.cells != nil:
+		return h.cells, h.level
+	}
+	return []cell{{cellIndex(h.statistics.Min), h.statistics.Count}}, 0
+}
+
+// Reduce returns a histogram of the same values with at most so many bins, of at
+// least 2 and at most [MaxHistogramBins]: neighbours with the fewest values
+// become one until there are not more. It is what to keep of a merged
+// histogram in the end. Merged again, it counts as a series.
+func (h *Histogram[V]) Reduce(n int) *Histogram[V] {
+	if n < 2 || n > MaxHistogramBins {
+		panic(fmt.Sprintf("timing: %d bins are not from 2 to %d", n, MaxHistogramBins))
+	}
+	reduced := new(Histogram[V])
+	reduced.statistics.Merge(&h.statistics)
+	if h.spans == nil && h.cells == nil {
+		return reduced
+	}
+	spans := slices.Clone(h.readable())
+	bins := make([]growingBin, len(spans))
+	for i := range spans {
+		bins[i] = spans[i].bin()
+	}
+	for len(bins) > n {
+		i := emptiest(bins, -1)
+		bins[i].merge(&bins[i+1])
+		spans[i].high = spans[i+1].high
+		bins, spans = slices.Delete(bins, i+1, i+2), slices.Delete(spans, i+1, i+2)
+	}
+	if h.cells != nil || len(spans) < len(h.spans) {
+		for i := range spans {
+			spans[i] = newSpan(spans[i].low, spans[i].high, bins[i])
+		}
+	}
+	reduced.spans = numbered(spans)
+	return reduced
+}

@@ -1,0 +1,197 @@
+package timing
+
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// AppendBinary appends the encoding of h to dst and returns the extended slice.
+// The error is always nil; it is there for [encoding.BinaryAppender].
+func (h *Histogram[V]) AppendBinary(dst []byte) ([]byte, error) {
+	dst, err := h.statistics.AppendBinary(dst)
+	switch {
+	case h.spans != nil:
+		dst = appendSpans(wire.AppendUvarint(dst, 0), h.spans)
+	case h.cells != nil:
+		dst = appendCells(wire.AppendUvarint(dst, uint64(h.level)+1), h.cells)
+	}
+	return dst, err
+}
+
+// MarshalBinary returns the encoding of h.
+func (h *Histogram[V]) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+
+// ParseHistogram returns the histogram encoded in data. The error is a
+// [*ParseError].
+func ParseHistogram[V Value](data []byte) (*Histogram[V], error) {
+	d := wire.NewDecoder("timing", data)
+	h := DecodeHistogram[V](&d)
+	d.End("histogram")
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// DecodeHistogram reads a histogram from d, for encodings that contain them. It
+// returns nil if that fails.
+func DecodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
+	h := new(Histogram[V])
+	if s := DecodeStatistics[V](d); s != nil {
+		h.statistics = *s
+	}
+	if d.Err() == nil && h.statistics.Min < h.statistics.Max {
+		level := d.UvarintMax("level", lastLevel+1)
+		if level == 0 {
+			h.spans = decodeSpans(d, &h.statistics)
+		} else {
+			h.level = uint8(level - 1)
+			h.cells = decodeCells(d, h.level, &h.statistics)
+		}
+	}
+	if d.Err() != nil {
+		return nil
+	}
+	return h
+}
+
+func appendSpans[V Value](dst []byte, spans []span[V]) []byte {
+	last := len(spans) - 1
+	dst = wire.AppendUvarint(dst, uint64(len(spans)))
+	for i, s := range spans {
+		if i > 0 {
+			dst = wire.AppendUvarint(dst, uint64(place(s.low)-place(spans[i-1].high))-adjacent[V]())
+		}
+		if i < last {
+			dst = wire.AppendUvarint(dst, uint64(place(s.high)-place(s.low)))
+			dst = wire.AppendUvarint(dst, s.count-1)
+		}
+		if s.width() > 0 {
+			dst = wire.AppendUint32(dst, math.Float32bits(s.mean))
+			dst = append(dst, byte(s.shape-minShape))
+		}
+	}
+	return dst
+}
+
+// adjacent returns how far a bin is at least from the end of that before.
+func adjacent[V Value]() uint64 {
+	if isFloat[V]() {
+		return 0
+	}
+	return 1
+}
+
+func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
+	at := d.Offset()
+	n := d.Count("bins", 1)
+	if n == 0 || n > MaxHistogramBins {
+		d.Corrupt(at, "bins", "%d, not from 1 to %d", n, MaxHistogramBins)
+		return nil
+	}
+	spans := make([]span[V], n)
+	low, rest := all.Min+0, all.Count
+	for i := range spans {
+		at := d.Offset()
+		if i > 0 {
+			low = farther(d, spans[i-1].high, adjacent[V](), "gap")
+		}
+		s := span[V]{low: low, high: all.Max + 0, count: rest}
+		if i < n-1 {
+			s.high = farther(d, low, 0, "width")
+			s.count = d.Uvarint("values") + 1
+		}
+		if d.Err() == nil && (s.high < low || s.high > all.Max || s.count == 0 || s.count > rest || i < n-1 && s.count == rest) {
+			d.Corrupt(at, "bin", "%d values from %v to %v, of %d up to %v", s.count, low, s.high, rest, all.Max)
+		}
+		rest -= s.count
+		if s.width() > 0 {
+			s.decodeMoments(d)
+		}
+		if d.Err() != nil {
+			return nil
+		}
+		spans[i] = s
+	}
+	return numbered(spans)
+}
+
+// farther reads a distance and returns what is that far, and more, from v.
+func farther[V Value](d *wire.Decoder, v V, more uint64, field string) V {
+	at := d.Offset()
+	n := d.Uvarint(field)
+	from, most := place(v), place(extreme[V](1))
+	if left := uint64(most) - uint64(from); n > left || more > left-n {
+		d.Corrupt(at, field, "%d from %v", n, v)
+		return v
+	}
+	return fromPlace[V](from + int64(n+more))
+}
+
+func (s *span[V]) decodeMoments(d *wire.Decoder) {
+	at := d.Offset()
+	u := d.Uint32("mean")
+	if u > math.Float32bits(1) {
+		d.Corrupt(at, "mean", "%v is not from 0 to 1", math.Float32frombits(u))
+	}
+	s.mean = math.Float32frombits(u)
+	at = d.Offset()
+	shape := d.Byte("shape")
+	if shape > maxShape-minShape {
+		d.Corrupt(at, "shape", "%d is more than %d", shape, maxShape-minShape)
+	}
+	s.shape = int8(shape) + minShape
+}
+
+func appendCells(dst []byte, cells []cell) []byte {
+	last := len(cells) - 1
+	if last == 0 {
+		return dst
+	}
+	dst = wire.AppendUvarint(dst, uint64(last-1))
+	dst = wire.AppendUvarint(dst, cells[0].count-1)
+	for i, c := range cells[1:last] {
+		dst = wire.AppendUvarint(dst, uint64(c.index-cells[i].index)-1)
+		dst = wire.AppendUvarint(dst, c.count-1)
+	}
+	return dst
+}
+
+func decodeCells[V Value](d *wire.Decoder, level uint8, all *Statistics[V]) []cell {
+	at := d.Offset()
+	first, last := cellIndex(all.Min)>>level, cellIndex(all.Max)>>level
+	n := 1
+	if first != last {
+		n = 2 + d.Count("cells", 2)
+	}
+	if n > maxCells || level > 0 && n <= maxCells/2 {
+		d.Corrupt(at, "cells", "%d on level %d", n, level)
+	}
+	if d.Err() != nil {
+		return nil
+	}
+	cells := make([]cell, n)
+	c, rest := cell{first, all.Count}, all.Count
+	for i := range cells {
+		at := d.Offset()
+		switch {
+		case i == n-1:
+			c = cell{last, rest}
+		case i > 0:
+			c.index += int32(d.UvarintMax("distance", 1<<20)) + 1
+			fallthrough
+		default:
+			c.count = d.Uvarint("values") + 1
+			if c.count == 0 || c.count >= rest || c.index >= last {
+				d.Corrupt(at, "values", "%d of %d in cell %d up to %d", c.count, rest, c.index, last)
+			}
+		}
+		if d.Err() != nil {
+			return nil
+		}
+		rest -= c.count
+		cells[i] = c
+	}
+	return cells
+}

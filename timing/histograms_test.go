@@ -1,0 +1,510 @@
+package timing
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func encodeHistograms[V Value](t rapid.TB, h *Histograms[V]) []byte {
+	enc, err := h.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
+}
+
+// A pathModel makes histograms as they are defined: one of the values of
+// each path.
+func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []call[int64]) map[Path]*Histogram[int64] {
+	values := make(map[Path][]int64)
+	previous := int64(NoPrevious)
+	for _, c := range calls {
+		p := Path{previous, c.terminal}
+		values[p] = append(values[p], c.value)
+		if o.PathSensitive {
+			previous = int64(c.terminal)
+		}
+	}
+	model := make(map[Path]*Histogram[int64])
+	for p, v := range values {
+		model[p] = histogramOf(t, o.Bins, rank, v)
+	}
+	return model
+}
+
+func checkHistograms(t rapid.TB, h *Histograms[int64], model map[Path]*Histogram[int64]) {
+	t.Helper()
+	if h.Len() != len(model) || h.Find(Path{7, 1 << 30}) != nil {
+		t.Fatalf("%d histograms, want %d", h.Len(), len(model))
+	}
+	paths := slices.SortedFunc(maps.Keys(model), comparePaths)
+	for path, one := range h.All() {
+		if path != paths[0] || !bytes.Equal(encodeHistogram(t, one), encodeHistogram(t, model[path])) || h.Find(path) != one {
+			t.Fatalf("another histogram of %v, or not of %v", path, paths[0])
+		}
+		paths = paths[1:]
+	}
+	for range h.All() {
+		break
+	}
+	enc := encodeHistograms(t, h)
+	got, err := ParseHistograms[int64](enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := encodeHistograms(t, got); !bytes.Equal(again, enc) {
+		t.Fatalf("encoded as %x, and again as %x", enc, again)
+	}
+}
+
+func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []call[int64]) *Histograms[int64] {
+	b, err := NewHistogramsBuilder[int64](o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range calls {
+		b.Append(c.terminal, c.value)
+	}
+	return b.Finish(rank)
+}
+
+func TestHistograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"), PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}
+		halve := func(terminal uint32) uint32 { return terminal / 2 }
+		model, halved := make(map[Path]*Histogram[int64]), make(map[Path]*Histogram[int64])
+		merged, backward := new(Histograms[int64]), new(Histograms[int64])
+		for rank := range rapid.Uint32Range(1, 3).Draw(t, "ranks") {
+			calls := callsGen[int64]().Draw(t, "calls")
+			h, one := buildHistograms(t, o, rank, calls), pathModel(t, o, rank, calls)
+			checkHistograms(t, h, one)
+			for p, h := range one {
+				addHistogram(model, p, h)
+				q := Path{p.Previous, halve(p.Terminal)}
+				if p.Previous != NoPrevious {
+					q.Previous = int64(halve(uint32(p.Previous)))
+				}
+				addHistogram(halved, q, h)
+			}
+			merged.Merge(h)
+			h.Merge(backward)
+			backward = h
+		}
+		checkHistograms(t, merged, model)
+		checkHistograms(t, backward, model)
+		checkHistograms(t, merged.Rename(halve), halved)
+		for p, h := range model {
+			model[p] = h.Reduce(4)
+		}
+		checkHistograms(t, merged.Reduce(4), model)
+	})
+}
+
+func addHistogram(all map[Path]*Histogram[int64], p Path, h *Histogram[int64]) {
+	if all[p] == nil {
+		all[p] = new(Histogram[int64])
+	}
+	all[p].Merge(h)
+}
+
+// exampleHistograms are of one path with one value, of one with many in bins,
+// and, if several, in cells on a level above 0.
+func exampleHistograms[V Value](t testing.TB, several bool) *Histograms[V] {
+	all := new(Histograms[V])
+	for rank := range uint32(3) {
+		r := newRandom(uint64(rank))
+		b, err := NewHistogramsBuilder[V](HistogramOptions{PathSensitive: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Append(5, 7)
+		for range 600 {
+			b.Append(9, fromBits[V](r.next()>>(1+r.next()%40)))
+		}
+		h := b.Finish(rank)
+		if !several {
+			return h
+		}
+		all.Merge(h)
+	}
+	return all
+}
+
+func TestParseHistogramErrors(t *testing.T) {
+	// Five values from 10 to 20, the sum 70 and the squares 1034, and what
+	// follows: bins or cells.
+	const head = "\x05\x14\x0a\x00\x00\x01\x14\x01\x86"
+	for _, c := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"NoLevel", head, 9, io.ErrUnexpectedEOF},
+		{"LevelTooHigh", head + "\x0b", 9, ErrCorrupt},
+		{"NoBins", head + "\x00\x00", 10, ErrCorrupt},
+		{"TooManyBins", head + "\x00\x41" + string(make([]byte, 99)), 10, ErrCorrupt},
+		{"BinsCutOff", head + "\x00\x05\x00", 10, ErrCorrupt},
+		{"NoValueLeft", head + "\x00\x02\x00\x04\x00\x00\x00\x00\x00", 11, ErrCorrupt},
+		{"TooManyValues", head + "\x00\x02\x00\x05\x00\x00\x00\x00\x00", 11, ErrCorrupt},
+		{"ValuesOverflow", head + "\x00\x02\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 11, ErrCorrupt},
+		{"TooWide", head + "\x00\x02\x0b\x00\x00\x00\x00\x00\x00\x00", 11, ErrCorrupt},
+		{"WidthOverflows", head + "\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00\x00", 11, ErrCorrupt},
+		{"GapTooWide", head + "\x00\x02\x00\x00\x0b\x00\x00\x00\x00\x00", 13, ErrCorrupt},
+		{"MeanAboveOne", head + "\x00\x01\x01\x00\x80\x3f\x00", 11, ErrCorrupt},
+		{"MeanBelowZero", head + "\x00\x01\x00\x00\x00\x80\x00", 11, ErrCorrupt},
+		{"MeanCutOff", head + "\x00\x01\x00\x00\x80", 11, io.ErrUnexpectedEOF},
+		{"ShapeTooLarge", head + "\x00\x01\x00\x00\x80\x3e\x10", 15, ErrCorrupt},
+		{"Trailing", head + "\x00\x01\x00\x00\x80\x3e\x00\x00", 16, ErrCorrupt},
+		{"FewCellsOnLevel", head + "\x02\x00\x00", 10, ErrCorrupt},
+		{"TooManyCells", head + "\x01\xff\x03" + string(make([]byte, 2000)), 10, ErrCorrupt},
+		{"CellsCutOff", head + "\x01\x02\x00", 10, ErrCorrupt},
+		{"CellTooFar", head + "\x01\x01\x00\x09\x00", 12, ErrCorrupt},
+		{"CellTooFull", head + "\x01\x01\x00\x00\x03", 12, ErrCorrupt},
+		{"FirstCellTooFull", head + "\x01\x00\x04", 11, ErrCorrupt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, err := ParseHistogram[int64]([]byte(c.data))
+			var e *ParseError
+			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || h != nil {
+				t.Fatalf("%v, %v, want %v at offset %d", h, err, c.want, c.off)
+			}
+		})
+	}
+	// Nothing is after the largest integer.
+	full, err := statisticsOf([]ranked[int64]{{0, 1}, {0, math.MaxInt64}, {0, math.MaxInt64}}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	full = append(full, "\x00\x02\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x80\x3e\x00\x00\x00\x00\x80\x3e\x00"...)
+	if _, err := ParseHistogram[int64](full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
+		t.Errorf("%v, want a gap after the largest integer to be rejected", err)
+	}
+	for _, data := range []string{head + "\x00\x01\x00\x00\x80\x3e\x00", head + "\x01\x00\x03", head + "\x01\x01\x00\x08\x02"} {
+		h, err := ParseHistogram[int64]([]byte(data))
+		if err != nil {
+			t.Fatalf("%x: %v", data, err)
+		}
+		checkBins(t, h, 3)
+	}
+}
+
+func TestParseHistogramsErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data string
+		off  int64
+		want error
+	}{
+		{"Empty", "", 0, io.ErrUnexpectedEOF},
+		{"TooMany", "\x02\x00\x00\x00\x00\x00", 0, ErrCorrupt},
+		{"TerminalOverflows", "\x02\xff\xff\xff\xff\x0f\x00\x00\x01\x00\x00", 8, ErrCorrupt},
+		{"PreviousTooLarge", "\x01\x00\x81\x80\x80\x80\x10\x00", 2, ErrCorrupt},
+		{"PreviousOverflows", "\x02\x00\x80\x80\x80\x80\x10\x00\x00\x00\x00", 9, ErrCorrupt},
+		{"NoHistogram", "\x01\x00\x00\x01", 4, io.ErrUnexpectedEOF},
+		{"Trailing", "\x00\x00", 1, ErrCorrupt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, err := ParseHistograms[int64]([]byte(c.data))
+			var e *ParseError
+			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || h != nil {
+				t.Fatalf("%v, %v, want %v at offset %d", h, err, c.want, c.off)
+			}
+		})
+	}
+}
+
+func TestParseHistogramsDamaged(t *testing.T) {
+	t.Run("int64", testHistogramsDamaged[int64])
+	t.Run("float64", testHistogramsDamaged[float64])
+}
+
+func testHistogramsDamaged[V Value](t *testing.T) {
+	for _, several := range []bool{false, true} {
+		example := exampleHistograms[V](t, several)
+		enc := encodeHistograms(t, example)
+		for n := range enc {
+			if _, err := ParseHistograms[V](enc[:n]); err == nil {
+				t.Errorf("accepted the first %d of %d bytes", n, len(enc))
+			}
+		}
+		step := 1
+		if raceEnabled {
+			step = 17
+		}
+		for bit := 0; bit < len(enc)*8; bit += step {
+			bad := bytes.Clone(enc)
+			bad[bit/8] ^= 1 << (bit % 8)
+			fuzzHistograms(t, bad, example)
+		}
+	}
+}
+
+func TestParseHistogramsMemory(t *testing.T) {
+	for _, data := range [][]byte{
+		[]byte("\xff\xff\xff\xff\x0f"),
+		[]byte("\x01\x00\x00\x05\x14\x0a\x00\x00\x01\x14\x01\x86\x00\xff\xff\xff\xff\x0f"),
+		[]byte("\x01\x00\x00\x05\x14\x0a\x00\x00\x01\x14\x01\x86\x01\xff\xff\xff\xff\x0f"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := ParseHistograms[int64](data); err == nil {
+			t.Errorf("accepted %x", data)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<14 {
+			t.Errorf("%d bytes allocated for %d", got, len(data))
+		}
+	}
+}
+
+func FuzzParseHistograms(f *testing.F) {
+	for _, several := range []bool{false, true} {
+		f.Add(encodeHistograms(f, exampleHistograms[int64](f, several)))
+		f.Add(encodeHistograms(f, exampleHistograms[float64](f, several)))
+	}
+	integers, floats := exampleHistograms[int64](f, false), exampleHistograms[float64](f, false)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzHistograms(t, data, integers)
+		fuzzHistograms(t, data, floats)
+	})
+}
+
+// fuzzHistograms checks what is accepted: it is encoded as it was, is in order,
+// and merges whatever it says with an example.
+func fuzzHistograms[V Value](t testing.TB, data []byte, example *Histograms[V]) {
+	t.Helper()
+	h, err := ParseHistograms[V](data)
+	if err != nil {
+		checkParseError(t, err, nil)
+		return
+	}
+	if enc := encodeHistograms(t, h); !bytes.Equal(enc, data) {
+		t.Fatalf("%x is encoded as %x", data, enc)
+	}
+	for _, one := range h.All() {
+		if one.Statistics().Count >= 1<<62 {
+			return
+		}
+		checkBins(t, one, maxCells)
+		checkBins(t, one.Reduce(2), 2)
+	}
+	twice, other := new(Histograms[V]), new(Histograms[V])
+	other.Merge(example)
+	twice.Merge(h)
+	twice.Merge(other)
+	other.Merge(h)
+	if !bytes.Equal(encodeHistograms(t, twice), encodeHistograms(t, other)) {
+		t.Fatal("merging depends on the order")
+	}
+	if _, err := ParseHistograms[V](encodeHistograms(t, twice)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHistogramReal checks how far histograms of recorded calls are from
+// the values, in the mean over the calls: the largest distance of the
+// cumulative distributions, of Kolmogorov and Smirnov.
+func TestHistogramReal(t *testing.T) {
+	for _, column := range []string{"duration", "gap"} {
+		for _, pathSensitive := range []bool{false, true} {
+			o := HistogramOptions{PathSensitive: pathSensitive}
+			for run, ranks := range runs(realRanks(t)) {
+				f := fitRun(t, o, column, ranks)
+				t.Logf("%s %s, path-sensitive %v: %d histograms of ranks in %.0f B each, distance %.3f; merged %d in %.0f B each, %.3f; reduced %.0f B each, %.3f; sum in bins off by %.1e",
+					run, column, pathSensitive, f.series.histograms, f.series.size(), f.series.mean(), f.merged.histograms, f.merged.size(), f.merged.mean(), f.reduced.size(), f.reduced.mean(), f.off)
+				most := 0.15
+				if run == "is.W.8" { // some 40 calls of a rank
+					most = 0.35
+				}
+				if f.series.mean() > most || f.merged.mean() > most || f.reduced.mean() > most || f.off > 0.01 {
+					t.Errorf("distances are %.3f, %.3f and %.3f, want at most %v", f.series.mean(), f.merged.mean(), f.reduced.mean(), most)
+				}
+			}
+		}
+	}
+}
+
+// runs returns the ranks by run, in order.
+func runs(ranks []*realRank) func(func(string, []*realRank) bool) {
+	return func(yield func(string, []*realRank) bool) {
+		for len(ranks) > 0 {
+			n := 1
+			for n < len(ranks) && ranks[n].run == ranks[0].run {
+				n++
+			}
+			if !yield(ranks[0].run, ranks[:n]) {
+				return
+			}
+			ranks = ranks[n:]
+		}
+	}
+}
+
+// A fit sums over histograms.
+type fit struct {
+	histograms, bytes int
+	calls, distances  float64
+}
+
+func (f *fit) size() float64 { return float64(f.bytes) / float64(f.histograms) }
+func (f *fit) mean() float64 { return f.distances / f.calls }
+
+func (f *fit) add(t testing.TB, h *Histogram[int64], values []int64) {
+	f.histograms++
+	f.bytes += len(encodeHistogram(t, h))
+	f.calls += float64(len(values))
+	f.distances += kolmogorovSmirnov(h, values) * float64(len(values))
+}
+
+type runFit struct {
+	series, merged, reduced fit
+	off                     float64 // relative error of the sum in the bins of series
+}
+
+func fitRun(t testing.TB, o HistogramOptions, column string, ranks []*realRank) *runFit {
+	f := new(runFit)
+	merged := new(Histograms[int64])
+	all := make(map[Path][]int64)
+	var sum, inBins float64
+	for rank, r := range ranks {
+		values := make(map[Path][]int64)
+		previous := int64(NoPrevious)
+		var calls []call[int64]
+		for i, v := range r.column(column) {
+			p := Path{previous, r.terminals[i]}
+			values[p], all[p] = append(values[p], v), append(all[p], v)
+			if o.PathSensitive {
+				previous = int64(r.terminals[i])
+			}
+			calls = append(calls, call[int64]{r.terminals[i], v})
+		}
+		h := buildHistograms(t, o, uint32(rank), calls)
+		for p, one := range h.All() {
+			f.series.add(t, one, values[p])
+			sum += math.Abs(one.Statistics().Sum())
+			var bins float64
+			for _, b := range one.Bins() {
+				bins += b.Mean * float64(b.Count)
+			}
+			inBins += math.Abs(bins - one.Statistics().Sum())
+		}
+		merged.Merge(h)
+	}
+	f.off = inBins / sum
+	for p, one := range merged.All() {
+		f.merged.add(t, one, all[p])
+		f.reduced.add(t, one.Reduce(DefaultHistogramBins), all[p])
+	}
+	return f
+}
+
+// kolmogorovSmirnov returns the largest distance of the cumulative distributions of a
+// histogram and of values.
+func kolmogorovSmirnov(h *Histogram[int64], values []int64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	n, worst := float64(len(values)), 0.0
+	for i, k := 0, 0; i < len(values); i = k {
+		for k = i; k < len(values) && values[k] == values[i]; k++ {
+		}
+		worst = max(worst, math.Abs(h.CDF(values[i])-float64(k)/n), math.Abs(h.CDF(values[i]-1)-float64(i)/n))
+	}
+	return worst
+}
+
+func BenchmarkHistogram(b *testing.B) {
+	benchmarkHistogram[int64](b, "int64", 1)
+	benchmarkHistogram[float64](b, "float64", 1e-9)
+}
+
+func benchmarkHistogram[V Value](b *testing.B, name string, unit float64) {
+	r := newRandom(1)
+	values := make([]V, 1<<12)
+	for i := range values {
+		values[i] = V(math.Exp(r.float()*12+3) * unit)
+	}
+	perValue := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(values)), "ns/value")
+		b.ReportMetric(0, "ns/op")
+	}
+	var h *Histogram[V]
+	for _, bins := range []int{5, 8, 16} {
+		b.Run(name+"/bins="+string(rune('0'+bins/10))+string(rune('0'+bins%10)), func(b *testing.B) {
+			builders := make([]*HistogramBuilder[V], 64)
+			for i := range builders {
+				builders[i], _ = NewHistogramBuilder[V](HistogramOptions{Bins: bins})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				for i, v := range values {
+					builders[i*7&63].Add(v)
+				}
+			}
+			perValue(b)
+		})
+	}
+	h = histogramOf(b, 8, 0, values)
+	merged := new(Histogram[V])
+	merged.Merge(h)
+	merged.Merge(h)
+	b.Run(name+"/sample", func(b *testing.B) {
+		source := rand.NewPCG(1, 2)
+		for b.Loop() {
+			for i := range values {
+				values[i] = merged.Sample(source)
+			}
+		}
+		perValue(b)
+	})
+	b.Run(name+"/merge", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			merged.Merge(h)
+		}
+		b.ReportMetric(float64(len(encodeHistogram(b, merged))), "B/histogram")
+	})
+	b.Run(name+"/reduce", func(b *testing.B) {
+		for b.Loop() {
+			merged.Reduce(DefaultHistogramBins)
+		}
+		b.ReportMetric(float64(len(encodeHistogram(b, merged.Reduce(DefaultHistogramBins)))), "B/histogram")
+	})
+}
+
+// BenchmarkHistograms measures the durations of a rank of the recorded run
+// lu.W.8.
+func BenchmarkHistograms(b *testing.B) {
+	for _, r := range realRanks(b) {
+		if r.run != "lu.W.8" {
+			continue
+		}
+		for _, pathSensitive := range []bool{false, true} {
+			name := "path=false"
+			if pathSensitive {
+				name = "path=true"
+			}
+			b.Run(name, func(b *testing.B) {
+				for b.Loop() {
+					h, _ := NewHistogramsBuilder[int64](HistogramOptions{PathSensitive: pathSensitive})
+					for i, v := range r.durations {
+						h.Append(r.terminals[i], v)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(r.durations)), "ns/value")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+		return
+	}
+}
