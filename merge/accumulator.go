@@ -29,6 +29,7 @@ type Accumulator struct {
 	texts     texts
 	shapes    map[digest]*shape
 	ranks     spans           // with calls
+	series    []rankSeries    // in no order
 	late      *roaring.Bitmap // further ones; nil if there are none
 	scratch   scratch
 }
@@ -98,7 +99,7 @@ func (a *Accumulator) addSource(source string) {
 }
 
 // Add adds the part of a rank, of which a must not have one with calls. It does
-// not change p, but may keep p.Grammar. It takes time in proportion to the size
+// not change p, but may keep p.Grammar and p.Times.Series. It takes time in proportion to the size
 // of p if ranks ascend, and to the logarithm of the number of ranks besides if
 // they come in another order.
 func (a *Accumulator) Add(p Part) error {
@@ -109,22 +110,28 @@ func (a *Accumulator) Add(p Part) error {
 	if p.Grammar.Len() == 0 {
 		return nil
 	}
+	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
+	if err := p.checkTimes(order); err != nil {
+		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
+	}
 	if err := a.reserve(p.Rank); err != nil {
 		return err
 	}
-	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
 	a.declare(p.Table)
 	a.scan(p, g, order)
 	key := digest(sha256.Sum256(a.scratch.key))
 	s := a.shapes[key]
-	if s == nil {
-		a.put(key, a.newShape(p.Rank, g))
+	if s == nil || p.Rank < s.ranks.last() {
+		alone := a.newShape(p.Rank, g)
+		a.addTimes(alone, p, order)
+		if s == nil {
+			a.put(key, alone)
+		} else {
+			s.addLate(alone)
+		}
 		return nil
 	}
-	if p.Rank < s.ranks.last() {
-		s.addLate(a.newShape(p.Rank, g))
-		return nil
-	}
+	a.addTimes(s, p, order)
 	n := s.ranks.len()
 	for i, v := range a.scratch.slots {
 		s.columns[i].push(n, p.Rank, v)
@@ -276,6 +283,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		a.addSource(s)
 	}
 	a.orders = append(a.orders, b.orders...)
+	a.series = append(a.series, b.series...)
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	numbers := make([]int64, len(b.texts.list))

@@ -139,9 +139,9 @@ func (x *streams) stretch(s *shape) *shape {
 	var (
 		begins = s.begins()
 		slots  = x.slotsOf(s, begins)
-		place  = make(map[string]sequitur.Symbol)
-		number = make([]sequitur.Symbol, len(s.forms)) // of the new terminal of each
-		of     []int                                   // a terminal of s for each new one
+		place  = make(map[string]uint32)
+		number = make([]uint32, len(s.forms)) // of the new terminal of each
+		of     []int                          // a terminal of s for each new one
 	)
 	if !s.isIrregular() || !slices.ContainsFunc(slots, func(k []int) bool { return k != nil }) {
 		return s
@@ -150,7 +150,7 @@ func (x *streams) stretch(s *shape) *shape {
 		key := s.without(t, begins, slots[t])
 		n, ok := place[key]
 		if !ok {
-			n = sequitur.Symbol(len(of))
+			n = uint32(len(of))
 			place[key] = n
 			of = append(of, t)
 		}
@@ -159,7 +159,7 @@ func (x *streams) stretch(s *shape) *shape {
 	values := make(map[elastic][]int64)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
-		b.AppendRun(number[r.Symbol], r.Count)
+		b.AppendRun(sequitur.Symbol(number[r.Symbol]), r.Count)
 		for _, k := range slots[r.Symbol] {
 			e := elastic{s.forms[r.Symbol].function, k}
 			v := s.columns[begins[r.Symbol]+k][0].first
@@ -168,7 +168,9 @@ func (x *streams) stretch(s *shape) *shape {
 			}
 		}
 	}
-	return s.withStreams(b.Finish(), of, slots, begins, x.add(values))
+	stretched := s.withStreams(b.Finish(), of, slots, begins, x.add(values))
+	stretched.times = s.times.rename(number)
+	return stretched
 }
 
 // slotsOf returns the slots of each terminal that become streams.

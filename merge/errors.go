@@ -31,7 +31,8 @@ type SectionError struct {
 
 func (e *SectionError) Error() string {
 	name := KindName(e.Kind)
-	if e.Kind == KindColumns || e.Kind == KindGrammars || e.Kind == KindShape {
+	switch e.Kind {
+	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries:
 		name = fmt.Sprintf("%s, number %d", name, e.Key)
 	}
 	if e.Offset < 0 {

@@ -360,10 +360,10 @@ func TestErrorText(t *testing.T) {
 
 func TestKindName(t *testing.T) {
 	var names []string
-	for k := KindRun; k <= KindStreams+1; k++ {
+	for k := KindRun; k <= KindSeries+1; k++ {
 		names = append(names, KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, kind 10" {
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, kind 12" {
 		t.Error(got)
 	}
 }

@@ -21,6 +21,10 @@ type Part struct {
 	// rank in that group and its size, too, not of those in the run alone. What is
 	// read of a trace has no groups.
 	Groups map[GroupHandle]Group
+
+	// Times are what was recorded of the times of the calls; nil if nothing was.
+	// What [Trace.Part] returns has none: see [Trace.Series] and [Trace.Summaries].
+	Times *Times
 }
 
 // A GroupHandle is a handle of a group of processes.
@@ -62,6 +66,8 @@ const (
 	KindPart         format.Kind = 7
 	KindShape        format.Kind = 8
 	KindStreams      format.Kind = 9
+	KindSummaries    format.Kind = 10
+	KindSeries       format.Kind = 11
 )
 
 // KindName returns the name of a kind of section.
@@ -85,6 +91,10 @@ func KindName(k format.Kind) string {
 		return "shape"
 	case KindStreams:
 		return "streams"
+	case KindSummaries:
+		return "time summaries"
+	case KindSeries:
+		return "time series"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

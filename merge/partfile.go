@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -51,6 +52,14 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 		buf, _ = g.AppendBinary(buf[:0])
 		out.Add(KindInterleaving, uint64(i), buf)
 	}
+	for i, s := range shapes {
+		if !s.times.isZero() {
+			out.Add(KindSummaries, uint64(i), s.times.append(nil, len(s.forms)))
+		}
+	}
+	if err := addSeries(out, appendSeries(context.Background(), a.series)); err != nil {
+		return err
+	}
 	return out.Close() // errors of Add stick
 }
 
@@ -71,7 +80,7 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -128,6 +137,7 @@ func (p *partReader) readShapes() error {
 	var ranks []spans
 	n := 0 // ranks so far
 	for i := range p.shapes {
+		var read *shape
 		err := readSection(p.file, KindShape, uint64(i), func(data []byte) error {
 			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: maxPartRanks - n}
 			s, key, err := d.shape()
@@ -140,8 +150,12 @@ func (p *partReader) readShapes() error {
 			ranks = append(ranks, s.ranks)
 			n += s.ranks.len()
 			p.a.put(key, s)
+			read = s
 			return nil
 		})
+		if err == nil {
+			err = p.readSummaries(read, uint64(i))
+		}
 		if err != nil {
 			return err
 		}
@@ -151,6 +165,30 @@ func (p *partReader) readShapes() error {
 		return &SectionError{KindPart, 0, -1, corrupt("rank %d is of two shapes", twice)}
 	}
 	return nil
+}
+
+// readSummaries reads those of a shape, if there are any.
+func (p *partReader) readSummaries(s *shape, number uint64) error {
+	if _, ok := p.file.Lookup(KindSummaries, number); !ok {
+		return nil
+	}
+	return readSection(p.file, KindSummaries, number, func(data []byte) (err error) {
+		s.times, err = parseSummaries(data, len(s.forms))
+		return err
+	})
+}
+
+// readSeries reads the series of all ranks that have one.
+func (p *partReader) readSeries() error {
+	t := Trace{file: p.file, run: Run{Ranks: p.a.size}, sections: sectionCache{last: make(map[format.Kind]content)}}
+	table, err := t.readSeriesTable()
+	if err != nil || table == nil {
+		return err
+	}
+	return t.eachSeries(table, p.a.callCounts().of, func(s rankSeries, err error) error {
+		p.a.series = append(p.a.series, s)
+		return err
+	})
 }
 
 func (p *partReader) readOrders() error {

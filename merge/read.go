@@ -26,13 +26,15 @@ type Trace struct {
 	signatures  *signatureTable
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
-	grammars func() (*grammars, error)
-	columns  columnCache
-	sections sectionCache
-	mu       sync.Mutex // of what follows
-	shapes   map[int]*Shape
-	size     int // of these
-	most     int // largest size
+	grammars  func() (*grammars, error)
+	summaries func() (summaries, error)
+	series    func() (*seriesTable, error)
+	columns   columnCache
+	sections  sectionCache
+	mu        sync.Mutex // of what follows
+	shapes    map[int]*Shape
+	size      int // of these
+	most      int // largest size
 }
 
 // A Trace keeps this many shapes in memory once they are read, and no more than
@@ -85,6 +87,8 @@ func Open(file *format.Reader) (*Trace, error) {
 		}
 	}
 	t.grammars = sync.OnceValues(t.readGrammars)
+	t.summaries = sync.OnceValues(t.readSummaries)
+	t.series = sync.OnceValues(t.readSeriesTable)
 	return t, nil
 }
 
@@ -121,7 +125,7 @@ func (t *Trace) Active(from int) (rank int, ok bool) { return t.index.next(max(f
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case KindRun, KindTexts, KindSignatures, KindInterleaving:
+		case KindRun, KindTexts, KindSignatures, KindInterleaving, KindSummaries:
 			if s.Key != 0 {
 				return &SectionError{s.Kind, s.Key, s.Offset, corrupt("the key is %d", s.Key)}
 			}

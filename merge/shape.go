@@ -14,6 +14,7 @@ type shape struct {
 	forms   []form
 	ranks   spans
 	columns []column // those of the slots of all terminals, in order
+	times   summaries
 	late    []*shape // further ranks of the same shape, in no order; see Accumulator.settle
 }
 
@@ -34,6 +35,7 @@ func (s *shape) concat(t *shape) {
 		s.columns[i].concat(n, t.columns[i], t.ranks)
 	}
 	s.ranks, _ = s.ranks.union(t.ranks)
+	s.times.merge(&t.times)
 }
 
 // merge returns a shape with the ranks of s and t, of which none is in both. It
@@ -54,6 +56,8 @@ func (s *shape) merge(t *shape) *shape {
 	for i := range merged.columns {
 		merged.columns[i] = mergeColumns(s.columns[i], t.columns[i], pieces)
 	}
+	merged.times = s.times
+	merged.times.merge(&t.times)
 	return merged
 }
 
@@ -94,10 +98,12 @@ func sameLine(c, d column) (column, bool) {
 }
 
 // view returns the shape with another grammar, over terminals of which to says
-// which of s each one is.
+// which of s each one is. Of several that are the same of s, the first has the
+// times of all.
 func (s *shape) view(g *sequitur.Grammar, to []uint32) *shape {
 	begins := s.begins()
 	v := &shape{grammar: g, forms: make([]form, len(to)), ranks: slices.Clone(s.ranks)}
+	v.times = s.times.rename(firstOf(to, len(s.forms)))
 	for i, t := range to {
 		v.forms[i] = s.forms[t]
 		for _, c := range s.columns[begins[t]:begins[t+1]] {

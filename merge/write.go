@@ -56,6 +56,12 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	})
 	m := newModel(ctx, a, shapes, x)
 	c := m.sections(ctx, a, order)
+	if ctx.Err() == nil {
+		if s := m.summaries(); !s.isZero() {
+			c.summaries = s.append(nil, len(m.signatures))
+		}
+		c.series = appendSeries(ctx, a.series)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -112,6 +118,8 @@ type sections struct {
 	run, texts, signatures     []byte // texts is nil if there are none
 	columns, streams, grammars [][]byte
 	order                      []byte // nil if there is no interleaving
+	summaries                  []byte // nil if there are none
+	series                     [][]byte
 }
 
 // sections returns those of the trace of m, with the calls in an order, if there
@@ -151,6 +159,12 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.order != nil {
 		out.Add(KindInterleaving, 0, c.order)
+	}
+	if c.summaries != nil {
+		out.Add(KindSummaries, 0, c.summaries)
+	}
+	if err := addSeries(out, c.series); err != nil {
+		return err
 	}
 	return out.Close()
 }

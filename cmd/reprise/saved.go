@@ -57,7 +57,7 @@ func newRepairResult(input, output string, losses []format.Loss) *repairResult {
 
 func sectionName(kind format.Kind, key uint64) string {
 	switch kind {
-	case merge.KindColumns, merge.KindGrammars, merge.KindStreams, merge.KindShape:
+	case merge.KindColumns, merge.KindGrammars, merge.KindStreams, merge.KindShape, merge.KindSeries:
 		return fmt.Sprintf("%s, number %d", merge.KindName(kind), key)
 	}
 	return merge.KindName(kind)

@@ -1,0 +1,195 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/timing/grammar"
+)
+
+// Times are what was recorded of the times of calls, in nanoseconds: summaries of
+// how long calls took, and of the gaps between them, which are the times since the
+// end of the rank's call before, and the times of every call. Any of them may be
+// absent.
+type Times struct {
+	Durations, Gaps Summary
+
+	// Series has the times of every call, as package timing encodes them with the
+	// codec of that name, over terminals that are numbered in the order of their
+	// first use. Nil means that they were not kept.
+	Codec  string
+	Series []byte
+}
+
+// A Summary is what is kept of values that calls have, such as durations, by
+// signature. The zero Summary is empty.
+type Summary struct {
+	Statistics []timing.Statistics[int64] // by terminal; it may be shorter
+	Histograms *timing.Histograms[int64]  // nil means none
+}
+
+// IsZero reports whether s is empty.
+func (s *Summary) IsZero() bool { return len(s.Statistics) == 0 && s.Histograms == nil }
+
+// of returns the statistics of a terminal, which may be new.
+func (s *Summary) of(terminal uint32) *timing.Statistics[int64] {
+	if n := int(terminal) + 1; n > len(s.Statistics) {
+		s.Statistics = append(s.Statistics, make([]timing.Statistics[int64], n-len(s.Statistics))...)
+	}
+	return &s.Statistics[terminal]
+}
+
+// merge adds what o has, which does not change.
+func (s *Summary) merge(o *Summary) {
+	for t := range o.Statistics {
+		if of := &o.Statistics[t]; of.Count > 0 {
+			s.of(uint32(t)).Merge(of)
+		}
+	}
+	if o.Histograms == nil || o.Histograms.Len() == 0 {
+		return
+	}
+	if s.Histograms == nil {
+		s.Histograms = new(timing.Histograms[int64])
+	}
+	s.Histograms.Merge(o.Histograms)
+}
+
+// rename returns s over other terminals, of which to says which they are; those
+// that become the same are merged.
+func (s *Summary) rename(to []uint32) Summary {
+	var renamed Summary
+	for t := range s.Statistics {
+		if of := &s.Statistics[t]; of.Count > 0 {
+			renamed.of(to[t]).Merge(of)
+		}
+	}
+	if s.Histograms != nil {
+		renamed.Histograms = s.Histograms.Rename(func(t uint32) uint32 { return to[t] })
+	}
+	return renamed
+}
+
+// check checks that s is of the first n terminals.
+func (s *Summary) check(n int) error {
+	for t := n; t < len(s.Statistics); t++ {
+		if s.Statistics[t].Count > 0 {
+			return fmt.Errorf("statistics of terminal %d of %d", t, n)
+		}
+	}
+	if s.Histograms == nil {
+		return nil
+	}
+	for p := range s.Histograms.All() {
+		if int64(p.Terminal) >= int64(n) || p.Previous >= int64(n) {
+			return fmt.Errorf("a histogram of terminals %d and %d of %d", p.Previous, p.Terminal, n)
+		}
+	}
+	return nil
+}
+
+// Summaries are those of durations and of gaps.
+type summaries [2]Summary
+
+func (s *summaries) isZero() bool { return s[0].IsZero() && s[1].IsZero() }
+
+func (s *summaries) merge(o *summaries) {
+	for i := range s {
+		s[i].merge(&o[i])
+	}
+}
+
+func (s *summaries) rename(to []uint32) summaries {
+	return summaries{s[0].rename(to), s[1].rename(to)}
+}
+
+// clone returns a copy that shares nothing with s.
+func (s *summaries) clone() summaries {
+	var c summaries
+	c.merge(s)
+	return c
+}
+
+// A rankSeries is the times of every call of a rank.
+type rankSeries struct {
+	rank  int
+	codec string
+	data  []byte
+}
+
+// checkTimes checks the times of p, of whose terminals order are those in use, in
+// the order of their first use.
+func (p Part) checkTimes(order []uint32) error {
+	t := p.Times
+	if t == nil {
+		return nil
+	}
+	for _, s := range []*Summary{&t.Durations, &t.Gaps} {
+		if err := s.check(p.Table.Len()); err != nil {
+			return err
+		}
+	}
+	if t.Series == nil {
+		return nil
+	}
+	if !slices.IsSorted(order) {
+		return errors.New("a series needs terminals that are numbered in the order of their first use")
+	}
+	return checkSeries(t.Codec, t.Series, p.Grammar.Len())
+}
+
+// addTimes adds the times of a part of a shape, of which order says which terminals
+// of the part are those of the shape.
+func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
+	if p.Times == nil {
+		return
+	}
+	number := make([]uint32, p.Table.Len())
+	for i, old := range order {
+		number[old] = uint32(i)
+	}
+	own := summaries{p.Times.Durations, p.Times.Gaps}
+	own = own.rename(number)
+	s.times.merge(&own)
+	if p.Times.Series != nil {
+		a.series = append(a.series, rankSeries{p.Rank, p.Times.Codec, p.Times.Series})
+	}
+}
+
+// checkSeries checks that a series has the times of that many calls.
+func checkSeries(codec string, data []byte, calls uint64) error {
+	c, err := seriesCodec(codec)
+	if err != nil {
+		return err
+	}
+	s, err := c.Parse(data, timing.Options{})
+	if err == nil && (s.Len() != calls || calls == 0) {
+		err = fmt.Errorf("a series of %d calls, not %d", s.Len(), calls)
+	}
+	return err
+}
+
+// seriesCodec returns the codec of series with a name.
+func seriesCodec(name string) (*timing.SeriesCodec[int64], error) {
+	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec[int64], error) {
+		var epsilon float64
+		if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
+			if c, err := grammar.New[int64](epsilon); err == nil && c.Name() == name {
+				return c, nil
+			}
+		}
+		return timing.NewCodec[int64](name)
+	})
+}
+
+// firstOf returns the first of the new terminals, of which to says which old one
+// each is, for each of n old ones.
+func firstOf(to []uint32, n int) []uint32 {
+	first := make([]uint32, n)
+	for i := len(to) - 1; i >= 0; i-- {
+		first[to[i]] = uint32(i)
+	}
+	return first
+}

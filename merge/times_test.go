@@ -1,0 +1,402 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A clock says what is kept of the times of calls.
+type clock struct {
+	statistics, histograms, paths bool
+	codec                         string // of series; "" for none
+}
+
+var genClock = rapid.Custom(func(t *rapid.T) clock {
+	c := clock{rapid.Bool().Draw(t, "statistics"), rapid.Bool().Draw(t, "histograms"), rapid.Bool().Draw(t, "paths"), ""}
+	if rapid.Bool().Draw(t, "series") {
+		column := rapid.SampledFrom([]string{"bins,epsilon=0.1", "entropy,epsilon=0.05", "lossless,compressor=zstd", "grammar,epsilon=0.2"})
+		c.codec = fmt.Sprintf("%s;%s;%s", rapid.SampledFrom([]string{"gaps", "intervals"}).Draw(t, "form"), column.Draw(t, "durations"), column.Draw(t, "lapses"))
+	}
+	return c
+})
+
+// A moment is when a call of a rank was.
+type moment struct{ start, duration int64 }
+
+// moments returns those of n calls of a rank.
+func moments(rank int, n uint64) []moment {
+	list := make([]moment, n)
+	now := int64(rank) * 1000
+	for i := range list {
+		noise := int64(uint64(rank*7919+i+1) * 0x9e3779b97f4a7c15 >> 52)
+		list[i] = moment{now + noise, 100 + noise*noise>>10}
+		now = list[i].start + list[i].duration
+	}
+	return list
+}
+
+// timed returns p with the times of its calls.
+func (c clock) timed(t rapid.TB, p Part) Part {
+	t.Helper()
+	var (
+		times   Times
+		builder *timing.SeriesBuilder[int64]
+		paths   [2]*timing.HistogramsBuilder[int64]
+	)
+	if c.codec != "" {
+		codec, err := seriesCodec(c.codec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		builder, times.Codec = codec.NewBuilder(100), c.codec
+	}
+	for i := range paths {
+		var err error
+		if paths[i], err = timing.NewHistogramsBuilder[int64](timing.HistogramOptions{PathSensitive: c.paths}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := moments(p.Rank, p.Grammar.Len())
+	for i, s := range p.Grammar.All() {
+		m := all[i]
+		gap := m.start
+		if i > 0 {
+			gap -= all[i-1].start + all[i-1].duration
+		}
+		if c.statistics {
+			times.Durations.of(uint32(s)).Add(uint32(p.Rank), m.duration)
+			times.Gaps.of(uint32(s)).Add(uint32(p.Rank), gap)
+		}
+		paths[0].Append(uint32(s), m.duration)
+		paths[1].Append(uint32(s), gap)
+		if builder != nil {
+			builder.Append(uint32(s), m.start, m.duration)
+		}
+	}
+	if c.histograms {
+		times.Durations.Histograms, times.Gaps.Histograms = paths[0].Finish(uint32(p.Rank)), paths[1].Finish(uint32(p.Rank))
+	}
+	if builder != nil {
+		times.Series = builder.Finish(nil)
+	}
+	p.Times = &times
+	return p
+}
+
+// checkTimes checks that a trace has the times of parts.
+func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
+	t.Helper()
+	durations, gaps, err := trace.Summaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range []Summary{durations, gaps} {
+		got := byFunction(trace, s)
+		want := make(map[string]*timing.Statistics[int64])
+		for _, p := range parts {
+			if p.Times == nil || p.Grammar.Len() == 0 {
+				continue
+			}
+			of := p.Times.Durations
+			if i == 1 {
+				of = p.Times.Gaps
+			}
+			add(want, of, func(t uint32) cst.Function {
+				fn, _ := p.Table.Signature(t)
+				return p.Table.Functions()[fn]
+			})
+		}
+		if len(got) != len(want) {
+			t.Fatalf("statistics of %d functions, want %d", len(got), len(want))
+		}
+		for name, s := range want {
+			if *got[name] != *s {
+				t.Fatalf("statistics of %s: %+v, want %+v", name, got[name], s)
+			}
+		}
+	}
+	for _, p := range parts {
+		c.checkSeries(t, trace, p)
+	}
+}
+
+// byFunction returns the statistics of the calls of each function, from those of
+// signatures and from histograms.
+func byFunction(trace *Trace, s Summary) map[string]*timing.Statistics[int64] {
+	all := make(map[string]*timing.Statistics[int64])
+	add(all, s, func(n uint32) cst.Function { return trace.Functions()[trace.FunctionOf(int(n))] })
+	return all
+}
+
+func add(to map[string]*timing.Statistics[int64], s Summary, function func(uint32) cst.Function) {
+	of := func(what string, terminal uint32) *timing.Statistics[int64] {
+		f := function(terminal)
+		name := fmt.Sprint(what, f.Name, f.Params)
+		if to[name] == nil {
+			to[name] = new(timing.Statistics[int64])
+		}
+		return to[name]
+	}
+	for t := range s.Statistics {
+		if s.Statistics[t].Count > 0 {
+			of("statistics of ", uint32(t)).Merge(&s.Statistics[t])
+		}
+	}
+	if s.Histograms == nil {
+		return
+	}
+	for p, h := range s.Histograms.All() {
+		of(fmt.Sprint("histograms, first: ", p.Previous < 0, " "), p.Terminal).Merge(h.Statistics())
+	}
+}
+
+// checkSeries checks the times of every call of a rank.
+func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
+	t.Helper()
+	s, err := trace.Series(p.Rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if has := p.Times != nil && p.Times.Series != nil && p.Grammar.Len() > 0; (s != nil) != has {
+		t.Fatalf("rank %d has a series: %v, want %v", p.Rank, s != nil, has)
+	}
+	if s == nil {
+		return
+	}
+	read, err := trace.Calls(p.Rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec, _ := seriesCodec(c.codec)
+	g := float64(codec.Guarantee())
+	w, all := read.Walk(0), moments(p.Rank, p.Grammar.Len())
+	var left sequitur.Run
+	for i := range s.Blocks() {
+		d, err := s.Block(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terminals, got := make([]uint32, d.Len()), make([]timing.Time[int64], d.Len())
+		for k := range terminals {
+			if left.Count == 0 {
+				left = w.Next()
+			}
+			terminals[k] = uint32(left.Symbol)
+			left.Count--
+		}
+		if err := d.Decode(got, terminals); err != nil {
+			t.Fatal(err)
+		}
+		for k, m := range all[:len(got)] {
+			if math.Abs(float64(got[k].Duration-m.duration)) > g*float64(m.duration) {
+				t.Fatalf("rank %d: a call took %d, not %d", p.Rank, got[k].Duration, m.duration)
+			}
+			if g == 0 && got[k].Start != m.start {
+				t.Fatalf("rank %d: a call began at %d, not %d", p.Rank, got[k].Start, m.start)
+			}
+		}
+		all = all[len(got):]
+	}
+	if len(all) > 0 {
+		t.Fatalf("rank %d: %d calls have no time", p.Rank, len(all))
+	}
+}
+
+// TestTimes merges the parts of a program with times in random order and grouping,
+// and compares the files, and what they have of times.
+func TestTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := genClock.Draw(t, "clock")
+		var parts []Part
+		program := genProgram.Draw(t, "program")
+		for _, p := range program.parts() {
+			if rapid.IntRange(0, 9).Draw(t, "without times") > 0 {
+				p = c.timed(t, p)
+			}
+			parts = append(parts, p)
+		}
+		all := accumulate(t, Run{Ranks: len(parts)}, parts)
+		want := traceFile(t, all)
+		trace := open(t, want)
+		checkCalls(t, trace, parts)
+		c.checkTimes(t, trace, parts)
+		c.checkTimes(t, open(t, partFile(t, all)), parts)
+
+		var list []*Accumulator
+		for _, p := range rapid.Permutation(slices.Clone(parts)).Draw(t, "order") {
+			if len(list) == 0 || rapid.Bool().Draw(t, "alone") {
+				list = append(list, new(Accumulator))
+			}
+			if err := list[len(list)-1].Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		merged := mergeAll(t, list)
+		if err := merged.Describe(Run{Ranks: len(parts)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := partFile(t, merged); !bytes.Equal(got, partFile(t, all)) {
+			t.Fatal("another part file")
+		}
+		if got := traceFile(t, merged); !bytes.Equal(got, want) {
+			t.Fatalf("a trace of %d bytes, %d when all parts are added in order", len(got), len(want))
+		}
+
+		again := accumulate(t, trace.Run(), nil)
+		if err := again.AddTrace(context.Background(), trace, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := traceFile(t, again)
+		c.checkTimes(t, open(t, got), parts)
+		if program.groups == nil && !bytes.Equal(got, want) {
+			t.Fatalf("a trace of %d bytes from one of %d", len(got), len(want))
+		}
+	})
+}
+
+// TestRefuseTimes gives times that cannot be those of the calls.
+func TestRefuseTimes(t *testing.T) {
+	c := clock{statistics: true, histograms: true, paths: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
+	part := func(change func(*Part)) Part {
+		p := c.timed(t, repeatCall(0, 20, barrier))
+		change(&p)
+		return p
+	}
+	beyond := c.timed(t, forgedPart(0)).Times
+	tests := []struct {
+		name, text string
+		p          Part
+	}{
+		{"Statistics", "statistics of terminal 1 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
+		{"Histograms", "a histogram of terminals 0 and 1 of 1", part(func(p *Part) { p.Times.Durations.Histograms = beyond.Durations.Histograms })},
+		{"Codec", `no codec of series is called "other"`, part(func(p *Part) { p.Times.Codec = "other" })},
+		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"Order", "numbered in the order of their first use", c.timed(t, func() Part {
+			p := forgedPart(0)
+			p.Grammar = orderOf(4, 3, 2, 1, 0)
+			return p
+		}())},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := new(Accumulator)
+			if err := a.Add(tt.p); err == nil || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("err = %v, want %s", err, tt.text)
+			}
+			if err := a.Add(repeatCall(0, 1, barrier)); err != nil {
+				t.Errorf("the rank is taken: %v", err)
+			}
+		})
+	}
+}
+
+// TestLostSeries checks that times which cannot be read do not keep the calls from
+// being read, nor other ranks from being added to another trace.
+func TestLostSeries(t *testing.T) {
+	c := clock{statistics: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
+	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
+	sections := contents(t, write(t, Run{Ranks: 3}, parts))
+	one := contentOf(sections, KindSeries, 1)
+	trace := open(t, forge(t, replaced(sections, section{KindSeries, 1, one[:len(one)-1]})...))
+	checkCalls(t, trace, parts)
+	s, err := trace.Series(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Block(0); !errors.As(err, new(*SectionError)) {
+		t.Errorf("err = %v", err)
+	}
+	var lost []int
+	a := accumulate(t, Run{Ranks: 3}, parts[:0])
+	for _, p := range parts {
+		if err := a.Add(Part{Rank: p.Rank, Table: p.Table, Grammar: p.Grammar}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.AddTimes(trace, nil); err == nil {
+		t.Error("a lost series is no error")
+	}
+	a.series = nil
+	if err := a.AddTimes(trace, func(rank int, err error) error {
+		lost = append(lost, rank)
+		return nil
+	}); err != nil || !slices.Equal(lost, []int{2}) {
+		t.Errorf("ranks %v are lost, %v", lost, err)
+	}
+	saved := open(t, traceFile(t, a))
+	c.checkSeries(t, saved, parts[0])
+	c.checkSeries(t, saved, parts[1])
+	if s, err := saved.Series(2); s != nil || err != nil {
+		t.Errorf("a lost series is %v, %v", s, err)
+	}
+}
+
+// FuzzTimes puts sections of times into a trace. What is accepted is added to
+// another trace, and is there as it was.
+func FuzzTimes(f *testing.F) {
+	for _, c := range []clock{
+		{statistics: true, histograms: true, paths: true, codec: "gaps;bins,epsilon=0.1;lossless,compressor=lz4"},
+		{statistics: true}, {histograms: true}, {codec: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
+	} {
+		s := contents(f, write(f, Run{Ranks: 3}, []Part{c.timed(f, forgedPart(0)), c.timed(f, forgedPart(2))}))
+		f.Add(contentOf(s, KindSummaries, 0), contentOf(s, KindSeries, 0), contentOf(s, KindSeries, 1), contentOf(s, KindSeries, 2))
+	}
+	calls := contents(f, write(f, Run{Ranks: 3}, []Part{forgedPart(0), forgedPart(2)}))
+	f.Fuzz(func(t *testing.T, summaries, series0, series1, series2 string) {
+		trace := open(t, forge(t, append(slices.Clone(calls), present(section{KindSummaries, 0, summaries},
+			section{KindSeries, 0, series0}, section{KindSeries, 1, series1}, section{KindSeries, 2, series2})...)...))
+		_, _, err := trace.Summaries()
+		sound := err == nil
+		for _, rank := range []int{0, 2} {
+			s, err := trace.Series(rank)
+			if err == nil && s != nil {
+				for i := range s.Blocks() {
+					if _, e := s.Block(i); e != nil {
+						err = e
+					}
+				}
+			}
+			if err != nil && !errors.As(err, new(*SectionError)) && !errors.As(err, new(*timing.ParseError)) {
+				t.Fatal(err)
+			}
+		}
+		a := accumulate(t, trace.Run(), []Part{forgedPart(0), forgedPart(2)})
+		var lost []int
+		err = a.AddTimes(trace, func(rank int, err error) error {
+			lost = append(lost, rank)
+			return nil
+		})
+		if err != nil {
+			if !errors.As(err, new(*SectionError)) || sound && len(series0) == 0 {
+				t.Fatal(err)
+			}
+			return
+		}
+		again := open(t, traceFile(t, a))
+		for _, rank := range []int{0, 2} {
+			want, _ := trace.Series(rank)
+			got, err := again.Series(rank)
+			if err != nil || !slices.Contains(lost, rank) && (got == nil) != (want == nil) {
+				t.Fatalf("rank %d, written again: %v, %v", rank, got, err)
+			}
+		}
+		if s, _ := again.summaries(); sound {
+			was, _ := trace.summaries()
+			if !bytes.Equal(s.append(nil, 4), was.append(nil, 4)) {
+				t.Fatalf("summaries %+v, written again %+v", was, s)
+			}
+		}
+	})
+}
