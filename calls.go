@@ -15,6 +15,8 @@ type CallReader struct {
 	turn  uint64  // calls of that rank that come before those of another rank
 	err   error   // sticks
 
+	lostTimes error // of ranks that are done with
+
 	// Rank by rank, the next turn is that of the first active rank from next on.
 	next int
 
@@ -31,10 +33,16 @@ type cursor struct {
 	walk *sequitur.Walker
 	call Call
 	left uint64 // how often call comes before walk goes on
+
+	times *timeReader // nil if there are none
 }
 
 func newCursor(r *Rank, position uint64) *cursor {
-	return &cursor{rank: r, walk: r.Walk(position)}
+	c := &cursor{rank: r, walk: r.Walk(position)}
+	if r.series != nil {
+		c.times = newTimeReader(r, position)
+	}
+	return c
 }
 
 // read returns the call at c and moves on. There must be one.
@@ -44,7 +52,18 @@ func (c *cursor) read() Call {
 		c.call, c.left = c.rank.Call(uint32(run.Symbol)), run.Count
 	}
 	c.left--
-	return c.call
+	if c.times == nil {
+		return c.call
+	}
+	t, err := c.times.read()
+	if err != nil {
+		c.rank.loseTimes(err)
+		c.times = nil
+		return c.call
+	}
+	call := c.call
+	call.Timed, call.Start, call.Duration = true, t.Start, t.Duration
+	return call
 }
 
 // Calls returns a CallReader of the calls of all ranks in the order in which
@@ -75,6 +94,20 @@ func (r *CallReader) Read() (Call, error) {
 	}
 	r.turn--
 	return r.at.read(), nil
+}
+
+// LostTimes returns an error about the times of calls that were read so far, nil if
+// there was none.
+func (r *CallReader) LostTimes() error {
+	if r.lostTimes == nil && r.at != nil {
+		r.lostTimes = r.at.rank.LostTimes()
+	}
+	for _, c := range r.cursors {
+		if r.lostTimes == nil {
+			r.lostTimes = c.rank.LostTimes()
+		}
+	}
+	return r.lostTimes
 }
 
 // nextTurn goes on to the rank whose calls are next. A turn has no more calls
@@ -112,6 +145,7 @@ func (r *CallReader) nextRank(position uint64) error {
 		if err != nil {
 			return err
 		}
+		r.LostTimes()
 		r.next = number + 1
 		if n := rank.Len(); position < n {
 			r.at, r.turn = newCursor(rank, position), n-position

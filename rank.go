@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Call is one call of a rank.
@@ -16,6 +17,12 @@ type Call struct {
 	Function *cst.Function // must not be changed
 	Args     []cst.Value   // one for each parameter; shared, must not be changed
 	Terminal uint32        // equal calls of one rank have one terminal
+
+	// Start is when the call began, and Duration how long it took, in nanoseconds,
+	// if it is Timed. What is returned for a terminal is not, nor is a call of
+	// which the time cannot be read, which [Rank.LostTimes] tells.
+	Timed           bool
+	Start, Duration int64
 }
 
 // String returns the call as it is written in listings, such as
@@ -29,10 +36,13 @@ type Rank struct {
 	sequence  *merge.Calls
 	functions []cst.Function
 	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
+	series    *timing.Series[int64]  // nil if there is none, or it is lost
+	lost      atomic.Pointer[error]  // the first about times
+	name      func(error) error      // puts the name of the file into an error
 }
 
-func newRank(number int, c *merge.Calls) *Rank {
-	return &Rank{number, c, c.Table().Functions(), make([]atomic.Pointer[Call], c.Table().Len())}
+func newRank(number int, c *merge.Calls, name func(error) error) *Rank {
+	return &Rank{name: name, number: number, sequence: c, functions: c.Table().Functions(), calls: make([]atomic.Pointer[Call], c.Table().Len())}
 }
 
 // A decodedCall is a call in one piece of memory with its arguments, if these are
@@ -78,6 +88,8 @@ func (r *Rank) Call(terminal uint32) Call {
 
 // Calls returns an iterator over the positions and calls of the rank, in order.
 // It expands lazily: stopping after k calls costs O(k + depth of the grammar).
+// If the trace has the times of every call, they are decoded; [Rank.Walk] goes
+// through the calls without them.
 func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
 
 // CallsFrom is like [Rank.Calls] but begins at a position, which costs as much
@@ -85,14 +97,10 @@ func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
 // from r.Len() on.
 func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 	return func(yield func(uint64, Call) bool) {
-		at, w := position, r.Walk(position)
-		for run := w.Next(); run.Count > 0; run = w.Next() {
-			call := r.Call(uint32(run.Symbol))
-			for range run.Count {
-				if !yield(at, call) {
-					return
-				}
-				at++
+		c := newCursor(r, position)
+		for at := position; at < r.Len(); at++ {
+			if !yield(at, c.read()) {
+				return
 			}
 		}
 	}

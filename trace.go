@@ -142,11 +142,20 @@ func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.file.All() 
 // shapes only. A rank that made no calls is empty.
 func (t *Trace) Rank(rank int) (*Rank, error) {
 	c, err := t.parts.Calls(rank)
-	if err != nil && t.own != nil {
-		err = fmt.Errorf("%s: %w", t.own.Name(), err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, t.named(err)
 	}
-	return newRank(rank, c), nil
+	r := newRank(rank, c, t.named)
+	if r.series, err = t.parts.Series(rank); err != nil {
+		r.loseTimes(err)
+	}
+	return r, nil
+}
+
+// named returns an error with the name of the file, if it is ours.
+func (t *Trace) named(err error) error {
+	if t.own == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", t.own.Name(), err)
 }

@@ -346,7 +346,7 @@ func TestErrorText(t *testing.T) {
 		want   string
 	}{
 		{section{KindGrammars, 0, gone}, "grammars, number 0: merge: corrupt input: the file has no such section"},
-		{section{KindStreams, 0, "\x00\x00\x02"}, "streams: merge: corrupt input: value 2 of 2 in a stream"},
+		{section{KindStreams, 0, "\x00\x00\x02"}, "streams, number 0: merge: corrupt input: value 2 of 2 in a stream"},
 		{section{KindRun, 0, ""}, "run, section at offset 8: merge: ranks at offset 0: unexpected EOF"},
 		{section{KindInterleaving, 0, huge}, "interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
 	}

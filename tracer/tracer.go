@@ -14,6 +14,7 @@ type Recorder struct {
 	table   cst.Table
 	grammar sequitur.Builder
 	groups  map[merge.GroupHandle]merge.Group
+	times   times
 }
 
 // Declare returns the number of a function for use with [Recorder.Call]. Equal
@@ -25,8 +26,12 @@ func (r *Recorder) Declare(f cst.Function) int { return r.table.Declare(f) }
 // constant time for each argument, and allocates only when the table or the
 // grammar grows: in a steady loop it does not. It does not keep args. It panics,
 // and records nothing, if fn is not a number that Declare returned or args are
-// not arguments of that function in number and kind.
+// not arguments of that function in number and kind, or if the Recorder keeps the
+// times of every call.
 func (r *Recorder) Call(fn int, args ...cst.Value) {
+	if r.times.series != nil {
+		panic("tracer: a call without a time where those of all calls are kept")
+	}
 	r.grammar.Append(sequitur.Symbol(r.table.Intern(fn, args...)))
 }
 
@@ -46,16 +51,19 @@ func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 
 // Snapshot returns the part of the given rank as Finish would, without ending the
 // recording: what a tracer keeps in case the program does not come to its end.
-// It takes time and memory in proportion to what is held, not to the calls.
+// It takes time and memory in proportion to what is held, not to the calls. Of the
+// times it has the statistics alone.
 func (r *Recorder) Snapshot(rank int) merge.Part {
 	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
-	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot(), Groups: maps.Clone(r.groups)}
+	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot(), Groups: maps.Clone(r.groups), Times: r.times.snapshot(rank)}
 }
 
 // Finish returns the part of the given rank and leaves r empty, without
-// functions and groups too. Recording more does not change the part.
+// functions and groups, and without what [New] was asked for. Recording more does not change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
-	table, groups := r.table, r.groups
-	r.table, r.groups = cst.Table{}, nil
-	return merge.Part{Rank: rank, Table: &table, Grammar: r.grammar.Finish(), Groups: groups}
+	p := merge.Part{Rank: rank, Grammar: r.grammar.Finish(), Groups: r.groups, Times: r.times.finish(rank)}
+	table := r.table
+	p.Table = &table
+	r.table, r.groups, r.times = cst.Table{}, nil, times{}
+	return p
 }

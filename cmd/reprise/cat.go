@@ -24,7 +24,9 @@ func newCat() *cobra.Command {
 of one rank. A trace that was made from a SimGrid trace comes back byte for byte.
 
 Formats: ti, SimGrid's lines; text, a line for people, with rank and position;
-json, an object a line. The default is ti if the trace was made from it.
+json, an object a line. The default is ti if the trace was made from it. If the
+trace has the times of every call, text has the start and the duration too, in
+seconds, and json in nanoseconds.
 Positions count from 0, in the rank if one is asked for, else in all calls.
 
 In a trace made from a SimGrid trace, a source of -333 is any source, or none, and
@@ -166,9 +168,16 @@ func newLineWriter(format string, trace *reprise.Trace, w io.Writer) (write call
 		return newJSONWriter(out), out.Flush, nil
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
+	timed, err := isTimed(trace)
+	if err != nil {
+		return nil, nil, err
+	}
 	var line []byte
 	write = func(position uint64, c reprise.Call) error {
 		line = fmt.Appendf(line[:0], "%d\t%d\t", c.Rank, position)
+		if timed {
+			line = appendTime(line, c)
+		}
 		line = append(cst.AppendCall(line, *c.Function, c.Args), '\n')
 		_, err := out.Write(line)
 		return err

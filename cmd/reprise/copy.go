@@ -43,12 +43,13 @@ func copyRank(trace *reprise.Trace, path string, o catOptions, write callWriter)
 		}
 		left--
 	}
-	return nil
+	return rank.LostTimes()
 }
 
 // copyRanks copies calls of all ranks, rank by rank.
 func copyRanks(ctx context.Context, trace *reprise.Trace, path string, o catOptions, write callWriter) error {
 	lost, ranks := lostRanks{path: path}, newRankReader(trace.Merged())
+	var lostTimes error
 	skip, left, position := o.from, o.count, o.from
 	for number := range trace.Active() {
 		if skip == 0 && left == 0 {
@@ -74,6 +75,9 @@ func copyRanks(ctx context.Context, trace *reprise.Trace, path string, o catOpti
 			position++
 			left--
 		}
+		if lostTimes == nil {
+			lostTimes = rank.LostTimes()
+		}
 	}
 	if err := lost.err(); err != nil {
 		return err
@@ -81,7 +85,7 @@ func copyRanks(ctx context.Context, trace *reprise.Trace, path string, o catOpti
 	if skip > 0 {
 		return noCall(path, o.from, "the trace", o.from-skip)
 	}
-	return nil
+	return lostTimes
 }
 
 // copyInterleaved copies calls of all ranks in the order in which they were read.
@@ -102,7 +106,7 @@ func copyInterleaved(trace *reprise.Trace, path string, o catOptions, write call
 			return err
 		}
 	}
-	return nil
+	return calls.LostTimes()
 }
 
 // noCall returns the error of a position beyond the end.

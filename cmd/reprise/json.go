@@ -15,6 +15,8 @@ import (
 type jsonCall struct {
 	Rank     int       `json:"rank"`
 	Position uint64    `json:"position"`
+	Start    *int64    `json:"start_ns,omitempty"`    // only if the trace has it
+	Duration *int64    `json:"duration_ns,omitempty"` // likewise
 	Function string    `json:"function"`
 	Args     []jsonArg `json:"args"`
 }
@@ -30,6 +32,9 @@ func newJSONWriter(w io.Writer) func(uint64, reprise.Call) error {
 	e.SetEscapeHTML(false)
 	return func(position uint64, c reprise.Call) error {
 		j := jsonCall{Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
+		if c.Timed {
+			j.Start, j.Duration = &c.Start, &c.Duration
+		}
 		for i, v := range c.Args {
 			j.Args[i] = jsonArg{c.Function.Params[i].Name, jsonValue(v)}
 		}

@@ -1,0 +1,116 @@
+package tracer
+
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// Options say what a [Recorder] keeps of the times of calls besides statistics.
+// The zero Options is the default configuration: nothing.
+type Options struct {
+	// Series is the codec with which the start and the duration of every call are
+	// kept. Nil means that they are not.
+	Series *timing.SeriesCodec[int64]
+
+	// Histograms says what histograms of durations and of gaps are kept. Nil means
+	// none.
+	Histograms *timing.HistogramOptions
+}
+
+// New returns a Recorder with such options.
+func New(o Options) (*Recorder, error) {
+	r := new(Recorder)
+	if o.Series != nil {
+		r.times.codec, r.times.series = o.Series.Name(), o.Series.NewBuilder(0)
+	}
+	for i := range r.times.histograms {
+		if o.Histograms == nil {
+			break
+		}
+		var err error
+		if r.times.histograms[i], err = timing.NewHistogramsBuilder[int64](*o.Histograms); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// CallAt is [Recorder.Call] for a call of which the time is known: it began at
+// start and took duration, in nanoseconds. The Recorder keeps statistics by
+// signature of durations, and of gaps, the times from the end of the call before to
+// the start, which are negative where calls overlap.
+func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
+	t := r.table.Intern(fn, args...)
+	r.grammar.Append(sequitur.Symbol(t))
+	r.times.add(t, start, duration)
+}
+
+// Times are those of the calls of a Recorder.
+type times struct {
+	statistics []callStatistics                    // by terminal
+	histograms [2]*timing.HistogramsBuilder[int64] // of durations and of gaps; nil if there are none
+	codec      string
+	series     *timing.SeriesBuilder[int64] // nil if there is none
+	end        int64                        // of the last call
+	calls      uint64
+}
+
+type callStatistics struct{ durations, gaps timing.Statistics[int64] }
+
+func (t *times) add(terminal uint32, start, duration int64) {
+	for int(terminal) >= len(t.statistics) {
+		t.statistics = append(t.statistics, callStatistics{})
+	}
+	s := &t.statistics[terminal]
+	s.durations.Add(0, duration)
+	if t.calls > 0 {
+		s.gaps.Add(0, start-t.end)
+	}
+	if t.histograms[0] != nil {
+		t.histograms[0].Append(terminal, duration)
+		if t.calls > 0 {
+			t.histograms[1].Append(terminal, start-t.end)
+		}
+	}
+	if t.series != nil {
+		t.series.Append(terminal, start, duration)
+	}
+	t.end = start + duration
+	t.calls++
+}
+
+// snapshot returns the statistics, as those of a rank.
+func (t *times) snapshot(rank int) *merge.Times {
+	if t.calls == 0 {
+		return nil
+	}
+	var m merge.Times
+	for _, s := range t.statistics {
+		for _, of := range []*timing.Statistics[int64]{&s.durations, &s.gaps} {
+			if of.Count > 0 {
+				of.MinRank, of.MaxRank = uint32(rank), uint32(rank)
+			}
+		}
+		m.Durations.Statistics = append(m.Durations.Statistics, s.durations)
+		m.Gaps.Statistics = append(m.Gaps.Statistics, s.gaps)
+	}
+	return &m
+}
+
+// finish returns all there is, as that of a rank.
+func (t *times) finish(rank int) *merge.Times {
+	m := t.snapshot(rank)
+	if m == nil {
+		return nil
+	}
+	if t.histograms[0] != nil {
+		m.Durations.Histograms = t.histograms[0].Finish(uint32(rank))
+		m.Gaps.Histograms = t.histograms[1].Finish(uint32(rank))
+	}
+	if t.series != nil {
+		m.Codec, m.Series = t.codec, t.series.Finish(nil)
+	}
+	return m
+}
