@@ -56,6 +56,11 @@ func (s *summaries) append(dst []byte, n int) []byte {
 	return dst
 }
 
+// histogramBins is the number of bins that histograms have in a trace, at most. In
+// a part file they have more, as what is merged of them must not depend on the
+// order.
+const histogramBins = 2 * timing.DefaultHistogramBins
+
 // summaries returns those of all signatures.
 func (m *model) summaries() summaries {
 	numbers := make([][]uint32, len(m.shapes)) // of the signatures of each terminal
@@ -71,6 +76,11 @@ func (m *model) summaries() summaries {
 	for i, s := range m.shapes {
 		own := s.times.rename(numbers[i])
 		all.merge(&own)
+	}
+	for i := range all {
+		if h := all[i].Histograms; h != nil {
+			all[i].Histograms = h.Reduce(histogramBins)
+		}
 	}
 	return all
 }

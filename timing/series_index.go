@@ -174,6 +174,9 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 	return int(call / x.blockLen), call - call%x.blockLen
 }
 
+// Guarantee returns that of the codec.
+func (s *Series[V]) Guarantee() Guarantee { return s.codec.Guarantee() }
+
 // Block returns a Decoder of a block. The error is a [*ParseError], or one of who
 // reads the blocks.
 func (s *Series[V]) Block(i int) (*SeriesDecoder[V], error) {

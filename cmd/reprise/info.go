@@ -91,7 +91,8 @@ type info struct {
 	Inline     int             `json:"column_bytes_in_signatures"`
 	Sections   []sectionSize   `json:"sections"`
 	Bytes      int64           `json:"bytes"`
-	Text       *textSizes      `json:"text"` // null if the trace is none of text or not whole
+	Times      *timeInfo       `json:"times"` // null if there are none
+	Text       *textSizes      `json:"text"`  // null if the trace is none of text or not whole
 
 	silent rankenc.Set // ranks without calls
 }
@@ -148,6 +149,7 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i.Unreadable = lost.text()
 	i.sections(trace)
+	i.Times = describeTimes(trace)
 	err = lost.err()
 	if err != nil || i.Text == nil || !compare {
 		return i, err
@@ -260,6 +262,9 @@ func (i *info) printTables(out io.Writer) {
 	}
 	for _, f := range i.Columns {
 		fmt.Fprintf(out, "%s\t%s\t%s\t\n", f.Form, comma(uint64(f.Count)), comma(uint64(f.Content)))
+	}
+	if i.Times != nil {
+		i.Times.print(out)
 	}
 	fmt.Fprintf(out, "\nsections\tnumber\tcontent\tstored\t\t\n")
 	for _, s := range i.Sections {

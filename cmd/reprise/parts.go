@@ -115,17 +115,5 @@ func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, er
 	if err := describeRun(a, trace.Run()); err != nil {
 		return nil, err
 	}
-	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		p, err := trace.Part(rank)
-		if err == nil {
-			err = a.Add(p)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
+	return a, a.AddTrace(ctx, trace, nil)
 }
