@@ -59,6 +59,9 @@
 //	      ranks stood in the source, with every rank as often as it has calls;
 //	      absent if they stood rank by rank
 //	9     streams of elastic arguments, one after the other
+//	10    time summaries: what there is of times by signature; absent if nothing is
+//	11    time series: number 0 says where those of each rank are; the others are
+//	      these; absent if there are none
 //
 // Columns, pieces of grammars and streams are put into sections in their order, a
 // new one being begun where the last would become larger than 64 KiB. If columns
@@ -122,6 +125,29 @@
 // 1 for a grammar over these. A rank's calls of a function have the values of its
 // stream in their order.
 //
+// Time summaries are of durations and of gaps, of n signatures; in a part file, of
+// the n terminals of a shape. They are encoded as
+//
+//	flags       1 byte    1 for statistics of durations, 2 for histograms; 4 and 8
+//	                      for those of gaps
+//	statistics  for durations and then for gaps, if there are any: of each
+//	            signature, as package timing encodes them
+//	histograms  likewise: uvarint length in bytes, and the histograms
+//
+// Where factoring makes several signatures of what is one for a rank, the summaries
+// stand at the first of them. Number 0 of the series is
+//
+//	codecs      uvarint   number of codecs; then the name of each, a string, in
+//	                      ascending order
+//	ranks                 those that have a series, a set of package rankenc
+//	codec       numbers   of the codec of each
+//	sections    numbers   less 1, in which the series of each begins
+//	offsets     numbers   where it begins there, in bytes
+//
+// and a series is as package timing encodes it, over the terminals of the rank in
+// the order of their first use. Its index and its blocks are put into sections one
+// after the other, as columns are.
+//
 // # Sections of a part file
 //
 //	kind  content
@@ -133,6 +159,8 @@
 //	      arrays; the columns of all slots, those of the rank in the group and of
 //	      its size after those of the arguments; then the grammar, to the end
 //	6     interleaving of some of the ranks
+//	10    time summaries of the shape with that number
+//	11    time series, as in a trace
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;
 // then for each, uvarint number of ranks less 1, except for the last; varint value

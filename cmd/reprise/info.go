@@ -40,6 +40,9 @@ and than the text compressed as gzip and zstd, both at the best level of the lib
 in this program, not by the programs of these names. That takes a while for a large
 trace; --quick leaves it out.
 
+If the trace has times, also how long the calls of each function took: all of them
+together, on average, the least and the most, and in which rank that was.
+
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
@@ -128,7 +131,7 @@ type sectionSize struct {
 
 // describe returns what is known of the trace at path, of at most so many shapes,
 // nil if that is nothing, and the error, which is a *lostRanks if ranks cannot be
-// read.
+// read, or about their times.
 func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info, error) {
 	trace, err := openTrace(path)
 	if err != nil {
@@ -151,6 +154,9 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	i.sections(trace)
 	i.Times = describeTimes(trace)
 	err = lost.err()
+	if err == nil && i.Times != nil && i.Times.lost != nil {
+		err = fmt.Errorf("%s: times cannot be read: %w", path, i.Times.lost)
+	}
 	if err != nil || i.Text == nil || !compare {
 		return i, err
 	}

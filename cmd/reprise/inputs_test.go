@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // ring returns the lines of ranks that send to the next rank n times and add up
@@ -150,6 +154,7 @@ func makeInputs(t testing.TB) {
 	must(t, "compress", "--part", "even.txt", "-o", "even.part.rpz")
 	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
+	writeTimed(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
 	writeFile(t, "cut.gz", readFile(t, "ring.txt.gz")[:20])
@@ -163,6 +168,57 @@ func writeEmpty(t testing.TB) {
 		t.Fatal(err)
 	}
 	writeFile(t, "empty.rpz", b.String())
+}
+
+// writeTimed writes traces of four ranks with times: timed.rpz with those of every
+// call, timed-0.part.rpz and timed-1.part.rpz with the even and the odd ranks of it,
+// summed.rpz with statistics alone, and untimed.rpz, which has lost the times of
+// the last rank.
+func writeTimed(t testing.TB) {
+	t.Helper()
+	bins, err := timing.NewExponential[int64](0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
+	record := func(o tracer.Options, first, step int) (a merge.Accumulator) {
+		if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
+			t.Fatal(err)
+		}
+		for rank := first; rank < 4; rank += step {
+			r, err := tracer.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, wait := r.Declare(send), r.Declare(cst.Function{Name: "wait"})
+			now := int64(1_000_000_000)
+			for i := range int64(50) {
+				r.CallAt(call, now, 1000+i*i%17*10, cst.Rank(int64(rank+1)%4), cst.Int(64))
+				r.CallAt(wait, now+3000, 20_000*int64(rank+1)+i)
+				now += 100_000
+			}
+			if err := a.Add(r.Finish(rank)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	write := func(name string, file func(io.Writer) error) {
+		var b bytes.Buffer
+		if err := file(&b); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, b.String())
+	}
+	all := tracer.Options{Series: timing.NewSeriesCodec[int64](bins, bins, timing.Gaps)}
+	timed, summed := record(all, 0, 1), record(tracer.Options{}, 0, 1)
+	write("timed.rpz", timed.Write)
+	write("summed.rpz", summed.Write)
+	for i := range 2 {
+		part := record(all, i, 2)
+		write(fmt.Sprintf("timed-%d.part.rpz", i), part.WritePart)
+	}
+	writeFile(t, "untimed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSeries, 1))
 }
 
 // writeDamaged writes copies of ring.rpz, of a later version, and without what

@@ -112,12 +112,9 @@ func (i *timeInfo) print(out io.Writer) {
 		fmt.Fprintf(out, "%s\t%s\t%.6f\t%.9f\t%.9f\t%s\t%d\t%s\t%d\t\n", printable(f.Function), comma(f.Calls), f.Total/1e9, f.Mean/1e9,
 			f.Deviation/1e9, appendSeconds(nil, f.Min), f.MinRank, appendSeconds(nil, f.Max), f.MaxRank)
 	}
-	if i.ranks > 0 {
+	if i.calls > 0 {
 		fmt.Fprintf(out, "\ntimes of every call\tranks\tcalls\tstored\tbits a call\t\n")
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%.2f\t\n", i.worst, comma(uint64(i.ranks)), comma(i.calls), comma(uint64(i.Bytes)), 8*float64(i.Bytes)/float64(i.calls))
-	}
-	if i.lost != nil {
-		fmt.Fprintf(out, "\ntimes cannot be read: %v\n", i.lost)
 	}
 }
 

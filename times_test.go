@@ -1,0 +1,213 @@
+package reprise
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// timed records calls of ranks with times, which are the moments that it returns,
+// and returns the trace.
+func timed(t rapid.TB, codec *timing.SeriesCodec[int64], ranks, calls int) ([]byte, [][]Time) {
+	t.Helper()
+	step := cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
+	var (
+		parts []merge.Part
+		all   [][]Time
+	)
+	for rank := range ranks {
+		r, err := tracer.New(tracer.Options{Series: codec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fn := r.Declare(step)
+		var list []Time
+		now := int64(1e9)
+		for i := range calls {
+			at := Time{Start: now, Duration: int64(100 + (i*7919+rank*31)%997)}
+			now += at.Duration + int64(i*i%113)
+			r.CallAt(fn, at.Start, at.Duration, cst.Int(int64(i%3)))
+			list = append(list, at)
+		}
+		parts, all = append(parts, r.Finish(rank)), append(all, list)
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: "test"}, parts); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes(), all
+}
+
+func exactTimes() *timing.SeriesCodec[int64] {
+	return timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.Zstd), timing.NewLossless[int64](timing.Zstd), timing.Gaps)
+}
+
+// TestTimes reads calls and times from any position, in every way that there is.
+func TestTimes(t *testing.T) {
+	const ranks, calls = 3, timing.DefaultBlockLen + 700
+	file, want := timed(t, exactTimes(), ranks, calls)
+	trace := openBytes(t, file)
+	same := func(c Call, w Time) bool { return c.Timed && c.Start == w.Start && c.Duration == w.Duration }
+	for _, from := range []uint64{0, 1, 255, 256, 257, timing.DefaultBlockLen - 1, timing.DefaultBlockLen, calls - 1, calls} {
+		r := readRank(t, trace, 1)
+		n := from
+		for at, c := range r.CallsFrom(from) {
+			if at != n || !same(c, want[1][at]) || c.Args[0].Int() != int64(at%3) {
+				t.Fatalf("call %d is %+v, want %+v", at, c, want[1][at])
+			}
+			n++
+		}
+		m := from
+		for at, err := range r.Times(from) {
+			if err != nil || at.Start != want[1][m].Start || at.Duration != want[1][m].Duration {
+				t.Fatalf("call %d was %+v, %v, want %+v", m, at, err, want[1][m])
+			}
+			m++
+		}
+		if n != calls || m != calls {
+			t.Fatalf("%d calls and %d times from %d on, of %d", n-from, m-from, from, calls)
+		}
+	}
+	all := trace.Calls(calls + 5)
+	for _, w := range want[1][5:] {
+		if c, err := all.Read(); err != nil || !same(c, w) || c.Rank != 1 {
+			t.Fatalf("%+v, %v, want %+v", c, err, w)
+		}
+	}
+	if c, err := all.Read(); err != nil || c.Rank != 2 || !same(c, want[2][0]) {
+		t.Fatalf("%+v, %v, want %+v", c, err, want[2][0])
+	}
+	if err := all.LostTimes(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLostTimes damages the times of calls: the calls are read without them, and
+// the error names the section.
+func TestLostTimes(t *testing.T) {
+	file, _ := timed(t, exactTimes(), 2, 1000)
+	for key := range uint64(2) {
+		t.Run(fmt.Sprint(key), func(t *testing.T) {
+			r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			damaged := bytes.Clone(file)
+			s, _ := r.Lookup(merge.KindSeries, key)
+			damaged[s.Offset+s.Size/2] ^= 1
+			trace := openBytes(t, damaged)
+			rank := readRank(t, trace, 0)
+			n := 0
+			for _, c := range rank.Calls() {
+				if n++; c.Timed {
+					t.Fatal("a call is timed")
+				}
+			}
+			var se *merge.SectionError
+			if err := rank.LostTimes(); n != 1000 || !errors.As(err, &se) || se.Kind != merge.KindSeries {
+				t.Errorf("%d calls, err = %v", n, err)
+			}
+			n = 0
+			for _, err = range rank.Times(0) {
+				n++
+			}
+			if n != 1 || !errors.As(err, &se) {
+				t.Errorf("%d times, err = %v", n, err)
+			}
+			all := trace.Calls(0)
+			for range 2000 {
+				if _, err := all.Read(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := all.LostTimes(); !errors.As(err, &se) {
+				t.Errorf("err = %v", err)
+			}
+		})
+	}
+}
+
+// TestRecordedTimes writes the calls and times of real runs, with a relative error
+// of a tenth, and reads them: the error holds for every duration, and starts are
+// no farther off than the error of the longest gap.
+func TestRecordedTimes(t *testing.T) {
+	const epsilon = 0.1
+	entropy, err := timing.NewEntropy[int64](epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec := timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)
+	runs := make(map[string][]*recorded.Rank)
+	for _, r := range recorded.Ranks(t) {
+		runs[r.Run] = append(runs[r.Run], r)
+	}
+	for name, ranks := range runs {
+		t.Run(name, func(t *testing.T) {
+			if len(ranks[0].Starts) > 20_000 && testing.Short() {
+				t.Skip("a long run")
+			}
+			checkRecorded(t, epsilon, codec, ranks)
+		})
+	}
+}
+
+func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec[int64], ranks []*recorded.Rank) {
+	step := cst.Function{Name: "signature", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
+	var (
+		a     merge.Accumulator
+		calls int
+	)
+	for rank, of := range ranks {
+		r, err := tracer.New(tracer.Options{Series: codec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fn := r.Declare(step)
+		for i, s := range of.Terminals {
+			r.CallAt(fn, of.Starts[i], of.Durations[i], cst.Int(int64(s)))
+		}
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+		calls += len(of.Terminals)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	trace := openBytes(t, file.Bytes())
+	for rank, of := range ranks {
+		var longest int64
+		for _, g := range of.Gaps() {
+			longest = max(longest, g, -g)
+		}
+		i := 0
+		for _, c := range readRank(t, trace, rank).Calls() {
+			if d := c.Duration - of.Durations[i]; math.Abs(float64(d)) > epsilon*float64(of.Durations[i]) {
+				t.Fatalf("rank %d, call %d took %d, not %d", rank, i, c.Duration, of.Durations[i])
+			}
+			if d := c.Start - of.Starts[i]; math.Abs(float64(d)) > epsilon*float64(longest) {
+				t.Fatalf("rank %d, call %d began at %d, not %d", rank, i, c.Start, of.Starts[i])
+			}
+			if !c.Timed || c.Args[0].Int() != int64(of.Terminals[i]) {
+				t.Fatalf("rank %d, call %d is %+v", rank, i, c)
+			}
+			i++
+		}
+		if i != len(of.Starts) {
+			t.Fatalf("rank %d has %d calls, want %d", rank, i, len(of.Starts))
+		}
+	}
+	t.Logf("%d ranks, %d calls, %d bytes, %.2f bits a call", len(ranks), calls, file.Len(), 8*float64(file.Len())/float64(calls))
+}
