@@ -31,7 +31,7 @@ type CallReader struct {
 type cursor struct {
 	rank *Rank
 	walk *sequitur.Walker
-	call Call
+	call *Call
 	left uint64 // how often call comes before walk goes on
 
 	times *timeReader // nil if there are none
@@ -49,19 +49,19 @@ func newCursor(r *Rank, position uint64) *cursor {
 func (c *cursor) read() Call {
 	if c.left == 0 {
 		run := c.walk.Next()
-		c.call, c.left = c.rank.Call(uint32(run.Symbol)), run.Count
+		c.call, c.left = c.rank.call(uint32(run.Symbol)), run.Count
 	}
 	c.left--
 	if c.times == nil {
-		return c.call
+		return *c.call
 	}
 	t, err := c.times.read()
 	if err != nil {
 		c.rank.loseTimes(err)
 		c.times = nil
-		return c.call
+		return *c.call
 	}
-	call := c.call
+	call := *c.call
 	call.Timed, call.Start, call.Duration = true, t.Start, t.Duration
 	return call
 }

@@ -74,16 +74,23 @@ func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
 // Call returns the call that a terminal stands for. It panics unless terminal is
 // less than r.Table().Len(). Each signature is decoded once and then kept, in at
 // most 32 bytes of memory for each byte of its encoding and some for the call.
-func (r *Rank) Call(terminal uint32) Call {
-	c := r.calls[terminal].Load()
-	if c == nil {
-		d := &decodedCall{}
-		c = &d.Call
-		fn, args := r.sequence.Table().AppendSignature(d.few[:0], terminal)
-		*c = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal}
-		r.calls[terminal].Store(c) // equal to what another goroutine may have stored
+func (r *Rank) Call(terminal uint32) Call { return *r.call(terminal) }
+
+// call is Call with a result that must not be changed.
+func (r *Rank) call(terminal uint32) *Call {
+	if c := r.calls[terminal].Load(); c != nil {
+		return c
 	}
-	return *c
+	return r.decode(terminal)
+}
+
+// decode is call for a terminal that was not decoded before.
+func (r *Rank) decode(terminal uint32) *Call {
+	d := &decodedCall{}
+	fn, args := r.sequence.Table().AppendSignature(d.few[:0], terminal)
+	d.Call = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal}
+	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
+	return &d.Call
 }
 
 // Calls returns an iterator over the positions and calls of the rank, in order.
@@ -97,11 +104,29 @@ func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
 // from r.Len() on.
 func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 	return func(yield func(uint64, Call) bool) {
-		c := newCursor(r, position)
-		for at := position; at < r.Len(); at++ {
-			if !yield(at, c.read()) {
-				return
+		if r.series != nil {
+			r.timedCalls(position, yield)
+			return
+		}
+		at, w := position, r.Walk(position)
+		for run := w.Next(); run.Count > 0; run = w.Next() {
+			call := r.call(uint32(run.Symbol))
+			for range run.Count {
+				if !yield(at, *call) {
+					return
+				}
+				at++
 			}
+		}
+	}
+}
+
+// timedCalls yields the calls from a position on, with their times.
+func (r *Rank) timedCalls(position uint64, yield func(uint64, Call) bool) {
+	c := newCursor(r, position)
+	for at := position; at < r.Len(); at++ {
+		if !yield(at, c.read()) {
+			return
 		}
 	}
 }
