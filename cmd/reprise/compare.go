@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -18,6 +19,11 @@ type difference struct {
 	Line  uint64 `json:"line"`  // of all lines of the input, from 1; 0 if they have ended
 	Trace string `json:"trace"` // the call in the trace, or empty if the rank has no more
 	Input string `json:"input"` // the call in the input, or empty if the rank has no more
+
+	// Missing are the ranks of which the input has no call though the trace has, as a
+	// list; only if the difference is that.
+	Missing string `json:"missing_ranks,omitempty"`
+	missing string // as text
 
 	// Turn is null or, if every rank has the same calls in both but the order of
 	// all calls differs, the rank whose call the trace has in this place.
@@ -32,6 +38,8 @@ func (d *difference) Error() string {
 			at, d.Input, d.Line, *d.Turn)
 	case d.Trace == "":
 		return fmt.Sprintf("%s: %s in the input, line %d, nothing more in the trace", at, d.Input, d.Line)
+	case d.Missing != "":
+		return "the input has no call of " + d.missing
 	case d.Input == "":
 		return fmt.Sprintf("%s: %s in the trace, nothing more in the input", at, d.Trace)
 	}
@@ -187,13 +195,29 @@ func (c *comparison) end() error {
 			continue
 		}
 		for _, call := range r.CallsFrom(r.position) {
-			return &difference{Rank: rank, Call: r.position, Trace: call.String()}
+			d := &difference{Rank: rank, Call: r.position, Trace: call.String()}
+			if r.position == 0 {
+				missing := c.missing()
+				d.Missing, d.missing = missing.String(), setText(missing)
+			}
+			return d
 		}
 	}
 	if c.disorder != nil {
 		return c.disorder
 	}
 	return nil
+}
+
+// missing returns the ranks of the trace of which the input has no call.
+func (c *comparison) missing() rankenc.Set {
+	var ranks []int
+	for rank := range c.trace.Active() {
+		if r := c.ranks[rank]; r == nil || r.Rank != nil && r.position == 0 {
+			ranks = append(ranks, rank)
+		}
+	}
+	return rankSet(ranks)
 }
 
 // An order is a place in the order of the calls of a trace.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -82,6 +84,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailure
 }
 
+// flagError returns an error about a flag as users put it.
+func flagError(err error) error {
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return err
+	}
+	what := "is no number"
+	if errors.Is(err, strconv.ErrRange) {
+		what = "is out of range"
+	}
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return fmt.Errorf("%s: %q %s", text, number.Num, what)
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "reprise",
@@ -115,7 +131,7 @@ Exit status: 0 success; 1 bad input, failure, or a difference found by verify;
 		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
 			return noCommand(root, args[0]) // whose flags they are
 		}
-		return usageError{err}
+		return usageError{flagError(err)}
 	})
 	root.AddCommand(newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())

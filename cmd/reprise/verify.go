@@ -71,7 +71,11 @@ func verify(cmd *cobra.Command, path string, inputs []string, asJSON bool) error
 	if found != nil {
 		return fmt.Errorf("%s differs: %w", path, found)
 	}
-	if !asJSON {
+	switch {
+	case asJSON:
+	case result.Ranks == 0 && len(c.lost.list) > 0:
+		fmt.Fprintln(cmd.OutOrStdout(), "nothing was compared")
+	default:
 		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(result.Calls, "call"), plural(uint64(result.Ranks), "rank"))
 	}
 	return c.lost.err()
