@@ -149,23 +149,29 @@ func BenchmarkCompress(b *testing.B) {
 	}
 }
 
-// BenchmarkExpand goes through the calls of real traces, on one core.
+// BenchmarkExpand goes through the calls of real traces, on one core: with their
+// arguments, and as numbers of signatures alone.
 func BenchmarkExpand(b *testing.B) {
 	for _, t := range sharedTraces(b) {
-		b.Run("trace="+t.name, func(b *testing.B) {
-			file, err := t.compress()
-			if err != nil {
-				b.Fatal(err)
-			}
-			var calls uint64
-			b.ReportAllocs()
-			for b.Loop() {
-				if calls, err = expand(file); err != nil {
-					b.Fatal(err)
+		file, err := t.compress()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, way := range []struct {
+			name   string
+			expand func([]byte) (uint64, error)
+		}{{"calls", expand}, {"structure", expandStructure}} {
+			b.Run("trace="+t.name+"/to="+way.name, func(b *testing.B) {
+				var calls uint64
+				b.ReportAllocs()
+				for b.Loop() {
+					if calls, err = way.expand(file); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(uint64(b.N)*calls)/b.Elapsed().Seconds()/1e6, "million-calls/s")
-			perCall(b, calls)
-		})
+				b.ReportMetric(float64(uint64(b.N)*calls)/b.Elapsed().Seconds()/1e6, "million-calls/s")
+				perCall(b, calls)
+			})
+		}
 	}
 }
