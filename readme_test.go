@@ -32,13 +32,38 @@ func TestReadme(t *testing.T) {
 	for line := range strings.Lines(read("example_test.go")) {
 		example.WriteString(strings.TrimPrefix(line, "\t"))
 	}
-	if code := between(t, readme, "```go", "```"); !strings.Contains(example.String(), code) {
-		t.Errorf("no example in example_test.go has the code of the README:\n%s", code)
+	blocks := strings.Split(readme, "```go\n")[1:]
+	if len(blocks) < 2 {
+		t.Errorf("%d pieces of code in the README", len(blocks))
 	}
-	results := read("bench/RESULTS.md")
-	for line := range strings.Lines(between(t, readme, "<!-- sizes -->", "<!-- /sizes -->")) {
-		if line = strings.TrimSpace(line); !strings.Contains(results, line) {
-			t.Errorf("bench/RESULTS.md has no line %s", line)
+	for _, block := range blocks {
+		if code, _, _ := strings.Cut(block, "```"); !strings.Contains(example.String(), code) {
+			t.Errorf("no example in example_test.go has the code of the README:\n%s", code)
 		}
 	}
+	results := read("bench/RESULTS.md")
+	for _, name := range []string{"sizes", "times"} {
+		for line := range strings.Lines(between(t, readme, "<!-- "+name+" -->", "<!-- /"+name+" -->")) {
+			if !hasRow(results, line) {
+				t.Errorf("bench/RESULTS.md has no row with what is in %s", line)
+			}
+		}
+	}
+}
+
+// hasRow reports whether a row of a table in text has all cells of a row in order,
+// and perhaps others.
+func hasRow(text, row string) bool {
+	want := strings.Split(strings.Trim(row, "|\n"), "|")
+	for line := range strings.Lines(text) {
+		left := want
+		for _, cell := range strings.Split(strings.Trim(line, "|\n"), "|") {
+			if cell == left[0] {
+				if left = left[1:]; len(left) == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
