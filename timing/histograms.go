@@ -93,6 +93,19 @@ func (b *HistogramsBuilder[V]) Finish(rank uint32) *Histograms[V] {
 	return h
 }
 
+// Snapshot returns the histograms of the calls so far, as Finish would, and lets
+// the builder go on.
+func (b *HistogramsBuilder[V]) Snapshot(rank uint32) *Histograms[V] {
+	h := new(Histograms[V])
+	for _, p := range b.all {
+		copied := p.HistogramBuilder
+		copied.edges, copied.bins = slices.Clone(p.edges), slices.Clone(p.bins)
+		h.all = append(h.all, pathHistogram[V]{p.path, copied.Finish(rank)})
+	}
+	sortPaths(h.all)
+	return h
+}
+
 // Histograms are those of all signatures: by terminal, or by path. The zero
 // Histograms are none. They merge as each [Histogram] does.
 type Histograms[V Value] struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -19,6 +20,13 @@ type SeriesBuilder[V Value] struct {
 	calls    uint64
 	lengths  []int // of blocks in bytes
 	blocks   []byte
+	block    []timedCall[V] // the calls of the block in hand, for Snapshot
+}
+
+// A timedCall is a call as it was appended.
+type timedCall[V Value] struct {
+	terminal        uint32
+	start, duration V
 }
 
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
@@ -30,27 +38,50 @@ func (c *SeriesCodec[V]) NewBuilder(blockLen int) *SeriesBuilder[V] {
 // Append adds the next call of the rank.
 func (b *SeriesBuilder[V]) Append(terminal uint32, start, duration V) {
 	b.encoder.Append(terminal, start, duration)
+	b.block = append(b.block, timedCall[V]{terminal, start, duration})
 	b.calls++
-	if b.encoder.Len() == b.blockLen {
-		b.endBlock()
+	if len(b.block) == b.blockLen {
+		b.endBlock(b.encoder)
 	}
 }
 
-func (b *SeriesBuilder[V]) endBlock() {
+func (b *SeriesBuilder[V]) endBlock(e *SeriesEncoder[V]) {
 	at := len(b.blocks)
-	b.blocks = b.encoder.AppendBlock(b.blocks)
+	b.blocks = e.AppendBlock(b.blocks)
 	b.lengths = append(b.lengths, len(b.blocks)-at)
+	b.block = b.block[:0]
 }
 
 // Len returns the number of calls.
 func (b *SeriesBuilder[V]) Len() uint64 { return b.calls }
 
+// Snapshot appends the encoding of the series so far to dst, and returns the
+// extended slice. It encodes the block in hand once more.
+func (b *SeriesBuilder[V]) Snapshot(dst []byte) []byte {
+	e := b.encoder.codec.NewEncoder()
+	for _, c := range b.block {
+		e.Append(c.terminal, c.start, c.duration)
+	}
+	so := *b
+	so.lengths, so.blocks = slices.Clip(b.lengths), slices.Clip(b.blocks)
+	if e.Len() > 0 {
+		so.block = nil
+		so.endBlock(e)
+	}
+	return so.append(dst)
+}
+
 // Finish appends the encoding of the series to dst, and returns the extended
 // slice. The builder must not be used after that.
 func (b *SeriesBuilder[V]) Finish(dst []byte) []byte {
 	if b.encoder.Len() > 0 {
-		b.endBlock()
+		b.endBlock(b.encoder)
 	}
+	return b.append(dst)
+}
+
+// append appends the index and the blocks.
+func (b *SeriesBuilder[V]) append(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, b.calls)
 	if b.calls > 0 {
 		dst = wire.AppendUvarint(dst, uint64(b.blockLen))

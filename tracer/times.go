@@ -81,8 +81,24 @@ func (t *times) add(terminal uint32, start, duration int64) {
 	t.calls++
 }
 
-// snapshot returns the statistics, as those of a rank.
+// snapshot returns what there is so far, as that of a rank.
 func (t *times) snapshot(rank int) *merge.Times {
+	m := t.summarize(rank)
+	if m == nil {
+		return nil
+	}
+	if t.histograms[0] != nil {
+		m.Durations.Histograms = t.histograms[0].Snapshot(uint32(rank))
+		m.Gaps.Histograms = t.histograms[1].Snapshot(uint32(rank))
+	}
+	if t.series != nil {
+		m.Codec, m.Series = t.codec, t.series.Snapshot(nil)
+	}
+	return m
+}
+
+// summarize returns the statistics, as those of a rank.
+func (t *times) summarize(rank int) *merge.Times {
 	if t.calls == 0 {
 		return nil
 	}
@@ -101,7 +117,7 @@ func (t *times) snapshot(rank int) *merge.Times {
 
 // finish returns all there is, as that of a rank.
 func (t *times) finish(rank int) *merge.Times {
-	m := t.snapshot(rank)
+	m := t.summarize(rank)
 	if m == nil {
 		return nil
 	}

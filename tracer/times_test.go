@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -49,6 +50,9 @@ func TestCallAt(t *testing.T) {
 			times = append(times, timing.Time[int64]{Start: start, Duration: duration})
 		}
 		snapshot, p := r.Snapshot(rank), r.Finish(rank)
+		if !reflect.DeepEqual(snapshot.Times, p.Times) {
+			t.Fatal("the snapshot is not what Finish returns")
+		}
 		if len(times) == 0 {
 			if p.Times != nil || snapshot.Times != nil {
 				t.Fatal("times of no call")

@@ -51,8 +51,8 @@ func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 
 // Snapshot returns the part of the given rank as Finish would, without ending the
 // recording: what a tracer keeps in case the program does not come to its end.
-// It takes time and memory in proportion to what is held, not to the calls. Of the
-// times it has the statistics alone.
+// It takes time and memory in proportion to what is held, not to the calls. It
+// encodes the block of times in hand once more.
 func (r *Recorder) Snapshot(rank int) merge.Part {
 	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
 	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot(), Groups: maps.Clone(r.groups), Times: r.times.snapshot(rank)}
