@@ -2,6 +2,7 @@ package merge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -99,7 +100,8 @@ func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
 
 // A seriesTable says where the series of ranks are.
 type seriesTable struct {
-	codecs            []*timing.SeriesCodec[int64]
+	names             []string                     // of the codecs
+	codecs            []*timing.SeriesCodec[int64] // nil where it depends on the functions of terminals
 	ranks             rankenc.Set
 	codec             numbers
 	sections, offsets numbers
@@ -112,10 +114,7 @@ func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
 	if err != nil || s == nil {
 		return rankenc.Set{}, nil, err
 	}
-	for _, c := range s.codecs {
-		codecs = append(codecs, c.Name())
-	}
-	return s.ranks, codecs, nil
+	return s.ranks, slices.Clone(s.names), nil
 }
 
 // Series returns the times of the calls of a rank, nil if the trace does not have
@@ -135,7 +134,10 @@ func (t *Trace) Series(rank int) (*timing.Series[int64], error) {
 	if err != nil {
 		return nil, err
 	}
-	codec := s.codecs[s.codec.At(i)]
+	codec, err := t.codecOf(s, i, rank)
+	if err != nil {
+		return nil, err
+	}
 	series, err := codec.Open(r.index, r.block, timing.Options{})
 	if err == nil && series.Len() != t.lenOf(rank) {
 		err = corrupt("the series of rank %d is of %d calls, not %d", rank, series.Len(), t.lenOf(rank))
@@ -144,6 +146,24 @@ func (t *Trace) Series(rank int) (*timing.Series[int64], error) {
 		return nil, r.error(err)
 	}
 	return series, nil
+}
+
+// codecOf returns the codec of the i-th series of a table, that of a rank.
+func (t *Trace) codecOf(s *seriesTable, i, rank int) (*timing.SeriesCodec[int64], error) {
+	k := s.codec.At(i) // openSeries has checked it
+	if c := s.codecs[k]; c != nil {
+		return c, nil
+	}
+	calls, err := t.Calls(rank)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, calls.Table().Len())
+	for terminal := range names {
+		fn, _ := calls.Table().Signature(uint32(terminal))
+		names[terminal] = t.Functions()[fn].Name
+	}
+	return seriesCodec(s.names[k], func(terminal uint32) string { return names[terminal] })
 }
 
 // lenOf returns the number of calls of a rank, 0 if its shape cannot be read.
@@ -183,12 +203,15 @@ func parseSeriesTable(data []byte, size int) (*seriesTable, error) {
 		if d.Err() != nil {
 			break
 		}
-		c, err := seriesCodec(name)
+		c, err := seriesCodec(name, nil)
 		if err != nil || i > 0 && name <= last {
 			d.Corrupt(at, "codec", "%q: %v", name, err)
 			break
 		}
-		last, s.codecs = name, append(s.codecs, c)
+		if strings.Contains(name, ofFunctions) {
+			c = nil
+		}
+		last, s.names, s.codecs = name, append(s.names, name), append(s.codecs, c)
 	}
 	at := d.Offset()
 	s.ranks = rankenc.DecodeSet(&d)
@@ -279,7 +302,7 @@ func (t *Trace) eachSeries(table *seriesTable, calls func(rank int) uint64, use 
 		s := rankSeries{rank: int(rank)}
 		r, err := t.openSeries(table, i)
 		if err == nil {
-			s.codec = table.codecs[table.codec.At(i)].Name()
+			s.codec = table.names[table.codec.At(i)]
 			if s.data, err = r.readAfter(&end); err == nil {
 				err = checkSeries(s.codec, s.data, calls(s.rank))
 			}

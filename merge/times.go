@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/timing/grammar"
 )
 
 // Times are what was recorded of the times of calls, in nanoseconds: summaries of
@@ -160,7 +159,7 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 
 // checkSeries checks that a series has the times of that many calls.
 func checkSeries(codec string, data []byte, calls uint64) error {
-	c, err := seriesCodec(codec)
+	c, err := seriesCodec(codec, nil)
 	if err != nil {
 		return err
 	}
@@ -169,19 +168,6 @@ func checkSeries(codec string, data []byte, calls uint64) error {
 		err = fmt.Errorf("a series of %d calls, not %d", s.Len(), calls)
 	}
 	return err
-}
-
-// seriesCodec returns the codec of series with a name.
-func seriesCodec(name string) (*timing.SeriesCodec[int64], error) {
-	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec[int64], error) {
-		var epsilon float64
-		if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
-			if c, err := grammar.New[int64](epsilon); err == nil && c.Name() == name {
-				return c, nil
-			}
-		}
-		return timing.NewCodec[int64](name)
-	})
 }
 
 // firstOf returns the first of the new terminals, of which to says which old one

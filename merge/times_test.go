@@ -56,7 +56,7 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 		paths   [2]*timing.HistogramsBuilder[int64]
 	)
 	if c.codec != "" {
-		codec, err := seriesCodec(c.codec)
+		codec, err := seriesCodec(c.codec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codec, _ := seriesCodec(c.codec)
+	codec, _ := seriesCodec(c.codec, nil)
 	g := float64(codec.Guarantee())
 	w, all := read.Walk(0), moments(p.Rank, p.Grammar.Len())
 	var left sequitur.Run
@@ -399,4 +399,72 @@ func FuzzTimes(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCodecByFunction writes the times of calls of two functions, of which one is
+// exact, and reads them, also from a part file and after merging.
+func TestCodecByFunction(t *testing.T) {
+	exact, err := columnCodec("lossless,compressor=lz4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins, err := columnCodec("bins,epsilon=0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := cst.Function{Name: `a;b|"c"}`}
+	var parts []Part
+	for rank := range 3 {
+		var table cst.Table
+		var grammar sequitur.Builder
+		names := []string{odd.Name, barrier.Name}
+		functions := []int{table.Declare(odd), table.Declare(barrier)}
+		codec := timing.NewSeriesCodec(CodecByFunction(bins, map[string]timing.Codec[int64]{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
+		b := codec.NewBuilder(0)
+		for i := range 100 {
+			s := table.Intern(functions[i%2])
+			grammar.Append(sequitur.Symbol(s))
+			b.Append(s, int64(2000*i), int64(1000+i+rank))
+		}
+		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish(), Times: &Times{Codec: codec.Name(), Series: b.Finish(nil)}})
+	}
+	a := accumulate(t, Run{Ranks: 3}, parts)
+	for _, trace := range []*Trace{open(t, traceFile(t, a)), open(t, partFile(t, a)), open(t, traceFile(t, throughFile(t, a)))} {
+		for rank := range 3 {
+			s, err := trace.Series(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := s.Block(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			terminals, got := make([]uint32, 100), make([]timing.Time[int64], 100)
+			for i := range terminals {
+				terminals[i] = uint32(i % 2)
+			}
+			if err := d.Decode(got, terminals); err != nil {
+				t.Fatal(err)
+			}
+			rounded := 0
+			for i, m := range got {
+				if want := int64(1000 + i + rank); i%2 == 0 && m.Duration != want || math.Abs(float64(m.Duration-want)) > 0.5*float64(want) {
+					t.Fatalf("call %d took %d, not %d", i, m.Duration, want)
+				} else if m.Duration != want {
+					rounded++
+				}
+			}
+			if rounded < 40 || s.Guarantee() != 0.5 {
+				t.Errorf("%d durations are not exact, %v", rounded, s.Guarantee())
+			}
+		}
+	}
+	for _, name := range []string{
+		"functions{", "functions{}", "functions{bins,epsilon=0.1", `functions{"a"bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{a=bins,epsilon=0.1|bins,epsilon=0.1}`,
+		`functions{"b"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{"a"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`,
+	} {
+		if _, err := seriesCodec("gaps;"+name+";bins,epsilon=0.1", nil); err == nil {
+			t.Errorf("%s is a codec", name)
+		}
+	}
 }

@@ -40,6 +40,10 @@ func (c *SeriesCodec[V]) Name() string {
 // Form returns what lapses are.
 func (c *SeriesCodec[V]) Form() Form { return c.form }
 
+// Durations and Lapses return the codecs of the columns.
+func (c *SeriesCodec[V]) Durations() Codec[V] { return c.durations }
+func (c *SeriesCodec[V]) Lapses() Codec[V]    { return c.lapses }
+
 // Guarantee returns the guarantee for every duration and every lapse: that of
 // the codec whose is the weaker.
 func (c *SeriesCodec[V]) Guarantee() Guarantee {

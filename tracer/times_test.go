@@ -137,6 +137,12 @@ func TestTimesAreOver(t *testing.T) {
 	if p := r.Finish(0); p.Grammar.Len() != 1 || p.Times != nil {
 		t.Errorf("%d calls, times %+v", p.Grammar.Len(), p.Times)
 	}
+	split := timing.NewSplit([]timing.Codec[int64]{timing.NewLossless[int64](timing.LZ4)}, func(uint32) int { return 0 })
+	for _, c := range []*timing.SeriesCodec[int64]{timing.NewSeriesCodec[int64](split, split, timing.Gaps), timing.NewSeriesCodec[int64](nil, split, timing.Gaps)} {
+		if _, err := New(Options{Series: c}); err == nil {
+			t.Error("a codec that no trace can have")
+		}
+	}
 	if _, err := New(Options{Histograms: &timing.HistogramOptions{Bins: -1}}); err == nil {
 		t.Error("a histogram of −1 bins")
 	}

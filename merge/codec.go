@@ -1,0 +1,121 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/timing/grammar"
+)
+
+// CodecByFunction returns a codec that encodes the values of calls of some
+// functions, by their names, with codecs of their own, and those of all others with
+// the codec others: durations of a function with a smaller error, say. Function
+// returns the name of the function of a terminal; whoever reads a trace finds it in
+// the trace. The codecs must be of package timing, or its grammar.
+func CodecByFunction(others timing.Codec[int64], own map[string]timing.Codec[int64], function func(terminal uint32) string) timing.Codec[int64] {
+	names := slices.Sorted(maps.Keys(own))
+	codecs := []timing.Codec[int64]{others}
+	number := make(map[string]int, len(own))
+	var text strings.Builder
+	text.WriteString(ofFunctions)
+	for i, name := range names {
+		codecs = append(codecs, own[name])
+		number[name] = i + 1
+		text.WriteString(quotedName.Replace(strconv.Quote(name)) + "=" + own[name].Name() + "|")
+	}
+	text.WriteString(others.Name() + "}")
+	which := func(terminal uint32) int { return number[function(terminal)] }
+	return functionCodec{timing.NewSplit(codecs, which), text.String()}
+}
+
+// A functionCodec is a codec whose name says what is encoded with which.
+type functionCodec struct {
+	*timing.Split[int64]
+	name string
+}
+
+func (c functionCodec) Name() string { return c.name }
+
+// CheckCodec returns an error unless a trace can have series of a codec: it must be
+// known by its name, as those of package timing and its grammar are, but for Split,
+// and those that [CodecByFunction] returns.
+func CheckCodec(c *timing.SeriesCodec[int64]) error {
+	if c.Durations() == nil || c.Lapses() == nil {
+		return errors.New("merge: a codec of series without one of a column")
+	}
+	_, err := seriesCodec(c.Name(), nil)
+	return err
+}
+
+// ofFunctions begins the names of such codecs, as in
+//
+//	functions{"MPI_Wait"=bins,epsilon=0.01|bins,epsilon=0.1}
+const ofFunctions = "functions{"
+
+// quotedName replaces what separates the parts of a name of a codec in the quoted
+// name of a function.
+var quotedName = strings.NewReplacer(";", `\x3b`, "|", `\x7c`)
+
+// seriesCodec returns the codec of series with a name. Function returns the name of
+// the function of a terminal, for what decodes; it may be nil for what does not.
+func seriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec[int64], error) {
+	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec[int64], error) {
+		body, ok := strings.CutPrefix(name, ofFunctions)
+		if !ok {
+			return columnCodec(name)
+		}
+		c, err := parseByFunction(body, function)
+		if err == nil && c.Name() != name {
+			err = fmt.Errorf("the codec is called %q", c.Name())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("merge: codec %q: %w", name, err)
+		}
+		return c, nil
+	})
+}
+
+// columnCodec returns the codec of a column with a name.
+func columnCodec(name string) (timing.Codec[int64], error) {
+	var epsilon float64
+	if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
+		if c, err := grammar.New[int64](epsilon); err == nil && c.Name() == name {
+			return c, nil
+		}
+	}
+	return timing.NewCodec[int64](name)
+}
+
+// parseByFunction returns the codec whose name has a body.
+func parseByFunction(body string, function func(terminal uint32) string) (timing.Codec[int64], error) {
+	body, ok := strings.CutSuffix(body, "}")
+	if !ok {
+		return nil, errors.New("there is no } at the end")
+	}
+	parts := strings.Split(body, "|")
+	own := make(map[string]timing.Codec[int64])
+	for _, part := range parts[:len(parts)-1] {
+		quoted, err := strconv.QuotedPrefix(part)
+		if err != nil {
+			return nil, err
+		}
+		name, err := strconv.Unquote(quoted)
+		if err != nil {
+			return nil, err
+		}
+		codec, _ := strings.CutPrefix(part[len(quoted):], "=")
+		if own[name], err = columnCodec(codec); err != nil {
+			return nil, err
+		}
+	}
+	others, err := columnCodec(parts[len(parts)-1])
+	if err != nil {
+		return nil, err
+	}
+	return CodecByFunction(others, own, function), nil
+}
