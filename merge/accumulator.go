@@ -185,7 +185,7 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
 		for _, v := range args {
 			s.slots, s.lengths = flatten(s.slots, s.lengths, v, a.texts.number)
 		}
-		group, grouped := p.group(&declared[fn], args)
+		group, grouped := p.group(t, &declared[fn], args)
 		if grouped {
 			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
 		}
@@ -209,10 +209,11 @@ func (f form) appendKey(dst []byte, digests []digest) []byte {
 	return append(dst, 0)
 }
 
-// group returns what the rank is in the group that a call names first.
-func (p Part) group(f *cst.Function, args []cst.Value) (Group, bool) {
-	if len(p.Groups) == 0 {
-		return Group{}, false
+// group returns what the rank is in the group that a call, of a terminal, names
+// first.
+func (p Part) group(terminal uint32, f *cst.Function, args []cst.Value) (Group, bool) {
+	if g, ok := p.groups[terminal]; ok || len(p.Groups) == 0 {
+		return g, ok
 	}
 	for i, v := range args {
 		if v.Kind() != cst.KindHandle {

@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"bytes"
+	"context"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -77,6 +79,13 @@ func TestGroups(t *testing.T) {
 			checkCalls(t, trace, parts)
 			if n > tt.most || trace.Shapes() != 1 {
 				t.Errorf("%d bytes, %d shapes; want at most %d, 1", n, trace.Shapes(), tt.most)
+			}
+			var again Accumulator
+			if err := again.AddTrace(context.Background(), trace, nil); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(traceFile(t, &again), write(t, Run{Ranks: ranks}, parts)) {
+				t.Error("another trace, made of this one")
 			}
 			s, err := trace.Signature(0)
 			if want := "send(destination=(rank+1) mod N in group, source=(rank-1) mod N in group, tag=7, communicator="; err != nil || !strings.HasPrefix(s.String(), want) {

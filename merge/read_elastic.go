@@ -11,6 +11,7 @@ import (
 // An expander puts the values of streams in the calls of a rank.
 type expander struct {
 	*rankReader
+	of      *Calls
 	table   *cst.Table
 	calls   []elasticCall // by signature of the shape
 	streams map[elastic]*streamReader
@@ -31,6 +32,8 @@ type elasticCall struct {
 	places  []int   // of their values, in slots
 	slots   []int64 // of the arguments that are not arrays
 	args    []cst.Value
+	group   Group
+	grouped bool
 }
 
 // listFactor is how much longer the list of the calls of a rank may be than the
@@ -45,7 +48,7 @@ func (c *Calls) expand(r *rankReader) error {
 		return &SectionError{KindGrammars, 0, -1, corrupt("%d calls of a rank with streams", g.Len())}
 	}
 	e := expander{
-		rankReader: r, table: c.table,
+		rankReader: r, of: c, table: c.table,
 		calls:   make([]elasticCall, len(r.shape.signatures)),
 		streams: make(map[elastic]*streamReader),
 
@@ -182,6 +185,7 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 			return 0, err
 		}
 		c.args, e.elements = slices.Clone(args), nil
+		c.group, c.grouped = e.group, e.grouped
 	}
 	for i, s := range c.streams {
 		c.slots[c.places[i]] = s.values[s.last]
@@ -194,5 +198,8 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		}
 		c.args[i] = u.value(p.Type)
 	}
-	return sequitur.Symbol(e.table.InternRun(fn, 0, c.args...)), nil
+	t := sequitur.Symbol(e.table.InternRun(fn, 0, c.args...))
+	e.group, e.grouped = c.group, c.grouped
+	e.of.setGroup(e.rankReader, t)
+	return t, nil
 }
