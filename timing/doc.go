@@ -129,8 +129,8 @@
 //
 // Statistics are
 //
-//	count      uvarint  number of values
-//	non-finite uvarint  of float64 only: number of those that are left out
+//	count      uvarint  number of values, at most 2⁶³−1
+//	non-finite uvarint  of float64 only: number of those that are left out, likewise
 //
 // and if there are values
 //
@@ -138,14 +138,15 @@
 //	maximum    uvarint  its distance from the minimum; of float64, its bits
 //	minimum rank, maximum rank  uvarint
 //
-// and if the minimum is not the maximum, with distances x from the minimum, of
-// float64 in units of 2⁻¹⁰⁷⁴ and its square,
+// and if the minimum is not the maximum, and the count below 2⁶³−1, with distances
+// x from the minimum, of float64 in units of 2⁻¹⁰⁷⁴ and its square,
 //
 //	sum        Σx: uvarint number of bytes; of float64, uvarint number of zero bytes
 //	           left out below them; and the bytes, the most significant first
 //	squares    Σx², likewise
 //
-// A histogram is the statistics, and if the maximum is above the minimum
+// A histogram is the statistics, and if the maximum is above the minimum, and the
+// count below 2⁶³−1,
 //
 //	level      uvarint  0: bins follow; otherwise cells, of the level one below
 //

@@ -19,18 +19,20 @@ import (
 // The histogram of several series is made of these by merging. It counts in cells
 // of a fixed grid, at most 512, and depends on which series they are and on
 // nothing else: merging in whatever order and grouping gives the same, to the
-// byte, as long as there are fewer than 2⁶³ values. [Histogram.Reduce] makes few
-// bins of the cells in the end. The zero Histogram is that of no series.
+// byte. [Histogram.Reduce] makes few bins of the cells in the end. The zero
+// Histogram is that of no series.
 //
 // NaN and ±Inf are counted and otherwise left out. Of float64, what is beyond
-// ±2⁴⁰⁰ is estimated as if it was there. A histogram is not a [Codec]: it does
+// ±2⁴⁰⁰ is estimated as if it was there. Where there are 2⁶³−1 values or more, they
+// are taken to be uniform. A histogram is not a [Codec]: it does
 // not know in which order the values came.
 //
 // A Histogram may be read by several goroutines at once. It must not be copied.
 type Histogram[V Value] struct {
 	statistics Statistics[V]
 
-	// Of one series spans, and of several cells, unless all values are equal.
+	// Of one series spans, and of several cells, unless all values are equal or
+	// there are manyValues.
 	// What they hold does not change.
 	spans []span[V]
 	cells []cell // at most maxCells, by index
@@ -124,8 +126,8 @@ func (h *Histogram[V]) CDF(v V) float64 {
 	return min(below/float64(s.Count), 1)
 }
 
-// readable returns the bins: those of spans or of cells, or one if all values
-// are equal.
+// readable returns the bins: those of spans or of cells, or one if neither is
+// kept.
 func (h *Histogram[V]) readable() []span[V] {
 	if h.spans != nil || h.statistics.Count == 0 {
 		return h.spans
@@ -133,7 +135,7 @@ func (h *Histogram[V]) readable() []span[V] {
 	if spans := h.read.Load(); spans != nil {
 		return *spans
 	}
-	spans := []span[V]{{low: h.statistics.Min, high: h.statistics.Max, count: h.statistics.Count}}
+	spans := []span[V]{{low: h.statistics.Min, high: h.statistics.Max, count: h.statistics.Count, mean: 0.5}}
 	if h.cells != nil {
 		spans = spansOf(h.cells, h.level, &h.statistics)
 	}
@@ -158,6 +160,9 @@ func (h *Histogram[V]) Merge(o *Histogram[V]) {
 		h.spans = nil
 	}
 	s.Merge(t)
+	if s.Count == manyValues {
+		h.spans, h.cells, h.level = nil, nil, 0
+	}
 	h.read.Store(nil)
 }
 

@@ -41,7 +41,7 @@ func DecodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
 	if s := DecodeStatistics[V](d); s != nil {
 		h.statistics = *s
 	}
-	if d.Err() == nil && h.statistics.Min < h.statistics.Max {
+	if s := &h.statistics; d.Err() == nil && s.Min < s.Max && s.Count < manyValues {
 		level := d.UvarintMax("level", lastLevel+1)
 		if level == 0 {
 			h.spans = decodeSpans(d, &h.statistics)
@@ -85,9 +85,11 @@ func adjacent[V Value]() uint64 {
 
 func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
 	at := d.Offset()
-	n := d.Count("bins", 1)
-	if n == 0 || n > MaxHistogramBins {
+	n := d.Uvarint("bins")
+	if d.Err() == nil && (n == 0 || n > MaxHistogramBins) {
 		d.Corrupt(at, "bins", "%d, not from 1 to %d", n, MaxHistogramBins)
+	}
+	if d.Err() != nil {
 		return nil
 	}
 	spans := make([]span[V], n)
@@ -98,11 +100,11 @@ func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
 			low = farther(d, spans[i-1].high, adjacent[V](), "gap")
 		}
 		s := span[V]{low: low, high: all.Max + 0, count: rest}
-		if i < n-1 {
+		if i < len(spans)-1 {
 			s.high = farther(d, low, 0, "width")
 			s.count = d.Uvarint("values") + 1
 		}
-		if d.Err() == nil && (s.high < low || s.high > all.Max || s.count == 0 || s.count > rest || i < n-1 && s.count == rest) {
+		if d.Err() == nil && (s.high < low || s.high > all.Max || s.count == 0 || s.count > rest || i < len(spans)-1 && s.count == rest) {
 			d.Corrupt(at, "bin", "%d values from %v to %v, of %d up to %v", s.count, low, s.high, rest, all.Max)
 		}
 		rest -= s.count

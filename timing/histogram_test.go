@@ -394,3 +394,48 @@ func TestHistogramBytes(t *testing.T) {
 		t.Errorf("%d bytes with the sum %08x", len(enc), got)
 	}
 }
+
+// TestHistogramMany merges histograms of nearly 2⁶³ values each, whose counts
+// together would overflow, and checks that what comes out can be used and read.
+func TestHistogramMany(t *testing.T) {
+	var many []*Histogram[int64]
+	for k := range int64(3) {
+		h := histogramOf(t, 4, uint32(k), []int64{k, k + 3, k + 7, 12})
+		for range 60 {
+			once := new(Histogram[int64])
+			once.Merge(h)
+			h.Merge(once)
+		}
+		many = append(many, h)
+	}
+	var all, backward Histogram[int64]
+	for i := range many {
+		all.Merge(many[i])
+		backward.Merge(many[len(many)-1-i])
+	}
+	enc := encodeHistogram(t, &all)
+	if again := encodeHistogram(t, &backward); !bytes.Equal(enc, again) {
+		t.Fatalf("%x in one order, %x in the other", enc, again)
+	}
+	for range 3 {
+		all.Merge(&all)
+	}
+	h, err := ParseHistogram[int64](enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []*Histogram[int64]{&all, h, h.Reduce(2)} {
+		checkBins(t, h, 1)
+		if s := h.Statistics(); s.Count != manyValues || s.Min != 0 || s.Max != 12 || h.Quantile(0.5) != 6 || h.CDF(5) < 0.4 || h.CDF(5) > 0.5 {
+			t.Errorf("%d values from %d to %d, median %d, up to 5 %v", s.Count, s.Min, s.Max, h.Quantile(0.5), h.CDF(5))
+		}
+	}
+}
+
+// TestHistogramNeighbours encodes a histogram of integers that are no farther
+// from each other than float64 are.
+func TestHistogramNeighbours(t *testing.T) {
+	values := []int64{1 << 60, 1<<60 + 1}
+	h := histogramOf(t, 8, 0, values)
+	checkHistogram(t, h, []ranked[int64]{{0, values[0]}, {0, values[1]}}, 8)
+}

@@ -155,7 +155,7 @@ func TestParseHistogramErrors(t *testing.T) {
 		{"LevelTooHigh", head + "\x0b", 9, ErrCorrupt},
 		{"NoBins", head + "\x00\x00", 10, ErrCorrupt},
 		{"TooManyBins", head + "\x00\x41" + string(make([]byte, 99)), 10, ErrCorrupt},
-		{"BinsCutOff", head + "\x00\x05\x00", 10, ErrCorrupt},
+		{"BinsCutOff", head + "\x00\x05\x00", 12, io.ErrUnexpectedEOF},
 		{"NoValueLeft", head + "\x00\x02\x00\x04\x00\x00\x00\x00\x00", 11, ErrCorrupt},
 		{"TooManyValues", head + "\x00\x02\x00\x05\x00\x00\x00\x00\x00", 11, ErrCorrupt},
 		{"ValuesOverflow", head + "\x00\x02\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 11, ErrCorrupt},

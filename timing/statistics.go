@@ -8,13 +8,14 @@ import (
 
 // Statistics are what is kept of the values of one signature where not each of
 // them is. The zero Statistics are those of no value. They are exact: merging
-// gives the same, to the byte, in whatever order and grouping the ranks come,
-// as long as there are fewer than 2⁶³ values.
+// gives the same, to the byte, in whatever order and grouping the ranks come.
 //
-// NaN and ±Inf are counted and otherwise left out.
+// NaN and ±Inf are counted and otherwise left out. Where there are 2⁶³−1 values
+// or more, that is their number, of NaN and ±Inf too, and of the others no more is
+// kept than the extremes: one half is taken to be the minimum, one the maximum.
 type Statistics[V Value] struct {
 	// Count is the number of values, and NonFinite of those that are left out
-	// of everything else.
+	// of everything else; each at most 2⁶³−1.
 	Count, NonFinite uint64
 
 	// Min and Max are the extremes, where −0 is less than 0, and MinRank and
@@ -26,6 +27,9 @@ type Statistics[V Value] struct {
 	squares [3]uint64
 	floats  *floatSums // of float64; nil before the first value that is not 0
 }
+
+// manyValues is the number of values from which on they are not told apart.
+const manyValues = math.MaxInt64
 
 // floatSums are a sum and a sum of squares of float64 as integers, in units of
 // 2⁻¹⁰⁷⁴ and of its square. They hold the sum of 2⁶⁴ values, whatever they are.
@@ -39,7 +43,7 @@ type floatSums struct {
 func (s *Statistics[V]) Add(rank uint32, v V) {
 	if isFloat[V]() {
 		if math.Float64bits(float64(v))>>52&2047 == 2047 {
-			s.NonFinite++
+			s.NonFinite = min(s.NonFinite+1, manyValues)
 			return
 		}
 		s.addFloat(float64(v))
@@ -49,7 +53,7 @@ func (s *Statistics[V]) Add(rank uint32, v V) {
 	if s.Count == 0 || v <= s.Min || v >= s.Max {
 		s.extremes(v, v, rank, rank)
 	}
-	s.Count++
+	s.Count = min(s.Count+1, manyValues)
 }
 
 // extremes takes account of extremes of at least one value.
@@ -126,12 +130,12 @@ func (s *Statistics[V]) addFloat(v float64) {
 
 // Merge adds the values of o, which does not change.
 func (s *Statistics[V]) Merge(o *Statistics[V]) {
-	s.NonFinite += o.NonFinite
+	s.NonFinite = min(s.NonFinite+o.NonFinite, manyValues)
 	if o.Count == 0 {
 		return
 	}
 	s.extremes(o.Min, o.Max, o.MinRank, o.MaxRank)
-	s.Count += o.Count
+	s.Count = min(s.Count+o.Count, manyValues)
 	addWords(s.sum[:], o.sum[:])
 	addWords(s.squares[:], o.squares[:])
 	if o.floats != nil {
@@ -201,8 +205,14 @@ func (s *Statistics[V]) exact() (sum, squares *big.Rat) {
 	return sum, squares
 }
 
-// integers returns the sums as they are kept.
+// integers returns the sums in the unit in which they are kept.
 func (s *Statistics[V]) integers() (sum, squares *big.Int) {
+	if s.Count == manyValues {
+		least, most := integer(s.Min), integer(s.Max)
+		low, high := big.NewInt(manyValues-manyValues/2), big.NewInt(manyValues/2)
+		sum = new(big.Int).Add(low.Mul(low, least), high.Mul(high, most))
+		return sum, new(big.Int).Add(low.Mul(low, least), high.Mul(high, most))
+	}
 	x, y := s.words()
 	return signed(x), unsigned(y)
 }

@@ -27,7 +27,7 @@ func (s *Statistics[V]) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	dst = wire.AppendUvarint(dst, uint64(s.MinRank))
 	dst = wire.AppendUvarint(dst, uint64(s.MaxRank))
-	if toBits(s.Min) == toBits(s.Max) {
+	if toBits(s.Min) == toBits(s.Max) || s.Count == manyValues {
 		return dst, nil
 	}
 	// With distances from the least value the numbers are smaller:
@@ -59,9 +59,9 @@ func ParseStatistics[V Value](data []byte) (*Statistics[V], error) {
 // returns nil if that fails.
 func DecodeStatistics[V Value](d *wire.Decoder) *Statistics[V] {
 	s := new(Statistics[V])
-	s.Count = d.Uvarint("count")
+	s.Count = d.UvarintMax("count", manyValues)
 	if isFloat[V]() {
-		s.NonFinite = d.Uvarint("non-finite")
+		s.NonFinite = d.UvarintMax("non-finite", manyValues)
 	}
 	if d.Err() == nil && s.Count > 0 {
 		s.decodeExtremes(d)
@@ -94,13 +94,16 @@ func (s *Statistics[V]) decodeExtremes(d *wire.Decoder) {
 	s.MaxRank = uint32(d.UvarintMax("maximum rank", math.MaxUint32))
 }
 
-// decodeSums reads the sums, unless all values are equal, and checks that
-// values with such extremes can have them.
+// decodeSums reads the sums, unless all values are equal or there are manyValues,
+// and checks that values with such extremes can have them.
 func (s *Statistics[V]) decodeSums(d *wire.Decoder) {
 	at := d.Offset()
 	least, n := integer(s.Min), new(big.Int).SetUint64(s.Count)
 	above, squares := new(big.Int), new(big.Int)
-	if toBits(s.Min) != toBits(s.Max) {
+	switch {
+	case toBits(s.Min) != toBits(s.Max) && s.Count == manyValues:
+		return
+	case toBits(s.Min) != toBits(s.Max):
 		width := new(big.Int).Sub(integer(s.Max), least)
 		above, squares = decodeNatural[V](d, "sum"), decodeNatural[V](d, "squares")
 		if d.Err() != nil {
@@ -110,7 +113,7 @@ func (s *Statistics[V]) decodeSums(d *wire.Decoder) {
 			d.Fail(at, "sum", err)
 			return
 		}
-	} else if s.MinRank != s.MaxRank {
+	case s.MinRank != s.MaxRank:
 		d.Corrupt(at, "maximum rank", "%d, where the minimum is as large in rank %d", s.MaxRank, s.MinRank)
 		return
 	}

@@ -261,3 +261,60 @@ func benchmarkStatistics[V Value](b *testing.B, name string, unit float64) {
 		b.ReportMetric(0, "ns/op")
 	})
 }
+
+// TestStatisticsMany merges statistics of more values than are counted, in any
+// order, and checks that what comes out has the extremes and can be read.
+func TestStatisticsMany(t *testing.T) {
+	t.Run("int64", rapid.MakeCheck(func(t *rapid.T) { testStatisticsMany[int64](t) }))
+	t.Run("float64", rapid.MakeCheck(func(t *rapid.T) { testStatisticsMany[float64](t) }))
+	for _, data := range []string{
+		"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00\x00\x00\x00",     // 2⁶³ values
+		"\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x01",         // 2⁶³−1 values that are equal, in two ranks
+		"\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x05\x00\x00\x01\x00", // sums of as many
+	} {
+		if _, err := ParseStatistics[int64]([]byte(data)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%x: %v", data, err)
+		}
+	}
+}
+
+func testStatisticsMany[V Value](t *rapid.T) {
+	var groups []*Statistics[V]
+	least, most := math.Inf(1), math.Inf(-1)
+	for range rapid.IntRange(2, 6).Draw(t, "groups") {
+		s := statisticsOf([]ranked[V]{{1, V(rapid.IntRange(-9, 9).Draw(t, "value"))}, {2, V(rapid.IntRange(-9, 9).Draw(t, "value"))}})
+		least, most = min(least, float64(s.Min)), max(most, float64(s.Max))
+		for range rapid.IntRange(60, 62).Draw(t, "doublings") {
+			copied := *s
+			if s.floats != nil {
+				floats := *s.floats
+				copied.floats = &floats
+			}
+			s.Merge(&copied)
+		}
+		groups = append(groups, s)
+	}
+	var all, backward Statistics[V]
+	for i := range groups {
+		all.Merge(groups[i])
+		backward.Merge(groups[len(groups)-1-i])
+	}
+	enc := encode(t, &all)
+	if again := encode(t, &backward); !bytes.Equal(enc, again) {
+		t.Fatalf("%x in one order, %x in the other", enc, again)
+	}
+	got, err := ParseStatistics[V](enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if float64(got.Min) != least || float64(got.Max) != most || got.Count > manyValues {
+		t.Fatalf("%d values from %v to %v, want %v to %v", got.Count, got.Min, got.Max, least, most)
+	}
+	if got.Count == manyValues && (math.Abs(got.Mean()-(least+most)/2) > 1e-9 || math.Abs(got.StandardDeviation()-(most-least)/2) > 1e-9) {
+		t.Fatalf("mean %v, deviation %v of values from %v to %v", got.Mean(), got.StandardDeviation(), least, most)
+	}
+	copied := all
+	if all.Add(0, V(least)); all.Count != min(copied.Count+1, manyValues) {
+		t.Fatalf("%d values and one more are %d", copied.Count, all.Count)
+	}
+}
