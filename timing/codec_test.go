@@ -97,6 +97,32 @@ func testCodec[V Value](t *rapid.T, c Codec[V]) {
 			t.Fatalf("decoded %v, want %v", got, want)
 		}
 		checkParseError(t, d.Decode(make([]V, 1), []uint32{0}), io.ErrUnexpectedEOF)
+		checkEnd(t, c, block[len(prefix):], terminals)
+	}
+}
+
+// checkEnd checks that a decoder says how many values a block has, of calls with
+// these terminals, and that asking for more is an error, with the last of them, after
+// them, and again.
+func checkEnd[V Value](t *rapid.T, c Codec[V], block []byte, terminals []uint32) {
+	d, err := c.NewDecoder(block, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(terminals)
+	if d.Len() != n {
+		t.Fatalf("%d values, want %d", d.Len(), n)
+	}
+	before := rapid.IntRange(0, n).Draw(t, "before")
+	if err := d.Decode(make([]V, before), terminals[:before]); err != nil {
+		t.Fatal(err)
+	}
+	more := n - before + rapid.IntRange(1, 600).Draw(t, "more")
+	beyond := append(slices.Clone(terminals[before:]), make([]uint32, before+more-n)...)
+	checkParseError(t, d.Decode(make([]V, more), beyond), io.ErrUnexpectedEOF)
+	checkParseError(t, d.Decode(make([]V, 1), []uint32{7}), nil)
+	if d.Len() != n {
+		t.Fatalf("%d values, and at the end %d", n, d.Len())
 	}
 }
 

@@ -142,8 +142,8 @@ const maxLow = 6
 // it holds no more than about a megabyte.
 func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	w := wire.NewDecoder("timing", block)
-	d := &entropyDecoder[V]{codec: c, left: decodeCount(&w, o), offset: len(block)}
-	if d.left == 0 {
+	d := &entropyDecoder[V]{codec: c, values: decodeCount(&w, o), offset: len(block)}
+	if d.left = d.values; d.left == 0 {
 		w.End("values")
 		return d, w.Err()
 	}
@@ -183,7 +183,8 @@ func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 type entropyDecoder[V Value] struct {
 	codec   *Entropy[V]
 	offset  int    // of the symbols
-	left    int    // values
+	values  int    // in the block
+	left    int    // of them
 	escapes []byte // that are left
 	escaped bool   // if there were any
 	low     int
@@ -221,11 +222,15 @@ func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
 			return d.corrupt("%d values are left at the end of the number", d.left)
 		}
 		if d.left == 0 {
-			return d.end()
+			if err := d.end(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+func (d *entropyDecoder[V]) Len() int { return d.values }
 
 // end checks, after the last value, that the block is the only one with these
 // values.

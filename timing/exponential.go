@@ -87,7 +87,7 @@ func appendGroup(dst []byte, w *bitWriter, symbols []int32) []byte {
 func (c *Exponential[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	d := wire.NewDecoder("timing", block)
 	values := decodeCount(&d, o)
-	dec := &exponentialDecoder[V]{bins: c.bins, values: values}
+	dec := &exponentialDecoder[V]{bins: c.bins, values: values, left: values}
 	if isFloat[V]() {
 		dec.escapes = decodeEscapes(&d, c.bins, values)
 	}
@@ -151,7 +151,8 @@ func endOfBlock(offset int) error {
 type exponentialDecoder[V Value] struct {
 	bins    *Bins[V]
 	wire    wire.Decoder // at the next group
-	values  int          // in the groups that follow
+	values  int          // in the block
+	left    int          // in the groups that follow
 	symbols []int32      // of group, those that are left to decode
 	escapes []byte       // that are left
 	group   [groupLen]int32
@@ -180,12 +181,14 @@ func (d *exponentialDecoder[V]) Decode(dst []V, _ []uint32) error {
 	return nil
 }
 
+func (d *exponentialDecoder[V]) Len() int { return d.values }
+
 // readGroup unpacks the next group, and reports whether there is one.
 func (d *exponentialDecoder[V]) readGroup() bool {
-	if d.values == 0 || d.wire.Err() != nil {
+	if d.left == 0 || d.wire.Err() != nil {
 		return false
 	}
-	n := min(d.values, groupLen)
+	n := min(d.left, groupLen)
 	at := d.wire.Offset()
 	least, width := d.wire.Varint("least"), int(d.wire.Byte("width"))
 	if limit := int64(d.bins.max); least < -limit || least > limit+1 || width > 31 {
@@ -198,7 +201,7 @@ func (d *exponentialDecoder[V]) readGroup() bool {
 		code := uint32(binary.LittleEndian.Uint64(d.packed[i*width>>3:])>>(i*width&7)) & (1<<width - 1)
 		d.group[i] = int32(least) + int32(code)
 	}
-	d.values -= n
+	d.left -= n
 	d.symbols = d.group[:n]
 	return d.checkGroup(at, int32(least), width, packed)
 }
@@ -224,7 +227,7 @@ func (d *exponentialDecoder[V]) checkGroup(at int, least int32, width int, packe
 		d.wire.Corrupt(at, "symbols", "not packed in the least number of bits")
 	case most > highest:
 		d.wire.Corrupt(at, "symbols", "symbol %d of %d", most, highest)
-	case escapes > len(d.escapes)/8 || d.values == 0 && escapes < len(d.escapes)/8:
+	case escapes > len(d.escapes)/8 || d.left == 0 && escapes < len(d.escapes)/8:
 		d.wire.Corrupt(at, "symbols", "%d escapes, where %d are left", escapes, len(d.escapes)/8)
 	default:
 		return true

@@ -12,7 +12,7 @@ func (c *HIST[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	w := wire.NewDecoder("timing", block)
 	values := decodeCount(&w, o)
 	at := w.Offset()
-	d := &histDecoder[V]{block: block, clusters: make([]histReader[V], w.Count("clusters", 4))}
+	d := &histDecoder[V]{block: block, values: values, clusters: make([]histReader[V], w.Count("clusters", 4))}
 	total := 0
 	for i := range d.clusters {
 		c.decodeCluster(&w, block, &d.clusters[i], values-total)
@@ -105,6 +105,7 @@ func (c *HIST[V]) decodeTable(w *wire.Decoder, r *histReader[V]) {
 
 type histDecoder[V Value] struct {
 	block    []byte
+	values   int // in the block
 	clusters []histReader[V]
 	order    terminalIndex // of signatures, by first use in the block
 	err      error
@@ -124,6 +125,8 @@ func (d *histDecoder[V]) Decode(dst []V, terminals []uint32) error {
 	}
 	return d.err
 }
+
+func (d *histDecoder[V]) Len() int { return d.values }
 
 // next returns the next value of a cluster, and sets d.err if that fails.
 func (d *histDecoder[V]) next(r *histReader[V]) V {

@@ -122,7 +122,8 @@ func isDecimal[V Value](values []V) bool {
 		return false
 	}
 	for _, v := range values {
-		if n := math.Round(float64(v) * nanoseconds); !(math.Abs(n) < 1<<53) || toBits(V(n/nanoseconds)) != toBits(v) {
+		n := math.Round(float64(v) * nanoseconds)
+		if !(math.Abs(n) < 1<<53) || toBits(valueOf[V](int64(n), true)) != toBits(v) { // not if it is −0
 			return false
 		}
 	}

@@ -12,11 +12,11 @@ func (c *Lossless[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	w := wire.NewDecoder("timing", block)
 	r := losslessReader{wire: &w, compressor: c.compressor}
 	d := &losslessDecoder[V]{size: len(block)}
-	if values := decodeCount(&w, o); values > 0 {
+	if d.values = decodeCount(&w, o); d.values > 0 {
 		if isFloat[V]() {
 			d.decimal = w.UvarintMax("decimal", 1) == 1
 		}
-		d.rest = r.decodeClusters(values)
+		d.rest = r.decodeClusters(d.values)
 	}
 	w.End("values")
 	if err := w.Err(); err != nil {
@@ -26,6 +26,7 @@ func (c *Lossless[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 }
 
 type losslessDecoder[V Value] struct {
+	values    int // in the block
 	decimal   bool
 	terminals terminalIndex
 	rest      [][]int64 // numbers of each cluster that are left
@@ -46,6 +47,8 @@ func (d *losslessDecoder[V]) Decode(dst []V, terminals []uint32) error {
 	}
 	return nil
 }
+
+func (d *losslessDecoder[V]) Len() int { return d.values }
 
 // A losslessReader decodes the clusters of a block.
 type losslessReader struct {

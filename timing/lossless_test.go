@@ -224,3 +224,22 @@ func BenchmarkLossless(b *testing.B) {
 		b.Run("compressor="+c.String(), func(b *testing.B) { benchmarkCodec(b, NewLossless[int64](c)) })
 	}
 }
+
+// TestLosslessNegativeZero checks that −0 among whole numbers of nanoseconds stays
+// what it is.
+func TestLosslessNegativeZero(t *testing.T) {
+	for _, compressor := range []Compressor{Zstd, LZ4} {
+		c := NewLossless[float64](compressor)
+		calls := []call[float64]{{0, 0.000001}, {1, math.Copysign(0, -1)}, {0, 0.5}, {1, 0}}
+		terminals, values := columns(calls)
+		block, _ := encodeBlock(c.NewEncoder(), calls)
+		d, err := c.NewDecoder(block, Options{})
+		got := make([]float64, len(values))
+		if err == nil {
+			err = d.Decode(got, terminals)
+		}
+		if err != nil || !equalBits(got, values) {
+			t.Errorf("%s: %v became %v, %v", c.Name(), values, got, err)
+		}
+	}
+}

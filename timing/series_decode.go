@@ -2,6 +2,7 @@ package timing
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -49,20 +50,27 @@ func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V],
 	if w.Err() != nil {
 		return nil, w.Err()
 	}
-	if err := d.columns[0].open(c.durations, durations, o); err != nil {
+	if err := d.columns[0].open(c.durations, durations, d.calls, o); err != nil {
 		return nil, err
 	}
-	if err := d.columns[1].open(c.lapses, lapses, o); err != nil {
+	if err := d.columns[1].open(c.lapses, lapses, d.calls, o); err != nil {
 		return nil, err
 	}
 	d.advance()
 	return d, nil
 }
 
-func (c *column[V]) open(codec Codec[V], block []byte, o Options) error {
+// open opens the block of a column, which must have so many values.
+func (c *column[V]) open(codec Codec[V], block []byte, values int, o Options) error {
 	var err error
-	c.decoder, err = codec.NewDecoder(block, o)
-	return c.inBlock(err)
+	if c.decoder, err = codec.NewDecoder(block, o); err != nil {
+		return c.inBlock(err)
+	}
+	if n := c.decoder.Len(); n != values {
+		return &ParseError{Package: "timing", Offset: int64(c.offset), Field: c.name + ", values",
+			Err: fmt.Errorf("%w: %d in a block of %d calls", ErrCorrupt, n, values)}
+	}
+	return nil
 }
 
 // decode sets c.values to the next ones, of calls with these terminals.

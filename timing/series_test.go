@@ -356,8 +356,10 @@ func TestSeriesErrors(t *testing.T) {
 		{"NoDurations", "\x02\x02\x00\x04" + good, 3, "durations", ErrCorrupt},
 		{"Durations", "\x02\x02\x00\x04\x02\x02\x00\x00" + good, 7, "durations, symbols", ErrCorrupt},
 		{"Lapses", "\x02\x02\x00\x03" + good + "\x02", 8, "lapses, least", io.ErrUnexpectedEOF},
-		{"TooFewDurations", "\x02\x02\x00\x03\x01\x02\x00" + good, 7, "durations, values", io.ErrUnexpectedEOF},
-		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 10, "lapses, values", io.ErrUnexpectedEOF},
+		{"TooFewDurations", "\x02\x02\x00\x03\x01\x02\x00" + good, 4, "durations, values", ErrCorrupt},
+		{"TooManyDurations", "\x02\x02\x00\x03\x03\x02\x00" + good, 4, "durations, values", ErrCorrupt},
+		{"TooManyLapses", "\x02\x02\x00\x03" + good + "\x03\x02\x00", 7, "lapses, values", ErrCorrupt},
+		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 7, "lapses, values", ErrCorrupt},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := c.NewDecoder([]byte(tt.data), Options{})

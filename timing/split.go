@@ -67,8 +67,7 @@ func (e *splitEncoder[V]) AppendBlock(dst []byte) []byte {
 	return dst
 }
 
-// NewDecoder returns a Decoder of a block. The limits of options hold for what
-// each codec has in it.
+// NewDecoder returns a Decoder of a block.
 func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	w := wire.NewDecoder("timing", block)
 	d := &splitDecoder[V]{which: c.which, parts: make([]splitPart[V], len(c.codecs))}
@@ -82,6 +81,12 @@ func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 		if d.parts[i].decoder, err = codec.NewDecoder(part, o); err != nil {
 			return nil, locate(err, d.parts[i].offset, "part")
 		}
+		n := d.parts[i].decoder.Len()
+		if n > o.maxValues()-d.values {
+			w.Limit(d.parts[i].offset, "part", "%d values and %d more, and the limit is %d", d.values, n, o.maxValues())
+			return nil, w.Err()
+		}
+		d.values += n
 	}
 	w.End("part")
 	if w.Err() != nil {
@@ -91,9 +96,10 @@ func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 }
 
 type splitDecoder[V Value] struct {
-	which func(terminal uint32) int
-	parts []splitPart[V]
-	err   error // sticks: parts are not in step after it
+	which  func(terminal uint32) int
+	parts  []splitPart[V]
+	values int   // in the block
+	err    error // sticks: parts are not in step after it
 }
 
 // A splitPart is what one codec has in a block, and what it is asked for.
@@ -104,6 +110,8 @@ type splitPart[V Value] struct {
 	values    []V
 	places    []int // of the values in what is decoded
 }
+
+func (d *splitDecoder[V]) Len() int { return d.values }
 
 // Decode decodes at most portionLen values at once, so that little is held.
 func (d *splitDecoder[V]) Decode(dst []V, terminals []uint32) error {

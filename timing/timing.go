@@ -57,6 +57,9 @@ type Encoder[V Value] interface {
 // A Decoder decodes the values of a block in order. A Decoder must not be used
 // by two goroutines at once.
 type Decoder[V Value] interface {
+	// Len returns the number of values in the block.
+	Len() int
+
 	// Decode sets dst to the next len(dst) values of the block, those of calls
 	// with these terminals; len(terminals) must be len(dst). The error is a
 	// [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer

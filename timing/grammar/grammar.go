@@ -90,7 +90,7 @@ func (c *Codec[V]) NewDecoder(block []byte, o timing.Options) (timing.Decoder[V]
 	if err := c.checkEscapes(&d, g, dec.escapes); err != nil {
 		return nil, err
 	}
-	dec.walker = g.Walk(0)
+	dec.values, dec.walker = int(g.Len()), g.Walk(0)
 	return dec, nil
 }
 
@@ -129,6 +129,7 @@ func (c *Codec[V]) checkEscapes(d *wire.Decoder, g *sequitur.Grammar, escapes []
 
 type decoder[V timing.Value] struct {
 	bins    *timing.Bins[V]
+	values  int // in the block
 	walker  *sequitur.Walker
 	run     sequitur.Run // what is left of it
 	escape  sequitur.Symbol
@@ -150,6 +151,8 @@ func (d *decoder[V]) Decode(dst []V, _ []uint32) error {
 	}
 	return nil
 }
+
+func (d *decoder[V]) Len() int { return d.values }
 
 // fill sets dst to values of the run.
 func (d *decoder[V]) fill(dst []V) {

@@ -77,6 +77,14 @@ func testRoundTrip[V timing.Value](t *rapid.T, c *Codec[V], special []V) {
 		if err := d.Decode(make([]V, 1), make([]uint32, 1)); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("%v after the last value", err)
 		}
+		d, err = c.NewDecoder(block[len(prefix):], timing.Options{})
+		if err != nil || d.Len() != len(in) {
+			t.Fatalf("%d values, %v, want %d", d.Len(), err, len(in))
+		}
+		beyond := len(in) + rapid.IntRange(1, 300).Draw(t, "beyond")
+		if err := d.Decode(make([]V, beyond), make([]uint32, beyond)); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("%v beyond the last value", err)
+		}
 	}
 }
 
