@@ -233,6 +233,6 @@ func Example_times() {
 	s := durations.Statistics[0]
 	fmt.Printf("%d calls of %d to %d ns, %.1f on average\n", s.Count, s.Min, s.Max, s.Mean())
 	// Output:
-	// 99999 read(bytes=4096) 199997874 685
+	// 99999 read(bytes=4096) 199997885 685
 	// 100000 calls of 700 to 712 ns, 706.0 on average
 }

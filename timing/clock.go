@@ -1,22 +1,17 @@
 package timing
 
-import (
-	"math"
-
-	"github.com/reprise-trace/reprise/internal/wire"
-)
-
 // A Form says what a series holds of the start of a call.
 type Form uint8
 
 const (
-	// Gaps is the time since the end of the rank's call before. It is negative
-	// where calls overlap.
+	// Gaps is the time since the end of the rank's call before, which may be one of
+	// another block. It is negative where calls overlap.
 	Gaps Form = iota
 
 	// Intervals is the time since the start of the rank's call before that has
-	// the same terminal; in a block, of the first call with a terminal the time
-	// since the start of the block.
+	// the same terminal and is in the same block. Of the first call in a block with a
+	// terminal it is the time since the start of the block: the interval from a call
+	// of another block is not coded, and has only the bound that starts have.
 	Intervals
 )
 
@@ -64,15 +59,22 @@ func (c *clock[V]) place(chain int) V {
 // set places a call of a chain.
 func (c *clock[V]) set(chain int, start, duration V) {
 	if c.form == Gaps {
-		start += duration
+		start = sum(start, duration)
 	}
 	c.places[chain] = start
 }
 
-// A correction moves the clock, from a call of the block on.
-type correction struct {
-	call   int
-	amount int64 // steps as of step
+// sum returns v+w. NaN has the same bits on every machine.
+func sum[V Value](v, w V) V { return canonical(v + w) }
+
+// difference returns v−w. NaN has the same bits on every machine.
+func difference[V Value](v, w V) V { return canonical(v - w) }
+
+func canonical[V Value](v V) V {
+	if v != v {
+		return fromBits[V](0x7ff8000000000000)
+	}
+	return v
 }
 
 // step returns v moved by a number of nanoseconds, or of float64 by a number of
@@ -96,36 +98,4 @@ func steps[V Value](v, w V) int64 {
 // complement, with −0 before 0, and back.
 func ordered(u uint64) uint64 {
 	return u ^ uint64(int64(u)>>63)>>1
-}
-
-// appendCorrections appends their number, and for each the distance of its call
-// from that before, or from the first of the block, less one, and its amount.
-func appendCorrections(dst []byte, all []correction) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(all)))
-	last := 0
-	for _, c := range all {
-		dst = wire.AppendUvarint(dst, uint64(c.call-last-1))
-		dst = wire.AppendVarint(dst, c.amount)
-		last = c.call
-	}
-	return dst
-}
-
-// decodeCorrections reads the corrections of a block of some calls, and returns
-// their number and a Decoder of them.
-func decodeCorrections(d *wire.Decoder, calls int) (n int, encoded wire.Decoder) {
-	n = d.Count("corrections", 2)
-	encoded = *d
-	for call, i := uint64(0), 0; i < n && d.Err() == nil; i++ {
-		at := d.Offset()
-		call += 1 + d.UvarintMax("call", math.MaxInt32)
-		if call >= uint64(calls) {
-			d.Corrupt(at, "call", "correction at call %d of %d", call, calls)
-		}
-		at = d.Offset()
-		if d.Varint("amount") == 0 && d.Err() == nil {
-			d.Corrupt(at, "amount", "correction by nothing")
-		}
-	}
-	return n, encoded
 }

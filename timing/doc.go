@@ -108,11 +108,9 @@
 //
 //	calls      uvarint  number of calls, and if it is not 0
 //	start      varint   of the first, in nanoseconds; of float64, its bits
-//	corrections uvarint number of corrections, and for each
-//	           uvarint  its distance from the call before it that has one, or from
-//	                    the first of the block, less one
-//	           varint   what is added to the start: nanoseconds; of float64, places
-//	                    in the order of all of them
+//	unit       uvarint  of corrections, or 0 if there are none: nanoseconds; of
+//	                    float64, places in the order of all of them
+//	corrections uvarint if there are any: length in bytes of a number, and this
 //	durations  uvarint  length of the column's block
 //	                    and the block
 //	lapses              the block, up to the end
@@ -120,7 +118,22 @@
 // The first call starts at the start. With gaps, any other starts where the one
 // before it ended, as decoded and corrected, plus its lapse. With intervals, it
 // starts where the one before it with the same terminal did, or at the start of
-// the block, plus its lapse. A correction is added to that. A series is
+// the block, plus its lapse. NaN that this gives has the bits 7FF8000000000000₁₆. A
+// correction, of so many units, is added to that.
+//
+// Corrections are range-coded as Entropy is, by adaptive counters. Of every call
+// there is a bit whether it has one, with a counter for each class and what these
+// bits of the two calls before are; and if so, the sign, bit by bit whether the
+// number of bits of the amount is above 1, 2, and so on, and its bits after the first,
+// of which the first has a counter for each number of bits, and others a probability
+// of one half. Whether there are more bits has counters by class, which begin with what all
+// classes have learned. With sums of lapse and, of gaps, duration before, without
+// their signs, the class of a call is the number of bits of this sum, less that of
+// the unit; of float64, the exponent of the larger of the two, less that of the
+// start of the block, less the number of bits of the unit, plus 52; in both cases
+// from 0 to 31.
+//
+// A series is
 //
 //	calls      uvarint  number of calls, and if it is not 0
 //	block      uvarint  number of calls of every block but the last

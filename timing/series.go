@@ -6,8 +6,10 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A Time is when a call was and how long it took. With codecs that are not
-// exact, Start is nearer to the truth than the sum of what was before.
+// A Time is when a call was and how long it took. The guarantee of the codecs is
+// one for Duration and Lapse. Start has the bound of [SeriesCodec], so that of codecs
+// that are not exact the Lapse is not what starts and durations give, and may be
+// much nearer to the truth.
 type Time[V Value] struct {
 	Start    V
 	Duration V
@@ -18,10 +20,12 @@ type Time[V Value] struct {
 // codec, and gaps or intervals, the lapses, with another or the same. A
 // SeriesCodec is immutable.
 //
-// Starts do not drift. A block has the start of its first call, and the encoder
-// follows the clock of the decoder and corrects it where a start would be
-// farther from the truth than a bound: the guarantee of the codecs, or that of
-// the worse, times the longest lapse so far.
+// Starts do not drift. A block has the exact start of its first call, and the encoder
+// follows the clock of the decoder and corrects it where a start would be farther
+// from the truth than a bound: the guarantee of the codecs, or that of the worse,
+// times the longest gap before a call of the block. That is the time since the end of the rank's
+// call before, whatever the form. Where durations or intervals are much longer
+// than all gaps, so that most calls need a correction, these take most of the bits.
 type SeriesCodec[V Value] struct {
 	durations, lapses Codec[V]
 	form              Form
@@ -58,6 +62,8 @@ type SeriesEncoder[V Value] struct {
 	durations, lapses Encoder[V]
 
 	truth  clock[V]
+	begun  bool
+	end    V // of the last call, if begun
 	drift  drift[V]
 	column []byte // scratch of AppendBlock
 }
@@ -83,9 +89,14 @@ func (e *SeriesEncoder[V]) Append(terminal uint32, start, duration V) {
 		}
 	}
 	chain := e.truth.chain(terminal)
-	lapse := start - e.truth.place(chain)
+	lapse := difference(start, e.truth.place(chain))
 	e.truth.set(chain, start, duration)
-	e.drift.append(lapse, placed[V]{
+	var gap V
+	if e.begun {
+		gap = difference(start, e.end)
+	}
+	e.begun, e.end = true, sum(start, duration)
+	e.drift.append(gap, placed[V]{
 		start:    start,
 		duration: e.durations.Append(terminal, duration),
 		lapse:    e.lapses.Append(terminal, lapse),
@@ -104,7 +115,7 @@ func (e *SeriesEncoder[V]) AppendBlock(dst []byte) []byte {
 		return dst
 	}
 	dst = appendValue(dst, e.drift.calls[0].start)
-	dst = appendCorrections(dst, e.drift.corrections())
+	dst = e.drift.appendCorrections(dst)
 	e.column = e.durations.AppendBlock(e.column[:0])
 	dst = wire.AppendUvarint(dst, uint64(len(e.column)))
 	dst = append(dst, e.column...)

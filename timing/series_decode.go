@@ -16,9 +16,9 @@ type SeriesDecoder[V Value] struct {
 	decoded int // of them
 	size    int // of the block in bytes
 
-	corrections int          // that are left
-	next        correction   // the first of them
-	rest        wire.Decoder // at the one after it
+	corrections correctionReader
+	before      V     // with gaps, the duration of the last call
+	err         error // sticks: the clock is wrong after it
 }
 
 // portionLen is how many values of a column are decoded at once where they go
@@ -42,7 +42,7 @@ func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V],
 		return d, w.Err()
 	}
 	d.clock.reset(decodeValue[V](&w, "start"))
-	d.corrections, d.rest = decodeCorrections(&w, d.calls)
+	d.corrections.open(&w)
 	durations := w.String("durations")
 	d.columns[0] = column[V]{name: "durations", offset: w.Offset() - len(durations)}
 	d.columns[1] = column[V]{name: "lapses", offset: w.Offset()}
@@ -56,7 +56,6 @@ func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V],
 	if err := d.columns[1].open(c.lapses, lapses, d.calls, o); err != nil {
 		return nil, err
 	}
-	d.advance()
 	return d, nil
 }
 
@@ -105,42 +104,39 @@ func (d *SeriesDecoder[V]) Decode(dst []Time[V], terminals []uint32) error {
 	if len(dst) > d.calls-d.decoded {
 		return endOfBlock(d.size)
 	}
-	for len(dst) > 0 {
+	for len(dst) > 0 && d.err == nil {
 		n := min(len(dst), len(d.columns[0].values))
 		for i := range d.columns {
-			if err := d.columns[i].decode(terminals[:n]); err != nil {
-				return err
+			if d.err = d.columns[i].decode(terminals[:n]); d.err != nil {
+				return d.err
 			}
 		}
 		for i := range dst[:n] {
 			dst[i] = Time[V]{Duration: d.columns[0].values[i], Lapse: d.columns[1].values[i]}
 			d.place(&dst[i], terminals[i])
 		}
+		d.err = d.corrections.check(d.decoded == d.calls)
 		dst, terminals = dst[n:], terminals[n:]
 	}
-	return nil
+	return d.err
 }
 
 // place sets the start of the next call.
 func (d *SeriesDecoder[V]) place(t *Time[V], terminal uint32) {
 	chain := d.clock.chain(terminal)
-	t.Start = d.clock.place(chain) + t.Lapse
+	t.Start = sum(d.clock.place(chain), t.Lapse)
 	if d.decoded == 0 {
 		t.Start = d.clock.start
 	}
-	if d.corrections > 0 && d.next.call == d.decoded {
-		t.Start = step(t.Start, d.next.amount)
-		d.corrections--
-		d.advance()
+	if c := &d.corrections; c.unit > 0 {
+		class := classOf(uint64(c.unit), d.clock.start, d.before, t.Lapse)
+		if amount := c.next(class); amount != 0 {
+			t.Start = step(t.Start, amount)
+		}
 	}
 	d.clock.set(chain, t.Start, t.Duration)
-	d.decoded++
-}
-
-// advance reads the next correction, if one is left. All were read before.
-func (d *SeriesDecoder[V]) advance() {
-	if d.corrections > 0 {
-		d.next.call += 1 + int(d.rest.Uvarint("call"))
-		d.next.amount = d.rest.Varint("amount")
+	if d.clock.form == Gaps {
+		d.before = t.Duration
 	}
+	d.decoded++
 }

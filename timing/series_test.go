@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"testing"
@@ -57,7 +58,6 @@ func timedGen[V Value]() *rapid.Generator[[]timed[V]] {
 func testSeries[V Value](t *rapid.T, c *SeriesCodec[V]) {
 	calls := timedGen[V]().Draw(t, "calls")
 	e := c.NewEncoder()
-	var longest float64
 	var last V
 	for begun := false; ; begun = true {
 		block := calls[:rapid.IntRange(min(1, len(calls)), len(calls)).Draw(t, "block")]
@@ -72,8 +72,8 @@ func testSeries[V Value](t *rapid.T, c *SeriesCodec[V]) {
 		if !begun && len(block) > 0 {
 			last = block[0].start
 		}
-		lapses := trueLapses(c.form, block, last)
-		for _, l := range lapses {
+		lapses, longest := trueLapses(c.form, block, last), 0.0
+		for _, l := range trueLapses(Gaps, block, last) {
 			if l := math.Abs(float64(l)); l > longest && l <= math.MaxFloat64 {
 				longest = l
 			}
@@ -84,7 +84,7 @@ func testSeries[V Value](t *rapid.T, c *SeriesCodec[V]) {
 			if failure := distance(got[i].Start, call.start); failure > bound {
 				t.Fatalf("call %d starts at %v, not %v: %v off, the bound is %v", i, got[i].Start, call.start, failure, bound)
 			}
-			last = call.start + call.duration
+			last = sum(call.start, call.duration)
 		}
 		if len(calls) == 0 {
 			return
@@ -123,8 +123,8 @@ func trueLapses[V Value](form Form, block []timed[V], last V) []V {
 		if form == Gaps {
 			before = last
 		}
-		lapses = append(lapses, call.start-before)
-		last = call.start + call.duration
+		lapses = append(lapses, difference(call.start, before))
+		last = sum(call.start, call.duration)
 		starts[call.terminal] = call.start
 	}
 	return lapses
@@ -206,15 +206,15 @@ func TestNoDrift(t *testing.T) {
 func testNoDrift(t *testing.T, c *SeriesCodec[int64], n int) {
 	e := c.NewEncoder()
 	var (
-		r               = newRandom(1)
-		now             = int64(1e15)
-		last            = now
-		worst, longest  int64
-		size, corrected int
-		calls           []timed[int64]
-		terminals       []uint32
-		lapseError      float64
-		got             = make([]Time[int64], 1<<16)
+		r              = newRandom(1)
+		now            = int64(1e15)
+		last           = now
+		worst, longest int64
+		size           int
+		calls          []timed[int64]
+		terminals      []uint32
+		lapseError     float64
+		got            = make([]Time[int64], 1<<16)
 	)
 	for i := range n {
 		now += int64(50 * math.Exp(r.float()*r.float()*r.float()*14))
@@ -232,12 +232,13 @@ func testNoDrift(t *testing.T, c *SeriesCodec[int64], n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		corrected += dec.corrections
 		if err := dec.Decode(got[:len(calls)], terminals); err != nil {
 			t.Fatal(err)
 		}
+		for _, gap := range trueLapses(Gaps, calls, last) {
+			longest = max(longest, gap)
+		}
 		for k, lapse := range trueLapses(c.form, calls, last) {
-			longest = max(longest, lapse)
 			worst = max(worst, got[k].Start-calls[k].start, calls[k].start-got[k].Start)
 			lapseError = max(lapseError, math.Abs(float64(got[k].Lapse-lapse)))
 		}
@@ -245,10 +246,136 @@ func testNoDrift(t *testing.T, c *SeriesCodec[int64], n int) {
 		calls, terminals = calls[:0], terminals[:0]
 	}
 	bound := float64(c.Guarantee()) * float64(longest)
-	t.Logf("%v: %d calls in %.1f s, worst error of a start %d ns; longest lapse %d ns, its error at most %.0f ns, worst of a lapse %.0f ns; %.2f bits per call, %d corrections",
-		c.form, n, float64(now-1e15)/1e9, worst, longest, bound, lapseError, 8*float64(size)/float64(n), corrected)
+	t.Logf("%v: %d calls in %.1f s, worst error of a start %d ns; longest gap %d ns, its error at most %.0f ns, worst of a lapse %.0f ns; %.2f bits per call",
+		c.form, n, float64(now-1e15)/1e9, worst, longest, bound, lapseError, 8*float64(size)/float64(n))
 	if float64(worst) > bound {
 		t.Errorf("%v: worst error of a start is %d ns, more than %.0f ns", c.form, worst, bound)
+	}
+}
+
+// TestSeriesWaiting encodes calls that take far longer than the gaps between them,
+// so that each needs a correction, and checks that these are not larger than what
+// they say: where in 10 % of a duration, some milliseconds, the call ended to 15 ns.
+func TestSeriesWaiting(t *testing.T) {
+	for _, form := range []Form{Gaps, Intervals} {
+		c := NewSeriesCodec[int64](newExponential[int64](t, 0.1), newExponential[int64](t, 0.1), form)
+		r := newRandom(1)
+		var calls []timed[int64]
+		var terminals []uint32
+		var columns int
+		durations, lapses := c.durations.NewEncoder(), c.lapses.NewEncoder()
+		now := int64(1e9)
+		for i := range 50_000 {
+			now += int64(50 + 100*r.float())
+			calls = append(calls, timed[int64]{uint32(i % 4), now, int64(1e6 * math.Exp(2*r.float()))})
+			terminals = append(terminals, uint32(i%4))
+			now += calls[i].duration
+		}
+		e := c.NewEncoder()
+		for i, lapse := range trueLapses(form, calls, calls[0].start) {
+			e.Append(calls[i].terminal, calls[i].start, calls[i].duration)
+			durations.Append(calls[i].terminal, calls[i].duration)
+			lapses.Append(calls[i].terminal, lapse)
+		}
+		columns = len(durations.AppendBlock(nil)) + len(lapses.AppendBlock(nil))
+		block := e.AppendBlock(nil)
+		got := make([]Time[int64], len(calls))
+		d, err := c.NewDecoder(block, Options{})
+		if err == nil {
+			err = d.Decode(got, terminals)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			if off := got[i].Start - calls[i].start; off > 15 || off < -15 {
+				t.Fatalf("%v: call %d is %d ns off", form, i, off)
+			}
+		}
+		// The interval of a terminal is that of four calls.
+		perCall := float64(8*(len(block)-columns)) / float64(len(calls))
+		if most := math.Log2(2*0.1*3e6/30) + 1.5 + 2*float64(form); perCall > most {
+			t.Errorf("%v: %.2f bits per call for corrections, want %.2f", form, perCall, most)
+		}
+	}
+}
+
+// TestSeriesOutlier checks that a gap of an hour makes the bound of its block
+// larger and not that of others.
+func TestSeriesOutlier(t *testing.T) {
+	for _, form := range []Form{Gaps, Intervals} {
+		c := NewSeriesCodec[int64](newExponential[int64](t, 0.1), newExponential[int64](t, 0.1), form)
+		r := newRandom(1)
+		e := c.NewEncoder()
+		now := int64(1e9)
+		const blockLen = 1000
+		var want [3 * blockLen]int64
+		for i := range want {
+			now += int64(50 + 100*r.float())
+			if i == blockLen+10 {
+				now += 3600e9
+			}
+			want[i] = now
+			e.Append(uint32(i%4), now, 1000)
+			now += 1000
+			if e.Len() < blockLen {
+				continue
+			}
+			terminals := make([]uint32, blockLen)
+			for k := range terminals {
+				terminals[k] = uint32(k % 4)
+			}
+			got := make([]Time[int64], blockLen)
+			d, err := c.NewDecoder(e.AppendBlock(nil), Options{})
+			if err == nil {
+				err = d.Decode(got, terminals)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := i + 1 - blockLen
+			for k := range got {
+				if off := got[k].Start - want[first+k]; (off > 15 || off < -15) && first != blockLen {
+					t.Fatalf("%v: call %d is %d ns off", form, first+k, off)
+				}
+			}
+		}
+	}
+}
+
+// TestSeriesNaN checks that starts and durations without a number survive, and that
+// the bits of NaN in between are the same on every machine.
+func TestSeriesNaN(t *testing.T) {
+	nan := func(bits uint64) float64 { return math.Float64frombits(bits) }
+	negative := math.Copysign(0, -1)
+	starts := []float64{nan(0x7ff8000000000001), nan(0xfff8000000000002), nan(0x7ff0000000000003), 5, math.Inf(1), math.Inf(-1), nan(0x7ff8000000000007), 3, 0, negative, math.MaxFloat64, -math.MaxFloat64}
+	durations := []float64{nan(0x7ff8000000000009), nan(0x7ff0000000000002), math.Inf(1), math.Inf(-1), 0, negative, 5e-324, 1, 2, 3, math.MaxFloat64, nan(0xfff8000000000001)}
+	terminals := []uint32{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}
+	for form, want := range map[Form]uint32{Gaps: 0xeff8d039, Intervals: 0xc8cc0b65} {
+		bins := newExponential[float64](t, 0.1)
+		e := NewSeriesCodec[float64](bins, bins, form).NewEncoder()
+		exact := NewSeriesCodec[float64](NewLossless[float64](Zstd), NewLossless[float64](Zstd), form)
+		f := exact.NewEncoder()
+		for i, start := range starts {
+			e.Append(terminals[i], start, durations[i])
+			f.Append(terminals[i], start, durations[i])
+		}
+		if sum := crc32.ChecksumIEEE(e.AppendBlock(nil)); sum != want {
+			t.Errorf("%v: checksum %#x, want %#x", form, sum, want)
+		}
+		d, err := exact.NewDecoder(f.AppendBlock(nil), Options{})
+		got := make([]Time[float64], len(starts))
+		if err == nil {
+			err = d.Decode(got, terminals)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, start := range starts {
+			if !equalBits([]float64{got[i].Start, got[i].Duration}, []float64{start, durations[i]}) {
+				t.Errorf("%v: call %d is %+v, want %v and %v", form, i, got[i], start, durations[i])
+			}
+		}
 	}
 }
 
@@ -265,24 +392,26 @@ func TestSeriesReal(t *testing.T) {
 				calls[i] = timed[int64]{r.terminals[i], r.starts[i], r.durations[i]}
 				e.Append(r.terminals[i], r.starts[i], r.durations[i])
 			}
+			unit, _ := e.drift.corrections()
+			corrected := e.drift.encode(unit)
 			block := e.AppendBlock(nil)
 			d, err := c.NewDecoder(block, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			corrections.add(r.run, len(calls), len(appendCorrections(nil, e.drift.found)))
+			corrections.add(r.run, len(calls), len(corrected))
 			sizes.add(r.run, len(calls), len(block))
 			got := make([]Time[int64], len(calls))
 			if err := d.Decode(got, r.terminals); err != nil {
 				t.Fatal(err)
 			}
 			var worst, longest int64
-			for i, lapse := range trueLapses(form, calls, calls[0].start) {
-				longest = max(longest, lapse, -lapse)
+			for i, gap := range trueLapses(Gaps, calls, calls[0].start) {
+				longest = max(longest, gap, -gap)
 				worst = max(worst, got[i].Start-calls[i].start, calls[i].start-got[i].Start)
 			}
 			if float64(worst) > 0.1*float64(longest) {
-				t.Errorf("%s %s: worst error of a start %d, longest lapse %d", r.run, r.rank, worst, longest)
+				t.Errorf("%s %s: worst error of a start %d, longest gap %d", r.run, r.rank, worst, longest)
 			}
 		}
 		t.Logf("%v: corrections %v; all %v bits per call", form, corrections, sizes)
@@ -350,9 +479,10 @@ func TestSeriesErrors(t *testing.T) {
 		{"TooMany", "\xff\xff\xff\x7f", 0, "values", ErrLimit},
 		{"NoneAndMore", "\x00\x00", 1, "values", ErrCorrupt},
 		{"NoStart", "\x02", 1, "start", io.ErrUnexpectedEOF},
-		{"CorrectionAfterEnd", "\x02\x02\x01\x01\x02\x03" + good + good, 3, "call", ErrCorrupt},
-		{"CorrectionByNothing", "\x02\x02\x01\x00\x00\x03" + good + good, 4, "amount", ErrCorrupt},
-		{"TooManyCorrections", "\x02\x02\x7f\x00\x02\x03" + good + good, 2, "corrections", ErrCorrupt},
+		{"UnitTooLarge", "\x02\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x03" + good + good, 2, "unit", ErrCorrupt},
+		{"NoCorrections", "\x02\x02\x01\x00\x03" + good + good, 4, "corrections", ErrCorrupt},
+		{"CorrectionsTooLong", "\x02\x02\x01\x0c\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\x03" + good + good, 4, "corrections", ErrCorrupt},
+		{"CorrectionsCutOff", "\x02\x02\x01\x7f\x03" + good + good, 3, "corrections", ErrCorrupt},
 		{"NoDurations", "\x02\x02\x00\x04" + good, 3, "durations", ErrCorrupt},
 		{"Durations", "\x02\x02\x00\x04\x02\x02\x00\x00" + good, 7, "durations, symbols", ErrCorrupt},
 		{"Lapses", "\x02\x02\x00\x03" + good + "\x02", 8, "lapses, least", io.ErrUnexpectedEOF},

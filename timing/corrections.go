@@ -1,0 +1,137 @@
+package timing
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A correctionModel codes by how much the clock moves at each call, in units of the
+// block, which are steps as of step. It is the more likely to move, and the
+// farther, the longer the times are from which the clock places the call: each call
+// is in a class by these. What a class has not learned yet, it has from all.
+type correctionModel struct {
+	coder rangeCoder
+	moves [4][correctionClasses]uint32 // whether the clock moves, by whether it did at the two calls before
+	last  int
+	signs uint32
+	all   lengthModel
+	class [correctionClasses]lengthModel
+	tops  [maxLength]uint32 // the second bit of an amount, by number of bits less two
+}
+
+// A lengthModel learns the number of bits of amounts: whether it is larger than
+// one and the index.
+type lengthModel [maxLength - 1]uint32
+
+const (
+	correctionClasses = 32
+	maxLength         = 63 // bits of an amount
+)
+
+// code codes an amount at a call of a class.
+func (m *correctionModel) code(class int, amount int64) int64 {
+	moves := uint32(0)
+	if amount != 0 {
+		moves = 1
+	}
+	moves = m.adapt(&m.moves[m.last][class], 1<<31, moves)
+	m.last = m.last<<1&2 | int(moves)
+	if moves == 0 {
+		return 0
+	}
+	sign := -int64(m.adapt(&m.signs, 1<<31, uint32(uint64(amount)>>63)))
+	n := uint64((amount ^ sign) - sign)
+	length := m.length(class, bits.Len64(n))
+	v := uint64(1)
+	for i := length - 2; i >= 0; i-- {
+		bit := uint32(n>>i) & 1
+		if i == length-2 {
+			bit = m.adapt(&m.tops[i], 1<<31, bit)
+		} else {
+			bit = m.coder.code(bit, 1<<15)
+		}
+		v = v<<1 | uint64(bit)
+	}
+	return (int64(v) ^ sign) - sign
+}
+
+// length codes the number of bits of an amount.
+func (m *correctionModel) length(class, length int) int {
+	for n := range maxLength - 1 {
+		longer := uint32(0)
+		if length > n+1 {
+			longer = 1
+		}
+		longer = m.adapt(&m.class[class][n], inherit(m.all[n], 1<<31), longer)
+		m.all[n] = learn(inherit(m.all[n], 1<<31), -longer)
+		if longer == 0 {
+			return n + 1
+		}
+	}
+	return maxLength
+}
+
+// adapt codes a bit with what a slot predicts, or, if it is unused, a parent, and
+// the slot learns the bit.
+func (m *correctionModel) adapt(slot *uint32, parent, bit uint32) uint32 {
+	x := inherit(*slot, parent)
+	bit = m.coder.code(bit, max(x>>16, 1))
+	*slot = learn(x, -bit)
+	return bit
+}
+
+// classOf returns the class of a call that is placed by values, where starts are
+// around one and move by a unit.
+func classOf[V Value](unit uint64, start, v, w V) int {
+	size := bits.Len64(unit)
+	if isFloat[V]() {
+		// Of a float64, the exponent stands for the number of bits.
+		exponent := func(v V) int { return int(toBits(v) >> 52 & 2047) }
+		return min(max(0, max(exponent(v), exponent(w))-exponent(start)+52-size), correctionClasses-1)
+	}
+	if v < 0 {
+		v = -v
+	}
+	if w < 0 {
+		w = -w
+	}
+	return min(max(0, bits.Len64(uint64(v)+uint64(w))-size), correctionClasses-1)
+}
+
+// A correctionReader reads the corrections of a block.
+type correctionReader struct {
+	unit  int64 // 0 if there are none
+	some  bool  // of the calls so far had one
+	model *correctionModel
+	at    int // offset of the number
+}
+
+// open reads the unit of corrections, and goes to the first of them.
+func (r *correctionReader) open(d *wire.Decoder) {
+	if r.unit = int64(d.UvarintMax("unit", math.MaxInt64)); r.unit == 0 {
+		return
+	}
+	number := d.String("corrections")
+	r.at = d.Offset() - len(number)
+	r.model = new(correctionModel)
+	r.model.coder.read(number)
+}
+
+// next returns the correction of the next call, in steps.
+func (r *correctionReader) next(class int) int64 {
+	amount := r.model.code(class, 0)
+	r.some = r.some || amount != 0
+	return amount * r.unit
+}
+
+// check returns an error if the number ended before its calls, or, after the last
+// one, did not end as that of an encoder.
+func (r *correctionReader) check(last bool) error {
+	if r.unit == 0 || !r.model.coder.ended() && (!last || r.some && r.model.coder.finished()) {
+		return nil
+	}
+	return &ParseError{Package: "timing", Offset: int64(r.at), Field: "corrections", Err: fmt.Errorf("%w: the number ends otherwise", ErrCorrupt)}
+}
