@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -81,7 +82,7 @@ func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
 	var list []timing.Statistics[int64]
 	none := 0 // of the terminals before
 	for range n {
-		s := timing.DecodeStatistics[int64](d)
+		s := decodeOneStatistics(d)
 		switch {
 		case s == nil:
 			return nil
@@ -96,6 +97,21 @@ func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
 		d.Corrupt(at, "statistics", "none")
 	}
 	return list
+}
+
+// decodeOneStatistics reads the statistics of a terminal. It returns nil if that
+// fails.
+func decodeOneStatistics(d *wire.Decoder) *timing.Statistics[int64] {
+	ahead := *d
+	data := ahead.Bytes("statistics", ahead.Rest())
+	s, rest, err := timing.ReadStatistics[int64](data)
+	var e *timing.ParseError
+	if errors.As(err, &e) {
+		d.Fail(d.Offset()+int(e.Offset), e.Field, e.Err)
+		return nil
+	}
+	d.Bytes("statistics", len(data)-len(rest))
+	return s
 }
 
 // A seriesTable says where the series of ranks are.

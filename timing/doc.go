@@ -196,11 +196,13 @@
 //
 // Histograms are
 //
-//	histograms uvarint  number of histograms, and for each, by path:
-//	terminal   uvarint  its distance from that of the histogram before, or from 0
-//	previous   uvarint  for the first with the terminal: 0 for none, or the previous
-//	                    one, plus one; or else the distance from the histogram
-//	                    before, less one
+//	histograms uvarint  twice the number of histograms, plus 1 if they are
+//	                    path-sensitive, and for each, by path:
+//	terminal   uvarint  its distance from that of the histogram before, or from 0;
+//	                    without paths, from that of the one before, less one
+//	previous   uvarint  of path-sensitive ones; for the first with the terminal: 0 for
+//	                    none, or the previous one, plus one; or else the distance
+//	                    from the histogram before, less one
 //	                    and the histogram
 //
 // # Limits

@@ -144,8 +144,8 @@ func (h *Histogram[V]) readable() []span[V] {
 }
 
 // Merge adds the series of o, which does not change. It takes time in proportion to
-// the number of cells from minimum to maximum; some ten microseconds for a range of
-// 1 to 10⁵.
+// the number of cells from minimum to maximum: for a range of 1 to 10⁵, 50 µs were
+// measured of int64, and 70 µs to 90 µs of float64.
 func (h *Histogram[V]) Merge(o *Histogram[V]) {
 	s, t := &h.statistics, &o.statistics
 	switch {

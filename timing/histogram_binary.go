@@ -26,7 +26,7 @@ func (h *Histogram[V]) MarshalBinary() ([]byte, error) { return h.AppendBinary(n
 // [*ParseError].
 func ParseHistogram[V Value](data []byte) (*Histogram[V], error) {
 	d := wire.NewDecoder("timing", data)
-	h := DecodeHistogram[V](&d)
+	h := decodeHistogram[V](&d)
 	d.End("histogram")
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -34,11 +34,10 @@ func ParseHistogram[V Value](data []byte) (*Histogram[V], error) {
 	return h, nil
 }
 
-// DecodeHistogram reads a histogram from d, for encodings that contain them. It
-// returns nil if that fails.
-func DecodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
+// decodeHistogram reads a histogram. It returns nil if that fails.
+func decodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
 	h := new(Histogram[V])
-	if s := DecodeStatistics[V](d); s != nil {
+	if s := decodeStatistics[V](d); s != nil {
 		h.statistics = *s
 	}
 	if s := &h.statistics; d.Err() == nil && s.Min < s.Max && s.Count < manyValues {

@@ -2,11 +2,10 @@ package timing
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"slices"
 	"sort"
-
-	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // A Path is what a histogram of [Histograms] belongs to.
@@ -49,7 +48,14 @@ func NewHistogramsBuilder[V Value](o HistogramOptions) (*HistogramsBuilder[V], e
 }
 
 // Append adds the value of the next call of the rank. It takes constant time.
-func (b *HistogramsBuilder[V]) Append(terminal uint32, v V) {
+func (b *HistogramsBuilder[V]) Append(terminal uint32, v V) { b.next(terminal).Add(v) }
+
+// Skip tells of the next call of the rank, which has no value, as the first has no
+// gap before it. The path of the call after it begins with the terminal.
+func (b *HistogramsBuilder[V]) Skip(terminal uint32) { b.next(terminal) }
+
+// next returns the builder of the next call.
+func (b *HistogramsBuilder[V]) next(terminal uint32) *pathBuilder[V] {
 	path := Path{NoPrevious, terminal}
 	if b.options.PathSensitive && b.last != nil {
 		path.Previous = int64(b.last.path.Terminal)
@@ -64,8 +70,8 @@ func (b *HistogramsBuilder[V]) Append(terminal uint32, v V) {
 			b.last.next = at
 		}
 	}
-	at.Add(v)
 	b.last = at
+	return at
 }
 
 // find returns the builder of a path, which may be new.
@@ -85,22 +91,26 @@ func (b *HistogramsBuilder[V]) find(path Path) *pathBuilder[V] {
 // Finish returns the histograms of the calls, which were those of a rank. The
 // builder must not be used after that.
 func (b *HistogramsBuilder[V]) Finish(rank uint32) *Histograms[V] {
-	h := new(Histograms[V])
-	for _, p := range b.all {
-		h.all = append(h.all, pathHistogram[V]{p.path, p.HistogramBuilder.Finish(rank)})
-	}
-	sortPaths(h.all)
-	return h
+	return b.finish(func(p *HistogramBuilder[V]) *Histogram[V] { return p.Finish(rank) })
 }
 
 // Snapshot returns the histograms of the calls so far, as Finish would, and lets
 // the builder go on.
 func (b *HistogramsBuilder[V]) Snapshot(rank uint32) *Histograms[V] {
-	h := new(Histograms[V])
-	for _, p := range b.all {
-		copied := p.HistogramBuilder
+	return b.finish(func(p *HistogramBuilder[V]) *Histogram[V] {
+		copied := *p
 		copied.edges, copied.bins = slices.Clone(p.edges), slices.Clone(p.bins)
-		h.all = append(h.all, pathHistogram[V]{p.path, copied.Finish(rank)})
+		return copied.Finish(rank)
+	})
+}
+
+// finish returns the histograms of paths that have values.
+func (b *HistogramsBuilder[V]) finish(one func(*HistogramBuilder[V]) *Histogram[V]) *Histograms[V] {
+	h := &Histograms[V]{paths: b.options.PathSensitive}
+	for _, p := range b.all {
+		if s := &p.statistics; s.Count > 0 || s.NonFinite > 0 {
+			h.all = append(h.all, pathHistogram[V]{p.path, one(&p.HistogramBuilder)})
+		}
 	}
 	sortPaths(h.all)
 	return h
@@ -109,7 +119,8 @@ func (b *HistogramsBuilder[V]) Snapshot(rank uint32) *Histograms[V] {
 // Histograms are those of all signatures: by terminal, or by path. The zero
 // Histograms are none. They merge as each [Histogram] does.
 type Histograms[V Value] struct {
-	all []pathHistogram[V] // by path
+	all   []pathHistogram[V] // by path
+	paths bool               // whether they are path-sensitive, if there are any
 }
 
 type pathHistogram[V Value] struct {
@@ -123,6 +134,10 @@ func sortPaths[V Value](all []pathHistogram[V]) {
 
 // Len returns the number of histograms.
 func (h *Histograms[V]) Len() int { return len(h.all) }
+
+// PathSensitive reports whether the histograms were asked for by path, see
+// [HistogramOptions]; false if there are none.
+func (h *Histograms[V]) PathSensitive() bool { return h.paths && len(h.all) > 0 }
 
 // All returns an iterator over paths and histograms, by terminal and then by the
 // previous one.
@@ -145,10 +160,23 @@ func (h *Histograms[V]) Find(path Path) *Histogram[V] {
 	return h.all[i].histogram
 }
 
+// ErrPaths is the error of merging histograms of which some are path-sensitive and
+// some are not.
+var ErrPaths = errors.New("timing: histograms by path and by terminal alone")
+
 // Merge adds the histograms of o, which does not change. Both must be
-// path-sensitive, or both not.
-func (h *Histograms[V]) Merge(o *Histograms[V]) {
+// path-sensitive, or both not, unless there are none; otherwise the error is
+// [ErrPaths], and h does not change.
+func (h *Histograms[V]) Merge(o *Histograms[V]) error {
 	n := len(h.all)
+	switch {
+	case len(o.all) == 0:
+		return nil
+	case n == 0:
+		h.paths = o.paths
+	case h.paths != o.paths:
+		return ErrPaths
+	}
 	for _, p := range o.all {
 		i, ok := sort.Find(n, func(i int) int { return comparePaths(p.path, h.all[i].path) })
 		if !ok {
@@ -158,6 +186,7 @@ func (h *Histograms[V]) Merge(o *Histograms[V]) {
 		h.all[i].histogram.Merge(p.histogram)
 	}
 	sortPaths(h.all)
+	return nil
 }
 
 // Rename returns the histograms with other terminals, where those that get the
@@ -172,7 +201,7 @@ func (h *Histograms[V]) Rename(terminal func(uint32) uint32) *Histograms[V] {
 		}
 	}
 	sortPaths(all)
-	renamed := new(Histograms[V])
+	renamed := &Histograms[V]{paths: h.paths}
 	for i, p := range all {
 		if i == 0 || p.path != all[i-1].path {
 			renamed.all = append(renamed.all, pathHistogram[V]{p.path, new(Histogram[V])})
@@ -185,66 +214,17 @@ func (h *Histograms[V]) Rename(terminal func(uint32) uint32) *Histograms[V] {
 // Reduce returns the histograms with at most so many bins each, as
 // [Histogram.Reduce] does.
 func (h *Histograms[V]) Reduce(n int) *Histograms[V] {
-	reduced := new(Histograms[V])
+	reduced := &Histograms[V]{paths: h.paths}
 	for _, p := range h.all {
 		reduced.all = append(reduced.all, pathHistogram[V]{p.path, p.histogram.Reduce(n)})
 	}
 	return reduced
 }
 
-// AppendBinary appends the encoding of h to dst and returns the extended slice.
-// The error is always nil; it is there for [encoding.BinaryAppender].
-func (h *Histograms[V]) AppendBinary(dst []byte) ([]byte, error) {
-	dst = wire.AppendUvarint(dst, uint64(len(h.all)))
-	last := Path{Previous: NoPrevious - 1}
-	for _, p := range h.all {
-		if p.path.Terminal != last.Terminal {
-			last.Previous = NoPrevious - 1
-		}
-		dst = wire.AppendUvarint(dst, uint64(p.path.Terminal-last.Terminal))
-		dst = wire.AppendUvarint(dst, uint64(p.path.Previous-last.Previous-1))
-		dst, _ = p.histogram.AppendBinary(dst)
-		last = p.path
-	}
-	return dst, nil
-}
-
-// MarshalBinary returns the encoding of h.
-func (h *Histograms[V]) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
-
-// ParseHistograms returns the histograms encoded in data. The error is a
-// [*ParseError].
-func ParseHistograms[V Value](data []byte) (*Histograms[V], error) {
-	d := wire.NewDecoder("timing", data)
-	h := new(Histograms[V])
-	last := Path{Previous: NoPrevious - 1}
-	for range d.Count("histograms", 3) {
-		if n := d.UvarintMax("terminal", uint64(^last.Terminal)); n > 0 {
-			last = Path{NoPrevious - 1, last.Terminal + uint32(n)}
-		}
-		most := int64(^uint32(0))
-		if at := d.Offset(); last.Previous == most {
-			d.Corrupt(at, "previous", "nothing is after %d", most)
-			break
-		}
-		last.Previous += int64(d.UvarintMax("previous", uint64(most-last.Previous-1))) + 1
-		one := DecodeHistogram[V](&d)
-		if one == nil {
-			break
-		}
-		h.all = append(h.all, pathHistogram[V]{last, one})
-	}
-	d.End("histograms")
-	if err := d.Err(); err != nil {
-		return nil, err
-	}
-	return h, nil
-}
-
 // Select returns the histograms of the paths for which keep is true. They are
 // shared with h, and must not be merged into.
 func (h *Histograms[V]) Select(keep func(Path) bool) *Histograms[V] {
-	selected := new(Histograms[V])
+	selected := &Histograms[V]{paths: h.paths}
 	for _, p := range h.all {
 		if keep(p.path) {
 			selected.all = append(selected.all, p)

@@ -200,6 +200,74 @@ func TestParseHistogramErrors(t *testing.T) {
 	}
 }
 
+// TestHistogramsSkip checks that calls without a value are those before others, and
+// have no histogram.
+func TestHistogramsSkip(t *testing.T) {
+	for _, paths := range []bool{false, true} {
+		b, err := NewHistogramsBuilder[int64](HistogramOptions{PathSensitive: paths})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Skip(7)
+		b.Append(3, 10)
+		b.Skip(3)
+		b.Append(3, 20)
+		b.Append(7, 30)
+		for _, h := range []*Histograms[int64]{b.Snapshot(0), b.Finish(0)} {
+			got := make(map[Path]int64)
+			for path, one := range h.All() {
+				got[path] = int64(one.Statistics().Sum())
+			}
+			want := map[Path]int64{{NoPrevious, 3}: 30, {NoPrevious, 7}: 30}
+			if paths {
+				want = map[Path]int64{{7, 3}: 10, {3, 3}: 20, {3, 7}: 30}
+			}
+			if !maps.Equal(got, want) || h.PathSensitive() != paths {
+				t.Errorf("%v, path-sensitive: %t, want %v, %t", got, h.PathSensitive(), want, paths)
+			}
+		}
+	}
+}
+
+// TestHistogramsKinds checks that histograms know whether they are path-sensitive,
+// and that both kinds do not merge.
+func TestHistogramsKinds(t *testing.T) {
+	calls := []call[int64]{{3, 10}, {3, 11}, {0, 5}}
+	byPath := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, calls)
+	alone := buildHistograms(t, HistogramOptions{}, 0, calls)
+	none := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, nil)
+	for _, h := range []*Histograms[int64]{byPath, alone, none} {
+		want := h == byPath
+		copied := new(Histograms[int64])
+		if err := copied.Merge(h); err != nil {
+			t.Fatal(err)
+		}
+		if err := copied.Merge(none); err != nil {
+			t.Fatal(err)
+		}
+		read, err := ParseHistograms[int64](encodeHistograms(t, h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(n uint32) uint32 { return n }
+		for i, h := range []*Histograms[int64]{h, copied, read, h.Reduce(2), h.Rename(same), h.Select(func(Path) bool { return true })} {
+			if h.PathSensitive() != want {
+				t.Errorf("%d: path-sensitive: %t, want %t", i, !want, want)
+			}
+		}
+		if h.Select(func(Path) bool { return false }).PathSensitive() {
+			t.Error("none are path-sensitive")
+		}
+	}
+	before := encodeHistograms(t, byPath)
+	if err := byPath.Merge(alone); !errors.Is(err, ErrPaths) {
+		t.Errorf("%v, want %v", err, ErrPaths)
+	}
+	if !bytes.Equal(encodeHistograms(t, byPath), before) {
+		t.Error("changed by what did not merge")
+	}
+}
+
 func TestParseHistogramsErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -208,11 +276,14 @@ func TestParseHistogramsErrors(t *testing.T) {
 		want error
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
-		{"TooMany", "\x02\x00\x00\x00\x00\x00", 0, ErrCorrupt},
-		{"TerminalOverflows", "\x02\xff\xff\xff\xff\x0f\x00\x00\x01\x00\x00", 8, ErrCorrupt},
-		{"PreviousTooLarge", "\x01\x00\x81\x80\x80\x80\x10\x00", 2, ErrCorrupt},
-		{"PreviousOverflows", "\x02\x00\x80\x80\x80\x80\x10\x00\x00\x00\x00", 9, ErrCorrupt},
-		{"NoHistogram", "\x01\x00\x00\x01", 4, io.ErrUnexpectedEOF},
+		{"TooMany", "\x0e\x00\x00\x00\x00\x00", 0, ErrCorrupt},
+		{"NoneByPath", "\x01", 0, ErrCorrupt},
+		{"TerminalAloneTooLarge", "\x02\x80\x80\x80\x80\x10\x00", 1, ErrCorrupt},
+		{"TerminalAloneOverflows", "\x04\xff\xff\xff\xff\x0f\x00\x00\x00", 7, ErrCorrupt},
+		{"TerminalOverflows", "\x05\xff\xff\xff\xff\x0f\x00\x00\x01\x00\x00", 8, ErrCorrupt},
+		{"PreviousTooLarge", "\x03\x00\x81\x80\x80\x80\x10\x00", 2, ErrCorrupt},
+		{"PreviousOverflows", "\x05\x00\x80\x80\x80\x80\x10\x00\x00\x00\x00", 9, ErrCorrupt},
+		{"NoHistogram", "\x03\x00\x00\x01", 4, io.ErrUnexpectedEOF},
 		{"Trailing", "\x00\x00", 1, ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// NewCodec returns the codec of this package whose Name is name.
+// NewCodec returns the codec of this package whose Name is name. Those of other
+// packages, such as the one of timing/grammar, and [Split] codecs are not among
+// them; who has such makes them with their own constructors.
 func NewCodec[V Value](name string) (Codec[V], error) {
 	c, err := newCodec[V](name)
 	if err != nil {
@@ -47,7 +49,7 @@ func asCodec[V Value](c Codec[V], err error) (Codec[V], error) {
 }
 
 // ParseSeriesCodec returns the codec of series whose Name is name. The codecs in
-// it come from the function codec, such as [NewCodec].
+// it come from the function codec, such as [NewCodec] or one that knows others, too.
 func ParseSeriesCodec[V Value](name string, codec func(name string) (Codec[V], error)) (*SeriesCodec[V], error) {
 	parts := strings.Split(name, ";")
 	if len(parts) == 3 {

@@ -54,7 +54,7 @@ func (c *SeriesCodec[V]) Guarantee() Guarantee {
 	return max(c.durations.Guarantee(), c.lapses.Guarantee())
 }
 
-// A SeriesEncoder encodes a series on line, block after block. It holds some 30
+// A SeriesEncoder encodes a series on line, block after block. It holds some 40
 // bytes for each call of the block, beside what its codecs do. A SeriesEncoder
 // must not be used by two goroutines at once.
 type SeriesEncoder[V Value] struct {

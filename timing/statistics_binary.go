@@ -47,7 +47,7 @@ func (s *Statistics[V]) MarshalBinary() ([]byte, error) { return s.AppendBinary(
 // [*ParseError].
 func ParseStatistics[V Value](data []byte) (*Statistics[V], error) {
 	d := wire.NewDecoder("timing", data)
-	s := DecodeStatistics[V](&d)
+	s := decodeStatistics[V](&d)
 	d.End("statistics")
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -55,9 +55,18 @@ func ParseStatistics[V Value](data []byte) (*Statistics[V], error) {
 	return s, nil
 }
 
-// DecodeStatistics reads statistics from d, for encodings that contain them. It
-// returns nil if that fails.
-func DecodeStatistics[V Value](d *wire.Decoder) *Statistics[V] {
+// ReadStatistics returns the statistics whose encoding data begins with, and what
+// follows it. The error is a [*ParseError].
+func ReadStatistics[V Value](data []byte) (s *Statistics[V], rest []byte, err error) {
+	d := wire.NewDecoder("timing", data)
+	if s = decodeStatistics[V](&d); s == nil {
+		return nil, nil, d.Err()
+	}
+	return s, data[d.Offset():], nil
+}
+
+// decodeStatistics reads statistics. It returns nil if that fails.
+func decodeStatistics[V Value](d *wire.Decoder) *Statistics[V] {
 	s := new(Statistics[V])
 	s.Count = d.UvarintMax("count", manyValues)
 	if isFloat[V]() {

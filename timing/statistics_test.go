@@ -224,6 +224,9 @@ func fuzzStatistics[V Value](t *testing.T, data []byte) {
 	if err != nil {
 		return
 	}
+	if again, rest, err := ReadStatistics[V](append(bytes.Clone(data), "rest"...)); err != nil || string(rest) != "rest" || !bytes.Equal(encode(t, again), data) {
+		t.Fatalf("%v and %q, %v", again, rest, err)
+	}
 	if enc := encode(t, s); !bytes.Equal(enc, data) {
 		t.Fatalf("%x is encoded as %x", data, enc)
 	}

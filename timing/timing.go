@@ -85,19 +85,12 @@ func (o Options) maxValues() int { return cmp.Or(o.MaxValues, DefaultMaxValues) 
 // |d̂−d| ≤ g·|d| for every finite d, while NaN and ±Inf are kept to the bit.
 type Guarantee float64
 
-// Guarantees without an ε: of codecs that keep every bit, and of codecs that
-// keep what was seen of all values but not each of them.
-const (
-	Exact   Guarantee = 0
-	NoBound Guarantee = math.MaxFloat64
-)
+// Exact is the Guarantee of codecs that keep every bit.
+const Exact Guarantee = 0
 
 func (g Guarantee) String() string {
-	switch g {
-	case Exact:
+	if g == Exact {
 		return "exact"
-	case NoBound:
-		return "no bound"
 	}
 	return fmt.Sprintf("relative error %g", float64(g))
 }
