@@ -11,11 +11,12 @@ import (
 // A correctionModel codes by how much the clock moves at each call, in units of the
 // block, which are steps as of step. It is the more likely to move, and the
 // farther, the longer the times are from which the clock places the call: each call
-// is in a class by these. What a class has not learned yet, it has from all.
+// is in a class by these. What a class has not learned yet of amounts, it has from
+// all.
 type correctionModel struct {
 	coder rangeCoder
-	moves [4][correctionClasses]uint32 // whether the clock moves, by whether it did at the two calls before
-	last  int
+	moves [4][correctionClasses]uint32 // whether the clock moves, by what it did before
+	last  int                          // whether it moved at the two calls before, a bit each
 	signs uint32
 	all   lengthModel
 	class [correctionClasses]lengthModel
@@ -28,7 +29,7 @@ type lengthModel [maxLength - 1]uint32
 
 const (
 	correctionClasses = 32
-	maxLength         = 63 // bits of an amount
+	maxLength         = 64 // bits of an amount, without its sign
 )
 
 // code codes an amount at a call of a class.

@@ -121,17 +121,17 @@
 // the block, plus its lapse. NaN that this gives has the bits 7FF8000000000000₁₆. A
 // correction, of so many units, is added to that.
 //
-// Corrections are range-coded as Entropy is, by adaptive counters. Of every call
-// there is a bit whether it has one, with a counter for each class and what these
-// bits of the two calls before are; and if so, the sign, bit by bit whether the
-// number of bits of the amount is above 1, 2, and so on, and its bits after the first,
-// of which the first has a counter for each number of bits, and others a probability
-// of one half. Whether there are more bits has counters by class, which begin with what all
-// classes have learned. With sums of lapse and, of gaps, duration before, without
-// their signs, the class of a call is the number of bits of this sum, less that of
-// the unit; of float64, the exponent of the larger of the two, less that of the
-// start of the block, less the number of bits of the unit, plus 52; in both cases
-// from 0 to 31.
+// Corrections are range-coded as Entropy is, with adaptive counters. Of every call
+// there is a bit whether it has one, with a counter for each class and each
+// combination of these bits of the two calls before. If so, there follow a bit for
+// the sign; for n = 1, 2 and so on up to 63, as long as it is 1, a bit whether the
+// amount has more than n bits, with a counter for each class and n, which begins with
+// what all classes have learned; and the bits of the amount after the first, where
+// the first of these has a counter for each number of bits, and others are as likely
+// 0 as 1. The class of a call is the number of bits of |lapse|, plus, with gaps, the
+// |duration| of the call before, less the number of bits of the unit; of float64, the
+// exponent of the larger of the two, less that of the block's start, less the number
+// of bits of the unit, plus 52; and 0 below that, 31 above.
 //
 // A series is
 //

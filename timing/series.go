@@ -23,9 +23,10 @@ type Time[V Value] struct {
 // Starts do not drift. A block has the exact start of its first call, and the encoder
 // follows the clock of the decoder and corrects it where a start would be farther
 // from the truth than a bound: the guarantee of the codecs, or that of the worse,
-// times the longest gap before a call of the block. That is the time since the end of the rank's
-// call before, whatever the form. Where durations or intervals are much longer
-// than all gaps, so that most calls need a correction, these take most of the bits.
+// times the longest gap before a call of the block, which is the time since the end
+// of the rank's call before, whatever the form. Where durations or intervals are so
+// much longer than all gaps that most calls need a correction, corrections take more
+// bits than durations and lapses do.
 type SeriesCodec[V Value] struct {
 	durations, lapses Codec[V]
 	form              Form
