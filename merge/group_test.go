@@ -156,7 +156,7 @@ func TestGroupsOfOneRank(t *testing.T) {
 
 // TestRefuseGroups gives groups that there cannot be.
 func TestRefuseGroups(t *testing.T) {
-	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: maxRanks + 1}, {Rank: maxRanks + 1, Size: 3}} {
+	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: -5}, {Rank: -2, Size: 3}} {
 		p := oneCall(0, groupSend, cst.Rank(0), cst.Rank(0), cst.Tag(0), cst.Handle(5))
 		p.Groups = map[GroupHandle]Group{{"comm", 5}: g}
 		if err := new(Accumulator).Add(p); err == nil || !strings.Contains(err.Error(), `in group 5, of class "comm"`) {

@@ -173,8 +173,10 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 		return nil
 	}
 	return readSection(p.file, KindSummaries, number, func(data []byte) (err error) {
-		s.times, err = parseSummaries(data, len(s.forms))
-		return err
+		if s.times, err = parseSummaries(data, len(s.forms)); err != nil {
+			return err
+		}
+		return s.checkTimes()
 	})
 }
 

@@ -279,10 +279,21 @@ func TestRefuseTimes(t *testing.T) {
 		name, text string
 		p          Part
 	}{
-		{"Statistics", "statistics of terminal 1 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
+		{"Statistics", "statistics of terminal 4 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
 		{"Histograms", "a histogram of terminals 0 and 1 of 1", part(func(p *Part) { p.Times.Durations.Histograms = beyond.Durations.Histograms })},
 		{"Codec", `no codec of series is called "other"`, part(func(p *Part) { p.Times.Codec = "other" })},
-		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"Values", "statistics of 20 values of terminal 0, which has 5 calls", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"HistogramValues", "histograms of more values of terminal 0 than its 5 calls", part(func(p *Part) {
+			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5, barrier).Grammar, nil, nil
+		})},
+		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) {
+			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, Summary{}, Summary{}
+		})},
+		{"Unused", "numbered in the order of their first use", c.timed(t, func() Part {
+			p := forgedPart(0)
+			p.Grammar = orderOf(1, 2, 3, 4)
+			return p
+		}())},
 		{"Order", "numbered in the order of their first use", c.timed(t, func() Part {
 			p := forgedPart(0)
 			p.Grammar = orderOf(4, 3, 2, 1, 0)
