@@ -30,6 +30,7 @@ type Accumulator struct {
 	shapes    map[digest]*shape
 	ranks     spans           // with calls
 	series    []rankSeries    // in no order
+	placed    []placedTimes   // likewise
 	late      *roaring.Bitmap // further ones; nil if there are none
 	scratch   scratch
 }
@@ -284,7 +285,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		a.addSource(s)
 	}
 	a.orders = append(a.orders, b.orders...)
-	a.series = append(a.series, b.series...)
+	a.series, a.placed = append(a.series, b.series...), append(a.placed, b.placed...)
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	numbers := make([]int64, len(b.texts.list))

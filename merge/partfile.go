@@ -57,6 +57,10 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 			out.Add(KindSummaries, uint64(i), s.times.append(nil, len(s.forms)))
 		}
 	}
+	slices.SortFunc(a.placed, func(p, q placedTimes) int { return p.rank - q.rank })
+	for i, p := range a.placed {
+		out.Add(KindSummaries, uint64(len(shapes)+i), p.append(nil))
+	}
 	if err := addSeries(out, appendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -178,6 +182,27 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 		}
 		return s.checkTimes()
 	})
+}
+
+// readPlaced reads the summaries that are not of one of the shapes.
+func (p *partReader) readPlaced() error {
+	var calls callCounts
+	for key := uint64(p.shapes); ; key++ {
+		if _, ok := p.file.Lookup(KindSummaries, key); !ok {
+			return nil
+		}
+		if calls == nil {
+			calls = p.a.callCounts()
+		}
+		err := readSection(p.file, KindSummaries, key, func(data []byte) error {
+			of, err := parsePlaced(data, calls)
+			p.a.placed = append(p.a.placed, of)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // readSeries reads the series of all ranks that have one.

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -294,6 +295,9 @@ func (t *Trace) openSeries(s *seriesTable, i int) (*seriesReader, error) {
 
 // error returns an error about the series.
 func (r *seriesReader) error(err error) error {
+	if errors.As(err, new(*SectionError)) {
+		return err
+	}
 	return &SectionError{KindSeries, uint64(r.section) + 1, -1, err}
 }
 

@@ -57,7 +57,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	m := newModel(ctx, a, shapes, x)
 	c := m.sections(ctx, a, order)
 	if ctx.Err() == nil {
-		if s := m.summaries(); !s.isZero() {
+		if s := m.summaries(a.placed); !s.isZero() {
 			c.summaries = s.append(nil, len(m.signatures))
 		}
 		c.series = appendSeries(ctx, a.series)
