@@ -412,6 +412,49 @@ func FuzzTimes(f *testing.F) {
 	})
 }
 
+// TestSalvagePart damages the times in a part file: the calls, and what times are
+// not damaged, are there.
+func TestSalvagePart(t *testing.T) {
+	c := clock{statistics: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
+	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
+	sections := contents(t, partFile(t, accumulate(t, Run{Ranks: 3}, parts)))
+	one := contentOf(sections, KindSeries, 1)
+	for _, tt := range []struct {
+		change section
+		lost   []int
+		timed  []int
+	}{
+		{section{KindSeries, 1, one[:len(one)-1]}, []int{2}, []int{0, 1}},
+		{section{KindSeries, 0, "\x01"}, []int{-1}, nil},
+		{section{KindSummaries, 0, "\x01"}, []int{-1}, []int{0, 1, 2}},
+		{section{KindSummaries, 1, "\x00\x00"}, []int{-1}, []int{0, 1, 2}},
+	} {
+		file := forge(t, replaced(sections, tt.change)...)
+		if _, err := ReadPart(container(t, file)); err == nil {
+			t.Errorf("%v: no error", tt.change)
+		}
+		var lost []int
+		a, err := SalvagePart(container(t, file), func(rank int, err error) error {
+			lost = append(lost, rank)
+			return nil
+		})
+		if err != nil || !slices.Equal(lost, tt.lost) {
+			t.Fatalf("%v: lost %v, %v", tt.change, lost, err)
+		}
+		trace := open(t, traceFile(t, a))
+		checkCalls(t, trace, parts)
+		var timed []int
+		for rank := range 3 {
+			if s, err := trace.Series(rank); err == nil && s != nil {
+				timed = append(timed, rank)
+			}
+		}
+		if !slices.Equal(timed, tt.timed) {
+			t.Errorf("%v: ranks %v are timed, want %v", tt.change, timed, tt.timed)
+		}
+	}
+}
+
 // TestCodecByFunction writes the times of calls of two functions, of which one is
 // exact, and reads them, also from a part file and after merging.
 func TestCodecByFunction(t *testing.T) {
