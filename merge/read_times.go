@@ -277,8 +277,9 @@ func (t *Trace) openSeries(s *seriesTable, i int) (*seriesReader, error) {
 		if r.index, err = timing.ParseSeriesIndex(content[offset:]); err != nil {
 			return atOffset(err, int(offset))
 		}
-		r.head = slices.Clone(content[offset:][:r.index.IndexSize()])
-		return nil
+		head, err := itemOf(content, int(offset), r.index.IndexSize())
+		r.head = slices.Clone(head)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -305,12 +306,9 @@ func (r *seriesReader) error(err error) error {
 func (r *seriesReader) block(i int) ([]byte, error) {
 	p := r.places[i]
 	var data []byte
-	err := r.trace.readShared(KindSeries, uint64(p.section)+1, func(content []byte) error {
-		if p.offset > len(content) || p.size > len(content)-p.offset {
-			return corrupt("block %d is at %d to %d of %d bytes", i, p.offset, p.offset+p.size, len(content))
-		}
-		data = content[p.offset : p.offset+p.size]
-		return nil
+	err := r.trace.readShared(KindSeries, uint64(p.section)+1, func(content []byte) (err error) {
+		data, err = itemOf(content, p.offset, p.size)
+		return err
 	})
 	return data, err
 }
