@@ -175,6 +175,9 @@ func TestRequestsModel(t *testing.T) {
 				if persistent {
 					make = q.CreatePersistent
 				}
+				if got := make(100, []byte(key)); got != -7 {
+					t.Fatalf("a constant is %d", got)
+				}
 				if got, want := make(uint64(raw), []byte(key)), create(raw, key, persistent); got != want {
 					t.Fatalf("created %d, want %d", got, want)
 				}
@@ -223,6 +226,9 @@ func TestRequestsModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				if q.Len() != len(list) || q.Pools() != len(pools) || q.lines.n > len(list) {
 					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.Len(), q.Pools(), q.lines.n, len(list), len(pools))
+				}
+				if id, ok := q.Lookup(100); id != -7 || !ok {
+					t.Fatalf("a constant is %d, %v", id, ok)
 				}
 				for raw := range int64(6) {
 					id, ok := q.Lookup(uint64(raw))
