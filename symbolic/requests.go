@@ -18,7 +18,8 @@ import (
 // iteration of a loop. Pools are numbered in the order of first use, and an id
 // tells the number of its pool and the one within: see [JoinRequest]. A caller
 // that wants to know about a request what its key says, such as whether it
-// receives from any source, keeps that by the number of the pool.
+// receives from any source, keeps that by the number of the pool. Whoever reads ids numbers the pools the same way, by the calls that made
+// requests as they come.
 //
 // The handles of requests, the raw values, are not unique: a library may hand out
 // one handle for all operations that are complete when the call that began them
@@ -234,6 +235,23 @@ func (q *Requests) remove(e int32) {
 	q.byID.remove(uint64(r.id))
 	r.next, q.spare = q.spare, e
 	q.n--
+}
+
+// Drop says that requests with a handle that are in line, if any, are gone: a
+// caller that knows a handle to be of one request at a time says so before it
+// creates another with it, in case the completion of the last was not seen. It
+// takes time in proportion to those that are with the handle.
+func (q *Requests) Drop(raw uint64) {
+	for {
+		l := q.lines.find(raw)
+		if l == nil || l.ready == 0 {
+			return
+		}
+		e := l.ready
+		q.entries[e-1].entered = true
+		q.advance(l)
+		q.remove(e)
+	}
 }
 
 // Len returns how many requests are known, not counting constants.

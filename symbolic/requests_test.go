@@ -1,6 +1,7 @@
 package symbolic
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"testing"
@@ -107,6 +108,18 @@ func TestRequestsThreads(t *testing.T) {
 	}
 }
 
+// TestRequestsKeysCollide checks keys whose hashes are equal.
+func TestRequestsKeysCollide(t *testing.T) {
+	var q Requests
+	q.Create(1, []byte("a"))
+	*q.byKey.put(maphash.String(q.seed, "b")) = 1 // as if it was that of "a", too
+	for i, key := range []string{"b", "a", "b"} {
+		if got, want := q.Create(2, []byte(key)), []int64{8, 1, 9}[i]; got != want {
+			t.Errorf("request of %q is %d, want %d", key, got, want)
+		}
+	}
+}
+
 func TestRequestsPersistent(t *testing.T) {
 	var q Requests
 	p := q.CreatePersistent(5, []byte("send_init"))
@@ -126,6 +139,40 @@ func TestRequestsPersistent(t *testing.T) {
 	for _, id := range []int64{p, 7, 1 << 40} {
 		if !panics(func() { q.Leave(id, Pending) }) {
 			t.Errorf("Leave(%d) did not panic", id)
+		}
+	}
+}
+
+// TestRequestsStatuses checks persistent receives from any source, and a
+// collective that does not block: what of a status is kept follows from what the
+// pool's call asked for, each time.
+func TestRequestsStatuses(t *testing.T) {
+	const anySource = -2
+	var (
+		q     Requests
+		s     = Statuses{Implied: -1000}
+		asked = make(map[int64]int64) // source, by pool
+	)
+	wild := q.CreatePersistent(70, []byte("recv_init from any source"))
+	given := q.CreatePersistent(71, []byte("recv_init from 4"))
+	reduce := q.Create(72, []byte("iallreduce"))
+	for id, source := range map[int64]int64{wild: anySource, given: 4} {
+		pool, _ := SplitRequest(id)
+		asked[pool] = source
+	}
+	if ids := q.Enter(nil, 72); ids[0] != reduce {
+		t.Fatalf("waits for %d, want %d", ids[0], reduce)
+	}
+	q.Leave(reduce, Completed)
+	for source := range int64(5) {
+		ids := q.Enter(nil, 71, 70) // MPI_Waitall
+		want := []int64{-1000, source}
+		for i, got := range []int64{4, source} {
+			pool, _ := SplitRequest(ids[i])
+			if kept := s.Keep(asked[pool], got); kept != want[i] {
+				t.Errorf("request %d: kept %d of source %d, want %d", i, kept, got, want[i])
+			}
+			q.Leave(ids[i], Completed)
 		}
 	}
 }
@@ -222,6 +269,14 @@ func TestRequestsModel(t *testing.T) {
 					}
 				}
 				calls = slices.Delete(calls, c, c+1)
+			},
+			"drop": func(t *rapid.T) {
+				raw := rapid.Int64Range(0, 5).Draw(t, "raw")
+				q.Drop(uint64(raw))
+				for i := ready(raw); i >= 0; i = ready(raw) {
+					delete(taken, list[i].id)
+					list = slices.Delete(list, i, i+1)
+				}
 			},
 			"": func(t *rapid.T) {
 				if q.Len() != len(list) || q.Pools() != len(pools) || q.lines.n > len(list) {

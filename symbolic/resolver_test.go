@@ -134,29 +134,34 @@ func (s *simulation) live0() []int {
 // play draws a program.
 func play(t *rapid.T) *simulation {
 	s := newSimulation(rapid.IntRange(1, 9).Draw(t, "ranks"))
-	for range rapid.IntRange(0, 25).Draw(t, "steps") {
+	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		o := rapid.SampledFrom(s.live).Draw(t, "parent")
-		kind := Kind(rapid.IntRange(0, int(IntercommMerge)).Draw(t, "kind"))
 		recorded := rapid.Bool().Draw(t, "recorded")
-		inter := len(o.sides[1]) > 0
-		switch {
-		case o.locals[o.sides[0][0]].Class == "win": // nothing is created on a window
+		kinds := []Kind{0, Duplicate, Topology, Split, SplitType, Create, CreateGroup, IntercommCreate, IntercommCreate, IntercommCreate}
+		if len(o.sides[1]) > 0 {
+			kinds = []Kind{0, Duplicate, Split, SplitType, Create, Create, IntercommMerge, IntercommMerge}
+		}
+		if o == s.live[0] {
+			kinds = kinds[1:]
+		}
+		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+		if o.locals[o.sides[0][0]].Class == "win" {
+			kind = 0 // nothing is created on a window
+		}
+		switch kind {
+		case 0:
 			s.free(o)
-		case kind == 0:
-			if o != s.live[0] {
-				s.free(o)
-			}
-		case kind == Duplicate:
+		case Duplicate:
 			s.duplicate(t, o, recorded)
-		case kind == CreateGroup && !inter:
-			s.createGroup(t, o, recorded)
-		case kind == IntercommCreate && !inter:
-			s.intercommCreate(t, o, recorded)
-		case kind == IntercommMerge && inter:
-			s.intercommMerge(t, o, recorded)
-		case kind == Topology && !inter:
+		case Topology:
 			s.topology(t, o, recorded)
-		case kind == Split || kind == SplitType || kind == Create:
+		case CreateGroup:
+			s.createGroup(t, o, recorded)
+		case IntercommCreate:
+			s.intercommCreate(t, o, recorded)
+		case IntercommMerge:
+			s.intercommMerge(t, o, recorded)
+		default:
 			s.split(t, o, kind, recorded)
 		}
 	}
@@ -409,53 +414,53 @@ func names(g *Groups) []string {
 // TestResolverDamaged checks that whatever is missing or wrong in a run, it is
 // resolved to an end, what is resolved is consistent in itself, and every error
 // names a rank.
-func TestResolverDamaged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := play(t)
-		for range rapid.IntRange(1, 3).Draw(t, "faults") {
-			rank := rapid.IntRange(0, s.ranks-1).Draw(t, "rank")
-			if len(s.events[rank]) == 0 {
-				continue
-			}
-			i := rapid.IntRange(0, len(s.events[rank])-1).Draw(t, "event")
-			c := s.events[rank][i].create
-			switch fault := rapid.IntRange(0, 8).Draw(t, "fault"); {
-			case fault == 0 || c == nil:
-				s.events[rank] = slices.Delete(s.events[rank], i, i+1)
-			case fault == 1:
-				s.events[rank] = s.events[rank][:i] // it was killed
-			case fault == 2:
-				c.Kind = Kind(rapid.IntRange(0, 9).Draw(t, "kind"))
-			case fault == 3:
-				c.Result = Local{}
-			case fault == 4:
-				c.Leader, c.RemoteLeader = rapid.IntRange(-1, 9).Draw(t, "leader"), rapid.IntRange(-1, 9).Draw(t, "remote")
-			case fault == 5:
-				c.Members = rapid.SliceOfN(rapid.IntRange(-1, 9), 0, 4).Draw(t, "members")
-			case fault == 6:
-				c.Rank, c.Size = rapid.IntRange(-1, 9).Draw(t, "rank"), rapid.IntRange(-1, 9).Draw(t, "size")
-			case fault == 7:
-				c.Color, c.Key, c.Tag, c.High = 1, 1, 1, !c.High
-			case fault == 8:
-				c.Parent, c.Peer = Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "parent")}, Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "peer")}
+func TestResolverDamaged(t *testing.T) { rapid.Check(t, testResolverDamaged) }
+
+func testResolverDamaged(t *rapid.T) {
+	s := play(t)
+	for range rapid.IntRange(1, 3).Draw(t, "faults") {
+		rank := rapid.IntRange(0, s.ranks-1).Draw(t, "rank")
+		if len(s.events[rank]) == 0 {
+			continue
+		}
+		i := rapid.IntRange(0, len(s.events[rank])-1).Draw(t, "event")
+		c := s.events[rank][i].create
+		switch fault := rapid.IntRange(0, 8).Draw(t, "fault"); {
+		case fault == 0 || c == nil:
+			s.events[rank] = slices.Delete(s.events[rank], i, i+1)
+		case fault == 1:
+			s.events[rank] = s.events[rank][:i] // it was killed
+		case fault == 2:
+			c.Kind = Kind(rapid.IntRange(0, 9).Draw(t, "kind"))
+		case fault == 3:
+			c.Result = Local{}
+		case fault == 4:
+			c.Leader, c.RemoteLeader = rapid.IntRange(-1, 9).Draw(t, "leader"), rapid.IntRange(-1, 9).Draw(t, "remote")
+		case fault == 5:
+			c.Members = rapid.SliceOfN(rapid.IntRange(-1, 9), 0, 4).Draw(t, "members")
+		case fault == 6:
+			c.Rank, c.Size = rapid.IntRange(-1, 9).Draw(t, "rank"), rapid.IntRange(-1, 9).Draw(t, "size")
+		case fault == 7:
+			c.Color, c.Key, c.Tag, c.High = 1, 1, 1, !c.High
+		case fault == 8:
+			c.Parent, c.Peer = Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "parent")}, Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "peer")}
+		}
+	}
+	g, err := s.feed(t).Resolve()
+	for _, w := range s.truths {
+		m, ok := g.At(w.rank, w.local, w.from)
+		if ok && m.Local()[m.Rank] != w.rank {
+			t.Fatalf("rank %d is %d of %v", w.rank, m.Rank, m.Local())
+		}
+	}
+	if err != nil {
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			var ge *GroupError
+			if !errors.As(e, &ge) || ge.Rank < 0 || ge.Rank >= s.ranks {
+				t.Fatalf("error %v", e)
 			}
 		}
-		g, err := s.feed(t).Resolve()
-		for _, w := range s.truths {
-			m, ok := g.At(w.rank, w.local, w.from)
-			if ok && m.Local()[m.Rank] != w.rank {
-				t.Fatalf("rank %d is %d of %v", w.rank, m.Rank, m.Local())
-			}
-		}
-		if err != nil {
-			for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-				var ge *GroupError
-				if !errors.As(e, &ge) || ge.Rank < 0 || ge.Rank >= s.ranks {
-					t.Fatalf("error %v", e)
-				}
-			}
-		}
-	})
+	}
 }
 
 // lines returns what an error consists of.
@@ -477,8 +482,9 @@ func TestResolverErrors(t *testing.T) {
 	dup := Creation{Kind: Duplicate, Parent: world, Result: comm(0)}
 	with := func(c Creation, f func(*Creation)) Creation { f(&c); return c }
 	group := Creation{Kind: CreateGroup, Parent: world, Result: comm(0), Members: []int{2, 0}}
+	freed := Creation{Result: comm(0)}
 	unite := Creation{Kind: IntercommMerge, Parent: comm(1), Result: comm(2)}
-	join := func(peer Local, remote int) Creation {
+	bridge := func(peer Local, remote int) Creation {
 		return Creation{Kind: IntercommCreate, Parent: comm(-2), Peer: peer, RemoteLeader: remote, Result: comm(1)}
 	}
 	create := func(members ...int) Creation {
@@ -528,39 +534,56 @@ func TestResolverErrors(t *testing.T) {
 			{dup, {Kind: IntercommMerge, Parent: comm(0), Result: comm(1)}},
 			{dup, {Kind: IntercommMerge, Parent: comm(0), Result: comm(1)}},
 		}, []string{"symbolic: rank 0: creation 0 on world/0, merge intercommunicator: call 1: the parent is no intercommunicator"}, [3]bool{true, true, true}},
-		{"PeerLater", [3][]Creation{{dup, join(comm(0), 1)}, {dup, join(comm(0), 0)}, {dup}}, nil, [3]bool{true, true, true}},
-		{"PeerNotResolved", [3][]Creation{{split(0, 0), join(comm(0), 1)}, {split(0, 0), join(comm(0), 0)}, {}},
+		{"ParentFreed", [3][]Creation{{dup, freed, with(dup, func(c *Creation) { c.Parent = comm(0); c.Result = comm(1) })}, {dup}, {dup}},
+			[]string{"symbolic: rank 0: duplicate: call 2: parent comm 0 is not known"}, [3]bool{true, true, true}},
+		{"MissingTwice", [3][]Creation{{dup, with(dup, func(c *Creation) { c.Parent = comm(0) })}, {}, {dup, {Kind: Split, Parent: comm(0), Result: comm(0)}}},
+			[]string{
+				"symbolic: rank 1: creation 0 on world, duplicate: no such call, but rank 0 has one, call 0",
+				"symbolic: rank 2: creation 0 on world/0, duplicate: call 1 is split, that of rank 0 is not",
+			}, [3]bool{true, false, true}},
+		{"MissingChild", [3][]Creation{{}, {dup, with(dup, func(c *Creation) { c.Parent, c.Rank, c.Size = comm(0), 1, 3 })}, {dup, with(dup, func(c *Creation) { c.Parent, c.Rank, c.Size = comm(0), 2, 3 })}},
+			[]string{
+				"symbolic: rank 0: creation 0 on world, duplicate: no such call, but rank 1 has one, call 0",
+				"symbolic: rank 0: creation 0 on world/0, duplicate: no such call, but rank 1 has one, call 1",
+			}, [3]bool{false, true, true}},
+		{"SplitRanks", [3][]Creation{
+			{with(split(0, 0), func(c *Creation) { c.Rank, c.Size = 2, 3 })},
+			{with(split(0, 0), func(c *Creation) { c.Rank, c.Size = 1, 3 })},
+			{with(split(0, 0), func(c *Creation) { c.Rank, c.Size = 0, 3 })},
+		}, []string{"symbolic: rank 0: creation 0 on world, split: call 0 makes it rank 2 of 3, not 0 of 3"}, [3]bool{}},
+		{"PeerLater", [3][]Creation{{dup, bridge(comm(0), 1)}, {dup, bridge(comm(0), 0)}, {dup}}, nil, [3]bool{true, true, true}},
+		{"PeerNotResolved", [3][]Creation{{split(0, 0), bridge(comm(0), 1)}, {split(0, 0), bridge(comm(0), 0)}, {}},
 			[]string{
 				"symbolic: rank 2: creation 0 on world, split: no such call, but rank 0 has one, call 0",
 				"symbolic: rank 0: creation 0 on self0, create intercommunicator: call 1: the peer communicator is not resolved",
 				"symbolic: rank 1: creation 0 on self1, create intercommunicator: call 1: the peer communicator is not resolved",
 			}, [3]bool{}},
-		{"PeerNotKnown", [3][]Creation{{dup, join(comm(5), 1)}, {dup}, {dup}},
+		{"PeerNotKnown", [3][]Creation{{dup, bridge(comm(5), 1)}, {dup}, {dup}},
 			[]string{"symbolic: rank 0: creation 0 on self0, create intercommunicator: call 1: the peer communicator is not known"}, [3]bool{true, true, true}},
-		{"NoRemoteLeader", [3][]Creation{{dup, join(comm(0), 3)}, {dup}, {dup}},
+		{"NoRemoteLeader", [3][]Creation{{dup, bridge(comm(0), 3)}, {dup}, {dup}},
 			[]string{"symbolic: rank 0: creation 0 on self0, create intercommunicator: call 1: no remote leader 3 in the peer communicator"}, [3]bool{true, true, true}},
-		{"RemoteLeaderItself", [3][]Creation{{dup, join(world, 0)}, {dup}, {dup}},
+		{"RemoteLeaderItself", [3][]Creation{{dup, bridge(world, 0)}, {dup}, {dup}},
 			[]string{"symbolic: rank 0: creation 0 on self0, create intercommunicator: call 1: no remote leader 0 in the peer communicator"}, [3]bool{true, true, true}},
-		{"NoLeader", [3][]Creation{{dup, with(join(world, 1), func(c *Creation) { c.Leader = 1 })}, {dup}, {dup}},
+		{"NoLeader", [3][]Creation{{dup, with(bridge(world, 1), func(c *Creation) { c.Leader = 1 })}, {dup}, {dup}},
 			[]string{"symbolic: rank 0: creation 0 on self0, create intercommunicator: call 1: no leader 1 in the parent"}, [3]bool{true, true, true}},
-		{"InterRank", [3][]Creation{{dup, join(world, 1)}, {dup, with(join(world, 0), func(c *Creation) { c.Rank, c.Size = 1, 2 })}, {dup}},
+		{"InterRank", [3][]Creation{{dup, bridge(world, 1)}, {dup, with(bridge(world, 0), func(c *Creation) { c.Rank, c.Size = 1, 2 })}, {dup}},
 			[]string{"symbolic: rank 1: creation 0 on self1, create intercommunicator: call 1 makes it rank 1 of 2, not 0 of 1"}, [3]bool{true, true, true}},
-		{"MergeUndecided", [3][]Creation{{dup, join(world, 1), unite}, {dup, join(world, 0), unite}, {dup}},
+		{"MergeUndecided", [3][]Creation{{dup, bridge(world, 1), unite}, {dup, bridge(world, 0), unite}, {dup}},
 			[]string{"symbolic: rank 0: creation 0 on self0/0, merge intercommunicator: call 2: which group is first is not recorded"}, [3]bool{true, true, true}},
 		{"MergeRank", [3][]Creation{
-			{dup, join(world, 1), with(unite, func(c *Creation) { c.Rank, c.Size = 1, 2 })},
-			{dup, join(world, 0), with(unite, func(c *Creation) { c.Rank, c.Size = 1, 2 })}, {dup},
+			{dup, bridge(world, 1), with(unite, func(c *Creation) { c.Rank, c.Size = 1, 2 })},
+			{dup, bridge(world, 0), with(unite, func(c *Creation) { c.Rank, c.Size = 1, 2 })}, {dup},
 		}, []string{"symbolic: rank 0: creation 0 on self0/0, merge intercommunicator: call 2 makes it rank 1 of 2, not 0 of 2"}, [3]bool{true, true, true}},
 		{"MergeDisagrees", [3][]Creation{
 			{inter[0], {Kind: IntercommCreate, Parent: comm(0), Peer: world, RemoteLeader: 1, Result: comm(1)}, with(unite, func(c *Creation) { c.High = true })},
 			{inter[1], {Kind: IntercommCreate, Parent: comm(0), Peer: world, Result: comm(1)}, unite},
 			{inter[2], {Kind: IntercommCreate, Parent: comm(0), Peer: world, Result: comm(1)}, with(unite, func(c *Creation) { c.High = true })},
 		}, []string{"symbolic: rank 2: creation 0 on world/0:0/0, merge intercommunicator: call 2 says high is true, that of rank 1 does not"}, [3]bool{true, true, true}},
-		{"MissingFromMerge", [3][]Creation{{dup, join(world, 1), unite}, {dup, join(world, 0)}, {dup}},
+		{"MissingFromMerge", [3][]Creation{{dup, bridge(world, 1), unite}, {dup, bridge(world, 0)}, {dup}},
 			[]string{"symbolic: rank 1: creation 0 on self0/0, merge intercommunicator: no such call, but rank 0 has one, call 2"}, [3]bool{true, true, true}},
 		{"SplitOfOneSide", [3][]Creation{
-			{dup, join(world, 1), {Kind: Split, Parent: comm(1), Color: 4, Result: comm(2)}},
-			{dup, join(world, 0), {Kind: Split, Parent: comm(1), Color: 5, Result: comm(2)}}, {dup},
+			{dup, bridge(world, 1), {Kind: Split, Parent: comm(1), Color: 4, Result: comm(2)}},
+			{dup, bridge(world, 0), {Kind: Split, Parent: comm(1), Color: 5, Result: comm(2)}}, {dup},
 		}, []string{
 			"symbolic: rank 0: creation 0 on self0/0, split: color 4 is in one group only",
 			"symbolic: rank 1: creation 0 on self0/0, split: color 5 is in one group only",
@@ -589,6 +612,10 @@ func TestResolverErrors(t *testing.T) {
 			r.Declare(world, "world", []int{0, 1, 2})
 			for rank, calls := range tt.calls {
 				for i, c := range calls {
+					if c.Kind == 0 {
+						r.Free(rank, uint64(i), c.Result)
+						continue
+					}
 					r.Create(rank, uint64(i), c)
 				}
 			}
@@ -673,31 +700,156 @@ func TestResolverFree(t *testing.T) {
 	}
 }
 
+// selves returns a resolver of processes that have two groups of their own each,
+// comm −2 and −3, and one of all.
+func selves(ranks int) *Resolver {
+	r := new(Resolver)
+	all := make([]int, ranks)
+	for i := range all {
+		all[i] = i
+		r.Declare(comm(-2), fmt.Sprintf("a%d", i), all[i:i+1])
+		r.Declare(comm(-3), fmt.Sprintf("b%d", i), all[i:i+1])
+	}
+	r.Declare(world, "world", all)
+	return r
+}
+
+// sameGroup fails unless comm id of a rank and comm other of another are the group
+// of a name.
+func sameGroup(t *testing.T, g *Groups, want string, rank int, id int64, otherRank int, other int64) {
+	t.Helper()
+	a, _ := g.At(rank, comm(id), 99)
+	b, _ := g.At(otherRank, comm(other), 99)
+	if a.Group == nil || a.Group != b.Group || a.Group.Name() != want {
+		t.Errorf("comm %d of rank %d is %v, comm %d of rank %d is %v, want %s", id, rank, a, other, otherRank, b, want)
+	}
+}
+
+// join returns the creation of an intercommunicator by a process that leads.
+func join(parent Local, remote int, tag, result int64) Creation {
+	return Creation{Kind: IntercommCreate, Parent: parent, Peer: world, RemoteLeader: remote, Tag: tag, Result: comm(result)}
+}
+
+// TestResolverLeaderOrder checks that halves of intercommunicators meet in the
+// order of their leaders' calls when a later one can be looked at first.
+func TestResolverLeaderOrder(t *testing.T) {
+	r := selves(3)
+	r.Create(0, 0, join(comm(-2), 2, 9, 0))
+	r.Create(0, 1, Creation{Kind: IntercommMerge, Parent: comm(0), Result: comm(1)})
+	r.Create(0, 2, join(comm(1), 1, 0, 2))
+	r.Create(0, 3, join(comm(-2), 1, 0, 3))
+	r.Create(2, 0, join(comm(-2), 0, 9, 0))
+	r.Create(2, 1, Creation{Kind: IntercommMerge, Parent: comm(0), High: true, Result: comm(1)})
+	r.Create(2, 2, Creation{Kind: IntercommCreate, Parent: comm(1), Result: comm(2)})
+	r.Create(1, 0, join(comm(-2), 0, 0, 5))
+	r.Create(1, 1, join(comm(-2), 0, 0, 6))
+	g, err := r.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameGroup(t, g, "a0/0/0/0", 0, 2, 1, 5)
+	sameGroup(t, g, "a0/0/0/0", 2, 2, 1, 5)
+	sameGroup(t, g, "a0/1", 0, 3, 1, 6)
+}
+
+// TestResolverStuck checks that what comes after a creation whose other side is
+// missing is resolved, in the order of the leaders' calls.
+func TestResolverStuck(t *testing.T) {
+	r := selves(2)
+	for rank := range 2 {
+		r.Create(rank, 0, join(comm(-2), 1-rank, 7+int64(rank), 0))
+		r.Create(rank, 1, join(comm(-3), 1-rank, 0, 1))
+		r.Create(rank, 2, join(comm(-2), 1-rank, 0, 2))
+	}
+	g, err := r.Resolve()
+	if len(lines(err)) != 2 {
+		t.Errorf("errors %q", lines(err))
+	}
+	sameGroup(t, g, "b0/0", 0, 1, 1, 1)
+	sameGroup(t, g, "a0/1", 0, 2, 1, 2)
+}
+
+// TestResolverOnIntercomm checks what is created on an intercommunicator or by
+// means of one.
+func TestResolverOnIntercomm(t *testing.T) {
+	r := new(Resolver)
+	r.Declare(world, "world", []int{0, 1, 2, 3, 4})
+	for rank := range 5 {
+		side, local := rank/3, rank%3
+		r.Create(rank, 0, Creation{Kind: Split, Parent: world, Color: int64(side), Result: comm(0)})
+		r.Create(rank, 1, Creation{Kind: IntercommCreate, Parent: comm(0), Leader: 1, Peer: world, RemoteLeader: 4 - 3*side, Result: comm(1)})
+		members := [][]int{{2, 1}, {0}}[side]
+		c := Creation{Kind: Create, Parent: comm(1), Members: members}
+		if slices.Contains(members, local) {
+			c.Result = comm(2)
+		}
+		r.Create(rank, 2, c)
+		r.Create(rank, 3, Creation{Kind: IntercommMerge, Parent: comm(1), High: side == 0, Result: comm(3)})
+		// The intercommunicator is the peer: 2 is the last of the remote group.
+		r.Create(rank, 4, Creation{Kind: IntercommCreate, Parent: comm(0), Peer: comm(1), RemoteLeader: 0, Tag: 1, Result: comm(4)})
+	}
+	g, err := r.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		rank         int
+		id           int64
+		local, peers []int
+	}{
+		{0, 1, []int{0, 1, 2}, []int{3, 4}},
+		{4, 1, []int{3, 4}, []int{0, 1, 2}},
+		{1, 2, []int{2, 1}, []int{3}},
+		{3, 2, []int{3}, []int{2, 1}},
+		{0, 3, []int{3, 4, 0, 1, 2}, []int{3, 4, 0, 1, 2}},
+		{4, 4, []int{3, 4}, []int{0, 1, 2}},
+	}
+	for _, tt := range tests {
+		m, ok := g.At(tt.rank, comm(tt.id), 9)
+		if !ok || !slices.Equal(m.Local(), tt.local) || !slices.Equal(m.Peers(), tt.peers) || m.Local()[m.Rank] != tt.rank {
+			t.Errorf("comm %d of rank %d: %v, want %v and %v", tt.id, tt.rank, m, tt.local, tt.peers)
+		}
+	}
+	sameGroup(t, g, "world/0:0/1", 0, 4, 4, 4)
+	sameGroup(t, g, "world/0:0/0/0:0", 2, 2, 3, 2)
+}
+
+// TestResolverGroups checks creations by groups: two threads that make them with
+// two tags in any order, and members that share memory but not their number.
+func TestResolverGroups(t *testing.T) {
+	r := selves(3)
+	all := []int{0, 1, 2}
+	for rank := range 2 {
+		for i := range int64(2) {
+			tag := (i + int64(rank)) % 2
+			r.Create(rank, uint64(i), Creation{Kind: CreateGroup, Parent: world, Members: all[:2], Tag: tag, Result: comm(tag)})
+		}
+	}
+	for rank := range 3 {
+		r.Create(rank, 5, Creation{Kind: CreateGroup, Parent: world, Members: all, Result: comm(5)})
+	}
+	g, err := r.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameGroup(t, g, "world/g0.0", 0, 0, 1, 0)
+	sameGroup(t, g, "world/g0.1", 0, 1, 1, 1)
+	sameGroup(t, g, "world/g0.2", 0, 5, 2, 5)
+}
+
 // TestResolverThreads checks two threads of a process that create
 // intercommunicators at the same time, in another order than those of the other.
 func TestResolverThreads(t *testing.T) {
-	var r Resolver
-	r.Declare(world, "world", []int{0, 1})
-	self := [2]Local{comm(-2), comm(-3)}
-	for rank := range 2 {
-		for i, l := range self {
-			r.Declare(l, fmt.Sprintf("self%d:%d", i, rank), []int{rank})
-		}
-	}
-	for rank, order := range [2][2]int{{0, 1}, {1, 0}} {
+	r := selves(2)
+	for rank, order := range [2][2]int64{{0, 1}, {1, 0}} {
 		for i, k := range order {
-			r.Create(rank, uint64(i), Creation{Kind: IntercommCreate, Parent: self[k], Peer: world, RemoteLeader: 1 - rank, Tag: int64(k), Result: comm(int64(k))})
+			r.Create(rank, uint64(i), join(comm(-2-k), 1-rank, k, k))
 		}
 	}
 	g, err := r.Resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range int64(2) {
-		a, _ := g.At(0, comm(k), 9)
-		b, _ := g.At(1, comm(k), 9)
-		if a.Group == nil || a.Group != b.Group || a.Remote == b.Remote {
-			t.Errorf("intercommunicator %d: %v, %v", k, a, b)
-		}
-	}
+	sameGroup(t, g, "a0/0", 0, 0, 1, 0)
+	sameGroup(t, g, "b0/0", 0, 1, 1, 1)
 }
