@@ -370,7 +370,11 @@ func TestResolverGroups(t *testing.T) {
 		}
 	}
 	for rank := range 3 {
-		r.Create(rank, 5, Creation{Kind: CreateGroup, Parent: world, Members: all, Result: comm(5)})
+		members := all
+		if rank == 2 {
+			members = slices.Clone(all)
+		}
+		r.Create(rank, 5, Creation{Kind: CreateGroup, Parent: world, Members: members, Result: comm(5)})
 	}
 	g, err := r.Resolve()
 	if err != nil {
