@@ -29,7 +29,9 @@ const reach = 1 << 20
 // Allocations are segments. A segment gets an id, the lowest that is free, when
 // [Memory.Resolve] first meets an address in it, so that allocations which no
 // recorded call uses take no ids, whoever makes them and however often. Its id is
-// free again when it is freed.
+// free again when it is freed. Events of several threads are to come in an order in
+// which no address is allocated twice: an allocation counts from its return, a
+// freeing from its call. Where they come in another, the later one is believed.
 //
 // An address in no segment is in a region, if the caller declared one: static
 // data of a program, the stack of a thread, a constant such as MPI_IN_PLACE. All

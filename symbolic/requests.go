@@ -9,7 +9,7 @@ import (
 
 // Requests gives symbolic ids to requests: operations that one call begins and
 // another, some time, finds complete. The zero Requests knows none. Every method
-// takes constant time for each request, and allocates only for more requests than
+// takes expected constant time for each request, and allocates only for more requests than
 // were ever outstanding at once, and for new keys.
 //
 // There is a pool of ids for each key, which is the signature of the call that
