@@ -9,8 +9,8 @@ import (
 
 // Requests gives symbolic ids to requests: operations that one call begins and
 // another, some time, finds complete. The zero Requests knows none. Every method
-// takes expected constant time for each request, and allocates only for more requests than
-// were ever outstanding at once, and for new keys.
+// takes expected constant time for each request, and allocates only for more
+// requests than were ever outstanding at once, and for new keys.
 //
 // There is a pool of ids for each key, which is the signature of the call that
 // made the request, but for the request itself: for whatever order requests of
@@ -18,8 +18,9 @@ import (
 // iteration of a loop. Pools are numbered in the order of first use, and an id
 // tells the number of its pool and the one within: see [JoinRequest]. A caller
 // that wants to know about a request what its key says, such as whether it
-// receives from any source, keeps that by the number of the pool. Whoever reads ids numbers the pools the same way, by the calls that made
-// requests as they come.
+// receives from any source, keeps that by the number of the pool. Whoever reads
+// ids numbers the pools the same way, by the calls that made requests as they
+// come.
 //
 // The handles of requests, the raw values, are not unique: a library may hand out
 // one handle for all operations that are complete when the call that began them
