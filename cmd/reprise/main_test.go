@@ -158,6 +158,7 @@ func TestFailures(t *testing.T) {
 		{"compress ring.rpz -o out.rpz", "ti: ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
 		{"compress ring.xz -o out.rpz",
 			"ti: ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
+		{"verify ring.rpz mixed.rpz", "ti: mixed.rpz: is a trace already: two traces are compared by cmp, as in cmp TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
 			"ti: ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
 		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
@@ -203,6 +204,8 @@ func TestFailures(t *testing.T) {
 		{"repair empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
 		{"repair missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
+		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
+		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat ring.rpz --split missing/dir", "ti: open missing/dir/ring.txt: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)

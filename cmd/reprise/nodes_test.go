@@ -66,6 +66,21 @@ func TestNodes(t *testing.T) {
 	if readFile(t, "out.rpz") != whole {
 		t.Error("the parts make another trace")
 	}
+	file := readFile(t, "b/lu_rank-12.txt")
+	writeFile(t, "b/lu_rank-12.txt", strings.TrimSuffix(file, "11 finalize\n")+"11 barrier\n")
+	r = invoke(t, "", "verify", "out.rpz", "a", "b")
+	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n", strings.Count(file, "\n")); r.status != exitFailure || !strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
+		t.Errorf("a changed line: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+	writeFile(t, "b/lu_rank-12.txt", file)
+	writeFile(t, "a/lu_rank-12.txt", file)
+	r = invoke(t, "", "compress", "a", "b", "-o", "twice.rpz")
+	if want := "reprise: ti: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != exitFailure || filepath.ToSlash(r.stderr) != want {
+		t.Errorf("a rank in two directories: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+	if err := os.Remove("a/lu_rank-12.txt"); err != nil {
+		t.Fatal(err)
+	}
 	if got := must(t, "verify", "out.rpz", "b", "a"); got != "equal: 940,044 calls of 16 ranks\n" {
 		t.Error(got)
 	}
@@ -112,17 +127,18 @@ func TestMissingRanks(t *testing.T) {
 	}
 }
 
-// TestNotRead checks that other files of a directory are named.
+// TestNotRead checks that other files of a directory are named, and directories in it.
 func TestNotRead(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4"} {
+	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4", "d/5"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, name, "0 init\n0 finalize\n")
 	}
 	r := invoke(t, "", "compress", "d", "-o", "out.rpz")
-	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/old and 1 more\n"
+	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/5 and 1 more\n" +
+		"reprise: warning: not read, as directories are not searched in depth: d/old/\n"
 	if r.status != exitOK || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
