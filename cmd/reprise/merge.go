@@ -94,6 +94,9 @@ type mergeSummary struct {
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
 func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
+	if err := refuseInside(s.Output, s.Input); err != nil {
+		return err
+	}
 	paths, err := partFiles(s.Input)
 	if err != nil {
 		return err

@@ -151,7 +151,7 @@ func TestProblems(t *testing.T) {
 	r := invoke(t, "", "merge", "-o", "out.rpz", "--ranks", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
 	want := `reprise: 6 problems:
   ring.txt: not a trace: compress it first
-  open missing.rpz: no such file or directory
+  missing.rpz: no such file or directory
   flipped.part.rpz: shape, number 0, section at offset *
   ring.rpz: is of a run of at least 4 ranks, not 3
   orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest
@@ -161,11 +161,70 @@ func TestProblems(t *testing.T) {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 	var many []string
+	whole := readFile(t, "ring.rpz")
 	for i := range 25 {
 		many = append(many, fmt.Sprint(i, ".rpz"))
+		writeFile(t, many[i], whole[:7]+string(rune(i+2))+whole[8:]) // of a later version
 	}
 	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
 	if lines := strings.Split(r.stderr, "\n"); len(lines) != 23 || lines[0] != "reprise: 25 problems:" || lines[21] != "  and 5 more" {
 		t.Errorf("%d lines: %s", len(lines), r.stderr)
+	}
+}
+
+// TestEqualProblems checks that what is wrong with many parts takes one line.
+func TestEqualProblems(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for rank := range 8 {
+		writeFile(t, "one.txt", fmt.Sprintf("%d init\n%d finalize\n", rank, rank))
+		must(t, "compress", "--part", "one.txt", "-o", fmt.Sprint(rank, ".part.rpz"))
+	}
+	parts, err := filepath.Glob("?.part.rpz")
+	if err != nil || len(parts) != 8 {
+		t.Fatal(parts, err)
+	}
+	must(t, append([]string{"merge", "--part", "-o", "all.rpz"}, parts...)...)
+	merge := []string{"merge", "-o", "out.rpz", "0", "1", "2"}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{merge, "reprise: 0, 1, 2: no such file or directory\n"},
+		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4 and 2 more: no such file or directory\n"},
+		{append(append(append(merge, "all.rpz", "ring.txt"), parts...), "list.txt"), `reprise: 3 problems:
+  0, 1, 2: no such file or directory
+  ring.txt, list.txt: not a trace: compress it first
+  ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz and 3 more
+`},
+	} {
+		if r := invoke(t, "", tt.args...); r.status != exitFailure || r.stderr != tt.want {
+			t.Errorf("%v: status %d, %s, want %s", tt.args, r.status, r.stderr, tt.want)
+		}
+	}
+}
+
+// TestOutputAmongParts checks that what a directory of parts has is not replaced, and
+// that a name that is not one of a part is no problem there.
+func TestOutputAmongParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if err := os.Mkdir("parts", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"even.part.rpz", "odd.part.rpz"} {
+		writeFile(t, filepath.Join("parts", name), readFile(t, name))
+	}
+	for _, output := range []string{"parts/all.rpz", "parts/odd.part.rpz"} {
+		r := invoke(t, "", "merge", "parts", "-o", output)
+		want := "reprise: " + output + " is in parts, of which all *.rpz files are merged: the output needs another directory\n"
+		if r.status != exitUsage || !strings.HasPrefix(r.stderr, want) {
+			t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
+		}
+	}
+	must(t, "merge", "parts", "-o", "all.rpz")
+	must(t, "merge", "parts", "-o", "parts/all")
+	if readFile(t, "parts/all") != readFile(t, "all.rpz") || readFile(t, "parts/odd.part.rpz") != readFile(t, "odd.part.rpz") {
+		t.Error("the outputs differ, or a part was replaced")
 	}
 }
