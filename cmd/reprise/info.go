@@ -61,7 +61,7 @@ out; the exit status is then 1.`,
 			default:
 				i.print(cmd.OutOrStdout())
 			}
-			return warnLost(cmd.ErrOrStderr(), err)
+			return warnUnreadable(cmd.ErrOrStderr(), err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -130,8 +130,8 @@ type sectionSize struct {
 }
 
 // describe returns what is known of the trace at path, of at most so many shapes,
-// nil if that is nothing, and the error, which is a *lostRanks if ranks cannot be
-// read, or about their times.
+// nil if that is nothing, and the error, which is an unreadable if ranks, or times,
+// cannot be read.
 func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info, error) {
 	trace, err := openTrace(path)
 	if err != nil {
@@ -152,12 +152,10 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i.Unreadable = lost.text()
 	i.sections(trace)
-	i.Times = describeTimes(trace)
-	err = lost.err()
-	if err == nil && i.Times != nil && i.Times.lost != nil {
-		err = fmt.Errorf("%s: times cannot be read: %w", path, i.Times.lost)
+	if i.Times, err = describeTimes(cmd.Context(), trace, path, rankSet(lost.ranks())); err != nil {
+		return nil, err
 	}
-	if err != nil || i.Text == nil || !compare {
+	if err := i.unreadable(lost).err(); err != nil || i.Text == nil || !compare {
 		return i, err
 	}
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "gzip and zstd", int64(min(i.Text.Plain, 1<<62)))
@@ -166,6 +164,18 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 		return nil, err
 	}
 	return i, nil
+}
+
+// unreadable returns what cannot be read.
+func (i *info) unreadable(lost *lostRanks) unreadable {
+	var list unreadable
+	if err := lost.err(); err != nil {
+		list = append(list, err)
+	}
+	if i.Times != nil {
+		list = append(list, i.Times.errs...)
+	}
+	return list
 }
 
 // count fills in what the calls are, and how they are written. It returns the
