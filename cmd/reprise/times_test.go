@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/merge"
+)
+
+func TestThousandths(t *testing.T) {
+	for _, tt := range []struct {
+		n    int64
+		want string
+	}{
+		{0, "0.000"}, {7, "0.007"}, {-7, "-0.007"}, {1000, "1.000"}, {999_999, "999.999"}, {1_000_000, "1,000.000"},
+		{-123_456_789_012, "-123,456,789.012"}, {-1 << 63, "-9,223,372,036,854,775.808"},
+	} {
+		if got := thousandths(intText(tt.n)); got != tt.want {
+			t.Errorf("thousandths of %d are %s, want %s", tt.n, got, tt.want)
+		}
+	}
+	if got := thousandths(wholeText(-0.2)); got != "0.000" {
+		t.Errorf("thousandths of -0.2 are %s", got)
+	}
+}
+
+// untimed returns the ranks of a trace of which some times cannot be read, as a list,
+// by reading all.
+func untimed(t testing.TB, path string) string {
+	t.Helper()
+	trace, err := openTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	var list []int
+	for number := range trace.Active() {
+		rank, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err = range rank.Times(0) {
+			if err != nil {
+				break
+			}
+		}
+		if rank.LostTimes() != nil {
+			list = append(list, number)
+		}
+	}
+	return rankSet(list).String()
+}
+
+// timesOf returns what info --json says of times.
+func timesOf(t testing.TB, path string, status int) (source string, times *timeInfo) {
+	t.Helper()
+	r := invoke(t, "", "info", "--json", path)
+	var i info
+	if err := json.Unmarshal([]byte(r.stdout), &i); err != nil || r.status != status {
+		t.Fatalf("status %d, %v, %s", r.status, err, r.stderr)
+	}
+	return i.Source, i.Times
+}
+
+// TestDamagedTimes damages one section of series after the other, and checks that
+// info and repair name the ranks whose times cannot be read, and keep the others.
+func TestDamagedTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "codecs.rpz")
+	_, whole := timesOf(t, "codecs.rpz", exitOK)
+	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 3, true}) {
+		t.Errorf("%+v", whole)
+	}
+	for key := uint64(1); key <= 6; key++ {
+		writeFile(t, "damaged.rpz", flip(t, data, merge.KindSeries, key))
+		want := untimed(t, "damaged.rpz")
+		if want == "" {
+			t.Fatalf("section %d has no times", key)
+		}
+		_, got := timesOf(t, "damaged.rpz", exitFailure)
+		if got.Unreadable != want {
+			t.Errorf("section %d: info names ranks %s, want %s", key, got.Unreadable, want)
+		}
+		var result repairResult
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+			t.Fatal(err)
+		}
+		if result.Untimed != want || result.Summaries != kept || result.Readable != 6 {
+			t.Errorf("section %d: repair says %+v, want that ranks %s are lost", key, result, want)
+		}
+		source, saved := timesOf(t, "saved.rpz", exitOK)
+		note := "a clock, repaired without the times of rank"
+		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || saved.Ranks != got.Ranks {
+			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source, saved.Ranks, got.Ranks)
+		}
+		if !slices.Equal(saved.Codecs, got.Codecs) || !slices.Equal(saved.Gaps, whole.Gaps) {
+			t.Errorf("section %d: after repair, codecs %+v, want %+v", key, saved.Codecs, got.Codecs)
+		}
+		lines := must(t, "cat", "saved.rpz")
+		timed := strings.Count(lines, "\n") - strings.Count(lines, "\t-\t-\t")
+		calls := uint64(0)
+		for _, c := range saved.Codecs {
+			calls += c.Calls
+		}
+		if uint64(timed) != calls {
+			t.Errorf("section %d: after repair, %d calls have times, info says %d", key, timed, calls)
+		}
+	}
+}
+
+// TestLostTables checks what is said if all times are lost, of either kind.
+func TestLostTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "codecs.rpz")
+	noSeries := flip(t, data, merge.KindSeries, 0)
+	const (
+		statistics = "the statistics and histograms of times"
+		series     = "the times of every call"
+	)
+	for _, tt := range []struct {
+		name, data string
+		info       []string // of standard error
+		lost       []string
+	}{
+		{"series", noSeries, []string{"reprise: damaged.rpz: the times of every call cannot be read: time series, number 0"}, []string{series}},
+		{"summaries", flip(t, data, merge.KindSummaries, 0),
+			[]string{"reprise: damaged.rpz: the summaries of times cannot be read: time summaries"}, []string{statistics}},
+		{"both", flip(t, noSeries, merge.KindSummaries, 0), []string{
+			"reprise: warning: damaged.rpz: the times of every call cannot be read: time series, number 0",
+			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+		}, []string{series, statistics}},
+		{"rank and summaries", flip(t, flip(t, data, merge.KindSeries, 2), merge.KindSummaries, 0), []string{
+			"reprise: warning: the times of rank 1 cannot be read: time series, number 2",
+			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+		}, []string{"the times of rank 1", statistics}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			writeFile(t, "damaged.rpz", tt.data)
+			r := invoke(t, "", "info", "damaged.rpz")
+			lines := strings.SplitAfter(strings.TrimSuffix(r.stderr, "\n"), "\n")
+			if r.status != exitFailure || !slices.EqualFunc(lines, tt.info, strings.HasPrefix) {
+				t.Errorf("info: status %d, %s", r.status, r.stderr)
+			}
+			removeSaved(t)
+			out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
+			var lost []string
+			for line := range strings.Lines(out) {
+				if what, ok := strings.CutPrefix(line, "lost: "); ok {
+					lost = append(lost, strings.TrimSuffix(what, "\n"))
+				}
+			}
+			if !slices.Equal(lost, tt.lost) {
+				t.Errorf("repair: lost are %q, want %q", lost, tt.lost)
+			}
+			if source, _ := timesOf(t, "saved.rpz", exitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
+				t.Errorf("source %q", source)
+			}
+			var result repairResult
+			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+				t.Fatal(err)
+			}
+			if (result.Untimed == "all") != slices.Contains(tt.lost, series) || (result.Summaries != kept) != slices.Contains(tt.lost, statistics) {
+				t.Errorf("repair: %+v", result.timesSaved)
+			}
+		})
+	}
+}
+
+// TestOrphanSeries checks that series of which nothing tells the ranks are lost.
+func TestOrphanSeries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "timed.rpz")
+	s := section(t, data, merge.KindSeries, 0)
+	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
+	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "lost: the times of every call\n") {
+		t.Error(out)
+	}
+	must(t, "info", "saved.rpz")
+}
+
+// TestRepairTimedPart checks that a part file stays one if its summaries are lost.
+func TestRepairTimedPart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSummaries, 0))
+	must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz")
+	if out := must(t, "info", "saved.part.rpz"); !strings.Contains(out, ": part file, ") || !strings.Contains(out, "at most 10 % off") {
+		t.Error(out)
+	}
+	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
+	if _, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "0-3" {
+		t.Errorf("%+v", times)
+	}
+}
