@@ -23,28 +23,34 @@ func newInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info TRACE.rpz",
 		Short: "Show what is in a trace and what takes the space",
-		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each function,
-and what takes the space.
+		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each
+function, and what takes the space.
 
-Ranks of the same control flow are one shape. A list of ranks such as 1-6, 8-62:2
-is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and the same
-six times more, each 8 further on. Shapes are compared with the one of most ranks:
-by calls that have no counterpart there, as send(rank-8), which is every send to
-the rank that is 8 below, and by calls that are made another number of times.
+Ranks of the same control flow are one shape. A list of ranks such as 1-6,
+8-62:2 is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and
+the same six times more, each 8 further on. Shapes are compared with the one of
+most ranks: by calls that have no counterpart there, as send(rank-8), which is
+every send to the rank that is 8 below, and by calls that are made another
+number of times.
 
 An argument has one value for all ranks, or an expression of the rank, or else a
 value for each rank in a stored column.
 
-For a trace made from a SimGrid trace, also how much smaller it is than the text,
-and than the text compressed as gzip and zstd, both at the best level of the library
-in this program, not by the programs of these names. That takes a while for a large
-trace; --quick leaves it out.
+For a trace made from a SimGrid trace, also how much smaller it is than the
+text, and than the text compressed as gzip and zstd, both at the best level of
+the library in this program, not by the programs of these names. That takes a
+while for a large trace; --quick leaves it out.
 
-If the trace has times, also how long the calls of each function took: all of them
-together, on average, the least and the most, and in which rank that was.
+If the trace has times, also how long the calls of each function took, and the
+gaps before them, which are the times since the end of the rank's call before:
+all together, on average, the standard deviation, the least and the most, and in
+which rank that was; how many histograms there are, one for each call or for
+each pair of a call and the one before it; and which ranks have the times of
+every call, with which codec and how exact, and the bits that takes. The text
+has milliseconds and microseconds, as the heads say, --json nanoseconds.
 
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1.`,
+Ranks that cannot be read, or whose times cannot be, of a damaged or repaired
+trace, are named and left out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
   reprise info lu.rpz --quick --json | jq .calls`,
 		Args: oneTrace,

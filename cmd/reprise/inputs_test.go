@@ -247,7 +247,7 @@ func writeCodecs(t testing.TB) {
 		}
 		put, get := r.Declare(cst.Function{Name: "put"}), r.Declare(cst.Function{Name: "get"})
 		now := int64(0)
-		for i := range 10_000 {
+		for i := range 5_000 {
 			took := random.Int64N(1 << 32)
 			r.CallAt([]int{put, get}[i%2], now, took)
 			now += took + random.Int64N(1<<31)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 )
 
 // A result is what a run of the command did.
@@ -289,6 +290,50 @@ func TestHelp(t *testing.T) {
 		for _, args := range [][]string{{cmd.Name(), "--help"}, {"help", cmd.Name()}} {
 			if r := invoke(t, "", args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
 				t.Errorf("reprise %s: status %d, %q", strings.Join(args, " "), r.status, r.stdout)
+			}
+		}
+	}
+}
+
+// TestHelpLines checks that help fits a terminal, and that paragraphs are broken where
+// lines are full.
+func TestHelpLines(t *testing.T) {
+	const width = 80
+	root := newRoot()
+	for _, cmd := range append(root.Commands(), root) {
+		for line := range strings.Lines(must(t, append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "reprise")), "--help")...)) {
+			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width {
+				t.Errorf("%s: %d columns: %s", cmd.Name(), utf8.RuneCountInString(line), line)
+			}
+		}
+		lines := strings.Split(cmd.Long, "\n")
+		for i, line := range lines[:len(lines)-1] {
+			next := lines[i+1]
+			if line == "" || next == "" || line[0] == ' ' || next[0] == ' ' {
+				continue
+			}
+			word, _, _ := strings.Cut(next, " ")
+			if utf8.RuneCountInString(line+" "+word) <= width {
+				t.Errorf("%s: %q fits behind %q", cmd.Name(), word, line)
+			}
+		}
+	}
+}
+
+// TestHelpOnTimes checks that help has what users of times need to know.
+func TestHelpOnTimes(t *testing.T) {
+	for _, tt := range []struct {
+		command string
+		want    []string
+	}{
+		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs", "start and duration in seconds"}},
+		{"info", []string{"microseconds", "nanoseconds", "gaps", "histograms", "codec"}},
+		{"repair", []string{"Times of calls can be lost", "statistics and histograms"}},
+	} {
+		text := strings.Join(strings.Fields(must(t, tt.command, "--help")), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("the help of %s has nothing about %q", tt.command, want)
 			}
 		}
 	}

@@ -24,10 +24,17 @@ be read, and say what was lost. Of the ranks that are lost, the new trace has no
 calls; the source that reprise info shows says which they are, and whether the
 order of the calls of different ranks is lost: the ranks then stand one by one.
 
+Times of calls can be lost without the calls: the times of every call of some
+ranks, or the statistics and histograms of all. The source says that, too. Where
+nothing tells what stood in the damaged place, as where a file is cut off, times
+may be missing that are not named.
+
 Ranks share what they have in common: damage to the run, to the texts, to the
-signatures or to the first section of grammars loses all ranks, damage to columns,
-to streams of values that vary from call to call, or to other grammars those that
-need them. If no rank can be read, the exit status is 1, and there is no output. A part file is saved whole or not at all.`,
+signatures or to the first section of grammars loses all ranks, damage to
+columns, to streams of values that vary from call to call, or to other grammars
+those that need them. If no rank can be read, the exit status is 1, and there is
+no output. A part file is saved whole, perhaps without statistics and histograms
+of times, or not at all.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 func TestThousandths(t *testing.T) {
@@ -74,7 +78,7 @@ func TestDamagedTimes(t *testing.T) {
 	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 3, true}) {
 		t.Errorf("%+v", whole)
 	}
-	for key := uint64(1); key <= 6; key++ {
+	for key := uint64(1); key <= 3; key++ {
 		writeFile(t, "damaged.rpz", flip(t, data, merge.KindSeries, key))
 		want := untimed(t, "damaged.rpz")
 		if want == "" {
@@ -134,9 +138,9 @@ func TestLostTables(t *testing.T) {
 			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
 		}, []string{series, statistics}},
 		{"rank and summaries", flip(t, flip(t, data, merge.KindSeries, 2), merge.KindSummaries, 0), []string{
-			"reprise: warning: the times of rank 1 cannot be read: time series, number 2",
+			"reprise: warning: the times of ranks 2-4 cannot be read: time series, number 2",
 			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
-		}, []string{"the times of rank 1", statistics}},
+		}, []string{"the times of ranks 2-4", statistics}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			writeFile(t, "damaged.rpz", tt.data)
@@ -195,5 +199,28 @@ func TestRepairTimedPart(t *testing.T) {
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
 	if _, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "0-3" {
 		t.Errorf("%+v", times)
+	}
+}
+
+// TestExactTimes checks that the digits of times beyond 2⁵³ are all there, in text and
+// in JSON.
+func TestExactTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless[int64](timing.Zstd)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.CallAt(r.Declare(cst.Function{Name: "wait"}), 1_763_662_847_123_456_789, 1)
+	var b bytes.Buffer
+	if err := merge.Write(&b, merge.Run{Ranks: 1, Source: "a clock"}, []merge.Part{r.Finish(0)}); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "late.rpz", b.String())
+	if got, want := must(t, "cat", "late.rpz", "--format", "text"), "0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	if got := must(t, "cat", "late.rpz", "--json"); !strings.Contains(got, `"start_ns":1763662847123456789,`) {
+		t.Error(got)
 	}
 }
