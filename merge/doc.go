@@ -159,7 +159,10 @@
 //	      arrays; the columns of all slots, those of the rank in the group and of
 //	      its size after those of the arguments; then the grammar, to the end
 //	6     interleaving of some of the ranks
-//	10    time summaries of the shape with that number
+//	10    time summaries of the shape with that number; those with higher numbers are
+//	      of a shape of a trace that was added: uvarint rank, one of that shape;
+//	      uvarint number of positions; for each, uvarint distance from the one
+//	      before; then the summaries, of the calls that are there
 //	11    time series, as in a trace
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;

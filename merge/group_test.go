@@ -1,9 +1,13 @@
 package merge
 
 import (
+	"bytes"
+	"context"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -78,6 +82,13 @@ func TestGroups(t *testing.T) {
 			if n > tt.most || trace.Shapes() != 1 {
 				t.Errorf("%d bytes, %d shapes; want at most %d, 1", n, trace.Shapes(), tt.most)
 			}
+			var again Accumulator
+			if err := again.AddTrace(context.Background(), trace, nil); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(traceFile(t, &again), write(t, Run{Ranks: ranks}, parts)) {
+				t.Error("another trace, made of this one")
+			}
 			s, err := trace.Signature(0)
 			if want := "send(destination=(rank+1) mod N in group, source=(rank-1) mod N in group, tag=7, communicator="; err != nil || !strings.HasPrefix(s.String(), want) {
 				t.Errorf("%v, %v", s, err)
@@ -147,11 +158,50 @@ func TestGroupsOfOneRank(t *testing.T) {
 
 // TestRefuseGroups gives groups that there cannot be.
 func TestRefuseGroups(t *testing.T) {
-	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: maxRanks + 1}, {Rank: maxRanks + 1, Size: 3}} {
+	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: -5}, {Rank: -2, Size: 3}} {
 		p := oneCall(0, groupSend, cst.Rank(0), cst.Rank(0), cst.Tag(0), cst.Handle(5))
 		p.Groups = map[GroupHandle]Group{{"comm", 5}: g}
 		if err := new(Accumulator).Add(p); err == nil || !strings.Contains(err.Error(), `in group 5, of class "comm"`) {
 			t.Errorf("%+v: err = %v", g, err)
 		}
+	}
+}
+
+// TestGroupsNeverLarger checks that a trace is not larger for what is known of
+// groups, whatever that is.
+func TestGroupsNeverLarger(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProgram.Draw(t, "program")
+		parts := p.parts()
+		for i := range parts {
+			if rapid.IntRange(0, 3).Draw(t, "says nothing") == 0 {
+				parts[i].Groups = nil
+			}
+		}
+		with := len(write(t, Run{Ranks: p.ranks}, parts))
+		for i := range parts {
+			parts[i].Groups = nil
+		}
+		if without := len(write(t, Run{Ranks: p.ranks}, parts)); with > without {
+			t.Fatalf("%d bytes with groups, %d without", with, without)
+		}
+	})
+}
+
+// TestGroupsOfSome checks that ranks which know different groups are one shape.
+func TestGroupsOfSome(t *testing.T) {
+	var parts []Part
+	for rank := range 64 {
+		p := oneCall(rank, groupSend, cst.Rank(1), cst.Rank(2), cst.Tag(3), cst.Handle(5))
+		p.Groups = map[GroupHandle]Group{{"comm", int64(5 + rank%2)}: {Rank: rank / 2, Size: 32}}
+		parts = append(parts, p)
+	}
+	trace, n := traceOf(t, parts)
+	checkCalls(t, trace, parts)
+	for i := range parts {
+		parts[i].Groups = nil
+	}
+	if _, m := traceOf(t, parts); trace.Shapes() != 1 || n != m {
+		t.Errorf("%d shapes, %d bytes, %d without groups", trace.Shapes(), n, m)
 	}
 }

@@ -18,13 +18,16 @@ type Part struct {
 	// Groups says what the process is in the groups, such as communicators, that
 	// handles among the arguments stand for. Ranks in the arguments of a call
 	// whose first such handle is of a group are then fitted as expressions of the
-	// rank in that group and its size, too, not of those in the run alone. What is
-	// read of a trace has no groups.
+	// rank in that group and its size, too, not of those in the run alone.
 	Groups map[GroupHandle]Group
 
 	// Times are what was recorded of the times of the calls; nil if nothing was.
 	// What [Trace.Part] returns has none: see [Trace.Series] and [Trace.Summaries].
 	Times *Times
+
+	// groups are those of terminals, as far as a trace has them from which the part
+	// was read.
+	groups map[uint32]Group
 }
 
 // A GroupHandle is a handle of a group of processes.

@@ -20,6 +20,20 @@ type Calls struct {
 	list    []sequitur.Symbol
 	once    sync.Once
 	grammar *sequitur.Grammar
+
+	groups map[uint32]Group // of terminals, where the trace has them
+}
+
+// setGroup takes note of the group of a terminal, if the signature that r read last
+// has one.
+func (c *Calls) setGroup(r *rankReader, terminal sequitur.Symbol) {
+	if !r.grouped {
+		return
+	}
+	if c.groups == nil {
+		c.groups = make(map[uint32]Group)
+	}
+	c.groups[uint32(terminal)] = r.group
 }
 
 // Calls reads the calls of a rank. A rank that made none has no signatures. An
@@ -63,6 +77,7 @@ func (c *Calls) rewrite(r *rankReader) error {
 			return err
 		}
 		terminals[i] = sequitur.Symbol(c.table.InternRun(fn, 0, args...))
+		c.setGroup(r, terminals[i])
 		same = same && terminals[i] == sequitur.Symbol(i)
 	}
 	if c.grammar = r.template.grammar; !same {
@@ -136,5 +151,5 @@ func (t *Trace) Part(rank int) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	return Part{Rank: rank, Table: c.table, Grammar: c.Grammar()}, nil
+	return Part{Rank: rank, Table: c.table, Grammar: c.Grammar(), groups: c.groups}, nil
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -11,6 +12,8 @@ import (
 // An expander puts the values of streams in the calls of a rank.
 type expander struct {
 	*rankReader
+	of      *Calls
+	most    int // signatures
 	table   *cst.Table
 	calls   []elasticCall // by signature of the shape
 	streams map[elastic]*streamReader
@@ -31,12 +34,22 @@ type elasticCall struct {
 	places  []int   // of their values, in slots
 	slots   []int64 // of the arguments that are not arrays
 	args    []cst.Value
+	group   Group
+	grouped bool
 }
 
 // listFactor is how much longer the list of the calls of a rank may be than the
 // grammar and the streams it is made from. A list takes less memory than a
 // grammar unless that is some ten times shorter.
 const listFactor = 16
+
+// A rank with streams has at most so many signatures as these, its streams and its
+// grammar may stand for: streams that vary with different periods could make many
+// of a few values.
+const (
+	minSignaturesOf   = 1 << 16
+	signaturesPerByte = 16
+)
 
 // expand sets the calls to those of a rank whose shape has streams.
 func (c *Calls) expand(r *rankReader) error {
@@ -45,7 +58,7 @@ func (c *Calls) expand(r *rankReader) error {
 		return &SectionError{KindGrammars, 0, -1, corrupt("%d calls of a rank with streams", g.Len())}
 	}
 	e := expander{
-		rankReader: r, table: c.table,
+		rankReader: r, of: c, table: c.table,
 		calls:   make([]elasticCall, len(r.shape.signatures)),
 		streams: make(map[elastic]*streamReader),
 
@@ -58,6 +71,7 @@ func (c *Calls) expand(r *rankReader) error {
 	for _, s := range e.streams {
 		size += s.size
 	}
+	e.most = max(minSignaturesOf, signaturesPerByte*size)
 	if g.Len() <= listFactor*uint64(size) {
 		c.list = g.AppendSymbols(nil)
 		if err := e.replace(c.list); err != nil {
@@ -163,6 +177,9 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 	}
 	t := e.terminals[state]
 	if t == unknown {
+		if e.table.Len() > e.most {
+			return 0, &SectionError{KindStreams, 0, -1, fmt.Errorf("merge: %w: a rank has more than %d signatures", ErrLimit, e.most)}
+		}
 		var err error
 		if t, err = e.intern(x); err != nil {
 			return 0, err
@@ -181,7 +198,13 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		if err != nil {
 			return 0, err
 		}
+		if len(c.streams) == 0 { // it is not asked for again
+			t := sequitur.Symbol(e.table.InternRun(int(e.trace.signatures.functions[e.shape.signatures[x]]), 0, args...))
+			e.of.setGroup(e.rankReader, t)
+			return t, nil
+		}
 		c.args, e.elements = slices.Clone(args), nil
+		c.group, c.grouped = e.group, e.grouped
 	}
 	for i, s := range c.streams {
 		c.slots[c.places[i]] = s.values[s.last]
@@ -194,5 +217,8 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		}
 		c.args[i] = u.value(p.Type)
 	}
-	return sequitur.Symbol(e.table.InternRun(fn, 0, c.args...)), nil
+	t := sequitur.Symbol(e.table.InternRun(fn, 0, c.args...))
+	e.group, e.grouped = c.group, c.grouped
+	e.of.setGroup(e.rankReader, t)
+	return t, nil
 }

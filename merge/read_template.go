@@ -96,12 +96,12 @@ func (r *slotReader) template(i int) slotTemplate {
 		k = int(r.index[i])
 	}
 	if s.written == writtenExpr {
-		s.expr = &r.others[k]
+		s.expr = r.others.at(k)
 		return s
 	}
 	s.value = r.values[s.written].At(k)
 	if s.written == writtenGroup {
-		s.expr = &r.groups[k]
+		s.expr = r.groups.at(k)
 	}
 	return s
 }
@@ -115,6 +115,8 @@ type rankReader struct {
 
 	// What was returned last is in these.
 	current    signatureTemplate // unless the template of the shape has it
+	group      Group             // that the signature names, if it is grouped
+	grouped    bool
 	slots, row []int64
 	args       []cst.Value
 	elements   []cst.Value
@@ -169,7 +171,7 @@ func (r *rankReader) signature(i int) (fn int, args []cst.Value, err error) {
 
 // readSlots sets r.slots to those of s that are in no array.
 func (r *rankReader) readSlots(s *signatureTemplate) error {
-	r.slots = r.slots[:0]
+	r.slots, r.grouped = r.slots[:0], false
 	for i := range s.slots {
 		x := &s.slots[i]
 		v := x.value
@@ -191,6 +193,9 @@ func (r *rankReader) readSlots(s *signatureTemplate) error {
 				return err
 			}
 			v = x.expr.Eval(of, size)
+			if min(of, size) >= 0 && max(of, size) <= maxRanks {
+				r.group, r.grouped = Group{int(of), int(size)}, true
+			}
 		case writtenExpr:
 			v = x.expr.Eval(int64(r.rank), int64(r.trace.run.Ranks))
 		}
