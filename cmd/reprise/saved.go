@@ -33,8 +33,9 @@ type repairResult struct {
 type savedState string
 
 const (
-	kept savedState = "kept"
-	lost savedState = "lost"
+	kept   savedState = "kept"
+	partly savedState = "in part"
+	lost   savedState = "lost"
 )
 
 // A loss is a range of a file that was not saved.
@@ -65,14 +66,52 @@ func sectionName(kind format.Kind, key uint64) string {
 	return merge.KindName(kind)
 }
 
-// salvage reads what can be read of a file into a, and counts it. It returns an
-// error if that is nothing, or if the work was cancelled.
-func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator) error {
-	ctx := cmd.Context()
+// salvage returns what can be read of a file, and counts it. It returns an error if
+// that is nothing, or if the work was cancelled.
+func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.Accumulator, error) {
+	if merge.IsPart(file) {
+		return r.salvagePart(cmd.Context(), file)
+	}
 	trace, err := merge.Open(file)
 	if err != nil {
-		return fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
 	}
+	a := new(merge.Accumulator)
+	if err := r.salvageRanks(cmd, trace, a); err != nil {
+		return nil, err
+	}
+	if err := a.AddTimes(trace, r.note); err != nil {
+		return nil, fileError(r.Input, err)
+	}
+	durations, gaps, err := trace.Summaries()
+	r.finish(cmd.Context(), file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
+	if trace.LostInterleaving() {
+		r.Order = lost
+	}
+	return a, r.describe(cmd.Context(), trace.Run(), a)
+}
+
+// salvagePart is salvage of a part file, which has lost nothing but times.
+func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
+	a, err := merge.SalvagePart(file, r.note)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
+	}
+	r.Ranks = a.RankSet().Len()
+	r.Readable = r.Ranks
+	left := -r.unread
+	for _, s := range file.All() {
+		if s.Kind == merge.KindSummaries {
+			left++
+		}
+	}
+	r.finish(ctx, file, a.RankSet(), left > 0)
+	return a, r.describeLoss(a)
+}
+
+// salvageRanks adds the calls of the ranks that can be read to a.
+func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *merge.Trace, a *merge.Accumulator) error {
+	ctx := cmd.Context()
 	ranks := newRankReader(trace)
 	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
 	defer bar.done()
@@ -99,13 +138,7 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader, a *merge
 		return fmt.Errorf("%s: no call can be saved: %w", r.Input, r.lost.list[0].cause)
 	}
 	r.Missing = r.lost.text()
-	if err := r.saveTimes(trace, file, a); err != nil {
-		return fileError(r.Input, err)
-	}
-	if trace.LostInterleaving() {
-		r.Order = lost
-	}
-	return r.describe(ctx, trace.Run(), a)
+	return nil
 }
 
 // describe adds to a what is known of the run, and what of it is lost.
@@ -122,6 +155,11 @@ func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Acc
 	if err := describeRun(a, run); err != nil {
 		return err
 	}
+	return r.describeLoss(a)
+}
+
+// describeLoss adds to the source of a what is lost.
+func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 	var what []string
 	if len(r.lost.list) > 0 {
 		what = append(what, rankText(r.lost.ranks()))

@@ -200,6 +200,43 @@ func TestRepairTimedPart(t *testing.T) {
 	if _, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "0-3" {
 		t.Errorf("%+v", times)
 	}
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSeries, 1))
+	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "lost: the times of ranks 0-2:2\n") {
+		t.Error(out)
+	}
+	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
+	if source, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
+		t.Errorf("%q, %+v", source, times)
+	}
+}
+
+// TestSomeSummaries checks a part file of two shapes, one of which loses its summaries.
+func TestSomeSummaries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var a merge.Accumulator
+	for rank, name := range []string{"wait", "send"} {
+		var r tracer.Recorder
+		r.CallAt(r.Declare(cst.Function{Name: name}), 100, 50)
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := a.WritePart(&b); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "damaged.rpz", flip(t, b.String(), merge.KindSummaries, 0))
+	var result repairResult
+	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.Summaries != partly || result.Untimed != "" {
+		t.Errorf("%+v", result.timesSaved)
+	}
+	source, times := timesOf(t, "saved.rpz", exitOK)
+	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") || len(times.Functions) != 1 || times.Functions[0].Function != "send" {
+		t.Errorf("%q, %+v", source, times)
+	}
 }
 
 // TestExactTimes checks that the digits of times beyond 2⁵³ are all there, in text and
