@@ -72,8 +72,8 @@ func (t *timesSaved) tellRanks(ctx context.Context, file *format.Reader, ranks r
 		return
 	}
 	t.all, t.untimed = false, nil
-	for _, rank := range table.ranks.All() {
-		if _, ok := ranks.Index(int(rank)); ok {
+	for _, rank := range ranks.All() { // of which there are no more than the file holds
+		if _, ok := table.ranks.Index(int(rank)); ok {
 			t.untimed = append(t.untimed, int(rank))
 		}
 	}

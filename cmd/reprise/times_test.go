@@ -261,3 +261,38 @@ func TestExactTimes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRepairTimed damages traces with times at every byte, and checks that what is
+// saved can be read, and has the times that repair does not call lost. Of a section
+// whose head is damaged, repair cannot know what it was.
+func TestRepairTimed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {
+		data := readFile(t, name)
+		_, whole := timesOf(t, name, exitOK)
+		for at := 0; at < len(data); at += slow {
+			writeFile(t, "damaged.rpz", data[:at]+string([]byte{data[at] ^ 0x10})+data[at+1:])
+			removeSaved(t)
+			r := invoke(t, "", "repair", "--json", "damaged.rpz", "-o", "saved.rpz")
+			if r.status != exitOK {
+				continue
+			}
+			var result repairResult
+			if err := json.Unmarshal([]byte(r.stdout), &result); err != nil {
+				t.Fatal(err)
+			}
+			_, times := timesOf(t, "saved.rpz", exitOK)
+			known := !slices.ContainsFunc(result.Lost, func(l loss) bool { return l.Section == "" })
+			if times == nil {
+				times = new(timeInfo)
+			}
+			if known && (times.Ranks == whole.Ranks) != (result.Untimed == "") {
+				t.Errorf("%s, byte %d: times of ranks %q, lost are %q", name, at, times.Ranks, result.Untimed)
+			}
+			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == kept) {
+				t.Errorf("%s, byte %d: summaries are said to be %s", name, at, result.Summaries)
+			}
+		}
+	}
+}
