@@ -200,17 +200,17 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 // readPlaced reads the summaries that are not of one of the shapes.
 func (p *partReader) readPlaced() error {
 	var calls callCounts
-	for key := uint64(p.shapes); ; key++ {
-		if _, ok := p.file.Lookup(KindSummaries, key); !ok {
-			return nil
+	for _, of := range p.file.All() {
+		if of.Kind != KindSummaries || of.Key < uint64(p.shapes) {
+			continue
 		}
 		if calls == nil {
 			calls = p.a.callCounts()
 		}
-		err := readSection(p.file, KindSummaries, key, func(data []byte) error {
-			of, err := parsePlaced(data, calls)
+		err := readSection(p.file, KindSummaries, of.Key, func(data []byte) error {
+			placed, err := parsePlaced(data, calls)
 			if err == nil {
-				p.a.placed = append(p.a.placed, of)
+				p.a.placed = append(p.a.placed, placed)
 			}
 			return err
 		})
@@ -220,6 +220,7 @@ func (p *partReader) readPlaced() error {
 			}
 		}
 	}
+	return nil
 }
 
 // readSeries reads the series of all ranks that have one.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -116,6 +117,59 @@ func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
 		return rankenc.Set{}, nil, err
 	}
 	return s.ranks, slices.Clone(s.names), nil
+}
+
+// ReadSeriesRanks returns the ranks of which a trace, or a part file, has the times of
+// every call, of which the rest may be damaged. An error about the file is a
+// [*SectionError].
+func ReadSeriesRanks(file *format.Reader) (rankenc.Set, error) {
+	var ranks rankenc.Set
+	if _, ok := file.Lookup(KindSeries, 0); !ok {
+		return ranks, nil
+	}
+	err := readSection(file, KindSeries, 0, func(data []byte) error {
+		s, err := parseSeriesTable(data, maxRanks)
+		if err == nil {
+			ranks = s.ranks
+		}
+		return err
+	})
+	return ranks, err
+}
+
+// SeriesCodec returns the name of the codec of the times of a rank, nothing if the
+// trace does not have them. An error about the file is a [*SectionError].
+func (t *Trace) SeriesCodec(rank int) (string, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return "", err
+	}
+	i, ok := s.ranks.Index(rank)
+	if !ok {
+		return "", nil
+	}
+	if k := s.codec.At(i); k >= 0 && k < int64(len(s.names)) {
+		return s.names[k], nil
+	}
+	return "", &SectionError{KindSeries, 0, -1, corrupt("series %d has codec %d", i, s.codec.At(i))}
+}
+
+// CheckSeries returns an error if a section that holds times of a rank cannot be
+// read, without decoding them. It is a [*SectionError].
+func (t *Trace) CheckSeries(rank int) error {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return err
+	}
+	i, ok := s.ranks.Index(rank)
+	if !ok {
+		return nil
+	}
+	r, err := t.openSeries(s, i)
+	for k := 0; err == nil && k < len(r.places); k++ {
+		_, err = r.block(k)
+	}
+	return err
 }
 
 // Series returns the times of the calls of a rank, nil if the trace does not have

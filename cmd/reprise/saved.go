@@ -84,7 +84,7 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 		return nil, fileError(r.Input, err)
 	}
 	durations, gaps, err := trace.Summaries()
-	r.finish(cmd.Context(), file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
+	r.finish(file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
 	if trace.LostInterleaving() {
 		r.Order = lost
 	}
@@ -105,7 +105,7 @@ func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*m
 			left++
 		}
 	}
-	r.finish(ctx, file, a.RankSet(), left > 0)
+	r.finish(file, a.RankSet(), left > 0)
 	return a, r.describeLoss(a)
 }
 

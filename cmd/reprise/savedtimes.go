@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 
 	"github.com/reprise-trace/reprise/format"
@@ -48,7 +47,7 @@ func (t *timesSaved) note(rank int, err error) error {
 
 // finish finds out what was lost of the times in a file after those of these ranks
 // were read as far as they can be. Left says that some summaries are.
-func (t *timesSaved) finish(ctx context.Context, file *format.Reader, ranks rankenc.Set, left bool) {
+func (t *timesSaved) finish(file *format.Reader, ranks rankenc.Set, left bool) {
 	if left && t.Summaries == lost {
 		t.Summaries = partly
 	}
@@ -58,7 +57,7 @@ func (t *timesSaved) finish(ctx context.Context, file *format.Reader, ranks rank
 		}
 	}
 	if t.all {
-		t.tellRanks(ctx, file, ranks)
+		t.tellRanks(file, ranks)
 	}
 	if t.Untimed = rankSet(t.untimed).String(); t.all {
 		t.Untimed = "all"
@@ -66,14 +65,14 @@ func (t *timesSaved) finish(ctx context.Context, file *format.Reader, ranks rank
 }
 
 // tellRanks finds out of which of some ranks all times were lost, if the file tells.
-func (t *timesSaved) tellRanks(ctx context.Context, file *format.Reader, ranks rankenc.Set) {
-	table, err := readSeriesTable(ctx, file)
-	if err != nil || table == nil {
+func (t *timesSaved) tellRanks(file *format.Reader, ranks rankenc.Set) {
+	timed, err := merge.ReadSeriesRanks(file)
+	if err != nil || timed.Len() == 0 {
 		return
 	}
 	t.all, t.untimed = false, nil
 	for _, rank := range ranks.All() { // of which there are no more than the file holds
-		if _, ok := table.ranks.Index(int(rank)); ok {
+		if _, ok := timed.Index(int(rank)); ok {
 			t.untimed = append(t.untimed, int(rank))
 		}
 	}

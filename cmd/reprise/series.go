@@ -1,92 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
-
-// A seriesTable is what number 0 of the time series of a trace, or of a part file,
-// says: which ranks have a series, with which codec, and where.
-type seriesTable struct {
-	codecs            []string // names
-	ranks             rankenc.Set
-	codec             rankenc.Column // of each rank, its place in codecs
-	sections, offsets rankenc.Column // where the series begins; the section is less 1
-	damaged           []damagedSection
-}
-
-// A damagedSection is one of series that cannot be read.
-type damagedSection struct {
-	section int64 // less 1, as in a seriesTable
-	err     error
-}
-
-// readSeriesTable returns the table of a file, nil if there are no series, and checks
-// the checksums of all sections of series. What the table has is as package merge
-// documents it, and was checked by opening the trace.
-func readSeriesTable(ctx context.Context, file *format.Reader) (*seriesTable, error) {
-	section, ok := file.Lookup(merge.KindSeries, 0)
-	if !ok {
-		return nil, nil
-	}
-	content, err := file.Content(section)
-	if err != nil {
-		return nil, err
-	}
-	var t seriesTable
-	d := wire.NewDecoder("merge", content)
-	for range d.Count("codecs", 1) {
-		t.codecs = append(t.codecs, string(d.String("codec")))
-	}
-	t.ranks = rankenc.DecodeSet(&d)
-	n := t.ranks.Len()
-	for _, list := range []*rankenc.Column{&t.codec, &t.sections, &t.offsets} {
-		if d.Err() == nil {
-			*list = rankenc.DecodeColumn(&d, rankenc.Over(rankenc.World(n), int64(n)))
-		}
-	}
-	if d.Err() != nil {
-		return nil, d.Err()
-	}
-	for _, s := range file.All() {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if s.Kind != merge.KindSeries || s.Key == 0 {
-			continue
-		}
-		if content, err = file.AppendContent(content[:0], s); err != nil {
-			t.damaged = append(t.damaged, damagedSection{int64(s.Key - 1), &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: err}})
-		}
-	}
-	slices.SortFunc(t.damaged, func(a, b damagedSection) int { return cmp.Compare(a.section, b.section) })
-	return &t, nil
-}
-
-// damage returns the error of the first damaged section that the i-th series has a
-// part in, or nil. A series ends where the one after it begins.
-func (t *seriesTable) damage(i int) error {
-	begin := t.sections.At(i)
-	n, _ := slices.BinarySearchFunc(t.damaged, begin, func(d damagedSection, s int64) int { return cmp.Compare(d.section, s) })
-	if n == len(t.damaged) {
-		return nil
-	}
-	d := t.damaged[n]
-	if i+1 < t.ranks.Len() && d.section > begin {
-		if next := t.sections.At(i + 1); d.section > next || d.section == next && t.offsets.At(i+1) == 0 {
-			return nil
-		}
-	}
-	return d.err
-}
 
 // A codecInfo is what info tells of the series that have one codec.
 type codecInfo struct {
@@ -99,41 +23,55 @@ type codecInfo struct {
 	Bytes     int64   `json:"content_bytes"` // of the series, before sections are compressed
 }
 
-// readSeries fills in what is known of the series in a table, leaving out ranks of
+// readSeries fills in what is known of the series of ranks, leaving out those of
 // which the calls cannot be read.
-func (i *timeInfo) readSeries(ctx context.Context, t *merge.Trace, table *seriesTable, without rankenc.Set, path string) error {
+func (i *timeInfo) readSeries(ctx context.Context, t *merge.Trace, timed, without rankenc.Set, path string) error {
 	lost := &lostRanks{path: path, what: "the times of "}
-	list := make([]codecInfo, len(table.codecs))
-	ranks := make([][]int, len(table.codecs))
-	for n, rank := range table.ranks.All() {
+	codecs := make(map[string]*codecInfo)
+	ranks := make(map[string][]int)
+	var all []int
+	for _, rank := range timed.All() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if _, ok := without.Index(int(rank)); ok {
 			continue
 		}
-		var s *timing.Series[int64]
-		err := table.damage(n)
-		if err == nil {
-			s, err = t.Series(int(rank))
-		}
+		s, name, err := readSeries(t, int(rank))
 		if err != nil {
 			lost.add(int(rank), err)
 			continue
 		}
-		codec := table.codec.At(n) // opening the series has checked it
-		list[codec].add(s)
-		ranks[codec] = append(ranks[codec], int(rank))
+		if codecs[name] == nil {
+			codecs[name] = &codecInfo{Codec: name}
+		}
+		codecs[name].add(s)
+		ranks[name], all = append(ranks[name], int(rank)), append(all, int(rank))
 	}
-	for n := range list {
-		list[n].Codec, list[n].Ranks, list[n].Count = table.codecs[n], rankSet(ranks[n]).String(), len(ranks[n])
+	for _, name := range slices.Sorted(maps.Keys(codecs)) {
+		c := codecs[name]
+		c.Ranks, c.Count = rankSet(ranks[name]).String(), len(ranks[name])
+		i.Codecs = append(i.Codecs, *c)
 	}
-	i.Codecs = slices.DeleteFunc(list, func(c codecInfo) bool { return c.Count == 0 })
-	i.Ranks, i.Unreadable = rankSet(slices.Concat(ranks...)).String(), lost.text()
+	i.Ranks, i.Unreadable = rankSet(all).String(), lost.text()
 	if err := lost.err(); err != nil {
 		i.errs = append(i.errs, err)
 	}
 	return nil
+}
+
+// readSeries returns the series of a rank, of which all can be read, and the name of
+// its codec.
+func readSeries(t *merge.Trace, rank int) (*timing.Series[int64], string, error) {
+	name, err := t.SeriesCodec(rank)
+	if err == nil {
+		err = t.CheckSeries(rank)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := t.Series(rank)
+	return s, name, err
 }
 
 // add counts a series.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -61,9 +60,9 @@ func describeTimes(ctx context.Context, trace *reprise.Trace, path string, witho
 	}
 	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
-	if _, _, err := t.SeriesRanks(); err != nil {
+	if ranks, _, err := t.SeriesRanks(); err != nil {
 		i.errs = append(i.errs, fmt.Errorf("%s: the times of every call cannot be read: %w", path, err))
-	} else if err := i.describeSeries(ctx, t, path, without); err != nil {
+	} else if err := i.readSeries(ctx, t, ranks, without, path); err != nil {
 		return nil, err
 	}
 	for _, s := range trace.Sections() {
@@ -75,17 +74,6 @@ func describeTimes(ctx context.Context, trace *reprise.Trace, path string, witho
 		return nil, nil
 	}
 	return &i, nil
-}
-
-// describeSeries fills in what is known of the times of every call.
-func (i *timeInfo) describeSeries(ctx context.Context, t *merge.Trace, path string, without rankenc.Set) error {
-	return openPart(path, func(file *format.Reader) error {
-		table, err := readSeriesTable(ctx, file)
-		if err != nil || table == nil {
-			return err
-		}
-		return i.readSeries(ctx, t, table, without, path)
-	})
 }
 
 // describeHistograms returns nil if there are no histograms. Either may be nil.
