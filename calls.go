@@ -58,7 +58,6 @@ func (c *cursor) read() Call {
 	t, err := c.times.read()
 	if err != nil {
 		c.rank.loseTimes(err)
-		c.times = nil
 		return *c.call
 	}
 	call := *c.call

@@ -33,7 +33,8 @@ func (r *Rank) loseTimes(err error) error {
 
 // Times returns an iterator over the times of the calls from a position on, in
 // order: none if the trace does not have them. Finding the position costs decoding
-// what is before it in its block. An error is the last pair.
+// what is before it in its block. Calls whose block cannot be read have an error
+// each, the same for all of them; those after the block do not.
 func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
 	return func(yield func(Time, error) bool) {
 		if r.series == nil {
@@ -47,7 +48,7 @@ func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
 			if err != nil {
 				err = r.loseTimes(err)
 			}
-			if !yield(at, err) || err != nil {
+			if !yield(at, err) {
 				return
 			}
 		}
@@ -62,10 +63,12 @@ type timeReader struct {
 	run    sequitur.Run // what is left of it
 	next   int          // block
 	block  *timing.SeriesDecoder[int64]
-	left   int    // calls of block
+	err    error  // why block cannot be read
+	left   uint64 // calls of block
+	ahead  uint64 // calls that come with the blocks from next on
 	skip   uint64 // calls to be left out
 
-	times     []Time // decoded, and not read
+	times     []Time // decoded, and not read; of no value if there is an error
 	buffer    [256]Time
 	terminals [256]uint32
 }
@@ -74,7 +77,7 @@ func newTimeReader(r *Rank, position uint64) *timeReader {
 	t := &timeReader{series: r.series}
 	if position < r.series.Len() {
 		block, first := r.series.Find(position)
-		t.next, t.skip, t.walk = block, position-first, r.Walk(first)
+		t.next, t.skip, t.walk, t.ahead = block, position-first, r.Walk(first), r.series.Len()-first
 	}
 	return t
 }
@@ -83,26 +86,25 @@ func newTimeReader(r *Rank, position uint64) *timeReader {
 func (t *timeReader) read() (Time, error) {
 	for uint64(len(t.times)) <= t.skip {
 		t.skip -= uint64(len(t.times))
-		if err := t.decode(); err != nil {
-			return Time{}, err
-		}
+		t.decode()
 	}
 	at := t.times[t.skip]
 	t.times, t.skip = t.times[t.skip+1:], 0
+	if t.err != nil {
+		return Time{}, t.err
+	}
 	return at, nil
 }
 
-// decode decodes the next times.
-func (t *timeReader) decode() error {
+// decode decodes the next times, or sets t.err.
+func (t *timeReader) decode() {
 	if t.left == 0 {
-		var err error
-		if t.block, err = t.series.Block(t.next); err != nil {
-			return err
-		}
+		t.left = min(t.ahead, t.series.BlockLen())
+		t.ahead -= t.left
+		t.block, t.err = t.series.Block(t.next)
 		t.next++
-		t.left = t.block.Len()
 	}
-	n := min(t.left, len(t.buffer))
+	n := int(min(t.left, uint64(len(t.buffer))))
 	for i := range n {
 		if t.run.Count == 0 {
 			t.run = t.walk.Next()
@@ -110,7 +112,9 @@ func (t *timeReader) decode() error {
 		t.terminals[i] = uint32(t.run.Symbol)
 		t.run.Count--
 	}
-	t.left -= n
+	t.left -= uint64(n)
 	t.times = t.buffer[:n]
-	return t.block.Decode(t.times, t.terminals[:n])
+	if t.err == nil {
+		t.err = t.block.Decode(t.times, t.terminals[:n])
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -33,9 +34,10 @@ func timed(t rapid.TB, codec *timing.SeriesCodec[int64], ranks, calls int) ([]by
 		}
 		fn := r.Declare(step)
 		var list []Time
+		random := rand.New(rand.NewPCG(uint64(rank), 1))
 		now := int64(1e9)
 		for i := range calls {
-			at := Time{Start: now, Duration: int64(100 + (i*7919+rank*31)%997)}
+			at := Time{Start: now, Duration: 100 + random.Int64N(1<<20)}
 			now += at.Duration + int64(i*i%113)
 			r.CallAt(fn, at.Start, at.Duration, cst.Int(int64(i%3)))
 			list = append(list, at)
@@ -210,4 +212,38 @@ func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec[int6
 		}
 	}
 	t.Logf("%d ranks, %d calls, %d bytes, %.2f bits a call", len(ranks), calls, file.Len(), 8*float64(file.Len())/float64(calls))
+}
+
+// TestLostBlock damages one block of several: the calls in the others are timed.
+func TestLostBlock(t *testing.T) {
+	const calls = 3*timing.DefaultBlockLen + 100
+	file, want := timed(t, exactTimes(), 1, calls)
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(file)
+	s, _ := r.Lookup(merge.KindSeries, 2) // 0 is the table, 1 has the index, and 2 the first block
+	damaged[s.Offset+s.Size/2] ^= 1
+	rank := readRank(t, openBytes(t, damaged), 0)
+	lost := 0
+	for at, c := range rank.Calls() {
+		if !c.Timed {
+			lost++
+		} else if w := want[0][at]; c.Start != w.Start || c.Duration != w.Duration {
+			t.Fatalf("call %d is %+v, want %+v", at, c, w)
+		}
+	}
+	if lost != timing.DefaultBlockLen || rank.LostTimes() == nil {
+		t.Errorf("%d calls are not timed, %v", lost, rank.LostTimes())
+	}
+	failed := 0
+	for _, err := range rank.Times(1) {
+		if err != nil {
+			failed++
+		}
+	}
+	if failed != timing.DefaultBlockLen-1 {
+		t.Errorf("%d times cannot be read", failed)
+	}
 }

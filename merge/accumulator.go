@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -30,6 +31,7 @@ type Accumulator struct {
 	shapes    map[digest]*shape
 	ranks     spans           // with calls
 	series    []rankSeries    // in no order
+	placed    []placedTimes   // likewise
 	late      *roaring.Bitmap // further ones; nil if there are none
 	scratch   scratch
 }
@@ -185,8 +187,9 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
 		for _, v := range args {
 			s.slots, s.lengths = flatten(s.slots, s.lengths, v, a.texts.number)
 		}
-		group, grouped := p.group(t, &declared[fn], args)
+		grouped := (p.Groups != nil || p.groups != nil) && hasHandle(&declared[fn])
 		if grouped {
+			group := p.group(t, &declared[fn], args)
 			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
 		}
 		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped}
@@ -209,21 +212,29 @@ func (f form) appendKey(dst []byte, digests []digest) []byte {
 	return append(dst, 0)
 }
 
+// noGroup stands where nothing is known of a group.
+var noGroup = Group{-1, -1}
+
+// hasHandle reports whether a call of f may name a group.
+func hasHandle(f *cst.Function) bool {
+	return slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Type.Kind == cst.KindHandle })
+}
+
 // group returns what the rank is in the group that a call, of a terminal, names
 // first.
-func (p Part) group(terminal uint32, f *cst.Function, args []cst.Value) (Group, bool) {
-	if g, ok := p.groups[terminal]; ok || len(p.Groups) == 0 {
-		return g, ok
+func (p Part) group(terminal uint32, f *cst.Function, args []cst.Value) Group {
+	if g, ok := p.groups[terminal]; ok {
+		return g
 	}
 	for i, v := range args {
 		if v.Kind() != cst.KindHandle {
 			continue
 		}
 		if g, ok := p.Groups[GroupHandle{f.Params[i].Type.Class, v.Int()}]; ok {
-			return g, true
+			return g
 		}
 	}
-	return Group{}, false
+	return noGroup
 }
 
 // newShape returns the shape of a rank alone, of which scan has set the slots and
@@ -284,7 +295,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		a.addSource(s)
 	}
 	a.orders = append(a.orders, b.orders...)
-	a.series = append(a.series, b.series...)
+	a.series, a.placed = append(a.series, b.series...), append(a.placed, b.placed...)
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	numbers := make([]int64, len(b.texts.list))
@@ -348,13 +359,28 @@ func (p Part) check() error {
 	case p.Table == nil || p.Grammar == nil:
 		return errors.New("the part has no table or no grammar")
 	}
-	for h, g := range p.Groups {
-		if g.Rank < 0 || g.Size < 0 || g.Rank > maxRanks || g.Size > maxRanks {
-			return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", g.Rank, h.Value, h.Class, g.Size)
-		}
+	if err := checkGroups(p.Groups); err != nil {
+		return err
 	}
 	if n := terminals(p.Grammar); n > uint64(p.Table.Len()) {
 		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())
 	}
 	return nil
+}
+
+// checkGroups checks what a process is in groups.
+func checkGroups(groups map[GroupHandle]Group) error {
+	var bad []GroupHandle
+	for h, g := range groups {
+		if g.Rank < 0 || g.Size < 0 || g.Rank > maxRanks || g.Size > maxRanks {
+			bad = append(bad, h)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	h := slices.MinFunc(bad, func(g, h GroupHandle) int {
+		return cmp.Or(cmp.Compare(g.Class, h.Class), cmp.Compare(g.Value, h.Value))
+	})
+	return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", groups[h].Rank, h.Value, h.Class, groups[h].Size)
 }

@@ -2,8 +2,9 @@ package merge
 
 import (
 	"context"
+	"fmt"
 
-	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // AddTrace adds all ranks of a trace, of which a must have none with calls, and
@@ -31,105 +32,117 @@ func (a *Accumulator) AddTrace(ctx context.Context, t *Trace, progress func(done
 }
 
 // AddTimes adds what a trace has of the times of calls, as far as a has the ranks,
-// which must have been added as [Trace.Part] returns them: each series, and the
-// summaries of the signatures that one of the ranks has. Lost, unless it is nil, is
-// called with each rank whose series cannot be read, and the error; if it returns
-// nil, the others are added. An error about the file is a [*SectionError].
+// which must have been added as [Trace.Part] returns them, and without times: each
+// series, and the summaries of signatures that one of the ranks has.
+//
+// Lost, unless it is nil, is called with each rank whose series cannot be read, and
+// with −1 for what concerns no single rank, and the error; if it returns nil, the
+// rest is added. If AddTimes fails, nothing is added. An error about the file is a
+// [*SectionError].
 func (a *Accumulator) AddTimes(t *Trace, lost func(rank int, err error) error) error {
+	if lost == nil {
+		lost = func(_ int, err error) error { return err }
+	}
 	a.settle()
-	if err := a.addSummaries(t); err != nil {
-		return err
-	}
-	table, err := t.series()
-	if err != nil || table == nil {
-		return err
-	}
-	counts := a.callCounts()
-	return t.eachSeries(table, counts.of, func(s rankSeries, err error) error {
-		switch {
-		case counts.of(s.rank) == 0:
-			return nil
-		case err != nil && lost != nil:
-			return lost(s.rank, err)
+	placed, err := a.placeTimes(t)
+	if err != nil {
+		if err = lost(-1, err); err != nil {
+			return err
 		}
-		a.series = append(a.series, s)
+	}
+	series, err := a.seriesOf(t, lost)
+	if err != nil {
 		return err
-	})
+	}
+	if err := a.checkTwice(placed, series); err != nil {
+		return err
+	}
+	a.placed, a.series = append(a.placed, placed...), append(a.series, series...)
+	return nil
 }
 
-// addSummaries adds the summaries of a trace, those of each signature, or of two in
-// a row, to a shape that has them.
-func (a *Accumulator) addSummaries(t *Trace) error {
+// placeTimes returns the summaries of a trace, those of each signature, or of two
+// in a row, at a shape that has them and of which a has a rank. The error is about
+// what is left; the rest is returned.
+func (a *Accumulator) placeTimes(t *Trace) ([]placedTimes, error) {
 	all, err := t.summaries()
 	if err != nil || all.isZero() {
-		return err
+		return nil, err
 	}
+	var placed []placedTimes
 	left := all.clone()
-	for i := 0; i < t.Shapes() && !left.isZero(); i++ {
-		rank := int(t.ShapeRanks(i).At(0))
-		of := a.shapeOf(rank)
-		if of == nil {
-			continue // the rank is lost, and with it its shape
+	for i := range t.Shapes() {
+		rank, ok := a.rankOf(t.ShapeRanks(i))
+		if !ok {
+			continue // the ranks are lost, and with them their shape
 		}
 		s, err := t.Shape(i)
 		if err != nil {
-			return err
+			return placed, err
 		}
-		c, err := t.Calls(rank)
-		if err != nil {
-			return err
-		}
-		own := make(map[uint32]uint32) // the terminals of the rank by signature
-		for at, n := range s.Grammar.FirstUses() {
-			own[uint32(n)] = uint32(c.Walk(at).Next().Symbol)
-		}
-		taken := left.take(own)
-		of.times.merge(&taken)
-	}
-	return nil
-}
-
-// shapeOf returns the shape of a rank, nil if a does not have the rank.
-func (a *Accumulator) shapeOf(rank int) *shape {
-	for _, s := range a.shapes {
-		if s.ranks.contains(rank) {
-			return s
+		if p := s.placeTimes(rank, &left); !p.times.isZero() {
+			placed = append(placed, p)
 		}
 	}
-	return nil
-}
-
-// take removes from s what is of terminals that own has, and returns it over what
-// these are there.
-func (s *summaries) take(own map[uint32]uint32) summaries {
-	var taken summaries
-	for i := range s {
-		for n, t := range own {
-			if int(n) >= len(s[i].Statistics) || s[i].Statistics[n].Count == 0 {
-				continue
-			}
-			taken[i].of(t).Merge(&s[i].Statistics[n])
-			s[i].Statistics[n] = timing.Statistics[int64]{}
-		}
-		taken[i].Histograms, s[i].Histograms = splitHistograms(s[i].Histograms, own)
+	if n := left.values(); n > 0 {
+		err = &SectionError{KindSummaries, 0, -1, fmt.Errorf("merge: %d values are of calls of ranks that are not there", n)}
 	}
-	return taken
+	return placed, err
 }
 
-// splitHistograms returns the histograms of paths that own has, over what the
-// terminals are there, and the others.
-func splitHistograms(h *timing.Histograms[int64], own map[uint32]uint32) (taken, left *timing.Histograms[int64]) {
-	if h == nil {
+// rankOf returns one of some ranks that a has.
+func (a *Accumulator) rankOf(set rankenc.Set) (int, bool) {
+	for first, last := range set.Ranges() {
+		if rank, ok := a.ranks.next(first); ok && rank <= last {
+			return rank, true
+		}
+	}
+	return 0, false
+}
+
+// seriesOf returns the series of the ranks that a has.
+func (a *Accumulator) seriesOf(t *Trace, lost func(rank int, err error) error) ([]rankSeries, error) {
+	table, err := t.series()
+	if err != nil {
+		return nil, lost(-1, err)
+	}
+	if table == nil {
 		return nil, nil
 	}
-	has := func(p timing.Path) bool {
-		_, ok := own[p.Terminal]
-		if p.Previous != timing.NoPrevious && ok {
-			_, ok = own[uint32(p.Previous)]
+	var list []rankSeries
+	counts := a.callCounts()
+	err = t.eachSeries(table, counts.of, func(s rankSeries, err error) error {
+		switch {
+		case counts.of(s.rank) == 0:
+			return nil
+		case err != nil:
+			return lost(s.rank, err)
 		}
-		return ok
+		list = append(list, s)
+		return nil
+	})
+	return list, err
+}
+
+// checkTwice returns an error if a has times already of ranks of which there are
+// some to be added.
+func (a *Accumulator) checkTwice(placed []placedTimes, series []rankSeries) error {
+	has := make(map[int]bool)
+	for _, s := range a.series {
+		has[s.rank] = true
 	}
-	taken = h.Select(has).Rename(func(t uint32) uint32 { return own[t] })
-	left = h.Select(func(p timing.Path) bool { return !has(p) })
-	return taken, left
+	for _, p := range a.placed {
+		has[p.rank] = true
+	}
+	for _, s := range series {
+		if has[s.rank] {
+			return fmt.Errorf("merge: times of rank %d, which has some", s.rank)
+		}
+	}
+	for _, p := range placed {
+		if has[p.rank] {
+			return fmt.Errorf("merge: times of rank %d, which has some", p.rank)
+		}
+	}
+	return nil
 }

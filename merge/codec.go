@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/timing/grammar"
@@ -78,6 +79,38 @@ func seriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 		}
 		return c, nil
 	})
+}
+
+// knownCodecs keeps the codecs of series that were used last, which take some
+// memory and time to make, for ranks that all have the same.
+var knownCodecs codecCache
+
+// A codecCache holds codecs of series by their names, a few at most.
+type codecCache struct {
+	mu     sync.Mutex
+	codecs map[string]*timing.SeriesCodec[int64]
+}
+
+// maxCodecs is how many codecs are kept: one may take ten megabytes.
+const maxCodecs = 4
+
+// get returns the codec with a name. It must not decode if that depends on the
+// functions of terminals.
+func (k *codecCache) get(name string) (*timing.SeriesCodec[int64], error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c := k.codecs[name]; c != nil {
+		return c, nil
+	}
+	c, err := seriesCodec(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	if k.codecs == nil || len(k.codecs) == maxCodecs {
+		k.codecs = make(map[string]*timing.SeriesCodec[int64])
+	}
+	k.codecs[name] = c
+	return c, nil
 }
 
 // columnCodec returns the codec of a column with a name.

@@ -181,9 +181,19 @@ func (r *slotReader) form(i int) (e formula, column int, ok bool) {
 	case writtenColumn:
 		return formula{}, int(r.values[written].At(k)), false
 	case writtenGroup:
-		return formula{r.groups[k], true}, 0, true
+		return formula{*r.groups.at(k), true}, 0, true
 	}
-	return formula{r.others[k], false}, 0, true
+	return formula{*r.others.at(k), false}, 0, true
+}
+
+// groupColumn returns the number of the column with the ranks in the group that a
+// slot of signature i refers to.
+func (r *slotReader) groupColumn(i int) int {
+	k := i
+	if r.index != nil {
+		k = int(r.index[i])
+	}
+	return int(r.values[writtenGroup].At(k))
 }
 
 // describeValue describes an argument that is no array. The first of its slots is

@@ -30,7 +30,7 @@ type point struct{ rank, value int64 }
 func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64, text string, err error) {
 	e, column, ok := r.form(i)
 	if e.grouped {
-		return 0, e.String(), nil
+		return t.describeGrouped(e, r.groupColumn(i))
 	}
 	if v, same := e.Constant(); ok && same {
 		return v, "", nil
@@ -59,6 +59,29 @@ func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64
 		return 0, e.String(), nil
 	}
 	return 0, t.summary(points, typ), nil
+}
+
+// describeGrouped describes a slot that is an expression of the rank in a group, by
+// the value that all ranks of the shape have if there is one.
+func (t describer) describeGrouped(e formula, column int) (value int64, text string, err error) {
+	if t.shape == nil {
+		return 0, e.String(), nil
+	}
+	ranks, err := t.stored(column)
+	if err != nil || len(ranks) == 0 {
+		return 0, e.String(), err
+	}
+	sizes, err := t.stored(column + 1)
+	if err != nil {
+		return 0, "", err
+	}
+	value = e.Eval(ranks[0].value, sizes[0].value)
+	for i := range ranks {
+		if e.Eval(ranks[i].value, sizes[i].value) != value {
+			return 0, e.String(), nil
+		}
+	}
+	return value, "", nil
 }
 
 // evaluate returns the values of an expression, or nothing if they are too many.

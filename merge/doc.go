@@ -159,7 +159,10 @@
 //	      arrays; the columns of all slots, those of the rank in the group and of
 //	      its size after those of the arguments; then the grammar, to the end
 //	6     interleaving of some of the ranks
-//	10    time summaries of the shape with that number
+//	10    time summaries of the shape with that number; those with higher numbers are
+//	      of a shape of a trace that was added: uvarint rank, one of that shape;
+//	      uvarint number of positions; for each, uvarint distance from the one
+//	      before; then the summaries, of the calls that are there
 //	11    time series, as in a trace
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;
@@ -173,17 +176,20 @@
 // shape is read when it is asked for, and costs memory in proportion to its
 // sections. What ranks have in common is kept for the next one: some shapes, and
 // columns of at most 32 MiB as they are encoded. A rank whose columns are more
-// than that reads some of them again. Nothing is allocated by the number of ranks. A trace has at most 2²²
-// signatures, with 2²⁴ arrays in them, and a piece of its grammars 2²² symbols, or
-// more in proportion to their sections if these are long; nothing is written that
-// exceeds a limit. The signatures of a rank have at most 2²⁶ values, elements of arrays included, and the domains of
-// columns at most 2²² shapes altogether. A rank with streams has at most 2²⁶ calls:
+// than that reads some of them again. Nothing is allocated by the number of
+// ranks. A trace has at most 2²² signatures, with 2²⁴ arrays in them, and a
+// piece of its grammars 2²² symbols, or more in proportion to their sections if
+// these are long; nothing is written that exceeds a limit. The signatures of a
+// rank have at most 2²⁶ values, elements of arrays included, and the domains of
+// columns at most 2²² shapes altogether. A rank with streams has at most 2²⁶
+// calls, and 2¹⁶ signatures or 16 for each byte of its grammar and streams:
 // these are expanded when it is read, into a list if that is no longer than 16
-// times its grammar and streams, and else into a grammar. A part file has calls of at most 2²⁴
-// ranks, which is what a few bytes of it can stand for. Sections are checked
-// against each other: no terminal is without a signature, no shape without a rank,
-// and the interleaving agrees with what every [Part] holds, as do the lengths of streams. The options of the
-// [format.Reader] bound what a section may expand to.
+// times its grammar and streams, and else into a grammar. A part file has calls
+// of at most 2²⁴ ranks, which is what a few bytes of it can stand for. Sections
+// are checked against each other: no terminal is without a signature, no shape
+// without a rank, and the interleaving agrees with what every [Part] holds, as
+// do the lengths of streams. The options of the [format.Reader] bound what a
+// section may expand to.
 //
 // # Source
 //

@@ -26,7 +26,8 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 		}
 		groups[k] = append(groups[k], s)
 	}
-	least := -1 // the size of shapes, once it is needed
+	least := -1  // the size of shapes, once it is needed
+	weighed := 0 // terminals that were encoded to know sizes
 	for _, k := range order {
 		group := groups[k]
 		if len(group) == 1 || ctx.Err() != nil {
@@ -37,7 +38,7 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 			continue
 		}
 		with := replaceShapes(shapes, group, united)
-		if terminalsOf(group) > maxWeighed {
+		if terminalsOf(group) > maxWeighed || weighed > maxWeighedInAll {
 			if united.size() < sizeApart(group) {
 				shapes = with
 			}
@@ -46,6 +47,7 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 		if least < 0 {
 			least = encodedSize(shapes)
 		}
+		weighed += terminalsOf(shapes)
 		if n := encodedSize(with); n < least {
 			shapes, least = with, n
 		}
@@ -54,8 +56,12 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 }
 
 // maxWeighed is how many terminals shapes have that are encoded to see whether
-// uniting them makes the trace smaller. Beyond that, an estimate decides.
-const maxWeighed = 1 << 15
+// uniting them makes the trace smaller, and how many terminals of all shapes are
+// encoded to see that again and again. Beyond that, an estimate decides.
+const (
+	maxWeighed      = 1 << 15
+	maxWeighedInAll = 1 << 20
+)
 
 // terminalsOf returns the number of terminals of all shapes.
 func terminalsOf(shapes []*shape) int {

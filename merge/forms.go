@@ -137,11 +137,11 @@ func (f *formCounter) addSlot(r *slotReader, g *group, slot int) {
 		f.add(rankenc.Constant(0).Form(), r.values[writtenConstant].Len(), 0)
 		f.add(rankenc.Shift(0).Form(), r.values[writtenShift].Len(), 0)
 		f.add(FormColumn, r.values[writtenColumn].Len(), 0)
-		for _, e := range r.groups {
-			f.add(formula{e, true}.Form(), 1, 0)
+		for k := range r.groups.numbers {
+			f.add(formula{*r.groups.at(k), true}.Form(), 1, 0)
 		}
-		for _, e := range r.others {
-			f.add(e.Form(), 1, 0)
+		for k := range r.others.numbers {
+			f.add(r.others.at(k).Form(), 1, 0)
 		}
 		return
 	}

@@ -1,6 +1,10 @@
 package merge
 
-import "github.com/reprise-trace/reprise/rankenc"
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/rankenc"
+)
 
 // A formula yields the values of a slot: an expression of the rank in the run or,
 // if it is grouped, of the rank in the group that the call names.
@@ -64,6 +68,9 @@ func fitGroup(s *shape, columns []column, k int, kind slot, others bool) []formu
 		r, n := g.at(position, rank)
 		ranks, sizes = append(ranks, r), append(sizes, n)
 	})
+	if slices.Max(sizes) < 0 {
+		return nil // nothing is known
+	}
 	values := columns[k].appendValues(nil, s.ranks)
 	if single {
 		if kind != slotRank || values[0] < 0 {

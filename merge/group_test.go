@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -156,11 +158,50 @@ func TestGroupsOfOneRank(t *testing.T) {
 
 // TestRefuseGroups gives groups that there cannot be.
 func TestRefuseGroups(t *testing.T) {
-	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: maxRanks + 1}, {Rank: maxRanks + 1, Size: 3}} {
+	for _, g := range []Group{{Rank: -1, Size: 1}, {Rank: 0, Size: -1}, {Rank: 0, Size: -5}, {Rank: -2, Size: 3}} {
 		p := oneCall(0, groupSend, cst.Rank(0), cst.Rank(0), cst.Tag(0), cst.Handle(5))
 		p.Groups = map[GroupHandle]Group{{"comm", 5}: g}
 		if err := new(Accumulator).Add(p); err == nil || !strings.Contains(err.Error(), `in group 5, of class "comm"`) {
 			t.Errorf("%+v: err = %v", g, err)
 		}
+	}
+}
+
+// TestGroupsNeverLarger checks that a trace is not larger for what is known of
+// groups, whatever that is.
+func TestGroupsNeverLarger(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProgram.Draw(t, "program")
+		parts := p.parts()
+		for i := range parts {
+			if rapid.IntRange(0, 3).Draw(t, "says nothing") == 0 {
+				parts[i].Groups = nil
+			}
+		}
+		with := len(write(t, Run{Ranks: p.ranks}, parts))
+		for i := range parts {
+			parts[i].Groups = nil
+		}
+		if without := len(write(t, Run{Ranks: p.ranks}, parts)); with > without {
+			t.Fatalf("%d bytes with groups, %d without", with, without)
+		}
+	})
+}
+
+// TestGroupsOfSome checks that ranks which know different groups are one shape.
+func TestGroupsOfSome(t *testing.T) {
+	var parts []Part
+	for rank := range 64 {
+		p := oneCall(rank, groupSend, cst.Rank(1), cst.Rank(2), cst.Tag(3), cst.Handle(5))
+		p.Groups = map[GroupHandle]Group{{"comm", int64(5 + rank%2)}: {Rank: rank / 2, Size: 32}}
+		parts = append(parts, p)
+	}
+	trace, n := traceOf(t, parts)
+	checkCalls(t, trace, parts)
+	for i := range parts {
+		parts[i].Groups = nil
+	}
+	if _, m := traceOf(t, parts); trace.Shapes() != 1 || n != m {
+		t.Errorf("%d shapes, %d bytes, %d without groups", trace.Shapes(), n, m)
 	}
 }

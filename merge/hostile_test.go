@@ -197,6 +197,7 @@ func TestRefuseSignatures(t *testing.T) {
 		{"ColumnIsMatrix", func(f *forgedTrace) { f.sendValues = c1 }, ErrCorrupt, "1 is none of the 2 columns"},
 		{"MatrixIsColumn", func(f *forgedTrace) { f.vectorMatrices = c0 }, ErrCorrupt, "0 is none of the 2 columns"},
 		{"ExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", broken }, ErrCorrupt, "family at offset 31"},
+		{"ConstantAsExpression", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", c0 }, ErrCorrupt, "family at offset 31: corrupt input: 0 is written otherwise"},
 		{"GroupWithoutSizes", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+c0 }, ErrCorrupt, "group at offset 31: corrupt input: column 0 of 2 has no sizes"},
 		{"GroupOfNoColumn", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c2+c0 }, ErrCorrupt, "2 is none of the 2 columns"},
 		{"GroupExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+broken }, ErrCorrupt, "group at offset 31"},
@@ -250,7 +251,7 @@ func TestRefuseColumns(t *testing.T) {
 	column := "\x20" + uvarint(1) + "\x02" + strings.Repeat("\x00", large-3) // runs, and bytes after them
 	tests := []refusal{
 		{"Missing", nil, KindColumns, 0, true, ErrCorrupt, "no such section"},
-		{"CutOff", []section{{KindColumns, 0, column[:100]}}, KindColumns, 0, false, ErrCorrupt, "column 0 is at 0 to 1025 of 100 bytes"},
+		{"CutOff", []section{{KindColumns, 0, column[:100]}}, KindColumns, 0, false, ErrCorrupt, "1025 bytes at 0 of a section of 100"},
 		{"Broken", []section{{KindColumns, 0, column + "\x03\x02" + c3}}, KindColumns, 0, false, ErrCorrupt, "1022 bytes after the last field"},
 	}
 	for _, tt := range tests {
@@ -267,7 +268,7 @@ func TestRefuseStreams(t *testing.T) {
 	}
 	tests := []refusal{
 		{"Missing", []section{{KindStreams, 0, gone}}, KindStreams, 0, true, ErrCorrupt, "no such section"},
-		corrupt("CutOff", "\x00\x00", "stream 0 is at 0 to 3 of 2 bytes", ErrCorrupt),
+		corrupt("CutOff", "\x00\x00", "3 bytes at 0 of a section of 2", ErrCorrupt),
 		corrupt("Unknown", "\x02\x00\x01", "stream 0 is encoded as 2", ErrCorrupt),
 		corrupt("NoSuchValue", "\x00\x00\x02", "value 2 of 2 in a stream", ErrCorrupt),
 		corrupt("NumbersTooShort", "\x00\x01\x80", "number at offset 1: unexpected EOF", io.ErrUnexpectedEOF),
@@ -317,7 +318,7 @@ func TestRefuseGrammars(t *testing.T) {
 		{"TooManyCallsWithStreams", append(changedRun(silent), section{KindInterleaving, 0, gone}, section{KindGrammars, 0, sharedGrammars(repeated(3, maxElasticCalls+1))}),
 			KindGrammars, 0, false, ErrCorrupt, fmt.Sprint(maxElasticCalls+1, " calls of a rank with streams")},
 		{"NoPiece", []section{{KindGrammars, 0, "\x00\x02"}}, KindGrammars, 1, true, ErrCorrupt, "no such section"},
-		{"PieceCutOff", []section{{KindGrammars, 0, "\x00\x02"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "the grammar of shape 0 is at 0 to 2 of 1 bytes"},
+		{"PieceCutOff", []section{{KindGrammars, 0, "\x00\x02"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "2 bytes at 0 of a section of 1"},
 		{"PieceThatCannotBe", []section{{KindGrammars, 0, "\x00\x01"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "but all 0 are in the shared piece"},
 	}
 	for _, tt := range tests {

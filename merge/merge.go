@@ -36,11 +36,11 @@ type GroupHandle struct {
 	Value int64
 }
 
-// A Group is what a process is in a group of processes.
-type Group struct {
-	Rank int // in the group
-	Size int // of the group, which is the remote one for ranks in an intercommunicator
-}
+// A Group is what a process is in a group of processes: of a communicator, its rank
+// and the number of ranks. In an intercommunicator, where ranks are those of the
+// remote group, Size is the number of these, and Rank that of the process in its
+// own group.
+type Group struct{ Rank, Size int }
 
 // A Run describes a run as a whole.
 type Run struct {

@@ -57,6 +57,10 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 			out.Add(KindSummaries, uint64(i), s.times.append(nil, len(s.forms)))
 		}
 	}
+	slices.SortFunc(a.placed, func(p, q placedTimes) int { return p.rank - q.rank })
+	for i, p := range a.placed {
+		out.Add(KindSummaries, uint64(len(shapes)+i), p.append(nil))
+	}
 	if err := addSeries(out, appendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
@@ -76,11 +80,18 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 
 // ReadPart reads a part file. An error about the file is a [*SectionError].
 func ReadPart(file *format.Reader) (*Accumulator, error) {
+	return SalvagePart(file, func(_ int, err error) error { return err })
+}
+
+// SalvagePart is [ReadPart] for a file of which the times may be damaged. Lost is
+// called with each rank whose series cannot be read, and with −1 for what concerns
+// no single rank, and the error; if it returns nil, the rest is read.
+func SalvagePart(file *format.Reader, lost func(rank int, err error) error) (*Accumulator, error) {
 	if _, ok := file.Lookup(KindRun, 0); ok && !IsPart(file) {
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
-	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readSeries} {
+	p := partReader{file: file, lost: lost}
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -91,6 +102,7 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 // A partReader is the state of ReadPart.
 type partReader struct {
 	file           *format.Reader
+	lost           func(rank int, err error) error
 	a              Accumulator
 	shapes, orders int
 }
@@ -172,22 +184,61 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 	if _, ok := p.file.Lookup(KindSummaries, number); !ok {
 		return nil
 	}
-	return readSection(p.file, KindSummaries, number, func(data []byte) (err error) {
-		s.times, err = parseSummaries(data, len(s.forms))
-		return err
+	err := readSection(p.file, KindSummaries, number, func(data []byte) (err error) {
+		if s.times, err = parseSummaries(data, len(s.forms)); err != nil {
+			return err
+		}
+		return s.checkTimes()
 	})
+	if err != nil {
+		s.times = summaries{}
+		return p.lost(-1, err)
+	}
+	return nil
+}
+
+// readPlaced reads the summaries that are not of one of the shapes.
+func (p *partReader) readPlaced() error {
+	var calls callCounts
+	for _, of := range p.file.All() {
+		if of.Kind != KindSummaries || of.Key < uint64(p.shapes) {
+			continue
+		}
+		if calls == nil {
+			calls = p.a.callCounts()
+		}
+		err := readSection(p.file, KindSummaries, of.Key, func(data []byte) error {
+			placed, err := parsePlaced(data, calls)
+			if err == nil {
+				p.a.placed = append(p.a.placed, placed)
+			}
+			return err
+		})
+		if err != nil {
+			if err = p.lost(-1, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readSeries reads the series of all ranks that have one.
 func (p *partReader) readSeries() error {
 	t := Trace{file: p.file, run: Run{Ranks: p.a.size}, sections: sectionCache{last: make(map[format.Kind]content)}}
 	table, err := t.readSeriesTable()
-	if err != nil || table == nil {
-		return err
+	if err != nil {
+		return p.lost(-1, err)
+	}
+	if table == nil {
+		return nil
 	}
 	return t.eachSeries(table, p.a.callCounts().of, func(s rankSeries, err error) error {
+		if err != nil {
+			return p.lost(s.rank, err)
+		}
 		p.a.series = append(p.a.series, s)
-		return err
+		return nil
 	})
 }
 

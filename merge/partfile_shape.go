@@ -190,11 +190,11 @@ func (p *shapeParser) column(ranks spans, kind slot) column {
 	}
 	switch kind &^ slotElement {
 	case slotText:
-		p.checkValues("text", c, ranks, int64(len(p.a.texts.list))-1)
+		p.checkValues("text", c, ranks, 0, int64(len(p.a.texts.list))-1)
 	case slotGroupRank:
-		p.checkValues("group rank", c, ranks, maxRanks)
+		p.checkValues("group rank", c, ranks, -1, maxRanks)
 	case slotGroupSize:
-		p.checkValues("group size", c, ranks, maxRanks)
+		p.checkValues("group size", c, ranks, -1, maxRanks)
 	}
 	return c
 }
@@ -214,9 +214,9 @@ func (p *shapeParser) checkRun(at int, c column, r run, last int) {
 	}
 }
 
-// checkValues checks that the values of a column are from 0 to most. Those of a run
+// checkValues checks that the values of a column are from least to most. Those of a run
 // are if its ends are, as it does not overflow.
-func (p *shapeParser) checkValues(field string, c column, ranks spans, most int64) {
+func (p *shapeParser) checkValues(field string, c column, ranks spans, least, most int64) {
 	if p.Err() != nil {
 		return
 	}
@@ -226,8 +226,8 @@ func (p *shapeParser) checkValues(field string, c column, ranks spans, most int6
 			end = int(c[i+1].position)
 		}
 		last := r.at(ranks.at(end - 1))
-		if min(r.first, last) < 0 || max(r.first, last) > most {
-			p.Corrupt(p.Offset(), "value", "%s %d or %d, not from 0 to %d", field, r.first, last, most)
+		if min(r.first, last) < least || max(r.first, last) > most {
+			p.Corrupt(p.Offset(), "value", "%s %d or %d, not from %d to %d", field, r.first, last, least, most)
 			return
 		}
 	}

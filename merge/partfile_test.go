@@ -90,8 +90,8 @@ func TestRefuseShape(t *testing.T) {
 			f.size, f.ranks = "\x05", long
 			f.columns = "\x00\x02\x02" + "\x00\x00" + "\x06" + "\x00\x02\x01"
 		}, ErrCorrupt, "text 0 or 12, not from 0 to 1"},
-		{"GroupRankBelow", func(f *forgedFile) { f.group("\x00\x01\x00", "\x00\x06\x00") }, ErrCorrupt, "group rank -1 or -1, not from 0 to 2147483647"},
-		{"GroupSizeTooLarge", func(f *forgedFile) { f.group("\x00\x00\x00", "\x00\x00"+uvarint(1<<31)) }, ErrCorrupt, "group size 0 or 2147483648, not from 0 to 2147483647"},
+		{"GroupRankBelow", func(f *forgedFile) { f.group("\x00\x03\x00", "\x00\x06\x00") }, ErrCorrupt, "group rank -2 or -2, not from -1 to 2147483647"},
+		{"GroupSizeTooLarge", func(f *forgedFile) { f.group("\x00\x00\x00", "\x00\x00"+uvarint(1<<31)) }, ErrCorrupt, "group size 0 or 2147483648, not from -1 to 2147483647"},
 		{"GrammarBroken", func(f *forgedFile) { f.grammar = "\x7f" }, ErrCorrupt, "rules at offset 21"},
 		{"GrammarEmpty", func(f *forgedFile) { f.forms, f.columns, f.grammar = "\x00", "", encoded() }, ErrCorrupt, "grammar at offset 6: corrupt input: 0 terminals of 0 signatures"},
 		{"TerminalUnused", func(f *forgedFile) { f.grammar = encoded(0, 1) }, ErrCorrupt, "grammar at offset 21: corrupt input: 2 terminals of 3 signatures"},

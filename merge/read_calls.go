@@ -95,7 +95,8 @@ func (c *Calls) Len() uint64 {
 }
 
 // Table returns the signatures of the terminals, whose functions are those of
-// [Trace.Functions] and whose counts are zero: [Calls.Occurrences] has them. It must not be changed.
+// [Trace.Functions] and whose counts are zero: [Calls.Occurrences] has them. It must
+// not be changed.
 func (c *Calls) Table() *cst.Table { return c.table }
 
 // Walk returns a Walker of the terminals of the calls from a position on, which

@@ -51,18 +51,22 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 type columnCache struct {
 	mu      sync.Mutex
 	columns map[int]rankColumn
-	size    int // of the encodings of these, in bytes
+	size    int // of the encodings of these, in bytes, and columnOverhead for each
 	most    int // largest size
 }
 
-// maxColumns is how many bytes of encoded columns a Trace keeps decoded.
-const maxColumns = 32 << 20
+// maxColumns is how many bytes of encoded columns a Trace keeps decoded, where each
+// counts as some more.
+const (
+	maxColumns     = 32 << 20
+	columnOverhead = 500
+)
 
 // A rankColumn is a column or a matrix.
 type rankColumn struct {
 	column rankenc.Column
 	matrix rankenc.Matrix
-	size   int // of the encoding
+	size   int // of the encoding, and columnOverhead
 }
 
 func (x *columnCache) get(n int) (rankColumn, bool) {
@@ -102,7 +106,7 @@ func (t *Trace) column(n int) (rankColumn, error) {
 	if err != nil {
 		return rankColumn{}, err
 	}
-	c := rankColumn{size: p.size}
+	c := rankColumn{size: p.size + columnOverhead}
 	domain := t.signatures.domains[p.domain].columns()
 	if p.matrix {
 		var others []rankenc.Matrix
@@ -138,12 +142,9 @@ func (t *Trace) columnBytes(n int) ([]byte, error) {
 		return t.signatures.inline[p.offset : p.offset+p.size], nil
 	}
 	var data []byte
-	err := t.readShared(KindColumns, uint64(p.section), func(content []byte) error {
-		if p.offset+p.size > len(content) {
-			return corrupt("column %d is at %d to %d of %d bytes", n, p.offset, p.offset+p.size, len(content))
-		}
-		data = content[p.offset : p.offset+p.size]
-		return nil
+	err := t.readShared(KindColumns, uint64(p.section), func(content []byte) (err error) {
+		data, err = itemOf(content, p.offset, p.size)
+		return err
 	})
 	return data, err
 }

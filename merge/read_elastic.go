@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -12,6 +13,7 @@ import (
 type expander struct {
 	*rankReader
 	of      *Calls
+	most    int // signatures
 	table   *cst.Table
 	calls   []elasticCall // by signature of the shape
 	streams map[elastic]*streamReader
@@ -41,6 +43,14 @@ type elasticCall struct {
 // grammar unless that is some ten times shorter.
 const listFactor = 16
 
+// A rank with streams has at most so many signatures as these, its streams and its
+// grammar may stand for: streams that vary with different periods could make many
+// of a few values.
+const (
+	minSignaturesOf   = 1 << 16
+	signaturesPerByte = 16
+)
+
 // expand sets the calls to those of a rank whose shape has streams.
 func (c *Calls) expand(r *rankReader) error {
 	g := r.template.grammar
@@ -61,6 +71,7 @@ func (c *Calls) expand(r *rankReader) error {
 	for _, s := range e.streams {
 		size += s.size
 	}
+	e.most = max(minSignaturesOf, signaturesPerByte*size)
 	if g.Len() <= listFactor*uint64(size) {
 		c.list = g.AppendSymbols(nil)
 		if err := e.replace(c.list); err != nil {
@@ -166,6 +177,9 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 	}
 	t := e.terminals[state]
 	if t == unknown {
+		if e.table.Len() > e.most {
+			return 0, &SectionError{KindStreams, 0, -1, fmt.Errorf("merge: %w: a rank has more than %d signatures", ErrLimit, e.most)}
+		}
 		var err error
 		if t, err = e.intern(x); err != nil {
 			return 0, err
@@ -183,6 +197,11 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		_, args, err := e.signature(int(x))
 		if err != nil {
 			return 0, err
+		}
+		if len(c.streams) == 0 { // it is not asked for again
+			t := sequitur.Symbol(e.table.InternRun(int(e.trace.signatures.functions[e.shape.signatures[x]]), 0, args...))
+			e.of.setGroup(e.rankReader, t)
+			return t, nil
 		}
 		c.args, e.elements = slices.Clone(args), nil
 		c.group, c.grouped = e.group, e.grouped

@@ -78,10 +78,11 @@ func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
 	}
 	p := all.places[k]
 	err = t.readShared(KindGrammars, uint64(p.section), func(data []byte) error {
-		if p.offset+p.size > len(data) {
-			return corrupt("the grammar of shape %d is at %d to %d of %d bytes", number, p.offset, p.offset+p.size, len(data))
+		piece, err := itemOf(data, p.offset, p.size)
+		if err != nil {
+			return err
 		}
-		if g, err = all.shared.ParseMember(data[p.offset:p.offset+p.size], number); err != nil {
+		if g, err = all.shared.ParseMember(piece, number); err != nil {
 			return atOffset(err, p.offset)
 		}
 		return t.checkGrammar(g)

@@ -224,8 +224,8 @@ func (p *signatureParser) slot(n int) slotReader {
 	}
 	p.checkColumns(at, r.values[writtenColumn], false)
 	p.checkGroups(at, r.values[writtenGroup])
-	r.groups = p.expressions(counts[writtenGroup])
-	r.others = p.expressions(counts[writtenExpr])
+	r.groups = p.expressions(counts[writtenGroup], true)
+	r.others = p.expressions(counts[writtenExpr], false)
 	return r
 }
 
@@ -247,14 +247,38 @@ func (p *signatureParser) checkGroups(at int, n numbers) {
 	}
 }
 
-// expressions reads n expressions.
-func (p *signatureParser) expressions(n int) []rankenc.Expr {
-	var list []rankenc.Expr
+// Expressions are a list in which each different one is kept once: a few bytes
+// stand for one, and they may be many.
+type expressions struct {
+	different []rankenc.Expr
+	numbers   []uint32 // of each in the list
+}
+
+func (e *expressions) at(k int) *rankenc.Expr { return &e.different[e.numbers[k]] }
+
+// expressions reads n expressions: of the rank in a group, or others. Constants are
+// not written so, nor is the rank in the run plus a constant.
+func (p *signatureParser) expressions(n int, grouped bool) expressions {
+	var list expressions
+	known := make(map[rankenc.Expr]uint32)
 	for range n {
-		if p.Err() != nil {
-			break
+		at := p.Offset()
+		e := rankenc.DecodeExpr(&p.Decoder)
+		_, constant := e.Constant()
+		_, shift := e.Shift()
+		if p.Err() == nil && (constant || shift && !grouped) {
+			p.Corrupt(at, "family", "%v is written otherwise", e)
 		}
-		list = append(list, rankenc.DecodeExpr(&p.Decoder))
+		if p.Err() != nil {
+			return expressions{}
+		}
+		k, ok := known[e]
+		if !ok {
+			k = uint32(len(list.different))
+			known[e] = k
+			list.different = append(list.different, e)
+		}
+		list.numbers = append(list.numbers, k)
 	}
 	return list
 }

@@ -11,6 +11,16 @@ func (t *Trace) read(kind format.Kind, key uint64, parse func([]byte) error) err
 	return readSection(t.file, kind, key, parse)
 }
 
+// itemOf returns the item at an offset in the content of a section. A section of
+// more than maxPacked bytes has no other, so that it is not inflated for each of
+// many.
+func itemOf(content []byte, offset, size int) ([]byte, error) {
+	if offset > len(content) || size > len(content)-offset || len(content) > maxPacked && size != len(content) {
+		return nil, corrupt("%d bytes at %d of a section of %d", size, offset, len(content))
+	}
+	return content[offset : offset+size], nil
+}
+
 // A sectionCache holds the section of each kind that was read last, if it can
 // hold more than one item.
 type sectionCache struct {

@@ -45,6 +45,9 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if other := t.shapes[number]; other != nil { // which another goroutine read
+		return other, nil
+	}
 	size := s.size()
 	if t.size += size; len(t.shapes) >= maxShapes || t.size > t.most {
 		clear(t.shapes)
@@ -54,12 +57,14 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 	return s, nil
 }
 
-// size returns the number of symbols in the grammars of s, and of slots in its
-// template.
+// size returns the number of symbols in the grammars of s and of what is in its
+// template, each being some 24 bytes.
 func (s *Shape) size() int {
+	const signature = 6 // in these
 	n := 2 * s.Grammar.Symbols()
 	for _, x := range s.signatures {
-		n += s.trace.signatures.groups[s.trace.signatures.functions[x]].scalars
+		fn := s.trace.signatures.functions[x]
+		n += signature + s.trace.signatures.groups[fn].scalars + len(s.trace.Functions()[fn].Params)
 	}
 	return n
 }

@@ -51,8 +51,8 @@ type paramReader struct {
 type slotReader struct {
 	written numbers
 	values  [writtenExpr]numbers
-	groups  []rankenc.Expr // of the rank in a group
-	others  []rankenc.Expr
+	groups  expressions // of the rank in a group
+	others  expressions
 	index   []uint32 // of the value among those written in the same way; nil if all are
 }
 

@@ -128,10 +128,10 @@ func (t *Trace) stream(number int64, argument elastic) (*streamReader, error) {
 	p := table.streams[number]
 	r := &streamReader{values: table.values[p.argument], size: p.size}
 	err := t.readShared(KindStreams, uint64(p.section), func(data []byte) error {
-		if p.offset+p.size > len(data) {
-			return corrupt("stream %d is at %d to %d of %d bytes", number, p.offset, p.offset+p.size, len(data))
+		data, err := itemOf(data, p.offset, p.size)
+		if err != nil {
+			return err
 		}
-		data = data[p.offset : p.offset+p.size]
 		switch data[0] {
 		case streamNumbers:
 			r.data = wire.NewDecoder("merge", data[1:])

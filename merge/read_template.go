@@ -96,12 +96,12 @@ func (r *slotReader) template(i int) slotTemplate {
 		k = int(r.index[i])
 	}
 	if s.written == writtenExpr {
-		s.expr = &r.others[k]
+		s.expr = r.others.at(k)
 		return s
 	}
 	s.value = r.values[s.written].At(k)
 	if s.written == writtenGroup {
-		s.expr = &r.groups[k]
+		s.expr = r.groups.at(k)
 	}
 	return s
 }

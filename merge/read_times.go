@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -61,7 +62,7 @@ func parseSummaries(data []byte, n int) (summaries, error) {
 			return summaries{}, atOffset(err, at)
 		}
 		s[i].Histograms = h
-		if err := s[i].check(n); err != nil {
+		if err := s[i].checkPaths(n); err != nil {
 			d.Corrupt(at, "histograms", "%v", err)
 		}
 	}
@@ -133,6 +134,59 @@ func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
 	return s.ranks, slices.Clone(s.names), nil
 }
 
+// ReadSeriesRanks returns the ranks of which a trace, or a part file, has the times of
+// every call, of which the rest may be damaged. An error about the file is a
+// [*SectionError].
+func ReadSeriesRanks(file *format.Reader) (rankenc.Set, error) {
+	var ranks rankenc.Set
+	if _, ok := file.Lookup(KindSeries, 0); !ok {
+		return ranks, nil
+	}
+	err := readSection(file, KindSeries, 0, func(data []byte) error {
+		s, err := parseSeriesTable(data, maxRanks)
+		if err == nil {
+			ranks = s.ranks
+		}
+		return err
+	})
+	return ranks, err
+}
+
+// SeriesCodec returns the name of the codec of the times of a rank, nothing if the
+// trace does not have them. An error about the file is a [*SectionError].
+func (t *Trace) SeriesCodec(rank int) (string, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return "", err
+	}
+	i, ok := s.ranks.Index(rank)
+	if !ok {
+		return "", nil
+	}
+	if k := s.codec.At(i); k >= 0 && k < int64(len(s.names)) {
+		return s.names[k], nil
+	}
+	return "", &SectionError{KindSeries, 0, -1, corrupt("series %d has codec %d", i, s.codec.At(i))}
+}
+
+// CheckSeries returns an error if a section that holds times of a rank cannot be
+// read, without decoding them. It is a [*SectionError].
+func (t *Trace) CheckSeries(rank int) error {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return err
+	}
+	i, ok := s.ranks.Index(rank)
+	if !ok {
+		return nil
+	}
+	r, err := t.openSeries(s, i)
+	for k := 0; err == nil && k < len(r.places); k++ {
+		_, err = r.block(k)
+	}
+	return err
+}
+
 // Series returns the times of the calls of a rank, nil if the trace does not have
 // them. Its terminals are those of [Trace.Part]. Blocks are read when they are
 // needed. An error about the file, also of the methods of the series, is a
@@ -166,8 +220,12 @@ func (t *Trace) Series(rank int) (*timing.Series[int64], error) {
 
 // codecOf returns the codec of the i-th series of a table, that of a rank.
 func (t *Trace) codecOf(s *seriesTable, i, rank int) (*timing.SeriesCodec[int64], error) {
-	k := s.codec.At(i) // openSeries has checked it
-	if c := s.codecs[k]; c != nil {
+	name := s.names[s.codec.At(i)] // openSeries has checked it
+	if !strings.Contains(name, ofFunctions) {
+		c, err := knownCodecs.get(name)
+		if err != nil {
+			return nil, &SectionError{KindSeries, 0, -1, corrupt("%v", err)}
+		}
 		return c, nil
 	}
 	calls, err := t.Calls(rank)
@@ -179,7 +237,11 @@ func (t *Trace) codecOf(s *seriesTable, i, rank int) (*timing.SeriesCodec[int64]
 		fn, _ := calls.Table().Signature(uint32(terminal))
 		names[terminal] = t.Functions()[fn].Name
 	}
-	return seriesCodec(s.names[k], func(terminal uint32) string { return names[terminal] })
+	c, err := seriesCodec(name, func(terminal uint32) string { return names[terminal] })
+	if err != nil {
+		return nil, &SectionError{KindSeries, 0, -1, corrupt("%v", err)}
+	}
+	return c, nil
 }
 
 // lenOf returns the number of calls of a rank, 0 if its shape cannot be read.
@@ -203,9 +265,24 @@ func (t *Trace) readSeriesTable() (*seriesTable, error) {
 	var s *seriesTable
 	err := t.read(KindSeries, 0, func(data []byte) (err error) {
 		s, err = parseSeriesTable(data, t.run.Ranks)
+		if err == nil && int64(s.ranks.Len()) > t.seriesBytes() {
+			err = corrupt("%d series in %d bytes", s.ranks.Len(), t.seriesBytes())
+		}
 		return err
 	})
 	return s, err
+}
+
+// seriesBytes returns the size of the sections that hold series: each takes a byte
+// at least.
+func (t *Trace) seriesBytes() int64 {
+	n := int64(0)
+	for _, s := range t.file.All() {
+		if s.Kind == KindSeries && s.Key > 0 {
+			n += s.Len
+		}
+	}
+	return n
 }
 
 // parseSeriesTable decodes the first section of series, of a run of size ranks.
@@ -219,15 +296,11 @@ func parseSeriesTable(data []byte, size int) (*seriesTable, error) {
 		if d.Err() != nil {
 			break
 		}
-		c, err := seriesCodec(name, nil)
-		if err != nil || i > 0 && name <= last {
-			d.Corrupt(at, "codec", "%q: %v", name, err)
+		if i > 0 && name <= last {
+			d.Corrupt(at, "codec", "%q after %q", name, last)
 			break
 		}
-		if strings.Contains(name, ofFunctions) {
-			c = nil
-		}
-		last, s.names, s.codecs = name, append(s.names, name), append(s.codecs, c)
+		last, s.names = name, append(s.names, name)
 	}
 	at := d.Offset()
 	s.ranks = rankenc.DecodeSet(&d)
@@ -262,7 +335,7 @@ type seriesPlace struct{ section, offset, size int }
 // openSeries reads the index of the i-th series.
 func (t *Trace) openSeries(s *seriesTable, i int) (*seriesReader, error) {
 	section, offset, codec := s.sections.At(i), s.offsets.At(i), s.codec.At(i)
-	if section < 0 || offset < 0 || codec < 0 || codec >= int64(len(s.codecs)) || section > maxColumn || offset > maxPacked {
+	if section < 0 || offset < 0 || codec < 0 || codec >= int64(len(s.names)) || section > maxColumn || offset > maxPacked {
 		return nil, &SectionError{KindSeries, 0, -1, corrupt("series %d has codec %d and is at %d of section %d", i, codec, offset, section)}
 	}
 	r := &seriesReader{trace: t, section: int(section), offset: int(offset)}
@@ -273,8 +346,9 @@ func (t *Trace) openSeries(s *seriesTable, i int) (*seriesReader, error) {
 		if r.index, err = timing.ParseSeriesIndex(content[offset:]); err != nil {
 			return atOffset(err, int(offset))
 		}
-		r.head = slices.Clone(content[offset:][:r.index.IndexSize()])
-		return nil
+		head, err := itemOf(content, int(offset), r.index.IndexSize())
+		r.head = slices.Clone(head)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -291,6 +365,9 @@ func (t *Trace) openSeries(s *seriesTable, i int) (*seriesReader, error) {
 
 // error returns an error about the series.
 func (r *seriesReader) error(err error) error {
+	if errors.As(err, new(*SectionError)) {
+		return err
+	}
 	return &SectionError{KindSeries, uint64(r.section) + 1, -1, err}
 }
 
@@ -298,12 +375,9 @@ func (r *seriesReader) error(err error) error {
 func (r *seriesReader) block(i int) ([]byte, error) {
 	p := r.places[i]
 	var data []byte
-	err := r.trace.readShared(KindSeries, uint64(p.section)+1, func(content []byte) error {
-		if p.offset > len(content) || p.size > len(content)-p.offset {
-			return corrupt("block %d is at %d to %d of %d bytes", i, p.offset, p.offset+p.size, len(content))
-		}
-		data = content[p.offset : p.offset+p.size]
-		return nil
+	err := r.trace.readShared(KindSeries, uint64(p.section)+1, func(content []byte) (err error) {
+		data, err = itemOf(content, p.offset, p.size)
+		return err
 	})
 	return data, err
 }

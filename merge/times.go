@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -71,16 +72,37 @@ func (s *Summary) rename(to []uint32) Summary {
 	return renamed
 }
 
-// check checks that s is of the first n terminals.
-func (s *Summary) check(n int) error {
-	for t := n; t < len(s.Statistics); t++ {
-		if s.Statistics[t].Count > 0 {
-			return fmt.Errorf("statistics of terminal %d of %d", t, n)
+// check checks that s has no more values for a terminal than there are calls of it,
+// which calls has for each. A rank has no gap before its first call, but ranks that
+// were merged may have others first.
+func (s *Summary) check(calls []uint64) error {
+	if n := len(calls); len(s.Statistics) > n {
+		return fmt.Errorf("statistics of terminal %d of %d", len(s.Statistics)-1, n)
+	}
+	for t := range s.Statistics {
+		if n := s.Statistics[t].Count; n > calls[t] {
+			return fmt.Errorf("statistics of %d values of terminal %d, which has %d calls", n, t, calls[t])
 		}
 	}
 	if s.Histograms == nil {
 		return nil
 	}
+	if err := s.checkPaths(len(calls)); err != nil {
+		return err
+	}
+	left := slices.Clone(calls)
+	for p, h := range s.Histograms.All() {
+		n := h.Statistics().Count
+		if n > left[p.Terminal] {
+			return fmt.Errorf("histograms of more values of terminal %d than its %d calls", p.Terminal, calls[p.Terminal])
+		}
+		left[p.Terminal] -= n
+	}
+	return nil
+}
+
+// checkPaths checks that the histograms are of the first n terminals.
+func (s *Summary) checkPaths(n int) error {
 	for p := range s.Histograms.All() {
 		if int64(p.Terminal) >= int64(n) || p.Previous >= int64(n) {
 			return fmt.Errorf("a histogram of terminals %d and %d of %d", p.Previous, p.Terminal, n)
@@ -111,6 +133,20 @@ func (s *summaries) clone() summaries {
 	return c
 }
 
+// checkTimes checks that s has no more values than its ranks have calls.
+func (s *shape) checkTimes() error {
+	calls := make([]uint64, len(s.forms))
+	for t, n := range s.grammar.Occurrences() {
+		calls[t] = wire.MulSat(n, uint64(s.ranks.len()))
+	}
+	for i := range s.times {
+		if err := s.times[i].check(calls); err != nil {
+			return corrupt("%v", err)
+		}
+	}
+	return nil
+}
+
 // A rankSeries is the times of every call of a rank.
 type rankSeries struct {
 	rank  int
@@ -125,16 +161,24 @@ func (p Part) checkTimes(order []uint32) error {
 	if t == nil {
 		return nil
 	}
-	for _, s := range []*Summary{&t.Durations, &t.Gaps} {
-		if err := s.check(p.Table.Len()); err != nil {
-			return err
+	if !t.Durations.IsZero() || !t.Gaps.IsZero() {
+		calls := make([]uint64, p.Table.Len())
+		for s, n := range p.Grammar.Occurrences() {
+			calls[s] = n
+		}
+		for _, s := range []*Summary{&t.Durations, &t.Gaps} {
+			if err := s.check(calls); err != nil {
+				return err
+			}
 		}
 	}
 	if t.Series == nil {
 		return nil
 	}
-	if !slices.IsSorted(order) {
-		return errors.New("a series needs terminals that are numbered in the order of their first use")
+	for i, terminal := range order {
+		if int(terminal) != i {
+			return errors.New("a series needs terminals that are numbered in the order of their first use")
+		}
 	}
 	return checkSeries(t.Codec, t.Series, p.Grammar.Len())
 }
@@ -157,9 +201,10 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	}
 }
 
-// checkSeries checks that a series has the times of that many calls.
+// checkSeries checks that a series, of a codec that is known, has the times of that
+// many calls.
 func checkSeries(codec string, data []byte, calls uint64) error {
-	c, err := seriesCodec(codec, nil)
+	c, err := knownCodecs.get(codec)
 	if err != nil {
 		return err
 	}

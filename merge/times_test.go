@@ -279,10 +279,21 @@ func TestRefuseTimes(t *testing.T) {
 		name, text string
 		p          Part
 	}{
-		{"Statistics", "statistics of terminal 1 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
+		{"Statistics", "statistics of terminal 4 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
 		{"Histograms", "a histogram of terminals 0 and 1 of 1", part(func(p *Part) { p.Times.Durations.Histograms = beyond.Durations.Histograms })},
 		{"Codec", `no codec of series is called "other"`, part(func(p *Part) { p.Times.Codec = "other" })},
-		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"Values", "statistics of 20 values of terminal 0, which has 5 calls", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"HistogramValues", "histograms of more values of terminal 0 than its 5 calls", part(func(p *Part) {
+			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5, barrier).Grammar, nil, nil
+		})},
+		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) {
+			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, Summary{}, Summary{}
+		})},
+		{"Unused", "numbered in the order of their first use", c.timed(t, func() Part {
+			p := forgedPart(0)
+			p.Grammar = orderOf(1, 2, 3, 4)
+			return p
+		}())},
 		{"Order", "numbered in the order of their first use", c.timed(t, func() Part {
 			p := forgedPart(0)
 			p.Grammar = orderOf(4, 3, 2, 1, 0)
@@ -399,6 +410,49 @@ func FuzzTimes(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSalvagePart damages the times in a part file: the calls, and what times are
+// not damaged, are there.
+func TestSalvagePart(t *testing.T) {
+	c := clock{statistics: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
+	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
+	sections := contents(t, partFile(t, accumulate(t, Run{Ranks: 3}, parts)))
+	one := contentOf(sections, KindSeries, 1)
+	for _, tt := range []struct {
+		change section
+		lost   []int
+		timed  []int
+	}{
+		{section{KindSeries, 1, one[:len(one)-1]}, []int{2}, []int{0, 1}},
+		{section{KindSeries, 0, "\x01"}, []int{-1}, nil},
+		{section{KindSummaries, 0, "\x01"}, []int{-1}, []int{0, 1, 2}},
+		{section{KindSummaries, 1, "\x00\x00"}, []int{-1}, []int{0, 1, 2}},
+	} {
+		file := forge(t, replaced(sections, tt.change)...)
+		if _, err := ReadPart(container(t, file)); err == nil {
+			t.Errorf("%v: no error", tt.change)
+		}
+		var lost []int
+		a, err := SalvagePart(container(t, file), func(rank int, err error) error {
+			lost = append(lost, rank)
+			return nil
+		})
+		if err != nil || !slices.Equal(lost, tt.lost) {
+			t.Fatalf("%v: lost %v, %v", tt.change, lost, err)
+		}
+		trace := open(t, traceFile(t, a))
+		checkCalls(t, trace, parts)
+		var timed []int
+		for rank := range 3 {
+			if s, err := trace.Series(rank); err == nil && s != nil {
+				timed = append(timed, rank)
+			}
+		}
+		if !slices.Equal(timed, tt.timed) {
+			t.Errorf("%v: ranks %v are timed, want %v", tt.change, timed, tt.timed)
+		}
+	}
 }
 
 // TestCodecByFunction writes the times of calls of two functions, of which one is

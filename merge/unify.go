@@ -241,7 +241,9 @@ func (u *unifier) join(x use, f form, columns []column) bool {
 func (u *unifier) matches(x *signature, columns []column, s *shape) (irregular int, ok bool) {
 	for k, c := range columns {
 		if len(x.slots[k]) == 0 {
-			irregular++
+			if !x.grouped || k < len(columns)-groupSlots {
+				irregular++
+			}
 			continue
 		}
 		if !slices.ContainsFunc(x.slots[k], func(e formula) bool { return e.yields(c, columns, s.ranks, u.size) }) {

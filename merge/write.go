@@ -49,15 +49,15 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	shapes, x := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
-		var n counter
-		newModel(ctx, a, shapes, x).sections(ctx, a, nil).write(&n) // a counter does not fail
-		return int(n)
-	})
-	m := newModel(ctx, a, shapes, x)
-	c := m.sections(ctx, a, order)
+	m, c := a.smallest(ctx, shapes, order)
+	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
+		// Groups can also keep apart what would be one without them.
+		if n, d := a.smallest(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && d.size() <= c.size() {
+			m, c = n, d
+		}
+	}
 	if ctx.Err() == nil {
-		if s := m.summaries(); !s.isZero() {
+		if s := m.summaries(a.placed); !s.isZero() {
 			c.summaries = s.append(nil, len(m.signatures))
 		}
 		c.series = appendSeries(ctx, a.series)
@@ -69,6 +69,17 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	return c.write(w)
+}
+
+// smallest returns the model of shapes, factored and with streams for elastic
+// arguments as far as that makes the trace smaller, and its sections. They are
+// nothing to be written if ctx is done.
+func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (*model, sections) {
+	shapes, x := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
+		return newModel(ctx, a, shapes, x).sections(ctx, a, nil).size()
+	})
+	m := newModel(ctx, a, shapes, x)
+	return m, m.sections(ctx, a, order)
 }
 
 // checkLimits returns an error if a trace could not be read, because it exceeds a
@@ -137,6 +148,13 @@ func (m *model) sections(ctx context.Context, a *Accumulator, order *sequitur.Gr
 		c.order, _ = order.AppendBinary(nil)
 	}
 	return c
+}
+
+// size returns the size of the file.
+func (c sections) size() int {
+	var n counter
+	c.write(&n) // a counter does not fail
+	return int(n)
 }
 
 // write writes a trace.

@@ -62,7 +62,7 @@ func (s *summaries) append(dst []byte, n int) []byte {
 const histogramBins = 2 * timing.DefaultHistogramBins
 
 // summaries returns those of all signatures.
-func (m *model) summaries() summaries {
+func (m *model) summaries(placed []placedTimes) summaries {
 	numbers := make([][]uint32, len(m.shapes)) // of the signatures of each terminal
 	for i, s := range m.shapes {
 		numbers[i] = make([]uint32, len(s.forms))
@@ -76,6 +76,14 @@ func (m *model) summaries() summaries {
 	for i, s := range m.shapes {
 		own := s.times.rename(numbers[i])
 		all.merge(&own)
+	}
+	for _, p := range placed {
+		for i, s := range m.shapes {
+			if s.ranks.contains(p.rank) {
+				own := p.times.rename(p.signatures(s.grammar, numbers[i]))
+				all.merge(&own)
+			}
+		}
 	}
 	for i := range all {
 		if h := all[i].Histograms; h != nil {

@@ -53,9 +53,30 @@ func (r *Reader) expand(paths []string) error {
 		r.files = append(r.files, files...)
 		expanded = true
 	}
-	sortRankFiles(r.files)
 	if expanded && len(paths) > 1 {
-		return refuseRepeated(r.files)
+		if err := refuseRepeated(r.files); err != nil {
+			return err
+		}
+	}
+	sortRankFiles(r.files)
+	return refuseSameRank(r.files)
+}
+
+// refuseSameRank returns an error if two of the paths, in directories of several
+// nodes or compressed and not, have one name of a file of a rank.
+func refuseSameRank(paths []string) error {
+	seen := make(map[string]string)
+	for _, p := range paths {
+		n := rankNumber(p)
+		if n == 0 {
+			continue
+		}
+		name := filepath.Base(p)
+		name = name[:strings.LastIndex(name, ".txt")]
+		if other, ok := seen[name]; ok {
+			return fmt.Errorf("ti: both %s and %s are of number %d, which is one rank", other, p, n)
+		}
+		seen[name] = p
 	}
 	return nil
 }
@@ -96,6 +117,7 @@ func (r *Reader) readDirectory(dir string) ([]string, error) {
 	}
 	names := make(map[int]string)
 	var files, others []string
+	deep := false // there are directories in it
 	for _, e := range entries {
 		n := rankNumber(e.Name())
 		switch {
@@ -106,11 +128,20 @@ func (r *Reader) readDirectory(dir string) ([]string, error) {
 			names[n] = e.Name()
 			files = append(files, filepath.Join(dir, e.Name()))
 		case !strings.HasPrefix(e.Name(), "."):
-			others = append(others, filepath.Join(dir, e.Name()))
+			path := filepath.Join(dir, e.Name())
+			if e.IsDir() {
+				path += string(filepath.Separator)
+				deep = true
+			}
+			others = append(others, path)
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("ti: %s: no files named …_rank-1.txt and so on", dir)
+		below := ""
+		if deep {
+			below = "; directories in it are not searched"
+		}
+		return nil, fmt.Errorf("ti: %s: no files named …_rank-1.txt and so on%s", dir, below)
 	}
 	for _, path := range others {
 		if n := r.countListed(path, names); n > 0 {
@@ -152,15 +183,14 @@ func (r *Reader) countListed(path string, names map[int]string) int {
 func (r *Reader) Files() []string { return slices.Clone(r.files) }
 
 // Ignored returns the paths of what is in the directories that were given to
-// [Open], but is no file of a rank, and no list of such files. Hidden files are
-// not among them.
+// [Open], but is no file of a rank, and no list of such files. Those of directories,
+// which are not searched, end in a separator. Hidden files are not among them.
 func (r *Reader) Ignored() []string { return slices.Clone(r.ignored) }
 
 // Ranks returns the number of ranks of the run as far as it is known without
 // reading lines: [Options].Ranks or, if that is zero, the number of files that a
 // list names which was given to [Open], alone or with some of them, or is in a
-// directory that was. It returns
-// zero if nothing says it.
+// directory that was. It returns zero if nothing says it.
 func (r *Reader) Ranks() int {
 	if r.options.Ranks > 0 {
 		return r.options.Ranks

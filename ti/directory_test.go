@@ -76,6 +76,26 @@ func TestOrderOfFiles(t *testing.T) {
 	}
 }
 
+// TestSameRank checks that files of one rank are an error that names both, wherever
+// they are and however they are given.
+func TestSameRank(t *testing.T) {
+	nodes(t, map[string]string{"c/t_rank-3.txt.gz": "", "d/deep/t_rank-1.txt": "", "d/x": "", "e/x": ""})
+	for _, tt := range []struct {
+		paths []string
+		want  string
+	}{
+		{[]string{"a", "c"}, "ti: both a/t_rank-3.txt and c/t_rank-3.txt.gz are of number 3, which is one rank"},
+		{[]string{"c", "b", "a"}, "ti: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
+		{[]string{"c/t_rank-3.txt.gz", "a/t_rank-3.txt"}, "ti: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
+		{[]string{"d"}, "ti: d: no files named …_rank-1.txt and so on; directories in it are not searched"},
+		{[]string{"e"}, "ti: e: no files named …_rank-1.txt and so on"},
+	} {
+		if _, err := Open(tt.paths, Options{}); err == nil || filepath.ToSlash(err.Error()) != tt.want {
+			t.Errorf("%v: %v, want %s", tt.paths, err, tt.want)
+		}
+	}
+}
+
 // TestRanksOfRun checks where the number of ranks of a run comes from, what is
 // said of those that have no lines, and what is said of other files.
 func TestRanksOfRun(t *testing.T) {
@@ -95,8 +115,8 @@ func TestRanksOfRun(t *testing.T) {
 		missing string
 		ignored string
 	}{
-		{[]string{"a", "b"}, 0, 30, 30, "[ranks 24 to 29: no lines]", "[a/notes b/all.txt b/binary b/old b/other.txt]"},
-		{[]string{"b", "a"}, 30, 30, 30, "[ranks 24 to 29: no lines]", "[b/all.txt b/binary b/old b/other.txt a/notes]"},
+		{[]string{"a", "b"}, 0, 30, 30, "[ranks 24 to 29: no lines]", "[a/notes b/all.txt b/binary b/old/ b/other.txt]"},
+		{[]string{"b", "a"}, 30, 30, 30, "[ranks 24 to 29: no lines]", "[b/all.txt b/binary b/old/ b/other.txt a/notes]"},
 		{[]string{"b/t_rank-2.txt"}, 3, 3, 3, "[rank 0: no lines rank 2: no lines]", "[]"},
 		{[]string{"b/t_rank-2.txt"}, 0, 0, 2, "[rank 0: no lines]", "[]"},
 	} {

@@ -20,10 +20,11 @@ import (
 //
 // Several files are read in the order given, but those with names of ranks in the
 // order of the numbers in these, unless two have the same; the lines say which
-// ranks they hold. A list among them says how many ranks there are, see
-// [Reader.Ranks], if it names one of the others by the name of a rank; any other
-// list is an error, which the Reader finds when it opens it. So is a file that is
-// given twice. [Reader.Ignored] says what else directories hold.
+// ranks they hold. Two with the same name, in different directories or compressed
+// and not, are an error, for they are of one rank. A list among them says how many
+// ranks there are, see [Reader.Ranks], if it names one of the others by the name of
+// a rank; any other list is an error, which the Reader finds when it opens it. So
+// is a file that is given twice. [Reader.Ignored] says what else directories hold.
 //
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.

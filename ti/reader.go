@@ -71,9 +71,17 @@ type Reader struct {
 	cache    cache
 	held     []Call // lines of the open file to be yielded first, as soon as rank ≥ 0
 	heldSize int    // bytes of their text
+	heldLine int64  // number of the last of them
+	place    place  // of the last call that was yielded
 	stats    Stats
 	foreign  Foreign // the first, if stats counts any
 	err      error   // sticks
+}
+
+// A place is that of a line.
+type place struct {
+	file int // index of the file
+	line int64
 }
 
 // NewReader returns a Reader of one file of any number of ranks, plain or
@@ -108,6 +116,7 @@ func (r *Reader) Read() (Call, error) {
 				break
 			}
 			if c.Rank >= 0 && len(r.held) == 0 {
+				r.place = place{r.next - 1, r.line}
 				return c, nil
 			}
 			r.hold(c)
@@ -116,6 +125,16 @@ func (r *Reader) Read() (Call, error) {
 			r.fail(err)
 		}
 	}
+}
+
+// Place returns the file of the last call that [Reader.Read] returned and its line
+// there, from 1; the line is zero if there was none. Standard input is called
+// input.
+func (r *Reader) Place() (file string, line int64) {
+	if r.place.line == 0 {
+		return "", 0
+	}
+	return r.fileName(r.place.file), r.place.line
 }
 
 // nextFile opens the next file, unless lines of the last one are still held.
@@ -142,6 +161,7 @@ func (r *Reader) fallback() int { return min(max(r.next-1, 0), r.options.MaxRank
 // hold keeps a call until the rank of the lines before it is known.
 func (r *Reader) hold(c Call) {
 	r.held = append(r.held, c)
+	r.heldLine = r.line
 	if r.rank >= 0 {
 		return
 	}
@@ -155,6 +175,7 @@ func (r *Reader) hold(c Call) {
 func (r *Reader) release() Call {
 	c := r.held[0]
 	c.Rank = r.rank
+	r.place = place{r.next - 1, r.heldLine - int64(len(r.held)) + 1}
 	if r.held = r.held[1:]; len(r.held) == 0 {
 		r.held, r.heldSize = nil, 0
 	}

@@ -186,6 +186,9 @@ func (x *SeriesIndex) Len() uint64 { return x.calls }
 // Blocks returns the number of blocks.
 func (x *SeriesIndex) Blocks() int { return max(len(x.starts)-1, 0) }
 
+// BlockLen returns the number of calls of every block but the last.
+func (x *SeriesIndex) BlockLen() uint64 { return x.blockLen }
+
 // Range returns where a block, i < x.Blocks(), is in the series, in bytes from its
 // beginning.
 func (x *SeriesIndex) Range(i int) (begin, end int) { return x.starts[i], x.starts[i+1] }

@@ -20,19 +20,28 @@ func newCat() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat TRACE.rpz",
 		Short: "Write the calls of a trace",
-		Long: `Write the calls of a trace, of all ranks in the order in which they were read, or
-of one rank. A trace that was made from a SimGrid trace comes back byte for byte.
+		Long: `Write the calls of a trace, of all ranks in the order in which they were read,
+or of one rank. A trace that was made from a SimGrid trace comes back byte for
+byte.
 
-Formats: ti, SimGrid's lines; text, a line for people, with rank and position;
-json, an object a line. The default is ti if the trace was made from it. If the
-trace has the times of every call, text has the start and the duration too, in
-seconds, and json in nanoseconds.
+The formats are
+  ti    SimGrid's lines: the default for a trace that was made from them
+  text  rank, position and call, with tabs between them: the default for others;
+        if there are times of every call, start and duration in seconds stand
+        before the call, or - and - where the call has none
+  json  an object a line, with the names of the arguments, and start_ns and
+        duration_ns in nanoseconds if the call has times
+
 Positions count from 0, in the rank if one is asked for, else in all calls.
 
-In a trace made from a SimGrid trace, a source of -333 is any source, or none, and
-a tag of -444 is any tag. What was outside the format is a call too: opaque is a
-line of which only the rank was understood, line is one without a rank, such as
-a comment or a blank line.
+A start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
+here, but jq 1.6, and what else takes numbers for float64, rounds them by some
+hundred nanoseconds. Take --format text for every digit.
+
+In a trace made from a SimGrid trace, a source of -333 is any source, or none,
+and a tag of -444 is any tag. What was outside the format is a call too: opaque
+is a line of which only the rank was understood, line is one without a rank,
+such as a comment or a blank line.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out, and positions count the calls of the others; the exit status is then 1. If
@@ -56,7 +65,7 @@ the calls of the ranks alternate, only --rank and --split leave them out.`,
 	f.Uint64Var(&o.count, "count", math.MaxUint64, "write at most so many calls")
 	f.StringVar(&o.format, "format", "", "ti, text or json")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
-	f.StringVar(&o.split, "split", "", "write one file a rank and their list into this `directory`")
+	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
 	f.Lookup("count").DefValue = "all"
 	f.Lookup("rank").DefValue = "all"
 	return cmd

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +18,13 @@ import (
 // read, ranks that are in two of them, and ranks that a run of size ranks does not
 // have, unless size is 0.
 func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
-	var wrong problems
+	var wrong leafProblems
 	var stretches []stretch
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := openPart(path, func(file *format.Reader) error {
+		wrong.add(openPart(path, func(file *format.Reader) error {
 			n, ranks, err := ranksOf(file)
 			if err != nil {
 				return err
@@ -35,13 +36,10 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 				return fmt.Errorf("is of a run of at least %s, not %s", plural(uint64(n), "rank"), comma(uint64(size)))
 			}
 			return nil
-		})
-		if err != nil {
-			wrong = append(wrong, err)
-		}
+		}))
 		progress(i + 1)
 	}
-	return append(wrong, twice(stretches, paths)...).err()
+	return problems(append(wrong.list, twice(stretches, paths)...)).err()
 }
 
 // ranksOf returns the number of ranks of the run that a part file or a trace is
@@ -60,41 +58,121 @@ func ranksOf(file *format.Reader) (size int, ranks rankenc.Set, err error) {
 // A stretch is consecutive ranks of one file.
 type stretch struct{ first, last, file int }
 
-// twice returns an error for every two files that have ranks in common. Of three,
-// it names two pairs.
-func twice(stretches []stretch, paths []string) []error {
+// An overlap is the ranks that two files have in common.
+type overlap struct {
+	a, b  int // files
+	ranks rankenc.SetBuilder
+}
+
+// overlaps returns those of any two files. Of three with the same ranks, it has two
+// pairs.
+func overlaps(stretches []stretch) []*overlap {
 	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Or(a.first-b.first, a.file-b.file) })
 	type pair struct{ a, b int }
-	common := make(map[pair]*rankenc.SetBuilder)
-	var pairs []pair
+	found := make(map[pair]*overlap)
+	var list []*overlap
 	for i := 1; i < len(stretches); i++ {
 		a, b := stretches[i-1], &stretches[i]
 		if b.first > a.last {
 			continue
 		}
 		p := pair{min(a.file, b.file), max(a.file, b.file)}
-		if common[p] == nil {
-			common[p] = new(rankenc.SetBuilder)
-			pairs = append(pairs, p)
+		if found[p] == nil {
+			found[p] = &overlap{a: p.a, b: p.b}
+			list = append(list, found[p])
 		}
-		common[p].AddRange(b.first, min(a.last, b.last))
+		found[p].ranks.AddRange(b.first, min(a.last, b.last))
 		if a.last > b.last { // goes on behind b
 			b.last, b.file = a.last, a.file
 		}
 	}
-	var list []error
-	for _, p := range pairs {
-		ranks, err := common[p].Finish()
+	return list
+}
+
+// twice returns an error for every file that has ranks in common with others: of
+// two, for the one of which that is true of more files.
+func twice(stretches []stretch, paths []string) []error {
+	list := overlaps(stretches)
+	times := make(map[int]int)
+	for _, o := range list {
+		times[o.a]++
+		times[o.b]++
+	}
+	type shared struct {
+		ranks  []int
+		others []string
+	}
+	all := make(map[int]*shared)
+	var files []int
+	for _, o := range list {
+		file, other := o.a, o.b
+		if times[other] > times[file] {
+			file, other = other, file
+		}
+		s := all[file]
+		if s == nil {
+			s = new(shared)
+			all[file], files = s, append(files, file)
+		}
+		ranks, err := o.ranks.Finish()
 		if err != nil {
 			panic(err) // ranks ascend
 		}
+		for _, rank := range ranks.All() {
+			s.ranks = append(s.ranks, int(rank))
+		}
+		s.others = append(s.others, paths[other])
+	}
+	var wrong []error
+	for _, file := range files {
+		s := all[file]
+		slices.Sort(s.ranks)
 		verb := "are"
-		if ranks.Len() == 1 {
+		if s.ranks = slices.Compact(s.ranks); len(s.ranks) == 1 {
 			verb = "is"
 		}
-		list = append(list, fmt.Errorf("%s %s in %s and in %s", setText(ranks), verb, paths[p.a], paths[p.b]))
+		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", rankText(s.ranks), verb, paths[file], firstOf(s.others)))
 	}
-	return list
+	return wrong
+}
+
+// LeafProblems are the errors of parts, those with one cause together.
+type leafProblems struct {
+	list    []error // *leafProblem
+	byCause map[string]*leafProblem
+}
+
+// A leafProblem is an error that parts have in common.
+type leafProblem struct {
+	paths []string
+	first leafError
+}
+
+func (p *leafProblem) Error() string {
+	if len(p.paths) == 1 {
+		return p.first.Error()
+	}
+	return firstOf(p.paths) + ": " + p.first.cause()
+}
+
+func (p *leafProblem) Unwrap() error { return p.first }
+
+// add adds an error, unless it is nil.
+func (l *leafProblems) add(err error) {
+	var leaf leafError
+	if !errors.As(err, &leaf) {
+		return
+	}
+	p := l.byCause[leaf.cause()]
+	if p == nil {
+		if l.byCause == nil {
+			l.byCause = make(map[string]*leafProblem)
+		}
+		p = &leafProblem{first: leaf}
+		l.byCause[leaf.cause()] = p
+		l.list = append(l.list, p)
+	}
+	p.paths = append(p.paths, leaf.path)
 }
 
 // Problems are an error that says several things.

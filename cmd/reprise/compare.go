@@ -16,7 +16,8 @@ import (
 type difference struct {
 	Rank  int    `json:"rank"`
 	Call  uint64 `json:"call"`  // of the rank, from 0
-	Line  uint64 `json:"line"`  // of all lines of the input, from 1; 0 if they have ended
+	File  string `json:"file"`  // of the input; empty if its calls have ended
+	Line  int64  `json:"line"`  // of the file, from 1; 0 if the calls have ended
 	Trace string `json:"trace"` // the call in the trace, or empty if the rank has no more
 	Input string `json:"input"` // the call in the input, or empty if the rank has no more
 
@@ -34,16 +35,16 @@ func (d *difference) Error() string {
 	at := fmt.Sprintf("rank %d, call %d", d.Rank, d.Call)
 	switch {
 	case d.Turn != nil:
-		return fmt.Sprintf("%s: %s is line %d of the input, where the trace has a call of rank %d; the calls of each rank are equal",
-			at, d.Input, d.Line, *d.Turn)
+		return fmt.Sprintf("%s: %s is at %s:%d, where the trace has a call of rank %d; the calls of each rank are equal",
+			at, d.Input, d.File, d.Line, *d.Turn)
 	case d.Trace == "":
-		return fmt.Sprintf("%s: %s in the input, line %d, nothing more in the trace", at, d.Input, d.Line)
+		return fmt.Sprintf("%s: %s at %s:%d, nothing more in the trace", at, d.Input, d.File, d.Line)
 	case d.Missing != "":
 		return "the input has no call of " + d.missing
 	case d.Input == "":
 		return fmt.Sprintf("%s: %s in the trace, nothing more in the input", at, d.Trace)
 	}
-	return fmt.Sprintf("%s: %s in the trace, %s in the input, line %d", at, d.Trace, d.Input, d.Line)
+	return fmt.Sprintf("%s: %s in the trace, %s at %s:%d", at, d.Trace, d.Input, d.File, d.Line)
 }
 
 // A comparison compares what is read with a trace.
@@ -54,7 +55,6 @@ type comparison struct {
 	ranks     map[int]*comparedRank
 	order     order
 	disorder  *difference // the first of order, if there is one
-	line      uint64
 
 	lost         lostRanks // of the trace; nothing of them is compared
 	skippedCalls uint64    // of these ranks, in the input
@@ -93,7 +93,7 @@ func (c *comparison) compare(in *ti.Reader, bar *progress) error {
 			return c.end()
 		}
 		if err == nil {
-			err = c.call(call)
+			err = c.call(call, in)
 		}
 		if err == nil {
 			err = bar.step(in.Stats().Bytes)
@@ -120,9 +120,9 @@ func (c *comparison) rank(rank int) *comparedRank {
 	return c.ranks[rank]
 }
 
-// call compares the next call of the input with that of the trace.
-func (c *comparison) call(call ti.Call) error {
-	c.line++
+// call compares the next call of the input, which in has read last, with that of
+// the trace.
+func (c *comparison) call(call ti.Call, in *ti.Reader) error {
 	r := c.rank(call.Rank)
 	if r != nil && r.Rank == nil {
 		if r.position++; r.position == 1 {
@@ -131,7 +131,7 @@ func (c *comparison) call(call ti.Call) error {
 		c.skippedCalls++
 		return nil
 	}
-	d := difference{Rank: call.Rank, Line: c.line}
+	d := difference{Rank: call.Rank}
 	equal := false
 	if r != nil {
 		d.Call = r.position
@@ -145,6 +145,7 @@ func (c *comparison) call(call ti.Call) error {
 		inTurn = c.inTurn(call.Rank)
 	}
 	if !equal || !inTurn {
+		d.File, d.Line = in.Place()
 		d.Input = string(cst.AppendCall(nil, c.functions[call.Function], call.Args))
 		if r != nil && r.run.Count > 0 {
 			d.Trace = r.Rank.Call(uint32(r.run.Symbol)).String()

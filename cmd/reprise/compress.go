@@ -23,20 +23,23 @@ func newCompress() *cobra.Command {
 		Short: "Compress a SimGrid time-independent trace",
 		Long: `Compress a SimGrid time-independent trace: one file for all ranks, one file a
 rank, the list file that names these, or the directories they are in, where they
-are called …_rank-1.txt and so on; plain, .gz or .zst. Files with such names are read
-in the order of their numbers, others as they are given. The input - is standard input, the output - standard output.
+are called …_rank-1.txt and so on; plain, .gz or .zst. Directories are not
+searched in depth. Files with such names are read in the order of their numbers,
+others as they are given; two of one name, as in the directories of two nodes,
+are one rank twice, and an error. The input - is standard input, the output -
+standard output.
 
 Every byte comes back with "reprise cat": comments, blank lines and lines of
-another form are kept as they are, and count as calls. The output appears when it
-is complete: if the work fails or is interrupted, what was there stays.
+another form are kept as they are, and count as calls. The output appears when
+it is complete: if the work fails or is interrupted, what was there stays.
 
-How many ranks the run has, --ranks tells, or a list of the files of ranks, which
-may be in a directory with some of them. Otherwise it has those up to the last that
-has lines.
+How many ranks the run has, --ranks tells, or a list of the files of ranks,
+which may be in a directory with some of them. Otherwise it has those up to the
+last that has lines.
 
-With --part the output is a part file of the ranks in the input, which may be some
-of the ranks of a run: "reprise merge" makes a trace of part files. Other commands
-read a part file like a trace.
+With --part the output is a part file of the ranks in the input, which may be
+some of the ranks of a run: "reprise merge" makes a trace of part files. Other
+commands read a part file like a trace.
 
 Warnings say what may be wrong with the input; the output is written, and the
 exit status is 0.
@@ -44,10 +47,10 @@ exit status is 0.
                              such as with CR LF at the end; takes more space
   no init, no finalize       the lines of the rank are cut off
   no lines                   the rank is missing (not with --part)
-  names rank                 a call names a rank that the run does not have: ranks
-                             at the end may be missing (not with --part)
+  names rank                 a call names a rank that the run does not have:
+                             ranks at the end may be missing (not with --part)
   init again                 the lines of the rank are there twice
-  not read                   other files in a directory`,
+  not read                   other files in a directory, and directories in it`,
 		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
   reprise compress trace.txt -o run.rpz     # a trace, or the list of its files
   reprise compress trace_files -o run.rpz   # the directory of these files

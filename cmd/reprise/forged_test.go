@@ -125,8 +125,8 @@ func TestOtherTrace(t *testing.T) {
 		t.Errorf("info gives %q", got)
 	}
 	for _, tt := range []struct{ args, want string }{
-		{"cat other.rpz --format ti", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"`},
-		{"cat other.rpz --split dir", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"`},
+		{"cat other.rpz --format ti", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
+		{"cat other.rpz --split dir", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
 	} {
 		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != exitFailure || r.stderr != "reprise: "+tt.want+"\n" {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)

@@ -22,6 +22,8 @@ func hint(command string, err error) string {
 	switch {
 	case errors.As(err, &read) && errors.As(err, &content):
 		return contentHint(command, read.File, content.Content)
+	case command == "cat" && errors.As(err, new(notTextError)):
+		return "; reprise cat --format text, or json, writes its calls"
 	case command == "repair":
 	case errors.Is(err, errBeginning):
 		return "; if it was one, reprise repair may save the rest"
@@ -46,10 +48,12 @@ func contentHint(command, file, content string) string {
 	if command == "verify" {
 		rest = "verify TRACE.rpz -"
 	}
-	switch content {
-	case "trace":
+	switch {
+	case content == "trace" && command == "verify":
+		return fmt.Sprintf(": two traces are compared by cmp, as in cmp TRACE.rpz %s", file)
+	case content == "trace":
 		return fmt.Sprintf(": reprise info %s describes it, reprise cat %s writes its text", file, file)
-	case "bzip2":
+	case content == "bzip2":
 		return fmt.Sprintf(": decompress it first, for instance bzip2 -dc %s | reprise %s", file, rest)
 	}
 	return fmt.Sprintf(": decompress it first, for instance %s -dc %s | reprise %s", content, file, rest)

@@ -23,28 +23,34 @@ func newInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info TRACE.rpz",
 		Short: "Show what is in a trace and what takes the space",
-		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each function,
-and what takes the space.
+		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each
+function, and what takes the space.
 
-Ranks of the same control flow are one shape. A list of ranks such as 1-6, 8-62:2
-is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and the same
-six times more, each 8 further on. Shapes are compared with the one of most ranks:
-by calls that have no counterpart there, as send(rank-8), which is every send to
-the rank that is 8 below, and by calls that are made another number of times.
+Ranks of the same control flow are one shape. A list of ranks such as 1-6,
+8-62:2 is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and
+the same six times more, each 8 further on. Shapes are compared with the one of
+most ranks: by calls that have no counterpart there, as send(rank-8), which is
+every send to the rank that is 8 below, and by calls that are made another
+number of times.
 
 An argument has one value for all ranks, or an expression of the rank, or else a
 value for each rank in a stored column.
 
-For a trace made from a SimGrid trace, also how much smaller it is than the text,
-and than the text compressed as gzip and zstd, both at the best level of the library
-in this program, not by the programs of these names. That takes a while for a large
-trace; --quick leaves it out.
+For a trace made from a SimGrid trace, also how much smaller it is than the
+text, and than the text compressed as gzip and zstd, both at the best level of
+the library in this program, not by the programs of these names. That takes a
+while for a large trace; --quick leaves it out.
 
-If the trace has times, also how long the calls of each function took: all of them
-together, on average, the least and the most, and in which rank that was.
+If the trace has times, also how long the calls of each function took, and the
+gaps before them, which are the times since the end of the rank's call before:
+all together, on average, the standard deviation, the least and the most, and in
+which rank that was; how many histograms there are, one for each call or for
+each pair of a call and the one before it; and which ranks have the times of
+every call, with which codec and how exact, and the bits that takes. The text
+has milliseconds and microseconds, as the heads say, --json nanoseconds.
 
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1.`,
+Ranks that cannot be read, or whose times cannot be, of a damaged or repaired
+trace, are named and left out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
   reprise info lu.rpz --quick --json | jq .calls`,
 		Args: oneTrace,
@@ -61,7 +67,7 @@ out; the exit status is then 1.`,
 			default:
 				i.print(cmd.OutOrStdout())
 			}
-			return warnLost(cmd.ErrOrStderr(), err)
+			return warnUnreadable(cmd.ErrOrStderr(), err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -130,8 +136,8 @@ type sectionSize struct {
 }
 
 // describe returns what is known of the trace at path, of at most so many shapes,
-// nil if that is nothing, and the error, which is a *lostRanks if ranks cannot be
-// read, or about their times.
+// nil if that is nothing, and the error, which is an unreadable if ranks, or times,
+// cannot be read.
 func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info, error) {
 	trace, err := openTrace(path)
 	if err != nil {
@@ -152,12 +158,10 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i.Unreadable = lost.text()
 	i.sections(trace)
-	i.Times = describeTimes(trace)
-	err = lost.err()
-	if err == nil && i.Times != nil && i.Times.lost != nil {
-		err = fmt.Errorf("%s: times cannot be read: %w", path, i.Times.lost)
+	if i.Times, err = describeTimes(cmd.Context(), trace, path, rankSet(lost.ranks())); err != nil {
+		return nil, err
 	}
-	if err != nil || i.Text == nil || !compare {
+	if err := i.unreadable(lost).err(); err != nil || i.Text == nil || !compare {
 		return i, err
 	}
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "gzip and zstd", int64(min(i.Text.Plain, 1<<62)))
@@ -166,6 +170,18 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 		return nil, err
 	}
 	return i, nil
+}
+
+// unreadable returns what cannot be read.
+func (i *info) unreadable(lost *lostRanks) unreadable {
+	var list unreadable
+	if err := lost.err(); err != nil {
+		list = append(list, err)
+	}
+	if i.Times != nil {
+		list = append(list, i.Times.errs...)
+	}
+	return list
 }
 
 // count fills in what the calls are, and how they are written. It returns the

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -155,6 +156,7 @@ func makeInputs(t testing.TB) {
 	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
 	writeTimed(t)
+	writeCodecs(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
 	writeFile(t, "cut.gz", readFile(t, "ring.txt.gz")[:20])
@@ -219,6 +221,47 @@ func writeTimed(t testing.TB) {
 		write(fmt.Sprintf("timed-%d.part.rpz", i), part.WritePart)
 	}
 	writeFile(t, "untimed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSeries, 1))
+	writeFile(t, "unsummed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSummaries, 0))
+}
+
+// writeCodecs writes traces of six ranks whose times are noise: codecs.rpz, in which
+// the even ones have their times in bins and the odd ones exact, with histograms by
+// pair, and hole.rpz, in which a section of series is damaged.
+func writeCodecs(t testing.TB) {
+	t.Helper()
+	bins, err := timing.NewExponential[int64](0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lossless := timing.NewLossless[int64](timing.Zstd)
+	codecs := []*timing.SeriesCodec[int64]{timing.NewSeriesCodec[int64](bins, bins, timing.Gaps), timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)}
+	var a merge.Accumulator
+	if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for rank := range 6 {
+		r, err := tracer.New(tracer.Options{Series: codecs[rank%2], Histograms: &timing.HistogramOptions{PathSensitive: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put, get := r.Declare(cst.Function{Name: "put"}), r.Declare(cst.Function{Name: "get"})
+		now := int64(0)
+		for i := range 5_000 {
+			took := random.Int64N(1 << 32)
+			r.CallAt([]int{put, get}[i%2], now, took)
+			now += took + random.Int64N(1<<31)
+		}
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "codecs.rpz", b.String())
+	writeFile(t, "hole.rpz", flip(t, b.String(), merge.KindSeries, 2))
 }
 
 // writeDamaged writes copies of ring.rpz, of a later version, and without what

@@ -21,16 +21,16 @@ func newGrammar() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grammar TRACE.rpz [--rank R | --shape N]",
 		Short: "Show the loops of a rank, or of all ranks of a shape",
-		Long: `Show the loops of a rank, if none is given the first that has calls, with the calls
-spelled out, or of the ranks of a shape,
-with what differs from rank to rank as an expression of the rank. A rule of the
-grammar that stands in several places goes by its number, as R4, and is spelled
-out at the end. The command info lists the shapes.
+		Long: `Show the loops of a rank, if none is given the first that has calls, with the
+calls spelled out, or of the ranks of a shape, with what differs from rank to
+rank as an expression of the rank. A rule of the grammar that stands in several
+places goes by its number, as R4, and is spelled out at the end. The command
+info lists the shapes.
 
 Of a shape, {3, 5} and {3 … 90} are the values of an argument that has no
-expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on 31}
-those of each rank; {3 … 90 by call} varies from call to call, on all ranks that
-make it.
+expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on
+31} those of each rank; {3 … 90 by call} varies from call to call, on all ranks
+that make it.
 
 JSON and Graphviz have the same numbers. The last rule is the one to begin with.`,
 		Example: `  reprise grammar lu.rpz --rank 3

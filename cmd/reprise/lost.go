@@ -52,6 +52,7 @@ func (r *rankReader) rank(trace *reprise.Trace, rank int) (read *reprise.Rank, e
 // something was done with the others.
 type lostRanks struct {
 	path string
+	what string // that is lost of them, as in "the times of "; empty if it is all
 	list []lostRank
 }
 
@@ -71,7 +72,7 @@ func (l *lostRanks) err() error {
 }
 
 func (l *lostRanks) Error() string {
-	return fmt.Sprintf("%s: %s cannot be read", l.path, rankText(l.ranks()))
+	return fmt.Sprintf("%s: %s%s cannot be read", l.path, l.what, rankText(l.ranks()))
 }
 
 func (l *lostRanks) ranks() []int {
@@ -94,7 +95,7 @@ func (l *lostRanks) warn(stderr io.Writer) {
 		byCause[cause] = append(byCause[cause], r.rank)
 	}
 	for _, cause := range causes {
-		fmt.Fprintf(stderr, "reprise: warning: %s cannot be read: %s\n", rankText(byCause[cause]), cause)
+		fmt.Fprintf(stderr, "reprise: warning: %s%s cannot be read: %s\n", l.what, rankText(byCause[cause]), cause)
 	}
 }
 
@@ -103,6 +104,37 @@ func warnLost(stderr io.Writer, err error) error {
 	var l *lostRanks
 	if errors.As(err, &l) {
 		l.warn(stderr)
+	}
+	return err
+}
+
+// An unreadable is the error of a trace of which several things cannot be read,
+// while something was done with the rest.
+type unreadable []error
+
+// err returns u, or nil if there is nothing.
+func (u unreadable) err() error {
+	if len(u) == 0 {
+		return nil
+	}
+	return u
+}
+
+func (u unreadable) Error() string { return u[0].Error() }
+
+func (u unreadable) Unwrap() error { return u[0] }
+
+// warnUnreadable writes warnings of all that an unreadable has and its message does
+// not say, and returns err.
+func warnUnreadable(stderr io.Writer, err error) error {
+	var u unreadable
+	errors.As(err, &u)
+	for i, e := range u {
+		if errors.As(e, new(*lostRanks)) {
+			warnLost(stderr, e)
+		} else if i > 0 {
+			fmt.Fprintf(stderr, "reprise: warning: %v\n", e)
+		}
 	}
 	return err
 }

@@ -108,8 +108,11 @@ program is loops.
 
 Try "reprise demo" first.
 
-Exit status: 0 success; 1 bad input, failure, or a difference found by verify;
-2 wrong usage; 130 interrupted.`,
+Exit status:
+  0    success
+  1    bad input, failure, or a difference found by verify
+  2    wrong usage
+  130  interrupted`,
 		Example: `  reprise demo
   reprise compress lu.W.64.ti.zst -o lu.rpz
   reprise info lu.rpz

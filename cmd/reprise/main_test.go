@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 )
 
 // A result is what a run of the command did.
@@ -94,7 +95,10 @@ func TestUsage(t *testing.T) {
 		{"merge", "merge takes part files"},
 		{"merge in.rpz", "merge needs -o OUT.rpz"},
 		{"merge in.rpz -o in.rpz", "in.rpz is an input: the output would replace it"},
-		{"merge . -o in.rpz", "in.rpz is an input: the output would replace it"},
+		{"merge . -o in.rpz", "in.rpz is in ., of which all *.rpz files are merged: the output needs another directory"},
+		{"merge in.rpz . --part -o ./out.part.rpz",
+			"./out.part.rpz is in ., of which all *.rpz files are merged: the output needs another directory"},
+		{"merge - -o out.rpz", "a trace is read in any order: it cannot come from standard input"},
 		{"cat", "cat takes one trace, not 0 arguments"},
 		{"cat in.rpz in.rpz", "cat takes one trace, not 2 arguments"},
 		{"cat -", "a trace is read in any order: it cannot come from standard input"},
@@ -158,6 +162,7 @@ func TestFailures(t *testing.T) {
 		{"compress ring.rpz -o out.rpz", "ti: ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
 		{"compress ring.xz -o out.rpz",
 			"ti: ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
+		{"verify ring.rpz mixed.rpz", "ti: mixed.rpz: is a trace already: two traces are compared by cmp, as in cmp TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
 			"ti: ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
 		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
@@ -172,7 +177,7 @@ func TestFailures(t *testing.T) {
 		{"merge orderless.rpz -o out.rpz", "orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest"},
 		{"cat flipped.rpz --rank 1", "flipped.rpz: columns, number 0, section at offset *: format: crc at offset *: corrupt input: " +
 			"section of kind 4 and key 0: checksum is *, computed *; reprise repair may save the rest"},
-		{"merge missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
+		{"merge missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
 		{"merge ring.txt -o out.rpz", "ring.txt: not a trace: compress it first"},
 		{"merge empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
 		{"merge dir -o out.rpz", "dir: no files named ….rpz"},
@@ -203,6 +208,8 @@ func TestFailures(t *testing.T) {
 		{"repair empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
 		{"repair missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
+		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
+		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat ring.rpz --split missing/dir", "ti: open missing/dir/ring.txt: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
@@ -283,6 +290,50 @@ func TestHelp(t *testing.T) {
 		for _, args := range [][]string{{cmd.Name(), "--help"}, {"help", cmd.Name()}} {
 			if r := invoke(t, "", args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
 				t.Errorf("reprise %s: status %d, %q", strings.Join(args, " "), r.status, r.stdout)
+			}
+		}
+	}
+}
+
+// TestHelpLines checks that help fits a terminal, and that paragraphs are broken where
+// lines are full.
+func TestHelpLines(t *testing.T) {
+	const width = 80
+	root := newRoot()
+	for _, cmd := range append(root.Commands(), root) {
+		for line := range strings.Lines(must(t, append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "reprise")), "--help")...)) {
+			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width {
+				t.Errorf("%s: %d columns: %s", cmd.Name(), utf8.RuneCountInString(line), line)
+			}
+		}
+		lines := strings.Split(cmd.Long, "\n")
+		for i, line := range lines[:len(lines)-1] {
+			next := lines[i+1]
+			if line == "" || next == "" || line[0] == ' ' || next[0] == ' ' {
+				continue
+			}
+			word, _, _ := strings.Cut(next, " ")
+			if utf8.RuneCountInString(line+" "+word) <= width {
+				t.Errorf("%s: %q fits behind %q", cmd.Name(), word, line)
+			}
+		}
+	}
+}
+
+// TestHelpOnTimes checks that help has what users of times need to know.
+func TestHelpOnTimes(t *testing.T) {
+	for _, tt := range []struct {
+		command string
+		want    []string
+	}{
+		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs", "start and duration in seconds"}},
+		{"info", []string{"microseconds", "nanoseconds", "gaps", "histograms", "codec"}},
+		{"repair", []string{"Times of calls can be lost", "statistics and histograms"}},
+	} {
+		text := strings.Join(strings.Fields(must(t, tt.command, "--help")), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("the help of %s has nothing about %q", tt.command, want)
 			}
 		}
 	}

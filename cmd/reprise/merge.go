@@ -25,19 +25,20 @@ func newMerge() *cobra.Command {
 		Use:   "merge PART... -o OUT.rpz",
 		Short: "Merge part files, or traces, into one trace",
 		Long: `Merge part files into a trace. A PART is a file that "reprise compress --part"
-wrote, a trace, or a directory, which stands for all *.rpz files in it. Every rank
-may be in one of them only. The order does not matter: the trace is the same, byte
+wrote, a trace, or a directory, which stands for all *.rpz files in it, but not
+in directories there; the output cannot be one of these. Every rank may be in
+one of the parts only. The order does not matter: the trace is the same, byte
 for byte, as if all ranks had been compressed at once. Only where the lines of
 ranks alternated across parts, they stand part by part.
 
-Ranks that are in no part have no calls, which a warning says. How many ranks the
-run has, --ranks tells, or one of the parts; otherwise it has those up to the last
-of which there are calls, and a warning says if calls name a rank beyond. With
---part the output is a part file again, to be merged with others.
+Ranks that are in no part have no calls, which a warning says. How many ranks
+the run has, --ranks tells, or one of the parts; otherwise it has those up to
+the last of which there are calls, and a warning says if calls name a rank
+beyond. With --part the output is a part file again, to be merged with others.
 
 All parts are looked at first, and everything that is wrong with their ranks and
-checksums is listed. They are read when it is their turn, and merged in pairs on all cores: memory
-grows with the structure found, not with the number of parts.`,
+checksums is listed. They are read when it is their turn, and merged in pairs on
+all cores: memory grows with the structure found, not with the number of parts.`,
 		Example: `  reprise merge 0.part.rpz 1.part.rpz -o run.rpz
   reprise merge parts -o run.rpz            # the directory of these files
   reprise merge --ranks 64 a.part.rpz b.part.rpz -o run.rpz
@@ -94,6 +95,9 @@ type mergeSummary struct {
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
 func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
+	if err := refuseInside(s.Output, s.Input); err != nil {
+		return err
+	}
 	paths, err := partFiles(s.Input)
 	if err != nil {
 		return err

@@ -66,6 +66,21 @@ func TestNodes(t *testing.T) {
 	if readFile(t, "out.rpz") != whole {
 		t.Error("the parts make another trace")
 	}
+	file := readFile(t, "b/lu_rank-12.txt")
+	writeFile(t, "b/lu_rank-12.txt", strings.TrimSuffix(file, "11 finalize\n")+"11 barrier\n")
+	r = invoke(t, "", "verify", "out.rpz", "a", "b")
+	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n", strings.Count(file, "\n")); r.status != exitFailure || !strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
+		t.Errorf("a changed line: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+	writeFile(t, "b/lu_rank-12.txt", file)
+	writeFile(t, "a/lu_rank-12.txt", file)
+	r = invoke(t, "", "compress", "a", "b", "-o", "twice.rpz")
+	if want := "reprise: ti: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != exitFailure || filepath.ToSlash(r.stderr) != want {
+		t.Errorf("a rank in two directories: status %d, %q, want %q", r.status, r.stderr, want)
+	}
+	if err := os.Remove("a/lu_rank-12.txt"); err != nil {
+		t.Fatal(err)
+	}
 	if got := must(t, "verify", "out.rpz", "b", "a"); got != "equal: 940,044 calls of 16 ranks\n" {
 		t.Error(got)
 	}
@@ -112,17 +127,18 @@ func TestMissingRanks(t *testing.T) {
 	}
 }
 
-// TestNotRead checks that other files of a directory are named.
+// TestNotRead checks that other files of a directory are named, and directories in it.
 func TestNotRead(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4"} {
+	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4", "d/5"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, name, "0 init\n0 finalize\n")
 	}
 	r := invoke(t, "", "compress", "d", "-o", "out.rpz")
-	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/old and 1 more\n"
+	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/5 and 1 more\n" +
+		"reprise: warning: not read, as directories are not searched in depth: d/old/\n"
 	if r.status != exitOK || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
@@ -135,7 +151,7 @@ func TestProblems(t *testing.T) {
 	r := invoke(t, "", "merge", "-o", "out.rpz", "--ranks", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
 	want := `reprise: 6 problems:
   ring.txt: not a trace: compress it first
-  open missing.rpz: no such file or directory
+  missing.rpz: no such file or directory
   flipped.part.rpz: shape, number 0, section at offset *
   ring.rpz: is of a run of at least 4 ranks, not 3
   orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest
@@ -145,11 +161,70 @@ func TestProblems(t *testing.T) {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 	var many []string
+	whole := readFile(t, "ring.rpz")
 	for i := range 25 {
 		many = append(many, fmt.Sprint(i, ".rpz"))
+		writeFile(t, many[i], whole[:7]+string(rune(i+2))+whole[8:]) // of a later version
 	}
 	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
 	if lines := strings.Split(r.stderr, "\n"); len(lines) != 23 || lines[0] != "reprise: 25 problems:" || lines[21] != "  and 5 more" {
 		t.Errorf("%d lines: %s", len(lines), r.stderr)
+	}
+}
+
+// TestEqualProblems checks that what is wrong with many parts takes one line.
+func TestEqualProblems(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for rank := range 8 {
+		writeFile(t, "one.txt", fmt.Sprintf("%d init\n%d finalize\n", rank, rank))
+		must(t, "compress", "--part", "one.txt", "-o", fmt.Sprint(rank, ".part.rpz"))
+	}
+	parts, err := filepath.Glob("?.part.rpz")
+	if err != nil || len(parts) != 8 {
+		t.Fatal(parts, err)
+	}
+	must(t, append([]string{"merge", "--part", "-o", "all.rpz"}, parts...)...)
+	merge := []string{"merge", "-o", "out.rpz", "0", "1", "2"}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{merge, "reprise: 0, 1, 2: no such file or directory\n"},
+		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4 and 2 more: no such file or directory\n"},
+		{append(append(append(merge, "all.rpz", "ring.txt"), parts...), "list.txt"), `reprise: 3 problems:
+  0, 1, 2: no such file or directory
+  ring.txt, list.txt: not a trace: compress it first
+  ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz and 3 more
+`},
+	} {
+		if r := invoke(t, "", tt.args...); r.status != exitFailure || r.stderr != tt.want {
+			t.Errorf("%v: status %d, %s, want %s", tt.args, r.status, r.stderr, tt.want)
+		}
+	}
+}
+
+// TestOutputAmongParts checks that what a directory of parts has is not replaced, and
+// that a name that is not one of a part is no problem there.
+func TestOutputAmongParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if err := os.Mkdir("parts", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"even.part.rpz", "odd.part.rpz"} {
+		writeFile(t, filepath.Join("parts", name), readFile(t, name))
+	}
+	for _, output := range []string{"parts/all.rpz", "parts/odd.part.rpz"} {
+		r := invoke(t, "", "merge", "parts", "-o", output)
+		want := "reprise: " + output + " is in parts, of which all *.rpz files are merged: the output needs another directory\n"
+		if r.status != exitUsage || !strings.HasPrefix(r.stderr, want) {
+			t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
+		}
+	}
+	must(t, "merge", "parts", "-o", "all.rpz")
+	must(t, "merge", "parts", "-o", "parts/all")
+	if readFile(t, "parts/all") != readFile(t, "all.rpz") || readFile(t, "parts/odd.part.rpz") != readFile(t, "odd.part.rpz") {
+		t.Error("the outputs differ, or a part was replaced")
 	}
 }

@@ -30,7 +30,7 @@ func partFiles(paths []string) ([]string, error) {
 		}
 		var names []string
 		for _, e := range entries {
-			if name := e.Name(); !e.IsDir() && strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".") {
+			if name := e.Name(); !e.IsDir() && isPartName(name) {
 				names = append(names, name)
 			}
 		}
@@ -46,10 +46,41 @@ func partFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
+// refuseInside returns an error if the output is to be a *.rpz file in one of the
+// directories among the inputs. The next merge of that directory would take it for
+// one of the parts; and if it is there already, it may be a part that is not to be
+// replaced, or a merge of before that is not to be read, and nothing tells which.
+func refuseInside(output string, inputs []string) error {
+	if name := filepath.Base(output); output == "-" || !isPartName(name) {
+		return nil
+	}
+	dir, err := os.Stat(filepath.Dir(output))
+	if err != nil {
+		return nil // left to who creates it
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && os.SameFile(info, dir) {
+			return usageError{fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in)}
+		}
+	}
+	return nil
+}
+
+// isPartName reports whether a file of that name in a directory is a part.
+func isPartName(name string) bool {
+	return strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".")
+}
+
 // A leafError is the error of one part. It names the file.
-type leafError struct{ error }
+type leafError struct {
+	path string
+	error
+}
 
 func (e leafError) Unwrap() error { return e.error }
+
+// cause returns what is wrong without the name of the file.
+func (e leafError) cause() string { return strings.TrimPrefix(e.Error(), e.path+": ") }
 
 // readLeaf reads the part file, or the trace, at path. Its errors are leafErrors.
 func readLeaf(ctx context.Context, path string) (*merge.Accumulator, error) {
@@ -68,11 +99,11 @@ func readLeaf(ctx context.Context, path string) (*merge.Accumulator, error) {
 // openPart opens a container and calls read. Its errors are leafErrors.
 func openPart(path string, read func(*format.Reader) error) error {
 	if err := checkSeekable(path); err != nil {
-		return leafError{err}
+		return leafError{path, err}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return leafError{err}
+		return leafError{path, fileError(path, err)}
 	}
 	defer f.Close()
 	err = func() error {
@@ -92,7 +123,7 @@ func openPart(path string, read func(*format.Reader) error) error {
 	case errors.Is(err, format.ErrFormat):
 		err = noTrace(path)
 	}
-	return leafError{fileError(path, err)}
+	return leafError{path, fileError(path, err)}
 }
 
 // openWhole opens a trace that has not lost the order of its calls.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 func newRepair() *cobra.Command {
@@ -24,10 +23,16 @@ be read, and say what was lost. Of the ranks that are lost, the new trace has no
 calls; the source that reprise info shows says which they are, and whether the
 order of the calls of different ranks is lost: the ranks then stand one by one.
 
+Times of calls can be lost without the calls: the times of every call of some
+ranks, or the statistics and histograms of all. The source says that, too. Where
+nothing tells what stood in the damaged place, as where a file is cut off, times
+may be missing that are not named.
+
 Ranks share what they have in common: damage to the run, to the texts, to the
-signatures or to the first section of grammars loses all ranks, damage to columns,
-to streams of values that vary from call to call, or to other grammars those that
-need them. If no rank can be read, the exit status is 1, and there is no output. A part file is saved whole or not at all.`,
+signatures or to the first section of grammars loses all ranks, damage to
+columns, to streams of values that vary from call to call, or to other grammars
+those that need them. If no rank can be read, the exit status is 1, and there is
+no output. A part file is saved whole, perhaps without times, or not at all.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
@@ -78,14 +83,14 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 		return nil, fileError(path, err)
 	}
 	r := newRepairResult(path, output, losses)
-	var a merge.Accumulator
-	if err := r.salvage(cmd, file, &a); err != nil {
+	a, err := r.salvage(cmd, file)
+	if err != nil {
 		if cmd.Context().Err() == nil {
 			r.printDamage(cmd.ErrOrStderr(), "reprise: damaged: ")
 		}
 		return nil, err
 	}
-	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.write(cmd, file, &a, w) })
+	err = writeOutput(cmd, output, []string{path}, func(w io.Writer) error { return r.write(cmd, file, a, w) })
 	if err != nil {
 		return nil, err
 	}

@@ -24,18 +24,18 @@ type repairResult struct {
 	Readable int        `json:"saved_ranks"` // of them
 	Missing  string     `json:"lost_ranks"`  // as a list
 	Order    savedState `json:"order"`       // of the calls of different ranks
-	Untimed  string     `json:"lost_times"`  // ranks of which the times of every call are lost, as a list
+	timesSaved
 
-	lost      *lostRanks
-	timesLost bool // some of them
+	lost *lostRanks
 }
 
 // A savedState says whether something of a damaged file is in the repaired one.
 type savedState string
 
 const (
-	kept savedState = "kept"
-	lost savedState = "lost"
+	kept   savedState = "kept"
+	partly savedState = "in part"
+	lost   savedState = "lost"
 )
 
 // A loss is a range of a file that was not saved.
@@ -47,12 +47,12 @@ type loss struct {
 }
 
 func newRepairResult(input, output string, losses []format.Loss) *repairResult {
-	r := &repairResult{Input: input, Output: output, Lost: []loss{}, Order: kept, lost: &lostRanks{path: input}}
+	r := &repairResult{Input: input, Output: output, Lost: []loss{}, Order: kept, timesSaved: timesSaved{Summaries: kept}, lost: &lostRanks{path: input}}
 	for _, l := range losses {
 		r.Lost = append(r.Lost, loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
 			r.Lost[len(r.Lost)-1].Section = sectionName(l.Kind, l.Key)
-			r.timesLost = r.timesLost || l.Kind == merge.KindSeries || l.Kind == merge.KindSummaries
+			r.lose(l.Kind, l.Key)
 		}
 	}
 	return r
@@ -66,14 +66,52 @@ func sectionName(kind format.Kind, key uint64) string {
 	return merge.KindName(kind)
 }
 
-// salvage reads what can be read of a file into a, and counts it. It returns an
-// error if that is nothing, or if the work was cancelled.
-func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator) error {
-	ctx := cmd.Context()
+// salvage returns what can be read of a file, and counts it. It returns an error if
+// that is nothing, or if the work was cancelled.
+func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.Accumulator, error) {
+	if merge.IsPart(file) {
+		return r.salvagePart(cmd.Context(), file)
+	}
 	trace, err := merge.Open(file)
 	if err != nil {
-		return fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
 	}
+	a := new(merge.Accumulator)
+	if err := r.salvageRanks(cmd, trace, a); err != nil {
+		return nil, err
+	}
+	if err := a.AddTimes(trace, r.note); err != nil {
+		return nil, fileError(r.Input, err)
+	}
+	durations, gaps, err := trace.Summaries()
+	r.finish(file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
+	if trace.LostInterleaving() {
+		r.Order = lost
+	}
+	return a, r.describe(cmd.Context(), trace.Run(), a)
+}
+
+// salvagePart is salvage of a part file, which has lost nothing but times.
+func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
+	a, err := merge.SalvagePart(file, r.note)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Input, err)
+	}
+	r.Ranks = a.RankSet().Len()
+	r.Readable = r.Ranks
+	left := -r.unread
+	for _, s := range file.All() {
+		if s.Kind == merge.KindSummaries {
+			left++
+		}
+	}
+	r.finish(file, a.RankSet(), left > 0)
+	return a, r.describeLoss(a)
+}
+
+// salvageRanks adds the calls of the ranks that can be read to a.
+func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *merge.Trace, a *merge.Accumulator) error {
+	ctx := cmd.Context()
 	ranks := newRankReader(trace)
 	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
 	defer bar.done()
@@ -100,37 +138,6 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader, a *merge
 		return fmt.Errorf("%s: no call can be saved: %w", r.Input, r.lost.list[0].cause)
 	}
 	r.Missing = r.lost.text()
-	if err := r.saveTimes(trace, a); err != nil {
-		return err
-	}
-	if trace.LostInterleaving() {
-		r.Order = lost
-	}
-	return r.describe(ctx, trace.Run(), a)
-}
-
-// saveTimes adds the times that can be read to a.
-func (r *repairResult) saveTimes(trace *merge.Trace, a *merge.Accumulator) error {
-	var untimed []int
-	err := a.AddTimes(trace, func(rank int, err error) error {
-		untimed = append(untimed, rank)
-		return nil
-	})
-	var damage *merge.SectionError
-	switch {
-	case errors.As(err, &damage): // of what all of them need
-		r.timesLost = true
-		ranks, _, err := trace.SeriesRanks()
-		if err == nil {
-			for _, rank := range ranks.All() {
-				untimed = append(untimed, int(rank))
-			}
-		}
-	case err != nil:
-		return fileError(r.Input, err)
-	}
-	r.Untimed = rankSet(untimed).String()
-	r.timesLost = r.timesLost || len(untimed) > 0
 	return nil
 }
 
@@ -148,6 +155,11 @@ func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Acc
 	if err := describeRun(a, run); err != nil {
 		return err
 	}
+	return r.describeLoss(a)
+}
+
+// describeLoss adds to the source of a what is lost.
+func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 	var what []string
 	if len(r.lost.list) > 0 {
 		what = append(what, rankText(r.lost.ranks()))
@@ -155,7 +167,7 @@ func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Acc
 	if r.Order == lost {
 		what = append(what, "the order")
 	}
-	if len(what) == 0 {
+	if what = append(what, r.timesSaved.missing()...); len(what) == 0 {
 		return nil
 	}
 	note := "repaired without " + strings.Join(what, " and ")
@@ -212,16 +224,16 @@ func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w 
 }
 
 // write writes what was saved: the sections as they are if they hold all calls in
-// their order, or a new trace of what a has.
+// their order, and their times, or a new file of what a has.
 func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator, w io.Writer) error {
-	if len(r.lost.list) == 0 && r.Order == kept && !r.timesLost {
+	if len(r.lost.list) == 0 && r.Order == kept && r.timesSaved.whole() {
 		return r.copySections(cmd.Context(), file, w)
 	}
-	trace, err := encodeTrace(cmd, a, false)
+	saved, err := encodeTrace(cmd, a, merge.IsPart(file))
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(trace)
+	_, err = w.Write(saved)
 	return err
 }
 
@@ -244,8 +256,8 @@ func (r *repairResult) print(w io.Writer) {
 	if len(r.lost.list) > 0 {
 		fmt.Fprintf(w, "lost: %s\n", rankText(r.lost.ranks()))
 	}
-	if r.Untimed != "" {
-		fmt.Fprintf(w, "lost: the times of ranks %s\n", r.Untimed)
+	for _, what := range r.timesSaved.missing() {
+		fmt.Fprintf(w, "lost: %s\n", what)
 	}
 	switch {
 	case r.Order == lost:

@@ -14,8 +14,8 @@ const maxSize = 1 << 24
 
 // addSize adds the option that says the number of ranks of the run.
 func addSize(cmd *cobra.Command, size *int) {
-	cmd.Flags().IntVar(size, "ranks", 0, "the `number` of ranks of the run, those without calls included")
-	cmd.Flags().Lookup("ranks").DefValue = "as far as there are calls"
+	cmd.Flags().IntVar(size, "ranks", 0, "`number` of ranks")
+	cmd.Flags().Lookup("ranks").DefValue = "up to the last that has calls"
 }
 
 // checkSize returns what is wrong with the number of ranks, if it is given.

@@ -14,13 +14,18 @@ import (
 	"github.com/reprise-trace/reprise/ti"
 )
 
+// A notTextError is the error of a trace that is not one of SimGrid's.
+type notTextError struct{ error }
+
+func (e notTextError) Unwrap() error { return e.error }
+
 // newConverter returns a function that turns calls of a trace into those of
-// package ti, or an error if the trace has functions that SimGrid's traces have
-// not.
+// package ti, or a notTextError if the trace has functions that SimGrid's traces
+// have not.
 func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 	for _, f := range trace.Functions() {
 		if _, ok := ti.Lookup(f); !ok {
-			return nil, fmt.Errorf("a SimGrid trace cannot hold the function %s", printable(f.Name))
+			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", printable(f.Name))}
 		}
 	}
 	numbers := make(map[*cst.Function]int)

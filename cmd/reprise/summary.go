@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 )
 
@@ -54,14 +55,36 @@ func (s *summary) print(stdout, stderr io.Writer) {
 	warnPlaces(stderr, s.Incomplete, "where calls are missing")
 	warnPlaces(stderr, s.Restarts, "where a rank begins again")
 	s.Beyond.warn(stderr, s.known)
-	if n := len(s.Ignored); n > 0 {
-		const most = 5
-		text := strings.Join(s.Ignored[:min(n, most)], ", ")
-		if n > most {
-			text += fmt.Sprintf(" and %s more", comma(uint64(n-most)))
+	warnIgnored(stderr, s.Ignored)
+}
+
+// warnIgnored warns of what is in directories and was not read: other files, and
+// other directories, whose paths end in a separator.
+func warnIgnored(stderr io.Writer, paths []string) {
+	var files, directories []string
+	for _, p := range paths {
+		if strings.HasSuffix(p, string(filepath.Separator)) {
+			directories = append(directories, p)
+		} else {
+			files = append(files, p)
 		}
-		fmt.Fprintf(stderr, "reprise: warning: not read, as they are not named …_rank-1.txt and so on: %s\n", text)
 	}
+	if len(files) > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: not read, as they are not named …_rank-1.txt and so on: %s\n", firstOf(files))
+	}
+	if len(directories) > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: not read, as directories are not searched in depth: %s\n", firstOf(directories))
+	}
+}
+
+// firstOf returns the first of some names, and how many there are more.
+func firstOf(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		text += fmt.Sprintf(" and %s more", comma(uint64(n)))
+	}
+	return text
 }
 
 // warnPlaces writes a warning for each place, up to a few.

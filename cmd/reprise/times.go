@@ -1,27 +1,38 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 // A timeInfo is what info tells of the times of calls.
 type timeInfo struct {
-	Functions  []functionTimes `json:"functions"`    // those of most time first
-	Ranks      string          `json:"ranks_timed"`  // of which there are the times of every call, as a list
-	Codecs     []string        `json:"codecs"`       // of these
-	Bytes      int64           `json:"series_bytes"` // stored
-	Histograms int             `json:"histograms"`   // of durations
+	Functions  []functionTimes `json:"functions"`        // how long calls took; those of most time first
+	Gaps       []functionTimes `json:"gaps"`             // the times from the end of the rank's call before to the start
+	Histograms *histogramInfo  `json:"histograms"`       // null if there are none
+	Codecs     []codecInfo     `json:"codecs"`           // of the times of every call
+	Ranks      string          `json:"ranks_timed"`      // of which there are these, as a list
+	Unreadable string          `json:"unreadable_ranks"` // of which they cannot be read, as a list
+	Bytes      int64           `json:"series_bytes"`     // stored, of all ranks
 
-	ranks int
-	calls uint64 // that have times
-	worst timing.Guarantee
-	lost  error
+	errs []error // what cannot be read
+}
+
+// A histogramInfo is how many histograms there are.
+type histogramInfo struct {
+	Durations int  `json:"durations"`
+	Gaps      int  `json:"gaps"`
+	ByPair    bool `json:"by_pair_of_calls"` // of a call and the rank's call before it
 }
 
 // FunctionTimes are the times of the calls of a function, in nanoseconds.
@@ -37,43 +48,53 @@ type functionTimes struct {
 	MaxRank   uint32  `json:"rank_of_max"`
 }
 
-// describeTimes returns what is known of the times of a trace, nil if there are
-// none.
-func describeTimes(trace *reprise.Trace) *timeInfo {
+// describeTimes returns what is known of the times of the trace at path, leaving out
+// ranks of which the calls cannot be read; nil if there are none. It returns an
+// error only if the work was cancelled, or the file cannot be read again.
+func describeTimes(ctx context.Context, trace *reprise.Trace, path string, without rankenc.Set) (*timeInfo, error) {
 	t := trace.Merged()
-	var i timeInfo
+	i := timeInfo{Codecs: []codecInfo{}}
 	durations, gaps, err := t.Summaries()
-	i.lost = err
-	i.Functions = timesByFunction(t, durations)
-	if durations.Histograms != nil {
-		i.Histograms = durations.Histograms.Len()
-	}
-	ranks, codecs, err := t.SeriesRanks()
 	if err != nil {
-		i.lost = err
+		i.errs = append(i.errs, fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err))
 	}
-	i.Ranks, i.Codecs, i.ranks = ranks.String(), codecs, ranks.Len()
-	for _, rank := range ranks.All() {
-		s, err := t.Series(int(rank))
-		if err != nil {
-			i.lost = err
-			break
-		}
-		i.calls += s.Len()
-		i.worst = max(i.worst, s.Guarantee())
+	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
+	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
+	if ranks, _, err := t.SeriesRanks(); err != nil {
+		i.errs = append(i.errs, fmt.Errorf("%s: the times of every call cannot be read: %w", path, err))
+	} else if err := i.readSeries(ctx, t, ranks, without, path); err != nil {
+		return nil, err
 	}
 	for _, s := range trace.Sections() {
 		if s.Kind == merge.KindSeries {
 			i.Bytes += s.Size
 		}
 	}
-	if durations.IsZero() && gaps.IsZero() && i.ranks == 0 && i.lost == nil {
+	if durations.IsZero() && gaps.IsZero() && i.Bytes == 0 && len(i.errs) == 0 {
+		return nil, nil
+	}
+	return &i, nil
+}
+
+// describeHistograms returns nil if there are no histograms. Either may be nil.
+func describeHistograms(durations, gaps *timing.Histograms[int64]) *histogramInfo {
+	var i histogramInfo
+	count := func(h *timing.Histograms[int64]) (n int) {
+		if h == nil {
+			return 0
+		}
+		for p := range h.All() {
+			i.ByPair = i.ByPair || p.Previous != timing.NoPrevious
+		}
+		return h.Len()
+	}
+	if i.Durations, i.Gaps = count(durations), count(gaps); i.Durations+i.Gaps == 0 {
 		return nil
 	}
 	return &i
 }
 
-// timesByFunction sums up the durations by function: statistics or, if there are
+// timesByFunction sums up durations or gaps by function: statistics or, if there are
 // none, histograms.
 func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
 	all := make([]timing.Statistics[int64], len(t.Functions()))
@@ -105,18 +126,72 @@ func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
 
 // print prints tables of times.
 func (i *timeInfo) print(out io.Writer) {
-	if len(i.Functions) > 0 {
-		fmt.Fprintf(out, "\ntime in\tcalls\ttotal s\tmean s\tdeviation s\tleast s\tin rank\tmost s\tin rank\t\n")
+	printFunctionTimes(out, "time in", i.Functions)
+	printFunctionTimes(out, "gap before", i.Gaps)
+	if h := i.Histograms; h != nil {
+		of := "by call"
+		if h.ByPair {
+			of = "by pair of calls"
+		}
+		fmt.Fprintf(out, "\nhistograms %s: %s of durations, %s of gaps\n", of, comma(uint64(h.Durations)), comma(uint64(h.Gaps)))
 	}
-	for _, f := range i.Functions {
-		fmt.Fprintf(out, "%s\t%s\t%.6f\t%.9f\t%.9f\t%s\t%d\t%s\t%d\t\n", printable(f.Function), comma(f.Calls), f.Total/1e9, f.Mean/1e9,
-			f.Deviation/1e9, appendSeconds(nil, f.Min), f.MinRank, appendSeconds(nil, f.Max), f.MaxRank)
+	if len(i.Codecs) == 0 {
+		return
 	}
-	if i.calls > 0 {
-		fmt.Fprintf(out, "\ntimes of every call\tranks\tcalls\tstored\tbits a call\t\n")
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%.2f\t\n", i.worst, comma(uint64(i.ranks)), comma(i.calls), comma(uint64(i.Bytes)), 8*float64(i.Bytes)/float64(i.calls))
+	fmt.Fprintf(out, "\ntimes of every call\tvalues\tranks\tcalls\tstored\tbits a call\t\n")
+	calls, ranks := uint64(0), 0
+	for _, c := range i.Codecs {
+		calls, ranks = wire.AddSat(calls, c.Calls), ranks+c.Count
+	}
+	all := fmt.Sprintf("%s\t%.2f", comma(uint64(i.Bytes)), 8*float64(i.Bytes)/float64(calls))
+	for _, c := range i.Codecs {
+		stored := "\t"
+		if len(i.Codecs) == 1 && i.Unreadable == "" {
+			stored = all
+		}
+		const most = 40 // of a list of ranks in a column
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", printable(cutName(c.Codec)), c.Guarantee, cutList(c.Ranks, most), comma(c.Calls), stored)
+	}
+	if len(i.Codecs) > 1 && i.Unreadable == "" {
+		fmt.Fprintf(out, "all\t\t%s\t%s\t%s\t\n", plural(uint64(ranks), "rank"), comma(calls), all)
+	}
+	if i.Unreadable != "" {
+		fmt.Fprintf(out, "cannot be read\t\t%s\t\t\t\t\n", cutList(i.Unreadable, 40))
 	}
 }
+
+// printFunctionTimes prints a table of times, unless it is empty.
+func printFunctionTimes(out io.Writer, what string, list []functionTimes) {
+	if len(list) > 0 {
+		fmt.Fprintf(out, "\n%s\tcalls\ttotal ms\tmean µs\tdeviation µs\tleast µs\tin rank\tmost µs\tin rank\t\n", what)
+	}
+	for _, f := range list {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t\n", printable(f.Function), comma(f.Calls), thousandths(wholeText(f.Total/1e3)),
+			thousandths(wholeText(f.Mean)), thousandths(wholeText(f.Deviation)), thousandths(intText(f.Min)), f.MinRank, thousandths(intText(f.Max)), f.MaxRank)
+	}
+}
+
+// thousandths returns a whole number of thousandths, in decimal digits, with a point
+// and with commas between the thousands.
+func thousandths(digits string) string {
+	digits, negative := strings.CutPrefix(digits, "-")
+	digits = strings.Repeat("0", max(0, 4-len(digits))) + digits
+	point := len(digits) - 3
+	text := digits[:point] + "." + digits[point:]
+	for at := point - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	if negative && strings.Trim(digits, "0") != "" {
+		text = "-" + text
+	}
+	return text
+}
+
+// wholeText returns the nearest whole number in decimal digits.
+func wholeText(f float64) string { return strconv.FormatFloat(f, 'f', 0, 64) }
+
+// intText returns n in decimal digits.
+func intText(n int64) string { return strconv.FormatInt(n, 10) }
 
 // isTimed reports whether a trace has the times of every call of some rank.
 func isTimed(trace *reprise.Trace) (bool, error) {

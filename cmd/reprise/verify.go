@@ -15,10 +15,12 @@ func newVerify() *cobra.Command {
 		Use:   "verify TRACE.rpz IN...",
 		Short: "Compare a trace with what it was made from",
 		Long: `Compare a trace with the SimGrid trace it was made from, call by call, and name
-the first difference by rank and number of the call, from 0. Exit status 1 if
-there is one. The order of the calls of different ranks is compared as well.
-Ranks of the trace that cannot be read are named, the others are compared; the
-exit status is then 1, too. The input is given as to compress.`,
+the first difference by rank, number of the call, from 0, and line of the input.
+Exit status 1 if there is one. The order of the calls of different ranks is
+compared as well. Ranks of the trace that cannot be read are named, the others
+are compared; the exit status is then 1, too. The input is given as to compress.
+
+Two traces are compared by cmp: the same lines make the same file.`,
 		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
   reprise verify lu.rpz node1 node2         # directories of the files of ranks
   xz -dc trace.txt.xz | reprise verify run.rpz -`,

@@ -24,27 +24,27 @@ func TestVerify(t *testing.T) {
 		{"sparse.rpz", "sparse.txt", difference{}},
 		{"foreign.rpz", "foreign.txt", difference{}},
 		{"empty.rpz", "empty.txt", difference{}},
-		{"empty.rpz", "one.txt", difference{Rank: 0, Call: 0, Line: 1, Input: init}},
+		{"empty.rpz", "one.txt", difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
 		{"one.rpz", "empty.txt", difference{Rank: 0, Call: 0, Trace: init, Missing: "0", missing: "rank 0"}},
-		{"ring.rpz", "changed.txt", difference{Rank: 2, Call: 7, Line: 432,
+		{"ring.rpz", "changed.txt", difference{Rank: 2, Call: 7, File: "changed.txt", Line: 432,
 			Trace: "send(destination=3, tag=0, count=8, type=1)", Input: "send(destination=3, tag=0, count=9, type=1)"}},
 		{"ring.rpz", "last-missing.txt", difference{Rank: 1, Call: 211, Trace: finalize}},
-		{"ring.rpz", "extra.txt", difference{Rank: 0, Call: 212, Line: 213, Input: barrier}},
-		{"ring.rpz", "extra-last.txt", difference{Rank: 3, Call: 212, Line: 849, Input: barrier}},
+		{"ring.rpz", "extra.txt", difference{Rank: 0, Call: 212, File: "extra.txt", Line: 213, Input: barrier}},
+		{"ring.rpz", "extra-last.txt", difference{Rank: 3, Call: 212, File: "extra-last.txt", Line: 849, Input: barrier}},
 		{"ring.rpz", "rank-missing.txt", difference{Rank: 3, Call: 0, Trace: init, Missing: "3", missing: "rank 3"}},
-		{"ring.rpz", "rank-extra.txt", difference{Rank: 4, Call: 0, Line: 849, Input: init}},
-		{"sparse.rpz", "one.txt", difference{Rank: 0, Call: 0, Line: 1, Input: init}},
+		{"ring.rpz", "rank-extra.txt", difference{Rank: 4, Call: 0, File: "rank-extra.txt", Line: 849, Input: init}},
+		{"sparse.rpz", "one.txt", difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
 
 		// The order alone.
-		{"ring.rpz", "swapped.txt", difference{Rank: 1, Call: 0, Line: 212, Trace: init, Input: init, Turn: turn(0)}},
-		{"ring.rpz", "mixed.txt", difference{Rank: 1, Call: 0, Line: 2, Trace: init, Input: init, Turn: turn(0)}},
-		{"mixed.rpz", "ring.txt", difference{Rank: 0, Call: 1, Line: 2, Turn: turn(1),
+		{"ring.rpz", "swapped.txt", difference{Rank: 1, Call: 0, File: "swapped.txt", Line: 212, Trace: init, Input: init, Turn: turn(0)}},
+		{"ring.rpz", "mixed.txt", difference{Rank: 1, Call: 0, File: "mixed.txt", Line: 2, Trace: init, Input: init, Turn: turn(0)}},
+		{"mixed.rpz", "ring.txt", difference{Rank: 0, Call: 1, File: "ring.txt", Line: 2, Turn: turn(1),
 			Trace: "send(destination=1, tag=0, count=8, type=1)", Input: "send(destination=1, tag=0, count=8, type=1)"}},
-		{"mixed.rpz", "mixed-swapped.txt", difference{Rank: 3, Call: 24, Line: 99, Turn: turn(2),
+		{"mixed.rpz", "mixed-swapped.txt", difference{Rank: 3, Call: 24, File: "mixed-swapped.txt", Line: 99, Turn: turn(2),
 			Trace: "send(destination=0, tag=0, count=8, type=1)", Input: "send(destination=0, tag=0, count=8, type=1)"}},
 
 		// A call that is missing changes the order, too, but that is not the difference.
-		{"mixed.rpz", "mixed-missing.txt", difference{Rank: 2, Call: 24, Line: 102,
+		{"mixed.rpz", "mixed-missing.txt", difference{Rank: 2, Call: 24, File: "mixed-missing.txt", Line: 102,
 			Trace: "send(destination=3, tag=0, count=8, type=1)", Input: "recv(source=1, tag=0, count=8, type=1)"}},
 	} {
 		t.Run(tt.trace+" "+tt.input, func(t *testing.T) {

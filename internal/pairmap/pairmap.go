@@ -30,6 +30,7 @@ var seeds = [2]uint64{rand.Uint64(), rand.Uint64() | 1<<63}
 
 func hash(a uint64, b uint32) int {
 	high, low := bits.Mul64(a^seeds[0], uint64(b)^seeds[1])
+	high, low = bits.Mul64(high^low, 0x9e3779b97f4a7c15) // which no seed spoils
 	return int(high ^ low)
 }
 

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+func TestThousandths(t *testing.T) {
+	for _, tt := range []struct {
+		n    int64
+		want string
+	}{
+		{0, "0.000"}, {7, "0.007"}, {-7, "-0.007"}, {1000, "1.000"}, {999_999, "999.999"}, {1_000_000, "1,000.000"},
+		{-123_456_789_012, "-123,456,789.012"}, {-1 << 63, "-9,223,372,036,854,775.808"},
+	} {
+		if got := thousandths(intText(tt.n)); got != tt.want {
+			t.Errorf("thousandths of %d are %s, want %s", tt.n, got, tt.want)
+		}
+	}
+	if got := thousandths(wholeText(-0.2)); got != "0.000" {
+		t.Errorf("thousandths of -0.2 are %s", got)
+	}
+}
+
+// untimed returns the ranks of a trace of which some times cannot be read, as a list,
+// by reading all.
+func untimed(t testing.TB, path string) string {
+	t.Helper()
+	trace, err := openTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	var list []int
+	for number := range trace.Active() {
+		rank, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err = range rank.Times(0) {
+			if err != nil {
+				break
+			}
+		}
+		if rank.LostTimes() != nil {
+			list = append(list, number)
+		}
+	}
+	return rankSet(list).String()
+}
+
+// timesOf returns what info --json says of times.
+func timesOf(t testing.TB, path string, status int) (source string, times *timeInfo) {
+	t.Helper()
+	r := invoke(t, "", "info", "--json", path)
+	var i info
+	if err := json.Unmarshal([]byte(r.stdout), &i); err != nil || r.status != status {
+		t.Fatalf("status %d, %v, %s", r.status, err, r.stderr)
+	}
+	return i.Source, i.Times
+}
+
+// TestDamagedTimes damages one section of series after the other, and checks that
+// info and repair name the ranks whose times cannot be read, and keep the others.
+func TestDamagedTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "codecs.rpz")
+	_, whole := timesOf(t, "codecs.rpz", exitOK)
+	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 3, true}) {
+		t.Errorf("%+v", whole)
+	}
+	for key := uint64(1); key <= 3; key++ {
+		writeFile(t, "damaged.rpz", flip(t, data, merge.KindSeries, key))
+		want := untimed(t, "damaged.rpz")
+		if want == "" {
+			t.Fatalf("section %d has no times", key)
+		}
+		_, got := timesOf(t, "damaged.rpz", exitFailure)
+		if got.Unreadable != want {
+			t.Errorf("section %d: info names ranks %s, want %s", key, got.Unreadable, want)
+		}
+		var result repairResult
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+			t.Fatal(err)
+		}
+		if result.Untimed != want || result.Summaries != kept || result.Readable != 6 {
+			t.Errorf("section %d: repair says %+v, want that ranks %s are lost", key, result, want)
+		}
+		source, saved := timesOf(t, "saved.rpz", exitOK)
+		note := "a clock, repaired without the times of rank"
+		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || saved.Ranks != got.Ranks {
+			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source, saved.Ranks, got.Ranks)
+		}
+		if !slices.Equal(saved.Codecs, got.Codecs) || !slices.Equal(saved.Gaps, whole.Gaps) {
+			t.Errorf("section %d: after repair, codecs %+v, want %+v", key, saved.Codecs, got.Codecs)
+		}
+		lines := must(t, "cat", "saved.rpz")
+		timed := strings.Count(lines, "\n") - strings.Count(lines, "\t-\t-\t")
+		calls := uint64(0)
+		for _, c := range saved.Codecs {
+			calls += c.Calls
+		}
+		if uint64(timed) != calls {
+			t.Errorf("section %d: after repair, %d calls have times, info says %d", key, timed, calls)
+		}
+	}
+}
+
+// TestLostTables checks what is said if all times are lost, of either kind.
+func TestLostTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "codecs.rpz")
+	noSeries := flip(t, data, merge.KindSeries, 0)
+	const (
+		statistics = "the statistics and histograms of times"
+		series     = "the times of every call"
+	)
+	for _, tt := range []struct {
+		name, data string
+		info       []string // of standard error
+		lost       []string
+	}{
+		{"series", noSeries, []string{"reprise: damaged.rpz: the times of every call cannot be read: time series, number 0"}, []string{series}},
+		{"summaries", flip(t, data, merge.KindSummaries, 0),
+			[]string{"reprise: damaged.rpz: the summaries of times cannot be read: time summaries"}, []string{statistics}},
+		{"both", flip(t, noSeries, merge.KindSummaries, 0), []string{
+			"reprise: warning: damaged.rpz: the times of every call cannot be read: time series, number 0",
+			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+		}, []string{series, statistics}},
+		{"rank and summaries", flip(t, flip(t, data, merge.KindSeries, 2), merge.KindSummaries, 0), []string{
+			"reprise: warning: the times of ranks 3-5 cannot be read: time series, number 2",
+			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+		}, []string{"the times of ranks 3-5", statistics}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			writeFile(t, "damaged.rpz", tt.data)
+			r := invoke(t, "", "info", "damaged.rpz")
+			lines := strings.SplitAfter(strings.TrimSuffix(r.stderr, "\n"), "\n")
+			if r.status != exitFailure || !slices.EqualFunc(lines, tt.info, strings.HasPrefix) {
+				t.Errorf("info: status %d, %s", r.status, r.stderr)
+			}
+			removeSaved(t)
+			out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
+			var lost []string
+			for line := range strings.Lines(out) {
+				if what, ok := strings.CutPrefix(line, "lost: "); ok {
+					lost = append(lost, strings.TrimSuffix(what, "\n"))
+				}
+			}
+			if !slices.Equal(lost, tt.lost) {
+				t.Errorf("repair: lost are %q, want %q", lost, tt.lost)
+			}
+			if source, _ := timesOf(t, "saved.rpz", exitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
+				t.Errorf("source %q", source)
+			}
+			var result repairResult
+			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+				t.Fatal(err)
+			}
+			if (result.Untimed == "all") != slices.Contains(tt.lost, series) || (result.Summaries != kept) != slices.Contains(tt.lost, statistics) {
+				t.Errorf("repair: %+v", result.timesSaved)
+			}
+		})
+	}
+}
+
+// TestOrphanSeries checks that series of which nothing tells the ranks are lost.
+func TestOrphanSeries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	data := readFile(t, "timed.rpz")
+	s := section(t, data, merge.KindSeries, 0)
+	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
+	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "lost: the times of every call\n") {
+		t.Error(out)
+	}
+	must(t, "info", "saved.rpz")
+}
+
+// TestRepairTimedPart checks that a part file stays one if its summaries are lost.
+func TestRepairTimedPart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSummaries, 0))
+	must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz")
+	if out := must(t, "info", "saved.part.rpz"); !strings.Contains(out, ": part file, ") || !strings.Contains(out, "at most 10 % off") {
+		t.Error(out)
+	}
+	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
+	if _, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "0-3" {
+		t.Errorf("%+v", times)
+	}
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSeries, 1))
+	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "lost: the times of ranks 0-2:2\n") {
+		t.Error(out)
+	}
+	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
+	if source, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
+		t.Errorf("%q, %+v", source, times)
+	}
+}
+
+// TestSomeSummaries checks a part file of two shapes, one of which loses its summaries.
+func TestSomeSummaries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var a merge.Accumulator
+	for rank, name := range []string{"wait", "send"} {
+		var r tracer.Recorder
+		r.CallAt(r.Declare(cst.Function{Name: name}), 100, 50)
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := a.WritePart(&b); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "damaged.rpz", flip(t, b.String(), merge.KindSummaries, 0))
+	var result repairResult
+	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.Summaries != partly || result.Untimed != "" {
+		t.Errorf("%+v", result.timesSaved)
+	}
+	source, times := timesOf(t, "saved.rpz", exitOK)
+	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") || len(times.Functions) != 1 || times.Functions[0].Function != "send" {
+		t.Errorf("%q, %+v", source, times)
+	}
+}
+
+// TestExactTimes checks that the digits of times beyond 2⁵³ are all there, in text and
+// in JSON.
+func TestExactTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless[int64](timing.Zstd)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.CallAt(r.Declare(cst.Function{Name: "wait"}), 1_763_662_847_123_456_789, 1)
+	var b bytes.Buffer
+	if err := merge.Write(&b, merge.Run{Ranks: 1, Source: "a clock"}, []merge.Part{r.Finish(0)}); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "late.rpz", b.String())
+	if got, want := must(t, "cat", "late.rpz", "--format", "text"), "0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	if got := must(t, "cat", "late.rpz", "--json"); !strings.Contains(got, `"start_ns":1763662847123456789,`) {
+		t.Error(got)
+	}
+}
+
+// TestRepairTimed damages traces with times at every byte, and checks that what is
+// saved can be read, and has the times that repair does not call lost. Of a section
+// whose head is damaged, repair cannot know what it was.
+func TestRepairTimed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {
+		data := readFile(t, name)
+		_, whole := timesOf(t, name, exitOK)
+		for at := 0; at < len(data); at += slow {
+			writeFile(t, "damaged.rpz", data[:at]+string([]byte{data[at] ^ 0x10})+data[at+1:])
+			removeSaved(t)
+			r := invoke(t, "", "repair", "--json", "damaged.rpz", "-o", "saved.rpz")
+			if r.status != exitOK {
+				continue
+			}
+			var result repairResult
+			if err := json.Unmarshal([]byte(r.stdout), &result); err != nil {
+				t.Fatal(err)
+			}
+			_, times := timesOf(t, "saved.rpz", exitOK)
+			known := !slices.ContainsFunc(result.Lost, func(l loss) bool { return l.Section == "" })
+			if times == nil {
+				times = new(timeInfo)
+			}
+			if known && (times.Ranks == whole.Ranks) != (result.Untimed == "") {
+				t.Errorf("%s, byte %d: times of ranks %q, lost are %q", name, at, times.Ranks, result.Untimed)
+			}
+			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == kept) {
+				t.Errorf("%s, byte %d: summaries are said to be %s", name, at, result.Summaries)
+			}
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package symbolic
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// perEvent reports the time per event of the loop that just ended.
+func perEvent(b *testing.B, events int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*events), "ns/event")
+	b.ReportMetric(0, "ns/op")
+}
+
+var benchLive = []int{1000, 1_000_000}
+
+// addresses returns n start addresses that are 256 apart, in random order.
+func addresses(n int) []uint64 {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	list := make([]uint64, n)
+	for i, k := range rnd.Perm(n) {
+		list[i] = 1<<32 + uint64(k)<<8
+	}
+	return list
+}
+
+// live returns a Memory with segments at addresses, and the bytes it takes for
+// each.
+func live(list []uint64) (*Memory, float64) {
+	var (
+		m             = new(Memory)
+		before, after runtime.MemStats
+	)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for _, a := range list {
+		m.Allocate(a, 200, 0)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return m, float64(after.HeapAlloc-before.HeapAlloc) / float64(len(list))
+}
+
+// BenchmarkMemory frees, allocates and resolves at random among many segments.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range benchLive {
+		list := addresses(n)
+		m, size := live(list)
+		const events = 1 << 10
+		i := 0
+		next := func() uint64 {
+			if i++; i == n {
+				i = 0
+			}
+			return list[i]
+		}
+		b.Run(fmt.Sprintf("op=FreeAllocate/live=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for range events {
+					a := next()
+					m.Free(a)
+					m.Allocate(a, 200, 0)
+				}
+			}
+			perEvent(b, 2*events)
+			b.ReportMetric(size, "B/segment")
+		})
+		b.Run(fmt.Sprintf("op=Resolve/live=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for range events {
+					if p, _ := m.Resolve(next() + 100); p.Displacement != 100 {
+						b.Fatal(p)
+					}
+				}
+			}
+			perEvent(b, events)
+		})
+		b.Run(fmt.Sprintf("op=Pair/live=%d", n), func(b *testing.B) { // as a program does most
+			b.ReportAllocs()
+			for b.Loop() {
+				for range events {
+					m.Allocate(1<<32+208, 32, 0)
+					m.Free(1<<32 + 208)
+				}
+			}
+			perEvent(b, 2*events)
+		})
+	}
+}
+
+// BenchmarkMemoryFill allocates in random and in ascending order and frees all.
+func BenchmarkMemoryFill(b *testing.B) {
+	const n = 1 << 18
+	random := addresses(n)
+	ascending := make([]uint64, n)
+	for i := range ascending {
+		ascending[i] = 1<<32 + uint64(i)<<8
+	}
+	for _, bs := range []struct {
+		name string
+		list []uint64
+	}{{"Random", random}, {"Ascending", ascending}} {
+		b.Run("order="+bs.name, func(b *testing.B) {
+			_, size := live(bs.list)
+			for b.Loop() {
+				var m Memory
+				for _, a := range bs.list {
+					m.Allocate(a, 200, 0)
+				}
+				for _, a := range bs.list {
+					m.Free(a)
+				}
+			}
+			perEvent(b, 2*n)
+			b.ReportMetric(size, "B/segment")
+		})
+	}
+}
+
+func BenchmarkPool(b *testing.B) {
+	for _, n := range []int64{10, 1_000_000} {
+		b.Run(fmt.Sprintf("taken=%d", n), func(b *testing.B) {
+			var p Pool
+			for range n {
+				p.Take()
+			}
+			b.ReportAllocs()
+			id := int64(0)
+			for b.Loop() {
+				for range 1000 {
+					if id += 7919; id >= n {
+						id %= n
+					}
+					p.Release(id)
+					p.Take()
+				}
+			}
+			perEvent(b, 2000)
+		})
+	}
+}
+
+func BenchmarkHandles(b *testing.B) {
+	for _, n := range []uint64{10, 100_000} {
+		var h Handles
+		for i := range n {
+			h.Create(0x4c00_0000 + i)
+		}
+		b.Run(fmt.Sprintf("op=Lookup/known=%d", n), func(b *testing.B) {
+			i := uint64(0)
+			for b.Loop() {
+				for range 1000 {
+					if i += 7919; i >= n {
+						i %= n
+					}
+					if _, ok := h.Lookup(0x4c00_0000 + i); !ok {
+						b.Fatal(i)
+					}
+				}
+			}
+			perEvent(b, 1000)
+		})
+		b.Run(fmt.Sprintf("op=CreateRelease/known=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			i := uint64(0)
+			for b.Loop() {
+				for range 1000 {
+					i++
+					h.Create(i)
+					h.Release(i)
+				}
+			}
+			perEvent(b, 2000)
+		})
+	}
+}
+
+// BenchmarkRequests begins requests and waits for each, with keys of 32 bytes:
+// the same few, those of a loop over 1,000 tags, and a new one each time.
+func BenchmarkRequests(b *testing.B) {
+	for _, bs := range []struct {
+		name string
+		keys uint64
+	}{{"4", 4}, {"1000", 1000}, {"New", 1 << 62}} {
+		b.Run("keys="+bs.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var (
+				q   Requests
+				key [32]byte
+				ids []int64
+				k   uint64
+			)
+			for b.Loop() {
+				for i := range uint64(100) {
+					binary.LittleEndian.PutUint64(key[:], k)
+					if k++; k == bs.keys {
+						k = 0
+					}
+					q.Create(0x2c00_0000+i&^1, key[:])
+				}
+				for i := range uint64(100) {
+					ids = q.Enter(ids[:0], 0x2c00_0000+i&^1)
+					q.Leave(ids[0], Completed)
+				}
+			}
+			perEvent(b, 100)
+		})
+	}
+}
+
+// recordedRun returns a resolver of a run that splits all processes into rows,
+// duplicates these twice, frees one and does that again, for each round.
+func recordedRun(ranks, rounds int) *Resolver {
+	r := new(Resolver)
+	all := make([]int, ranks)
+	for i := range all {
+		all[i] = i
+	}
+	r.Declare(world, "world", all)
+	for rank := range ranks {
+		position := uint64(0)
+		for range rounds {
+			r.Create(rank, position, Creation{Kind: Split, Parent: world, Color: int64(rank >> 5), Key: -int64(rank), Result: Local{"comm", 0}})
+			r.Create(rank, position+1, Creation{Kind: Duplicate, Parent: Local{"comm", 0}, Result: Local{"comm", 1}})
+			r.Create(rank, position+2, Creation{Kind: Duplicate, Parent: Local{"comm", 0}, Result: Local{"win", 0}})
+			r.Free(rank, position+3, Local{"comm", 0})
+			position += 4
+		}
+	}
+	return r
+}
+
+// BenchmarkResolver resolves groups of rows of 32 processes.
+func BenchmarkResolver(b *testing.B) {
+	for _, ranks := range []int{256, 16384} {
+		for _, rounds := range []int{2, 32} {
+			b.Run(fmt.Sprintf("ranks=%d/creations=%d", ranks, 3*rounds), func(b *testing.B) {
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				var g *Groups
+				for b.Loop() {
+					var err error
+					if g, err = recordedRun(ranks, rounds).Resolve(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				perEvent(b, ranks*rounds*3)
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(ranks*rounds*3), "B/creation")
+				if m, ok := g.At(33, Local{"comm", 1}, 5); !ok || m.Rank != 30 {
+					b.Fatal(m)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkGroupsAt looks up groups by position, among 1,000 that had a name.
+func BenchmarkGroupsAt(b *testing.B) {
+	g, err := recordedRun(32, 1000).Resolve()
+	if err != nil {
+		b.Fatal(err)
+	}
+	i := 0
+	for b.Loop() {
+		for range 1000 {
+			i = (i + 7919) % 4000
+			if _, ok := g.At(i&31, Local{"win", 0}, uint64(i)); !ok && i > 2 {
+				b.Fatal(i)
+			}
+		}
+	}
+	perEvent(b, 1000)
+}

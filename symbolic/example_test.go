@@ -1,0 +1,111 @@
+package symbolic_test
+
+import (
+	"fmt"
+
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// Two sends complete at once, so that the library gives both the same handle; the
+// reduction and they complete in another order each time.
+func ExampleRequests() {
+	const null, done, busy = 0x2c000000, 0x6c000000, 0x98000001
+	var q symbolic.Requests
+	q.Declare(null, -1)
+	for _, order := range [][]uint64{{done, busy, done}, {busy, done, done}} {
+		q.Create(done, []byte("MPI_Isend to 1"))
+		q.Create(done, []byte("MPI_Isend to 2"))
+		q.Create(busy, []byte("MPI_Iallreduce"))
+		ids := q.Enter(nil, order...) // MPI_Waitall
+		for _, id := range ids {
+			pool, index := symbolic.SplitRequest(id)
+			fmt.Printf("%d (number %d of pool %d)\n", id, index, pool)
+			q.Leave(id, symbolic.Completed)
+		}
+	}
+	// Output:
+	// 0 (number 0 of pool 0)
+	// 16 (number 0 of pool 2)
+	// 8 (number 0 of pool 1)
+	// 16 (number 0 of pool 2)
+	// 0 (number 0 of pool 0)
+	// 8 (number 0 of pool 1)
+}
+
+// Of three allocations, calls use one. A stack has no ids of its own for variables.
+func ExampleMemory() {
+	var m symbolic.Memory
+	m.Declare(symbolic.Region{Address: 0x7ffc_0000_0000, Size: 1 << 23, Segment: -2, FirstUse: true})
+	m.Allocate(0x5580_0000, 4096, 0)
+	m.Allocate(0x5580_1010, 64, 0)
+	m.Allocate(0x5580_2000, 800, 0)
+
+	a, _ := m.Resolve(0x5580_2000)
+	b, _ := m.Resolve(0x5580_2000 + 400)
+	c, _ := m.Resolve(0x7ffc_0040_0000)
+	d, _ := m.Resolve(0x7ffc_0040_0000 - 96)
+	fmt.Println(a, b, c, d)
+	fmt.Println(symbolic.Overlap(a, 400, b, 400), symbolic.Overlap(a, 408, b, 400))
+
+	for _, address := range []uint64{0x5580_1010, 0x5580_2000} {
+		if id, used := m.Free(address); used {
+			fmt.Println("segment", id, "is freed")
+		}
+	}
+	// Output:
+	// {0 0 0} {0 400 0} {-2 0 0} {-2 -96 0}
+	// false true
+	// segment 0 is freed
+}
+
+// Four processes split all into two rows, the second in reverse order. All call
+// their row 0.
+func ExampleResolver() {
+	var r symbolic.Resolver
+	world, row := symbolic.Local{Class: "comm", ID: -1}, symbolic.Local{Class: "comm", ID: 0}
+	r.Declare(world, "world", []int{0, 1, 2, 3})
+	for rank := range 4 {
+		c := symbolic.Creation{Kind: symbolic.Split, Parent: world, Result: row}
+		if c.Color = int64(rank / 2); c.Color == 1 {
+			c.Key = -int64(rank)
+		}
+		r.Create(rank, 10, c)
+	}
+	groups, err := r.Resolve()
+	if err != nil {
+		fmt.Println(err)
+	}
+	for rank := range 4 {
+		m, _ := groups.At(rank, row, 11)
+		fmt.Println(rank, "is", m.Rank, "of", m.Group.Members, "in", m.Group.Name())
+	}
+	// Output:
+	// 0 is 0 of [0 1] in world/0:0
+	// 1 is 1 of [0 1] in world/0:0
+	// 2 is 1 of [3 2] in world/0:1
+	// 3 is 0 of [3 2] in world/0:1
+}
+
+// MPI_Comm_group of one communicator may return the same handle twice, which is
+// freed twice.
+func ExampleHandles() {
+	var groups symbolic.Handles
+	groups.Declare(0x08000000, -1)          // MPI_GROUP_NULL
+	fmt.Println(groups.Acquire(0xc8000001)) // MPI_Comm_group
+	fmt.Println(groups.Acquire(0xc8000001)) // MPI_Comm_group
+	fmt.Println(groups.Create(0xc8000002))  // MPI_Group_incl
+	fmt.Println(groups.Release(0xc8000001)) // MPI_Group_free
+	fmt.Println(groups.Lookup(0xc8000001))  // still there
+	fmt.Println(groups.Release(0xc8000001)) // MPI_Group_free
+	fmt.Println(groups.Lookup(0xc8000001))  // not any more
+	fmt.Println(groups.Acquire(0xc8000003)) // takes its id
+	// Output:
+	// 0
+	// 0
+	// 1
+	// 0 true
+	// 0 true
+	// 0 true
+	// 0 false
+	// 0
+}

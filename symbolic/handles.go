@@ -1,0 +1,105 @@
+package symbolic
+
+// Handles gives symbolic ids to the objects of one class, such as communicators
+// or datatypes: the lowest id that is free. The zero Handles knows none. Every
+// method takes constant time, and allocates only for more objects than were ever
+// known at once.
+//
+// What a program holds of an object is a raw value, the handle, which is unique
+// among the objects that exist. Several handles of one object may be out at the
+// same time if the library that owns it counts references, and each of them is
+// freed then. A handle may stay until the end, and it does no harm if freeing it
+// is not seen: the raw value may be that of a new object later.
+type Handles struct {
+	ids  table[object]
+	pool Pool
+}
+
+// An object is what a raw value stands for.
+type object struct {
+	id   int64
+	refs int64 // handles not freed yet; 0 for one that was declared
+}
+
+// Declare says that a raw value is a constant, such as MPI_COMM_WORLD, and has
+// the given id for good. A negative id is apart from those of objects that are
+// created, and several raw values may share it. An id from 0 on is taken out of
+// the pool, and Declare panics if it is in use.
+func (h *Handles) Declare(raw uint64, id int64) {
+	h.forget(raw)
+	if id >= 0 {
+		h.pool.Reserve(id)
+	}
+	*h.ids.put(raw) = object{id: id}
+}
+
+// Create returns the id of an object that was created now and has the given
+// handle. If an object with that handle is known, it was freed without our seeing
+// it, and its id is free before the new one is chosen. What creates an object may
+// return a constant instead, such as the null handle: Create returns its id then.
+func (h *Handles) Create(raw uint64) int64 {
+	if o := h.ids.find(raw); o != nil && o.refs == 0 {
+		return o.id
+	}
+	h.forget(raw)
+	id := h.pool.Take()
+	*h.ids.put(raw) = object{id: id, refs: 1}
+	return id
+}
+
+// Acquire returns the id of an object that a call returned a handle of, which may
+// be one that is known: it counts the handle, and the object is released when as
+// many are freed. MPI_Comm_group is such a call. An object that is not known is
+// created.
+func (h *Handles) Acquire(raw uint64) int64 {
+	o := h.ids.find(raw)
+	if o == nil {
+		return h.Create(raw)
+	}
+	if o.refs > 0 {
+		o.refs++
+	}
+	return o.id
+}
+
+// Lookup returns the id of the object that has a handle, and whether it is known.
+func (h *Handles) Lookup(raw uint64) (id int64, ok bool) {
+	if o := h.ids.find(raw); o != nil {
+		return o.id, true
+	}
+	return 0, false
+}
+
+// Release returns the id of the object that has a handle, and whether it is
+// known, and counts the handle as freed. With the last one of an object, its id
+// is free. Constants stay.
+func (h *Handles) Release(raw uint64) (id int64, ok bool) {
+	o := h.ids.find(raw)
+	if o == nil {
+		return 0, false
+	}
+	id = o.id
+	switch o.refs {
+	case 0:
+	case 1:
+		h.forget(raw)
+	default:
+		o.refs--
+	}
+	return id, true
+}
+
+// forget removes what is known of a raw value.
+func (h *Handles) forget(raw uint64) {
+	o := h.ids.find(raw)
+	if o == nil {
+		return
+	}
+	if o.id >= 0 {
+		h.pool.Release(o.id)
+	}
+	h.ids.remove(raw)
+}
+
+// Len returns how many objects and constants are known.
+func (h *Handles) Len() int { return h.ids.n }

@@ -1,0 +1,156 @@
+package symbolic
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestTableModel checks a table against a map, with keys that collide and with
+// those that come and go.
+func TestTableModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var tab table[int]
+		want := make(map[int64]int)
+		key := rapid.OneOf(rapid.Int64Range(0, 30), rapid.Map(rapid.Int64Range(0, 30), func(k int64) int64 { return k << 57 }))
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				for range rapid.IntRange(1, 20).Draw(t, "n") {
+					k := key.Draw(t, "key")
+					v := tab.put(uint64(k))
+					if *v != want[k] {
+						t.Fatalf("put(%d) has %d, want %d", k, *v, want[k])
+					}
+					*v = len(want) + 1
+					want[k] = *v
+				}
+			},
+			"remove": func(t *rapid.T) {
+				for range rapid.IntRange(1, 20).Draw(t, "n") {
+					k := key.Draw(t, "key")
+					tab.remove(uint64(k))
+					delete(want, k)
+				}
+			},
+			"": func(t *rapid.T) {
+				if tab.n != len(want) {
+					t.Fatalf("n = %d, want %d", tab.n, len(want))
+				}
+				for k := range int64(31) {
+					for _, k := range []int64{k, k << 57} {
+						v := tab.find(uint64(k))
+						if w, ok := want[k]; ok != (v != nil) || ok && *v != w {
+							t.Fatalf("find(%d) = %v, want %d, %v", k, v, w, ok)
+						}
+					}
+				}
+			},
+		})
+	})
+}
+
+// TestHandlesModel checks Handles against maps.
+func TestHandlesModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h Handles
+		h.Declare(1000, -1)
+		h.Declare(1001, -1)
+		h.Declare(1002, 2)
+		type known struct{ id, refs int64 }
+		ids := map[int64]known{1000: {-1, 0}, 1001: {-1, 0}, 1002: {2, 0}}
+		taken := map[int64]bool{2: true}
+		draw := func(t *rapid.T) int64 {
+			return rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(1000, 1002)).Draw(t, "raw")
+		}
+		forget := func(raw int64) {
+			delete(taken, ids[raw].id)
+			delete(ids, raw)
+		}
+		create := func(raw int64) int64 {
+			if o, ok := ids[raw]; ok && o.refs == 0 {
+				return o.id
+			} else if ok {
+				forget(raw)
+			}
+			id := lowest(taken)
+			taken[id], ids[raw] = true, known{id, 1}
+			return id
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"create": func(t *rapid.T) {
+				raw := draw(t)
+				if got, want := h.Create(uint64(raw)), create(raw); got != want {
+					t.Fatalf("Create(%d) = %d, want %d", raw, got, want)
+				}
+			},
+			"acquire": func(t *rapid.T) {
+				raw := draw(t)
+				o, ok := ids[raw]
+				want := o.id
+				if !ok {
+					want = create(raw)
+				} else if o.refs > 0 {
+					ids[raw] = known{o.id, o.refs + 1}
+				}
+				if got := h.Acquire(uint64(raw)); got != want {
+					t.Fatalf("Acquire(%d) = %d, want %d", raw, got, want)
+				}
+			},
+			"release": func(t *rapid.T) {
+				raw := draw(t)
+				o, known := ids[raw]
+				id, ok := h.Release(uint64(raw))
+				if id != o.id || ok != known {
+					t.Fatalf("Release(%d) = %d, %v, want %d, %v", raw, id, ok, o.id, known)
+				}
+				if o.refs == 1 {
+					forget(raw)
+				} else if o.refs > 1 {
+					o.refs--
+					ids[raw] = o
+				}
+			},
+			"": func(t *rapid.T) {
+				raw := draw(t)
+				id, ok := h.Lookup(uint64(raw))
+				if o, known := ids[raw]; id != o.id || ok != known || h.Len() != len(ids) {
+					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.Len(), o.id, known, len(ids))
+				}
+			},
+		})
+	})
+}
+
+// TestHandlesReused checks a handle that is created again while it is known: the
+// id of the old object is free before one is chosen.
+func TestHandlesReused(t *testing.T) {
+	var h Handles
+	h.Create(10)
+	h.Create(11)
+	h.Create(12)
+	h.Acquire(12)
+	h.Release(10)
+	for i, want := range []int64{0, 0, 2} { // 12 leaves 2 for 0, then 0 for 0
+		if got := h.Create([]uint64{12, 12, 13}[i]); got != want {
+			t.Errorf("creation %d: %d, want %d", i, got, want)
+		}
+	}
+	if id, ok := h.Lookup(11); id != 1 || !ok {
+		t.Errorf("Lookup = %d, %v", id, ok)
+	}
+}
+
+func TestHandlesDeclare(t *testing.T) {
+	var h Handles
+	h.Declare(7, 0) // MPI_COMM_WORLD in a class whose ids are all from 0 on
+	if got := h.Create(8); got != 1 {
+		t.Errorf("first id %d, want 1", got)
+	}
+	h.Declare(7, -3)
+	if got := h.Create(9); got != 0 {
+		t.Errorf("id %d after the constant changed, want 0", got)
+	}
+	if !panics(func() { h.Declare(1, 1) }) {
+		t.Error("an id that is in use was declared")
+	}
+}

@@ -1,0 +1,254 @@
+package symbolic
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Pointer is a symbolic address: a byte inside a memory segment.
+type Pointer struct {
+	Segment      int64 // symbolic id of the segment
+	Displacement int64 // from the base of the segment, in bytes
+	Device       int64 // as the caller numbers them
+}
+
+// FirstUnknown is the id of the first segment of addresses that lie in no memory
+// the caller told of. Further ones follow downwards. Ids between it and 0 are for
+// the caller to declare.
+const FirstUnknown = -1024
+
+// reach is how far from the first address of an unknown segment others belong to
+// it, in bytes.
+const reach = 1 << 20
+
+// A Memory knows what is allocated, and gives symbolic ids to what calls use. The
+// zero Memory knows nothing.
+//
+// Allocations are segments. A segment gets an id, the lowest that is free, when
+// [Memory.Resolve] first meets an address in it, so that allocations which no
+// recorded call uses take no ids, whoever makes them and however often. Its id is
+// free again when it is freed. Events of several threads are to come in an order in
+// which no address is allocated twice: an allocation counts from its return, a
+// freeing from its call. Where they come in another, the later one is believed.
+//
+// An address in no segment is in a region, if the caller declared one: static
+// data of a program, the stack of a thread, a constant such as MPI_IN_PLACE. All
+// others are unknown. The first unknown address founds a segment and is its base;
+// one that is no more than 1 MiB from the base of such a segment belongs to it,
+// the nearest if there are several; any other founds another.
+//
+// # Repeating runs
+//
+// What a program does the same in every run has the same ids in every run: they
+// depend on the order of events alone. Displacements in allocations are those of
+// the program. A program's image is moved as a whole when it is loaded somewhere
+// else, so displacements from the start of a region of static data repeat. Where
+// a stack begins depends on the environment, too, so a region of a stack has for
+// its base the first address in it that a call uses: between frames, distances
+// are those of the compiled code, unless it aligns one to more than 16 bytes.
+// Unknown segments have such a base, too, and repeat as far as distances up to 1
+// MiB do, and the order of use. What does not repeat is whether two mappings that
+// the system places apart from each other come within that distance.
+type Memory struct {
+	live    tree
+	ids     Pool
+	unknown tree // by base; ids count from 0
+	regions []region
+}
+
+// A Region is a range of addresses that is not allocated while the program runs.
+type Region struct {
+	Address uint64
+	Size    uint64 // 1 for a constant
+	Segment int64  // id, between [FirstUnknown] and 0, exclusively
+	Device  int32
+
+	// FirstUse makes the first address that is used in the region its base,
+	// instead of its start.
+	FirstUse bool
+}
+
+type region struct {
+	Region
+	base uint64
+	used bool
+}
+
+// last returns the address of the last byte of a range. One without bytes has one
+// nevertheless: allocating nothing yields an address as well.
+func last(address, size uint64) uint64 {
+	if size == 0 {
+		return address
+	}
+	return address + min(size-1, math.MaxUint64-address)
+}
+
+// Declare adds a region. It replaces those that it overlaps. It panics if the
+// segment's id is not for the caller to declare.
+func (m *Memory) Declare(r Region) {
+	if r.Segment <= FirstUnknown || r.Segment >= 0 {
+		panic(fmt.Sprintf("symbolic: region with id %d", r.Segment))
+	}
+	m.regions = slices.DeleteFunc(m.regions, func(old region) bool {
+		return old.Address <= last(r.Address, r.Size) && r.Address <= last(old.Address, old.Size)
+	})
+	i, _ := slices.BinarySearchFunc(m.regions, r.Address, byAddress)
+	m.regions = slices.Insert(m.regions, i, region{Region: r, base: r.Address, used: !r.FirstUse})
+}
+
+func byAddress(r region, address uint64) int { return cmp.Compare(r.Address, address) }
+
+// Allocate says that size bytes from an address on were allocated. Segments that
+// overlap them are freed first: their freeing was not seen. It takes O(log n)
+// time, n being the number of segments.
+func (m *Memory) Allocate(address, size uint64, device int32) {
+	m.allocate(address, segment{size: size, id: -1, device: device})
+}
+
+func (m *Memory) allocate(address uint64, s segment) {
+	end := last(address, s.size)
+	x, i := m.live.seek(address)
+	if x != nil && !overlaps(x, i, address, end) && x.n < fanout {
+		m.live.add(x, i, address, s)
+		return
+	}
+	if x, i := m.live.floor(address); x != nil && last(x.keys[i], x.segments[i].size) >= address {
+		m.free(x, i)
+	}
+	for {
+		x, i := m.live.ceiling(address)
+		if x == nil || x.keys[i] > end {
+			break
+		}
+		m.free(x, i)
+	}
+	m.live.insert(address, s)
+}
+
+// overlaps reports whether a segment from address to end overlaps those next to
+// index i of x, where it belongs.
+func overlaps(x *node, i int, address, end uint64) bool {
+	if y, j := x.before(i); y != nil && last(y.keys[j], y.segments[j].size) >= address {
+		return true
+	}
+	if i == x.n {
+		x, i = x.next, 0
+	}
+	return x != nil && x.keys[i] <= end
+}
+
+// Free says that what was allocated at an address is freed. It returns the id of
+// the segment, and whether it had one: whether a call used it. An address at
+// which nothing was allocated changes nothing.
+func (m *Memory) Free(address uint64) (id int64, used bool) {
+	x, i := m.live.floor(address)
+	if x == nil || x.keys[i] != address {
+		return 0, false
+	}
+	id = int64(x.segments[i].id)
+	m.free(x, i)
+	return max(id, 0), id >= 0
+}
+
+func (m *Memory) free(x *node, i int) {
+	if id := x.segments[i].id; id >= 0 {
+		m.ids.Release(int64(id))
+	}
+	m.live.remove(x, i)
+}
+
+// Reallocate says that what was allocated at the address from is at another, or
+// has another size, now. It keeps its id and device, for whether it moves is not
+// the program's choice. If there is nothing at from, it is an allocation on device
+// 0. A reallocation that failed, or to no bytes at all, is none of these: it has
+// changed nothing or is [Memory.Free].
+func (m *Memory) Reallocate(from, to, size uint64) {
+	s := segment{id: -1}
+	if x, i := m.live.floor(from); x != nil && x.keys[i] == from {
+		s = x.segments[i]
+		m.live.remove(x, i)
+	}
+	s.size = size
+	m.allocate(to, s)
+}
+
+// Resolve returns the symbolic form of an address that a call uses, giving an id
+// to the segment if it has none. The address just behind a segment belongs to it,
+// unless something else begins there. It reports whether the address is in a
+// segment or region, or an unknown one. It takes O(log n) time.
+func (m *Memory) Resolve(address uint64) (p Pointer, known bool) {
+	x, i := m.live.floor(address)
+	if x != nil && address <= last(x.keys[i], x.segments[i].size) {
+		return m.inside(x, i, address), true
+	}
+	if r := m.region(address); r != nil {
+		if !r.used {
+			r.base, r.used = address, true
+		}
+		return Pointer{Segment: r.Segment, Displacement: int64(address - r.base), Device: int64(r.Device)}, true
+	}
+	if x != nil && address-x.keys[i] == x.segments[i].size {
+		return m.inside(x, i, address), true
+	}
+	return m.outside(address), false
+}
+
+// inside returns the symbolic form of an address in a segment.
+func (m *Memory) inside(x *node, i int, address uint64) Pointer {
+	s := &x.segments[i]
+	if s.id < 0 {
+		s.id = int32(m.ids.Take())
+	}
+	return Pointer{Segment: int64(s.id), Displacement: int64(address - x.keys[i]), Device: int64(s.device)}
+}
+
+// region returns the region that an address is in, or nil.
+func (m *Memory) region(address uint64) *region {
+	i, found := slices.BinarySearchFunc(m.regions, address, byAddress)
+	if !found {
+		i--
+	}
+	if i < 0 || last(m.regions[i].Address, m.regions[i].Size) < address {
+		return nil
+	}
+	return &m.regions[i]
+}
+
+// outside returns the symbolic form of an unknown address.
+func (m *Memory) outside(address uint64) Pointer {
+	distance := uint64(reach + 1)
+	x, i := m.unknown.floor(address)
+	if x != nil {
+		distance = min(distance, address-x.keys[i])
+	}
+	if y, j := m.unknown.ceiling(address); y != nil && y.keys[j]-address < distance {
+		x, i, distance = y, j, y.keys[j]-address
+	}
+	if distance > reach {
+		id := m.unknown.n
+		m.unknown.insert(address, segment{id: int32(id)})
+		return Pointer{Segment: FirstUnknown - int64(id)}
+	}
+	return Pointer{Segment: FirstUnknown - int64(x.segments[i].id), Displacement: int64(address - x.keys[i])}
+}
+
+// Segments returns how many segments are allocated, and how many of them have an
+// id.
+func (m *Memory) Segments() (allocated int, used int64) { return m.live.n, m.ids.Len() }
+
+// Overlap reports whether n bytes from a on and k bytes from b on have a byte in
+// common. Both are of one process, and not from before and after the segment was
+// freed. Pointers into different segments have no bytes in common; of unknown
+// ones, a buffer that extends further than 1 MiB from the base of its segment may
+// have, without Overlap knowing.
+func Overlap(a Pointer, n uint64, b Pointer, k uint64) bool {
+	if a.Segment != b.Segment || n == 0 || k == 0 {
+		return false
+	}
+	if a.Displacement > b.Displacement {
+		a, n, b = b, k, a
+	}
+	return uint64(b.Displacement)-uint64(a.Displacement) < n
+}

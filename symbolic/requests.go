@@ -1,0 +1,313 @@
+package symbolic
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+)
+
+// Requests gives symbolic ids to requests: operations that one call begins and
+// another, some time, finds complete. The zero Requests knows none. Every method
+// takes expected constant time for each request, and allocates only for more
+// requests than were ever outstanding at once, and for new keys.
+//
+// There is a pool of ids for each key, which is the signature of the call that
+// made the request, but for the request itself: for whatever order requests of
+// different calls complete in, the same calls make the same ids in the next
+// iteration of a loop. Pools are numbered in the order of first use, and an id
+// tells the number of its pool and the one within: see [JoinRequest]. A caller
+// that wants to know about a request what its key says, such as whether it
+// receives from any source, keeps that by the number of the pool. Whoever reads
+// ids numbers the pools the same way, by the calls that made requests as they
+// come.
+//
+// The handles of requests, the raw values, are not unique: a library may hand out
+// one handle for all operations that are complete when the call that began them
+// returns. Requests with equal handles are in line, first in, first out. A call
+// that is given requests to wait for, test or free them is one that enters, with
+// [Requests.Enter], and says what became of each with [Requests.Leave]. Between
+// the two its requests are not in line, so that another thread that begins an
+// operation meanwhile, with a handle that the library has used again, does not
+// meet them.
+type Requests struct {
+	pools     []keyPool
+	byKey     table[int32] // first pool + 1 for each hash of a key
+	keys      []byte       // all of them
+	seed      maphash.Seed
+	entries   []request
+	spare     int32           // first free entry + 1, linked by next
+	byID      table[int32]    // entry of each id
+	lines     table[line]     // of each raw value
+	constants table[constant] // of raw values that are declared
+	seq       uint64
+	n         int
+}
+
+type constant int64
+
+// A keyPool is the pool of a key, keys[from:to] of a Requests.
+type keyPool struct {
+	Pool
+	from, to int
+	next     int32 // + 1, of those with an equal hash; 0 is none
+}
+
+// A line holds the requests with one raw value in the order of their creation, by
+// entry + 1, 0 being none. The first that has not entered a call is ready, and
+// those before it have all entered.
+type line struct{ first, last, ready int32 }
+
+type request struct {
+	raw        uint64
+	id         int64
+	seq        uint64 // order of creation
+	next, prev int32  // in line, entry + 1
+	entered    bool
+	persistent bool
+}
+
+// An Outcome says what a call did to a request that it was given.
+type Outcome uint8
+
+const (
+	// Pending is the outcome for a request that stays as it was.
+	Pending Outcome = iota
+	// Completed is the outcome for a request that was found complete. It is gone
+	// then, unless it is persistent: that one stays, to be started again.
+	Completed
+	// Freed is the outcome for a request that was freed, complete or not.
+	Freed
+)
+
+// Declare says that a raw value is a constant, such as MPI_REQUEST_NULL, with an
+// id that should be negative. Constants are never in line.
+func (q *Requests) Declare(raw uint64, id int64) { *q.constants.put(raw) = constant(id) }
+
+// Create returns the id of a request that was made now, by a call with the given
+// key. It does not keep key. For a constant it returns that, and makes nothing.
+func (q *Requests) Create(raw uint64, key []byte) int64 { return q.create(raw, key, false) }
+
+// CreatePersistent is Create for a request that stays until it is freed, and is
+// started and completed any number of times between. Starting one changes nothing
+// here.
+func (q *Requests) CreatePersistent(raw uint64, key []byte) int64 { return q.create(raw, key, true) }
+
+func (q *Requests) create(raw uint64, key []byte, persistent bool) int64 {
+	if c := q.constants.find(raw); c != nil {
+		return int64(*c)
+	}
+	return q.entries[q.add(raw, key, persistent)-1].id
+}
+
+// add puts a new request in line and returns its entry + 1.
+func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
+	pool := q.pool(key)
+	id := JoinRequest(int64(pool), q.pools[pool].Take())
+	e := q.spare
+	if e == 0 {
+		q.entries = append(q.entries, request{})
+		e = int32(len(q.entries))
+	} else {
+		q.spare = q.entries[e-1].next
+	}
+	q.n++
+	q.seq++
+	*q.byID.put(uint64(id)) = e
+	l := q.lines.put(raw)
+	q.entries[e-1] = request{raw: raw, id: id, seq: q.seq, prev: l.last, persistent: persistent}
+	if l.last == 0 {
+		l.first = e
+	} else {
+		q.entries[l.last-1].next = e
+	}
+	l.last = e
+	if l.ready == 0 {
+		l.ready = e
+	}
+	return e
+}
+
+// pool returns the number of the pool of a key.
+func (q *Requests) pool(key []byte) int32 {
+	if q.pools == nil {
+		q.seed = maphash.MakeSeed()
+	}
+	first := q.byKey.put(maphash.Bytes(q.seed, key))
+	for n := *first; n != 0; n = q.pools[n-1].next {
+		if p := &q.pools[n-1]; bytes.Equal(q.keys[p.from:p.to], key) {
+			return n - 1
+		}
+	}
+	from := len(q.keys)
+	q.keys = append(q.keys, key...)
+	q.pools = append(q.pools, keyPool{from: from, to: len(q.keys), next: *first})
+	*first = int32(len(q.pools))
+	return *first - 1
+}
+
+// Lookup returns the id of the request that is first in line of those with a
+// handle, or that of a constant, and whether there is one. It changes nothing.
+func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
+	if c := q.constants.find(raw); c != nil {
+		return int64(*c), true
+	}
+	if l := q.lines.find(raw); l != nil && l.ready != 0 {
+		return q.entries[l.ready-1].id, true
+	}
+	return 0, false
+}
+
+// Enter appends to dst the ids of the requests that a call is given by the given
+// handles, in their order, and returns the extended slice. It takes them out of
+// line: a handle that occurs several times stands for as many requests. The
+// caller passes each of the ids to [Requests.Leave] when the call has returned. A
+// handle that is not known was made by a call that was not seen; its request gets
+// an id from the pool of the empty key.
+func (q *Requests) Enter(dst []int64, raws ...uint64) []int64 {
+	for _, raw := range raws {
+		if c := q.constants.find(raw); c != nil {
+			dst = append(dst, int64(*c))
+			continue
+		}
+		l := q.lines.find(raw)
+		if l == nil || l.ready == 0 {
+			q.add(raw, nil, false)
+			l = q.lines.find(raw)
+		}
+		r := &q.entries[l.ready-1]
+		r.entered = true
+		q.advance(l)
+		dst = append(dst, r.id)
+	}
+	return dst
+}
+
+// advance moves l.ready to the first request from there on that has not entered
+// a call.
+func (q *Requests) advance(l *line) {
+	for l.ready != 0 && q.entries[l.ready-1].entered {
+		l.ready = q.entries[l.ready-1].next
+	}
+}
+
+// Leave says what became of a request that entered a call. Constants may be
+// passed, and stay what they are. It panics if the id is that of no request that
+// entered.
+func (q *Requests) Leave(id int64, outcome Outcome) {
+	e := q.byID.find(uint64(id))
+	if id < 0 && e == nil {
+		return
+	}
+	if e == nil || !q.entries[*e-1].entered {
+		panic(fmt.Sprintf("symbolic: request %d leaves a call that it did not enter", id))
+	}
+	r := &q.entries[*e-1]
+	if outcome == Freed || outcome == Completed && !r.persistent {
+		q.remove(*e)
+		return
+	}
+	r.entered = false
+	l := q.lines.find(r.raw)
+	if l.ready == 0 || r.seq < q.entries[l.ready-1].seq {
+		l.ready = *e
+	}
+}
+
+// remove removes the request of entry e−1, which is not ready.
+func (q *Requests) remove(e int32) {
+	r := &q.entries[e-1]
+	l := q.lines.find(r.raw)
+	if r.prev == 0 {
+		l.first = r.next
+	} else {
+		q.entries[r.prev-1].next = r.next
+	}
+	if r.next == 0 {
+		l.last = r.prev
+	} else {
+		q.entries[r.next-1].prev = r.prev
+	}
+	if l.first == 0 {
+		q.lines.remove(r.raw)
+	}
+	pool, index := SplitRequest(r.id)
+	q.pools[pool].Release(index)
+	q.byID.remove(uint64(r.id))
+	r.next, q.spare = q.spare, e
+	q.n--
+}
+
+// Drop says that requests with a handle that are in line, if any, are gone: a
+// caller that knows a handle to be of one request at a time says so before it
+// creates another with it, in case the completion of the last was not seen. It
+// takes time in proportion to those that are with the handle.
+func (q *Requests) Drop(raw uint64) {
+	for {
+		l := q.lines.find(raw)
+		if l == nil || l.ready == 0 {
+			return
+		}
+		e := l.ready
+		q.entries[e-1].entered = true
+		q.advance(l)
+		q.remove(e)
+	}
+}
+
+// Len returns how many requests are known, not counting constants.
+func (q *Requests) Len() int { return q.n }
+
+// Pools returns how many keys requests were made with.
+func (q *Requests) Pools() int { return len(q.pools) }
+
+// JoinRequest returns the id that stands for a number within a pool, and the
+// number of the pool. In groups of 3 bits from the least significant on, it holds
+// the digits of index to the base 4, each with a fourth, above it, that is set if
+// another group follows; each further group begins where the shorter ones end,
+// so that no index has two forms. The rest is the number of the pool. It is thus
+// 8·pool + index for an index below 4, and differences of pools remain visible.
+// It panics if a number is negative or both together exceed 63 bits.
+func JoinRequest(pool, index int64) int64 {
+	if pool < 0 || index < 0 {
+		panic(fmt.Sprintf("symbolic: request %d of pool %d", index, pool))
+	}
+	var (
+		groups uint64
+		shift  uint
+	)
+	for rest := uint64(index); ; rest = rest>>2 - 1 {
+		groups |= rest & 3 << shift
+		if rest < 4 {
+			break
+		}
+		groups |= 4 << shift
+		shift += 3
+	}
+	shift += 3
+	if bits.Len64(uint64(pool))+int(shift) > 63 {
+		panic(fmt.Sprintf("symbolic: request %d of pool %d has no id", index, pool))
+	}
+	return pool<<shift | int64(groups)
+}
+
+// SplitRequest returns the number of the pool that an id of a request is from, and
+// the number within it. For what is no such id, such as a constant, it returns −1
+// and −1.
+func SplitRequest(id int64) (pool, index int64) {
+	if id < 0 {
+		return -1, -1
+	}
+	rest := uint64(id)
+	base := uint64(0) // indices that have fewer groups
+	for shift := 0; shift < 2*21; shift += 2 {
+		index |= int64(rest & 3 << shift)
+		more := rest&4 != 0
+		rest >>= 3
+		if !more {
+			return int64(rest), index + int64(base)
+		}
+		base += 4 << shift
+	}
+	return -1, -1
+}

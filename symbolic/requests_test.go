@@ -1,0 +1,297 @@
+package symbolic
+
+import (
+	"hash/maphash"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestJoinRequest(t *testing.T) {
+	tests := []struct{ pool, index, id int64 }{
+		{0, 0, 0},
+		{0, 3, 3},
+		{1, 0, 8},
+		{1000, 2, 8002},
+		{0, 4, 0b000_100},
+		{0, 5, 0b000_101},
+		{0, 8, 0b001_100},
+		{0, 19, 0b011_111},
+		{0, 20, 0b000_100_100},
+		{7, 20, 0b111_000_100_100},
+		{math.MaxInt64 >> 3, 3, math.MaxInt64&^7 | 3},
+	}
+	for _, tt := range tests {
+		if got := JoinRequest(tt.pool, tt.index); got != tt.id {
+			t.Errorf("JoinRequest(%d, %d) = %b, want %b", tt.pool, tt.index, got, tt.id)
+		}
+		if pool, index := SplitRequest(tt.id); pool != tt.pool || index != tt.index {
+			t.Errorf("SplitRequest(%b) = %d, %d, want %d, %d", tt.id, pool, index, tt.pool, tt.index)
+		}
+	}
+	for _, bad := range [][2]int64{{-1, 0}, {0, -1}, {math.MaxInt64>>3 + 1, 0}, {1 << 40, 1 << 20}, {0, math.MaxInt64}} {
+		if !panics(func() { JoinRequest(bad[0], bad[1]) }) {
+			t.Errorf("JoinRequest(%d, %d) did not panic", bad[0], bad[1])
+		}
+	}
+}
+
+// TestSplitRequest checks that ids and pairs of numbers correspond one to one, and
+// that no number makes SplitRequest do anything but answer.
+func TestSplitRequest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pool, index := rapid.Int64Range(0, 1<<22).Draw(t, "pool"), rapid.Int64Range(0, 1<<25).Draw(t, "index")
+		if p, i := SplitRequest(JoinRequest(pool, index)); p != pool || i != index {
+			t.Fatalf("%d, %d came back as %d, %d", pool, index, p, i)
+		}
+		id := rapid.Int64().Draw(t, "id")
+		if p, i := SplitRequest(id); p >= 0 && JoinRequest(p, i) != id {
+			t.Fatalf("id %d is %d, %d, which is %d", id, p, i, JoinRequest(p, i))
+		}
+	})
+}
+
+// TestRequestsSharedHandle checks what MPICH and Open MPI do: all operations that
+// are complete when the call returns have one handle.
+func TestRequestsSharedHandle(t *testing.T) {
+	const shared, null = 0x2c00, 0x2c01
+	var q Requests
+	q.Declare(null, -1)
+	for range 3 { // iterations of a loop have the same ids
+		a := q.Create(shared, []byte("isend to 1"))
+		b := q.Create(shared, []byte("isend to 2"))
+		c := q.Create(99, []byte("irecv from 1"))
+		d := q.Create(shared, []byte("isend to 1"))
+		if got, want := []int64{a, b, c, d}, []int64{0, 8, 16, 1}; !slices.Equal(got, want) {
+			t.Fatalf("created %v, want %v", got, want)
+		}
+		// MPI_Waitany of all but the first two, which completes the last.
+		q.Leave(q.Enter(nil, shared)[0], Completed)
+		ids := q.Enter(nil, shared, 99, null, shared)
+		if want := []int64{b, c, -1, d}; !slices.Equal(ids, want) {
+			t.Fatalf("entered %v, want %v", ids, want)
+		}
+		for i, outcome := range []Outcome{Pending, Pending, Pending, Completed} {
+			q.Leave(ids[i], outcome)
+		}
+		// MPI_Waitall in another order.
+		ids = q.Enter(nil, 99, shared, null)
+		if want := []int64{c, b, -1}; !slices.Equal(ids, want) {
+			t.Fatalf("entered %v, want %v", ids, want)
+		}
+		for _, id := range ids {
+			q.Leave(id, Completed)
+		}
+		if q.Len() != 0 || q.Pools() != 3 {
+			t.Fatalf("%d requests, %d pools left", q.Len(), q.Pools())
+		}
+	}
+}
+
+// TestRequestsThreads checks that a handle that the library used again while the
+// wait that completed the first request had not returned is not confused with it.
+func TestRequestsThreads(t *testing.T) {
+	var q Requests
+	a := q.Create(5, []byte("irecv"))
+	waited := q.Enter(nil, 5)         // thread 1 waits …
+	b := q.Create(5, []byte("isend")) // … the library frees 5, thread 2 is given it …
+	tested := q.Enter(nil, 5)         // … and tests it, before thread 1 is back
+	if waited[0] != a || tested[0] != b {
+		t.Fatalf("waited for %d, tested %d, want %d, %d", waited[0], tested[0], a, b)
+	}
+	q.Leave(b, Pending)
+	q.Leave(a, Completed)
+	if id, ok := q.Lookup(5); id != b || !ok {
+		t.Errorf("Lookup = %d, %v, want %d", id, ok, b)
+	}
+}
+
+// TestRequestsKeysCollide checks keys whose hashes are equal.
+func TestRequestsKeysCollide(t *testing.T) {
+	var q Requests
+	q.Create(1, []byte("a"))
+	*q.byKey.put(maphash.String(q.seed, "b")) = 1 // as if it was that of "a", too
+	for i, key := range []string{"b", "a", "b"} {
+		if got, want := q.Create(2, []byte(key)), []int64{8, 1, 9}[i]; got != want {
+			t.Errorf("request of %q is %d, want %d", key, got, want)
+		}
+	}
+}
+
+func TestRequestsPersistent(t *testing.T) {
+	var q Requests
+	p := q.CreatePersistent(5, []byte("send_init"))
+	for range 3 {
+		q.Leave(q.Enter(nil, 5)[0], Completed)
+		if id, ok := q.Lookup(5); id != p || !ok {
+			t.Fatalf("Lookup = %d, %v, want %d", id, ok, p)
+		}
+	}
+	q.Leave(q.Enter(nil, 5)[0], Freed)
+	if _, ok := q.Lookup(5); ok || q.Len() != 0 {
+		t.Error("known after it was freed")
+	}
+	if unseen := q.Enter(nil, 5, 5); !slices.Equal(unseen, []int64{8, 9}) {
+		t.Errorf("requests of unseen calls are %v", unseen)
+	}
+	for _, id := range []int64{p, 7, 1 << 40} {
+		if !panics(func() { q.Leave(id, Pending) }) {
+			t.Errorf("Leave(%d) did not panic", id)
+		}
+	}
+}
+
+// TestRequestsStatuses checks persistent receives from any source, and a
+// collective that does not block: what of a status is kept follows from what the
+// pool's call asked for, each time.
+func TestRequestsStatuses(t *testing.T) {
+	const anySource = -2
+	var (
+		q     Requests
+		s     = Statuses{Implied: -1000}
+		asked = make(map[int64]int64) // source, by pool
+	)
+	wild := q.CreatePersistent(70, []byte("recv_init from any source"))
+	given := q.CreatePersistent(71, []byte("recv_init from 4"))
+	reduce := q.Create(72, []byte("iallreduce"))
+	for id, source := range map[int64]int64{wild: anySource, given: 4} {
+		pool, _ := SplitRequest(id)
+		asked[pool] = source
+	}
+	if ids := q.Enter(nil, 72); ids[0] != reduce {
+		t.Fatalf("waits for %d, want %d", ids[0], reduce)
+	}
+	q.Leave(reduce, Completed)
+	for source := range int64(5) {
+		ids := q.Enter(nil, 71, 70) // MPI_Waitall
+		want := []int64{-1000, source}
+		for i, got := range []int64{4, source} {
+			pool, _ := SplitRequest(ids[i])
+			if kept := s.Keep(asked[pool], got); kept != want[i] {
+				t.Errorf("request %d: kept %d of source %d, want %d", i, kept, got, want[i])
+			}
+			q.Leave(ids[i], Completed)
+		}
+	}
+}
+
+// modelRequest is a request in the model of TestRequestsModel.
+type modelRequest struct {
+	raw, id    int64
+	persistent bool
+	entered    bool
+}
+
+// TestRequestsModel checks Requests against a list in the order of creation.
+func TestRequestsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			q     Requests
+			list  []modelRequest
+			pools []string
+			taken = make(map[int64]bool)
+			calls [][]int64 // ids that entered calls that did not return
+		)
+		q.Declare(100, -7)
+		create := func(raw int64, key string, persistent bool) int64 {
+			pool := slices.Index(pools, key)
+			if pool < 0 {
+				pool = len(pools)
+				pools = append(pools, key)
+			}
+			index := int64(0)
+			for taken[JoinRequest(int64(pool), index)] {
+				index++
+			}
+			id := JoinRequest(int64(pool), index)
+			taken[id] = true
+			list = append(list, modelRequest{raw: raw, id: id, persistent: persistent})
+			return id
+		}
+		ready := func(raw int64) int {
+			return slices.IndexFunc(list, func(r modelRequest) bool { return r.raw == raw && !r.entered })
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"create": func(t *rapid.T) {
+				raw := rapid.Int64Range(0, 4).Draw(t, "raw")
+				key := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "key")
+				persistent := rapid.Bool().Draw(t, "persistent")
+				make := q.Create
+				if persistent {
+					make = q.CreatePersistent
+				}
+				if got := make(100, []byte(key)); got != -7 {
+					t.Fatalf("a constant is %d", got)
+				}
+				if got, want := make(uint64(raw), []byte(key)), create(raw, key, persistent); got != want {
+					t.Fatalf("created %d, want %d", got, want)
+				}
+			},
+			"enter": func(t *rapid.T) {
+				raws := rapid.SliceOfN(rapid.OneOf(rapid.Uint64Range(0, 5), rapid.Just(uint64(100))), 1, 6).Draw(t, "raws")
+				var want []int64
+				for _, raw := range raws {
+					if raw == 100 {
+						want = append(want, -7)
+						continue
+					}
+					i := ready(int64(raw))
+					if i < 0 {
+						create(int64(raw), "", false)
+						i = len(list) - 1
+					}
+					list[i].entered = true
+					want = append(want, list[i].id)
+				}
+				if got := q.Enter([]int64{1, 2}, raws...); !slices.Equal(got[2:], want) {
+					t.Fatalf("entered %v, want %v", got[2:], want)
+				}
+				calls = append(calls, want)
+			},
+			"leave": func(t *rapid.T) {
+				if len(calls) == 0 {
+					return
+				}
+				c := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
+				for _, id := range calls[c] {
+					outcome := rapid.SampledFrom([]Outcome{Pending, Completed, Freed}).Draw(t, "outcome")
+					q.Leave(id, outcome)
+					i := slices.IndexFunc(list, func(r modelRequest) bool { return r.id == id })
+					if i < 0 {
+						continue
+					}
+					list[i].entered = false
+					if outcome == Freed || outcome == Completed && !list[i].persistent {
+						delete(taken, id)
+						list = slices.Delete(list, i, i+1)
+					}
+				}
+				calls = slices.Delete(calls, c, c+1)
+			},
+			"drop": func(t *rapid.T) {
+				raw := rapid.Int64Range(0, 5).Draw(t, "raw")
+				q.Drop(uint64(raw))
+				for i := ready(raw); i >= 0; i = ready(raw) {
+					delete(taken, list[i].id)
+					list = slices.Delete(list, i, i+1)
+				}
+			},
+			"": func(t *rapid.T) {
+				if q.Len() != len(list) || q.Pools() != len(pools) || q.lines.n > len(list) {
+					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.Len(), q.Pools(), q.lines.n, len(list), len(pools))
+				}
+				if id, ok := q.Lookup(100); id != -7 || !ok {
+					t.Fatalf("a constant is %d, %v", id, ok)
+				}
+				for raw := range int64(6) {
+					id, ok := q.Lookup(uint64(raw))
+					if i := ready(raw); ok != (i >= 0) || ok && id != list[i].id {
+						t.Fatalf("Lookup(%d) = %d, %v, want entry %d of %v", raw, id, ok, i, list)
+					}
+				}
+			},
+		})
+	})
+}
