@@ -32,6 +32,7 @@ type Accumulator struct {
 	ranks     spans           // with calls
 	series    []rankSeries    // in no order
 	placed    []placedTimes   // likewise
+	kind      histogramKind   // of those of all ranks
 	late      *roaring.Bitmap // further ones; nil if there are none
 	scratch   scratch
 }
@@ -115,6 +116,12 @@ func (a *Accumulator) Add(p Part) error {
 	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
 	if err := p.checkTimes(order); err != nil {
 		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
+	}
+	if p.Times != nil {
+		own := summaries{p.Times.Durations, p.Times.Gaps}
+		if err := a.kind.take(own.kind()); err != nil {
+			return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
+		}
 	}
 	if err := a.reserve(p.Rank); err != nil {
 		return err
@@ -289,6 +296,9 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	if !ok {
 		_, twice := interleave(a.ranks, b.ranks)
 		return fmt.Errorf("merge: two parts of rank %d", twice)
+	}
+	if err := a.kind.take(b.kind); err != nil {
+		return fmt.Errorf("merge: %w", err)
 	}
 	a.ranks, a.size = ranks, max(a.size, b.size)
 	for _, s := range b.sources {

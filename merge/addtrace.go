@@ -57,6 +57,11 @@ func (a *Accumulator) AddTimes(t *Trace, lost func(rank int, err error) error) e
 	if err := a.checkTwice(placed, series); err != nil {
 		return err
 	}
+	for i := range placed {
+		if err := a.kind.take(placed[i].times.kind()); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+	}
 	a.placed, a.series = append(a.placed, placed...), append(a.series, series...)
 	return nil
 }

@@ -188,11 +188,23 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 		if s.times, err = parseSummaries(data, len(s.forms)); err != nil {
 			return err
 		}
-		return s.checkTimes()
+		if err = s.checkTimes(); err == nil {
+			err = p.takeKind(&s.times)
+		}
+		return err
 	})
 	if err != nil {
 		s.times = summaries{}
 		return p.lost(-1, err)
+	}
+	return nil
+}
+
+// takeKind checks that summaries have histograms of one kind, that of the others.
+func (p *partReader) takeKind(s *summaries) error {
+	err := p.a.kind.take(s.kind())
+	if s.mixed() || err != nil {
+		return corrupt("histograms by call and by pair of calls")
 	}
 	return nil
 }
@@ -209,6 +221,9 @@ func (p *partReader) readPlaced() error {
 		}
 		err := readSection(p.file, KindSummaries, of.Key, func(data []byte) error {
 			placed, err := parsePlaced(data, calls)
+			if err == nil {
+				err = p.takeKind(&placed.times)
+			}
 			if err == nil {
 				p.a.placed = append(p.a.placed, placed)
 			}

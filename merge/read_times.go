@@ -70,6 +70,9 @@ func parseSummaries(data []byte, n int) (summaries, error) {
 	if d.Err() != nil {
 		return summaries{}, d.Err()
 	}
+	if s.mixed() {
+		return summaries{}, corrupt("histograms by call and by pair of calls")
+	}
 	return s, nil
 }
 

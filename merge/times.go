@@ -54,7 +54,9 @@ func (s *Summary) merge(o *Summary) {
 	if s.Histograms == nil {
 		s.Histograms = new(timing.Histograms[int64])
 	}
-	s.Histograms.Merge(o.Histograms)
+	if err := s.Histograms.Merge(o.Histograms); err != nil {
+		panic(err) // an accumulator takes those of one kind
+	}
 }
 
 // rename returns s over other terminals, of which to says which they are; those
@@ -147,6 +149,46 @@ func (s *shape) checkTimes() error {
 	return nil
 }
 
+// A histogramKind is what the histograms of all ranks are by.
+type histogramKind uint8
+
+const (
+	noHistograms histogramKind = iota
+	byCall
+	byPair // of a call and the one before it
+)
+
+// kind returns what the histograms of s are by.
+func (s *summaries) kind() histogramKind {
+	kind := noHistograms
+	for i := range s {
+		switch h := s[i].Histograms; {
+		case h == nil || h.Len() == 0:
+		case h.PathSensitive():
+			kind = max(kind, byPair)
+		default:
+			kind = max(kind, byCall)
+		}
+	}
+	return kind
+}
+
+// mixed reports whether s has histograms of both kinds.
+func (s *summaries) mixed() bool {
+	a, b := summaries{s[0]}, summaries{s[1]}
+	return a.kind() != noHistograms && b.kind() != noHistograms && a.kind() != b.kind()
+}
+
+// take takes note of the kind of histograms that are added, and returns an error if
+// there are some of another kind.
+func (k *histogramKind) take(other histogramKind) error {
+	if *k != noHistograms && other != noHistograms && *k != other {
+		return errors.New("histograms by call and by pair of calls do not merge: all ranks must keep the same")
+	}
+	*k = max(*k, other)
+	return nil
+}
+
 // A rankSeries is the times of every call of a rank.
 type rankSeries struct {
 	rank  int
@@ -171,6 +213,9 @@ func (p Part) checkTimes(order []uint32) error {
 				return err
 			}
 		}
+	}
+	if own := (summaries{t.Durations, t.Gaps}); own.mixed() {
+		return errors.New("histograms of durations by call and of gaps by pair of calls, or the other way round")
 	}
 	if t.Series == nil {
 		return nil

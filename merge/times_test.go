@@ -313,6 +313,24 @@ func TestRefuseTimes(t *testing.T) {
 	}
 }
 
+// TestRefuseMixedHistograms gives ranks that keep histograms of different kinds.
+func TestRefuseMixedHistograms(t *testing.T) {
+	byCall, byPath := clock{histograms: true}, clock{histograms: true, paths: true}
+	a := accumulate(t, Run{Ranks: 3}, []Part{byCall.timed(t, forgedPart(0))})
+	if err := a.Add(byPath.timed(t, forgedPart(1))); err == nil || !strings.Contains(err.Error(), "rank 1: histograms by call and by pair") {
+		t.Errorf("err = %v", err)
+	}
+	other := accumulate(t, Run{Ranks: 3}, []Part{byPath.timed(t, forgedPart(1))})
+	if err := a.Merge(throughFile(t, other)); err == nil || !strings.Contains(err.Error(), "by call and by pair") {
+		t.Errorf("err = %v", err)
+	}
+	mixed := byCall.timed(t, forgedPart(2))
+	mixed.Times.Gaps = byPath.timed(t, forgedPart(2)).Times.Gaps
+	if err := new(Accumulator).Add(mixed); err == nil {
+		t.Error("durations by call and gaps by pair")
+	}
+}
+
 // TestLostSeries checks that times which cannot be read do not keep the calls from
 // being read, nor other ranks from being added to another trace.
 func TestLostSeries(t *testing.T) {

@@ -100,6 +100,8 @@ func (t *times) add(terminal uint32, start, duration int64) {
 		t.histograms[0].Append(terminal, duration)
 		if t.calls > 0 {
 			t.histograms[1].Append(terminal, start-t.end)
+		} else {
+			t.histograms[1].Skip(terminal)
 		}
 	}
 	if t.series != nil {

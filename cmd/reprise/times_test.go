@@ -75,7 +75,7 @@ func TestDamagedTimes(t *testing.T) {
 	writeInputs(t)
 	data := readFile(t, "codecs.rpz")
 	_, whole := timesOf(t, "codecs.rpz", exitOK)
-	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 3, true}) {
+	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 2, true}) {
 		t.Errorf("%+v", whole)
 	}
 	for key := uint64(1); key <= 3; key++ {
