@@ -1,0 +1,2 @@
+// Package mpi records MPI programs.
+package mpi

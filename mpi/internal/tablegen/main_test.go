@@ -1,0 +1,86 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/mpi/internal/header"
+)
+
+func TestParseManual(t *testing.T) {
+	const page = `.SH SYNOPSIS
+.B nothing
+.SH INPUT PARAMETERS
+.PD 0
+.TP
+.B count, tag 
+- number of elements
+.B buf
+.SH OUTPUT PARAMETERS
+.B request 
+- communication request (handle)
+.B buf
+.SH NOTES
+.B other
+.SH INPUT/OUTPUT PARAMETERS
+.B inoutbuf
+`
+	want := manual{"count": "in", "tag": "in", "request": "out", "buf": "inout", "inoutbuf": "inout"}
+	if got := parseManual(page); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestDescribeErrors checks that what a declaration, the manual and the rules
+// leave open is an error.
+func TestDescribeErrors(t *testing.T) {
+	tests := []struct{ declared, want string }{
+		{"int MPI_New(int *found);", "no direction"},
+		{"int MPI_New(const int list[]);", "no rule for its length"},
+		{"int MPI_New(const MPI_Thing *thing);", "no known kind"},
+		{"int MPI_New(const int **table);", "no known form"},
+	}
+	for _, test := range tests {
+		declared, err := header.Parse(test.declared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := describe(declared[0], nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", test.declared, err, test.want)
+		}
+	}
+}
+
+// TestUpToDate compares the table in the repository with what the generator
+// writes where both implementations of MPI and the manual are installed.
+func TestUpToDate(t *testing.T) {
+	compilers := []string{"mpicc.mpich", "mpicc.openmpi"}
+	const pages = "/usr/share/man/man3"
+	for _, name := range compilers {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(pages, "MPI_Send.3.gz")); err != nil {
+		t.Skip("MPICH's manual pages are not installed")
+	}
+	output := filepath.Join(t.TempDir(), "functions.go")
+	if err := run(compilers, pages, output); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("..", "..", "functions.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Error("functions.go differs: run go generate ./mpi (or the installed MPI has another version)")
+	}
+}

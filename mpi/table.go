@@ -1,0 +1,136 @@
+package mpi
+
+import "github.com/reprise-trace/reprise/cst"
+
+//go:generate go run ./internal/tablegen -o functions.go
+
+// A Function is a function of MPI's C interface.
+type Function struct {
+	Name   string
+	Result cst.Type // of the value it returns; the zero Type for an error code
+	Params []Param
+}
+
+// A Param is a parameter of a [Function].
+type Param struct {
+	Name string
+	Type cst.Type // of what is recorded
+
+	// Direction says what the function does with what the parameter stands for:
+	// a buffer to receive into is [cst.Out], although its address is known
+	// before the call.
+	Direction cst.Direction
+
+	Form Form
+
+	// Length is a C expression for the number of elements of an Array, of
+	// Texts or of TextLists, and for the most bytes of a Text that the function writes. It is
+	// empty if the argument itself says where it ends.
+	Length string
+
+	// Given is a C expression for whether the argument counts, or empty for one
+	// that always does: the receive counts of a gather count at its root only,
+	// and a status if a test found something. A value that need not count is
+	// recorded with its length, even if it is a single one.
+	Given string
+
+	// Late is set for an input that is recorded after the call, because it takes
+	// a question to MPI to know its length: the question is asked only once the
+	// function has accepted its arguments.
+	Late bool
+}
+
+// A Form says how C passes an argument.
+type Form uint8
+
+// The forms. What is named first of two is what a record holds.
+const (
+	ByValue   Form = iota // the argument
+	Indirect              // the value the argument points to
+	Array                 // the elements the argument points to
+	Text                  // the characters the argument points to
+	Texts                 // the strings in an array of pointers to them
+	TextLists             // the strings in an array of such arrays, each closed by an absent string
+)
+
+// String returns the name of the constant.
+func (f Form) String() string {
+	if int(f) < len(formNames) {
+		return formNames[f]
+	}
+	return "Form(?)"
+}
+
+var formNames = [...]string{"ByValue", "Indirect", "Array", "Text", "Texts", "TextLists"}
+
+// Before reports whether a record holds the value from before the call.
+func (p *Param) Before() bool {
+	return p.Form == ByValue || p.Direction != cst.Out && !p.Late
+}
+
+// After reports whether a record holds the value from after the call.
+func (p *Param) After() bool {
+	return p.Form != ByValue && (p.Direction != cst.In || p.Late)
+}
+
+// Counted reports whether the value has its length in front of it in a record.
+func (p *Param) Counted() bool {
+	return p.Form > Indirect || p.Given != "" || p.Type.Kind == cst.KindStatus
+}
+
+// Element returns the type of what an Array holds, and Type for other forms.
+func (p *Param) Element() cst.Type {
+	if p.Type.Kind == cst.KindArray {
+		return *p.Type.Elem
+	}
+	return p.Type
+}
+
+// Functions returns the functions of the table in the order of their names.
+// The position is the number of a function in a spool. The result must not be
+// changed.
+func Functions() []Function { return functions }
+
+// Lookup returns the number of the function of a name, and whether there is
+// one.
+func Lookup(name string) (number int, ok bool) {
+	number, ok = numbers[name]
+	return number, ok
+}
+
+var numbers = func() map[string]int {
+	m := make(map[string]int, len(functions))
+	for i := range functions {
+		m[functions[i].Name] = i
+	}
+	return m
+}()
+
+// Lifecycle reports whether the function makes or frees an object other than
+// a request or a message. Such calls are recorded even while recording is off,
+// so that the objects are known when it is on again.
+func (f *Function) Lifecycle() bool {
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Direction == cst.In || p.Form == ByValue {
+			continue
+		}
+		switch element := p.Element(); element.Class {
+		case "", "request", "message":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// Types that the table is written in.
+var (
+	integer = cst.Type{Kind: cst.KindInt}
+	float   = cst.Type{Kind: cst.KindFloat}
+	text    = cst.Type{Kind: cst.KindString}
+	rank    = cst.Type{Kind: cst.KindRank}
+	tag     = cst.Type{Kind: cst.KindTag}
+	pointer = cst.Type{Kind: cst.KindPointer}
+	status  = cst.Type{Kind: cst.KindStatus}
+)
