@@ -86,6 +86,19 @@ func (p *Param) Element() cst.Type {
 	return p.Type
 }
 
+// A Constant is a value with a name in MPI that arguments may have: a handle
+// that MPI defines, or one of few numbers and addresses with a meaning of their
+// own. The value differs between implementations, and for handles may differ
+// between processes.
+type Constant struct {
+	Name  string
+	Class string // of the handle, or "rank", "tag", "int" or "pointer"
+}
+
+// Constants returns the constants of the table. The position is the number of a
+// constant in a spool. The result must not be changed.
+func Constants() []Constant { return constants }
+
 // Functions returns the functions of the table in the order of their names.
 // The position is the number of a function in a spool. The result must not be
 // changed.

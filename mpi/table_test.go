@@ -67,7 +67,7 @@ func TestTable(t *testing.T) {
 // declare: no function and no parameter may be missing.
 func TestTableCoversHeaders(t *testing.T) {
 	for _, mpicc := range compilers(t) {
-		declared, err := header.Read(context.Background(), mpicc)
+		declared, named, err := header.Read(context.Background(), mpicc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +82,11 @@ func TestTableCoversHeaders(t *testing.T) {
 			}
 			if err := fits(&functions[number], f); err != nil {
 				t.Errorf("%s declares %s, which does not fit the table: %v", mpicc, f.Name, err)
+			}
+		}
+		for _, c := range named {
+			if !slices.Contains(constants, Constant(c)) {
+				t.Errorf("%s declares %s, which is not in the table", mpicc, c.Name)
 			}
 		}
 		t.Logf("%s declares %d functions of %d in the table", mpicc, len(declared), len(functions))

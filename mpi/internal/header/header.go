@@ -1,9 +1,7 @@
 package header
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"strings"
 )
@@ -56,19 +54,6 @@ var (
 	parameter   = regexp.MustCompile(`^(.*?[\s*]|)(\w+)((?:\s*\[\s*\w*\s*\])*)$`)
 	spaces      = regexp.MustCompile(`\s+`)
 )
-
-// Read returns the functions that the mpi.h of a compiler command declares.
-func Read(ctx context.Context, mpicc string) ([]Function, error) {
-	command := exec.CommandContext(ctx, mpicc, "-E", "-P", "-x", "c", "-")
-	command.Stdin = strings.NewReader("#include <mpi.h>\n")
-	var message strings.Builder
-	command.Stderr = &message
-	source, err := command.Output()
-	if err != nil {
-		return nil, fmt.Errorf("header: %s -E: %w\n%s", mpicc, err, message.String())
-	}
-	return Parse(string(source))
-}
 
 // Parse returns the functions whose names begin with MPI_ or MPIX_ that the
 // preprocessed source declares, in its order. One that is declared again is

@@ -80,3 +80,24 @@ func TestParam(t *testing.T) {
 		}
 	}
 }
+
+func TestParseConstants(t *testing.T) {
+	const macros = `#define MPI_INT ((MPI_Datatype)0x4c000405)
+#define MPI_SUM (MPI_Op)(0x58000003)
+#define MPI_COMM_WORLD OMPI_PREDEFINED_GLOBAL( MPI_Comm, ompi_mpi_comm_world)
+#define MPI_FLOAT OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_float)
+#define MPI_LB THIS_SYMBOL_WAS_REMOVED_IN_MPI30(MPI_LB, MPI_Type_create_resized);
+#define MPI_STATUS_IGNORE (MPI_Status *)1
+#define MPI_ANY_TAG (-1)
+#define MPI_IN_PLACE (void *) -1
+#define MPI_VERSION 4
+#define MPI_H
+`
+	want := []Constant{
+		{"MPI_INT", "datatype"}, {"MPI_SUM", "op"}, {"MPI_COMM_WORLD", "comm"},
+		{"MPI_FLOAT", "datatype"}, {"MPI_ANY_TAG", "tag"}, {"MPI_IN_PLACE", "pointer"},
+	}
+	if got := ParseConstants(macros); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}

@@ -33,7 +33,7 @@ func main() {
 }
 
 func run(compilers []string, pages, output string) error {
-	declared, err := declarationsOf(compilers)
+	declared, constants, err := declarationsOf(compilers)
 	if err != nil {
 		return err
 	}
@@ -49,6 +49,10 @@ func run(compilers []string, pages, output string) error {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		row.write(&text)
+	}
+	text.WriteString("}\n\nvar constants = []Constant{\n")
+	for _, c := range constants {
+		fmt.Fprintf(&text, "\t{%q, %q},\n", c.Name, c.Class)
 	}
 	text.WriteString("}\n")
 	source, err := format.Source(text.Bytes())
@@ -69,18 +73,24 @@ var functions = []Function{
 
 // declarationsOf returns what the compilers' mpi.h declare, sorted by name, each
 // function as the first of them that has it declares it.
-func declarationsOf(compilers []string) ([]header.Function, error) {
+func declarationsOf(compilers []string) ([]header.Function, []header.Constant, error) {
 	all, err := header.Parse(declarations)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	var constants []header.Constant
 	for _, compiler := range compilers {
-		functions, err := header.Read(context.Background(), compiler)
+		functions, named, err := header.Read(context.Background(), compiler)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, functions...)
+		constants = append(constants, named...)
 	}
 	slices.SortStableFunc(all, func(f, g header.Function) int { return cmp.Compare(f.Name, g.Name) })
-	return slices.CompactFunc(all, func(f, g header.Function) bool { return f.Name == g.Name }), nil
+	slices.SortFunc(constants, func(c, d header.Constant) int {
+		return cmp.Or(cmp.Compare(c.Class, d.Class), cmp.Compare(c.Name, d.Name))
+	})
+	all = slices.CompactFunc(all, func(f, g header.Function) bool { return f.Name == g.Name })
+	return all, slices.Compact(constants), nil
 }
