@@ -1,11 +1,131 @@
 package mpi
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/internal/header"
 )
+
+// An Interposer is a library to load into the processes of an MPI program with
+// LD_PRELOAD.
+type Interposer struct {
+	Path string
+
+	// Functions is the number of functions of MPI that it records.
+	Functions int
+
+	// Unknown names the functions that mpi.h declares and the table does not
+	// have in this form. Their calls are not recorded.
+	Unknown []string
+}
+
+// BuildInterposer returns the interposer for the MPI that a compiler command,
+// such as "mpicc", belongs to. It builds it in cacheDir unless one built from the
+// same sources and the same mpi.h is there already. Several processes may do so
+// at once.
+func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, error) {
+	h, err := header.Read(ctx, mpicc)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	source, library, err := interposerSource(h)
+	if err != nil {
+		return nil, err
+	}
+	command := append([]string{mpicc}, compilerFlags...)
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
+	hash.Write(source)
+	library.Path = filepath.Join(cacheDir, fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8]))
+	if _, err := os.Stat(library.Path); err == nil {
+		return library, nil
+	}
+	if err := os.MkdirAll(cacheDir, 0o777); err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	if err := compile(ctx, command, source, library.Path); err != nil {
+		return nil, err
+	}
+	return library, nil
+}
+
+// compilerFlags build a library that exceptions of the program pass through.
+var compilerFlags = []string{
+	"-shared", "-fPIC", "-O2", "-std=gnu11", "-w", "-pthread", "-fexceptions", "-fvisibility=hidden",
+	"-fno-builtin-malloc", "-fno-builtin-calloc", "-fno-builtin-realloc", "-fno-builtin-free",
+	"-Wl,--as-needed",
+}
+
+func compile(ctx context.Context, command []string, source []byte, path string) error {
+	output, err := os.CreateTemp(filepath.Dir(path), "building-*")
+	if err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	defer os.Remove(output.Name())
+	output.Close()
+	c := exec.CommandContext(ctx, command[0], append(command[1:], "-o", output.Name(), "-x", "c", "-", "-ldl")...)
+	c.Stdin = bytes.NewReader(source)
+	if message, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("mpi: building the interposer: %s: %w\n%s", command[0], err, message)
+	}
+	if err := os.Chmod(output.Name(), 0o755); err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	if err := os.Rename(output.Name(), path); err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	return nil
+}
+
+// interposerSource returns the source of the interposer for what an mpi.h
+// declares, and what there is to say of it.
+func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
+	var (
+		library  Interposer
+		wrappers []wrapper
+		named    []numbered
+	)
+	for _, declared := range h.Functions {
+		number, ok := Lookup(declared.Name)
+		if !ok || fits(&functions[number], declared) != nil {
+			library.Unknown = append(library.Unknown, declared.Name)
+			continue
+		}
+		wrappers = append(wrappers, newWrapper(number, declared))
+	}
+	for number, c := range constants {
+		if slices.Contains(h.Constants, header.Constant(c)) {
+			named = append(named, numbered{number, c.Name})
+		}
+	}
+	library.Functions = len(wrappers)
+	if library.Functions == 0 {
+		return nil, nil, errors.New("mpi: mpi.h declares no function of MPI")
+	}
+	var source bytes.Buffer
+	err := sources.Execute(&source, map[string]any{
+		"Fingerprint": fingerprint(),
+		"Count":       len(functions),
+		"Functions":   wrappers,
+		"Constants":   named,
+	})
+	return source.Bytes(), &library, err
+}
+
+// A numbered constant is one of the table.
+type numbered struct {
+	Number int
+	Name   string
+}
 
 // fits returns nil if a function is declared with the parameters of its row of
 // the table, and what is different otherwise.

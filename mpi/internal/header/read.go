@@ -2,27 +2,34 @@ package header
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os/exec"
 	"strings"
 )
 
-// Read returns the functions and the constants that the mpi.h of a compiler
-// command declares.
-func Read(ctx context.Context, mpicc string) ([]Function, []Constant, error) {
+// A Header is what an mpi.h declares.
+type Header struct {
+	Functions []Function
+	Constants []Constant
+	Digest    [sha256.Size]byte // of the whole mpi.h
+}
+
+// Read reads the mpi.h of a compiler command.
+func Read(ctx context.Context, mpicc string) (*Header, error) {
 	source, err := preprocess(ctx, mpicc, "-E", "-P")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	functions, err := Parse(source)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	macros, err := preprocess(ctx, mpicc, "-E", "-dM")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return functions, ParseConstants(macros), nil
+	return &Header{functions, ParseConstants(macros), sha256.Sum256([]byte(source + macros))}, nil
 }
 
 func preprocess(ctx context.Context, mpicc string, flags ...string) (string, error) {

@@ -80,12 +80,12 @@ func declarationsOf(compilers []string) ([]header.Function, []header.Constant, e
 	}
 	var constants []header.Constant
 	for _, compiler := range compilers {
-		functions, named, err := header.Read(context.Background(), compiler)
+		h, err := header.Read(context.Background(), compiler)
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, functions...)
-		constants = append(constants, named...)
+		all = append(all, h.Functions...)
+		constants = append(constants, h.Constants...)
 	}
 	slices.SortStableFunc(all, func(f, g header.Function) int { return cmp.Compare(f.Name, g.Name) })
 	slices.SortFunc(constants, func(c, d header.Constant) int {

@@ -1,0 +1,186 @@
+/*
+ * The lengths that the table of functions speaks of. Each question is asked of MPI
+ * only after the function has accepted its arguments, and every answer is local.
+ */
+static inline void *real_function(unsigned number)
+{
+	void *f = real_functions[number];
+	return likely(f != NULL) ? f : (real_functions[number] = find_function(real_names[number]));
+}
+
+#define REAL(name) ((__typeof__(&name))real_function(N_##name))
+
+static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t completed(int n) { return n == MPI_UNDEFINED ? 0 : n; }
+static inline int64_t triplets(int64_t n) { return n > 0 ? 3 * n : 0; }
+static inline int64_t at_least_none(int64_t n) { return n > 0 ? n : 0; }
+static inline int64_t last(int64_t n, const int *values) { return n > 0 && values ? values[n - 1] : 0; }
+
+static int64_t sum(int64_t n, const int *values)
+{
+	int64_t total = 0;
+	for (int64_t i = 0; values && i < n; i++)
+		total += values[i];
+	return total;
+}
+
+static int64_t pointers(char *const *list)
+{
+	int64_t n = 0;
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+static int64_t members(MPI_Comm comm)
+{
+	int n = 0;
+	REAL(MPI_Comm_size)(comm, &n);
+	return n;
+}
+
+static int is_inter(MPI_Comm comm)
+{
+	int flag = 0;
+	REAL(MPI_Comm_test_inter)(comm, &flag);
+	return flag;
+}
+
+/* The processes that a collective call exchanges data with. */
+static int64_t peers(MPI_Comm comm)
+{
+	int n = 0;
+	if (!is_inter(comm))
+		return members(comm);
+	REAL(MPI_Comm_remote_size)(comm, &n);
+	return n;
+}
+
+static int at_root(int root, MPI_Comm comm)
+{
+	int rank = -1;
+	if (root == MPI_ROOT)
+		return 1;
+	if (root < 0 || is_inter(comm))
+		return 0;
+	REAL(MPI_Comm_rank)(comm, &rank);
+	return rank == root;
+}
+
+static int64_t dimensions(MPI_Comm comm)
+{
+	int n = 0;
+	REAL(MPI_Cartdim_get)(comm, &n);
+	return n;
+}
+
+static int64_t graph_nodes(MPI_Comm comm)
+{
+	int nodes = 0, edges = 0;
+	REAL(MPI_Graphdims_get)(comm, &nodes, &edges);
+	return nodes;
+}
+
+static int64_t graph_edges(MPI_Comm comm)
+{
+	int nodes = 0, edges = 0;
+	REAL(MPI_Graphdims_get)(comm, &nodes, &edges);
+	return edges;
+}
+
+static int64_t graph_degree(MPI_Comm comm, int rank)
+{
+	int n = 0;
+	REAL(MPI_Graph_neighbors_count)(comm, rank, &n);
+	return n;
+}
+
+static slow int64_t degree(MPI_Comm comm, int out)
+{
+	int kind = MPI_UNDEFINED, rank = 0, n[2] = {0, 0}, weighted;
+	REAL(MPI_Topo_test)(comm, &kind);
+	switch (kind) {
+	case MPI_CART:
+		return 2 * dimensions(comm);
+	case MPI_GRAPH:
+		REAL(MPI_Comm_rank)(comm, &rank);
+		return graph_degree(comm, rank);
+	case MPI_DIST_GRAPH:
+		REAL(MPI_Dist_graph_neighbors_count)(comm, &n[0], &n[1], &weighted);
+		return n[out];
+	}
+	return 0;
+}
+
+static inline int64_t in_degree(MPI_Comm comm) { return degree(comm, 0); }
+static inline int64_t out_degree(MPI_Comm comm) { return degree(comm, 1); }
+
+static slow int64_t content(MPI_Datatype datatype, int which)
+{
+	int n[3] = {0, 0, 0}, combiner;
+	REAL(MPI_Type_get_envelope)(datatype, &n[0], &n[1], &n[2], &combiner);
+	return n[which];
+}
+
+static inline int64_t content_integers(MPI_Datatype datatype) { return content(datatype, 0); }
+static inline int64_t content_addresses(MPI_Datatype datatype) { return content(datatype, 1); }
+static inline int64_t content_datatypes(MPI_Datatype datatype) { return content(datatype, 2); }
+
+#ifdef HAVE_MPI_Type_get_envelope_c
+static slow int64_t large_content(MPI_Datatype datatype, int which)
+{
+	MPI_Count n[4] = {0, 0, 0, 0};
+	int combiner;
+	REAL(MPI_Type_get_envelope_c)(datatype, &n[0], &n[1], &n[2], &n[3], &combiner);
+	return n[which];
+}
+
+static inline int64_t large_integers(MPI_Datatype datatype) { return large_content(datatype, 0); }
+static inline int64_t large_addresses(MPI_Datatype datatype) { return large_content(datatype, 1); }
+static inline int64_t large_counts(MPI_Datatype datatype) { return large_content(datatype, 2); }
+static inline int64_t large_datatypes(MPI_Datatype datatype) { return large_content(datatype, 3); }
+#endif
+
+#ifdef MPI_F_STATUS_SIZE
+#define FORTRAN_STATUS MPI_F_STATUS_SIZE
+#else
+#define FORTRAN_STATUS ((int64_t)(sizeof(MPI_Status) / sizeof(int)))
+#endif
+
+/* Reports whether the outputs of a call that returned an error are there all the
+   same: those of the functions that complete several operations. */
+static slow int in_status(int result)
+{
+	int class = MPI_SUCCESS;
+	REAL(MPI_Error_class)(result, &class);
+	return class == MPI_ERR_IN_STATUS;
+}
+
+static inline uint64_t float_word(double x)
+{
+	uint64_t word;
+	memcpy(&word, &x, sizeof word);
+	return word;
+}
+
+/* Tells the spool what is known once MPI is initialized. */
+static slow void initialized(int world)
+{
+	static _Atomic int once;
+	struct lane *lane = enter(1);
+	if (!lane)
+		return;
+	if (world) {
+		int rank = -1;
+		REAL(MPI_Comm_rank)(MPI_COMM_WORLD, &rank);
+		atomic_store(&world_rank, rank);
+		pthread_mutex_lock(&lanes_lock);
+		for (struct lane *l = lanes; l; l = l->next)
+			if (l->header)
+				atomic_store(&l->header->rank, rank);
+		pthread_mutex_unlock(&lanes_lock);
+	}
+	if (!atomic_exchange(&once, 1))
+		put_constants(lane);
+	calibrate(lane);
+}

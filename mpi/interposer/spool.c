@@ -1,0 +1,537 @@
+/*
+ * The interposer of Reprise: records the calls of an MPI program in a spool.
+ *
+ * This file, memory.c, questions.c and the wrappers that are generated from the
+ * table of functions make up one translation unit. The package documentation of
+ * mpi describes the spool.
+ *
+ * The library refers to no symbol of MPI: it finds the functions at run time. So
+ * it can be loaded into any process, such as the shell or mpirun, in which it
+ * does nothing.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+#include <mpi.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || UINTPTR_MAX != UINT64_MAX
+#error "the spool is for little-endian machines with 64-bit addresses"
+#endif
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define exported __attribute__((visibility("default")))
+#define slow __attribute__((noinline, cold))
+
+/* Types and flags of records. */
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT };
+enum { FAILED = 1, HIDDEN = 2 };
+
+/* What stands for the length of a value that is not there. */
+enum { ABSENT = -1, IGNORED = -2, UNUSED = -3, EMPTY = -4 };
+
+/* States of a segment. */
+enum { OPEN, CONTINUED, BROKEN };
+
+struct header {
+	char magic[8];
+	uint64_t table;      /* fingerprint of the table of functions */
+	uint64_t process;    /* real time at which it loaded the library, ns */
+	uint32_t pid;
+	uint32_t thread;
+	uint32_t sequence;   /* number of the segment, from zero for each thread */
+	uint32_t invariant;  /* nonzero if ticks are those of a counter */
+	uint64_t ticks[2];   /* at two instants, */
+	uint64_t monotonic[2]; /* and the monotonic clock at these, ns */
+	_Atomic int32_t rank; /* in MPI_COMM_WORLD, -1 as long as it is unknown */
+	_Atomic uint32_t state;
+	_Atomic uint64_t lost; /* records that were not written */
+	uint64_t reserved[5];
+};
+_Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
+
+/* A lane is what one thread at a time appends to. */
+struct lane {
+	uint64_t *at, *end;    /* free words of the segment */
+	struct header *header; /* the segment, NULL before the first */
+	size_t size;           /* of the segment, bytes */
+	uint64_t calibrated;   /* ticks of the latest CLOCK */
+	uint32_t thread, sequence;
+	struct lane *next;      /* all lanes */
+	struct lane *next_free; /* lanes without a thread */
+};
+
+/* What belongs to a thread. */
+static __thread struct {
+	struct lane *lane;
+	unsigned depth; /* calls of MPI that the thread is in */
+	int busy;       /* the thread is changing its lane */
+	int done;       /* the thread ends */
+} self __attribute__((tls_model("initial-exec")));
+
+static _Atomic int active; /* there is a spool to write to */
+static _Atomic int level = 1; /* what the program wants to be recorded */
+static int invariant;
+static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
+static char directory[4096 - 128];
+static uint64_t loaded, load_ticks, load_monotonic;
+static _Atomic int32_t world_rank = -1;
+
+static pthread_mutex_t lanes_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lane *lanes, *free_lanes;
+static uint32_t lane_count;
+static pthread_key_t thread_end;
+
+static uint64_t nanoseconds(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Ticks: those of the time-stamp counter where the kernel trusts it, nanoseconds
+   elsewhere. */
+static inline uint64_t now(void)
+{
+#if defined(__x86_64__)
+	if (likely(invariant))
+		return __rdtsc();
+#endif
+	return nanoseconds(CLOCK_MONOTONIC);
+}
+
+/* Ticks that are not taken before what precedes in the program is done. */
+static inline uint64_t now_ordered(void)
+{
+#if defined(__x86_64__)
+	_mm_lfence();
+#endif
+	return now();
+}
+
+static void find_clock(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+	char name[8] = "";
+	int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return;
+	ssize_t n = read(file, name, sizeof name - 1);
+	close(file);
+	invariant = n >= 3 && !strncmp(name, "tsc", 3) && (name[3] == '\n' || !name[3]) &&
+		__get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1 << 8);
+#endif
+}
+
+/* Takes both clocks at one instant, as well as can be in some tries. */
+static void both_clocks(uint64_t *ticks, uint64_t *monotonic)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < 4; i++) {
+		uint64_t before = now(), ns = nanoseconds(CLOCK_MONOTONIC), after = now();
+		if (after - before < best) {
+			best = after - before;
+			*ticks = before + best / 2;
+			*monotonic = ns;
+		}
+	}
+}
+
+static slow void complain(const char *what)
+{
+	static _Atomic int once;
+	if (!atomic_exchange(&once, 1)) {
+		char text[512];
+		int n = snprintf(text, sizeof text, "reprise: %s: %s; calls are no longer recorded\n", what, strerror(errno));
+		if (n > 0 && write(STDERR_FILENO, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) < 0)
+			return;
+	}
+}
+
+static struct header *map_segment(const struct lane *lane, size_t size)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%u-%llx.%u.%u.spool", directory, (unsigned)getpid(),
+		(unsigned long long)loaded, lane->thread, lane->sequence);
+	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file < 0)
+		return NULL;
+	/* Without blocks of its own, the file would kill the program on a full disk. */
+	int error = posix_fallocate(file, 0, (off_t)size);
+	void *memory = MAP_FAILED;
+	if (!error) {
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		error = errno;
+	}
+	close(file);
+	if (memory == MAP_FAILED) {
+		unlink(path);
+		errno = error;
+		return NULL;
+	}
+	return memory;
+}
+
+/* Begins a segment that holds a record of so many words. Returns 0 and gives the
+   lane up if there is none to be had. */
+static slow int next_segment(struct lane *lane, size_t words)
+{
+	int saved = errno;
+	size_t size = smallest << (lane->sequence < 8 ? 2 * lane->sequence : 16);
+	size = size < largest ? size : largest;
+	size_t needed = sizeof(struct header) + 8 * (words + 1);
+	if (size < needed)
+		size = (needed + 0xffff) & ~(size_t)0xffff;
+	struct header *header = map_segment(lane, size);
+	if (!header) {
+		complain(directory);
+		if (lane->header) {
+			atomic_fetch_add(&lane->header->lost, 1);
+			atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
+		}
+		lane->at = lane->end = NULL;
+		errno = saved;
+		return 0;
+	}
+	header->table = TABLE;
+	header->process = loaded;
+	header->pid = (uint32_t)getpid();
+	header->thread = lane->thread;
+	header->sequence = lane->sequence++;
+	header->invariant = (uint32_t)invariant;
+	header->ticks[0] = load_ticks;
+	header->monotonic[0] = load_monotonic;
+	both_clocks(&header->ticks[1], &header->monotonic[1]);
+	lane->calibrated = header->ticks[1];
+	atomic_store(&header->rank, atomic_load(&world_rank));
+	/* The magic comes last: a segment with one has a whole header. */
+	atomic_thread_fence(memory_order_release);
+	memcpy(header->magic, "reprisp\1", 8);
+	if (lane->header) {
+		atomic_store_explicit(&lane->header->state, CONTINUED, memory_order_release);
+		munmap(lane->header, lane->size);
+	}
+	lane->header = header;
+	lane->size = size;
+	lane->at = (uint64_t *)(header + 1);
+	lane->end = (uint64_t *)((char *)header + size);
+	errno = saved;
+	return 1;
+}
+
+/* Gives the thread a lane: one that an ended thread has left, or a new one. */
+static slow struct lane *take_lane(void)
+{
+	if (self.done || self.busy)
+		return NULL;
+	self.busy = 1;
+	int saved = errno;
+	pthread_mutex_lock(&lanes_lock);
+	struct lane *lane = free_lanes;
+	if (lane) {
+		free_lanes = lane->next_free;
+	} else {
+		lane = mmap(NULL, sizeof *lane, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (lane == MAP_FAILED) {
+			lane = NULL;
+		} else {
+			lane->thread = lane_count++;
+			lane->next = lanes;
+			lanes = lane;
+		}
+	}
+	pthread_mutex_unlock(&lanes_lock);
+	if (lane)
+		pthread_setspecific(thread_end, lane);
+	self.lane = lane;
+	self.busy = 0;
+	errno = saved;
+	return lane;
+}
+
+static void leave_lane(void *value)
+{
+	struct lane *lane = value;
+	self.done = 1;
+	self.lane = NULL;
+	if (!atomic_load(&active))
+		return;
+	pthread_mutex_lock(&lanes_lock);
+	lane->next_free = free_lanes;
+	free_lanes = lane;
+	pthread_mutex_unlock(&lanes_lock);
+}
+
+/* A forked child shares the pages of its parent and must leave them alone. */
+static void in_child(void)
+{
+	atomic_store(&active, 0);
+	self.lane = NULL;
+}
+
+/* Returns the free words for a record of at most so many, or NULL. The thread is
+   busy until it publishes. */
+static inline uint64_t *reserve(struct lane *lane, size_t words)
+{
+	self.busy = 1;
+	/* One word stays zero: the reader stops there. */
+	if (unlikely((size_t)(lane->end - lane->at) <= words)) {
+		if ((lane->header && !lane->end) || !next_segment(lane, words)) {
+			self.busy = 0;
+			return NULL;
+		}
+	}
+	return lane->at;
+}
+
+/* Publishes the record from at to end: its first word is written last. */
+static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsigned type, unsigned number, unsigned flags)
+{
+	uint64_t word = (uint64_t)((end - at) * 8) | (uint64_t)number << 32 | (uint64_t)type << 48 | (uint64_t)flags << 56;
+	lane->at = end;
+	atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+	self.busy = 0;
+}
+
+static slow void calibrate(struct lane *lane)
+{
+	uint64_t *at = reserve(lane, 3);
+	if (!at)
+		return;
+	both_clocks(&at[1], &at[2]);
+	lane->calibrated = at[1];
+	publish(lane, at, at + 3, CLOCK, 0, 0);
+}
+
+/* Returns the lane to record a call in, or NULL. */
+static inline struct lane *enter(int always)
+{
+	if (unlikely(!atomic_load_explicit(&active, memory_order_relaxed)))
+		return NULL;
+	if (unlikely(!always && !atomic_load_explicit(&level, memory_order_relaxed)))
+		return NULL;
+	struct lane *lane = self.lane;
+	if (unlikely(!lane) && !(lane = take_lane()))
+		return NULL;
+	if (unlikely(self.busy)) {
+		if (lane->header)
+			atomic_fetch_add(&lane->header->lost, 1);
+		return NULL;
+	}
+	return lane;
+}
+
+static inline unsigned hidden(void)
+{
+	return atomic_load_explicit(&level, memory_order_relaxed) ? 0 : HIDDEN;
+}
+
+/* Writing values. An argument that is an integer, a handle or a pointer becomes
+   a word. */
+#define WORD(x) ((uint64_t)(int64_t)(x))
+
+#define PUT_COUNTED(at, n, x) \
+	do { \
+		*at++ = (uint64_t)(n); \
+		for (int64_t i_ = 0; i_ < (n); i_++) \
+			*at++ = WORD((x)[i_]); \
+	} while (0)
+
+static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors)
+{
+	*at++ = (uint64_t)n;
+	for (int64_t i = 0; i < n; i++) {
+		*at++ = WORD(statuses[i].MPI_SOURCE);
+		*at++ = WORD(statuses[i].MPI_TAG);
+		*at++ = errors ? WORD(statuses[i].MPI_ERROR) : 0;
+	}
+	return at;
+}
+
+static inline size_t text_words(int64_t n) { return n > 0 ? ((size_t)n + 7) / 8 : 0; }
+
+static inline uint64_t *put_text(uint64_t *at, int64_t n, const char *text)
+{
+	*at++ = (uint64_t)n;
+	if (n > 0) {
+		at[text_words(n) - 1] = 0;
+		memcpy(at, text, (size_t)n);
+	}
+	return at + text_words(n);
+}
+
+static inline int64_t length_of(const char *text) { return text ? (int64_t)strlen(text) : ABSENT; }
+
+static inline int64_t length_within(const char *text, int64_t limit)
+{
+	return !text ? ABSENT : limit <= 0 ? 0 : (int64_t)strnlen(text, (size_t)limit);
+}
+
+static slow size_t texts_words(int64_t n, char *const *texts)
+{
+	size_t words = 0;
+	for (int64_t i = 0; i < n; i++)
+		words += 1 + text_words(length_of(texts[i]));
+	return words;
+}
+
+static slow uint64_t *put_texts(uint64_t *at, int64_t n, char *const *texts)
+{
+	*at++ = (uint64_t)n;
+	for (int64_t i = 0; i < n; i++)
+		at = put_text(at, length_of(texts[i]), texts[i]);
+	return at;
+}
+
+/* Lists of strings, each with its closing NULL. */
+static slow int64_t list_lengths(int64_t n, char **const *lists)
+{
+	int64_t total = 0;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			total++;
+		total++;
+	}
+	return total;
+}
+
+static slow size_t lists_words(int64_t n, char **const *lists)
+{
+	size_t words = 0;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			words += 1 + text_words(length_of(lists[i][k]));
+		words++;
+	}
+	return words;
+}
+
+static slow uint64_t *put_lists(uint64_t *at, int64_t n, char **const *lists)
+{
+	*at++ = (uint64_t)(n > 0 ? list_lengths(n, lists) : n);
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			at = put_text(at, length_of(lists[i][k]), lists[i][k]);
+		*at++ = (uint64_t)ABSENT;
+	}
+	return at;
+}
+
+static inline size_t words_of(int64_t n) { return n > 0 ? (size_t)n : 0; }
+
+/* Finding the functions of MPI. */
+static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	struct { char names[256][256]; int n; } *objects = data;
+	if (objects->n < 256 && strlen(info->dlpi_name) < 256)
+		strcpy(objects->names[objects->n++], info->dlpi_name);
+	return 0;
+}
+
+/* Finds a function that no global scope has, because the program itself is loaded
+   by an interpreter. */
+static slow void *find_in_objects(const char *name)
+{
+	static struct { char names[256][256]; int n; } objects;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	void *found = NULL;
+	pthread_mutex_lock(&lock);
+	objects.n = 0;
+	dl_iterate_phdr(remember_object, &objects);
+	for (int i = 0; i < objects.n && !found; i++) {
+		void *object = dlopen(objects.names[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (object) {
+			found = dlsym(object, name);
+			dlclose(object);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static slow void *find_function(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+	if (!found)
+		found = find_in_objects(name);
+	if (!found) {
+		fprintf(stderr, "reprise: no library has %s\n", name);
+		abort();
+	}
+	return found;
+}
+
+static slow void start(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	const char *wanted = getenv("REPRISE_SPOOL");
+	if (!wanted || !*wanted || strlen(wanted) >= sizeof directory)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!loaded) {
+		strcpy(directory, wanted);
+		find_clock();
+		loaded = nanoseconds(CLOCK_REALTIME);
+		both_clocks(&load_ticks, &load_monotonic);
+		/* The first segment needs the rate of the ticks. */
+		while (invariant && nanoseconds(CLOCK_MONOTONIC) - load_monotonic < 200000)
+			;
+		const char *off = getenv("REPRISE_RECORD");
+		if (off && !strcmp(off, "off"))
+			atomic_store(&level, 0);
+		if (!pthread_key_create(&thread_end, leave_lane) && !pthread_atfork(NULL, NULL, in_child))
+			atomic_store(&active, 1);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A process that is linked with MPI is recorded from here on, for the sake of its
+   memory; one that loads MPI later, from MPI_Init. */
+__attribute__((constructor)) static void load(void)
+{
+	if (dlsym(RTLD_DEFAULT, "PMPI_Init"))
+		start();
+}
+
+/* Recording is switched by MPI_Pcontrol and MPI_Info_set. */
+static void control(int wanted)
+{
+	if (wanted >= 0 && wanted <= 2)
+		atomic_store(&level, wanted != 0);
+}
+
+static void control_by_info(const char *key, const char *value)
+{
+	if (!key || !value || strcmp(key, "reprise_record"))
+		return;
+	if (!strcmp(value, "on"))
+		atomic_store(&level, 1);
+	else if (!strcmp(value, "off"))
+		atomic_store(&level, 0);
+}
+
+static void put_constant(struct lane *lane, unsigned number, uint64_t value)
+{
+	uint64_t *at = reserve(lane, 2);
+	if (!at)
+		return;
+	at[1] = value;
+	publish(lane, at, at + 2, CONSTANT, number, 0);
+}

@@ -1,0 +1,249 @@
+package mpi
+
+import (
+	"crypto/sha256"
+	_ "embed" // for the sources of the interposer
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/internal/header"
+)
+
+var (
+	//go:embed interposer/spool.c
+	spoolSource string
+	//go:embed interposer/questions.c
+	questionsSource string
+	//go:embed interposer/memory.c
+	memorySource string
+	//go:embed interposer/wrappers.tmpl
+	wrappersSource string
+)
+
+var sources = func() *template.Template {
+	t := template.Must(template.New("wrappers").Parse(wrappersSource))
+	for name, source := range map[string]string{"spool": spoolSource, "questions": questionsSource, "memory": memorySource} {
+		template.Must(t.New(name).Parse(source))
+	}
+	return t
+}()
+
+// fingerprint tells tables apart: a spool is read with the table that the
+// interposer was built from.
+var fingerprint = sync.OnceValue(func() uint64 {
+	hash := sha256.New()
+	for i := range functions {
+		fmt.Fprintf(hash, "%s %v\n", functions[i].Name, functions[i].Result)
+		for j := range functions[i].Params {
+			p := &functions[i].Params[j]
+			fmt.Fprintf(hash, "%s %v %v %t %t %t\n", p.Name, p.Type, p.Direction, p.Before(), p.After(), p.Counted())
+		}
+	}
+	fmt.Fprintln(hash, constants)
+	return binary.LittleEndian.Uint64(hash.Sum(nil))
+})
+
+// A wrapper is what the template needs to know of a function.
+type wrapper struct {
+	Number                      int
+	Name                        string
+	Result, Declared, Arguments string
+	ResultWord                  string
+	Always                      int      // recorded even while recording is off
+	Starts                      bool     // may be the first call of MPI
+	Fails                       bool     // returns an error code
+	Entries                     []string // parameters of which the value before the call is needed after it
+	Before, After               *record
+	Finally                     []string
+}
+
+// A record is the statements that write one.
+type record struct {
+	Lengths []string
+	words   []string // summands
+	Puts    []string
+}
+
+// Words returns the expression for the most words of the record.
+func (r *record) Words() string { return strings.Join(r.words, " + ") }
+
+func newWrapper(number int, declared header.Function) wrapper {
+	f := &functions[number]
+	w := wrapper{Number: number, Name: f.Name, Result: declared.Result, ResultWord: "WORD(result_)"}
+	// A header and the ticks, and after the call its result.
+	w.Before, w.After = &record{words: []string{"2"}}, &record{words: []string{"3"}}
+	var parameters, arguments []string
+	for i := range f.Params {
+		parameters = append(parameters, declared.Params[i].Declare(f.Params[i].Name))
+		arguments = append(arguments, f.Params[i].Name)
+	}
+	if declared.Variadic {
+		parameters = append(parameters, "...")
+	}
+	if parameters == nil {
+		parameters = []string{"void"}
+	}
+	w.Declared, w.Arguments = strings.Join(parameters, ", "), strings.Join(arguments, ", ")
+	w.Fails = f.Result.Kind == 0
+	if f.Result.Kind == cst.KindFloat {
+		w.ResultWord = "float_word(result_)"
+	}
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Before() {
+			w.Before.add(p, declared.Params[i], false, "0")
+		}
+		if p.After() {
+			w.After.add(p, declared.Params[i], w.Fails, "errors_")
+		}
+		if strings.Contains(p.Length+" "+p.Given, "entry_") {
+			w.Entries = entriesOf(f)
+		}
+	}
+	w.special(f)
+	return w
+}
+
+// special adds what the functions do that tell or change what is recorded.
+func (w *wrapper) special(f *Function) {
+	if f.Lifecycle() {
+		w.Always = 1
+	}
+	switch f.Name {
+	case "MPI_Init", "MPI_Init_thread":
+		w.Always, w.Starts = 1, true
+		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized(1);"}
+	case "MPI_Session_init":
+		w.Always, w.Starts = 1, true
+		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized(0);"}
+	case "MPI_T_init_thread":
+		w.Starts = true
+	case "MPI_Finalize":
+		w.Always = 1
+	case "MPI_Pcontrol":
+		w.Always = 1
+		w.Finally = []string{"control(level);"}
+	case "MPI_Info_set":
+		w.Always = 1
+		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tcontrol_by_info(key, value);"}
+	}
+}
+
+// entriesOf returns the numbers that a function reads and writes.
+func entriesOf(f *Function) []string {
+	var names []string
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Form == Indirect && p.Direction == cst.InOut && p.Type.Kind == cst.KindInt {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// add adds the statements for one argument. Where the function may fail, what it
+// only writes is left out if it did. The expression errors is for whether
+// statuses have error codes.
+func (r *record) add(p *Param, d header.Param, fails bool, errors string) {
+	put := p.put(d, errors)
+	if fails && p.Direction != cst.InOut {
+		put = "if (!(flags_ & FAILED)) { " + put + " }"
+	}
+	r.Puts = append(r.Puts, put)
+	r.words = append(r.words, "1")
+	if !p.Counted() {
+		return
+	}
+	length, words := p.length(d)
+	if fails && p.Direction != cst.InOut {
+		length = "flags_ & FAILED ? UNUSED : " + length
+	}
+	r.Lengths = append(r.Lengths, fmt.Sprintf("int64_t n_%s = %s;", p.Name, length))
+	r.words = append(r.words, words)
+}
+
+// argument returns the expression for what the argument points to.
+func (p *Param) argument(d header.Param) string {
+	switch {
+	case p.Form == Indirect && d.Base() == "void":
+		return "((void **)" + p.Name + ")"
+	case p.Form == Texts && d.Indirections() == 3:
+		return "(" + p.Name + " ? *" + p.Name + " : NULL)"
+	case p.Form == Array && d.Indirections() == 2:
+		return "((const " + d.Base() + " *)" + p.Name + ")"
+	}
+	return p.Name
+}
+
+// length returns the expressions for the length of a value, which is negative for
+// one that is not there, and for the words it takes besides its length.
+func (p *Param) length(d header.Param) (length, words string) {
+	name := p.argument(d)
+	n := "n_" + p.Name
+	switch p.Form {
+	case Text:
+		length, words = "length_of("+name+")", "text_words("+n+")"
+		if p.Length != "" {
+			length = "length_within(" + name + ", " + p.Length + ")"
+		}
+	case Texts:
+		length, words = "at_least_none("+p.Length+")", "texts_words("+n+", (char *const *)"+name+")"
+	case TextLists:
+		length, words = "at_least_none("+p.Length+")", "lists_words("+n+", (char **const *)"+name+")"
+	case Array:
+		length, words = "at_least_none("+p.Length+")", "words_of("+n+")"
+	default:
+		length, words = "1", "words_of("+n+")"
+	}
+	if p.Element().Kind == cst.KindStatus {
+		words = "3 * " + words
+	}
+	if p.Form != Text {
+		length = "!" + name + " ? ABSENT : " + length
+	}
+	length = p.ignored() + length
+	if p.Given != "" {
+		length = "!(" + p.Given + ") ? UNUSED : " + length
+	}
+	return length, words
+}
+
+// ignored returns the beginning of the expression for a length: whether the
+// argument is one of the constants that stand for no array.
+func (p *Param) ignored() string {
+	switch {
+	case p.Type.Kind == cst.KindStatus:
+		return p.Name + " == MPI_STATUS_IGNORE ? IGNORED : "
+	case p.Element().Kind == cst.KindStatus:
+		return p.Name + " == MPI_STATUSES_IGNORE ? IGNORED : "
+	case p.Name == "array_of_errcodes":
+		return p.Name + " == MPI_ERRCODES_IGNORE ? IGNORED : "
+	case slices.Contains([]string{"weights", "sourceweights", "destweights"}, p.Name):
+		return p.Name + " == MPI_UNWEIGHTED ? IGNORED : " + p.Name + " == MPI_WEIGHTS_EMPTY ? EMPTY : "
+	}
+	return ""
+}
+
+// put returns the statement that writes the value.
+func (p *Param) put(d header.Param, errors string) string {
+	name, n := p.argument(d), "n_"+p.Name
+	switch {
+	case p.Form == Text:
+		return fmt.Sprintf("p_ = put_text(p_, %s, %s);", n, name)
+	case p.Form == Texts:
+		return fmt.Sprintf("p_ = put_texts(p_, %s, (char *const *)%s);", n, name)
+	case p.Form == TextLists:
+		return fmt.Sprintf("p_ = put_lists(p_, %s, (char **const *)%s);", n, name)
+	case p.Element().Kind == cst.KindStatus:
+		return fmt.Sprintf("p_ = put_statuses(p_, %s, %s, %s);", n, name, errors)
+	case p.Counted():
+		return fmt.Sprintf("PUT_COUNTED(p_, %s, %s);", n, name)
+	case p.Form == Indirect:
+		return fmt.Sprintf("*p_++ = %s ? WORD(*%s) : 0;", name, name)
+	}
+	return fmt.Sprintf("*p_++ = WORD(%s);", name)
+}
