@@ -1,16 +1,159 @@
 package mpi
 
 import (
-	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
 )
 
-func TestBuildInterposer(t *testing.T) {
-	for _, mpicc := range compilers(t) {
-		library, err := BuildInterposer(context.Background(), mpicc, "/tmp/mt/cache")
-		if err != nil {
-			t.Fatal(err)
+// TestCalls runs a program that writes down its calls and their arguments, and
+// compares them with what was recorded.
+func TestCalls(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		program, said, spool := m.build(t, "calls.c"), t.TempDir(), t.TempDir()
+		m.run(t, "2", spool, program, said)
+		byRank := threads(t, spool)
+		if len(byRank) != 2 {
+			t.Fatalf("ranks %v in the spool, want 2", byRank)
 		}
-		t.Logf("%+v", library)
+		for rank := range 2 {
+			lines, err := os.ReadFile(filepath.Join(said, fmt.Sprint("said.", rank)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Split(strings.TrimSpace(string(lines)), "\n")
+			readAll(t, byRank[rank][0], func(r *Record) {
+				if r.Type != Call {
+					return
+				}
+				if len(want) == 0 {
+					t.Errorf("rank %d: %s was not called", rank, describeCall(r))
+					return
+				}
+				checkCall(t, want[0], r)
+				want = want[1:]
+			})
+			if len(want) > 0 {
+				t.Errorf("rank %d: %d calls are missing, from %s", rank, len(want), want[0])
+			}
+		}
+	})
+}
+
+var words = regexp.MustCompile(`(?:"[^"]*"|[^ "])+`)
+
+// checkCall compares a call with what the program said of it.
+func checkCall(t *testing.T, said string, r *Record) {
+	t.Helper()
+	list := words.FindAllString(said, -1)
+	depth := 0
+	if list[0] == "in" {
+		depth, list = 1, list[1:]
 	}
+	f := &functions[r.Function]
+	if f.Name != list[0] || r.Depth != depth {
+		t.Fatalf("recorded %s, the program says %s", describeCall(r), said)
+	}
+	if r.End < r.Start || r.Start == 0 {
+		t.Errorf("%s from %d to %d", f.Name, r.Start, r.End)
+	}
+	var hidden, failed bool
+	for _, word := range list[1:] {
+		switch i := strings.IndexAny(word, "<>"); {
+		case word == "hidden":
+			hidden = true
+		case word == "failed":
+			failed = true
+		default:
+			if got := saidValue(r, word[:i], word[i] == '>'); got != word[i+1:] {
+				t.Errorf("%s is %s, the program says %s\n%s", word[:i], got, said, describeCall(r))
+			}
+		}
+	}
+	if r.Hidden != hidden || r.Failed != failed {
+		t.Errorf("recorded %s, the program says %s", describeCall(r), said)
+	}
+}
+
+// saidValue returns the value of an argument as the program writes it.
+func saidValue(r *Record, name string, after bool) string {
+	f := &functions[r.Function]
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Name == name && after {
+			return formatValue(p, r.Arguments[i].After)
+		} else if p.Name == name {
+			return formatValue(p, r.Arguments[i].Before)
+		}
+	}
+	if name == "result" && f.Result.Kind == cst.KindFloat {
+		return strconv.FormatFloat(r.Float(), 'g', 17, 64)
+	} else if name == "result" {
+		return fmt.Sprint(r.Result)
+	}
+	return "no parameter"
+}
+
+func formatValue(p *Param, v Value) string {
+	switch v.Presence {
+	case Missing:
+		return "missing"
+	case Absent:
+		return "absent"
+	case Ignored:
+		return "ignored"
+	case Unused:
+		return "unused"
+	case Empty:
+		return "empty"
+	}
+	var list []string
+	switch p.layout() {
+	case layoutText:
+		return strconv.Quote(string(v.Text()))
+	case layoutTexts:
+		for text, ok := range v.Texts() {
+			if ok {
+				list = append(list, strconv.Quote(string(text)))
+			} else {
+				list = append(list, "absent")
+			}
+		}
+	case layoutStatuses:
+		for i := range v.Len() {
+			s := v.Status(i)
+			list = append(list, fmt.Sprintf("{%d,%d,%d}", s.Source, s.Tag, s.Error))
+		}
+		if p.Form == Indirect {
+			return list[0]
+		}
+	case layoutWords:
+		for i := range v.Len() {
+			list = append(list, fmt.Sprint(v.Index(i)))
+		}
+	default:
+		return fmt.Sprint(v.Int())
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+func describeCall(r *Record) string {
+	f := &functions[r.Function]
+	var list []string
+	for i := range f.Params {
+		p, a := &f.Params[i], r.Arguments[i]
+		if p.Before() {
+			list = append(list, p.Name+"<"+formatValue(p, a.Before))
+		}
+		if p.After() {
+			list = append(list, p.Name+">"+formatValue(p, a.After))
+		}
+	}
+	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t",
+		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed)
 }

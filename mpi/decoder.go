@@ -1,0 +1,259 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+)
+
+// Types and flags of records in a segment.
+const (
+	recordBegin = iota + 1
+	recordEnd
+	recordAllocate
+	recordRelease
+	recordResize
+	recordClock
+	recordConstant
+
+	flagFailed = 1
+	flagHidden = 2
+)
+
+// maxDepth is the number of calls inside one another that a Decoder keeps. A call
+// that is never left, because an exception or longjmp passed through it, is
+// forgotten when so many have begun inside it.
+const maxDepth = 256
+
+// A Decoder decodes the segments of one thread, in order. The zero Decoder is
+// ready for use. The segments may come from a process that is still running, from
+// one that was killed at any instant, and from anyone else.
+//
+// It takes memory in proportion to the calls that have begun and not ended.
+type Decoder struct {
+	header  SegmentHeader
+	started bool
+	data    []byte // the segment
+	off     int    // of the next record
+	clock   clock
+	pending []call // calls that have begun, outermost first
+	record  Record
+}
+
+// A call is one that has begun.
+type call struct {
+	function int
+	hidden   bool
+	ticks    uint64
+	data     []byte // copy of the words with the arguments
+}
+
+// Segment tells the decoder what the current segment holds now, or goes on to the
+// next one if there is nothing more to read from the current. The decoder refers
+// to data until then.
+func (d *Decoder) Segment(data []byte) error {
+	h, err := ParseSegmentHeader(data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !d.started && h.Sequence == 0:
+		d.off, d.clock = headerSize, h.clock
+	case !d.started:
+		return parseError(offsetSequence, "sequence", fmt.Errorf("%w: the first segment is %d", ErrCorrupt, h.Sequence))
+	case h.Process != d.header.Process || h.Thread != d.header.Thread:
+		return parseError(offsetProcess, "process", fmt.Errorf("%w: the segment is that of another thread", ErrCorrupt))
+	case h.Sequence == d.header.Sequence+1:
+		d.off, d.clock = headerSize, h.clock
+	case h.Sequence != d.header.Sequence:
+		return parseError(offsetSequence, "sequence",
+			fmt.Errorf("%w: segment %d after %d", ErrCorrupt, h.Sequence, d.header.Sequence))
+	}
+	d.started, d.header, d.data = true, h, data
+	return nil
+}
+
+// Header returns the header of the current segment.
+func (d *Decoder) Header() SegmentHeader { return d.header }
+
+// Next returns the next record, which is valid until the next call. The error is
+// [io.EOF] at the end of what the current segment holds: more may come with
+// [Decoder.Segment]. Any other error is a *ParseError, and stays.
+func (d *Decoder) Next() (*Record, error) {
+	for {
+		data, word, err := d.next()
+		if err != nil {
+			return nil, err
+		}
+		known, err := d.decode(data, int(word>>48&0xff), int(word>>32&0xffff), word>>56)
+		if err != nil {
+			return nil, parseError(int64(d.off), "record", err)
+		}
+		d.off += len(data) + 8
+		if known {
+			return &d.record, nil
+		}
+	}
+}
+
+// next returns the words of the next record and its header.
+func (d *Decoder) next() ([]byte, uint64, error) {
+	rest := d.data[min(d.off, len(d.data)):]
+	if len(rest) == 0 {
+		return nil, 0, io.EOF
+	}
+	if len(rest) < 8 {
+		return nil, 0, parseError(int64(d.off), "record", io.ErrUnexpectedEOF)
+	}
+	word := binary.LittleEndian.Uint64(rest)
+	if word == 0 {
+		return nil, 0, io.EOF
+	}
+	size := int64(uint32(word))
+	if size < 8 || size%8 != 0 {
+		return nil, 0, parseError(int64(d.off), "record", fmt.Errorf("%w: size %d", ErrCorrupt, size))
+	}
+	if size > int64(len(rest)) {
+		return nil, 0, parseError(int64(d.off), "record", fmt.Errorf("%w: size %d", io.ErrUnexpectedEOF, size))
+	}
+	return rest[8:size], word, nil
+}
+
+// decode decodes a record and reports whether it is one for the caller.
+func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, error) {
+	c := cursor{data: data}
+	r := &d.record
+	switch kind {
+	case recordBegin:
+		return false, d.begin(&c, number, flags&flagHidden != 0)
+	case recordEnd:
+		return true, d.end(&c, number, flags)
+	case recordClock:
+		at := instant{uint64(c.word()), uint64(c.word())}
+		if c.err == nil && d.clock.rate != 0 && !d.clock.set(at) {
+			return false, fmt.Errorf("%w: the clock goes back", ErrCorrupt)
+		}
+		return false, c.finish()
+	case recordAllocate:
+		at := d.clock.time(uint64(c.word()))
+		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at, Address: uint64(c.word()), Size: uint64(c.word())}
+	case recordRelease:
+		at := d.clock.time(uint64(c.word()))
+		*r = Record{Type: Released, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word())}
+	case recordResize:
+		*r = Record{Type: Resized, Arguments: r.Arguments[:0], End: d.clock.time(uint64(c.word())), Address: uint64(c.word()), Size: uint64(c.word())}
+		r.Start = d.clock.time(uint64(c.word()))
+		r.Old = uint64(c.word())
+	case recordConstant:
+		if number >= len(constants) {
+			return false, fmt.Errorf("%w: constant %d of %d", ErrCorrupt, number, len(constants))
+		}
+		*r = Record{Type: Known, Arguments: r.Arguments[:0], Function: number, Result: c.word()}
+	default:
+		return false, fmt.Errorf("%w: type %d", ErrCorrupt, kind)
+	}
+	return true, c.finish()
+}
+
+// finish returns the error of the cursor, or one if something is left.
+func (c *cursor) finish() error {
+	if c.err == nil && c.off != len(c.data) {
+		return fmt.Errorf("%w: %d bytes too many", ErrCorrupt, len(c.data)-c.off)
+	}
+	return c.err
+}
+
+// begin remembers a call that begins.
+func (d *Decoder) begin(c *cursor, number int, hidden bool) error {
+	if number >= len(functions) {
+		return fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
+	}
+	ticks := uint64(c.word())
+	if c.err != nil {
+		return c.err
+	}
+	arguments := c.data[c.off:]
+	for _, f := range layouts[number].before {
+		c.value(f.kind)
+	}
+	if err := c.finish(); err != nil {
+		return fmt.Errorf("%s: %w", functions[number].Name, err)
+	}
+	if len(d.pending) == maxDepth {
+		first := d.pending[0]
+		copy(d.pending, d.pending[1:])
+		d.pending[maxDepth-1] = first
+		d.pending = d.pending[:maxDepth-1]
+	}
+	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
+	p := &d.pending[len(d.pending)-1]
+	*p = call{number, hidden, ticks, append(p.data[:0], arguments...)}
+	return nil
+}
+
+// end completes the latest call of a function that has begun. Those that began
+// after it were never left.
+func (d *Decoder) end(c *cursor, number int, flags uint64) error {
+	depth := len(d.pending) - 1
+	for depth >= 0 && d.pending[depth].function != number {
+		depth--
+	}
+	if depth < 0 {
+		return fmt.Errorf("%w: function %d ends that has not begun", ErrCorrupt, number)
+	}
+	l, r := &layouts[number], &d.record
+	failed := flags&flagFailed != 0
+	if failed && !l.fails {
+		return fmt.Errorf("%w: %s failed", ErrCorrupt, functions[number].Name)
+	}
+	d.begun(depth)
+	r.Failed = failed
+	r.End = d.clock.time(uint64(c.word()))
+	r.Result = c.word()
+	for _, f := range l.after {
+		if !failed || f.inOut {
+			r.Arguments[f.param].After = c.value(f.kind)
+		}
+	}
+	if err := c.finish(); err != nil {
+		return fmt.Errorf("%s: %w", functions[number].Name, err)
+	}
+	d.pending = d.pending[:depth]
+	return nil
+}
+
+// begun sets the record to what is known of a call that has begun.
+func (d *Decoder) begun(depth int) {
+	p, r := &d.pending[depth], &d.record
+	n := len(functions[p.function].Params)
+	arguments := slices.Grow(r.Arguments[:0], n)[:n]
+	clear(arguments)
+	*r = Record{
+		Type:      Call,
+		Function:  p.function,
+		Start:     d.clock.time(p.ticks),
+		Depth:     depth,
+		Hidden:    p.hidden,
+		Arguments: arguments,
+	}
+	c := cursor{data: p.data}
+	for _, f := range layouts[p.function].before {
+		arguments[f.param].Before = c.value(f.kind)
+	}
+}
+
+// Unfinished returns an iterator over the calls that have begun and not ended,
+// outermost first: after the last segment of a process that was killed, those it
+// was in. Their End is zero. A record is valid until the next step.
+func (d *Decoder) Unfinished() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		for depth := range d.pending {
+			d.begun(depth)
+			if !yield(&d.record) {
+				return
+			}
+		}
+	}
+}

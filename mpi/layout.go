@@ -1,0 +1,160 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A layoutKind says how a value is laid out in a record.
+type layoutKind uint8
+
+const (
+	layoutWord     layoutKind = iota // one word
+	layoutOptional                   // a length and at most one word
+	layoutWords                      // a length and that many words
+	layoutStatuses                   // a length and three words each
+	layoutText                       // a length and that many bytes, padded to words
+	layoutTexts                      // a length and that many texts
+)
+
+// A field is a value in a record.
+type field struct {
+	param int
+	kind  layoutKind
+	inOut bool // there even if the call failed
+}
+
+// A layout is the fields of the two records of a call.
+type layout struct {
+	before, after []field
+	fails         bool // the function returns an error code
+}
+
+var layouts = func() []layout {
+	list := make([]layout, len(functions))
+	for i := range functions {
+		l := &list[i]
+		l.fails = functions[i].Result.Kind == 0
+		for j := range functions[i].Params {
+			p := &functions[i].Params[j]
+			f := field{j, p.layout(), p.Direction == cst.InOut}
+			if p.Before() {
+				l.before = append(l.before, f)
+			}
+			if p.After() {
+				l.after = append(l.after, f)
+			}
+		}
+	}
+	return list
+}()
+
+func (p *Param) layout() layoutKind {
+	switch {
+	case p.Form == Text:
+		return layoutText
+	case p.Form == Texts || p.Form == TextLists:
+		return layoutTexts
+	case p.Element().Kind == cst.KindStatus:
+		return layoutStatuses
+	case p.Form == Array:
+		return layoutWords
+	case p.Counted():
+		return layoutOptional
+	}
+	return layoutWord
+}
+
+func floatOf(word int64) float64 { return math.Float64frombits(uint64(word)) }
+
+// A cursor reads values from the words of a record. The first failure sticks.
+type cursor struct {
+	data []byte
+	off  int
+	err  error
+}
+
+func (c *cursor) word() int64 {
+	if c.err != nil {
+		return 0
+	}
+	if len(c.data)-c.off < 8 {
+		c.err = fmt.Errorf("%w: the record ends", io.ErrUnexpectedEOF)
+		return 0
+	}
+	c.off += 8
+	return int64(binary.LittleEndian.Uint64(c.data[c.off-8:]))
+}
+
+// take returns the next n·size bytes, rounded up to words.
+func (c *cursor) take(n, size int64) []byte {
+	if c.err != nil {
+		return nil
+	}
+	if left := int64(len(c.data) - c.off); n > left/size || n*size > left {
+		c.err = fmt.Errorf("%w: length %d in %d bytes", ErrCorrupt, n, left)
+		return nil
+	}
+	from := c.off
+	c.off += int(n*size+7) &^ 7
+	if c.off > len(c.data) {
+		c.err = fmt.Errorf("%w: length %d", ErrCorrupt, n)
+		return nil
+	}
+	return c.data[from:c.off]
+}
+
+var presences = [...]Presence{Absent, Ignored, Unused, Empty}
+
+// value reads one value.
+func (c *cursor) value(kind layoutKind) Value {
+	if kind == layoutWord {
+		return Value{Presence: Given, word: c.word()}
+	}
+	n := c.word()
+	if n < 0 {
+		if n < -int64(len(presences)) {
+			c.err = fmt.Errorf("%w: length %d", ErrCorrupt, n)
+			return Value{}
+		}
+		return Value{Presence: presences[-n-1]}
+	}
+	v := Value{Presence: Given, n: int(n)}
+	switch kind {
+	case layoutOptional:
+		if n != 1 {
+			c.err = fmt.Errorf("%w: length %d of a single value", ErrCorrupt, n)
+			return Value{}
+		}
+		v.word = c.word()
+	case layoutWords:
+		v.data = c.take(n, 8)
+	case layoutStatuses:
+		v.data = c.take(n, 24)
+	case layoutText:
+		v.data = c.take(n, 1)
+	case layoutTexts:
+		v.data = c.texts(n)
+	}
+	if c.err != nil {
+		return Value{}
+	}
+	return v
+}
+
+// texts skips n texts and returns the bytes they take.
+func (c *cursor) texts(n int64) []byte {
+	from := c.off
+	for i := int64(0); i < n && c.err == nil; i++ {
+		if length := c.word(); length >= 0 {
+			c.take(length, 1)
+		} else if length != -1 && c.err == nil {
+			c.err = fmt.Errorf("%w: length %d of a text", ErrCorrupt, length)
+		}
+	}
+	return c.data[from:c.off]
+}

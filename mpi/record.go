@@ -1,0 +1,129 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A RecordType says what a [Record] tells.
+type RecordType uint8
+
+// The types of records.
+const (
+	Call      RecordType = iota + 1 // a call of a function of MPI that returned
+	Allocated                       // memory that was allocated
+	Released                        // memory that is about to be freed
+	Resized                         // memory that was freed and allocated by realloc
+	Known                           // the value of a constant
+)
+
+// A Record is one event of a thread. A [Decoder] owns what it refers to.
+type Record struct {
+	Type RecordType
+
+	// Function is the number of the function of a Call, see [Functions], and of
+	// the constant of a Known, see [Constants].
+	Function int
+
+	// Start and End are the times of a Call in nanoseconds on the monotonic clock
+	// of the machine. Of memory, Start is when Old was still allocated, and End
+	// when Address was allocated.
+	Start, End int64
+
+	// Depth is the number of calls of MPI that the thread was in when it made this
+	// one: zero for what the program does itself, more in its callbacks and in an
+	// MPI that is made of its own functions. A Call comes after those inside it.
+	Depth int
+
+	// Hidden is set for a call that was made while recording was off: it is there
+	// because it makes or frees an object.
+	Hidden bool
+
+	// Failed is set for a Call that returned an error: what it would have written
+	// is not there.
+	Failed bool
+
+	// Result is the result of a Call as an integer; see [Record.Float]. Of a Known,
+	// it is the value.
+	Result int64
+
+	// Arguments are the arguments of a Call in the order of the parameters.
+	Arguments []Argument
+
+	Address, Old, Size uint64 // of memory
+}
+
+// Float returns the result of a function whose result is a [cst.KindFloat].
+func (r *Record) Float() float64 { return floatOf(r.Result) }
+
+// An Argument is the value of an argument before and after a call; which of them
+// there is, the [Param] says.
+type Argument struct{ Before, After Value }
+
+// A Presence says whether a value is there, and why not.
+type Presence uint8
+
+// The presences. The zero Presence is that of a value that is not recorded.
+const (
+	Missing Presence = iota // the table has none here, or the call failed
+	Given                   // a value
+	Absent                  // a null pointer
+	Ignored                 // a constant for no array, such as MPI_STATUS_IGNORE or MPI_UNWEIGHTED
+	Unused                  // an argument that does not count in this call
+	Empty                   // MPI_WEIGHTS_EMPTY
+)
+
+// A Value is what was recorded of an argument: a number, an address or a handle
+// as it is in C, or some of them, or text.
+type Value struct {
+	Presence Presence
+	n        int    // elements, or bytes of text
+	data     []byte // words
+	word     int64  // a single value
+}
+
+// Int returns a single value.
+func (v Value) Int() int64 { return v.word }
+
+// Len returns the number of elements of an array, of strings of Texts or of
+// bytes of a text.
+func (v Value) Len() int { return v.n }
+
+// Index returns element i of an array of numbers, addresses or handles.
+func (v Value) Index(i int) int64 {
+	return int64(binary.LittleEndian.Uint64(v.data[8*i:]))
+}
+
+// Status returns element i of an array of statuses, or for i = 0 a status. Its
+// error code is zero unless the call returned MPI_ERR_IN_STATUS.
+func (v Value) Status(i int) cst.Status {
+	return cst.Status{Source: v.Index(3 * i), Tag: v.Index(3*i + 1), Error: v.Index(3*i + 2)}
+}
+
+// Text returns a text. The result must not be changed.
+func (v Value) Text() []byte { return v.data[:v.n] }
+
+// Texts returns an iterator over strings and whether each is there: one that is
+// absent was a null pointer, and closes a list among TextLists. The strings must
+// not be changed.
+func (v Value) Texts() iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		data := v.data
+		for range v.n {
+			n := int64(binary.LittleEndian.Uint64(data))
+			data = data[8:]
+			if n < 0 {
+				if !yield(nil, false) {
+					return
+				}
+				continue
+			}
+			if !yield(data[:n], true) {
+				return
+			}
+			data = data[(n+7)&^7:]
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// implementations are the installed implementations of MPI with the interposers
+// built for them.
+type implementation struct {
+	name, mpicc, mpirun string
+	flags               []string // of mpirun
+	library             string
+}
+
+var interposers struct {
+	sync.Mutex
+	directory string
+	paths     map[string]string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(interposers.directory)
+	os.Exit(code)
+}
+
+// forEachMPI runs a test with each installed implementation, and skips it if
+// there is none.
+func forEachMPI(t *testing.T, test func(*testing.T, *implementation)) {
+	t.Helper()
+	for _, mpicc := range compilers(t) {
+		mpirun := strings.Replace(mpicc, "mpicc", "mpirun", 1)
+		if _, err := exec.LookPath(mpirun); err != nil {
+			t.Skip(err)
+		}
+		m := &implementation{name: strings.TrimPrefix(mpicc, "mpicc."), mpicc: mpicc, mpirun: mpirun}
+		if version, err := exec.Command(mpirun, "--version").CombinedOutput(); err == nil && strings.Contains(string(version), "Open") {
+			m.flags = []string{"--oversubscribe", "--mca", "mpi_yield_when_idle", "1"}
+		}
+		t.Run(m.name, func(t *testing.T) {
+			m.library = interposer(t, mpicc)
+			test(t, m)
+		})
+	}
+}
+
+// interposer builds the interposer for a compiler once for all tests.
+func interposer(t testing.TB, mpicc string) string {
+	t.Helper()
+	interposers.Lock()
+	defer interposers.Unlock()
+	if path, ok := interposers.paths[mpicc]; ok {
+		return path
+	}
+	if interposers.directory == "" {
+		directory, err := os.MkdirTemp("", "reprise")
+		if err != nil {
+			t.Fatal(err)
+		}
+		interposers.directory, interposers.paths = directory, make(map[string]string)
+	}
+	library, err := BuildInterposer(context.Background(), mpicc, interposers.directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(library.Unknown) > 0 {
+		t.Errorf("%s: functions that are not recorded: %v", mpicc, library.Unknown)
+	}
+	interposers.paths[mpicc] = library.Path
+	return library.Path
+}
+
+// build compiles a C program in testdata.
+func (m *implementation) build(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".c"))
+	command := exec.Command(m.mpicc, "-O1", "-w", "-pthread", "-o", path, filepath.Join("testdata", name))
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, output)
+	}
+	return path
+}
+
+// command returns the command that runs a program on some ranks. If there is a
+// spool directory, it is recorded.
+func (m *implementation) command(ctx context.Context, ranks, spool, program string, arguments ...string) *exec.Cmd {
+	list := append([]string{}, m.flags...)
+	list = append(append(list, "-n", ranks, program), arguments...)
+	c := exec.CommandContext(ctx, m.mpirun, list...)
+	c.WaitDelay = 5 * time.Second
+	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if spool != "" {
+		c.Env = append(c.Env, "LD_PRELOAD="+m.library, "REPRISE_SPOOL="+spool)
+	}
+	return c
+}
+
+// run runs a program to its end.
+func (m *implementation) run(t testing.TB, ranks, spool, program string, arguments ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	output, err := m.command(ctx, ranks, spool, program, arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, output)
+	}
+	return string(output)
+}
+
+// threads returns the threads in a spool by rank.
+func threads(t testing.TB, spool string) map[int][]Thread {
+	t.Helper()
+	list, err := ListSpool(spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byRank := make(map[int][]Thread)
+	for _, thread := range list {
+		data, err := os.ReadFile(thread.Paths[len(thread.Paths)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := ParseSegmentHeader(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Lost > 0 {
+			t.Errorf("thread %v lost %d records", thread, h.Lost)
+		}
+		byRank[h.Rank] = append(byRank[h.Rank], thread)
+	}
+	return byRank
+}
+
+// readAll passes all records of a thread to a function and returns the reader.
+func readAll(t testing.TB, thread Thread, each func(*Record)) *ThreadReader {
+	t.Helper()
+	r := thread.Open()
+	for {
+		record, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return r
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		each(record)
+	}
+}

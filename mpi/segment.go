@@ -1,0 +1,140 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A ParseError reports where and why a spool was rejected: the Offset in its
+// segment of the first byte of the offending field, the Field as it is named in
+// the package documentation, and the cause Err.
+type ParseError = wire.Error
+
+// Errors that a [ParseError] wraps, for use with [errors.Is]. A segment that
+// ends too soon wraps [io.ErrUnexpectedEOF] instead.
+var (
+	ErrCorrupt = wire.ErrCorrupt
+	ErrLimit   = wire.ErrLimit
+)
+
+// A SegmentState says what comes after a segment.
+type SegmentState uint32
+
+// The states of a segment.
+const (
+	Open      SegmentState = iota // the thread may append to it, unless it has ended
+	Continued                     // the thread has gone on to the next segment
+	Broken                        // the thread could get no further segment: calls are missing
+)
+
+// A Process identifies a process of a run.
+type Process struct {
+	PID    uint32
+	Loaded uint64 // when it loaded the interposer: nanoseconds since 1970
+}
+
+// A SegmentHeader is what a segment says of itself.
+type SegmentHeader struct {
+	Process  Process
+	Thread   uint32 // number of the thread; one that has ended leaves it to another
+	Sequence uint32 // number of the segment among those of the thread
+	Rank     int    // in MPI_COMM_WORLD, −1 if it was not known yet
+	State    SegmentState
+	Lost     uint64 // records that could not be written
+
+	clock clock
+}
+
+// Layout of the header of a segment.
+const (
+	segmentMagic = "reprisp\x01"
+
+	offsetTable     = 8
+	offsetProcess   = 16
+	offsetPID       = 24
+	offsetThread    = 28
+	offsetSequence  = 32
+	offsetInvariant = 36
+	offsetTicks     = 40
+	offsetMonotonic = 56
+	offsetRank      = 72
+	offsetState     = 76
+	offsetLost      = 80
+	headerSize      = 128
+)
+
+// ParseSegmentHeader decodes the header of the segment that begins data.
+func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
+	if len(data) < headerSize {
+		return SegmentHeader{}, parseError(int64(len(data)), "header", io.ErrUnexpectedEOF)
+	}
+	if magic := string(data[:len(segmentMagic)]); magic != segmentMagic {
+		return SegmentHeader{}, parseError(0, "magic", fmt.Errorf("%w: %q", ErrCorrupt, magic))
+	}
+	order := binary.LittleEndian
+	if table := order.Uint64(data[offsetTable:]); table != fingerprint() {
+		return SegmentHeader{}, parseError(offsetTable, "table",
+			fmt.Errorf("%w: the interposer has another table of functions, %#x", ErrCorrupt, table))
+	}
+	h := SegmentHeader{
+		Process:  Process{order.Uint32(data[offsetPID:]), order.Uint64(data[offsetProcess:])},
+		Thread:   order.Uint32(data[offsetThread:]),
+		Sequence: order.Uint32(data[offsetSequence:]),
+		Rank:     int(int32(order.Uint32(data[offsetRank:]))),
+		State:    SegmentState(order.Uint32(data[offsetState:])),
+		Lost:     order.Uint64(data[offsetLost:]),
+	}
+	if h.State > Broken {
+		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))
+	}
+	if h.Rank < -1 {
+		return SegmentHeader{}, parseError(offsetRank, "rank", fmt.Errorf("%w: %d", ErrCorrupt, h.Rank))
+	}
+	if order.Uint32(data[offsetInvariant:]) != 0 {
+		h.clock.first = instant{order.Uint64(data[offsetTicks:]), order.Uint64(data[offsetMonotonic:])}
+		if !h.clock.set(instant{order.Uint64(data[offsetTicks+8:]), order.Uint64(data[offsetMonotonic+8:])}) {
+			return SegmentHeader{}, parseError(offsetTicks, "ticks", fmt.Errorf("%w: the clock stands still", ErrCorrupt))
+		}
+	}
+	return h, nil
+}
+
+func parseError(offset int64, field string, err error) error {
+	return &ParseError{Package: "mpi", Offset: offset, Field: field, Err: err}
+}
+
+// An instant is one point in time on both clocks.
+type instant struct{ ticks, monotonic uint64 }
+
+// A clock turns ticks into nanoseconds on the monotonic clock of the machine,
+// along the line through the first instant that is known and the latest. The
+// ticks of the zero clock are nanoseconds.
+type clock struct {
+	first, latest instant
+	rate          float64 // nanoseconds per tick
+}
+
+// set sets the latest instant, and reports whether time went by since the first.
+func (c *clock) set(i instant) bool {
+	if i.ticks <= c.first.ticks || i.monotonic <= c.first.monotonic {
+		return false
+	}
+	c.latest = i
+	c.rate = float64(i.monotonic-c.first.monotonic) / float64(i.ticks-c.first.ticks)
+	return true
+}
+
+// time returns the time of ticks in nanoseconds.
+func (c *clock) time(ticks uint64) int64 {
+	if c.rate == 0 {
+		return int64(min(ticks, math.MaxInt64))
+	}
+	elapsed := float64(int64(ticks-c.latest.ticks)) * c.rate
+	const limit = 1 << 61
+	elapsed = max(-limit, min(elapsed, limit))
+	return int64(min(c.latest.monotonic, limit)) + int64(elapsed)
+}
