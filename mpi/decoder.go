@@ -18,8 +18,9 @@ const (
 	recordClock
 	recordConstant
 
-	flagFailed = 1
-	flagHidden = 2
+	flagFailed    = 1
+	flagHidden    = 2
+	flagOutermost = 4
 )
 
 // maxDepth is the number of calls inside one another that a Decoder keeps. A call
@@ -127,6 +128,9 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 	r := &d.record
 	switch kind {
 	case recordBegin:
+		if flags&flagOutermost != 0 {
+			d.pending = d.pending[:0]
+		}
 		return false, d.begin(&c, number, flags&flagHidden != 0)
 	case recordEnd:
 		return true, d.end(&c, number, flags)

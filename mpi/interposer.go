@@ -60,7 +60,7 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, 
 
 // compilerFlags build a library that exceptions of the program pass through.
 var compilerFlags = []string{
-	"-shared", "-fPIC", "-O2", "-std=gnu11", "-w", "-pthread", "-fexceptions", "-fvisibility=hidden",
+	"-shared", "-fPIC", "-O1", "-std=gnu11", "-w", "-pthread", "-fexceptions", "-fvisibility=hidden",
 	"-fno-builtin-malloc", "-fno-builtin-calloc", "-fno-builtin-realloc", "-fno-builtin-free",
 	"-Wl,--as-needed",
 }

@@ -40,7 +40,7 @@
 
 /* Types and flags of records. */
 enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT };
-enum { FAILED = 1, HIDDEN = 2 };
+enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4 };
 
 /* What stands for the length of a value that is not there. */
 enum { ABSENT = -1, IGNORED = -2, UNUSED = -3, EMPTY = -4 };
@@ -80,6 +80,7 @@ struct lane {
 static __thread struct {
 	struct lane *lane;
 	unsigned depth; /* calls of MPI that the thread is in */
+	uintptr_t outermost; /* frame of the first of them */
 	int busy;       /* the thread is changing its lane */
 	int done;       /* the thread ends */
 } self __attribute__((tls_model("initial-exec")));
@@ -337,9 +338,20 @@ static inline struct lane *enter(int always)
 	return lane;
 }
 
-static inline unsigned hidden(void)
+/* Returns the number of calls that the thread is in. An exception or longjmp may
+   have left some: their frames are no longer below the caller's. */
+static inline unsigned depth_of(void *frame)
 {
-	return atomic_load_explicit(&level, memory_order_relaxed) ? 0 : HIDDEN;
+	if (unlikely(self.depth && (uintptr_t)frame >= self.outermost))
+		self.depth = 0;
+	if (!self.depth)
+		self.outermost = (uintptr_t)frame;
+	return self.depth;
+}
+
+static inline unsigned begin_flags(unsigned depth)
+{
+	return (atomic_load_explicit(&level, memory_order_relaxed) ? 0 : HIDDEN) | (depth ? 0 : OUTERMOST);
 }
 
 /* Writing values. An argument that is an integer, a handle or a pointer becomes

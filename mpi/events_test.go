@@ -1,0 +1,254 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestThreads records threads that communicate at once, some with the numbers of
+// others that have ended.
+func TestThreads(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		m.run(t, "2", spool, m.build(t, "events.c"), "threads")
+		byRank := threads(t, spool)
+		for rank := range 2 {
+			counts := make(map[string]int)
+			for _, thread := range byRank[rank] {
+				tag, next, end := int64(-1), 0, int64(0)
+				readAll(t, thread, func(r *Record) {
+					if r.Type != Call || thread.Thread == 0 {
+						return
+					}
+					name := functions[r.Function].Name
+					counts[name]++
+					if r.Start < end {
+						t.Errorf("%s begins at %d, before %d", name, r.Start, end)
+					}
+					end = r.End
+					if name != "MPI_Wait" {
+						return
+					}
+					// One thread after another, each with its tag throughout.
+					status := r.Arguments[1].After.Status(0)
+					if next%200 == 0 {
+						tag = status.Tag
+					}
+					next++
+					if status.Tag != tag || status.Source != int64(rank) || r.Depth != 0 {
+						t.Errorf("%s, want tag %d", describeCall(r), tag)
+					}
+				})
+			}
+			want := map[string]int{"MPI_Irecv": 2400, "MPI_Send": 2400, "MPI_Wait": 2400}
+			if !maps.Equal(counts, want) {
+				t.Errorf("rank %d: calls %v, want %v", rank, counts, want)
+			}
+			if n := len(byRank[rank]); n > 10 {
+				t.Errorf("rank %d: %d threads in the spool, although four run at once", rank, n)
+			}
+		}
+	})
+}
+
+// TestMemory compares what a program says of its memory with the records.
+func TestMemory(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		said := m.run(t, "1", spool, m.build(t, "events.c"), "memory")
+		var got strings.Builder
+		marks := 0
+		readAll(t, threads(t, spool)[0][0], func(r *Record) {
+			if r.Type == Call && functions[r.Function].Name == "MPI_Pcontrol" {
+				marks++
+			}
+			if marks != 1 || r.Size == 1024 || r.Size == 4096 {
+				return // the buffer of the standard output
+			}
+			if r.Start > r.End {
+				t.Errorf("from %d to %d", r.Start, r.End)
+			}
+			switch r.Type {
+			case Allocated:
+				fmt.Fprintf(&got, "allocated %#x %d\n", r.Address, r.Size)
+			case Released:
+				fmt.Fprintf(&got, "released %#x\n", r.Old)
+			case Resized:
+				fmt.Fprintf(&got, "resized %#x %d %#x\n", r.Address, r.Size, r.Old)
+			}
+		})
+		if got.String() != said {
+			t.Errorf("recorded\n%s\nthe program says\n%s", got.String(), said)
+		}
+	})
+}
+
+// TestBig records a call that is larger than a segment.
+func TestBig(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		m.run(t, "1", spool, m.build(t, "events.c"), "big")
+		var names []string
+		readAll(t, threads(t, spool)[0][0], func(r *Record) {
+			if r.Type != Call {
+				return
+			}
+			names = append(names, functions[r.Function].Name)
+			if r.Function == number(t, "MPI_Waitall") {
+				if a := r.Arguments[1]; a.Before.Len() != 700000 || a.After.Len() != 700000 || a.Before.Index(0) != a.After.Index(699999) {
+					t.Errorf("%d and %d requests", a.Before.Len(), a.After.Len())
+				}
+			}
+		})
+		want := "[MPI_Init MPI_Comm_rank MPI_Waitall MPI_Barrier MPI_Finalize]"
+		if got := fmt.Sprint(names); got != want {
+			t.Errorf("calls %s, want %s", got, want)
+		}
+	})
+}
+
+func number(t testing.TB, name string) int {
+	t.Helper()
+	n, ok := Lookup(name)
+	if !ok {
+		t.Fatalf("%s is not in the table", name)
+	}
+	return n
+}
+
+// TestKilled kills a process inside a call: what came before is there, and so is
+// what is known of the call.
+func TestKilled(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := m.command(ctx, "1", spool, m.build(t, "events.c"), "killed").Run(); err == nil {
+			t.Fatal("the program was not killed")
+		}
+		counts := make(map[string]int)
+		reader := readAll(t, threads(t, spool)[0][0], func(r *Record) {
+			if r.Type == Call {
+				counts[functions[r.Function].Name]++
+			}
+		})
+		want := map[string]int{"MPI_Init": 1, "MPI_Op_create": 1, "MPI_Comm_rank": 100001}
+		if !maps.Equal(counts, want) {
+			t.Errorf("calls %v, want %v", counts, want)
+		}
+		n := 0
+		for r := range reader.Decoder().Unfinished() {
+			if n++; functions[r.Function].Name != "MPI_Reduce_local" || r.Arguments[2].Before.Int() != 1 || r.End != 0 {
+				t.Errorf("unfinished: %s", describeCall(r))
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d calls are unfinished, want 1", n)
+		}
+	})
+}
+
+// TestForked checks that children leave the spool alone.
+func TestForked(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		if said := m.run(t, "1", spool, m.build(t, "events.c"), "forked"); said != "child 7\nshell 5\n" {
+			t.Errorf("the program says %q", said)
+		}
+		byRank := threads(t, spool)
+		if len(byRank) != 1 {
+			t.Errorf("ranks %v in the spool", byRank)
+		}
+		calls := 0
+		readAll(t, byRank[0][0], func(r *Record) {
+			if r.Type == Call {
+				calls++
+			}
+		})
+		if calls != 5 {
+			t.Errorf("%d calls, want 5", calls)
+		}
+	})
+}
+
+// TestJumped leaves calls by longjmp: those that follow are not inside them.
+func TestJumped(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		m.run(t, "1", spool, m.build(t, "events.c"), "jumped")
+		calls, allocations := 0, 0
+		reader := readAll(t, threads(t, spool)[0][0], func(r *Record) {
+			if r.Type == Allocated && r.Size == 4321 {
+				allocations++
+			}
+			if r.Type == Call {
+				if calls++; r.Depth != 0 {
+					t.Error(describeCall(r))
+				}
+			}
+		})
+		if calls != 6 || allocations != 1 {
+			t.Errorf("%d calls and %d allocations, want 6 and 1", calls, allocations)
+		}
+		for r := range reader.Decoder().Unfinished() {
+			t.Errorf("unfinished: %s", describeCall(r))
+		}
+	})
+}
+
+// TestNoSpool runs programs that cannot be recorded: they notice nothing.
+func TestNoSpool(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		program, said := m.build(t, "calls.c"), t.TempDir()
+		output := m.run(t, "2", filepath.Join(t.TempDir(), "missing"), program, said)
+		if !strings.Contains(output, "no longer recorded") {
+			t.Errorf("the program says %q", output)
+		}
+		want, err := os.ReadFile(filepath.Join(said, "said.0"))
+		if err != nil || strings.Contains(string(want), "wrong") || !strings.HasSuffix(string(want), "MPI_Finalize result>0\n") {
+			t.Errorf("the program ended with %v, %q", err, want)
+		}
+	})
+}
+
+// TestConstants checks that the constants of an implementation are recorded with
+// the values that calls mention.
+func TestConstants(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		m.run(t, "1", spool, m.build(t, "events.c"), "none")
+		world := int64(-1)
+		values := make(map[string]int64)
+		readAll(t, threads(t, spool)[0][0], func(r *Record) {
+			switch {
+			case r.Type == Known:
+				values[constants[r.Function].Name] = r.Result
+			case r.Type == Call && r.Function == number(t, "MPI_Comm_rank"):
+				world = r.Arguments[0].Before.Int()
+			}
+		})
+		if values["MPI_COMM_WORLD"] != world || len(values) < 90 {
+			t.Errorf("MPI_COMM_WORLD is %#x, calls have %#x; %d constants", values["MPI_COMM_WORLD"], world, len(values))
+		}
+		for name, value := range values {
+			if value == 0 && strings.Contains(m.name, "openmpi") && constants[constantNumber(name)].Class == "datatype" {
+				t.Errorf("%s is null", name)
+			}
+		}
+	})
+}
+
+func constantNumber(name string) int {
+	for i, c := range constants {
+		if c.Name == name {
+			return i
+		}
+	}
+	return -1
+}
