@@ -124,13 +124,11 @@ func formatValue(p *Param, v Value) string {
 				list = append(list, "absent")
 			}
 		}
+	case layoutStatus:
+		return formatStatus(v.Status(0))
 	case layoutStatuses:
 		for i := range v.Len() {
-			s := v.Status(i)
-			list = append(list, fmt.Sprintf("{%d,%d,%d}", s.Source, s.Tag, s.Error))
-		}
-		if p.Form == Indirect {
-			return list[0]
+			list = append(list, formatStatus(v.Status(i)))
 		}
 	case layoutWords:
 		for i := range v.Len() {
@@ -140,6 +138,10 @@ func formatValue(p *Param, v Value) string {
 		return fmt.Sprint(v.Int())
 	}
 	return "[" + strings.Join(list, ",") + "]"
+}
+
+func formatStatus(s cst.Status) string {
+	return fmt.Sprintf("{%d,%d,%d}", s.Source, s.Tag, s.Error)
 }
 
 func describeCall(r *Record) string {

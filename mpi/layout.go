@@ -16,7 +16,8 @@ const (
 	layoutWord     layoutKind = iota // one word
 	layoutOptional                   // a length and at most one word
 	layoutWords                      // a length and that many words
-	layoutStatuses                   // a length and three words each
+	layoutStatus                     // a length and at most one status
+	layoutStatuses                   // a length and three words for each status
 	layoutText                       // a length and that many bytes, padded to words
 	layoutTexts                      // a length and that many texts
 )
@@ -59,6 +60,8 @@ func (p *Param) layout() layoutKind {
 		return layoutText
 	case p.Form == Texts || p.Form == TextLists:
 		return layoutTexts
+	case p.Type.Kind == cst.KindStatus:
+		return layoutStatus
 	case p.Element().Kind == cst.KindStatus:
 		return layoutStatuses
 	case p.Form == Array:
@@ -124,16 +127,16 @@ func (c *cursor) value(kind layoutKind) Value {
 		return Value{Presence: presences[-n-1]}
 	}
 	v := Value{Presence: Given, n: int(n)}
+	if n != 1 && (kind == layoutOptional || kind == layoutStatus) {
+		c.err = fmt.Errorf("%w: length %d of a single value", ErrCorrupt, n)
+		return Value{}
+	}
 	switch kind {
 	case layoutOptional:
-		if n != 1 {
-			c.err = fmt.Errorf("%w: length %d of a single value", ErrCorrupt, n)
-			return Value{}
-		}
 		v.word = c.word()
 	case layoutWords:
 		v.data = c.take(n, 8)
-	case layoutStatuses:
+	case layoutStatus, layoutStatuses:
 		v.data = c.take(n, 24)
 	case layoutText:
 		v.data = c.take(n, 1)

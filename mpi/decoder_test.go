@@ -1,0 +1,310 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A segmentBuilder builds segments as the interposer does.
+type segmentBuilder struct{ data []byte }
+
+func newSegment(sequence uint32) *segmentBuilder {
+	order := binary.LittleEndian
+	data := make([]byte, headerSize)
+	copy(data, segmentMagic)
+	order.PutUint64(data[offsetTable:], fingerprint())
+	order.PutUint64(data[offsetProcess:], 1e18)
+	order.PutUint32(data[offsetPID:], 4321)
+	order.PutUint32(data[offsetThread:], 2)
+	order.PutUint32(data[offsetSequence:], sequence)
+	order.PutUint32(data[offsetInvariant:], 1)
+	// Half a nanosecond per tick.
+	for i, word := range []uint64{1000, 3000, 50000, 51000} {
+		order.PutUint64(data[offsetTicks+8*i:], word)
+	}
+	order.PutUint32(data[offsetRank:], 5)
+	return &segmentBuilder{data}
+}
+
+// add appends a record. A string among the words is a text with its length.
+func (b *segmentBuilder) add(kind, number, flags int, words ...any) *segmentBuilder {
+	at := len(b.data)
+	b.data = append(b.data, make([]byte, 8)...)
+	for _, word := range words {
+		switch word := word.(type) {
+		case int:
+			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(word))
+		case string:
+			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(len(word)))
+			b.data = append(b.data, word...)
+			b.data = append(b.data, make([]byte, -len(word)&7)...)
+		}
+	}
+	word := uint64(len(b.data)-at) | uint64(number)<<32 | uint64(kind)<<48 | uint64(flags)<<56
+	binary.LittleEndian.PutUint64(b.data[at:], word)
+	return b
+}
+
+// sample returns a segment with a record of each type and a value of each form.
+func sample(t testing.TB) *segmentBuilder {
+	b := newSegment(0)
+	b.add(recordConstant, 3, 0, 77)
+	b.add(recordAllocate, 0, 0, 3100, 0x5000, 64)
+	b.add(recordBegin, number(t, "MPI_Waitall"), flagOutermost, 3200, 2, 2, 11, 12)
+	b.add(recordEnd, number(t, "MPI_Waitall"), 0, 3300, 0, 2, 21, 22, 2, 1, 7, 0, 2, 8, 0)
+	b.add(recordResize, 0, 0, 3600, 0x6000, 128, 3500, 0x5000)
+	b.add(recordClock, 0, 0, 5000, 52000)
+	b.add(recordBegin, number(t, "MPI_Reduce_local"), flagOutermost|flagHidden, 5200, 1, 2, 3, 4, 5)
+	b.add(recordBegin, number(t, "MPI_Comm_set_name"), 0, 5300, 9, "a name")
+	b.add(recordEnd, number(t, "MPI_Comm_set_name"), flagFailed, 5400, 13)
+	b.add(recordEnd, number(t, "MPI_Reduce_local"), 0, 5500, 0)
+	b.add(recordBegin, number(t, "MPI_Comm_spawn"), flagOutermost, 5600, 1, 2, 0, 3)
+	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, "app", 2, "-n", "twelve bytes", 44, -2)
+	b.add(recordRelease, 0, 0, 5800, 0x6000)
+	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
+	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
+	b.add(recordBegin, number(t, "MPI_Wtime"), flagOutermost, 6100)
+	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, 0x4008000000000000)
+	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost, 6300)
+	return b
+}
+
+// describe writes a record in one line, going through all its values.
+func describe(r *Record) string {
+	switch r.Type {
+	case Call:
+		return fmt.Sprintf("%d..%d %s %g", r.Start, r.End, describeCall(r), r.Float())
+	case Known:
+		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
+	}
+	return fmt.Sprintf("%d..%d type %d: %#x, %#x, %d bytes", r.Start, r.End, r.Type, r.Old, r.Address, r.Size)
+}
+
+// decodeAll describes what a decoder still has to read of a segment.
+func decodeAll(d *Decoder) (list []string, err error) {
+	for {
+		r, err := d.Next()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return list, err
+		}
+		list = append(list, describe(r))
+	}
+}
+
+func TestDecoder(t *testing.T) {
+	var d Decoder
+	if err := d.Segment(append(sample(t).data, make([]byte, 64)...)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeAll(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range d.Unfinished() {
+		got = append(got, "unfinished "+describe(r))
+	}
+	want := []string{
+		`MPI_T_CVAR_HANDLE_NULL = 77`,
+		`51050..51050 type 2: 0x0, 0x5000, 64 bytes`,
+		`51100..51150 MPI_Waitall(count<2 array_of_requests<[11,12] array_of_requests>[21,22] array_of_statuses>[{1,7,0},{2,8,0}]) = 0 at depth 0, hidden false, failed false 0`,
+		`51250..51300 type 4: 0x5000, 0x6000, 128 bytes`,
+		`52150..52200 MPI_Comm_set_name(comm<9 comm_name<"a name") = 13 at depth 1, hidden false, failed true 6.4e-323`,
+		`52100..52250 MPI_Reduce_local(inbuf<1 inoutbuf<2 count<3 datatype<4 op<5) = 0 at depth 0, hidden true, failed false 0`,
+		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false 0`,
+		`52400..52400 type 3: 0x6000, 0x0, 0 bytes`,
+		`52450..52500 MPI_Test(request<31 request>31 flag>0 status>unused) = 0 at depth 0, hidden false, failed false 0`,
+		`52550..52600 MPI_Wtime() = 4613937818241073152 at depth 0, hidden false, failed false 3`,
+		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false 0`,
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("record %d of\n%s\nwant\n%s", i, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open {
+		t.Errorf("header %+v", h)
+	}
+}
+
+// TestSegments follows a segment that grows and goes on to the next, with a call
+// that begins in one and ends in the other.
+func TestSegments(t *testing.T) {
+	barrier := number(t, "MPI_Barrier")
+	var d Decoder
+	steps := []struct {
+		segment *segmentBuilder
+		want    int
+	}{
+		{newSegment(0), 0},
+		{newSegment(0).add(recordBegin, barrier, flagOutermost, 3000, 1), 0},
+		{newSegment(0).add(recordBegin, barrier, flagOutermost, 3000, 1).add(recordRelease, 0, 0, 3100, 1), 1},
+		{newSegment(1).add(recordEnd, barrier, 0, 3200, 0), 1},
+		{newSegment(1).add(recordEnd, barrier, 0, 3200, 0), 0},
+	}
+	for i, step := range steps {
+		if err := d.Segment(step.segment.data); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeAll(&d); err != nil || len(got) != step.want {
+			t.Errorf("step %d: records %v, error %v, want %d", i, got, err, step.want)
+		}
+	}
+	for _, wrong := range []uint32{0, 3} {
+		if err := d.Segment(newSegment(wrong).data); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("segment %d after 1: error %v", wrong, err)
+		}
+	}
+	if err := new(Decoder).Segment(newSegment(1).data); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("segment 1 first: error %v", err)
+	}
+	other := newSegment(2)
+	other.data[offsetThread]++
+	if err := d.Segment(other.data); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("segment of another thread: error %v", err)
+	}
+}
+
+func TestDecoderErrors(t *testing.T) {
+	barrier, waitall, test := number(t, "MPI_Barrier"), number(t, "MPI_Waitall"), number(t, "MPI_Test")
+	name, wtime := number(t, "MPI_Comm_set_name"), number(t, "MPI_Wtime")
+	header := func(change func([]byte)) *segmentBuilder {
+		b := newSegment(0)
+		change(b.data)
+		return b
+	}
+	begun := func(f int, words ...any) *segmentBuilder { return newSegment(0).add(recordBegin, f, 4, words...) }
+	tests := []struct {
+		name    string
+		segment *segmentBuilder
+		offset  int64
+		err     error
+	}{
+		{"NoHeader", &segmentBuilder{newSegment(0).data[:100]}, 100, io.ErrUnexpectedEOF},
+		{"Magic", header(func(b []byte) { b[7]++ }), 0, ErrCorrupt},
+		{"Table", header(func(b []byte) { b[offsetTable]++ }), offsetTable, ErrCorrupt},
+		{"State", header(func(b []byte) { b[offsetState] = 3 }), offsetState, ErrCorrupt},
+		{"Rank", header(func(b []byte) { b[offsetRank+3] = 0xff }), offsetRank, ErrCorrupt},
+		{"ClockStandsStill", header(func(b []byte) { copy(b[offsetTicks:], b[offsetTicks+8:offsetTicks+16]) }), offsetTicks, ErrCorrupt},
+		{"HalfAWord", &segmentBuilder{append(newSegment(0).data, 1, 0, 0)}, 128, io.ErrUnexpectedEOF},
+		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
+		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
+		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
+		{"Type", newSegment(0).add(8, 0, 0), 128, ErrCorrupt},
+		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
+		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},
+		{"TooShort", begun(barrier, 1), 128, io.ErrUnexpectedEOF},
+		{"TooLong", begun(barrier, 1, 2, 3), 128, ErrCorrupt},
+		{"Length", begun(waitall, 1, 1, 1<<60), 128, ErrCorrupt},
+		{"LengthOverflows", begun(name, 1, 1, 1<<63-1), 128, ErrCorrupt},
+		{"LengthNegative", begun(waitall, 1, 1, -5), 128, ErrCorrupt},
+		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), 128 + 24, ErrCorrupt},
+		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), 128 + 24, ErrCorrupt},
+		{"NotBegun", begun(barrier, 1, 2).add(recordEnd, wtime, 0, 2, 3), 128 + 24, ErrCorrupt},
+		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), 128 + 16, ErrCorrupt},
+		{"ClockGoesBack", newSegment(0).add(recordClock, 0, 0, 900, 60000), 128, ErrCorrupt},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var d Decoder
+			err := d.Segment(test.segment.data)
+			if err == nil {
+				_, err = decodeAll(&d)
+			}
+			var parse *ParseError
+			if err == nil || !errors.As(err, &parse) || parse.Offset != test.offset || !errors.Is(err, test.err) {
+				t.Fatalf("error %v, want offset %d and %v", err, test.offset, test.err)
+			}
+			if _, again := d.Next(); test.offset >= headerSize && (again == nil || again.Error() != err.Error()) {
+				t.Errorf("the error did not stay: %v", again)
+			}
+		})
+	}
+}
+
+// TestDecoderCut reads every beginning of a segment: the records that are there
+// are those of the whole.
+func TestDecoderCut(t *testing.T) {
+	data := sample(t).data
+	var whole Decoder
+	if err := whole.Segment(data); err != nil {
+		t.Fatal(err)
+	}
+	want, err := decodeAll(&whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := headerSize; n < len(data); n++ {
+		var d Decoder
+		if err := d.Segment(data[:n]); err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeAll(&d)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d bytes: error %v", n, err)
+		}
+		if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+			t.Errorf("%d bytes: records %v", n, got)
+		}
+	}
+}
+
+// TestDepth keeps a bounded number of calls that are never left.
+func TestDepth(t *testing.T) {
+	b, barrier := newSegment(0), number(t, "MPI_Barrier")
+	for i := range 3 * maxDepth {
+		b.add(recordBegin, barrier, 0, 3000+i, i)
+	}
+	var d Decoder
+	if err := d.Segment(b.data); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decodeAll(&d); err != nil || len(got) != 0 {
+		t.Fatalf("records %v, error %v", got, err)
+	}
+	first := -1
+	n := 0
+	for r := range d.Unfinished() {
+		if n++; first < 0 {
+			first = int(r.Arguments[0].Before.Int())
+		}
+	}
+	if n != maxDepth || first != 2*maxDepth {
+		t.Errorf("%d calls from %d, want %d from %d", n, first, maxDepth, 2*maxDepth)
+	}
+}
+
+func TestListSpool(t *testing.T) {
+	directory := t.TempDir()
+	for _, name := range []string{
+		"12-ff.1.0.spool", "12-ff.0.10.spool", "12-ff.0.9.spool", "9-ff.0.0.spool", "12-fe.0.0.spool",
+		"12-ff.0.x.spool", "012-ff.0.0.spool", "12-ff.0.0.tmp", "12-ff.0.spool", "12-FF.0.0.spool",
+	} {
+		if err := os.WriteFile(filepath.Join(directory, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ListSpool(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := func(name string) string { return filepath.Join(directory, name) }
+	want := []Thread{
+		{Process{9, 0xff}, 0, []string{path("9-ff.0.0.spool")}},
+		{Process{12, 0xfe}, 0, []string{path("12-fe.0.0.spool")}},
+		{Process{12, 0xff}, 0, []string{path("12-ff.0.9.spool"), path("12-ff.0.10.spool")}},
+		{Process{12, 0xff}, 1, []string{path("12-ff.1.0.spool")}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
