@@ -3,6 +3,7 @@ package mpi
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -16,34 +17,55 @@ import (
 // compares them with what was recorded.
 func TestCalls(t *testing.T) {
 	forEachMPI(t, func(t *testing.T, m *implementation) {
-		program, said, spool := m.build(t, "calls.c"), t.TempDir(), t.TempDir()
-		m.run(t, "2", spool, program, said)
-		byRank := threads(t, spool)
-		if len(byRank) != 2 {
-			t.Fatalf("ranks %v in the spool, want 2", byRank)
-		}
-		for rank := range 2 {
-			lines, err := os.ReadFile(filepath.Join(said, fmt.Sprint("said.", rank)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := strings.Split(strings.TrimSpace(string(lines)), "\n")
-			readAll(t, byRank[rank][0], func(r *Record) {
-				if r.Type != Call {
-					return
-				}
-				if len(want) == 0 {
-					t.Errorf("rank %d: %s was not called", rank, describeCall(r))
-					return
-				}
-				checkCall(t, want[0], r)
-				want = want[1:]
-			})
-			if len(want) > 0 {
-				t.Errorf("rank %d: %d calls are missing, from %s", rank, len(want), want[0])
-			}
+		for _, ranks := range []int{2, 3} {
+			said, spool := t.TempDir(), t.TempDir()
+			m.run(t, strconv.Itoa(ranks), spool, m.build(t, "calls.c"), said)
+			compareCalls(t, ranks, said, spool)
 		}
 	})
+}
+
+// TestLoaded does the same for a program that an interpreter loads.
+func TestLoaded(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		said, spool := t.TempDir(), t.TempDir()
+		loader := filepath.Join(t.TempDir(), "loader")
+		command := exec.Command("cc", "-o", loader, filepath.Join("testdata", "loader.c"), "-ldl")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", command, err, output)
+		}
+		m.run(t, "2", spool, loader, m.build(t, "calls.c", "-shared", "-fPIC"), said)
+		compareCalls(t, 2, said, spool)
+	})
+}
+
+func compareCalls(t *testing.T, ranks int, said, spool string) {
+	t.Helper()
+	byRank := threads(t, spool)
+	if len(byRank) != ranks {
+		t.Fatalf("ranks %v in the spool, want %d", byRank, ranks)
+	}
+	for rank := range ranks {
+		lines, err := os.ReadFile(filepath.Join(said, fmt.Sprint("said.", rank)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Split(strings.TrimSpace(string(lines)), "\n")
+		readAll(t, byRank[rank][0], func(r *Record) {
+			if r.Type != Call {
+				return
+			}
+			if len(want) == 0 {
+				t.Errorf("rank %d: %s was not called", rank, describeCall(r))
+				return
+			}
+			checkCall(t, want[0], r)
+			want = want[1:]
+		})
+		if len(want) > 0 {
+			t.Errorf("rank %d: %d calls are missing, from %s", rank, len(want), want[0])
+		}
+	}
 }
 
 var words = regexp.MustCompile(`(?:"[^"]*"|[^ "])+`)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// implementations are the installed implementations of MPI with the interposers
-// built for them.
+// An implementation is an installed implementation of MPI with the interposer
+// built for it.
 type implementation struct {
 	name, mpicc, mpirun string
 	flags               []string // of mpirun
@@ -22,7 +22,7 @@ type implementation struct {
 }
 
 var interposers struct {
-	sync.Mutex
+	sync.Once
 	directory string
 	paths     map[string]string
 }
@@ -53,37 +53,45 @@ func forEachMPI(t *testing.T, test func(*testing.T, *implementation)) {
 	}
 }
 
-// interposer builds the interposer for a compiler once for all tests.
+// interposer returns the interposer for a compiler. The first call builds those
+// for all installed compilers at once.
 func interposer(t testing.TB, mpicc string) string {
 	t.Helper()
-	interposers.Lock()
-	defer interposers.Unlock()
-	if path, ok := interposers.paths[mpicc]; ok {
-		return path
-	}
-	if interposers.directory == "" {
-		directory, err := os.MkdirTemp("", "reprise")
-		if err != nil {
+	interposers.Do(func() {
+		var err error
+		if interposers.directory, err = os.MkdirTemp("", "reprise"); err != nil {
 			t.Fatal(err)
 		}
-		interposers.directory, interposers.paths = directory, make(map[string]string)
-	}
-	library, err := BuildInterposer(context.Background(), mpicc, interposers.directory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(library.Unknown) > 0 {
-		t.Errorf("%s: functions that are not recorded: %v", mpicc, library.Unknown)
-	}
-	interposers.paths[mpicc] = library.Path
-	return library.Path
+		list := compilers(t)
+		libraries := make([]*Interposer, len(list))
+		errs := make([]error, len(list))
+		var building sync.WaitGroup
+		for i, mpicc := range list {
+			building.Go(func() {
+				libraries[i], errs[i] = BuildInterposer(context.Background(), mpicc, interposers.directory)
+			})
+		}
+		building.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		interposers.paths = make(map[string]string)
+		for i, library := range libraries {
+			if len(library.Unknown) > 0 {
+				t.Errorf("%s: functions that are not recorded: %v", list[i], library.Unknown)
+			}
+			interposers.paths[list[i]] = library.Path
+		}
+	})
+	return interposers.paths[mpicc]
 }
 
 // build compiles a C program in testdata.
-func (m *implementation) build(t testing.TB, name string) string {
+func (m *implementation) build(t testing.TB, name string, flags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".c"))
-	command := exec.Command(m.mpicc, "-O1", "-w", "-pthread", "-o", path, filepath.Join("testdata", name))
+	flags = append(flags, "-O1", "-w", "-pthread", "-o", path, filepath.Join("testdata", name))
+	command := exec.Command(m.mpicc, flags...)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, output)
 	}

@@ -223,7 +223,7 @@ func (p *Param) ignored() string {
 	case p.Name == "array_of_errcodes":
 		return p.Name + " == MPI_ERRCODES_IGNORE ? IGNORED : "
 	case slices.Contains([]string{"weights", "sourceweights", "destweights"}, p.Name):
-		return p.Name + " == MPI_UNWEIGHTED ? IGNORED : " + p.Name + " == MPI_WEIGHTS_EMPTY ? EMPTY : "
+		return p.Name + " && " + p.Name + " == MPI_UNWEIGHTED ? IGNORED : " + p.Name + " && " + p.Name + " == MPI_WEIGHTS_EMPTY ? EMPTY : "
 	}
 	return ""
 }

@@ -294,6 +294,101 @@ static void callbacks(void)
 	say("MPI_Comm_set_errhandler errhandler<%lld", H(MPI_ERRORS_ARE_FATAL));
 }
 
+/* Several operations of which one fails: the outputs are there all the same. */
+static void failures(void)
+{
+	int next = (rank + 1) % size, previous = (rank + size - 1) % size, values[2] = {1, 2}, got[2], code;
+	MPI_Request pair[2];
+	MPI_Status list[2];
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	say("MPI_Comm_set_errhandler");
+	MPI_Irecv(&got[0], 1, MPI_INT, previous, 21, MPI_COMM_WORLD, &pair[0]);
+	say("MPI_Irecv");
+	MPI_Irecv(&got[1], 1, MPI_INT, previous, 22, MPI_COMM_WORLD, &pair[1]);
+	say("MPI_Irecv");
+	MPI_Barrier(MPI_COMM_WORLD);
+	say("MPI_Barrier");
+	MPI_Send(values, 2, MPI_INT, next, 21, MPI_COMM_WORLD);
+	say("MPI_Send");
+	MPI_Send(values, 1, MPI_INT, next, 22, MPI_COMM_WORLD);
+	say("MPI_Send");
+	MPI_Barrier(MPI_COMM_WORLD);
+	say("MPI_Barrier");
+	code = MPI_Waitall(2, pair, list);
+	/* The second may be pending: then its source and tag are whatever they were. */
+	say("MPI_Waitall result>%d array_of_requests>%s array_of_statuses>[{%d,21,%d},{%d,%d,%d}]", code, requests(pair, 2),
+		previous, list[0].MPI_ERROR, list[1].MPI_SOURCE, list[1].MPI_TAG, list[1].MPI_ERROR);
+	if (code != MPI_ERR_IN_STATUS || list[0].MPI_ERROR == MPI_SUCCESS)
+		say("wrong result %d", code);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	say("MPI_Comm_set_errhandler");
+}
+
+/* In an intercommunicator, lengths are those of the other side. */
+static void intercommunicators(void)
+{
+	MPI_Comm side, both;
+	int first = rank == 0, others = first ? size - 1 : 1, mine[8] = {0}, into[8], counts[8], displs[8];
+	MPI_Comm_split(MPI_COMM_WORLD, first, 0, &side);
+	say("MPI_Comm_split");
+	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, first ? 1 : 0, 31, &both);
+	say("MPI_Intercomm_create local_leader<0 remote_leader<%d tag<31 newintercomm>%lld", first ? 1 : 0, H(both));
+	for (int i = 0; i < 8; i++) {
+		counts[i] = 1;
+		displs[i] = i;
+	}
+	MPI_Allgatherv(mine, 1, MPI_INT, into, counts, displs, MPI_INT, both);
+	say("MPI_Allgatherv recvcounts>%s displs>%s", ints(counts, others), ints(displs, others));
+	int root = first ? MPI_ROOT : 0;
+	MPI_Gatherv(mine, 1, MPI_INT, into, first ? counts : NULL, first ? displs : NULL, MPI_INT, root, both);
+	say("MPI_Gatherv root<%d recvcounts>%s", root, first ? ints(counts, others) : "unused");
+	MPI_Comm_free(&both);
+	say("MPI_Comm_free");
+	MPI_Comm_free(&side);
+	say("MPI_Comm_free");
+}
+
+#if MPI_VERSION >= 4
+static void large_counts(void)
+{
+	int next = (rank + 1) % size, value = rank, got;
+	MPI_Count counts[8], bytes;
+	MPI_Aint displs[8];
+	MPI_Request request;
+	MPI_Irecv_c(&got, 1, MPI_INT, MPI_ANY_SOURCE, 41, MPI_COMM_WORLD, &request);
+	say("MPI_Irecv_c count<1 source<%d tag<41 request>%lld", MPI_ANY_SOURCE, H(request));
+	MPI_Send_c(&value, 1, MPI_INT, next, 41, MPI_COMM_WORLD);
+	say("MPI_Send_c count<1 dest<%d", next);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	say("MPI_Wait");
+	for (int i = 0; i < size; i++) {
+		counts[i] = 1;
+		displs[i] = i;
+	}
+	int into[8];
+	MPI_Allgatherv_c(&value, 1, MPI_INT, into, counts, displs, MPI_INT, MPI_COMM_WORLD);
+	say("MPI_Allgatherv_c sendcount<1 recvcounts>%s displs>%s", aints((MPI_Aint *)counts, size), aints(displs, size));
+	MPI_Datatype type;
+	MPI_Type_contiguous_c(5000000000, MPI_INT, &type);
+	say("MPI_Type_contiguous_c count<5000000000 newtype>%lld", H(type));
+	MPI_Type_size_c(type, &bytes);
+	say("MPI_Type_size_c size>20000000000");
+	MPI_Type_free(&type);
+	say("MPI_Type_free");
+	MPI_Session session;
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+	say("MPI_Session_init session>%lld", H(session));
+	char name[8];
+	int length = 0;
+	MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, name);
+	say("MPI_Session_get_nth_pset n<0 pset_len<0 pset_len>%d pset_name>unused", length);
+	MPI_Session_finalize(&session);
+	say("MPI_Session_finalize session>%lld", H(MPI_SESSION_NULL));
+}
+#else
+static void large_counts(void) {}
+#endif
+
 static void windows_and_files(const char *path)
 {
 	MPI_Win win;
@@ -370,6 +465,9 @@ int main(int argc, char **argv)
 	communicators();
 	datatypes();
 	callbacks();
+	failures();
+	intercommunicators();
+	large_counts();
 	snprintf(path, sizeof path, "%s/data", argv[1]);
 	windows_and_files(path);
 	switches();
