@@ -41,6 +41,7 @@ type Decoder struct {
 	clock   clock
 	pending []call // calls that have begun, outermost first
 	record  Record
+	err     error
 }
 
 // A call is one that has begun.
@@ -48,7 +49,22 @@ type call struct {
 	function int
 	hidden   bool
 	ticks    uint64
-	data     []byte // copy of the words with the arguments
+	data     []byte // words with the arguments
+
+	// The values from before the call, which refer to data.
+	arguments []Argument
+}
+
+// decode decodes the values from before the call.
+func (p *call) decode() error {
+	n := len(functions[p.function].Params)
+	p.arguments = slices.Grow(p.arguments[:0], n)[:n]
+	clear(p.arguments)
+	c := cursor{data: p.data}
+	for _, f := range layouts[p.function].before {
+		c.read(&p.arguments[f.param].Before, f.kind)
+	}
+	return c.finish()
 }
 
 // Segment tells the decoder what the current segment holds now, or goes on to the
@@ -72,6 +88,14 @@ func (d *Decoder) Segment(data []byte) error {
 		return parseError(offsetSequence, "sequence",
 			fmt.Errorf("%w: segment %d after %d", ErrCorrupt, h.Sequence, d.header.Sequence))
 	}
+	// The calls that have begun outlive the bytes that they are in.
+	for i := range d.pending {
+		p := &d.pending[i]
+		p.data = slices.Clone(p.data)
+		if err := p.decode(); err != nil {
+			return parseError(offsetSequence, "record", err)
+		}
+	}
 	d.started, d.header, d.data = true, h, data
 	return nil
 }
@@ -83,6 +107,9 @@ func (d *Decoder) Header() SegmentHeader { return d.header }
 // [io.EOF] at the end of what the current segment holds: more may come with
 // [Decoder.Segment]. Any other error is a *ParseError, and stays.
 func (d *Decoder) Next() (*Record, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
 	for {
 		data, word, err := d.next()
 		if err != nil {
@@ -90,7 +117,8 @@ func (d *Decoder) Next() (*Record, error) {
 		}
 		known, err := d.decode(data, int(word>>48&0xff), int(word>>32&0xffff), word>>56)
 		if err != nil {
-			return nil, parseError(int64(d.off), "record", err)
+			d.err = parseError(int64(d.off), "record", err)
+			return nil, d.err
 		}
 		d.off += len(data) + 8
 		if known {
@@ -178,13 +206,6 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) error {
 	if c.err != nil {
 		return c.err
 	}
-	arguments := c.data[c.off:]
-	for _, f := range layouts[number].before {
-		c.value(f.kind)
-	}
-	if err := c.finish(); err != nil {
-		return fmt.Errorf("%s: %w", functions[number].Name, err)
-	}
 	if len(d.pending) == maxDepth {
 		first := d.pending[0]
 		copy(d.pending, d.pending[1:])
@@ -193,7 +214,10 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) error {
 	}
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
 	p := &d.pending[len(d.pending)-1]
-	*p = call{number, hidden, ticks, append(p.data[:0], arguments...)}
+	*p = call{number, hidden, ticks, c.data[c.off:], p.arguments}
+	if err := p.decode(); err != nil {
+		return fmt.Errorf("%s: %w", functions[number].Name, err)
+	}
 	return nil
 }
 
@@ -212,13 +236,16 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 	if failed && !l.fails {
 		return fmt.Errorf("%w: %s failed", ErrCorrupt, functions[number].Name)
 	}
-	d.begun(depth)
+	p := &d.pending[depth]
+	spare := r.Arguments
+	d.begun(p, depth)
+	p.arguments = spare
 	r.Failed = failed
 	r.End = d.clock.time(uint64(c.word()))
 	r.Result = c.word()
 	for _, f := range l.after {
 		if !failed || f.inOut {
-			r.Arguments[f.param].After = c.value(f.kind)
+			c.read(&r.Arguments[f.param].After, f.kind)
 		}
 	}
 	if err := c.finish(); err != nil {
@@ -229,22 +256,14 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 }
 
 // begun sets the record to what is known of a call that has begun.
-func (d *Decoder) begun(depth int) {
-	p, r := &d.pending[depth], &d.record
-	n := len(functions[p.function].Params)
-	arguments := slices.Grow(r.Arguments[:0], n)[:n]
-	clear(arguments)
-	*r = Record{
+func (d *Decoder) begun(p *call, depth int) {
+	d.record = Record{
 		Type:      Call,
 		Function:  p.function,
 		Start:     d.clock.time(p.ticks),
 		Depth:     depth,
 		Hidden:    p.hidden,
-		Arguments: arguments,
-	}
-	c := cursor{data: p.data}
-	for _, f := range layouts[p.function].before {
-		arguments[f.param].Before = c.value(f.kind)
+		Arguments: p.arguments,
 	}
 }
 
@@ -253,8 +272,10 @@ func (d *Decoder) begun(depth int) {
 // was in. Their End is zero. A record is valid until the next step.
 func (d *Decoder) Unfinished() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
+		saved := d.record
+		defer func() { d.record = saved }()
 		for depth := range d.pending {
-			d.begun(depth)
+			d.begun(&d.pending[depth], depth)
 			if !yield(&d.record) {
 				return
 			}

@@ -42,6 +42,8 @@ func (b *segmentBuilder) add(kind, number, flags int, words ...any) *segmentBuil
 		switch word := word.(type) {
 		case int:
 			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(word))
+		case int64:
+			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(word))
 		case string:
 			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(len(word)))
 			b.data = append(b.data, word...)
@@ -72,7 +74,7 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
 	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
 	b.add(recordBegin, number(t, "MPI_Wtime"), flagOutermost, 6100)
-	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, 0x4008000000000000)
+	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, int64(0x4008000000000000))
 	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost, 6300)
 	return b
 }
@@ -204,8 +206,8 @@ func TestDecoderErrors(t *testing.T) {
 		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},
 		{"TooShort", begun(barrier, 1), 128, io.ErrUnexpectedEOF},
 		{"TooLong", begun(barrier, 1, 2, 3), 128, ErrCorrupt},
-		{"Length", begun(waitall, 1, 1, 1<<60), 128, ErrCorrupt},
-		{"LengthOverflows", begun(name, 1, 1, 1<<63-1), 128, ErrCorrupt},
+		{"Length", begun(waitall, 1, 1, int64(1)<<60), 128, ErrCorrupt},
+		{"LengthOverflows", begun(name, 1, 1, int64(1<<63-1)), 128, ErrCorrupt},
 		{"LengthNegative", begun(waitall, 1, 1, -5), 128, ErrCorrupt},
 		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), 128 + 24, ErrCorrupt},
 		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), 128 + 24, ErrCorrupt},

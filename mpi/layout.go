@@ -113,11 +113,22 @@ func (c *cursor) take(n, size int64) []byte {
 
 var presences = [...]Presence{Absent, Ignored, Unused, Empty}
 
-// value reads one value.
-func (c *cursor) value(kind layoutKind) Value {
-	if kind == layoutWord {
-		return Value{Presence: Given, word: c.word()}
+// read reads one value into v, which is zero. Most are a word: those are set
+// without a copy.
+func (c *cursor) read(v *Value, kind layoutKind) {
+	if kind != layoutWord {
+		*v = c.value(kind)
+	} else if len(c.data)-c.off >= 8 {
+		v.Presence = Given
+		v.word = int64(binary.LittleEndian.Uint64(c.data[c.off:]))
+		c.off += 8
+	} else {
+		c.word()
 	}
+}
+
+// value reads a value that begins with its length.
+func (c *cursor) value(kind layoutKind) Value {
 	n := c.word()
 	if n < 0 {
 		if n < -int64(len(presences)) {
@@ -126,7 +137,7 @@ func (c *cursor) value(kind layoutKind) Value {
 		}
 		return Value{Presence: presences[-n-1]}
 	}
-	v := Value{Presence: Given, n: int(n)}
+	v := Value{Presence: Given, word: n}
 	if n != 1 && (kind == layoutOptional || kind == layoutStatus) {
 		c.err = fmt.Errorf("%w: length %d of a single value", ErrCorrupt, n)
 		return Value{}

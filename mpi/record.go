@@ -79,17 +79,21 @@ const (
 // as it is in C, or some of them, or text.
 type Value struct {
 	Presence Presence
-	n        int    // elements, or bytes of text
-	data     []byte // words
-	word     int64  // a single value
+	word     int64  // a single value; the elements of an array, or the bytes of a text
+	data     []byte // words of an array or a text
 }
 
-// Int returns a single value.
+// Int returns a single value, and is meaningless for others.
 func (v Value) Int() int64 { return v.word }
 
 // Len returns the number of elements of an array, of strings of Texts or of
-// bytes of a text.
-func (v Value) Len() int { return v.n }
+// bytes of a text, and zero for what is none of them.
+func (v Value) Len() int {
+	if v.data == nil {
+		return 0
+	}
+	return int(v.word)
+}
 
 // Index returns element i of an array of numbers, addresses or handles.
 func (v Value) Index(i int) int64 {
@@ -103,7 +107,7 @@ func (v Value) Status(i int) cst.Status {
 }
 
 // Text returns a text. The result must not be changed.
-func (v Value) Text() []byte { return v.data[:v.n] }
+func (v Value) Text() []byte { return v.data[:v.word] }
 
 // Texts returns an iterator over strings and whether each is there: one that is
 // absent was a null pointer, and closes a list among TextLists. The strings must
@@ -111,7 +115,7 @@ func (v Value) Text() []byte { return v.data[:v.n] }
 func (v Value) Texts() iter.Seq2[[]byte, bool] {
 	return func(yield func([]byte, bool) bool) {
 		data := v.data
-		for range v.n {
+		for range v.word {
 			n := int64(binary.LittleEndian.Uint64(data))
 			data = data[8:]
 			if n < 0 {
