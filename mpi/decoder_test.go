@@ -141,24 +141,28 @@ func TestDecoder(t *testing.T) {
 // TestSegments follows a segment that grows and goes on to the next, with a call
 // that begins in one and ends in the other.
 func TestSegments(t *testing.T) {
-	barrier := number(t, "MPI_Barrier")
+	name := number(t, "MPI_Comm_set_name")
 	var d Decoder
 	steps := []struct {
 		segment *segmentBuilder
-		want    int
+		want    string
 	}{
-		{newSegment(0), 0},
-		{newSegment(0).add(recordBegin, barrier, flagOutermost, 3000, 1), 0},
-		{newSegment(0).add(recordBegin, barrier, flagOutermost, 3000, 1).add(recordRelease, 0, 0, 3100, 1), 1},
-		{newSegment(1).add(recordEnd, barrier, 0, 3200, 0), 1},
-		{newSegment(1).add(recordEnd, barrier, 0, 3200, 0), 0},
+		{newSegment(0), ""},
+		{newSegment(0).add(recordBegin, name, flagOutermost, 3000, 1, "half"), ""},
+		{newSegment(0).add(recordBegin, name, flagOutermost, 3000, 1, "half").add(recordRelease, 0, 0, 3100, 1),
+			"51050..51050 type 3: 0x1, 0x0, 0 bytes"},
+		{newSegment(1).add(recordEnd, name, 0, 3200, 0),
+			`51000..51100 MPI_Comm_set_name(comm<1 comm_name<"half") = 0 at depth 0, hidden false, failed false 0`},
+		{newSegment(1).add(recordEnd, name, 0, 3200, 0), ""},
 	}
 	for i, step := range steps {
+		before := d.data
 		if err := d.Segment(step.segment.data); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := decodeAll(&d); err != nil || len(got) != step.want {
-			t.Errorf("step %d: records %v, error %v, want %d", i, got, err, step.want)
+		clear(before) // the decoder has done with it
+		if got, err := decodeAll(&d); err != nil || strings.Join(got, "\n") != step.want {
+			t.Errorf("step %d: records %q, error %v, want %q", i, got, err, step.want)
 		}
 	}
 	for _, wrong := range []uint32{0, 3} {

@@ -165,6 +165,11 @@ func TestForked(t *testing.T) {
 		if len(byRank) != 1 {
 			t.Errorf("ranks %v in the spool", byRank)
 		}
+		for _, thread := range byRank[0] {
+			if thread.Process != byRank[0][0].Process {
+				t.Errorf("process %v is in the spool", thread.Process)
+			}
+		}
 		calls := 0
 		readAll(t, byRank[0][0], func(r *Record) {
 			if r.Type == Call {
