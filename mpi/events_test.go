@@ -222,6 +222,39 @@ func TestNoSpool(t *testing.T) {
 	})
 }
 
+// TestFull records a program that may not write files as large as it takes: it
+// goes on, and what was recorded before is there.
+func TestFull(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		script := `ulimit -f $((5 * 1024 * 1024 / 512)); exec "$0" "$@"` // of 512 bytes each in sh
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		command := m.command(ctx, "1", spool, "sh", "-c", script, m.build(t, "events.c"), "many")
+		output, err := command.CombinedOutput()
+		if err != nil || !strings.Contains(string(output), "called 200000 times") {
+			t.Fatalf("the program ended with %v\n%s", err, output)
+		}
+		if !strings.Contains(string(output), "no longer recorded") {
+			t.Errorf("the program says %s", output)
+		}
+		calls := 0
+		list, err := ListSpool(spool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := readAll(t, list[0], func(r *Record) {
+			if r.Type == Call {
+				calls++
+			}
+		})
+		h := reader.Decoder().Header()
+		if h.State != Broken || h.Lost == 0 || calls < 1000 || calls > 199999 {
+			t.Errorf("%d calls, state %d, %d lost", calls, h.State, h.Lost)
+		}
+	})
+}
+
 // TestConstants checks that the constants of an implementation are recorded with
 // the values that calls mention.
 func TestConstants(t *testing.T) {

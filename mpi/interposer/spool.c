@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -72,6 +73,7 @@ struct lane {
 	size_t size;           /* of the segment, bytes */
 	uint64_t calibrated;   /* ticks of the latest CLOCK */
 	uint32_t thread, sequence;
+	int broken;             /* there was no further segment to be had */
 	struct lane *next;      /* all lanes */
 	struct lane *next_free; /* lanes without a thread */
 };
@@ -168,6 +170,12 @@ static slow void complain(const char *what)
 static struct header *map_segment(const struct lane *lane, size_t size)
 {
 	char path[4096];
+	struct rlimit limit;
+	/* Beyond the limit, the kernel would send a signal. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && size > limit.rlim_cur) {
+		errno = EFBIG;
+		return NULL;
+	}
 	snprintf(path, sizeof path, "%s/%u-%llx.%u.%u.spool", directory, (unsigned)getpid(),
 		(unsigned long long)loaded, lane->thread, lane->sequence);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -207,6 +215,7 @@ static slow int next_segment(struct lane *lane, size_t words)
 			atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
 		}
 		lane->at = lane->end = NULL;
+		lane->broken = 1;
 		errno = saved;
 		return 0;
 	}
@@ -293,7 +302,7 @@ static inline uint64_t *reserve(struct lane *lane, size_t words)
 	self.busy = 1;
 	/* One word stays zero: the reader stops there. */
 	if (unlikely((size_t)(lane->end - lane->at) <= words)) {
-		if ((lane->header && !lane->end) || !next_segment(lane, words)) {
+		if (lane->broken || !next_segment(lane, words)) {
 			self.busy = 0;
 			return NULL;
 		}

@@ -89,6 +89,22 @@ static void big(void)
 	MPI_Barrier(MPI_COMM_SELF);
 }
 
+static void many(void)
+{
+	int i, n = 700000, ignored;
+	MPI_Request *list = malloc(n * sizeof *list);
+	for (i = 0; i < n; i++)
+		list[i] = MPI_REQUEST_NULL;
+	for (i = 0; i < 200000; i++) {
+		MPI_Comm_rank(MPI_COMM_WORLD, &ignored);
+		if (i == 100000) /* larger than any segment may be */
+			MPI_Waitall(n, list, MPI_STATUSES_IGNORE);
+	}
+	free(list);
+	printf("called %d times\n", i);
+	fflush(stdout);
+}
+
 static void die(void *in, void *inout, int *n, MPI_Datatype *type)
 {
 	kill(getpid(), SIGKILL);
@@ -154,7 +170,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	static const struct { const char *name; void (*run)(void); } list[] = {
-		{"threads", threads}, {"memory", memory}, {"big", big}, {"killed", killed}, {"forked", forked}, {"jumped", jumped},
+		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped},
 	};
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
 		if (!strcmp(argv[1], list[i].name))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ import (
 type Header struct {
 	Functions []Function
 	Constants []Constant
+	Version   string            // of the implementation, such as "MPICH 4.0.2"
 	Digest    [sha256.Size]byte // of the whole mpi.h
 }
 
@@ -29,7 +31,24 @@ func Read(ctx context.Context, mpicc string) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Header{functions, ParseConstants(macros), sha256.Sum256([]byte(source + macros))}, nil
+	return &Header{functions, ParseConstants(macros), version(macros), sha256.Sum256([]byte(source + macros))}, nil
+}
+
+var versionMacro = regexp.MustCompile(`(?m)^#define (MPICH_VERSION|OMPI_(?:MAJOR|MINOR|RELEASE)_VERSION) "?([0-9.]+)`)
+
+// version returns the version that the macros of the known implementations give.
+func version(macros string) string {
+	values := make(map[string]string)
+	for _, match := range versionMacro.FindAllStringSubmatch(macros, -1) {
+		values[match[1]] = match[2]
+	}
+	switch {
+	case values["MPICH_VERSION"] != "":
+		return "MPICH " + values["MPICH_VERSION"]
+	case values["OMPI_MAJOR_VERSION"] != "":
+		return "Open MPI " + values["OMPI_MAJOR_VERSION"] + "." + values["OMPI_MINOR_VERSION"] + "." + values["OMPI_RELEASE_VERSION"]
+	}
+	return "another MPI"
 }
 
 func preprocess(ctx context.Context, mpicc string, flags ...string) (string, error) {

@@ -80,7 +80,11 @@ func TestUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The second line names the versions.
+	if a, b := strings.SplitN(string(got), "\n", 3)[1], strings.SplitN(string(want), "\n", 3)[1]; a != b {
+		t.Skipf("installed: %s, in the repository: %s", a, b)
+	}
 	if string(got) != string(want) {
-		t.Error("functions.go differs: run go generate ./mpi (or the installed MPI has another version)")
+		t.Error("functions.go differs: run go generate ./mpi")
 	}
 }
