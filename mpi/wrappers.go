@@ -17,6 +17,10 @@ import (
 var (
 	//go:embed interposer/spool.c
 	spoolSource string
+	//go:embed interposer/values.c
+	valuesSource string
+	//go:embed interposer/load.c
+	loadSource string
 	//go:embed interposer/questions.c
 	questionsSource string
 	//go:embed interposer/memory.c
@@ -27,7 +31,13 @@ var (
 
 var sources = func() *template.Template {
 	t := template.Must(template.New("wrappers").Parse(wrappersSource))
-	for name, source := range map[string]string{"spool": spoolSource, "questions": questionsSource, "memory": memorySource} {
+	for name, source := range map[string]string{
+		"spool":     spoolSource,
+		"values":    valuesSource,
+		"load":      loadSource,
+		"questions": questionsSource,
+		"memory":    memorySource,
+	} {
 		template.Must(t.New(name).Parse(source))
 	}
 	return t

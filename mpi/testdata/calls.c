@@ -389,6 +389,24 @@ static void large_counts(void)
 static void large_counts(void) {}
 #endif
 
+/* The tools interface returns only what it is asked for. */
+static void tools(void)
+{
+	int provided, n, length = 64, verbosity, bind, scope;
+	char name[64] = "";
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+	say("MPI_T_init_thread required<%d provided>%d", MPI_THREAD_SINGLE, provided);
+	MPI_T_cvar_get_num(&n);
+	say("MPI_T_cvar_get_num num_cvar>%d", n);
+	if (n > 0) {
+		MPI_T_cvar_get_info(0, name, &length, &verbosity, NULL, NULL, NULL, NULL, &bind, &scope);
+		say("MPI_T_cvar_get_info cvar_index<0 name>\"%s\" name_len<64 name_len>%d verbosity>%d desc>unused bind>%d",
+			name, length, verbosity, bind);
+	}
+	MPI_T_finalize();
+	say("MPI_T_finalize");
+}
+
 static void windows_and_files(const char *path)
 {
 	MPI_Win win;
@@ -468,6 +486,7 @@ int main(int argc, char **argv)
 	failures();
 	intercommunicators();
 	large_counts();
+	tools();
 	snprintf(path, sizeof path, "%s/data", argv[1]);
 	windows_and_files(path);
 	switches();

@@ -1,0 +1,107 @@
+/*
+ * Finding the functions of MPI, and starting and switching the recording.
+ */
+enum { OBJECTS = 1024, OBJECT_NAME = 256 };
+
+static struct {
+	char names[OBJECTS][OBJECT_NAME];
+	int n;
+} objects;
+
+static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size, (void)data;
+	if (objects.n < OBJECTS && strlen(info->dlpi_name) < OBJECT_NAME)
+		strcpy(objects.names[objects.n++], info->dlpi_name);
+	return 0;
+}
+
+/* Finds a function that no global scope has, because the program itself is loaded
+   by an interpreter. */
+static slow void *find_in_objects(const char *name)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	void *found = NULL;
+	pthread_mutex_lock(&lock);
+	objects.n = 0;
+	dl_iterate_phdr(remember_object, NULL);
+	for (int i = 0; i < objects.n && !found; i++) {
+		void *object = dlopen(objects.names[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (object) {
+			found = dlsym(object, name);
+			dlclose(object);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static slow void *find_function(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+	if (!found)
+		found = find_in_objects(name);
+	if (!found) {
+		fprintf(stderr, "reprise: no library has %s\n", name);
+		abort();
+	}
+	return found;
+}
+
+static slow void start(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	const char *wanted = getenv("REPRISE_SPOOL");
+	if (!wanted || !*wanted || strlen(wanted) >= sizeof directory)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!loaded) {
+		strcpy(directory, wanted);
+		find_clock();
+		loaded = nanoseconds(CLOCK_REALTIME);
+		both_clocks(&load_ticks, &load_monotonic);
+		/* The first segment needs the rate of the ticks. */
+		while (invariant && nanoseconds(CLOCK_MONOTONIC) - load_monotonic < 200000)
+			;
+		const char *off = getenv("REPRISE_RECORD");
+		if (off && !strcmp(off, "off"))
+			atomic_store(&level, 0);
+		if (!pthread_key_create(&thread_end, leave_lane) && !pthread_atfork(NULL, NULL, in_child))
+			atomic_store(&active, 1);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A process that is linked with MPI is recorded from here on, for the sake of its
+   memory; one that loads MPI later, from MPI_Init. */
+__attribute__((constructor)) static void load(void)
+{
+	if (dlsym(RTLD_DEFAULT, "PMPI_Init"))
+		start();
+}
+
+/* Recording is switched by MPI_Pcontrol and MPI_Info_set. */
+static void control(int wanted)
+{
+	if (wanted >= 0 && wanted <= 2)
+		atomic_store(&level, wanted != 0);
+}
+
+static void control_by_info(const char *key, const char *value)
+{
+	if (!key || !value || strcmp(key, "reprise_record"))
+		return;
+	if (!strcmp(value, "on"))
+		atomic_store(&level, 1);
+	else if (!strcmp(value, "off"))
+		atomic_store(&level, 0);
+}
+
+static void put_constant(struct lane *lane, unsigned number, uint64_t value)
+{
+	uint64_t *at = reserve(lane, 2);
+	if (!at)
+		return;
+	at[1] = value;
+	publish(lane, at, at + 2, CONSTANT, number, 0);
+}

@@ -1,0 +1,94 @@
+/*
+ * Writing values to a record. An argument that is an integer, a handle or a pointer
+ * becomes a word.
+ */
+#define WORD(x) ((uint64_t)(int64_t)(x))
+
+#define PUT_COUNTED(at, n, x) \
+	do { \
+		*at++ = (uint64_t)(n); \
+		for (int64_t i_ = 0; i_ < (n); i_++) \
+			*at++ = WORD((x)[i_]); \
+	} while (0)
+
+static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors)
+{
+	*at++ = (uint64_t)n;
+	for (int64_t i = 0; i < n; i++) {
+		*at++ = WORD(statuses[i].MPI_SOURCE);
+		*at++ = WORD(statuses[i].MPI_TAG);
+		*at++ = errors ? WORD(statuses[i].MPI_ERROR) : 0;
+	}
+	return at;
+}
+
+static inline size_t text_words(int64_t n) { return n > 0 ? ((size_t)n + 7) / 8 : 0; }
+
+static inline uint64_t *put_text(uint64_t *at, int64_t n, const char *text)
+{
+	*at++ = (uint64_t)n;
+	if (n > 0) {
+		at[text_words(n) - 1] = 0;
+		memcpy(at, text, (size_t)n);
+	}
+	return at + text_words(n);
+}
+
+static inline int64_t length_of(const char *text) { return text ? (int64_t)strlen(text) : ABSENT; }
+
+static inline int64_t length_within(const char *text, int64_t limit)
+{
+	return !text ? ABSENT : limit <= 0 ? 0 : (int64_t)strnlen(text, (size_t)limit);
+}
+
+static slow size_t texts_words(int64_t n, char *const *texts)
+{
+	size_t words = 0;
+	for (int64_t i = 0; i < n; i++)
+		words += 1 + text_words(length_of(texts[i]));
+	return words;
+}
+
+static slow uint64_t *put_texts(uint64_t *at, int64_t n, char *const *texts)
+{
+	*at++ = (uint64_t)n;
+	for (int64_t i = 0; i < n; i++)
+		at = put_text(at, length_of(texts[i]), texts[i]);
+	return at;
+}
+
+/* Lists of strings, each with its closing NULL. */
+static slow int64_t list_lengths(int64_t n, char **const *lists)
+{
+	int64_t total = 0;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			total++;
+		total++;
+	}
+	return total;
+}
+
+static slow size_t lists_words(int64_t n, char **const *lists)
+{
+	size_t words = 0;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			words += 1 + text_words(length_of(lists[i][k]));
+		words++;
+	}
+	return words;
+}
+
+static slow uint64_t *put_lists(uint64_t *at, int64_t n, char **const *lists)
+{
+	*at++ = (uint64_t)(n > 0 ? list_lengths(n, lists) : n);
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; lists[i] && lists[i][k]; k++)
+			at = put_text(at, length_of(lists[i][k]), lists[i][k]);
+		*at++ = (uint64_t)ABSENT;
+	}
+	return at;
+}
+
+static inline size_t words_of(int64_t n) { return n > 0 ? (size_t)n : 0; }
