@@ -120,8 +120,7 @@ func decodeOneStatistics(d *wire.Decoder) *timing.Statistics[int64] {
 
 // A seriesTable says where the series of ranks are.
 type seriesTable struct {
-	names             []string                     // of the codecs
-	codecs            []*timing.SeriesCodec[int64] // nil where it depends on the functions of terminals
+	names             []string // of the codecs
 	ranks             rankenc.Set
 	codec             numbers
 	sections, offsets numbers
