@@ -258,11 +258,10 @@ func TestTimes(t *testing.T) {
 		if err := again.AddTrace(context.Background(), trace, nil); err != nil {
 			t.Fatal(err)
 		}
-		got := traceFile(t, again)
-		c.checkTimes(t, open(t, got), parts)
-		if program.groups == nil && !bytes.Equal(got, want) { // groups that are not used are not in the trace
-			t.Fatalf("a trace of %d bytes from one of %d", len(got), len(want))
-		}
+		// What is read of factored shapes can have other grammars, and so the trace.
+		got := open(t, traceFile(t, again))
+		checkCalls(t, got, parts)
+		c.checkTimes(t, got, parts)
 	})
 }
 

@@ -29,7 +29,9 @@ wrote, a trace, or a directory, which stands for all *.rpz files in it, but not
 in directories there; the output cannot be one of these. Every rank may be in
 one of the parts only. The order does not matter: the trace is the same, byte
 for byte, as if all ranks had been compressed at once. Only where the lines of
-ranks alternated across parts, they stand part by part.
+ranks alternated across parts, they stand part by part. Of a trace among them
+all calls and times are kept, but not what the ranks were like before they were
+merged: the new trace can be some bytes larger or smaller.
 
 Ranks that are in no part have no calls, which a warning says. How many ranks
 the run has, --ranks tells, or one of the parts; otherwise it has those up to
