@@ -10,8 +10,9 @@ type peer struct {
 // runs that this package reads, on a machine of two cores with Debian 12, on all
 // ranks one after the other:
 //
-//   - zstd: the program zstd -19, on seconds in float64. Gaps were subtracted as
-//     such, which fills their low bits with noise: measuredZstd is the fair one;
+//   - zstd: the program zstd -19, on seconds in float64. Those of gaps could not be
+//     had again, perhaps because gaps were subtracted as such, which would fill their
+//     low bits with noise: measuredZstd is the fair one;
 //   - zfp: ZFP with an accuracy of 10 µs, which guarantees no relative error;
 //   - sz3, sz3Sorted: SZ3 of February 2026, on the logarithms with an absolute bound
 //     of ln 1.1, which is a relative error of 10 %; in the order of the calls, and

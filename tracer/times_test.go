@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -170,13 +171,25 @@ func BenchmarkCallAt(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	bins, err := timing.NewExponential[int64](0.1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	exact := timing.NewLossless[int64](timing.Zstd)
+	random := rand.New(rand.NewPCG(1, 2))
+	durations := make([]int64, 1<<16)
+	for i := range durations {
+		durations[i] = 1000 + random.Int64N(500) // which no compressor knows
+	}
 	for _, o := range []struct {
 		name string
 		Options
 	}{
 		{"statistics", Options{}},
 		{"histograms", Options{Histograms: &timing.HistogramOptions{}}},
-		{"series", Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)}},
+		{"entropy", Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)}},
+		{"bins", Options{Series: timing.NewSeriesCodec[int64](bins, bins, timing.Gaps)}},
+		{"lossless", Options{Series: timing.NewSeriesCodec[int64](exact, exact, timing.Gaps)}},
 	} {
 		b.Run(fmt.Sprint("keep=", o.name), func(b *testing.B) {
 			r, err := New(o.Options)
@@ -188,8 +201,8 @@ func BenchmarkCallAt(b *testing.B) {
 			i, now := int64(0), int64(0)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.CallAt(fn, now, 100+i*7919%101, cst.Rank(i&7), none)
-				now += 200
+				r.CallAt(fn, now, durations[i&0xffff], cst.Rank(i&7), none)
+				now += 2000
 				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/event")
