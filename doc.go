@@ -1,6 +1,6 @@
 // Package reprise reads the traces that Reprise writes: what every process of a
-// parallel program called, with all arguments, in a file that is kilobytes where
-// others need gigabytes, because a program is loops.
+// parallel program called, with all arguments and with times, in a file that is
+// kilobytes where others need gigabytes, because a program is loops.
 //
 // [Open] opens a trace, [Trace.Rank] reads what one rank called, and
 // [Rank.Calls] yields its calls, from any position, without expanding the rest:
@@ -15,14 +15,16 @@
 //	}
 //
 // [Trace.Calls] reads the calls of all ranks in the order of their source.
-// [Trace.Merged] gives what ranks have in common.
+// [Trace.Merged] gives what ranks have in common, and statistics of times. Calls
+// have their own times if the trace has those of every call; [Rank.Times] yields
+// them alone.
 // [OpenContainer] is for other limits on memory and for damaged files.
 //
 // Traces are written by package tracer and package merge, or made from other
 // traces by the command in cmd/reprise. A part file, which holds some ranks of a
 // run, is opened like a trace. The parts can be used alone: package sequitur
 // compresses sequences to grammars, package cst numbers call signatures, package
-// rankenc encodes what differs from rank to rank, package format is the
-// container, and package ti reads and writes the time-independent traces of
-// SimGrid.
+// rankenc encodes what differs from rank to rank, package timing encodes times,
+// package symbolic numbers handles and memory, package format is the container,
+// and package ti reads and writes the time-independent traces of SimGrid.
 package reprise

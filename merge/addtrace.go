@@ -8,11 +8,9 @@ import (
 )
 
 // AddTrace adds all ranks of a trace, of which a must have none with calls, and
-// what the trace has of their times, but not the description of the run. Progress,
-// unless it is nil, is called after each rank with the number of those that are
-// done. An error about the file is a [*SectionError].
-func (a *Accumulator) AddTrace(ctx context.Context, t *Trace, progress func(done int)) error {
-	done := 0
+// what the trace has of their times, but not the description of the run. An error
+// about the file is a [*SectionError].
+func (a *Accumulator) AddTrace(ctx context.Context, t *Trace) error {
 	for rank, ok := t.Active(0); ok; rank, ok = t.Active(rank + 1) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -23,9 +21,6 @@ func (a *Accumulator) AddTrace(ctx context.Context, t *Trace, progress func(done
 		}
 		if err != nil {
 			return err
-		}
-		if done++; progress != nil {
-			progress(done)
 		}
 	}
 	return a.AddTimes(t, nil)

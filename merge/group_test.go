@@ -83,7 +83,7 @@ func TestGroups(t *testing.T) {
 				t.Errorf("%d bytes, %d shapes; want at most %d, 1", n, trace.Shapes(), tt.most)
 			}
 			var again Accumulator
-			if err := again.AddTrace(context.Background(), trace, nil); err != nil {
+			if err := again.AddTrace(context.Background(), trace); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(traceFile(t, &again), write(t, Run{Ranks: ranks}, parts)) {

@@ -72,7 +72,7 @@ func TestPlacedTimes(t *testing.T) {
 		t.Fatalf("%d shapes", trace.Shapes())
 	}
 	var a Accumulator
-	if err := a.AddTrace(context.Background(), trace, nil); err != nil {
+	if err := a.AddTrace(context.Background(), trace); err != nil {
 		t.Fatal(err)
 	}
 	sameSummaries(t, open(t, traceFile(t, &a)), trace)

@@ -255,7 +255,7 @@ func TestTimes(t *testing.T) {
 		}
 
 		again := accumulate(t, trace.Run(), nil)
-		if err := again.AddTrace(context.Background(), trace, nil); err != nil {
+		if err := again.AddTrace(context.Background(), trace); err != nil {
 			t.Fatal(err)
 		}
 		// What is read of factored shapes can have other grammars, and so the trace.

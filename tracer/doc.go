@@ -5,7 +5,8 @@
 // and folds the sequence of terminals into a grammar, so that it holds what
 // repeats once. [Recorder.Finish] returns the [merge.Part] that [merge.Write]
 // puts into a trace with those of the other ranks, [Recorder.Snapshot] what it
-// would be so far.
+// would be so far. What is kept of the times of calls, [Options] say. A [Process]
+// is a Recorder for several goroutines, with a clock and a part file.
 //
 // The parts of processes that do not share memory meet as files: each process
 // writes one of its own rank with [merge.Accumulator.WritePart], and who collects

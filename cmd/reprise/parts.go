@@ -146,5 +146,5 @@ func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, er
 	if err := describeRun(a, trace.Run()); err != nil {
 		return nil, err
 	}
-	return a, a.AddTrace(ctx, trace, nil)
+	return a, a.AddTrace(ctx, trace)
 }
