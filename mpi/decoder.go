@@ -159,7 +159,7 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		if flags&flagOutermost != 0 {
 			d.pending = d.pending[:0]
 		}
-		return false, d.begin(&c, number, flags&flagHidden != 0)
+		return d.begin(&c, number, flags&flagHidden != 0)
 	case recordEnd:
 		return true, d.end(&c, number, flags)
 	case recordClock:
@@ -197,14 +197,15 @@ func (c *cursor) finish() error {
 	return c.err
 }
 
-// begin remembers a call that begins.
-func (d *Decoder) begin(c *cursor, number int, hidden bool) error {
+// begin remembers a call that begins, and reports whether it is one for the
+// caller.
+func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	if number >= len(functions) {
-		return fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
+		return false, fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
 	}
 	ticks := uint64(c.word())
 	if c.err != nil {
-		return c.err
+		return false, c.err
 	}
 	if len(d.pending) == maxDepth {
 		first := d.pending[0]
@@ -213,12 +214,20 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) error {
 		d.pending = d.pending[:maxDepth-1]
 	}
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
-	p := &d.pending[len(d.pending)-1]
+	depth := len(d.pending) - 1
+	p := &d.pending[depth]
 	*p = call{number, hidden, ticks, c.data[c.off:], p.arguments}
 	if err := p.decode(); err != nil {
-		return fmt.Errorf("%s: %w", functions[number].Name, err)
+		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
 	}
-	return nil
+	if !layouts[number].requests {
+		return false, nil
+	}
+	spare := d.record.Arguments
+	d.begun(p, depth)
+	d.record.Type = Began
+	d.record.Arguments = append(spare[:0], p.arguments...)
+	return true, nil
 }
 
 // end completes the latest call of a function that has begun. Those that began

@@ -84,6 +84,8 @@ func describe(r *Record) string {
 	switch r.Type {
 	case Call:
 		return fmt.Sprintf("%d..%d %s %g", r.Start, r.End, describeCall(r), r.Float())
+	case Began:
+		return fmt.Sprintf("%d %s began", r.Start, describeCall(r))
 	case Known:
 		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
 	}
@@ -117,13 +119,15 @@ func TestDecoder(t *testing.T) {
 	}
 	want := []string{
 		`MPI_T_CVAR_HANDLE_NULL = 77`,
-		`51050..51050 type 2: 0x0, 0x5000, 64 bytes`,
+		`51050..51050 type 3: 0x0, 0x5000, 64 bytes`,
+		`51100 MPI_Waitall(count<2 array_of_requests<[11,12] array_of_requests>missing array_of_statuses>missing) = 0 at depth 0, hidden false, failed false began`,
 		`51100..51150 MPI_Waitall(count<2 array_of_requests<[11,12] array_of_requests>[21,22] array_of_statuses>[{1,7,0},{2,8,0}]) = 0 at depth 0, hidden false, failed false 0`,
-		`51250..51300 type 4: 0x5000, 0x6000, 128 bytes`,
+		`51250..51300 type 5: 0x5000, 0x6000, 128 bytes`,
 		`52150..52200 MPI_Comm_set_name(comm<9 comm_name<"a name") = 13 at depth 1, hidden false, failed true 6.4e-323`,
 		`52100..52250 MPI_Reduce_local(inbuf<1 inoutbuf<2 count<3 datatype<4 op<5) = 0 at depth 0, hidden true, failed false 0`,
 		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false 0`,
-		`52400..52400 type 3: 0x6000, 0x0, 0 bytes`,
+		`52400..52400 type 4: 0x6000, 0x0, 0 bytes`,
+		`52450 MPI_Test(request<31 request>missing flag>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
 		`52450..52500 MPI_Test(request<31 request>31 flag>0 status>unused) = 0 at depth 0, hidden false, failed false 0`,
 		`52550..52600 MPI_Wtime() = 4613937818241073152 at depth 0, hidden false, failed false 3`,
 		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false 0`,
@@ -150,7 +154,7 @@ func TestSegments(t *testing.T) {
 		{newSegment(0), ""},
 		{newSegment(0).add(recordBegin, name, flagOutermost, 3000, 1, "half"), ""},
 		{newSegment(0).add(recordBegin, name, flagOutermost, 3000, 1, "half").add(recordRelease, 0, 0, 3100, 1),
-			"51050..51050 type 3: 0x1, 0x0, 0 bytes"},
+			"51050..51050 type 4: 0x1, 0x0, 0 bytes"},
 		{newSegment(1).add(recordEnd, name, 0, 3200, 0),
 			`51000..51100 MPI_Comm_set_name(comm<1 comm_name<"half") = 0 at depth 0, hidden false, failed false 0`},
 		{newSegment(1).add(recordEnd, name, 0, 3200, 0), ""},
@@ -286,6 +290,42 @@ func TestDepth(t *testing.T) {
 	}
 	if n != maxDepth || first != 2*maxDepth {
 		t.Errorf("%d calls from %d, want %d from %d", n, first, maxDepth, 2*maxDepth)
+	}
+}
+
+// TestBegan holds on to nothing of a record that says that a call began: calls
+// inside it, and those after it, have arguments of their own.
+func TestBegan(t *testing.T) {
+	wait, cancel, comm := number(t, "MPI_Wait"), number(t, "MPI_Cancel"), number(t, "MPI_Comm_free")
+	b := newSegment(0)
+	b.add(recordBegin, wait, flagOutermost, 3000, 1)
+	b.add(recordBegin, cancel, 0, 3100, 2)
+	b.add(recordBegin, comm, flagHidden, 3200, 3)
+	b.add(recordEnd, comm, flagHidden, 3300, 0, 4)
+	b.add(recordBegin, comm, 0, 3300, 7)
+	b.add(recordEnd, comm, 0, 3300, 0, 8)
+	b.add(recordEnd, cancel, 0, 3400, 0)
+	b.add(recordBegin, cancel, 0, 3500, 5)
+	b.add(recordEnd, wait, 0, 3600, 0, 6, -2)
+	var d Decoder
+	if err := d.Segment(b.data); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeAll(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`51000 MPI_Wait(request<1 request>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
+		`51050 MPI_Cancel(request<2) = 0 at depth 1, hidden false, failed false began`,
+		`51100..51150 MPI_Comm_free(comm<3 comm>4) = 0 at depth 2, hidden true, failed false 0`,
+		`51150..51150 MPI_Comm_free(comm<7 comm>8) = 0 at depth 2, hidden false, failed false 0`,
+		`51050..51200 MPI_Cancel(request<2) = 0 at depth 1, hidden false, failed false 0`,
+		`51250 MPI_Cancel(request<5) = 0 at depth 1, hidden false, failed false began`,
+		`51000..51300 MPI_Wait(request<1 request>6 status>ignored) = 0 at depth 0, hidden false, failed false 0`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -33,6 +33,7 @@ type field struct {
 type layout struct {
 	before, after []field
 	fails         bool // the function returns an error code
+	requests      bool // the function takes requests
 }
 
 var layouts = func() []layout {
@@ -40,6 +41,7 @@ var layouts = func() []layout {
 	for i := range functions {
 		l := &list[i]
 		l.fails = functions[i].Result.Kind == 0
+		l.requests = functions[i].TakesRequests()
 		for j := range functions[i].Params {
 			p := &functions[i].Params[j]
 			f := field{j, p.layout(), p.Direction == cst.InOut}

@@ -13,6 +13,7 @@ type RecordType uint8
 // The types of records.
 const (
 	Call      RecordType = iota + 1 // a call of a function of MPI that returned
+	Began                           // a call of a function that takes requests, which may not have returned
 	Allocated                       // memory that was allocated
 	Released                        // memory that is about to be freed
 	Resized                         // memory that was freed and allocated by realloc
@@ -23,12 +24,12 @@ const (
 type Record struct {
 	Type RecordType
 
-	// Function is the number of the function of a Call, see [Functions], and of
-	// the constant of a Known, see [Constants].
+	// Function is the number of the function of a Call or a Began, see [Functions],
+	// and of the constant of a Known, see [Constants].
 	Function int
 
 	// Start and End are the times of a Call in nanoseconds on the monotonic clock
-	// of the machine. Of memory, Start is when Old was still allocated, and End
+	// of the machine. A Began has no End yet. Of memory, Start is when Old was still allocated, and End
 	// when Address was allocated.
 	Start, End int64
 
@@ -49,7 +50,8 @@ type Record struct {
 	// it is the value.
 	Result int64
 
-	// Arguments are the arguments of a Call in the order of the parameters.
+	// Arguments are the arguments of a Call in the order of the parameters. A Began
+	// has only those from before the call.
 	Arguments []Argument
 
 	Address, Old, Size uint64 // of memory

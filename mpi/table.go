@@ -137,6 +137,18 @@ func (f *Function) Lifecycle() bool {
 	return false
 }
 
+// TakesRequests reports whether there are requests among the arguments before a
+// call. Another thread may be given the same handles before the call returns: what
+// they stand for is decided when it begins. See [Began].
+func (f *Function) TakesRequests() bool {
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Before() && p.Direction != cst.Out && p.Element().Class == "request" {
+			return true
+		}
+	}
+	return false
+}
+
 // Types that the table is written in.
 var (
 	integer = cst.Type{Kind: cst.KindInt}

@@ -93,6 +93,19 @@ func TestTableCoversHeaders(t *testing.T) {
 	}
 }
 
+func TestTakesRequests(t *testing.T) {
+	for name, want := range map[string]bool{
+		"MPI_Wait": true, "MPI_Testsome": true, "MPI_Start": true, "MPI_Startall": true, "MPI_Request_free": true,
+		"MPI_Cancel": true, "MPI_Request_get_status": true, "MPI_Grequest_complete": true, "MPI_Request_c2f": true,
+		"MPI_Isend": false, "MPI_Send_init": false, "MPI_Grequest_start": false, "MPI_Request_f2c": false,
+		"MPI_Mrecv": false, "MPI_Barrier": false,
+	} {
+		if got := functions[number(t, name)].TakesRequests(); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
 func TestFits(t *testing.T) {
 	number, _ := Lookup("MPI_Wait")
 	tests := []struct {
