@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/internal/header"
+	"github.com/reprise-trace/reprise/internal/header"
 )
 
 // An Interposer is a library to load into the processes of an MPI program with

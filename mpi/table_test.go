@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/internal/header"
+	"github.com/reprise-trace/reprise/internal/header"
 )
 
 // compilers returns the installed compiler commands of MPI and skips the test

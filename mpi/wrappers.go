@@ -11,7 +11,7 @@ import (
 	"text/template"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/internal/header"
+	"github.com/reprise-trace/reprise/internal/header"
 )
 
 var (

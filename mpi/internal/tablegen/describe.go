@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-trace/reprise/mpi/internal/header"
+	"github.com/reprise-trace/reprise/internal/header"
 )
 
 // A row is a function of the table, in the words of the generated source.

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise/mpi/internal/header"
+	"github.com/reprise-trace/reprise/internal/header"
 )
 
 func main() {

@@ -1,0 +1,47 @@
+package mpitest
+
+import (
+	"testing"
+)
+
+// A Program is one of those of this package.
+type Program struct {
+	Source    string   // the name of the file
+	Ranks     int      // on how many it shows what it is for
+	Arguments []string // "DIRECTORY" stands for one to write to
+	Flags     []string // of the compiler
+
+	// Varies is set if the calls of a rank differ between runs, as those of one
+	// that polls do. What is printed is the same in any case.
+	Varies bool
+
+	// Dies is set if the exit status is that of a program that went wrong.
+	Dies bool
+}
+
+// Programs returns the programs.
+func Programs() []Program {
+	return []Program{
+		{Source: "p2p.c", Ranks: 3},
+	}
+}
+
+// RunProgram compiles and runs a program. Ranks and Arguments are those of the
+// program, the other options count. It fails the test if the program failed that
+// should not.
+func (m *MPI) RunProgram(t testing.TB, p Program, o Options) *Output {
+	t.Helper()
+	o.Ranks = m.MaxRanks(p.Ranks)
+	var arguments []string
+	for _, a := range p.Arguments {
+		if a == "DIRECTORY" {
+			a = t.TempDir()
+		}
+		arguments = append(arguments, a)
+	}
+	output := m.Run(t, o, m.Build(t, p.Source, p.Flags...), arguments...)
+	if (output.Status != 0) != p.Dies {
+		t.Fatalf("%s: exit status %d\n%s", p.Source, output.Status, output.Rest)
+	}
+	return output
+}
