@@ -24,6 +24,7 @@ import (
 type Accumulator struct {
 	size      int      // of the run, in ranks
 	sources   []string // ascending, each once
+	names     names
 	orders    []*sequitur.Grammar
 	functions cst.Table
 	digests   []digest // of the functions
@@ -80,10 +81,13 @@ func (a *Accumulator) Shapes() int { return len(a.shapes) }
 
 // Describe adds a description of the run. Of several, the largest number of
 // ranks counts, and all sources; interleavings must be of different ranks, or
-// writing the trace fails.
+// writing the trace fails. All names count, and of those of one number the least.
 func (a *Accumulator) Describe(run Run) error {
 	if run.Ranks < 0 || run.Ranks > maxRanks {
 		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
+	}
+	if err := a.addNames(run.Names); err != nil {
+		return err
 	}
 	a.size = max(a.size, run.Ranks)
 	if run.Source != "" {
@@ -91,6 +95,18 @@ func (a *Accumulator) Describe(run Run) error {
 	}
 	if g := run.Interleaving; g != nil && !isRankByRank(g) {
 		a.orders = append(a.orders, g)
+	}
+	return nil
+}
+
+// addNames adds names, or returns an error if one of them cannot be one.
+func (a *Accumulator) addNames(list []Name) error {
+	err := checkNames(list)
+	if err == nil {
+		err = a.names.add(list)
+	}
+	if err != nil {
+		return fmt.Errorf("merge: %w", err)
 	}
 	return nil
 }
@@ -298,6 +314,9 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		return fmt.Errorf("merge: two parts of rank %d", twice)
 	}
 	if err := a.kind.take(b.kind); err != nil {
+		return fmt.Errorf("merge: %w", err)
+	}
+	if err := a.names.add(b.names.list()); err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
 	a.ranks, a.size = ranks, max(a.size, b.size)

@@ -7,10 +7,13 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// AddTrace adds all ranks of a trace, of which a must have none with calls, and
-// what the trace has of their times, but not the description of the run. An error
-// about the file is a [*SectionError].
+// AddTrace adds all ranks of a trace, of which a must have none with calls, what the
+// trace has of their times, and the names, but nothing else of the description of
+// the run. An error about the file is a [*SectionError].
 func (a *Accumulator) AddTrace(ctx context.Context, t *Trace) error {
+	if err := a.addNames(t.run.Names); err != nil {
+		return err
+	}
 	for rank, ok := t.Active(0); ok; rank, ok = t.Active(rank + 1) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

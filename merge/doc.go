@@ -62,6 +62,7 @@
 //	10    time summaries: what there is of times by signature; absent if nothing is
 //	11    time series: number 0 says where those of each rank are; the others are
 //	      these; absent if there are none
+//	12    names: what numbers are called; absent if there are none
 //
 // Columns, pieces of grammars and streams are put into sections in their order, a
 // new one being begun where the last would become larger than 64 KiB. If columns
@@ -148,6 +149,15 @@
 // the order of their first use. Its index and its blocks are put into sections one
 // after the other, as columns are.
 //
+// Names are encoded, for each kind and class of which there are any, in ascending
+// order, as
+//
+//	kind    1 byte   of package cst: int, rank, tag, handle or pointer
+//	class   string   if it is handle
+//	names   uvarint  number of names less 1; then for each, varint value, or
+//	                 uvarint difference from the value before, less 1; and the
+//	                 name, a string that is not empty
+//
 // # Sections of a part file
 //
 //	kind  content
@@ -164,6 +174,7 @@
 //	      uvarint number of positions; for each, uvarint distance from the one
 //	      before; then the summaries, of the calls that are there
 //	11    time series, as in a trace
+//	12    names, as in a trace
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;
 // then for each, uvarint number of ranks less 1, except for the last; varint value
@@ -177,9 +188,9 @@
 // sections. What ranks have in common is kept for the next one: some shapes, and
 // columns of at most 32 MiB as they are encoded. A rank whose columns are more
 // than that reads some of them again. Nothing is allocated by the number of
-// ranks. A trace has at most 2²² signatures, with 2²⁴ arrays in them, and a
-// piece of its grammars 2²² symbols, or more in proportion to their sections if
-// these are long; nothing is written that exceeds a limit. The signatures of a
+// ranks. A trace has at most 2²² signatures, with 2²⁴ arrays in them, 2²⁰ names,
+// and a piece of its grammars 2²² symbols, or more in proportion to their sections
+// if these are long; nothing is written that exceeds a limit. The signatures of a
 // rank have at most 2²⁶ values, elements of arrays included, and the domains of
 // columns at most 2²² shapes altogether. A rank with streams has at most 2²⁶
 // calls, and 2¹⁶ signatures or 16 for each byte of its grammar and streams:

@@ -98,6 +98,9 @@ func sharedGrammars(grammars ...*sequitur.Grammar) string {
 	return string(sequitur.NewForest(grammars).AppendShared(nil))
 }
 
+// forgedNames are the names of ranks −2 and 3, and of handle 0 of class c.
+const forgedNames = "\x05\x01\x03\x01n\x04\x02no" + "\x07\x01c\x00\x00\x01w"
+
 // A forgedTrace is a trace of three ranks, of which 0 and 2 call barrier, send to
 // a rank from a column, pass a vector from a matrix, and compute twice, with
 // amounts from a stream.
@@ -114,7 +117,7 @@ type forgedTrace struct {
 	computeMask, computeWritten, computeValues string
 	inline                                     string
 
-	stream, grammars, order string
+	stream, grammars, order, names string
 }
 
 func newForgedTrace() forgedTrace {
@@ -135,6 +138,7 @@ func newForgedTrace() forgedTrace {
 		stream:   "\x00" + "\x00\x01",
 		grammars: sharedGrammars(orderOf(0, 1, 2, 3, 3)),
 		order:    encoded(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
+		names:    forgedNames,
 	}
 }
 
@@ -166,6 +170,7 @@ func (f forgedTrace) sections() []section {
 		{KindStreams, 0, f.stream},
 		{KindGrammars, 0, f.grammars},
 		{KindInterleaving, 0, f.order},
+		{KindNames, 0, f.names},
 	}
 }
 
@@ -175,7 +180,7 @@ type forgedFile struct {
 	size, sources, shapes, orders, functions string // the part
 	texts                                    string
 	ranks, forms, columns, grammar           string // the shape
-	order                                    string
+	order, names                             string
 }
 
 func newForgedFile() forgedFile {
@@ -188,6 +193,7 @@ func newForgedFile() forgedFile {
 		columns:   "\x00\x02\x02" + "\x01\x00\x00\x02" + "\x01\x00\x02\x01", // rank+1; 0, 1; 1, 0
 		grammar:   encoded(0, 1, 2),
 		order:     encoded(0, 2, 2, 0, 0, 2),
+		names:     forgedNames,
 	}
 }
 
@@ -199,6 +205,7 @@ func (f forgedFile) sections() []section {
 	return []section{
 		{KindPart, 0, f.part()},
 		{KindTexts, 0, f.texts},
+		{KindNames, 0, f.names},
 		{KindShape, 0, f.shape()},
 		{KindInterleaving, 0, f.order},
 	}

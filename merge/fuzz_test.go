@@ -49,16 +49,17 @@ func seedPrograms(f *testing.F) [][]Part {
 func FuzzSections(f *testing.F) {
 	add := func(s []section) {
 		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindTexts, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindColumns, 0),
-			contentOf(s, KindStreams, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindGrammars, 1), contentOf(s, KindInterleaving, 0))
+			contentOf(s, KindStreams, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindGrammars, 1), contentOf(s, KindInterleaving, 0), contentOf(s, KindNames, 0))
 	}
 	add(newForgedTrace().sections())
 	for _, parts := range seedPrograms(f) {
 		add(contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts)))
 	}
-	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, streams, grammars, piece, order string) {
+	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, streams, grammars, piece, order, names string) {
 		checkAccepted(t, forge(t, present(
 			section{KindRun, 0, run}, section{KindTexts, 0, texts}, section{KindSignatures, 0, signatures}, section{KindColumns, 0, columns},
 			section{KindStreams, 0, streams}, section{KindGrammars, 0, grammars}, section{KindGrammars, 1, piece}, section{KindInterleaving, 0, order},
+			section{KindNames, 0, names},
 		)...))
 	})
 }
@@ -68,18 +69,19 @@ func FuzzSections(f *testing.F) {
 // be read.
 func FuzzPartFile(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, KindPart, 0), contentOf(s, KindTexts, 0), contentOf(s, KindShape, 0), contentOf(s, KindShape, 1), contentOf(s, KindInterleaving, 0))
+		f.Add(contentOf(s, KindPart, 0), contentOf(s, KindTexts, 0), contentOf(s, KindShape, 0), contentOf(s, KindShape, 1), contentOf(s, KindInterleaving, 0),
+			contentOf(s, KindNames, 0))
 	}
 	add(newForgedFile().sections())
 	for _, parts := range seedPrograms(f) {
 		add(contents(f, partFile(f, accumulate(f, Run{Ranks: len(parts), Source: "test"}, parts))))
 	}
-	f.Fuzz(func(t *testing.T, part, texts, shape0, shape1, order string) {
+	f.Fuzz(func(t *testing.T, part, texts, shape0, shape1, order, names string) {
 		if part == "" {
 			return
 		}
 		file := forge(t, present(section{KindPart, 0, part}, section{KindTexts, 0, texts}, section{KindShape, 0, shape0}, section{KindShape, 1, shape1},
-			section{KindInterleaving, 0, order})...)
+			section{KindInterleaving, 0, order}, section{KindNames, 0, names})...)
 		a, err := ReadPart(container(t, file))
 		if err != nil || a.Ranks() > 1<<12 {
 			return

@@ -35,7 +35,10 @@ func contents(t rapid.TB, file []byte) []section {
 // TestForged checks that the forged files are sound, and what they are meant to be.
 func TestForged(t *testing.T) {
 	trace := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
-	checkRun(t, trace.Run(), Run{Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2)})
+	checkRun(t, trace.Run(), Run{
+		Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
+		Names: []Name{{cst.KindRank, "", -2, "n"}, {cst.KindRank, "", 3, "no"}, {cst.KindHandle, "c", 0, "w"}},
+	})
 	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
 
 	sections := newForgedFile().sections()
@@ -124,6 +127,7 @@ func TestRefuseRun(t *testing.T) {
 		{"RunKey", []section{{KindRun, 1, ""}}, KindRun, 1, false, ErrCorrupt, "the key is 1"},
 		{"TextsKey", []section{{KindTexts, 2, "\x00"}}, KindTexts, 2, false, ErrCorrupt, "the key is 2"},
 		{"SignaturesKey", []section{{KindSignatures, 3, ""}}, KindSignatures, 3, false, ErrCorrupt, "the key is 3"},
+		{"NamesKey", []section{{KindNames, 5, ""}}, KindNames, 5, false, ErrCorrupt, "the key is 5"},
 		{"InterleavingKey", []section{{KindInterleaving, 7, ""}}, KindInterleaving, 7, false, ErrCorrupt, "the key is 7"},
 		{"TextsTooMany", []section{{KindTexts, 0, "\x02\x00"}}, KindTexts, 0, false, ErrCorrupt, "texts at offset 0"},
 		{"TextTooLong", []section{{KindTexts, 0, "\x01\x02a"}}, KindTexts, 0, false, ErrCorrupt, "text at offset 1"},
@@ -361,10 +365,10 @@ func TestErrorText(t *testing.T) {
 
 func TestKindName(t *testing.T) {
 	var names []string
-	for k := KindRun; k <= KindSeries+1; k++ {
+	for k := KindRun; k <= KindNames+1; k++ {
 		names = append(names, KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, kind 12" {
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, kind 13" {
 		t.Error(got)
 	}
 }
@@ -384,7 +388,7 @@ func describe(file []byte) (string, error) {
 		return "", err
 	}
 	run := trace.Run()
-	text := fmt.Sprintf("%d ranks of %q, lost %v\n", run.Ranks, run.Source, trace.LostInterleaving())
+	text := fmt.Sprintf("%d ranks of %q, lost %v, names %v\n", run.Ranks, run.Source, trace.LostInterleaving(), run.Names)
 	if run.Interleaving != nil {
 		text += run.Interleaving.String()
 	}
@@ -477,7 +481,10 @@ func checkAccepted(t rapid.TB, file []byte) {
 	}
 	trace.ArgumentForms()
 	trace.ColumnForms()
-	again := open(t, write(t, Run{Ranks: trace.Run().Ranks}, parts))
+	again := open(t, write(t, Run{Ranks: trace.Run().Ranks, Names: trace.Run().Names}, parts))
+	if got, want := again.Run().Names, trace.Run().Names; !slices.Equal(got, want) {
+		t.Fatalf("names %v, written again %v", want, got)
+	}
 	for _, p := range parts {
 		if err := sameCalls(readPart(t, again, p.Rank), p); err != nil {
 			t.Fatalf("rank %d, written again: %v", p.Rank, err)

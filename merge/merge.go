@@ -56,6 +56,10 @@ type Run struct {
 	// ranks: for each call the rank that made it. Nil means rank by rank, and
 	// is what a trace has for an interleaving that says the same.
 	Interleaving *sequitur.Grammar
+
+	// Names are what numbers among the arguments are called. A trace has them in
+	// ascending order of kinds, classes and values, one for each.
+	Names []Name
 }
 
 // The kinds of sections.
@@ -71,6 +75,7 @@ const (
 	KindStreams      format.Kind = 9
 	KindSummaries    format.Kind = 10
 	KindSeries       format.Kind = 11
+	KindNames        format.Kind = 12
 )
 
 // KindName returns the name of a kind of section.
@@ -98,6 +103,8 @@ func KindName(k format.Kind) string {
 		return "time summaries"
 	case KindSeries:
 		return "time series"
+	case KindNames:
+		return "names"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

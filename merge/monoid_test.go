@@ -49,7 +49,7 @@ func drawContributions(t *rapid.T) []contribution {
 	}
 	for i := range list {
 		c := &list[i]
-		run := Run{Ranks: rapid.IntRange(0, 30).Draw(t, "ranks"), Source: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "source")}
+		run := Run{Ranks: rapid.IntRange(0, 30).Draw(t, "ranks"), Source: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "source"), Names: drawNames(t)}
 		if rapid.Bool().Draw(t, "interleaved") {
 			run.Interleaving = drawOrder(t, c.parts)
 		}

@@ -41,6 +41,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if len(a.texts.list) > 0 {
 		out.Add(KindTexts, 0, appendTexts(nil, a.texts.list))
 	}
+	if names := appendNames(nil, a.names.list()); names != nil {
+		out.Add(KindNames, 0, names)
+	}
 	var buf []byte
 	for i, s := range shapes {
 		buf = s.append(buf[:0])
@@ -91,7 +94,7 @@ func SalvagePart(file *format.Reader, lost func(rank int, err error) error) (*Ac
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file, lost: lost}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -143,6 +146,14 @@ func (p *partReader) readTexts() error {
 		}
 		return err
 	})
+}
+
+func (p *partReader) readNames() error {
+	list, err := readNames(p.file)
+	if err != nil {
+		return err
+	}
+	return p.a.names.add(list)
 }
 
 func (p *partReader) readShapes() error {

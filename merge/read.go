@@ -74,7 +74,11 @@ func Open(file *format.Reader) (*Trace, error) {
 			return nil, err
 		}
 	}
-	err := t.read(KindSignatures, 0, func(data []byte) (err error) {
+	var err error
+	if t.run.Names, err = readNames(file); err != nil {
+		return nil, err
+	}
+	err = t.read(KindSignatures, 0, func(data []byte) (err error) {
 		t.signatures, err = parseSignatures(data, t.Functions(), t.sets, t.run.Ranks)
 		return err
 	})
@@ -107,7 +111,7 @@ func openPart(file *format.Reader) (*Trace, error) {
 	return Open(file)
 }
 
-// Run describes the run.
+// Run describes the run. What the result refers to must not be changed.
 func (t *Trace) Run() Run { return t.run }
 
 // LostInterleaving reports whether the run had an interleaving that the file
@@ -125,7 +129,7 @@ func (t *Trace) Active(from int) (rank int, ok bool) { return t.index.next(max(f
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case KindRun, KindTexts, KindSignatures, KindInterleaving, KindSummaries:
+		case KindRun, KindTexts, KindNames, KindSignatures, KindInterleaving, KindSummaries:
 			if s.Key != 0 {
 				return &SectionError{s.Kind, s.Key, s.Offset, corrupt("the key is %d", s.Key)}
 			}

@@ -16,7 +16,7 @@ import (
 // compares what is read, in any order, with what was written.
 func testRoundTrip(t *rapid.T) {
 	p := genProgram.Draw(t, "program")
-	run := Run{Ranks: p.ranks + rapid.IntRange(0, 3).Draw(t, "ranks beyond"), Source: rapid.String().Draw(t, "source")}
+	run := Run{Ranks: p.ranks + rapid.IntRange(0, 3).Draw(t, "ranks beyond"), Source: rapid.String().Draw(t, "source"), Names: drawNames(t)}
 	var parts []Part
 	for _, part := range p.parts() {
 		switch rapid.IntRange(0, 9).Draw(t, "silent") {
@@ -76,7 +76,7 @@ func checkRun(t rapid.TB, got, want Run) {
 	if same && want.Interleaving != nil {
 		same = got.Interleaving.Equal(want.Interleaving)
 	}
-	if !same || got.Ranks != want.Ranks || got.Source != want.Source {
+	if same = same && slices.Equal(got.Names, inOrder(want.Names)); !same || got.Ranks != want.Ranks || got.Source != want.Source {
 		t.Fatalf("run %+v, want %+v", got, want)
 	}
 }

@@ -61,6 +61,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 			c.summaries = s.append(nil, len(m.signatures))
 		}
 		c.series = appendSeries(ctx, a.series)
+		c.names = appendNames(nil, a.names.list())
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -131,6 +132,7 @@ type sections struct {
 	order                      []byte // nil if there is no interleaving
 	summaries                  []byte // nil if there are none
 	series                     [][]byte
+	names                      []byte // nil if there are none
 }
 
 // sections returns those of the trace of m, with the calls in an order, if there
@@ -163,6 +165,9 @@ func (c sections) write(w io.Writer) error {
 	out.Add(KindRun, 0, c.run)
 	if c.texts != nil {
 		out.Add(KindTexts, 0, c.texts)
+	}
+	if c.names != nil {
+		out.Add(KindNames, 0, c.names)
 	}
 	out.Add(KindSignatures, 0, c.signatures)
 	for _, list := range []struct {
