@@ -252,6 +252,11 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 	r.Failed = failed
 	r.End = d.clock.time(uint64(c.word()))
 	r.Result = c.word()
+	if l.group && !failed {
+		if err := c.group(&r.Group); err != nil {
+			return fmt.Errorf("%s: %w", functions[number].Name, err)
+		}
+	}
 	for _, f := range l.after {
 		if !failed || f.inOut {
 			c.read(&r.Arguments[f.param].After, f.kind)

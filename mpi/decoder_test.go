@@ -69,7 +69,7 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordEnd, number(t, "MPI_Comm_set_name"), flagFailed, 5400, 13)
 	b.add(recordEnd, number(t, "MPI_Reduce_local"), 0, 5500, 0)
 	b.add(recordBegin, number(t, "MPI_Comm_spawn"), flagOutermost, 5600, 1, 2, 0, 3)
-	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, "app", 2, "-n", "twelve bytes", 44, -2)
+	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, 1, 8, "app", 2, "-n", "twelve bytes", 44, -2)
 	b.add(recordRelease, 0, 0, 5800, 0x6000)
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
 	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
@@ -125,7 +125,7 @@ func TestDecoder(t *testing.T) {
 		`51250..51300 type 5: 0x5000, 0x6000, 128 bytes`,
 		`52150..52200 MPI_Comm_set_name(comm<9 comm_name<"a name") = 13 at depth 1, hidden false, failed true 6.4e-323`,
 		`52100..52250 MPI_Reduce_local(inbuf<1 inoutbuf<2 count<3 datatype<4 op<5) = 0 at depth 0, hidden true, failed false 0`,
-		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false 0`,
+		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false, rank 1, size 8 0`,
 		`52400..52400 type 4: 0x6000, 0x0, 0 bytes`,
 		`52450 MPI_Test(request<31 request>missing flag>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
 		`52450..52500 MPI_Test(request<31 request>31 flag>0 status>unused) = 0 at depth 0, hidden false, failed false 0`,
@@ -186,7 +186,7 @@ func TestSegments(t *testing.T) {
 
 func TestDecoderErrors(t *testing.T) {
 	barrier, waitall, test := number(t, "MPI_Barrier"), number(t, "MPI_Waitall"), number(t, "MPI_Test")
-	name, wtime := number(t, "MPI_Comm_set_name"), number(t, "MPI_Wtime")
+	name, wtime, get := number(t, "MPI_Comm_set_name"), number(t, "MPI_Wtime"), number(t, "MPI_Comm_get_parent")
 	header := func(change func([]byte)) *segmentBuilder {
 		b := newSegment(0)
 		change(b.data)
@@ -221,6 +221,9 @@ func TestDecoderErrors(t *testing.T) {
 		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), 128 + 24, ErrCorrupt},
 		{"NotBegun", begun(barrier, 1, 2).add(recordEnd, wtime, 0, 2, 3), 128 + 24, ErrCorrupt},
 		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), 128 + 16, ErrCorrupt},
+		{"Rank", begun(get, 1).add(recordEnd, get, 0, 2, 0, -2, 1, 5), 128 + 16, ErrCorrupt},
+		{"Size", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0, int64(1)<<31, 5), 128 + 16, ErrCorrupt},
+		{"NoGroup", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0), 128 + 16, io.ErrUnexpectedEOF},
 		{"ClockGoesBack", newSegment(0).add(recordClock, 0, 0, 900, 60000), 128, ErrCorrupt},
 	}
 	for _, test := range tests {

@@ -26,16 +26,19 @@
 // error code of a status is that of MPI only in this case: MPI leaves it as it
 // was in all others.
 //
+// Of a function that makes a communicator, also its [Group]; and where the
+// arguments do not say who is where in it, what does: see [Param.Asked].
+//
 // Of memory: what malloc, calloc, realloc, free, posix_memalign, aligned_alloc,
 // memalign, valloc and pvalloc return and free, outside of calls of MPI.
 //
 // The program does not notice. Arguments, results, statuses and error handlers
 // pass through as they are. The interposer sends no message, makes no
 // communicator and waits for no other process; the length of an argument that
-// depends on a communicator or a datatype is asked for after the call that
-// accepted it, with functions that are local. If a segment cannot be had, it says
-// so once on the standard error and records no more of the thread. A child that
-// the program forks is not recorded.
+// depends on a communicator or a datatype, and what else is asked of MPI, is asked
+// for after the call that accepted it, with functions that are local. If a segment
+// cannot be had, it says so once on the standard error and records no more of the
+// thread. A child that the program forks is not recorded.
 //
 // The wrappers are those of the C interface: of a program in Fortran, only such
 // calls are recorded as its MPI passes on to them.
@@ -103,7 +106,8 @@
 // was in no call of MPI before this one. Values stand in the order of the
 // parameters, those from before the call for which [Param.Before] holds, those
 // from after it for which [Param.After] holds; if the call failed, only those of
-// direction inout. A single value is a word. A value for which [Param.Counted]
+// direction inout. In front of these are two words, the rank and the size of the
+// [Group], if the function has one and did not fail. A single value is a word. A value for which [Param.Counted]
 // holds begins with its length: −1 for a null pointer, −2 for a constant that
 // stands for no array, −3 for an argument that does not count in this call and −4
 // for MPI_WEIGHTS_EMPTY, and otherwise as many elements: words, or three words

@@ -85,8 +85,8 @@ func TestTableAgainstForum(t *testing.T) {
 				continue
 			}
 			f := &functions[number]
-			if len(f.Params) != len(params) {
-				differs(variant, "", "count", len(f.Params), len(params))
+			if len(f.declared()) != len(params) {
+				differs(variant, "", "count", len(f.declared()), len(params))
 				continue
 			}
 			for i := range params {

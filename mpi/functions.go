@@ -23,6 +23,8 @@ var functions = []Function{
 	{Name: "MPIX_Comm_shrink", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
 		{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "leader", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "leader_in(comm, *newcomm)"},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "rank_in(*newcomm)"},
 	}},
 	{Name: "MPIX_Delete_error_class", Params: []Param{
 		{Name: "errorclass", Type: integer, Direction: cst.In, Form: ByValue},
@@ -493,6 +495,7 @@ var functions = []Function{
 		{Name: "periods", Type: cst.ArrayOf(integer), Direction: cst.In, Form: Array, Length: "ndims"},
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_cart", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_cart != MPI_COMM_NULL", Asked: "rank_in(*comm_cart)"},
 	}},
 	{Name: "MPI_Cart_get", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -562,6 +565,8 @@ var functions = []Function{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
 		{Name: "group", Type: cst.HandleOf("group"), Direction: cst.In, Form: ByValue},
 		{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "leader", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "leader_in(comm, *newcomm)"},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "rank_in(*newcomm)"},
 	}},
 	{Name: "MPI_Comm_create_errhandler", Params: []Param{
 		{Name: "comm_errhandler_fn", Type: cst.HandleOf("function"), Direction: cst.In, Form: ByValue},
@@ -579,6 +584,7 @@ var functions = []Function{
 		{Name: "group", Type: cst.HandleOf("group"), Direction: cst.In, Form: ByValue},
 		{Name: "tag", Type: tag, Direction: cst.In, Form: ByValue},
 		{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "members", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "group_members(group)", Given: "*newcomm != MPI_COMM_NULL", Asked: "ranks_in(comm, group)"},
 	}},
 	{Name: "MPI_Comm_create_keyval", Params: []Param{
 		{Name: "comm_copy_attr_fn", Type: cst.HandleOf("function"), Direction: cst.In, Form: ByValue},
@@ -718,6 +724,8 @@ var functions = []Function{
 		{Name: "key", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "info", Type: cst.HandleOf("info"), Direction: cst.In, Form: ByValue},
 		{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "leader", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "leader_in(comm, *newcomm)"},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newcomm != MPI_COMM_NULL", Asked: "rank_in(*newcomm)"},
 	}},
 	{Name: "MPI_Comm_test_inter", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -747,6 +755,7 @@ var functions = []Function{
 		{Name: "info", Type: cst.HandleOf("info"), Direction: cst.In, Form: ByValue},
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_dist_graph", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "rank_in(*comm_dist_graph)"},
 	}},
 	{Name: "MPI_Dist_graph_create_adjacent", Params: []Param{
 		{Name: "comm_old", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -759,6 +768,7 @@ var functions = []Function{
 		{Name: "info", Type: cst.HandleOf("info"), Direction: cst.In, Form: ByValue},
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_dist_graph", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "rank_in(*comm_dist_graph)"},
 	}},
 	{Name: "MPI_Dist_graph_neighbors", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -1598,6 +1608,7 @@ var functions = []Function{
 		{Name: "edges", Type: cst.ArrayOf(rank), Direction: cst.In, Form: Array, Length: "last(nnodes, index)"},
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_graph", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_graph != MPI_COMM_NULL", Asked: "rank_in(*comm_graph)"},
 	}},
 	{Name: "MPI_Graph_get", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -2168,6 +2179,7 @@ var functions = []Function{
 		{Name: "intercomm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
 		{Name: "high", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "newintracomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newintracomm != MPI_COMM_NULL", Asked: "rank_in(*newintracomm)"},
 	}},
 	{Name: "MPI_Iprobe", Params: []Param{
 		{Name: "source", Type: rank, Direction: cst.In, Form: ByValue},

@@ -133,11 +133,12 @@ func fits(f *Function, declared header.Function) error {
 	if (declared.Result == "double") != (f.Result.Kind == cst.KindFloat) {
 		return fmt.Errorf("it returns %s", declared.Result)
 	}
-	if len(declared.Params) != len(f.Params) {
-		return fmt.Errorf("%d parameters instead of %d", len(declared.Params), len(f.Params))
+	params := f.declared()
+	if len(declared.Params) != len(params) {
+		return fmt.Errorf("%d parameters instead of %d", len(declared.Params), len(params))
 	}
-	for i := range f.Params {
-		p, d := &f.Params[i], declared.Params[i]
+	for i := range params {
+		p, d := &params[i], declared.Params[i]
 		if !p.fits(d) {
 			return fmt.Errorf("%s is %s%s", p.Name, d.Type, d.Suffix)
 		}

@@ -113,6 +113,9 @@ func saidValue(r *Record, name string, after bool) string {
 			return formatValue(p, r.Arguments[i].Before)
 		}
 	}
+	if name == "made" {
+		return fmt.Sprintf("{%d,%d}", r.Group.Rank, r.Group.Size)
+	}
 	if name == "result" && f.Result.Kind == cst.KindFloat {
 		return strconv.FormatFloat(r.Float(), 'g', 17, 64)
 	} else if name == "result" {
@@ -178,6 +181,10 @@ func describeCall(r *Record) string {
 			list = append(list, p.Name+">"+formatValue(p, a.After))
 		}
 	}
-	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t",
-		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed)
+	group := ""
+	if r.Group != (Group{}) {
+		group = fmt.Sprintf(", rank %d, size %d", r.Group.Rank, r.Group.Size)
+	}
+	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t%s",
+		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed, group)
 }

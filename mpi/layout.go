@@ -34,6 +34,7 @@ type layout struct {
 	before, after []field
 	fails         bool // the function returns an error code
 	requests      bool // the function takes requests
+	group         bool // the function makes a communicator, of which there is the group
 }
 
 var layouts = func() []layout {
@@ -42,6 +43,7 @@ var layouts = func() []layout {
 		l := &list[i]
 		l.fails = functions[i].Result.Kind == 0
 		l.requests = functions[i].TakesRequests()
+		l.group = functions[i].group() >= 0
 		for j := range functions[i].Params {
 			p := &functions[i].Params[j]
 			f := field{j, p.layout(), p.Direction == cst.InOut}
@@ -111,6 +113,16 @@ func (c *cursor) take(n, size int64) []byte {
 		return nil
 	}
 	return c.data[from:c.off]
+}
+
+// group reads the group of a new communicator.
+func (c *cursor) group(g *Group) error {
+	rank, size := c.word(), c.word()
+	if rank < -1 || rank > math.MaxInt32 || size < 0 || size > math.MaxInt32 {
+		return fmt.Errorf("%w: rank %d in a group of %d", ErrCorrupt, rank, size)
+	}
+	*g = Group{int(rank), int(size)}
+	return nil
 }
 
 var presences = [...]Presence{Absent, Ignored, Unused, Empty}

@@ -55,6 +55,17 @@ type Record struct {
 	Arguments []Argument
 
 	Address, Old, Size uint64 // of memory
+
+	// Group is that of the communicator that a Call has made: of every function
+	// with one communicator for its output, unless it has a request as well.
+	Group Group
+}
+
+// A Group says of a communicator what only the process knows that made it. The
+// zero Group is none; that of MPI_COMM_NULL is the rank −1 and the size 0.
+type Group struct {
+	Rank int // of the process, among the processes on its side of an intercommunicator
+	Size int // number of processes, of those on the other side of an intercommunicator
 }
 
 // Float returns the result of a function whose result is a [cst.KindFloat].

@@ -34,6 +34,12 @@ type Param struct {
 	// recorded with its length, even if it is a single one.
 	Given string
 
+	// Asked is a C expression for a value that is no argument: the interposer asks
+	// MPI for it after a call that succeeded. It is the value of an Indirect, and
+	// of an Array a pointer to memory to be freed. Such parameters come last. They
+	// say what the arguments leave open, such as the members of a communicator.
+	Asked string
+
 	// Late is set for an input that is recorded after the call, because it takes
 	// a question to MPI to know its length: the question is asked only once the
 	// function has accepted its arguments.
@@ -147,6 +153,30 @@ func (f *Function) TakesRequests() bool {
 		}
 	}
 	return false
+}
+
+// declared returns the parameters that the function has in C.
+func (f *Function) declared() []Param {
+	n := len(f.Params)
+	for n > 0 && f.Params[n-1].Asked != "" {
+		n--
+	}
+	return f.Params[:n]
+}
+
+// group returns the index of the parameter for the communicator that the function
+// makes, or −1. One that is still to be completed with a request does not count:
+// nothing may be asked about it.
+func (f *Function) group() int {
+	made := -1
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Direction == cst.Out && p.Form == Indirect && p.Type.Class == "comm" {
+			made = i
+		} else if p.Direction == cst.Out && p.Type.Class == "request" {
+			return -1
+		}
+	}
+	return made
 }
 
 // Types that the table is written in.

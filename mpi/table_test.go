@@ -50,11 +50,16 @@ func TestTable(t *testing.T) {
 		if err := declared.Validate(); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
+		for _, p := range f.Params[len(f.declared()):] {
+			if p.Before() || !p.After() || !p.Counted() || f.group() < 0 {
+				t.Errorf("%s: %s cannot be asked for", f.Name, p.Name)
+			}
+		}
 		for _, p := range f.Params {
 			if !p.Before() && !p.After() {
 				t.Errorf("%s: %s is not recorded", f.Name, p.Name)
 			}
-			for _, name := range word.FindAllString(p.Length+" "+p.Given, -1) {
+			for _, name := range word.FindAllString(p.Length+" "+p.Given+" "+p.Asked, -1) {
 				if !strings.HasSuffix(name, "(") && !known[name] {
 					t.Errorf("%s: %s: %q is no parameter", f.Name, p.Name, name)
 				}

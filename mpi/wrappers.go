@@ -88,7 +88,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 	// A header and the ticks, and after the call its result.
 	w.Before, w.After = &record{words: []string{"2"}}, &record{words: []string{"3"}}
 	var parameters, arguments []string
-	for i := range f.Params {
+	for i := range f.declared() {
 		parameters = append(parameters, declared.Params[i].Declare(f.Params[i].Name))
 		arguments = append(arguments, f.Params[i].Name)
 	}
@@ -103,8 +103,15 @@ func newWrapper(number int, declared header.Function) wrapper {
 	if f.Result.Kind == cst.KindFloat {
 		w.ResultWord = "float_word(result_)"
 	}
+	if made := f.group(); made >= 0 {
+		w.After.addGroup(&f.Params[made])
+	}
 	for i := range f.Params {
 		p := &f.Params[i]
+		if p.Asked != "" {
+			w.After.ask(p)
+			continue
+		}
 		if p.Before() {
 			w.Before.add(p, declared.Params[i], false, "0")
 		}
@@ -155,6 +162,24 @@ func entriesOf(f *Function) []string {
 	return names
 }
 
+// addGroup adds the rank and the size of a communicator that the function has made.
+func (r *record) addGroup(made *Param) {
+	r.Lengths = append(r.Lengths, "int64_t group_[2] = {-1, 0};", fmt.Sprintf("if (!(flags_ & FAILED)) ask_group(*%s, group_);", made.Name))
+	r.words = append(r.words, "2")
+	r.Puts = append(r.Puts, "if (!(flags_ & FAILED)) { *p_++ = WORD(group_[0]); *p_++ = WORD(group_[1]); }")
+}
+
+// ask adds the statements for a value that MPI is asked for.
+func (r *record) ask(p *Param) {
+	given := "!(flags_ & FAILED) && (" + p.Given + ")"
+	if p.Form == Array {
+		r.Lengths = append(r.Lengths, fmt.Sprintf("int *asked_%s __attribute__((cleanup(discard))) = %s ? %s : NULL;", p.Name, given, p.Asked))
+	} else {
+		r.Lengths = append(r.Lengths, fmt.Sprintf("int asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
+	}
+	r.add(p, header.Param{}, true, "0")
+}
+
 // add adds the statements for one argument. Where the function may fail, what it
 // only writes is left out if it did. The expression errors is for whether
 // statuses have error codes.
@@ -179,6 +204,8 @@ func (r *record) add(p *Param, d header.Param, fails bool, errors string) {
 // argument returns the expression for what the argument points to.
 func (p *Param) argument(d header.Param) string {
 	switch {
+	case p.Asked != "":
+		return "asked_" + p.Name
 	case p.Form == Indirect && d.Base() == "void":
 		return "((void **)" + p.Name + ")"
 	case p.Form == Texts && d.Indirections() == 3:

@@ -67,6 +67,65 @@ static int at_root(int root, MPI_Comm comm)
 	return rank == root;
 }
 
+/* What the arguments of a function that makes a communicator do not say. */
+static int rank_in(MPI_Comm comm)
+{
+	int rank = -1;
+	REAL(MPI_Comm_rank)(comm, &rank);
+	return rank;
+}
+
+/* The rank in the group of the process itself, and how many processes are in that
+   of the communicator, or on the other side of an intercommunicator. */
+static slow void ask_group(MPI_Comm comm, int64_t group[2])
+{
+	if (comm == MPI_COMM_NULL)
+		return;
+	group[0] = rank_in(comm);
+	group[1] = peers(comm);
+}
+
+static int64_t group_members(MPI_Group group)
+{
+	int n = 0;
+	REAL(MPI_Group_size)(group, &n);
+	return n;
+}
+
+/* The rank in a communicator of the first member of one that was made from it. */
+static slow int leader_in(MPI_Comm parent, MPI_Comm comm)
+{
+	int first = 0, leader = -1;
+	MPI_Group all, some;
+	if (REAL(MPI_Comm_group)(parent, &all) == MPI_SUCCESS) {
+		if (REAL(MPI_Comm_group)(comm, &some) == MPI_SUCCESS) {
+			REAL(MPI_Group_translate_ranks)(some, 1, &first, all, &leader);
+			REAL(MPI_Group_free)(&some);
+		}
+		REAL(MPI_Group_free)(&all);
+	}
+	return leader;
+}
+
+/* The ranks in a communicator of the members of a group. */
+static slow int *ranks_in(MPI_Comm parent, MPI_Group group)
+{
+	int64_t n = group_members(group);
+	int *ranks = n > 0 ? malloc(2 * (size_t)n * sizeof *ranks) : NULL;
+	MPI_Group all;
+	if (!ranks || REAL(MPI_Comm_group)(parent, &all) != MPI_SUCCESS) {
+		free(ranks);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++)
+		ranks[n + i] = i;
+	REAL(MPI_Group_translate_ranks)(group, (int)n, ranks + n, all, ranks);
+	REAL(MPI_Group_free)(&all);
+	return ranks;
+}
+
+static inline void discard(int **asked) { free(*asked); }
+
 static int64_t dimensions(MPI_Comm comm)
 {
 	int n = 0;

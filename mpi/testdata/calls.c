@@ -168,6 +168,34 @@ static void collectives(void)
 	free(list);
 }
 
+/* Communicators of which the arguments do not say who is where in them. */
+static void created(MPI_Group all)
+{
+	MPI_Comm comm;
+	MPI_Group some;
+	int zero = 0, dims[1] = {size}, ranks[2] = {1, 0};
+	MPI_Comm_split_type(MPI_COMM_WORLD, rank == size - 1 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &comm);
+	if (rank == size - 1)
+		say("MPI_Comm_split_type newcomm>%lld made>{-1,0} leader>unused newrank>unused", H(MPI_COMM_NULL));
+	else
+		say("MPI_Comm_split_type newcomm>%lld made>{%d,%d} leader>%d newrank>%d", H(comm), size - 2 - rank, size - 1, size - 2, size - 2 - rank);
+	MPI_Group_incl(all, 2, ranks, &some);
+	say("MPI_Group_incl ranks<[1,0]");
+	MPI_Comm_create(MPI_COMM_WORLD, some, &comm);
+	if (rank < 2)
+		say("MPI_Comm_create group<%lld newcomm>%lld made>{%d,2} leader>1 newrank>%d", H(some), H(comm), 1 - rank, 1 - rank);
+	else
+		say("MPI_Comm_create newcomm>%lld made>{-1,0} leader>unused newrank>unused", H(comm));
+	if (rank < 2) {
+		MPI_Comm_create_group(MPI_COMM_WORLD, some, 51, &comm);
+		say("MPI_Comm_create_group tag<51 newcomm>%lld made>{%d,2} members>[1,0]", H(comm), 1 - rank);
+	}
+	MPI_Cart_create(MPI_COMM_WORLD, 1, dims, &zero, 1, &comm);
+	MPI_Comm_rank(comm, &ranks[0]);
+	say("MPI_Cart_create reorder<1 made>{%d,%d} newrank>%d", ranks[0], size, ranks[0]);
+	say("MPI_Comm_rank");
+}
+
 static void communicators(void)
 {
 	MPI_Comm half, copy, cart, row, graph, adjacent;
@@ -178,13 +206,17 @@ static void communicators(void)
 	long long before;
 
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-	say("MPI_Comm_split color<%d key<%d newcomm>%lld", rank % 2, -rank, H(half));
+	MPI_Comm_size(half, &n);
+	say("MPI_Comm_split color<%d key<%d newcomm>%lld made>{%d,%d}", rank % 2, -rank, H(half), n - 1 - rank / 2, n);
+	say("MPI_Comm_size comm<%lld size>%d", H(half), n);
+	MPI_Comm_split(MPI_COMM_WORLD, rank ? MPI_UNDEFINED : 0, 0, &copy);
+	say("MPI_Comm_split color<%d newcomm>%lld made>%s", rank ? MPI_UNDEFINED : 0, H(copy), rank ? "{-1,0}" : "{0,1}");
 	MPI_Comm_set_name(half, "half of it");
 	say("MPI_Comm_set_name comm<%lld comm_name<\"half of it\"", H(half));
 	MPI_Comm_get_name(half, name, &n);
 	say("MPI_Comm_get_name comm_name>\"half of it\" resultlen>10");
 	MPI_Comm_idup(half, &copy, &request);
-	say("MPI_Comm_idup comm<%lld newcomm>%lld request>%lld", H(half), H(copy), H(request));
+	say("MPI_Comm_idup comm<%lld newcomm>%lld request>%lld made>{0,0}", H(half), H(copy), H(request));
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	say("MPI_Wait");
 	before = H(copy);
@@ -193,14 +225,14 @@ static void communicators(void)
 	MPI_Dims_create(size, 2, dims);
 	say("MPI_Dims_create nnodes<%d dims<[0,0] dims>%s", size, ints(dims, 2));
 	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart);
-	say("MPI_Cart_create ndims<2 dims<%s periods<[1,0] comm_cart>%lld", ints(dims, 2), H(cart));
+	say("MPI_Cart_create ndims<2 dims<%s periods<[1,0] comm_cart>%lld made>{%d,%d} newrank>unused", ints(dims, 2), H(cart), rank, size);
 	MPI_Cart_coords(cart, rank, 2, coords);
 	say("MPI_Cart_coords rank<%d coords>%s", rank, ints(coords, 2));
 	MPI_Cart_rank(cart, coords, &n);
 	say("MPI_Cart_rank coords>%s rank>%d", ints(coords, 2), rank);
 	int remain[2] = {0, 1};
 	MPI_Cart_sub(cart, remain, &row);
-	say("MPI_Cart_sub remain_dims>[0,1] newcomm>%lld", H(row));
+	say("MPI_Cart_sub remain_dims>[0,1] newcomm>%lld made>{%d,%d}", H(row), coords[1], dims[1]);
 	int next = (rank + 1) % size, previous = (rank + size - 1) % size, counts[2] = {1, 1}, zeros[2] = {0, 0}, data[2] = {0}, into[2];
 	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &adjacent);
 	say("MPI_Dist_graph_create_adjacent sources<[%d] sourceweights<ignored destinations<[%d] comm_dist_graph>%lld", previous, next, H(adjacent));
@@ -224,6 +256,7 @@ static void communicators(void)
 	say("MPI_Group_range_incl ranges<[%d,0,-1] newgroup>%lld", size - 1, H(some));
 	MPI_Group_translate_ranks(all, 3, ranks, some, translated);
 	say("MPI_Group_translate_ranks ranks1<[0,1,0] ranks2>%s", ints(translated, 3));
+	created(all);
 	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
 	say("MPI_Comm_get_attr comm_keyval<%d attribute_val>%lld flag>1", MPI_TAG_UB, H(bound));
 	MPI_Comm_get_attr(half, MPI_APPNUM, &bound, &flag);
@@ -332,7 +365,8 @@ static void intercommunicators(void)
 	MPI_Comm_split(MPI_COMM_WORLD, first, 0, &side);
 	say("MPI_Comm_split");
 	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, first ? 1 : 0, 31, &both);
-	say("MPI_Intercomm_create local_leader<0 remote_leader<%d tag<31 newintercomm>%lld", first ? 1 : 0, H(both));
+	say("MPI_Intercomm_create local_leader<0 remote_leader<%d tag<31 newintercomm>%lld made>{%d,%d}",
+		first ? 1 : 0, H(both), first ? 0 : rank - 1, others);
 	for (int i = 0; i < 8; i++) {
 		counts[i] = 1;
 		displs[i] = i;
@@ -342,6 +376,10 @@ static void intercommunicators(void)
 	int root = first ? MPI_ROOT : 0;
 	MPI_Gatherv(mine, 1, MPI_INT, into, first ? counts : NULL, first ? displs : NULL, MPI_INT, root, both);
 	say("MPI_Gatherv root<%d recvcounts>%s", root, first ? ints(counts, others) : "unused");
+	MPI_Comm merged;
+	MPI_Intercomm_merge(both, first, &merged);
+	say("MPI_Intercomm_merge high<%d newintracomm>%lld made>{%d,%d} newrank>%d", first, H(merged),
+		first ? size - 1 : rank - 1, size, first ? size - 1 : rank - 1);
 	MPI_Comm_free(&both);
 	say("MPI_Comm_free");
 	MPI_Comm_free(&side);

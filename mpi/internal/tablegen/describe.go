@@ -16,8 +16,8 @@ type row struct {
 }
 
 type column struct {
-	name, kind, direction, form, length, given string
-	late                                       bool
+	name, kind, direction, form, length, given, asked string
+	late                                              bool
 }
 
 func describe(f header.Function, m manual) (row, error) {
@@ -38,6 +38,11 @@ func describe(f header.Function, m manual) (row, error) {
 			return row{}, fmt.Errorf("%s: %w", p.Name, err)
 		}
 		r.params = append(r.params, c)
+	}
+	for _, a := range asked {
+		if matches(a.function, f.Name) {
+			r.params = append(r.params, a.column)
+		}
 	}
 	return r, nil
 }
@@ -197,6 +202,9 @@ func (r row) write(text *bytes.Buffer) {
 		}
 		if c.given != "" {
 			fmt.Fprintf(text, ", Given: %q", c.given)
+		}
+		if c.asked != "" {
+			fmt.Fprintf(text, ", Asked: %q", c.asked)
 		}
 		if c.late {
 			text.WriteString(", Late: true")

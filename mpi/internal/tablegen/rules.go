@@ -146,6 +146,41 @@ var lengths = rules{
 	{`MPI_T_event_get_info`, `array_of_\w+`, "smaller(entry_num_elements, *num_elements)", "num_elements != NULL"},
 }
 
+// asked are values that are no arguments, for the functions that make a
+// communicator of which the arguments do not say who is where in it.
+var asked = []struct {
+	function string // regular expression for the whole name
+	column
+}{
+	{`MPI_Comm_(create|split_type)|MPIX_Comm_shrink`, column{
+		name: "leader", kind: "rank", direction: "Out", form: "Indirect",
+		given: "*newcomm != MPI_COMM_NULL", asked: "leader_in(comm, *newcomm)",
+	}},
+	{`MPI_Comm_(create|split_type)|MPIX_Comm_shrink`, column{
+		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
+		given: "*newcomm != MPI_COMM_NULL", asked: "rank_in(*newcomm)",
+	}},
+	{`MPI_Comm_create_group`, column{
+		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(group)",
+		given: "*newcomm != MPI_COMM_NULL", asked: "ranks_in(comm, group)",
+	}},
+	{`MPI_Cart_create`, newrank("comm_cart")},
+	{`MPI_Graph_create`, newrank("comm_graph")},
+	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
+	{`MPI_Intercomm_merge`, column{
+		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
+		given: "*newintracomm != MPI_COMM_NULL", asked: "rank_in(*newintracomm)",
+	}},
+}
+
+// newrank is the rank in a communicator with a topology, if MPI may have chosen it.
+func newrank(comm string) column {
+	return column{
+		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
+		given: "reorder && *" + comm + " != MPI_COMM_NULL", asked: "rank_in(*" + comm + ")",
+	}
+}
+
 // opaque are arguments of which the address is recorded alone.
 var opaque = map[string]bool{"MPI_F08_status": true}
 
