@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 func TestPrograms(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
-			t.Run(p.Source, func(t *testing.T) {
+			t.Run(p.Name(), func(t *testing.T) {
 				output := m.RunProgram(t, p, mpitest.Options{})
 				for rank, text := range output.Ranks {
 					if !p.Dies && !strings.HasSuffix(text, "end\n") {

@@ -1,6 +1,7 @@
 package mpitest
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -23,7 +24,21 @@ type Program struct {
 func Programs() []Program {
 	return []Program{
 		{Source: "p2p.c", Ranks: 3},
+		{Source: "collectives.c", Ranks: 3},
+		{Source: "icollectives.c", Ranks: 3},
+		{Source: "comms.c", Ranks: 4},
+		{Source: "topologies.c", Ranks: 4},
+		{Source: "types.c", Ranks: 2},
+		{Source: "loop.c", Ranks: 2, Arguments: []string{"100"}},
+		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "kill"}, Dies: true},
+		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "abort"}, Dies: true},
+		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "exit"}, Dies: true},
 	}
+}
+
+// Name returns the name of the file and the arguments.
+func (p Program) Name() string {
+	return strings.Join(append([]string{p.Source}, p.Arguments...), " ")
 }
 
 // RunProgram compiles and runs a program. Ranks and Arguments are those of the

@@ -59,6 +59,7 @@ static inline void say_ints(const char *what, const int *values, int n)
 
 static inline void begin(int *argc, char ***argv)
 {
+	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed stays if the process dies */
 	OK(MPI_Init(argc, argv));
 	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
 	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
