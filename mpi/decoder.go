@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -17,6 +18,7 @@ const (
 	recordResize
 	recordClock
 	recordConstant
+	recordRegion
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -183,6 +185,11 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 			return false, fmt.Errorf("%w: constant %d of %d", ErrCorrupt, number, len(constants))
 		}
 		*r = Record{Type: Known, Arguments: r.Arguments[:0], Function: number, Result: c.word()}
+	case recordRegion:
+		*r = Record{Type: Region, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word()), Number: c.word()}
+		if c.err == nil && (r.Number > Stack || r.Number < math.MinInt32 || r.Size > math.MaxUint64-r.Address) {
+			return false, fmt.Errorf("%w: region %d of %d bytes", ErrCorrupt, r.Number, r.Size)
+		}
 	default:
 		return false, fmt.Errorf("%w: type %d", ErrCorrupt, kind)
 	}

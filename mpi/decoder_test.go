@@ -59,6 +59,7 @@ func (b *segmentBuilder) add(kind, number, flags int, words ...any) *segmentBuil
 func sample(t testing.TB) *segmentBuilder {
 	b := newSegment(0)
 	b.add(recordConstant, 3, 0, 77)
+	b.add(recordRegion, 0, 0, 0x4000, 0x1000, -17)
 	b.add(recordAllocate, 0, 0, 3100, 0x5000, 64)
 	b.add(recordBegin, number(t, "MPI_Waitall"), flagOutermost, 3200, 2, 2, 11, 12)
 	b.add(recordEnd, number(t, "MPI_Waitall"), 0, 3300, 0, 2, 21, 22, 2, 1, 7, 0, 2, 8, 0)
@@ -86,6 +87,8 @@ func describe(r *Record) string {
 		return fmt.Sprintf("%d..%d %s %g", r.Start, r.End, describeCall(r), r.Float())
 	case Began:
 		return fmt.Sprintf("%d %s began", r.Start, describeCall(r))
+	case Region:
+		return fmt.Sprintf("region %d: %#x, %d bytes", r.Number, r.Address, r.Size)
 	case Known:
 		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
 	}
@@ -119,6 +122,7 @@ func TestDecoder(t *testing.T) {
 	}
 	want := []string{
 		`MPI_T_CVAR_HANDLE_NULL = 77`,
+		`region -17: 0x4000, 4096 bytes`,
 		`51050..51050 type 3: 0x0, 0x5000, 64 bytes`,
 		`51100 MPI_Waitall(count<2 array_of_requests<[11,12] array_of_requests>missing array_of_statuses>missing) = 0 at depth 0, hidden false, failed false began`,
 		`51100..51150 MPI_Waitall(count<2 array_of_requests<[11,12] array_of_requests>[21,22] array_of_statuses>[{1,7,0},{2,8,0}]) = 0 at depth 0, hidden false, failed false 0`,
@@ -209,7 +213,10 @@ func TestDecoderErrors(t *testing.T) {
 		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
-		{"Type", newSegment(0).add(8, 0, 0), 128, ErrCorrupt},
+		{"Type", newSegment(0).add(9, 0, 0), 128, ErrCorrupt},
+		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), 128, ErrCorrupt},
+		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), 128, ErrCorrupt},
+		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
 		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
 		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},
 		{"TooShort", begun(barrier, 1), 128, io.ErrUnexpectedEOF},

@@ -30,7 +30,10 @@
 // arguments do not say who is where in it, what does: see [Param.Asked].
 //
 // Of memory: what malloc, calloc, realloc, free, posix_memalign, aligned_alloc,
-// memalign, valloc and pvalloc return and free, outside of calls of MPI.
+// memalign, valloc and pvalloc return and free, outside of calls of MPI. Once MPI
+// is initialized, also where the static data of each object is and the stack of
+// the first thread; and of each further thread its stack, before all else that the
+// thread records.
 //
 // The program does not notice. Arguments, results, statuses and error handlers
 // pass through as they are. The interposer sends no message, makes no
@@ -100,6 +103,7 @@
 //	5 resize        ticks after, new address, size, ticks before, old address
 //	6 clock         ticks, monotonic clock at the same time
 //	7 constant      value
+//	8 region        address, size, number
 //
 // An end belongs to the latest begin of its function that has none; begins after
 // that one belong to calls that were never left. The flag 4 says that the thread

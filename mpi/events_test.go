@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,52 @@ func TestMemory(t *testing.T) {
 		})
 		if got.String() != said {
 			t.Errorf("recorded\n%s\nthe program says\n%s", got.String(), said)
+		}
+	})
+}
+
+// TestRegions checks that what a program says of its static data and its stacks
+// lies in the regions that are recorded.
+func TestRegions(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		said := m.run(t, "1", spool, m.build(t, "events.c"), "regions")
+		regions := make(map[string][]Record)
+		for _, thread := range threads(t, spool)[0] {
+			readAll(t, thread, func(r *Record) {
+				if r.Type != Region {
+					return
+				}
+				kind := "other"
+				switch {
+				case r.Number == Stack:
+					kind = "stack"
+				case r.Number == Static:
+					kind = "static"
+				case r.Number <= ThreadStack:
+					kind = "thread"
+					if want := ThreadStack - int64(thread.Thread); r.Number != want {
+						t.Errorf("thread %d has region %d", thread.Thread, r.Number)
+					}
+				}
+				regions[kind] = append(regions[kind], *r)
+			})
+		}
+		if n := len(regions["static"]); n != 1 || regions["static"][0].Size > 1<<25 {
+			t.Errorf("static data %v", regions["static"])
+		}
+		if n := len(regions["stack"]); n != 1 || regions["stack"][0].Size < 1<<20 {
+			t.Errorf("stacks %v", regions["stack"])
+		}
+		for line := range strings.Lines(said) {
+			var kind string
+			var address uint64
+			if _, err := fmt.Sscanf(line, "%s 0x%x", &kind, &address); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(regions[kind], func(r Record) bool { return address-r.Address < r.Size }) {
+				t.Errorf("%s is in none of %v", strings.TrimSpace(line), regions[kind])
+			}
 		}
 	})
 }

@@ -18,6 +18,17 @@ const (
 	Released                        // memory that is about to be freed
 	Resized                         // memory that was freed and allocated by realloc
 	Known                           // the value of a constant
+	Region                          // memory that is not allocated: static data or a stack
+)
+
+// The numbers of regions. A region replaces an earlier one of its number: a thread
+// may have the number of one that has ended. What is allocated may lie within a
+// region, such as the stack of a thread for which the program itself found the
+// memory.
+const (
+	Stack       = -16  // the stack of the first thread, as far as it may grow
+	Static      = -17  // static data of the program; below, of what it loaded, in that order
+	ThreadStack = -512 // less the number of a thread: its stack
 )
 
 // A Record is one event of a thread. A [Decoder] owns what it refers to.
@@ -54,7 +65,10 @@ type Record struct {
 	// has only those from before the call.
 	Arguments []Argument
 
-	Address, Old, Size uint64 // of memory
+	Address, Old, Size uint64 // of memory; Old is not that of a Region
+
+	// Number says what a Region is: see [Stack].
+	Number int64
 
 	// Group is that of the communicator that a Call has made: of every function
 	// with one communicator for its output, unless it has a request as well.

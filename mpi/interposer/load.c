@@ -76,6 +76,7 @@ static slow void start(void)
    memory; one that loads MPI later, from MPI_Init. */
 __attribute__((constructor)) static void load(void)
 {
+	main_thread = pthread_self();
 	if (dlsym(RTLD_DEFAULT, "PMPI_Init"))
 		start();
 }

@@ -239,7 +239,9 @@ static slow void initialized(int world)
 				atomic_store(&l->header->rank, rank);
 		pthread_mutex_unlock(&lanes_lock);
 	}
-	if (!atomic_exchange(&once, 1))
+	if (!atomic_exchange(&once, 1)) {
 		put_constants(lane);
+		put_regions(lane);
+	}
 	calibrate(lane);
 }

@@ -2,8 +2,8 @@
  * The interposer of Reprise: records the calls of an MPI program in a spool.
  *
  * The files of this directory and the wrappers that are generated from the table of
- * functions make up one translation unit, in the order spool, values, load,
- * questions, memory, wrappers. The package documentation of
+ * functions make up one translation unit, in the order spool, regions,
+ * values, load, questions, memory, wrappers. The package documentation of
  * mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -41,7 +41,7 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION };
 enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4 };
 
 /* What stands for the length of a value that is not there. */
@@ -100,6 +100,7 @@ static pthread_mutex_t lanes_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lane *lanes, *free_lanes;
 static uint32_t lane_count;
 static pthread_key_t thread_end;
+static pthread_t main_thread;
 
 static uint64_t nanoseconds(clockid_t clock)
 {
@@ -246,6 +247,8 @@ static slow int next_segment(struct lane *lane, size_t words)
 	return 1;
 }
 
+static void put_thread_stack(struct lane *lane);
+
 /* Gives the thread a lane: one that an ended thread has left, or a new one. */
 static slow struct lane *take_lane(void)
 {
@@ -272,6 +275,8 @@ static slow struct lane *take_lane(void)
 		pthread_setspecific(thread_end, lane);
 	self.lane = lane;
 	self.busy = 0;
+	if (lane)
+		put_thread_stack(lane);
 	errno = saved;
 	return lane;
 }

@@ -139,6 +139,30 @@ static void forked(void)
 	MPI_Comm_rank(MPI_COMM_WORLD, &ignored);
 }
 
+static char large[1 << 24];
+
+static void *in_thread(void *name)
+{
+	void *volatile memory = malloc(10);
+	printf("%s %p\n", (char *)name, &name);
+	free(memory);
+	return NULL;
+}
+
+static void regions(void)
+{
+	static int initial = 7;
+	pthread_t thread;
+	printf("static %p\nstatic %p\nstatic %p\n", &initial, large, large + sizeof large - 1);
+	printf("other %p\n", stdout);
+	in_thread("stack");
+	for (int i = 0; i < 2; i++) { /* one after another */
+		pthread_create(&thread, NULL, in_thread, "thread");
+		pthread_join(thread, NULL);
+	}
+	fflush(stdout);
+}
+
 static jmp_buf place;
 
 static void leave(MPI_Comm *comm, int *code, ...) { longjmp(place, 1); }
@@ -170,7 +194,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	static const struct { const char *name; void (*run)(void); } list[] = {
-		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped},
+		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped}, {"regions", regions},
 	};
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
 		if (!strcmp(argv[1], list[i].name))
