@@ -58,11 +58,11 @@ func ForEach(t *testing.T, test func(*testing.T, *MPI)) {
 	}
 }
 
-// MaxRanks returns the number of ranks to run a program on that could use n. It is
+// Ranks returns the number of ranks to run a program on that is meant for n. It is
 // smaller where processes that wait keep a processor busy.
-func (m *MPI) MaxRanks(n int) int {
+func (m *MPI) Ranks(n int) int {
 	if m.Name == "mpich" {
-		return min(n, 3)
+		return min(n, 1+n/2)
 	}
 	return n
 }
