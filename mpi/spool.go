@@ -45,6 +45,12 @@ func ListSpool(directory string) ([]Thread, error) {
 	return threads, nil
 }
 
+// Segment returns the path of a segment of t in a spool directory, which may not
+// exist.
+func (t Thread) Segment(directory string, sequence uint32) string {
+	return filepath.Join(directory, segmentName{t.Process, t.Thread, sequence}.name())
+}
+
 // A segmentName is what the name of a segment's file says.
 type segmentName struct {
 	process          Process

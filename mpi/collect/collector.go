@@ -1,0 +1,183 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// Source is what traces say of where their calls come from.
+const Source = "MPI"
+
+// Options say how a [Collector] works. The zero Options is the default
+// configuration: statistics of times, and segments that are deleted when they are
+// read.
+type Options struct {
+	Times   tracer.Options // what is kept of times besides statistics
+	Untimed bool           // nothing is kept of times
+	Keep    bool           // the spool is left as it is
+}
+
+// A Collector turns a spool into a trace, while the processes write it or later. It
+// must not be used by two goroutines at once.
+type Collector struct {
+	directory string
+	options   Options
+	processes map[mpi.Process]*process
+}
+
+// New returns a collector of a spool directory.
+func New(directory string, o Options) (*Collector, error) {
+	if _, err := tracer.New(o.Times); err != nil {
+		return nil, err
+	}
+	return &Collector{directory: directory, options: o, processes: make(map[mpi.Process]*process)}, nil
+}
+
+// Poll takes what the processes have written since it was last called. The result
+// is the number of calls that are new.
+func (c *Collector) Poll() (uint64, error) { return c.poll(false) }
+
+func (c *Collector) poll(ended bool) (calls uint64, err error) {
+	threads, err := mpi.ListSpool(c.directory)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range threads {
+		if err := c.add(t); err != nil {
+			return 0, err
+		}
+	}
+	for _, p := range c.processes {
+		before := p.calls
+		p.consume(ended)
+		calls += p.calls - before
+	}
+	return calls, nil
+}
+
+// add takes note of a thread, which may be known.
+func (c *Collector) add(found mpi.Thread) error {
+	p := c.processes[found.Process]
+	if p == nil {
+		var err error
+		if p, err = newProcess(found.Process, c.options); err != nil {
+			return err
+		}
+		c.processes[found.Process] = p
+	}
+	at, known := slices.BinarySearchFunc(p.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
+	if known {
+		return nil
+	}
+	t := &thread{lane: found.Thread, number: -1}
+	t.keep = c.options.Keep
+	t.segment = func(sequence uint32) string { return found.Segment(c.directory, sequence) }
+	p.threads = slices.Insert(p.threads, at, t)
+	return nil
+}
+
+// A Summary says what was collected.
+type Summary struct {
+	Ranks      int
+	Calls      uint64
+	Bytes      int64 // of the spool
+	Unfinished []int // ranks that did not call MPI_Finalize
+
+	// Problems says what could not be read, or was not written; nil if nothing.
+	Problems error
+}
+
+// Finish takes what is left, when all processes have ended, and returns the parts
+// of all ranks.
+func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, error) {
+	var s Summary
+	if _, err := c.poll(true); err != nil {
+		return nil, s, err
+	}
+	a := new(merge.Accumulator)
+	var problems []error
+	run := merge.Run{Source: Source}
+	for _, p := range c.ranked() {
+		if err := ctx.Err(); err != nil {
+			return nil, s, err
+		}
+		s.Calls += p.calls
+		if !p.ended {
+			s.Unfinished = append(s.Unfinished, p.rank)
+		}
+		for _, t := range p.threads {
+			s.Bytes += t.bytes
+		}
+		problems = append(problems, p.problems())
+		run.Ranks = max(run.Ranks, p.rank+1)
+		if err := a.Add(p.part()); err != nil {
+			return nil, s, err
+		}
+	}
+	s.Ranks, s.Problems = run.Ranks, errors.Join(problems...)
+	if err := a.Describe(run); err != nil {
+		return nil, s, err
+	}
+	return a, s, nil
+}
+
+// ranked returns the processes that made calls, by rank. If several have one rank,
+// because the run had several worlds, those of the first world come first, and so
+// on. Those that do not know their rank come last.
+func (c *Collector) ranked() []*process {
+	var list []*process
+	for _, p := range c.processes {
+		for _, t := range p.threads {
+			p.rank = max(p.rank, t.decoder.Header().Rank)
+		}
+		if p.calls > 0 {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(p, q *process) int {
+		return cmp.Or(cmp.Compare(uint(p.rank), uint(q.rank)), cmp.Compare(p.id.Loaded, q.id.Loaded), cmp.Compare(p.id.PID, q.id.PID))
+	})
+	world := make(map[*process]int)
+	for i, p := range list {
+		if i > 0 && p.rank >= 0 && list[i-1].rank == p.rank {
+			world[p] = world[list[i-1]] + 1
+		} else if p.rank < 0 {
+			world[p] = len(list)
+		}
+	}
+	slices.SortStableFunc(list, func(p, q *process) int { return cmp.Compare(world[p], world[q]) })
+	offset, next := 0, 0
+	for i, p := range list {
+		if i > 0 && world[p] != world[list[i-1]] {
+			offset = next
+		}
+		if p.rank < 0 {
+			p.rank = next
+		} else {
+			p.rank += offset
+		}
+		next = p.rank + 1
+	}
+	return list
+}
+
+// Calls returns the number of calls that were collected so far.
+func (c *Collector) Calls() uint64 {
+	var n uint64
+	for _, p := range c.processes {
+		n += p.calls
+	}
+	return n
+}
+
+// Processes returns the number of processes that have been seen.
+func (c *Collector) Processes() int { return len(c.processes) }
+
+var _ = fmt.Sprint

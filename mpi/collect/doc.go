@@ -1,0 +1,2 @@
+// Package collect turns what MPI programs have recorded into traces.
+package collect

@@ -1,0 +1,231 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// lag is how far, in nanoseconds, the threads of a running process may be apart in
+// what they have written.
+const lag = 1e9
+
+// A process turns the records of the threads of one process into calls.
+type process struct {
+	id       mpi.Process
+	rank     int
+	timed    bool
+	recorder *tracer.Recorder
+	threads  []*thread
+	numbers  int64 // threads that made calls
+	latest   int64 // time of the latest record
+	calls    uint64
+	hidden   bool // recording is off
+	epoch    int  // how often it was switched off
+	ended    bool // MPI_Finalize was called
+
+	functions []function // by number
+	handles   []symbolic.Handles
+	requests  symbolic.Requests
+	asked     []question     // by the number of the pool of requests
+	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
+	memory    symbolic.Memory
+	windows   map[uint64]uint64 // address of the memory that MPI allocated for a window
+	groups    map[merge.GroupHandle]merge.Group
+	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
+
+	ranks, tags []numeral
+	noRequest   uint64 // the null request
+
+	// Scratch of a call.
+	values   []cst.Value // by parameter
+	after    []cst.Value // by parameter, if the values from before and after differ
+	presence []state     // by parameter
+	args     []cst.Value
+	elements []cst.Value
+	key      []byte
+}
+
+// A thread is one of a process.
+type thread struct {
+	stream
+	lane    uint32
+	number  int64 // among those that made calls, −1 for one that has made none
+	record  *mpi.Record
+	given   []int64 // ids of the requests of the calls it is in
+	waiting []waiting
+}
+
+// A waiting call is one that was given requests and has not returned.
+type waiting struct {
+	function, depth int
+	from            int // of its requests in thread.given
+}
+
+// A question is what a request asks for.
+type question struct {
+	receives    bool
+	source, tag int64
+}
+
+// unasked is a source or tag that nothing is equal to.
+const unasked = math.MinInt64
+
+func newProcess(id mpi.Process, o Options) (*process, error) {
+	r, err := tracer.New(o.Times)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		id:        id,
+		rank:      -1,
+		timed:     !o.Untimed,
+		recorder:  r,
+		functions: make([]function, len(plans)),
+		handles:   make([]symbolic.Handles, len(classes)),
+		windows:   make(map[uint64]uint64),
+		groups:    make(map[merge.GroupHandle]merge.Group),
+		mixed:     make(map[merge.GroupHandle]bool),
+	}
+	p.setGroup("comm", commSelf, merge.Group{Rank: 0, Size: 1})
+	return p, nil
+}
+
+// consume takes the records that there are: all of them if the process has ended.
+func (p *process) consume(ended bool) {
+	for _, t := range p.threads {
+		t.dry = false
+	}
+	if len(p.threads) == 1 {
+		t := p.threads[0]
+		for r := t.take(); r != nil; r = t.take() {
+			p.take(t, r)
+		}
+		return
+	}
+	for {
+		t := p.earliest()
+		if t == nil || !ended && timeOf(t.record) > p.latest-lag {
+			return
+		}
+		p.take(t, t.take())
+	}
+}
+
+// take returns the next record, or nil if there is none yet.
+func (t *thread) take() *mpi.Record {
+	r := t.record
+	if t.record = nil; r == nil {
+		r = t.next()
+	}
+	return r
+}
+
+// earliest returns the thread that has the earliest record, or nil.
+func (p *process) earliest() *thread {
+	var first *thread
+	for _, t := range p.threads {
+		if t.record == nil {
+			if t.record = t.next(); t.record == nil {
+				continue
+			}
+			p.latest = max(p.latest, timeOf(t.record))
+		}
+		if first == nil || timeOf(t.record) < timeOf(first.record) {
+			first = t
+		}
+	}
+	return first
+}
+
+// timeOf returns when a record counts.
+func timeOf(r *mpi.Record) int64 {
+	if r.Type == mpi.Began || r.Type == mpi.Released {
+		return r.Start
+	}
+	return r.End
+}
+
+// take processes one record.
+func (p *process) take(t *thread, r *mpi.Record) {
+	switch r.Type {
+	case mpi.Began:
+		p.enter(t, r)
+	case mpi.Call:
+		p.call(t, r)
+	case mpi.Allocated:
+		p.memory.Allocate(r.Address, r.Size, 0)
+	case mpi.Released:
+		p.memory.Free(r.Old)
+	case mpi.Resized:
+		if r.Address == 0 {
+			p.memory.Free(r.Old)
+		} else {
+			p.memory.Reallocate(r.Old, r.Address, r.Size)
+		}
+	case mpi.Known:
+		p.declare(r.Function, r.Result)
+	}
+}
+
+// declare takes note of the value of a constant.
+func (p *process) declare(n int, raw int64) {
+	id := ids[n]
+	switch class := mpi.Constants()[n].Class; class {
+	case "rank":
+		p.ranks = append(p.ranks, numeral{raw, id})
+	case "tag":
+		p.tags = append(p.tags, numeral{raw, id})
+	case "pointer":
+		p.memory.Declare(symbolic.Region{Address: uint64(raw), Size: 1, Segment: id})
+	case "int":
+	case "request":
+		p.requests.Declare(uint64(raw), id)
+		p.noRequest = uint64(raw)
+	default:
+		objects := &p.handles[classOf(class)]
+		if _, known := objects.Lookup(uint64(raw)); !known {
+			objects.Declare(uint64(raw), id)
+		}
+	}
+}
+
+// setGroup takes note of the group of a handle. The rank in a group is of use to the
+// merge only if the handle means one group as long as the process runs.
+func (p *process) setGroup(class string, id int64, g merge.Group) {
+	h := merge.GroupHandle{Class: class, Value: id}
+	if known, ok := p.groups[h]; ok && known != g {
+		p.mixed[h] = true
+	}
+	p.groups[h] = g
+}
+
+// part returns what was recorded.
+func (p *process) part() merge.Part {
+	for h, g := range p.groups {
+		if !p.mixed[h] {
+			p.recorder.SetGroup(h.Class, h.Value, g)
+		}
+	}
+	return p.recorder.Finish(p.rank)
+}
+
+// problems returns what was lost of the records.
+func (p *process) problems() error {
+	var problems []error
+	for _, t := range p.threads {
+		switch lost := t.lost + t.decoder.Header().Lost; {
+		case t.err != nil:
+			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
+		case lost > 0 || t.state == mpi.Broken:
+			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, lost))
+		}
+	}
+	return errors.Join(problems...)
+}

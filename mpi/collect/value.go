@@ -1,0 +1,161 @@
+package collect
+
+import (
+	"encoding/binary"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// value returns the symbolic form of an argument that is neither a request nor a
+// status.
+func (p *process) value(q *parameter, v mpi.Value) cst.Value {
+	from := len(p.elements)
+	switch q.Form {
+	case mpi.ByValue, mpi.Indirect:
+		return p.word(q, v.Int())
+	case mpi.Text:
+		return cst.String(string(v.Text()))
+	case mpi.Array:
+		for k := range v.Len() {
+			p.elements = append(p.elements, p.word(q, v.Index(k)))
+		}
+	case mpi.Texts:
+		for s := range v.Texts() {
+			p.elements = append(p.elements, cst.String(string(s)))
+		}
+	case mpi.TextLists:
+		var list []cst.Value
+		for s, more := range v.Texts() {
+			if more {
+				list = append(list, cst.String(string(s)))
+				continue
+			}
+			p.elements = append(p.elements, cst.Array(list...))
+			list = nil
+		}
+	}
+	return cst.Array(p.elements[from:]...)
+}
+
+// word returns the symbolic form of a single value.
+func (p *process) word(q *parameter, raw int64) cst.Value {
+	switch q.operation {
+	case rank:
+		return cst.Rank(resolve(p.ranks, raw))
+	case tag:
+		return cst.Tag(resolve(p.tags, raw))
+	case address:
+		at, _ := p.memory.Resolve(uint64(raw))
+		return cst.PointerTo(cst.Pointer(at))
+	case object, freed:
+		return cst.Handle(p.lookup(q.class, uint64(raw)))
+	case created:
+		return cst.Handle(p.handles[q.class].Create(uint64(raw)))
+	case shared:
+		return cst.Handle(p.handles[q.class].Acquire(uint64(raw)))
+	}
+	return cst.Int(raw)
+}
+
+// lookup returns the id of an object. One that is not known was made by a call that
+// was not seen.
+func (p *process) lookup(class int, raw uint64) int64 {
+	id, known := p.handles[class].Lookup(raw)
+	if !known {
+		id = p.handles[class].Create(raw)
+	}
+	return id
+}
+
+// given returns the requests that a call was given.
+func (p *process) given(t *thread, q *parameter) cst.Value {
+	list := t.given[t.waiting[len(t.waiting)-1].from:]
+	if q.Form != mpi.Array {
+		return cst.Handle(list[0])
+	}
+	from := len(p.elements)
+	for _, id := range list {
+		p.elements = append(p.elements, cst.Handle(id))
+	}
+	return cst.Array(p.elements[from:]...)
+}
+
+// status returns the symbolic form of one status or several.
+func (p *process) status(t *thread, f *plan, q *parameter, r *mpi.Record, v mpi.Value) cst.Value {
+	if q.Form != mpi.Array {
+		return p.outcome(p.questionOf(t, f, r, 0, q), v.Status(0))
+	}
+	from := len(p.elements)
+	for k := range v.Len() {
+		p.elements = append(p.elements, p.outcome(p.questionOf(t, f, r, k, q), v.Status(k)))
+	}
+	return cst.Array(p.elements[from:]...)
+}
+
+// outcome returns what is news in a status. That of an operation that failed or is
+// pending need not have a source.
+func (p *process) outcome(asked question, s cst.Status) cst.Value {
+	kept := cst.Status{Source: Implied, Tag: Implied, Error: s.Error}
+	if asked.receives && s.Error == 0 {
+		keep := symbolic.Statuses{Implied: Implied}
+		kept.Source = keep.Keep(asked.source, resolve(p.ranks, s.Source))
+		kept.Tag = keep.Keep(asked.tag, resolve(p.tags, s.Tag))
+	}
+	return cst.StatusOf(kept)
+}
+
+// questionOf returns what was asked for by whatever status k of a call tells of.
+func (p *process) questionOf(t *thread, f *plan, r *mpi.Record, k int, q *parameter) question {
+	switch {
+	case q.Direction != cst.Out:
+		return question{}
+	case f.statuses == anywhere:
+		return question{true, unasked, unasked}
+	case f.statuses == arguments:
+		return p.question(f)
+	case f.statuses == inSelected:
+		v := r.Arguments[f.selection].After
+		if f.params[f.selection].Form != mpi.Array {
+			k = int(v.Int())
+		} else if k < v.Len() {
+			k = int(v.Index(k))
+		} else {
+			k = -1
+		}
+	case f.statuses == nowhere:
+		return question{}
+	}
+	list := t.given[t.waiting[len(t.waiting)-1].from:]
+	if k < 0 || k >= len(list) {
+		return question{}
+	}
+	pool, _ := symbolic.SplitRequest(list[k])
+	if pool < 0 || pool >= int64(len(p.asked)) {
+		return question{}
+	}
+	return p.asked[pool]
+}
+
+// appendKey appends bytes that tell values apart.
+func appendKey(dst []byte, v cst.Value) []byte {
+	switch v.Kind() {
+	case cst.KindPointer:
+		at := v.Pointer()
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(at.Segment))
+		return binary.LittleEndian.AppendUint64(dst, uint64(at.Displacement))
+	case cst.KindString:
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(v.Text())))
+		return append(dst, v.Text()...)
+	case cst.KindArray:
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Len()))
+		for k := range v.Len() {
+			dst = appendKey(dst, v.Index(k))
+		}
+		return dst
+	case cst.KindFloat, cst.KindStatus:
+		return dst // results, not what is asked for
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(v.Int()))
+}
