@@ -67,10 +67,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		err = out.err
 	}
-	var usage usageError
+	var (
+		usage  usageError
+		status exitStatus
+	)
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &status):
+		return int(status) // of the command that record ran
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		fmt.Fprintln(stderr, "reprise: interrupted")
 		return exitInterrupted
@@ -136,7 +141,7 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newRecord(), newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
 }

@@ -245,7 +245,26 @@ func (f *plan) argument(r *mpi.Record, name string) mpi.Value {
 	return mpi.Value{}
 }
 
-// join takes note of the groups that objects which a call made belong to.
+// elsewhere is the group of what is on all processes of the run, where the rank is
+// that in the run.
+var elsewhere = merge.Group{Rank: -1, Size: -1}
+
+// join takes note of the groups of the objects that a call made.
 func (p *process) join(f *plan, r *mpi.Record) {
-	_ = merge.Group{}
+	if f.made < 0 || p.presence[f.made] != given {
+		return
+	}
+	id := p.values[f.made].Int()
+	switch class := f.params[f.made].Type.Class; {
+	case id < 0:
+	case r.Group.Size > 0:
+		p.setGroup(class, id, merge.Group{Rank: r.Group.Rank, Size: r.Group.Size})
+	case f.parent >= 0:
+		// A duplicate, a window or a file, of all members of a communicator.
+		g, known := p.groups[merge.GroupHandle{Class: "comm", Value: p.values[f.parent].Int()}]
+		if !known {
+			g = elsewhere
+		}
+		p.setGroup(class, id, g)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise/merge"
@@ -85,10 +84,15 @@ func (c *Collector) add(found mpi.Thread) error {
 
 // A Summary says what was collected.
 type Summary struct {
-	Ranks      int
+	First      int // the lowest rank
+	Ranks      int // of the run, as far as it is known
 	Calls      uint64
 	Bytes      int64 // of the spool
 	Unfinished []int // ranks that did not call MPI_Finalize
+
+	// Overhead is the share of the processes' time that recording took in them, as
+	// far as the processes know what a record costs.
+	Overhead float64
 
 	// Problems says what could not be read, or was not written; nil if nothing.
 	Problems error
@@ -104,7 +108,12 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 	a := new(merge.Accumulator)
 	var problems []error
 	run := merge.Run{Source: Source}
-	for _, p := range c.ranked() {
+	called := make(naming)
+	list := c.ranked()
+	if len(list) > 0 {
+		s.First = list[0].rank
+	}
+	for _, p := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, s, err
 		}
@@ -117,10 +126,13 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		}
 		problems = append(problems, p.problems())
 		run.Ranks = max(run.Ranks, p.rank+1)
-		if err := a.Add(p.part()); err != nil {
+		part := p.part()
+		called.add(part.Table)
+		if err := a.Add(part); err != nil {
 			return nil, s, err
 		}
 	}
+	run.Names = called.list()
 	s.Ranks, s.Problems = run.Ranks, errors.Join(problems...)
 	if err := a.Describe(run); err != nil {
 		return nil, s, err
@@ -137,7 +149,7 @@ func (c *Collector) ranked() []*process {
 		for _, t := range p.threads {
 			p.rank = max(p.rank, t.decoder.Header().Rank)
 		}
-		if p.calls > 0 {
+		if p.calls > 0 || p.problems() != nil {
 			list = append(list, p)
 		}
 	}
@@ -179,5 +191,3 @@ func (c *Collector) Calls() uint64 {
 
 // Processes returns the number of processes that have been seen.
 func (c *Collector) Processes() int { return len(c.processes) }
-
-var _ = fmt.Sprint

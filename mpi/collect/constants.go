@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"fmt"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // Implied stands for the source or the tag of a status that says nothing new: what
@@ -83,8 +86,6 @@ func constantNames() map[constantKey]string {
 	for i, name := range placeholders {
 		m[constantKey{cst.KindHandle, constantClass, int64(-1 - i)}] = name
 	}
-	m[constantKey{cst.KindPointer, "", stackSegment}] = "stack"
-	m[constantKey{cst.KindPointer, "", staticSegment}] = "static"
 	return m
 }
 
@@ -103,11 +104,23 @@ func idOf(name string) int64 {
 	panic("mpi/collect: the table has no constant " + name)
 }
 
-// Segments of memory that nobody allocates.
-const (
-	stackSegment  = -16
-	staticSegment = -17
-)
+// nameOf returns what a value is called, or "".
+func nameOf(k constantKey) string {
+	if name, ok := names[k]; ok || k.kind != cst.KindPointer {
+		return name
+	}
+	switch {
+	case k.value == mpi.Stack:
+		return "stack"
+	case k.value == mpi.Static:
+		return "static"
+	case k.value < mpi.Static && k.value > mpi.ThreadStack:
+		return fmt.Sprint("static", mpi.Static-k.value)
+	case k.value < mpi.ThreadStack && k.value > symbolic.FirstUnknown:
+		return fmt.Sprint("stack", mpi.ThreadStack-k.value)
+	}
+	return ""
+}
 
 func keyOf(class string, id int64) constantKey {
 	switch class {

@@ -61,6 +61,7 @@ type plan struct {
 	source, tag   int // parameters that ask for a message, −1 if there is none
 	requests      int // parameter that the call is given requests by, −1 if there is none
 	selection     int // parameter with the index or indices
+	made, parent  int // parameters with a group object that the call makes, and with the communicator that it makes it of
 	result        cst.Type
 	effect        effect
 }
@@ -111,7 +112,7 @@ func makePlans() []plan {
 }
 
 func newPlan(f *mpi.Function) plan {
-	p := plan{Function: f, source: -1, tag: -1, requests: -1, selection: -1, result: f.Result}
+	p := plan{Function: f, source: -1, tag: -1, requests: -1, selection: -1, made: -1, parent: -1, result: f.Result}
 	if f.Name == "MPI_Wtime" {
 		p.result = cst.Type{}
 	}
@@ -122,6 +123,14 @@ func newPlan(f *mpi.Function) plan {
 			p.takesRequests, p.requests = true, i
 		case began:
 			p.makesRequest = true
+		}
+		switch f.Params[i].Type.Class {
+		case "comm", "win", "file":
+			if op := p.params[i].operation; op == created {
+				p.made = i
+			} else if op == object && p.params[i].class == classOf("comm") {
+				p.parent = i
+			}
 		}
 		switch f.Params[i].Name {
 		case "source":

@@ -169,6 +169,11 @@ func (p *process) take(t *thread, r *mpi.Record) {
 		} else {
 			p.memory.Reallocate(r.Old, r.Address, r.Size)
 		}
+	case mpi.Region:
+		p.memory.Declare(symbolic.Region{
+			Address: r.Address, Size: r.Size, Segment: r.Number,
+			FirstUse: r.Number == mpi.Stack || r.Number <= mpi.ThreadStack,
+		})
 	case mpi.Known:
 		p.declare(r.Function, r.Result)
 	}
@@ -209,7 +214,7 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 // part returns what was recorded.
 func (p *process) part() merge.Part {
 	for h, g := range p.groups {
-		if !p.mixed[h] {
+		if !p.mixed[h] && g != elsewhere {
 			p.recorder.SetGroup(h.Class, h.Value, g)
 		}
 	}

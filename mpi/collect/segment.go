@@ -113,11 +113,11 @@ func (s *stream) close() error {
 // everything is read again once it is known to be there.
 func (s *stream) read() (bool, error) {
 	var header [headerSize]byte
-	if _, err := s.file.ReadAt(header[:], 0); err != nil {
+	if _, err := s.file.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	if header[0] == 0 {
-		return false, nil // it is being made
+		return false, nil // the segment is being made
 	}
 	h, err := mpi.ParseSegmentHeader(header[:])
 	if err != nil {
