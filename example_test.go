@@ -226,7 +226,7 @@ func Example_times() {
 	for position, call := range rank.CallsFrom(99_999) { // decodes one block
 		fmt.Println(position, call, call.Start, call.Duration)
 	}
-	durations, _, err := trace.Merged().Summaries() // statistics are always kept, and exact
+	durations, _, err := trace.Merged().Summaries() // statistics are always kept
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -131,9 +131,19 @@
 //
 //	flags       1 byte    1 for statistics of durations, 2 for histograms; 4 and 8
 //	                      for those of gaps
-//	statistics  for durations and then for gaps, if there are any: of each
-//	            signature, as package timing encodes them
-//	histograms  likewise: uvarint length in bytes, and the histograms
+//	statistics  if there are any: uvarint length in bytes, and a table of package
+//	            timing with a row for each signature, whose class is its function,
+//	            and a column for durations, and one for gaps, if there are any; in a
+//	            part file, for durations and then for gaps, those of each terminal, as
+//	            package timing encodes them one by one
+//	histograms  for durations and then for gaps, if there are any: uvarint length in
+//	            bytes, and the histograms
+//
+// Statistics in part files are exact. In traces the means and variances of more than
+// two values are rounded, as [timing.AppendStatisticsTable] says, and no others than
+// these: a mean moves by at most 1/4096 of its distance from the nearer extreme, and
+// a variance by 1 %. A trace that is read and written again keeps them as they are.
+// Where what a signature has in several traces is merged, it is rounded again.
 //
 // Where factoring makes several signatures of what is one for a rank, the summaries
 // stand at the first of them. Number 0 of the series is

@@ -14,8 +14,9 @@ import (
 // Summaries returns what the trace has of the times of calls by signature, in
 // place of the terminal: of how long they took, and of the gaps before them. They
 // are of the calls of all ranks. Where a rank has equal calls under several
-// signatures, the first has those of all. An error about the file is a
-// [*SectionError]. The result must not be changed.
+// signatures, the first has those of all. Means, sums and variances of statistics
+// are rounded, as [timing.AppendStatisticsTable] says; all else is exact. An error
+// about the file is a [*SectionError]. The result must not be changed.
 func (t *Trace) Summaries() (durations, gaps Summary, err error) {
 	s, err := t.summaries()
 	return s[0], s[1], err
@@ -28,28 +29,70 @@ func (t *Trace) readSummaries() (summaries, error) {
 		return s, nil
 	}
 	err := t.read(KindSummaries, 0, func(data []byte) (err error) {
-		s, err = parseSummaries(data, t.Signatures())
+		s, err = parseRounded(data, t.Signatures(), func(n int) uint32 { return uint32(t.FunctionOf(n)) })
 		return err
 	})
 	return s, err
 }
 
-// parseSummaries decodes summaries over n terminals.
+// parseSummaries decodes summaries over n terminals, as they are in a part file.
 func parseSummaries(data []byte, n int) (summaries, error) {
-	var s summaries
 	d := wire.NewDecoder("merge", data)
+	has := decodeFlags(&d)
+	var s summaries
+	for i := range s {
+		if d.Err() == nil && has(i, flagStatistics) {
+			s[i].Statistics = decodeStatistics(&d, n)
+		}
+	}
+	return s.decodeHistograms(&d, n, has)
+}
+
+// parseRounded decodes summaries over n signatures of these functions, as they are
+// in a trace.
+func parseRounded(data []byte, n int, function func(signature int) uint32) (summaries, error) {
+	d := wire.NewDecoder("merge", data)
+	has := decodeFlags(&d)
+	var s summaries
+	var columns []*Summary
+	for i := range s {
+		if d.Err() == nil && has(i, flagStatistics) {
+			columns = append(columns, &s[i])
+		}
+	}
+	if len(columns) > 0 {
+		enc := d.String("statistics")
+		at := d.Offset() - len(enc)
+		if d.Err() != nil {
+			return summaries{}, d.Err()
+		}
+		table, err := timing.ParseStatisticsTable(enc, n, function, len(columns))
+		if err != nil {
+			return summaries{}, atOffset(err, at)
+		}
+		for i, c := range columns {
+			if c.Statistics = table[i]; len(c.Statistics) == 0 {
+				d.Corrupt(at, "statistics", "none")
+			}
+		}
+	}
+	return s.decodeHistograms(&d, n, has)
+}
+
+// decodeFlags reads the flags of summaries, and returns whether durations, which
+// are 0, and gaps, 1, have what a flag says.
+func decodeFlags(d *wire.Decoder) (has func(i int, flag byte) bool) {
 	flags := d.Byte("flags")
 	if flags>>(2*summaryFlags) != 0 || d.Err() == nil && flags == 0 {
 		d.Corrupt(0, "flags", "%#x", flags)
 	}
-	has := func(i int, flag byte) bool { return d.Err() == nil && flags>>(i*summaryFlags)&flag != 0 }
+	return func(i int, flag byte) bool { return flags>>(i*summaryFlags)&flag != 0 }
+}
+
+// decodeHistograms reads what comes after the statistics, and returns s with it.
+func (s *summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, flag byte) bool) (summaries, error) {
 	for i := range s {
-		if has(i, flagStatistics) {
-			s[i].Statistics = decodeStatistics(&d, n)
-		}
-	}
-	for i := range s {
-		if !has(i, flagHistograms) {
+		if d.Err() != nil || !has(i, flagHistograms) {
 			continue
 		}
 		enc := d.String("histograms")
@@ -73,7 +116,7 @@ func parseSummaries(data []byte, n int) (summaries, error) {
 	if s.mixed() {
 		return summaries{}, corrupt("histograms by call and by pair of calls")
 	}
-	return s, nil
+	return *s, nil
 }
 
 // decodeStatistics reads statistics of n terminals, up to the last that has any.

@@ -58,7 +58,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	}
 	if ctx.Err() == nil {
 		if s := m.summaries(a.placed); !s.isZero() {
-			c.summaries = s.append(nil, len(m.signatures))
+			c.summaries = s.appendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
 		c.series = appendSeries(ctx, a.series)
 		c.names = appendNames(nil, a.names.list())

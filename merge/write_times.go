@@ -19,8 +19,8 @@ const (
 	summaryFlags = 2 // bits
 )
 
-// append appends the encoding of s, which is over n terminals.
-func (s *summaries) append(dst []byte, n int) []byte {
+// flags says what there is.
+func (s *summaries) flags() byte {
 	var flags byte
 	for i := range s {
 		f := byte(0)
@@ -32,7 +32,13 @@ func (s *summaries) append(dst []byte, n int) []byte {
 		}
 		flags |= f << (i * summaryFlags)
 	}
-	dst = append(dst, flags)
+	return flags
+}
+
+// append appends the encoding of s, which is over n terminals, as it is in a part
+// file.
+func (s *summaries) append(dst []byte, n int) []byte {
+	dst = append(dst, s.flags())
 	for i := range s {
 		if len(s[i].Statistics) == 0 {
 			continue
@@ -46,6 +52,28 @@ func (s *summaries) append(dst []byte, n int) []byte {
 			dst, _ = of.AppendBinary(dst)
 		}
 	}
+	return s.appendHistograms(dst)
+}
+
+// appendRounded appends the encoding of s, which is over n signatures of these
+// functions, as it is in a trace.
+func (s *summaries) appendRounded(dst []byte, n int, function func(signature int) uint32) []byte {
+	dst = append(dst, s.flags())
+	var columns [][]timing.Statistics[int64]
+	for i := range s {
+		if len(s[i].Statistics) > 0 {
+			columns = append(columns, s[i].Statistics)
+		}
+	}
+	if len(columns) > 0 {
+		table := timing.AppendStatisticsTable(nil, n, function, columns...)
+		dst = wire.AppendUvarint(dst, uint64(len(table)))
+		dst = append(dst, table...)
+	}
+	return s.appendHistograms(dst)
+}
+
+func (s *summaries) appendHistograms(dst []byte) []byte {
 	for i := range s {
 		if h := s[i].Histograms; h != nil {
 			enc, _ := h.MarshalBinary()

@@ -14,7 +14,8 @@
 // and, in package timing/grammar, a grammar of bins. A [SeriesCodec] puts two
 // columns together to the [Time] of each call, without drift: a [SeriesBuilder]
 // makes a [Series], which is read from any block of calls. [Statistics] are what
-// is kept of a signature where no times of single calls are, and a [Histogram] is
+// is kept of a signature where no times of single calls are, and
+// [AppendStatisticsTable] writes those of many signatures in few bytes. A [Histogram] is
 // that and how the times are distributed: of each signature, or of each that
 // comes after another, in [Histograms].
 //
@@ -158,6 +159,51 @@
 //	           left out below them; and the bytes, the most significant first
 //	squares    Σx², likewise
 //
+// A table of statistics of int64, of rows and columns that the decoder knows, is a
+// byte, the number of bits of the highest rank, and a number that is range-coded as
+// Entropy is. Below, numbers are natural; of one there is first how many bits it
+// has, and then all of these but the highest. Of each row there is, column by
+// column,
+//
+//	none       1 bit    of the first column: 1 if there are no values, which has the
+//	                    probability 1/8
+//	recent     bits     of the first column, if there are values: for each of four
+//	                    counts, at the start 1, 2, 3 and 4, whether it is that, until
+//	                    it is; it is moved, or put, to the front of these then
+//	same       1 bit    of the other column: 1 if the count is that of the first
+//	count      number   if it is still unknown
+//
+// and if there are values
+//
+//	sign       1 bit    1 if the minimum is negative
+//	minimum    number   its magnitude
+//	width      number   maximum − minimum, of several values
+//	minimum rank        for each rank that it may be, which is that of the row before
+//	                    or, in the other column, those of the first if there are any:
+//	                    a bit whether it is that, until it is; if it is none of these,
+//	                    the bits of the rank, as many as the byte says
+//	maximum rank        likewise, if the width is not 0; it may be that of the
+//	                    minimum, then that of the row before or, in the other column,
+//	                    those of maximum and minimum in the first
+//
+// and if the width w is not 0, and the count n below 2⁶³−1, where R is the sum of the
+// distances from the minimum of all values but one minimum and one maximum, which is
+// at most (n−2)·w,
+//
+//	far        1 bit    unless n is 2: 1 if R is above the middle of its range
+//	sum        number   likewise: R, or (n−2)·w − R; if w is 256 at least, rounded
+//	                    to 12 binary digits, and at most half the range
+//	squares    number   unless it can only be 0: by how much the sum of the squares
+//	                    of all distances is above the least that it can be, which is
+//	                    w² + R²/(n−2), rounded up, rounded to 7 binary digits; it can
+//	                    be at most (⌊R/w⌋+1)·w² + (R mod w)² − this
+//
+// Where the rounded number is beyond what is possible, that is the number. In front
+// of zeros that rounding leaves, bits are left out. Bits are predicted, those of a
+// number by these before it and by what was known before it, such as the class of
+// the row, and up to the fourth of the highest bits; others, and the bits of a rank,
+// are as likely 0 as 1.
+//
 // A histogram is the statistics, and if the maximum is above the minimum, and the
 // count below 2⁶³−1,
 //
@@ -220,7 +266,7 @@
 // Autogeneration", TPDS 34(1), 2023, §2.3.2. This package departs from it in bins
 // that grow by (1+ε)/(1−ε), not by 1+ε, so that there are half as many for the
 // same error; in gaps, which follow the clock of the decoder; in tables that are
-// stored; and in statistics that are exact.
+// stored; and in statistics that are exact until they are put in a table.
 //
 // Histograms are those of P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz,
 // "Preserving Time in Large-Scale Communication Traces", ICS 2008, §3.2 and §3.3.

@@ -30,14 +30,35 @@ func (s *Statistics[V]) AppendBinary(dst []byte) ([]byte, error) {
 	if toBits(s.Min) == toBits(s.Max) || s.Count == manyValues {
 		return dst, nil
 	}
-	// With distances from the least value the numbers are smaller:
-	// Σ(x−m) = Σx − n·m and Σ(x−m)² = Σx² − m·(Σx + Σ(x−m)).
-	sum, squares := s.integers()
-	least, n := integer(s.Min), new(big.Int).SetUint64(s.Count)
-	above := new(big.Int).Sub(sum, n.Mul(n, least))
-	squares.Sub(squares, least.Mul(least, sum.Add(sum, above)))
+	above, squares := s.distances()
 	dst = appendNatural[V](dst, above)
 	return appendNatural[V](dst, squares), nil
+}
+
+// distances returns the sums of the distances from the least value, which are
+// smaller numbers: Σ(x−m) = Σx − n·m and Σ(x−m)² = Σx² − m·(Σx + Σ(x−m)).
+func (s *Statistics[V]) distances() (above, squares *big.Int) {
+	sum, squares := s.integers()
+	least, n := integer(s.Min), new(big.Int).SetUint64(s.Count)
+	above = new(big.Int).Sub(sum, n.Mul(n, least))
+	return above, squares.Sub(squares, least.Mul(least, sum.Add(sum, above)))
+}
+
+// setSums sets the sums from those of the distances, which it changes.
+func (s *Statistics[V]) setSums(above, squares *big.Int) {
+	least, sum := integer(s.Min), new(big.Int).SetUint64(s.Count)
+	sum.Mul(sum, least)
+	sum.Add(sum, above)
+	squares.Add(squares, least.Mul(least, above.Add(above, sum)))
+	if isFloat[V]() && (sum.Sign() != 0 || squares.Sign() != 0) {
+		s.floats = new(floatSums)
+	}
+	x, y := s.sum[:], s.squares[:]
+	if s.floats != nil {
+		x, y = s.floats.sum[:], s.floats.squares[:]
+	}
+	setWords(x, sum)
+	setWords(y, squares)
 }
 
 // MarshalBinary returns the encoding of s.
@@ -126,18 +147,7 @@ func (s *Statistics[V]) decodeSums(d *wire.Decoder) {
 		d.Corrupt(at, "maximum rank", "%d, where the minimum is as large in rank %d", s.MaxRank, s.MinRank)
 		return
 	}
-	sum := n.Mul(n, least)
-	sum.Add(sum, above)
-	squares.Add(squares, least.Mul(least, above.Add(above, sum)))
-	if isFloat[V]() && (sum.Sign() != 0 || squares.Sign() != 0) {
-		s.floats = new(floatSums)
-	}
-	x, y := s.sum[:], s.squares[:]
-	if s.floats != nil {
-		x, y = s.floats.sum[:], s.floats.squares[:]
-	}
-	setWords(x, sum)
-	setWords(y, squares)
+	s.setSums(above, squares)
 }
 
 // checkSums checks the sum and the sum of squares of n values from 0 to width,

@@ -1,0 +1,124 @@
+package timing
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// A numberModel codes bits, and numbers of which little is known, with what it
+// learned from those before in the same contexts. It is a function of these,
+// computed with integers. Predictions are mixed as in entropyModel.
+type numberModel struct {
+	coder   rangeCoder
+	slots   []uint32                                      // by a hash of the context; contexts that share one disturb each other
+	shift   uint                                          // of a hash to the index of a slot
+	weights [modelKinds][modelDepths][modelContexts]int64 // of predictions, in units of 1/2²⁰
+}
+
+const (
+	modelContexts = 4  // of a bit, at most
+	modelDepths   = 11 // bits of a number that are predicted
+	modelKinds    = 32 // of bits and numbers
+
+	minModelBits = 10 // logarithm of the number of slots
+	maxModelBits = 18
+
+	// leadingBits is the number of bits below the highest one of a number that are
+	// predicted.
+	leadingBits = 3
+)
+
+// reset makes m ready for the numbers of as many rows. Its coder is to be set.
+func (m *numberModel) reset(rows int) {
+	n := max(minModelBits, min(bits.Len(uint(rows))+8, maxModelBits))
+	m.slots = make([]uint32, 1<<n)
+	m.shift = uint(64 - n)
+	clear(m.weights[:])
+}
+
+// bit codes a bit of a kind, the one at a node of the tree of its number at that
+// depth. The contexts are hashes; the first is that of least knowledge, from
+// which the others inherit what they have not learned yet.
+func (m *numberModel) bit(kind, depth, node int, bit uint32, contexts []uint64) uint32 {
+	var (
+		at     [modelContexts]*uint32
+		x      [modelContexts]uint32
+		t      [modelContexts]int64
+		w      = &m.weights[kind][depth]
+		sum    int64
+		parent = uint32(1 << 31)
+	)
+	if w[0] == 0 && w[len(contexts)-1] == 0 {
+		for i := range contexts {
+			w[i] = 1 << 20 / int64(len(contexts))
+		}
+	}
+	for i, c := range contexts {
+		at[i] = &m.slots[mix(uint64(kind*modelContexts+i), uint64(node), c)*0xbf58476d1ce4e5b9>>m.shift]
+		x[i] = inherit(*at[i], parent)
+		parent = x[0]
+		t[i] = int64(stretchTable[x[i]>>20])
+		sum += w[i] * t[i]
+	}
+	p := squash(sum >> 20)
+	bit = m.coder.code(bit, p)
+	err := (int64(bit)<<16 - int64(p)) * gain
+	for i := range contexts {
+		w[i] += t[i] * err >> 14
+		*at[i] = learn(x[i], -bit)
+	}
+	return bit
+}
+
+// flag codes a bit that is not of a number.
+func (m *numberModel) flag(kind int, set bool, contexts ...uint64) bool {
+	bit := uint32(0)
+	if set {
+		bit = 1
+	}
+	return m.bit(kind, 0, 1, bit, contexts) != 0
+}
+
+// number codes a number ≥ 0, rounded to some digits: how many bits it has, which
+// are less than 1<<levels, and these. It returns what it codes.
+func (m *numberModel) number(kind, levels, digits int, n *big.Int, contexts ...uint64) *big.Int {
+	if n != nil {
+		n = roundDigits(n, digits)
+	} else {
+		n = new(big.Int)
+	}
+	size := n.BitLen()
+	node := 1
+	for i := levels - 1; i >= 0; i-- {
+		node = node<<1 | int(m.bit(kind, levels-1-i, node, uint32(size>>i)&1, contexts))
+	}
+	if size = node - 1<<levels; size == 0 {
+		return n
+	}
+	coded := big.NewInt(1)
+	rest := min(size, digits) - 1
+	for i := range rest {
+		bit := uint32(n.Bit(size - 2 - i))
+		if i < leadingBits {
+			bit = m.bit(kind, levels+i, node, bit, contexts)
+			node = node<<1 | int(bit)
+		} else {
+			bit = m.coder.code(bit, 1<<15)
+		}
+		coded.Lsh(coded, 1)
+		coded.SetBit(coded, 0, uint(bit))
+	}
+	return coded.Lsh(coded, uint(size-1-rest))
+}
+
+// roundDigits returns the number nearest to n ≥ 0 with at most so many binary
+// digits before zeros, the larger of two. It differs from n by at most n·2^−digits.
+func roundDigits(n *big.Int, digits int) *big.Int {
+	cut := n.BitLen() - digits
+	if cut <= 0 {
+		return n
+	}
+	half := new(big.Int).Lsh(big.NewInt(1), uint(cut-1))
+	half.Add(half, n).Rsh(half, uint(cut))
+	return half.Lsh(half, uint(cut))
+}

@@ -1,0 +1,225 @@
+package timing
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// AppendStatisticsTable appends an encoding of statistics to dst that is much
+// shorter than theirs one by one, and returns the extended slice. There are n rows,
+// and up to two columns, such as those of durations and of gaps, of which each may
+// end early. A decoder has to know n, the number of columns, and of each row a
+// class, such as the function that was called: rows of a class are likely to have
+// similar values.
+//
+// Counts, extremes and ranks are kept as they are. Sums are rounded where there are
+// more than two values, such that the mean moves by at most 1/4096 of its distance
+// from the nearer extreme, and then by no more than 1 % of itself the variance.
+// What was read from a table is encoded as it was.
+func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics[int64]) []byte {
+	var top uint32
+	for _, column := range columns {
+		for i := range column {
+			top = max(top, column[i].MinRank, column[i].MaxRank)
+		}
+	}
+	c := newTableCoder(n, len(columns), bits.Len32(top))
+	c.coder.write(append(dst, byte(c.rankBits)))
+	for i := range n {
+		var row [tableColumns]Statistics[int64]
+		for k, column := range columns {
+			if i < len(column) {
+				row[k] = column[i]
+			}
+		}
+		c.row(class(i), row[:len(columns)])
+	}
+	return c.coder.finish()
+}
+
+// ParseStatisticsTable returns the statistics in data, of n rows and up to two
+// columns, each up to its last row that has values. The error is a [*ParseError].
+// It takes memory in proportion to data.
+func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, columns int) ([][]Statistics[int64], error) {
+	d := wire.NewDecoder("timing", data)
+	rankBits := int(d.Byte("ranks"))
+	if d.Err() == nil && rankBits > 32 {
+		d.Corrupt(0, "ranks", "of %d bits", rankBits)
+	}
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	c := newTableCoder(n, columns, rankBits)
+	c.coder.read(data[1:])
+	table := make([][]Statistics[int64], columns)
+	for i := range n {
+		var row [tableColumns]Statistics[int64]
+		c.row(class(i), row[:columns])
+		if c.coder.ended() {
+			c.corrupt("%d rows are left at the end of the number", n-1-i)
+		}
+		if c.err != nil {
+			return nil, &ParseError{Package: "timing", Offset: 1, Field: "statistics", Err: c.err}
+		}
+		for k := range columns {
+			if row[k].Count > 0 {
+				table[k] = append(table[k], make([]Statistics[int64], i-len(table[k])+1)...)
+				table[k][i] = row[k]
+			}
+		}
+	}
+	switch {
+	case !c.coder.finished():
+		c.corrupt("the number ends otherwise")
+	case bits.Len32(c.top) != rankBits:
+		c.corrupt("ranks of %d bits, where the last is %d", rankBits, c.top)
+	}
+	if c.err != nil {
+		return nil, &ParseError{Package: "timing", Offset: 1, Field: "statistics", Err: c.err}
+	}
+	return table, nil
+}
+
+const (
+	tableColumns = 2
+	recentCounts = 4 // that counts are looked for in
+)
+
+// The kinds of bits and numbers of a column of a table.
+const (
+	tableCount = iota // that is not a recent one, or that of the first column
+	tableRecent
+	tableSame
+	tableSign
+	tableMinimum
+	tableWidth
+	tableFar
+	tableSum
+	tableSquares
+	tableMinRank // for each rank that it may be
+	tableMaxRank = tableMinRank + 2
+	tableKinds   = tableMaxRank + 3 // at most modelKinds/tableColumns
+)
+
+// A tableCoder writes the rows of a table, or reads them: methods take what they
+// write, and return or set what they read.
+type tableCoder struct {
+	numberModel
+	rankBits int
+	top      uint32 // the highest rank that was read
+	recent   [recentCounts]uint64
+	classes  map[uint32]*[tableColumns]tableSizes // of the last row of each
+	last     [tableColumns]int                    // bits of the minimum of the row before
+	ranks    [tableColumns][2]uint32              // of the row before
+	again    bool                                 // the row is of the class of the one before
+	class    uint32
+	err      error
+}
+
+// A tableSizes has the bits of the minimum of a row, and of its distance from the
+// maximum.
+type tableSizes struct{ minimum, width int }
+
+func newTableCoder(n, columns, rankBits int) *tableCoder {
+	if columns < 0 || columns > tableColumns {
+		panic(fmt.Sprintf("timing: a table of %d columns", columns))
+	}
+	c := &tableCoder{rankBits: rankBits, recent: [recentCounts]uint64{1, 2, 3, 4}, classes: make(map[uint32]*[tableColumns]tableSizes)}
+	c.reset(n)
+	return c
+}
+
+func (c *tableCoder) corrupt(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
+	}
+}
+
+// row codes a row.
+func (c *tableCoder) row(class uint32, row []Statistics[int64]) {
+	sizes := c.classes[class]
+	c.again = sizes != nil && class == c.class
+	if sizes == nil {
+		sizes = new([tableColumns]tableSizes)
+		c.classes[class] = sizes
+	}
+	c.class = class
+	for k := range row {
+		s := &row[k]
+		if k == 0 {
+			s.Count = c.firstCount(s.Count)
+		} else {
+			s.Count = c.otherCount(k, s.Count, row[0].Count)
+		}
+		if c.err != nil || s.Count == 0 {
+			continue
+		}
+		c.extremes(k, s, &row[0], sizes)
+		if c.err != nil {
+			return
+		}
+		c.sums(k, s)
+	}
+}
+
+// firstCount codes the count of the first column. That there is one takes a fixed
+// part of a bit, so that the rows are at most in proportion to the input.
+func (c *tableCoder) firstCount(n uint64) uint64 {
+	none := uint32(0)
+	if n == 0 {
+		none = 1
+	}
+	if c.coder.code(none, 1<<13) != 0 {
+		return 0
+	}
+	place := 0
+	again := uint64(0)
+	if c.again {
+		again = 1
+	}
+	for place < recentCounts && !c.flag(tableRecent, c.recent[place] == n, 0, uint64(place), uint64(place)<<1|again) {
+		place++
+	}
+	if place < recentCounts {
+		n = c.recent[place]
+	} else {
+		n = c.natural(tableCount, n, 0, uint64(c.class))
+		for _, r := range c.recent {
+			if r == n || n == 0 || n > manyValues {
+				c.corrupt("a count of %d", n)
+			}
+		}
+		place--
+	}
+	copy(c.recent[1:place+1], c.recent[:place])
+	c.recent[0] = n
+	return n
+}
+
+// otherCount codes the count of another column than the first.
+func (c *tableCoder) otherCount(column int, n, first uint64) uint64 {
+	if c.flag(column*tableKinds+tableSame, n == first, 0) {
+		return first
+	}
+	n = c.natural(column*tableKinds+tableCount, n, 0, uint64(bits.Len64(first)))
+	if n == first || n > manyValues {
+		c.corrupt("a count of %d", n)
+	}
+	return n
+}
+
+// natural codes a number of at most 64 bits.
+func (c *tableCoder) natural(kind int, n uint64, contexts ...uint64) uint64 {
+	var value *big.Int
+	if !c.coder.reading {
+		value = new(big.Int).SetUint64(n)
+	}
+	value = c.number(kind, 7, allDigits, value, contexts...)
+	if !value.IsUint64() {
+		c.corrupt("a number of %d bits", value.BitLen())
+	}
+	return value.Uint64()
+}
