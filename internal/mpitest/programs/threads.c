@@ -5,7 +5,7 @@
 #include "check.h"
 #include <pthread.h>
 
-enum { ROUNDS = 200, THREADS = 2, N = 4 };
+enum { ROUNDS = 100, THREADS = 2, N = 4 };
 
 struct work {
 	int number;
