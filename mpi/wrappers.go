@@ -70,6 +70,7 @@ type wrapper struct {
 	Always                      int      // recorded even while recording is off
 	Starts                      bool     // may be the first call of MPI
 	Fails                       bool     // returns an error code
+	Statuses                    bool     // which may be that the statuses say what failed
 	Entries                     []string // parameters of which the value before the call is needed after it
 	Before, After               *record
 	Finally                     []string
@@ -119,7 +120,11 @@ func newWrapper(number int, declared header.Function) wrapper {
 			w.Before.add(p, declared.Params[i], false, "0")
 		}
 		if p.After() {
-			w.After.add(p, declared.Params[i], w.Fails, "errors_")
+			errors := "0"
+			if p.layout() == layoutStatuses {
+				w.Statuses, errors = true, "errors_"
+			}
+			w.After.add(p, declared.Params[i], w.Fails, errors)
 		}
 		if strings.Contains(p.Length+" "+p.Given, "entry_") {
 			w.Entries = entriesOf(f)
@@ -137,10 +142,10 @@ func (w *wrapper) special(f *Function) {
 	switch f.Name {
 	case "MPI_Init", "MPI_Init_thread":
 		w.Always, w.Starts = 1, true
-		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized(1);"}
+		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized_world();"}
 	case "MPI_Session_init":
 		w.Always, w.Starts = 1, true
-		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized(0);"}
+		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized_session(*session);"}
 	case "MPI_T_init_thread":
 		w.Starts = true
 	case "MPI_Finalize":

@@ -48,15 +48,36 @@ static slow void *find_function(const char *name)
 	return found;
 }
 
+/* The program may change its working directory. */
+static slow int set_directory(const char *wanted)
+{
+	char *at = directory;
+	if (*wanted != '/') {
+		if (!getcwd(directory, sizeof directory - 1)) {
+			complain("the working directory");
+			return 0;
+		}
+		at += strlen(directory);
+		*at++ = '/';
+	}
+	if (strlen(wanted) >= (size_t)(directory + sizeof directory - at)) {
+		errno = ENAMETOOLONG;
+		complain(wanted);
+		return 0;
+	}
+	strcpy(at, wanted);
+	return 1;
+}
+
 static slow void start(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static int registered;
 	const char *wanted = getenv("REPRISE_SPOOL");
-	if (!wanted || !*wanted || strlen(wanted) >= sizeof directory)
+	if (!wanted || !*wanted)
 		return;
 	pthread_mutex_lock(&lock);
-	if (!loaded) {
-		strcpy(directory, wanted);
+	if (!loaded && set_directory(wanted)) {
 		find_clock();
 		loaded = nanoseconds(CLOCK_REALTIME);
 		both_clocks(&load_ticks, &load_monotonic);
@@ -66,8 +87,14 @@ static slow void start(void)
 		const char *off = getenv("REPRISE_RECORD");
 		if (off && !strcmp(off, "off"))
 			atomic_store(&level, 0);
-		if (!pthread_key_create(&thread_end, leave_lane) && !pthread_atfork(NULL, NULL, in_child))
-			atomic_store(&active, 1);
+		if (!registered)
+			registered = !pthread_key_create(&thread_end, leave_lane) && !pthread_atfork(NULL, NULL, in_child);
+		if (registered) {
+			madvise(&active, sizeof active, MADV_WIPEONFORK);
+			atomic_store(&active.flag, 1);
+		} else {
+			complain("pthread_key_create");
+		}
 	}
 	pthread_mutex_unlock(&lock);
 }

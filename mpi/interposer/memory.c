@@ -20,9 +20,12 @@ static __thread int resolving __attribute__((tls_model("initial-exec")));
 
 static slow void *allocate_early(size_t size, size_t alignment)
 {
-	size_t used = atomic_fetch_add(&early_used, size + alignment + 64);
-	if (used + size + alignment + 64 > sizeof early)
+	size_t used;
+	if (size > sizeof early || alignment > sizeof early ||
+		(used = atomic_fetch_add(&early_used, size + alignment)) + size + alignment > sizeof early) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	uintptr_t address = (uintptr_t)early + used;
 	return (void *)((address + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
@@ -34,6 +37,7 @@ static inline int is_early(const void *p)
 
 static slow void resolve_memory(void)
 {
+	int saved = errno;
 	resolving = 1;
 	real_calloc = dlsym(RTLD_NEXT, "calloc");
 	real_realloc = dlsym(RTLD_NEXT, "realloc");
@@ -45,20 +49,22 @@ static slow void resolve_memory(void)
 	real_pvalloc = dlsym(RTLD_NEXT, "pvalloc");
 	real_malloc = dlsym(RTLD_NEXT, "malloc");
 	resolving = 0;
+	errno = saved;
 }
 
 #define RESOLVE(real, otherwise) \
 	do { \
 		if (unlikely(!real)) { \
-			if (resolving) \
+			if (!resolving) \
+				resolve_memory(); \
+			if (!real) \
 				return otherwise; \
-			resolve_memory(); \
 		} \
 	} while (0)
 
 static inline struct lane *enter_memory(void)
 {
-	if (unlikely(!atomic_load_explicit(&active, memory_order_relaxed)) || self.depth)
+	if (unlikely(!atomic_load_explicit(&active.flag, memory_order_relaxed)) || self.depth)
 		return NULL;
 	return enter(1);
 }

@@ -222,26 +222,49 @@ static inline uint64_t float_word(double x)
 	return word;
 }
 
-/* Tells the spool what is known once MPI is initialized. */
-static slow void initialized(int world)
+/* Tells the spool the rank of the process in all of the program. */
+static slow void tell_rank(int rank)
 {
-	static _Atomic int once;
+	self.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&lanes_lock);
+	atomic_store(&world_rank, rank);
+	for (struct lane *l = lanes; l; l = l->next)
+		if (l->header)
+			atomic_store(&l->header->rank, rank);
+	pthread_mutex_unlock(&lanes_lock);
+	atomic_signal_fence(memory_order_seq_cst);
+	self.busy = 0;
+}
+
+/* Tells the spool what is known once MPI is initialized. */
+static slow void initialized(int rank)
+{
 	struct lane *lane = enter(1);
 	if (!lane)
 		return;
-	if (world) {
-		int rank = -1;
-		REAL(MPI_Comm_rank)(MPI_COMM_WORLD, &rank);
-		atomic_store(&world_rank, rank);
-		pthread_mutex_lock(&lanes_lock);
-		for (struct lane *l = lanes; l; l = l->next)
-			if (l->header)
-				atomic_store(&l->header->rank, rank);
-		pthread_mutex_unlock(&lanes_lock);
-	}
-	if (!atomic_exchange(&once, 1)) {
+	if (rank >= 0)
+		tell_rank(rank);
+	if (told_process != loaded) {
+		told_process = loaded;
 		put_constants(lane);
 		put_regions(lane);
 	}
 	calibrate(lane);
 }
+
+static slow void initialized_world(void) { initialized(rank_in(MPI_COMM_WORLD)); }
+
+#ifdef HAVE_MPI_Group_from_session_pset
+static slow void initialized_session(MPI_Session session)
+{
+	MPI_Group world;
+	int rank = -1;
+	if (atomic_load(&world_rank) < 0 &&
+		REAL(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) == MPI_SUCCESS) {
+		REAL(MPI_Group_rank)(world, &rank);
+		REAL(MPI_Group_free)(&world);
+	}
+	initialized(rank);
+}
+#endif

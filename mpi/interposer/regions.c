@@ -1,8 +1,6 @@
 /*
  * Memory that no function allocates: static data and stacks.
  */
-enum { STACK = -16, STATIC = -17, STATIC_OF_OTHERS = -18, STACK_OF_THREAD = -512 };
-
 static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number)
 {
 	uint64_t *at = reserve(lane, 4);
@@ -25,19 +23,6 @@ static int find_stack(pthread_t thread, uintptr_t *address, size_t *size)
 	pthread_attr_destroy(&attributes);
 	*address = (uintptr_t)lowest;
 	return found && *size;
-}
-
-static slow void put_thread_stack(struct lane *lane)
-{
-	uintptr_t address;
-	size_t size;
-	if (pthread_equal(pthread_self(), main_thread))
-		return;
-	self.busy = 1;
-	int found = find_stack(pthread_self(), &address, &size);
-	self.busy = 0;
-	if (found)
-		put_region(lane, address, size, (int64_t)STACK_OF_THREAD - lane->thread);
 }
 
 struct objects_seen {

@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,14 +87,22 @@ static __thread struct {
 	unsigned depth; /* calls of MPI that the thread is in */
 	uintptr_t outermost; /* frame of the first of them */
 	int busy;       /* the thread is changing its lane */
-	int done;       /* the thread ends */
+	int ending;     /* how often the thread was told that it ends */
+	int done;       /* the thread has left its lane for good */
 } self __attribute__((tls_model("initial-exec")));
 
-static _Atomic int active; /* there is a spool to write to */
+/* Whether there is a spool to write to. The flag has a page for itself, which is
+   zero in every child, however that was forked. */
+static union {
+	_Atomic int flag;
+	char page[4096];
+} active __attribute__((aligned(4096)));
+
 static _Atomic int level = 1; /* what the program wants to be recorded */
 static int invariant;
 static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
 static char directory[4096 - 128];
+static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
 static uint64_t loaded, load_ticks, load_monotonic;
 static _Atomic int32_t world_rank = -1;
 
@@ -169,58 +179,68 @@ static slow void complain(const char *what)
 	}
 }
 
+/* What else is in a segment's name comes after the directory. Threads may have
+   small stacks. */
+static char path[sizeof directory + 128];
+static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct header *map_segment(const struct lane *lane, size_t size)
 {
-	char path[4096];
 	struct rlimit limit;
 	/* Beyond the limit, the kernel would send a signal. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && size > limit.rlim_cur) {
 		errno = EFBIG;
 		return NULL;
 	}
+	pthread_mutex_lock(&path_lock);
 	snprintf(path, sizeof path, "%s/%u-%llx.%u.%u.spool", directory, (unsigned)getpid(),
 		(unsigned long long)loaded, lane->thread, lane->sequence);
-	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (file < 0)
-		return NULL;
-	/* Without blocks of its own, the file would kill the program on a full disk. */
-	int error = posix_fallocate(file, 0, (off_t)size);
+	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
 	void *memory = MAP_FAILED;
-	if (!error) {
-		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (file < 0) {
 		error = errno;
+	} else {
+		/* Without blocks of its own, the file would kill the program on a full disk. */
+		do
+			error = posix_fallocate(file, 0, (off_t)size);
+		while (error == EINTR);
+		if (!error) {
+			memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+			error = errno;
+		}
+		close(file);
+		if (memory == MAP_FAILED)
+			unlink(path);
 	}
-	close(file);
-	if (memory == MAP_FAILED) {
-		unlink(path);
-		errno = error;
-		return NULL;
+	pthread_mutex_unlock(&path_lock);
+	errno = error;
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static slow int give_up(struct lane *lane)
+{
+	complain(directory);
+	if (lane->header) {
+		atomic_fetch_add(&lane->header->lost, 1);
+		atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
 	}
-	return memory;
+	lane->at = lane->end = NULL;
+	lane->broken = 1;
+	return 0;
 }
 
 /* Begins a segment that holds a record of so many words. Returns 0 and gives the
    lane up if there is none to be had. */
-static slow int next_segment(struct lane *lane, size_t words)
+static slow int begin_segment(struct lane *lane, size_t words)
 {
-	int saved = errno;
 	size_t size = smallest << (lane->sequence < 8 ? 2 * lane->sequence : 16);
 	size = size < largest ? size : largest;
 	size_t needed = sizeof(struct header) + 8 * (words + 1);
 	if (size < needed)
 		size = (needed + 0xffff) & ~(size_t)0xffff;
-	struct header *header = map_segment(lane, size);
-	if (!header) {
-		complain(directory);
-		if (lane->header) {
-			atomic_fetch_add(&lane->header->lost, 1);
-			atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
-		}
-		lane->at = lane->end = NULL;
-		lane->broken = 1;
-		errno = saved;
-		return 0;
-	}
+	struct header *header = map_segment(lane, size), *old = lane->header;
+	if (!header)
+		return give_up(lane);
 	header->table = TABLE;
 	header->process = loaded;
 	header->pid = (uint32_t)getpid();
@@ -231,23 +251,38 @@ static slow int next_segment(struct lane *lane, size_t words)
 	header->monotonic[0] = load_monotonic;
 	both_clocks(&header->ticks[1], &header->monotonic[1]);
 	lane->calibrated = header->ticks[1];
+	/* Another thread may be telling the rank. */
+	pthread_mutex_lock(&lanes_lock);
 	atomic_store(&header->rank, atomic_load(&world_rank));
+	lane->header = header;
+	pthread_mutex_unlock(&lanes_lock);
 	/* The magic comes last: a segment with one has a whole header. */
 	atomic_thread_fence(memory_order_release);
 	memcpy(header->magic, "reprisp\1", 8);
-	if (lane->header) {
-		atomic_store_explicit(&lane->header->state, CONTINUED, memory_order_release);
-		munmap(lane->header, lane->size);
+	if (old) {
+		atomic_store_explicit(&old->state, CONTINUED, memory_order_release);
+		munmap(old, lane->size);
 	}
-	lane->header = header;
 	lane->size = size;
 	lane->at = (uint64_t *)(header + 1);
 	lane->end = (uint64_t *)((char *)header + size);
-	errno = saved;
 	return 1;
 }
 
-static void put_thread_stack(struct lane *lane);
+/* Does so where nobody expects that the thread is cancelled or errno changed. */
+static slow int next_segment(struct lane *lane, size_t words)
+{
+	int saved = errno, state;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	int begun = begin_segment(lane, words);
+	pthread_setcancelstate(state, &state);
+	errno = saved;
+	return begun;
+}
+
+static int find_stack(pthread_t thread, uintptr_t *address, size_t *size);
+static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number);
+enum { STACK = -16, STATIC = -17, STATIC_OF_OTHERS = -18, STACK_OF_THREAD = -512 };
 
 /* Gives the thread a lane: one that an ended thread has left, or a new one. */
 static slow struct lane *take_lane(void)
@@ -255,6 +290,7 @@ static slow struct lane *take_lane(void)
 	if (self.done || self.busy)
 		return NULL;
 	self.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
 	int saved = errno;
 	pthread_mutex_lock(&lanes_lock);
 	struct lane *lane = free_lanes;
@@ -271,22 +307,32 @@ static slow struct lane *take_lane(void)
 		}
 	}
 	pthread_mutex_unlock(&lanes_lock);
-	if (lane)
+	uintptr_t stack;
+	size_t size = 0;
+	if (lane) {
 		pthread_setspecific(thread_end, lane);
+		if (!pthread_equal(pthread_self(), main_thread) && !find_stack(pthread_self(), &stack, &size))
+			size = 0;
+	}
 	self.lane = lane;
+	atomic_signal_fence(memory_order_seq_cst);
 	self.busy = 0;
-	if (lane)
-		put_thread_stack(lane);
+	if (size)
+		put_region(lane, stack, size, (int64_t)STACK_OF_THREAD - lane->thread);
 	errno = saved;
 	return lane;
 }
 
+/* The destructors of other keys may still call MPI and allocate memory: the lane is
+   left in the last round of them. */
 static void leave_lane(void *value)
 {
 	struct lane *lane = value;
+	if (++self.ending < PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(thread_end, lane))
+		return;
 	self.done = 1;
 	self.lane = NULL;
-	if (!atomic_load(&active))
+	if (!atomic_load(&active.flag))
 		return;
 	pthread_mutex_lock(&lanes_lock);
 	lane->next_free = free_lanes;
@@ -294,11 +340,19 @@ static void leave_lane(void *value)
 	pthread_mutex_unlock(&lanes_lock);
 }
 
-/* A forked child shares the pages of its parent and must leave them alone. */
+/* A forked child shares the pages of its parent and must leave them alone. It may
+   be one that calls MPI_Init itself. */
 static void in_child(void)
 {
-	atomic_store(&active, 0);
-	self.lane = NULL;
+	atomic_store(&active.flag, 0);
+	memset(&self, 0, sizeof self);
+	lanes = free_lanes = NULL;
+	lane_count = 0;
+	pthread_mutex_init(&lanes_lock, NULL);
+	pthread_mutex_init(&path_lock, NULL);
+	atomic_store(&world_rank, -1);
+	main_thread = pthread_self();
+	loaded = 0;
 }
 
 /* Returns the free words for a record of at most so many, or NULL. The thread is
@@ -306,6 +360,7 @@ static void in_child(void)
 static inline uint64_t *reserve(struct lane *lane, size_t words)
 {
 	self.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
 	/* One word stays zero: the reader stops there. */
 	if (unlikely((size_t)(lane->end - lane->at) <= words)) {
 		if (lane->broken || !next_segment(lane, words)) {
@@ -322,6 +377,7 @@ static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsig
 	uint64_t word = (uint64_t)((end - at) * 8) | (uint64_t)number << 32 | (uint64_t)type << 48 | (uint64_t)flags << 56;
 	lane->at = end;
 	atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
 	self.busy = 0;
 }
 
@@ -338,7 +394,7 @@ static slow void calibrate(struct lane *lane)
 /* Returns the lane to record a call in, or NULL. */
 static inline struct lane *enter(int always)
 {
-	if (unlikely(!atomic_load_explicit(&active, memory_order_relaxed)))
+	if (unlikely(!atomic_load_explicit(&active.flag, memory_order_relaxed)))
 		return NULL;
 	if (unlikely(!always && !atomic_load_explicit(&level, memory_order_relaxed)))
 		return NULL;
@@ -353,16 +409,26 @@ static inline struct lane *enter(int always)
 	return lane;
 }
 
-/* Returns the number of calls that the thread is in. An exception or longjmp may
-   have left some: their frames are no longer below the caller's. */
+/* Reports whether the thread runs a signal handler on a stack of its own. */
+static slow int on_signal_stack(void)
+{
+	stack_t stack;
+	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
+}
+
+/* Returns the number of calls that the thread is in. A longjmp may have left some:
+   their frames are no longer below the caller's. */
 static inline unsigned depth_of(void *frame)
 {
-	if (unlikely(self.depth && (uintptr_t)frame >= self.outermost))
+	if (unlikely(self.depth && (uintptr_t)frame >= self.outermost) && !on_signal_stack())
 		self.depth = 0;
 	if (!self.depth)
 		self.outermost = (uintptr_t)frame;
 	return self.depth;
 }
+
+/* An exception may leave a call, too. */
+static inline void restore_depth(const unsigned *depth) { self.depth = *depth; }
 
 static inline unsigned begin_flags(unsigned depth)
 {
