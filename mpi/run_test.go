@@ -89,7 +89,7 @@ func interposer(t testing.TB, mpicc string) string {
 // build compiles a C program in testdata.
 func (m *implementation) build(t testing.TB, name string, flags ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".c"))
+	path := filepath.Join(t.TempDir(), strings.TrimSuffix(name, filepath.Ext(name)))
 	flags = append(flags, "-O1", "-w", "-pthread", "-o", path, filepath.Join("testdata", name))
 	command := exec.Command(m.mpicc, flags...)
 	if output, err := command.CombinedOutput(); err != nil {

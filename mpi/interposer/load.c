@@ -99,6 +99,24 @@ static slow void start(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* With another MPI, handles would have another size. */
+static slow void check_implementation(void)
+{
+#if defined(OPEN_MPI) || defined(MPICH_VERSION)
+	const char *name = "ompi_mpi_comm_world";
+	int open_mpi = dlsym(RTLD_DEFAULT, name) || !dlsym(RTLD_DEFAULT, "PMPI_Init") && find_in_objects(name);
+#ifdef OPEN_MPI
+	if (open_mpi)
+		return;
+#else
+	if (!open_mpi)
+		return;
+#endif
+	fprintf(stderr, "reprise: the interposer was built for another MPI than that of the program\n");
+	abort();
+#endif
+}
+
 /* A process that is linked with MPI is recorded from here on, for the sake of its
    memory; one that loads MPI later, from MPI_Init. */
 __attribute__((constructor)) static void load(void)

@@ -49,6 +49,9 @@ enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4 };
 /* What stands for the length of a value that is not there. */
 enum { ABSENT = -1, IGNORED = -2, UNUSED = -3, EMPTY = -4 };
 
+/* Numbers of regions. */
+enum { STACK = -16, STATIC = -17, STATIC_OF_OTHERS = -18, STACK_OF_THREAD = -512 };
+
 /* States of a segment. */
 enum { OPEN, CONTINUED, BROKEN };
 
@@ -201,9 +204,7 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 		error = errno;
 	} else {
 		/* Without blocks of its own, the file would kill the program on a full disk. */
-		do
-			error = posix_fallocate(file, 0, (off_t)size);
-		while (error == EINTR);
+		error = posix_fallocate(file, 0, (off_t)size);
 		if (!error) {
 			memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 			error = errno;
@@ -269,12 +270,17 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	return 1;
 }
 
-/* Does so where nobody expects that the thread is cancelled or errno changed. */
+/* Does so where nobody expects that the thread is cancelled or errno changed, and
+   without signals: those of a timer could interrupt it again and again. */
 static slow int next_segment(struct lane *lane, size_t words)
 {
 	int saved = errno, state;
+	sigset_t all, mask;
+	sigfillset(&all);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	int begun = begin_segment(lane, words);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	pthread_setcancelstate(state, &state);
 	errno = saved;
 	return begun;
@@ -282,7 +288,6 @@ static slow int next_segment(struct lane *lane, size_t words)
 
 static int find_stack(pthread_t thread, uintptr_t *address, size_t *size);
 static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number);
-enum { STACK = -16, STATIC = -17, STATIC_OF_OTHERS = -18, STACK_OF_THREAD = -512 };
 
 /* Gives the thread a lane: one that an ended thread has left, or a new one. */
 static slow struct lane *take_lane(void)
