@@ -22,6 +22,11 @@ type Calls struct {
 	grammar *sequitur.Grammar
 
 	groups map[uint32]Group // of terminals, where the trace has them
+
+	// Which signature of the shape each terminal stands for: the one with its number
+	// if sources is nil.
+	shape   *Shape
+	sources []uint32
 }
 
 // setGroup takes note of the group of a terminal, if the signature that r read last
@@ -55,6 +60,7 @@ func (t *Trace) Calls(rank int) (*Calls, error) {
 	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
 		return nil, &SectionError{KindInterleaving, 0, -1, corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n)}
 	}
+	c.shape = s
 	r := newRankReader(s, rank)
 	if r.template.elastic {
 		err = c.expand(r)
@@ -78,10 +84,13 @@ func (c *Calls) rewrite(r *rankReader) error {
 		}
 		terminals[i] = sequitur.Symbol(c.table.InternRun(fn, 0, args...))
 		c.setGroup(r, terminals[i])
+		c.setSource(terminals[i], i)
 		same = same && terminals[i] == sequitur.Symbol(i)
 	}
 	if c.grammar = r.template.grammar; !same {
 		c.grammar = c.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
+	} else {
+		c.sources = nil
 	}
 	return nil
 }

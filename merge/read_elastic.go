@@ -201,6 +201,7 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		if len(c.streams) == 0 { // it is not asked for again
 			t := sequitur.Symbol(e.table.InternRun(int(e.trace.signatures.functions[e.shape.signatures[x]]), 0, args...))
 			e.of.setGroup(e.rankReader, t)
+			e.of.setSource(t, int(x))
 			return t, nil
 		}
 		c.args, e.elements = slices.Clone(args), nil
@@ -220,5 +221,6 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 	t := sequitur.Symbol(e.table.InternRun(fn, 0, c.args...))
 	e.group, e.grouped = c.group, c.grouped
 	e.of.setGroup(e.rankReader, t)
+	e.of.setSource(t, int(x))
 	return t, nil
 }
