@@ -14,7 +14,7 @@
 //		fmt.Println(position, call)
 //	}
 //
-// [Trace.Calls] reads the calls of all ranks in the order of their source.
+// [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls of all ranks in the order of their source.
 // [Trace.Merged] gives what ranks have in common, and statistics of times. Calls
 // have their own times if the trace has those of every call; [Rank.Times] yields
 // them alone.

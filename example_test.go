@@ -236,3 +236,53 @@ func Example_times() {
 	// 99999 read(bytes=4096) 199997885 685
 	// 100000 calls of 700 to 712 ns, 706.0 on average
 }
+
+// Write calls as people write them, with the names that the trace has for numbers.
+func ExamplePrinter() {
+	isend := cst.Function{Name: "MPI_Isend", Params: []cst.Param{
+		{Name: "buf", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "datatype", Type: cst.HandleOf("datatype")},
+		{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "comm", Type: cst.HandleOf("comm")},
+		{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out},
+	}}
+	wait := cst.Function{Name: "MPI_Wait", Params: []cst.Param{
+		{Name: "request", Type: cst.HandleOf("request"), Direction: cst.InOut},
+		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out},
+	}}
+	run := merge.Run{Ranks: 16, Names: []merge.Name{
+		{Kind: cst.KindHandle, Class: "comm", Value: -3, Name: "MPI_COMM_WORLD"},
+		{Kind: cst.KindHandle, Class: "datatype", Value: -20, Name: "MPI_DOUBLE"},
+	}}
+	var parts []merge.Part
+	for rank := range run.Ranks {
+		var r tracer.Recorder
+		buf, next, request := cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 64}), int64(rank+1)%16, cst.Handle(0)
+		r.Call(r.Declare(isend), buf, cst.Int(270), cst.Handle(-20), cst.Rank(next), cst.Handle(-3), request)
+		r.Call(r.Declare(wait), request, cst.StatusOf(cst.Status{Source: 3, Tag: 7}))
+		parts = append(parts, r.Finish(rank))
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		log.Fatal(err)
+	}
+
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rank, err := trace.Rank(14)
+	if err != nil {
+		log.Fatal(err)
+	}
+	printer := trace.Printer(reprise.PrintOptions{})
+	var line []byte
+	for _, call := range rank.Calls() {
+		line = append(printer.AppendCall(line[:0], call), '\n')
+		os.Stdout.Write(line)
+	}
+	// Output:
+	// MPI_Isend(buf=heap#3+64, count=270, datatype=MPI_DOUBLE, dest=rank+1, comm=MPI_COMM_WORLD, request=isend#0)
+	// MPI_Wait(request=isend#0, status={source=3, tag=7})
+}

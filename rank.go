@@ -23,6 +23,8 @@ type Call struct {
 	// which the time cannot be read, which [Rank.LostTimes] tells.
 	Timed           bool
 	Start, Duration int64
+
+	of *Rank // from which it was read
 }
 
 // String returns the call as it is written in listings, such as
@@ -38,7 +40,8 @@ type Rank struct {
 	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
 	series    *timing.Series[int64]  // nil if there is none, or it is lost
 	lost      atomic.Pointer[error]  // the first about times
-	name      func(error) error      // puts the name of the file into an error
+	printed   atomic.Pointer[printedRank]
+	name      func(error) error // puts the name of the file into an error
 }
 
 func newRank(number int, c *merge.Calls, name func(error) error) *Rank {
@@ -88,7 +91,7 @@ func (r *Rank) call(terminal uint32) *Call {
 func (r *Rank) decode(terminal uint32) *Call {
 	d := &decodedCall{}
 	fn, args := r.sequence.Table().AppendSignature(d.few[:0], terminal)
-	d.Call = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal}
+	d.Call = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal, of: r}
 	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
 	return &d.Call
 }
