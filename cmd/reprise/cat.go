@@ -7,11 +7,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -30,9 +30,29 @@ The formats are
         if there are times of every call, start and duration in seconds stand
         before the call, or - and - where the call has none
   json  an object a line, with the names of the arguments, and start_ns and
-        duration_ns in nanoseconds if the call has times
+        duration_ns in nanoseconds if the call has times, and, as called, what
+        the trace calls a number, or the segment of a pointer
 
 Positions count from 0, in the rank if one is asked for, else in all calls.
+
+In text, a call is written as people write it, such as
+  MPI_Isend(buf=heap#3+0, count=9, dest=rank+1, comm=comm#0, request=isend#0)
+with a result, if it has one, as = 3 after it. Its arguments are
+  handles    their names, as MPI_DOUBLE, or class and number, as comm#0
+  requests   the function that made them, and how many-th of the different calls
+             of it did; .1 and so on if it has others that are not complete, as
+             isend#0.1. A request made by no call that is there is request#7
+  pointers   heap#3+16, byte 16 of allocation 3; stack+16 if the memory has a
+             name; memory#0+8, of unknown memory; @1 after it on device 1
+  ranks      rank+1, rank xor 1, or (rank+1) mod N where that is not rank+1, if
+             all ranks that make the call have it in common; else the number.
+             Rank is that of the caller in the communicator, window or file that
+             the call names, or in the run, and N the number of ranks there;
+             world is that in the run where the call names something else.
+             --ranks absolute has numbers only
+  statuses   {source=3, tag=7}, without what the call tells already, and with an
+             error if there is one
+and arrays [1 2 3]. Names that could be mistaken are quoted.
 
 A start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
 here, but jq 1.6, and what else takes numbers for float64, rounds them by some
@@ -64,6 +84,7 @@ the calls of the ranks alternate, only --rank and --split leave them out.`,
 	f.Uint64Var(&o.from, "from", 0, "begin at this position")
 	f.Uint64Var(&o.count, "count", math.MaxUint64, "write at most so many calls")
 	f.StringVar(&o.format, "format", "", "ti, text or json")
+	f.StringVar(&o.ranks, "ranks", "relative", "in text, relative or absolute")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
 	f.Lookup("count").DefValue = "all"
@@ -76,6 +97,7 @@ type catOptions struct {
 	all         bool // of the ranks, not rank
 	from, count uint64
 	format      string
+	ranks       string
 	json        bool
 	split       string
 }
@@ -97,6 +119,8 @@ func (o *catOptions) check() error {
 		return usageError{fmt.Errorf("there is no format %q: ti, text or json", o.format)}
 	}
 	switch {
+	case o.ranks != "relative" && o.ranks != "absolute":
+		return usageError{fmt.Errorf("ranks are not %q: relative or absolute", o.ranks)}
 	case o.rank < 0:
 		return usageError{fmt.Errorf("there is no rank %d", o.rank)}
 	case o.split == "":
@@ -127,7 +151,7 @@ func cat(cmd *cobra.Command, path string, o catOptions) error {
 		}
 	}
 	var size counter
-	write, flush, err := newLineWriter(o.format, trace, io.MultiWriter(cmd.OutOrStdout(), &size))
+	write, flush, err := newLineWriter(o, trace, io.MultiWriter(cmd.OutOrStdout(), &size))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -163,8 +187,8 @@ func progressOfOutput(cmd *cobra.Command) io.Writer {
 
 // newLineWriter returns a function that writes a call as a line of a format, and
 // one to call at the end.
-func newLineWriter(format string, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
-	switch format {
+func newLineWriter(o catOptions, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
+	switch o.format {
 	case "ti":
 		toTI, err := newConverter(trace)
 		if err != nil {
@@ -174,20 +198,22 @@ func newLineWriter(format string, trace *reprise.Trace, w io.Writer) (write call
 		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Flush, nil
 	case "json":
 		out := bufio.NewWriterSize(w, 64<<10)
-		return newJSONWriter(out), out.Flush, nil
+		return newJSONWriter(out, trace), out.Flush, nil
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	timed, err := isTimed(trace)
 	if err != nil {
 		return nil, nil, err
 	}
+	printer := trace.Printer(reprise.PrintOptions{Absolute: o.ranks == "absolute"})
 	var line []byte
 	write = func(position uint64, c reprise.Call) error {
-		line = fmt.Appendf(line[:0], "%d\t%d\t", c.Rank, position)
+		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
+		line = append(strconv.AppendUint(line, position, 10), '\t')
 		if timed {
 			line = appendTime(line, c)
 		}
-		line = append(cst.AppendCall(line, *c.Function, c.Args), '\n')
+		line = append(printer.AppendCall(line, c), '\n')
 		_, err := out.Write(line)
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // A jsonCall is a call as --json writes it. Integers are written in full, those
@@ -22,21 +23,23 @@ type jsonCall struct {
 }
 
 type jsonArg struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+	Called any    `json:"called,omitempty"` // what the trace calls the number, or the segment of a pointer; of an array a list, with null for what has no name
 }
 
 // newJSONWriter returns a function that writes a call as an object on a line.
-func newJSONWriter(w io.Writer) func(uint64, reprise.Call) error {
+func newJSONWriter(w io.Writer, trace *reprise.Trace) func(uint64, reprise.Call) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
+	names := newJSONNames(trace)
 	return func(position uint64, c reprise.Call) error {
 		j := jsonCall{Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
 		if c.Timed {
 			j.Start, j.Duration = &c.Start, &c.Duration
 		}
 		for i, v := range c.Args {
-			j.Args[i] = jsonArg{c.Function.Params[i].Name, jsonValue(v)}
+			j.Args[i] = jsonArg{c.Function.Params[i].Name, jsonValue(v), names.of(c.Function.Params[i].Type, v)}
 		}
 		return e.Encode(j)
 	}
@@ -69,4 +72,44 @@ func jsonValue(v cst.Value) any {
 		list[i] = jsonValue(v.Index(i))
 	}
 	return list
+}
+
+// jsonNames are the names of numbers.
+type jsonNames map[merge.Name]string
+
+func newJSONNames(trace *reprise.Trace) jsonNames {
+	names := make(jsonNames)
+	for _, n := range trace.Run().Names {
+		names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
+	}
+	return names
+}
+
+// of returns what v, of type t, is called: a string, a list if some of its elements
+// are called something, or nil.
+func (names jsonNames) of(t cst.Type, v cst.Value) any {
+	if len(names) == 0 {
+		return nil
+	}
+	n := merge.Name{Kind: t.Kind, Class: t.Class}
+	switch t.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		n.Value = v.Int()
+	case cst.KindPointer:
+		n.Value = v.Pointer().Segment
+	case cst.KindArray:
+		list, some := make([]any, v.Len()), false
+		for i := range list {
+			list[i] = names.of(*t.Elem, v.Index(i))
+			some = some || list[i] != nil
+		}
+		if !some {
+			return nil
+		}
+		return list
+	}
+	if name, ok := names[n]; ok {
+		return name
+	}
+	return nil
 }

@@ -26,7 +26,8 @@ order of the calls of different ranks is lost: the ranks then stand one by one.
 Times of calls can be lost without the calls: the times of every call of some
 ranks, or the statistics and histograms of all. The source says that, too. Where
 nothing tells what stood in the damaged place, as where a file is cut off, times
-may be missing that are not named.
+may be missing that are not named. The names of handles and other numbers can be
+lost without the rest, too.
 
 Ranks share what they have in common: damage to the run, to the texts, to the
 signatures or to the first section of grammars loses all ranks, damage to

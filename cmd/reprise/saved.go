@@ -24,6 +24,7 @@ type repairResult struct {
 	Readable int        `json:"saved_ranks"` // of them
 	Missing  string     `json:"lost_ranks"`  // as a list
 	Order    savedState `json:"order"`       // of the calls of different ranks
+	Names    savedState `json:"names"`       // of handles and other numbers
 	timesSaved
 
 	lost *lostRanks
@@ -47,12 +48,15 @@ type loss struct {
 }
 
 func newRepairResult(input, output string, losses []format.Loss) *repairResult {
-	r := &repairResult{Input: input, Output: output, Lost: []loss{}, Order: kept, timesSaved: timesSaved{Summaries: kept}, lost: &lostRanks{path: input}}
+	r := &repairResult{Input: input, Output: output, Lost: []loss{}, Order: kept, Names: kept, timesSaved: timesSaved{Summaries: kept}, lost: &lostRanks{path: input}}
 	for _, l := range losses {
 		r.Lost = append(r.Lost, loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
 			r.Lost[len(r.Lost)-1].Section = sectionName(l.Kind, l.Key)
 			r.lose(l.Kind, l.Key)
+			if l.Kind == merge.KindNames {
+				r.Names = lost
+			}
 		}
 	}
 	return r
@@ -167,6 +171,9 @@ func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 	if r.Order == lost {
 		what = append(what, "the order")
 	}
+	if r.Names == lost {
+		what = append(what, "the names of numbers")
+	}
 	if what = append(what, r.timesSaved.missing()...); len(what) == 0 {
 		return nil
 	}
@@ -226,7 +233,7 @@ func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w 
 // write writes what was saved: the sections as they are if they hold all calls in
 // their order, and their times, or a new file of what a has.
 func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator, w io.Writer) error {
-	if len(r.lost.list) == 0 && r.Order == kept && r.timesSaved.whole() {
+	if len(r.lost.list) == 0 && r.Order == kept && r.Names == kept && r.timesSaved.whole() {
 		return r.copySections(cmd.Context(), file, w)
 	}
 	saved, err := encodeTrace(cmd, a, merge.IsPart(file))
@@ -258,6 +265,9 @@ func (r *repairResult) print(w io.Writer) {
 	}
 	for _, what := range r.timesSaved.missing() {
 		fmt.Fprintf(w, "lost: %s\n", what)
+	}
+	if r.Names == lost {
+		fmt.Fprintln(w, "lost: the names of handles and other numbers: they stand as numbers")
 	}
 	switch {
 	case r.Order == lost:

@@ -33,7 +33,7 @@ func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, path str
 	}
 	zstdIn, stop := inBackground(zstded)
 	out := bufio.NewWriterSize(io.MultiWriter(gzipped, zstdIn, &plain), 64<<10)
-	write, flush, err := newLineWriter("ti", trace, out)
+	write, flush, err := newLineWriter(catOptions{format: "ti"}, trace, out)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// writeNamed writes named.rpz and named.part.rpz: two ranks that send to each other
+// what has names, and some that has none.
+func writeNamed(t *testing.T) {
+	t.Helper()
+	send := cst.Function{Name: "MPI_Send", Params: []cst.Param{
+		{Name: "buf", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "datatypes", Type: cst.ArrayOf(cst.HandleOf("datatype"))},
+		{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "comm", Type: cst.HandleOf("comm")},
+	}}
+	var a merge.Accumulator
+	for rank := range 2 {
+		var r tracer.Recorder
+		r.Call(r.Declare(send), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Array(cst.Handle(-20), cst.Handle(1)), cst.Rank(int64(rank)^1), cst.Handle(-3))
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := a.Describe(merge.Run{Source: "test", Names: []merge.Name{
+		{Kind: cst.KindHandle, Class: "comm", Value: -3, Name: "MPI_COMM_WORLD"},
+		{Kind: cst.KindHandle, Class: "datatype", Value: -20, Name: "MPI_DOUBLE"},
+		{Kind: cst.KindPointer, Value: -16, Name: "stack"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace, part bytes.Buffer
+	if err := a.Write(&trace); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.WritePart(&part); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "named.rpz", trace.String())
+	writeFile(t, "named.part.rpz", part.String())
+}
+
+func TestCatNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeNamed(t)
+	const (
+		text     = "1\t0\tMPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=(rank+1) mod N, comm=MPI_COMM_WORLD)\n"
+		object   = `{"rank":1,"position":0,"function":"MPI_Send","args":[`
+		pointer  = `{"name":"buf","value":{"device":0,"displacement":8,"segment":-16},"called":"stack"},`
+		list     = `{"name":"datatypes","value":[-20,1],"called":["MPI_DOUBLE",null]},`
+		rankComm = `{"name":"dest","value":0},{"name":"comm","value":-3,"called":"MPI_COMM_WORLD"}]}` + "\n"
+	)
+	for _, file := range []string{"named.rpz", "named.part.rpz"} {
+		for _, tt := range []struct{ flags, want string }{
+			{"", text},
+			{"--ranks absolute", strings.Replace(text, "(rank+1) mod N", "0", 1)},
+			{"--json", object + pointer + list + rankComm},
+		} {
+			args := append([]string{"cat", file, "--rank", "1"}, strings.Fields(tt.flags)...)
+			if got := must(t, args...); got != tt.want {
+				t.Errorf("%q\n%s, want\n%s", args, got, tt.want)
+			}
+		}
+	}
+	must(t, "merge", "named.part.rpz", "-o", "merged.rpz")
+	must(t, "merge", "named.rpz", "-o", "again.rpz")
+	must(t, "repair", "named.rpz", "-o", "repaired.rpz")
+	for _, name := range []string{"merged.rpz", "again.rpz", "repaired.rpz"} {
+		if readFile(t, name) != readFile(t, "named.rpz") {
+			t.Errorf("%s differs from named.rpz", name)
+		}
+	}
+}
+
+// TestLostNames checks that a trace that has lost its names keeps the rest, and says
+// so.
+func TestLostNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeNamed(t)
+	for _, file := range []string{"named.rpz", "named.part.rpz"} {
+		writeFile(t, "damaged.rpz", flip(t, readFile(t, file), merge.KindNames, 0))
+		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
+		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "lost: the names of handles and other numbers") {
+			t.Errorf("%s", out)
+		}
+		var r repairResult
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &r); err != nil || r.Names != lost || r.Readable != 2 {
+			t.Errorf("%v, %+v", err, r)
+		}
+		if source, _ := timesOf(t, "saved.rpz", exitOK); source != "repaired without the names of numbers, test" {
+			t.Errorf("source %q", source)
+		}
+		const want = "MPI_Send(buf=segment#-16+8, datatypes=[datatype#-20 datatype#1], dest=rank+1, comm=comm#-3)\n"
+		if got := must(t, "cat", "saved.rpz", "--rank", "0"); got != "0\t0\t"+want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
