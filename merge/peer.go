@@ -20,18 +20,15 @@ func (a *Accumulator) HighestPeer() (highest Peer, ok bool) {
 	for _, s := range a.shapes {
 		k := 0
 		for _, f := range s.forms {
-			lengths := f.lengths
-			for _, p := range functions[f.function].Params {
-				for _, slot := range layout(nil, p.Type, &lengths) {
-					if slot&^slotElement == slotRank {
-						peer := s.columns[k].highest(s.ranks)
-						peer.Function = functions[f.function].Name
-						if !ok || peer.compare(highest) > 0 {
-							highest, ok = peer, true
-						}
+			for _, slot := range f.layout(functions) {
+				if slot&^slotElement == slotRank {
+					peer := s.columns[k].highest(s.ranks)
+					peer.Function = functions[f.function].Name
+					if !ok || peer.compare(highest) > 0 {
+						highest, ok = peer, true
 					}
-					k++
 				}
+				k++
 			}
 		}
 	}

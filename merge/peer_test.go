@@ -46,6 +46,19 @@ func TestHighestPeer(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", tt.name, got, ok, tt.want)
 		}
 	}
+	// Behind the arguments of a call that names a group is what the caller is in it.
+	var a Accumulator
+	table, b := new(cst.Table), new(sequitur.Builder)
+	comm := cst.Function{Name: "comm", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
+	b.Append(sequitur.Symbol(table.Intern(table.Declare(comm), cst.Handle(0), cst.Int(1000))))
+	b.Append(sequitur.Symbol(table.Intern(table.Declare(send), cst.Int(1000), cst.Rank(1))))
+	groups := map[GroupHandle]Group{{"comm", 0}: {1, 2000}}
+	if err := a.Add(Part{Table: table, Grammar: b.Finish(), Groups: groups}); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := a.HighestPeer(); !ok || got != (Peer{1, 0, "send"}) {
+		t.Errorf("behind a group: %v, %v", got, ok)
+	}
 	if got, ok := new(Accumulator).HighestPeer(); ok {
 		t.Errorf("an empty accumulator names %v", got)
 	}
