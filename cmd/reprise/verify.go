@@ -20,6 +20,9 @@ Exit status 1 if there is one. The order of the calls of different ranks is
 compared as well. Ranks of the trace that cannot be read are named, the others
 are compared; the exit status is then 1, too. The input is given as to compress.
 
+If IN is a directory that record --keep-raw has left, the trace is compared with
+the raw records of MPI calls in it, argument by argument.
+
 Two traces are compared by cmp: the same lines make the same file.`,
 		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
   reprise verify lu.rpz node1 node2         # directories of the files of ranks
@@ -30,7 +33,12 @@ Two traces are compared by cmp: the same lines make the same file.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return verify(cmd, args[0], args[1:], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && isSpool(args[1]) {
+				return verifySpool(cmd, args[0], args[1], asJSON)
+			}
+			return verify(cmd, args[0], args[1:], asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd

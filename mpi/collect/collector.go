@@ -55,7 +55,7 @@ func (c *Collector) poll(ended bool) (calls uint64, err error) {
 	}
 	for _, p := range c.processes {
 		before := p.calls
-		p.consume(ended)
+		p.consume(ended, p.take)
 		calls += p.calls - before
 	}
 	return calls, nil
@@ -71,14 +71,7 @@ func (c *Collector) add(found mpi.Thread) error {
 		}
 		c.processes[found.Process] = p
 	}
-	at, known := slices.BinarySearchFunc(p.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
-	if known {
-		return nil
-	}
-	t := &thread{lane: found.Thread, number: -1}
-	t.keep = c.options.Keep
-	t.segment = func(sequence uint32) string { return found.Segment(c.directory, sequence) }
-	p.threads = slices.Insert(p.threads, at, t)
+	p.add(c.directory, found, c.options.Keep)
 	return nil
 }
 

@@ -12,19 +12,13 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// lag is how far, in nanoseconds, the threads of a running process may be apart in
-// what they have written.
-const lag = 1e9
-
 // A process turns the records of the threads of one process into calls.
 type process struct {
-	id       mpi.Process
+	source
 	rank     int
 	timed    bool
 	recorder *tracer.Recorder
-	threads  []*thread
 	numbers  int64 // threads that made calls
-	latest   int64 // time of the latest record
 	calls    uint64
 	hidden   bool // recording is off
 	epoch    int  // how often it was switched off
@@ -52,22 +46,6 @@ type process struct {
 	key      []byte
 }
 
-// A thread is one of a process.
-type thread struct {
-	stream
-	lane    uint32
-	number  int64 // among those that made calls, −1 for one that has made none
-	record  *mpi.Record
-	given   []int64 // ids of the requests of the calls it is in
-	waiting []waiting
-}
-
-// A waiting call is one that was given requests and has not returned.
-type waiting struct {
-	function, depth int
-	from            int // of its requests in thread.given
-}
-
 // A question is what a request asks for.
 type question struct {
 	receives    bool
@@ -83,7 +61,7 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 		return nil, err
 	}
 	p := &process{
-		id:        id,
+		source:    source{id: id},
 		rank:      -1,
 		timed:     !o.Untimed,
 		recorder:  r,
@@ -95,61 +73,6 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 	}
 	p.setGroup("comm", commSelf, merge.Group{Rank: 0, Size: 1})
 	return p, nil
-}
-
-// consume takes the records that there are: all of them if the process has ended.
-func (p *process) consume(ended bool) {
-	for _, t := range p.threads {
-		t.dry = false
-	}
-	if len(p.threads) == 1 {
-		t := p.threads[0]
-		for r := t.take(); r != nil; r = t.take() {
-			p.take(t, r)
-		}
-		return
-	}
-	for {
-		t := p.earliest()
-		if t == nil || !ended && timeOf(t.record) > p.latest-lag {
-			return
-		}
-		p.take(t, t.take())
-	}
-}
-
-// take returns the next record, or nil if there is none yet.
-func (t *thread) take() *mpi.Record {
-	r := t.record
-	if t.record = nil; r == nil {
-		r = t.next()
-	}
-	return r
-}
-
-// earliest returns the thread that has the earliest record, or nil.
-func (p *process) earliest() *thread {
-	var first *thread
-	for _, t := range p.threads {
-		if t.record == nil {
-			if t.record = t.next(); t.record == nil {
-				continue
-			}
-			p.latest = max(p.latest, timeOf(t.record))
-		}
-		if first == nil || timeOf(t.record) < timeOf(first.record) {
-			first = t
-		}
-	}
-	return first
-}
-
-// timeOf returns when a record counts.
-func timeOf(r *mpi.Record) int64 {
-	if r.Type == mpi.Began || r.Type == mpi.Released {
-		return r.Start
-	}
-	return r.End
 }
 
 // take processes one record.

@@ -1,0 +1,103 @@
+package collect
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// lag is how far, in nanoseconds, the threads of a running process may be apart in
+// what they have written.
+const lag = 1e9
+
+// A source is the records of the threads of one process, in the order of time.
+type source struct {
+	id      mpi.Process
+	threads []*thread
+	latest  int64 // time of the latest record that was seen
+}
+
+// A thread is one of a process.
+type thread struct {
+	stream
+	lane    uint32
+	number  int64 // among those that made calls, −1 for one that has made none
+	record  *mpi.Record
+	given   []int64 // ids of the requests of the calls it is in
+	waiting []waiting
+}
+
+// A waiting call is one that was given requests and has not returned.
+type waiting struct {
+	function, depth int
+	from            int // of its requests in thread.given
+}
+
+// consume hands the records that there are to a function: all of them if the
+// process has ended.
+func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) {
+	for _, t := range s.threads {
+		t.dry = false
+	}
+	if len(s.threads) == 1 {
+		t := s.threads[0]
+		for r := t.take(); r != nil; r = t.take() {
+			take(t, r)
+		}
+		return
+	}
+	for {
+		t := s.earliest()
+		if t == nil || !ended && timeOf(t.record) > s.latest-lag {
+			return
+		}
+		take(t, t.take())
+	}
+}
+
+// add takes note of a thread, which may be known.
+func (s *source) add(directory string, found mpi.Thread, keep bool) {
+	at, known := slices.BinarySearchFunc(s.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
+	if known {
+		return
+	}
+	t := &thread{lane: found.Thread, number: -1}
+	t.keep = keep
+	t.segment = func(sequence uint32) string { return found.Segment(directory, sequence) }
+	s.threads = slices.Insert(s.threads, at, t)
+}
+
+// take returns the next record, or nil if there is none yet.
+func (t *thread) take() *mpi.Record {
+	r := t.record
+	if t.record = nil; r == nil {
+		r = t.next()
+	}
+	return r
+}
+
+// earliest returns the thread that has the earliest record, or nil.
+func (s *source) earliest() *thread {
+	var first *thread
+	for _, t := range s.threads {
+		if t.record == nil {
+			if t.record = t.next(); t.record == nil {
+				continue
+			}
+			s.latest = max(s.latest, timeOf(t.record))
+		}
+		if first == nil || timeOf(t.record) < timeOf(first.record) {
+			first = t
+		}
+	}
+	return first
+}
+
+// timeOf returns when a record counts.
+func timeOf(r *mpi.Record) int64 {
+	if r.Type == mpi.Began || r.Type == mpi.Released {
+		return r.Start
+	}
+	return r.End
+}
