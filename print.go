@@ -37,7 +37,8 @@ type PrintOptions struct {
 //	         common: rank+1, rank xor 1, or (rank+1) mod N where that is not rank+1;
 //	         otherwise the number. Rank is that of the caller in the communicator,
 //	         window or file that the call names, or in the run, and N the number of
-//	         ranks there; world is that in the run where the call names something else
+//	         ranks there; world+1 says that it is 1 more than the rank of the caller in the run
+//	         where the call names something else
 //	tag, int the name, or the number
 //	status   {source=3, tag=7, error=1}, without an error of 0, and without source
 //	         or tag if it is −9, which says that the call tells it already
@@ -46,7 +47,7 @@ type PrintOptions struct {
 // and strings, bytes and floats as [cst.Value.AppendText] has them. Names that two
 // numbers of one kind and class share are not used. A name that is not made of
 // letters, digits, dots, colons, slashes and underscores and begins with a
-// letter or an underscore is quoted as in Go, as is one that is rank, world or N.
+// letter or an underscore is quoted as in Go, as is rank, world or N for a value.
 type Printer struct {
 	options PrintOptions
 	numbers [cst.KindArray]map[int64]string // names by kind, but for handles

@@ -154,9 +154,10 @@ func TestPrintCalls(t *testing.T) {
 		r.Call(r.Declare(cst.Function{Name: "f", Params: []cst.Param{param("result", integer, cst.Out), param("x", integer, cst.In)}}), cst.Int(4), cst.Int(5))
 		r.Call(r.Declare(cst.Function{Name: "sql.DB/Query", Params: []cst.Param{param("", integer, cst.In), param("a=b", integer, cst.In)}}), cst.Int(4), cst.Int(5))
 		r.Call(r.Declare(cst.Function{Name: "GET /(x)"}))
+		r.Call(r.Declare(cst.Function{Name: "N", Params: []cst.Param{param("rank", integer, cst.In)}}), cst.Int(0))
 	})
 	want := []string{
-		"MPI_Barrier()", "MPI_Aint_add(a=1) = 3", "rand() = 4", "f(result=4)", "f(result=4, x=5)", `sql.DB/Query(""=4, "a=b"=5)`, `"GET /(x)"()`,
+		"MPI_Barrier()", "MPI_Aint_add(a=1) = 3", "rand() = 4", "f(result=4)", "f(result=4, x=5)", `sql.DB/Query(""=4, "a=b"=5)`, `"GET /(x)"()`, "N(rank=0)",
 	}
 	if got := printed(t, trace, 0, reprise.PrintOptions{}); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
@@ -215,7 +216,7 @@ func TestPrintRanks(t *testing.T) {
 		{"Ring", world, func(r int) int64 { return int64(r+1) % 8 }, "rank+1", "(rank+1) mod N", "2"},
 		{"Xor", world, func(r int) int64 { return int64(r) ^ 3 }, "rank xor 3", "rank xor 3", "2"},
 		{"Root", world, func(r int) int64 { return 4 }, "4", "4", "4"},
-		{"Linear", world, func(r int) int64 { return 2*int64(r) + 3 }, "rank+4", "rank+10", "5"},
+		{"Linear", world, func(r int) int64 { return 2*int64(r) + 3 }, "5", "17", "5"},
 		{"None", world, func(r int) int64 { return []int64{3, 5, 0, 1, 7, 9, 2, 2}[r] }, "5", "2", "5"},
 		{"OffRim", world, func(r int) int64 {
 			if r == 7 {
@@ -223,6 +224,8 @@ func TestPrintRanks(t *testing.T) {
 			}
 			return int64(r) + 1
 		}, "rank+1", "MPI_PROC_NULL", "2"},
+		{"RingInRow", row, func(r int) int64 { return int64(r+1) % 8 }, "2", "0", "2"},
+		{"Torus", world, func(r int) int64 { return int64(r+4)%8 - int64(r)%4 + int64(r+1)%4 }, "rank+5", "rank-7", "6"},
 		{"WorldInRow", row, func(r int) int64 { return int64(r) + 1 }, "world+1", "world+1", "2"},
 	}
 	for _, tt := range tests {

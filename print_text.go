@@ -34,7 +34,7 @@ func (p *printing) call() {
 	if result >= 0 && (params[result].Name != "result" || params[result].Direction != cst.Out) {
 		result = -1
 	}
-	p.word(p.function.Name)
+	p.title(p.function.Name)
 	p.dst = append(p.dst, '(')
 	for i := range params {
 		if i == result {
@@ -43,7 +43,7 @@ func (p *printing) call() {
 		if i > 0 {
 			p.dst = append(p.dst, ", "...)
 		}
-		p.word(params[i].Name)
+		p.title(params[i].Name)
 		p.dst = append(p.dst, '=')
 		p.argument(i)
 	}
@@ -197,18 +197,18 @@ func (p *printing) rankValue(v int64, i int) {
 	if i >= 0 && v >= 0 && p.of != nil && !p.options.Absolute {
 		e = p.of.sequence.Expression(p.terminal, i)
 	}
-	if _, constant := e.Expr.Constant(); !e.Known || constant {
-		p.dst = strconv.AppendInt(p.dst, v, 10)
-		return
-	}
 	self := "rank"
 	if !e.Grouped && p.namesGroup() {
 		self = "world"
 	}
+	if _, shift := e.Expr.Shift(); !e.Known || !shift && (self == "world" || isOpaque(e.Expr)) {
+		p.dst = strconv.AppendInt(p.dst, v, 10)
+		return
+	}
 	if form := e.Expr.Form(); form == ringForm || form == xorForm {
 		shift, text := rankenc.Shift(v-e.Rank).String(), e.Expr.String()
 		if form == xorForm || text != "("+shift+") mod N" {
-			p.dst = append(p.dst, strings.Replace(text, "rank", self, 1)...)
+			p.dst = append(p.dst, text...)
 			return
 		}
 	}
@@ -217,12 +217,21 @@ func (p *printing) rankValue(v int64, i int) {
 	}
 }
 
-// Forms of expressions that are written as they are. Others would be no clearer
-// than what the argument is more than the rank.
+// Forms of expressions that are written as they are.
 const (
 	ringForm = "(rank+c) mod N"
 	xorForm  = "rank xor c"
 )
+
+// isOpaque reports whether an expression says nothing of who is whose neighbour, so
+// that the number is clearer.
+func isOpaque(e rankenc.Expr) bool {
+	switch e.Form() {
+	case "constant", "a·rank+b", "sum of 2 digits", "sum of 3 digits":
+		return true
+	}
+	return false
+}
 
 // namesGroup reports whether the call names a group of processes that the program
 // made: a communicator, window or file.
@@ -239,10 +248,17 @@ func (p *printing) namesGroup() bool {
 	return false
 }
 
-// word writes a name, which may come from a file: quoted, unless it cannot be
-// mistaken for something else.
+// title writes the name of a function or a parameter, quoted unless it looks like one.
+func (p *printing) title(name string) { p.quoted(name, isWord(name)) }
+
+// word writes a name that stands where a value does: quoted, unless it cannot be
+// mistaken for something else. It may come from a file.
 func (p *printing) word(name string) {
-	if isWord(name) {
+	p.quoted(name, isWord(name) && name != "rank" && name != "world" && name != "N")
+}
+
+func (p *printing) quoted(name string, plain bool) {
+	if plain {
 		p.dst = append(p.dst, name...)
 	} else {
 		p.dst = strconv.AppendQuote(p.dst, name)
@@ -250,10 +266,6 @@ func (p *printing) word(name string) {
 }
 
 func isWord(name string) bool {
-	switch name {
-	case "", "rank", "world", "N":
-		return false
-	}
 	for i, r := range name {
 		switch {
 		case r|0x20 >= 'a' && r|0x20 <= 'z':
@@ -263,5 +275,5 @@ func isWord(name string) bool {
 			return false
 		}
 	}
-	return true
+	return name != ""
 }

@@ -48,7 +48,7 @@ with a result, if it has one, as = 3 after it. Its arguments are
              all ranks that make the call have it in common; else the number.
              Rank is that of the caller in the communicator, window or file that
              the call names, or in the run, and N the number of ranks there;
-             world is that in the run where the call names something else.
+             world+1 is the rank in the run and 1 where it names something else.
              --ranks absolute has numbers only
   statuses   {source=3, tag=7}, without what the call tells already, and with an
              error if there is one
