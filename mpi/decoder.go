@@ -52,6 +52,7 @@ type call struct {
 	hidden   bool
 	ticks    uint64
 	data     []byte // words with the arguments
+	owned    bool   // they are no longer those of a segment
 
 	// The values from before the call, which refer to data.
 	arguments []Argument
@@ -93,7 +94,10 @@ func (d *Decoder) Segment(data []byte) error {
 	// The calls that have begun outlive the bytes that they are in.
 	for i := range d.pending {
 		p := &d.pending[i]
-		p.data = slices.Clone(p.data)
+		if p.owned {
+			continue
+		}
+		p.data, p.owned = slices.Clone(p.data), true
 		if err := p.decode(); err != nil {
 			return parseError(offsetSequence, "record", err)
 		}
@@ -223,7 +227,7 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
 	depth := len(d.pending) - 1
 	p := &d.pending[depth]
-	*p = call{number, hidden, ticks, c.data[c.off:], p.arguments}
+	*p = call{number, hidden, ticks, c.data[c.off:], false, p.arguments}
 	if err := p.decode(); err != nil {
 		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
 	}

@@ -31,6 +31,7 @@ func newSegment(sequence uint32) *segmentBuilder {
 		order.PutUint64(data[offsetTicks+8*i:], word)
 	}
 	order.PutUint32(data[offsetRank:], 5)
+	order.PutUint64(data[offsetCost:], 87500)
 	return &segmentBuilder{data}
 }
 
@@ -141,7 +142,7 @@ func TestDecoder(t *testing.T) {
 			t.Fatalf("record %d of\n%s\nwant\n%s", i, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open {
+	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open || h.Cost != 87.5 {
 		t.Errorf("header %+v", h)
 	}
 }

@@ -83,7 +83,8 @@
 //	            rank       int32    in MPI_COMM_WORLD, −1 until it is known
 //	            state      uint32   0 open, 1 there is a next segment, 2 there could not be one
 //	            lost       uint64   records that could not be written
-//	            reserved   40 bytes
+//	            cost       uint64   of recording a call, ps
+//	            reserved   32 bytes
 //
 //	record      size       uint32   bytes of the record, a multiple of 8
 //	            number     uint16   of the function or the constant

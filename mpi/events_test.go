@@ -310,7 +310,7 @@ func TestConstants(t *testing.T) {
 		m.run(t, "1", spool, m.build(t, "events.c"), "none")
 		world := int64(-1)
 		values := make(map[string]int64)
-		readAll(t, threads(t, spool)[0][0], func(r *Record) {
+		reader := readAll(t, threads(t, spool)[0][0], func(r *Record) {
 			switch {
 			case r.Type == Known:
 				values[constants[r.Function].Name] = r.Result
@@ -318,6 +318,11 @@ func TestConstants(t *testing.T) {
 				world = r.Arguments[0].Before.Int()
 			}
 		})
+		if cost := reader.Decoder().Header().Cost; cost < 1 || cost > 1e5 {
+			t.Errorf("a call costs %g ns", cost)
+		} else {
+			t.Logf("a call costs %g ns", cost)
+		}
 		if values["MPI_COMM_WORLD"] != world || len(values) < 90 {
 			t.Errorf("MPI_COMM_WORLD is %#x, calls have %#x; %d constants", values["MPI_COMM_WORLD"], world, len(values))
 		}

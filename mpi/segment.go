@@ -46,6 +46,11 @@ type SegmentHeader struct {
 	State    SegmentState
 	Lost     uint64 // records that could not be written
 
+	// Cost is the time that recording adds to a call with six arguments, in
+	// nanoseconds, as the process measured it when it began its first segment: what
+	// a call takes at least. It is zero if the segment does not say.
+	Cost float64
+
 	clock clock
 }
 
@@ -64,6 +69,7 @@ const (
 	offsetRank      = 72
 	offsetState     = 76
 	offsetLost      = 80
+	offsetCost      = 88
 	headerSize      = 128
 )
 
@@ -87,6 +93,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		Rank:     int(int32(order.Uint32(data[offsetRank:]))),
 		State:    SegmentState(order.Uint32(data[offsetState:])),
 		Lost:     order.Uint64(data[offsetLost:]),
+		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
 	}
 	if h.State > Broken {
 		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))

@@ -17,6 +17,8 @@ import (
 var (
 	//go:embed interposer/spool.c
 	spoolSource string
+	//go:embed interposer/cost.c
+	costSource string
 	//go:embed interposer/regions.c
 	regionsSource string
 	//go:embed interposer/values.c
@@ -35,6 +37,7 @@ var sources = func() *template.Template {
 	t := template.Must(template.New("wrappers").Parse(wrappersSource))
 	for name, source := range map[string]string{
 		"spool":     spoolSource,
+		"cost":      costSource,
 		"regions":   regionsSource,
 		"values":    valuesSource,
 		"load":      loadSource,

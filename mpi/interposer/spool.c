@@ -2,8 +2,8 @@
  * The interposer of Reprise: records the calls of an MPI program in a spool.
  *
  * The files of this directory and the wrappers that are generated from the table of
- * functions make up one translation unit, in the order spool, regions,
- * values, load, questions, memory, wrappers. The package documentation of
+ * functions make up one translation unit, in the order spool, cost,
+ * regions, values, load, questions, memory, wrappers. The package documentation of
  * mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -68,7 +68,8 @@ struct header {
 	_Atomic int32_t rank; /* in MPI_COMM_WORLD, -1 as long as it is unknown */
 	_Atomic uint32_t state;
 	_Atomic uint64_t lost; /* records that were not written */
-	uint64_t reserved[5];
+	uint64_t cost; /* of recording a call, ps */
+	uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
@@ -107,6 +108,7 @@ static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes 
 static char directory[4096 - 128];
 static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
 static uint64_t loaded, load_ticks, load_monotonic;
+static uint64_t cost; /* of recording a call, ps; zero before it is measured */
 static _Atomic int32_t world_rank = -1;
 
 static pthread_mutex_t lanes_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -230,6 +232,8 @@ static slow int give_up(struct lane *lane)
 	return 0;
 }
 
+static void measure_cost(struct header *header);
+
 /* Begins a segment that holds a record of so many words. Returns 0 and gives the
    lane up if there is none to be had. */
 static slow int begin_segment(struct lane *lane, size_t words)
@@ -242,6 +246,9 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	struct header *header = map_segment(lane, size), *old = lane->header;
 	if (!header)
 		return give_up(lane);
+	if (!cost)
+		measure_cost(header);
+	header->cost = cost;
 	header->table = TABLE;
 	header->process = loaded;
 	header->pid = (uint32_t)getpid();
