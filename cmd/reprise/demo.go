@@ -71,7 +71,7 @@ func demo(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprint(out, "\nRank 0: ")
-	return rankLoops(rank).write(out)
+	return rankLoops(rank, trace.Printer(reprise.PrintOptions{})).write(out)
 }
 
 // withProgress does work of unknown length under a progress bar.

@@ -102,15 +102,15 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 	if err != nil {
 		return loops{}, err
 	}
-	l := rankLoops(r)
+	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
 	l.what = fmt.Sprintf("rank %d of %s: ", rank, comma(uint64(trace.Ranks())))
 	return l, nil
 }
 
-func rankLoops(r *reprise.Rank) loops {
+func rankLoops(r *reprise.Rank, p *reprise.Printer) loops {
 	return loops{
 		grammar: r.Grammar(), different: r.Table().Len(),
-		call: func(s sequitur.Symbol) string { return r.Call(uint32(s)).String() },
+		call: func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(uint32(s)))) },
 	}
 }
 

@@ -94,16 +94,25 @@ func describeHistograms(durations, gaps *timing.Histograms[int64]) *histogramInf
 	return &i
 }
 
-// timesByFunction sums up durations or gaps by function: statistics or, if there are
-// none, histograms.
+// timesByFunction sums up durations or gaps by the name of the function: statistics
+// or, if there are none, histograms.
 func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
 	all := make([]timing.Statistics[int64], len(t.Functions()))
+	of := make([]*timing.Statistics[int64], len(all)) // that of the first of the name
+	byName := make(map[string]*timing.Statistics[int64])
+	for f := range t.Functions() {
+		name := t.Functions()[f].Name
+		if byName[name] == nil {
+			byName[name] = &all[f]
+		}
+		of[f] = byName[name]
+	}
 	for n := range s.Statistics {
-		all[t.FunctionOf(n)].Merge(&s.Statistics[n])
+		of[t.FunctionOf(n)].Merge(&s.Statistics[n])
 	}
 	if len(s.Statistics) == 0 && s.Histograms != nil {
 		for p, h := range s.Histograms.All() {
-			all[t.FunctionOf(int(p.Terminal))].Merge(h.Statistics())
+			of[t.FunctionOf(int(p.Terminal))].Merge(h.Statistics())
 		}
 	}
 	list := []functionTimes{}
