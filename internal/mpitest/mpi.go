@@ -1,8 +1,8 @@
 package mpitest
 
 import (
-	"cmp"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -16,27 +16,41 @@ type MPI struct {
 	builds  builds
 }
 
-// installed are the implementations that are installed, and those that are not
-// with the reason.
+// installed are the implementations that are installed, and why others are missing.
+// On Debian, each has its own names of commands; elsewhere there is one in general.
 var installed = sync.OnceValues(func() (found []*MPI, missing error) {
-	for _, m := range []*MPI{
-		{Name: "mpich", launch: []string{"mpiexec.mpich"}},
-		{Name: "openmpi", launch: []string{"mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"}},
-	} {
-		_, missing1 := exec.LookPath("mpicc." + m.Name)
-		_, missing2 := exec.LookPath(m.launch[0])
-		if err := cmp.Or(missing1, missing2); err != nil {
+	for _, suffix := range []string{".mpich", ".openmpi", ""} {
+		if suffix == "" && found != nil {
+			break
+		}
+		if m, err := find(suffix); err == nil {
+			found = append(found, m)
+		} else if missing == nil {
 			missing = err
-			continue
 		}
-		m.CC = "mpicc." + m.Name
-		if _, err := exec.LookPath("mpifort." + m.Name); err == nil {
-			m.Fortran = "mpifort." + m.Name
-		}
-		found = append(found, m)
 	}
 	return found, missing
 })
+
+func find(suffix string) (*MPI, error) {
+	m := &MPI{CC: "mpicc" + suffix, Fortran: "mpifort" + suffix, launch: []string{"mpirun" + suffix}}
+	if _, err := exec.LookPath(m.CC); err != nil {
+		return nil, err
+	}
+	if _, err := exec.LookPath(m.Fortran); err != nil {
+		m.Fortran = ""
+	}
+	version, err := exec.Command(m.launch[0], "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	m.Name = "mpich"
+	if strings.Contains(string(version), "Open") {
+		m.Name = "openmpi"
+		m.launch = append(m.launch, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
+	}
+	return m, nil
+}
 
 // Installed returns the implementations that are installed. It skips the test if
 // there is none.
@@ -44,7 +58,7 @@ func Installed(t testing.TB) []*MPI {
 	t.Helper()
 	found, missing := installed()
 	if len(found) == 0 {
-		t.Skip("no MPI: ", missing)
+		t.Skip("no MPI:", missing)
 	}
 	return found
 }

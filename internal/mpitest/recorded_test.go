@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
@@ -16,11 +18,8 @@ import (
 // with the interposer and a counter in front of it: it does the same, and what is
 // recorded are the calls that were counted.
 func TestPrograms(t *testing.T) {
+	interposers := buildInterposers(t)
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		interposer, err := mpi.BuildInterposer(context.Background(), m.CC, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, p := range mpitest.Programs() {
 			t.Run(p.Name(), func(t *testing.T) {
 				if m.Name == "openmpi" { // others keep the processors busy
@@ -34,7 +33,7 @@ func TestPrograms(t *testing.T) {
 				}
 				spool, counts := t.TempDir(), t.TempDir()
 				recorded := m.RunProgram(t, p, mpitest.Options{
-					Preload: []string{m.Counter(t), interposer.Path},
+					Preload: []string{m.Counter(t), interposers[m.Name]},
 					Env:     []string{"REPRISE_SPOOL=" + spool, mpitest.CountIn(counts)},
 				})
 				compareOutputs(t, recorded, plain)
@@ -45,6 +44,28 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	})
+}
+
+// buildInterposers returns the paths of the interposers by the name of the MPI.
+func buildInterposers(t *testing.T) map[string]string {
+	t.Helper()
+	list := mpitest.Installed(t)
+	built, errs := make([]*mpi.Interposer, len(list)), make([]error, len(list))
+	var building sync.WaitGroup
+	for i, m := range list {
+		building.Go(func() {
+			built[i], errs[i] = mpi.BuildInterposer(context.Background(), m.CC, filepath.Join(t.TempDir(), m.Name))
+		})
+	}
+	building.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	paths := make(map[string]string)
+	for i, m := range list {
+		paths[m.Name] = built[i].Path
+	}
+	return paths
 }
 
 func compareOutputs(t *testing.T, got, want *mpitest.Output) {
@@ -67,7 +88,7 @@ func compareCounts(t *testing.T, spool, counts string) {
 	}
 	recorded := countRecords(t, spool)
 	for _, line := range recorded.Differences(counted) {
-		t.Error("recorded and counted calls: ", line)
+		t.Error("recorded and counted calls:", line)
 	}
 }
 
