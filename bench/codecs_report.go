@@ -33,7 +33,7 @@ func Times(w io.Writer, dir string) error {
 			return err
 		}
 	}
-	for _, table := range []func(io.Writer, []*recorded.Rank) error{summaryTable, runTable, speedTable, peerTable} {
+	for _, table := range []func(io.Writer, []*recorded.Rank) error{summaryTable, statisticsTable, runTable, speedTable, peerTable} {
 		if err := table(w, ranks); err != nil {
 			return err
 		}

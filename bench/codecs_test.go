@@ -100,6 +100,7 @@ func TestTimes(t *testing.T) {
 	for _, table := range []func() error{
 		func() error { return codecTable(&out, "all", short, 0, true) },
 		func() error { return summaryTable(&out, short) },
+		func() error { return statisticsTable(&out, short) },
 		func() error { return runTable(&out, short) },
 		func() error { return speedTable(&out, short) },
 	} {
@@ -107,7 +108,7 @@ func TestTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | intervals |", "| is.W.8 | gaps | 42 |"} {
+	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| is.W.8 | 341 | intervals |", "| is.W.8 | gaps | 42 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)
 		}

@@ -159,6 +159,27 @@ func TestStatisticsTableClose(t *testing.T) {
 	checkTable(t, len(column), column)
 }
 
+// TestStatisticsTableImpossible writes statistics that no values have, as damaged
+// part files may have them: what is read is such that it can be written again.
+func TestStatisticsTableImpossible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.Int64Range(1, 1<<20).Draw(t, "width")
+		n := rapid.Int64Range(2, 1000).Draw(t, "values")
+		sum := rapid.Int64Range(width, (n-1)*width).Draw(t, "sum")
+		least := new(big.Int).Mul(big.NewInt(sum), big.NewInt(sum))
+		least.Add(least, big.NewInt(n-1)).Div(least, big.NewInt(n))
+		squares := big.NewInt(rapid.Int64Range(least.Int64(), sum*width).Draw(t, "squares"))
+		s := Statistics[int64]{Count: uint64(n), Max: width}
+		s.setSums(big.NewInt(sum), squares)
+		if _, err := ParseStatistics[int64](encode(t, &s)); err != nil {
+			t.Fatal(err)
+		}
+		if !readsAs(t, AppendStatisticsTable(nil, 1, classOfRow, []Statistics[int64]{s}), 1, 1) {
+			t.Fatalf("%+v in a table cannot be read", s)
+		}
+	})
+}
+
 // timedTable returns the statistics of recorded runs, or of values that are made
 // up.
 func timedTable(t recorded.Test, real bool) (durations, gaps []Statistics[int64]) {
@@ -236,7 +257,7 @@ func TestStatisticsTableDamaged(t *testing.T) {
 
 // readsAs reports whether data is a table, and checks that it is the encoding of
 // what is read.
-func readsAs(t testing.TB, data []byte, n, columns int) bool {
+func readsAs(t rapid.TB, data []byte, n, columns int) bool {
 	t.Helper()
 	table, err := ParseStatisticsTable(data, n, classOfRow, columns)
 	var e *ParseError

@@ -233,6 +233,10 @@ func fuzzStatistics[V Value](t *testing.T, data []byte) {
 	if s.Count > 0 && (s.Variance() < 0 || s.Mean() < float64(s.Min) || s.Mean() > float64(s.Max)) {
 		t.Fatalf("mean %v, variance %v of values from %v to %v", s.Mean(), s.Variance(), s.Min, s.Max)
 	}
+	// A table takes also what no values can have.
+	if s, ok := any(s).(*Statistics[int64]); ok && !readsAs(t, AppendStatisticsTable(nil, 1, classOfRow, []Statistics[int64]{*s}), 1, 1) {
+		t.Fatalf("%+v in a table cannot be read", s)
+	}
 	var twice Statistics[V]
 	twice.Merge(s)
 	twice.Merge(s)
