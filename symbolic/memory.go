@@ -195,6 +195,13 @@ func (m *Memory) Resolve(address uint64) (p Pointer, known bool) {
 	return m.outside(address), false
 }
 
+// Contains reports whether an address is in a segment or a region, as Resolve would,
+// and changes nothing.
+func (m *Memory) Contains(address uint64) bool {
+	x, i := m.live.floor(address)
+	return x != nil && address-x.keys[i] <= x.segments[i].size || m.region(address) != nil
+}
+
 // inside returns the symbolic form of an address in a segment.
 func (m *Memory) inside(x *node, i int, address uint64) Pointer {
 	s := &x.segments[i]

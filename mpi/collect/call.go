@@ -107,6 +107,8 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
 		case q.operation == request:
 			p.values[i] = p.given(t, q)
+		case q.distances && p.areAddresses(v):
+			s, p.values[i] = pointing, p.pointers(v)
 		case q.operation == status:
 			p.values[i] = p.status(t, f, q, r, v)
 		case q.operation != began:

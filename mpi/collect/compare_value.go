@@ -68,6 +68,9 @@ func (m *comparison) element(f *plan, r *mpi.Record, c *tracedCall, i, k int, ra
 		word = raw.Index(k)
 	}
 	want := word
+	if q.distances && v.Kind() == cst.KindPointer {
+		return m.address(word, v.Pointer())
+	}
 	switch q.operation {
 	case rank:
 		want = m.canonical("rank", word)

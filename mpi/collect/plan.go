@@ -34,6 +34,7 @@ type parameter struct {
 	class     int // of the object
 	after     bool
 	both      bool // values from before and after the call may differ
+	distances bool // in bytes, from an address that may be zero: they may be addresses
 }
 
 // A statusSource says where the wildcards are that a status of a function tells
@@ -166,6 +167,9 @@ func newParameter(f *mpi.Function, p *mpi.Param) parameter {
 	element := p.Element()
 	handle := element.Kind == cst.KindHandle
 	r.both = p.Before() && p.After() && !handle && element.Kind != cst.KindStatus
+	r.distances = p.Name == "array_of_addresses" || p.Name == "array_of_displacements" &&
+		(strings.HasPrefix(f.Name, "MPI_Type_create_hindexed") || base(f.Name) == "MPI_Type_create_struct" ||
+			f.Name == "MPI_Type_hindexed" || f.Name == "MPI_Type_struct")
 	r.after = p.After() && !(handle && p.Before())
 	switch element.Kind {
 	case cst.KindInt:

@@ -13,6 +13,7 @@ const (
 	absent                // nothing
 	constant              // what stands for it
 	changed               // its values from before and after the call
+	pointing              // addresses in place of distances
 )
 
 // A function is one of the table as it was declared in a trace: once for each
@@ -25,8 +26,10 @@ type variant struct {
 	number int
 }
 
-// Bits of the key of a variant above those of the parameters.
+// The key of a variant has stateBits for each parameter, and more above these.
 const (
+	stateBits = 3
+
 	inThread = 1 << 62
 	failing  = 1 << 63
 )
@@ -47,7 +50,7 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 		p.args = append(p.args, cst.Int(t.number))
 	}
 	for i, s := range p.presence {
-		key |= uint64(s) << (2 * i)
+		key |= uint64(s) << (stateBits * i)
 		if s != absent {
 			p.args = append(p.args, p.values[i])
 		}
@@ -115,9 +118,11 @@ func (f *plan) declaration(key uint64) cst.Function {
 		if q.Form == mpi.TextLists {
 			t = cst.ArrayOf(t)
 		}
-		switch state(key >> (2 * i) & 3) {
+		switch state(key >> (stateBits * i) & (1<<stateBits - 1)) {
 		case given:
 			add(q.Name, t, q.Direction)
+		case pointing:
+			add(q.Name, cst.ArrayOf(cst.Type{Kind: cst.KindPointer}), q.Direction)
 		case constant:
 			add(q.Name, cst.HandleOf(constantClass), q.Direction)
 		case changed:

@@ -39,6 +39,29 @@ func (p *process) value(q *parameter, v mpi.Value) cst.Value {
 	return cst.Array(p.elements[from:]...)
 }
 
+// lowest is the lowest number that may be an address: below are distances.
+const lowest = 1 << 22
+
+// areAddresses reports whether distances are addresses in memory that is known: they
+// are, in a datatype that is used with MPI_BOTTOM.
+func (p *process) areAddresses(v mpi.Value) bool {
+	for k := range v.Len() {
+		if a := v.Index(k); a < lowest || !p.memory.Contains(uint64(a)) {
+			return false
+		}
+	}
+	return v.Len() > 0
+}
+
+func (p *process) pointers(v mpi.Value) cst.Value {
+	from := len(p.elements)
+	for k := range v.Len() {
+		at, _ := p.memory.Resolve(uint64(v.Index(k)))
+		p.elements = append(p.elements, cst.PointerTo(cst.Pointer(at)))
+	}
+	return cst.Array(p.elements[from:]...)
+}
+
 // word returns the symbolic form of a single value.
 func (p *process) word(q *parameter, raw int64) cst.Value {
 	switch q.operation {
