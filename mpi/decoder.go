@@ -263,6 +263,9 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 	r.Failed = failed
 	r.End = d.clock.time(uint64(c.word()))
 	r.Result = c.word()
+	if l.fails {
+		r.Result, r.Class = int64(int32(r.Result)), int(int32(r.Result>>32))
+	}
 	if l.group && !failed {
 		if err := c.group(&r.Group); err != nil {
 			return fmt.Errorf("%s: %w", functions[number].Name, err)

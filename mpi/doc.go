@@ -117,7 +117,8 @@
 // stands for no array, −3 for an argument that does not count in this call and −4
 // for MPI_WEIGHTS_EMPTY, and otherwise as many elements: words, or three words
 // for a status (source, tag, error), or bytes of text, padded to words, or texts,
-// each with its own length, −1 for a null pointer.
+// each with its own length, −1 for a null pointer. An error code, as a result and
+// in a status, has its class in the upper half of the word.
 //
 // # Limits
 //

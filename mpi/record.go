@@ -61,6 +61,9 @@ type Record struct {
 	// it is the value.
 	Result int64
 
+	// Class is the class of the error code that a Call returned.
+	Class int
+
 	// Arguments are the arguments of a Call in the order of the parameters. A Began
 	// has only those from before the call.
 	Arguments []Argument
@@ -130,8 +133,11 @@ func (v Value) Index(i int) int64 {
 // Status returns element i of an array of statuses, or for i = 0 a status. Its
 // error code is zero unless the call returned MPI_ERR_IN_STATUS.
 func (v Value) Status(i int) cst.Status {
-	return cst.Status{Source: v.Index(3 * i), Tag: v.Index(3*i + 1), Error: v.Index(3*i + 2)}
+	return cst.Status{Source: v.Index(3 * i), Tag: v.Index(3*i + 1), Error: int64(int32(v.Index(3*i + 2)))}
 }
+
+// StatusClass returns the class of the error code of element i.
+func (v Value) StatusClass(i int) int { return int(int32(v.Index(3*i+2) >> 32)) }
 
 // Text returns a text. The result must not be changed.
 func (v Value) Text() []byte { return v.data[:v.word] }

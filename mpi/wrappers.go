@@ -107,6 +107,9 @@ func newWrapper(number int, declared header.Function) wrapper {
 	}
 	w.Declared, w.Arguments = strings.Join(parameters, ", "), strings.Join(arguments, ", ")
 	w.Fails = f.Result.Kind == 0
+	if w.Fails {
+		w.ResultWord = "error_"
+	}
 	if f.Result.Kind == cst.KindFloat {
 		w.ResultWord = "float_word(result_)"
 	}

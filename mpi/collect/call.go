@@ -64,6 +64,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 		p.epoch++
 	}
 	p.hidden = r.Hidden
+	learnClass(p.classes, f, r)
 	if f.takesRequests && !t.entered(r) {
 		p.enter(t, r)
 	}
@@ -79,6 +80,15 @@ func (p *process) call(t *thread, r *mpi.Record) {
 	p.join(f, r)
 	if !r.Hidden {
 		p.record(t, f, r)
+	}
+}
+
+// learnClass takes note of the class of an error code, where a call tells.
+func learnClass(classes map[int64]int64, f *plan, r *mpi.Record) {
+	if r.Class != 0 {
+		classes[r.Result] = int64(r.Class)
+	} else if f.Name == "MPI_Error_class" && r.Arguments[1].After.Presence == mpi.Given {
+		classes[r.Arguments[0].Before.Int()] = r.Arguments[1].After.Int()
 	}
 }
 

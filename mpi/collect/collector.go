@@ -102,6 +102,7 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 	var problems []error
 	run := merge.Run{Source: Source}
 	called := make(naming)
+	var cost, duration float64 // ns
 	list := c.ranked()
 	if len(list) > 0 {
 		s.First = list[0].rank
@@ -118,6 +119,8 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 			s.Bytes += t.bytes
 		}
 		problems = append(problems, p.problems())
+		cost += p.cost()
+		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
 		part := p.part()
 		called.add(part.Table)
@@ -126,6 +129,9 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		}
 	}
 	run.Names = called.list()
+	if duration > 0 {
+		s.Overhead = cost / duration
+	}
 	s.Ranks, s.Problems = run.Ranks, errors.Join(problems...)
 	if err := a.Describe(run); err != nil {
 		return nil, s, err

@@ -91,6 +91,7 @@ type comparison struct {
 	err      error
 	gaps     bool // recording was off: what happened to requests meanwhile is not known
 
+	classes   map[int64]int64            // of error codes
 	constants map[string]map[int64]int64 // id by class and raw value
 	objects   map[string]map[int64]int64 // raw value by class and id
 	requests  map[int64]knownRequest     // by id
@@ -117,6 +118,7 @@ type tracedCall struct {
 func newComparison(rank int) *comparison {
 	return &comparison{
 		rank:      rank,
+		classes:   make(map[int64]int64),
 		constants: make(map[string]map[int64]int64),
 		objects:   make(map[string]map[int64]int64),
 		requests:  make(map[int64]knownRequest),
@@ -193,6 +195,7 @@ func (m *comparison) take(t *thread, r *mpi.Record) {
 		delete(m.bases, r.Number)
 	case mpi.Call:
 		m.memory(r, true)
+		learnClass(m.classes, &plans[r.Function], r)
 		if r.Hidden {
 			m.gaps = true
 			m.free(&plans[r.Function], r)
@@ -268,10 +271,14 @@ func (m *comparison) outcome(f *plan, r *mpi.Record, c *tracedCall) int {
 		name = "error"
 	}
 	v, _, ok := c.argument(name)
+	result := r.Result
+	if name == "error" {
+		result = int64(r.Class)
+	}
 	if !ok {
 		m.fail("%s lacks its %s", c.text(), name)
-	} else if (v.Kind() == cst.KindInt && v.Int() != r.Result) || v.Kind() == cst.KindFloat && v.Float() != r.Float() {
-		m.fail("%s: the %s is %d", c.text(), name, r.Result)
+	} else if (v.Kind() == cst.KindInt && v.Int() != result) || v.Kind() == cst.KindFloat && v.Float() != r.Float() {
+		m.fail("%s: the %s is %d", c.text(), name, result)
 	}
 	return 1
 }

@@ -61,7 +61,7 @@ func (m *comparison) texts(raw mpi.Value, v cst.Value) string {
 func (m *comparison) element(f *plan, r *mpi.Record, c *tracedCall, i, k int, raw mpi.Value, v cst.Value) string {
 	q := &f.params[i]
 	if q.operation == status {
-		return m.status(f, r, c, k, raw.Status(k), v)
+		return m.status(f, r, c, k, raw, v)
 	}
 	word := raw.Int()
 	if q.Form == mpi.Array {
@@ -83,6 +83,10 @@ func (m *comparison) element(f *plan, r *mpi.Record, c *tracedCall, i, k int, ra
 		return ""
 	case address:
 		return m.address(word, v.Pointer())
+	case code:
+		if class, ok := m.classes[word]; ok {
+			want = class
+		}
 	case object, created, shared, freed:
 		return m.object(q, word, v.Int())
 	case request:
@@ -202,10 +206,10 @@ func (m *comparison) address(raw int64, p cst.Pointer) string {
 }
 
 // status checks what is left of a status.
-func (m *comparison) status(f *plan, r *mpi.Record, c *tracedCall, k int, raw cst.Status, v cst.Value) string {
-	s := v.Status()
-	if s.Error != raw.Error {
-		return fmt.Sprintf("the error was %d", raw.Error)
+func (m *comparison) status(f *plan, r *mpi.Record, c *tracedCall, k int, recorded mpi.Value, v cst.Value) string {
+	s, raw := v.Status(), recorded.Status(k)
+	if s.Error != int64(recorded.StatusClass(k)) {
+		return fmt.Sprintf("the error was of class %d", recorded.StatusClass(k))
 	}
 	if f.statuses == nowhere || raw.Error != 0 {
 		return ""

@@ -24,6 +24,7 @@ const (
 	began                    // a request that the call made
 	address                  // of memory
 	status                   // an outcome
+	code                     // of an error, or anything that the program takes for one
 	text
 )
 
@@ -174,6 +175,9 @@ func newParameter(f *mpi.Function, p *mpi.Param) parameter {
 	switch element.Kind {
 	case cst.KindInt:
 		r.operation = number
+		if p.Name == "errorcode" && f.Name != "MPI_Abort" {
+			r.operation = code
+		}
 	case cst.KindFloat:
 		r.operation = float
 	case cst.KindRank:

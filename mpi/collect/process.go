@@ -35,7 +35,8 @@ type process struct {
 	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
 
 	ranks, tags []numeral
-	noRequest   uint64 // the null request
+	noRequest   uint64          // the null request
+	classes     map[int64]int64 // of errors, by code
 
 	// Scratch of a call.
 	values   []cst.Value // by parameter
@@ -67,6 +68,7 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 		recorder:  r,
 		functions: make([]function, len(plans)),
 		handles:   make([]symbolic.Handles, len(classes)),
+		classes:   make(map[int64]int64),
 		windows:   make(map[uint64]uint64),
 		groups:    make(map[merge.GroupHandle]merge.Group),
 		mixed:     make(map[merge.GroupHandle]bool),
@@ -143,6 +145,12 @@ func (p *process) part() merge.Part {
 	}
 	return p.recorder.Finish(p.rank)
 }
+
+// cost returns the time, in nanoseconds, that recording took in the process.
+func (p *process) cost() float64 { return float64(p.calls) * p.threads[0].decoder.Header().Cost }
+
+// duration returns the time from the first to the last record.
+func (p *process) duration() float64 { return float64(p.latest - p.first) }
 
 // problems returns what was lost of the records.
 func (p *process) problems() error {

@@ -62,7 +62,7 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 		p.args = append(p.args, p.result(f.result, r))
 	} else if f.Result.Kind == 0 && r.Result != 0 {
 		key |= failing
-		p.args = append(p.args, cst.Int(r.Result))
+		p.args = append(p.args, cst.Int(int64(r.Class)))
 	}
 	n := p.number(r.Function, key)
 	if p.timed {

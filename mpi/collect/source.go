@@ -15,6 +15,7 @@ const lag = 1e9
 type source struct {
 	id      mpi.Process
 	threads []*thread
+	first   int64 // time of the first record
 	latest  int64 // time of the latest record that was seen
 }
 
@@ -43,6 +44,7 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) {
 	if len(s.threads) == 1 {
 		t := s.threads[0]
 		for r := t.take(); r != nil; r = t.take() {
+			s.see(r)
 			take(t, r)
 		}
 		return
@@ -85,13 +87,22 @@ func (s *source) earliest() *thread {
 			if t.record = t.next(); t.record == nil {
 				continue
 			}
-			s.latest = max(s.latest, timeOf(t.record))
+			s.see(t.record)
 		}
 		if first == nil || timeOf(t.record) < timeOf(first.record) {
 			first = t
 		}
 	}
 	return first
+}
+
+// see takes note of the time of a record.
+func (s *source) see(r *mpi.Record) {
+	at := timeOf(r)
+	if s.first == 0 && r.Type != mpi.Known && r.Type != mpi.Region {
+		s.first = at
+	}
+	s.latest = max(s.latest, at)
 }
 
 // timeOf returns when a record counts.

@@ -72,6 +72,10 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case address:
 		at, _ := p.memory.Resolve(uint64(raw))
 		return cst.PointerTo(cst.Pointer(at))
+	case code:
+		if class, ok := p.classes[raw]; ok {
+			raw = class
+		}
 	case object, freed:
 		return cst.Handle(p.lookup(q.class, uint64(raw)))
 	case created:
@@ -108,19 +112,19 @@ func (p *process) given(t *thread, q *parameter) cst.Value {
 // status returns the symbolic form of one status or several.
 func (p *process) status(t *thread, f *plan, q *parameter, r *mpi.Record, v mpi.Value) cst.Value {
 	if q.Form != mpi.Array {
-		return p.outcome(p.questionOf(t, f, r, 0, q), v.Status(0))
+		return p.outcome(p.questionOf(t, f, r, 0, q), v.Status(0), v.StatusClass(0))
 	}
 	from := len(p.elements)
 	for k := range v.Len() {
-		p.elements = append(p.elements, p.outcome(p.questionOf(t, f, r, k, q), v.Status(k)))
+		p.elements = append(p.elements, p.outcome(p.questionOf(t, f, r, k, q), v.Status(k), v.StatusClass(k)))
 	}
 	return cst.Array(p.elements[from:]...)
 }
 
 // outcome returns what is news in a status. That of an operation that failed or is
 // pending need not have a source.
-func (p *process) outcome(asked question, s cst.Status) cst.Value {
-	kept := cst.Status{Source: Implied, Tag: Implied, Error: s.Error}
+func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
+	kept := cst.Status{Source: Implied, Tag: Implied, Error: int64(class)}
 	if asked.receives && s.Error == 0 {
 		keep := symbolic.Statuses{Implied: Implied}
 		kept.Source = keep.Keep(asked.source, resolve(p.ranks, s.Source))

@@ -206,13 +206,20 @@ static inline int64_t large_datatypes(MPI_Datatype datatype) { return large_cont
 #define FORTRAN_STATUS ((int64_t)(sizeof(MPI_Status) / sizeof(int)))
 #endif
 
-/* Reports whether the outputs of a call that returned an error are there all the
-   same: those of the functions that complete several operations. */
-static slow int in_status(int result)
+/* An error code, with its class above it: codes may differ between runs. */
+static slow uint64_t error_word(int code)
 {
 	int class = MPI_SUCCESS;
-	REAL(MPI_Error_class)(result, &class);
-	return class == MPI_ERR_IN_STATUS;
+	if (code != MPI_SUCCESS)
+		REAL(MPI_Error_class)(code, &class);
+	return (uint64_t)(uint32_t)class << 32 | (uint32_t)code;
+}
+
+/* Reports whether the outputs of a call that returned an error are there all the
+   same: those of the functions that complete several operations. */
+static inline int in_status(uint64_t error)
+{
+	return error >> 32 == MPI_ERR_IN_STATUS;
 }
 
 static inline uint64_t float_word(double x)

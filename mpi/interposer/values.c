@@ -11,13 +11,15 @@
 			*at++ = WORD((x)[i_]); \
 	} while (0)
 
+static slow uint64_t error_word(int code);
+
 static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors)
 {
 	*at++ = (uint64_t)n;
 	for (int64_t i = 0; i < n; i++) {
 		*at++ = WORD(statuses[i].MPI_SOURCE);
 		*at++ = WORD(statuses[i].MPI_TAG);
-		*at++ = errors ? WORD(statuses[i].MPI_ERROR) : 0;
+		*at++ = errors ? error_word(statuses[i].MPI_ERROR) : 0;
 	}
 	return at;
 }
