@@ -80,7 +80,7 @@ func (m *numberModel) flag(kind int, set bool, contexts ...uint64) bool {
 }
 
 // number codes a number ≥ 0, rounded to some digits: how many bits it has, which
-// are less than 1<<levels, and these. It returns what it codes.
+// are less than 1<<levels, and these. It returns what it codes; n is nil to read.
 func (m *numberModel) number(kind, levels, digits int, n *big.Int, contexts ...uint64) *big.Int {
 	if n != nil {
 		n = roundDigits(n, digits)
@@ -95,20 +95,21 @@ func (m *numberModel) number(kind, levels, digits int, n *big.Int, contexts ...u
 	if size = node - 1<<levels; size == 0 {
 		return n
 	}
-	coded := big.NewInt(1)
-	rest := min(size, digits) - 1
-	for i := range rest {
-		bit := uint32(n.Bit(size - 2 - i))
+	coded := new(big.Int).Lsh(big.NewInt(1), uint(size-1))
+	for i := range min(size, digits) - 1 {
+		at := size - 2 - i
+		bit := uint32(n.Bit(at))
 		if i < leadingBits {
 			bit = m.bit(kind, levels+i, node, bit, contexts)
 			node = node<<1 | int(bit)
 		} else {
 			bit = m.coder.code(bit, 1<<15)
 		}
-		coded.Lsh(coded, 1)
-		coded.SetBit(coded, 0, uint(bit))
+		if bit != 0 {
+			coded.SetBit(coded, at, 1)
+		}
 	}
-	return coded.Lsh(coded, uint(size-1-rest))
+	return coded
 }
 
 // roundDigits returns the number nearest to n ≥ 0 with at most so many binary
