@@ -61,7 +61,8 @@ type Record struct {
 	// it is the value.
 	Result int64
 
-	// Class is the class of the error code that a Call returned.
+	// Class is the class of the error code that a Call returned, or zero if MPI was
+	// not initialized, or finalized already.
 	Class int
 
 	// Arguments are the arguments of a Call in the order of the parameters. A Began

@@ -76,7 +76,7 @@ type wrapper struct {
 	Statuses                    bool     // which may be that the statuses say what failed
 	Entries                     []string // parameters of which the value before the call is needed after it
 	Before, After               *record
-	Finally                     []string
+	First, Finally              []string // around the call
 }
 
 // A record is the statements that write one.
@@ -156,6 +156,7 @@ func (w *wrapper) special(f *Function) {
 		w.Starts = true
 	case "MPI_Finalize":
 		w.Always = 1
+		w.First = []string{"atomic_store(&running, 0);"}
 	case "MPI_Pcontrol":
 		w.Always = 1
 		w.Finally = []string{"control(level);"}

@@ -273,7 +273,7 @@ func (m *comparison) outcome(f *plan, r *mpi.Record, c *tracedCall) int {
 	v, _, ok := c.argument(name)
 	result := r.Result
 	if name == "error" {
-		result = int64(r.Class)
+		result = errorOf(r)
 	}
 	if !ok {
 		m.fail("%s lacks its %s", c.text(), name)

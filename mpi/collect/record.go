@@ -62,7 +62,7 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 		p.args = append(p.args, p.result(f.result, r))
 	} else if f.Result.Kind == 0 && r.Result != 0 {
 		key |= failing
-		p.args = append(p.args, cst.Int(int64(r.Class)))
+		p.args = append(p.args, cst.Int(errorOf(r)))
 	}
 	n := p.number(r.Function, key)
 	if p.timed {
@@ -71,6 +71,15 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 		p.recorder.Call(n, p.args...)
 	}
 	p.calls++
+}
+
+// errorOf returns what a trace says of the error of a call: its class, for codes may
+// differ between runs.
+func errorOf(r *mpi.Record) int64 {
+	if r.Class != 0 {
+		return int64(r.Class)
+	}
+	return r.Result
 }
 
 // result returns the result of a function that returns no error code.

@@ -206,11 +206,14 @@ static inline int64_t large_datatypes(MPI_Datatype datatype) { return large_cont
 #define FORTRAN_STATUS ((int64_t)(sizeof(MPI_Status) / sizeof(int)))
 #endif
 
+/* Whether MPI may be asked anything. */
+static _Atomic int running;
+
 /* An error code, with its class above it: codes may differ between runs. */
 static slow uint64_t error_word(int code)
 {
 	int class = MPI_SUCCESS;
-	if (code != MPI_SUCCESS)
+	if (code != MPI_SUCCESS && atomic_load(&running))
 		REAL(MPI_Error_class)(code, &class);
 	return (uint64_t)(uint32_t)class << 32 | (uint32_t)code;
 }
@@ -247,6 +250,7 @@ static slow void tell_rank(int rank)
 /* Tells the spool what is known once MPI is initialized. */
 static slow void initialized(int rank)
 {
+	atomic_store(&running, 1);
 	struct lane *lane = enter(1);
 	if (!lane)
 		return;
