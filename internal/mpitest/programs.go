@@ -16,6 +16,9 @@ type Program struct {
 	// that polls do. What is printed is the same in any case.
 	Varies bool
 
+	// Calls says of some functions how often each rank calls them.
+	Calls map[string]uint64
+
 	// Dies is set if the exit status is that of a program that went wrong.
 	Dies bool
 }
@@ -38,13 +41,31 @@ func Programs() []Program {
 		{Source: "large.c", Ranks: 2},
 		{Source: "memory.c", Ranks: 2},
 		{Source: "switch.c", Ranks: 2},
-		{Source: "loop.c", Ranks: 2, Arguments: []string{"100"}},
+		{Source: "loop.c", Ranks: 2, Arguments: []string{"100"}, Calls: map[string]uint64{
+			"MPI_Irecv": 200, "MPI_Isend": 200, "MPI_Waitall": 100, "MPI_Allreduce": 10, "MPI_Bcast": 1,
+		}},
 		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "kill"}, Varies: true, Dies: true},
 		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "abort"}, Varies: true, Dies: true},
 		{Source: "kill.c", Ranks: 2, Arguments: []string{"25", "exit"}, Varies: true, Dies: true},
-		{Source: "mpif.f", Ranks: 2},
-		{Source: "usempi.f90", Ranks: 2, Varies: true},
-		{Source: "usempif08.f90", Ranks: 3},
+		{Source: "mpif.f", Ranks: 2, Calls: map[string]uint64{
+			"MPI_Init": 1, "MPI_Irecv": 5, "MPI_Isend": 4, "MPI_Waitall": 1, "MPI_Get_count": 4, "MPI_Send": 2,
+			"MPI_Waitany": 1, "MPI_Waitsome": 1, "MPI_Testall": 1, "MPI_Sendrecv": 1, "MPI_Allreduce": 1,
+			"MPI_Get_address": 2, "MPI_Type_create_struct": 1, "MPI_Bcast": 1, "MPI_Comm_dup": 1,
+			"MPI_Error_class": 1, "MPI_Comm_free": 1, "MPI_Finalize": 1,
+		}},
+		{Source: "usempi.f90", Ranks: 2, Varies: true, Calls: map[string]uint64{
+			"MPI_Init_thread": 1, "MPI_Recv_init": 2, "MPI_Send_init": 2, "MPI_Startall": 3, "MPI_Waitall": 3,
+			"MPI_Request_free": 4, "MPI_Allgatherv": 1, "MPI_Gather": 1, "MPI_Ireduce": 1, "MPI_Cart_create": 1,
+			"MPI_Cart_coords": 1, "MPI_Cart_shift": 1, "MPI_Comm_free": 1, "MPI_Wtime": 2, "MPI_Get_address": 6,
+			"MPI_Finalize": 1,
+		}},
+		{Source: "usempif08.f90", Ranks: 3, Calls: map[string]uint64{
+			"MPI_Init": 1, "MPI_Comm_rank": 2, "MPI_Comm_size": 2, "MPI_Irecv": 4, "MPI_Isend": 5, "MPI_Waitall": 1,
+			"MPI_Get_count": 5, "MPI_Mprobe": 1, "MPI_Mrecv": 1, "MPI_Wait": 2, "MPI_Type_vector": 1,
+			"MPI_Type_commit": 1, "MPI_Sendrecv": 1, "MPI_Type_free": 1, "MPI_Allreduce": 1, "MPI_Iallreduce": 1,
+			"MPI_Bcast": 1, "MPI_Comm_split": 1, "MPI_Comm_free": 2, "MPI_Comm_dup": 1, "MPI_Send": 1,
+			"MPI_Error_class": 1, "MPI_Finalize": 1,
+		}},
 	}
 }
 
