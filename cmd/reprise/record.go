@@ -29,11 +29,11 @@ func newRecord() *cobra.Command {
 		Use:   "record -o OUT.rpz [flags] -- COMMAND [ARG]...",
 		Short: "Run an MPI program and record its calls",
 		Long: `Run a command that starts an MPI program, and write a trace of all calls of MPI
-of all its processes, with all arguments. The program needs no change and no
-other link: a small library, built with the mpicc of its MPI on first use, is
-loaded into the processes and writes down the calls; this command compresses them
-while the program runs. Everything the program reads and prints passes through,
-and the exit status is that of the command.
+of all its processes, with all arguments. The program needs no change and need
+not be linked again: a small library, built with the mpicc of its MPI on first
+use, is loaded into the processes and writes down the calls, and this command
+compresses them while the program runs. What the program reads and prints passes
+through, and the exit status is that of the command.
 
 If the program dies, the trace has all calls up to there, and the summary names
 the ranks that did not come to MPI_Finalize.
@@ -42,11 +42,11 @@ The program can switch recording off and on for a process: MPI_Pcontrol(0) and
 MPI_Pcontrol(1), or MPI_Info_set on any info object with the key reprise_record
 and the value off or on. With --off it is off at first.
 
-Of times, the trace has statistics of the durations of each call and of the gaps
-before it. --times all keeps the start and the duration of every call, within
---error of what they were; --times exact keeps them to the nanosecond; --times
-histograms is between; with --times none, a program that does the same twice has
-the same trace, byte for byte.
+--times says what is kept of times: statistics of the durations of each call and
+of the gaps before it, which is the default; histograms as well; all, the start
+and the duration of every call, within --error of what they were; exact, to the
+nanosecond; or none. Without times, a program that does the same twice has the
+same trace, byte for byte.
 
 For a run on several nodes, start one recorder for each process, and join their
 parts:
@@ -54,10 +54,12 @@ parts:
   mpirun -n 512 reprise record --parts run.parts -- ./app
   reprise merge run.parts -o run.rpz
 
-What the processes write passes through files in the --spool directory, best one
-in memory or on a local disk; there must be space for what is not yet read.
-Programs that are linked statically cannot be recorded, nor programs in Fortran
-whose MPI does not pass on their calls to those in C, as Open MPI.`,
+What the processes write passes through files in the --spool directory, or that
+of temporary files: best one in memory or on a local disk, with space for what
+is not read yet. The MPI is found by what the program is linked with, unless
+--mpicc or $MPICC names its compiler command. Programs that are linked
+statically cannot be recorded, nor programs in Fortran whose MPI does not pass
+on their calls to those in C, as Open MPI.`,
 		Example: `  reprise record -o run.rpz -- mpirun -n 4 ./app
   reprise record --times all -o run.rpz -- srun ./app input
   reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
@@ -67,15 +69,16 @@ whose MPI does not pass on their calls to those in C, as Open MPI.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
-	f.StringVar(&o.parts, "parts", "", "write a part file to this `directory`, to be merged with others")
-	f.StringVar(&o.times, "times", "statistics", "none, statistics, histograms, all or exact")
+	f.StringVar(&o.parts, "parts", "", "write a part file to this `directory` instead")
+	f.StringVar(&o.times, "times", "statistics", "none, statistics, histograms, all, exact")
 	f.Float64Var(&o.epsilon, "error", 0.1, "the relative error of --times all")
-	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI; the default is $MPICC, or found")
-	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`; the default is $TMPDIR")
-	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in this `directory`, which must be empty or new")
+	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
+	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
+	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
+	f.Lookup("times").DefValue = ""
 	return cmd
 }
 
