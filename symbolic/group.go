@@ -90,8 +90,8 @@ type Creation struct {
 	High bool // IntercommMerge
 
 	// Rank and Size are those of the process and its group in the result, if they
-	// were recorded; Size is 0 otherwise. What follows from other arguments is
-	// checked against them.
+	// were recorded. Size is −1 if only the rank was, and 0 if neither was. What
+	// follows from other arguments is checked against them.
 	Rank, Size int
 }
 

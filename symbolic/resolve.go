@@ -196,7 +196,7 @@ func (s *resolution) assign(n int32, g *Group, rank int, remote bool) {
 // fits checks what was recorded of the result of call n, and its class.
 func (s *resolution) fits(n int32, class string, rank, size int) bool {
 	c := &s.calls[n]
-	return c.class == class && class != "" && (c.size == 0 || int(c.want) == rank && int(c.size) == size)
+	return c.class == class && class != "" && (c.size == 0 || int(c.want) == rank && (c.size < 0 || int(c.size) == size))
 }
 
 // misfit says what call n recorded where another rank and size were expected.
@@ -205,7 +205,9 @@ func (s *resolution) misfit(n int32, rank, size int) string {
 	switch {
 	case c.class == "":
 		return fmt.Sprintf("call %d has no result", c.position)
-	case c.size != 0 && (int(c.want) != rank || int(c.size) != size):
+	case c.size < 0 && int(c.want) != rank:
+		return fmt.Sprintf("call %d makes it rank %d, not %d of %d", c.position, c.want, rank, size)
+	case c.size > 0 && (int(c.want) != rank || int(c.size) != size):
 		return fmt.Sprintf("call %d makes it rank %d of %d, not %d of %d", c.position, c.want, c.size, rank, size)
 	default:
 		return fmt.Sprintf("call %d makes a %s", c.position, c.class)

@@ -199,7 +199,7 @@ func (s *resolution) intercommMerge(c *creation) {
 			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d says high is %v, that of rank %d does not", call.position, call.more.high, of.rank))
 			return
 		}
-		recorded = recorded && call.size > 0
+		recorded = recorded && call.size != 0
 	}
 	order := c.calls
 	second := s.calls[c.calls[split]].more.high

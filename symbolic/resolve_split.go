@@ -24,7 +24,7 @@ func (s *resolution) partition(c *creation) {
 		if call.class == "" {
 			continue
 		}
-		recorded = recorded && call.size > 0
+		recorded = recorded && call.size != 0
 		list = append(list, chosen{n, c.places[i], int(c.places[i]) >= len(c.parent.Members), call.color, call.key})
 	}
 	for i := range list {

@@ -53,7 +53,7 @@ type call struct {
 	class      string // of the result; empty if there is none
 	rank       int32  // in the run
 	groupRank  int32  // in group
-	want, size int32  // recorded rank and size; none and 0 if they were not
+	want, size int32  // recorded rank and size; none and 0 if they were not, and −1 if only the rank was
 	child      int32  // creations on the result, by sibling: first and last
 	last       int32
 	sibling    int32
@@ -93,7 +93,7 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 		position: position, rank: int32(rank), kind: c.Kind, class: c.Result.Class,
 		color: c.Color, key: c.Key, want: none,
 	}
-	if c.Size > 0 {
+	if c.Size != 0 {
 		n.want, n.size = int32(c.Rank), int32(c.Size)
 	}
 	switch c.Kind {

@@ -1,0 +1,34 @@
+// Package groups finds out which communicators, windows and files of different
+// processes of a recorded MPI program are the same, and who their members are.
+//
+// In a trace, a communicator is a number that its process gave it. [Resolve] goes
+// through the calls that create and free such objects, which is enough to tell:
+// they are collective, so that the members agree on their order. What it returns
+// answers, for a process, the number of an object and the position of a call, which
+// object is meant and who is what in it, by ranks in the run:
+//
+//	all, err := groups.Resolve(ctx, trace, groups.Options{})
+//	…
+//	m, ok := all.At(rank, symbolic.Local{Class: "comm", ID: 0}, position)
+//
+// # Calls
+//
+// The functions are known by their names, and their arguments by those of the
+// parameters. Duplicates, windows and files have the members of a communicator. Those
+// of MPI_Comm_split follow from colors and keys; those of MPI_Comm_split_type and
+// MPI_Comm_create from the parameters leader, the rank in the parent of the first
+// member, and newrank, the rank of the caller; those of MPI_Comm_create_group from
+// members; of topologies and of MPI_Intercomm_merge, newrank tells the order if MPI
+// had a choice. MPI_Cart_sub is a split by the coordinates that it drops, which follow
+// from the rank in the parent: that is resolved before.
+//
+// What comes from outside of MPI_COMM_WORLD, by MPI_Comm_spawn, MPI_Comm_connect,
+// MPI_Comm_join or sessions, is not resolved, nor what is created from it. Calls that
+// failed create nothing.
+//
+// # Limits
+//
+// The cost is in proportion to the creations of all processes, and to the sizes of
+// the grammars of their calls, not to the number of other calls. A trace may stand
+// for more creations than there is memory, which [Options] bounds.
+package groups

@@ -1,0 +1,189 @@
+package groups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// ErrLimit is what an error wraps that is about a limit, for use with [errors.Is].
+var ErrLimit = wire.ErrLimit
+
+// Options configures [Resolve]. The zero Options is the default configuration.
+type Options struct {
+	// MaxCalls is the largest number of calls, of all processes, that create or free
+	// objects. Zero means 1<<22, which take some hundred bytes each.
+	MaxCalls uint64
+
+	// MaxRanks is the largest number of ranks of a run. Zero means 1<<24, which take
+	// 8 bytes each.
+	MaxRanks int
+}
+
+// Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, and
+// MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
+// the calls of one are lost, the error has a [*symbolic.GroupError] for each
+// creation that is, and what does not depend on these is returned. After any other
+// error, which is one of reading the trace, of a limit, or of ctx being done, nothing
+// is.
+func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
+	if o.MaxCalls == 0 {
+		o.MaxCalls = 1 << 22
+	}
+	if o.MaxRanks == 0 {
+		o.MaxRanks = 1 << 24
+	}
+	if n := t.Ranks(); n > o.MaxRanks {
+		return nil, fmt.Errorf("mpi/groups: %w: %d ranks", ErrLimit, n)
+	}
+	s := scanner{plans: plansOf(t.Functions()), most: o.MaxCalls}
+	r := run{size: t.Ranks()}
+	for rank := range t.Active() {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		read, err := t.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		events, err := s.scan(ctx, read)
+		if err != nil {
+			return nil, err
+		}
+		r.processes = append(r.processes, process{rank, events})
+	}
+	return r.resolve()
+}
+
+// A run is what its processes did to group objects.
+type run struct {
+	size      int // in ranks
+	processes []process
+}
+
+type process struct {
+	rank   int
+	events []event
+}
+
+// An event is a call that creates or frees an object.
+type event struct {
+	position uint64
+	creation symbolic.Creation // if the kind is not 0; otherwise Parent is freed
+	drop     *dropped          // of MPI_Cart_sub
+}
+
+// A dropped says by what a process is told from the others of a process grid that
+// are not in its part of it.
+type dropped struct {
+	dims  []int64 // extents of the grid
+	keep  []bool  // by dimension
+	known bool    // the color of the creation is right
+}
+
+// color returns the number of the coordinates that are dropped.
+func (d *dropped) color(rank int) int64 {
+	color, stride, rest := int64(0), int64(1), int64(rank)
+	for i := len(d.dims) - 1; i >= 0; i-- {
+		if d.dims[i] <= 0 {
+			return 0
+		}
+		if !d.keep[i] {
+			color += rest % d.dims[i] * stride
+			stride *= d.dims[i]
+		}
+		rest /= d.dims[i]
+	}
+	return color
+}
+
+// Communicators that every process has.
+var (
+	world = symbolic.Local{Class: commClass, ID: constant("MPI_COMM_WORLD")}
+	self  = symbolic.Local{Class: commClass, ID: constant("MPI_COMM_SELF")}
+)
+
+// constant returns the id of a constant handle: −1 is the first of its class.
+func constant(name string) int64 {
+	next := make(map[string]int64)
+	for _, c := range mpi.Constants() {
+		if next[c.Class]--; c.Name == name {
+			return next[c.Class]
+		}
+	}
+	panic("mpi/groups: the table has no constant " + name)
+}
+
+// resolve resolves all objects. Those that depend on coordinates in a grid are
+// resolved when that is: grids are made of parts of others, so it may take several
+// rounds, each of which makes more known.
+func (r *run) resolve() (*symbolic.Groups, error) {
+	for {
+		groups, err := r.round()
+		if !r.learn(groups) {
+			return groups, errors.Join(err, r.unknown())
+		}
+	}
+}
+
+// round resolves what is known so far.
+func (r *run) round() (*symbolic.Groups, error) {
+	var s symbolic.Resolver
+	all := make([]int, r.size)
+	for i := range all {
+		all[i] = i
+	}
+	s.Declare(world, "world", all)
+	for _, p := range r.processes {
+		s.Declare(self, fmt.Sprint("self", p.rank), []int{p.rank})
+	}
+	for _, p := range r.processes {
+		for i := range p.events {
+			switch e := &p.events[i]; {
+			case e.creation.Kind == 0:
+				s.Free(p.rank, e.position, e.creation.Parent)
+			case e.drop == nil || e.drop.known:
+				s.Create(p.rank, e.position, e.creation)
+			}
+		}
+	}
+	return s.Resolve()
+}
+
+// learn finds out the coordinates of processes in grids that have been resolved. It
+// reports whether there are any that were not known before.
+func (r *run) learn(groups *symbolic.Groups) bool {
+	more := false
+	for _, p := range r.processes {
+		for i := range p.events {
+			e := &p.events[i]
+			if e.drop == nil || e.drop.known {
+				continue
+			}
+			if m, ok := groups.At(p.rank, e.creation.Parent, e.position); ok && len(e.drop.dims) == len(e.drop.keep) {
+				e.creation.Color, e.drop.known, more = e.drop.color(m.Rank), true, true
+			}
+		}
+	}
+	return more
+}
+
+// unknown returns an error about the parts of grids that could not be resolved.
+func (r *run) unknown() error {
+	var errs []error
+	for _, p := range r.processes {
+		for i := range p.events {
+			if e := &p.events[i]; e.drop != nil && !e.drop.known {
+				errs = append(errs, &symbolic.GroupError{
+					Rank: p.rank, Kind: e.creation.Kind, Reason: fmt.Sprintf("call %d: the process grid is not known", e.position),
+				})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
