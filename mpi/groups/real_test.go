@@ -1,0 +1,121 @@
+package groups_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
+
+// TestPrograms records programs and checks that, of each communicator that one asks
+// for its rank and size, what was resolved is what MPI said.
+func TestPrograms(t *testing.T) {
+	programs := []string{"comms.c", "topologies.c", "rma.c", "io.c", "threads.c", "errors.c", "usempif08.f90"}
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		interposer, err := mpi.BuildInterposer(context.Background(), m.CC, filepath.Join(t.TempDir(), m.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		for _, p := range mpitest.Programs() {
+			if !slices.Contains(programs, p.Source) || p.Source == "usempif08.f90" && m.Name == "mpich" {
+				continue
+			}
+			t.Run(p.Name(), func(t *testing.T) {
+				spool := t.TempDir()
+				m.RunProgram(t, p, mpitest.Options{Preload: []string{interposer.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
+				trace := collected(t, spool)
+				all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := checkAnswers(t, trace, all)
+				t.Logf("%d groups, %d answers of MPI", all.Len(), n)
+				asked += n
+			})
+		}
+		if asked < 100 {
+			t.Errorf("the programs asked MPI %d times", asked)
+		}
+	})
+}
+
+// collected returns the trace of a spool.
+func collected(t *testing.T, spool string) *reprise.Trace {
+	t.Helper()
+	c, err := collect.New(spool, collect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, err := c.Finish(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// checkAnswers compares what MPI said of communicators with what was resolved, and
+// returns how often it did.
+func checkAnswers(t *testing.T, trace *reprise.Trace, all *symbolic.Groups) int {
+	t.Helper()
+	n := 0
+	for rank := range trace.Active() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, c := range r.Calls() {
+			var of func(m symbolic.Member) int
+			switch c.Function.Name {
+			case "MPI_Comm_rank":
+				of = func(m symbolic.Member) int { return m.Rank }
+			case "MPI_Comm_size":
+				of = func(m symbolic.Member) int { return len(m.Local()) }
+			case "MPI_Comm_remote_size":
+				of = func(m symbolic.Member) int { return len(m.Peers()) }
+			default:
+				continue
+			}
+			params := c.Function.Params
+			first, last := 0, len(params)-1
+			if params[0].Name == "thread" {
+				first++
+			}
+			if params[last].Name == "error" {
+				continue
+			}
+			comm := symbolic.Local{Class: "comm", ID: c.Args[first].Int()}
+			m, ok := all.At(rank, comm, position)
+			if !ok {
+				t.Fatalf("rank %d, call %d, %v: not resolved", rank, position, c)
+			}
+			if got, want := of(m), int(c.Args[last].Int()); got != want {
+				t.Fatalf("rank %d, call %d, %v: %d in %s, of %v", rank, position, c, got, m.Group.Name(), m.Group.Members)
+			}
+			if m.Local()[m.Rank] != rank {
+				t.Fatalf("rank %d is %d in %v", rank, m.Rank, m.Local())
+			}
+			n++
+		}
+	}
+	return n
+}
