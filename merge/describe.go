@@ -64,8 +64,8 @@ func (t *Trace) FunctionOf(n int) int { return int(t.signatures.functions[n]) }
 type Signature struct {
 	Function *cst.Function // must not be changed
 
-	// Args has a text for each parameter: the value that all ranks have, or the
-	// expression of the rank that they have, such as rank+1. Of values that are
+	// Args has a text for each parameter: the value that all ranks have, by its name
+	// if the trace has one, or the expression of the rank that they have, such as rank+1. Of values that are
 	// stored rank by rank it is the ranks that have each, or a displacement, if
 	// these are regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they
 	// are few, as rank+{-8, -1, 1, 8}; the few values that there are, as {18, 33};
@@ -234,13 +234,41 @@ func (t *Trace) text(typ cst.Type, slots []int64, lengths []int) string {
 	u := unflattener{slots: slots, lengths: lengths, texts: t.texts}
 	v := u.value(typ)
 	if v.Kind() != cst.KindArray || v.Len() <= maxElements {
-		return clip(v.String())
+		return clip(t.valueText(typ, v))
 	}
 	var b strings.Builder
 	for i := range maxElements - 1 {
-		b.WriteString(v.Index(i).String() + " ")
+		b.WriteString(t.valueText(*typ.Elem, v.Index(i)) + " ")
 	}
 	return "[" + clip(b.String()) + "… " + strconv.Itoa(v.Len()) + " elements]"
+}
+
+// valueText returns v, of a type, by its name if it has one.
+func (t *Trace) valueText(typ cst.Type, v cst.Value) string {
+	if len(t.run.Names) == 0 {
+		return v.String()
+	}
+	n := Name{Kind: typ.Kind, Class: typ.Class}
+	switch typ.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		n.Value = v.Int()
+	case cst.KindPointer:
+		n.Value = v.Pointer().Segment
+	case cst.KindArray:
+		texts := make([]string, v.Len())
+		for i := range texts {
+			texts[i] = t.valueText(*typ.Elem, v.Index(i))
+		}
+		return "[" + strings.Join(texts, " ") + "]"
+	}
+	i, ok := slices.BinarySearchFunc(t.run.Names, n, compareNames)
+	switch {
+	case !ok:
+		return v.String()
+	case typ.Kind == cst.KindPointer && v.Pointer().Displacement != 0:
+		return fmt.Sprintf("%s%+d", quoted(t.run.Names[i].Name), v.Pointer().Displacement)
+	}
+	return quoted(t.run.Names[i].Name)
 }
 
 // clip returns text with no more than maxText bytes of it.

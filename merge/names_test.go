@@ -208,3 +208,28 @@ func TestRefuseNames(t *testing.T) {
 		t.Errorf("%d bytes allocated for %d bytes", n, len(claim))
 	}
 }
+
+// TestDescribedNames checks that the arguments of signatures are called by their
+// names, those that ranks have in common and those that they have not.
+func TestDescribedNames(t *testing.T) {
+	f := cst.Function{Name: "f", Params: []cst.Param{
+		{Name: "comm", Type: cst.HandleOf("comm")}, {Name: "win", Type: cst.HandleOf("win")}, {Name: "buf", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "to", Type: cst.Type{Kind: cst.KindRank}}, {Name: "types", Type: cst.ArrayOf(cst.HandleOf("datatype"))},
+	}}
+	var parts []Part
+	for rank := range 4 {
+		to := []int64{1, -2, -2, 1}[rank]
+		parts = append(parts, oneCall(rank, f, cst.Handle(-3), cst.Handle(-3), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Rank(to),
+			cst.Array(cst.Handle(1), cst.Handle(2))))
+	}
+	trace := open(t, write(t, Run{Ranks: 4, Names: []Name{
+		{cst.KindHandle, "comm", -3, "MPI_COMM_WORLD"}, {cst.KindPointer, "", -16, "stack"}, {cst.KindRank, "", -2, "MPI_PROC_NULL"}, {cst.KindHandle, "datatype", 2, "a\n"},
+	}}, parts))
+	s, err := trace.Signature(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.String(), `f(comm=MPI_COMM_WORLD, win=-3, buf=stack+8, to={MPI_PROC_NULL on 1-2, 1 on 0-3:3}, types=[1 "a\n"])`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

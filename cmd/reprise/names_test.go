@@ -104,3 +104,33 @@ func TestLostNames(t *testing.T) {
 		}
 	}
 }
+
+// TestVariants checks that calls and times of functions of one name, with different
+// parameters, are summed up together.
+func TestVariants(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var r tracer.Recorder
+	for i := range int64(4) {
+		f := cst.Function{Name: "MPI_Test", Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}}}
+		var args []cst.Value
+		if i%2 == 1 {
+			f.Params, args = append(f.Params, cst.Param{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out}), append(args, cst.StatusOf(cst.Status{}))
+		}
+		r.CallAt(r.Declare(f), 1000*i, 100*(i+1), append([]cst.Value{cst.Int(i % 2)}, args...)...)
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "variants.rpz", file.String())
+	var i info
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", "variants.rpz")), &i); err != nil {
+		t.Fatal(err)
+	}
+	if len(i.Functions) != 1 || i.Functions[0] != (functionCount{"MPI_Test", 4}) {
+		t.Errorf("calls: %+v", i.Functions)
+	}
+	if i.Times == nil || len(i.Times.Functions) != 1 || i.Times.Functions[0].Calls != 4 || i.Times.Functions[0].Total != 1000 {
+		t.Errorf("times: %+v", i.Times)
+	}
+}
