@@ -43,8 +43,12 @@
 // cannot be had, it says so once on the standard error and records no more of the
 // thread. A child that the program forks is not recorded.
 //
-// The wrappers are those of the C interface: of a program in Fortran, only such
-// calls are recorded as its MPI passes on to them.
+// A program in Fortran is recorded as the calls of C that its MPI makes of those of
+// Fortran, be it with mpif.h, the module mpi or mpi_f08. What MPICH and Open MPI do
+// without such a call is not recorded: getting and setting attributes, and in Open
+// MPI making keyvals and error handlers. Open MPI asks C for statuses that the
+// program ignores. A program that is linked statically is not recorded, nor is
+// memory from functions that are part of the program itself.
 //
 // # Switching
 //

@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the sources of the interposer
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,8 @@ var (
 	loadSource string
 	//go:embed interposer/questions.c
 	questionsSource string
+	//go:embed interposer/fortran.c
+	fortranSource string
 	//go:embed interposer/memory.c
 	memorySource string
 	//go:embed interposer/wrappers.tmpl
@@ -42,6 +45,7 @@ var sources = func() *template.Template {
 		"values":    valuesSource,
 		"load":      loadSource,
 		"questions": questionsSource,
+		"fortran":   fortranSource,
 		"memory":    memorySource,
 	} {
 		template.Must(t.New(name).Parse(source))
@@ -72,12 +76,17 @@ type wrapper struct {
 	ResultWord                  string
 	Always                      int      // recorded even while recording is off
 	Starts                      bool     // may be the first call of MPI
+	Fortran                     bool     // may be called from the function of Fortran
 	Fails                       bool     // returns an error code
 	Statuses                    bool     // which may be that the statuses say what failed
 	Entries                     []string // parameters of which the value before the call is needed after it
 	Before, After               *record
 	First, Finally              []string // around the call
 }
+
+// onlyC matches the functions that Fortran does not have, or calls only to convert
+// handles.
+var onlyC = regexp.MustCompile(`^MPI_T_|_(f|c|f08)2(c|f|f08)$`)
 
 // A record is the statements that write one.
 type record struct {
@@ -106,6 +115,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		parameters = []string{"void"}
 	}
 	w.Declared, w.Arguments = strings.Join(parameters, ", "), strings.Join(arguments, ", ")
+	w.Fortran = !onlyC.MatchString(f.Name)
 	w.Fails = f.Result.Kind == 0
 	if w.Fails {
 		w.ResultWord = "error_"

@@ -8,6 +8,8 @@ static struct {
 	int n;
 } objects;
 
+static pthread_mutex_t names_lock[1] = {PTHREAD_MUTEX_INITIALIZER};
+
 static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size, (void)data;
@@ -16,31 +18,51 @@ static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Finds a function that no global scope has, because the program itself is loaded
-   by an interpreter. */
+/* Reports whether an address lies in this library itself. */
+static int is_own(const void *address)
+{
+	Dl_info own, other;
+	return dladdr(names_lock, &own) && dladdr(address, &other) && own.dli_fbase == other.dli_fbase;
+}
+
+/* Finds what no global scope has, because the program itself is loaded by an
+   interpreter. */
 static slow void *find_in_objects(const char *name)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	void *found = NULL;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(names_lock);
 	objects.n = 0;
 	dl_iterate_phdr(remember_object, NULL);
 	for (int i = 0; i < objects.n && !found; i++) {
 		void *object = dlopen(objects.names[i], RTLD_LAZY | RTLD_NOLOAD);
 		if (object) {
 			found = dlsym(object, name);
+			if (found && is_own(found))
+				found = NULL;
 			dlclose(object);
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(names_lock);
 	return found;
+}
+
+/* Finds what another library has. */
+static slow void *find_symbol(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	return found ? found : find_in_objects(name);
+}
+
+/* Finds a variable. The one that counts may be a copy in the program. */
+static slow void *find_variable(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+	return found ? found : find_in_objects(name);
 }
 
 static slow void *find_function(const char *name)
 {
-	void *found = dlsym(RTLD_DEFAULT, name);
-	if (!found)
-		found = find_in_objects(name);
+	void *found = find_symbol(name);
 	if (!found) {
 		fprintf(stderr, "reprise: no library has %s\n", name);
 		abort();
@@ -104,7 +126,7 @@ static slow void check_implementation(void)
 {
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)
 	const char *name = "ompi_mpi_comm_world";
-	int open_mpi = dlsym(RTLD_DEFAULT, name) || !dlsym(RTLD_DEFAULT, "PMPI_Init") && find_in_objects(name);
+	int open_mpi = dlsym(RTLD_NEXT, name) || !dlsym(RTLD_NEXT, "PMPI_Init") && find_in_objects(name);
 #ifdef OPEN_MPI
 	if (open_mpi)
 		return;
@@ -122,7 +144,7 @@ static slow void check_implementation(void)
 __attribute__((constructor)) static void load(void)
 {
 	main_thread = pthread_self();
-	if (dlsym(RTLD_DEFAULT, "PMPI_Init"))
+	if (dlsym(RTLD_NEXT, "PMPI_Init"))
 		start();
 }
 

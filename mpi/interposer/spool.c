@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, cost,
- * regions, values, load, questions, memory, wrappers. The package documentation of
+ * regions, values, load, questions, fortran, memory, wrappers. The package documentation of
  * mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -11,6 +11,7 @@
  * does nothing.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

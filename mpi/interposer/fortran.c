@@ -1,0 +1,123 @@
+/*
+ * Programs in Fortran. What Fortran calls is a function of the MPI library that
+ * calls the one of C: MPI_Send or, in Open MPI and for much of the module mpi_f08
+ * of MPICH, PMPI_Send. So there are wrappers with these names, too. They record a
+ * call if it comes from the function of Fortran of the same name, and are not
+ * there for all others, such as MPI itself.
+ */
+static void *fortran_library; /* NULL if there is none in the process */
+static pthread_once_t fortran_once = PTHREAD_ONCE_INIT;
+
+/* Where the calls of a function come from that are those of Fortran. An interval
+   may go on at zero. */
+static struct callers {
+	_Atomic int known;
+	struct { uintptr_t from, size; } in[2];
+} callers[COUNT];
+
+static void find_fortran_library(void)
+{
+	Dl_info info;
+	void *found = find_symbol("mpi_init_");
+	if (found && dladdr(found, &info))
+		fortran_library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* Adds the function of Fortran with a name. */
+static void add_caller(struct callers *c, int i, const char *name)
+{
+	Dl_info info;
+	const ElfW(Sym) *symbol = NULL;
+	void *found = dlsym(fortran_library, name);
+	if (!found || !dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol || info.dli_saddr != found)
+		return;
+	c->in[i].from = (uintptr_t)found;
+	c->in[i].size = symbol->st_size;
+}
+
+static int is_in_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	uintptr_t *bounds = data, from = UINTPTR_MAX, to = 0;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type != PT_LOAD)
+			continue;
+		uintptr_t address = info->dlpi_addr + p->p_vaddr;
+		from = address < from ? address : from;
+		to = address + p->p_memsz > to ? address + p->p_memsz : to;
+	}
+	if (bounds[0] - from >= to - from)
+		return 0;
+	bounds[0] = from;
+	bounds[1] = to;
+	return 1;
+}
+
+static int is_among(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], name))
+			return 1;
+	return 0;
+}
+
+#define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof *(list), name)
+
+/* The functions of Fortran that end in a jump to that of C are not on the stack:
+   their calls come from anywhere but MPI itself. */
+static const char *const jumped_to[] = {"PMPI_Wtime", "PMPI_Wtick", "PMPI_Pcontrol", "PMPI_Aint_add", "PMPI_Aint_diff"};
+
+/* These are called by functions of the library that have no names. */
+static const char *const called_within[] = {"PMPI_Comm_spawn", "PMPI_Comm_spawn_multiple"};
+
+/* Sets the interval to the object that an address lies in. */
+static int set_object(struct callers *c, void *address)
+{
+	uintptr_t bounds[2] = {(uintptr_t)address};
+	if (!dl_iterate_phdr(is_in_object, bounds))
+		return 0;
+	c->in[0].from = bounds[0];
+	c->in[0].size = bounds[1] - bounds[0];
+	return 1;
+}
+
+static void set_callers(unsigned number, struct callers *c)
+{
+	const char *name = real_names[number];
+	char plain[128], other[sizeof plain + 16];
+	int n = 0;
+	for (; name[1 + n] && n < (int)sizeof plain - 2; n++)
+		plain[n] = (char)tolower((unsigned char)name[1 + n]);
+	int large = n > 2 && !strncmp(plain + n - 2, "_c", 2);
+	snprintf(other, sizeof other, "%.*s%s", large ? n - 2 : n, plain, large ? "_f08_large_" : "_f08_");
+	strcpy(plain + n, "_");
+	if (IS_AMONG(called_within, name)) {
+		set_object(c, dlsym(fortran_library, "mpi_init_"));
+	} else if (!IS_AMONG(jumped_to, name)) {
+		add_caller(c, 0, plain);
+		add_caller(c, 1, other);
+	} else if (set_object(c, real_function(number))) {
+		c->in[0].from += c->in[0].size;
+		c->in[0].size = -c->in[0].size;
+	}
+}
+
+static slow void find_callers(unsigned number, struct callers *c)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_once(&fortran_once, find_fortran_library);
+	pthread_mutex_lock(&lock);
+	if (fortran_library && !atomic_load(&c->known))
+		set_callers(number, c);
+	atomic_store_explicit(&c->known, 1, memory_order_release);
+	pthread_mutex_unlock(&lock);
+}
+
+static inline int from_fortran(unsigned number, const void *caller)
+{
+	struct callers *c = &callers[number];
+	if (unlikely(!atomic_load_explicit(&c->known, memory_order_acquire)))
+		find_callers(number, c);
+	return (uintptr_t)caller - c->in[0].from < c->in[0].size || (uintptr_t)caller - c->in[1].from < c->in[1].size;
+}
