@@ -71,7 +71,7 @@ func (b *builds) once(key string, make func() (string, error)) (string, error) {
 func (m *MPI) Build(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	compiler := m.CC
-	options := []string{"-g", "-O1", "-Wall", "-Wno-stringop-overflow", "-pthread"}
+	options := []string{"-g", "-O1", "-Wall", "-Wno-stringop-overflow", "-Wno-deprecated-declarations", "-pthread"}
 	if !strings.HasSuffix(source, ".c") {
 		compiler, options = m.Fortran, []string{"-g", "-O1", "-fallow-argument-mismatch", "-w"}
 	}
