@@ -53,6 +53,10 @@ var sources = func() *template.Template {
 	return t
 }()
 
+// Fingerprint returns a number that tells tables apart. A segment has that of the
+// table that its interposer was built from.
+func Fingerprint() uint64 { return fingerprint() }
+
 // fingerprint tells tables apart: a spool is read with the table that the
 // interposer was built from.
 var fingerprint = sync.OnceValue(func() uint64 {

@@ -52,6 +52,9 @@ func (p *process) leave(t *thread, f *plan, a *mpi.Argument) {
 func (p *process) nulled(f *plan, a *mpi.Argument, k int) bool {
 	before, after := a.Before.Int(), a.After.Int()
 	if f.params[f.requests].Form == mpi.Array {
+		if k >= a.After.Len() {
+			return false // a damaged record
+		}
 		before, after = a.Before.Index(k), a.After.Index(k)
 	}
 	return before != after && uint64(after) == p.noRequest

@@ -95,6 +95,9 @@ func (p *process) take(t *thread, r *mpi.Record) {
 			p.memory.Reallocate(r.Old, r.Address, r.Size)
 		}
 	case mpi.Region:
+		if r.Number <= symbolic.FirstUnknown {
+			return // more threads than have numbers
+		}
 		p.memory.Declare(symbolic.Region{
 			Address: r.Address, Size: r.Size, Segment: r.Number,
 			FirstUse: r.Number == mpi.Stack || r.Number <= mpi.ThreadStack,

@@ -169,11 +169,15 @@ func (s *stream) grow(from int) (end int, err error) {
 		if n == 0 {
 			return min(end, have), nil
 		}
-		// A record that is longer than what was read: there is more.
+		// A record that is longer than what was read: there is more, if the segment
+		// is so long.
 		if end > have {
-			if s.data = extend(s.data, end+chunk); len(s.data) > maxSegment {
-				return 0, fmt.Errorf("%w: the segment has more than %d bytes", mpi.ErrLimit, maxSegment)
+			if info, err := s.file.Stat(); err != nil {
+				return 0, err
+			} else if info.Size() < int64(end) {
+				return have, nil
 			}
+			s.data = extend(s.data, end)
 			n, err := s.file.ReadAt(s.data[have:end], int64(have))
 			if err != nil && !errors.Is(err, io.EOF) {
 				return 0, err

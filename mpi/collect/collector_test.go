@@ -1,0 +1,263 @@
+package collect
+
+import (
+	"encoding/binary"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// Raw values in the tests.
+var (
+	world     = int(constantValue("MPI_COMM_WORLD"))
+	integers  = int(constantValue("MPI_INT"))
+	noRequest = int(constantValue("MPI_REQUEST_NULL"))
+	anySource = int(constantValue("MPI_ANY_SOURCE"))
+	anyTag    = int(constantValue("MPI_ANY_TAG"))
+)
+
+func (w *spoolWriter) isend(at int64, tag, request int) {
+	w.call(at, "MPI_Isend", 4096, 1, integers, 1, tag, world, request)
+}
+
+func (w *spoolWriter) irecv(at int64, source, tag, request int) {
+	w.call(at, "MPI_Irecv", 4096, 1, integers, source, tag, world, request)
+}
+
+// requestOf returns the last argument of a listed call that is called request, or the
+// array of them.
+func requestOf(call string) string {
+	_, rest, _ := strings.Cut(call, "request")
+	_, rest, _ = strings.Cut(rest, "=")
+	if strings.HasPrefix(rest, "[") {
+		rest, _, _ = strings.Cut(rest[1:], "]")
+		return rest
+	}
+	return rest[:strings.IndexAny(rest, ",)")]
+}
+
+// TestHandlesUsedAgain has a request that one thread waits for while another begins an
+// operation that gets the same handle, because MPI has freed it already.
+func TestHandlesUsedAgain(t *testing.T) {
+	directory := t.TempDir()
+	first, second := newSpoolWriter(0, 0), newSpoolWriter(0, 1)
+	first.isend(100, 1, 7000)
+	second.begin(200, flagOutermost, "MPI_Wait", changes{7000, noRequest}, nothing{})
+	first.isend(300, 1, 7000)
+	second.end(400, flagOutermost, "MPI_Wait", changes{7000, noRequest}, nothing{})
+	first.call(500, "MPI_Wait", changes{7000, noRequest}, nothing{})
+	first.write(t, directory)
+	second.write(t, directory)
+	calls := list(t, directory)
+	if len(calls) != 4 || !strings.Contains(calls[2], "thread=1") {
+		t.Fatalf("%q", calls)
+	}
+	if a, b := requestOf(calls[0]), requestOf(calls[1]); a == b || requestOf(calls[2]) != a || requestOf(calls[3]) != b {
+		t.Errorf("%q", calls)
+	}
+}
+
+// TestSharedHandles has operations that are complete when they begin, and share a
+// handle.
+func TestSharedHandles(t *testing.T) {
+	directory := t.TempDir()
+	w := newSpoolWriter(0, 0)
+	w.isend(100, 1, 7000)
+	w.isend(200, 2, 7000)
+	w.call(300, "MPI_Waitall", 2, changes{words{7000, 7000}, words{int64(noRequest), int64(noRequest)}}, nothing{})
+	w.isend(400, 1, 7000)
+	w.write(t, directory)
+	calls := list(t, directory)
+	if got, want := requestOf(calls[2]), requestOf(calls[0])+" "+requestOf(calls[1]); got != want || requestOf(calls[3]) != requestOf(calls[0]) {
+		t.Errorf("%q", calls)
+	}
+}
+
+// TestCompletionOrder has two operations that complete in either order: the ids of
+// the next ones are the same.
+func TestCompletionOrder(t *testing.T) {
+	var listed [2][]string
+	for order := range listed {
+		directory := t.TempDir()
+		w := newSpoolWriter(0, 0)
+		for round := range 3 {
+			at := int64(1000 * (round + 1))
+			handles := []int{7000 + round, 8000 + round}
+			w.irecv(at, 1, 1, handles[0])
+			w.irecv(at+100, 1, 2, handles[1])
+			for k := range 2 {
+				w.call(at+200+int64(100*k), "MPI_Wait", changes{handles[(k+order)%2], noRequest}, nothing{})
+			}
+		}
+		w.write(t, directory)
+		listed[order] = list(t, directory)
+		for i := range 8 {
+			if listed[order][i+4] != listed[order][i] {
+				t.Errorf("order %d: %s is not %s", order, listed[order][i+4], listed[order][i])
+			}
+		}
+	}
+}
+
+// TestGaps has a request that completes while recording is off, and its handle that
+// is used again.
+func TestGaps(t *testing.T) {
+	directory := t.TempDir()
+	w := newSpoolWriter(0, 0)
+	w.irecv(100, 1, 1, 7000)
+	w.call(200, "MPI_Pcontrol", 0)
+	w.begin(300, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
+	w.end(310, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
+	w.irecv(400, 2, 2, 7000)
+	w.call(500, "MPI_Wait", changes{7000, noRequest}, nothing{})
+	w.write(t, directory)
+	calls := list(t, directory)
+	if len(calls) != 4 || requestOf(calls[3]) != requestOf(calls[2]) {
+		t.Errorf("%q", calls)
+	}
+}
+
+// TestStatuses checks what is left of statuses.
+func TestStatuses(t *testing.T) {
+	null := changes{7000, noRequest}
+	for _, tt := range []struct {
+		name        string
+		source, tag int
+		got         outcome
+		want        string
+	}{
+		{"Named", 3, 5, outcome{3, 5}, "{source=-9, tag=-9, error=0}"},
+		{"AnySource", anySource, 5, outcome{3, 5}, "{source=3, tag=-9, error=0}"},
+		{"AnyTag", 3, anyTag, outcome{3, 5}, "{source=-9, tag=5, error=0}"},
+		{"NoProcess", int(constantValue("MPI_PROC_NULL")), 5, outcome{constantValue("MPI_PROC_NULL"), int64(anyTag)}, "{source=-9, tag=-1, error=0}"},
+	} {
+		directory := t.TempDir()
+		w := newSpoolWriter(0, 0)
+		w.irecv(100, tt.source, tt.tag, 7000)
+		w.call(200, "MPI_Wait", null, tt.got)
+		w.call(300, "MPI_Recv", 4096, 1, integers, tt.source, tt.tag, world, tt.got)
+		w.call(400, "MPI_Recv_init", 4096, 1, integers, tt.source, tt.tag, world, 7100)
+		w.call(500, "MPI_Waitany", 2, changes{words{int64(noRequest), 7100}, words{int64(noRequest), 7100}}, 1, tt.got)
+		w.isend(600, 1, 7000)
+		w.call(700, "MPI_Wait", null, outcome{-5555, 77})
+		w.write(t, directory)
+		calls := list(t, directory)
+		for _, i := range []int{1, 2, 4} {
+			if !strings.HasSuffix(calls[i], "status="+tt.want+")") {
+				t.Errorf("%s: %s, want %s", tt.name, calls[i], tt.want)
+			}
+		}
+		if !strings.HasSuffix(calls[6], "status={source=-9, tag=-9, error=0})") {
+			t.Errorf("of a send: %s", calls[6])
+		}
+	}
+}
+
+// TestLive reads segments while they grow, cut at every word, and finds what it finds
+// in the whole.
+func TestLive(t *testing.T) {
+	w := newSpoolWriter(0, 0)
+	for i := range int64(20) {
+		w.isend(1000*i+1000, int(i%3), 7000)
+		w.call(1000*i+1500, "MPI_Waitall", 1, changes{words{7000}, words{int64(noRequest)}}, nothing{})
+	}
+	next := &spoolWriter{id: w.id, sequence: 1}
+	next.header(0)
+	next.isend(100000, 1, 7000)
+	whole := t.TempDir()
+	w.write(t, whole)
+	binary.LittleEndian.PutUint32(w.data[76:], 1) // continued
+	w.write(t, whole)
+	next.write(t, whole)
+	want := list(t, whole)
+	if len(want) != 41 {
+		t.Fatalf("%d calls", len(want))
+	}
+
+	directory := t.TempDir()
+	c, err := New(directory, Options{Untimed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint32(w.data[76:], 0)
+	path := mpi.Thread{Process: w.id}.Segment(directory, 0)
+	record := headerSize // where the record begins that is being written
+	for n := 0; n < len(w.data); n += 8 {
+		file := make([]byte, len(w.data)+64)
+		if n >= headerSize {
+			copy(file, w.data[:n])
+			if size := int(binary.LittleEndian.Uint32(w.data[record:])); n == record+size {
+				record = n
+			}
+			clear(file[record:min(record+8, n)]) // the first word comes last
+		}
+		if n == 8 {
+			file = nil
+		}
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Poll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next.write(t, directory)
+	binary.LittleEndian.PutUint32(w.data[76:], 1)
+	w.write(t, directory)
+	if _, err := c.Poll(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the first segment is still there")
+	}
+	a, s, err := c.Finish(t.Context())
+	if err != nil || s.Problems != nil {
+		t.Fatal(err, s.Problems)
+	}
+	if s.Calls != uint64(len(want)) || a.Ranks() != 1 || !slices.Equal(s.Unfinished, []int{0}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestWorlds has processes that know of the same ranks.
+func TestWorlds(t *testing.T) {
+	directory := t.TempDir()
+	for i, rank := range []int32{0, 1, 0, 1, 0, -1} {
+		w := newSpoolWriter(rank, 0)
+		w.id = mpi.Process{PID: uint32(200 + i), Loaded: uint64(1e18 + i)}
+		w.header(rank)
+		w.constants()
+		w.call(100, "MPI_Comm_size", world, i)
+		w.write(t, directory)
+	}
+	c, err := New(directory, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.poll(true); err != nil {
+		t.Fatal(err)
+	}
+	var order []uint32
+	for i, p := range c.ranked() {
+		if p.rank != i {
+			t.Errorf("process %d has rank %d", i, p.rank)
+		}
+		order = append(order, p.id.PID-200)
+	}
+	if want := []uint32{0, 1, 2, 3, 4, 5}; !slices.Equal(order, want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+}
+
+// TestVariants checks that the states of all parameters of each function fit into the
+// key of a variant.
+func TestVariants(t *testing.T) {
+	for i := range plans {
+		if n := len(plans[i].params); stateBits*n >= 62 {
+			t.Errorf("%s has %d parameters", plans[i].Name, n)
+		}
+	}
+}

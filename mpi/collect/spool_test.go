@@ -1,0 +1,194 @@
+package collect
+
+import (
+	"encoding/binary"
+	"os"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// A spoolWriter writes a segment as the interposer would.
+type spoolWriter struct {
+	id       mpi.Process
+	lane     uint32
+	sequence uint32
+	data     []byte
+}
+
+// Types and flags of records, as the documentation of mpi has them.
+const (
+	recordBegin    = 1
+	recordEnd      = 2
+	recordAllocate = 3
+	recordRelease  = 4
+	recordResize   = 5
+	recordConstant = 7
+	flagHidden     = 2
+	flagOutermost  = 4
+)
+
+func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
+	w := &spoolWriter{id: mpi.Process{PID: 100 + uint32(rank), Loaded: 1e18}, lane: lane}
+	w.header(rank)
+	w.constants()
+	return w
+}
+
+func (w *spoolWriter) header(rank int32) {
+	w.data = make([]byte, headerSize)
+	order := binary.LittleEndian
+	copy(w.data, "reprisp\x01")
+	order.PutUint64(w.data[8:], mpi.Fingerprint())
+	order.PutUint64(w.data[16:], w.id.Loaded)
+	order.PutUint32(w.data[24:], w.id.PID)
+	order.PutUint32(w.data[28:], w.lane)
+	order.PutUint32(w.data[32:], w.sequence)
+	order.PutUint32(w.data[72:], uint32(rank))
+}
+
+func (w *spoolWriter) function(name string) int {
+	n, ok := mpi.Lookup(name)
+	if !ok {
+		panic(name)
+	}
+	return n
+}
+
+// words appends a record.
+func (w *spoolWriter) words(kind, number int, flags uint64, words ...uint64) {
+	first := uint64(8+8*len(words)) | uint64(number)<<32 | uint64(kind)<<48 | flags<<56
+	w.data = binary.LittleEndian.AppendUint64(w.data, first)
+	for _, x := range words {
+		w.data = binary.LittleEndian.AppendUint64(w.data, x)
+	}
+}
+
+// constants tells of all constants: the value of one is its number, and that of a
+// rank or a tag its number less 1000.
+func (w *spoolWriter) constants() {
+	for i, c := range mpi.Constants() {
+		w.words(recordConstant, i, 0, uint64(constantValue(c.Name)))
+	}
+}
+
+func constantValue(name string) int64 {
+	for i, c := range mpi.Constants() {
+		if c.Name == name {
+			if c.Class == "rank" || c.Class == "tag" {
+				return int64(i) - 1000
+			}
+			return int64(i)
+		}
+	}
+	panic(name)
+}
+
+// Values of arguments other than a single int64.
+type (
+	nothing struct{}
+	words   []int64
+	changes struct{ before, after any }
+	outcome struct{ source, tag int64 }
+)
+
+// begin begins a call, with a value for each parameter. One that is an output only is
+// not looked at.
+func (w *spoolWriter) begin(at int64, flags uint64, name string, values ...any) {
+	n := w.function(name)
+	record := []uint64{uint64(at)}
+	params := mpi.Functions()[n].Params
+	for i := range values {
+		if params[i].Before() {
+			record = appendArgument(record, &params[i], before(values[i]))
+		}
+	}
+	w.words(recordBegin, n, flags, record...)
+}
+
+// end ends a call, which did not fail.
+func (w *spoolWriter) end(at int64, flags uint64, name string, values ...any) {
+	n := w.function(name)
+	record := []uint64{uint64(at), 0}
+	params := mpi.Functions()[n].Params
+	for i := range values {
+		if params[i].After() {
+			record = appendArgument(record, &params[i], after(values[i]))
+		}
+	}
+	w.words(recordEnd, n, flags, record...)
+}
+
+func (w *spoolWriter) call(at int64, name string, values ...any) {
+	w.begin(at, flagOutermost, name, values...)
+	w.end(at+10, flagOutermost, name, values...)
+}
+
+func before(v any) any {
+	if c, ok := v.(changes); ok {
+		return c.before
+	}
+	return v
+}
+
+func after(v any) any {
+	if c, ok := v.(changes); ok {
+		return c.after
+	}
+	return v
+}
+
+func appendArgument(record []uint64, p *mpi.Param, v any) []uint64 {
+	switch v := v.(type) {
+	case nothing:
+		return append(record, ^uint64(0))
+	case words:
+		record = append(record, uint64(len(v)))
+		for _, x := range v {
+			record = append(record, uint64(x))
+		}
+		return record
+	case outcome:
+		return append(record, 1, uint64(v.source), uint64(v.tag), 0)
+	}
+	if p.Counted() {
+		record = append(record, 1)
+	}
+	return append(record, uint64(v.(int)))
+}
+
+// write writes the segment to a spool directory.
+func (w *spoolWriter) write(t testing.TB, directory string) {
+	t.Helper()
+	path := mpi.Thread{Process: w.id, Thread: w.lane}.Segment(directory, w.sequence)
+	if err := os.WriteFile(path, append(w.data, make([]byte, 64)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list returns the calls of the only rank of a spool, as text.
+func list(t testing.TB, directory string) []string {
+	t.Helper()
+	c, err := New(directory, Options{Untimed: true, Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.poll(true); err != nil {
+		t.Fatal(err)
+	}
+	processes := c.ranked()
+	if len(processes) != 1 {
+		t.Fatalf("%d processes", len(processes))
+	}
+	if err := processes[0].problems(); err != nil {
+		t.Fatal(err)
+	}
+	part := processes[0].part()
+	var calls []string
+	for _, terminal := range part.Grammar.All() {
+		fn, args := part.Table.Signature(uint32(terminal))
+		calls = append(calls, string(cst.AppendCall(nil, part.Table.Functions()[fn], args)))
+	}
+	return calls
+}
