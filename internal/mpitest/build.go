@@ -37,6 +37,10 @@ func Main(m *testing.M) int {
 	return code
 }
 
+// Cache returns a directory in which the tests of all packages keep what takes long
+// to build and does not change, such as interposers. Nothing removes it.
+func Cache() string { return filepath.Join(os.TempDir(), fmt.Sprint("reprise-test-", os.Getuid())) }
+
 // builds are the files that an implementation has built.
 type builds struct {
 	mutex sync.Mutex

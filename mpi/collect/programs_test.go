@@ -62,7 +62,7 @@ type recording struct {
 // record records a run of a program.
 func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	t.Helper()
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, os.TempDir()+"/reprise-test")
+	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
 	if err != nil {
 		t.Fatal(err)
 	}
