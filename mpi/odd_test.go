@@ -92,6 +92,28 @@ func TestThrown(t *testing.T) {
 	})
 }
 
+// TestArena records a program that has its own functions for memory: they stay
+// those that are used.
+func TestArena(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool := t.TempDir()
+		if said := m.run(t, "2", spool, m.build(t, "arena.c", "-fno-builtin")); said != "" {
+			t.Errorf("the program says %s", said)
+		}
+		for rank := range 2 {
+			calls := 0
+			readAll(t, threads(t, spool)[rank][0], func(r *Record) {
+				if r.Type == Call {
+					calls++
+				}
+			})
+			if calls != 3 {
+				t.Errorf("rank %d: %d calls, want 3", rank, calls)
+			}
+		}
+	})
+}
+
 // TestDirectory records a program that leaves the directory to which the name of
 // the spool is relative.
 func TestDirectory(t *testing.T) {

@@ -5,8 +5,8 @@
  * call if it comes from the function of Fortran of the same name, and are not
  * there for all others, such as MPI itself.
  */
-static void *fortran_library; /* NULL if there is none in the process */
-static pthread_once_t fortran_once = PTHREAD_ONCE_INIT;
+static void *_Atomic fortran_library; /* NULL if there is none in the process */
+static _Atomic int fortran_known;
 
 /* Where the calls of a function come from that are those of Fortran. An interval
    may go on at zero. */
@@ -15,12 +15,16 @@ static struct callers {
 	struct { uintptr_t from, size; } in[2];
 } callers[COUNT];
 
+/* Two threads may look for what stays the same from then on, and find the same. */
 static void find_fortran_library(void)
 {
 	Dl_info info;
+	if (atomic_load(&fortran_known))
+		return;
 	void *found = find_symbol("mpi_init_");
 	if (found && dladdr(found, &info))
-		fortran_library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+		atomic_store(&fortran_library, dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD));
+	atomic_store(&fortran_known, 1);
 }
 
 /* Adds the function of Fortran with a name. */
@@ -105,13 +109,12 @@ static void set_callers(unsigned number, struct callers *c)
 
 static slow void find_callers(unsigned number, struct callers *c)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	pthread_once(&fortran_once, find_fortran_library);
-	pthread_mutex_lock(&lock);
-	if (fortran_library && !atomic_load(&c->known))
-		set_callers(number, c);
+	struct callers found = {0};
+	find_fortran_library();
+	if (atomic_load(&fortran_library))
+		set_callers(number, &found);
+	memcpy(c->in, found.in, sizeof found.in);
 	atomic_store_explicit(&c->known, 1, memory_order_release);
-	pthread_mutex_unlock(&lock);
 }
 
 static inline int from_fortran(unsigned number, const void *caller)

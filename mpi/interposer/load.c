@@ -1,20 +1,21 @@
 /*
- * Finding the functions of MPI, and starting and switching the recording.
+ * Finding the functions of MPI, and starting and switching the recording. No lock
+ * of ours is held while the loader is asked: it may be loading a library in another
+ * thread whose constructor calls MPI.
  */
 enum { OBJECTS = 1024, OBJECT_NAME = 256 };
 
-static struct {
+struct objects {
 	char names[OBJECTS][OBJECT_NAME];
 	int n;
-} objects;
-
-static pthread_mutex_t names_lock[1] = {PTHREAD_MUTEX_INITIALIZER};
+};
 
 static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	(void)size, (void)data;
-	if (objects.n < OBJECTS && strlen(info->dlpi_name) < OBJECT_NAME)
-		strcpy(objects.names[objects.n++], info->dlpi_name);
+	struct objects *objects = data;
+	(void)size;
+	if (objects->n < OBJECTS && strlen(info->dlpi_name) < OBJECT_NAME)
+		strcpy(objects->names[objects->n++], info->dlpi_name);
 	return 0;
 }
 
@@ -22,7 +23,7 @@ static int remember_object(struct dl_phdr_info *info, size_t size, void *data)
 static int is_own(const void *address)
 {
 	Dl_info own, other;
-	return dladdr(names_lock, &own) && dladdr(address, &other) && own.dli_fbase == other.dli_fbase;
+	return dladdr(directory, &own) && dladdr(address, &other) && own.dli_fbase == other.dli_fbase;
 }
 
 /* Finds what no global scope has, because the program itself is loaded by an
@@ -30,11 +31,12 @@ static int is_own(const void *address)
 static slow void *find_in_objects(const char *name)
 {
 	void *found = NULL;
-	pthread_mutex_lock(names_lock);
-	objects.n = 0;
-	dl_iterate_phdr(remember_object, NULL);
-	for (int i = 0; i < objects.n && !found; i++) {
-		void *object = dlopen(objects.names[i], RTLD_LAZY | RTLD_NOLOAD);
+	struct objects *objects = mmap(NULL, sizeof *objects, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (objects == MAP_FAILED)
+		return NULL;
+	dl_iterate_phdr(remember_object, objects);
+	for (int i = 0; i < objects->n && !found; i++) {
+		void *object = dlopen(objects->names[i], RTLD_LAZY | RTLD_NOLOAD);
 		if (object) {
 			found = dlsym(object, name);
 			if (found && is_own(found))
@@ -42,7 +44,7 @@ static slow void *find_in_objects(const char *name)
 			dlclose(object);
 		}
 	}
-	pthread_mutex_unlock(names_lock);
+	munmap(objects, sizeof *objects);
 	return found;
 }
 
