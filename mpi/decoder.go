@@ -41,6 +41,7 @@ type Decoder struct {
 	data    []byte // the segment
 	off     int    // of the next record
 	clock   clock
+	latest  int64  // time of the latest record
 	pending []call // calls that have begun, outermost first
 	record  Record
 	err     error
@@ -50,7 +51,7 @@ type Decoder struct {
 type call struct {
 	function int
 	hidden   bool
-	ticks    uint64
+	start    int64
 	data     []byte // words with the arguments
 	owned    bool   // they are no longer those of a segment
 
@@ -111,7 +112,8 @@ func (d *Decoder) Header() SegmentHeader { return d.header }
 
 // Next returns the next record, which is valid until the next call. The error is
 // [io.EOF] at the end of what the current segment holds: more may come with
-// [Decoder.Segment]. Any other error is a *ParseError, and stays.
+// [Decoder.Segment]. Times do not go back from one record to the next, but that a
+// Call has the Start that it had when it began. Any other error is a *ParseError, and stays.
 func (d *Decoder) Next() (*Record, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -175,15 +177,16 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		}
 		return false, c.finish()
 	case recordAllocate:
-		at := d.clock.time(uint64(c.word()))
+		at := d.time(c.word())
 		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at, Address: uint64(c.word()), Size: uint64(c.word())}
 	case recordRelease:
-		at := d.clock.time(uint64(c.word()))
+		at := d.time(c.word())
 		*r = Record{Type: Released, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word())}
 	case recordResize:
-		*r = Record{Type: Resized, Arguments: r.Arguments[:0], End: d.clock.time(uint64(c.word())), Address: uint64(c.word()), Size: uint64(c.word())}
-		r.Start = d.clock.time(uint64(c.word()))
-		r.Old = uint64(c.word())
+		end := c.word()
+		*r = Record{Type: Resized, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word())}
+		r.Start, r.Old = d.time(c.word()), uint64(c.word())
+		r.End = d.time(end)
 	case recordConstant:
 		if number >= len(constants) {
 			return false, fmt.Errorf("%w: constant %d of %d", ErrCorrupt, number, len(constants))
@@ -200,6 +203,13 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 	return true, c.finish()
 }
 
+// time returns the time of ticks. Records come in the order of time: where the
+// clock is found to have been ahead, it stands still until it is right.
+func (d *Decoder) time(ticks int64) int64 {
+	d.latest = max(d.latest, d.clock.time(uint64(ticks)))
+	return d.latest
+}
+
 // finish returns the error of the cursor, or one if something is left.
 func (c *cursor) finish() error {
 	if c.err == nil && c.off != len(c.data) {
@@ -214,7 +224,7 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	if number >= len(functions) {
 		return false, fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
 	}
-	ticks := uint64(c.word())
+	ticks := c.word()
 	if c.err != nil {
 		return false, c.err
 	}
@@ -227,7 +237,7 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
 	depth := len(d.pending) - 1
 	p := &d.pending[depth]
-	*p = call{number, hidden, ticks, c.data[c.off:], false, p.arguments}
+	*p = call{number, hidden, d.time(ticks), c.data[c.off:], false, p.arguments}
 	if err := p.decode(); err != nil {
 		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
 	}
@@ -261,7 +271,7 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 	d.begun(p, depth)
 	p.arguments = spare
 	r.Failed = failed
-	r.End = d.clock.time(uint64(c.word()))
+	r.End = d.time(c.word())
 	r.Result = c.word()
 	if l.fails {
 		r.Result, r.Class = int64(int32(r.Result)), int(int32(r.Result>>32))
@@ -288,7 +298,7 @@ func (d *Decoder) begun(p *call, depth int) {
 	d.record = Record{
 		Type:      Call,
 		Function:  p.function,
-		Start:     d.clock.time(p.ticks),
+		Start:     p.start,
 		Depth:     depth,
 		Hidden:    p.hidden,
 		Arguments: p.arguments,

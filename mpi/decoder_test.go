@@ -304,6 +304,37 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+// TestTimes corrects a clock that was ahead: the times of records stay in order,
+// and those of a call are right once the clock has caught up.
+func TestTimes(t *testing.T) {
+	wtime, barrier := number(t, "MPI_Wtime"), number(t, "MPI_Barrier")
+	b := newSegment(0) // half a nanosecond per tick from 3000, at 51000
+	b.add(recordBegin, barrier, flagOutermost, 3000, 1)
+	b.add(recordBegin, wtime, 0, 4000)
+	b.add(recordEnd, wtime, 0, 5000, 0)
+	b.add(recordClock, 0, 0, 5000, 51500) // not 52000
+	b.add(recordEnd, barrier, 0, 5200, 0)
+	b.add(recordAllocate, 0, 0, 5400, 1, 1)
+	b.add(recordResize, 0, 0, 9000, 2, 2, 0, 1) // from when it was not recorded
+	b.add(recordRelease, 0, 0, 9000, 2)
+	var d Decoder
+	if err := d.Segment(b.data); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for {
+		r, err := d.Next()
+		if err != nil {
+			break
+		}
+		got = append(got, r.Start, r.End)
+	}
+	want := []int64{51500, 52000, 51000, 52000, 52000, 52000, 52000, 53000, 53000, 53000}
+	if !slices.Equal(got, want) {
+		t.Errorf("times %v, want %v", got, want)
+	}
+}
+
 // TestBegan holds on to nothing of a record that says that a call began: calls
 // inside it, and those after it, have arguments of their own.
 func TestBegan(t *testing.T) {
