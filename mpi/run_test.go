@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
 )
 
 // An implementation is an installed implementation of MPI with the interposer
@@ -28,7 +30,7 @@ var interposers struct {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := mpitest.Main(m)
 	os.RemoveAll(interposers.directory)
 	os.Exit(code)
 }
