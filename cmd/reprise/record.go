@@ -58,8 +58,7 @@ What the processes write passes through files in the --spool directory, or that
 of temporary files: best one in memory or on a local disk, with space for what
 is not read yet. The MPI is found by what the program is linked with, unless
 --mpicc or $MPICC names its compiler command. Programs that are linked
-statically cannot be recorded, nor programs in Fortran whose MPI does not pass
-on their calls to those in C, as Open MPI.`,
+statically cannot be recorded.`,
 		Example: `  reprise record -o run.rpz -- mpirun -n 4 ./app
   reprise record --times all -o run.rpz -- srun ./app input
   reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
