@@ -33,7 +33,7 @@
 // memalign, valloc and pvalloc return and free, outside of calls of MPI. Once MPI
 // is initialized, also where the static data of each object is and the stack of
 // the first thread; and of each further thread its stack, before all else that the
-// thread records.
+// thread records: see [Stack].
 //
 // The program does not notice. Arguments, results, statuses and error handlers
 // pass through as they are. The interposer sends no message, makes no
@@ -41,7 +41,9 @@
 // depends on a communicator or a datatype, and what else is asked of MPI, is asked
 // for after the call that accepted it, with functions that are local. If a segment
 // cannot be had, it says so once on the standard error and records no more of the
-// thread. A child that the program forks is not recorded.
+// thread. A child that the program forks is recorded only if it initializes MPI
+// itself. With the interposer of another MPI, a program ends when it initializes
+// MPI, and says why.
 //
 // A program in Fortran is recorded as the calls of C that its MPI makes of those of
 // Fortran, be it with mpif.h, the module mpi or mpi_f08. What MPICH and Open MPI do

@@ -18,6 +18,10 @@ import (
 var (
 	//go:embed interposer/spool.c
 	spoolSource string
+	//go:embed interposer/segments.c
+	segmentsSource string
+	//go:embed interposer/lanes.c
+	lanesSource string
 	//go:embed interposer/cost.c
 	costSource string
 	//go:embed interposer/regions.c
@@ -40,6 +44,8 @@ var sources = func() *template.Template {
 	t := template.Must(template.New("wrappers").Parse(wrappersSource))
 	for name, source := range map[string]string{
 		"spool":     spoolSource,
+		"segments":  segmentsSource,
+		"lanes":     lanesSource,
 		"cost":      costSource,
 		"regions":   regionsSource,
 		"values":    valuesSource,

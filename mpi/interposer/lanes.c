@@ -1,0 +1,156 @@
+/*
+ * Lanes: what one thread at a time writes to, and writing to it.
+ */
+static int find_stack(pthread_t thread, uintptr_t *address, size_t *size);
+static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number);
+
+/* Gives the thread a lane: one that an ended thread has left, or a new one. */
+static slow struct lane *take_lane(void)
+{
+	if (self.done || self.busy)
+		return NULL;
+	self.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	int saved = errno;
+	pthread_mutex_lock(&lanes_lock);
+	struct lane *lane = free_lanes;
+	if (lane) {
+		free_lanes = lane->next_free;
+	} else {
+		lane = mmap(NULL, sizeof *lane, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (lane == MAP_FAILED) {
+			lane = NULL;
+		} else {
+			lane->thread = lane_count++;
+			lane->next = lanes;
+			lanes = lane;
+		}
+	}
+	pthread_mutex_unlock(&lanes_lock);
+	uintptr_t stack;
+	size_t size = 0;
+	if (lane) {
+		pthread_setspecific(thread_end, lane);
+		if (!pthread_equal(pthread_self(), main_thread) && !find_stack(pthread_self(), &stack, &size))
+			size = 0;
+	}
+	self.lane = lane;
+	atomic_signal_fence(memory_order_seq_cst);
+	self.busy = 0;
+	if (size)
+		put_region(lane, stack, size, (int64_t)STACK_OF_THREAD - lane->thread);
+	errno = saved;
+	return lane;
+}
+
+/* The destructors of other keys may still call MPI and allocate memory: the lane is
+   left in the last round of them. */
+static void leave_lane(void *value)
+{
+	struct lane *lane = value;
+	if (++self.ending < PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(thread_end, lane))
+		return;
+	self.done = 1;
+	self.lane = NULL;
+	if (!atomic_load(&active.flag))
+		return;
+	pthread_mutex_lock(&lanes_lock);
+	lane->next_free = free_lanes;
+	free_lanes = lane;
+	pthread_mutex_unlock(&lanes_lock);
+}
+
+/* A forked child shares the pages of its parent and must leave them alone. It may
+   be one that calls MPI_Init itself. */
+static void in_child(void)
+{
+	atomic_store(&active.flag, 0);
+	memset(&self, 0, sizeof self);
+	lanes = free_lanes = NULL;
+	lane_count = 0;
+	pthread_mutex_init(&lanes_lock, NULL);
+	pthread_mutex_init(&path_lock, NULL);
+	atomic_store(&world_rank, -1);
+	main_thread = pthread_self();
+	loaded = 0;
+}
+
+/* Returns the free words for a record of at most so many, or NULL. The thread is
+   busy until it publishes. */
+static inline uint64_t *reserve(struct lane *lane, size_t words)
+{
+	self.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* One word stays zero: the reader stops there. */
+	if (unlikely((size_t)(lane->end - lane->at) <= words)) {
+		if (lane->broken || !next_segment(lane, words)) {
+			self.busy = 0;
+			return NULL;
+		}
+	}
+	return lane->at;
+}
+
+/* Publishes the record from at to end: its first word is written last. */
+static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsigned type, unsigned number, unsigned flags)
+{
+	uint64_t word = (uint64_t)((end - at) * 8) | (uint64_t)number << 32 | (uint64_t)type << 48 | (uint64_t)flags << 56;
+	lane->at = end;
+	atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	self.busy = 0;
+}
+
+static slow void calibrate(struct lane *lane)
+{
+	uint64_t *at = reserve(lane, 3);
+	if (!at)
+		return;
+	both_clocks(&at[1], &at[2]);
+	lane->calibrated = at[1];
+	publish(lane, at, at + 3, CLOCK, 0, 0);
+}
+
+/* Returns the lane to record a call in, or NULL. */
+static inline struct lane *enter(int always)
+{
+	if (unlikely(!atomic_load_explicit(&active.flag, memory_order_relaxed)))
+		return NULL;
+	if (unlikely(!always && !atomic_load_explicit(&level, memory_order_relaxed)))
+		return NULL;
+	struct lane *lane = self.lane;
+	if (unlikely(!lane) && !(lane = take_lane()))
+		return NULL;
+	if (unlikely(self.busy)) {
+		if (lane->header)
+			atomic_fetch_add(&lane->header->lost, 1);
+		return NULL;
+	}
+	return lane;
+}
+
+/* Reports whether the thread runs a signal handler on a stack of its own. */
+static slow int on_signal_stack(void)
+{
+	stack_t stack;
+	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
+}
+
+/* Returns the number of calls that the thread is in. A longjmp may have left some:
+   their frames are no longer below the caller's. */
+static inline unsigned depth_of(void *frame)
+{
+	if (unlikely(self.depth && (uintptr_t)frame >= self.outermost) && !on_signal_stack())
+		self.depth = 0;
+	if (!self.depth)
+		self.outermost = (uintptr_t)frame;
+	return self.depth;
+}
+
+/* An exception may leave a call, too. */
+static inline void restore_depth(const unsigned *depth) { self.depth = *depth; }
+
+static inline unsigned begin_flags(unsigned depth)
+{
+	return (atomic_load_explicit(&level, memory_order_relaxed) ? 0 : HIDDEN) | (depth ? 0 : OUTERMOST);
+}

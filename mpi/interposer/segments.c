@@ -1,0 +1,122 @@
+/*
+ * Segments: files that are mapped, one after another for each lane.
+ */
+static slow void complain(const char *what)
+{
+	static _Atomic int once;
+	if (!atomic_exchange(&once, 1)) {
+		char text[512];
+		int n = snprintf(text, sizeof text, "reprise: %s: %s; calls are no longer recorded\n", what, strerror(errno));
+		if (n > 0 && write(STDERR_FILENO, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) < 0)
+			return;
+	}
+}
+
+/* What else is in a segment's name comes after the directory. Threads may have
+   small stacks. */
+static char path[sizeof directory + 128];
+static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct header *map_segment(const struct lane *lane, size_t size)
+{
+	struct rlimit limit;
+	/* Beyond the limit, the kernel would send a signal. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && size > limit.rlim_cur) {
+		errno = EFBIG;
+		return NULL;
+	}
+	pthread_mutex_lock(&path_lock);
+	snprintf(path, sizeof path, "%s/%u-%llx.%u.%u.spool", directory, (unsigned)getpid(),
+		(unsigned long long)loaded, lane->thread, lane->sequence);
+	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
+	void *memory = MAP_FAILED;
+	if (file < 0) {
+		error = errno;
+	} else {
+		/* Without blocks of its own, the file would kill the program on a full disk. */
+		error = posix_fallocate(file, 0, (off_t)size);
+		if (!error) {
+			memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+			error = errno;
+		}
+		close(file);
+		if (memory == MAP_FAILED)
+			unlink(path);
+	}
+	pthread_mutex_unlock(&path_lock);
+	errno = error;
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static slow int give_up(struct lane *lane)
+{
+	complain(directory);
+	if (lane->header) {
+		atomic_fetch_add(&lane->header->lost, 1);
+		atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
+	}
+	lane->at = lane->end = NULL;
+	lane->broken = 1;
+	return 0;
+}
+
+static void measure_cost(struct header *header);
+
+/* Begins a segment that holds a record of so many words. Returns 0 and gives the
+   lane up if there is none to be had. */
+static slow int begin_segment(struct lane *lane, size_t words)
+{
+	size_t size = smallest << (lane->sequence < 8 ? 2 * lane->sequence : 16);
+	size = size < largest ? size : largest;
+	size_t needed = sizeof(struct header) + 8 * (words + 1);
+	if (size < needed)
+		size = (needed + 0xffff) & ~(size_t)0xffff;
+	struct header *header = map_segment(lane, size), *old = lane->header;
+	if (!header)
+		return give_up(lane);
+	if (!cost)
+		measure_cost(header);
+	header->cost = cost;
+	header->table = TABLE;
+	header->process = loaded;
+	header->pid = (uint32_t)getpid();
+	header->thread = lane->thread;
+	header->sequence = lane->sequence++;
+	header->invariant = (uint32_t)invariant;
+	header->ticks[0] = load_ticks;
+	header->monotonic[0] = load_monotonic;
+	both_clocks(&header->ticks[1], &header->monotonic[1]);
+	lane->calibrated = header->ticks[1];
+	/* Another thread may be telling the rank. */
+	pthread_mutex_lock(&lanes_lock);
+	atomic_store(&header->rank, atomic_load(&world_rank));
+	lane->header = header;
+	pthread_mutex_unlock(&lanes_lock);
+	/* The magic comes last: a segment with one has a whole header. */
+	atomic_thread_fence(memory_order_release);
+	memcpy(header->magic, "reprisp\1", 8);
+	if (old) {
+		atomic_store_explicit(&old->state, CONTINUED, memory_order_release);
+		munmap(old, lane->size);
+	}
+	lane->size = size;
+	lane->at = (uint64_t *)(header + 1);
+	lane->end = (uint64_t *)((char *)header + size);
+	return 1;
+}
+
+/* Does so where nobody expects that the thread is cancelled or errno changed, and
+   without signals: those of a timer could interrupt it again and again. */
+static slow int next_segment(struct lane *lane, size_t words)
+{
+	int saved = errno, state;
+	sigset_t all, mask;
+	sigfillset(&all);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	int begun = begin_segment(lane, words);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	pthread_setcancelstate(state, &state);
+	errno = saved;
+	return begun;
+}
