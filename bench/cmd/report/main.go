@@ -112,6 +112,7 @@ func report(w io.Writer, in input) error {
 			"ns/event; a million symbols or 20 rounds. A body of 10⁴ or more does not repeat often: the first rounds, which build the grammar, weigh in.", bench.AppendBody},
 		{"Times", "Durations and gaps of the calls of recorded runs, as nanoseconds of 8 bytes, with codecs that have a relative error of at most 10 %, or none.",
 			func(w io.Writer) error { return bench.Times(w, in.times) }},
+		{"Recording MPI programs", "What a call of MPI takes in the program, of its processor time, without and with the interposer in turn, on one rank that sends to itself; and what the collector takes for it afterwards, statistics of times included. Pilgrim compresses in the program.", bench.Recording},
 		{"Recording a call", "Every signature is known already.", bench.Record},
 	} {
 		if !strings.Contains(s.title, in.only) {
@@ -119,7 +120,7 @@ func report(w io.Writer, in input) error {
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
 		switch err := s.print(w); {
-		case errors.Is(err, bench.ErrNoTraces):
+		case errors.Is(err, bench.ErrNoTraces), errors.Is(err, bench.ErrNoMPI):
 			fmt.Fprintf(w, "Not measured: %v.\n", err)
 		case err != nil:
 			return err

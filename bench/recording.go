@@ -1,0 +1,194 @@
+package bench
+
+import (
+	"context"
+	_ "embed" // for the program
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/collect"
+)
+
+// ErrNoMPI is returned by Recording if no MPI is installed.
+var ErrNoMPI = errors.New("no MPI is installed")
+
+//go:embed recording/patterns.c
+var patternsSource []byte
+
+// patternCalls is the number of calls of a run of a pattern.
+const patternCalls = 1_000_000
+
+// patterns are those of PEERS.md §3, with what a call costs in a program that Pilgrim
+// records: as it is shipped, and optimized.
+var patterns = []struct {
+	name, about        string
+	shipped, optimized string
+}{
+	{"rank", "MPI_Comm_rank", "325", "182"},
+	{"one", "Irecv Isend Wait Wait, one tag", "1,617", "728"},
+	{"random", "Irecv Send Wait, 16 random tags", "1,790", "936"},
+	{"new", "Irecv Send Wait, every tag new", "2,141", "1,424"},
+	{"thousand", "Irecv Send Wait, tags 0…999 in a loop", "401,373", "181,285"},
+}
+
+// Recording reports, for each MPI that is installed, what recording adds to a call of
+// a program, and what collecting it takes, and the size of traces of hpcc.
+func Recording(w io.Writer) error {
+	directory, err := os.MkdirTemp("", "reprise-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(directory)
+	var installed []*implementation
+	for _, name := range []string{"mpich", "openmpi"} {
+		if m := findMPI(name); m != nil {
+			if err := m.build(directory); err != nil {
+				return err
+			}
+			installed = append(installed, m)
+		}
+	}
+	if len(installed) == 0 {
+		return ErrNoMPI
+	}
+	fmt.Fprintln(w, "| MPI | calls | ns a call, not recorded | added by the interposer | range | collector, ns a call | million calls/s | added by Pilgrim, as shipped | optimized |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+	for _, m := range installed {
+		for _, p := range patterns {
+			plain, added, collected, err := m.measure(p.name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.0f | %.0f … %.0f | %.0f | %.1f | %s | %s |\n", m.name, p.about,
+				median(plain), median(added), slices.Min(added), slices.Max(added), median(collected), 1000/median(collected), p.shipped, p.optimized)
+		}
+	}
+	for _, m := range installed {
+		if m.name == "openmpi" {
+			return m.hpcc(w, directory)
+		}
+	}
+	return nil
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// An implementation is an installed MPI.
+type implementation struct {
+	name, mpicc string
+	mpirun      []string
+	interposer  string
+	program     string
+}
+
+// processorTime returns the time that all threads of the program took of processors:
+// a clock that other programs do not disturb much.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// findMPI returns an implementation, or nil if it is not installed.
+func findMPI(name string) *implementation {
+	m := &implementation{name: name, mpicc: "mpicc." + name, mpirun: []string{"mpirun." + name}}
+	for _, command := range []string{m.mpicc, m.mpirun[0]} {
+		if _, err := exec.LookPath(command); err != nil {
+			return nil
+		}
+	}
+	if name == "openmpi" {
+		m.mpirun = append(m.mpirun, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
+	}
+	return m
+}
+
+func (m *implementation) build(directory string) error {
+	library, err := mpi.BuildInterposer(context.Background(), m.mpicc, directory)
+	if err != nil {
+		return err
+	}
+	source := filepath.Join(directory, "patterns.c")
+	if err := os.WriteFile(source, patternsSource, 0o600); err != nil {
+		return err
+	}
+	m.interposer, m.program = library.Path, filepath.Join(directory, "patterns-"+m.name)
+	if output, err := exec.Command(m.mpicc, "-O1", "-o", m.program, source).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", m.mpicc, err, output)
+	}
+	return nil
+}
+
+// run runs a program on some ranks, recorded if there is a spool, and returns what it
+// prints.
+func (m *implementation) run(ranks int, spool, directory, program string, arguments ...string) (string, error) {
+	command := slices.Concat(m.mpirun, []string{"-n", strconv.Itoa(ranks), program}, arguments)
+	c := exec.Command(command[0], command[1:]...)
+	c.Dir = directory
+	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if spool != "" {
+		c.Env = append(c.Env, "LD_PRELOAD="+m.interposer, "REPRISE_SPOOL="+spool)
+	}
+	output, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", strings.Join(command, " "), err)
+	}
+	return string(output), nil
+}
+
+// measure measures a pattern ten times, without and with recording in turn, and
+// returns for each round what a call takes without it, what it adds, and what
+// collecting takes, in nanoseconds.
+func (m *implementation) measure(pattern string) (plain, added, collected []float64, err error) {
+	call := func(spool string) (float64, error) {
+		output, err := m.run(1, spool, "", m.program, pattern, strconv.Itoa(patternCalls))
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseFloat(strings.TrimSpace(output), 64)
+	}
+	for range rounds {
+		without, err := call("")
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		spool, err := os.MkdirTemp("", "reprise-bench-")
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		with, err := call(spool)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		begin := processorTime()
+		c, err := collect.New(spool, collect.Options{})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		_, s, err := c.Finish(context.Background())
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		took := processorTime() - begin
+		os.RemoveAll(spool)
+		plain = append(plain, without)
+		added = append(added, with-without)
+		collected = append(collected, float64(took.Nanoseconds())/float64(s.Calls))
+	}
+	return plain, added, collected, nil
+}
