@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,26 +10,38 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/internal/mpitest"
 )
 
 func TestBuildInterposer(t *testing.T) {
-	mpicc := compilers(t)[0]
-	first := interposer(t, mpicc)
-	before, err := os.Stat(first)
+	mpitest.SkipUnderRace(t)
+	directory := t.TempDir()
+	// A compiler that is quick, for it writes nothing.
+	mpicc := filepath.Join(directory, "mpicc")
+	script := fmt.Sprintf("#!/bin/sh\nexec %s \"$@\" -fsyntax-only\n", compilers(t)[0])
+	if err := os.WriteFile(mpicc, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(directory, "cache", "of", "interposers")
+	first, err := BuildInterposer(t.Context(), mpicc, cache)
 	if err != nil {
 		t.Fatal(err)
+	}
+	before, err := os.Stat(first.Path)
+	if err != nil || before.Mode().Perm()&0o555 != 0o555 {
+		t.Fatal(err, before.Mode())
 	}
 	// The second time, it is there already.
-	library, err := BuildInterposer(context.Background(), mpicc, filepath.Dir(first))
+	second, err := BuildInterposer(t.Context(), mpicc, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := os.Stat(library.Path)
-	if err != nil || library.Path != first || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
-		t.Errorf("built %s again as %s", first, library.Path)
+	after, err := os.Stat(second.Path)
+	if err != nil || second.Path != first.Path || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
+		t.Errorf("built %s again as %s", first.Path, second.Path)
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(first), "building-*")); err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
+	if files, err := os.ReadDir(cache); err != nil || len(files) != 1 {
+		t.Errorf("the cache has %v, %v", files, err)
 	}
 }
 

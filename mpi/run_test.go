@@ -25,20 +25,16 @@ type implementation struct {
 
 var interposers struct {
 	sync.Once
-	directory string
-	paths     map[string]string
+	paths map[string]string
 }
 
-func TestMain(m *testing.M) {
-	code := mpitest.Main(m)
-	os.RemoveAll(interposers.directory)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 
 // forEachMPI runs a test with each installed implementation, and skips it if
-// there is none.
+// there is none, and under the race detector.
 func forEachMPI(t *testing.T, test func(*testing.T, *implementation)) {
 	t.Helper()
+	mpitest.SkipUnderRace(t)
 	for _, mpicc := range compilers(t) {
 		mpirun := strings.Replace(mpicc, "mpicc", "mpirun", 1)
 		if _, err := exec.LookPath(mpirun); err != nil {
@@ -60,17 +56,13 @@ func forEachMPI(t *testing.T, test func(*testing.T, *implementation)) {
 func interposer(t testing.TB, mpicc string) string {
 	t.Helper()
 	interposers.Do(func() {
-		var err error
-		if interposers.directory, err = os.MkdirTemp("", "reprise"); err != nil {
-			t.Fatal(err)
-		}
 		list := compilers(t)
 		libraries := make([]*Interposer, len(list))
 		errs := make([]error, len(list))
 		var building sync.WaitGroup
 		for i, mpicc := range list {
 			building.Go(func() {
-				libraries[i], errs[i] = BuildInterposer(context.Background(), mpicc, interposers.directory)
+				libraries[i], errs[i] = BuildInterposer(context.Background(), mpicc, mpitest.Cache())
 			})
 		}
 		building.Wait()

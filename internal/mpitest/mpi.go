@@ -64,11 +64,30 @@ func Installed(t testing.TB) []*MPI {
 }
 
 // ForEach runs a test with each implementation that is installed. It skips the
-// test if there is none.
+// test if there is none, and under the race detector; see [SkipUnderRace].
 func ForEach(t *testing.T, test func(*testing.T, *MPI)) {
 	t.Helper()
+	SkipUnderRace(t)
 	for _, m := range Installed(t) {
 		t.Run(m.Name, func(t *testing.T) { test(t, m) })
+	}
+}
+
+// SkipUnderRace skips a test of which the race detector sees nothing that it does
+// not see in others: it does not look into programs in C.
+func SkipUnderRace(t testing.TB) {
+	t.Helper()
+	if underRace {
+		t.Skip("the race detector does not look into programs in C")
+	}
+}
+
+// Parallel lets a test run beside others if processes that wait leave the processors
+// to them.
+func (m *MPI) Parallel(t *testing.T) {
+	t.Helper()
+	if m.Name == "openmpi" {
+		t.Parallel()
 	}
 }
 

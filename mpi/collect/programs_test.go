@@ -3,9 +3,12 @@ package collect_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"iter"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -17,22 +20,29 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 
-// TestPrograms checks, of each program with each MPI, that the trace has the calls
-// that an independent counter counts, that it is equal to the raw records, argument
-// by argument, and that a second run makes the same bytes if it does the same.
+// TestPrograms checks of each program with each MPI that it computes with a recorder
+// what it computes without; that the trace has the calls that an independent counter
+// counts, and is equal to the raw records, argument by argument; and that a second run
+// makes the same bytes if it does the same.
 func TestPrograms(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
 			t.Run(p.Name(), func(t *testing.T) {
+				m.Parallel(t)
 				// Names of files are among the arguments.
 				if i := slices.Index(p.Arguments, "DIRECTORY"); i >= 0 {
 					p.Arguments = slices.Clone(p.Arguments)
 					p.Arguments[i] = t.TempDir()
 				}
-				first := record(t, m, p)
-				if lines := first.counts.Differences(countsOf(t, first.trace)); len(lines) > 0 && !p.Dies {
-					t.Errorf("counted, and in the trace: %q", lines)
+				plain := m.RunProgram(t, p, mpitest.Options{})
+				for rank, text := range plain.Ranks {
+					if !p.Dies && !strings.HasSuffix(text, "end\n") {
+						t.Errorf("rank %d printed %q", rank, text)
+					}
 				}
+				first := record(t, m, p)
+				compareOutputs(t, first.output, plain)
+				compareCounts(t, p, first)
 				if n, err := collect.Compare(context.Background(), first.spool, callsOf(t, first.trace)); err != nil || n != first.summary.Calls {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
@@ -51,8 +61,66 @@ func TestPrograms(t *testing.T) {
 	})
 }
 
+func compareOutputs(t *testing.T, got, want *mpitest.Output) {
+	t.Helper()
+	if got.Status != want.Status {
+		t.Errorf("exit status %d, without the recorder %d\n%s", got.Status, want.Status, got.Rest)
+	}
+	for rank := range want.Ranks {
+		if got.Ranks[rank] != want.Ranks[rank] {
+			t.Errorf("rank %d printed\n%s\nand without the recorder\n%s", rank, got.Ranks[rank], want.Ranks[rank])
+		}
+	}
+}
+
+// compareCounts compares the calls in a trace with those that were counted. A counter
+// counts calls as they begin: those that a rank has died in are not in the trace.
+func compareCounts(t *testing.T, p mpitest.Program, r *recording) {
+	t.Helper()
+	recorded := countsOf(t, r.trace)
+	if len(recorded) != len(r.output.Ranks) {
+		t.Errorf("%d ranks are in the trace, want %d", len(recorded), len(r.output.Ranks))
+	}
+	for rank, functions := range recorded {
+		for name, want := range p.Calls {
+			if functions[name] != want {
+				t.Errorf("rank %d: %d calls of %s are in the trace, want %d", rank, functions[name], name, want)
+			}
+		}
+	}
+	if p.Dies {
+		addUnfinished(t, recorded, r.spool)
+	}
+	for _, line := range recorded.Differences(r.counts) {
+		t.Error("calls in the trace and counted:", line)
+	}
+}
+
+// addUnfinished adds the calls in a spool that have not returned.
+func addUnfinished(t *testing.T, counts mpitest.Counts, spool string) {
+	t.Helper()
+	threads, err := mpi.ListSpool(spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, thread := range threads {
+		reader := thread.Open()
+		for err == nil {
+			_, err = reader.Next()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		err = nil
+		for r := range reader.Decoder().Unfinished() {
+			counts.Add(reader.Decoder().Header().Rank, mpi.Functions()[r.Function].Name, 1)
+		}
+	}
+}
+
 type recording struct {
 	spool   string
+	output  *mpitest.Output
 	counts  mpitest.Counts
 	summary collect.Summary
 	file    []byte
@@ -68,7 +136,7 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	}
 	r := &recording{spool: t.TempDir()}
 	counts := t.TempDir()
-	m.RunProgram(t, p, mpitest.Options{
+	r.output = m.RunProgram(t, p, mpitest.Options{
 		Preload: []string{m.Counter(t), library.Path},
 		Env:     []string{"REPRISE_SPOOL=" + r.spool, mpitest.CountIn(counts)},
 	})
