@@ -134,12 +134,21 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{spool: t.TempDir()}
-	counts := t.TempDir()
-	r.output = m.RunProgram(t, p, mpitest.Options{
+	spool, counts := t.TempDir(), t.TempDir()
+	output := m.RunProgram(t, p, mpitest.Options{
 		Preload: []string{m.Counter(t), library.Path},
-		Env:     []string{"REPRISE_SPOOL=" + r.spool, mpitest.CountIn(counts)},
+		Env:     []string{"REPRISE_SPOOL=" + spool, mpitest.CountIn(counts)},
 	})
+	r := collectRun(t, spool, counts)
+	r.output = output
+	return r
+}
+
+// collectRun makes a trace of a spool, and reads what was counted.
+func collectRun(t *testing.T, spool, counts string) *recording {
+	t.Helper()
+	var err error
+	r := &recording{spool: spool}
 	if r.counts, err = mpitest.ReadCounts(counts); err != nil {
 		t.Fatal(err)
 	}
