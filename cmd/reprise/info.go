@@ -15,7 +15,9 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 func newInfo() *cobra.Command {
@@ -87,8 +89,9 @@ type info struct {
 	Ranks      int             `json:"ranks"`
 	Part       bool            `json:"part"` // a part file, not a trace
 	Active     int             `json:"ranks_with_calls"`
-	Silent     string          `json:"ranks_without_calls"` // as a list
-	Unreadable string          `json:"unreadable_ranks"`    // as a list
+	Silent     string          `json:"ranks_without_calls"`    // as a list
+	Unreadable string          `json:"unreadable_ranks"`       // as a list
+	Unfinished string          `json:"ranks_without_finalize"` // as a list, of MPI programs
 	Calls      uint64          `json:"calls"`
 	ShapeCount int             `json:"number_of_shapes"`
 	Shapes     []shapeInfo     `json:"shapes"`
@@ -103,7 +106,8 @@ type info struct {
 	Times      *timeInfo       `json:"times"` // null if there are none
 	Text       *textSizes      `json:"text"`  // null if the trace is none of text or not whole
 
-	silent rankenc.Set // ranks without calls
+	silent     rankenc.Set // ranks without calls
+	unfinished rankenc.Set // ranks without a call of MPI_Finalize
 }
 
 type functionCount struct {
@@ -200,6 +204,10 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*los
 			i.Symbols += uint64(s.Grammar.Symbols())
 		}
 	}
+	if i.Source == collect.Source {
+		i.unfinished = withoutFinalize(t, c.shapes)
+		i.Unfinished = i.unfinished.String()
+	}
 	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(t, c.shapes, shapes)
 	i.Signatures = t.Signatures()
 	i.Functions = c.sorted()
@@ -208,6 +216,20 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*los
 		i.Text = &textSizes{Plain: c.text}
 	}
 	return c.lost, nil
+}
+
+// withoutFinalize returns the ranks of shapes that have no call of MPI_Finalize: their
+// processes died, or recording was off.
+func withoutFinalize(t *merge.Trace, shapes []*merge.Shape) rankenc.Set {
+	var ranks rankenc.Set
+	for _, s := range shapes {
+		if s != nil && !slices.ContainsFunc(s.Grammar.FirstUse(), func(n sequitur.Symbol) bool {
+			return t.Functions()[t.FunctionOf(int(n))].Name == "MPI_Finalize"
+		}) {
+			ranks = ranks.Union(s.Ranks)
+		}
+	}
+	return ranks
 }
 
 // sections sums up the sections by kind. What no section takes, the header and
@@ -244,6 +266,9 @@ func (i *info) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s%s, %s, from %s\n", i.Path, what, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
 	if i.silent.Len() > 0 {
 		fmt.Fprintf(w, "without calls: %s\n", setText(i.silent))
+	}
+	if i.unfinished.Len() > 0 {
+		fmt.Fprintf(w, "without MPI_Finalize, to which they did not come or which was not recorded: %s\n", setText(i.unfinished))
 	}
 	if i.Unreadable != "" {
 		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", cutList(i.Unreadable, maxListText))

@@ -81,6 +81,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 	}
 	p.lose(f, r)
 	p.join(f, r)
+	p.ended = p.ended || f.Name == "MPI_Finalize"
 	if !r.Hidden {
 		p.record(t, f, r)
 	}

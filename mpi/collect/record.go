@@ -40,9 +40,6 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 		t.number = p.numbers
 		p.numbers++
 	}
-	if f.Name == "MPI_Finalize" {
-		p.ended = true
-	}
 	var key uint64
 	p.args = p.args[:0]
 	if t.number > 0 {
