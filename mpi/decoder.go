@@ -38,8 +38,9 @@ const maxDepth = 256
 type Decoder struct {
 	header  SegmentHeader
 	started bool
-	data    []byte // the segment
-	off     int    // of the next record
+	data    []byte // the segment, or a part of it
+	base    int64  // of data in the segment
+	off     int    // of the next record in data
 	clock   clock
 	latest  int64  // time of the latest record
 	pending []call // calls that have begun, outermost first
@@ -81,18 +82,40 @@ func (d *Decoder) Segment(data []byte) error {
 	}
 	switch {
 	case !d.started && h.Sequence == 0:
-		d.off, d.clock = headerSize, h.clock
+		d.base, d.off, d.clock = 0, headerSize, h.clock
 	case !d.started:
 		return parseError(offsetSequence, "sequence", fmt.Errorf("%w: the first segment is %d", ErrCorrupt, h.Sequence))
 	case h.Process != d.header.Process || h.Thread != d.header.Thread:
 		return parseError(offsetProcess, "process", fmt.Errorf("%w: the segment is that of another thread", ErrCorrupt))
 	case h.Sequence == d.header.Sequence+1:
-		d.off, d.clock = headerSize, h.clock
+		d.base, d.off, d.clock = 0, headerSize, h.clock
 	case h.Sequence != d.header.Sequence:
 		return parseError(offsetSequence, "sequence",
 			fmt.Errorf("%w: segment %d after %d", ErrCorrupt, h.Sequence, d.header.Sequence))
 	}
-	// The calls that have begun outlive the bytes that they are in.
+	if err := d.own(); err != nil {
+		return err
+	}
+	d.off += int(d.base) // zero but in a segment that goes on
+	d.base = 0
+	d.started, d.header, d.data = true, h, data
+	return nil
+}
+
+// Continue tells the decoder the records that follow those it has decoded in the
+// current segment, for a reader that does not hold all of it. The decoder refers to
+// them until it is told of more.
+func (d *Decoder) Continue(records []byte) error {
+	if err := d.own(); err != nil {
+		return err
+	}
+	d.base, d.off, d.data = d.base+int64(d.off), 0, records
+	return nil
+}
+
+// own copies what is referred to of the segment: the calls that have begun outlive
+// the bytes that they are in.
+func (d *Decoder) own() error {
 	for i := range d.pending {
 		p := &d.pending[i]
 		if p.owned {
@@ -103,7 +126,6 @@ func (d *Decoder) Segment(data []byte) error {
 			return parseError(offsetSequence, "record", err)
 		}
 	}
-	d.started, d.header, d.data = true, h, data
 	return nil
 }
 
@@ -125,7 +147,7 @@ func (d *Decoder) Next() (*Record, error) {
 		}
 		known, err := d.decode(data, int(word>>48&0xff), int(word>>32&0xffff), word>>56)
 		if err != nil {
-			d.err = parseError(int64(d.off), "record", err)
+			d.err = parseError(d.base+int64(d.off), "record", err)
 			return nil, d.err
 		}
 		d.off += len(data) + 8
@@ -142,7 +164,7 @@ func (d *Decoder) next() ([]byte, uint64, error) {
 		return nil, 0, io.EOF
 	}
 	if len(rest) < 8 {
-		return nil, 0, parseError(int64(d.off), "record", io.ErrUnexpectedEOF)
+		return nil, 0, parseError(d.base+int64(d.off), "record", io.ErrUnexpectedEOF)
 	}
 	word := binary.LittleEndian.Uint64(rest)
 	if word == 0 {
@@ -150,10 +172,10 @@ func (d *Decoder) next() ([]byte, uint64, error) {
 	}
 	size := int64(uint32(word))
 	if size < 8 || size%8 != 0 {
-		return nil, 0, parseError(int64(d.off), "record", fmt.Errorf("%w: size %d", ErrCorrupt, size))
+		return nil, 0, parseError(d.base+int64(d.off), "record", fmt.Errorf("%w: size %d", ErrCorrupt, size))
 	}
 	if size > int64(len(rest)) {
-		return nil, 0, parseError(int64(d.off), "record", fmt.Errorf("%w: size %d", io.ErrUnexpectedEOF, size))
+		return nil, 0, parseError(d.base+int64(d.off), "record", fmt.Errorf("%w: size %d", io.ErrUnexpectedEOF, size))
 	}
 	return rest[8:size], word, nil
 }

@@ -146,7 +146,7 @@ func (c *Collector) ranked() []*process {
 	var list []*process
 	for _, p := range c.processes {
 		for _, t := range p.threads {
-			p.rank = max(p.rank, t.decoder.Header().Rank)
+			p.rank = max(p.rank, t.header.Rank)
 		}
 		if p.calls > 0 || p.problems() != nil {
 			list = append(list, p)

@@ -169,7 +169,7 @@ func TestLive(t *testing.T) {
 	next.isend(100000, 1, 7000)
 	whole := t.TempDir()
 	w.write(t, whole)
-	binary.LittleEndian.PutUint32(w.data[76:], 1) // continued
+	binary.LittleEndian.PutUint32(w.data[offsetState:], 1) // continued
 	w.write(t, whole)
 	next.write(t, whole)
 	want := list(t, whole)
@@ -182,7 +182,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary.LittleEndian.PutUint32(w.data[76:], 0)
+	binary.LittleEndian.PutUint32(w.data[offsetState:], 0)
 	path := mpi.Thread{Process: w.id}.Segment(directory, 0)
 	record := headerSize // where the record begins that is being written
 	for n := 0; n < len(w.data); n += 8 {
@@ -205,7 +205,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	next.write(t, directory)
-	binary.LittleEndian.PutUint32(w.data[76:], 1)
+	binary.LittleEndian.PutUint32(w.data[offsetState:], 1)
 	w.write(t, directory)
 	if _, err := c.Poll(); err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func (p *process) part() merge.Part {
 }
 
 // cost returns the time, in nanoseconds, that recording took in the process.
-func (p *process) cost() float64 { return float64(p.calls) * p.threads[0].decoder.Header().Cost }
+func (p *process) cost() float64 { return float64(p.calls) * p.threads[0].header.Cost }
 
 // duration returns the time from the first to the last record.
 func (p *process) duration() float64 { return float64(p.latest - p.first) }
@@ -159,10 +159,10 @@ func (p *process) duration() float64 { return float64(p.latest - p.first) }
 func (p *process) problems() error {
 	var problems []error
 	for _, t := range p.threads {
-		switch lost := t.lost + t.decoder.Header().Lost; {
+		switch lost := t.lost + t.header.Lost; {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
-		case lost > 0 || t.state == mpi.Broken:
+		case lost > 0 || t.header.State == mpi.Broken:
 			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, lost))
 		}
 	}

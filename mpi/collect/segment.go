@@ -13,8 +13,8 @@ import (
 
 const (
 	headerSize = 128     // bytes before the first record of a segment
-	chunk      = 1 << 16 // bytes that are read at once
-	maxSegment = 1 << 30 // bytes of the largest segment
+	window     = 1 << 18 // bytes that are read at once
+	maxRecord  = 1 << 30 // bytes of the largest record
 )
 
 // A stream reads the records of one thread from its segments, which the thread may
@@ -26,9 +26,10 @@ type stream struct {
 	opened  uint32                       // segments
 	path    string                       // of the latest
 	file    *os.File
-	data    []byte // the segment up to the end of its records
-	spare   []byte // the segment before
-	state   mpi.SegmentState
+	header  mpi.SegmentHeader // as it was read last
+	offset  int64             // in the segment, behind the records that were read
+	records []byte            // those that were read last, and more
+	spare   []byte
 	lost    uint64 // records that earlier segments lack
 	bytes   int64  // read
 	dry     bool   // there was nothing more when it was last looked for
@@ -72,7 +73,7 @@ func (s *stream) more() (bool, error) {
 		if err != nil || grown {
 			return grown, err
 		}
-		if s.state == mpi.Open {
+		if s.header.State == mpi.Open {
 			return false, nil
 		}
 		if err := s.close(); err != nil {
@@ -91,15 +92,14 @@ func (s *stream) open() bool {
 		}
 		return false
 	}
-	// The decoder refers to the segment before until it knows the next one.
-	s.path, s.file, s.data, s.spare, s.state = path, file, s.spare[:0], s.data, mpi.Open
+	s.path, s.file, s.offset, s.header.State = path, file, 0, mpi.Open
 	s.opened++
 	return true
 }
 
 // close leaves a segment that is read.
 func (s *stream) close() error {
-	s.lost += s.decoder.Header().Lost
+	s.lost += s.header.Lost
 	s.file.Close()
 	s.file = nil
 	if s.keep {
@@ -108,9 +108,9 @@ func (s *stream) close() error {
 	return os.Remove(s.path)
 }
 
-// read reads the records that have come since it was last called, and reports
-// whether there are any. What is read first may be older than what is read last, so
-// everything is read again once it is known to be there.
+// read reads records that have come since it was last called, and reports whether
+// there are any. What is read first may be older than what is read last, so everything
+// is read again once it is known to be there.
 func (s *stream) read() (bool, error) {
 	var header [headerSize]byte
 	if _, err := s.file.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
@@ -123,79 +123,74 @@ func (s *stream) read() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	first := len(s.data) == 0
-	from := max(len(s.data), headerSize)
-	end, err := s.grow(from)
-	if err != nil {
+	s.header = h
+	if s.offset == 0 {
+		if err := s.decoder.Segment(header[:]); err != nil {
+			return false, err
+		}
+		s.offset = headerSize
+	}
+	// The decoder refers to the records before until it knows of these.
+	s.records, s.spare = s.spare, s.records
+	n, err := s.find()
+	if err != nil || n == 0 {
 		return false, err
 	}
-	if _, err := s.file.ReadAt(s.data[from:end], int64(from)); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	s.data = s.data[:end]
-	copy(s.data, header[:])
-	s.state = h.State
-	if end == from && !first {
-		return false, nil
-	}
-	s.bytes += int64(end - from)
-	return end > from, s.decoder.Segment(s.data)
+	s.offset += int64(n)
+	s.bytes += int64(n)
+	return true, s.decoder.Continue(s.records[:n])
 }
 
-// grow reads from an offset on, where a record begins or the records end, and
-// returns the offset of the end.
-func (s *stream) grow(from int) (end int, err error) {
-	end = from
-	for have := from; ; {
-		if have > maxSegment {
-			return 0, fmt.Errorf("%w: the segment has more than %d bytes", mpi.ErrLimit, maxSegment)
+// find returns how many bytes of records there are behind those that were read: those
+// that are in a window, or one that is larger.
+func (s *stream) find() (int, error) {
+	have, err := s.fill(window)
+	if err != nil {
+		return 0, err
+	}
+	end := 0
+	for have-end >= 8 {
+		size := int(binary.LittleEndian.Uint32(s.records[end:]))
+		switch {
+		case size == 0:
+			return end, nil
+		case size < 8 || size%8 != 0:
+			return have, nil // the decoder says what is wrong
+		case size > have-end && end > 0:
+			return end, nil
+		case size > have:
+			if have, err = s.fill(size); err != nil || have < size {
+				return have, err
+			}
 		}
-		s.data = extend(s.data, have+chunk)
-		n, err := s.file.ReadAt(s.data[have:], int64(have))
-		if err != nil && !errors.Is(err, io.EOF) {
+		end += size
+	}
+	return end, nil
+}
+
+// fill reads so many bytes behind the records that were read, or as many as there
+// are.
+func (s *stream) fill(n int) (int, error) {
+	if n > len(s.records) {
+		info, err := s.file.Stat()
+		if err != nil {
 			return 0, err
 		}
-		have += n
-		for have-end >= 8 {
-			size := int(binary.LittleEndian.Uint32(s.data[end:]))
-			if size == 0 {
-				return end, nil
-			}
-			if size < 8 || size%8 != 0 || size > maxSegment {
-				return have, nil // the decoder says what is wrong
-			}
-			end += size
+		left := info.Size() - s.offset
+		if int64(n) > left {
+			n = int(max(left, 0))
 		}
-		if n == 0 {
-			return min(end, have), nil
+		if n > maxRecord {
+			return 0, fmt.Errorf("%w: a record has %d bytes", mpi.ErrLimit, n)
 		}
-		// A record that is longer than what was read: there is more, if the segment
-		// is so long.
-		if end > have {
-			if info, err := s.file.Stat(); err != nil {
-				return 0, err
-			} else if info.Size() < int64(end) {
-				return have, nil
-			}
-			s.data = extend(s.data, end)
-			n, err := s.file.ReadAt(s.data[have:end], int64(have))
-			if err != nil && !errors.Is(err, io.EOF) {
-				return 0, err
-			}
-			if have += n; have < end {
-				return have, nil
-			}
-		}
+		s.records = make([]byte, max(n, min(window, int(left))))
 	}
-}
-
-// extend returns data with a length of n bytes at least, of which the first are
-// those of data.
-func extend(data []byte, n int) []byte {
-	if n <= cap(data) {
-		return data[:n]
+	have, err := s.file.ReadAt(s.records[:min(n, len(s.records))], s.offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	grown := make([]byte, n, max(n, min(2*cap(data), n+1<<20)))
-	copy(grown, data)
-	return grown
+	return have, err
 }

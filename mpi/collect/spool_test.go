@@ -29,6 +29,8 @@ const (
 	flagOutermost  = 4
 )
 
+const offsetState = 76 // of the state, in the header of a segment
+
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
 	w := &spoolWriter{id: mpi.Process{PID: 100 + uint32(rank), Loaded: 1e18}, lane: lane}
 	w.header(rank)
@@ -46,6 +48,7 @@ func (w *spoolWriter) header(rank int32) {
 	order.PutUint32(w.data[28:], w.lane)
 	order.PutUint32(w.data[32:], w.sequence)
 	order.PutUint32(w.data[72:], uint32(rank))
+	order.PutUint32(w.data[offsetState:], uint32(mpi.Open))
 }
 
 func (w *spoolWriter) function(name string) int {

@@ -1,0 +1,89 @@
+package collect
+
+import (
+	"encoding/binary"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// stencilSpool writes spools of processes that exchange something with two neighbours
+// in every round, with tags that repeat after so many rounds.
+func stencilSpool(b testing.TB, directory string, processes, rounds, tags int) {
+	for rank := range processes {
+		w := newSpoolWriter(int32(rank), 0)
+		for i := range rounds {
+			at, tag := int64(1000*i+1000), i%tags
+			w.call(at, "MPI_Irecv", 4096, 1, integers, 1, tag, world, 7000)
+			w.call(at+100, "MPI_Irecv", 4104, 1, integers, 2, tag, world, 7008)
+			w.call(at+200, "MPI_Isend", 4112, 1, integers, 1, tag, world, 7016)
+			w.call(at+300, "MPI_Isend", 4120, 1, integers, 2, tag, world, 7024)
+			null := int64(noRequest)
+			w.call(at+400, "MPI_Waitall", 4, changes{words{7000, 7008, 7016, 7024}, words{null, null, null, null}}, nothing{})
+			if len(w.data) > 4<<20 || i == rounds-1 {
+				if i < rounds-1 {
+					binary.LittleEndian.PutUint32(w.data[offsetState:], uint32(mpi.Continued))
+				}
+				path := mpi.Thread{Process: w.id}.Segment(directory, w.sequence)
+				if err := os.WriteFile(path, w.data, 0o600); err != nil {
+					b.Fatal(err)
+				}
+				w.sequence++
+				w.header(int32(rank))
+			}
+		}
+	}
+}
+
+// BenchmarkCollector collects what stencils have written: calls with six arguments and
+// a request, and one that waits for four of them every fifth time.
+func BenchmarkCollector(b *testing.B) {
+	const rounds = 40_000
+	for _, bb := range []struct {
+		name string
+		tags int
+	}{{"tags=1", 1}, {"tags=1000", 1000}, {"tags=all", rounds}} {
+		b.Run(bb.name, func(b *testing.B) {
+			directory := b.TempDir()
+			stencilSpool(b, directory, 1, rounds, bb.tags)
+			b.ReportAllocs()
+			for b.Loop() {
+				c, err := New(directory, Options{Keep: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n, err := c.Poll(); err != nil || n != 5*rounds {
+					b.Fatal(n, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*5*rounds), "ns/call")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// TestMemory collects from sixteen processes and looks at what that holds.
+func TestMemory(t *testing.T) {
+	directory := t.TempDir()
+	stencilSpool(t, directory, 16, 20_000, 1000)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	c, err := New(directory, Options{Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Poll(); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	t.Logf("%d bytes for %d calls of 16 processes", held, c.Calls())
+	if held > 200<<20 {
+		t.Errorf("%d bytes", held)
+	}
+	runtime.KeepAlive(c)
+}
