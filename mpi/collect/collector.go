@@ -123,7 +123,7 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
 		part := p.part()
-		called.add(part.Table)
+		called.add(p, part.Table)
 		if err := a.Add(part); err != nil {
 			return nil, s, err
 		}

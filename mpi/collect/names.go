@@ -6,10 +6,13 @@ import (
 )
 
 // A naming gathers what the numbers in the calls of a run are called.
-type naming map[constantKey]bool
+type naming map[constantKey]string
 
-// add looks at the signatures of a table.
-func (n naming) add(t *cst.Table) {
+// add looks at the signatures of a process.
+func (n naming) add(p *process, t *cst.Table) {
+	for _, name := range p.numerals {
+		n.numeral(name, t)
+	}
 	for fn, args := range t.All() {
 		for i, p := range t.Functions()[fn].Params {
 			n.value(p.Type, args[i])
@@ -36,15 +39,27 @@ func (n naming) value(t cst.Type, v cst.Value) {
 		return
 	}
 	if k.value < 0 {
-		n[k] = true
+		n[k] = nameOf(k)
+	}
+}
+
+// numeral looks for a number that has a name.
+func (n naming) numeral(name merge.Name, t *cst.Table) {
+	for fn, args := range t.All() {
+		for i, p := range t.Functions()[fn].Params {
+			if p.Type.Kind == cst.KindInt && args[i].Int() == name.Value {
+				n[constantKey{kind: cst.KindInt, value: name.Value}] = name.Name
+				return
+			}
+		}
 	}
 }
 
 // list returns the names.
 func (n naming) list() []merge.Name {
 	var list []merge.Name
-	for k := range n {
-		if name := nameOf(k); name != "" {
+	for k, name := range n {
+		if name != "" {
 			list = append(list, merge.Name{Kind: k.kind, Class: k.class, Value: k.value, Name: name})
 		}
 	}

@@ -36,6 +36,7 @@ type process struct {
 
 	ranks, tags []numeral
 	noRequest   uint64          // the null request
+	numerals    []merge.Name    // numbers that have a name
 	classes     map[int64]int64 // of errors, by code
 
 	// Scratch of a call.
@@ -118,6 +119,7 @@ func (p *process) declare(n int, raw int64) {
 	case "pointer":
 		p.memory.Declare(symbolic.Region{Address: uint64(raw), Size: 1, Segment: id})
 	case "int":
+		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: mpi.Constants()[n].Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)
 		p.noRequest = uint64(raw)
