@@ -157,6 +157,7 @@ func (a *Accumulator) Add(p Part) error {
 		return nil
 	}
 	a.addTimes(s, p, order)
+	s.spread()
 	n := s.ranks.len()
 	for i, v := range a.scratch.slots {
 		s.columns[i].push(n, p.Rank, v)
@@ -267,16 +268,11 @@ func (a *Accumulator) newShape(rank int, g *sequitur.Grammar) *shape {
 		grammar: g,
 		forms:   make([]form, len(a.scratch.forms)),
 		ranks:   spans{{first: int32(rank), last: int32(rank)}},
-		columns: make([]column, len(a.scratch.slots)),
+		values:  slices.Clone(a.scratch.slots),
 	}
 	for i, f := range a.scratch.forms {
 		f.lengths = slices.Clone(f.lengths)
 		s.forms[i] = f
-	}
-	runs := make([]run, len(s.columns))
-	for i, v := range a.scratch.slots {
-		runs[i] = run{0, int32(rank), v, 0}
-		s.columns[i] = runs[i : i+1 : i+1]
 	}
 	return s
 }
@@ -348,17 +344,28 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 // renumber replaces the numbers of functions, which are those of the list
 // declared, and of texts.
 func (s *shape) renumber(declared []cst.Function, functions []int, texts []int64) {
-	k := 0
-	moved := isMoved(texts)
+	if isMoved(texts) {
+		s.renumberTexts(declared, texts)
+	}
 	s.forms = slices.Clone(s.forms)
 	for i, f := range s.forms {
+		s.forms[i].function = functions[f.function]
+	}
+}
+
+func (s *shape) renumberTexts(declared []cst.Function, to []int64) {
+	k := 0
+	for _, f := range s.forms {
 		for _, slot := range f.layout(declared) {
-			if slot&^slotElement == slotText && moved {
-				s.columns[k] = s.columns[k].replace(texts, s.ranks)
+			switch {
+			case slot&^slotElement != slotText:
+			case s.values != nil:
+				s.values[k] = to[s.values[k]]
+			default:
+				s.columns[k] = s.columns[k].replace(to, s.ranks)
 			}
 			k++
 		}
-		s.forms[i].function = functions[f.function]
 	}
 }
 

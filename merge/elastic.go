@@ -40,11 +40,18 @@ const (
 	maxElasticCalls = 1 << 26 // of a shape: they are expanded to be read
 )
 
+// A candidate is an argument that may be elastic.
+type candidate struct {
+	elastic
+	saved  int // signatures without it
+	values int // different ones at least
+}
+
 // elasticCandidates returns arguments that may be elastic: those without which a
 // function has less than half of its signatures in some shape. The ones that save
 // most signatures come first.
-func elasticCandidates(shapes []*shape, functions []cst.Function) []elastic {
-	saved := make(map[elastic]int)
+func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
+	found := make(map[elastic]candidate)
 	for _, s := range shapes {
 		if !s.isIrregular() {
 			continue
@@ -59,20 +66,35 @@ func elasticCandidates(shapes []*shape, functions []cst.Function) []elastic {
 				if len(terminals) < minSignatures || !s.isConstant(terminals, begins, k) {
 					continue
 				}
-				rest := make(map[string]bool)
-				for _, t := range terminals {
-					rest[s.without(t, begins, []int{k})] = true
+				most := (len(terminals) - 1) / 2
+				rest := s.countWithout(terminals, begins, k, most)
+				if rest > most {
+					continue
 				}
-				if 2*len(rest) < len(terminals) {
-					saved[elastic{f, k}] += len(terminals) - len(rest)
-				}
+				e := elastic{f, k}
+				c := found[e]
+				c.elastic, c.saved = e, c.saved+len(terminals)-rest
+				c.values = max(c.values, len(terminals)/rest) // as all terminals differ
+				found[e] = c
 			}
 		}
 	}
-	candidates := slices.SortedFunc(maps.Keys(saved), func(x, y elastic) int {
-		return cmp.Or(saved[y]-saved[x], x.function-y.function, x.slot-y.slot)
+	candidates := slices.SortedFunc(maps.Values(found), func(x, y candidate) int {
+		return cmp.Or(y.saved-x.saved, x.function-y.function, x.slot-y.slot)
 	})
 	return candidates[:min(len(candidates), maxElastic)]
+}
+
+// countWithout returns how many of some terminals differ in more than slot k, or a
+// number above most if it is.
+func (s *shape) countWithout(terminals, begins []int, k, most int) int {
+	r, without := newRemainders(s, begins), []int{k}
+	for _, t := range terminals {
+		if r.number(t, without); len(r.of) > most {
+			break
+		}
+	}
+	return len(r.of)
 }
 
 // scalarKinds returns the meaning of the slots of f that may be elastic: those
@@ -100,26 +122,11 @@ func (s *shape) isIrregular() bool {
 // ranks of s.
 func (s *shape) isConstant(terminals, begins []int, k int) bool {
 	for _, t := range terminals {
-		if c := s.columns[begins[t]+k]; len(c) > 1 || c[0].step != 0 {
+		if _, ok := s.constant(begins[t] + k); !ok {
 			return false
 		}
 	}
 	return true
-}
-
-// without returns a key for what terminal t is without the values in slots.
-func (s *shape) without(t int, begins, slots []int) string {
-	f := s.forms[t]
-	key := binary.AppendUvarint(nil, uint64(f.function))
-	for _, n := range f.lengths {
-		key = binary.AppendUvarint(key, uint64(n))
-	}
-	for k := range f.slots {
-		if !slices.Contains(slots, k) {
-			key = s.columns[begins[t]+k].append(key, s.ranks.len())
-		}
-	}
-	return string(key)
 }
 
 // stretch returns shapes in which the values of elastic arguments are streams,
@@ -139,43 +146,36 @@ func (x *streams) stretch(s *shape) *shape {
 	var (
 		begins = s.begins()
 		slots  = x.slotsOf(s, begins)
-		place  = make(map[string]uint32)
+		place  = newRemainders(s, begins)
 		number = make([]uint32, len(s.forms)) // of the new terminal of each
-		of     []int                          // a terminal of s for each new one
 	)
-	if !s.isIrregular() || !slices.ContainsFunc(slots, func(k []int) bool { return k != nil }) {
+	if !s.isIrregular() || len(slots) == 0 {
 		return s
 	}
-	for t := range s.forms {
-		key := s.without(t, begins, slots[t])
-		n, ok := place[key]
-		if !ok {
-			n = uint32(len(of))
-			place[key] = n
-			of = append(of, t)
-		}
-		number[t] = n
+	for t, f := range s.forms {
+		number[t] = place.number(t, slots[f.function])
 	}
 	values := make(map[elastic][]int64)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
 		b.AppendRun(sequitur.Symbol(number[r.Symbol]), r.Count)
-		for _, k := range slots[r.Symbol] {
-			e := elastic{s.forms[r.Symbol].function, k}
-			v := s.columns[begins[r.Symbol]+k][0].first
+		f := s.forms[r.Symbol].function
+		for _, k := range slots[f] {
+			e := elastic{f, k}
+			v, _ := s.constant(begins[r.Symbol] + k)
 			for range r.Count {
 				values[e] = append(values[e], v)
 			}
 		}
 	}
-	stretched := s.withStreams(b.Finish(), of, slots, begins, x.add(values))
+	stretched := s.withStreams(b.Finish(), place.of, slots, begins, x.add(values))
 	stretched.times = s.times.rename(number)
 	return stretched
 }
 
-// slotsOf returns the slots of each terminal that become streams.
-func (x *streams) slotsOf(s *shape, begins []int) [][]int {
-	slots := make([][]int, len(s.forms))
+// slotsOf returns the slots of each function that become streams in its terminals.
+func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
+	slots := make(map[int][]int)
 	for _, e := range x.arguments {
 		var terminals []int
 		for t, f := range s.forms {
@@ -183,10 +183,8 @@ func (x *streams) slotsOf(s *shape, begins []int) [][]int {
 				terminals = append(terminals, t)
 			}
 		}
-		if s.isConstant(terminals, begins, e.slot) {
-			for _, t := range terminals {
-				slots[t] = append(slots[t], e.slot)
-			}
+		if len(terminals) > 0 && s.isConstant(terminals, begins, e.slot) {
+			slots[e.function] = append(slots[e.function], e.slot)
 		}
 	}
 	return slots
@@ -194,17 +192,19 @@ func (x *streams) slotsOf(s *shape, begins []int) [][]int {
 
 // withStreams returns a shape of the terminals of s with the streams of those
 // numbers in their slots.
-func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots [][]int, begins []int, streams map[elastic]int64) *shape {
+func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[elastic]int64) *shape {
 	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks)}
 	for _, t := range of {
 		f := s.forms[t]
-		for k := range f.slots {
-			c := slices.Clone(s.columns[begins[t]+k])
-			if slices.Contains(slots[t], k) {
-				f.streams |= 1 << k
-				c[0].first = streams[elastic{f.function, k}]
+		stretched.copyColumns(s, begins[t], begins[t]+f.slots)
+		for _, k := range slots[f.function] {
+			f.streams |= 1 << k
+			number := streams[elastic{f.function, k}]
+			if s.values != nil {
+				stretched.values[len(stretched.values)-f.slots+k] = number
+			} else {
+				stretched.columns[len(stretched.columns)-f.slots+k][0].first = number
 			}
-			stretched.columns = append(stretched.columns, c)
 		}
 		stretched.forms = append(stretched.forms, f)
 	}
@@ -258,28 +258,38 @@ const (
 	streamGrammar             // a grammar over these
 )
 
-// stretchSmaller returns shapes, factored, with streams for arguments as long as
-// each makes the trace smaller, as encodedSize says: by an eighth at least, as
-// the calls of a rank with streams have to be expanded when it is read.
-func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encodedSize func([]*shape, *streams) int) ([]*shape, *streams) {
-	var (
-		best   = factor(ctx, shapes, func(s []*shape) int { return encodedSize(s, nil) })
-		least  = -1
-		chosen *streams
-		taken  []elastic
-	)
-	for _, e := range elasticCandidates(shapes, functions) {
+// valuesPerByte is how many different values of an elastic argument take a byte, once
+// compressed, at the least: each takes a byte or more before that, none is a copy of
+// another, and of a literal or a copy there is a bit.
+const valuesPerByte = 16
+
+// stretchSmaller returns what encode makes of shapes, factored, with streams for
+// arguments as long as each makes the trace smaller: by an eighth at least, as the
+// calls of a rank with streams have to be expanded when it is read.
+func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encode func([]*shape, *streams) draft) draft {
+	factored := func(shapes []*shape, x *streams) draft {
+		return encode(factor(ctx, shapes, func(s []*shape) int { return encode(s, x).sections.size() }), x)
+	}
+	best := factored(shapes, nil)
+	candidates := elasticCandidates(shapes, functions)
+	if len(candidates) == 0 {
+		return best
+	}
+	var taken []elastic
+	least := best.sections.size()
+	for _, c := range candidates {
 		if ctx.Err() != nil {
 			break
 		}
-		if least < 0 {
-			least = encodedSize(best, nil)
+		most := least - least/8
+		if c.values/valuesPerByte >= most {
+			continue
 		}
-		stretched, x := stretch(shapes, append(slices.Clone(taken), e))
-		stretched = factor(ctx, stretched, func(s []*shape) int { return encodedSize(s, x) })
-		if n := encodedSize(stretched, x); n < least-least/8 {
-			best, least, chosen, taken = stretched, n, x, x.arguments
+		stretched, x := stretch(shapes, append(slices.Clone(taken), c.elastic))
+		e := factored(stretched, x)
+		if n := e.sections.size(); n < most {
+			best, least, taken = e, n, x.arguments
 		}
 	}
-	return best, chosen
+	return best
 }

@@ -100,8 +100,9 @@ func sizeApart(shapes []*shape) int {
 func (s *shape) size() int {
 	enc, _ := s.grammar.AppendBinary(nil)
 	n := len(enc)
-	for _, c := range s.columns {
-		n += c.size()
+	var r columnReader
+	for k := range len(s.columns) + len(s.values) {
+		n += r.column(s, k).size()
 	}
 	return n
 }

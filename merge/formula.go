@@ -54,13 +54,19 @@ func (g *groupReader) at(position, rank int) (of, size int64) {
 	return g.ranks.at(position, rank), g.sizes.at(position, rank)
 }
 
-// fitGroup returns an expression of the rank in the group that a signature with
-// these columns names that yields the values in slot k, if there is one, and other
-// expressions do not make it needless.
-func fitGroup(s *shape, columns []column, k int, kind slot, others bool) []formula {
+// fitGroup returns which expression of the rank in the group that a signature with
+// these columns names yields the values in slot k, if one does, and other expressions
+// do not make it needless. Expr is the expression if it must be stored.
+func fitGroup(s *shape, columns []column, k int, kind slot, others bool) (fit fits, expr rankenc.Expr) {
 	single := s.ranks.len() == 1
 	if kind != slotRank && kind != slotNumber || others && !single {
-		return nil // what holds for several ranks in the run is preferred
+		return 0, expr // what holds for several ranks in the run is preferred
+	}
+	if single {
+		if size := columns[len(columns)-1][0].first; size < 0 || kind != slotRank || columns[k][0].first < 0 {
+			return 0, expr // or nothing is known
+		}
+		return fitsGroupShift, expr
 	}
 	var ranks, sizes []int64
 	g := groupOf(columns)
@@ -69,18 +75,12 @@ func fitGroup(s *shape, columns []column, k int, kind slot, others bool) []formu
 		ranks, sizes = append(ranks, r), append(sizes, n)
 	})
 	if slices.Max(sizes) < 0 {
-		return nil // nothing is known
+		return 0, expr
 	}
 	values := columns[k].appendValues(nil, s.ranks)
-	if single {
-		if kind != slotRank || values[0] < 0 {
-			return nil
-		}
-		return []formula{{rankenc.Shift(values[0] - ranks[0]), true}}
-	}
-	e, ok := rankenc.FitGroups(ranks, sizes, values, rankenc.Options{Ranks: kind == slotRank})
+	expr, ok := rankenc.FitGroups(ranks, sizes, values, rankenc.Options{Ranks: kind == slotRank})
 	if !ok {
-		return nil
+		return 0, expr
 	}
-	return []formula{{e, true}}
+	return fitsGroupOther, expr
 }

@@ -24,6 +24,9 @@ func (s *shape) append(dst []byte) []byte {
 			dst = wire.AppendUvarint(dst, uint64(n))
 		}
 	}
+	for _, v := range s.values {
+		dst = wire.AppendVarint(dst, v)
+	}
 	for _, c := range s.columns {
 		dst = c.append(dst, s.ranks.len())
 	}
@@ -89,10 +92,15 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	}
 	for _, f := range s.forms {
 		for _, kind := range f.layout(declared) {
-			s.columns = append(s.columns, p.column(s.ranks, kind))
-		}
-		if p.Err() != nil {
-			return nil, digest{}, p.Err()
+			c := p.column(s.ranks, kind)
+			if p.Err() != nil {
+				return nil, digest{}, p.Err()
+			}
+			if s.ranks.len() == 1 {
+				s.values = append(s.values, c[0].first)
+			} else {
+				s.columns = append(s.columns, c)
+			}
 		}
 	}
 	return p.grammar(s, forms)

@@ -17,12 +17,13 @@ type Peer struct {
 // of the run, ranks are missing. It takes time in proportion to the memory of a.
 func (a *Accumulator) HighestPeer() (highest Peer, ok bool) {
 	functions := a.functions.Functions()
+	var r columnReader
 	for _, s := range a.shapes {
 		k := 0
 		for _, f := range s.forms {
 			for _, slot := range f.layout(functions) {
 				if slot&^slotElement == slotRank {
-					peer := s.columns[k].highest(s.ranks)
+					peer := r.column(s, k).highest(s.ranks)
 					peer.Function = functions[f.function].Name
 					if !ok || peer.compare(highest) > 0 {
 						highest, ok = peer, true

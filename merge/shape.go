@@ -14,6 +14,7 @@ type shape struct {
 	forms   []form
 	ranks   spans
 	columns []column // those of the slots of all terminals, in order
+	values  []int64  // in place of columns: their values, if there is one rank
 	times   summaries
 	late    []*shape // further ranks of the same shape, in no order; see Accumulator.settle
 }
@@ -28,8 +29,62 @@ func (s *shape) begins() []int {
 	return begins
 }
 
+// spread makes columns of the values of one rank, so that there can be more.
+func (s *shape) spread() {
+	if s.values != nil {
+		var r columnReader
+		s.columns, s.values = r.columns(s, 0, len(s.values)), nil
+	}
+}
+
+// A columnReader reads columns of shapes.
+type columnReader struct {
+	runs []run
+	list []column
+}
+
+// columns returns those of some slots of s, which hold until the next call, and must
+// not be changed.
+func (r *columnReader) columns(s *shape, begin, end int) []column {
+	if s.values == nil {
+		return s.columns[begin:end]
+	}
+	r.runs, r.list = slices.Grow(r.runs[:0], end-begin), slices.Grow(r.list[:0], end-begin)
+	for i, v := range s.values[begin:end] {
+		r.runs = append(r.runs, run{0, s.ranks[0].first, v, 0})
+		r.list = append(r.list, r.runs[i:i+1:i+1])
+	}
+	return r.list
+}
+
+// column returns that of a slot of s, which holds until the next call.
+func (r *columnReader) column(s *shape, slot int) column { return r.columns(s, slot, slot+1)[0] }
+
+// constant returns the value of a slot of s that all ranks have, if they have the
+// same.
+func (s *shape) constant(slot int) (int64, bool) {
+	if s.values != nil {
+		return s.values[slot], true
+	}
+	c := s.columns[slot]
+	return c[0].first, len(c) == 1 && c[0].step == 0
+}
+
+// copyColumns adds those of some slots of t, of the same ranks, to s.
+func (s *shape) copyColumns(t *shape, begin, end int) {
+	if t.values != nil {
+		s.values = append(s.values, t.values[begin:end]...)
+		return
+	}
+	for _, c := range t.columns[begin:end] {
+		s.columns = append(s.columns, slices.Clone(c))
+	}
+}
+
 // concat adds the ranks of t, which lie above those of s.
 func (s *shape) concat(t *shape) {
+	s.spread()
+	t.spread()
 	n := s.ranks.len()
 	for i := range s.columns {
 		s.columns[i].concat(n, t.columns[i], t.ranks)
@@ -48,6 +103,8 @@ func (s *shape) merge(t *shape) *shape {
 		s.concat(t)
 		return s
 	}
+	s.spread()
+	t.spread()
 	pieces, _ := interleave(s.ranks, t.ranks)
 	merged := &shape{grammar: s.grammar, forms: s.forms, columns: make([]column, len(s.columns))}
 	for _, p := range pieces {
@@ -106,9 +163,7 @@ func (s *shape) view(g *sequitur.Grammar, to []uint32) *shape {
 	v.times = s.times.rename(firstOf(to, len(s.forms)))
 	for i, t := range to {
 		v.forms[i] = s.forms[t]
-		for _, c := range s.columns[begins[t]:begins[t+1]] {
-			v.columns = append(v.columns, slices.Clone(c))
-		}
+		v.copyColumns(s, begins[t], begins[t+1])
 	}
 	return v
 }

@@ -37,15 +37,14 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.clone()}
+	u.forms = make([]form, 0, len(s.forms))
 	for t, f := range s.forms {
 		if f.grouped {
 			f.grouped = false
 			f.slots -= groupSlots
 		}
 		u.forms = append(u.forms, f)
-		for _, c := range s.columns[begins[t]:][:f.slots] {
-			u.columns = append(u.columns, slices.Clone(c))
-		}
+		u.copyColumns(s, begins[t], begins[t]+f.slots)
 	}
 	return u
 }

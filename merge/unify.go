@@ -9,25 +9,12 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A signature is a call as the trace has it: with a closed form, or a column of
-// values, in every slot. It stands for one terminal of each of several shapes.
-type signature struct {
-	form
-	uses  []use // in ascending order of the shapes
-	slots [][]formula
-}
-
-// A use is a terminal of a shape.
-type use struct {
-	shape    int
-	terminal int
-}
-
 // A unifier gathers the signatures of shapes, the shapes of most ranks first.
 type unifier struct {
 	size       int64 // of the run, in ranks
 	functions  []cst.Function
-	shapes     []*shape
+	layouts    [][]slot // of the functions that have no arrays, as far as known
+	columns    *shapeColumns
 	signatures []*signature
 	byFunction map[int]*index
 	key        []byte
@@ -55,47 +42,56 @@ const maxMasked = 64
 // unify returns the signatures of shapes, each once, where it has the same
 // expressions in all of them. Slots that no expression fits are left to be
 // columns over the ranks of all uses. There are fewer if ctx is done.
-func unify(ctx context.Context, shapes []*shape, functions []cst.Function, size int) []*signature {
-	u := unifier{size: int64(size), functions: functions, shapes: shapes, byFunction: make(map[int]*index)}
+func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function, size int) []*signature {
+	shapes := columns.shapes
+	u := unifier{size: int64(size), functions: functions, layouts: make([][]slot, len(functions)), columns: columns, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return shapes[j].ranks.len() - shapes[i].ranks.len() })
-	for _, i := range order {
+	for n, i := range order {
+		known := len(u.signatures)
 		u.add(ctx, i)
+		if n+1 < len(order) {
+			for _, x := range u.signatures[known:] {
+				u.index(x)
+			}
+		}
 	}
 	for _, s := range u.signatures {
-		slices.SortFunc(s.uses, func(a, b use) int { return a.shape - b.shape })
+		slices.SortFunc(s.uses, func(a, b use) int { return int(a.shape) - int(b.shape) })
 	}
 	return u.signatures
 }
 
 // add adds the signatures of a shape.
 func (u *unifier) add(ctx context.Context, number int) {
-	s := u.shapes[number]
-	begins := s.begins()
-	known := len(u.signatures)
-	for t, f := range s.forms {
+	var together signatureAllocator
+	for t, f := range u.columns.shapes[number].forms {
 		if ctx.Err() != nil {
 			return
 		}
-		columns := s.columns[begins[t]:begins[t+1]]
-		if u.join(use{number, t}, f, columns) {
+		at := use{int32(number), uint32(t)}
+		columns := u.columns.of(at)
+		if u.join(at, f, columns) {
 			continue
 		}
-		x := &signature{form: f, uses: []use{{number, t}}, slots: make([][]formula, f.slots)}
-		for k, kind := range f.layout(u.functions) {
-			x.slots[k] = u.fit(s, columns[k], kind)
-			if f.grouped && f.streams>>k&1 == 0 {
-				x.slots[k] = append(x.slots[k], fitGroup(s, columns, k, kind, len(x.slots[k]) > 0)...)
-			}
-		}
+		x := together.signature(f, at)
+		u.fit(x, columns)
 		u.signatures = append(u.signatures, x)
 	}
-	for _, x := range u.signatures[known:] {
-		u.index(x)
+}
+
+// layout returns the meaning of the slots of f.
+func (u *unifier) layout(f form) []slot {
+	if len(f.lengths) > 0 || f.grouped {
+		return f.layout(u.functions)
 	}
+	if u.layouts[f.function] == nil {
+		u.layouts[f.function] = f.layout(u.functions)
+	}
+	return u.layouts[f.function]
 }
 
 // index makes x known as a candidate.
@@ -107,11 +103,8 @@ func (u *unifier) index(x *signature) {
 	}
 	var mask uint64
 	u.key = u.key[:0]
-	for k, e := range x.slots[:min(len(x.slots), maxMasked)] {
-		if len(e) != 1 {
-			continue
-		}
-		if v, ok := e[0].Constant(); ok {
+	for k := range min(len(x.fits), maxMasked) {
+		if v, ok := u.columns.constant(x, k); ok {
 			mask |= 1 << k
 			u.key = wire.AppendVarint(u.key, v)
 		}
@@ -157,41 +150,53 @@ func (f form) layout(functions []cst.Function) []slot {
 	return kinds
 }
 
-// fit returns expressions of the rank in the run that each yield the values of a
-// column of s: none, or one, or two if there is one value that may be constant or
-// go with the rank.
-func (u *unifier) fit(s *shape, c column, kind slot) []formula {
-	if kind == slotGroupRank || kind == slotGroupSize {
-		return nil // what they are depends on who uses them
+// fit finds the expressions that yield the values of the slots of x, which has one
+// use, with these columns: of the rank in the run and, if x has a group, of the rank
+// in that.
+func (u *unifier) fit(x *signature, columns []column) {
+	s := u.columns.shapes[x.uses[0].shape]
+	for k, kind := range u.layout(x.form) {
+		fit, e := u.fitRun(s, columns[k], kind)
+		if fit == fitsOther {
+			x.others = append(x.others, slotFormula{k, formula{e, false}})
+		}
+		if x.grouped && x.streams>>k&1 == 0 {
+			group, e := fitGroup(s, columns, k, kind, fit != 0)
+			if group == fitsGroupOther {
+				x.others = append(x.others, slotFormula{k, formula{e, true}})
+			}
+			fit |= group
+		}
+		x.fits[k] = fit
 	}
-	var fitted []formula
-	for _, e := range u.expressions(s, c, kind) {
-		fitted = append(fitted, formula{e, false})
-	}
-	return fitted
 }
 
-func (u *unifier) expressions(s *shape, c column, kind slot) []rankenc.Expr {
+// fitRun returns which expressions of the rank in the run each yield the values of a
+// column of s: none, or one, or two if there is one value that may be constant or
+// go with the rank. Expr is the one that must be stored, if there is one.
+func (u *unifier) fitRun(s *shape, c column, kind slot) (fit fits, expr rankenc.Expr) {
+	if kind == slotGroupRank || kind == slotGroupSize {
+		return 0, expr // what they are depends on who uses them
+	}
 	if len(c) == 1 {
-		first, shift := rankenc.Constant(c[0].first), rankenc.Shift(c[0].first-int64(c[0].rank))
 		switch {
 		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == slotRank || kind == slotText):
-			return []rankenc.Expr{first, shift}
+			return fitsConstant | fitsShift, expr
 		case s.ranks.len() == 1 || c[0].step == 0:
-			return []rankenc.Expr{first}
+			return fitsConstant, expr
 		case c[0].step == 1 && c[0].first >= 0:
-			return []rankenc.Expr{shift}
+			return fitsShift, expr
 		}
 	}
 	if kind&slotElement != 0 {
-		return nil // arrays are stored as they are
+		return 0, expr // arrays are stored as they are
 	}
 	domain := rankenc.Over(s.ranks.set(), u.size)
 	e, ok := rankenc.Fit(domain, c.appendValues(nil, s.ranks), rankenc.Options{Ranks: kind == slotRank})
 	if !ok {
-		return nil
+		return 0, expr
 	}
-	return []rankenc.Expr{e}
+	return fitsOther, e
 }
 
 // join adds a use to a signature that has the same expressions, and reports
@@ -215,7 +220,7 @@ func (u *unifier) join(x use, f form, columns []column) bool {
 			if !s.form.equal(f) || s.uses[len(s.uses)-1].shape == x.shape {
 				continue
 			}
-			irregular, ok := u.matches(s, columns, u.shapes[x.shape])
+			irregular, ok := u.matches(s, columns, u.columns.shapes[x.shape])
 			if ok && (least < 0 || irregular < least) {
 				best, least = s, irregular
 				c.next = at + 1
@@ -232,31 +237,46 @@ func (u *unifier) join(x use, f form, columns []column) bool {
 		return false
 	}
 	best.uses = append(best.uses, x)
-	u.narrow(best, columns, u.shapes[x.shape])
+	u.narrow(best, columns, u.columns.shapes[x.shape])
 	return true
 }
 
 // matches reports whether x has an expression that yields the values of columns
 // in every slot that has any, and the number of its slots that have none.
 func (u *unifier) matches(x *signature, columns []column, s *shape) (irregular int, ok bool) {
-	for k, c := range columns {
-		if len(x.slots[k]) == 0 {
+	for k := range columns {
+		if x.fits[k] == 0 {
 			if !x.grouped || k < len(columns)-groupSlots {
 				irregular++
 			}
 			continue
 		}
-		if !slices.ContainsFunc(x.slots[k], func(e formula) bool { return e.yields(c, columns, s.ranks, u.size) }) {
+		if u.fitting(x, k, columns, s) == 0 {
 			return 0, false
 		}
 	}
 	return irregular, true
 }
 
+// fitting returns which of the expressions of a slot of x yield the values of the
+// column there.
+func (u *unifier) fitting(x *signature, slot int, columns []column, s *shape) fits {
+	var fitting fits
+	for left := x.fits[slot]; left != 0; left &= left - 1 {
+		which := left & -left
+		if e := u.columns.formula(x, slot, which); e.yields(columns[slot], columns, s.ranks, u.size) {
+			fitting |= which
+		}
+	}
+	return fitting
+}
+
 // narrow removes the expressions of x that do not yield the values of columns.
 func (u *unifier) narrow(x *signature, columns []column, s *shape) {
-	for k, c := range columns {
-		x.slots[k] = slices.DeleteFunc(x.slots[k], func(e formula) bool { return !e.yields(c, columns, s.ranks, u.size) })
+	for k := range columns {
+		if x.fits[k] != 0 {
+			x.fits[k] = u.fitting(x, k, columns, s)
+		}
 	}
 }
 

@@ -49,13 +49,8 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	m, c := a.smallest(ctx, shapes, order)
-	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		// Groups can also keep apart what would be one without them.
-		if n, d := a.smallest(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && d.size() <= c.size() {
-			m, c = n, d
-		}
-	}
+	e := a.smallest(ctx, shapes, order)
+	m, c := e.model, e.sections
 	if ctx.Err() == nil {
 		if s := m.summaries(a.placed); !s.isZero() {
 			c.summaries = s.appendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
@@ -72,15 +67,45 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	return c.write(w)
 }
 
-// smallest returns the model of shapes, factored and with streams for elastic
-// arguments as far as that makes the trace smaller, and its sections. They are
-// nothing to be written if ctx is done.
-func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (*model, sections) {
-	shapes, x := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) int {
-		return newModel(ctx, a, shapes, x).sections(ctx, a, nil).size()
+// A draft is a model of a trace and its sections, but for times and names. It is
+// nothing to be written if a context was done meanwhile.
+type draft struct {
+	model    *model
+	sections sections
+}
+
+// smallest returns the trace of shapes, with groups or without them, whichever is
+// smaller.
+func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
+	if !slices.ContainsFunc(shapes, (*shape).isGrouped) {
+		return a.stretched(ctx, shapes, order)
+	}
+	if a.ranks.len() == 1 {
+		return a.stretched(ctx, a.withoutGroups(shapes), order) // any value is a constant
+	}
+	with := a.stretched(ctx, shapes, order)
+	if ctx.Err() != nil {
+		return draft{}
+	}
+	// Groups can also keep apart what would be one without them.
+	if without := a.stretched(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && without.sections.size() <= with.sections.size() {
+		return without
+	}
+	return with
+}
+
+// stretched returns the trace of shapes, factored and with streams for elastic
+// arguments as far as that makes it smaller.
+func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
+	e := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) draft {
+		m := newModel(ctx, a, shapes, x)
+		return draft{m, m.sections(ctx, a)}
 	})
-	m := newModel(ctx, a, shapes, x)
-	return m, m.sections(ctx, a, order)
+	if order != nil && ctx.Err() == nil {
+		e.sections.order, _ = order.AppendBinary(nil)
+		e.sections.run = e.model.appendRun(nil, a, true)
+	}
+	return e
 }
 
 // checkLimits returns an error if a trace could not be read, because it exceeds a
@@ -135,20 +160,17 @@ type sections struct {
 	names                      []byte // nil if there are none
 }
 
-// sections returns those of the trace of m, with the calls in an order, if there
-// is one. They are nothing to be written if ctx is done.
-func (m *model) sections(ctx context.Context, a *Accumulator, order *sequitur.Grammar) sections {
+// sections returns those of the trace of m, with the calls rank by rank. They are
+// nothing to be written if ctx is done.
+func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	if ctx.Err() != nil {
 		return sections{}
 	}
-	c := sections{run: m.appendRun(nil, a, order != nil), grammars: m.appendGrammars()}
+	c := sections{run: m.appendRun(nil, a, false), grammars: m.appendGrammars()}
 	if len(a.texts.list) > 0 {
 		c.texts = appendTexts(nil, a.texts.list)
 	}
 	c.signatures, c.columns, c.streams = m.appendSignatures(ctx)
-	if order != nil {
-		c.order, _ = order.AppendBinary(nil)
-	}
 	return c
 }
 
@@ -197,6 +219,7 @@ type model struct {
 	size       int // of the run, in ranks
 	functions  []cst.Function
 	shapes     []*shape
+	columns    *shapeColumns
 	sets       []rankenc.Set
 	signatures []*signature     // in the order in which the grammars first use them
 	forest     *sequitur.Forest // of grammars over the numbers of signatures
@@ -205,11 +228,11 @@ type model struct {
 
 // newModel returns the model of shapes, nil if ctx is done.
 func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) *model {
-	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, streams: x}
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, columns: newShapeColumns(shapes), streams: x}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}
-	m.signatures = unify(ctx, m.shapes, m.functions, m.size)
+	m.signatures = unify(ctx, m.columns, m.functions, m.size)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -273,16 +296,13 @@ func appendTexts(dst []byte, list []string) []byte {
 // of columns and of streams.
 func (m *model) appendSignatures(ctx context.Context) (signatures []byte, columns, streams [][]byte) {
 	w := signatureWriter{
-		size: m.size, functions: m.functions, shapes: m.shapes, sets: m.sets, streams: m.streams,
+		size: m.size, functions: m.functions, columns: m.columns, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
 		matrices: make(map[int][]rankenc.Matrix),
 	}
-	for _, s := range m.shapes {
-		w.begins = append(w.begins, s.begins())
-	}
 	signatures = w.append(ctx, nil, m.signatures)
-	data := make([][]byte, len(w.columns))
-	for i, c := range w.columns {
+	data := make([][]byte, len(w.stored))
+	for i, c := range w.stored {
 		data[i] = c.data
 	}
 	columns = pack(data)

@@ -34,8 +34,9 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 			continue
 		}
 		kinds := s.layout(w.functions)
-		for k, e := range s.slots {
-			if len(e) == 0 || !e[0].grouped {
+		for k := range s.fits {
+			e, ok := w.columns.preferred(s, k)
+			if !ok || !e.grouped {
 				continue
 			}
 			g := w.groups[s]
@@ -44,7 +45,7 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 				w.groups[s] = g
 			}
 			_, enc := w.encodeColumn(s, k, kinds[k])
-			g.replaces(enc, e[0])
+			g.replaces(enc, e)
 		}
 	}
 }
@@ -52,7 +53,7 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 // group returns the group of a signature, which is one of those stored or a new
 // one.
 func (w *signatureWriter) group(s *signature, stored map[string]*storedGroup) *storedGroup {
-	n := len(s.slots)
+	n := len(s.fits)
 	domain, ranks := w.encodeColumn(s, n-2, slotNumber)
 	_, sizes := w.encodeColumn(s, n-1, slotNumber)
 	key := columnKey(domain, ranks) + columnKey(domain, sizes)
@@ -78,8 +79,8 @@ func (g *storedGroup) replaces(enc []byte, e formula) {
 func (w *signatureWriter) groupColumn(s *signature) int64 {
 	g := w.groups[s]
 	if !g.written {
-		g.number, g.written = int64(len(w.columns)), true
-		w.columns = append(w.columns, storedColumn{g.domain, false, g.ranks}, storedColumn{g.domain, false, g.sizes})
+		g.number, g.written = int64(len(w.stored)), true
+		w.stored = append(w.stored, storedColumn{g.domain, false, g.ranks}, storedColumn{g.domain, false, g.sizes})
 	}
 	return g.number
 }

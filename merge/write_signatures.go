@@ -22,14 +22,13 @@ const (
 type signatureWriter struct {
 	size      int // of the run, in ranks
 	functions []cst.Function
-	shapes    []*shape
+	columns   *shapeColumns
 	sets      []rankenc.Set
-	begins    [][]int // of the columns of each terminal, for each shape
 
 	domains       []*domain
 	domainSets    []rankenc.Set // of the shapes of each domain
 	domainNumbers map[string]int
-	columns       []storedColumn
+	stored        []storedColumn
 	columnNumbers map[string]int64
 	groups        map[*signature]*storedGroup
 	matrices      map[int][]rankenc.Matrix // of each domain
@@ -74,8 +73,8 @@ func (w *signatureWriter) append(ctx context.Context, dst []byte, signatures []*
 	for _, s := range w.domainSets {
 		dst, _ = s.AppendBinary(dst)
 	}
-	dst = wire.AppendUvarint(dst, uint64(len(w.columns)))
-	for _, c := range w.columns {
+	dst = wire.AppendUvarint(dst, uint64(len(w.stored)))
+	for _, c := range w.stored {
 		v := uint64(c.domain) << 1
 		if c.matrix {
 			v |= 1
@@ -211,11 +210,8 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 
 // expr returns the expression of a slot, and whether it has one.
 func (w *signatureWriter) expr(s *signature, slot int) (formula, bool) {
-	if len(s.slots[slot]) == 0 {
-		return formula{}, false
-	}
-	e := s.slots[slot][0]
-	return e, !e.grouped || w.groups[s].smaller()
+	e, ok := w.columns.preferred(s, slot)
+	return e, ok && (!e.grouped || w.groups[s].smaller())
 }
 
 // column returns the number of the column of a slot.
@@ -224,8 +220,8 @@ func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
 	key := columnKey(d, enc)
 	n, ok := w.columnNumbers[key]
 	if !ok {
-		n = int64(len(w.columns))
-		w.columns = append(w.columns, storedColumn{d, false, enc})
+		n = int64(len(w.stored))
+		w.stored = append(w.stored, storedColumn{d, false, enc})
 		w.columnNumbers[key] = n
 	}
 	return n
@@ -262,8 +258,8 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	m := rankenc.NewMatrix(w.domains[d].columns(), rows, w.matricesOf(d), rankenc.Options{})
 	enc, _ := m.AppendBinary(nil)
 	w.matrices[d] = append(w.matrices[d], m)
-	w.columns = append(w.columns, storedColumn{d, true, enc})
-	return int64(len(w.columns) - 1)
+	w.stored = append(w.stored, storedColumn{d, true, enc})
+	return int64(len(w.stored) - 1)
 }
 
 // matricesOf returns the matrices to which the next one of a domain may refer:
@@ -278,7 +274,7 @@ func (w *signatureWriter) matricesOf(domain int) []rankenc.Matrix {
 func (w *signatureWriter) domain(s *signature) int {
 	var b rankenc.SetBuilder
 	for _, u := range s.uses {
-		b.Add(u.shape)
+		b.Add(int(u.shape))
 	}
 	set, _ := b.Finish()
 	key, _ := set.MarshalBinary()
@@ -300,9 +296,8 @@ func (w *signatureWriter) domain(s *signature) int {
 func (w *signatureWriter) values(s *signature, slot int, d *domain) []int64 {
 	all := make([]int64, d.Len())
 	for k, u := range s.uses {
-		shape := w.shapes[u.shape]
-		v := values{column: shape.columns[w.begins[u.shape][u.terminal]+slot]}
-		shape.ranks.each(func(position, rank int) {
+		v := values{column: w.columns.slot(u, slot)}
+		w.columns.shapes[u.shape].ranks.each(func(position, rank int) {
 			all[d.position(k, position, rank)] = v.at(position, rank)
 		})
 	}

@@ -1,0 +1,139 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// A signature is a call as the trace has it: with a closed form, or a column of
+// values, in every slot. It stands for one terminal of each of several shapes.
+type signature struct {
+	form
+	uses   []use         // in ascending order of the shapes
+	fits   []fits        // of each slot
+	others []slotFormula // in ascending order of the slots
+}
+
+// A use is a terminal of a shape.
+type use struct {
+	shape    int32
+	terminal uint32
+}
+
+// Fits are the expressions that yield the values of a slot, in the order in which
+// they are preferred. There may be many slots, and most have one value, so that
+// those which follow from the first value that a use has there are not stored.
+type fits uint8
+
+const (
+	fitsConstant   fits = 1 << iota
+	fitsShift           // of the rank in the run
+	fitsOther           // a slotFormula that is not grouped
+	fitsGroupShift      // of the rank in the group
+	fitsGroupOther      // a slotFormula that is grouped
+)
+
+// A slotFormula is an expression that is stored for a slot.
+type slotFormula struct {
+	slot int
+	formula
+}
+
+// other returns the expression stored for a slot that is grouped, or not.
+func (x *signature) other(slot int, grouped bool) formula {
+	i := slices.IndexFunc(x.others, func(o slotFormula) bool { return o.slot == slot && o.grouped == grouped })
+	return x.others[i].formula
+}
+
+// ShapeColumns reads the columns of the terminals of shapes.
+type shapeColumns struct {
+	shapes []*shape
+	begins [][]int // of the columns of each terminal, for each shape
+	reader columnReader
+}
+
+func newShapeColumns(shapes []*shape) *shapeColumns {
+	c := &shapeColumns{shapes: shapes, begins: make([][]int, len(shapes))}
+	for i, s := range shapes {
+		c.begins[i] = s.begins()
+	}
+	return c
+}
+
+// of returns the columns of the slots of a terminal, which hold until columns are
+// asked for again.
+func (c *shapeColumns) of(u use) []column {
+	begins := c.begins[u.shape]
+	return c.reader.columns(c.shapes[u.shape], begins[u.terminal], begins[u.terminal+1])
+}
+
+// slot returns the column of a slot of a terminal, which holds until columns are
+// asked for again.
+func (c *shapeColumns) slot(u use, slot int) column {
+	return c.reader.column(c.shapes[u.shape], c.begins[u.shape][u.terminal]+slot)
+}
+
+// first returns the first run of the column of a slot.
+func (c *shapeColumns) first(u use, slot int) run {
+	s, k := c.shapes[u.shape], c.begins[u.shape][u.terminal]+slot
+	if s.values != nil {
+		return run{0, s.ranks[0].first, s.values[k], 0}
+	}
+	return s.columns[k][0]
+}
+
+// formula returns one of those that fit a slot of x.
+func (c *shapeColumns) formula(x *signature, slot int, which fits) formula {
+	switch which {
+	case fitsOther, fitsGroupOther:
+		return x.other(slot, which == fitsGroupOther)
+	case fitsConstant:
+		return formula{rankenc.Constant(c.first(x.uses[0], slot).first), false}
+	case fitsShift:
+		r := c.first(x.uses[0], slot)
+		return formula{rankenc.Shift(r.first - int64(r.rank)), false}
+	}
+	group := c.first(x.uses[0], x.form.slots-groupSlots)
+	return formula{rankenc.Shift(c.first(x.uses[0], slot).first - group.first), true}
+}
+
+// preferred returns the formula of a slot of x that is preferred, and whether there
+// is one.
+func (c *shapeColumns) preferred(x *signature, slot int) (formula, bool) {
+	f := x.fits[slot]
+	if f == 0 {
+		return formula{}, false
+	}
+	return c.formula(x, slot, f&-f), true
+}
+
+// constant returns the value of a slot of x if no other expression fits it.
+func (c *shapeColumns) constant(x *signature, slot int) (int64, bool) {
+	if x.fits[slot] == fitsConstant {
+		return c.first(x.uses[0], slot).first, true
+	}
+	return 0, false
+}
+
+// A signatureAllocator makes signatures many at a time.
+type signatureAllocator struct {
+	signatures []signature
+	uses       []use
+	fits       []fits
+}
+
+// signature returns one without expressions that has one use.
+func (a *signatureAllocator) signature(f form, at use) *signature {
+	const together = 256
+	if len(a.signatures) == 0 {
+		a.signatures, a.uses = make([]signature, together), make([]use, together)
+	}
+	if len(a.fits) < f.slots {
+		a.fits = make([]fits, together*f.slots)
+	}
+	x := &a.signatures[0]
+	*x = signature{form: f, uses: append(a.uses[:0:1], at), fits: a.fits[:f.slots:f.slots]}
+	a.signatures, a.uses, a.fits = a.signatures[1:], a.uses[1:], a.fits[f.slots:]
+	return x
+}
