@@ -32,7 +32,7 @@ func main() {
 
 // interruptible returns a context that the first signal cancels. A second one ends
 // the program without waiting for what does not notice that, but takes away what
-// is not finished, too.
+// is not finished, too. While a command is recorded, that one decides when to end.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -43,7 +43,8 @@ func interruptible() context.Context {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for <-signals; commandRuns.Load(); <-signals {
+		}
 		unfinished.abandon()
 		os.Exit(exitInterrupted)
 	}()

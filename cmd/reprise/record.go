@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -130,19 +131,27 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func record(cmd *cobra.Command, args []string, o *recordOptions) (err error) {
+	// What cannot be written is better known before the program runs.
+	if err := o.checkOutput(); err != nil {
+		return err
+	}
 	library, err := interposer(cmd.Context(), args, o)
 	if err != nil {
 		return err
 	}
-	spool, remove, err := o.makeSpool()
+	var (
+		spool  string
+		remove func()
+	)
+	finish, err := unfinished.begin(func() (func(), error) {
+		spool, remove, err = o.makeSpool()
+		return remove, err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err == nil || errors.As(err, new(exitStatus)) {
-			remove()
-		}
-	}()
+	defer finish()
+	defer remove()
 	collector, err := collect.New(spool, o.collect)
 	if err != nil {
 		return err
@@ -159,11 +168,8 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) (err error) {
 	case err == errNothing && s.Status != 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
 		return exitStatus(s.Status)
-	case err == errNothing:
-		remove()
-		return err
 	case err != nil:
-		return fmt.Errorf("%w; the records are in %s", err, spool)
+		return err
 	}
 	if err := s.print(cmd.ErrOrStderr(), o); err != nil {
 		return err
@@ -172,6 +178,29 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) (err error) {
 		return exitStatus(s.Status)
 	}
 	return nil
+}
+
+// checkOutput makes the directory of parts, and returns an error if a file cannot be
+// written where the trace is to be.
+func (o *recordOptions) checkOutput() error {
+	path := o.output
+	if o.parts != "" {
+		if err := os.MkdirAll(o.parts, 0o777); err != nil {
+			return err
+		}
+		path = filepath.Join(o.parts, "part")
+	}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s: is a directory", path)
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".reprise-")
+	if err != nil {
+		return fileError(path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // interposer builds the library that records, or finds it.
@@ -231,14 +260,26 @@ func (o *recordOptions) environment(library, spool string) []string {
 	return env
 }
 
+// commandRuns is set while the command that record has started runs: signals are its
+// business.
+var commandRuns atomic.Bool
+
 // runCommand runs the command and collects what it records. It returns its exit status.
 func runCommand(cmd *cobra.Command, args, env []string, collector *collect.Collector) (int, error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.Env = env
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	commandRuns.Store(true)
+	defer commandRuns.Store(false)
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
+	if err := cmd.Context().Err(); err != nil {
+		return 0, err
+	}
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
@@ -255,11 +296,10 @@ func runCommand(cmd *cobra.Command, args, env []string, collector *collect.Colle
 				_ = c.Process.Signal(s)
 			}
 		case <-time.After(wait):
-			calls, err := collector.Poll()
-			if err != nil {
-				return 0, errors.Join(err, c.Process.Kill())
-			}
-			if wait = idle; calls > 0 {
+			// An error comes again when all is collected. The program goes on.
+			if calls, err := collector.Poll(); err != nil || calls == 0 {
+				wait = idle
+			} else {
 				wait = busy
 			}
 		}
@@ -298,25 +338,41 @@ func (o *recordOptions) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	s.Output = o.output
 	if o.parts != "" {
-		if err := os.MkdirAll(o.parts, 0o777); err != nil {
-			return err
-		}
 		s.Output = filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", collected.First))
 	}
-	err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
-		file, err := encodeTrace(cmd, a, o.parts != "")
-		s.Bytes = int64(len(file))
-		if err == nil {
-			_, err = w.Write(file)
-		}
+	file, err := encodeTrace(cmd, a, o.parts != "")
+	if err != nil {
 		return err
-	})
+	}
+	s.Bytes = int64(len(file))
+	write := func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	}
+	if err := writeOutput(cmd, s.Output, nil, write); err != nil {
+		return saveElsewhere(file, err)
+	}
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
 		s.Collector = time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 	}
 	s.Overhead = collected.Overhead
-	return err
+	return nil
+}
+
+// saveElsewhere writes a trace that could not be written where it was to be into the
+// directory of temporary files, and returns the error with its path.
+func saveElsewhere(file []byte, cause error) error {
+	f, err := os.CreateTemp("", "reprise-*.rpz")
+	if err != nil {
+		return cause
+	}
+	_, err = f.Write(file)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return cause
+	}
+	return fmt.Errorf("%w; the trace is in %s", cause, f.Name())
 }
 
 var errNothing = errors.New(`no call of MPI was recorded. Is the program linked with MPI, and dynamically? Do the

@@ -39,7 +39,9 @@ func Main(m *testing.M) int {
 
 // Cache returns a directory in which the tests of all packages keep what takes long
 // to build and does not change, such as interposers. Nothing removes it.
-func Cache() string { return filepath.Join(os.TempDir(), fmt.Sprint("reprise-test-", os.Getuid())) }
+func Cache() string {
+	return filepath.Join(os.TempDir(), fmt.Sprint("reprise-test-", os.Getuid()), "reprise")
+}
 
 // builds are the files that an implementation has built.
 type builds struct {

@@ -30,20 +30,30 @@ type Output struct {
 	Status int      // the exit status of the launcher
 }
 
+// Launch returns the command line that runs a program on some ranks.
+func (m *MPI) Launch(ranks int, program string, arguments ...string) []string {
+	line := append([]string{}, m.launch...)
+	line = append(line, "-n", fmt.Sprint(max(ranks, 1)), program)
+	return append(line, arguments...)
+}
+
 // Command returns the command line that runs a program on some ranks. The
 // standard output of each goes to the file that is named as its rank in a
 // directory.
 func (m *MPI) Command(ranks int, directory, program string, arguments ...string) []string {
 	const redirect = `exec "$@" >"$0/${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"`
-	line := append([]string{}, m.launch...)
-	line = append(line, "-n", fmt.Sprint(max(ranks, 1)), "sh", "-c", redirect, directory, program)
-	return append(line, arguments...)
+	return m.Launch(ranks, "sh", append([]string{"-c", redirect, directory, program}, arguments...)...)
+}
+
+// Environment returns the environment to run MPI programs in. The command finds
+// interposers in [Cache] in it.
+func Environment() []string {
+	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "XDG_CACHE_HOME="+filepath.Dir(Cache()))
 }
 
 // environment returns the environment to run a program in.
 func (o Options) environment() []string {
-	env := append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	env = append(env, o.Env...)
+	env := append(Environment(), o.Env...)
 	if len(o.Preload) > 0 {
 		env = append(env, "LD_PRELOAD="+strings.Join(o.Preload, ":"))
 	}

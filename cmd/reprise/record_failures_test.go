@@ -1,0 +1,200 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// TestRecordSignals interrupts a recorder, in some cases more than once: the program
+// decides what becomes of it, and what was recorded is written.
+func TestRecordSignals(t *testing.T) {
+	m := theMPI(t)
+	program := m.Build(t, "filter.c")
+	const patient = `trap 'n=x$n' INT TERM; "$@" & while [ "$n" != xxx ]; do wait; done; kill -KILL $!; wait $!; exit 9`
+	for _, test := range []struct {
+		name   string
+		line   []string
+		signal syscall.Signal
+		times  int
+		status int // 0 if it depends on the launcher
+	}{
+		{"Launcher", m.Launch(2, program, "0", "wait"), syscall.SIGTERM, 1, 0},
+		{"LauncherINT", m.Launch(2, program, "0", "wait"), syscall.SIGINT, 1, 0},
+		{"Killed", []string{program, "0", "wait"}, syscall.SIGTERM, 1, 128 + int(syscall.SIGTERM)},
+		{"Caught", []string{"sh", "-c", patient, "sh", program, "0", "wait"}, syscall.SIGINT, 3, 9},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			directory := t.TempDir()
+			trace := filepath.Join(directory, "run.rpz")
+			cmd := recorder(t, m, []string{"-o", trace}, test.line...)
+			var stdout, stderr bytes.Buffer
+			began := make(chan bool, 1)
+			cmd.Stdout, cmd.Stderr = &stdout, &noticing{buffer: &stderr, text: "ranks know", noticed: began}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				cmd.Wait()
+				close(ended)
+			}()
+			select {
+			case <-began:
+			case <-ended:
+				t.Fatalf("ended with %v\n%s", cmd.ProcessState, stderr.String())
+			}
+			for range test.times {
+				cmd.Process.Signal(test.signal)
+				waitAtMost(ended, 0.1)
+			}
+			if !waitAtMost(ended, 20) {
+				cmd.Process.Kill()
+				t.Fatal("it goes on")
+			}
+			status := cmd.ProcessState.ExitCode()
+			if test.status != 0 && status != test.status {
+				t.Errorf("status %d, want %d\n%s", status, test.status, stderr.String())
+			}
+			if !strings.Contains(stderr.String(), "the trace ends early") {
+				t.Errorf("the summary says %s", stderr.String())
+			}
+			if i := infoOf(t, trace); callsOf(i, "MPI_Reduce") != uint64(i.Ranks) || callsOf(i, "MPI_Finalize") != 0 {
+				t.Errorf("%+v", i)
+			}
+		})
+	}
+}
+
+// TestRecordFailures records what cannot be recorded, or only in part.
+func TestRecordFailures(t *testing.T) {
+	m := theMPI(t)
+	directory := t.TempDir()
+	program := m.Build(t, "loop.c")
+	none, output := filepath.Join(directory, "none"), filepath.Join(directory, "run.rpz")
+	if err := os.Mkdir(none, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(directory, "file"), "")
+	lost := filepath.Join(directory, "lost")
+	tests := []struct {
+		name   string
+		env    []string
+		flags  []string
+		line   []string
+		status int
+		stderr string // a regular expression
+	}{
+		{"NoCommand", nil, []string{"-o", output}, []string{"/no/such/command"}, exitFailure,
+			`reprise: .*/no/such/command: no such file`},
+		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, exitFailure,
+			`reprise: .*"no-such-command": executable file not found in \$PATH`},
+		{"NoMPI", nil, []string{"-o", output}, []string{"true"}, exitFailure,
+			`reprise: no call of MPI was recorded\.`},
+		{"NoMPIFails", nil, []string{"-o", output}, []string{"sh", "-c", "exit 7"}, 7,
+			`reprise: no call of MPI was recorded\.`},
+		{"AlwaysOff", nil, []string{"--off", "-o", output}, []string{program, "20"}, exitFailure,
+			`reprise: no call of MPI was recorded\.`},
+		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, exitFailure,
+			`^reprise: mpi: there is no mpicc: .*; name it with --mpicc\n$`},
+		{"NoSuchCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{program}, exitFailure,
+			`^reprise: mpi: .*"no-such-mpicc": executable file not found`},
+		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, exitFailure,
+			`^reprise: mpi: (.|\n)*mpi\.h`},
+		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program}, exitFailure,
+			`^reprise: /.*/no/run.rpz: no such file or directory\n$`},
+		{"IsDirectory", nil, []string{"-o", directory}, []string{program}, exitFailure,
+			`^reprise: /.*: is a directory\n$`},
+		{"PartsInFile", nil, []string{"--parts", filepath.Join(directory, "file")}, []string{program}, exitFailure,
+			`^reprise: .*/file: not a directory\n$`},
+		{"RawNotEmpty", nil, []string{"--keep-raw", directory, "-o", output}, []string{program}, exitFailure,
+			`^reprise: /.*: is not empty\n$`},
+		{"Vanished", []string{"TMPDIR=" + none}, []string{"-o", filepath.Join(lost, "run.rpz")},
+			[]string{"sh", "-c", `rmdir "$0" && exec "$@"`, lost, program, "20"}, exitFailure,
+			`reprise: /.*/lost/run.rpz: no such file or directory; the trace is in /.*/none/reprise-.*\.rpz\n`},
+	}
+	if other := otherMPI(t, m); other != nil {
+		tests = append(tests, tests[0])
+		test := &tests[len(tests)-1]
+		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
+		test.status, test.stderr = 134, `the interposer was built for another MPI than that of the program\n(.|\n)*no call of MPI was recorded`
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.name == "Vanished" {
+				if err := os.Mkdir(lost, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := recorder(t, m, test.flags, test.line...)
+			cmd.Env = append(cmd.Env, test.env...)
+			got := outcome(t, cmd)
+			if got.status != test.status || !regexp.MustCompile(test.stderr).MatchString(got.stderr) {
+				t.Errorf("status %d, want %d; want %s:\n%s", got.status, test.status, test.stderr, got.stderr)
+			}
+			if _, err := os.Stat(output); err == nil {
+				t.Error("there is an output")
+			}
+		})
+	}
+	saved, err := filepath.Glob(filepath.Join(none, "reprise-*.rpz"))
+	if err != nil || len(saved) != 1 || callsOf(infoOf(t, saved[0]), "MPI_Finalize") != 1 {
+		t.Errorf("saved is %v, %v", saved, err)
+	}
+}
+
+// otherMPI returns another than m, or nil.
+func otherMPI(t *testing.T, m *mpitest.MPI) *mpitest.MPI {
+	for _, other := range mpitest.Installed(t) {
+		if other != m {
+			return other
+		}
+	}
+	return nil
+}
+
+// TestRecordFind leaves it to the recorder to find the MPI of a program.
+func TestRecordFind(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		trace := filepath.Join(t.TempDir(), "run.rpz")
+		cmd := recorder(t, m, []string{"-q", "-o", trace}, m.Launch(1, m.Build(t, "loop.c"), "10")...)
+		cmd.Env = append(cmd.Env, "MPICC=")
+		if got := outcome(t, cmd); got.status != 0 || got.stderr != "" || callsOf(infoOf(t, trace), "MPI_Waitall") != 10 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestRecordOff records a program from where it switches the recording on.
+func TestRecordOff(t *testing.T) {
+	m := theMPI(t)
+	trace, counts := filepath.Join(t.TempDir(), "run.rpz"), t.TempDir()
+	const count = `LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"`
+	cmd := recorder(t, m, []string{"--off", "-o", trace}, m.Launch(2, "sh", "-c", count, m.Counter(t), m.Build(t, "switch.c"))...)
+	cmd.Env = append(cmd.Env, mpitest.CountIn(counts))
+	if got := outcome(t, cmd); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	counted, err := mpitest.ReadCounts(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := uint64(0)
+	for _, functions := range counted {
+		for _, n := range functions {
+			want += n
+		}
+	}
+	i := infoOf(t, trace)
+	if i.Calls != want || callsOf(i, "MPI_Init") != 0 || callsOf(i, "MPI_Finalize") != 2 || callsOf(i, "MPI_Sendrecv") != 2*(7+2) {
+		t.Errorf("%d calls, counted %d: %+v", i.Calls, want, i.Functions)
+	}
+}

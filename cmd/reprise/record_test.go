@@ -1,0 +1,328 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// recorder returns the command record as a process of its own. The spool is to be
+// gone when the test ends, and so is everything else that is not the trace.
+func recorder(t *testing.T, m *mpitest.MPI, flags []string, line ...string) *exec.Cmd {
+	t.Helper()
+	spool := t.TempDir()
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(spool); err != nil || len(left) > 0 {
+			t.Errorf("left in the directory of the spool: %v, %v", left, err)
+		}
+	})
+	args := append([]string{"record"}, flags...)
+	if !strings.Contains(strings.Join(flags, " "), "--keep-raw") {
+		args = append(args, "--spool", spool)
+	}
+	cmd := process(t, append(append(args, "--"), line...)...)
+	cmd.Env = append(mpitest.Environment(), runMain+"=1", "MPICC="+m.CC)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// outcome runs a process to its end.
+func outcome(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// theMPI returns one of those that are installed.
+func theMPI(t *testing.T) *mpitest.MPI {
+	t.Helper()
+	mpitest.SkipUnderRace(t)
+	return mpitest.Installed(t)[0]
+}
+
+// TestRecord records a filter: what it reads and writes passes through, and so does
+// its exit status. The trace is that of its calls, and raw records that say otherwise
+// are found out.
+func TestRecord(t *testing.T) {
+	for _, m := range mpitest.Installed(t) { // under the race detector as well
+		t.Run(m.Name, func(t *testing.T) {
+			m.Parallel(t)
+			directory := t.TempDir()
+			trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
+			text := strings.Repeat("comes in and goes out\n", 1000) // launchers lose more
+			cmd := recorder(t, m, []string{"-o", trace, "--keep-raw", raw}, m.Launch(2, m.Build(t, "filter.c"), "3")...)
+			cmd.Stdin = strings.NewReader(text)
+			got := outcome(t, cmd)
+			if got.stdout != text || got.status != 3 {
+				t.Errorf("status %d, %d bytes come out of %d", got.status, len(got.stdout), len(text))
+			}
+			info := infoOf(t, trace)
+			for _, pattern := range []string{
+				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(text)),
+				fmt.Sprintf(`(?m)^reprise: %s: %d calls of 2 ranks in %d bytes \(.* raw, .*:1\)$`, trace, info.Calls, info.Bytes),
+				`(?m)^reprise: recording took \d.*% of the processes' time, and .* s of a processor to compress, in .* s$`,
+				`(?m)^reprise: the command ended with status 3$`,
+			} {
+				if !regexp.MustCompile(pattern).MatchString(got.stderr) {
+					t.Errorf("standard error has no %s:\n%s", pattern, got.stderr)
+				}
+			}
+			if strings.Contains(got.stderr, "warning") || strings.Contains(got.stderr, "ends early") {
+				t.Error(got.stderr)
+			}
+			if info.Source != "MPI" || info.Ranks != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 {
+				t.Errorf("%+v", info)
+			}
+			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD)\n"; !strings.Contains(listed, want) {
+				t.Errorf("no %s in\n%s", want, listed)
+			}
+			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %d calls of 2 ranks\n", info.Calls); got != want {
+				t.Errorf("verify says %q, want %q", got, want)
+			}
+			changeMark(t, raw)
+			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, call 3: MPI_Pcontrol(level=123456789): level") {
+				t.Errorf("verify of what was changed: %+v", got)
+			}
+		})
+	}
+}
+
+// infoOf returns what info says of a trace.
+func infoOf(t *testing.T, trace string) (i info) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(must(t, "info", trace, "--json")), &i); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func callsOf(i info, function string) uint64 {
+	for _, f := range i.Functions {
+		if f.Name == function {
+			return f.Calls
+		}
+	}
+	return 0
+}
+
+// changeMark changes a number that the program filter has for an argument in the raw
+// records.
+func changeMark(t *testing.T, raw string) {
+	t.Helper()
+	mark := binary.LittleEndian.AppendUint64(nil, 123456789)
+	paths, err := filepath.Glob(filepath.Join(raw, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	for _, path := range paths {
+		data := []byte(readFile(t, path))
+		if at := bytes.Index(data, mark); at >= 0 {
+			data[at]++
+			changed++
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changed != 2 {
+		t.Fatalf("the number is in %d of %v", changed, paths)
+	}
+}
+
+// TestRecordMuch records a program that was started without a launcher and copies
+// megabytes.
+func TestRecordMuch(t *testing.T) {
+	m := theMPI(t)
+	text := strings.Repeat("comes in and goes out\n", 300000)
+	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(t.TempDir(), "run.rpz")}, m.Build(t, "filter.c"))
+	cmd.Stdin = strings.NewReader(text)
+	got := outcome(t, cmd)
+	if got.stdout != text || got.status != 0 || got.stderr != fmt.Sprintf("1 ranks know of %d bytes\n", len(text)) {
+		t.Errorf("status %d, %d bytes come out of %d, %q", got.status, len(got.stdout), len(text), got.stderr)
+	}
+}
+
+// TestRecordTimes records a loop with each choice of what is kept of times.
+func TestRecordTimes(t *testing.T) {
+	m := theMPI(t)
+	program := m.Build(t, "loop.c")
+	directory := t.TempDir()
+	record := func(times, name string) (string, recordSummary) {
+		trace := filepath.Join(directory, name)
+		got := outcome(t, recorder(t, m, []string{"--times", times, "--json", "-o", trace}, program, "20"))
+		var s recordSummary
+		if err := json.Unmarshal([]byte(got.stderr), &s); err != nil || got.status != 0 {
+			t.Fatalf("%v: status %d\n%s", err, got.status, got.stderr)
+		}
+		return trace, s
+	}
+	for _, test := range []struct {
+		times              string
+		timed, hists, each bool
+	}{
+		{"none", false, false, false},
+		{"statistics", true, false, false},
+		{"histograms", true, true, false},
+		{"all", true, false, true},
+		{"exact", true, false, true},
+	} {
+		trace, s := record(test.times, test.times+".rpz")
+		i := infoOf(t, trace)
+		timed := i.Times != nil
+		hists := timed && i.Times.Histograms != nil && i.Times.Histograms.Durations > 0
+		each := timed && i.Times.Ranks == "0"
+		if timed != test.timed || hists != test.hists || each != test.each {
+			t.Errorf("--times %s: %t, %t, %t: %+v", test.times, timed, hists, each, i.Times)
+		}
+		if timed && i.Times.Functions[0].Total <= 0 {
+			t.Errorf("--times %s: calls take no time: %+v", test.times, i.Times.Functions)
+		}
+		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || s.Raw <= 0 || s.Seconds <= 0 ||
+			s.Overhead <= 0 || s.Overhead >= 1 || s.Collector <= 0 || s.Unfinished != nil || s.Problems != nil || s.Status != 0 {
+			t.Errorf("--times %s: %+v", test.times, s)
+		}
+	}
+	again, _ := record("none", "again.rpz")
+	if readFile(t, again) != readFile(t, filepath.Join(directory, "none.rpz")) {
+		t.Error("a second run makes other bytes")
+	}
+}
+
+// TestRecordParts starts a recorder for each process, and merges what they leave.
+func TestRecordParts(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		program, directory := m.Build(t, "comms.c"), t.TempDir()
+		one, parts, joined := filepath.Join(directory, "one.rpz"), filepath.Join(directory, "parts"), filepath.Join(directory, "joined.rpz")
+		ranks := m.Ranks(4)
+		if got := outcome(t, recorder(t, m, []string{"--times", "none", "-o", one}, m.Launch(ranks, program)...)); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+		// The launcher starts recorders.
+		cmd := recorder(t, m, []string{"--times", "none", "-q", "--parts", parts}, program)
+		line := m.Launch(ranks, cmd.Path, cmd.Args[1:]...)
+		each := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		each.Env = cmd.Env
+		if got := outcome(t, each); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+		if got := invoke(t, "", "merge", parts, "-o", joined); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+		if a, b := must(t, "cat", one), must(t, "cat", joined); a != b || infoOf(t, joined).Ranks != ranks {
+			t.Errorf("%d ranks with %d bytes of calls, recorded together %d", infoOf(t, joined).Ranks, len(b), len(a))
+		}
+	})
+}
+
+// TestRecordDying records programs of which a rank dies: what it called before is in
+// the trace, which says that there is no more.
+func TestRecordDying(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		program := m.Build(t, "kill.c")
+		for _, how := range []string{"kill", "abort", "exit"} {
+			t.Run(how, func(t *testing.T) {
+				m.Parallel(t)
+				directory, counts := t.TempDir(), t.TempDir()
+				trace, status := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "status")
+				const (
+					tell  = `"$@"; status=$?; echo $status >"$0"; exit $status`
+					count = `LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"`
+				)
+				line := m.Launch(2, "sh", "-c", count, m.Counter(t), program, "25", how)
+				cmd := recorder(t, m, []string{"-o", trace}, append([]string{"sh", "-c", tell, status}, line...)...)
+				cmd.Env = append(cmd.Env, mpitest.CountIn(counts))
+				got := outcome(t, cmd)
+				if want := strings.TrimSpace(readFile(t, status)); fmt.Sprint(got.status) != want || want == "0" {
+					t.Errorf("status %d, that of the command is %s", got.status, want)
+				}
+				if !regexp.MustCompile(`the trace ends early: ranks? \S+ did not come to MPI_Finalize\n`).MatchString(got.stderr) {
+					t.Errorf("the summary says %s", got.stderr)
+				}
+				if i := infoOf(t, trace); i.Unfinished != "0-1" {
+					t.Errorf("info says that %q did not end", i.Unfinished)
+				}
+				compareWithCounts(t, trace, counts)
+			})
+		}
+	})
+}
+
+// compareWithCounts compares the calls of a trace with those that were counted when
+// they began. Each rank may have died in one, or in the one that one is made of.
+func compareWithCounts(t *testing.T, trace, counts string) {
+	t.Helper()
+	counted, err := mpitest.ReadCounts(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := reprise.Open(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for rank := range 2 {
+		r, err := file.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := make(map[string]uint64)
+		for _, c := range r.Calls() {
+			recorded[c.Function.Name]++
+		}
+		missing := 0
+		for name, n := range counted[rank] {
+			missing += int(n - recorded[name])
+			if recorded[name] > n {
+				t.Errorf("rank %d: %d calls of %s, not %d", rank, recorded[name], name, n)
+			}
+		}
+		if missing > 1 || counted[rank]["MPI_Waitall"] < 25 {
+			t.Errorf("rank %d: recorded are %v of %v", rank, recorded, counted[rank])
+		}
+	}
+}
+
+// A noticing writer says when a text was written to it.
+type noticing struct {
+	buffer  *bytes.Buffer
+	text    string
+	noticed chan<- bool
+}
+
+func (n *noticing) Write(p []byte) (int, error) {
+	n.buffer.Write(p)
+	if n.text != "" && strings.Contains(n.buffer.String(), n.text) {
+		n.text = ""
+		n.noticed <- true
+	}
+	return len(p), nil
+}
+
+// waitAtMost reports whether a channel was closed within some seconds.
+func waitAtMost(ended <-chan struct{}, seconds float64) bool {
+	select {
+	case <-ended:
+		return true
+	case <-time.After(time.Duration(seconds * float64(time.Second))):
+		return false
+	}
+}

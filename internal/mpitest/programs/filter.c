@@ -1,0 +1,38 @@
+/*
+ * Writes what it reads: the first rank tells the others how much of the standard input
+ * it has read, and all say so in the end.
+ * Arguments: the exit status, and with "wait" it waits for its end instead.
+ */
+#include "check.h"
+#include <unistd.h>
+
+/* The level, which is that of another tool. */
+enum { MARK = 123456789 };
+
+int main(int argc, char **argv)
+{
+	static char block[8192];
+	long sum = 0, all;
+	int n;
+	OK(MPI_Init(&argc, &argv));
+	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+	OK(MPI_Pcontrol(MARK));
+	do {
+		n = rank == 0 ? (int)fread(block, 1, sizeof block, stdin) : -1;
+		OK(MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD));
+		if (rank == 0)
+			fwrite(block, 1, n, stdout);
+		sum += n;
+	} while (n > 0);
+	OK(MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
+	fflush(stdout);
+	if (rank == 0)
+		fprintf(stderr, "%d ranks know of %ld bytes\n", size, all);
+	for (int i = 0; argc > 2 && !strcmp(argv[2], "wait") && i < 3000; i++) {
+		OK(MPI_Barrier(MPI_COMM_WORLD));
+		usleep(10000);
+	}
+	OK(MPI_Finalize());
+	return argc > 1 ? atoi(argv[1]) : 0;
+}
