@@ -263,7 +263,7 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	if err := p.decode(); err != nil {
 		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
 	}
-	if !layouts[number].requests {
+	if !layouts[number].begins {
 		return false, nil
 	}
 	spare := d.record.Arguments

@@ -360,7 +360,9 @@ func TestBegan(t *testing.T) {
 	want := []string{
 		`51000 MPI_Wait(request<1 request>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
 		`51050 MPI_Cancel(request<2) = 0 at depth 1, hidden false, failed false began`,
+		`51100 MPI_Comm_free(comm<3 comm>missing) = 0 at depth 2, hidden true, failed false began`,
 		`51100..51150 MPI_Comm_free(comm<3 comm>4) = 0 at depth 2, hidden true, failed false 0`,
+		`51150 MPI_Comm_free(comm<7 comm>missing) = 0 at depth 2, hidden false, failed false began`,
 		`51150..51150 MPI_Comm_free(comm<7 comm>8) = 0 at depth 2, hidden false, failed false 0`,
 		`51050..51200 MPI_Cancel(request<2) = 0 at depth 1, hidden false, failed false 0`,
 		`51250 MPI_Cancel(request<5) = 0 at depth 1, hidden false, failed false began`,

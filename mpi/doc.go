@@ -12,7 +12,8 @@
 // LD_PRELOAD and the environment variable REPRISE_SPOOL names a directory that
 // exists, the spool. In a process without MPI, such as mpirun, it does nothing.
 // A [Decoder] decodes what one thread has recorded, as far as it has got: each
-// call when it has returned, and one that takes requests also when it begins.
+// call when it has returned, and one that takes requests or frees an object also when
+// it begins.
 // [ListSpool] finds the files, and a [ThreadReader] reads those of a thread that
 // has ended.
 //

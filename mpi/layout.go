@@ -33,7 +33,7 @@ type field struct {
 type layout struct {
 	before, after []field
 	fails         bool // the function returns an error code
-	requests      bool // the function takes requests
+	begins        bool // there is a Began of each call
 	group         bool // the function makes a communicator, of which there is the group
 }
 
@@ -42,7 +42,7 @@ var layouts = func() []layout {
 	for i := range functions {
 		l := &list[i]
 		l.fails = functions[i].Result.Kind == 0
-		l.requests = functions[i].TakesRequests()
+		l.begins = functions[i].Begins()
 		l.group = functions[i].group() >= 0
 		for j := range functions[i].Params {
 			p := &functions[i].Params[j]

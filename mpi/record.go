@@ -13,7 +13,7 @@ type RecordType uint8
 // The types of records.
 const (
 	Call      RecordType = iota + 1 // a call of a function of MPI that returned
-	Began                           // a call of a function that takes requests, which may not have returned
+	Began                           // a call that may not have returned; see [Function.Begins]
 	Allocated                       // memory that was allocated
 	Released                        // memory that is about to be freed
 	Resized                         // memory that was freed and allocated by realloc

@@ -144,8 +144,7 @@ func (f *Function) Lifecycle() bool {
 }
 
 // TakesRequests reports whether there are requests among the arguments before a
-// call. Another thread may be given the same handles before the call returns: what
-// they stand for is decided when it begins. See [Began].
+// call.
 func (f *Function) TakesRequests() bool {
 	for i := range f.Params {
 		if p := &f.Params[i]; p.Before() && p.Direction != cst.Out && p.Element().Class == "request" {
@@ -153,6 +152,27 @@ func (f *Function) TakesRequests() bool {
 		}
 	}
 	return false
+}
+
+// FreesObject reports whether the function frees the object that a handle stands
+// for, or lets go of it, and nulls the handle. Requests do not count: see
+// [Function.TakesRequests]. A call that failed may leave the handle as it was.
+func (f *Function) FreesObject() bool {
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Form == Indirect && p.Direction == cst.InOut && p.Type.Kind == cst.KindHandle {
+			return p.Type.Class != "request" && f.Name != "MPI_Type_commit"
+		}
+	}
+	return false
+}
+
+// Begins reports whether there is a [Began] of each call of the function: whether it
+// takes requests, frees an object, or is MPI_Free_mem. While the call runs, another
+// thread may be given the same handle or the same memory for something new: what the
+// arguments stand for is decided when it begins.
+func (f *Function) Begins() bool {
+	return f.TakesRequests() || f.FreesObject() || f.Name == "MPI_Free_mem"
 }
 
 // declared returns the parameters that the function has in C.

@@ -111,6 +111,21 @@ func TestTakesRequests(t *testing.T) {
 	}
 }
 
+func TestBegins(t *testing.T) {
+	for name, want := range map[string]struct{ frees, begins bool }{
+		"MPI_Comm_free": {true, true}, "MPI_Comm_disconnect": {true, true}, "MPI_File_close": {true, true},
+		"MPI_Session_finalize": {true, true}, "MPI_Type_free_keyval": {true, true}, "MPI_T_pvar_handle_free": {true, true},
+		"MPI_Mrecv": {true, true}, "MPI_Imrecv_c": {true, true}, "MPI_Info_free": {true, true},
+		"MPI_Request_free": {false, true}, "MPI_Wait": {false, true}, "MPI_Free_mem": {false, true},
+		"MPI_Type_commit": {false, false}, "MPI_Comm_dup": {false, false}, "MPI_Comm_set_errhandler": {false, false},
+		"MPI_Mprobe": {false, false}, "MPI_Finalize": {false, false},
+	} {
+		if f := &functions[number(t, name)]; f.FreesObject() != want.frees || f.Begins() != want.begins {
+			t.Errorf("%s: %t, %t, want %v", name, f.FreesObject(), f.Begins(), want)
+		}
+	}
+}
+
 func TestFits(t *testing.T) {
 	number, _ := Lookup("MPI_Wait")
 	tests := []struct {

@@ -82,7 +82,9 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 func (p *process) take(t *thread, r *mpi.Record) {
 	switch r.Type {
 	case mpi.Began:
-		p.enter(t, r)
+		if plans[r.Function].takesRequests {
+			p.enter(t, r)
+		}
 	case mpi.Call:
 		p.call(t, r)
 	case mpi.Allocated:
