@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -30,9 +31,12 @@ func main() {
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// running is set while a command runs that signals are for.
+var running atomic.Bool
+
 // interruptible returns a context that the first signal cancels. A second one ends
 // the program without waiting for what does not notice that, but takes away what
-// is not finished, too. While a command is recorded, that one decides when to end.
+// is not finished, too.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -40,11 +44,15 @@ func interruptible() context.Context {
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	go func() {
-		<-signals
-		cancel()
-		for <-signals; commandRuns.Load(); <-signals {
+	next := func() {
+		for <-signals; running.Load(); <-signals {
+			continue // it is for the command that record runs
 		}
+	}
+	go func() {
+		next()
+		cancel()
+		next()
 		unfinished.abandon()
 		os.Exit(exitInterrupted)
 	}()
@@ -142,7 +150,7 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newRecord(), newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
 }

@@ -165,10 +165,10 @@ func TestRecordTimes(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "loop.c")
 	directory := t.TempDir()
-	record := func(times, name string) (string, recordSummary) {
+	record := func(times, name string) (string, collectSummary) {
 		trace := filepath.Join(directory, name)
 		got := outcome(t, recorder(t, m, []string{"--times", times, "--json", "-o", trace}, program, "20"))
-		var s recordSummary
+		var s collectSummary
 		if err := json.Unmarshal([]byte(got.stderr), &s); err != nil || got.status != 0 {
 			t.Fatalf("%v: status %d\n%s", err, got.status, got.stderr)
 		}

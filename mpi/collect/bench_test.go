@@ -54,8 +54,8 @@ func BenchmarkCollector(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if n, err := c.Poll(); err != nil || n != 5*rounds {
-					b.Fatal(n, err)
+				if err := c.drain(b.Context()); err != nil || c.Calls() != 5*rounds {
+					b.Fatal(c.Calls(), err)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*5*rounds), "ns/call")
@@ -75,7 +75,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Poll(); err != nil {
+	if err := c.drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()

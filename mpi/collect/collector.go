@@ -39,26 +39,41 @@ func New(directory string, o Options) (*Collector, error) {
 	return &Collector{directory: directory, options: o, processes: make(map[mpi.Process]*process)}, nil
 }
 
-// Poll takes what the processes have written since it was last called. The result
-// is the number of calls that are new.
-func (c *Collector) Poll() (uint64, error) { return c.poll(false) }
+// Poll takes what the processes have written since it was last called, up to so much
+// of each that it takes some tenths of a second, and reports whether there was
+// anything. After an error, it can be called again.
+func (c *Collector) Poll() (bool, error) { return c.poll(false) }
 
-func (c *Collector) poll(ended bool) (calls uint64, err error) {
+func (c *Collector) poll(ended bool) (bool, error) {
 	threads, err := mpi.ListSpool(c.directory)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	for _, t := range threads {
 		if err := c.add(t); err != nil {
-			return 0, err
+			return false, err
 		}
 	}
+	some := false
 	for _, p := range c.processes {
 		before := p.calls
-		p.consume(ended, p.take)
-		calls += p.calls - before
+		more := p.round(ended)
+		some = some || more || p.calls > before
 	}
-	return calls, nil
+	return some, nil
+}
+
+// drain takes all that there is, when all processes have ended.
+func (c *Collector) drain(ctx context.Context) error {
+	for {
+		more, err := c.poll(true)
+		if err != nil || !more {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
 }
 
 // add takes note of a thread, which may be known.
@@ -94,12 +109,17 @@ type Summary struct {
 // Finish takes what is left, when all processes have ended, and returns the parts
 // of all ranks.
 func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, error) {
-	var s Summary
-	if _, err := c.poll(true); err != nil {
+	var (
+		s        Summary
+		problems []error
+	)
+	switch err := c.drain(ctx); {
+	case err != nil && ctx.Err() != nil:
 		return nil, s, err
+	case err != nil: // what was collected before is there
+		problems = append(problems, err)
 	}
 	a := new(merge.Accumulator)
-	var problems []error
 	run := merge.Run{Source: Source}
 	called := make(naming)
 	var cost, duration float64 // ns
@@ -122,7 +142,11 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		cost += p.cost()
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
-		part := p.part()
+		part, err := p.part()
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
 		called.add(p, part.Table)
 		if err := a.Add(part); err != nil {
 			return nil, s, err

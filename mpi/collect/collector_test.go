@@ -237,7 +237,7 @@ func TestWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.poll(true); err != nil {
+	if err := c.drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var order []uint32

@@ -40,7 +40,7 @@ func Compare(ctx context.Context, directory string, calls func(rank int) Calls) 
 	if err != nil {
 		return 0, err
 	}
-	if _, err := c.poll(true); err != nil {
+	if err := c.drain(ctx); err != nil {
 		return 0, err
 	}
 	var compared uint64
@@ -66,13 +66,14 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 	for _, t := range p.threads {
 		s.add(c.directory, mpi.Thread{Process: p.id, Thread: t.lane}, true)
 	}
-	s.consume(true, func(t *thread, r *mpi.Record) {
+	take := func(t *thread, r *mpi.Record) {
 		if m.err == nil {
-			if m.take(t, r); m.position%4096 == 0 && m.err == nil {
-				m.err = ctx.Err()
-			}
+			m.take(t, r)
 		}
-	})
+	}
+	for s.consume(true, take) && m.err == nil {
+		m.err = ctx.Err()
+	}
 	if m.err == nil {
 		if d := m.fetch(-1); d != nil {
 			m.fail("the trace has a call that was not recorded: %s", d.text())

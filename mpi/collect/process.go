@@ -23,6 +23,7 @@ type process struct {
 	hidden   bool // recording is off
 	epoch    int  // how often it was switched off
 	ended    bool // MPI_Finalize was called
+	fault    error
 
 	functions []function // by number
 	handles   []symbolic.Handles
@@ -76,6 +77,21 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 	}
 	p.setGroup("comm", commSelf, merge.Group{Rank: 0, Size: 1})
 	return p, nil
+}
+
+// round takes records that there are, and reports whether there may be more. A fault
+// in it must not end the program that is recorded: it ends the recording of this
+// process.
+func (p *process) round(ended bool) (more bool) {
+	if p.fault != nil {
+		return false
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.fault, more = fmt.Errorf("the collector failed: %v", fault), false
+		}
+	}()
+	return p.consume(ended, p.take)
 }
 
 // take processes one record.
@@ -144,13 +160,18 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 }
 
 // part returns what was recorded.
-func (p *process) part() merge.Part {
+func (p *process) part() (part merge.Part, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("calls of rank %d are lost: the collector failed: %v", p.rank, fault)
+		}
+	}()
 	for h, g := range p.groups {
 		if !p.mixed[h] && g != elsewhere {
 			p.recorder.SetGroup(h.Class, h.Value, g)
 		}
 	}
-	return p.recorder.Finish(p.rank)
+	return p.recorder.Finish(p.rank), nil
 }
 
 // cost returns the time, in nanoseconds, that recording took in the process.
@@ -162,6 +183,9 @@ func (p *process) duration() float64 { return float64(p.latest - p.first) }
 // problems returns what was lost of the records.
 func (p *process) problems() error {
 	var problems []error
+	if p.fault != nil {
+		problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, p.fault))
+	}
 	for _, t := range p.threads {
 		switch lost := t.lost + t.header.Lost; {
 		case t.err != nil:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/reprise-trace/reprise/mpi"
 )
@@ -32,7 +33,8 @@ type stream struct {
 	spare   []byte
 	lost    uint64 // records that earlier segments lack
 	bytes   int64  // read
-	dry     bool   // there was nothing more when it was last looked for
+	left    int    // bytes that may be read in this round, or less than none
+	dry     bool   // there was nothing more in this round
 	err     error
 }
 
@@ -57,23 +59,28 @@ func (s *stream) next() *mpi.Record {
 // fail ends the stream: what follows cannot be read.
 func (s *stream) fail(err error) {
 	s.err = fmt.Errorf("%s: %w", s.path, err)
-	if s.file != nil {
-		s.file.Close()
-		s.file = nil
-	}
+	s.release()
 }
 
-// more reads what has come, and reports whether there is any.
+// more reads what has come, and reports whether there is any. No file is open
+// afterwards unless there is.
 func (s *stream) more() (bool, error) {
+	if s.left <= 0 {
+		s.release()
+		return false, nil
+	}
 	for {
-		if s.file == nil && !s.open() {
-			return false, s.err
+		if s.file == nil {
+			if ok, err := s.open(); !ok {
+				return false, err
+			}
 		}
 		grown, err := s.read()
 		if err != nil || grown {
 			return grown, err
 		}
 		if s.header.State == mpi.Open {
+			s.release()
 			return false, nil
 		}
 		if err := s.close(); err != nil {
@@ -82,30 +89,48 @@ func (s *stream) more() (bool, error) {
 	}
 }
 
-// open opens the next segment, and reports whether there is one.
-func (s *stream) open() bool {
-	path := s.segment(s.opened)
-	file, err := os.Open(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.err = err
-		}
-		return false
+// open opens the segment that is being read, or the next one, and reports whether
+// there is one.
+func (s *stream) open() (bool, error) {
+	path, next := s.path, s.path == ""
+	if next {
+		path = s.segment(s.opened)
 	}
-	s.path, s.file, s.offset, s.header.State = path, file, 0, mpi.Open
-	s.opened++
-	return true
+	file, err := os.Open(path)
+	switch {
+	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+		return false, nil // another time
+	case next && errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	s.file = file
+	if next {
+		s.path, s.offset, s.header.State = path, 0, mpi.Open
+		s.opened++
+	}
+	return true, nil
+}
+
+// release closes the file of a segment of which there may be more.
+func (s *stream) release() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
 }
 
 // close leaves a segment that is read.
 func (s *stream) close() error {
 	s.lost += s.header.Lost
-	s.file.Close()
-	s.file = nil
+	s.release()
+	path := s.path
+	s.path = ""
 	if s.keep {
 		return nil
 	}
-	return os.Remove(s.path)
+	return os.Remove(path)
 }
 
 // read reads records that have come since it was last called, and reports whether
@@ -141,6 +166,7 @@ func (s *stream) read() (bool, error) {
 	}
 	s.offset += int64(n)
 	s.bytes += int64(n)
+	s.left -= n
 	return true, s.decoder.Continue(s.records[:n])
 }
 

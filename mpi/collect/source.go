@@ -35,11 +35,16 @@ type waiting struct {
 	from            int // of its requests in thread.given
 }
 
-// consume hands the records that there are to a function: all of them if the
-// process has ended.
-func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) {
+// quota is how many bytes of a thread are read in a round, so that one that never
+// pauses does not keep others waiting.
+const quota = 16 << 20
+
+// consume hands records that there are to a function, as many as make a round, and
+// reports whether there may be more. If the process has ended, the rounds hand over
+// all of them.
+func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool) {
 	for _, t := range s.threads {
-		t.dry = false
+		t.dry, t.left = false, quota
 	}
 	if len(s.threads) == 1 {
 		t := s.threads[0]
@@ -47,16 +52,25 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) {
 			s.see(r)
 			take(t, r)
 		}
-		return
+		return t.limited()
 	}
 	for {
 		t := s.earliest()
-		if t == nil || !ended && timeOf(t.record) > s.latest-lag {
-			return
+		// What a thread has beyond its quota may be the earliest.
+		if t == nil || slices.ContainsFunc(s.threads, (*thread).limited) {
+			break
+		}
+		if !ended && timeOf(t.record) > s.latest-lag {
+			return false
 		}
 		take(t, t.take())
 	}
+	return slices.ContainsFunc(s.threads, (*thread).limited)
 }
+
+// limited reports whether the thread has used up its quota, and has no record left
+// of it.
+func (t *thread) limited() bool { return t.record == nil && t.left <= 0 && t.err == nil }
 
 // add takes note of a thread, which may be known.
 func (s *source) add(directory string, found mpi.Thread, keep bool) {

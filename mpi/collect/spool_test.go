@@ -177,7 +177,7 @@ func list(t testing.TB, directory string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.poll(true); err != nil {
+	if err := c.drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	processes := c.ranked()
@@ -187,7 +187,10 @@ func list(t testing.TB, directory string) []string {
 	if err := processes[0].problems(); err != nil {
 		t.Fatal(err)
 	}
-	part := processes[0].part()
+	part, err := processes[0].part()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var calls []string
 	for _, terminal := range part.Grammar.All() {
 		fn, args := part.Table.Signature(uint32(terminal))

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func newCollect() *cobra.Command {
+	var (
+		output  collectOutput
+		times   string
+		epsilon float64
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "collect DIR -o OUT.rpz",
+		Short: "Make a trace of raw records of MPI calls",
+		Long: `Make a trace of the raw records that record --keep-raw has kept, or that are left
+in its spool because it was killed: a trace as record would have made it, with other
+times if you like. The records stay.`,
+		Example: `  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
+  reprise collect raw --times all -o run.times.rpz`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("collect takes a directory of raw records")}
+			}
+			return output.named()
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := timesOptions(times, epsilon)
+			if err != nil {
+				return usageError{err}
+			}
+			o.Keep = true
+			if !isSpool(args[0]) {
+				return fmt.Errorf("%s: no directory with raw records of MPI calls", args[0])
+			}
+			collector, err := collect.New(args[0], o)
+			if err != nil {
+				return err
+			}
+			begin := time.Now()
+			var s collectSummary
+			if err := output.write(cmd, collector, &s); err != nil {
+				return err
+			}
+			s.Seconds = time.Since(begin).Seconds()
+			return s.print(cmd.ErrOrStderr(), asJSON, false)
+		},
+	}
+	output.addTo(cmd.Flags())
+	addTimes(cmd.Flags(), &times, &epsilon)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON, on standard error")
+	return cmd
+}
+
+// A collectOutput is where a trace goes.
+type collectOutput struct {
+	path  string // of the file
+	parts string // directory for a part file
+}
+
+func (o *collectOutput) addTo(f *pflag.FlagSet) {
+	f.StringVarP(&o.path, "output", "o", "", "the `file` to write")
+	f.StringVar(&o.parts, "parts", "", "write a part file to this `directory` instead")
+}
+
+// named returns an error unless the output has one name.
+func (o *collectOutput) named() error {
+	if (o.path == "") == (o.parts == "") {
+		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR")}
+	}
+	return nil
+}
+
+// check returns an error if it can be seen that the output cannot be written.
+func (o *collectOutput) check() error {
+	directory := o.parts
+	if o.parts == "" {
+		if info, err := os.Stat(o.path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s: is a directory", o.path)
+		} else if err == nil && !info.Mode().IsRegular() {
+			return nil
+		}
+		directory = filepath.Dir(o.path)
+	} else if err := os.MkdirAll(directory, 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(directory, ".reprise-*")
+	if err != nil {
+		return fileError(directory, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+var errNothing = errors.New("no call of MPI was recorded")
+
+// write takes what is left of a spool and writes the trace. If that cannot go where it
+// should, it goes among temporary files.
+func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, s *collectSummary) error {
+	a, collected, err := collector.Finish(cmd.Context())
+	if err != nil {
+		return err
+	}
+	s.fill(collected)
+	if collected.Calls == 0 {
+		return errNothing
+	}
+	s.Output = o.path
+	if o.parts != "" {
+		s.Output = filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", collected.First))
+	}
+	file, err := encodeTrace(cmd, a, o.parts != "")
+	if err != nil {
+		return err
+	}
+	s.Bytes = int64(len(file))
+	err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	})
+	if err != nil {
+		return saveElsewhere(file, err)
+	}
+	s.Collector = processorTime().Seconds()
+	return nil
+}
+
+// saveElsewhere writes a trace that could not be written among temporary files, and
+// returns the error with the name of the file.
+func saveElsewhere(file []byte, cause error) error {
+	f, err := os.CreateTemp("", "reprise-*.rpz")
+	if err != nil {
+		return cause
+	}
+	_, err = f.Write(file)
+	if e := f.Close(); err != nil || e != nil {
+		os.Remove(f.Name())
+		return cause
+	}
+	return fmt.Errorf("%w; the trace is in %s", cause, f.Name())
+}
+
+// A collectSummary is what record and collect report.
+type collectSummary struct {
+	Output     string   `json:"output"`
+	Ranks      int      `json:"ranks"`
+	Calls      uint64   `json:"calls"`
+	Bytes      int64    `json:"trace_bytes"`
+	Raw        int64    `json:"raw_bytes"`
+	Seconds    float64  `json:"seconds"` // that the command ran, or that collecting took
+	Collector  float64  `json:"collector_cpu_seconds"`
+	Overhead   float64  `json:"overhead"` // share of the processes' time, 0.01 being 1 %
+	Unfinished []int    `json:"ranks_without_finalize"`
+	Problems   []string `json:"problems"`
+	Status     int      `json:"exit_status"`
+}
+
+func (s *collectSummary) fill(c collect.Summary) {
+	s.Ranks, s.Calls, s.Raw, s.Unfinished, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Unfinished, c.Overhead
+	if c.Problems != nil {
+		s.Problems = strings.Split(c.Problems.Error(), "\n")
+	}
+}
+
+func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
+	if asJSON {
+		return printJSON(w, s)
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(w, "reprise: warning: %s\n", p)
+	}
+	if quiet {
+		return nil
+	}
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, comma(s.Calls),
+		plural(uint64(s.Ranks), "rank"), comma(uint64(s.Bytes)), humanize.Bytes(uint64(s.Raw)), ratio(uint64(s.Raw), uint64(s.Bytes)))
+	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time, and %.1f s of a processor to compress, in %.1f s\n",
+		100*s.Overhead, s.Collector, s.Seconds)
+	if len(s.Unfinished) > 0 {
+		fmt.Fprintf(w, "reprise: the trace ends early: %s did not come to MPI_Finalize\n", rankList(s.Unfinished))
+	}
+	if s.Status != 0 {
+		fmt.Fprintf(w, "reprise: the command ended with status %d\n", s.Status)
+	}
+	return nil
+}
+
+// rankList returns ranks as a list with ranges.
+func rankList(ranks []int) string {
+	set, err := rankenc.SetOf(ranks...)
+	if err != nil {
+		return fmt.Sprint(ranks)
+	}
+	return setText(set)
+}
