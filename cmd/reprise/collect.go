@@ -27,9 +27,10 @@ func newCollect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect DIR -o OUT.rpz",
 		Short: "Make a trace of raw records of MPI calls",
-		Long: `Make a trace of the raw records that record --keep-raw has kept, or that are left
-in its spool because it was killed: a trace as record would have made it, with other
-times if you like. The records stay.`,
+		Long: `Make a trace of the raw records that record --keep-raw has kept: as record would
+have made it, with other times if you like. The records stay. Those that are
+left in a spool because record itself was killed make a trace as well, but for
+what it had read before.`,
 		Example: `  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
   reprise collect raw --times all -o run.times.rpz`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -87,8 +88,9 @@ func (o *collectOutput) named() error {
 
 // check returns an error if it can be seen that the output cannot be written.
 func (o *collectOutput) check() error {
-	directory := o.parts
+	name, directory := o.parts, o.parts
 	if o.parts == "" {
+		name = o.path
 		if info, err := os.Stat(o.path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s: is a directory", o.path)
 		} else if err == nil && !info.Mode().IsRegular() {
@@ -100,7 +102,7 @@ func (o *collectOutput) check() error {
 	}
 	f, err := os.CreateTemp(directory, ".reprise-*")
 	if err != nil {
-		return fileError(directory, err)
+		return fileError(name, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())
