@@ -85,14 +85,15 @@ func last(address, size uint64) uint64 {
 	return address + min(size-1, math.MaxUint64-address)
 }
 
-// Declare adds a region. It replaces those that it overlaps. It panics if the
-// segment's id is not for the caller to declare.
+// Declare adds a region. It replaces the one that had the same id, and those that it
+// overlaps, so there is no more than one for each id. It panics if the id is not for
+// the caller to declare.
 func (m *Memory) Declare(r Region) {
 	if r.Segment <= FirstUnknown || r.Segment >= 0 {
 		panic(fmt.Sprintf("symbolic: region with id %d", r.Segment))
 	}
 	m.regions = slices.DeleteFunc(m.regions, func(old region) bool {
-		return old.Address <= last(r.Address, r.Size) && r.Address <= last(old.Address, old.Size)
+		return old.Segment == r.Segment || old.Address <= last(r.Address, r.Size) && r.Address <= last(old.Address, old.Size)
 	})
 	i, _ := slices.BinarySearchFunc(m.regions, r.Address, byAddress)
 	m.regions = slices.Insert(m.regions, i, region{Region: r, base: r.Address, used: !r.FirstUse})
@@ -202,6 +203,15 @@ func (m *Memory) Contains(address uint64) bool {
 	return x != nil && address-x.keys[i] <= x.segments[i].size || m.region(address) != nil
 }
 
+// Region returns the id of the region that an address is in, and whether there is
+// one. Allocations do not count.
+func (m *Memory) Region(address uint64) (segment int64, ok bool) {
+	if r := m.region(address); r != nil {
+		return r.Segment, true
+	}
+	return 0, false
+}
+
 // inside returns the symbolic form of an address in a segment.
 func (m *Memory) inside(x *node, i int, address uint64) Pointer {
 	s := &x.segments[i]
@@ -247,7 +257,7 @@ func (m *Memory) Segments() (allocated int, used int64) { return m.live.n, m.ids
 
 // Overlap reports whether n bytes from a on and k bytes from b on have a byte in
 // common. Both are of one process, and not from before and after the segment was
-// freed. Pointers into different segments have no bytes in common; of unknown
+// freed or the region replaced. Pointers into different segments have no bytes in common; of unknown
 // ones, a buffer that extends further than 1 MiB from the base of its segment may
 // have, without Overlap knowing.
 func Overlap(a Pointer, n uint64, b Pointer, k uint64) bool {

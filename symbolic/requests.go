@@ -29,7 +29,9 @@ import (
 // [Requests.Enter], and says what became of each with [Requests.Leave]. Between
 // the two its requests are not in line, so that another thread that begins an
 // operation meanwhile, with a handle that the library has used again, does not
-// meet them.
+// meet them. A call that does anything else with requests, such as starting or
+// cancelling them, only looks, with [Requests.Look], and may do so while another
+// thread waits for them.
 type Requests struct {
 	pools     []keyPool
 	byKey     table[int32] // first pool + 1 for each hash of a key
@@ -40,6 +42,7 @@ type Requests struct {
 	byID      table[int32]    // entry of each id
 	lines     table[line]     // of each raw value
 	constants table[constant] // of raw values that are declared
+	shared    table[constant] // raw values that several requests may have at a time
 	seq       uint64
 	n         int
 }
@@ -124,6 +127,8 @@ func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
 	l.last = e
 	if l.ready == 0 {
 		l.ready = e
+	} else {
+		q.Share(raw)
 	}
 	return e
 }
@@ -146,16 +151,36 @@ func (q *Requests) pool(key []byte) int32 {
 	return *first - 1
 }
 
-// Lookup returns the id of the request that is first in line of those with a
-// handle, or that of a constant, and whether there is one. It changes nothing.
+// Lookup returns the id of the request with a handle, or that of a constant, and
+// whether there is one. Of several it is the one that is first in line, or if all
+// of them entered calls, the last that was made. It changes nothing.
 func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
 	if c := q.constants.find(raw); c != nil {
 		return int64(*c), true
 	}
-	if l := q.lines.find(raw); l != nil && l.ready != 0 {
+	l := q.lines.find(raw)
+	switch {
+	case l == nil:
+		return 0, false
+	case l.ready != 0:
 		return q.entries[l.ready-1].id, true
 	}
-	return 0, false
+	return q.entries[l.last-1].id, true
+}
+
+// Look appends to dst the ids of the requests that a call is given by the given
+// handles and leaves as they are, in their order, and returns the extended slice:
+// those of [Requests.Lookup], or of new requests as with [Requests.Enter] for
+// handles that are not known. They stay in line.
+func (q *Requests) Look(dst []int64, raws ...uint64) []int64 {
+	for _, raw := range raws {
+		id, known := q.Lookup(raw)
+		if !known {
+			id = q.entries[q.add(raw, nil, false)-1].id
+		}
+		dst = append(dst, id)
+	}
+	return dst
 }
 
 // Enter appends to dst the ids of the requests that a call is given by the given
@@ -238,11 +263,19 @@ func (q *Requests) remove(e int32) {
 	q.n--
 }
 
-// Drop says that requests with a handle that are in line, if any, are gone: a
-// caller that knows a handle to be of one request at a time says so before it
-// creates another with it, in case the completion of the last was not seen. It
-// takes time in proportion to those that are with the handle.
+// Share says that the library may give a handle to several requests that exist at
+// the same time. It is so for a handle of which a second request was made while
+// another was in line, without saying.
+func (q *Requests) Share(raw uint64) { *q.shared.put(raw) = 0 }
+
+// Drop says that the completion of requests with a handle that are in line, if any,
+// may not have been seen, and the library has given the handle to a new request now.
+// So they are gone, unless the handle is shared: then they may be waited for yet,
+// and stay. It takes time in proportion to those that are with the handle.
 func (q *Requests) Drop(raw uint64) {
+	if q.shared.find(raw) != nil {
+		return
+	}
 	for {
 		l := q.lines.find(raw)
 		if l == nil || l.ready == 0 {

@@ -108,6 +108,46 @@ func TestRequestsThreads(t *testing.T) {
 	}
 }
 
+// TestRequestsLook has a thread that looks at a request which another waits for.
+func TestRequestsLook(t *testing.T) {
+	var q Requests
+	a := q.Create(5, []byte("grequest_start"))
+	waited := q.Enter(nil, 5)
+	if looked := q.Look(nil, 5); !slices.Equal(looked, waited) {
+		t.Fatalf("looked at %v, want %v", looked, waited)
+	}
+	q.Leave(a, Completed)
+	if q.Len() != 0 {
+		t.Errorf("%d requests left", q.Len())
+	}
+	unseen := q.Look(nil, 6)
+	if entered := q.Enter(nil, 6); !slices.Equal(entered, unseen) {
+		t.Errorf("entered %v, want %v", entered, unseen)
+	}
+}
+
+// TestRequestsDrop checks that requests with a handle that is shared stay.
+func TestRequestsDrop(t *testing.T) {
+	var q Requests
+	key := []byte("isend")
+	q.Create(5, key)
+	q.Drop(5)
+	if q.Len() != 0 {
+		t.Fatalf("%d requests, want none", q.Len())
+	}
+	ids := []int64{q.Create(5, key), q.Create(5, key)}
+	q.Drop(5)
+	if entered := q.Enter(nil, 5, 5); !slices.Equal(entered, ids) {
+		t.Errorf("entered %v, want %v", entered, ids)
+	}
+	a := q.Create(6, key)
+	q.Share(6)
+	q.Drop(6)
+	if id, ok := q.Lookup(6); id != a || !ok {
+		t.Errorf("Lookup = %d, %v, want %d", id, ok, a)
+	}
+}
+
 // TestRequestsKeysCollide checks keys whose hashes are equal.
 func TestRequestsKeysCollide(t *testing.T) {
 	var q Requests
@@ -193,9 +233,24 @@ func TestRequestsModel(t *testing.T) {
 			pools []string
 			taken = make(map[int64]bool)
 			calls [][]int64 // ids that entered calls that did not return
+
+			shared = make(map[int64]bool) // raw values
 		)
 		q.Declare(100, -7)
+		ready := func(raw int64) int {
+			return slices.IndexFunc(list, func(r modelRequest) bool { return r.raw == raw && !r.entered })
+		}
+		first := func(raw int64) int {
+			i := ready(raw)
+			for k := 0; i < 0 && k < len(list); k++ {
+				if last := len(list) - 1 - k; list[last].raw == raw {
+					i = last
+				}
+			}
+			return i
+		}
 		create := func(raw int64, key string, persistent bool) int64 {
+			shared[raw] = shared[raw] || ready(raw) >= 0
 			pool := slices.Index(pools, key)
 			if pool < 0 {
 				pool = len(pools)
@@ -209,9 +264,6 @@ func TestRequestsModel(t *testing.T) {
 			taken[id] = true
 			list = append(list, modelRequest{raw: raw, id: id, persistent: persistent})
 			return id
-		}
-		ready := func(raw int64) int {
-			return slices.IndexFunc(list, func(r modelRequest) bool { return r.raw == raw && !r.entered })
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"create": func(t *rapid.T) {
@@ -270,9 +322,29 @@ func TestRequestsModel(t *testing.T) {
 				}
 				calls = slices.Delete(calls, c, c+1)
 			},
+			"look": func(t *rapid.T) {
+				raw := rapid.Int64Range(0, 5).Draw(t, "raw")
+				got := q.Look([]int64{1}, uint64(raw), 100)
+				i := first(raw)
+				if i < 0 {
+					create(raw, "", false)
+					i = len(list) - 1
+				}
+				if want := []int64{1, list[i].id, -7}; !slices.Equal(got, want) {
+					t.Fatalf("looked at %v, want %v", got, want)
+				}
+			},
+			"share": func(t *rapid.T) {
+				raw := rapid.Int64Range(0, 5).Draw(t, "raw")
+				q.Share(uint64(raw))
+				shared[raw] = true
+			},
 			"drop": func(t *rapid.T) {
 				raw := rapid.Int64Range(0, 5).Draw(t, "raw")
 				q.Drop(uint64(raw))
+				if shared[raw] {
+					return
+				}
 				for i := ready(raw); i >= 0; i = ready(raw) {
 					delete(taken, list[i].id)
 					list = slices.Delete(list, i, i+1)
@@ -287,7 +359,7 @@ func TestRequestsModel(t *testing.T) {
 				}
 				for raw := range int64(6) {
 					id, ok := q.Lookup(uint64(raw))
-					if i := ready(raw); ok != (i >= 0) || ok && id != list[i].id {
+					if i := first(raw); ok != (i >= 0) || ok && id != list[i].id {
 						t.Fatalf("Lookup(%d) = %d, %v, want entry %d of %v", raw, id, ok, i, list)
 					}
 				}

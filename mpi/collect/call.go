@@ -1,64 +1,10 @@
 package collect
 
 import (
-	"encoding/binary"
-
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/symbolic"
 )
-
-// enter takes note that a call begins that is given requests.
-func (p *process) enter(t *thread, r *mpi.Record) {
-	// Calls at this depth that are still waiting were never left.
-	for n := len(t.waiting); n > 0 && t.waiting[n-1].depth >= r.Depth; n-- {
-		p.leave(t, nil, nil)
-	}
-	t.waiting = append(t.waiting, waiting{r.Function, r.Depth, len(t.given)})
-	v := r.Arguments[plans[r.Function].requests].Before
-	if v.Presence != mpi.Given {
-		return
-	}
-	if plans[r.Function].params[plans[r.Function].requests].Form != mpi.Array {
-		t.given = p.requests.Enter(t.given, uint64(v.Int()))
-		return
-	}
-	for k := range v.Len() {
-		t.given = p.requests.Enter(t.given, uint64(v.Index(k)))
-	}
-}
-
-// leave says what became of the requests of the call that the thread entered last:
-// nothing if no plan is given.
-func (p *process) leave(t *thread, f *plan, a *mpi.Argument) {
-	last := len(t.waiting) - 1
-	for k, id := range t.given[t.waiting[last].from:] {
-		outcome := symbolic.Pending
-		switch {
-		case f == nil || a.After.Presence != mpi.Given || !p.nulled(f, a, k):
-		case f.frees:
-			outcome = symbolic.Freed
-		default:
-			outcome = symbolic.Completed
-		}
-		p.requests.Leave(id, outcome)
-	}
-	t.given = t.given[:t.waiting[last].from]
-	t.waiting = t.waiting[:last]
-}
-
-// nulled reports whether a call has replaced a request by the null request.
-func (p *process) nulled(f *plan, a *mpi.Argument, k int) bool {
-	before, after := a.Before.Int(), a.After.Int()
-	if f.params[f.requests].Form == mpi.Array {
-		if k >= a.After.Len() {
-			return false // a damaged record
-		}
-		before, after = a.Before.Index(k), a.After.Index(k)
-	}
-	return before != after && uint64(after) == p.noRequest
-}
 
 // call records a call that has returned.
 func (p *process) call(t *thread, r *mpi.Record) {
@@ -82,9 +28,26 @@ func (p *process) call(t *thread, r *mpi.Record) {
 	p.lose(f, r)
 	p.join(f, r)
 	p.ended = p.ended || f.Name == "MPI_Finalize"
-	if !r.Hidden {
+	if isRecorded(f, r) {
 		p.record(t, f, r)
 	}
+}
+
+// isRecorded reports whether a call is one of the trace: one that was made while
+// recording was on, or switches it on.
+func isRecorded(f *plan, r *mpi.Record) bool {
+	switch {
+	case !r.Hidden:
+		return true
+	case f.Name == "MPI_Pcontrol":
+		level := r.Arguments[0].Before.Int()
+		return level == 1 || level == 2
+	case f.Name == "MPI_Info_set" && r.Result == 0:
+		key, value := r.Arguments[1].Before, r.Arguments[2].Before
+		return key.Presence == mpi.Given && value.Presence == mpi.Given &&
+			string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
+	}
+	return false
 }
 
 // learnClass takes note of the class of an error code, where a call tells.
@@ -142,70 +105,6 @@ func grow(values []cst.Value, n int) []cst.Value {
 		values = append(values, cst.Value{})
 	}
 	return values
-}
-
-// begin sets the requests that a call made. Their pool is that of all else that the
-// call says.
-func (p *process) begin(f *plan, r *mpi.Record) {
-	p.key = binary.LittleEndian.AppendUint16(p.key[:0], uint16(r.Function))
-	for i := range f.params {
-		p.key = append(p.key, byte(p.presence[i]))
-		if f.params[i].operation != began && p.presence[i] != absent {
-			p.key = appendKey(p.key, p.values[i])
-		}
-	}
-	for i := range f.params {
-		if f.params[i].operation != began || p.presence[i] != given {
-			continue
-		}
-		v, from := r.Arguments[i].After, len(p.elements)
-		if f.params[i].Form != mpi.Array {
-			p.values[i] = cst.Handle(p.makeRequest(f, uint64(v.Int())))
-			continue
-		}
-		for k := range v.Len() {
-			p.elements = append(p.elements, cst.Handle(p.makeRequest(f, uint64(v.Index(k)))))
-		}
-		p.values[i] = cst.Array(p.elements[from:]...)
-	}
-}
-
-// makeRequest returns the id of a request that a call made.
-func (p *process) makeRequest(f *plan, raw uint64) int64 {
-	if p.epoch > 0 && raw != p.noRequest && p.created[raw] != p.epoch {
-		// What was begun with this handle before recording was off may have ended
-		// meanwhile.
-		p.requests.Drop(raw)
-		if p.created == nil {
-			p.created = make(map[uint64]int)
-		}
-		p.created[raw] = p.epoch
-	}
-	var id int64
-	if f.persistent {
-		id = p.requests.CreatePersistent(raw, p.key)
-	} else {
-		id = p.requests.Create(raw, p.key)
-	}
-	if pool, _ := symbolic.SplitRequest(id); pool >= int64(len(p.asked)) {
-		for pool >= int64(len(p.asked)) {
-			p.asked = append(p.asked, question{})
-		}
-		p.asked[pool] = p.question(f)
-	}
-	return id
-}
-
-// question returns what the call asks for.
-func (p *process) question(f *plan) question {
-	if f.source < 0 {
-		return question{base(f.Name) == "MPI_Imrecv", unasked, unasked}
-	}
-	q := question{true, p.values[f.source].Int(), unasked}
-	if f.tag >= 0 {
-		q.tag = p.values[f.tag].Int()
-	}
-	return q
 }
 
 // gain tells of the memory that MPI has allocated for the program.

@@ -30,8 +30,7 @@ func (w *spoolWriter) irecv(at int64, source, tag, request int) {
 // requestOf returns the last argument of a listed call that is called request, or the
 // array of them.
 func requestOf(call string) string {
-	_, rest, _ := strings.Cut(call, "request")
-	_, rest, _ = strings.Cut(rest, "=")
+	_, rest, _ := strings.Cut(call[strings.LastIndex(call, "request"):], "=")
 	if strings.HasPrefix(rest, "[") {
 		rest, _, _ = strings.Cut(rest[1:], "]")
 		return rest
@@ -102,21 +101,108 @@ func TestCompletionOrder(t *testing.T) {
 	}
 }
 
+// TestLooking has calls that look at a request, while another thread waits for it and
+// before.
+func TestLooking(t *testing.T) {
+	directory := t.TempDir()
+	first, second := newSpoolWriter(0, 0), newSpoolWriter(0, 1)
+	null := changes{7000, noRequest}
+	first.call(100, "MPI_Grequest_start", 1, 2, 3, 4, 7000)
+	first.begin(200, flagOutermost, "MPI_Wait", null, nothing{})
+	second.begin(300, flagOutermost, "MPI_Grequest_complete", 7000)
+	first.end(400, flagOutermost, "MPI_Wait", null, outcome{3, 4})
+	first.irecv(500, 1, 1, 7000)
+	second.end(600, flagOutermost, "MPI_Grequest_complete", 7000)
+	first.call(700, "MPI_Cancel", 7000)
+	first.call(800, "MPI_Wait", null, nothing{})
+	first.write(t, directory)
+	second.write(t, directory)
+	calls := list(t, directory)
+	if len(calls) != 6 {
+		t.Fatalf("%q", calls)
+	}
+	if !strings.HasSuffix(calls[1], "status={source=3, tag=4, error=0})") {
+		t.Errorf("%s lacks what the program has answered", calls[1])
+	}
+	for i, like := range []int{0, 0, 2, 0, 2, 2} {
+		if requestOf(calls[i]) != requestOf(calls[like]) {
+			t.Errorf("%s has not the request of %s", calls[i], calls[like])
+		}
+	}
+	if requestOf(calls[0]) == requestOf(calls[2]) {
+		t.Errorf("%q", calls)
+	}
+}
+
+// switchedOff appends an MPI_Pcontrol(0), and an MPI_Pcontrol(1) after it.
+func (w *spoolWriter) switchedOff(at int64) {
+	w.call(at, "MPI_Pcontrol", 0)
+	w.begin(at+50, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
+	w.end(at+60, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
+}
+
 // TestGaps has a request that completes while recording is off, and its handle that
-// is used again.
+// is used again; requests whose handle is shared; and one that is made meanwhile.
 func TestGaps(t *testing.T) {
+	null := changes{7000, noRequest}
+	for _, tt := range []struct {
+		name   string
+		before int // requests made
+		static bool
+		want   []int // call whose request each of the calls has that wait
+	}{
+		{"Reused", 1, false, []int{3}},
+		{"SeenShared", 2, false, []int{0, 1, 4}},
+		{"Static", 1, true, []int{0, 3}},
+	} {
+		directory := t.TempDir()
+		w := newSpoolWriter(0, 0)
+		if tt.static {
+			w.words(recordRegion, 0, 0, 6000, 2000, ^uint64(17))
+		}
+		for k := range tt.before {
+			w.isend(100+int64(k), k, 7000)
+		}
+		w.switchedOff(200)
+		w.isend(400, 2, 7000)
+		for range tt.want {
+			w.call(500, "MPI_Wait", null, nothing{})
+		}
+		w.write(t, directory)
+		calls := list(t, directory)
+		if n := tt.before + 3 + len(tt.want); len(calls) != n {
+			t.Errorf("%s: %d calls, want %d: %q", tt.name, len(calls), n, calls)
+			continue
+		}
+		for k, i := range tt.want {
+			if got := calls[tt.before+3+k]; requestOf(got) != requestOf(calls[i]) {
+				t.Errorf("%s: %s has not the request of %s", tt.name, got, calls[i])
+			}
+		}
+	}
 	directory := t.TempDir()
 	w := newSpoolWriter(0, 0)
-	w.irecv(100, 1, 1, 7000)
-	w.call(200, "MPI_Pcontrol", 0)
-	w.begin(300, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
-	w.end(310, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
-	w.irecv(400, 2, 2, 7000)
-	w.call(500, "MPI_Wait", changes{7000, noRequest}, nothing{})
+	w.switchedOff(200)
+	w.call(300, "MPI_Wait", null, outcome{3, 5})
+	w.isend(400, 2, 7000)
+	w.call(500, "MPI_Wait", null, outcome{3, 5})
+	w.call(600, "MPI_Wait", null, outcome{3, 5})
 	w.write(t, directory)
 	calls := list(t, directory)
-	if len(calls) != 4 || requestOf(calls[3]) != requestOf(calls[2]) {
-		t.Errorf("%q", calls)
+	for i, want := range map[int]string{2: "{source=3, tag=5, error=0}", 4: "{source=-9, tag=-9, error=0}", 5: "{source=3, tag=5, error=0}"} {
+		if !strings.HasSuffix(calls[i], want+")") {
+			t.Errorf("%s, want the status %s", calls[i], want)
+		}
+	}
+}
+
+// TestPlacesOfHandles tells handles of MPICH that are of several requests.
+func TestPlacesOfHandles(t *testing.T) {
+	p := process{noRequest: 0x2c000000}
+	for raw, want := range map[uint64]bool{0x6c000000: true, 0x6c000003: true, 0xac000000: false, 0xec000001: false, 0x7f006c000000: false} {
+		if got := p.ofMany(raw); got != want {
+			t.Errorf("%#x: %v", raw, got)
+		}
 	}
 }
 

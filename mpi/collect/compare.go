@@ -197,8 +197,8 @@ func (m *comparison) take(t *thread, r *mpi.Record) {
 	case mpi.Call:
 		m.memory(r, true)
 		learnClass(m.classes, &plans[r.Function], r)
-		if r.Hidden {
-			m.gaps = true
+		m.gaps = m.gaps || r.Hidden
+		if !isRecorded(&plans[r.Function], r) {
 			m.free(&plans[r.Function], r)
 		} else {
 			m.call(t, r)

@@ -159,7 +159,7 @@ func (m *comparison) began(f *plan, r *mpi.Record, raw, id int64) string {
 		if f.tag >= 0 {
 			known.tag = m.canonical("tag", r.Arguments[f.tag].Before.Int())
 		}
-	} else if base(f.Name) == "MPI_Imrecv" {
+	} else if f.answers {
 		known.receives = true
 	}
 	m.requests[id] = known

@@ -50,11 +50,21 @@
 // Calls stand in the order in which they return, those of a callback in front of the
 // call that made it. Between threads the order is that of time. A handle that two
 // threads hold is told apart by when their calls began: a request belongs to the call
-// that was given it until that returns.
+// that waits for it, tests it or frees it until that returns. Calls that do anything
+// else with a request, such as MPI_Start, MPI_Cancel or MPI_Grequest_complete, leave it
+// where it is, and may be given one that another thread waits for.
 //
-// While recording is off, only calls that make and free objects are known. What was
-// begun before, and may have ended meanwhile, is given up when its handle is used
-// again.
+// # Switching
+//
+// While recording is off, only calls that make and free objects are known. The call
+// that switches it on is in the trace, as the one that switches it off is.
+//
+// A request that was made while recording was off has an id of a pool of its own, and
+// its status keeps the source and the tag. A request that was made before, and may have
+// ended while recording was off, is given up when its handle is used again, unless
+// several requests have the handle at a time, as those of operations that are complete
+// when they have begun: these stay, and where one of them did end meanwhile, a later
+// call that waits for another is said to wait for the earlier.
 //
 // # Cost
 //

@@ -59,6 +59,8 @@ type plan struct {
 	makesRequest  bool
 	persistent    bool // the request that it makes
 	frees         bool // the request that it is given
+	looks         bool // at the requests that it is given, which stay as they are
+	answers       bool // with a source and a tag, to what has no parameters for them
 	statuses      statusSource
 	source, tag   int // parameters that ask for a message, −1 if there is none
 	requests      int // parameter that the call is given requests by, −1 if there is none
@@ -145,6 +147,11 @@ func newPlan(f *mpi.Function) plan {
 	}
 	p.persistent = strings.HasSuffix(base(f.Name), "_init")
 	p.frees = f.Name == "MPI_Request_free"
+	p.looks = p.takesRequests && !p.frees && !strings.HasPrefix(f.Name, "MPI_Wait") && !strings.HasPrefix(f.Name, "MPI_Test")
+	switch base(f.Name) {
+	case "MPI_Imrecv", "MPI_Grequest_start", "MPIX_Grequest_start", "MPIX_Grequest_class_allocate":
+		p.answers = true
+	}
 	p.statuses = statusesOf(&p)
 	switch base(f.Name) {
 	case "MPI_Alloc_mem":

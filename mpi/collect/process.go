@@ -58,6 +58,9 @@ type question struct {
 // unasked is a source or tag that nothing is equal to.
 const unasked = math.MinInt64
 
+// unseen is the question of requests that were made while recording was off.
+var unseen = question{true, unasked, unasked}
+
 func newProcess(id mpi.Process, o Options) (*process, error) {
 	r, err := tracer.New(o.Times)
 	if err != nil {

@@ -25,6 +25,7 @@ const (
 	recordRelease  = 4
 	recordResize   = 5
 	recordConstant = 7
+	recordRegion   = 8
 	flagHidden     = 2
 	flagOutermost  = 4
 )

@@ -159,8 +159,11 @@ func (p *process) questionOf(t *thread, f *plan, r *mpi.Record, k int, q *parame
 		return question{}
 	}
 	pool, _ := symbolic.SplitRequest(list[k])
-	if pool < 0 || pool >= int64(len(p.asked)) {
+	switch {
+	case pool < 0:
 		return question{}
+	case pool >= int64(len(p.asked)):
+		return unseen
 	}
 	return p.asked[pool]
 }
