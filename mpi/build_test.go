@@ -73,7 +73,7 @@ func TestUnknown(t *testing.T) {
 	if got := strings.Join(library.Unknown, " "); got != "MPI_Wait MPI_Novel" || library.Functions != 1 {
 		t.Errorf("%d functions, unknown %s", library.Functions, got)
 	}
-	if text := string(source); !strings.Contains(text, "int MPI_Barrier(MPI_Comm comm)\n{") || strings.Contains(text, "MPI_Novel") {
+	if text := string(source); !strings.Contains(text, "int wrapper_MPI_Barrier(intptr_t wide_comm)\n{") || strings.Contains(text, "MPI_Novel") {
 		t.Error("the source is not that of the functions that are known")
 	}
 	if _, _, err := interposerSource(&header.Header{}); err == nil {

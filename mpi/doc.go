@@ -43,8 +43,8 @@
 // for after the call that accepted it, with functions that are local. If a segment
 // cannot be had, it says so once on the standard error and records no more of the
 // thread. A child that the program forks is recorded only if it initializes MPI
-// itself. With the interposer of another MPI, a program ends when it initializes
-// MPI, and says why.
+// itself. The interposer of another MPI passes all calls on and records nothing; it
+// says so once in each process that has MPI.
 //
 // A program in Fortran is recorded as the calls of C that its MPI makes of those of
 // Fortran, be it with mpif.h, the module mpi or mpi_f08. What MPICH and Open MPI do

@@ -29,13 +29,68 @@ func TestCalls(t *testing.T) {
 func TestLoaded(t *testing.T) {
 	forEachMPI(t, func(t *testing.T, m *implementation) {
 		said, spool := t.TempDir(), t.TempDir()
-		loader := filepath.Join(t.TempDir(), "loader")
-		command := exec.Command("cc", "-o", loader, filepath.Join("testdata", "loader.c"), "-ldl")
-		if output, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", command, err, output)
-		}
-		m.run(t, "2", spool, loader, m.build(t, "calls.c", "-shared", "-fPIC"), said)
+		m.run(t, "2", spool, loader(t), m.build(t, "calls.c", "-shared", "-fPIC"), said)
 		compareCalls(t, 2, said, spool)
+	})
+}
+
+// loader builds a program that loads another.
+func loader(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "loader")
+	command := exec.Command("cc", "-o", path, filepath.Join("testdata", "loader.c"), "-ldl")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, output)
+	}
+	return path
+}
+
+// TestForeign runs programs with the interposer of another MPI: they do what they do
+// without, be they linked with MPI or loaded later, and a script may use both.
+func TestForeign(t *testing.T) {
+	var all []*implementation
+	const said = "uses another MPI than the interposer was built for"
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		all = append(all, m)
+	})
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		own := m.library
+		for _, other := range all {
+			if other.mpicc == m.mpicc {
+				continue
+			}
+			m.library = other.library
+			for _, line := range [][]string{{m.build(t, "calls.c")}, {loader(t), m.build(t, "calls.c", "-shared", "-fPIC")}} {
+				directory, spool := t.TempDir(), t.TempDir()
+				output := m.run(t, "2", spool, line[0], append(line[1:], directory)...)
+				if strings.Count(output, said) != 2 {
+					t.Errorf("the program says %q", output)
+				}
+				for rank := range 2 {
+					lines, err := os.ReadFile(filepath.Join(directory, fmt.Sprint("said.", rank)))
+					if err != nil || strings.Contains(string(lines), "wrong") || !strings.HasSuffix(string(lines), "MPI_Finalize result>0\n") {
+						t.Errorf("the program ended with %v\n%s", err, lines)
+					}
+				}
+				if files, err := os.ReadDir(spool); err != nil || len(files) > 0 {
+					t.Errorf("the spool has %v, %v", files, err)
+				}
+			}
+			spool := t.TempDir()
+			m.library = own
+			c := m.command(t.Context(), "1", spool, "")
+			c.Path, c.Args = "/bin/sh", []string{"sh", "-c", m.build(t, "local.c") + " 10 && " + other.build(t, "local.c") + " 10"}
+			if output, err := c.CombinedOutput(); err != nil || strings.Count(string(output), said) != 1 {
+				t.Errorf("the script ended with %v\n%s", err, output)
+			}
+			processes := make(map[Process]bool)
+			for _, thread := range threads(t, spool)[0] {
+				processes[thread.Process] = true
+			}
+			if len(processes) != 1 {
+				t.Errorf("processes %v in the spool", processes)
+			}
+		}
 	})
 }
 

@@ -140,26 +140,3 @@ func TestDirectory(t *testing.T) {
 		}
 	})
 }
-
-// TestOtherMPI loads the interposer of one MPI into a program of another: it says
-// so instead of mixing their handles up.
-func TestOtherMPI(t *testing.T) {
-	list := compilers(t)
-	if len(list) < 2 {
-		t.Skip("there is only one MPI")
-	}
-	forEachMPI(t, func(t *testing.T, m *implementation) {
-		other := *m
-		for _, mpicc := range list {
-			if mpicc != m.mpicc {
-				other.library = interposer(t, mpicc)
-			}
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		output, err := other.command(ctx, "1", t.TempDir(), m.build(t, "odd.c"), "none").CombinedOutput()
-		if err == nil || !strings.Contains(string(output), "another MPI") {
-			t.Errorf("the program ended with %v\n%s", err, output)
-		}
-	})
-}

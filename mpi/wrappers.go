@@ -83,6 +83,7 @@ type wrapper struct {
 	Number                      int
 	Name                        string
 	Result, Declared, Arguments string
+	Handles                     []string // declarations of the handles among the arguments
 	ResultWord                  string
 	Always                      int      // recorded even while recording is off
 	Starts                      bool     // may be the first call of MPI
@@ -115,8 +116,18 @@ func newWrapper(number int, declared header.Function) wrapper {
 	w.Before, w.After = &record{words: []string{"2"}}, &record{words: []string{"3"}}
 	var parameters, arguments []string
 	for i := range f.declared() {
-		parameters = append(parameters, declared.Params[i].Declare(f.Params[i].Name))
-		arguments = append(arguments, f.Params[i].Name)
+		name, d := f.Params[i].Name, declared.Params[i]
+		if d.Indirections() == 0 && header.Class(d.Base()) != "" {
+			wide := "wide_" + name
+			parameters, arguments = append(parameters, "intptr_t "+wide), append(arguments, wide)
+			w.Handles = append(w.Handles, fmt.Sprintf("%s = (%s)%s;", d.Declare(name), d.Base(), wide))
+			continue
+		}
+		parameters = append(parameters, d.Declare(name))
+		arguments = append(arguments, name)
+	}
+	if header.Class(declared.Result) != "" {
+		w.Result, w.ResultWord = "intptr_t", "WORD(("+declared.Result+")result_)"
 	}
 	if declared.Variadic {
 		parameters = append(parameters, "...")

@@ -93,13 +93,10 @@ static slow int set_directory(const char *wanted)
 	return 1;
 }
 
-static slow void start(void)
+static slow void start_in(const char *wanted)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static int registered;
-	const char *wanted = getenv("REPRISE_SPOOL");
-	if (!wanted || !*wanted)
-		return;
 	pthread_mutex_lock(&lock);
 	if (!loaded && set_directory(wanted)) {
 		find_clock();
@@ -123,22 +120,41 @@ static slow void start(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* With another MPI, handles would have another size. */
+/* Finds out whether the process has another MPI than this library was built for:
+   one whose handles are of another size and whose constants have other values. The
+   wrappers pass on the calls of any MPI, but nothing may be recorded. */
 static slow void check_implementation(void)
 {
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)
 	const char *name = "ompi_mpi_comm_world";
 	int open_mpi = dlsym(RTLD_NEXT, name) || !dlsym(RTLD_NEXT, "PMPI_Init") && find_in_objects(name);
 #ifdef OPEN_MPI
-	if (open_mpi)
-		return;
+	foreign = !open_mpi;
 #else
-	if (!open_mpi)
+	foreign = open_mpi;
+#endif
+#endif
+}
+
+static slow void refuse(void)
+{
+	static _Atomic int once;
+	if (!atomic_exchange(&once, 1))
+		fprintf(stderr, "reprise: process %d uses another MPI than the interposer was built for; its calls are not recorded\n",
+			(int)getpid());
+}
+
+/* Starts the recording in a process that has MPI. */
+static slow void start(void)
+{
+	const char *wanted = getenv("REPRISE_SPOOL");
+	check_implementation();
+	if (!wanted || !*wanted)
 		return;
-#endif
-	fprintf(stderr, "reprise: the interposer was built for another MPI than that of the program\n");
-	abort();
-#endif
+	if (foreign)
+		refuse();
+	else
+		start_in(wanted);
 }
 
 /* A process that is linked with MPI is recorded from here on, for the sake of its

@@ -264,13 +264,19 @@ static slow void initialized(int rank)
 	calibrate(lane);
 }
 
-static slow void initialized_world(void) { initialized(rank_in(MPI_COMM_WORLD)); }
+static slow void initialized_world(void)
+{
+	if (!foreign)
+		initialized(rank_in(MPI_COMM_WORLD));
+}
 
 #ifdef HAVE_MPI_Group_from_session_pset
 static slow void initialized_session(MPI_Session session)
 {
 	MPI_Group world;
 	int rank = -1;
+	if (foreign)
+		return;
 	if (atomic_load(&world_rank) < 0 &&
 		REAL(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) == MPI_SUCCESS) {
 		REAL(MPI_Group_rank)(world, &rank);

@@ -104,6 +104,7 @@ static union {
 } active __attribute__((aligned(4096)));
 
 static _Atomic int level = 1; /* what the program wants to be recorded */
+static int foreign; /* the process uses another MPI than the library was built for */
 static int invariant;
 static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
 static char directory[4096 - 128];
