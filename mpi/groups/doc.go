@@ -13,8 +13,10 @@
 //
 // # Calls
 //
-// The functions are known by their names, and their arguments by those of the
-// parameters. Duplicates, windows and files have the members of a communicator. Those
+// Package [github.com/reprise-trace/reprise/mpi/collect] has under "Calls in a trace"
+// what the calls of MPI are there: one that failed, and so creates nothing, has a last
+// parameter error. The functions are known by their names, and their arguments by those
+// of the parameters. Duplicates, windows and files have the members of a communicator. Those
 // of MPI_Comm_split follow from colors and keys; those of MPI_Comm_split_type and
 // MPI_Comm_create from the parameters leader, the rank in the parent of the first
 // member, and newrank, the rank of the caller; those of MPI_Comm_create_group from
@@ -23,8 +25,10 @@
 // from the rank in the parent: that is resolved before.
 //
 // What comes from outside of MPI_COMM_WORLD, by MPI_Comm_spawn, MPI_Comm_connect,
-// MPI_Comm_join or sessions, is not resolved, nor what is created from it. Calls that
-// failed create nothing.
+// MPI_Comm_join or sessions, is not resolved, nor what is created from it.
+//
+// The ranks of a trace are those of one MPI_COMM_WORLD. If processes of several runs
+// were recorded together, creations lack the calls of other members.
 //
 // # Limits
 //

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -126,9 +128,22 @@ func (r *run) resolve() (*symbolic.Groups, error) {
 	for {
 		groups, err := r.round()
 		if !r.learn(groups) {
-			return groups, errors.Join(err, r.unknown())
+			err = errors.Join(err, r.unknown())
+			if lacksCalls(err) {
+				err = fmt.Errorf("%w\nmpi/groups: processes lack calls that others have: were several runs recorded together?", err)
+			}
+			return groups, err
 		}
 	}
+}
+
+// lacksCalls reports whether err has a creation that some members do not call.
+func lacksCalls(err error) bool {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return slices.ContainsFunc(list.Unwrap(), lacksCalls)
+	}
+	e, ok := err.(*symbolic.GroupError)
+	return ok && strings.HasPrefix(e.Reason, "no such call")
 }
 
 // round resolves what is known so far.

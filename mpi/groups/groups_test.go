@@ -336,6 +336,9 @@ func TestInconsistent(t *testing.T) {
 			if err == nil || !errors.As(err, &ge) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("err = %v, want %s", err, tt.want)
 			}
+			if asks := strings.HasSuffix(err.Error(), ": were several runs recorded together?"); asks != (tt.name == "MissingCall") {
+				t.Errorf("err = %v", err)
+			}
 			if got := describe(all, 1, "comm", 0); got != "world/0 [0 1]" {
 				t.Errorf("the duplicate is %s", got)
 			}
