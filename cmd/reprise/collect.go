@@ -18,12 +18,7 @@ import (
 )
 
 func newCollect() *cobra.Command {
-	var (
-		output  collectOutput
-		times   string
-		epsilon float64
-		asJSON  bool
-	)
+	var o collectOptions
 	cmd := &cobra.Command{
 		Use:   "collect DIR -o OUT.rpz",
 		Short: "Make a trace of raw records of MPI calls",
@@ -37,34 +32,62 @@ what it had read before.`,
 			if len(args) != 1 {
 				return usageError{errors.New("collect takes a directory of raw records")}
 			}
-			return output.named()
+			return o.output.named()
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := timesOptions(times, epsilon)
-			if err != nil {
-				return usageError{err}
-			}
-			o.Keep = true
-			if !isSpool(args[0]) {
-				return fmt.Errorf("%s: no directory with raw records of MPI calls", args[0])
-			}
-			collector, err := collect.New(args[0], o)
-			if err != nil {
-				return err
-			}
-			begin := time.Now()
-			var s collectSummary
-			if err := output.write(cmd, collector, &s); err != nil {
-				return err
-			}
-			s.Seconds = time.Since(begin).Seconds()
-			return s.print(cmd.ErrOrStderr(), asJSON, false)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return collectSpool(cmd, args[0], &o) },
 	}
-	output.addTo(cmd.Flags())
-	addTimes(cmd.Flags(), &times, &epsilon)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON, on standard error")
+	f := cmd.Flags()
+	o.output.addTo(f)
+	addTimes(f, &o.times, &o.epsilon)
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
+	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
+	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
+	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
+	for _, name := range []string{"live", "keep"} {
+		if err := f.MarkHidden(name); err != nil {
+			panic(err)
+		}
+	}
 	return cmd
+}
+
+type collectOptions struct {
+	output      collectOutput
+	times       string
+	epsilon     float64
+	quiet, json bool
+	live, keep  bool // as the helper of record
+}
+
+func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
+	options, err := timesOptions(o.times, o.epsilon)
+	if err != nil {
+		return usageError{err}
+	}
+	options.Keep = o.keep || !o.live
+	if !o.live && !isSpool(spool) {
+		return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
+	}
+	collector, err := collect.New(spool, options)
+	if err != nil {
+		return err
+	}
+	var s collectSummary
+	if o.live {
+		s, err = collectLive(cmd, collector, &o.output, func() {
+			if !o.keep {
+				os.RemoveAll(spool)
+			}
+		})
+	} else {
+		begin := time.Now()
+		err = o.output.write(cmd, collector, &s)
+		s.After = time.Since(begin).Seconds()
+	}
+	if err != nil {
+		return err
+	}
+	return s.print(cmd.ErrOrStderr(), o.json, o.quiet)
 }
 
 // A collectOutput is where a trace goes.
@@ -159,11 +182,13 @@ func saveElsewhere(file []byte, cause error) error {
 // A collectSummary is what record and collect report.
 type collectSummary struct {
 	Output     string   `json:"output"`
-	Ranks      int      `json:"ranks"`
+	Ranks      int      `json:"ranks"` // of the run, as far as it is known
+	Processes  int      `json:"processes"`
 	Calls      uint64   `json:"calls"`
 	Bytes      int64    `json:"trace_bytes"`
 	Raw        int64    `json:"raw_bytes"`
-	Seconds    float64  `json:"seconds"` // that the command ran, or that collecting took
+	Seconds    float64  `json:"seconds"`       // that the command ran
+	After      float64  `json:"seconds_after"` // from its end until the trace was there
 	Collector  float64  `json:"collector_cpu_seconds"`
 	Overhead   float64  `json:"overhead"` // share of the processes' time, 0.01 being 1 %
 	Unfinished []int    `json:"ranks_without_finalize"`
@@ -172,7 +197,12 @@ type collectSummary struct {
 }
 
 func (s *collectSummary) fill(c collect.Summary) {
+	if c.Unfinished == nil {
+		c.Unfinished = []int{}
+	}
+	s.Processes = c.Processes
 	s.Ranks, s.Calls, s.Raw, s.Unfinished, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Unfinished, c.Overhead
+	s.Problems = []string{}
 	if c.Problems != nil {
 		s.Problems = strings.Split(c.Problems.Error(), "\n")
 	}
@@ -189,9 +219,9 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		return nil
 	}
 	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, comma(s.Calls),
-		plural(uint64(s.Ranks), "rank"), comma(uint64(s.Bytes)), humanize.Bytes(uint64(s.Raw)), ratio(uint64(s.Raw), uint64(s.Bytes)))
-	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time, and %.1f s of a processor to compress, in %.1f s\n",
-		100*s.Overhead, s.Collector, s.Seconds)
+		plural(uint64(s.Processes), "rank"), comma(uint64(s.Bytes)), humanize.Bytes(uint64(s.Raw)), ratio(uint64(s.Raw), uint64(s.Bytes)))
+	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time; compressing, %.1f s of a processor, and %.1f s after the end\n",
+		100*s.Overhead, s.Collector, s.After)
 	if len(s.Unfinished) > 0 {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not come to MPI_Finalize\n", rankList(s.Unfinished))
 	}

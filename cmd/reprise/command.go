@@ -19,9 +19,8 @@ import (
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH}
 
-// runCommand runs a command, collects what it records meanwhile, and returns its exit
-// status. Nothing that goes wrong with collecting does anything to the command.
-func runCommand(ctx context.Context, args, env []string, collector *collect.Collector, stderr io.Writer) (int, error) {
+// runCommand runs a command, hands signals on to it, and returns its exit status.
+func runCommand(ctx context.Context, args, env []string) (int, error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.Env = env
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -40,18 +39,11 @@ func runCommand(ctx context.Context, args, env []string, collector *collect.Coll
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		collectUntil(stop, collector, stderr)
-	}()
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	for {
 		select {
 		case err := <-ended:
-			close(stop)
-			<-stopped
 			return statusOf(c, err)
 		case s := <-signals:
 			if !typed(s) {
@@ -77,7 +69,7 @@ const (
 	busy = 2 * time.Millisecond
 )
 
-// collectUntil collects until there is something in a channel. An error need not last.
+// collectUntil collects until a channel is closed. An error need not last.
 func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.Writer) {
 	complained := false
 	for wait := idle; ; {

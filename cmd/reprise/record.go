@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -66,6 +67,7 @@ statically cannot be recorded.`,
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
+	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	return cmd
@@ -127,37 +129,26 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	}
 	defer finish()
 	defer remove()
-	collector, err := collect.New(spool, o.collect)
+	helper, err := startHelper(spool, o)
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), args, o.environment(library, spool), collector, cmd.ErrOrStderr())
+	status, err := runCommand(cmd.Context(), args, o.environment(library, spool))
 	if err != nil {
-		return err
-	}
-	s := collectSummary{Seconds: time.Since(begin).Seconds(), Status: status}
-	switch err := o.output.write(cmd, collector, &s); {
-	case errors.Is(err, errNothing) && status != 0:
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v%s\n", err, nothingHint)
-	case errors.Is(err, errNothing):
-		return fmt.Errorf("%w%s", err, nothingHint)
-	case err != nil:
-		return err
-	default:
-		if err := s.print(cmd.ErrOrStderr(), o.json, o.quiet); err != nil {
-			return err
+		helper.abandon()
+		if errors.Is(err, exec.ErrNotFound) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
+			return exitStatus(127) // as shells have it
 		}
+		return err
 	}
+	failure := helper.finish(ending{Status: status, Seconds: time.Since(begin).Seconds()})
 	if status != 0 {
 		return exitStatus(status)
 	}
-	return nil
+	return failure
 }
-
-const nothingHint = `. Is the program linked with MPI, and dynamically?
-Do the processes run on this node, and has the launcher passed on LD_PRELOAD and
-REPRISE_SPOOL? (To other nodes: mpirun reprise record --parts DIR -- ./app)`
 
 // interposer builds the library that records, or finds it.
 func interposer(ctx context.Context, args []string, o *recordOptions) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
@@ -94,6 +95,7 @@ func (c *Collector) add(found mpi.Thread) error {
 type Summary struct {
 	First      int // the lowest rank
 	Ranks      int // of the run, as far as it is known
+	Processes  int // that made calls
 	Calls      uint64
 	Bytes      int64 // of the spool
 	Unfinished []int // ranks that did not call MPI_Finalize
@@ -124,7 +126,7 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 	called := make(naming)
 	var cost, duration float64 // ns
 	list := c.ranked()
-	if len(list) > 0 {
+	if s.Processes = len(list); len(list) > 0 {
 		s.First = list[0].rank
 	}
 	for _, p := range list {
@@ -132,13 +134,14 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 			return nil, s, err
 		}
 		s.Calls += p.calls
-		if !p.ended {
+		problem := p.problems()
+		if !p.ended && problem == nil {
 			s.Unfinished = append(s.Unfinished, p.rank)
 		}
 		for _, t := range p.threads {
 			s.Bytes += t.bytes
 		}
-		problems = append(problems, p.problems())
+		problems = append(problems, problem)
 		cost += p.cost()
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
@@ -210,6 +213,16 @@ func (c *Collector) Calls() uint64 {
 		n += p.calls
 	}
 	return n
+}
+
+// Alive reports whether any of the processes that have been seen is still there.
+func (c *Collector) Alive() bool {
+	for id := range c.processes {
+		if !errors.Is(syscall.Kill(int(id.PID), 0), syscall.ESRCH) {
+			return true
+		}
+	}
+	return false
 }
 
 // Processes returns the number of processes that have been seen.

@@ -193,6 +193,8 @@ func (p *process) problems() error {
 		switch lost := t.lost + t.header.Lost; {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
+		case t.path == "" && t.opened > 0 && t.header.State == mpi.Continued:
+			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing", p.rank, t.segment(t.opened)))
 		case lost > 0 || t.header.State == mpi.Broken:
 			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, lost))
 		}

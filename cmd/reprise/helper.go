@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
+)
+
+// A helper is the process in which record collects: one of its own session, so that
+// it comes to its end when a launcher kills all that belongs to a program that died.
+type helper struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+}
+
+// An ending is what record tells the helper of the command that has ended.
+type ending struct {
+	Status  int     `json:"status"`
+	Seconds float64 `json:"seconds"` // that it ran
+}
+
+// startHelper starts a process that collects from a spool.
+func startHelper(spool string, o *recordOptions) (*helper, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"collect", "--live", "--times", o.times, "--error", strconv.FormatFloat(o.epsilon, 'g', -1, 64)}
+	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
+		if set {
+			args = append(args, flag)
+		}
+	}
+	if o.output.parts != "" {
+		args = append(args, "--parts", o.output.parts)
+	} else {
+		args = append(args, "-o", o.output.path)
+	}
+	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...)}
+	h.cmd.Stderr = os.Stderr
+	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return h, h.cmd.Start()
+}
+
+// abandon ends a helper whose command did not start.
+func (h *helper) abandon() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+}
+
+// finish tells the helper that the command has ended, and waits for the trace.
+func (h *helper) finish(e ending) error {
+	message, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = h.stdin.Write(message)
+	err = errors.Join(err, h.stdin.Close())
+	if e := h.cmd.Wait(); h.cmd.ProcessState != nil && h.cmd.ProcessState.ExitCode() > 0 {
+		return exitStatus(h.cmd.ProcessState.ExitCode()) // it has said why
+	} else if e != nil {
+		return fmt.Errorf("the collector: %w", e)
+	}
+	return err
+}
+
+// collectLive collects from a spool until standard input says that the command has
+// ended. If that ends without a word, record itself was killed: then it goes on until
+// the processes have ended.
+func collectLive(cmd *cobra.Command, collector *collect.Collector, output *collectOutput, remove func()) (collectSummary, error) {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	cmd.SetContext(context.WithoutCancel(cmd.Context()))
+	stop := make(chan struct{})
+	var e ending
+	var told error
+	go func() {
+		defer close(stop)
+		told = json.NewDecoder(os.Stdin).Decode(&e)
+	}()
+	collectUntil(stop, collector, cmd.ErrOrStderr())
+	for told != nil && collector.Alive() {
+		time.Sleep(idle)
+		if _, err := collector.Poll(); err != nil {
+			break
+		}
+	}
+	begin := time.Now()
+	s := collectSummary{Status: e.Status, Seconds: e.Seconds}
+	err := output.write(cmd, collector, &s)
+	s.After = time.Since(begin).Seconds()
+	remove()
+	switch {
+	case errors.Is(err, errNothing) && collector.Processes() > 0:
+		err = fmt.Errorf("%w: the program made none, or recording was off all the time", err)
+	case errors.Is(err, errNothing):
+		err = fmt.Errorf("%w%s", err, nothingHint)
+	}
+	return s, err
+}
+
+const nothingHint = `. Is the program linked with MPI, and dynamically?
+Do the processes run on this node, and has the launcher passed on LD_PRELOAD and
+REPRISE_SPOOL? (To other nodes: mpirun reprise record --parts DIR -- ./app)`
