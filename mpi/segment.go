@@ -51,6 +51,10 @@ type SegmentHeader struct {
 	// a call takes at least. It is zero if the segment does not say.
 	Cost float64
 
+	// Monotonic is what the monotonic clock of the machine was, in nanoseconds, when
+	// the process loaded the interposer: at Process.Loaded since 1970.
+	Monotonic int64
+
 	clock clock
 }
 
@@ -94,6 +98,8 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		State:    SegmentState(order.Uint32(data[offsetState:])),
 		Lost:     order.Uint64(data[offsetLost:]),
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
+
+		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 	}
 	if h.State > Broken {
 		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))

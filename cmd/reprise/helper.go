@@ -113,6 +113,7 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, output *colle
 	return s, err
 }
 
-const nothingHint = `. Is the program linked with MPI, and dynamically?
-Do the processes run on this node, and has the launcher passed on LD_PRELOAD and
+const nothingHint = `. Is the program linked with MPI, dynamically?
+Is that the MPI of --mpicc, or of the mpicc that was found for the command? Do the
+processes run on this node, and has the launcher passed on LD_PRELOAD and
 REPRISE_SPOOL? (To other nodes: mpirun reprise record --parts DIR -- ./app)`

@@ -326,3 +326,34 @@ func waitAtMost(ended <-chan struct{}, seconds float64) bool {
 		return false
 	}
 }
+
+// TestRecordPartsOfCrash records each process by itself in a program of which one
+// dies, whereupon the launcher kills the others: all leave their parts.
+func TestRecordPartsOfCrash(t *testing.T) {
+	m := theMPI(t)
+	parts := filepath.Join(t.TempDir(), "parts")
+	spool := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := m.Launch(2, self, "record", "--parts", parts, "--spool", spool, "--", m.Build(t, "kill.c"), "25", "kill")
+	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+	cmd.Env = append(mpitest.Environment(), runMain+"=1", "MPICC="+m.CC)
+	cmd.WaitDelay = 20 * time.Second
+	got := outcome(t, cmd)
+	if got.status == 0 {
+		t.Errorf("status 0\n%s", got.stderr)
+	}
+	for range 100 { // the launcher need not wait for what writes the parts
+		if files, err := os.ReadDir(parts); err == nil && len(files) == 2 && files[0].Name()[0] != '.' {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	trace := filepath.Join(t.TempDir(), "run.rpz")
+	must(t, "merge", parts, "-o", trace)
+	if i := infoOf(t, trace); i.Active != 2 || i.Unfinished == "" {
+		t.Errorf("%d ranks, %q without MPI_Finalize", i.Active, i.Unfinished)
+	}
+}

@@ -63,7 +63,8 @@ func (p *process) record(t *thread, f *plan, r *mpi.Record) {
 	}
 	n := p.number(r.Function, key)
 	if p.timed {
-		p.recorder.CallAt(n, r.Start, r.End-r.Start, p.args...)
+		since1970 := r.Start + int64(p.id.Loaded) - t.header.Monotonic
+		p.recorder.CallAt(n, since1970, r.End-r.Start, p.args...)
 	} else {
 		p.recorder.Call(n, p.args...)
 	}
