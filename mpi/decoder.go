@@ -44,6 +44,8 @@ type Decoder struct {
 	clock   clock
 	latest  int64  // time of the latest record
 	pending []call // calls that have begun, outermost first
+	within  int    // 1 if they are inside a call whose begin was lost
+	skipped uint64 // ends without a begin
 	record  Record
 	err     error
 }
@@ -129,6 +131,10 @@ func (d *Decoder) own() error {
 	return nil
 }
 
+// Skipped returns the number of calls so far that ended and had not begun: their
+// begins were lost. Those that the process knows it lost, the header says.
+func (d *Decoder) Skipped() uint64 { return d.skipped }
+
 // Header returns the header of the current segment.
 func (d *Decoder) Header() SegmentHeader { return d.header }
 
@@ -187,11 +193,13 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 	switch kind {
 	case recordBegin:
 		if flags&flagOutermost != 0 {
-			d.pending = d.pending[:0]
+			d.pending, d.within = d.pending[:0], 0
+		} else if len(d.pending) == 0 {
+			d.within = 1
 		}
 		return d.begin(&c, number, flags&flagHidden != 0)
 	case recordEnd:
-		return true, d.end(&c, number, flags)
+		return d.end(&c, number, flags)
 	case recordClock:
 		at := instant{uint64(c.word()), uint64(c.word())}
 		if c.err == nil && d.clock.rate != 0 && !d.clock.set(at) {
@@ -257,8 +265,8 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 		d.pending = d.pending[:maxDepth-1]
 	}
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
-	depth := len(d.pending) - 1
-	p := &d.pending[depth]
+	at := len(d.pending) - 1
+	p := &d.pending[at]
 	*p = call{number, hidden, d.time(ticks), c.data[c.off:], false, p.arguments}
 	if err := p.decode(); err != nil {
 		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
@@ -267,30 +275,54 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 		return false, nil
 	}
 	spare := d.record.Arguments
-	d.begun(p, depth)
+	d.begun(p, at+d.within)
 	d.record.Type = Began
 	d.record.Arguments = append(spare[:0], p.arguments...)
 	return true, nil
 }
 
-// end completes the latest call of a function that has begun. Those that began
-// after it were never left.
-func (d *Decoder) end(c *cursor, number int, flags uint64) error {
-	depth := len(d.pending) - 1
-	for depth >= 0 && d.pending[depth].function != number {
-		depth--
+// began returns the index of the call that ends: the latest of a function that has
+// begun, or −1. The end of the outermost call is not that of one inside it, whose own
+// end may be lost.
+func (d *Decoder) began(number int, outermost bool) int {
+	at := len(d.pending) - 1
+	if outermost {
+		at = min(at, 0)
 	}
-	if depth < 0 {
-		return fmt.Errorf("%w: function %d ends that has not begun", ErrCorrupt, number)
+	for at >= 0 && d.pending[at].function != number {
+		at--
 	}
-	l, r := &layouts[number], &d.record
+	return at
+}
+
+// end completes a call and reports whether it has begun: if not, its begin is lost.
+// Calls that began after it were never left, or their ends are lost.
+func (d *Decoder) end(c *cursor, number int, flags uint64) (bool, error) {
+	if number >= len(functions) {
+		return false, fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
+	}
+	at := d.began(number, flags&flagOutermost != 0 && d.within == 0)
+	if at < 0 {
+		d.skipped++
+		return false, nil
+	}
+	if err := d.complete(c, at, flags); err != nil {
+		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
+	}
+	d.pending = d.pending[:at]
+	return true, nil
+}
+
+// complete sets the record to a call that has begun and now ends.
+func (d *Decoder) complete(c *cursor, at int, flags uint64) error {
+	p, r := &d.pending[at], &d.record
+	l := &layouts[p.function]
 	failed := flags&flagFailed != 0
 	if failed && !l.fails {
-		return fmt.Errorf("%w: %s failed", ErrCorrupt, functions[number].Name)
+		return fmt.Errorf("%w: it failed", ErrCorrupt)
 	}
-	p := &d.pending[depth]
 	spare := r.Arguments
-	d.begun(p, depth)
+	d.begun(p, at+d.within)
 	p.arguments = spare
 	r.Failed = failed
 	r.End = d.time(c.word())
@@ -300,7 +332,7 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 	}
 	if l.group && !failed {
 		if err := c.group(&r.Group); err != nil {
-			return fmt.Errorf("%s: %w", functions[number].Name, err)
+			return err
 		}
 	}
 	for _, f := range l.after {
@@ -308,11 +340,7 @@ func (d *Decoder) end(c *cursor, number int, flags uint64) error {
 			c.read(&r.Arguments[f.param].After, f.kind)
 		}
 	}
-	if err := c.finish(); err != nil {
-		return fmt.Errorf("%s: %w", functions[number].Name, err)
-	}
-	d.pending = d.pending[:depth]
-	return nil
+	return c.finish()
 }
 
 // begun sets the record to what is known of a call that has begun.
@@ -334,8 +362,8 @@ func (d *Decoder) Unfinished() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		saved := d.record
 		defer func() { d.record = saved }()
-		for depth := range d.pending {
-			d.begun(&d.pending[depth], depth)
+		for at := range d.pending {
+			d.begun(&d.pending[at], at+d.within)
 			if !yield(&d.record) {
 				return
 			}

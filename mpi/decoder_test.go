@@ -227,7 +227,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"LengthNegative", begun(waitall, 1, 1, -5), 128, ErrCorrupt},
 		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), 128 + 24, ErrCorrupt},
 		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), 128 + 24, ErrCorrupt},
-		{"NotBegun", begun(barrier, 1, 2).add(recordEnd, wtime, 0, 2, 3), 128 + 24, ErrCorrupt},
+		{"EndOfFunction", begun(barrier, 1, 2).add(recordEnd, len(functions), 0, 2, 3), 128 + 24, ErrCorrupt},
 		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), 128 + 16, ErrCorrupt},
 		{"Rank", begun(get, 1).add(recordEnd, get, 0, 2, 0, -2, 1, 5), 128 + 16, ErrCorrupt},
 		{"Size", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0, int64(1)<<31, 5), 128 + 16, ErrCorrupt},
@@ -370,6 +370,43 @@ func TestBegan(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestLost reads what is left of calls of which a begin or an end is missing: the
+// others are whole.
+func TestLost(t *testing.T) {
+	barrier, reduce, name := number(t, "MPI_Barrier"), number(t, "MPI_Reduce_local"), number(t, "MPI_Comm_set_name")
+	b := newSegment(0)
+	binary.LittleEndian.PutUint64(b.data[offsetLost:], 5)
+	b.add(recordEnd, barrier, flagOutermost, 3000, 0)
+	b.add(recordBegin, name, 0, 3100, 1, "in a call whose begin is lost")
+	b.add(recordEnd, name, 0, 3200, 0)
+	b.add(recordEnd, reduce, flagOutermost, 3300, 0)
+	b.add(recordBegin, barrier, flagOutermost, 3400, 2)
+	b.add(recordBegin, barrier, 0, 3500, 3) // its end is lost
+	b.add(recordEnd, barrier, flagOutermost, 3600, 0)
+	b.add(recordBegin, barrier, flagOutermost, 3700, 4) // and so is this
+	b.add(recordBegin, barrier, flagOutermost, 3800, 5)
+	b.add(recordEnd, barrier, flagOutermost, 3900, 0)
+	var d Decoder
+	if err := d.Segment(b.data); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeAll(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`51050..51100 MPI_Comm_set_name(comm<1 comm_name<"in a call whose begin is lost") = 0 at depth 1, hidden false, failed false 0`,
+		`51200..51300 MPI_Barrier(comm<2) = 0 at depth 0, hidden false, failed false 0`,
+		`51400..51450 MPI_Barrier(comm<5) = 0 at depth 0, hidden false, failed false 0`,
+	}
+	if !slices.Equal(got, want) || d.Skipped() != 2 || d.Header().Lost != 5 {
+		t.Errorf("%d calls are skipped; got\n%s\nwant\n%s", d.Skipped(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for r := range d.Unfinished() {
+		t.Errorf("unfinished: %s", describeCall(r))
 	}
 }
 

@@ -41,8 +41,8 @@
 // communicator and waits for no other process; the length of an argument that
 // depends on a communicator or a datatype, and what else is asked of MPI, is asked
 // for after the call that accepted it, with functions that are local. If a segment
-// cannot be had, it says so once on the standard error and records no more of the
-// thread. A child that the program forks is recorded only if it initializes MPI
+// cannot be had, it says so once on the standard error, and tries again after every
+// 1,024 records that are lost. A child that the program forks is recorded only if it initializes MPI
 // itself. The interposer of another MPI passes all calls on and records nothing; it
 // says so once in each process that has MPI.
 //
@@ -88,8 +88,9 @@
 //	            ticks      2 uint64 at loaded and when the segment was begun
 //	            monotonic  2 uint64 the monotonic clock at the same times, ns
 //	            rank       int32    in MPI_COMM_WORLD, −1 until it is known
-//	            state      uint32   0 open, 1 there is a next segment, 2 there could not be one
-//	            lost       uint64   records that could not be written
+//	            state      uint32   0 open, 1 there is a next segment, 2 there could not be one yet
+//	            lost       uint64   records of the thread that could not be written, up to now;
+//	                                a call of which the begin is lost counts once
 //	            cost       uint64   of recording a call, ps
 //	            reserved   32 bytes
 //
@@ -115,7 +116,9 @@
 //
 // An end belongs to the latest begin of its function that has none; begins after
 // that one belong to calls that were never left. The flag 4 says that the thread
-// was in no call of MPI before this one. Values stand in the order of the
+// was in no call of MPI before this one, at its begin and at its end. Where records
+// are lost, there may be an end without its begin, or a begin without its end.
+// Values stand in the order of the
 // parameters, those from before the call for which [Param.Before] holds, those
 // from after it for which [Param.After] holds; if the call failed, only those of
 // direction inout. In front of these are two words, the rank and the size of the

@@ -28,7 +28,7 @@ type SegmentState uint32
 const (
 	Open      SegmentState = iota // the thread may append to it, unless it has ended
 	Continued                     // the thread has gone on to the next segment
-	Broken                        // the thread could get no further segment: calls are missing
+	Broken                        // the thread could get no further segment yet: calls are missing
 )
 
 // A Process identifies a process of a run.
@@ -44,7 +44,7 @@ type SegmentHeader struct {
 	Sequence uint32 // number of the segment among those of the thread
 	Rank     int    // in MPI_COMM_WORLD, −1 if it was not known yet
 	State    SegmentState
-	Lost     uint64 // records that could not be written
+	Lost     uint64 // records of the thread that could not be written, up to now
 
 	// Cost is the time that recording adds to a call with six arguments, in
 	// nanoseconds, as the process measured it when it began its first segment: what

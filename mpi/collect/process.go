@@ -190,7 +190,7 @@ func (p *process) problems() error {
 		problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, p.fault))
 	}
 	for _, t := range p.threads {
-		switch lost := t.lost + t.header.Lost; {
+		switch lost := t.header.Lost + t.decoder.Skipped(); {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
 		case t.path == "" && t.opened > 0 && t.header.State == mpi.Continued:

@@ -31,10 +31,9 @@ type stream struct {
 	offset  int64             // in the segment, behind the records that were read
 	records []byte            // those that were read last, and more
 	spare   []byte
-	lost    uint64 // records that earlier segments lack
-	bytes   int64  // read
-	left    int    // bytes that may be read in this round, or less than none
-	dry     bool   // there was nothing more in this round
+	bytes   int64 // read
+	left    int   // bytes that may be read in this round, or less than none
+	dry     bool  // there was nothing more in this round
 	err     error
 }
 
@@ -79,7 +78,7 @@ func (s *stream) more() (bool, error) {
 		if err != nil || grown {
 			return grown, err
 		}
-		if s.header.State == mpi.Open {
+		if s.header.State != mpi.Continued {
 			s.release()
 			return false, nil
 		}
@@ -123,7 +122,6 @@ func (s *stream) release() {
 
 // close leaves a segment that is read.
 func (s *stream) close() error {
-	s.lost += s.header.Lost
 	s.release()
 	path := s.path
 	s.path = ""

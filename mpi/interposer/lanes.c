@@ -83,7 +83,7 @@ static inline uint64_t *reserve(struct lane *lane, size_t words)
 	atomic_signal_fence(memory_order_seq_cst);
 	/* One word stays zero: the reader stops there. */
 	if (unlikely((size_t)(lane->end - lane->at) <= words)) {
-		if (lane->broken || !next_segment(lane, words)) {
+		if (!next_segment(lane, words)) {
 			self.busy = 0;
 			return NULL;
 		}
@@ -101,8 +101,11 @@ static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsig
 	self.busy = 0;
 }
 
+static void tell_process(struct lane *lane);
+
 static slow void calibrate(struct lane *lane)
 {
+	tell_process(lane);
 	uint64_t *at = reserve(lane, 3);
 	if (!at)
 		return;
@@ -122,8 +125,7 @@ static inline struct lane *enter(int always)
 	if (unlikely(!lane) && !(lane = take_lane()))
 		return NULL;
 	if (unlikely(self.busy)) {
-		if (lane->header)
-			atomic_fetch_add(&lane->header->lost, 1);
+		lose(lane);
 		return NULL;
 	}
 	return lane;

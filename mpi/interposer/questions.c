@@ -247,6 +247,20 @@ static slow void tell_rank(int rank)
 	self.busy = 0;
 }
 
+/* Tells the spool of the constants and the regions, if nobody has and MPI is
+   initialized. */
+static void tell_process(struct lane *lane)
+{
+	uint64_t told = atomic_load(&told_process);
+	if (told == loaded || !atomic_load(&running) || !atomic_compare_exchange_strong(&told_process, &told, loaded))
+		return;
+	uint64_t lost = atomic_load(&lane->lost);
+	put_constants(lane);
+	put_regions(lane);
+	if (atomic_load(&lane->lost) != lost)
+		atomic_store(&told_process, 0);
+}
+
 /* Tells the spool what is known once MPI is initialized. */
 static slow void initialized(int rank)
 {
@@ -256,11 +270,6 @@ static slow void initialized(int rank)
 		return;
 	if (rank >= 0)
 		tell_rank(rank);
-	if (told_process != loaded) {
-		told_process = loaded;
-		put_constants(lane);
-		put_regions(lane);
-	}
 	calibrate(lane);
 }
 

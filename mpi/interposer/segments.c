@@ -6,7 +6,7 @@ static slow void complain(const char *what)
 	static _Atomic int once;
 	if (!atomic_exchange(&once, 1)) {
 		char text[512];
-		int n = snprintf(text, sizeof text, "reprise: %s: %s; calls are no longer recorded\n", what, strerror(errno));
+		int n = snprintf(text, sizeof text, "reprise: %s: %s; there are calls that are not recorded\n", what, strerror(errno));
 		if (n > 0 && write(STDERR_FILENO, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) < 0)
 			return;
 	}
@@ -48,22 +48,32 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* How many records are lost until it is tried again to have a segment. */
+enum { TRY_AGAIN = 1024 };
+
+/* Counts a record that is not written. */
+static slow void lose(struct lane *lane)
+{
+	atomic_fetch_add(&lane->lost, 1);
+	if (lane->header)
+		atomic_fetch_add(&lane->header->lost, 1);
+}
+
 static slow int give_up(struct lane *lane)
 {
 	complain(directory);
-	if (lane->header) {
-		atomic_fetch_add(&lane->header->lost, 1);
+	if (lane->header)
 		atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
-	}
 	lane->at = lane->end = NULL;
 	lane->broken = 1;
+	lane->tries = 0;
 	return 0;
 }
 
 static void measure_cost(struct header *header);
 
 /* Begins a segment that holds a record of so many words. Returns 0 and gives the
-   lane up if there is none to be had. */
+   lane up for a while if there is none to be had. */
 static slow int begin_segment(struct lane *lane, size_t words)
 {
 	size_t size = smallest << (lane->sequence < 8 ? 2 * lane->sequence : 16);
@@ -86,10 +96,13 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	header->ticks[0] = load_ticks;
 	header->monotonic[0] = load_monotonic;
 	both_clocks(&header->ticks[1], &header->monotonic[1]);
-	lane->calibrated = header->ticks[1];
+	/* What there was no space for before is made up for soon. */
+	lane->calibrated = lane->broken ? 0 : header->ticks[1];
+	lane->broken = 0;
 	/* Another thread may be telling the rank. */
 	pthread_mutex_lock(&lanes_lock);
 	atomic_store(&header->rank, atomic_load(&world_rank));
+	atomic_store(&header->lost, atomic_load(&lane->lost));
 	lane->header = header;
 	pthread_mutex_unlock(&lanes_lock);
 	/* The magic comes last: a segment with one has a whole header. */
@@ -110,6 +123,10 @@ static slow int begin_segment(struct lane *lane, size_t words)
 static slow int next_segment(struct lane *lane, size_t words)
 {
 	int saved = errno, state;
+	if (lane->broken && ++lane->tries % TRY_AGAIN) {
+		lose(lane);
+		return 0;
+	}
 	sigset_t all, mask;
 	sigfillset(&all);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -118,5 +135,7 @@ static slow int next_segment(struct lane *lane, size_t words)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	pthread_setcancelstate(state, &state);
 	errno = saved;
+	if (!begun)
+		lose(lane);
 	return begun;
 }

@@ -68,7 +68,7 @@ struct header {
 	uint64_t monotonic[2]; /* and the monotonic clock at these, ns */
 	_Atomic int32_t rank; /* in MPI_COMM_WORLD, -1 as long as it is unknown */
 	_Atomic uint32_t state;
-	_Atomic uint64_t lost; /* records that were not written */
+	_Atomic uint64_t lost; /* records of the lane that were not written */
 	uint64_t cost; /* of recording a call, ps */
 	uint64_t reserved[4];
 };
@@ -82,6 +82,8 @@ struct lane {
 	uint64_t calibrated;   /* ticks of the latest CLOCK */
 	uint32_t thread, sequence;
 	int broken;             /* there was no further segment to be had */
+	uint64_t tries;         /* how often there was a record to write since then */
+	_Atomic uint64_t lost;  /* records that were not written */
 	struct lane *next;      /* all lanes */
 	struct lane *next_free; /* lanes without a thread */
 };
