@@ -29,12 +29,22 @@ type Calls = iter.Seq2[*cst.Function, []cst.Value]
 // argument by argument, and returns the number of calls that are equal. The error is
 // a *Difference if there is one.
 //
-// It takes the raw records for what they are, and shares no more with the collector
-// than the reading of them. Numbers and texts must be equal. A handle must have the
-// same id as long as it is of one object, and another than all other objects;
-// constants must have theirs. An address must be as far from the beginning of its
-// memory as the trace says, and of allocated memory that must be what was allocated.
-// A source or tag that a status leaves out must be the one asked for.
+// It works out from the raw records what each call in the trace must be: the names,
+// types and directions of its parameters, every number, text and float, bit for bit,
+// and the ids of all objects, requests and memory, as this package and package
+// symbolic say how they are given. It shares with the collector the reading of the
+// records, in their order, and which process has which rank, but none of the rest.
+//
+// One thing the records do not determine: whether a request that was made before
+// recording was switched off is still there when it is on again. Where its handle or
+// its id occurs again, either is accepted, and from then on taken for what happened.
+//
+// The calls of several threads are compared in the order of each thread. If a trace
+// has them in an order other than that of their times, as a collector may leave them
+// that is more than a second behind, ids may differ for that reason, and Difference
+// says so.
+//
+// It takes some microseconds for each call.
 func Compare(ctx context.Context, directory string, calls func(rank int) Calls) (uint64, error) {
 	c, err := New(directory, Options{Untimed: true, Keep: true})
 	if err != nil {
@@ -58,7 +68,7 @@ func Compare(ctx context.Context, directory string, calls func(rank int) Calls) 
 }
 
 func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint64, error) {
-	m := newComparison(p.rank)
+	m := comparison{rank: p.rank, replay: newReplay()}
 	next, stop := iter.Pull2(calls)
 	defer stop()
 	m.next = next
@@ -84,29 +94,14 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 
 // A comparison compares the records of one process with calls.
 type comparison struct {
-	rank     int
-	next     func() (*cst.Function, []cst.Value, bool)
-	waiting  []*tracedCall // calls of the trace of other threads than the one that was wanted
-	numbers  int64
-	position uint64 // calls compared
-	err      error
-	gaps     bool // recording was off: what happened to requests meanwhile is not known
-
-	classes   map[int64]int64            // of error codes
-	constants map[string]map[int64]int64 // id by class and raw value
-	objects   map[string]map[int64]int64 // raw value by class and id
-	requests  map[int64]knownRequest     // by id
-	bases     map[int64]int64            // by segment
-	allocated map[int64]int64            // size by address
-	windows   map[int64]int64            // address by raw value
-}
-
-type knownRequest struct {
-	raw      int64
-	receives bool
-	asked    bool // whether source and tag are known
-	source   int64
-	tag      int64
+	*replay
+	rank      int
+	next      func() (*cst.Function, []cst.Value, bool)
+	waiting   []*tracedCall // calls of the trace of other threads than the one that was wanted
+	numbers   int64
+	position  uint64 // calls compared
+	unordered bool   // calls of several threads are not in the order of their times
+	err       error
 }
 
 // A tracedCall is a call of the trace.
@@ -116,32 +111,38 @@ type tracedCall struct {
 	thread   int64
 }
 
-func newComparison(rank int) *comparison {
-	return &comparison{
-		rank:      rank,
-		classes:   make(map[int64]int64),
-		constants: make(map[string]map[int64]int64),
-		objects:   make(map[string]map[int64]int64),
-		requests:  make(map[int64]knownRequest),
-		bases:     make(map[int64]int64),
-		allocated: make(map[int64]int64),
-		windows:   make(map[int64]int64),
-	}
-}
-
 func (m *comparison) fail(format string, values ...any) {
-	if m.err == nil {
-		m.err = &Difference{m.rank, m.position, fmt.Sprintf(format, values...)}
+	if m.err != nil {
+		return
 	}
+	reason := fmt.Sprintf(format, values...)
+	if m.unordered {
+		reason += "; the calls of several threads are not in the order of their times"
+	}
+	m.err = &Difference{m.rank, m.position, reason}
 }
 
 func (c *tracedCall) text() string { return string(cst.AppendCall(nil, *c.function, c.args)) }
+
+// argument returns the argument of a name, or the zero Value.
+func (c *tracedCall) argument(name string) cst.Value {
+	if c == nil {
+		return cst.Value{}
+	}
+	for i, p := range c.function.Params {
+		if p.Name == name {
+			return c.args[i]
+		}
+	}
+	return cst.Value{}
+}
 
 // fetch returns the next call of a thread, or of any if that is −1.
 func (m *comparison) fetch(thread int64) *tracedCall {
 	for i, c := range m.waiting {
 		if thread < 0 || c.thread == thread {
 			m.waiting = append(m.waiting[:i], m.waiting[i+1:]...)
+			m.unordered = m.unordered || i > 0
 			return c
 		}
 	}
@@ -159,205 +160,77 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 		}
 		c.args = append([]cst.Value(nil), args...)
 		m.waiting = append(m.waiting, c)
+		m.unordered = true
 	}
 }
 
-// argument returns the argument of a name.
-func (c *tracedCall) argument(name string) (cst.Value, cst.Type, bool) {
-	for i, p := range c.function.Params {
-		if p.Name == name {
-			return c.args[i], p.Type, true
-		}
-	}
-	return cst.Value{}, cst.Type{}, false
-}
-
-// take compares what a record says.
+// take follows a record, and compares it if it is that of a call in the trace.
 func (m *comparison) take(t *thread, r *mpi.Record) {
-	switch r.Type {
-	case mpi.Known:
-		k := mpi.Constants()[r.Function]
-		if m.constants[k.Class] == nil {
-			m.constants[k.Class] = make(map[int64]int64)
-		}
-		if _, known := m.constants[k.Class][r.Result]; !known {
-			m.constants[k.Class][r.Result] = ids[r.Function]
-		}
-	case mpi.Allocated:
-		m.allocated[int64(r.Address)] = int64(r.Size)
-	case mpi.Released:
-		delete(m.allocated, int64(r.Old))
-	case mpi.Resized:
-		delete(m.allocated, int64(r.Old))
-		if r.Address != 0 {
-			m.allocated[int64(r.Address)] = int64(r.Size)
-		}
-	case mpi.Region:
-		delete(m.bases, r.Number)
-	case mpi.Call:
-		m.memory(r, true)
-		learnClass(m.classes, &plans[r.Function], r)
-		m.gaps = m.gaps || r.Hidden
-		if !isRecorded(&plans[r.Function], r) {
-			m.free(&plans[r.Function], r)
-		} else {
-			m.call(t, r)
-		}
-		m.memory(r, false)
-	}
-}
-
-// memory follows the memory that MPI allocates and frees for the program.
-func (m *comparison) memory(r *mpi.Record, before bool) {
-	f := &plans[r.Function]
-	if f.effect == none || r.Failed {
+	if r.Type != mpi.Call || !inTrace(r) {
+		m.follow(t, r, nil)
 		return
 	}
-	win := f.argument(r, "win").Int()
-	switch {
-	case before && (f.effect == allocates || f.effect == windowMade):
-		address := f.argument(r, "baseptr").Int()
-		m.allocated[address] = f.argument(r, "size").Int()
-		if f.effect == windowMade {
-			m.windows[win] = address
-		}
-	case !before && f.effect == releases:
-		delete(m.allocated, f.argument(r, "base").Int())
-	case !before && f.effect == windowGone:
-		if address, ok := m.windows[win]; ok {
-			delete(m.allocated, address)
-		}
-	}
-}
-
-// call compares a call.
-func (m *comparison) call(t *thread, r *mpi.Record) {
 	if t.number < 0 {
 		t.number = m.numbers
 		m.numbers++
 	}
-	f := &plans[r.Function]
 	c := m.fetch(t.number)
+	name := mpi.Functions()[r.Function].Name
 	switch {
 	case c == nil:
-		m.fail("the trace ends before a call of %s", f.Name)
+		m.fail("the trace ends before a call of %s", name)
 		return
-	case c.function.Name != f.Name:
-		m.fail("%s was recorded, not %s", f.Name, c.text())
+	case c.function.Name != name:
+		m.fail("%s was recorded, not %s", name, c.text())
 		return
 	}
-	n := 0 // arguments that there should be
-	for i := range f.params {
-		n += m.parameter(f, r, i, c)
+	m.follow(t, r, c)
+	for i, w := range m.wanted {
+		if i >= len(c.args) || c.function.Params[i].Name != w.Name {
+			m.fail("%s lacks the argument %s in its place", c.text(), w.text())
+			return
+		}
+		if p := c.function.Params[i]; !p.Type.Equal(w.Type) || p.Direction != w.Direction {
+			m.fail("%s: %s is of type %v and direction %v, not %v and %v", c.text(), w.Name, p.Type, p.Direction, w.Type, w.Direction)
+			return
+		}
+		if !c.args[i].Equal(w.value) {
+			m.fail("%s: %s was recorded", c.text(), w.text())
+			return
+		}
 	}
-	n += m.outcome(f, r, c)
-	if t.number > 0 {
-		n++
+	if len(m.wanted) < len(c.args) {
+		m.fail("%s has the argument %s, which was not recorded", c.text(), c.function.Params[len(m.wanted)].Name)
+		return
 	}
-	if n != len(c.args) {
-		m.fail("%s has %d arguments, not %d", c.text(), len(c.args), n)
-	}
-	m.free(f, r)
-	m.complete(f, r, c)
 	m.position++
 }
 
-// outcome compares the result or the error code.
-func (m *comparison) outcome(f *plan, r *mpi.Record, c *tracedCall) int {
-	name := "result"
+// inTrace reports whether a call is in the trace: one that was made while recording was
+// on, or that switched it on.
+func inTrace(r *mpi.Record) bool {
+	f, a := &knownFunctions[r.Function], r.Arguments
 	switch {
-	case f.result.Kind == 0 && f.Result.Kind != 0, f.result.Kind == 0 && r.Result == 0:
-		return 0
-	case f.result.Kind == 0:
-		name = "error"
+	case !r.Hidden:
+		return true
+	case f.Name == "MPI_Pcontrol":
+		level := f.before(r, "level")
+		return level == 1 || level == 2
+	case f.Name == "MPI_Info_set" && !r.Failed:
+		key, value := a[f.parameter("key")].Before, a[f.parameter("value")].Before
+		return key.Presence == mpi.Given && value.Presence == mpi.Given &&
+			string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
 	}
-	v, _, ok := c.argument(name)
-	result := r.Result
-	if name == "error" {
-		result = errorOf(r)
-	}
-	if !ok {
-		m.fail("%s lacks its %s", c.text(), name)
-	} else if (v.Kind() == cst.KindInt && v.Int() != result) || v.Kind() == cst.KindFloat && v.Float() != r.Float() {
-		m.fail("%s: the %s is %d", c.text(), name, result)
-	}
-	return 1
+	return false
 }
 
-// parameter compares one argument and returns how many the trace should have of it.
-func (m *comparison) parameter(f *plan, r *mpi.Record, i int, c *tracedCall) int {
-	q, a := &f.params[i], &r.Arguments[i]
-	raw := a.Before
-	if q.after && !q.both {
-		raw = a.After
-	}
-	v, t, ok := c.argument(q.Name)
-	switch missing := raw.Presence == mpi.Missing || raw.Presence == mpi.Unused; {
-	case missing && ok:
-		m.fail("%s has the argument %s, which counts for nothing", c.text(), q.Name)
-		return 0
-	case missing:
-		return 0
-	case !ok:
-		m.fail("%s lacks the argument %s", c.text(), q.Name)
-		return 0
-	case raw.Presence != mpi.Given:
-		if t.Class != constantClass || v.Int() != placeholder(q.Param, raw.Presence) {
-			m.fail("%s: %s is absent", c.text(), q.Name)
-		}
-		return 1
-	}
-	if reason := m.value(f, r, c, i, raw, v); reason != "" {
-		m.fail("%s: %s: %s", c.text(), q.Name, reason)
-	}
-	if out, _, ok := c.argument(q.Name + "_out"); ok && q.both {
-		if reason := m.value(f, r, c, i, a.After, out); reason != "" {
-			m.fail("%s: %s_out: %s", c.text(), q.Name, reason)
-		}
-		return 2
-	}
-	if q.both && a.After.Presence == mpi.Given {
-		if reason := m.value(f, r, c, i, a.After, v); reason != "" {
-			m.fail("%s: %s after the call: %s", c.text(), q.Name, reason)
-		}
-	}
-	return 1
+// A wantedArgument is an argument that a call in the trace must have.
+type wantedArgument struct {
+	cst.Param
+	value cst.Value
 }
 
-// free forgets the objects that a call has freed.
-func (m *comparison) free(f *plan, r *mpi.Record) {
-	for i := range f.params {
-		a := &r.Arguments[i]
-		if f.params[i].operation != freed || a.After.Presence != mpi.Given || a.After.Int() == a.Before.Int() {
-			continue
-		}
-		objects := m.objects[f.params[i].Type.Class]
-		for id, raw := range objects {
-			if raw == a.Before.Int() {
-				delete(objects, id)
-			}
-		}
-	}
-}
-
-// complete forgets the requests that a call has replaced by the null request.
-func (m *comparison) complete(f *plan, r *mpi.Record, c *tracedCall) {
-	if !f.takesRequests {
-		return
-	}
-	a := &r.Arguments[f.requests]
-	v, _, ok := c.argument(f.params[f.requests].Name)
-	switch {
-	case !ok || a.After.Presence != mpi.Given:
-	case v.Kind() == cst.KindHandle:
-		if a.Before.Int() != a.After.Int() {
-			delete(m.requests, v.Int())
-		}
-	case v.Kind() == cst.KindArray && v.Len() == a.Before.Len():
-		for k := range v.Len() {
-			if a.Before.Index(k) != a.After.Index(k) {
-				delete(m.requests, v.Index(k).Int())
-			}
-		}
-	}
+func (w wantedArgument) text() string {
+	text := cst.AppendCall(nil, cst.Function{Params: []cst.Param{w.Param}}, []cst.Value{w.value})
+	return string(text[1 : len(text)-1])
 }

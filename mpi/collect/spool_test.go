@@ -3,9 +3,11 @@ package collect
 import (
 	"encoding/binary"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 )
 
@@ -26,6 +28,7 @@ const (
 	recordResize   = 5
 	recordConstant = 7
 	recordRegion   = 8
+	flagFailed     = 1
 	flagHidden     = 2
 	flagOutermost  = 4
 )
@@ -95,6 +98,9 @@ type (
 	words   []int64
 	changes struct{ before, after any }
 	outcome struct{ source, tag int64 }
+	members struct{ rank, size int } // of the communicator that the call makes; comes last
+	lines   []string
+	lists   [][]string
 )
 
 // begin begins a call, with a value for each parameter. One that is an output only is
@@ -103,7 +109,7 @@ func (w *spoolWriter) begin(at int64, flags uint64, name string, values ...any) 
 	n := w.function(name)
 	record := []uint64{uint64(at)}
 	params := mpi.Functions()[n].Params
-	for i := range values {
+	for i := range params {
 		if params[i].Before() {
 			record = appendArgument(record, &params[i], before(values[i]))
 		}
@@ -116,6 +122,10 @@ func (w *spoolWriter) end(at int64, flags uint64, name string, values ...any) {
 	n := w.function(name)
 	record := []uint64{uint64(at), 0}
 	params := mpi.Functions()[n].Params
+	if g, ok := values[max(len(values)-1, 0)].(members); ok {
+		record = append(record, uint64(g.rank), uint64(g.size))
+		values = values[:len(values)-1]
+	}
 	for i := range values {
 		if params[i].After() {
 			record = appendArgument(record, &params[i], after(values[i]))
@@ -155,11 +165,61 @@ func appendArgument(record []uint64, p *mpi.Param, v any) []uint64 {
 		return record
 	case outcome:
 		return append(record, 1, uint64(v.source), uint64(v.tag), 0)
+	case string:
+		return appendText(record, v)
+	case lines:
+		record = append(record, uint64(len(v)))
+		for _, s := range v {
+			record = appendText(record, s)
+		}
+		return record
+	case lists:
+		at := len(record)
+		record = append(record, 0)
+		for _, list := range v {
+			for _, s := range list {
+				record = appendText(record, s)
+			}
+			record = append(record, ^uint64(0))
+			record[at] += uint64(len(list) + 1)
+		}
+		return record
 	}
 	if p.Counted() {
 		record = append(record, 1)
 	}
 	return append(record, uint64(v.(int)))
+}
+
+func appendText(record []uint64, s string) []uint64 {
+	record = append(record, uint64(len(s)))
+	for s := []byte(s); len(s) > 0; s = s[min(8, len(s)):] {
+		var word [8]byte
+		copy(word[:], s)
+		record = append(record, binary.LittleEndian.Uint64(word[:]))
+	}
+	return record
+}
+
+// failed is a call that failed and has left its arguments as they were.
+func (w *spoolWriter) failed(at int64, class int, name string, values ...any) {
+	w.begin(at, flagOutermost, name, values...)
+	n := w.function(name)
+	record := []uint64{uint64(at + 10), uint64(1000+class) | uint64(class)<<32}
+	for i, p := range mpi.Functions()[n].Params {
+		if p.After() && p.Direction == cst.InOut {
+			record = appendArgument(record, &p, before(values[i]))
+		}
+	}
+	w.words(recordEnd, n, flagOutermost|flagFailed, record...)
+}
+
+func (w *spoolWriter) allocate(at int64, address, size uint64) {
+	w.words(recordAllocate, 0, 0, uint64(at), address, size)
+}
+
+func (w *spoolWriter) release(at int64, address uint64) {
+	w.words(recordRelease, 0, 0, uint64(at), address)
 }
 
 // write writes the segment to a spool directory.
@@ -171,7 +231,7 @@ func (w *spoolWriter) write(t testing.TB, directory string) {
 	}
 }
 
-// list returns the calls of the only rank of a spool, as text.
+// list returns the calls of the only rank of a spool, as text. They are as recorded.
 func list(t testing.TB, directory string) []string {
 	t.Helper()
 	c, err := New(directory, Options{Untimed: true, Keep: true})
@@ -192,10 +252,31 @@ func list(t testing.TB, directory string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Compare(t.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil {
+		t.Error(err)
+	}
 	var calls []string
 	for _, terminal := range part.Grammar.All() {
 		fn, args := part.Table.Signature(uint32(terminal))
 		calls = append(calls, string(cst.AppendCall(nil, part.Table.Functions()[fn], args)))
 	}
 	return calls
+}
+
+// callsOf returns the calls of a part, each as it is after change, if that is given.
+func callsOf(part merge.Part, change func(n int, f *cst.Function, args []cst.Value)) Calls {
+	return func(yield func(*cst.Function, []cst.Value) bool) {
+		n := 0
+		for _, terminal := range part.Grammar.All() {
+			fn, args := part.Table.Signature(uint32(terminal))
+			f := part.Table.Functions()[fn]
+			if change != nil {
+				f.Params = slices.Clone(f.Params)
+				change(n, &f, args)
+			}
+			if n++; !yield(&f, args) {
+				return
+			}
+		}
+	}
 }

@@ -1,0 +1,182 @@
+package collect
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+	"sort"
+)
+
+// numbers hands out the lowest number that is free.
+type numbers struct {
+	free numberHeap // below next
+	next int64
+}
+
+func (n *numbers) lowest() int64 {
+	if len(n.free) > 0 {
+		return n.free[0]
+	}
+	return n.next
+}
+
+func (n *numbers) take() int64 {
+	if len(n.free) > 0 {
+		return heap.Pop(&n.free).(int64)
+	}
+	n.next++
+	return n.next - 1
+}
+
+func (n *numbers) release(id int64) { heap.Push(&n.free, id) }
+
+type numberHeap []int64
+
+func (h numberHeap) Len() int           { return len(h) }
+func (h numberHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h numberHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *numberHeap) Push(x any)        { *h = append(*h, x.(int64)) }
+func (h *numberHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// knownObjects are the objects of one class.
+type knownObjects struct {
+	numbers
+	constants map[int64]int64
+	live      map[int64]*knownObject // by handle
+}
+
+type knownObject struct {
+	id      int64
+	handles int // that are not freed
+}
+
+// find returns the id of an object. One that is not known was made out of sight.
+func (k *knownObjects) find(raw int64) int64 {
+	if id, ok := k.constants[raw]; ok {
+		return id
+	}
+	if o := k.live[raw]; o != nil {
+		return o.id
+	}
+	return k.create(raw)
+}
+
+// create returns the id of an object that is new.
+func (k *knownObjects) create(raw int64) int64 {
+	if id, ok := k.constants[raw]; ok {
+		return id
+	}
+	if old := k.live[raw]; old != nil {
+		k.release(old.id)
+	}
+	o := &knownObject{id: k.take(), handles: 1}
+	if k.live == nil {
+		k.live = make(map[int64]*knownObject)
+	}
+	k.live[raw] = o
+	return o.id
+}
+
+// share returns the id of an object of which a call returned a further handle.
+func (k *knownObjects) share(raw int64) int64 {
+	if o := k.live[raw]; o != nil {
+		o.handles++
+	}
+	return k.find(raw)
+}
+
+// drop frees a handle.
+func (k *knownObjects) drop(raw int64) {
+	o := k.live[raw]
+	if o == nil {
+		return
+	}
+	if o.handles--; o.handles == 0 {
+		k.release(o.id)
+		delete(k.live, raw)
+	}
+}
+
+// A span is a range of memory.
+type span struct {
+	address, size uint64
+	id            int64 // −1 if it has none
+}
+
+// contains reports whether an address is in s. Allocating nothing yields an address,
+// too.
+func (s span) contains(address uint64) bool {
+	return address >= s.address && address-s.address < max(s.size, 1)
+}
+
+// end returns the last address of s.
+func (s span) end() uint64 {
+	return s.address + min(max(s.size, 1)-1, math.MaxUint64-s.address)
+}
+
+// spans are ranges that do not overlap, by address, in chunks, that none is long to
+// add to.
+type spans struct{ chunks [][]span }
+
+const spanChunk = 256
+
+// before returns where the last span is that begins at an address or below, or −1.
+func (s *spans) before(address uint64) (chunk, i int) {
+	above := func(x span) bool { return x.address > address }
+	chunk = sort.Search(len(s.chunks), func(k int) bool { return above(s.chunks[k][0]) }) - 1
+	if chunk < 0 {
+		return -1, -1
+	}
+	c := s.chunks[chunk]
+	return chunk, sort.Search(len(c), func(k int) bool { return above(c[k]) }) - 1
+}
+
+// floor returns the last span that begins at an address or below, or nil.
+func (s *spans) floor(address uint64) *span {
+	if chunk, i := s.before(address); chunk >= 0 {
+		return &s.chunks[chunk][i]
+	}
+	return nil
+}
+
+// ceiling returns the first span that begins above an address, or nil.
+func (s *spans) ceiling(address uint64) *span {
+	chunk, i := s.before(address)
+	if chunk >= 0 && i+1 < len(s.chunks[chunk]) {
+		return &s.chunks[chunk][i+1]
+	}
+	if chunk+1 < len(s.chunks) {
+		return &s.chunks[chunk+1][0]
+	}
+	return nil
+}
+
+func (s *spans) add(x span) {
+	chunk, i := s.before(x.address)
+	if chunk < 0 {
+		if len(s.chunks) == 0 {
+			s.chunks = append(s.chunks, nil)
+		}
+		chunk = 0
+	}
+	c := slices.Insert(s.chunks[chunk], i+1, x)
+	s.chunks[chunk] = c
+	if len(c) > spanChunk {
+		s.chunks = slices.Insert(s.chunks, chunk+1, slices.Clone(c[spanChunk/2:]))
+		s.chunks[chunk] = c[:spanChunk/2]
+	}
+}
+
+// remove removes the span that begins at an address.
+func (s *spans) remove(address uint64) {
+	chunk, i := s.before(address)
+	if c := slices.Delete(s.chunks[chunk], i, i+1); len(c) > 0 {
+		s.chunks[chunk] = c
+	} else {
+		s.chunks = slices.Delete(s.chunks, chunk, chunk+1)
+	}
+}

@@ -1,0 +1,464 @@
+package collect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// A replay goes through the records of a process and works out what the trace should
+// have of each call. It is written for being right, and shares nothing with what it
+// is to check but [symbolic.JoinRequest] and [symbolic.SplitRequest].
+type replay struct {
+	constants map[string]map[int64]int64 // ids by class and raw value
+	objects   map[string]*knownObjects
+	requests  knownRequests
+	memory    knownMemory
+	classes   map[int64]int64 // of errors, by code
+	off       bool
+
+	wanted []wantedArgument // of the latest call
+}
+
+func newReplay() *replay {
+	m := &replay{
+		constants: make(map[string]map[int64]int64),
+		objects:   make(map[string]*knownObjects),
+		classes:   make(map[int64]int64),
+	}
+	m.requests = knownRequests{
+		constants: m.constantsOf("request"),
+		poolOf:    make(map[string]int),
+		live:      make(map[int64]*knownRequest),
+		lines:     make(map[int64][]*knownRequest),
+		calls:     make(map[*thread][]requestCall),
+	}
+	return m
+}
+
+func (m *replay) constantsOf(class string) map[int64]int64 {
+	if m.constants[class] == nil {
+		m.constants[class] = make(map[int64]int64)
+	}
+	return m.constants[class]
+}
+
+func (m *replay) objectsOf(class string) *knownObjects {
+	if m.objects[class] == nil {
+		m.objects[class] = &knownObjects{constants: m.constantsOf(class)}
+	}
+	return m.objects[class]
+}
+
+// follow takes a record. Of a call in the trace, c is what the trace has; it is looked
+// at for what the records do not determine alone.
+func (m *replay) follow(t *thread, r *mpi.Record, c *tracedCall) {
+	switch r.Type {
+	case mpi.Known:
+		m.declare(r.Function, r.Result)
+	case mpi.Allocated:
+		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1})
+	case mpi.Released:
+		m.memory.free(r.Old)
+	case mpi.Resized:
+		m.memory.move(r.Old, r.Address, r.Size)
+	case mpi.Region:
+		m.memory.declare(r.Number, r.Address, r.Size)
+	case mpi.Began:
+		if knownFunctions[r.Function].requests >= 0 {
+			m.requests.enter(t, r)
+		}
+	case mpi.Call:
+		m.call(t, r, c)
+	}
+}
+
+// declare takes note of a constant. The first that has a value counts, and none that
+// has that of an object.
+func (m *replay) declare(n int, raw int64) {
+	class := mpi.Constants()[n].Class
+	id := int64(0)
+	for _, k := range mpi.Constants()[:n+1] {
+		if k.Class == class {
+			id--
+		}
+	}
+	if class == "pointer" {
+		m.memory.declare(id, uint64(raw), 1)
+		return
+	}
+	if _, known := m.constantsOf(class)[raw]; !known && (m.objects[class] == nil || m.objects[class].live[raw] == nil) {
+		m.constants[class][raw] = id
+	}
+}
+
+// call follows a call that has returned.
+func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
+	f := &knownFunctions[r.Function]
+	if r.Hidden && !m.off {
+		m.requests.switchedOff()
+	}
+	m.off = r.Hidden
+	m.learn(f, r)
+	var given *requestCall
+	if f.requests >= 0 {
+		given = m.requests.current(t, r)
+		m.requests.settle(given, handlesIn(c.argument(f.Params[f.requests].Name)))
+	}
+	m.memory.made(f, r)
+	m.wanted = m.wanted[:0]
+	if t.number > 0 {
+		m.want("thread", cst.Type{Kind: cst.KindInt}, cst.In, cst.Int(t.number))
+	}
+	from := len(m.wanted)
+	for i := range f.Params {
+		m.parameter(f, r, given, i)
+	}
+	m.begin(f, r, from, c)
+	if c != nil {
+		m.result(f, r)
+	}
+	if given != nil {
+		m.requests.leave(t, r)
+	}
+	for i := range f.Params {
+		if a := r.Arguments[i]; f.roles[i] == freeing && a.After.Presence == mpi.Given && a.After.Int() != a.Before.Int() {
+			m.objectsOf(f.Params[i].Type.Class).drop(a.Before.Int())
+		}
+	}
+	m.memory.gone(f, r)
+}
+
+// learn takes note of the class of an error code.
+func (m *replay) learn(f *knownFunction, r *mpi.Record) {
+	if r.Class != 0 {
+		m.classes[r.Result] = int64(r.Class)
+	}
+	if f.Name == "MPI_Error_class" && r.Class == 0 && r.Arguments[f.parameter("errorclass")].After.Presence == mpi.Given {
+		m.classes[f.before(r, "errorcode")] = f.after(r, "errorclass")
+	}
+}
+
+func (m *replay) want(name string, t cst.Type, d cst.Direction, v cst.Value) {
+	m.wanted = append(m.wanted, wantedArgument{cst.Param{Name: name, Type: t, Direction: d}, v})
+}
+
+// parameter appends what the trace has of an argument. Requests that the call has
+// made follow later: see begin.
+func (m *replay) parameter(f *knownFunction, r *mpi.Record, given *requestCall, i int) {
+	p, a := &f.Params[i], r.Arguments[i]
+	inAndOut := p.Before() && p.After()
+	single := p.Element().Kind != cst.KindHandle && p.Element().Kind != cst.KindStatus
+	raw := a.Before
+	if p.After() && (!p.Before() || inAndOut && p.Element().Kind == cst.KindStatus) {
+		raw = a.After
+	}
+	t := p.Type
+	if p.Form == mpi.TextLists {
+		t = cst.ArrayOf(t)
+	}
+	switch raw.Presence {
+	case mpi.Missing, mpi.Unused:
+		return
+	case mpi.Given:
+	default:
+		m.want(p.Name, cst.HandleOf("constant"), p.Direction, cst.Handle(standIn(p, raw.Presence)))
+		return
+	}
+	if f.roles[i] == displacing && m.addresses(raw) {
+		m.want(p.Name, cst.ArrayOf(cst.Type{Kind: cst.KindPointer}), p.Direction, m.list(raw, m.address))
+		return
+	}
+	v := m.value(f, r, given, i, raw)
+	if inAndOut && single && a.After.Presence == mpi.Given {
+		if out := m.value(f, r, given, i, a.After); !out.Equal(v) {
+			m.want(p.Name, t, cst.In, v)
+			m.want(p.Name+"_out", t, cst.Out, out)
+			return
+		}
+	}
+	m.want(p.Name, t, p.Direction, v)
+}
+
+// standIn returns the id of what stands for an argument that is not there.
+func standIn(p *mpi.Param, presence mpi.Presence) int64 {
+	e := p.Element()
+	switch {
+	case presence == mpi.Absent:
+		return -1 // NULL
+	case presence == mpi.Empty:
+		return -5 // MPI_WEIGHTS_EMPTY
+	case e.Kind == cst.KindStatus && p.Type.Kind == cst.KindArray:
+		return -3 // MPI_STATUSES_IGNORE
+	case e.Kind == cst.KindStatus:
+		return -2 // MPI_STATUS_IGNORE
+	case p.Name == "array_of_errcodes":
+		return -6 // MPI_ERRCODES_IGNORE
+	}
+	return -4 // MPI_UNWEIGHTED
+}
+
+// value returns what the trace has of a value that is there.
+func (m *replay) value(f *knownFunction, r *mpi.Record, given *requestCall, i int, raw mpi.Value) cst.Value {
+	p := &f.Params[i]
+	switch {
+	case f.roles[i] == waitedFor:
+		if ids := m.requests.ids(given); p.Form == mpi.Array {
+			return cst.Array(ids...)
+		} else {
+			return ids[0]
+		}
+	case f.roles[i] == startedHere:
+		return cst.Value{} // is yet to come
+	case f.roles[i] == outcomes && p.Form == mpi.Array:
+		var list []cst.Value
+		for k := range raw.Len() {
+			list = append(list, m.status(f, r, given, i, k, raw))
+		}
+		return cst.Array(list...)
+	case f.roles[i] == outcomes:
+		return m.status(f, r, given, i, 0, raw)
+	}
+	switch p.Form {
+	case mpi.Text:
+		return cst.String(string(raw.Text()))
+	case mpi.Texts, mpi.TextLists:
+		return texts(raw, p.Form == mpi.TextLists)
+	case mpi.Array:
+		return m.list(raw, func(word int64) cst.Value { return m.word(f, i, word) })
+	}
+	return m.word(f, i, raw.Int())
+}
+
+func (m *replay) list(raw mpi.Value, word func(int64) cst.Value) cst.Value {
+	var list []cst.Value
+	for k := range raw.Len() {
+		list = append(list, word(raw.Index(k)))
+	}
+	return cst.Array(list...)
+}
+
+// texts returns strings, or lists of strings, each closed by one that is not there.
+func texts(raw mpi.Value, nested bool) cst.Value {
+	var list, lists []cst.Value
+	for s, there := range raw.Texts() {
+		if there || !nested {
+			list = append(list, cst.String(string(s)))
+		} else {
+			lists = append(lists, cst.Array(list...))
+			list = nil
+		}
+	}
+	if nested {
+		return cst.Array(lists...)
+	}
+	return cst.Array(list...)
+}
+
+// word returns what the trace has of a single value.
+func (m *replay) word(f *knownFunction, i int, raw int64) cst.Value {
+	e := f.Params[i].Element()
+	switch f.roles[i] {
+	case memory:
+		return m.address(raw)
+	case errorCode:
+		if class, ok := m.classes[raw]; ok {
+			return cst.Int(class)
+		}
+	case used, freeing:
+		return cst.Handle(m.objectsOf(e.Class).find(raw))
+	case made:
+		return cst.Handle(m.objectsOf(e.Class).create(raw))
+	case returned:
+		return cst.Handle(m.objectsOf(e.Class).share(raw))
+	}
+	switch e.Kind {
+	case cst.KindRank:
+		return cst.Rank(m.canonical("rank", raw))
+	case cst.KindTag:
+		return cst.Tag(m.canonical("tag", raw))
+	case cst.KindFloat:
+		return cst.Float(math.Float64frombits(uint64(raw)))
+	}
+	return cst.Int(raw)
+}
+
+func (m *replay) address(raw int64) cst.Value { return m.memory.find(uint64(raw)) }
+
+// addresses reports whether displacements are addresses: all in memory that is known,
+// and above the lowest 4 MiB.
+func (m *replay) addresses(raw mpi.Value) bool {
+	for k := range raw.Len() {
+		if a := raw.Index(k); a < 4<<20 || !m.memory.knows(uint64(a)) {
+			return false
+		}
+	}
+	return raw.Len() > 0
+}
+
+// canonical returns the number that a trace has for a rank or a tag: that of a
+// constant, or if it is negative and none, apart from these.
+func (m *replay) canonical(class string, raw int64) int64 {
+	if raw >= 0 {
+		return raw
+	}
+	if id, ok := m.constants[class][raw]; ok {
+		return id
+	}
+	return raw - 64
+}
+
+// begin makes the requests that a call has made. What else the call says, from the
+// given argument on, tells their pool.
+func (m *replay) begin(f *knownFunction, r *mpi.Record, from int, c *tracedCall) {
+	var key string
+	for i := range f.Params {
+		raw := r.Arguments[i].After
+		if f.roles[i] != startedHere || raw.Presence != mpi.Given {
+			continue
+		}
+		if key == "" {
+			key = m.key(f, from)
+		}
+		traced := handlesIn(c.argument(f.Params[i].Name))
+		var list []cst.Value
+		start := func(raw int64) {
+			hint := int64(-1)
+			if len(list) < len(traced) {
+				hint = traced[len(list)]
+			}
+			list = append(list, cst.Handle(m.start(f, r, raw, key, hint)))
+		}
+		at := from
+		for m.wanted[at].Name != f.Params[i].Name {
+			at++
+		}
+		if f.Params[i].Form != mpi.Array {
+			start(raw.Int())
+			m.wanted[at].value = list[0]
+			continue
+		}
+		for k := range raw.Len() {
+			start(raw.Index(k))
+		}
+		m.wanted[at].value = cst.Array(list...)
+	}
+}
+
+func (m *replay) start(f *knownFunction, r *mpi.Record, raw int64, key string, traced int64) int64 {
+	if id, constant := m.requests.constants[raw]; constant {
+		return id
+	}
+	q := m.requests.add(raw, key, traced)
+	q.persistent = f.persistent()
+	q.asked = m.asked(f, r)
+	return q.id
+}
+
+func (m *replay) key(f *knownFunction, from int) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, f.Name)
+	for _, w := range m.wanted[from:] {
+		if w.value.Kind() != 0 {
+			fmt.Fprintf(&b, "%d %s\n", w.Type.Kind, w.text())
+		}
+	}
+	return b.String()
+}
+
+// asked returns what a call says of the message that it receives.
+func (m *replay) asked(f *knownFunction, r *mpi.Record) messageAsked {
+	if f.source < 0 {
+		answers := f.base == "MPI_Imrecv" || strings.Contains(f.Name, "_Grequest_")
+		return messageAsked{answers, open, open}
+	}
+	a := messageAsked{true, m.canonical("rank", r.Arguments[f.source].Before.Int()), open}
+	if f.tag >= 0 {
+		a.tag = m.canonical("tag", r.Arguments[f.tag].Before.Int())
+	}
+	return a
+}
+
+// status returns what the trace has of a status: of source and tag no more than is not
+// said before, and nothing where they mean nothing.
+func (m *replay) status(f *knownFunction, r *mpi.Record, given *requestCall, i, k int, raw mpi.Value) cst.Value {
+	s := raw.Status(k)
+	kept := cst.Status{Source: -9, Tag: -9, Error: int64(raw.StatusClass(k))}
+	var asked messageAsked
+	switch {
+	case f.Params[i].Direction != cst.Out:
+	case given != nil:
+		if q := given.selected(f, r, k); q != nil {
+			asked = q.asked
+		}
+	case f.source >= 0:
+		asked = m.asked(f, r)
+	case f.base == "MPI_Mrecv":
+		asked = messageAsked{true, open, open}
+	}
+	if asked.any && s.Error == 0 {
+		if source := m.canonical("rank", s.Source); source != asked.source {
+			kept.Source = source
+		}
+		if tag := m.canonical("tag", s.Tag); tag != asked.tag {
+			kept.Tag = tag
+		}
+	}
+	return cst.StatusOf(kept)
+}
+
+// selected returns the request that status k of a call is of, or nil.
+func (c *requestCall) selected(f *knownFunction, r *mpi.Record, k int) *knownRequest {
+	if f.index >= 0 {
+		v := r.Arguments[f.index].After
+		switch {
+		case f.Params[f.index].Form != mpi.Array:
+			k = int(v.Int())
+		case k < v.Len():
+			k = int(v.Index(k))
+		default:
+			return nil
+		}
+	}
+	if k < 0 || k >= len(c.requests) {
+		return nil
+	}
+	return c.requests[k]
+}
+
+// result appends what a call has returned: its result if that is no error code, and
+// the class of the error if there was one.
+func (m *replay) result(f *knownFunction, r *mpi.Record) {
+	switch t := f.Result; {
+	case f.Name == "MPI_Wtime":
+	case t.Kind == 0 && r.Result != 0 && r.Class != 0:
+		m.want("error", cst.Type{Kind: cst.KindInt}, cst.Out, cst.Int(int64(r.Class)))
+	case t.Kind == 0 && r.Result != 0:
+		m.want("error", cst.Type{Kind: cst.KindInt}, cst.Out, cst.Int(r.Result))
+	case t.Kind == 0:
+	case t.Kind == cst.KindFloat:
+		m.want("result", t, cst.Out, cst.Float(r.Float()))
+	case t.Kind == cst.KindPointer:
+		m.want("result", t, cst.Out, m.address(r.Result))
+	case t.Kind == cst.KindHandle && t.Class == "request":
+		m.want("result", t, cst.Out, cst.Handle(m.requestResult(r.Result)))
+	case t.Kind == cst.KindHandle:
+		m.want("result", t, cst.Out, cst.Handle(m.objectsOf(t.Class).find(r.Result)))
+	default:
+		m.want("result", t, cst.Out, cst.Int(r.Result))
+	}
+}
+
+// requestResult returns the id of a request that exists, or 0.
+func (m *replay) requestResult(raw int64) int64 {
+	if id, ok := m.requests.constants[raw]; ok {
+		return id
+	}
+	if q := m.requests.first(raw, true); q != nil {
+		return q.id
+	}
+	return 0
+}

@@ -1,0 +1,254 @@
+package collect
+
+import (
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// A knownRequest is a request that was made and is not gone.
+type knownRequest struct {
+	raw, id    int64
+	inCall     bool // a call waits for it or tests it
+	persistent bool
+	stale      bool // recording was off since it was made: it may be gone
+	gone       bool
+	asked      messageAsked
+}
+
+// A messageAsked is what a request says of the message to receive.
+type messageAsked struct {
+	any         bool // whether there is one
+	source, tag int64
+}
+
+// open is a source or a tag that a request leaves to the status.
+const open = math.MinInt64
+
+// knownRequests are the requests of a process. There is a pool of ids for each call
+// that makes requests, which is told by all that the call says.
+type knownRequests struct {
+	constants map[int64]int64
+	pools     []*numbers
+	poolOf    map[string]int
+	live      map[int64]*knownRequest   // by id
+	lines     map[int64][]*knownRequest // by handle, in the order of creation
+	calls     map[*thread][]requestCall
+}
+
+// A requestCall is a call that was given requests and has not returned.
+type requestCall struct {
+	function, depth int
+	raws            []int64
+	requests        []*knownRequest // nil for constants
+}
+
+func (k *knownRequests) pool(key string) int {
+	n, ok := k.poolOf[key]
+	if !ok {
+		n = len(k.pools)
+		k.poolOf[key] = n
+		k.pools = append(k.pools, new(numbers))
+	}
+	return n
+}
+
+// add makes a request, which in the trace has the id traced. That is not the lowest
+// only if one that is stale was gone.
+func (k *knownRequests) add(raw int64, key string, traced int64) *knownRequest {
+	n := k.pool(key)
+	if old := k.live[traced]; old != nil && old.stale && traced < symbolic.JoinRequest(int64(n), k.pools[n].lowest()) {
+		if pool, _ := symbolic.SplitRequest(traced); pool == int64(n) {
+			k.remove(old)
+		}
+	}
+	q := &knownRequest{raw: raw, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
+	k.live[q.id] = q
+	k.lines[raw] = append(k.lines[raw], q)
+	return q
+}
+
+func (k *knownRequests) remove(q *knownRequest) {
+	if q.gone {
+		return
+	}
+	q.gone = true
+	n, index := symbolic.SplitRequest(q.id)
+	k.pools[n].release(index)
+	delete(k.live, q.id)
+	line := k.lines[q.raw]
+	if at := slices.Index(line, q); at == 0 {
+		line = line[1:]
+	} else {
+		line = slices.Delete(line, at, at+1)
+	}
+	if k.lines[q.raw] = line; len(line) == 0 {
+		delete(k.lines, q.raw)
+	}
+}
+
+// switchedOff says that what becomes of requests is not known for a while.
+func (k *knownRequests) switchedOff() {
+	for _, q := range k.live {
+		q.stale = true
+	}
+}
+
+// first returns the request that is first in line, or nil: for a call that waits for
+// it, of those that no call waits for.
+func (k *knownRequests) first(raw int64, looking bool) *knownRequest {
+	line := k.lines[raw]
+	for _, q := range line {
+		if !q.inCall {
+			return q
+		}
+	}
+	if looking && len(line) > 0 {
+		return line[len(line)-1]
+	}
+	return nil
+}
+
+// looking reports whether a function leaves the requests that it is given as they are.
+func looking(f *knownFunction) bool {
+	switch f.Name {
+	case "MPI_Wait", "MPI_Waitany", "MPI_Waitall", "MPI_Waitsome",
+		"MPI_Test", "MPI_Testany", "MPI_Testall", "MPI_Testsome", "MPI_Request_free":
+		return false
+	}
+	return true
+}
+
+// enter follows a call that begins and is given requests.
+func (k *knownRequests) enter(t *thread, r *mpi.Record) {
+	k.abandon(t, r.Depth)
+	f := &knownFunctions[r.Function]
+	c := requestCall{function: r.Function, depth: r.Depth}
+	switch v := r.Arguments[f.requests].Before; {
+	case v.Presence != mpi.Given:
+	case f.Params[f.requests].Form != mpi.Array:
+		c.raws = append(c.raws, v.Int())
+	default:
+		for i := range v.Len() {
+			c.raws = append(c.raws, v.Index(i))
+		}
+	}
+	for _, raw := range c.raws {
+		if _, constant := k.constants[raw]; constant {
+			c.requests = append(c.requests, nil)
+			continue
+		}
+		q := k.first(raw, looking(f))
+		if q == nil {
+			q = k.add(raw, "", -1)
+		}
+		q.inCall = q.inCall || !looking(f)
+		c.requests = append(c.requests, q)
+	}
+	k.calls[t] = append(k.calls[t], c)
+}
+
+// abandon gives up calls of a depth and more, which were never left.
+func (k *knownRequests) abandon(t *thread, depth int) {
+	calls := k.calls[t]
+	for n := len(calls); n > 0 && calls[n-1].depth >= depth; n-- {
+		if c := calls[n-1]; !looking(&knownFunctions[c.function]) {
+			for _, q := range c.requests {
+				if q != nil {
+					q.inCall = false
+				}
+			}
+		}
+		calls = calls[:n-1]
+	}
+	k.calls[t] = calls
+}
+
+// current returns the call of the thread that a record ends.
+func (k *knownRequests) current(t *thread, r *mpi.Record) *requestCall {
+	if n := len(k.calls[t]); n == 0 || k.calls[t][n-1].function != r.Function || k.calls[t][n-1].depth != r.Depth {
+		k.enter(t, r)
+	}
+	return &k.calls[t][len(k.calls[t])-1]
+}
+
+// settle decides, with the ids in the trace, which requests that are stale are gone:
+// those in front of the one that the trace has.
+func (k *knownRequests) settle(c *requestCall, traced []int64) {
+	looks := looking(&knownFunctions[c.function])
+	for i, q := range c.requests {
+		if q == nil || i >= len(traced) || q.id == traced[i] {
+			continue
+		}
+		for q != nil && q.stale && q.id != traced[i] && slices.ContainsFunc(k.lines[q.raw], func(o *knownRequest) bool { return o.id == traced[i] }) {
+			k.remove(q)
+			q = k.first(q.raw, looks)
+		}
+		if q != nil {
+			q.inCall = q.inCall || !looks
+			c.requests[i] = q
+		}
+	}
+}
+
+// leave follows a call that returns: what it has replaced by the null request is gone,
+// but for persistent requests that were not freed.
+func (k *knownRequests) leave(t *thread, r *mpi.Record) {
+	calls := k.calls[t]
+	c := calls[len(calls)-1]
+	k.calls[t] = calls[:len(calls)-1]
+	f := &knownFunctions[r.Function]
+	if looking(f) {
+		return
+	}
+	v := r.Arguments[f.requests].After
+	for i, q := range c.requests {
+		if q == nil {
+			continue
+		}
+		q.inCall = false
+		after := v.Int()
+		switch {
+		case v.Presence != mpi.Given, f.Params[f.requests].Form == mpi.Array && i >= v.Len():
+			continue
+		case f.Params[f.requests].Form == mpi.Array:
+			after = v.Index(i)
+		}
+		if _, null := k.constants[after]; null && after != c.raws[i] && (!q.persistent || f.Name == "MPI_Request_free") {
+			k.remove(q)
+		}
+	}
+}
+
+// ids returns the requests of a call as the trace has them.
+func (k *knownRequests) ids(c *requestCall) []cst.Value {
+	var list []cst.Value
+	for i, q := range c.requests {
+		if q == nil {
+			list = append(list, cst.Handle(k.constants[c.raws[i]]))
+		} else {
+			list = append(list, cst.Handle(q.id))
+		}
+	}
+	return list
+}
+
+// handlesIn returns the ids in an argument of a trace.
+func handlesIn(v cst.Value) []int64 {
+	switch v.Kind() {
+	case cst.KindHandle:
+		return []int64{v.Int()}
+	case cst.KindArray:
+		var list []int64
+		for i := range v.Len() {
+			if e := v.Index(i); e.Kind() == cst.KindHandle {
+				list = append(list, e.Int())
+			}
+		}
+		return list
+	}
+	return nil
+}
