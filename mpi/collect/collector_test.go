@@ -313,7 +313,7 @@ func TestWorlds(t *testing.T) {
 	directory := t.TempDir()
 	for i, rank := range []int32{0, 1, 0, 1, 0, -1} {
 		w := newSpoolWriter(rank, 0)
-		w.id = mpi.Process{PID: uint32(200 + i), Loaded: uint64(1e18 + i)}
+		w.id = mpi.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
 		w.header(rank)
 		w.constants()
 		w.call(100, "MPI_Comm_size", world, i)
