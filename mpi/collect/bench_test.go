@@ -87,3 +87,18 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(c)
 }
+
+// BenchmarkCompare compares what stencils have written with its trace.
+func BenchmarkCompare(b *testing.B) {
+	const rounds = 40_000
+	directory := b.TempDir()
+	stencilSpool(b, directory, 1, rounds, 1000)
+	part := partOf(b, directory)
+	for b.Loop() {
+		if n, err := Compare(b.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil || n != 5*rounds {
+			b.Fatal(n, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*5*rounds), "ns/call")
+	b.ReportMetric(0, "ns/op")
+}

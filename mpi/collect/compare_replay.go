@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -33,7 +32,7 @@ func newReplay() *replay {
 		constants: m.constantsOf("request"),
 		poolOf:    make(map[string]int),
 		live:      make(map[int64]*knownRequest),
-		lines:     make(map[int64][]*knownRequest),
+		lines:     make(map[int64]*requestLine),
 		calls:     make(map[*thread][]requestCall),
 	}
 	return m
@@ -359,14 +358,17 @@ func (m *replay) start(f *knownFunction, r *mpi.Record, raw int64, key string, t
 }
 
 func (m *replay) key(f *knownFunction, from int) string {
-	var b strings.Builder
-	fmt.Fprintln(&b, f.Name)
+	said := cst.Function{Name: f.Name}
+	var kinds []byte
+	var args []cst.Value
 	for _, w := range m.wanted[from:] {
 		if w.value.Kind() != 0 {
-			fmt.Fprintf(&b, "%d %s\n", w.Type.Kind, w.text())
+			kinds = append(kinds, byte(w.Type.Kind))
+			said.Params = append(said.Params, w.Param)
+			args = append(args, w.value)
 		}
 	}
-	return b.String()
+	return string(cst.AppendCall(kinds, said, args))
 }
 
 // asked returns what a call says of the message that it receives.

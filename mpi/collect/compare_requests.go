@@ -34,9 +34,16 @@ type knownRequests struct {
 	constants map[int64]int64
 	pools     []*numbers
 	poolOf    map[string]int
-	live      map[int64]*knownRequest   // by id
-	lines     map[int64][]*knownRequest // by handle, in the order of creation
+	live      map[int64]*knownRequest // by id
+	lines     map[int64]*requestLine  // by handle
 	calls     map[*thread][]requestCall
+}
+
+// A requestLine has the requests of one handle in the order of creation. A call waits
+// for each of the first few.
+type requestLine struct {
+	list   []*knownRequest
+	inCall int
 }
 
 // A requestCall is a call that was given requests and has not returned.
@@ -67,7 +74,10 @@ func (k *knownRequests) add(raw int64, key string, traced int64) *knownRequest {
 	}
 	q := &knownRequest{raw: raw, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
 	k.live[q.id] = q
-	k.lines[raw] = append(k.lines[raw], q)
+	if k.lines[raw] == nil {
+		k.lines[raw] = new(requestLine)
+	}
+	k.lines[raw].list = append(k.lines[raw].list, q)
 	return q
 }
 
@@ -80,12 +90,16 @@ func (k *knownRequests) remove(q *knownRequest) {
 	k.pools[n].release(index)
 	delete(k.live, q.id)
 	line := k.lines[q.raw]
-	if at := slices.Index(line, q); at == 0 {
-		line = line[1:]
+	at := slices.Index(line.list, q)
+	if at == 0 {
+		line.list = line.list[1:]
 	} else {
-		line = slices.Delete(line, at, at+1)
+		line.list = slices.Delete(line.list, at, at+1)
 	}
-	if k.lines[q.raw] = line; len(line) == 0 {
+	if at < line.inCall {
+		line.inCall--
+	}
+	if len(line.list) == 0 {
 		delete(k.lines, q.raw)
 	}
 }
@@ -101,15 +115,26 @@ func (k *knownRequests) switchedOff() {
 // it, of those that no call waits for.
 func (k *knownRequests) first(raw int64, looking bool) *knownRequest {
 	line := k.lines[raw]
-	for _, q := range line {
-		if !q.inCall {
+	if line == nil {
+		return nil
+	}
+	for n := len(line.list); line.inCall < n; line.inCall++ {
+		if q := line.list[line.inCall]; !q.inCall {
 			return q
 		}
 	}
-	if looking && len(line) > 0 {
-		return line[len(line)-1]
+	if looking {
+		return line.list[len(line.list)-1]
 	}
 	return nil
+}
+
+// release says that no call waits for a request any more.
+func (k *knownRequests) release(q *knownRequest) {
+	q.inCall = false
+	if line := k.lines[q.raw]; line != nil {
+		line.inCall = 0
+	}
 }
 
 // looking reports whether a function leaves the requests that it is given as they are.
@@ -158,7 +183,7 @@ func (k *knownRequests) abandon(t *thread, depth int) {
 		if c := calls[n-1]; !looking(&knownFunctions[c.function]) {
 			for _, q := range c.requests {
 				if q != nil {
-					q.inCall = false
+					k.release(q)
 				}
 			}
 		}
@@ -183,7 +208,8 @@ func (k *knownRequests) settle(c *requestCall, traced []int64) {
 		if q == nil || i >= len(traced) || q.id == traced[i] {
 			continue
 		}
-		for q != nil && q.stale && q.id != traced[i] && slices.ContainsFunc(k.lines[q.raw], func(o *knownRequest) bool { return o.id == traced[i] }) {
+		isTraced := func(o *knownRequest) bool { return o.id == traced[i] }
+		for q != nil && q.stale && !isTraced(q) && slices.ContainsFunc(k.lines[q.raw].list, isTraced) {
 			k.remove(q)
 			q = k.first(q.raw, looks)
 		}
@@ -209,16 +235,20 @@ func (k *knownRequests) leave(t *thread, r *mpi.Record) {
 		if q == nil {
 			continue
 		}
-		q.inCall = false
-		after := v.Int()
+		after := c.raws[i]
 		switch {
-		case v.Presence != mpi.Given, f.Params[f.requests].Form == mpi.Array && i >= v.Len():
-			continue
-		case f.Params[f.requests].Form == mpi.Array:
+		case v.Presence != mpi.Given:
+		case f.Params[f.requests].Form != mpi.Array:
+			after = v.Int()
+		case i < v.Len():
 			after = v.Index(i)
 		}
-		if _, null := k.constants[after]; null && after != c.raws[i] && (!q.persistent || f.Name == "MPI_Request_free") {
+		_, null := k.constants[after]
+		switch {
+		case null && (!q.persistent || f.Name == "MPI_Request_free"):
 			k.remove(q)
+		case !q.gone:
+			k.release(q)
 		}
 	}
 }

@@ -101,6 +101,8 @@ type (
 	members struct{ rank, size int } // of the communicator that the call makes; comes last
 	lines   []string
 	lists   [][]string
+
+	results []outcome
 )
 
 // begin begins a call, with a value for each parameter. One that is an output only is
@@ -165,6 +167,12 @@ func appendArgument(record []uint64, p *mpi.Param, v any) []uint64 {
 		return record
 	case outcome:
 		return append(record, 1, uint64(v.source), uint64(v.tag), 0)
+	case results:
+		record = append(record, uint64(len(v)))
+		for _, o := range v {
+			record = append(record, uint64(o.source), uint64(o.tag), 0)
+		}
+		return record
 	case string:
 		return appendText(record, v)
 	case lines:
@@ -201,6 +209,12 @@ func appendText(record []uint64, s string) []uint64 {
 	return record
 }
 
+// result is a call of a function that returns something other than an error code.
+func (w *spoolWriter) result(at int64, name string, result uint64, values ...any) {
+	w.begin(at, flagOutermost, name, values...)
+	w.words(recordEnd, w.function(name), flagOutermost, uint64(at+10), result)
+}
+
 // failed is a call that failed and has left its arguments as they were.
 func (w *spoolWriter) failed(at int64, class int, name string, values ...any) {
 	w.begin(at, flagOutermost, name, values...)
@@ -231,8 +245,8 @@ func (w *spoolWriter) write(t testing.TB, directory string) {
 	}
 }
 
-// list returns the calls of the only rank of a spool, as text. They are as recorded.
-func list(t testing.TB, directory string) []string {
+// partOf collects the only rank of a spool.
+func partOf(t testing.TB, directory string) merge.Part {
 	t.Helper()
 	c, err := New(directory, Options{Untimed: true, Keep: true})
 	if err != nil {
@@ -252,6 +266,13 @@ func list(t testing.TB, directory string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return part
+}
+
+// list returns the calls of the only rank of a spool, as text. They are as recorded.
+func list(t testing.TB, directory string) []string {
+	t.Helper()
+	part := partOf(t, directory)
 	if _, err := Compare(t.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil {
 		t.Error(err)
 	}
