@@ -113,11 +113,7 @@ func (p *Printer) AppendCall(dst []byte, c Call) []byte {
 	if c.of == nil {
 		return p.append(dst, nil, nil, c.Function, c.Args, 0)
 	}
-	r := c.of.printed.Load()
-	if r == nil || r.by != p {
-		r = newPrintedRank(p, c.of)
-		c.of.printed.Store(r)
-	}
+	r := p.printed(c.of)
 	if text := r.texts[c.Terminal].Load(); text != nil {
 		return append(dst, *text...)
 	}
@@ -130,6 +126,16 @@ func (p *Printer) AppendCall(dst []byte, c Call) []byte {
 		r.kept.Add(-n)
 	}
 	return dst
+}
+
+// printed returns what p knows of a rank.
+func (p *Printer) printed(of *Rank) *printedRank {
+	r := of.printed.Load()
+	if r == nil || r.by != p {
+		r = newPrintedRank(p, of)
+		of.printed.Store(r)
+	}
+	return r
 }
 
 func newPrintedRank(p *Printer, r *Rank) *printedRank {

@@ -197,11 +197,15 @@ func (p *printing) rankValue(v int64, i int) {
 	if i >= 0 && v >= 0 && p.of != nil && !p.options.Absolute {
 		e = p.of.sequence.Expression(p.terminal, i)
 	}
+	if !e.Known {
+		p.dst = strconv.AppendInt(p.dst, v, 10)
+		return
+	}
 	self := "rank"
 	if !e.Grouped && p.namesGroup() {
 		self = "world"
 	}
-	if _, shift := e.Expr.Shift(); !e.Known || !shift && (self == "world" || isOpaque(e.Expr)) {
+	if _, shift := e.Expr.Shift(); !shift && (self == "world" || isOpaque(e.Expr)) {
 		p.dst = strconv.AppendInt(p.dst, v, 10)
 		return
 	}

@@ -208,7 +208,7 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*los
 		i.unfinished = withoutFinalize(t, c.shapes)
 		i.Unfinished = i.unfinished.String()
 	}
-	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(t, c.shapes, shapes)
+	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(trace, c.shapes, shapes)
 	i.Signatures = t.Signatures()
 	i.Functions = c.sorted()
 	i.Arguments, i.Columns, i.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -128,18 +130,32 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 	if err != nil {
 		return loops{}, fileError(path, err)
 	}
+	words := wordsOf(trace, trace.Printer(reprise.PrintOptions{}), shape)
 	texts := make(map[sequitur.Symbol]string)
 	for n := range shape.Grammar.Occurrences() {
 		s, err := shape.Signature(int(n))
 		if err != nil {
 			return loops{}, fileError(path, err)
 		}
-		texts[n] = s.String()
+		texts[n] = words(s).String()
 	}
 	return loops{
 		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), setText(shape.Ranks)),
 		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
 	}, nil
+}
+
+// wordsOf returns a function that puts a signature of a shape into the words of a
+// Printer.
+func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *merge.Shape) func(merge.Signature) merge.Signature {
+	rank := sync.OnceValue(func() *reprise.Rank {
+		for first := range s.Ranks.Ranges() {
+			r, _ := trace.Rank(first) // nil if it cannot be read
+			return r
+		}
+		return nil
+	})
+	return func(signature merge.Signature) merge.Signature { return p.Signature(rank(), signature) }
 }
 
 type jsonTerm struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -41,7 +42,8 @@ type differ struct {
 	names map[sequitur.Symbol]callName
 	most  *merge.Shape // the one of most ranks
 
-	signature func(s *merge.Shape, n int) (merge.Signature, error) // as the ranks of s have it
+	// As the ranks of s have it, or all ranks if s is nil.
+	signature func(s *merge.Shape, n int) (merge.Signature, error)
 }
 
 // A callName is what a call is named. The brief name has only the ranks of its
@@ -53,7 +55,7 @@ func (d *differ) name(n sequitur.Symbol) callName {
 	if ok {
 		return name
 	}
-	s, err := d.trace.Signature(int(n))
+	s, err := d.signature(nil, int(n))
 	if err != nil {
 		function := printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
 		name.full, name.brief = function+"(cannot be read)", function+"(…)"
@@ -155,7 +157,7 @@ func byTimes(calls map[string]uint64) []string {
 
 // describeShapes returns what tells shapes apart, those of most ranks first, and
 // of at most so many of them. Those that are nil are left out.
-func describeShapes(trace *merge.Trace, shapes []*merge.Shape, most int) []shapeInfo {
+func describeShapes(trace *reprise.Trace, shapes []*merge.Shape, most int) []shapeInfo {
 	var order []int
 	for i, s := range shapes {
 		if s != nil {
@@ -167,13 +169,37 @@ func describeShapes(trace *merge.Trace, shapes []*merge.Shape, most int) []shape
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]], (*merge.Shape).Signature}
+	d := differ{trace.Merged(), make(map[sequitur.Symbol]callName), shapes[order[0]], signaturesOf(trace)}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks, s.Count = number, shapes[number].Ranks.String(), shapes[number].Ranks.Len()
 		list = append(list, s)
 	}
 	return list
+}
+
+// signaturesOf returns a function that describes the signatures of a trace, in the
+// words of cat.
+func signaturesOf(trace *reprise.Trace) func(s *merge.Shape, n int) (merge.Signature, error) {
+	p := trace.Printer(reprise.PrintOptions{})
+	words := make(map[*merge.Shape]func(merge.Signature) merge.Signature)
+	return func(s *merge.Shape, n int) (merge.Signature, error) {
+		if s == nil {
+			signature, err := trace.Merged().Signature(n)
+			if err != nil {
+				return signature, err
+			}
+			return p.Signature(nil, signature), nil
+		}
+		signature, err := s.Signature(n)
+		if err != nil {
+			return signature, err
+		}
+		if words[s] == nil {
+			words[s] = wordsOf(trace, p, s)
+		}
+		return words[s](signature), nil
+	}
 }
 
 // print writes a line for the shape, and some for what it differs in.
