@@ -30,8 +30,9 @@ The formats are
         if there are times of every call, start and duration in seconds stand
         before the call, or - and - where the call has none
   json  an object a line, with the names of the arguments, and start_ns and
-        duration_ns in nanoseconds if the call has times, and, as called, what
-        the trace calls a number, or the segment of a pointer
+        duration_ns in nanoseconds if the call has times; with the class of
+        handles, and, as called, what the trace calls a number, or the segment
+        of a pointer
 
 Positions count from 0, in the rank if one is asked for, else in all calls.
 

@@ -25,6 +25,7 @@ type jsonCall struct {
 type jsonArg struct {
 	Name   string `json:"name"`
 	Value  any    `json:"value"`
+	Class  string `json:"class,omitempty"`  // of a handle, or of the handles in an array
 	Called any    `json:"called,omitempty"` // what the trace calls the number, or the segment of a pointer; of an array a list, with null for what has no name
 }
 
@@ -39,10 +40,19 @@ func newJSONWriter(w io.Writer, trace *reprise.Trace) func(uint64, reprise.Call)
 			j.Start, j.Duration = &c.Start, &c.Duration
 		}
 		for i, v := range c.Args {
-			j.Args[i] = jsonArg{c.Function.Params[i].Name, jsonValue(v), names.of(c.Function.Params[i].Type, v)}
+			p := &c.Function.Params[i]
+			j.Args[i] = jsonArg{p.Name, jsonValue(v), classOf(&p.Type), names.of(p.Type, v)}
 		}
 		return e.Encode(j)
 	}
+}
+
+// classOf returns the class of what is a handle, or an array of handles.
+func classOf(t *cst.Type) string {
+	for t.Kind == cst.KindArray {
+		t = t.Elem
+	}
+	return t.Class
 }
 
 // jsonValue returns what encodes v in JSON. Arrays nest no deeper than

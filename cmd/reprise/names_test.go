@@ -55,8 +55,8 @@ func TestCatNames(t *testing.T) {
 		text     = "1\t0\tMPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=(rank+1) mod N, comm=MPI_COMM_WORLD)\n"
 		object   = `{"rank":1,"position":0,"function":"MPI_Send","args":[`
 		pointer  = `{"name":"buf","value":{"device":0,"displacement":8,"segment":-16},"called":"stack"},`
-		list     = `{"name":"datatypes","value":[-20,1],"called":["MPI_DOUBLE",null]},`
-		rankComm = `{"name":"dest","value":0},{"name":"comm","value":-3,"called":"MPI_COMM_WORLD"}]}` + "\n"
+		list     = `{"name":"datatypes","value":[-20,1],"class":"datatype","called":["MPI_DOUBLE",null]},`
+		rankComm = `{"name":"dest","value":0},{"name":"comm","value":-3,"class":"comm","called":"MPI_COMM_WORLD"}]}` + "\n"
 	)
 	for _, file := range []string{"named.rpz", "named.part.rpz"} {
 		for _, tt := range []struct{ flags, want string }{
