@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
@@ -26,6 +29,7 @@ func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 	defer trace.Close()
 	var lost error
 	read := make(map[int]bool)
+	var last reprise.Call // that was compared
 	calls, err := collect.Compare(cmd.Context(), spool, func(rank int) collect.Calls {
 		return func(yield func(*cst.Function, []cst.Value) bool) {
 			read[rank] = true
@@ -38,6 +42,7 @@ func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 				return
 			}
 			for _, c := range r.Calls() {
+				last = c
 				if !yield(c.Function, c.Args) {
 					return
 				}
@@ -50,6 +55,9 @@ func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 	var found *collect.Difference
 	if err != nil && !errors.As(err, &found) {
 		return err
+	}
+	if found != nil && last.Function != nil {
+		found.Reason = inWords(trace, last, found.Reason)
 	}
 	for rank := range trace.Active() {
 		if found == nil && !read[rank] {
@@ -69,6 +77,26 @@ func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(calls, "call"), plural(uint64(len(read)), "rank"))
 	}
 	return nil
+}
+
+// inWords returns the reason of a difference in the words of cat: the call, if that is
+// what it is about, and the argument that was recorded.
+func inWords(trace *reprise.Trace, c reprise.Call, reason string) string {
+	before, after, ok := strings.Cut(reason, c.String())
+	if !ok {
+		return reason // of another thread than the call
+	}
+	p := trace.Printer(reprise.PrintOptions{Absolute: true})
+	for _, param := range c.Function.Params {
+		value, isThis := strings.CutPrefix(after, ": "+param.Name+"=")
+		value, rest, isRecorded := strings.Cut(value, " was recorded")
+		if isThis && isRecorded {
+			one := merge.Signature{Function: &cst.Function{Params: []cst.Param{param}}, Args: []string{value}}
+			after = ": " + param.Name + "=" + p.Signature(nil, one).Args[0] + " was recorded" + rest
+			break
+		}
+	}
+	return before + string(p.AppendCall(nil, c)) + after
 }
 
 type spoolResult struct {

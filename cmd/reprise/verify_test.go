@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/reprise-trace/reprise"
 )
 
 // TestVerify checks that a difference is found, and named by rank and call.
@@ -70,5 +72,36 @@ func TestVerify(t *testing.T) {
 				t.Errorf("difference is %s, want %s", have, want)
 			}
 		})
+	}
+}
+
+// TestInWords checks what becomes of the reason of a difference from raw records.
+func TestInWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeNamed(t)
+	trace, err := reprise.Open("named.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	r, err := trace.Rank(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		raw   = "MPI_Send(buf=seg-16+8, datatypes=[-20 1], dest=0, comm=-3)"
+		words = "MPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=0, comm=MPI_COMM_WORLD)"
+	)
+	for _, tt := range []struct{ reason, want string }{
+		{raw + ": comm=0 was recorded", words + ": comm=comm#0 was recorded"},
+		{raw + ": datatypes=[-20 2] was recorded; so", words + ": datatypes=[MPI_DOUBLE datatype#2] was recorded; so"},
+		{raw + ": buf=seg3+0 was recorded", words + ": buf=heap#3+0 was recorded"},
+		{raw + " has the argument comm, which was not recorded", words + " has the argument comm, which was not recorded"},
+		{"MPI_Recv was recorded, not " + raw, "MPI_Recv was recorded, not " + words},
+		{"the trace ends before a call of MPI_Send", "the trace ends before a call of MPI_Send"},
+	} {
+		if got := inWords(trace, r.Call(0), tt.reason); got != tt.want {
+			t.Errorf("%s becomes\n%s, want\n%s", tt.reason, got, tt.want)
+		}
 	}
 }
