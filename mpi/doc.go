@@ -92,7 +92,8 @@
 //	            lost       uint64   records of the thread that could not be written, up to now;
 //	                                a call of which the begin is lost counts once
 //	            cost       uint64   of recording a call, ps
-//	            reserved   32 bytes
+//	            job        uint64   that the process belongs to, zero if it is unknown
+//	            reserved   24 bytes
 //
 //	record      size       uint32   bytes of the record, a multiple of 8
 //	            number     uint16   of the function or the constant
@@ -129,6 +130,12 @@
 // for a status (source, tag, error), or bytes of text, padded to words, or texts,
 // each with its own length, −1 for a null pointer. An error code, as a result and
 // in a status, has its class in the upper half of the word.
+//
+// A rank is that in MPI_COMM_WORLD, of which there is one for each job: each command
+// of a launcher, and each call of MPI_Comm_spawn. Processes that one spool holds are of
+// one MPI_COMM_WORLD if they have the same job and no two of them have the same rank;
+// those with the same rank, and all whose job is unknown, are told apart by when they
+// began.
 //
 // # Limits
 //

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -250,6 +251,56 @@ func TestJumped(t *testing.T) {
 		}
 		for r := range reader.Decoder().Unfinished() {
 			t.Errorf("unfinished: %s", describeCall(r))
+		}
+	})
+}
+
+// TestJobs runs two programs at once with one spool, which start more processes: those
+// of each, and those that each starts, have a job of their own.
+func TestJobs(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		spool, program := t.TempDir(), m.build(t, "events.c")
+		does, want := "spawn", 4
+		if output, err := m.command(t.Context(), "2", "", program, does).CombinedOutput(); err != nil {
+			t.Logf("no process can be started by another: %v\n%s", err, output)
+			does, want = "none", 2
+		}
+		var running sync.WaitGroup
+		for range 2 {
+			// A launcher may not be the parent.
+			running.Go(func() { m.run(t, "2", spool, "sh", "-c", `"$0" "$@"; exit $?`, program, does) })
+		}
+		running.Wait()
+		jobs := make(map[uint64]map[int]int) // processes by rank
+		for rank, list := range threads(t, spool) {
+			for _, thread := range list {
+				reader := readAll(t, thread, func(*Record) {})
+				if thread.Thread > 0 {
+					continue
+				}
+				job := reader.Decoder().Header().Job
+				if jobs[job] == nil {
+					jobs[job] = make(map[int]int)
+				}
+				jobs[job][rank]++
+			}
+		}
+		if len(jobs) != want || jobs[0] != nil {
+			t.Errorf("jobs %v, want %d", jobs, want)
+		}
+		for job, ranks := range jobs {
+			if !maps.Equal(ranks, map[int]int{0: 1, 1: 1}) {
+				t.Errorf("job %#x has the ranks %v", job, ranks)
+			}
+		}
+		alone := t.TempDir()
+		c := m.command(t.Context(), "1", alone, "")
+		c.Path, c.Args = program, []string{program, "none"}
+		if output, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		if h := readAll(t, threads(t, alone)[0][0], func(*Record) {}).Decoder().Header(); h.Job != 0 {
+			t.Errorf("without a launcher, the job is %#x", h.Job)
 		}
 	})
 }

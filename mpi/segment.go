@@ -51,6 +51,12 @@ type SegmentHeader struct {
 	// a call takes at least. It is zero if the segment does not say.
 	Cost float64
 
+	// Job tells the processes that one command of a launcher has started, or one call
+	// of MPI_Comm_spawn, from others: it is the same for all of them. It is zero if it
+	// is unknown, as for a process that was started without a launcher. Two jobs that
+	// did not run at the same time may have the same number.
+	Job uint64
+
 	// Monotonic is what the monotonic clock of the machine was, in nanoseconds, when
 	// the process loaded the interposer: at Process.Loaded since 1970.
 	Monotonic int64
@@ -74,6 +80,7 @@ const (
 	offsetState     = 76
 	offsetLost      = 80
 	offsetCost      = 88
+	offsetJob       = 96
 	headerSize      = 128
 )
 
@@ -98,6 +105,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		State:    SegmentState(order.Uint32(data[offsetState:])),
 		Lost:     order.Uint64(data[offsetLost:]),
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
+		Job:      order.Uint64(data[offsetJob:]),
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 	}

@@ -26,6 +26,8 @@ var (
 	costSource string
 	//go:embed interposer/regions.c
 	regionsSource string
+	//go:embed interposer/job.c
+	jobSource string
 	//go:embed interposer/values.c
 	valuesSource string
 	//go:embed interposer/load.c
@@ -48,6 +50,7 @@ var sources = func() *template.Template {
 		"lanes":     lanesSource,
 		"cost":      costSource,
 		"regions":   regionsSource,
+		"job":       jobSource,
 		"values":    valuesSource,
 		"load":      loadSource,
 		"questions": questionsSource,

@@ -1,10 +1,8 @@
 package collect
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"syscall"
 
 	"github.com/reprise-trace/reprise/merge"
@@ -164,46 +162,6 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		return nil, s, err
 	}
 	return a, s, nil
-}
-
-// ranked returns the processes that made calls, by rank. If several have one rank,
-// because the run had several worlds, those of the first world come first, and so
-// on. Those that do not know their rank come last.
-func (c *Collector) ranked() []*process {
-	var list []*process
-	for _, p := range c.processes {
-		for _, t := range p.threads {
-			p.rank = max(p.rank, t.header.Rank)
-		}
-		if p.calls > 0 || p.problems() != nil {
-			list = append(list, p)
-		}
-	}
-	slices.SortFunc(list, func(p, q *process) int {
-		return cmp.Or(cmp.Compare(uint(p.rank), uint(q.rank)), cmp.Compare(p.id.Loaded, q.id.Loaded), cmp.Compare(p.id.PID, q.id.PID))
-	})
-	world := make(map[*process]int)
-	for i, p := range list {
-		if i > 0 && p.rank >= 0 && list[i-1].rank == p.rank {
-			world[p] = world[list[i-1]] + 1
-		} else if p.rank < 0 {
-			world[p] = len(list)
-		}
-	}
-	slices.SortStableFunc(list, func(p, q *process) int { return cmp.Compare(world[p], world[q]) })
-	offset, next := 0, 0
-	for i, p := range list {
-		if i > 0 && world[p] != world[list[i-1]] {
-			offset = next
-		}
-		if p.rank < 0 {
-			p.rank = next
-		} else {
-			p.rank += offset
-		}
-		next = p.rank + 1
-	}
-	return list
 }
 
 // Calls returns the number of calls that were collected so far.

@@ -308,33 +308,52 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestWorlds has processes that know of the same ranks.
+// TestWorlds has processes that know of the same ranks, and such of several jobs that
+// ran at once.
 func TestWorlds(t *testing.T) {
-	directory := t.TempDir()
-	for i, rank := range []int32{0, 1, 0, 1, 0, -1} {
-		w := newSpoolWriter(rank, 0)
-		w.id = mpi.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
-		w.header(rank)
-		w.constants()
-		w.call(100, "MPI_Comm_size", world, i)
-		w.write(t, directory)
+	type process struct {
+		rank int32
+		job  uint64
 	}
-	c, err := New(directory, Options{})
-	if err != nil {
-		t.Fatal(err)
+	tests := []struct {
+		name      string
+		processes []process // in the order in which they began
+		want      []uint32
+	}{
+		{"Unknown", []process{{0, 0}, {1, 0}, {0, 0}, {1, 0}, {0, 0}, {-1, 0}}, []uint32{0, 1, 2, 3, 4, 5}},
+		{"Jobs", []process{{1, 9}, {-1, 9}, {2, 3}, {0, 9}, {0, 3}, {1, 3}, {0, 7}}, []uint32{3, 0, 4, 5, 2, 6, 1}},
+		{"SameJobTwice", []process{{0, 9}, {1, 9}, {0, 3}, {1, 9}, {0, 9}}, []uint32{0, 1, 4, 3, 2}},
 	}
-	if err := c.drain(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var order []uint32
-	for i, p := range c.ranked() {
-		if p.rank != i {
-			t.Errorf("process %d has rank %d", i, p.rank)
-		}
-		order = append(order, p.id.PID-200)
-	}
-	if want := []uint32{0, 1, 2, 3, 4, 5}; !slices.Equal(order, want) {
-		t.Errorf("order %v, want %v", order, want)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			directory := t.TempDir()
+			for i, p := range tt.processes {
+				w := newSpoolWriter(p.rank, 0)
+				w.id = mpi.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
+				w.header(p.rank)
+				binary.LittleEndian.PutUint64(w.data[offsetJob:], p.job)
+				w.constants()
+				w.call(100, "MPI_Comm_size", world, i)
+				w.write(t, directory)
+			}
+			c, err := New(directory, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var order []uint32
+			for i, p := range c.ranked() {
+				if p.rank != i {
+					t.Errorf("process %d has rank %d", i, p.rank)
+				}
+				order = append(order, p.id.PID-200)
+			}
+			if !slices.Equal(order, tt.want) {
+				t.Errorf("order %v, want %v", order, tt.want)
+			}
+		})
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 type process struct {
 	source
 	rank     int
+	job      uint64
+	world    worldID
 	timed    bool
 	recorder *tracer.Recorder
 	numbers  int64 // threads that made calls

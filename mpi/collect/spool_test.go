@@ -33,7 +33,11 @@ const (
 	flagOutermost  = 4
 )
 
-const offsetState = 76 // of the state, in the header of a segment
+// Offsets in the header of a segment.
+const (
+	offsetState = 76
+	offsetJob   = 96
+)
 
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
 	w := &spoolWriter{id: mpi.Process{PID: 100 + uint32(rank), Loaded: 1e18}, lane: lane}

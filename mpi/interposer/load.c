@@ -100,6 +100,7 @@ static slow void start_in(const char *wanted)
 	pthread_mutex_lock(&lock);
 	if (!loaded && set_directory(wanted)) {
 		find_clock();
+		job = find_job();
 		loaded = nanoseconds(CLOCK_REALTIME);
 		both_clocks(&load_ticks, &load_monotonic);
 		/* The first segment needs the rate of the ticks. */

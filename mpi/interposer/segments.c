@@ -87,6 +87,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	if (!cost)
 		measure_cost(header);
 	header->cost = cost;
+	header->job = job;
 	header->table = TABLE;
 	header->process = loaded;
 	header->pid = (uint32_t)getpid();

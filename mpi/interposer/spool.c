@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, values, load, questions, fortran, memory, wrappers. The package
+ * regions, job, values, load, questions, fortran, memory, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -70,7 +70,8 @@ struct header {
 	_Atomic uint32_t state;
 	_Atomic uint64_t lost; /* records of the lane that were not written */
 	uint64_t cost; /* of recording a call, ps */
-	uint64_t reserved[4];
+	uint64_t job;  /* that the process belongs to, zero if it is unknown */
+	uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
@@ -112,6 +113,7 @@ static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes 
 static char directory[4096 - 128];
 static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
 static uint64_t loaded, load_ticks, load_monotonic;
+static uint64_t job;
 static uint64_t cost; /* of recording a call, ps; zero before it is measured */
 static _Atomic int32_t world_rank = -1;
 

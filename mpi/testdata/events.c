@@ -16,6 +16,7 @@
 
 enum { THREADS = 4, MESSAGES = 200, GENERATIONS = 3 };
 
+static char *program;
 static int rank;
 
 /* Every thread sends itself messages with a tag of its own, and each a number. */
@@ -182,9 +183,26 @@ static void jumped(void)
 	free(memory);
 }
 
+/* Starts two processes that do nothing. */
+static void spawn(void)
+{
+	MPI_Comm children;
+	char *arguments[] = {"child", NULL};
+	MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+	MPI_Comm_disconnect(&children);
+}
+
+static void child(void)
+{
+	MPI_Comm parent;
+	MPI_Comm_get_parent(&parent);
+	MPI_Comm_disconnect(&parent);
+}
+
 int main(int argc, char **argv)
 {
 	int provided;
+	program = argv[0];
 	if (!strcmp(argv[1], "threads")) {
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 		if (provided != MPI_THREAD_MULTIPLE)
@@ -194,7 +212,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	static const struct { const char *name; void (*run)(void); } list[] = {
-		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped}, {"regions", regions},
+		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped}, {"regions", regions}, {"spawn", spawn}, {"child", child},
 	};
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
 		if (!strcmp(argv[1], list[i].name))
