@@ -143,8 +143,7 @@ func (a *Accumulator) Add(p Part) error {
 		return err
 	}
 	a.declare(p.Table)
-	a.scan(p, g, order)
-	key := digest(sha256.Sum256(a.scratch.key))
+	key := a.scan(p, g, order)
 	s := a.shapes[key]
 	if s == nil || p.Rank < s.ranks.last() {
 		alone := a.newShape(p.Rank, g)
@@ -197,12 +196,14 @@ func functionDigest(f cst.Function) digest {
 }
 
 // scan sets scratch.slots to the slots of all signatures of p, in order, and
-// scratch.key to what p must share with other parts of its shape: the grammar,
-// and the form of each signature.
-func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
+// scratch.forms to their forms. It returns a digest of what p must share with other
+// parts of its shape: the grammar, and the form of each signature.
+func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) digest {
+	const keyPiece = 1 << 13
 	s := &a.scratch
+	hash := sha256.New()
 	s.key, _ = g.AppendBinary(s.key[:0])
-	s.slots, s.lengths, s.forms = s.slots[:0], s.lengths[:0], s.forms[:0]
+	s.slots, s.lengths, s.forms = s.slots[:0], s.lengths[:0], slices.Grow(s.forms[:0], len(order))
 	declared := p.Table.Functions()
 	for _, t := range order {
 		fn, args := p.Table.AppendSignature(s.args[:0], t)
@@ -219,8 +220,13 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) {
 		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped}
 		f.lengths = s.lengths[lengths:]
 		s.forms = append(s.forms, f)
-		s.key = f.appendKey(s.key, a.digests)
+		if s.key = f.appendKey(s.key, a.digests); len(s.key) >= keyPiece {
+			hash.Write(s.key)
+			s.key = s.key[:0]
+		}
 	}
+	hash.Write(s.key)
+	return digest(hash.Sum(nil))
 }
 
 // appendKey appends what tells f, of a function with one of the digests, from
@@ -266,15 +272,25 @@ func (p Part) group(terminal uint32, f *cst.Function, args []cst.Value) Group {
 func (a *Accumulator) newShape(rank int, g *sequitur.Grammar) *shape {
 	s := &shape{
 		grammar: g,
-		forms:   make([]form, len(a.scratch.forms)),
+		forms:   own(&a.scratch.forms),
 		ranks:   spans{{first: int32(rank), last: int32(rank)}},
-		values:  slices.Clone(a.scratch.slots),
+		values:  own(&a.scratch.slots),
 	}
-	for i, f := range a.scratch.forms {
-		f.lengths = slices.Clone(f.lengths)
-		s.forms[i] = f
+	for i := range s.forms {
+		s.forms[i].lengths = slices.Clone(s.forms[i].lengths)
 	}
 	return s
+}
+
+// own returns what is in a buffer, or the buffer itself if it is large.
+func own[T any](buffer *[]T) []T {
+	const large = 1 << 12
+	if len(*buffer) < large {
+		return slices.Clone(*buffer)
+	}
+	b := *buffer
+	*buffer = nil
+	return b
 }
 
 // inOrderOfUse returns g over terminals that are numbered in the order of their
@@ -347,9 +363,18 @@ func (s *shape) renumber(declared []cst.Function, functions []int, texts []int64
 	if isMoved(texts) {
 		s.renumberTexts(declared, texts)
 	}
+	for i, n := range functions {
+		if i != n {
+			s.renumberFunctions(functions)
+			return
+		}
+	}
+}
+
+func (s *shape) renumberFunctions(to []int) {
 	s.forms = slices.Clone(s.forms)
 	for i, f := range s.forms {
-		s.forms[i].function = functions[f.function]
+		s.forms[i].function = to[f.function]
 	}
 }
 
@@ -359,7 +384,7 @@ func (s *shape) renumberTexts(declared []cst.Function, to []int64) {
 		for _, slot := range f.layout(declared) {
 			switch {
 			case slot&^slotElement != slotText:
-			case s.values != nil:
+			case len(s.values) > 0:
 				s.values[k] = to[s.values[k]]
 			default:
 				s.columns[k] = s.columns[k].replace(to, s.ranks)

@@ -193,14 +193,14 @@ func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 // withStreams returns a shape of the terminals of s with the streams of those
 // numbers in their slots.
 func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[elastic]int64) *shape {
-	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks)}
+	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks), forms: make([]form, 0, len(of))}
 	for _, t := range of {
 		f := s.forms[t]
 		stretched.copyColumns(s, begins[t], begins[t]+f.slots)
 		for _, k := range slots[f.function] {
 			f.streams |= 1 << k
 			number := streams[elastic{f.function, k}]
-			if s.values != nil {
+			if len(s.values) > 0 {
 				stretched.values[len(stretched.values)-f.slots+k] = number
 			} else {
 				stretched.columns[len(stretched.columns)-f.slots+k][0].first = number

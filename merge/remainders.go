@@ -48,7 +48,7 @@ func (r *remainders) hash(t int, without []int) uint64 {
 		if slices.Contains(without, k) {
 			continue
 		}
-		if r.shape.values != nil {
+		if len(r.shape.values) > 0 {
 			h = mix(h, uint64(r.shape.values[r.begins[t]+k]))
 			continue
 		}
@@ -81,7 +81,7 @@ func (r *remainders) equal(t, u int, without []int) bool {
 			continue
 		}
 		i, j := r.begins[t]+k, r.begins[u]+k
-		if s.values != nil && s.values[i] != s.values[j] || s.values == nil && !slices.Equal(s.columns[i], s.columns[j]) {
+		if len(s.values) > 0 && s.values[i] != s.values[j] || len(s.values) == 0 && !slices.Equal(s.columns[i], s.columns[j]) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ type shape struct {
 	forms   []form
 	ranks   spans
 	columns []column // those of the slots of all terminals, in order
-	values  []int64  // in place of columns: their values, if there is one rank
+	values  []int64  // in place of columns, if there is one rank: what it has in the slots
 	times   summaries
 	late    []*shape // further ranks of the same shape, in no order; see Accumulator.settle
 }
@@ -31,7 +31,7 @@ func (s *shape) begins() []int {
 
 // spread makes columns of the values of one rank, so that there can be more.
 func (s *shape) spread() {
-	if s.values != nil {
+	if len(s.values) > 0 {
 		var r columnReader
 		s.columns, s.values = r.columns(s, 0, len(s.values)), nil
 	}
@@ -46,7 +46,7 @@ type columnReader struct {
 // columns returns those of some slots of s, which hold until the next call, and must
 // not be changed.
 func (r *columnReader) columns(s *shape, begin, end int) []column {
-	if s.values == nil {
+	if len(s.values) == 0 {
 		return s.columns[begin:end]
 	}
 	r.runs, r.list = slices.Grow(r.runs[:0], end-begin), slices.Grow(r.list[:0], end-begin)
@@ -63,7 +63,7 @@ func (r *columnReader) column(s *shape, slot int) column { return r.columns(s, s
 // constant returns the value of a slot of s that all ranks have, if they have the
 // same.
 func (s *shape) constant(slot int) (int64, bool) {
-	if s.values != nil {
+	if len(s.values) > 0 {
 		return s.values[slot], true
 	}
 	c := s.columns[slot]
@@ -72,7 +72,7 @@ func (s *shape) constant(slot int) (int64, bool) {
 
 // copyColumns adds those of some slots of t, of the same ranks, to s.
 func (s *shape) copyColumns(t *shape, begin, end int) {
-	if t.values != nil {
+	if len(t.values) > 0 {
 		s.values = append(s.values, t.values[begin:end]...)
 		return
 	}

@@ -77,7 +77,7 @@ func (c *shapeColumns) slot(u use, slot int) column {
 // first returns the first run of the column of a slot.
 func (c *shapeColumns) first(u use, slot int) run {
 	s, k := c.shapes[u.shape], c.begins[u.shape][u.terminal]+slot
-	if s.values != nil {
+	if len(s.values) > 0 {
 		return run{0, s.ranks[0].first, s.values[k], 0}
 	}
 	return s.columns[k][0]

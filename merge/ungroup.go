@@ -37,7 +37,7 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.clone()}
-	u.forms = make([]form, 0, len(s.forms))
+	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)), make([]int64, 0, len(s.values))
 	for t, f := range s.forms {
 		if f.grouped {
 			f.grouped = false

@@ -68,6 +68,9 @@ func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function,
 // add adds the signatures of a shape.
 func (u *unifier) add(ctx context.Context, number int) {
 	var together signatureAllocator
+	if u.signatures == nil {
+		u.signatures = make([]*signature, 0, len(u.columns.shapes[number].forms))
+	}
 	for t, f := range u.columns.shapes[number].forms {
 		if ctx.Err() != nil {
 			return

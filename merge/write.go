@@ -124,11 +124,17 @@ func (m *model) checkLimits(c sections) error {
 // checkGrammars checks that no piece of the grammars has more symbols than are
 // accepted in sections of these contents.
 func (m *model) checkGrammars(contents [][]byte) error {
-	total := 0
+	total, symbols := 0, 0
 	for _, c := range contents {
 		total += len(c)
 	}
+	for i := range m.forest.Len() {
+		symbols += m.forest.Grammar(i).Symbols() + 1 // one is for the end of the member
+	}
 	most := mostSymbols(uint64(total))
+	if uint64(symbols) <= most {
+		return nil
+	}
 	d := wire.NewDecoder("sequitur", contents[0])
 	shared := sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: most})
 	if d.Err() != nil {
@@ -235,6 +241,11 @@ func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) 
 	m.signatures = unify(ctx, m.columns, m.functions, m.size)
 	if ctx.Err() != nil {
 		return nil
+	}
+	if len(shapes) == 1 {
+		// The terminals are in the order of their first use, and no two are one signature.
+		m.forest = sequitur.NewForest([]*sequitur.Grammar{shapes[0].grammar})
+		return m
 	}
 	of := make([][]sequitur.Symbol, len(m.shapes))
 	for i, s := range m.shapes {

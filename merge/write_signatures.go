@@ -33,6 +33,9 @@ type signatureWriter struct {
 	groups        map[*signature]*storedGroup
 	matrices      map[int][]rankenc.Matrix // of each domain
 
+	written []int64 // scratch of appendSlot
+	values  [writtenExpr][]int64
+
 	streams        *streams // nil if there are none
 	streamSections [][]byte
 }
@@ -52,8 +55,15 @@ const matricesTogether = 8
 func (w *signatureWriter) append(ctx context.Context, dst []byte, signatures []*signature) []byte {
 	numbers := make([]int64, len(signatures))
 	groups := make([][]*signature, len(w.functions))
+	counts := make([]int, len(w.functions))
 	for i, s := range signatures {
 		numbers[i] = int64(s.function)
+		counts[s.function]++
+	}
+	for _, s := range signatures {
+		if groups[s.function] == nil {
+			groups[s.function] = make([]*signature, 0, counts[s.function])
+		}
 		groups[s.function] = append(groups[s.function], s)
 	}
 	w.groupSignatures(ctx, signatures)
@@ -125,7 +135,7 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 			continue
 		}
 		for offset, kind := range layout(nil, p.Type, nil) {
-			dst = w.appendSlot(ctx, dst, group, places[k].begins, offset, kind)
+			dst = w.appendSlot(ctx, dst, group, &places[k], offset, kind)
 		}
 	}
 	return dst
@@ -133,7 +143,8 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 
 // A paramPlace says where the arguments of one parameter are.
 type paramPlace struct {
-	begins   []int   // first slot in each signature
+	first    int     // slot in the signatures, if none of them has arrays
+	begins   []int   // first slot in each signature, if there are arrays
 	matrices []int64 // numbers of the matrices of array arguments that have slots
 }
 
@@ -142,6 +153,12 @@ type paramPlace struct {
 // arguments of each parameter are.
 func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, group []*signature) []paramPlace {
 	places := make([]paramPlace, len(f.Params))
+	if !hasArrays(f) {
+		for k := 1; k < len(f.Params); k++ {
+			places[k].first = places[k-1].first + len(layout(nil, f.Params[k-1].Type, nil))
+		}
+		return places
+	}
 	for _, s := range group {
 		if ctx.Err() != nil {
 			break
@@ -164,19 +181,26 @@ func hasArrays(f cst.Function) bool {
 }
 
 // appendSlot appends what the signatures of one function have in one slot, that
-// many slots after those in begins.
-func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, begins []int, offset int, kind slot) []byte {
+// many slots after the first of a parameter.
+func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind slot) []byte {
 	var (
-		written = make([]int64, len(group))
-		values  [writtenExpr][]int64
+		written = slices.Grow(w.written[:0], len(group))[:len(group)]
+		values  = &w.values
 		others  []byte
 		grouped []byte
 	)
+	w.written = written
+	for k := range values {
+		values[k] = values[k][:0]
+	}
 	for i, s := range group {
 		if ctx.Err() != nil {
 			return dst
 		}
-		slot := begins[i] + offset
+		slot := place.first + offset
+		if place.begins != nil {
+			slot = place.begins[i] + offset
+		}
 		e, ok := w.expr(s, slot)
 		constant, isConstant := e.Constant()
 		shift, isShift := e.Shift()
@@ -231,7 +255,7 @@ func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
 // domain.
 func (w *signatureWriter) encodeColumn(s *signature, slot int, kind slot) (domain int, enc []byte) {
 	d := w.domain(s)
-	values := w.values(s, slot, w.domains[d])
+	values := w.valuesOf(s, slot, w.domains[d])
 	c := rankenc.NewColumn(w.domains[d].columns(), values, rankenc.Options{Ranks: kind == slotRank})
 	enc, _ = c.AppendBinary(nil)
 	return d, enc
@@ -251,7 +275,7 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
 	}
 	for k := range n {
-		for i, v := range w.values(s, slot+k, w.domains[d]) {
+		for i, v := range w.valuesOf(s, slot+k, w.domains[d]) {
 			rows[i][k] = v
 		}
 	}
@@ -292,8 +316,8 @@ func (w *signatureWriter) domain(s *signature) int {
 	return n
 }
 
-// values returns the values of a slot over its domain.
-func (w *signatureWriter) values(s *signature, slot int, d *domain) []int64 {
+// valuesOf returns the values of a slot over its domain.
+func (w *signatureWriter) valuesOf(s *signature, slot int, d *domain) []int64 {
 	all := make([]int64, d.Len())
 	for k, u := range s.uses {
 		v := values{column: w.columns.slot(u, slot)}
