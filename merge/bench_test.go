@@ -3,6 +3,7 @@ package merge
 import (
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -60,9 +61,9 @@ func uniquePart(rank, n int, arguments func(rank, i int) (tag, count int64)) Par
 
 // heap returns the bytes that are allocated and not free yet.
 func heap() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // peakHeap returns the most bytes of the heap that are taken while f runs, as far as

@@ -268,28 +268,37 @@ const valuesPerByte = 16
 // calls of a rank with streams have to be expanded when it is read.
 func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encode func([]*shape, *streams) draft) draft {
 	factored := func(shapes []*shape, x *streams) draft {
-		return encode(factor(ctx, shapes, func(s []*shape) int { return encode(s, x).sections.size() }), x)
+		return encode(factor(ctx, shapes, func(s []*shape) int {
+			e := encode(s, x)
+			return e.size()
+		}), x)
 	}
-	best := factored(shapes, nil)
-	candidates := elasticCandidates(shapes, functions)
-	if len(candidates) == 0 {
-		return best
-	}
-	var taken []elastic
-	least := best.sections.size()
+	var (
+		best       = factored(shapes, nil)
+		candidates = elasticCandidates(shapes, functions)
+		taken      []elastic
+	)
 	for _, c := range candidates {
-		if ctx.Err() != nil {
-			break
-		}
+		least := best.size()
 		most := least - least/8
-		if c.values/valuesPerByte >= most {
+		if c.values/valuesPerByte >= most || ctx.Err() != nil {
 			continue
+		}
+		if terminalsOf(shapes) > maxHeld && taken == nil {
+			best = draft{bytes: least} // it is made again should it be the best
 		}
 		stretched, x := stretch(shapes, append(slices.Clone(taken), c.elastic))
 		e := factored(stretched, x)
-		if n := e.sections.size(); n < most {
-			best, least, taken = e, n, x.arguments
+		if e.size() < most {
+			best, taken = e, x.arguments
 		}
+	}
+	if best.model == nil {
+		return factored(shapes, nil)
 	}
 	return best
 }
+
+// maxHeld is how many terminals shapes have that are held in memory encoded, at the
+// most, while they are encoded with streams.
+const maxHeld = 1 << 16

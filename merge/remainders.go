@@ -44,7 +44,7 @@ func (r *remainders) hash(t int, without []int) uint64 {
 	for _, n := range f.lengths {
 		h = mix(h, uint64(n))
 	}
-	for k := range f.slots {
+	for k := range r.slots(f) {
 		if slices.Contains(without, k) {
 			continue
 		}
@@ -57,6 +57,14 @@ func (r *remainders) hash(t int, without []int) uint64 {
 		}
 	}
 	return h
+}
+
+// slots returns how many slots of a terminal count.
+func (r *remainders) slots(f *form) int {
+	if f.grouped && r.shape.ungrouped {
+		return f.slots - groupSlots
+	}
+	return f.slots
 }
 
 // seeds differ from one process to the next, so that nobody can prepare arguments
@@ -76,7 +84,7 @@ func (r *remainders) equal(t, u int, without []int) bool {
 	if f.function != g.function || f.slots != g.slots || !slices.Equal(f.lengths, g.lengths) {
 		return false
 	}
-	for k := range f.slots {
+	for k := range r.slots(f) {
 		if slices.Contains(without, k) {
 			continue
 		}

@@ -16,7 +16,9 @@ type shape struct {
 	columns []column // those of the slots of all terminals, in order
 	values  []int64  // in place of columns, if there is one rank: what it has in the slots
 	times   summaries
-	late    []*shape // further ranks of the same shape, in no order; see Accumulator.settle
+
+	ungrouped bool     // what the ranks are in groups tells no terminals apart
+	late      []*shape // further ranks of the same shape, in no order; see Accumulator.settle
 }
 
 // begins returns where the columns of each terminal begin, and where those of

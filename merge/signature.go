@@ -9,10 +9,10 @@ import (
 // A signature is a call as the trace has it: with a closed form, or a column of
 // values, in every slot. It stands for one terminal of each of several shapes.
 type signature struct {
-	form
-	uses   []use         // in ascending order of the shapes
-	fits   []fits        // of each slot
-	others []slotFormula // in ascending order of the slots
+	*form
+	uses   []use          // in ascending order of the shapes
+	fits   []fits         // of each slot
+	others *[]slotFormula // nil means none
 }
 
 // A use is a terminal of a shape.
@@ -34,16 +34,28 @@ const (
 	fitsGroupOther      // a slotFormula that is grouped
 )
 
+// isGrouped reports whether the expression that is preferred is of the rank in the
+// group.
+func (f fits) isGrouped() bool { return f != 0 && f&-f >= fitsGroupShift }
+
 // A slotFormula is an expression that is stored for a slot.
 type slotFormula struct {
 	slot int
 	formula
 }
 
+// store stores an expression for a slot.
+func (x *signature) store(slot int, e formula) {
+	if x.others == nil {
+		x.others = new([]slotFormula)
+	}
+	*x.others = append(*x.others, slotFormula{slot, e})
+}
+
 // other returns the expression stored for a slot that is grouped, or not.
 func (x *signature) other(slot int, grouped bool) formula {
-	i := slices.IndexFunc(x.others, func(o slotFormula) bool { return o.slot == slot && o.grouped == grouped })
-	return x.others[i].formula
+	i := slices.IndexFunc(*x.others, func(o slotFormula) bool { return o.slot == slot && o.grouped == grouped })
+	return (*x.others)[i].formula
 }
 
 // ShapeColumns reads the columns of the terminals of shapes.
@@ -94,7 +106,7 @@ func (c *shapeColumns) formula(x *signature, slot int, which fits) formula {
 		r := c.first(x.uses[0], slot)
 		return formula{rankenc.Shift(r.first - int64(r.rank)), false}
 	}
-	group := c.first(x.uses[0], x.form.slots-groupSlots)
+	group := c.first(x.uses[0], x.slots-groupSlots)
 	return formula{rankenc.Shift(c.first(x.uses[0], slot).first - group.first), true}
 }
 
@@ -124,7 +136,7 @@ type signatureAllocator struct {
 }
 
 // signature returns one without expressions that has one use.
-func (a *signatureAllocator) signature(f form, at use) *signature {
+func (a *signatureAllocator) signature(f *form, at use) *signature {
 	const together = 256
 	if len(a.signatures) == 0 {
 		a.signatures, a.uses = make([]signature, together), make([]use, together)

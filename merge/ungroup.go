@@ -2,6 +2,7 @@ package merge
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 )
 
@@ -13,27 +14,38 @@ func (s *shape) isGrouped() bool {
 // withoutGroups returns shapes as they are if nobody knows groups.
 func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 	byKey := make(map[digest]*shape)
+	merged := make(map[digest]bool)
 	for _, s := range shapes {
 		s = s.withoutGroups()
 		key, _ := s.grammar.AppendBinary(nil)
 		for _, f := range s.forms {
 			key = f.appendKey(key, a.digests)
 		}
-		if same := byKey[sha256.Sum256(key)]; same != nil {
+		sum := digest(sha256.Sum256(key))
+		if same := byKey[sum]; same != nil {
+			if !merged[sum] {
+				same.cloneColumns()
+				merged[sum] = true
+			}
+			s.cloneColumns()
 			s = same.merge(s)
 		}
-		byKey[sha256.Sum256(key)] = s
+		byKey[sum] = s
 	}
-	var merged []*shape
-	for _, s := range byKey {
-		merged = append(merged, s)
-	}
-	sortShapes(merged)
-	return merged
+	ungrouped := slices.Collect(maps.Values(byKey))
+	sortShapes(ungrouped)
+	return ungrouped
 }
 
-// withoutGroups returns s without what it knows of groups. It shares no columns with
-// s.
+// cloneColumns makes columns of s that share no memory with those of other shapes.
+func (s *shape) cloneColumns() {
+	for i, c := range s.columns {
+		s.columns[i] = slices.Clone(c)
+	}
+}
+
+// withoutGroups returns s without what it knows of groups. Its columns share memory
+// with those of s.
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.clone()}
@@ -44,7 +56,11 @@ func (s *shape) withoutGroups() *shape {
 			f.slots -= groupSlots
 		}
 		u.forms = append(u.forms, f)
-		u.copyColumns(s, begins[t], begins[t]+f.slots)
+		if end := begins[t] + f.slots; len(s.values) > 0 {
+			u.values = append(u.values, s.values[begins[t]:end]...)
+		} else {
+			u.columns = append(u.columns, s.columns[begins[t]:end]...)
+		}
 	}
 	return u
 }

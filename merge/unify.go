@@ -14,6 +14,7 @@ type unifier struct {
 	size       int64 // of the run, in ranks
 	functions  []cst.Function
 	layouts    [][]slot // of the functions that have no arrays, as far as known
+	grouped    [][]slot // likewise, with a group
 	columns    *shapeColumns
 	signatures []*signature
 	byFunction map[int]*index
@@ -44,7 +45,7 @@ const maxMasked = 64
 // columns over the ranks of all uses. There are fewer if ctx is done.
 func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function, size int) []*signature {
 	shapes := columns.shapes
-	u := unifier{size: int64(size), functions: functions, layouts: make([][]slot, len(functions)), columns: columns, byFunction: make(map[int]*index)}
+	u := unifier{size: int64(size), functions: functions, layouts: make([][]slot, len(functions)), grouped: make([][]slot, len(functions)), columns: columns, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
@@ -68,10 +69,12 @@ func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function,
 // add adds the signatures of a shape.
 func (u *unifier) add(ctx context.Context, number int) {
 	var together signatureAllocator
+	forms := u.columns.shapes[number].forms
 	if u.signatures == nil {
-		u.signatures = make([]*signature, 0, len(u.columns.shapes[number].forms))
+		u.signatures = make([]*signature, 0, len(forms))
 	}
-	for t, f := range u.columns.shapes[number].forms {
+	for t := range forms {
+		f := &forms[t]
 		if ctx.Err() != nil {
 			return
 		}
@@ -87,14 +90,18 @@ func (u *unifier) add(ctx context.Context, number int) {
 }
 
 // layout returns the meaning of the slots of f.
-func (u *unifier) layout(f form) []slot {
-	if len(f.lengths) > 0 || f.grouped {
+func (u *unifier) layout(f *form) []slot {
+	if len(f.lengths) > 0 {
 		return f.layout(u.functions)
 	}
-	if u.layouts[f.function] == nil {
-		u.layouts[f.function] = f.layout(u.functions)
+	known := &u.layouts[f.function]
+	if f.grouped {
+		known = &u.grouped[f.function]
 	}
-	return u.layouts[f.function]
+	if *known == nil {
+		*known = f.layout(u.functions)
+	}
+	return *known
 }
 
 // index makes x known as a candidate.
@@ -161,12 +168,12 @@ func (u *unifier) fit(x *signature, columns []column) {
 	for k, kind := range u.layout(x.form) {
 		fit, e := u.fitRun(s, columns[k], kind)
 		if fit == fitsOther {
-			x.others = append(x.others, slotFormula{k, formula{e, false}})
+			x.store(k, formula{e, false})
 		}
 		if x.grouped && x.streams>>k&1 == 0 {
 			group, e := fitGroup(s, columns, k, kind, fit != 0)
 			if group == fitsGroupOther {
-				x.others = append(x.others, slotFormula{k, formula{e, true}})
+				x.store(k, formula{e, true})
 			}
 			fit |= group
 		}
@@ -205,7 +212,7 @@ func (u *unifier) fitRun(s *shape, c column, kind slot) (fit fits, expr rankenc.
 // join adds a use to a signature that has the same expressions, and reports
 // whether there is one. Of several it takes the one with the fewest slots that
 // are columns.
-func (u *unifier) join(x use, f form, columns []column) bool {
+func (u *unifier) join(x use, f *form, columns []column) bool {
 	list := u.byFunction[f.function]
 	if list == nil {
 		return false
@@ -220,7 +227,7 @@ func (u *unifier) join(x use, f form, columns []column) bool {
 		for i := range min(len(c.all), maxTries) {
 			at := (c.next + i) % len(c.all)
 			s := c.all[at]
-			if !s.form.equal(f) || s.uses[len(s.uses)-1].shape == x.shape {
+			if !s.form.equal(*f) || s.uses[len(s.uses)-1].shape == x.shape {
 				continue
 			}
 			irregular, ok := u.matches(s, columns, u.columns.shapes[x.shape])

@@ -72,6 +72,15 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 type draft struct {
 	model    *model
 	sections sections
+	bytes    int // of the file, if it is known
+}
+
+// size returns the size of the file.
+func (d *draft) size() int {
+	if d.bytes == 0 {
+		d.bytes = d.sections.size()
+	}
+	return d.bytes
 }
 
 // smallest returns the trace of shapes, with groups or without them, whichever is
@@ -81,15 +90,23 @@ func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequ
 		return a.stretched(ctx, shapes, order)
 	}
 	if a.ranks.len() == 1 {
-		return a.stretched(ctx, a.withoutGroups(shapes), order) // any value is a constant
+		alone := *shapes[0] // every value is a constant, and no expression of a group is looked at
+		alone.ungrouped = true
+		return a.stretched(ctx, []*shape{&alone}, order)
 	}
 	with := a.stretched(ctx, shapes, order)
 	if ctx.Err() != nil {
 		return draft{}
 	}
+	if terminalsOf(shapes) > maxHeld && !with.model.usesGroups {
+		with = draft{bytes: with.size()} // it is made again should it be the smaller one
+	}
 	// Groups can also keep apart what would be one without them.
-	if without := a.stretched(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && without.sections.size() <= with.sections.size() {
+	if without := a.stretched(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && without.size() <= with.size() {
 		return without
+	}
+	if with.model == nil {
+		return a.stretched(ctx, shapes, order)
 	}
 	return with
 }
@@ -99,10 +116,11 @@ func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequ
 func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
 	e := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) draft {
 		m := newModel(ctx, a, shapes, x)
-		return draft{m, m.sections(ctx, a)}
+		return draft{model: m, sections: m.sections(ctx, a)}
 	})
 	if order != nil && ctx.Err() == nil {
 		e.sections.order, _ = order.AppendBinary(nil)
+		e.bytes = 0
 		e.sections.run = e.model.appendRun(nil, a, true)
 	}
 	return e
@@ -230,6 +248,7 @@ type model struct {
 	signatures []*signature     // in the order in which the grammars first use them
 	forest     *sequitur.Forest // of grammars over the numbers of signatures
 	streams    *streams         // nil if there are none
+	usesGroups bool             // whether any expression is of the rank in a group; set with the sections
 }
 
 // newModel returns the model of shapes, nil if ctx is done.
@@ -312,6 +331,9 @@ func (m *model) appendSignatures(ctx context.Context) (signatures []byte, column
 		matrices: make(map[int][]rankenc.Matrix),
 	}
 	signatures = w.append(ctx, nil, m.signatures)
+	for _, g := range w.groups {
+		m.usesGroups = m.usesGroups || g.written
+	}
 	data := make([][]byte, len(w.stored))
 	for i, c := range w.stored {
 		data[i] = c.data

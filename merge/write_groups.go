@@ -33,11 +33,14 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 		if !s.grouped {
 			continue
 		}
-		kinds := s.layout(w.functions)
+		var kinds []slot
 		for k := range s.fits {
-			e, ok := w.columns.preferred(s, k)
-			if !ok || !e.grouped {
+			if !s.fits[k].isGrouped() {
 				continue
+			}
+			e, _ := w.columns.preferred(s, k)
+			if kinds == nil {
+				kinds = s.layout(w.functions)
 			}
 			g := w.groups[s]
 			if g == nil {
