@@ -56,12 +56,8 @@ func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
 		if !s.isIrregular() {
 			continue
 		}
-		byFunction := make(map[int][]int)
-		for t, f := range s.forms {
-			byFunction[f.function] = append(byFunction[f.function], t)
-		}
 		begins := s.begins()
-		for f, terminals := range byFunction {
+		for f, terminals := range s.byFunction(len(functions)) {
 			for k := range scalarKinds(functions[f]) {
 				if len(terminals) < minSignatures || !s.isConstant(terminals, begins, k) {
 					continue
@@ -83,6 +79,22 @@ func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
 		return cmp.Or(y.saved-x.saved, x.function-y.function, x.slot-y.slot)
 	})
 	return candidates[:min(len(candidates), maxElastic)]
+}
+
+// byFunction returns the terminals of each function.
+func (s *shape) byFunction(functions int) [][]int {
+	counts := make([]int, functions)
+	for _, f := range s.forms {
+		counts[f.function]++
+	}
+	terminals := make([][]int, functions)
+	for t, f := range s.forms {
+		if terminals[f.function] == nil {
+			terminals[f.function] = make([]int, 0, counts[f.function])
+		}
+		terminals[f.function] = append(terminals[f.function], t)
+	}
+	return terminals
 }
 
 // countWithout returns how many of some terminals differ in more than slot k, or a
@@ -274,8 +286,8 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 		}), x)
 	}
 	var (
+		candidates = elasticCandidates(shapes, functions) // while there is little in memory
 		best       = factored(shapes, nil)
-		candidates = elasticCandidates(shapes, functions)
 		taken      []elastic
 	)
 	for _, c := range candidates {
