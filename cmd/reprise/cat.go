@@ -39,21 +39,37 @@ Positions count from 0, in the rank if one is asked for, else in all calls.
 In text, a call is written as people write it, such as
   MPI_Isend(buf=heap#3+0, count=9, dest=rank+1, comm=comm#0, request=isend#0)
 with a result, if it has one, as = 3 after it. Its arguments are
-  handles    their names, as MPI_DOUBLE, or class and number, as comm#0
+  handles    their names, as MPI_DOUBLE, or class and number, as comm#0. Numbers
+             are of one rank: comm#0 of two ranks may be different objects
   requests   the function that made them, and how many-th of the different calls
              of it did; .1 and so on if it has others that are not complete, as
              isend#0.1. A request made by no call that is there is request#7
-  pointers   heap#3+16, byte 16 of allocation 3; stack+16 if the memory has a
-             name; memory#0+8, of unknown memory; @1 after it on device 1
+  pointers   heap#3+16, byte 16 of allocation 3, which is the lowest number that
+             is free when a call first uses it; static3+208144, of the static
+             data of a library, the third loaded, and static+8, of the program;
+             stack-8, 8 bytes before what a call first used of the stack, and
+             stack3-8, of the stack of another thread; memory#0+8, of unknown
+             memory, from what a call first used there; @1 after it on device 1
   ranks      rank+1, rank xor 1, or (rank+1) mod N where that is not rank+1, if
              all ranks that make the call have it in common; else the number.
              Rank is that of the caller in the communicator, window or file that
              the call names, or in the run, and N the number of ranks there;
              world+1 is the rank in the run and 1 where it names something else.
-             --ranks absolute has numbers only
-  statuses   {source=3, tag=7}, without what the call tells already, and with an
-             error if there is one
+             The trace has whatever is smaller: a rank in a communicator may be
+             an expression in one call and a number in the next. With --ranks
+             absolute all are numbers
+  statuses   {source=3, tag=7}, without what the call asked for, so that {} is
+             one that says nothing new, and with error=15, a class, if not 0
 and arrays [1 2 3]. Names that could be mistaken are quoted.
+
+Calls of MPI have some arguments that are not of its interface:
+  thread=1   first, in calls of other threads than the first that calls MPI
+  x_out=5    the argument x after a call that changed it
+  error=15   last, of a call that failed: the class. Its outputs are left out
+  result=3   what a function returns that is no error code: written as = 3
+  leader=0   rank in the old communicator of the first member of the new one
+  newrank=2  rank of the caller in the new communicator
+  members=[0 2]  ranks in the old communicator of the members of the new one
 
 A start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
 here, but jq 1.6, and what else takes numbers for float64, rounds them by some

@@ -339,6 +339,17 @@ func TestHelpOnTimes(t *testing.T) {
 	}
 }
 
+// TestHelpOnMPI checks that the help of cat explains what text shows of calls of MPI.
+func TestHelpOnMPI(t *testing.T) {
+	text := must(t, "cat", "--help")
+	for _, want := range []string{"thread=1", "leader=", "newrank=", "members=", "x_out=", "error=", "result=", "stack-8", "stack3", "static3+208144",
+		"heap#3+16", "memory#0+8", "{}", "isend#0.1", "may be different objects", "whatever is smaller"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the help of cat has nothing about %s", want)
+		}
+	}
+}
+
 // A failingWriter fails after some bytes.
 type failingWriter struct {
 	left int
