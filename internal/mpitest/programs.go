@@ -31,6 +31,7 @@ func Programs() []Program {
 		{Source: "collectives.c", Ranks: 3},
 		{Source: "icollectives.c", Ranks: 3},
 		{Source: "comms.c", Ranks: 4},
+		{Source: "rings.c", Ranks: 5},
 		{Source: "topologies.c", Ranks: 4},
 		{Source: "types.c", Ranks: 2},
 		{Source: "attributes.c", Ranks: 2},
