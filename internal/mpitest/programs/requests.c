@@ -1,119 +1,75 @@
 /*
- * Requests completed in any order, tested, asked for, cancelled and given away, and
- * messages probed for.
+ * Requests completed in a known order, tested when it is known what comes of it, asked
+ * for, cancelled, freed and given away, and messages probed for.
  */
-#include "check.h"
+#include "requests.h"
 
-enum { N = 8 };
-
-static int next, previous;
-
-/* Posts receives of N messages and sends them in another order, such that those
-   with odd tags come later. */
-static void post(int *in, int *out, MPI_Request *receives, MPI_Request *sends, int tag)
-{
-	for (int i = 0; i < N; i++) {
-		in[i] = -1;
-		out[i] = 100 * rank + tag + i;
-		OK(MPI_Irecv(&in[i], 1, MPI_INT, previous, tag + i, MPI_COMM_WORLD, &receives[i]));
-	}
-	for (int i = 0; i < N; i++) {
-		int j = (i * 3 + 1) % N;
-		OK(MPI_Isend(&out[j], 1, MPI_INT, next, tag + j, MPI_COMM_WORLD, &sends[j]));
-	}
-}
-
-static void check_all(const int *in, int tag)
-{
-	for (int i = 0; i < N; i++)
-		CHECK(in[i] == 100 * previous + tag + i);
-}
-
+/* Of two receives, one is sent a message, and the other when that is complete. */
 static void waiting(void)
 {
-	int in[N], out[N], seen = 0, index, count, indices[N];
+	int in[N], out[N], index, count, indices[N];
 	MPI_Request receives[N], sends[N];
 	MPI_Status status = untouched(), statuses[N];
 
-	post(in, out, receives, sends, 10);
-	for (int i = 0; i < N; i++) {
-		OK(MPI_Waitany(N, receives, &index, &status));
-		CHECK(index >= 0 && index < N && receives[index] == MPI_REQUEST_NULL);
-		CHECK(status.MPI_TAG == 10 + index && status.MPI_SOURCE == previous);
-		seen |= 1 << index;
+	for (int round = 0; round < 3; round++) {
+		int first = round % 2;
+		for (int i = 0; i < 2; i++)
+			OK(MPI_Irecv(&in[i], 1, MPI_INT, previous, i, MPI_COMM_WORLD, &receives[i]));
+		OK(MPI_Send(&rank, 1, MPI_INT, next, first, MPI_COMM_WORLD));
+		OK(MPI_Waitany(2, receives, &index, &status));
+		CHECK(index == first && status.MPI_TAG == first && receives[first] == MPI_REQUEST_NULL);
+		OK(MPI_Barrier(MPI_COMM_WORLD));
+		OK(MPI_Send(&rank, 1, MPI_INT, next, 1 - first, MPI_COMM_WORLD));
+		OK(MPI_Waitsome(2, receives, &count, indices, statuses));
+		CHECK(count == 1 && indices[0] == 1 - first && statuses[0].MPI_SOURCE == previous);
+		CHECK(in[0] == previous && in[1] == previous);
 	}
-	CHECK(seen == (1 << N) - 1);
-	OK(MPI_Waitany(N, receives, &index, &status));
+	OK(MPI_Waitany(2, receives, &index, &status));
 	CHECK(index == MPI_UNDEFINED);
 	say_status("none left", &status, MPI_INT);
-	OK(MPI_Waitall(N, sends, MPI_STATUSES_IGNORE));
-	check_all(in, 10);
-
-	post(in, out, receives, sends, 20);
-	for (int left = N; left > 0; left -= count) {
-		OK(MPI_Waitsome(N, receives, &count, indices, left % 2 ? MPI_STATUSES_IGNORE : statuses));
-		CHECK(count > 0 && count <= left);
-		for (int i = 0; i < count; i++)
-			CHECK(left % 2 || statuses[i].MPI_TAG == 20 + indices[i]);
-	}
-	OK(MPI_Waitsome(N, receives, &count, indices, statuses));
+	OK(MPI_Waitsome(2, receives, &count, indices, MPI_STATUSES_IGNORE));
 	CHECK(count == MPI_UNDEFINED);
-	OK(MPI_Waitall(N, sends, MPI_STATUSES_IGNORE));
-	check_all(in, 20);
+
+	/* In the order in which they were begun, and in the other. */
+	for (int round = 0; round < 2; round++) {
+		post(in, out, receives, sends, 10);
+		for (int i = 0; i < N; i++) {
+			int k = round ? N - 1 - i : i;
+			OK(MPI_Wait(&receives[k], &status));
+			OK(MPI_Wait(&sends[k], MPI_STATUS_IGNORE));
+			CHECK(status.MPI_TAG == 10 + k);
+		}
+		check_all(in, 10);
+	}
 }
 
 static void testing(void)
 {
-	int in[N], out[N], index, flag, count, indices[N];
-	MPI_Request receives[N], sends[N];
-	MPI_Status status = untouched(), statuses[N];
+	int in = -1, index, flag, count, indices[2];
+	MPI_Request receives[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	MPI_Status status = untouched(), statuses[2];
 
 	/* Nothing has been sent: nothing is complete. */
-	OK(MPI_Irecv(&in[0], 1, MPI_INT, previous, 30, MPI_COMM_WORLD, &receives[0]));
-	OK(MPI_Test(&receives[0], &flag, &status));
-	CHECK(!flag && receives[0] != MPI_REQUEST_NULL);
-	OK(MPI_Request_get_status(receives[0], &flag, &status));
+	OK(MPI_Irecv(&in, 1, MPI_INT, previous, 30, MPI_COMM_WORLD, &receives[1]));
+	OK(MPI_Test(&receives[1], &flag, &status));
+	CHECK(!flag && receives[1] != MPI_REQUEST_NULL);
+	OK(MPI_Testany(2, receives, &index, &flag, &status));
+	CHECK(!flag);
+	OK(MPI_Testsome(2, receives, &count, indices, statuses));
+	CHECK(count == 0);
+	OK(MPI_Testall(2, receives, &flag, statuses));
+	CHECK(!flag);
+	OK(MPI_Request_get_status(receives[1], &flag, &status));
 	CHECK(!flag);
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	OK(MPI_Send(&rank, 1, MPI_INT, next, 30, MPI_COMM_WORLD));
-	do
-		OK(MPI_Request_get_status(receives[0], &flag, &status));
-	while (!flag);
-	CHECK(receives[0] != MPI_REQUEST_NULL && status.MPI_SOURCE == previous);
-	OK(MPI_Test(&receives[0], &flag, &status));
-	CHECK(flag && receives[0] == MPI_REQUEST_NULL && in[0] == previous);
-	say_status("test", &status, MPI_INT);
-
-	post(in, out, receives, sends, 40);
-	for (int left = N; left > 0;) {
-		OK(MPI_Testany(N, receives, &index, &flag, &status));
-		CHECK(!flag || status.MPI_TAG == 40 + index);
-		left -= flag;
-	}
-	OK(MPI_Testany(N, receives, &index, &flag, &status));
+	OK(MPI_Wait(&receives[1], &status));
+	CHECK(in == previous && receives[1] == MPI_REQUEST_NULL);
+	say_status("wait", &status, MPI_INT);
+	OK(MPI_Testall(2, receives, &flag, statuses));
+	CHECK(flag);
+	OK(MPI_Testany(2, receives, &index, &flag, &status));
 	CHECK(flag && index == MPI_UNDEFINED);
-	OK(MPI_Waitall(N, sends, MPI_STATUSES_IGNORE));
-	check_all(in, 40);
-
-	post(in, out, receives, sends, 50);
-	for (int left = N; left > 0; left -= count) {
-		OK(MPI_Testsome(N, receives, &count, indices, statuses));
-		for (int i = 0; i < count; i++)
-			CHECK(statuses[i].MPI_TAG == 50 + indices[i]);
-	}
-	do
-		OK(MPI_Testall(N, sends, &flag, MPI_STATUSES_IGNORE));
-	while (!flag);
-	check_all(in, 50);
-
-	post(in, out, receives, sends, 60);
-	do
-		OK(MPI_Testall(N, receives, &flag, statuses));
-	while (!flag);
-	for (int i = 0; i < N; i++)
-		CHECK(statuses[i].MPI_TAG == 60 + i && receives[i] == MPI_REQUEST_NULL);
-	OK(MPI_Waitall(N, sends, statuses));
-	check_all(in, 60);
 }
 
 /* The array has the requests in an order that is another in each round, with some
@@ -150,15 +106,13 @@ static void probing(void)
 	OK(MPI_Isend(&rank, 1, MPI_INT, next, 80, MPI_COMM_WORLD, &request));
 	OK(MPI_Probe(MPI_ANY_SOURCE, 80, MPI_COMM_WORLD, &status));
 	say_status("probe", &status, MPI_INT);
+	OK(MPI_Iprobe(previous, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &status));
+	CHECK(flag && status.MPI_TAG == 80);
 	OK(MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	CHECK(got == previous);
 	OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 
 	OK(MPI_Isend(&rank, 1, MPI_INT, next, 81, MPI_COMM_WORLD, &request));
-	do
-		OK(MPI_Iprobe(previous, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &status));
-	while (!flag);
-	say_status("iprobe", &status, MPI_INT);
 	OK(MPI_Mprobe(previous, 81, MPI_COMM_WORLD, &message, &status));
 	OK(MPI_Get_count(&status, MPI_INT, &count));
 	CHECK(count == 1 && message != MPI_MESSAGE_NULL);
@@ -167,9 +121,7 @@ static void probing(void)
 	OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 
 	OK(MPI_Isend(&rank, 1, MPI_INT, next, 82, MPI_COMM_WORLD, &request));
-	do
-		OK(MPI_Improbe(MPI_ANY_SOURCE, 82, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE));
-	while (!flag);
+	OK(MPI_Mprobe(MPI_ANY_SOURCE, 82, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
 	OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 	got = -1;
 	OK(MPI_Imrecv(&got, 1, MPI_INT, &message, &request));
@@ -179,6 +131,36 @@ static void probing(void)
 	OK(MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
 	CHECK(message == MPI_MESSAGE_NO_PROC);
 	OK(MPI_Mrecv(NULL, 0, MPI_INT, &message, MPI_STATUS_IGNORE));
+}
+
+/* Requests that are started several times, and freed in another order than made. */
+static void persistent(void)
+{
+	int in[2], got;
+	MPI_Request requests[3];
+	MPI_Status status;
+	for (int round = 0; round < 2; round++) {
+		OK(MPI_Recv_init(&in[0], 1, MPI_INT, previous, 95, MPI_COMM_WORLD, &requests[0]));
+		OK(MPI_Recv_init(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, 96, MPI_COMM_WORLD, &requests[1]));
+		OK(MPI_Send_init(&rank, 1, MPI_INT, next, 95, MPI_COMM_WORLD, &requests[2]));
+		for (int i = 0; i < 3; i++) {
+			OK(MPI_Startall(3, requests));
+			OK(MPI_Send(&i, 1, MPI_INT, next, 96, MPI_COMM_WORLD));
+			OK(MPI_Wait(&requests[1], &status));
+			CHECK(in[1] == i && status.MPI_SOURCE == previous && requests[1] != MPI_REQUEST_NULL);
+			OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+			CHECK(in[0] == previous);
+		}
+		OK(MPI_Request_free(&requests[1]));
+		OK(MPI_Recv_init(&got, 1, MPI_INT, MPI_ANY_SOURCE, 97, MPI_COMM_WORLD, &requests[1]));
+		OK(MPI_Request_free(&requests[0]));
+		OK(MPI_Start(&requests[1]));
+		OK(MPI_Send(&rank, 1, MPI_INT, next, 97, MPI_COMM_WORLD));
+		OK(MPI_Wait(&requests[1], &status));
+		CHECK(got == previous);
+		OK(MPI_Request_free(&requests[2]));
+		OK(MPI_Request_free(&requests[1]));
+	}
 }
 
 static void giving_up(void)
@@ -198,21 +180,6 @@ static void giving_up(void)
 	OK(MPI_Recv(&got, 1, MPI_INT, previous, 91, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	CHECK(got == previous);
 	OK(MPI_Barrier(MPI_COMM_WORLD));
-}
-
-/* The last receives from all, in the order in which they come. */
-static void from_all(void)
-{
-	if (rank < size - 1) {
-		for (int i = 0; i < 5; i++)
-			OK(MPI_Send(&i, 1, MPI_INT, size - 1, rank, MPI_COMM_WORLD));
-		return;
-	}
-	for (int i = 0, got; i < 5 * (size - 1); i++) {
-		MPI_Status status;
-		OK(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
-		CHECK(status.MPI_TAG == status.MPI_SOURCE && got >= 0 && got < 5);
-	}
 }
 
 static int query(void *state, MPI_Status *status)
@@ -247,7 +214,7 @@ int main(int argc, char **argv)
 	permuted();
 	probing();
 	giving_up();
-	from_all();
 	generalized();
+	persistent();
 	return end();
 }
