@@ -10,16 +10,28 @@ package symbolic
 // same time if the library that owns it counts references, and each of them is
 // freed then. A handle may stay until the end, and it does no harm if freeing it
 // is not seen: the raw value may be that of a new object later.
+//
+// A call that frees a handle takes time, and another thread may be given the raw
+// value for a new object before it has returned. So there is [Handles.Detach] for
+// when it begins, and [Handles.Free], or [Handles.Attach] if it failed, for when it
+// has returned; until then the id is that of the old object. Where calls are known
+// one after another, [Handles.Release] is enough.
 type Handles struct {
-	ids  table[object]
-	pool Pool
+	ids      table[object]
+	detached table[uint64] // raw values by id
+	pool     Pool
 }
 
 // An object is what a raw value stands for.
 type object struct {
 	id   int64
-	refs int64 // handles not freed yet; 0 for one that was declared
+	refs int64 // handles not freed yet, or 0 or detached
 }
+
+const (
+	declared = 0  // in place of object.refs: a constant
+	detached = -1 // the last handle is being freed
+)
 
 // Declare says that a raw value is a constant, such as MPI_COMM_WORLD, and has
 // the given id for good. A negative id is apart from those of objects that are
@@ -38,7 +50,7 @@ func (h *Handles) Declare(raw uint64, id int64) {
 // it, and its id is free before the new one is chosen. What creates an object may
 // return a constant instead, such as the null handle: Create returns its id then.
 func (h *Handles) Create(raw uint64) int64 {
-	if o := h.ids.find(raw); o != nil && o.refs == 0 {
+	if o := h.ids.find(raw); o != nil && o.refs == declared {
 		return o.id
 	}
 	h.forget(raw)
@@ -53,7 +65,7 @@ func (h *Handles) Create(raw uint64) int64 {
 // created.
 func (h *Handles) Acquire(raw uint64) int64 {
 	o := h.ids.find(raw)
-	if o == nil {
+	if o == nil || o.refs == detached {
 		return h.Create(raw)
 	}
 	if o.refs > 0 {
@@ -74,19 +86,61 @@ func (h *Handles) Lookup(raw uint64) (id int64, ok bool) {
 // known, and counts the handle as freed. With the last one of an object, its id
 // is free. Constants stay.
 func (h *Handles) Release(raw uint64) (id int64, ok bool) {
+	if id, ok = h.Detach(raw); ok {
+		h.Free(id)
+	}
+	return id, ok
+}
+
+// Detach returns what [Handles.Lookup] does, and counts the handle as one that is
+// being freed. If it is the last of an object, the raw value still stands for that
+// until another object is created with it.
+func (h *Handles) Detach(raw uint64) (id int64, ok bool) {
 	o := h.ids.find(raw)
 	if o == nil {
 		return 0, false
 	}
-	id = o.id
-	switch o.refs {
-	case 0:
-	case 1:
-		h.forget(raw)
-	default:
+	switch {
+	case o.refs > 1:
 		o.refs--
+	case o.refs == 1:
+		o.refs = detached
+		*h.detached.put(uint64(o.id)) = raw
 	}
-	return id, true
+	return o.id, true
+}
+
+// Free says that a handle with the given id, which was detached, is freed. If it was
+// the last of the object, the id is free.
+func (h *Handles) Free(id int64) {
+	raw := h.detached.find(uint64(id))
+	if raw == nil {
+		return
+	}
+	if o := h.ids.find(*raw); o != nil && o.id == id {
+		h.ids.remove(*raw)
+	}
+	h.detached.remove(uint64(id))
+	h.pool.Release(id)
+}
+
+// Attach says that a handle with the given id, which was detached, has not been
+// freed. If another object was created with the raw value meanwhile, that is
+// believed, and the id is free.
+func (h *Handles) Attach(raw uint64, id int64) {
+	o := h.ids.find(raw)
+	known := o != nil && o.id == id
+	switch {
+	case h.detached.find(uint64(id)) == nil:
+		if known && o.refs > 0 {
+			o.refs++
+		}
+	case known:
+		o.refs = 1
+		h.detached.remove(uint64(id))
+	default:
+		h.Free(id)
+	}
 }
 
 // forget removes what is known of a raw value.
@@ -95,7 +149,7 @@ func (h *Handles) forget(raw uint64) {
 	if o == nil {
 		return
 	}
-	if o.id >= 0 {
+	if o.id >= 0 && o.refs != detached {
 		h.pool.Release(o.id)
 	}
 	h.ids.remove(raw)

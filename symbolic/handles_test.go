@@ -121,6 +121,52 @@ func TestHandlesModel(t *testing.T) {
 	})
 }
 
+// TestHandlesDetached has handles that are used again while the call that frees them
+// has not returned, and calls that fail.
+func TestHandlesDetached(t *testing.T) {
+	var h Handles
+	h.Declare(1, -4)
+	for _, raw := range []uint64{10, 11, 12} {
+		h.Create(raw)
+	}
+	h.Acquire(12)
+	for _, tt := range []struct {
+		name string
+		got  func() int64
+		want int64
+	}{
+		{"detached", func() int64 { id, _ := h.Detach(10); return id }, 0},
+		{"callback", func() int64 { id, _ := h.Lookup(10); return id }, 0},
+		{"used again", func() int64 { return h.Create(10) }, 3},
+		{"not free yet", func() int64 { return h.Create(13) }, 4},
+		{"free", func() int64 { h.Free(0); return h.Create(14) }, 0},
+		{"still used again", func() int64 { id, _ := h.Lookup(10); return id }, 3},
+		{"failed", func() int64 { id, _ := h.Detach(11); h.Attach(11, id); return h.Create(15) }, 5},
+		{"failed, known", func() int64 { id, _ := h.Lookup(11); return id }, 1},
+		{"failed, used again", func() int64 { h.Detach(11); h.Create(11); h.Attach(11, 1); return h.Create(16) }, 1},
+		{"acquired after", func() int64 { h.Detach(16); return h.Acquire(16) }, 7},
+		{"one of two", func() int64 { id, _ := h.Detach(12); h.Free(id); return h.Create(17) }, 8},
+		{"one of one", func() int64 { id, _ := h.Detach(12); h.Free(id); return h.Create(18) }, 2},
+		{"two of two, one fails", func() int64 {
+			h.Acquire(18)
+			h.Detach(18)
+			h.Detach(18)
+			h.Attach(18, 2)
+			h.Free(2)
+			return h.Create(19)
+		}, 9},
+		{"the other", func() int64 { h.Release(18); return h.Create(20) }, 2},
+		{"constant", func() int64 { id, _ := h.Detach(1); h.Free(id); h.Attach(1, id); return h.Create(1) }, -4},
+	} {
+		if got := tt.got(); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+	if _, ok := h.Detach(99); ok {
+		t.Error("an unknown handle was detached")
+	}
+}
+
 // TestHandlesReused checks a handle that is created again while it is known: the
 // id of the old object is free before one is chosen.
 func TestHandlesReused(t *testing.T) {

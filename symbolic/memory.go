@@ -165,14 +165,39 @@ func (m *Memory) free(x *node, i int) {
 // the program's choice. If there is nothing at from, it is an allocation on device
 // 0. A reallocation that failed, or to no bytes at all, is none of these: it has
 // changed nothing or is [Memory.Free].
-func (m *Memory) Reallocate(from, to, size uint64) {
-	s := segment{id: -1}
-	if x, i := m.live.floor(from); x != nil && x.keys[i] == from {
-		s = x.segments[i]
-		m.live.remove(x, i)
+//
+// Another thread may be given the old memory, or give back the new, while the
+// function runs that reallocates. Reallocate is the same as [Memory.Detach] when it
+// begins and [Memory.Attach] when it has returned.
+func (m *Memory) Reallocate(from, to, size uint64) { m.Attach(m.Detach(from), to, size) }
+
+// An Allocation is what [Memory.Detach] took away. The zero Allocation is none.
+type Allocation struct {
+	segment
+	known bool
+}
+
+// Detach says that what was allocated at an address is no longer there, but will be
+// somewhere. Until then its id is not free.
+func (m *Memory) Detach(address uint64) Allocation {
+	x, i := m.live.floor(address)
+	if x == nil || x.keys[i] != address {
+		return Allocation{}
 	}
-	s.size = size
-	m.allocate(to, s)
+	a := Allocation{x.segments[i], true}
+	m.live.remove(x, i)
+	return a
+}
+
+// Attach says that what was detached is at an address now, with the given size. Of
+// the zero Allocation it is [Memory.Allocate] on device 0. An Allocation can be
+// attached once.
+func (m *Memory) Attach(a Allocation, address, size uint64) {
+	if !a.known {
+		a.segment = segment{id: -1}
+	}
+	a.size = size
+	m.allocate(address, a.segment)
 }
 
 // Resolve returns the symbolic form of an address that a call uses, giving an id

@@ -330,6 +330,49 @@ func TestMemoryDeclare(t *testing.T) {
 	}
 }
 
+// TestMemoryDeclareAgain checks that a region replaces the one of its id.
+func TestMemoryDeclareAgain(t *testing.T) {
+	var m Memory
+	for i := range uint64(1000) {
+		m.Declare(Region{Address: 1<<40 + i<<30, Size: 1 << 20, Segment: -512, FirstUse: true})
+		if p, known := m.Resolve(1<<40 + i<<30 + 400); !known || p != (Pointer{Segment: -512}) {
+			t.Fatalf("in stack %d: %v, %v", i, p, known)
+		}
+	}
+	if len(m.regions) != 1 {
+		t.Errorf("%d regions, want 1", len(m.regions))
+	}
+	if id, ok := m.Region(1<<40 + 999<<30); id != -512 || !ok {
+		t.Errorf("Region = %d, %v", id, ok)
+	}
+	if id, ok := m.Region(1 << 40); ok {
+		t.Errorf("the region that was replaced is %d", id)
+	}
+}
+
+// TestMemoryDetached has memory that another thread is given while it is reallocated.
+func TestMemoryDetached(t *testing.T) {
+	var m Memory
+	segment := func(address uint64) int64 { p, _ := m.Resolve(address); return p.Segment }
+	m.Allocate(1000, 100, 3)
+	m.Allocate(2000, 100, 0)
+	if a, b := segment(1000), segment(2000); a != 0 || b != 1 {
+		t.Fatalf("segments %d and %d", a, b)
+	}
+	moved := m.Detach(1000) // one thread moves 1000 to 2000 …
+	m.Allocate(1000, 100, 0)
+	other := segment(1000)
+	m.Free(2000) // … while another is given 1000, and gives back 2000
+	m.Attach(moved, 2000, 200)
+	if p, _ := m.Resolve(2150); p != (Pointer{0, 150, 3}) || other != 2 || segment(1000) != 2 {
+		t.Errorf("%v, %d, %d", p, other, segment(1000))
+	}
+	m.Attach(m.Detach(5000), 6000, 8)
+	if got := segment(6000); got != 1 {
+		t.Errorf("what was not known is %d, want 1", got)
+	}
+}
+
 func TestOverlap(t *testing.T) {
 	tests := []struct {
 		name string

@@ -14,7 +14,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 	}
 	p.hidden = r.Hidden
 	learnClass(p.classes, f, r)
-	if f.takesRequests && !t.entered(r) {
+	if f.begins && !t.entered(r) {
 		p.enter(t, r)
 	}
 	p.gain(f, r)
@@ -22,10 +22,9 @@ func (p *process) call(t *thread, r *mpi.Record) {
 	if f.makesRequest {
 		p.begin(f, r)
 	}
-	if f.takesRequests {
-		p.leave(t, f, &r.Arguments[f.requests])
+	if f.begins {
+		p.leave(t, r)
 	}
-	p.lose(f, r)
 	p.join(f, r)
 	p.ended = p.ended || f.Name == "MPI_Finalize"
 	if isRecorded(f, r) {
@@ -82,8 +81,10 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 			s = absent
 		case v.Presence != mpi.Given:
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
-		case q.operation == request:
+		case q.operation == request || q.operation == freed:
 			p.values[i] = p.given(t, q)
+		case f.effect == releases:
+			p.values[i] = cst.PointerTo(t.waiting[len(t.waiting)-1].base)
 		case q.distances && p.areAddresses(v):
 			s, p.values[i] = pointing, p.pointers(v)
 		case q.operation == status:
@@ -109,40 +110,24 @@ func grow(values []cst.Value, n int) []cst.Value {
 
 // gain tells of the memory that MPI has allocated for the program.
 func (p *process) gain(f *plan, r *mpi.Record) {
-	if f.effect != allocates && f.effect != windowMade {
-		return
-	}
-	address, size := uint64(f.argument(r, "baseptr").Int()), uint64(f.argument(r, "size").Int())
-	if address == 0 || size == 0 || r.Failed {
-		return
-	}
-	p.memory.Allocate(address, size, 0)
-	if f.effect == windowMade {
-		p.windows[uint64(f.argument(r, "win").Int())] = address
+	if m := f.allocation(r); m.size > 0 {
+		p.memory.Allocate(m.address, m.size, 0)
 	}
 }
 
-// lose tells of the memory that MPI has freed, and of the objects.
-func (p *process) lose(f *plan, r *mpi.Record) {
-	for i := range f.params {
-		a := &r.Arguments[i]
-		if f.params[i].operation == freed && a.After.Presence == mpi.Given && a.After.Int() != a.Before.Int() {
-			p.handles[f.params[i].class].Release(uint64(a.Before.Int()))
-		}
+// An allocation is memory that MPI has allocated.
+type allocation struct{ address, size uint64 }
+
+// allocation returns the memory that MPI has allocated in a call, if any.
+func (f *plan) allocation(r *mpi.Record) allocation {
+	if f.effect != allocates && f.effect != windowMade || r.Failed {
+		return allocation{}
 	}
-	if r.Failed {
-		return
+	m := allocation{uint64(f.argument(r, "baseptr").Int()), uint64(f.argument(r, "size").Int())}
+	if m.address == 0 {
+		return allocation{}
 	}
-	switch f.effect {
-	case releases:
-		p.memory.Free(uint64(f.argument(r, "base").Int()))
-	case windowGone:
-		win := uint64(f.argument(r, "win").Int())
-		if address, ok := p.windows[win]; ok {
-			p.memory.Free(address)
-			delete(p.windows, win)
-		}
-	}
+	return m
 }
 
 // argument returns the argument of a name: from after the call where it is only an
@@ -170,6 +155,9 @@ func (p *process) join(f *plan, r *mpi.Record) {
 		return
 	}
 	id := p.values[f.made].Int()
+	if m := f.allocation(r); m.size > 0 {
+		p.windows[id] = m
+	}
 	switch class := f.params[f.made].Type.Class; {
 	case id < 0:
 	case r.Group.Size > 0:

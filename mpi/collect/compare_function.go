@@ -29,7 +29,7 @@ const (
 	used                    // an object that exists
 	made                    // an object that is new
 	returned                // a handle of an object that may have been known before
-	freeing                 // an object that may be freed
+	freeing                 // an object to be freed
 	waitedFor               // a request that the call is given
 	startedHere             // a request that is new
 	outcomes                // a status
@@ -90,10 +90,10 @@ func (k *knownFunction) handleRole(p *mpi.Param, class string) role {
 		return waitedFor
 	case class == "request":
 		return startedHere
-	case p.Form == mpi.ByValue || p.Direction == cst.In:
-		return used
-	case p.Direction == cst.InOut:
+	case p.Direction == cst.InOut && p.Form != mpi.ByValue && k.Name != "MPI_Type_commit":
 		return freeing
+	case p.Form == mpi.ByValue || p.Direction != cst.Out:
+		return used
 	case k.returnsExisting(class):
 		return returned
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/reprise-trace/reprise/cst"
 )
 
 // numbers hands out the lowest number that is free.
@@ -51,7 +53,8 @@ type knownObjects struct {
 
 type knownObject struct {
 	id      int64
-	handles int // that are not freed
+	handles int  // that no call frees or has freed
+	gone    bool // a call that freed the last has returned
 }
 
 // find returns the id of an object. One that is not known was made out of sight.
@@ -70,7 +73,7 @@ func (k *knownObjects) create(raw int64) int64 {
 	if id, ok := k.constants[raw]; ok {
 		return id
 	}
-	if old := k.live[raw]; old != nil {
+	if old := k.live[raw]; old != nil && old.handles > 0 {
 		k.release(old.id)
 	}
 	o := &knownObject{id: k.take(), handles: 1}
@@ -83,21 +86,48 @@ func (k *knownObjects) create(raw int64) int64 {
 
 // share returns the id of an object of which a call returned a further handle.
 func (k *knownObjects) share(raw int64) int64 {
-	if o := k.live[raw]; o != nil {
-		o.handles++
+	o := k.live[raw]
+	if o == nil || o.handles == 0 {
+		return k.create(raw)
 	}
-	return k.find(raw)
+	o.handles++
+	return o.id
 }
 
-// drop frees a handle.
-func (k *knownObjects) drop(raw int64) {
+// A freeingCall is a call that frees an object or memory and has not returned.
+type freeingCall struct {
+	function, depth int
+	raw             int64
+	object          *knownObject // nil for a constant, and for memory
+	value           cst.Value
+}
+
+// free follows a call that begins to free a handle.
+func (k *knownObjects) free(raw int64) (*knownObject, cst.Value) {
+	id := k.find(raw)
 	o := k.live[raw]
-	if o == nil {
-		return
+	if o != nil && o.handles > 0 {
+		o.handles--
 	}
-	if o.handles--; o.handles == 0 {
+	return o, cst.Handle(id)
+}
+
+// freed says whether a call has freed the handle that it was given.
+func (k *knownObjects) freed(c *freeingCall, done bool) {
+	o := c.object
+	switch {
+	case o == nil || o.gone:
+	case o.handles > 0 && !done:
+		o.handles++
+	case o.handles > 0:
+	case done || k.live[c.raw] != o:
+		o.gone = true
 		k.release(o.id)
-		delete(k.live, raw)
+		if k.live[c.raw] == o {
+			delete(k.live, c.raw)
+		}
+	default:
+		o.handles = 1
 	}
 }
 

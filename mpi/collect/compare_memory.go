@@ -20,7 +20,8 @@ type knownMemory struct {
 	regions   []knownRegion
 	unknown   spans
 	unknowns  int64
-	windows   map[int64]uint64 // allocated with a window, by its handle
+	windows   map[int64]span    // allocated with a window, by its id
+	moved     map[*thread]int64 // ids of what is being reallocated
 }
 
 type knownRegion struct {
@@ -36,7 +37,7 @@ func (k *knownMemory) declare(id int64, address, size uint64) {
 	}
 	s := span{address: address, size: size, id: id}
 	k.regions = slices.DeleteFunc(k.regions, func(old knownRegion) bool {
-		return old.address <= s.end() && s.address <= old.end()
+		return old.id == id || old.address <= s.end() && s.address <= old.end()
 	})
 	k.regions = append(k.regions, knownRegion{s, address, id == mpi.Stack || id <= mpi.ThreadStack})
 }
@@ -61,18 +62,25 @@ func (k *knownMemory) free(address uint64) {
 	k.allocated.remove(address)
 }
 
-// move follows a call of realloc.
-func (k *knownMemory) move(from, to, size uint64) {
-	if to == 0 {
-		k.free(from)
-		return
+// move follows a call of realloc: what was there is gone when it begins, and what comes
+// is there when it returns.
+func (k *knownMemory) move(t *thread, r *mpi.Record) {
+	if t.step != second && r.Address == 0 {
+		k.free(r.Old)
+	} else if t.step != second {
+		id := int64(-1)
+		if s := k.allocated.floor(r.Old); s != nil && s.address == r.Old {
+			id = s.id
+			k.allocated.remove(r.Old)
+		}
+		if k.moved == nil {
+			k.moved = make(map[*thread]int64)
+		}
+		k.moved[t] = id
 	}
-	id := int64(-1)
-	if s := k.allocated.floor(from); s != nil && s.address == from {
-		id = s.id
-		k.allocated.remove(from)
+	if t.step != first && r.Address != 0 {
+		k.allocate(span{address: r.Address, size: r.Size, id: k.moved[t]})
 	}
-	k.allocate(span{address: to, size: size, id: id})
 }
 
 // segment returns the allocation that an address is in, or behind, or nil.
@@ -144,42 +152,17 @@ func pointer(segment int64, displacement uint64) cst.Value {
 	return cst.PointerTo(cst.Pointer{Segment: segment, Displacement: int64(displacement)})
 }
 
-// made follows the memory that MPI allocates for the program.
-func (k *knownMemory) made(f *knownFunction, r *mpi.Record) {
-	var window bool
+// made follows the memory that MPI allocates for the program, and returns it.
+func (k *knownMemory) made(f *knownFunction, r *mpi.Record) span {
 	switch f.base {
-	case "MPI_Alloc_mem":
-	case "MPI_Win_allocate", "MPI_Win_allocate_shared":
-		window = true
+	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared":
 	default:
-		return
+		return span{}
 	}
-	address, size := uint64(f.after(r, "baseptr")), uint64(f.before(r, "size"))
-	if r.Failed || address == 0 || size == 0 {
-		return
+	s := span{address: uint64(f.after(r, "baseptr")), size: uint64(f.before(r, "size")), id: -1}
+	if r.Failed || s.address == 0 || s.size == 0 {
+		return span{}
 	}
-	k.allocate(span{address: address, size: size, id: -1})
-	if window {
-		if k.windows == nil {
-			k.windows = make(map[int64]uint64)
-		}
-		k.windows[f.after(r, "win")] = address
-	}
-}
-
-// gone follows the memory that MPI frees for the program.
-func (k *knownMemory) gone(f *knownFunction, r *mpi.Record) {
-	if r.Failed {
-		return
-	}
-	switch f.base {
-	case "MPI_Free_mem":
-		k.free(uint64(f.before(r, "base")))
-	case "MPI_Win_free":
-		win := f.before(r, "win")
-		if address, ok := k.windows[win]; ok {
-			k.free(address)
-			delete(k.windows, win)
-		}
-	}
+	k.allocate(s)
+	return s
 }

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -18,6 +19,7 @@ type replay struct {
 	memory    knownMemory
 	classes   map[int64]int64 // of errors, by code
 	off       bool
+	freeing   map[*thread][]freeingCall
 
 	wanted []wantedArgument // of the latest call
 }
@@ -27,7 +29,9 @@ func newReplay() *replay {
 		constants: make(map[string]map[int64]int64),
 		objects:   make(map[string]*knownObjects),
 		classes:   make(map[int64]int64),
+		freeing:   make(map[*thread][]freeingCall),
 	}
+	m.memory.windows = make(map[int64]span)
 	m.requests = knownRequests{
 		constants: m.constantsOf("request"),
 		poolOf:    make(map[string]int),
@@ -63,13 +67,14 @@ func (m *replay) follow(t *thread, r *mpi.Record, c *tracedCall) {
 	case mpi.Released:
 		m.memory.free(r.Old)
 	case mpi.Resized:
-		m.memory.move(r.Old, r.Address, r.Size)
+		m.memory.move(t, r)
 	case mpi.Region:
 		m.memory.declare(r.Number, r.Address, r.Size)
 	case mpi.Began:
 		if knownFunctions[r.Function].requests >= 0 {
 			m.requests.enter(t, r)
 		}
+		m.frees(t, r)
 	case mpi.Call:
 		m.call(t, r, c)
 	}
@@ -107,14 +112,17 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 		given = m.requests.current(t, r)
 		m.requests.settle(given, handlesIn(c.argument(f.Params[f.requests].Name)))
 	}
-	m.memory.made(f, r)
+	s := m.memory.made(f, r)
 	m.wanted = m.wanted[:0]
 	if t.number > 0 {
 		m.want("thread", cst.Type{Kind: cst.KindInt}, cst.In, cst.Int(t.number))
 	}
 	from := len(m.wanted)
 	for i := range f.Params {
-		m.parameter(f, r, given, i)
+		m.parameter(t, f, r, given, i)
+	}
+	if i := slices.IndexFunc(f.Params, func(p mpi.Param) bool { return p.Name == "win" }); i >= 0 && s.size > 0 {
+		m.memory.windows[m.objectsOf("win").find(r.Arguments[i].After.Int())] = s
 	}
 	m.begin(f, r, from, c)
 	if c != nil {
@@ -123,12 +131,63 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 	if given != nil {
 		m.requests.leave(t, r)
 	}
-	for i := range f.Params {
-		if a := r.Arguments[i]; f.roles[i] == freeing && a.After.Presence == mpi.Given && a.After.Int() != a.Before.Int() {
-			m.objectsOf(f.Params[i].Type.Class).drop(a.Before.Int())
+	m.freed(t, f, r)
+}
+
+// frees follows a call that begins, and may free an object or memory.
+func (m *replay) frees(t *thread, r *mpi.Record) {
+	f := &knownFunctions[r.Function]
+	for calls := m.freeing[t]; len(calls) > 0 && calls[len(calls)-1].depth >= r.Depth; calls = m.freeing[t] {
+		m.settle(t, nil) // it was never left
+	}
+	c := freeingCall{function: r.Function, depth: r.Depth}
+	switch i := slices.Index(f.roles, freeing); {
+	case f.Name == "MPI_Free_mem":
+		c.raw = f.before(r, "base")
+		c.value = m.memory.find(uint64(c.raw))
+		m.memory.free(uint64(c.raw))
+	case i >= 0 && r.Arguments[i].Before.Presence == mpi.Given:
+		c.raw = r.Arguments[i].Before.Int()
+		c.object, c.value = m.objectsOf(f.Params[i].Type.Class).free(c.raw)
+		if s, ok := m.memory.windows[c.value.Int()]; ok && f.Name == "MPI_Win_free" {
+			m.memory.free(s.address)
+		}
+	default:
+		return
+	}
+	m.freeing[t] = append(m.freeing[t], c)
+}
+
+// freed follows a call that has returned, and may have freed something.
+func (m *replay) freed(t *thread, f *knownFunction, r *mpi.Record) {
+	if f.Name == "MPI_Free_mem" || slices.Contains(f.roles, freeing) {
+		if calls := m.freeing[t]; len(calls) > 0 && calls[len(calls)-1].depth == r.Depth {
+			m.settle(t, r)
 		}
 	}
-	m.memory.gone(f, r)
+}
+
+// settle says what became of what the latest call of a thread was to free: nothing if
+// it has no record of its end.
+func (m *replay) settle(t *thread, r *mpi.Record) {
+	calls := m.freeing[t]
+	c := &calls[len(calls)-1]
+	m.freeing[t] = calls[:len(calls)-1]
+	f := &knownFunctions[c.function]
+	i := slices.Index(f.roles, freeing)
+	if i < 0 {
+		return
+	}
+	done := r != nil && r.Arguments[i].After.Presence == mpi.Given && r.Arguments[i].After.Int() != c.raw
+	m.objectsOf(f.Params[i].Type.Class).freed(c, done)
+	if s, ok := m.memory.windows[c.value.Int()]; !ok || f.Name != "MPI_Win_free" {
+		return
+	} else if !done {
+		m.memory.allocate(s)
+	}
+	if done {
+		delete(m.memory.windows, c.value.Int())
+	}
 }
 
 // learn takes note of the class of an error code.
@@ -147,7 +206,7 @@ func (m *replay) want(name string, t cst.Type, d cst.Direction, v cst.Value) {
 
 // parameter appends what the trace has of an argument. Requests that the call has
 // made follow later: see begin.
-func (m *replay) parameter(f *knownFunction, r *mpi.Record, given *requestCall, i int) {
+func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *requestCall, i int) {
 	p, a := &f.Params[i], r.Arguments[i]
 	inAndOut := p.Before() && p.After()
 	single := p.Element().Kind != cst.KindHandle && p.Element().Kind != cst.KindStatus
@@ -155,9 +214,9 @@ func (m *replay) parameter(f *knownFunction, r *mpi.Record, given *requestCall, 
 	if p.After() && (!p.Before() || inAndOut && p.Element().Kind == cst.KindStatus) {
 		raw = a.After
 	}
-	t := p.Type
+	typ := p.Type
 	if p.Form == mpi.TextLists {
-		t = cst.ArrayOf(t)
+		typ = cst.ArrayOf(typ)
 	}
 	switch raw.Presence {
 	case mpi.Missing, mpi.Unused:
@@ -171,15 +230,19 @@ func (m *replay) parameter(f *knownFunction, r *mpi.Record, given *requestCall, 
 		m.want(p.Name, cst.ArrayOf(cst.Type{Kind: cst.KindPointer}), p.Direction, m.list(raw, m.address))
 		return
 	}
+	if f.roles[i] == freeing || f.Name == "MPI_Free_mem" {
+		m.want(p.Name, typ, p.Direction, m.freeing[t][len(m.freeing[t])-1].value)
+		return
+	}
 	v := m.value(f, r, given, i, raw)
 	if inAndOut && single && a.After.Presence == mpi.Given {
 		if out := m.value(f, r, given, i, a.After); !out.Equal(v) {
-			m.want(p.Name, t, cst.In, v)
-			m.want(p.Name+"_out", t, cst.Out, out)
+			m.want(p.Name, typ, cst.In, v)
+			m.want(p.Name+"_out", typ, cst.Out, out)
 			return
 		}
 	}
-	m.want(p.Name, t, p.Direction, v)
+	m.want(p.Name, typ, p.Direction, v)
 }
 
 // standIn returns the id of what stands for an argument that is not there.
@@ -267,7 +330,7 @@ func (m *replay) word(f *knownFunction, i int, raw int64) cst.Value {
 		if class, ok := m.classes[raw]; ok {
 			return cst.Int(class)
 		}
-	case used, freeing:
+	case used:
 		return cst.Handle(m.objectsOf(e.Class).find(raw))
 	case made:
 		return cst.Handle(m.objectsOf(e.Class).create(raw))

@@ -52,7 +52,10 @@
 // threads hold is told apart by when their calls began: a request belongs to the call
 // that waits for it, tests it or frees it until that returns. Calls that do anything
 // else with a request, such as MPI_Start, MPI_Cancel or MPI_Grequest_complete, leave it
-// where it is, and may be given one that another thread waits for.
+// where it is, and may be given one that another thread waits for. An object and its id
+// belong to the call that frees it from when that begins until it returns, while its
+// handle may be that of a new object already; memory is free when the call begins that
+// frees or reallocates it.
 //
 // # Switching
 //

@@ -19,7 +19,7 @@ const (
 	object                   // a handle of an object that exists
 	created                  // a handle of an object that the call made
 	shared                   // a handle of an object that existed before, to be freed once more
-	freed                    // a handle of an object that the call may have freed
+	freed                    // a handle of an object that the call frees
 	request                  // a request that the call is given
 	began                    // a request that the call made
 	address                  // of memory
@@ -57,6 +57,7 @@ type plan struct {
 	params        []parameter
 	takesRequests bool
 	makesRequest  bool
+	begins        bool // there is a record of the beginning
 	persistent    bool // the request that it makes
 	frees         bool // the request that it is given
 	looks         bool // at the requests that it is given, which stay as they are
@@ -64,6 +65,7 @@ type plan struct {
 	statuses      statusSource
 	source, tag   int // parameters that ask for a message, −1 if there is none
 	requests      int // parameter that the call is given requests by, −1 if there is none
+	freed         int // parameter with the object that the call frees, −1 if there is none
 	selection     int // parameter with the index or indices
 	made, parent  int // parameters with a group object that the call makes, and with the communicator that it makes it of
 	result        cst.Type
@@ -116,7 +118,7 @@ func makePlans() []plan {
 }
 
 func newPlan(f *mpi.Function) plan {
-	p := plan{Function: f, source: -1, tag: -1, requests: -1, selection: -1, made: -1, parent: -1, result: f.Result}
+	p := plan{Function: f, source: -1, tag: -1, requests: -1, freed: -1, selection: -1, made: -1, parent: -1, result: f.Result}
 	if f.Name == "MPI_Wtime" {
 		p.result = cst.Type{}
 	}
@@ -127,6 +129,8 @@ func newPlan(f *mpi.Function) plan {
 			p.takesRequests, p.requests = true, i
 		case began:
 			p.makesRequest = true
+		case freed:
+			p.freed = i
 		}
 		switch f.Params[i].Type.Class {
 		case "comm", "win", "file":
@@ -147,6 +151,7 @@ func newPlan(f *mpi.Function) plan {
 	}
 	p.persistent = strings.HasSuffix(base(f.Name), "_init")
 	p.frees = f.Name == "MPI_Request_free"
+	p.begins = f.Begins()
 	p.looks = p.takesRequests && !p.frees && !strings.HasPrefix(f.Name, "MPI_Wait") && !strings.HasPrefix(f.Name, "MPI_Test")
 	switch base(f.Name) {
 	case "MPI_Imrecv", "MPI_Grequest_start", "MPIX_Grequest_start", "MPIX_Grequest_class_allocate":
@@ -211,10 +216,10 @@ func handleOperation(f *mpi.Function, p *mpi.Param) operation {
 		return request
 	case isRequest:
 		return began
-	case p.Form == mpi.ByValue || p.Direction == cst.In:
-		return object
-	case p.Direction == cst.InOut:
+	case p.Direction == cst.InOut && p.Form != mpi.ByValue && f.FreesObject():
 		return freed
+	case p.Form == mpi.ByValue || p.Direction != cst.Out:
+		return object
 	case sharing(f.Name):
 		return shared
 	}

@@ -33,7 +33,7 @@ type process struct {
 	asked     []question     // by the number of the pool of requests
 	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
 	memory    symbolic.Memory
-	windows   map[uint64]uint64 // address of the memory that MPI allocated for a window
+	windows   map[int64]allocation // memory that MPI allocated for a window, by id
 	groups    map[merge.GroupHandle]merge.Group
 	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
 
@@ -76,7 +76,7 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 		functions: make([]function, len(plans)),
 		handles:   make([]symbolic.Handles, len(classes)),
 		classes:   make(map[int64]int64),
-		windows:   make(map[uint64]uint64),
+		windows:   make(map[int64]allocation),
 		groups:    make(map[merge.GroupHandle]merge.Group),
 		mixed:     make(map[merge.GroupHandle]bool),
 	}
@@ -103,9 +103,7 @@ func (p *process) round(ended bool) (more bool) {
 func (p *process) take(t *thread, r *mpi.Record) {
 	switch r.Type {
 	case mpi.Began:
-		if plans[r.Function].takesRequests {
-			p.enter(t, r)
-		}
+		p.enter(t, r)
 	case mpi.Call:
 		p.call(t, r)
 	case mpi.Allocated:
@@ -113,11 +111,7 @@ func (p *process) take(t *thread, r *mpi.Record) {
 	case mpi.Released:
 		p.memory.Free(r.Old)
 	case mpi.Resized:
-		if r.Address == 0 {
-			p.memory.Free(r.Old)
-		} else {
-			p.memory.Reallocate(r.Old, r.Address, r.Size)
-		}
+		p.resize(t, r)
 	case mpi.Region:
 		if r.Number <= symbolic.FirstUnknown {
 			return // more threads than have numbers
@@ -128,6 +122,23 @@ func (p *process) take(t *thread, r *mpi.Record) {
 		})
 	case mpi.Known:
 		p.declare(r.Function, r.Result)
+	}
+}
+
+// resize tells of memory that was reallocated, in two steps if there are several
+// threads.
+func (p *process) resize(t *thread, r *mpi.Record) {
+	switch {
+	case r.Address == 0:
+		if t.step != second {
+			p.memory.Free(r.Old)
+		}
+	case t.step == first:
+		t.moved = p.memory.Detach(r.Old)
+	case t.step == second:
+		p.memory.Attach(t.moved, r.Address, r.Size)
+	default:
+		p.memory.Reallocate(r.Old, r.Address, r.Size)
 	}
 }
 

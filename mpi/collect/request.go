@@ -8,54 +8,6 @@ import (
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
-// enter takes note that a call begins that is given requests.
-func (p *process) enter(t *thread, r *mpi.Record) {
-	// Calls at this depth that are still waiting were never left.
-	for n := len(t.waiting); n > 0 && t.waiting[n-1].depth >= r.Depth; n-- {
-		p.leave(t, nil, nil)
-	}
-	t.waiting = append(t.waiting, waiting{r.Function, r.Depth, len(t.given)})
-	f := &plans[r.Function]
-	v := r.Arguments[f.requests].Before
-	if v.Presence != mpi.Given {
-		return
-	}
-	enter := p.requests.Enter
-	if f.looks {
-		enter = p.requests.Look
-	}
-	if f.params[f.requests].Form != mpi.Array {
-		t.given = enter(t.given, uint64(v.Int()))
-		return
-	}
-	for k := range v.Len() {
-		t.given = enter(t.given, uint64(v.Index(k)))
-	}
-}
-
-// leave says what became of the requests of the call that the thread entered last:
-// nothing if no plan is given.
-func (p *process) leave(t *thread, f *plan, a *mpi.Argument) {
-	last := len(t.waiting) - 1
-	given := t.given[t.waiting[last].from:]
-	if plans[t.waiting[last].function].looks {
-		given = nil
-	}
-	for k, id := range given {
-		outcome := symbolic.Pending
-		switch {
-		case f == nil || a.After.Presence != mpi.Given || !p.nulled(f, a, k):
-		case f.frees:
-			outcome = symbolic.Freed
-		default:
-			outcome = symbolic.Completed
-		}
-		p.requests.Leave(id, outcome)
-	}
-	t.given = t.given[:t.waiting[last].from]
-	t.waiting = t.waiting[:last]
-}
-
 // nulled reports whether a call has replaced a request by the null request.
 func (p *process) nulled(f *plan, a *mpi.Argument, k int) bool {
 	before, after := a.Before.Int(), a.After.Int()

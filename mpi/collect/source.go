@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // lag is how far, in nanoseconds, the threads of a running process may be apart in
@@ -25,15 +26,20 @@ type thread struct {
 	lane    uint32
 	number  int64 // among those that made calls, −1 for one that has made none
 	record  *mpi.Record
-	given   []int64 // ids of the requests of the calls it is in
+	given   []int64 // ids of what the calls that are waiting were given
 	waiting []waiting
+	step    step
+	moved   symbolic.Allocation // after the first step
 }
 
-// A waiting call is one that was given requests and has not returned.
-type waiting struct {
-	function, depth int
-	from            int // of its requests in thread.given
-}
+// A step says what of a record is handed over.
+type step uint8
+
+const (
+	whole  step = iota
+	first       // what a Resized frees, when that begins
+	second      // what it allocates, when that is there
+)
 
 // quota is how many bytes of a thread are read in a round, so that one that never
 // pauses does not keep others waiting.
@@ -41,7 +47,8 @@ const quota = 16 << 20
 
 // consume hands records that there are to a function, as many as make a round, and
 // reports whether there may be more. If the process has ended, the rounds hand over
-// all of them.
+// all of them. Of several threads, a Resized is handed over in two steps: see
+// [thread.step].
 func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool) {
 	for _, t := range s.threads {
 		t.dry, t.left = false, quota
@@ -60,10 +67,17 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool
 		if t == nil || slices.ContainsFunc(s.threads, (*thread).limited) {
 			break
 		}
-		if !ended && timeOf(t.record) > s.latest-lag {
+		if !ended && t.time() > s.latest-lag {
 			return false
 		}
+		if t.record.Type == mpi.Resized && t.step == whole {
+			t.step = first
+			take(t, t.record)
+			t.step = second
+			continue
+		}
 		take(t, t.take())
+		t.step = whole
 	}
 	return slices.ContainsFunc(s.threads, (*thread).limited)
 }
@@ -95,7 +109,7 @@ func (t *thread) take() *mpi.Record {
 
 // earliest returns the thread that has the earliest record, or nil.
 func (s *source) earliest() *thread {
-	var first *thread
+	var next *thread
 	for _, t := range s.threads {
 		if t.record == nil {
 			if t.record = t.next(); t.record == nil {
@@ -103,11 +117,20 @@ func (s *source) earliest() *thread {
 			}
 			s.see(t.record)
 		}
-		if first == nil || timeOf(t.record) < timeOf(first.record) {
-			first = t
+		if next == nil || t.time() < next.time() {
+			next = t
 		}
 	}
-	return first
+	return next
+}
+
+// time returns when the record of the thread that is next counts, or the next step of
+// it.
+func (t *thread) time() int64 {
+	if t.record.Type == mpi.Resized && t.step == whole {
+		return t.record.Start
+	}
+	return timeOf(t.record)
 }
 
 // see takes note of the time of a record.

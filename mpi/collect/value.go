@@ -56,8 +56,7 @@ func (p *process) areAddresses(v mpi.Value) bool {
 func (p *process) pointers(v mpi.Value) cst.Value {
 	from := len(p.elements)
 	for k := range v.Len() {
-		at, _ := p.memory.Resolve(uint64(v.Index(k)))
-		p.elements = append(p.elements, cst.PointerTo(cst.Pointer(at)))
+		p.elements = append(p.elements, cst.PointerTo(p.pointer(uint64(v.Index(k)))))
 	}
 	return cst.Array(p.elements[from:]...)
 }
@@ -70,13 +69,12 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case tag:
 		return cst.Tag(resolve(p.tags, raw))
 	case address:
-		at, _ := p.memory.Resolve(uint64(raw))
-		return cst.PointerTo(cst.Pointer(at))
+		return cst.PointerTo(p.pointer(uint64(raw)))
 	case code:
 		if class, ok := p.classes[raw]; ok {
 			raw = class
 		}
-	case object, freed:
+	case object:
 		return cst.Handle(p.lookup(q.class, uint64(raw)))
 	case created:
 		return cst.Handle(p.handles[q.class].Create(uint64(raw)))
@@ -84,6 +82,12 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 		return cst.Handle(p.handles[q.class].Acquire(uint64(raw)))
 	}
 	return cst.Int(raw)
+}
+
+// pointer returns the symbolic form of an address.
+func (p *process) pointer(address uint64) cst.Pointer {
+	at, _ := p.memory.Resolve(address)
+	return cst.Pointer(at)
 }
 
 // lookup returns the id of an object. One that is not known was made by a call that
@@ -96,7 +100,7 @@ func (p *process) lookup(class int, raw uint64) int64 {
 	return id
 }
 
-// given returns the requests that a call was given.
+// given returns the requests that a call was given, or the object that it frees.
 func (p *process) given(t *thread, q *parameter) cst.Value {
 	list := t.given[t.waiting[len(t.waiting)-1].from:]
 	if q.Form != mpi.Array {

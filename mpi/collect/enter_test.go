@@ -1,0 +1,121 @@
+package collect
+
+import (
+	"strings"
+	"testing"
+)
+
+var nullComm = int(constantValue("MPI_COMM_NULL"))
+
+// idOfArgument returns an argument of a listed call.
+func idOfArgument(call, name string) string {
+	_, rest, _ := strings.Cut(call, name+"=")
+	return rest[:strings.IndexAny(rest, ",)")]
+}
+
+func (w *spoolWriter) dup(at int64, comm int) {
+	w.call(at, "MPI_Comm_dup", world, comm, members{0, 1})
+}
+
+// TestFreedWhileUsedAgain has a communicator whose handle another thread is given for a
+// new one, while the call that frees it has not returned, and a callback of that call.
+func TestFreedWhileUsedAgain(t *testing.T) {
+	directory := t.TempDir()
+	one, two := newSpoolWriter(0, 0), newSpoolWriter(0, 1)
+	freed := changes{7000, nullComm}
+	one.dup(100, 7000)
+	one.begin(200, flagOutermost, "MPI_Comm_free", freed)
+	one.begin(210, 0, "MPI_Comm_test_inter", 7000, 0)
+	one.end(220, 0, "MPI_Comm_test_inter", 7000, 0)
+	two.dup(300, 7000)
+	one.end(400, flagOutermost, "MPI_Comm_free", freed)
+	two.call(500, "MPI_Comm_free", freed)
+	one.dup(600, 7000)
+	one.call(700, "MPI_Comm_free", changes{7000, 7000}) // it fails
+	one.dup(800, 7001)
+	one.call(900, "MPI_Comm_test_inter", 7000, 0)
+	one.write(t, directory)
+	two.write(t, directory)
+	calls := list(t, directory)
+	want := []struct{ name, id string }{
+		{"newcomm", "0"}, {"comm", "0"}, {"newcomm", "1"}, {"comm", "0"}, {"comm", "1"},
+		{"newcomm", "0"}, {"comm", "0"}, {"newcomm", "1"}, {"comm", "0"},
+	}
+	if len(calls) != len(want) {
+		t.Fatalf("%d calls: %q", len(calls), calls)
+	}
+	for i, w := range want {
+		if got := idOfArgument(calls[i], w.name); got != w.id {
+			t.Errorf("%s has %s %s, want %s", calls[i], w.name, got, w.id)
+		}
+	}
+}
+
+// Raw addresses in the tests.
+const (
+	lower = 1 << 32
+	upper = 1 << 33
+)
+
+func (w *spoolWriter) send(at int64, buffer int) {
+	w.call(at, "MPI_Send", buffer, 1, integers, 1, 1, world)
+}
+
+// bufferOf returns the first argument of a listed call after the thread.
+func bufferOf(call string) string { return idOfArgument(call, "buf") }
+
+// TestReallocatedBetween has memory that another thread is given while a thread still
+// reallocates it.
+func TestReallocatedBetween(t *testing.T) {
+	directory := t.TempDir()
+	one, two := newSpoolWriter(0, 0), newSpoolWriter(0, 1)
+	one.words(recordAllocate, 0, 0, 100, lower, 64)
+	one.send(110, lower)
+	two.words(recordAllocate, 0, 0, 150, upper, 64)
+	two.send(160, upper)
+	two.words(recordRelease, 0, 0, 210, upper)
+	two.words(recordAllocate, 0, 0, 220, lower, 64)
+	one.words(recordResize, 0, 0, 300, upper, 128, 200, lower)
+	two.send(310, lower)
+	one.send(400, upper+100)
+	one.write(t, directory)
+	two.write(t, directory)
+	calls := list(t, directory)
+	for i, want := range []string{"seg0+0", "seg1+0", "seg1+0", "seg0+100"} {
+		if got := bufferOf(calls[i]); got != want {
+			t.Errorf("%s sends from %s, want %s", calls[i], got, want)
+		}
+	}
+}
+
+// TestMemoryOfMPI has memory that MPI allocates and frees.
+func TestMemoryOfMPI(t *testing.T) {
+	directory := t.TempDir()
+	one, two := newSpoolWriter(0, 0), newSpoolWriter(0, 1)
+	noInfo, nullWin := int(constantValue("MPI_INFO_NULL")), int(constantValue("MPI_WIN_NULL"))
+	one.call(100, "MPI_Alloc_mem", 64, noInfo, lower)
+	one.begin(200, flagOutermost, "MPI_Free_mem", lower)
+	two.words(recordAllocate, 0, 0, 250, lower, 64)
+	two.send(260, lower+8)
+	one.end(300, flagOutermost, "MPI_Free_mem", lower)
+	two.send(310, lower+8)
+	one.call(400, "MPI_Win_allocate", 64, 1, noInfo, world, upper, 7000)
+	one.call(500, "MPI_Win_free", changes{7000, 7000}) // it fails
+	one.send(600, upper+8)
+	one.begin(700, flagOutermost, "MPI_Win_free", changes{7000, nullWin})
+	two.words(recordAllocate, 0, 0, 750, upper, 64)
+	one.end(800, flagOutermost, "MPI_Win_free", changes{7000, nullWin})
+	two.send(900, upper+8)
+	one.write(t, directory)
+	two.write(t, directory)
+	calls := list(t, directory)
+	want := []string{"baseptr=seg0+0", "buf=seg0+8", "base=seg0+0", "buf=seg0+8", "baseptr=seg1+0", "win=0", "buf=seg1+8", "win=0", "buf=seg1+8"}
+	if len(calls) != len(want) {
+		t.Fatalf("%d calls: %q", len(calls), calls)
+	}
+	for i := range want {
+		if !strings.Contains(calls[i], want[i]) {
+			t.Errorf("%s lacks %s", calls[i], want[i])
+		}
+	}
+}
