@@ -87,6 +87,8 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 			p.values[i] = cst.PointerTo(t.waiting[len(t.waiting)-1].base)
 		case q.distances && p.areAddresses(v):
 			s, p.values[i] = pointing, p.pointers(v)
+		case q.target && p.dynamic[p.lookup(classOfWindows, uint64(f.argument(r, "win").Int()))] && p.isAddress(v.Int()):
+			s, p.values[i] = pointing, cst.PointerTo(p.pointer(v.Int()))
 		case q.operation == status:
 			p.values[i] = p.status(t, f, q, r, v)
 		case q.operation != began:
@@ -145,9 +147,11 @@ func (f *plan) argument(r *mpi.Record, name string) mpi.Value {
 	return mpi.Value{}
 }
 
-// elsewhere is the group of what is on all processes of the run, where the rank is
-// that in the run.
-var elsewhere = merge.Group{Rank: -1, Size: -1}
+// Groups that are not known before the end, or not at all.
+var (
+	worldGroup = merge.Group{Rank: -2, Size: -2} // that of MPI_COMM_WORLD
+	elsewhere  = merge.Group{Rank: -1, Size: -1}
+)
 
 // join takes note of the groups of the objects that a call made.
 func (p *process) join(f *plan, r *mpi.Record) {
@@ -157,6 +161,9 @@ func (p *process) join(f *plan, r *mpi.Record) {
 	id := p.values[f.made].Int()
 	if m := f.allocation(r); m.size > 0 {
 		p.windows[id] = m
+	}
+	if f.effect == windowOpen {
+		p.dynamic[id] = true
 	}
 	switch class := f.params[f.made].Type.Class; {
 	case id < 0:

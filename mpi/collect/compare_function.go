@@ -24,8 +24,10 @@ type role uint8
 const (
 	plain       role = iota // a value that says everything
 	errorCode               // a number that is turned into its class
-	memory                  // an address
+	memory                  // an address, or a constant that stands for one
+	bare                    // an address that no constant stands for
 	displacing              // numbers that may be addresses
+	aiming                  // a displacement in a window, which may be an address
 	used                    // an object that exists
 	made                    // an object that is new
 	returned                // a handle of an object that may have been known before
@@ -70,6 +72,8 @@ func (k *knownFunction) role(p *mpi.Param) role {
 	switch e := p.Element(); {
 	case e.Kind == cst.KindStatus:
 		return outcomes
+	case e.Kind == cst.KindPointer && k.takesBare(p):
+		return bare
 	case e.Kind == cst.KindPointer:
 		return memory
 	case e.Kind == cst.KindHandle:
@@ -80,7 +84,23 @@ func (k *knownFunction) role(p *mpi.Param) role {
 		p.Name == "array_of_displacements" && (strings.Contains(k.Name, "_hindexed") || strings.Contains(k.Name, "_struct")):
 		return displacing
 	}
+	if p.Name == "target_disp" {
+		return aiming
+	}
 	return plain
+}
+
+// takesBare reports whether a pointer is not one to data for MPI.
+func (k *knownFunction) takesBare(p *mpi.Param) bool {
+	switch {
+	case strings.HasPrefix(k.Name, "MPI_Aint_"), k.Name == "MPI_Free_mem", p.Direction == cst.Out && p.Form == mpi.Indirect:
+		return true
+	}
+	switch p.Name {
+	case "attribute_val", "extra_state", "user_data", "obj_handle", "f08_status":
+		return true
+	}
+	return false
 }
 
 func (k *knownFunction) handleRole(p *mpi.Param, class string) role {

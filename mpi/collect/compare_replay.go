@@ -20,6 +20,7 @@ type replay struct {
 	classes   map[int64]int64 // of errors, by code
 	off       bool
 	freeing   map[*thread][]freeingCall
+	dynamic   map[int64]bool // windows that memory is attached to, by id
 
 	wanted []wantedArgument // of the latest call
 }
@@ -30,7 +31,9 @@ func newReplay() *replay {
 		objects:   make(map[string]*knownObjects),
 		classes:   make(map[int64]int64),
 		freeing:   make(map[*thread][]freeingCall),
+		dynamic:   make(map[int64]bool),
 	}
+	m.constantsOf("function")[0] = -1 // NULL
 	m.memory.windows = make(map[int64]span)
 	m.requests = knownRequests{
 		constants: m.constantsOf("request"),
@@ -90,10 +93,6 @@ func (m *replay) declare(n int, raw int64) {
 			id--
 		}
 	}
-	if class == "pointer" {
-		m.memory.declare(id, uint64(raw), 1)
-		return
-	}
 	if _, known := m.constantsOf(class)[raw]; !known && (m.objects[class] == nil || m.objects[class].live[raw] == nil) {
 		m.constants[class][raw] = id
 	}
@@ -124,6 +123,9 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 	if i := slices.IndexFunc(f.Params, func(p mpi.Param) bool { return p.Name == "win" }); i >= 0 && s.size > 0 {
 		m.memory.windows[m.objectsOf("win").find(r.Arguments[i].After.Int())] = s
 	}
+	if f.Name == "MPI_Win_create_dynamic" && !r.Failed {
+		m.dynamic[m.objectsOf("win").find(f.after(r, "win"))] = true
+	}
 	m.begin(f, r, from, c)
 	if c != nil {
 		m.result(f, r)
@@ -144,7 +146,7 @@ func (m *replay) frees(t *thread, r *mpi.Record) {
 	switch i := slices.Index(f.roles, freeing); {
 	case f.Name == "MPI_Free_mem":
 		c.raw = f.before(r, "base")
-		c.value = m.memory.find(uint64(c.raw))
+		c.value = m.address(c.raw)
 		m.memory.free(uint64(c.raw))
 	case i >= 0 && r.Arguments[i].Before.Presence == mpi.Given:
 		c.raw = r.Arguments[i].Before.Int()
@@ -180,6 +182,9 @@ func (m *replay) settle(t *thread, r *mpi.Record) {
 	}
 	done := r != nil && r.Arguments[i].After.Presence == mpi.Given && r.Arguments[i].After.Int() != c.raw
 	m.objectsOf(f.Params[i].Type.Class).freed(c, done)
+	if f.Name == "MPI_Win_free" && done {
+		delete(m.dynamic, c.value.Int())
+	}
 	if s, ok := m.memory.windows[c.value.Int()]; !ok || f.Name != "MPI_Win_free" {
 		return
 	} else if !done {
@@ -228,6 +233,10 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 	}
 	if f.roles[i] == displacing && m.addresses(raw) {
 		m.want(p.Name, cst.ArrayOf(cst.Type{Kind: cst.KindPointer}), p.Direction, m.list(raw, m.address))
+		return
+	}
+	if f.roles[i] == aiming && m.dynamic[m.objectsOf("win").find(f.before(r, "win"))] && m.isAddress(raw.Int()) {
+		m.want(p.Name, cst.Type{Kind: cst.KindPointer}, p.Direction, m.address(raw.Int()))
 		return
 	}
 	if f.roles[i] == freeing || f.Name == "MPI_Free_mem" {
@@ -325,6 +334,11 @@ func (m *replay) word(f *knownFunction, i int, raw int64) cst.Value {
 	e := f.Params[i].Element()
 	switch f.roles[i] {
 	case memory:
+		if id, constant := m.constants["pointer"][raw]; constant {
+			return pointer(id, 0)
+		}
+		return m.address(raw)
+	case bare:
 		return m.address(raw)
 	case errorCode:
 		if class, ok := m.classes[raw]; ok {
@@ -348,18 +362,27 @@ func (m *replay) word(f *knownFunction, i int, raw int64) cst.Value {
 	return cst.Int(raw)
 }
 
-func (m *replay) address(raw int64) cst.Value { return m.memory.find(uint64(raw)) }
+// address returns what the trace has of an address, or a number that takes the place
+// of one.
+func (m *replay) address(raw int64) cst.Value {
+	if raw >= -1<<16 && raw < 1<<16 {
+		return pointer(-15, uint64(raw))
+	}
+	return m.memory.find(uint64(raw))
+}
 
 // addresses reports whether displacements are addresses: all in memory that is known,
 // and above the lowest 4 MiB.
 func (m *replay) addresses(raw mpi.Value) bool {
 	for k := range raw.Len() {
-		if a := raw.Index(k); a < 4<<20 || !m.memory.knows(uint64(a)) {
+		if !m.isAddress(raw.Index(k)) {
 			return false
 		}
 	}
 	return raw.Len() > 0
 }
+
+func (m *replay) isAddress(n int64) bool { return n >= 4<<20 && m.memory.knows(uint64(n)) }
 
 // canonical returns the number that a trace has for a rank or a tag: that of a
 // constant, or if it is negative and none, apart from these.

@@ -15,8 +15,8 @@ import (
 // the table: both work it out for themselves.
 func TestKnownFunctions(t *testing.T) {
 	roles := map[operation][]role{
-		number: {plain, displacing}, float: {plain}, rank: {plain}, tag: {plain}, object: {used}, created: {made},
-		shared: {returned}, freed: {freeing}, request: {waitedFor}, began: {startedHere}, address: {memory},
+		number: {plain, displacing, aiming}, float: {plain}, rank: {plain}, tag: {plain}, object: {used}, created: {made},
+		shared: {returned}, freed: {freeing}, request: {waitedFor}, began: {startedHere}, address: {memory, bare},
 		status: {outcomes}, code: {errorCode}, text: {plain},
 	}
 	for i := range plans {
@@ -28,7 +28,9 @@ func TestKnownFunctions(t *testing.T) {
 			t.Errorf("%s: looks %v", f.Name, f.looks)
 		}
 		for j := range f.params {
-			if q := &f.params[j]; !slices.Contains(roles[q.operation], k.roles[j]) || q.distances != (k.roles[j] == displacing) {
+			q, role := &f.params[j], k.roles[j]
+			if !slices.Contains(roles[q.operation], role) || q.distances != (role == displacing) || q.target != (role == aiming) ||
+				q.operation == address && q.plain != (role == bare) {
 				t.Errorf("%s: %s has operation %d and role %d", f.Name, q.Name, q.operation, k.roles[j])
 			}
 		}

@@ -25,6 +25,17 @@ const (
 
 const constantClass = "constant"
 
+// absolute is the segment of addresses that are numbers, such as the values of many
+// attributes. Its base is zero. None is further from that than smallest: there is no
+// memory.
+const (
+	absolute = -15
+	smallest = 1 << 16
+)
+
+// noFunction is the id of a function that is a null pointer.
+const noFunction = -1
+
 var placeholders = [...]string{
 	-1 - null:           "NULL",
 	-1 - statusIgnore:   "MPI_STATUS_IGNORE",
@@ -83,11 +94,16 @@ func constantNames() map[constantKey]string {
 	for i, c := range mpi.Constants() {
 		m[keyOf(c.Class, ids[i])] = c.Name
 	}
+	m[constantKey{cst.KindPointer, "", absolute}] = "NULL"
+	m[constantKey{cst.KindHandle, "function", noFunction}] = "NULL"
 	for i, name := range placeholders {
 		m[constantKey{cst.KindHandle, constantClass, int64(-1 - i)}] = name
 	}
 	return m
 }
+
+// classOfWindows is the position of the class among all.
+var classOfWindows = classOf("win")
 
 // Ids of communicators that every process has.
 var (

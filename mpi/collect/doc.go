@@ -17,7 +17,9 @@
 //     MPI_STATUS_IGNORE, is a handle of the class constant.
 //   - A number or an array of numbers that the call has changed is there twice, as
 //     name and as name_out.
-//   - Displacements that are addresses are pointers.
+//   - Displacements that are addresses are pointers: in a datatype, and in a window with
+//     memory that is attached, where the process has memory at the address itself. An
+//     address that it has from another process is a number, as it is in no two runs.
 //   - A call that failed lacks its outputs, and has for its last argument the class of
 //     the error: codes differ from run to run with some MPIs.
 //   - A call of another thread than the first that called MPI has for its first
@@ -34,7 +36,9 @@
 //	handle    id, lowest free first within the class; constants are −1 and less
 //	request   id within a pool for each call that makes requests, see package symbolic
 //	pointer   segment and displacement, see package symbolic; static data and stacks
-//	          are segments −16 and less
+//	          are segments −16 and less; what is less than 65,536 from zero is a number
+//	          with the segment −15, called NULL, but for a buffer that is a constant;
+//	          stacks of more than 511 threads at a time are unknown memory
 //	status    source and tag, or [Implied] where they are those that were asked for, or
 //	          say nothing; the class of the error
 //
@@ -43,7 +47,8 @@
 //
 // Where the merge may gain from it, it is told of the rank and the size of the
 // process in a communicator, window or file: as long as the process runs, the handle
-// must have been of one such group only.
+// must have been of one such group only. In a run of several worlds MPI_COMM_WORLD is
+// such a communicator, whose size is taken to be that of the ranks that made calls.
 //
 // # Order
 //

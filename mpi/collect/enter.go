@@ -36,9 +36,9 @@ func (p *process) enter(t *thread, r *mpi.Record) {
 			p.memory.Free(m.address)
 		}
 	case f.effect == releases:
-		base := uint64(f.argument(r, "base").Int())
+		base := f.argument(r, "base").Int()
 		w.base = p.pointer(base)
-		p.memory.Free(base)
+		p.memory.Free(uint64(base))
 	}
 	t.waiting = append(t.waiting, w)
 }
@@ -103,6 +103,9 @@ func (p *process) leaveObject(f *plan, r *mpi.Record, id int64, raw uint64) {
 		objects.Free(id)
 	} else {
 		objects.Attach(raw, id)
+	}
+	if f.effect == windowGone && gone {
+		delete(p.dynamic, id)
 	}
 	if m, ok := p.windows[id]; ok && f.effect == windowGone {
 		if gone {

@@ -53,8 +53,8 @@ func TestFreedWhileUsedAgain(t *testing.T) {
 
 // Raw addresses in the tests.
 const (
-	lower = 1 << 32
-	upper = 1 << 33
+	lower = 1 << 28
+	upper = 1 << 29
 )
 
 func (w *spoolWriter) send(at int64, buffer int) {

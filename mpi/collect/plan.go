@@ -36,6 +36,8 @@ type parameter struct {
 	after     bool
 	both      bool // values from before and after the call may differ
 	distances bool // in bytes, from an address that may be zero: they may be addresses
+	plain     bool // an address that is no buffer: no constant stands for one
+	target    bool // a displacement in a window: it may be an address
 }
 
 // A statusSource says where the wildcards are that a status of a function tells
@@ -81,6 +83,7 @@ const (
 	releases          // as MPI_Free_mem
 	windowMade        // with memory of its own
 	windowGone
+	windowOpen // for memory that is attached to it
 )
 
 var (
@@ -165,6 +168,8 @@ func newPlan(f *mpi.Function) plan {
 		p.effect = releases
 	case "MPI_Win_allocate", "MPI_Win_allocate_shared":
 		p.effect = windowMade
+	case "MPI_Win_create_dynamic":
+		p.effect = windowOpen
 	case "MPI_Win_free":
 		p.effect = windowGone
 	}
@@ -183,6 +188,8 @@ func newParameter(f *mpi.Function, p *mpi.Param) parameter {
 	r.distances = p.Name == "array_of_addresses" || p.Name == "array_of_displacements" &&
 		(strings.HasPrefix(f.Name, "MPI_Type_create_hindexed") || base(f.Name) == "MPI_Type_create_struct" ||
 			f.Name == "MPI_Type_hindexed" || f.Name == "MPI_Type_struct")
+	r.plain = isPlain(f, p)
+	r.target = p.Name == "target_disp"
 	r.after = p.After() && !(handle && p.Before())
 	switch element.Kind {
 	case cst.KindInt:
@@ -207,6 +214,18 @@ func newParameter(f *mpi.Function, p *mpi.Param) parameter {
 		r.class = classOf(element.Class)
 	}
 	return r
+}
+
+// isPlain reports whether a pointer is an address as it is, or a number that the
+// program keeps in place of one.
+func isPlain(f *mpi.Function, p *mpi.Param) bool {
+	switch p.Name {
+	case "attribute_val", "extra_state", "user_data", "obj_handle", "addr1", "addr2", "f08_status":
+		return true
+	case "base":
+		return f.Name == "MPI_Aint_add" || f.Name == "MPI_Free_mem"
+	}
+	return p.Form == mpi.Indirect
 }
 
 func handleOperation(f *mpi.Function, p *mpi.Param) operation {

@@ -18,6 +18,7 @@ type process struct {
 	rank     int
 	job      uint64
 	world    worldID
+	place    merge.Group // in MPI_COMM_WORLD, if that is not all of the run
 	timed    bool
 	recorder *tracer.Recorder
 	numbers  int64 // threads that made calls
@@ -34,10 +35,12 @@ type process struct {
 	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
 	memory    symbolic.Memory
 	windows   map[int64]allocation // memory that MPI allocated for a window, by id
+	dynamic   map[int64]bool       // windows that memory is attached to, by id
 	groups    map[merge.GroupHandle]merge.Group
 	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
 
 	ranks, tags []numeral
+	places      []numeral       // addresses that are constants
 	noRequest   uint64          // the null request
 	numerals    []merge.Name    // numbers that have a name
 	classes     map[int64]int64 // of errors, by code
@@ -77,10 +80,13 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 		handles:   make([]symbolic.Handles, len(classes)),
 		classes:   make(map[int64]int64),
 		windows:   make(map[int64]allocation),
+		dynamic:   make(map[int64]bool),
 		groups:    make(map[merge.GroupHandle]merge.Group),
 		mixed:     make(map[merge.GroupHandle]bool),
 	}
+	p.handles[classOf("function")].Declare(0, noFunction)
 	p.setGroup("comm", commSelf, merge.Group{Rank: 0, Size: 1})
+	p.setGroup("comm", commWorld, worldGroup)
 	return p, nil
 }
 
@@ -151,7 +157,7 @@ func (p *process) declare(n int, raw int64) {
 	case "tag":
 		p.tags = append(p.tags, numeral{raw, id})
 	case "pointer":
-		p.memory.Declare(symbolic.Region{Address: uint64(raw), Size: 1, Segment: id})
+		p.places = append(p.places, numeral{raw, id})
 	case "int":
 		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: mpi.Constants()[n].Name})
 	case "request":
@@ -183,7 +189,10 @@ func (p *process) part() (part merge.Part, err error) {
 		}
 	}()
 	for h, g := range p.groups {
-		if !p.mixed[h] && g != elsewhere {
+		if g == worldGroup {
+			g = p.place
+		}
+		if !p.mixed[h] && g.Size > 0 {
 			p.recorder.SetGroup(h.Class, h.Value, g)
 		}
 	}

@@ -86,8 +86,7 @@ func (p *process) result(t cst.Type, r *mpi.Record) cst.Value {
 	case cst.KindFloat:
 		return cst.Float(r.Float())
 	case cst.KindPointer:
-		at, _ := p.memory.Resolve(uint64(r.Result))
-		return cst.PointerTo(cst.Pointer(at))
+		return cst.PointerTo(p.pointer(r.Result))
 	case cst.KindHandle:
 		if t.Class == "request" {
 			id, _ := p.requests.Lookup(uint64(r.Result))
@@ -129,7 +128,11 @@ func (f *plan) declaration(key uint64) cst.Function {
 		case given:
 			add(q.Name, t, q.Direction)
 		case pointing:
-			add(q.Name, cst.ArrayOf(cst.Type{Kind: cst.KindPointer}), q.Direction)
+			t = cst.Type{Kind: cst.KindPointer}
+			if q.Form == mpi.Array {
+				t = cst.ArrayOf(t)
+			}
+			add(q.Name, t, q.Direction)
 		case constant:
 			add(q.Name, cst.HandleOf(constantClass), q.Direction)
 		case changed:

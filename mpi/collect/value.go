@@ -46,17 +46,19 @@ const lowest = 1 << 22
 // are, in a datatype that is used with MPI_BOTTOM.
 func (p *process) areAddresses(v mpi.Value) bool {
 	for k := range v.Len() {
-		if a := v.Index(k); a < lowest || !p.memory.Contains(uint64(a)) {
+		if !p.isAddress(v.Index(k)) {
 			return false
 		}
 	}
 	return v.Len() > 0
 }
 
+func (p *process) isAddress(n int64) bool { return n >= lowest && p.memory.Contains(uint64(n)) }
+
 func (p *process) pointers(v mpi.Value) cst.Value {
 	from := len(p.elements)
 	for k := range v.Len() {
-		p.elements = append(p.elements, cst.PointerTo(p.pointer(uint64(v.Index(k)))))
+		p.elements = append(p.elements, cst.PointerTo(p.pointer(v.Index(k))))
 	}
 	return cst.Array(p.elements[from:]...)
 }
@@ -69,7 +71,10 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case tag:
 		return cst.Tag(resolve(p.tags, raw))
 	case address:
-		return cst.PointerTo(p.pointer(uint64(raw)))
+		if !q.plain {
+			return cst.PointerTo(p.buffer(raw))
+		}
+		return cst.PointerTo(p.pointer(raw))
 	case code:
 		if class, ok := p.classes[raw]; ok {
 			raw = class
@@ -84,9 +89,22 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	return cst.Int(raw)
 }
 
+// buffer returns the symbolic form of an address that a constant may stand for.
+func (p *process) buffer(raw int64) cst.Pointer {
+	for _, c := range p.places {
+		if c.raw == raw {
+			return cst.Pointer{Segment: c.id}
+		}
+	}
+	return p.pointer(raw)
+}
+
 // pointer returns the symbolic form of an address.
-func (p *process) pointer(address uint64) cst.Pointer {
-	at, _ := p.memory.Resolve(address)
+func (p *process) pointer(raw int64) cst.Pointer {
+	if raw >= -smallest && raw < smallest {
+		return cst.Pointer{Segment: absolute, Displacement: raw}
+	}
+	at, _ := p.memory.Resolve(uint64(raw))
 	return cst.Pointer(at)
 }
 

@@ -29,11 +29,27 @@ func (c *Collector) ranked() []*process {
 		if p.rank < 0 {
 			p.rank = next
 		} else {
+			p.place.Rank = p.rank
 			p.rank += offset
 		}
 		next = p.rank + 1
 	}
+	setPlaces(list)
 	return list
+}
+
+// setPlaces completes the places of the processes in their worlds, if there are
+// several: MPI_COMM_WORLD is not all of the run then.
+func setPlaces(list []*process) {
+	sizes := make(map[worldID]int)
+	for _, p := range list {
+		sizes[p.world] = max(sizes[p.world], p.place.Rank+1)
+	}
+	for _, p := range list {
+		if len(sizes) > 1 && p.world != unranked {
+			p.place.Size = sizes[p.world]
+		}
+	}
 }
 
 // A worldID is that of processes with an MPI_COMM_WORLD in common: those of one job, or
