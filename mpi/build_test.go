@@ -2,47 +2,158 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 )
 
-func TestBuildInterposer(t *testing.T) {
+// quickCompiler makes a compiler command that is quick, for it writes nothing but a
+// line to a file for each library that it is to build.
+func quickCompiler(t *testing.T) (mpicc, built string) {
+	t.Helper()
 	mpitest.SkipUnderRace(t)
 	directory := t.TempDir()
-	// A compiler that is quick, for it writes nothing.
-	mpicc := filepath.Join(directory, "mpicc")
-	script := fmt.Sprintf("#!/bin/sh\nexec %s \"$@\" -fsyntax-only\n", compilers(t)[0])
+	mpicc, built = filepath.Join(directory, "mpicc"), filepath.Join(directory, "built")
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *-shared*) echo >>%s; sleep 0.1;; esac\nexec %s \"$@\" -fsyntax-only\n", built, compilers(t)[0])
 	if err := os.WriteFile(mpicc, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cache := filepath.Join(directory, "cache", "of", "interposers")
-	first, err := BuildInterposer(t.Context(), mpicc, cache)
+	return mpicc, built
+}
+
+func TestBuildInterposer(t *testing.T) {
+	mpicc, built := quickCompiler(t)
+	cache := filepath.Join(t.TempDir(), "cache", "of", "interposers")
+	// One of several builds it.
+	paths := make([]string, 4)
+	var building sync.WaitGroup
+	for i := range paths {
+		building.Go(func() {
+			library, err := BuildInterposer(t.Context(), mpicc, cache)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			paths[i] = library.Path
+		})
+	}
+	building.Wait()
+	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 || slices.Max(paths) != slices.Min(paths) {
+		t.Fatalf("built %d times, %v, as %q", len(lines), err, paths)
+	}
+	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the cache: %v, %v", err, info.Mode())
+	}
+	// What another could have changed is built again.
+	for want, spoil := range []func() error{
+		func() error { return nil },
+		func() error { return os.Chmod(paths[0], 0o777) },
+		func() error { return os.Rename(paths[0], paths[0]+".o") },
+		func() error { return errors.Join(os.Remove(paths[0]), os.Symlink(paths[0]+".o", paths[0])) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		library, err := BuildInterposer(t.Context(), mpicc, cache)
+		if err != nil || library.Path != paths[0] || !isPrivate(paths[0], 0) {
+			t.Fatal(err, library.Path)
+		}
+		if lines, err := os.ReadFile(built); err != nil || len(lines) != 1+want {
+			t.Errorf("built %d times, %v, want %d", len(lines), err, 1+want)
+		}
+	}
+}
+
+func TestPrivateDirectory(t *testing.T) {
+	base, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	directory := func(name string, mode os.FileMode) string {
+		path := filepath.Join(base, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := filepath.Join(base, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(base, "link")
+	if err := os.Symlink(directory("linked", 0o700), link); err != nil {
+		t.Fatal(err)
+	}
+	foreign := directory("foreign", 0o755)
+	if os.Getuid() == 0 {
+		if err := os.Chown(foreign, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := filepath.Join(temporary, fmt.Sprintf("reprise-%d", os.Getuid()))
+	tests := []struct{ name, wanted, want string }{
+		{"New", filepath.Join(base, "a", "new"), filepath.Join(base, "a", "new")},
+		{"Readable", directory("readable", 0o755), filepath.Join(base, "readable")},
+		{"Link", link, filepath.Join(base, "linked")},
+		{"Writable", directory("writable", 0o775), own},
+		{"Space", filepath.Join(base, "a b"), own},
+		{"Colon", filepath.Join(base, "a:b"), own},
+		{"Dollar", filepath.Join(base, "$LIB"), own},
+		{"File", file, own},
+		{"Foreign", foreign, own},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "Foreign" && os.Getuid() != 0 {
+				t.Skip("only root can make a directory of another user")
+			}
+			got, err := privateDirectory(tt.wanted)
+			if err != nil || got != tt.want || !isPrivate(got, os.ModeDir) {
+				t.Errorf("%s, %v, want %s", got, err, tt.want)
+			}
+		})
+	}
+	if err := os.Chmod(own, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := privateDirectory(file); err != nil || got == own || !isPrivate(got, os.ModeDir) {
+		t.Errorf("%s, %v", got, err)
+	}
+	t.Setenv("TMPDIR", directory("not here", 0o700))
+	if got, err := privateDirectory(file); err == nil || !strings.Contains(err.Error(), "not here") {
+		t.Errorf("%s, %v", got, err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(base, "missing"))
+	if got, err := privateDirectory(file); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestLock gives up waiting.
+func TestLock(t *testing.T) {
+	directory := t.TempDir()
+	unlock, err := lock(t.Context(), directory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := os.Stat(first.Path)
-	if err != nil || before.Mode().Perm()&0o555 != 0o555 {
-		t.Fatal(err, before.Mode())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := lock(ctx, directory); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("locked twice: %v", err)
 	}
-	// The second time, it is there already.
-	second, err := BuildInterposer(t.Context(), mpicc, cache)
-	if err != nil {
+	unlock()
+	if unlock, err = lock(t.Context(), directory); err != nil {
 		t.Fatal(err)
 	}
-	after, err := os.Stat(second.Path)
-	if err != nil || second.Path != first.Path || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
-		t.Errorf("built %s again as %s", first.Path, second.Path)
-	}
-	if files, err := os.ReadDir(cache); err != nil || len(files) != 1 {
-		t.Errorf("the cache has %v, %v", files, err)
-	}
+	unlock()
 }
 
 func TestBuildInterposerErrors(t *testing.T) {

@@ -32,10 +32,18 @@ func FindCompiler(ctx context.Context, command []string) (string, error) {
 	if library == "" {
 		return candidates[0], nil
 	}
+	directory, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return "", temporaryError(err)
+	}
+	defer os.RemoveAll(directory)
 	for _, c := range candidates {
-		if linksWith(ctx, c, library) {
+		if linksWith(ctx, c, library, directory) {
 			return c, nil
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("mpi: %w", err)
 	}
 	return "", fmt.Errorf("mpi: %s is linked with %s: none of %s is the compiler command of that MPI", program, library, strings.Join(candidates, ", "))
 }
@@ -137,13 +145,9 @@ func interpreter(file *elf.File) string {
 	return string(bytes.TrimRight(path, "\x00"))
 }
 
-// linksWith reports whether a compiler command links with a library of MPI.
-func linksWith(ctx context.Context, mpicc, library string) bool {
-	directory, err := os.MkdirTemp("", "reprise-")
-	if err != nil {
-		return false
-	}
-	defer os.RemoveAll(directory)
+// linksWith reports whether a compiler command links with a library of MPI. What it
+// links is in a directory.
+func linksWith(ctx context.Context, mpicc, library, directory string) bool {
 	output := filepath.Join(directory, "link.so")
 	c := exec.CommandContext(ctx, mpicc, "-shared", "-fPIC", "-w", "-o", output, "-x", "c", "-")
 	c.Stdin = bytes.NewReader([]byte("#include <mpi.h>\nint f(void) { return MPI_Finalize(); }\n"))

@@ -3,6 +3,7 @@ package mpi
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
@@ -27,6 +28,17 @@ func TestFindCompiler(t *testing.T) {
 					t.Errorf("found %q, %v, want %s", got, err, m.CC)
 				}
 			})
+		}
+	})
+}
+
+// TestFindCompilerErrors says what is missing.
+func TestFindCompilerErrors(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		program := m.Build(t, "loop.c")
+		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+		if got, err := FindCompiler(t.Context(), []string{program}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+			t.Errorf("found %q, %v", got, err)
 		}
 	})
 }

@@ -30,8 +30,13 @@ type Interposer struct {
 
 // BuildInterposer returns the interposer for the MPI that a compiler command,
 // such as "mpicc", belongs to. It builds it in cacheDir unless one built from the
-// same sources and the same mpi.h is there already. Several processes may do so
-// at once.
+// same sources and the same mpi.h is there already. If several processes do so at
+// once, one of them builds it and the others wait.
+//
+// Nobody else may be able to change the library, and LD_PRELOAD must be able to name
+// it: if cacheDir cannot be made or is not the user's, if others may write to it, or if its path has a
+// space, a colon or a dollar sign, the library is in a directory of the user's below
+// that for temporary files. So the program is to use the Path.
 func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, error) {
 	h, err := header.Read(ctx, mpicc)
 	if err != nil {
@@ -45,12 +50,21 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, 
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
 	hash.Write(source)
-	library.Path = filepath.Join(cacheDir, fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8]))
-	if _, err := os.Stat(library.Path); err == nil {
+	directory, err := privateDirectory(cacheDir)
+	if err != nil {
+		return nil, err
+	}
+	library.Path = filepath.Join(directory, fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8]))
+	if isPrivate(library.Path, 0) {
 		return library, nil
 	}
-	if err := os.MkdirAll(cacheDir, 0o777); err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
+	unlock, err := lock(ctx, directory)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if isPrivate(library.Path, 0) {
+		return library, nil // another process has built it
 	}
 	if err := compile(ctx, command, source, library.Path); err != nil {
 		return nil, err
