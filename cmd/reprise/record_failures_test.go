@@ -27,10 +27,10 @@ func TestRecordSignals(t *testing.T) {
 		times  int
 		status int // 0 if it depends on the launcher
 	}{
-		{"Launcher", m.Launch(2, program, "0", "wait"), syscall.SIGTERM, 1, 0},
-		{"LauncherINT", m.Launch(2, program, "0", "wait"), syscall.SIGINT, 1, 0},
-		{"Killed", []string{program, "0", "wait"}, syscall.SIGTERM, 1, 128 + int(syscall.SIGTERM)},
-		{"Caught", []string{"sh", "-c", patient, "sh", program, "0", "wait"}, syscall.SIGINT, 3, 9},
+		{"Launcher", m.Launch(2, program, "wait"), syscall.SIGTERM, 1, 0},
+		{"LauncherINT", m.Launch(2, program, "wait"), syscall.SIGINT, 1, 0},
+		{"Killed", []string{program, "wait"}, syscall.SIGTERM, 1, 128 + int(syscall.SIGTERM)},
+		{"Caught", []string{"sh", "-c", patient, "sh", program, "wait"}, syscall.SIGINT, 3, 9},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := t.TempDir()

@@ -1,7 +1,7 @@
 /*
  * Writes what it reads: the first rank tells the others how much of the standard input
  * it has read, and all say so in the end.
- * Arguments: the exit status, and with "wait" it waits for its end instead.
+ * Argument: "wait" to go on until it is killed, or "busy" to make many calls more.
  */
 #include "check.h"
 #include <unistd.h>
@@ -29,10 +29,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (rank == 0)
 		fprintf(stderr, "%d ranks know of %ld bytes\n", size, all);
-	for (int i = 0; argc > 2 && !strcmp(argv[2], "wait") && i < 3000; i++) {
+	for (int i = 0; argc > 1 && !strcmp(argv[1], "wait") && i < 3000; i++) {
 		OK(MPI_Barrier(MPI_COMM_WORLD));
 		usleep(10000);
 	}
+	for (int i = 0; argc > 1 && !strcmp(argv[1], "busy") && i < 20000; i++)
+		OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
 	OK(MPI_Finalize());
-	return argc > 1 ? atoi(argv[1]) : 0;
+	return 0;
 }

@@ -1,11 +1,15 @@
 /*
  * Two threads of each rank wait while the other begins and completes requests: the
  * handles that one gives up are those that the other gets.
+ * Argument: "slow" for a pause every now and then.
  */
 #include "check.h"
 #include <pthread.h>
+#include <unistd.h>
 
 enum { ROUNDS = 100, THREADS = 2, N = 4 };
+
+static int slow;
 
 struct work {
 	int number;
@@ -38,6 +42,8 @@ static void *exchange(void *argument)
 			CHECK(statuses[i].MPI_TAG == tag + i && statuses[i].MPI_SOURCE == previous);
 			w->sum += in[i];
 		}
+		if (slow && round % 20 == 0)
+			usleep(400000);
 		/* Collectives, each thread in a communicator of its own. */
 		if (round % 20 == 0) {
 			int all = -1;
@@ -57,6 +63,7 @@ int main(int argc, char **argv)
 	int provided, is_main;
 	pthread_t threads[THREADS];
 	struct work work[THREADS];
+	slow = argc > 1 && !strcmp(argv[1], "slow");
 	OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
 	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
 	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
