@@ -3,14 +3,20 @@ package collect
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
-// lag is how far, in nanoseconds, the threads of a running process may be apart in
-// what they have written.
+// lag is how long, in nanoseconds, a thread of a running process may take to write a
+// record of what it did when others have written theirs.
 const lag = 1e9
+
+var started = time.Now()
+
+// now returns the time in nanoseconds on a clock that goes like that of the records.
+func now() int64 { return time.Since(started).Nanoseconds() }
 
 // A source is the records of the threads of one process, in the order of time.
 type source struct {
@@ -18,6 +24,10 @@ type source struct {
 	threads []*thread
 	first   int64 // time of the first record
 	latest  int64 // time of the latest record that was seen
+
+	// ahead is by how much, at least, the clock of the records is ahead of now, for what
+	// is read was written before. That clock began with the machine.
+	ahead int64
 }
 
 // A thread is one of a process.
@@ -61,13 +71,18 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool
 		}
 		return t.limited()
 	}
+	written := s.latest // all records up to this time, but for the lag
+	if s.latest > 0 {
+		written = max(written, now()+s.ahead)
+	}
+	defer func() { s.ahead = max(s.ahead, s.latest-now()) }()
 	for {
 		t := s.earliest()
 		// What a thread has beyond its quota may be the earliest.
 		if t == nil || slices.ContainsFunc(s.threads, (*thread).limited) {
 			break
 		}
-		if !ended && t.time() > s.latest-lag {
+		if !ended && t.time() > max(written, s.latest)-lag {
 			return false
 		}
 		if t.record.Type == mpi.Resized && t.step == whole {
