@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
 )
 
@@ -364,5 +365,41 @@ func TestVariants(t *testing.T) {
 		if n := len(plans[i].params); stateBits*n >= 62 {
 			t.Errorf("%s has %d parameters", plans[i].Name, n)
 		}
+	}
+}
+
+// TestLongCall has a call that takes so long that it is looked for several times.
+func TestLongCall(t *testing.T) {
+	directory := t.TempDir()
+	w := newSpoolWriter(0, 0)
+	c, err := New(directory, Options{Untimed: true, Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, directory)
+	if _, err := c.Poll(); err != nil {
+		t.Fatal(err)
+	}
+	w.begin(1000, flagOutermost, "MPI_Recv", 4096, 1234, integers, 3, 5678, world, nothing{})
+	w.write(t, directory)
+	for range 5 {
+		if _, err := c.Poll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.end(2000, flagOutermost, "MPI_Recv", 4096, 1234, integers, 3, 5678, world, nothing{})
+	w.write(t, directory)
+	want := list(t, directory)
+	if _, err := c.poll(true); err != nil {
+		t.Fatal(err)
+	}
+	part, _ := c.ranked()[0].part()
+	var last string
+	for _, terminal := range part.Grammar.All() {
+		fn, args := part.Table.Signature(uint32(terminal))
+		last = string(cst.AppendCall(nil, part.Table.Functions()[fn], args))
+	}
+	if last != want[len(want)-1] || !strings.Contains(last, "1234") {
+		t.Errorf("%s, want %s", last, want[len(want)-1])
 	}
 }

@@ -157,6 +157,7 @@ func (s *stream) read() (bool, error) {
 	s.records, s.spare = s.spare, s.records
 	n, err := s.find()
 	if err != nil || n == 0 {
+		s.records, s.spare = s.spare, s.records
 		return false, err
 	}
 	if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
