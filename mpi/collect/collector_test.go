@@ -372,23 +372,29 @@ func TestVariants(t *testing.T) {
 func TestLongCall(t *testing.T) {
 	directory := t.TempDir()
 	w := newSpoolWriter(0, 0)
+	write := func() { // a segment that has space for more than is read at once
+		w.write(t, directory)
+		if err := os.Truncate(mpi.Thread{Process: w.id}.Segment(directory, 0), 4*window); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c, err := New(directory, Options{Untimed: true, Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.write(t, directory)
+	write()
 	if _, err := c.Poll(); err != nil {
 		t.Fatal(err)
 	}
 	w.begin(1000, flagOutermost, "MPI_Recv", 4096, 1234, integers, 3, 5678, world, nothing{})
-	w.write(t, directory)
+	write()
 	for range 5 {
 		if _, err := c.Poll(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.end(2000, flagOutermost, "MPI_Recv", 4096, 1234, integers, 3, 5678, world, nothing{})
-	w.write(t, directory)
+	write()
 	want := list(t, directory)
 	if _, err := c.poll(true); err != nil {
 		t.Fatal(err)
