@@ -31,7 +31,9 @@
 // arguments do not say who is where in it, what does: see [Param.Asked].
 //
 // Of memory: what malloc, calloc, realloc, free, posix_memalign, aligned_alloc,
-// memalign, valloc and pvalloc return and free, outside of calls of MPI. Once MPI
+// memalign, valloc and pvalloc return and free, outside of calls of MPI, and inside of
+// them where the executable of the program itself calls these functions, in a callback:
+// a callback in a library of the program cannot be told from MPI. Once MPI
 // is initialized, also where the static data of each object is and the stack of
 // the first thread; and of each further thread its stack, before all else that the
 // thread records: see [Stack].

@@ -62,33 +62,40 @@ func TestThreads(t *testing.T) {
 // TestMemory compares what a program says of its memory with the records.
 func TestMemory(t *testing.T) {
 	forEachMPI(t, func(t *testing.T, m *implementation) {
-		spool := t.TempDir()
-		said := m.run(t, "1", spool, m.build(t, "events.c"), "memory")
-		var got strings.Builder
-		marks := 0
-		readAll(t, threads(t, spool)[0][0], func(r *Record) {
-			if r.Type == Call && functions[r.Function].Name == "MPI_Pcontrol" {
-				marks++
-			}
-			if marks != 1 || r.Size == 1024 || r.Size == 4096 {
-				return // the buffer of the standard output
-			}
-			if r.Start > r.End {
-				t.Errorf("from %d to %d", r.Start, r.End)
-			}
-			switch r.Type {
-			case Allocated:
-				fmt.Fprintf(&got, "allocated %#x %d\n", r.Address, r.Size)
-			case Released:
-				fmt.Fprintf(&got, "released %#x\n", r.Old)
-			case Resized:
-				fmt.Fprintf(&got, "resized %#x %d %#x\n", r.Address, r.Size, r.Old)
-			}
-		})
-		if got.String() != said {
-			t.Errorf("recorded\n%s\nthe program says\n%s", got.String(), said)
+		program := m.build(t, "events.c")
+		compareMemory(t, m, program, "memory")
+		compareMemory(t, m, program, "callback")
+	})
+}
+
+func compareMemory(t *testing.T, m *implementation, program, argument string) {
+	t.Helper()
+	spool := t.TempDir()
+	said := m.run(t, "1", spool, program, argument)
+	var got strings.Builder
+	marks := 0
+	readAll(t, threads(t, spool)[0][0], func(r *Record) {
+		if r.Type == Call && functions[r.Function].Name == "MPI_Pcontrol" {
+			marks++
+		}
+		if marks != 1 || r.Size == 1024 || r.Size == 4096 {
+			return // the buffer of the standard output
+		}
+		if r.Start > r.End {
+			t.Errorf("from %d to %d", r.Start, r.End)
+		}
+		switch r.Type {
+		case Allocated:
+			fmt.Fprintf(&got, "allocated %#x %d\n", r.Address, r.Size)
+		case Released:
+			fmt.Fprintf(&got, "released %#x\n", r.Old)
+		case Resized:
+			fmt.Fprintf(&got, "resized %#x %d %#x\n", r.Address, r.Size, r.Old)
 		}
 	})
+	if got.String() != said {
+		t.Errorf("recorded\n%s\nthe program says\n%s", got.String(), said)
+	}
 }
 
 // TestRegions checks that what a program says of its static data and its stacks

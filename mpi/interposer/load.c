@@ -163,6 +163,7 @@ static slow void start(void)
 __attribute__((constructor)) static void load(void)
 {
 	main_thread = pthread_self();
+	dl_iterate_phdr(find_program, NULL);
 	if (dlsym(RTLD_NEXT, "PMPI_Init"))
 		start();
 }

@@ -1,6 +1,7 @@
 /*
- * The functions that allocate memory. What happens inside a call of MPI is not
- * recorded: it is the memory of MPI itself.
+ * The functions that allocate memory. What happens inside a call of MPI is the memory
+ * of MPI itself and not recorded, unless the program itself calls them, in one of its
+ * callbacks.
  */
 static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
@@ -62,17 +63,21 @@ static slow void resolve_memory(void)
 		} \
 	} while (0)
 
-static inline struct lane *enter_memory(void)
+static inline struct lane *enter_memory(const void *caller)
 {
-	if (unlikely(!atomic_load_explicit(&active.flag, memory_order_relaxed)) || self.depth)
+	if (unlikely(!atomic_load_explicit(&active.flag, memory_order_relaxed)))
+		return NULL;
+	if (self.depth && (uintptr_t)caller - program[0] >= program[1] - program[0])
 		return NULL;
 	return enter(1);
 }
 
-static inline void *allocated(void *p, size_t size)
+#define CALLER __builtin_return_address(0)
+
+static inline void *allocated(void *p, size_t size, const void *caller)
 {
 	struct lane *lane;
-	if (p && (lane = enter_memory())) {
+	if (p && (lane = enter_memory(caller))) {
 		uint64_t *at = reserve(lane, 4);
 		if (at) {
 			at[1] = now_ordered();
@@ -87,13 +92,13 @@ static inline void *allocated(void *p, size_t size)
 exported void *malloc(size_t size)
 {
 	RESOLVE(real_malloc, allocate_early(size, 16));
-	return allocated(real_malloc(size), size);
+	return allocated(real_malloc(size), size, CALLER);
 }
 
 exported void *calloc(size_t n, size_t size)
 {
 	RESOLVE(real_calloc, n && size > SIZE_MAX / n ? NULL : allocate_early(n * size, 16));
-	return allocated(real_calloc(n, size), n * size);
+	return allocated(real_calloc(n, size), n * size, CALLER);
 }
 
 exported void free(void *p)
@@ -101,7 +106,7 @@ exported void free(void *p)
 	if (!p || unlikely(is_early(p)))
 		return;
 	RESOLVE(real_free, (void)0);
-	struct lane *lane = enter_memory();
+	struct lane *lane = enter_memory(CALLER);
 	if (lane) {
 		uint64_t *at = reserve(lane, 3);
 		if (at) {
@@ -128,12 +133,12 @@ exported void *realloc(void *p, size_t size)
 		return realloc_early(p, size);
 	RESOLVE(real_realloc, p ? NULL : allocate_early(size, 16));
 	if (!p)
-		return allocated(real_realloc(NULL, size), size);
-	uint64_t before = enter_memory() ? now() : 0;
+		return allocated(real_realloc(NULL, size), size, CALLER);
+	uint64_t before = enter_memory(CALLER) ? now() : 0;
 	uintptr_t old = (uintptr_t)p;
 	void *q = real_realloc(p, size);
 	struct lane *lane;
-	if ((q || !size) && (lane = enter_memory())) {
+	if ((q || !size) && (lane = enter_memory(CALLER))) {
 		uint64_t *at = reserve(lane, 6);
 		if (at) {
 			at[1] = now_ordered();
@@ -152,30 +157,30 @@ exported int posix_memalign(void **p, size_t alignment, size_t size)
 	RESOLVE(real_posix_memalign, ENOMEM);
 	int result = real_posix_memalign(p, alignment, size);
 	if (!result)
-		allocated(*p, size);
+		allocated(*p, size, CALLER);
 	return result;
 }
 
 exported void *aligned_alloc(size_t alignment, size_t size)
 {
 	RESOLVE(real_aligned_alloc, allocate_early(size, alignment));
-	return allocated(real_aligned_alloc(alignment, size), size);
+	return allocated(real_aligned_alloc(alignment, size), size, CALLER);
 }
 
 exported void *memalign(size_t alignment, size_t size)
 {
 	RESOLVE(real_memalign, allocate_early(size, alignment));
-	return allocated(real_memalign(alignment, size), size);
+	return allocated(real_memalign(alignment, size), size, CALLER);
 }
 
 exported void *valloc(size_t size)
 {
 	RESOLVE(real_valloc, NULL);
-	return allocated(real_valloc(size), size);
+	return allocated(real_valloc(size), size, CALLER);
 }
 
 exported void *pvalloc(size_t size)
 {
 	RESOLVE(real_pvalloc, NULL);
-	return allocated(real_pvalloc(size), size);
+	return allocated(real_pvalloc(size), size, CALLER);
 }

@@ -25,6 +25,23 @@ static int find_stack(pthread_t thread, uintptr_t *address, size_t *size)
 	return found && *size;
 }
 
+static uintptr_t program[2]; /* where the program itself is, from and to */
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size, (void)data;
+	program[0] = UINTPTR_MAX;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t address = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type != PT_LOAD)
+			continue;
+		program[0] = address < program[0] ? address : program[0];
+		program[1] = address + p->p_memsz > program[1] ? address + p->p_memsz : program[1];
+	}
+	return 1; /* the first object is the program itself */
+}
+
 struct objects_seen {
 	struct lane *lane;
 	int64_t n;

@@ -79,6 +79,34 @@ static void memory(void)
 	MPI_Pcontrol(1);
 }
 
+static void *kept;
+
+static void reuse(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	printf("released %p\n", kept);
+	free(kept);
+	kept = malloc(300);
+	printf("allocated %p 300\n", kept);
+	fflush(stdout);
+}
+
+/* Memory in a callback is the program's, too. */
+static void callback(void)
+{
+	MPI_Op op;
+	int a = 0, b = 0;
+	MPI_Op_create(reuse, 0, &op);
+	MPI_Pcontrol(1);
+	kept = malloc(200);
+	printf("allocated %p 200\n", kept);
+	MPI_Reduce_local(&a, &b, 1, MPI_INT, op);
+	printf("released %p\n", kept);
+	fflush(stdout);
+	free(kept);
+	MPI_Pcontrol(1);
+	MPI_Op_free(&op);
+}
+
 static void big(void)
 {
 	int n = 700000;
@@ -212,7 +240,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	static const struct { const char *name; void (*run)(void); } list[] = {
-		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped}, {"regions", regions}, {"spawn", spawn}, {"child", child},
+		{"threads", threads}, {"memory", memory}, {"big", big}, {"many", many}, {"killed", killed}, {"forked", forked}, {"jumped", jumped}, {"regions", regions}, {"callback", callback}, {"spawn", spawn}, {"child", child},
 	};
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
 		if (!strcmp(argv[1], list[i].name))
