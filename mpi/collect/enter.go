@@ -44,19 +44,22 @@ func (p *process) enter(t *thread, r *mpi.Record) {
 }
 
 func (p *process) enterRequests(t *thread, f *plan, v mpi.Value) {
-	if v.Presence != mpi.Given {
-		return
+	switch {
+	case v.Presence != mpi.Given:
+	case f.params[f.requests].Form != mpi.Array:
+		p.enterRequest(t, f, v.Int())
+	default:
+		for k := range v.Len() {
+			p.enterRequest(t, f, v.Index(k))
+		}
 	}
-	enter := p.requests.Enter
+}
+
+func (p *process) enterRequest(t *thread, f *plan, raw int64) {
 	if f.looks {
-		enter = p.requests.Look
-	}
-	if f.params[f.requests].Form != mpi.Array {
-		t.given = enter(t.given, uint64(v.Int()))
-		return
-	}
-	for k := range v.Len() {
-		t.given = enter(t.given, uint64(v.Index(k)))
+		t.given = p.requests.Look(t.given, uint64(raw))
+	} else {
+		t.given = p.requests.Enter(t.given, uint64(raw))
 	}
 }
 
