@@ -57,6 +57,12 @@ func everything() *spoolWriter {
 	w.call(900, "MPI_Type_create_hindexed", 2, words{1, 1}, words{0x10000000, 0x10000008}, integers, 9300)
 	w.call(1000, "MPI_Type_create_hindexed", 2, words{1, 1}, words{0, 8}, integers, 9400)
 	w.failed(1100, 6, "MPI_Bcast", 0x10000000, 1, integers, 100, world)
+	w.failed(1150, 6, "MPI_Comm_dup", world, 9500)
+	w.call(1160, "MPI_Error_string", 1006, "not so", 6)
+	w.call(1170, "MPI_Send", 0x10000000, 1, integers, -777, -888, world)
+	w.call(1180, "MPI_Irecv", 0x20000010, 1, integers, anySource, 2, world, 7200)
+	w.call(1185, "MPI_Irecv", 0x20000010, 1, integers, 3, anyTag, world, 7300)
+	w.call(1190, "MPI_Waitsome", 2, changes{words{7200, 7300}, words{int64(noRequest), int64(noRequest)}}, 2, words{1, 0}, results{{3, 5}, {4, 2}})
 	w.call(1200, "MPI_Comm_free", changes{9000, int(constantValue("MPI_COMM_NULL"))})
 	return w
 }

@@ -35,6 +35,7 @@ func TestSharedObjects(t *testing.T) {
 	w.call(100, "MPI_Comm_group", world, 9000)
 	w.call(200, "MPI_Comm_group", world, 9000)
 	w.call(300, "MPI_Group_free", changes{9000, null})
+	w.call(350, "MPI_Group_incl", int(constantValue("MPI_GROUP_EMPTY")), 0, words{}, 9050)
 	w.call(400, "MPI_Group_incl", 9000, 1, words{0}, 9100)
 	w.call(500, "MPI_Group_free", changes{9000, null})
 	w.call(600, "MPI_Group_incl", 9100, 1, words{0}, 9200)
@@ -44,11 +45,12 @@ func TestSharedObjects(t *testing.T) {
 		"MPI_Comm_group(comm=-3, group=0)",
 		"MPI_Comm_group(comm=-3, group=0)",
 		"MPI_Group_free(group=0)",
-		"MPI_Group_incl(group=0, n=1, ranks=[0], newgroup=1)",
+		"MPI_Group_incl(group=-1, n=0, ranks=[], newgroup=1)",
+		"MPI_Group_incl(group=0, n=1, ranks=[0], newgroup=2)",
 		"MPI_Group_free(group=0)",
-		"MPI_Group_incl(group=1, n=1, ranks=[0], newgroup=0)",
-		"MPI_Comm_group(comm=-3, group=2)",
-		"MPI_Group_incl(group=2, n=0, ranks=[], newgroup=-1)",
+		"MPI_Group_incl(group=2, n=1, ranks=[0], newgroup=0)",
+		"MPI_Comm_group(comm=-3, group=3)",
+		"MPI_Group_incl(group=3, n=0, ranks=[], newgroup=-1)",
 	)
 }
 
@@ -187,6 +189,18 @@ func TestAddresses(t *testing.T) {
 	use(mapped+1<<20+2, "-1026+0")
 	use(mapped+1<<19+1, "-1025+524289") // as near to the one as to the other
 	use(mapped+1<<19+2, "-1026-524288")
+	w.release(at+10, heap+0x1100)
+	w.words(recordResize, 0, 0, uint64(at+30), heap+0x400000, 6000, uint64(at+20), heap+0x200000)
+	use(heap+0x400008, "1+8") // although 0 is free
+	use(heap+0x2010, "2+16")
+	w.allocate(at+10, heap, 8)
+	use(heap, "0+0")
+	w.call(at+50, "MPI_Win_allocate", 4096, 1, int(constantValue("MPI_INFO_NULL")), world, mapped+0x1000, 9000)
+	want = append(want, "MPI_Win_allocate(size=4096, disp_unit=1, info=-2, comm=-3, baseptr=seg3+0, win=0)")
+	use(mapped+0x1008, "3+8")
+	w.call(at+50, "MPI_Win_free", changes{9000, int(constantValue("MPI_WIN_NULL"))})
+	want = append(want, "MPI_Win_free(win=0)")
+	use(mapped+0x1008, "-1025+4104")
 	w.call(at+50, "MPI_Alloc_mem", 4096, int(constantValue("MPI_INFO_NULL")), mapped+0x1000)
 	want = append(want, "MPI_Alloc_mem(size=4096, info=-2, baseptr=seg3+0)")
 	use(mapped+0x1004, "3+4")
