@@ -67,10 +67,9 @@ func (k *knownRequests) pool(key string) int {
 // only if one that is stale was gone.
 func (k *knownRequests) add(raw int64, key string, traced int64) *knownRequest {
 	n := k.pool(key)
-	if old := k.live[traced]; old != nil && old.stale && traced < symbolic.JoinRequest(int64(n), k.pools[n].lowest()) {
-		if pool, _ := symbolic.SplitRequest(traced); pool == int64(n) {
-			k.remove(old)
-		}
+	pool, index := symbolic.SplitRequest(traced)
+	if old := k.live[traced]; old != nil && old.stale && pool == int64(n) && index < k.pools[n].lowest() {
+		k.remove(old)
 	}
 	q := &knownRequest{raw: raw, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
 	k.live[q.id] = q

@@ -63,6 +63,7 @@ func everything() *spoolWriter {
 	w.call(1180, "MPI_Irecv", 0x20000010, 1, integers, anySource, 2, world, 7200)
 	w.call(1185, "MPI_Irecv", 0x20000010, 1, integers, 3, anyTag, world, 7300)
 	w.call(1190, "MPI_Waitsome", 2, changes{words{7200, 7300}, words{int64(noRequest), int64(noRequest)}}, 2, words{1, 0}, results{{3, 5}, {4, 2}})
+	w.call(1195, "MPI_Waitall", 0, words{}, ignored{})
 	w.call(1200, "MPI_Comm_free", changes{9000, int(constantValue("MPI_COMM_NULL"))})
 	return w
 }

@@ -111,6 +111,8 @@ func TestRequestPools(t *testing.T) {
 	receive(w, 900, 1, 7500)
 	w.call(1000, "MPI_Request_free", changes{7300, noRequest})
 	receive(w, 1100, 2, 7300)
+	w.call(1150, "MPI_Waitall", 0, words{}, ignored{})
+	w.call(1160, "MPI_Wait", noRequest, ignored{})
 	w.call(1200, "MPI_Start", changes{7200, 7200})
 	w.call(1300, "MPI_Test", changes{7200, 7200}, 0, nothing{})
 	w.call(1400, "MPI_Isend", null, 1, integers, 1, 1, world, 7600)
@@ -128,6 +130,8 @@ func TestRequestPools(t *testing.T) {
 		init+"1, comm=-3, request=0)",
 		"MPI_Request_free(request=8)",
 		init+"2, comm=-3, request=8)",
+		"MPI_Waitall(count=0, array_of_requests=[], array_of_statuses=-3)",
+		"MPI_Wait(request=-1, status=-2)",
 		"MPI_Start(request=1)",
 		"MPI_Test(request=1, flag=0, status=-1)",
 		"MPI_Isend(buf=seg-1+0, count=1, datatype=-33, dest=1, tag=1, comm=-3, request=16)",

@@ -99,6 +99,7 @@ func constantValue(name string) int64 {
 // Values of arguments other than a single int64.
 type (
 	nothing struct{}
+	ignored struct{} // such as MPI_STATUSES_IGNORE
 	words   []int64
 	changes struct{ before, after any }
 	outcome struct{ source, tag int64 }
@@ -163,6 +164,8 @@ func appendArgument(record []uint64, p *mpi.Param, v any) []uint64 {
 	switch v := v.(type) {
 	case nothing:
 		return append(record, ^uint64(0))
+	case ignored:
+		return append(record, ^uint64(1))
 	case words:
 		record = append(record, uint64(len(v)))
 		for _, x := range v {
