@@ -47,5 +47,23 @@ func FuzzCollector(f *testing.F) {
 		if _, _, err := c.Finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if c, err = New(directory, Options{Keep: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range c.ranked() {
+			if p.problems() != nil {
+				return // what cannot be read is not compared
+			}
+			part, err := p.part()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Compare(t.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
