@@ -100,6 +100,9 @@ func (d *Decoder) Segment(data []byte) error {
 	}
 	d.off += int(d.base) // zero but in a segment that goes on
 	d.base = 0
+	if !d.started {
+		d.latest = h.begun
+	}
 	d.started, d.header, d.data = true, h, data
 	return nil
 }
@@ -227,6 +230,8 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		if c.err == nil && (r.Number > Stack || r.Number < math.MinInt32 || r.Size > math.MaxUint64-r.Address) {
 			return false, fmt.Errorf("%w: region %d of %d bytes", ErrCorrupt, r.Number, r.Size)
 		}
+		// It has no time of its own: it holds from the record before on.
+		r.Start, r.End = d.latest, d.latest
 	default:
 		return false, fmt.Errorf("%w: type %d", ErrCorrupt, kind)
 	}

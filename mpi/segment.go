@@ -62,6 +62,7 @@ type SegmentHeader struct {
 	Monotonic int64
 
 	clock clock
+	begun int64 // what the monotonic clock was when the segment was
 }
 
 // Layout of the header of a segment.
@@ -108,6 +109,8 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		Job:      order.Uint64(data[offsetJob:]),
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
+
+		begun: int64(min(order.Uint64(data[offsetMonotonic+8:]), 1<<61)),
 	}
 	if h.State > Broken {
 		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))
