@@ -53,7 +53,8 @@
 // # Order
 //
 // Calls stand in the order in which they return, those of a callback in front of the
-// call that made it. Between threads the order is that of time. A handle that two
+// call that made it. The calls of all threads are one sequence, in the order of time:
+// where threads race, it repeats less than what each of them does. A handle that two
 // threads hold is told apart by when their calls began: a request belongs to the call
 // that waits for it, tests it or frees it until that returns. Calls that do anything
 // else with a request, such as MPI_Start, MPI_Cancel or MPI_Grequest_complete, leave it
@@ -76,7 +77,7 @@
 //
 // # Cost
 //
-// A call takes some 300 ns, and memory only if it is new. Held are, for each process,
-// its signatures, its grammar, the objects and allocations that exist, and two
-// segments of each thread.
+// A call takes some 400 ns, and memory only if it is new. Held are, for each process,
+// its signatures, its grammar, the objects and allocations that exist, and half a
+// mebibyte for each thread.
 package collect
