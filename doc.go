@@ -14,14 +14,15 @@
 //		fmt.Println(position, call)
 //	}
 //
-// [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls of all ranks in the order of their source.
-// [Trace.Merged] gives what ranks have in common, and statistics of times. Calls
+// [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls
+// of all ranks in the order of their source. [Trace.Merged] gives what ranks have in common, and statistics of times. Calls
 // have their own times if the trace has those of every call; [Rank.Times] yields
 // them alone.
 // [OpenContainer] is for other limits on memory and for damaged files.
 //
-// Traces are written by package tracer and package merge, or made from other
-// traces by the command in cmd/reprise. A part file, which holds some ranks of a
+// Traces are written by package tracer and package merge, recorded from MPI
+// programs by packages mpi and mpi/collect, or made from other traces by the
+// command in cmd/reprise. A part file, which holds some ranks of a
 // run, is opened like a trace. The parts can be used alone: package sequitur
 // compresses sequences to grammars, package cst numbers call signatures, package
 // rankenc encodes what differs from rank to rank, package timing encodes times,

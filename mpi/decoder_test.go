@@ -436,3 +436,25 @@ func TestListSpool(t *testing.T) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
+
+// TestRegionTime checks that a region counts from the record before it, and the first
+// one from when its segment was begun.
+func TestRegionTime(t *testing.T) {
+	b := newSegment(0)
+	b.add(recordRegion, 0, 0, 0x4000, 0x1000, Static)
+	b.add(recordAllocate, 0, 0, 9000, 0x7000, 64)
+	b.add(recordRegion, 0, 0, 0x8000, 0x1000, ThreadStack-1)
+	var d Decoder
+	if err := d.Segment(b.data); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{51000, 54000, 54000} {
+		r, err := d.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Start != want || r.End != want {
+			t.Errorf("record %d counts from %d to %d, want %d", i, r.Start, r.End, want)
+		}
+	}
+}

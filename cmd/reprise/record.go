@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,8 @@ use, is loaded into the processes and writes down the calls, and this command
 compresses them while the program runs. What the program reads and prints passes
 through, and the exit status is that of the command.
 
-If the program dies, the trace has all calls up to there, and the summary names
-the ranks that did not come to MPI_Finalize.
+If the program dies, the trace has every call that had returned, and the summary
+names the ranks that did not come to MPI_Finalize.
 
 The program can switch recording off and on for a process: MPI_Pcontrol(0) and
 MPI_Pcontrol(1), or MPI_Info_set on any info object with the key reprise_record
@@ -80,10 +81,9 @@ type recordOptions struct {
 	mpicc            string
 	spool, raw       string
 	off, quiet, json bool
-	collect          collect.Options
 }
 
-func (o *recordOptions) check(args []string) (err error) {
+func (o *recordOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
 		return usageError{errors.New("record takes the command to run, behind --")}
@@ -95,10 +95,9 @@ func (o *recordOptions) check(args []string) (err error) {
 	if err := o.output.named(); err != nil {
 		return err
 	}
-	if o.collect, err = timesOptions(o.times, o.epsilon); err != nil {
+	if _, err := timesOptions(o.times, o.epsilon); err != nil {
 		return usageError{err}
 	}
-	o.collect.Keep = o.raw != ""
 	return nil
 }
 
@@ -137,7 +136,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	status, err := runCommand(cmd.Context(), args, o.environment(library, spool))
 	if err != nil {
 		helper.abandon()
-		if errors.Is(err, exec.ErrNotFound) {
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
 			return exitStatus(127) // as shells have it
 		}

@@ -19,7 +19,7 @@ import (
 func TestRecordSignals(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "filter.c")
-	const patient = `trap 'n=x$n' INT TERM; "$@" & while [ "$n" != xxx ]; do wait; done; kill -KILL $!; wait $!; exit 9`
+	const patient = `trap 'n=x$n' INT TERM; "$@" & while [ "$n" != xxx ] && kill -0 $!; do wait; done; kill -KILL $!; wait $!; exit 9`
 	for _, test := range []struct {
 		name   string
 		line   []string
@@ -93,7 +93,7 @@ func TestRecordFailures(t *testing.T) {
 		status int
 		stderr string // a regular expression
 	}{
-		{"NoCommand", nil, []string{"-o", output}, []string{"/no/such/command"}, exitFailure,
+		{"NoCommand", nil, []string{"-o", output}, []string{"/no/such/command"}, 127,
 			`reprise: .*/no/such/command: no such file`},
 		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, 127,
 			`reprise: .*"no-such-command": executable file not found in \$PATH`},
