@@ -1,0 +1,106 @@
+package sequitur
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestMeasure compares a Measure with adding up the sequence.
+func TestMeasure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Builder
+		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
+			for range rapid.IntRange(1, 6).Draw(t, "times") {
+				for _, s := range phrase {
+					b.AppendRun(Symbol(s), uint64(1+s%2*3))
+				}
+			}
+		}
+		g := b.Finish()
+		weights := rapid.SliceOfN(rapid.SampledFrom([]uint64{0, 0, 1, 1, 7, 1000}), 5, 5).Draw(t, "weights")
+		m := g.Measure(func(s Symbol) uint64 { return weights[s] })
+
+		sum := uint64(0)
+		var at []uint64
+		for position, s := range g.All() {
+			if got := m.Before(position); got != sum {
+				t.Fatalf("%d before %d, want %d", got, position, sum)
+			}
+			for inside := range min(weights[s], 3) {
+				if p, before := m.Find(sum + inside); p != position || before != sum {
+					t.Fatalf("%d is at %d after %d, want %d after %d", sum+inside, p, before, position, sum)
+				}
+			}
+			if sum += weights[s]; weights[s] > 0 {
+				at = append(at, position)
+				if p, _ := m.Find(sum - 1); p != position {
+					t.Fatalf("%d is at %d, want %d", sum-1, p, position)
+				}
+			}
+		}
+		if m.Total() != sum || m.Before(g.Len()) != sum {
+			t.Fatalf("the sum of all is %d, and %d, want %d", m.Total(), m.Before(g.Len()), sum)
+		}
+		if p, before := m.Find(sum); p != g.Len() || before != sum {
+			t.Fatalf("the end is %d after %d", p, before)
+		}
+		checkFrom(t, m, at)
+	})
+}
+
+// checkFrom compares From with the positions of the symbols with a weight.
+func checkFrom(t *rapid.T, m *Measure, want []uint64) {
+	from := rapid.Uint64Range(0, m.grammar.Len()+1).Draw(t, "from")
+	for len(want) > 0 && want[0] < from {
+		want = want[1:]
+	}
+	for position, s := range m.From(from) {
+		if len(want) == 0 || position != want[0] || s != m.grammar.At(position) {
+			t.Fatalf("%d at %d, want one of %v", s, position, want)
+		}
+		want = want[1:]
+	}
+	if len(want) > 0 {
+		t.Fatalf("%v were left out", want)
+	}
+}
+
+func TestMeasureSaturates(t *testing.T) {
+	var b Builder
+	b.AppendRun(0, 10)
+	b.AppendRun(1, 1<<40)
+	b.AppendRun(0, 10)
+	m := b.Finish().Measure(func(s Symbol) uint64 { return []uint64{5, math.MaxUint64 / 8}[s] })
+	if m.Total() != math.MaxUint64 || m.Before(12) != 50+2*(math.MaxUint64/8) || m.Before(1<<30) != math.MaxUint64 {
+		t.Errorf("sums are %d, %d and %d", m.Total(), m.Before(12), m.Before(1<<30))
+	}
+	if p, before := m.Find(math.MaxUint64 - 10); p != 17 || before != 50+7*(math.MaxUint64/8) {
+		t.Errorf("found %d after %d", p, before)
+	}
+	if p, _ := m.Find(math.MaxUint64); p != 1<<40+20 {
+		t.Errorf("the end is %d", p)
+	}
+	if p, before := new(Grammar).Measure(nil).Find(0); p != 0 || before != 0 {
+		t.Errorf("found %d after %d in nothing", p, before)
+	}
+}
+
+// BenchmarkMeasureFind finds a place in loops of 10⁹ symbols.
+func BenchmarkMeasureFind(b *testing.B) {
+	var builder Builder
+	body := []Run{{0, 1}, {1, 4}, {2, 1}, {3, 9}, {2, 1}, {4, 1}}
+	for round := range uint64(1000) {
+		builder.AppendLoop(body, 50_000)
+		builder.AppendRun(5, 1+round%7)
+	}
+	g := builder.Finish()
+	m := g.Measure(func(s Symbol) uint64 { return 1000 + 100*uint64(s) })
+	sum := uint64(0)
+	for b.Loop() {
+		m.Find(sum)
+		sum = (sum + 0x9e3779b97f4a7c15) % m.Total()
+	}
+	b.ReportMetric(float64(g.Len()), "symbols")
+}
