@@ -74,6 +74,12 @@ func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] { return r.seque
 // counts are zero; [Rank.Occurrences] has them.
 func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
 
+// Signature returns the number of the signature of the trace, of all ranks, that a
+// terminal, terminal < r.Table().Len(), stands for: the first, if it stands for
+// several. [merge.Trace.Signature] describes it, and [merge.Trace.Summaries] has the
+// times of its calls.
+func (r *Rank) Signature(terminal uint32) int { return r.sequence.Signature(terminal) }
+
 // Call returns the call that a terminal stands for. It panics unless terminal is
 // less than r.Table().Len(). Each signature is decoded once and then kept, in at
 // most 32 bytes of memory for each byte of its encoding and some for the call.

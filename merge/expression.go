@@ -98,6 +98,7 @@ const severalSources = 1<<32 - 1
 func (c *Calls) setSource(terminal sequitur.Symbol, i int) {
 	if int(terminal) == len(c.sources) {
 		c.sources = append(c.sources, uint32(i))
+		c.firsts = append(c.firsts, uint32(i))
 		return
 	}
 	first := c.sources[terminal]

@@ -20,6 +20,7 @@ func checkExpressions(t rapid.TB, trace *Trace) (relative, grouped int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkSignatures(t, trace, c)
 		for terminal := range uint32(c.Table().Len()) {
 			fn, args := c.Table().Signature(terminal)
 			for i := range args {
@@ -52,6 +53,23 @@ func checkExpressions(t rapid.TB, trace *Trace) (relative, grouped int) {
 		}
 	}
 	return relative, grouped
+}
+
+// checkSignatures checks that the signature of each terminal is that of its first
+// call.
+func checkSignatures(t rapid.TB, trace *Trace, c *Calls) {
+	t.Helper()
+	seen := make([]bool, c.Table().Len())
+	position, w := uint64(0), c.Walk(0)
+	for run := w.Next(); run.Count > 0; run = w.Next() {
+		if !seen[run.Symbol] {
+			seen[run.Symbol] = true
+			if got, want := c.Signature(uint32(run.Symbol)), c.shape.Grammar.At(position); got != int(want) {
+				t.Fatalf("rank %d: terminal %d has the signature %d, want %d", c.rank, run.Symbol, got, want)
+			}
+		}
+		position += run.Count
+	}
 }
 
 func TestExpressions(t *testing.T) {

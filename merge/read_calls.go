@@ -27,6 +27,7 @@ type Calls struct {
 	// if sources is nil.
 	shape   *Shape
 	sources []uint32
+	firsts  []uint32 // likewise, but always the first one
 }
 
 // setGroup takes note of the group of a terminal, if the signature that r read last
@@ -90,7 +91,7 @@ func (c *Calls) rewrite(r *rankReader) error {
 	if c.grammar = r.template.grammar; !same {
 		c.grammar = c.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
 	} else {
-		c.sources = nil
+		c.sources, c.firsts = nil, nil
 	}
 	return nil
 }
@@ -107,6 +108,16 @@ func (c *Calls) Len() uint64 {
 // [Trace.Functions] and whose counts are zero: [Calls.Occurrences] has them. It must
 // not be changed.
 func (c *Calls) Table() *cst.Table { return c.table }
+
+// Signature returns the number of the signature of the trace that a terminal,
+// terminal < c.Table().Len(), stands for: the first, if it stands for several.
+// [Trace.Signature] describes it, and [Trace.Summaries] has the times of its calls.
+func (c *Calls) Signature(terminal uint32) int {
+	if c.firsts != nil {
+		terminal = c.firsts[terminal]
+	}
+	return int(c.shape.signatures[terminal])
+}
 
 // Walk returns a Walker of the terminals of the calls from a position on, which
 // costs as much as [sequitur.Grammar.At] at most.
