@@ -41,13 +41,13 @@ func TestHugeTrace(t *testing.T) {
 	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: ti.Source}, parts...)
 
 	var got info
-	if err := json.Unmarshal([]byte(must(t, "info", "--quick", "--json", "huge.rpz")), &got); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", "huge.rpz")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Calls != math.MaxUint64 || got.Functions[0].Calls != math.MaxUint64 || got.Text.Plain != math.MaxUint64 {
 		t.Errorf("info counts %d calls, %d of one function, %d bytes", got.Calls, got.Functions[0].Calls, got.Text.Plain)
 	}
-	must(t, "info", "--quick", "huge.rpz")
+	must(t, "info", "huge.rpz")
 	for _, tt := range []struct{ args, want string }{
 		{"cat huge.rpz --count 1", "0 init\n"},
 		{"cat huge.rpz --from 9223372036854775806 --count 2", "0 init\n1 init\n"},

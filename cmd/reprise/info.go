@@ -21,7 +21,7 @@ import (
 )
 
 func newInfo() *cobra.Command {
-	var asJSON, quick, all bool
+	var asJSON, compare, all bool
 	cmd := &cobra.Command{
 		Use:   "info TRACE.rpz",
 		Short: "Show what is in a trace and what takes the space",
@@ -38,10 +38,10 @@ number of times.
 An argument has one value for all ranks, or an expression of the rank, or else a
 value for each rank in a stored column.
 
-For a trace made from a SimGrid trace, also how much smaller it is than the
-text, and than the text compressed as gzip and zstd, both at the best level of
-the library in this program, not by the programs of these names. That takes a
-while for a large trace; --quick leaves it out.
+For a trace made from a SimGrid trace, also how much smaller it is than the text
+and, with --compare, than the text compressed as gzip and zstd, both at the best
+level of the library in this program, not by the programs of these names. All
+else is read from the compressed form; to compare takes time for every call.
 
 If the trace has times, also how long the calls of each function took, and the
 gaps before them, which are the times since the end of the rank's call before:
@@ -54,14 +54,15 @@ has milliseconds and microseconds, as the heads say, --json nanoseconds.
 Ranks that cannot be read, or whose times cannot be, of a damaged or repaired
 trace, are named and left out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
-  reprise info lu.rpz --quick --json | jq .calls`,
+  reprise info lu.rpz --compare
+  reprise info lu.rpz --json | jq .calls`,
 		Args: oneTrace,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			most := maxShapes
 			if all || asJSON {
 				most = math.MaxInt
 			}
-			i, err := describe(cmd, args[0], most, !quick)
+			i, err := describe(cmd, args[0], most, compare)
 			switch {
 			case i == nil:
 			case asJSON:
@@ -74,7 +75,7 @@ trace, are named and left out; the exit status is then 1.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("show all shapes, not the first %d", maxShapes))
-	cmd.Flags().BoolVar(&quick, "quick", false, "do not compare with gzip and zstd")
+	cmd.Flags().BoolVar(&compare, "compare", false, "compare with the text as gzip and zstd")
 	return cmd
 }
 

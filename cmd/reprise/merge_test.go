@@ -131,7 +131,7 @@ func TestMergeSources(t *testing.T) {
 	if want := "reprise: warning: in no part: ranks 3-599:2\n"; r.status != exitOK || r.stderr != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
-	got, _, _ := strings.Cut(must(t, "info", "--quick", "out.rpz"), "\n")
+	got, _, _ := strings.Cut(must(t, "info", "out.rpz"), "\n")
 	if want := "out.rpz: 600 ranks (301 with calls), 1,202 calls, from SimGrid TI, repaired without ranks 1-599:2"; got != want {
 		t.Errorf("info says %q, want %q", got, want)
 	}

@@ -60,10 +60,10 @@ func TestProgress(t *testing.T) {
 		{"compress long.txt -o out.rpz", "merge"},
 		{"merge even.part.rpz odd.part.rpz -o out.rpz", "merge"},
 		{"merge even.part.rpz odd.part.rpz -o out.rpz", "write"},
-		{"info long.rpz --quick", "info"},
+		{"info long.rpz", "info"},
 		{"repair flipped.rpz -o out.rpz", "repair"},
 		{"verify long.rpz long.txt", "verify"},
-		{"info long.rpz", "gzip and zstd"},
+		{"info long.rpz --compare", "gzip and zstd"},
 		{"cat long.rpz --split dir", "cat"},
 	} {
 		master, terminal := openTerminal(t)

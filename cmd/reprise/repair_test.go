@@ -92,7 +92,7 @@ func (r repaired) read(t testing.TB, what string) saving {
 		}
 	}
 	var described info
-	if err := json.Unmarshal([]byte(must(t, "info", "--json", "--quick", "saved.rpz")), &described); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", "saved.rpz")), &described); err != nil {
 		t.Fatal(err)
 	}
 	if described.Active != len(saved) {

@@ -84,11 +84,11 @@ shape 1: 1 rank with 2 calls: 1
 shape 3: 1 rank with 5 calls: 5
   3 × send(6), not 2
 `
-	if got := must(t, "info", "--quick", "in.rpz"); !strings.Contains(got, want) {
+	if got := must(t, "info", "in.rpz"); !strings.Contains(got, want) {
 		t.Errorf("info gives %s\nwant %s", got, want)
 	}
 	var got info
-	if err := json.Unmarshal([]byte(must(t, "info", "--quick", "--json", "in.rpz")), &got); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", "in.rpz")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Shapes) != 4 || got.Shapes[2].Without[0] != "send(rank+1)" || got.Shapes[3].Often[0].Times != 3 {
@@ -110,14 +110,14 @@ func TestManyShapes(t *testing.T) {
 	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != exitOK {
 		t.Fatal(r.stderr)
 	}
-	got := must(t, "info", "--quick", "in.rpz")
+	got := must(t, "info", "in.rpz")
 	if n := strings.Count(got, "\nshape "); n != maxShapes || !strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
 		t.Errorf("%d shapes: %s", n, got)
 	}
 	if !strings.Contains(got, "; and 15 more\n") {
 		t.Errorf("no list is cut off: %s", got)
 	}
-	if n := strings.Count(must(t, "info", "--quick", "--all", "in.rpz"), "\nshape "); n != 30 {
+	if n := strings.Count(must(t, "info", "--all", "in.rpz"), "\nshape "); n != 30 {
 		t.Errorf("%d shapes of all", n)
 	}
 }
