@@ -150,13 +150,29 @@ var printings = sync.Pool{New: func() any { return new(printing) }}
 
 // append appends a call as text. Without a rank, r and of are nil.
 func (p *Printer) append(dst []byte, r *printedRank, of *Rank, f *cst.Function, args []cst.Value, terminal uint32) []byte {
+	x := printing{Printer: p, rank: r, of: of, function: f, args: args, terminal: terminal, dst: dst}
+	return x.write((*printing).call)
+}
+
+// write returns what f writes.
+func (p printing) write(f func(*printing)) []byte {
 	x := printings.Get().(*printing)
-	*x = printing{Printer: p, rank: r, of: of, function: f, args: args, terminal: terminal, dst: dst}
-	x.call()
-	dst = x.dst
+	*x = p
+	f(x)
+	dst := x.dst
 	*x = printing{}
 	printings.Put(x)
 	return dst
+}
+
+// AppendArgument appends the i-th argument of a call that was read from the trace, as
+// AppendCall writes its value, and returns the extended slice.
+func (p *Printer) AppendArgument(dst []byte, c Call, i int) []byte {
+	x := printing{Printer: p, of: c.of, function: c.Function, args: c.Args, terminal: c.Terminal, dst: dst}
+	if c.of != nil {
+		x.rank = p.printed(c.of)
+	}
+	return x.write(func(x *printing) { x.argument(i) })
 }
 
 // A requestPool is the n-th pool of the requests that a function makes.

@@ -73,7 +73,13 @@ func printed(t testing.TB, trace *reprise.Trace, rank int, o reprise.PrintOption
 	p := trace.Printer(o)
 	var lines []string
 	for _, c := range r.Calls() {
-		lines = append(lines, string(p.AppendCall(nil, c)))
+		line := string(p.AppendCall(nil, c))
+		for i := range c.Args {
+			if arg := string(p.AppendArgument(nil, c, i)); !strings.Contains(line, arg) {
+				t.Errorf("argument %d of %s is %s alone", i, line, arg)
+			}
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
