@@ -55,13 +55,8 @@ func (c *cursor) read() Call {
 	if c.times == nil {
 		return *c.call
 	}
-	t, err := c.times.read()
-	if err != nil {
-		c.rank.loseTimes(err)
-		return *c.call
-	}
 	call := *c.call
-	call.Timed, call.Start, call.Duration = true, t.Start, t.Duration
+	c.rank.setTime(&call, c.times)
 	return call
 }
 

@@ -27,6 +27,32 @@ type Call struct {
 	of *Rank // from which it was read
 }
 
+// Arg returns the argument of the parameter with a name, and whether the function
+// has one. Of MPI, a parameter may be missing where it does not count in the call, and
+// be of kind Handle and class constant where the argument is a null pointer or the
+// like; see package mpi/collect.
+func (c Call) Arg(name string) (value cst.Value, ok bool) {
+	for i := range c.Function.Params {
+		if c.Function.Params[i].Name == name {
+			return c.Args[i], true
+		}
+	}
+	return cst.Value{}, false
+}
+
+// Thread returns the number of the thread that made the call: zero for the first, and
+// if the trace does not say it.
+func (c Call) Thread() int {
+	if len(c.Args) > 0 && c.Function.Params[0].Name == ThreadParam && c.Args[0].Kind() == cst.KindInt {
+		return int(c.Args[0].Int())
+	}
+	return 0
+}
+
+// ThreadParam is the name of the first parameter of a function that says which thread
+// made the call, which must be a number. Calls of the first thread do without it.
+const ThreadParam = "thread"
+
 // String returns the call as it is written in listings, such as
 // MPI_Send(count=1, dest=2, tag=0).
 func (c Call) String() string { return string(cst.AppendCall(nil, *c.Function, c.Args)) }
@@ -65,6 +91,13 @@ func (r *Rank) Grammar() *sequitur.Grammar { return r.sequence.Grammar() }
 // Walk returns a Walker of the terminals of the calls from a position on, as
 // [Rank.CallsFrom] does of the calls.
 func (r *Rank) Walk(position uint64) *sequitur.Walker { return r.sequence.Walk(position) }
+
+// Find returns an iterator over the positions, from a given one on, of the calls whose
+// terminals are to be kept, and these terminals, at the cost of [merge.Calls.Find].
+// Keep must always say the same of a terminal.
+func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
+	return r.sequence.Find(position, keep)
+}
 
 // Occurrences returns an iterator over the terminals, in ascending order, and how
 // many calls each stands for. It does not need a grammar of the calls.
@@ -125,6 +158,29 @@ func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 					return
 				}
 				at++
+			}
+		}
+	}
+}
+
+// Select is like [Rank.CallsFrom] but yields only calls that are to be kept, such as
+// those of some functions. Keep is called with what [Rank.Call] returns for a terminal.
+// The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
+// are that are kept.
+func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[uint64, Call] {
+	return func(yield func(uint64, Call) bool) {
+		var times *timeReader
+		if r.series != nil {
+			times = newTimeReader(r, position)
+		}
+		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(uint32(x))) }) {
+			call := *r.call(uint32(terminal))
+			if times != nil {
+				times.seek(r, at)
+				r.setTime(&call, times)
+			}
+			if !yield(at, call) {
+				return
 			}
 		}
 	}

@@ -55,10 +55,21 @@ func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
 	}
 }
 
+// setTime sets the time of a call to the next one of t.
+func (r *Rank) setTime(call *Call, t *timeReader) {
+	at, err := t.read()
+	if err != nil {
+		r.loseTimes(err)
+		return
+	}
+	call.Timed, call.Start, call.Duration = true, at.Start, at.Duration
+}
+
 // A timeReader reads the times of the calls of a rank, which must be timed, in
 // order.
 type timeReader struct {
 	series *timing.Series[int64]
+	at     uint64 // position of the next call
 	walk   *sequitur.Walker
 	run    sequitur.Run // what is left of it
 	next   int          // block
@@ -74,7 +85,7 @@ type timeReader struct {
 }
 
 func newTimeReader(r *Rank, position uint64) *timeReader {
-	t := &timeReader{series: r.series}
+	t := &timeReader{series: r.series, at: position}
 	if position < r.series.Len() {
 		block, first := r.series.Find(position)
 		t.next, t.skip, t.walk, t.ahead = block, position-first, r.Walk(first), r.series.Len()-first
@@ -82,8 +93,19 @@ func newTimeReader(r *Rank, position uint64) *timeReader {
 	return t
 }
 
+// seek moves on to a position, without decoding the blocks that are before its own.
+func (t *timeReader) seek(r *Rank, position uint64) {
+	if _, first := t.series.Find(position); first > t.at {
+		*t = *newTimeReader(r, position)
+		return
+	}
+	t.skip += position - t.at
+	t.at = position
+}
+
 // read returns the time of the next call. There must be one.
 func (t *timeReader) read() (Time, error) {
+	t.at++
 	for uint64(len(t.times)) <= t.skip {
 		t.skip -= uint64(len(t.times))
 		t.decode()

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -245,5 +247,59 @@ func TestLostBlock(t *testing.T) {
 	}
 	if failed != timing.DefaultBlockLen-1 {
 		t.Errorf("%d times cannot be read", failed)
+	}
+}
+
+// TestSelect compares the calls of some terminals with those among all calls.
+func TestSelect(t *testing.T) {
+	const calls = 3*timing.DefaultBlockLen + 100
+	for _, codec := range []*timing.SeriesCodec[int64]{nil, exactTimes()} {
+		r, err := tracer.New(tracer.Options{Series: codec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fn := r.Declare(cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+		for i := range calls {
+			n := i % 3
+			if i%(timing.DefaultBlockLen*5/4) == 700 {
+				n = 3 // in the first three blocks, and not in the last
+			}
+			r.CallAt(fn, int64(10*i), int64(i%7), cst.Int(int64(n)))
+		}
+		var file bytes.Buffer
+		if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
+			t.Fatal(err)
+		}
+		rank := readRank(t, openBytes(t, file.Bytes()), 0)
+		for n := range int64(5) {
+			for _, from := range []uint64{0, 701, calls / 3, calls - 1, calls, calls + 1} {
+				checkSelect(t, rank, from, func(c Call) bool { return c.Args[0].Int() == n })
+			}
+		}
+	}
+}
+
+func checkSelect(t *testing.T, rank *Rank, from uint64, keep func(Call) bool) {
+	t.Helper()
+	next, stop := iter.Pull2(rank.CallsFrom(from))
+	defer stop()
+	for at, c := range rank.Select(from, keep) {
+		for {
+			i, want, ok := next()
+			if !ok || i > at {
+				t.Fatalf("%v at %d is not among all calls from %d on", c, at, from)
+			}
+			if i == at && reflect.DeepEqual(c, want) {
+				break
+			}
+			if keep(want) {
+				t.Fatalf("the call at %d from %d on is %+v, want %+v at %d", at, from, c, want, i)
+			}
+		}
+	}
+	for i, c, ok := next(); ok; i, c, ok = next() {
+		if keep(c) {
+			t.Fatalf("%v at %d is left out", c, i)
+		}
 	}
 }

@@ -128,6 +128,29 @@ func (c *Calls) Walk(position uint64) *sequitur.Walker {
 	return c.grammar.Walk(position)
 }
 
+// Find returns an iterator over the positions, from a given one on, of the calls
+// whose terminals are to be kept, and these terminals. Keep must always say the same of
+// a terminal. What is between such calls is skipped
+// as [sequitur.Measure.From] does; of calls whose arguments vary without a pattern,
+// it is gone through.
+func (c *Calls) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
+	if c.list == nil {
+		return c.grammar.Measure(func(x sequitur.Symbol) uint64 {
+			if keep(x) {
+				return 1
+			}
+			return 0
+		}).From(position)
+	}
+	return func(yield func(uint64, sequitur.Symbol) bool) {
+		for ; position < uint64(len(c.list)); position++ {
+			if x := c.list[position]; keep(x) && !yield(position, x) {
+				return
+			}
+		}
+	}
+}
+
 // Grammar returns the calls as a grammar over terminals. Where the arguments of
 // calls vary without a pattern, it is made call by call the first time, and
 // [Calls.Walk] does without it.

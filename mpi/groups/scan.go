@@ -3,7 +3,6 @@ package groups
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -43,7 +42,8 @@ func (s *scanner) scan(ctx context.Context, r *reprise.Rank) ([]event, error) {
 	}
 	var events []event
 	grids := make(map[symbolic.Local][]int64) // extents
-	for position, terminal := range occurrences(r, terminals) {
+	keep := func(terminal sequitur.Symbol) bool { return terminals[terminal] != nil }
+	for position, terminal := range r.Find(0, keep) {
 		if len(events)%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -104,81 +104,4 @@ func (f *found) event(position uint64, grids map[symbolic.Local][]int64) event {
 		delete(grids, c.Result)
 	}
 	return e
-}
-
-// maxWalk is the largest number of calls that are walked through one by one.
-// In more, the rules of the grammar that have none of the terminals are skipped.
-const maxWalk = 1 << 20
-
-// occurrences returns an iterator over the positions at which the calls of a rank
-// have some terminals, which costs what these and the grammar cost.
-func occurrences(r *reprise.Rank, terminals map[sequitur.Symbol]*found) iter.Seq2[uint64, sequitur.Symbol] {
-	if r.Len() > maxWalk {
-		return inGrammar(r.Grammar(), terminals)
-	}
-	return func(yield func(uint64, sequitur.Symbol) bool) {
-		position, w := uint64(0), r.Walk(0)
-		for run := w.Next(); run.Count > 0; run = w.Next() {
-			if terminals[run.Symbol] == nil {
-				position += run.Count
-				continue
-			}
-			for range run.Count {
-				if !yield(position, run.Symbol) {
-					return
-				}
-				position++
-			}
-		}
-	}
-}
-
-// inGrammar is occurrences in a grammar.
-func inGrammar(g *sequitur.Grammar, terminals map[sequitur.Symbol]*found) iter.Seq2[uint64, sequitur.Symbol] {
-	has := make([]bool, g.Rules())
-	bodies := make([][]sequitur.Term, g.Rules()) // of those that have some
-	for rule := range g.Rules() {
-		for t := range g.Body(rule) {
-			has[rule] = has[rule] || t.Rule >= 0 && has[t.Rule] || t.Rule < 0 && terminals[t.Symbol] != nil
-		}
-		if has[rule] {
-			for t := range g.Body(rule) {
-				bodies[rule] = append(bodies[rule], t)
-			}
-		}
-	}
-	return func(yield func(uint64, sequitur.Symbol) bool) {
-		if g.Rules() == 0 {
-			return
-		}
-		position := uint64(0)
-		stack := [][]sequitur.Term{bodies[g.Rules()-1]}
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if len(*top) == 0 {
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			t := (*top)[0]
-			*top = (*top)[1:]
-			switch {
-			case t.Rule < 0 && terminals[t.Symbol] == nil:
-				position += t.Count
-			case t.Rule < 0:
-				for range t.Count {
-					if !yield(position, t.Symbol) {
-						return
-					}
-					position++
-				}
-			case !has[t.Rule]:
-				position += t.Count * g.RuleLen(t.Rule)
-			default:
-				if t.Count--; t.Count > 0 {
-					stack = append(stack, []sequitur.Term{t})
-				}
-				stack = append(stack, bodies[t.Rule])
-			}
-		}
-	}
 }
