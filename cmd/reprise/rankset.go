@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// addRanks adds the option that chooses ranks of a trace.
+func addRanks(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "ranks", "", "only these `ranks`, such as 0-3,8 or 0-62:2")
+	cmd.Flags().Lookup("ranks").DefValue = "all"
+}
+
+// chosenRanks returns the ranks of the option, which must be some of the trace's: all
+// of them if it is not given.
+func chosenRanks(cmd *cobra.Command, text string, trace *reprise.Trace) (rankenc.Set, error) {
+	if !cmd.Flags().Changed("ranks") {
+		return rankenc.World(trace.Ranks()), nil
+	}
+	set, err := rankenc.SetOfText(text, trace.Ranks())
+	if err != nil {
+		return rankenc.Set{}, usageError{errors.New("--ranks: " + strings.TrimPrefix(err.Error(), "rankenc: ranks "))}
+	}
+	return set, nil
+}
