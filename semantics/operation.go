@@ -1,0 +1,137 @@
+package semantics
+
+import "strconv"
+
+// A Class says what kind of operation a call is.
+type Class uint8
+
+// The classes. The zero Class is that of calls that mean nothing to other processes,
+// which have no [Operation].
+const (
+	Local           Class = iota
+	PointToPoint          // sends or receives messages, or starts to
+	OneSided              // accesses the memory of another process
+	Collective            // is called by all members of a communicator, or starts what is
+	Completion            // waits for operations that were started, tests or frees them
+	Probe                 // looks for messages
+	Access                // reads or writes a file; collective if it has a communicator
+	Synchronization       // orders accesses to the memory of processes, but for collective ones
+)
+
+var classNames = [...]string{
+	Local: "local", PointToPoint: "point-to-point", OneSided: "one-sided", Collective: "collective",
+	Completion: "completion", Probe: "probe", Access: "file access", Synchronization: "synchronization",
+}
+
+// String returns the name of the class, such as point-to-point.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return "class " + strconv.Itoa(int(c))
+}
+
+// An Operation is what a call means to other processes. It is shared, and must not be
+// changed.
+type Operation struct {
+	Class Class
+
+	// Messages are what the call sends and receives itself, or starts to: none, one,
+	// two as with MPI_Sendrecv, or more as with MPI_Startall. Messages to and from
+	// MPI_PROC_NULL do not exist. Collective operations have none.
+	Messages []Message
+
+	// Communicator is that of the call; nil if it has none or the trace does not say
+	// which. Of a window or a file it is the one that it was created on.
+	Communicator *Communicator
+
+	// Root is the rank in the run of the root of a collective operation; −1 if it has
+	// none or the trace does not say which.
+	Root int
+
+	// Sent and Received are how many bytes a rank contributes to a collective operation
+	// and how many it gets, in its buffers, what goes from it to itself included; or
+	// writes to a file and reads. It is [Unknown] if the size of a datatype is, and 0 for
+	// other operations.
+	Sent, Received int64
+
+	// More are further collective operations that the call starts, as MPI_Startall may.
+	More []*Operation
+}
+
+// IsCollective reports whether all members of a communicator make the call: it is of
+// class [Collective], or of class [Access] and collective.
+func (o *Operation) IsCollective() bool {
+	return o.Class == Collective || o.Class == Access && o.Communicator != nil
+}
+
+// A Direction says where the bytes of a message go.
+type Direction uint8
+
+// The directions.
+const (
+	Send       Direction = iota + 1 // to the peer, which receives them
+	Receive                         // from the peer, which sends them
+	Put                             // to the memory of the peer
+	Get                             // from the memory of the peer
+	Accumulate                      // to the memory of the peer, combined with what is there
+	Fetch                           // Accumulate, and what was there comes back: as many bytes
+)
+
+var directionNames = [...]string{
+	Send: "send", Receive: "receive", Put: "put", Get: "get", Accumulate: "accumulate", Fetch: "fetch",
+}
+
+// String returns the name of the direction, such as send.
+func (d Direction) String() string {
+	if d > 0 && int(d) < len(directionNames) {
+		return directionNames[d]
+	}
+	return "direction " + strconv.Itoa(int(d))
+}
+
+// Values that stand for what is no rank, tag or number of bytes.
+const (
+	AnySource = -1 // of a receive that no status resolves
+	AnyTag    = -1 // likewise
+	NoPeer    = -2 // the trace does not say which rank of the run it is
+	NoTag     = -2 // the trace does not say which tag it is
+	Unknown   = -1 // bytes or elements that the trace does not tell
+)
+
+// A Message is what one call sends or receives.
+type Message struct {
+	Direction Direction
+	Blocking  bool // the call returns when the buffer can be used again
+	Mode      Mode
+
+	Peer int   // rank in the run, [AnySource] or [NoPeer]
+	Tag  int64 // [AnyTag] or [NoTag] if negative; 0 for one-sided operations
+
+	// Elements and Bytes are how many there are; of a receive, how many there is room
+	// for: those that came are what the sender says. Each may be [Unknown].
+	Elements, Bytes int64
+
+	Communicator *Communicator // nil if the trace does not say which
+}
+
+// A Mode is a mode of sending.
+type Mode uint8
+
+// The modes.
+const (
+	Standard Mode = iota
+	Buffered
+	Synchronous
+	Ready
+)
+
+var modeNames = [...]string{Standard: "standard", Buffered: "buffered", Synchronous: "synchronous", Ready: "ready"}
+
+// String returns the name of the mode.
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return "mode " + strconv.Itoa(int(m))
+}

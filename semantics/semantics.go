@@ -1,0 +1,176 @@
+package semantics
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A Model says what the calls of a trace mean. Its methods may be called from several
+// goroutines at once.
+type Model struct {
+	trace   *reprise.Trace
+	dialect dialect // nil if the functions are not known
+	world   *Communicator
+}
+
+// A dialect is what a trace's functions belong to.
+type dialect interface {
+	// rank returns what the calls of a rank mean, by terminal.
+	rank(r *reprise.Rank, number int) (meanings, error)
+}
+
+// Meanings are what the calls of a rank mean.
+type meanings interface {
+	// at returns the operation of a call.
+	at(position uint64, terminal uint32) *Operation
+
+	// all yields the operations of a terminal that occurs count times.
+	all(terminal uint32, count uint64, yield func(Occurrence) bool) bool
+}
+
+// Open returns what the calls of a trace mean. It reads ranks only if the meaning of
+// communicators depends on what they do.
+func Open(ctx context.Context, t *reprise.Trace) (*Model, error) {
+	m := &Model{trace: t}
+	m.world = &Communicator{Name: "world", size: t.Ranks()}
+	if functions := t.Functions(); isTI(functions) {
+		m.dialect = newTI(m, functions)
+	}
+	return m, nil
+}
+
+// Known reports whether it is known what the functions of the trace mean. If it is not,
+// no call has an [Operation].
+func (m *Model) Known() bool { return m.dialect != nil }
+
+// Trace returns the trace.
+func (m *Model) Trace() *reprise.Trace { return m.trace }
+
+// World returns the communicator of all ranks of the run.
+func (m *Model) World() *Communicator { return m.world }
+
+// Rank reads what a rank called, as [reprise.Trace.Rank] does.
+func (m *Model) Rank(rank int) (*Rank, error) {
+	read, err := m.trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	return m.Of(read, rank)
+}
+
+// Of returns what the calls of a rank mean that was read from the trace.
+func (m *Model) Of(read *reprise.Rank, rank int) (*Rank, error) {
+	r := &Rank{Rank: read}
+	if m.dialect == nil {
+		return r, nil
+	}
+	var err error
+	r.meanings, err = m.dialect.rank(read, rank)
+	return r, err
+}
+
+// A Rank is what one rank called, and what that means. Its methods may be called from
+// several goroutines at once.
+type Rank struct {
+	*reprise.Rank
+	meanings meanings // nil if the functions are not known
+}
+
+// At returns what the call at a position means, whose terminal must be the one given;
+// nil if it means nothing to other processes.
+func (r *Rank) At(position uint64, terminal uint32) *Operation {
+	if r.meanings == nil {
+		return nil
+	}
+	return r.meanings.at(position, terminal)
+}
+
+// An Occurrence says how many calls with a terminal are an operation.
+type Occurrence struct {
+	Terminal  uint32
+	Operation *Operation
+	Count     uint64
+}
+
+// All returns an iterator over the operations of all calls, in the order of terminals.
+// A terminal occurs several times if its calls do not all mean the same, and not at all
+// if they mean nothing to other processes. The cost is that of the grammar and the
+// signatures, not of the calls.
+func (r *Rank) All() iter.Seq[Occurrence] {
+	return func(yield func(Occurrence) bool) {
+		if r.meanings == nil {
+			return
+		}
+		for terminal, count := range r.Occurrences() {
+			if !r.meanings.all(uint32(terminal), count, yield) {
+				return
+			}
+		}
+	}
+}
+
+// none stands for calls that mean nothing where nil stands for what is not known yet.
+var none = new(Operation)
+
+// A memo keeps the operations of terminals whose calls all mean the same.
+type memo struct {
+	made []atomic.Pointer[Operation] // none if it is nil
+	make func(terminal uint32) *Operation
+}
+
+func newMemo(r *reprise.Rank, operation func(terminal uint32) *Operation) *memo {
+	return &memo{make([]atomic.Pointer[Operation], r.Table().Len()), operation}
+}
+
+func (m *memo) at(_ uint64, terminal uint32) *Operation {
+	o := m.made[terminal].Load()
+	if o == nil {
+		if o = m.make(terminal); o == nil {
+			o = none
+		}
+		if !m.made[terminal].CompareAndSwap(nil, o) {
+			o = m.made[terminal].Load()
+		}
+	}
+	if o == none {
+		return nil
+	}
+	return o
+}
+
+func (m *memo) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
+	o := m.at(0, terminal)
+	return o == nil || yield(Occurrence{terminal, o, count})
+}
+
+// arguments are those of a call, found by the names of their parameters.
+type arguments struct {
+	function *cst.Function
+	values   []cst.Value
+}
+
+// find returns the argument of a parameter of a kind, and whether there is one.
+func (a arguments) find(name string, kind cst.Kind) (cst.Value, bool) {
+	i := slices.IndexFunc(a.function.Params, func(p cst.Param) bool { return p.Name == name && p.Type.Kind == kind })
+	if i < 0 {
+		return cst.Value{}, false
+	}
+	return a.values[i], true
+}
+
+// product returns what so many elements of a size take, [Unknown] if either is or it is
+// more than there is.
+func product(elements, size int64) int64 {
+	switch {
+	case elements == 0:
+		return 0
+	case elements < 0 || size < 0 || size > 0 && elements > (1<<62)/size:
+		return Unknown
+	}
+	return elements * size
+}
