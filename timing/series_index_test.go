@@ -34,6 +34,11 @@ func testSeriesIndex[V Value](t *rapid.T, c *SeriesCodec[V]) {
 	if s.Len() != uint64(len(calls)) || s.Blocks() != (len(calls)+blockLen-1)/blockLen {
 		t.Fatalf("%d calls in %d blocks", s.Len(), s.Blocks())
 	}
+	for i := range s.Blocks() {
+		if start, err := s.Start(i); err != nil || !equalBits([]V{start}, []V{calls[i*blockLen].start}) {
+			t.Fatalf("block %d starts at %v, %v, want %v", i, start, err, calls[i*blockLen].start)
+		}
+	}
 	for range min(len(calls), 5) {
 		i := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
 		got, err := s.At(uint64(i), func(dst []uint32, first uint64) {

@@ -1,0 +1,204 @@
+package query
+
+import (
+	"iter"
+
+	"github.com/reprise-trace/reprise"
+)
+
+// A Clock says when the calls of a rank began, and how long they took, in
+// nanoseconds. Its methods may be called from several goroutines at once.
+//
+// Of a rank of which the trace has the times of every call, a Clock tells these, as
+// their codec has them. Any other Clock is an estimate from the statistics or the
+// histograms of all calls of a signature, on all ranks: each call takes the mean of
+// these, and comes as long after the end of the call before as they do on average;
+// after that call, if histograms are by pairs of calls. If calls overlap, and such a
+// gap is negative, ends do not go back, and the clock runs more slowly, so that it
+// ends where the sum of all means does. An estimate counts from the first call of the
+// rank, or from [Times.Begin], which is 0 unless other ranks have the times of every
+// call.
+//
+// Times are those of the recording: those of every call may count from any time.
+type Clock struct {
+	rank   *reprise.Rank
+	source Source
+	clock  // nil if source is None
+}
+
+// A clock is how the times of a rank are known. Positions are below the length of the
+// rank.
+type clock interface {
+	at(position uint64) (start, duration int64, err error)
+
+	// find returns the first position of a call that ends after a time; the length
+	// of the rank if there is none.
+	find(time int64) (uint64, error)
+
+	// end returns when the last call ended.
+	end() (int64, error)
+
+	calls(from uint64) iter.Seq2[uint64, reprise.Call]
+
+	// usage returns the calls of a window that is not empty, by terminal, without
+	// the signature.
+	usage(w *Window) (map[uint32]Usage, error)
+}
+
+// OpenClock returns the clock of a rank of a trace. For several ranks of a trace,
+// [OpenTimes] reads only once what they have in common.
+func OpenClock(t *reprise.Trace, r *reprise.Rank) (*Clock, error) {
+	times, err := OpenTimes(t)
+	if err != nil {
+		return nil, err
+	}
+	return times.Clock(r)
+}
+
+// Clock returns the clock of a rank of the trace. If the times of every call are
+// lost, which [reprise.Rank.LostTimes] tells, it is an estimate. Making one takes time
+// in proportion to the grammar of the rank.
+func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
+	c := &Clock{rank: r}
+	if r.Len() == 0 {
+		return c, nil
+	}
+	if s := r.Series(); s != nil {
+		c.source, c.clock = Series, &seriesClock{rank: r, series: s}
+		return c, nil
+	}
+	for terminal := range r.Table().Len() {
+		c.source = max(c.source, t.source(r.Signature(uint32(terminal))))
+	}
+	if c.source == None {
+		return c, nil
+	}
+	e, err := t.estimate(r)
+	if err != nil {
+		return nil, err
+	}
+	c.clock = e
+	return c, nil
+}
+
+// Source returns what the times are known by. A Clock of the Source None, and of a rank
+// without calls, has none of the times below: they are 0.
+func (c *Clock) Source() Source { return c.source }
+
+// Len returns the number of calls.
+func (c *Clock) Len() uint64 { return c.rank.Len() }
+
+// Rank returns the rank whose clock it is.
+func (c *Clock) Rank() *reprise.Rank { return c.rank }
+
+// Time returns when a call began, and how long it took. It takes O(depth · log symbols
+// of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before
+// it in a block. It panics unless position < c.Len().
+func (c *Clock) Time(position uint64) (start, duration int64, err error) {
+	if position >= c.Len() {
+		panic("query: position out of range")
+	}
+	if c.clock == nil {
+		return 0, 0, nil
+	}
+	return c.clock.at(position)
+}
+
+// Start returns when a call began, as [Clock.Time] does; for c.Len() when the last call
+// ended.
+func (c *Clock) Start(position uint64) (int64, error) {
+	if c.clock != nil && position == c.Len() {
+		return c.clock.end()
+	}
+	start, _, err := c.Time(position)
+	return start, err
+}
+
+// Span returns when the first call began, and when the last one ended.
+func (c *Clock) Span() (begin, end int64, err error) {
+	if c.clock == nil {
+		return 0, 0, nil
+	}
+	if begin, err = c.Start(0); err == nil {
+		end, err = c.clock.end()
+	}
+	return begin, end, err
+}
+
+// A Place is where a rank is at a time.
+type Place struct {
+	// Position is that of the first call that ends later, or the number of calls if
+	// none does. Inside says that it has begun: otherwise the rank is between the call
+	// before and this one.
+	Position uint64
+	Inside   bool
+
+	Start, Duration int64 // of that call, if there is one
+}
+
+// At returns where the rank is at a time. Of calls that overlap, that is the first one
+// in the trace. In an estimate it takes as many steps as [Clock.Time]; otherwise it
+// looks for the block by binary search, and decodes it.
+func (c *Clock) At(time int64) (Place, error) {
+	if c.clock == nil {
+		return Place{Position: c.Len()}, nil
+	}
+	var p Place
+	var err error
+	if p.Position, err = c.clock.find(time); err != nil || p.Position == c.Len() {
+		return p, err
+	}
+	p.Start, p.Duration, err = c.clock.at(p.Position)
+	p.Inside = p.Start <= time
+	return p, err
+}
+
+// Positions returns the positions first ≤ p < end of the calls that are between two
+// times, from ≤ to: at least in part or, if they take no time, from ≤ start < to. Where
+// calls overlap, there may be others among them, and others that begin before to may
+// come after them. Without times it returns all calls.
+func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
+	if c.clock == nil {
+		return 0, c.Len(), nil
+	}
+	if first, err = c.endsFrom(from); err != nil || first == c.Len() {
+		return first, first, err
+	}
+	if start, duration, err := c.clock.at(first); err != nil {
+		return first, first, err
+	} else if start < from && start+duration <= from {
+		first++
+	}
+	if end, err = c.endsFrom(to); err != nil {
+		return first, first, err
+	}
+	if end < c.Len() {
+		start, _, err := c.clock.at(end)
+		if err != nil {
+			return first, first, err
+		}
+		if start < to {
+			end++
+		}
+	}
+	return first, max(first, end), nil
+}
+
+// endsFrom returns the first position of a call that ends at a time or after it.
+func (c *Clock) endsFrom(time int64) (uint64, error) {
+	if time == minTime {
+		return 0, nil
+	}
+	return c.clock.find(time - 1)
+}
+
+// Calls returns an iterator over the positions and calls of the rank, in order, from a
+// position on, as [reprise.Rank.CallsFrom] does, with Start and Duration wherever the
+// clock has them: all are Timed then, which takes some nanoseconds for each call of an
+// estimate.
+func (c *Clock) Calls(from uint64) iter.Seq2[uint64, reprise.Call] {
+	if c.clock == nil {
+		return c.rank.CallsFrom(from)
+	}
+	return c.clock.calls(from)
+}

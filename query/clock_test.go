@@ -1,0 +1,294 @@
+package query
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// A timedCall is a call of a rank as it was recorded: of one of some functions, with
+// one argument.
+type timedCall struct {
+	function, argument int64
+	start, duration    int64
+}
+
+// drawCalls draws the calls of a rank, in loops. Calls end one after the other, and
+// overlap if overlap is set.
+func drawCalls(t *rapid.T, overlap bool) []timedCall {
+	var calls []timedCall
+	now := rapid.Int64Range(-100, 1e6).Draw(t, "begin")
+	least := int64(0)
+	if overlap {
+		least = -50
+	}
+	kinds := rapid.IntRange(1, 4).Draw(t, "kinds")
+	for range rapid.IntRange(0, 5).Draw(t, "loops") {
+		body := rapid.SliceOfN(rapid.Int64Range(0, int64(kinds)-1), 1, 5).Draw(t, "body")
+		for range rapid.IntRange(1, 12).Draw(t, "rounds") {
+			for _, kind := range body {
+				c := timedCall{function: kind % 2, argument: kind, duration: rapid.Int64Range(0, 100).Draw(t, "duration")}
+				gap := max(rapid.Int64Range(least, 100).Draw(t, "gap"), -c.duration)
+				c.start = now + gap
+				now = c.start + c.duration
+				calls = append(calls, c)
+			}
+		}
+	}
+	return calls
+}
+
+// functions are those of timedCalls.
+var functions = []cst.Function{
+	{Name: "even", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}},
+	{Name: "odd", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}},
+}
+
+func exactSeries() *timing.SeriesCodec[int64] {
+	return timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.LZ4), timing.NewLossless[int64](timing.LZ4), timing.Gaps)
+}
+
+// record returns a trace of the calls of ranks.
+func record(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) *reprise.Trace {
+	t.Helper()
+	var parts []merge.Part
+	for rank, calls := range ranks {
+		r, err := tracer.New(o(rank))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range functions {
+			r.Declare(f)
+		}
+		for _, c := range calls {
+			r.CallAt(int(c.function), c.start, c.duration, cst.Int(c.argument))
+		}
+		if len(calls) > 0 {
+			parts = append(parts, r.Finish(rank))
+		}
+	}
+	return write(t, merge.Run{Ranks: len(ranks), Source: "test"}, parts)
+}
+
+func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+	t.Helper()
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// drawOptions draws what is kept of times.
+func drawOptions(t *rapid.T) (tracer.Options, Source) {
+	switch rapid.SampledFrom([]string{"statistics", "histograms", "paths", "series"}).Draw(t, "times") {
+	case "histograms":
+		return tracer.Options{Histograms: &timing.HistogramOptions{}}, Histograms
+	case "paths":
+		return tracer.Options{Histograms: &timing.HistogramOptions{PathSensitive: true}}, Histograms
+	case "series":
+		return tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}, Series
+	}
+	return tracer.Options{}, Statistics
+}
+
+func openRank(t rapid.TB, trace *reprise.Trace, rank int) *reprise.Rank {
+	t.Helper()
+	r, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func openClock(t rapid.TB, trace *reprise.Trace, rank int) *Clock {
+	t.Helper()
+	c, err := OpenClock(trace, openRank(t, trace, rank))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// testClock compares what a clock says with its calls, one by one.
+func testClock(t *rapid.T) {
+	overlap := rapid.Bool().Draw(t, "overlap")
+	var ranks [][]timedCall
+	for range rapid.IntRange(1, 3).Draw(t, "ranks") {
+		ranks = append(ranks, drawCalls(t, overlap))
+	}
+	o, source := drawOptions(t)
+	trace := record(t, func(int) tracer.Options { return o }, ranks)
+	for rank, recorded := range ranks {
+		c := openClock(t, trace, rank)
+		if len(recorded) == 0 {
+			if c.Source() != None || c.Len() != 0 {
+				t.Fatalf("a clock by %v of %d calls without calls", c.Source(), c.Len())
+			}
+			continue
+		}
+		if c.Source() != source || c.Len() != uint64(len(recorded)) {
+			t.Fatalf("a clock by %v of %d calls, want %v and %d", c.Source(), c.Len(), source, len(recorded))
+		}
+		var calls []reprise.Call
+		from := rapid.Uint64Range(0, c.Len()).Draw(t, "from")
+		for position, call := range c.Calls(0) {
+			if position != uint64(len(calls)) || !call.Timed || call.Args[0].Int() != recorded[position].argument {
+				t.Fatalf("call %d is %v at %d", len(calls), call, position)
+			}
+			calls = append(calls, call)
+		}
+		for position, call := range c.Calls(from) {
+			if position != from || call.Start != calls[from].Start || call.Duration != calls[from].Duration {
+				t.Fatalf("call %d is %+v at %d, want %+v", from, call, position, calls[from])
+			}
+			from++
+		}
+		if from != c.Len() || len(calls) != len(recorded) {
+			t.Fatalf("%d and %d calls of %d", from, len(calls), len(recorded))
+		}
+		if source == Series {
+			for i, r := range recorded {
+				if calls[i].Start != r.start || calls[i].Duration != r.duration {
+					t.Fatalf("call %d was %d, %d, want %d, %d", i, calls[i].Start, calls[i].Duration, r.start, r.duration)
+				}
+			}
+		} else {
+			checkMeans(t, trace, c, calls)
+		}
+		checkTimes(t, c, calls)
+		for range 10 {
+			checkAt(t, c, calls)
+		}
+		if !overlap {
+			checkBetween(t, c, calls)
+		}
+	}
+}
+
+func TestClock(t *testing.T) { rapid.Check(t, testClock) }
+
+func FuzzClock(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testClock)) }
+
+// checkMeans compares the calls of an estimate with the sums of means.
+func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call) {
+	t.Helper()
+	of := func(s *merge.Summary, i int) float64 {
+		signature := uint32(c.Rank().Signature(calls[i].Terminal))
+		if s.Histograms == nil {
+			return s.Statistics[signature].Mean()
+		}
+		path := timing.Path{Previous: timing.NoPrevious, Terminal: signature}
+		if s.Histograms.PathSensitive() && i > 0 {
+			path.Previous = int64(c.Rank().Signature(calls[i-1].Terminal))
+		}
+		return s.Histograms.Find(path).Statistics().Mean()
+	}
+	d, g, err := trace.Merged().Summaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var end, weights float64
+	ends := make([]float64, len(calls))
+	for i := range calls {
+		duration, gap := of(&d, i), 0.0
+		if i > 0 {
+			gap = of(&g, i)
+		}
+		if math.Abs(float64(calls[i].Duration)-duration) > 1 {
+			t.Fatalf("call %d takes %d, want %g", i, calls[i].Duration, duration)
+		}
+		end += duration + gap
+		weights += max(0, duration+gap)
+		ends[i] = weights
+	}
+	for i := range calls {
+		if want := ends[i] * end / weights; weights > 0 && math.Abs(float64(calls[i].Start+calls[i].Duration)-want) > 2 {
+			t.Fatalf("call %d ends at %d, want %g", i, calls[i].Start+calls[i].Duration, want)
+		}
+	}
+}
+
+func checkTimes(t *rapid.T, c *Clock, calls []reprise.Call) {
+	t.Helper()
+	for i, call := range calls {
+		start, duration, err := c.Time(uint64(i))
+		if err != nil || start != call.Start || duration != call.Duration {
+			t.Fatalf("call %d was %d, %d, %v, want %d, %d", i, start, duration, err, call.Start, call.Duration)
+		}
+	}
+	last := calls[len(calls)-1]
+	begin, end, err := c.Span()
+	if err != nil || begin != calls[0].Start || end != last.Start+last.Duration {
+		t.Fatalf("from %d to %d, %v, want %d and %d", begin, end, err, calls[0].Start, last.Start+last.Duration)
+	}
+}
+
+// drawTime draws a time at or near that of a call.
+func drawTime(t *rapid.T, calls []reprise.Call, label string) int64 {
+	c := calls[rapid.IntRange(0, len(calls)-1).Draw(t, label+" call")]
+	near := rapid.Int64Range(-2, 2).Draw(t, label+" near")
+	return rapid.SampledFrom([]int64{c.Start + near, c.Start + c.Duration + near, minTime, maxTime}).Draw(t, label)
+}
+
+func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
+	t.Helper()
+	at := drawTime(t, calls, "time")
+	want := Place{Position: c.Len()}
+	for i, call := range calls {
+		if call.Start+call.Duration > at {
+			want = Place{uint64(i), call.Start <= at, call.Start, call.Duration}
+			break
+		}
+	}
+	if got, err := c.At(at); err != nil || got != want {
+		t.Fatalf("at %d: %+v, %v, want %+v", at, got, err, want)
+	}
+}
+
+func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call) {
+	t.Helper()
+	from, to := drawTime(t, calls, "from"), drawTime(t, calls, "to")
+	from, to = min(from, to), max(from, to)
+	want := make(map[int]Usage)
+	first, end := -1, -1
+	for i, call := range calls {
+		if call.Start >= to || call.Start+call.Duration <= from && call.Start < from {
+			continue
+		}
+		if end = i + 1; first < 0 {
+			first = i
+		}
+		n := c.Rank().Signature(call.Terminal)
+		u := want[n]
+		u.Signature = n
+		u.Calls++
+		u.Time += max(0, min(to, call.Start+call.Duration)-max(from, call.Start))
+		want[n] = u
+	}
+	w, err := c.Between(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first >= 0 && (w.First != uint64(first) || w.End != uint64(end)) || first < 0 && w.First != w.End || len(w.Usage) != len(want) {
+		t.Fatalf("from %d to %d: %+v, want %d to %d, %v", from, to, w, first, end, want)
+	}
+	for _, u := range w.Usage {
+		near := want[u.Signature]
+		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
+			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
+		}
+	}
+}

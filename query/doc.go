@@ -1,0 +1,16 @@
+// Package query answers questions about a trace from its compressed form: what it
+// costs follows the grammars, signatures and ranks, not the calls.
+//
+// # Times
+//
+// A [Clock] says when each call of a rank began, and which call a rank is in at a
+// time, by whatever the trace has of times: those of every call, or histograms, or
+// statistics. Without those of every call, a clock is an estimate, in which each call
+// takes the mean of its like, and comes after the mean gap. [Clock.Between] sums up
+// what a rank did in a span of time.
+//
+// The search in time is that of P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz,
+// "Preserving Time in Large-Scale Communication Traces", ICS 2008, §3.5. This package
+// departs from it in that a symbol on the right-hand side of a rule is found by binary
+// search, and in that the times of calls may depend on the call before.
+package query

@@ -1,0 +1,224 @@
+package query
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+const (
+	minTime = math.MinInt64
+	maxTime = math.MaxInt64
+)
+
+// An estimate is a clock by means. Its ticks are 2⁻ᵏ ns, as small as the sum of all
+// means allows, and the weight of a position is how many of them pass between the end
+// of the call before and that of the call there.
+type estimate struct {
+	rank    *reprise.Rank
+	pairs   *pairs
+	costs   costs
+	begin   int64
+	shift   int    // k
+	sum, of uint64 // sum ticks of time pass in of ticks of weight; sum ≤ of
+}
+
+// A cost is how long a call takes, and the gap before it, in ticks.
+type cost struct{ duration, gap int64 }
+
+// weight returns how many ticks pass up to the end of the call.
+func (c cost) weight() uint64 { return uint64(max(0, c.duration+c.gap)) }
+
+// Costs are those of the pairs of a rank.
+type costs struct {
+	terminals []cost        // where those of a terminal are the same whatever is before
+	first     cost          // of the first call, then
+	paths     map[pair]cost // otherwise
+}
+
+func (c *costs) of(p pair) cost {
+	switch {
+	case c.paths != nil:
+		return c.paths[p]
+	case p.before == none:
+		return c.first
+	}
+	return c.terminals[p.terminal]
+}
+
+// Ticks are chosen so that there are no more than maxTicks, as long as they are not
+// longer than a nanosecond.
+const (
+	maxTicks = 1 << 61
+	maxShift = 20
+)
+
+// estimate returns the clock of a rank that has calls.
+func (t *Times) estimate(r *reprise.Rank) (*estimate, error) {
+	begin, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
+	e := &estimate{rank: r, pairs: newPairs(r.Grammar()), begin: begin}
+	counts := e.pairs.countBefore(r.Len())
+	all := slices.SortedFunc(maps.Keys(counts), func(p, q pair) int {
+		return cmp.Or(cmp.Compare(p.terminal, q.terminal), cmp.Compare(p.before, q.before))
+	})
+	means := make([][2]float64, len(all))
+	most := 0.0
+	for i, p := range all {
+		previous := int64(timing.NoPrevious)
+		if p.before != none {
+			previous = int64(r.Signature(uint32(p.before)))
+		}
+		signature := r.Signature(p.terminal)
+		means[i][durations] = t.mean(durations, previous, signature)
+		if p.before != none {
+			means[i][gaps] = t.mean(gaps, previous, signature)
+		}
+		most += float64(counts[p]) * (math.Abs(means[i][durations]) + math.Abs(means[i][gaps]))
+	}
+	for e.shift = maxShift; e.shift > 0 && math.Ldexp(most, e.shift) > maxTicks; {
+		e.shift--
+	}
+	e.setCosts(all, means, t.paths)
+	e.pairs.weigh(func(p pair) uint64 { return e.costs.of(p).weight() })
+	e.sum, e.of = e.pairs.total(), e.pairs.total()
+	if sum := e.sumOf(counts); most <= maxTicks && sum > 0 {
+		e.sum = uint64(sum)
+	}
+	return e, nil
+}
+
+// setCosts sets the costs of pairs that have these means, which depend on the call
+// before if paths is set.
+func (e *estimate) setCosts(all []pair, means [][2]float64, paths bool) {
+	if paths {
+		e.costs.paths = make(map[pair]cost, len(all))
+	} else {
+		e.costs.terminals = make([]cost, e.rank.Table().Len())
+	}
+	for i, p := range all {
+		c := cost{e.ticks(means[i][durations]), e.ticks(means[i][gaps])}
+		switch {
+		case paths:
+			e.costs.paths[p] = c
+		case p.before == none:
+			e.costs.first = c
+		default:
+			e.costs.terminals[p.terminal] = c
+		}
+	}
+}
+
+// ticks returns the nearest number of ticks.
+func (e *estimate) ticks(ns float64) int64 {
+	return int64(math.RoundToEven(max(-maxTicks, min(math.Ldexp(ns, e.shift), maxTicks))))
+}
+
+// sumOf returns how many ticks so many calls of each pair take with their gaps.
+func (e *estimate) sumOf(counts map[pair]uint64) int64 {
+	sum := int64(0)
+	for p, n := range counts {
+		c := e.costs.of(p)
+		sum += int64(n) * (c.duration + c.gap)
+	}
+	return sum
+}
+
+// time returns the time after so many ticks of weight.
+func (e *estimate) time(weight uint64) int64 {
+	if e.sum < e.of {
+		high, low := bits.Mul64(weight, e.sum)
+		weight, _ = bits.Div64(high, low, e.of)
+	}
+	return e.after(weight >> e.shift)
+}
+
+// after returns the time so many nanoseconds after the beginning.
+func (e *estimate) after(ns uint64) int64 {
+	if ns > uint64(maxTime)-uint64(e.begin) && e.begin >= 0 || ns > maxTime {
+		return maxTime
+	}
+	return e.begin + int64(ns)
+}
+
+// place returns the start and the duration of a call that ends after so many ticks of
+// weight.
+func (e *estimate) place(c cost, weight uint64) (start, duration int64) {
+	end := e.time(weight)
+	switch ticks := uint64(c.duration); {
+	case e.sum == e.of && c.duration >= 0 && ticks <= weight:
+		start = e.after((weight - ticks) >> e.shift)
+		return start, end - start
+	case e.shift > 0:
+		duration = (c.duration + 1<<(e.shift-1)) >> e.shift
+	default:
+		duration = c.duration
+	}
+	return end - duration, duration
+}
+
+func (e *estimate) at(position uint64) (start, duration int64, err error) {
+	p, before := e.pairs.at(position)
+	c := e.costs.of(p)
+	start, duration = e.place(c, before+c.weight())
+	return start, duration, nil
+}
+
+func (e *estimate) end() (int64, error) { return e.time(e.pairs.total()), nil }
+
+func (e *estimate) find(time int64) (uint64, error) {
+	if time < e.begin {
+		return 0, nil
+	}
+	ns := uint64(time) - uint64(e.begin) + 1
+	if ns == 0 || ns > math.MaxUint64>>e.shift || e.sum == 0 {
+		return e.rank.Len(), nil
+	}
+	// A call ends later if after it weight·sum/of ≥ ns·2ᵏ.
+	high, low := bits.Mul64(ns<<e.shift, e.of)
+	if high >= e.sum {
+		return e.rank.Len(), nil
+	}
+	weight, rest := bits.Div64(high, low, e.sum)
+	if rest == 0 {
+		weight--
+	}
+	if weight >= e.pairs.total() {
+		return e.rank.Len(), nil
+	}
+	position, _, _ := e.pairs.find(weight)
+	return position, nil
+}
+
+func (e *estimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
+	return func(yield func(uint64, reprise.Call) bool) {
+		if from >= e.rank.Len() {
+			return
+		}
+		at, weight := e.pairs.at(from)
+		position, w := from, e.rank.Walk(from)
+		for run := w.Next(); run.Count > 0; run = w.Next() {
+			call := e.rank.Call(uint32(run.Symbol))
+			call.Timed = true
+			at.terminal = call.Terminal
+			for range run.Count {
+				c := e.costs.of(at)
+				weight += c.weight()
+				call.Start, call.Duration = e.place(c, weight)
+				if !yield(position, call) {
+					return
+				}
+				at.before = int64(at.terminal)
+				position++
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package query
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A Source says what times are known by. Those further down are more exact.
+type Source uint8
+
+const (
+	None       Source = iota // there are no times
+	Statistics               // the mean of the calls of a signature
+	Histograms               // likewise, or that of those that come after another
+	Series                   // the times of every call
+)
+
+func (s Source) String() string {
+	return [...]string{"none", "statistics", "histograms", "series"}[s]
+}
+
+// Times are what a trace has of the times of calls, to be read with the ranks of that
+// trace. Their methods may be called from several goroutines at once.
+type Times struct {
+	trace     *reprise.Trace
+	summaries [2]merge.Summary // of durations and of gaps
+	paths     bool             // whether histograms are by a call and the one before it
+	means     [2][]atomic.Uint64
+	anyPath   func() [2][]timing.Statistics[int64] // by signature, if paths
+	begin     func() (int64, error)
+}
+
+// The kinds of summaries.
+const (
+	durations = iota
+	gaps
+)
+
+// OpenTimes reads the summaries of times of a trace. Those of every call are read
+// with the clocks of their ranks.
+func OpenTimes(t *reprise.Trace) (*Times, error) {
+	d, g, err := t.Merged().Summaries()
+	if err != nil {
+		return nil, err
+	}
+	times := &Times{trace: t, summaries: [2]merge.Summary{d, g}}
+	for i, s := range times.summaries {
+		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
+		times.means[i] = make([]atomic.Uint64, t.Merged().Signatures())
+	}
+	times.anyPath = sync.OnceValue(times.overPaths)
+	times.begin = sync.OnceValues(times.firstStart)
+	return times, nil
+}
+
+// Begin returns when the first call of all ranks began, as their clocks have it: 0 if
+// no rank has the times of every call, which counts from the first call of each rank
+// then. It reads the beginning of every series the first time.
+func (t *Times) Begin() (int64, error) { return t.begin() }
+
+// firstStart is Begin.
+func (t *Times) firstStart() (int64, error) {
+	ranks, _, err := t.trace.Merged().SeriesRanks()
+	if err != nil || ranks.Len() == 0 {
+		return 0, err
+	}
+	least, some := int64(math.MaxInt64), false
+	for _, rank := range ranks.All() {
+		s, e := t.trace.Merged().Series(int(rank))
+		if e == nil && s.Len() > 0 {
+			var start int64
+			if start, e = s.Start(0); e == nil {
+				least, some = min(least, start), true
+			}
+		}
+		if err == nil {
+			err = e
+		}
+	}
+	if some {
+		return least, nil // ranks of which nothing can be read are told by their clocks
+	}
+	return 0, err
+}
+
+// Source returns what the times of a signature are known by, if not by those of every
+// call: the better of durations and gaps.
+func (t *Times) source(signature int) Source {
+	source := None
+	for i := range t.summaries {
+		s := &t.summaries[i]
+		switch {
+		case s.Histograms != nil && t.histogram(i, signature) != nil:
+			return Histograms
+		case signature < len(s.Statistics) && s.Statistics[signature].Count > 0:
+			source = Statistics
+		}
+	}
+	return source
+}
+
+// histogram returns what the histograms of all calls of a signature have, or nil.
+func (t *Times) histogram(kind, signature int) *timing.Statistics[int64] {
+	if t.paths {
+		if all := t.anyPath()[kind]; signature < len(all) && all[signature].Count > 0 {
+			return &all[signature]
+		}
+		return nil
+	}
+	if h := t.summaries[kind].Histograms.Find(timing.Path{Previous: timing.NoPrevious, Terminal: uint32(signature)}); h != nil && h.Statistics().Count > 0 {
+		return h.Statistics()
+	}
+	return nil
+}
+
+// statistics returns those of all calls of a signature, or nil if there are none.
+func (t *Times) statistics(kind, signature int) *timing.Statistics[int64] {
+	s := &t.summaries[kind]
+	if s.Histograms != nil {
+		if of := t.histogram(kind, signature); of != nil {
+			return of
+		}
+	}
+	if signature < len(s.Statistics) && s.Statistics[signature].Count > 0 {
+		return &s.Statistics[signature]
+	}
+	return nil
+}
+
+// overPaths returns the statistics of the histograms of each signature, whatever the
+// call before was.
+func (t *Times) overPaths() [2][]timing.Statistics[int64] {
+	var all [2][]timing.Statistics[int64]
+	for i, s := range t.summaries {
+		if !t.paths || s.Histograms == nil {
+			continue
+		}
+		all[i] = make([]timing.Statistics[int64], t.trace.Merged().Signatures())
+		for p, h := range s.Histograms.All() {
+			all[i][p.Terminal].Merge(h.Statistics())
+		}
+	}
+	return all
+}
+
+// mean returns the mean of the values of a signature after another, which may be
+// timing.NoPrevious, in nanoseconds; 0 if there are none.
+func (t *Times) mean(kind int, previous int64, signature int) float64 {
+	if t.paths && t.summaries[kind].Histograms != nil {
+		h := t.summaries[kind].Histograms.Find(timing.Path{Previous: previous, Terminal: uint32(signature)})
+		if h != nil && h.Statistics().Count > 0 {
+			return h.Statistics().Mean()
+		}
+	}
+	known := &t.means[kind][signature]
+	if bits := known.Load(); bits != 0 {
+		return math.Float64frombits(bits) + 0 // never −0 again
+	}
+	mean := 0.0
+	if s := t.statistics(kind, signature); s != nil {
+		mean = s.Mean()
+	}
+	if mean == 0 {
+		known.Store(math.Float64bits(math.Copysign(0, -1))) // which is not 0
+		return 0
+	}
+	known.Store(math.Float64bits(mean))
+	return mean
+}

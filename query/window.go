@@ -1,0 +1,133 @@
+package query
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Window is what a rank does between two times.
+type Window struct {
+	From, To   int64
+	First, End uint64  // the positions of the calls are First ≤ p < End
+	Usage      []Usage // of calls, in the order of signatures
+}
+
+// A Usage is how often calls are made that are of one signature, and how much time
+// goes by in them.
+type Usage struct {
+	Signature int // of the trace, see [merge.Trace.Signature]
+	Calls     uint64
+	Time      int64 // in nanoseconds
+}
+
+// Total returns how many calls there are, and how much time goes by in them.
+func (w *Window) Total() (calls uint64, time int64) {
+	for _, u := range w.Usage {
+		calls, time = wire.AddSat(calls, u.Calls), time+u.Time
+	}
+	return calls, time
+}
+
+// Between returns what the rank does between two times, from ≤ to: the calls of
+// [Clock.Positions], and as much of their time as lies in between. In an estimate it
+// takes as long as reading the grammar; otherwise it decodes the blocks of the calls.
+func (c *Clock) Between(from, to int64) (*Window, error) {
+	w := &Window{From: from, To: to}
+	if c.clock == nil {
+		return w, nil
+	}
+	first, end, err := c.Positions(from, to)
+	if err != nil {
+		return nil, err
+	}
+	w.First, w.End = first, end
+	if first == end {
+		return w, nil
+	}
+	found, err := c.clock.usage(w)
+	if err != nil {
+		return nil, err
+	}
+	signatures := make(map[int]*Usage)
+	for terminal, u := range found {
+		n := c.rank.Signature(terminal)
+		if signatures[n] == nil {
+			signatures[n] = &Usage{Signature: n}
+		}
+		signatures[n].Calls += u.Calls
+		signatures[n].Time += u.Time
+	}
+	for _, u := range slices.SortedFunc(maps.Values(signatures), func(u, v *Usage) int { return cmp.Compare(u.Signature, v.Signature) }) {
+		w.Usage = append(w.Usage, *u)
+	}
+	return w, nil
+}
+
+// within returns how much of the time of a call lies in w.
+func (w *Window) within(start, duration int64) int64 {
+	return max(0, min(start+duration, w.To)-max(start, w.From))
+}
+
+// usage returns the calls of w by terminal. What overlaps its ends is cut off the first
+// call and the last.
+func (e *estimate) usage(w *Window) (map[uint32]Usage, error) {
+	found := make(map[uint32]Usage) // with ticks
+	add := func(position uint64, sign int64) {
+		for p, n := range e.pairs.countBefore(position) {
+			u := found[p.terminal]
+			u.Calls += n * uint64(sign)
+			u.Time += int64(n) * sign * e.costs.of(p).duration
+			found[p.terminal] = u
+		}
+	}
+	add(w.First, -1)
+	add(w.End, 1)
+	for terminal, u := range found {
+		if u.Calls == 0 {
+			delete(found, terminal)
+			continue
+		}
+		if e.shift > 0 {
+			u.Time = (u.Time + 1<<(e.shift-1)) >> e.shift
+		}
+		found[terminal] = u
+	}
+	for _, position := range slices.Compact([]uint64{w.First, w.End - 1}) {
+		p, before := e.pairs.at(position)
+		c := e.costs.of(p)
+		start, duration := e.place(c, before+c.weight())
+		u := found[p.terminal]
+		u.Time -= duration - w.within(start, duration)
+		found[p.terminal] = u
+	}
+	return found, nil
+}
+
+func (s *seriesClock) usage(w *Window) (map[uint32]Usage, error) {
+	found := make(map[uint32]Usage)
+	walk := s.rank.Walk(w.First)
+	run := walk.Next()
+	position := w.First
+	for t, err := range s.rank.Times(w.First) {
+		if err != nil {
+			return nil, err
+		}
+		for run.Count == 0 {
+			run = walk.Next()
+		}
+		run.Count--
+		if end := t.Start + t.Duration; t.Start < w.To && (end > w.From || t.Start >= w.From) {
+			u := found[uint32(run.Symbol)]
+			u.Calls++
+			u.Time += w.within(t.Start, t.Duration)
+			found[uint32(run.Symbol)] = u
+		}
+		if position++; position == w.End {
+			break
+		}
+	}
+	return found, nil
+}
