@@ -1,0 +1,294 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// maxRows is how many rows of a table are shown if nobody asks for all.
+const maxRows = 40
+
+func newProfile() *cobra.Command {
+	var o profileOptions
+	cmd := &cobra.Command{
+		Use:   "profile TRACE.rpz",
+		Short: "Count the calls by function, call or rank, with their times",
+		Long: `Count the calls of a trace: how often each function is called, by how many ranks
+and, if the trace has statistics of times, how long its calls took: all
+together, on average, the least and the most, and in which rank that was. The
+rows of most time stand first or, without times, those of most calls.
+
+With --by
+  function   a row is a function: the default
+  signature  a row is calls that are alike: send(rank+1) of all ranks is one
+  rank       a row is ranks that make each call equally often
+
+Times are of the calls of all ranks, so there are none with --ranks, nor by
+rank. Where a rank has equal calls in several rows, the times of all of them
+stand in the first.
+
+The cost is that of the compressed form, however many calls there are. The text
+has times with their units, --json nanoseconds.
+
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out; the exit status is then 1.`,
+		Example: `  reprise profile run.rpz
+  reprise profile run.rpz --by signature --ranks 0-3
+  reprise profile run.rpz --json | jq '.functions[0]'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"function", "signature", "rank"}, o.by) {
+				return usageError{fmt.Errorf("--by is function, signature or rank, not %q", o.by)}
+			}
+			return oneTrace(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return profileTrace(cmd, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.by, "by", "function", "function, signature or rank")
+	f.BoolVar(&o.json, "json", false, "print as JSON")
+	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all rows, not the first %d", maxRows))
+	addRanks(cmd, &o.ranks)
+	return cmd
+}
+
+type profileOptions struct {
+	by        string
+	ranks     string
+	json, all bool
+}
+
+// A profileInfo is what the command profile tells of a trace. One of the lists is
+// there.
+type profileInfo struct {
+	Path       string        `json:"path"`
+	Ranks      int           `json:"ranks_with_calls"`
+	Calls      uint64        `json:"calls"`
+	Timed      bool          `json:"timed"`
+	Functions  []profileRow  `json:"functions,omitzero"`
+	Signatures []profileRow  `json:"signatures,omitzero"`
+	ByRank     []profileRank `json:"by_rank,omitzero"`
+
+	missing string // why there are no times
+}
+
+type profileRow struct {
+	Signature *int         `json:"signature,omitempty"` // its number
+	Function  string       `json:"function"`
+	Call      string       `json:"call,omitempty"` // of a signature
+	Calls     uint64       `json:"calls"`
+	Ranks     int          `json:"ranks"`
+	Time      *profileTime `json:"time,omitempty"`
+}
+
+type profileTime struct {
+	Total   float64 `json:"total_ns"`
+	Mean    float64 `json:"mean_ns"`
+	Min     int64   `json:"min_ns"`
+	Max     int64   `json:"max_ns"`
+	MinRank uint32  `json:"rank_of_min"`
+	MaxRank uint32  `json:"rank_of_max"`
+}
+
+type profileRank struct {
+	Ranks     string            `json:"ranks"` // as a list
+	Number    int               `json:"number_of_ranks"`
+	Calls     uint64            `json:"calls_each"`
+	Functions map[string]uint64 `json:"functions_each"`
+}
+
+func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
+	trace, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	var p *query.Profile
+	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
+		p, err = query.OpenProfile(cmd.Context(), trace, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, Timed: p.Timed}
+	if !p.Timed && o.by != "rank" {
+		i.missing = noTimes(trace)
+	}
+	i.fill(trace, p, o)
+	if o.json {
+		printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o)
+	}
+	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// noTimes says why there are no times in a profile, and what gives them.
+func noTimes(trace *reprise.Trace) string {
+	for _, s := range trace.Sections() {
+		if s.Kind == merge.KindSummaries {
+			return "no times: the trace has them of all ranks together"
+		}
+	}
+	if trace.Run().Source == collect.Source {
+		return "the trace has no statistics of times: reprise record --times statistics keeps them"
+	}
+	return "the trace has no statistics of times"
+}
+
+// ask runs a query of a trace about the ranks of an option, with a progress bar. It
+// returns the ranks that cannot be read.
+func ask(cmd *cobra.Command, trace *reprise.Trace, path, ranks, what string, run func(query.Options) error) (*lostRanks, error) {
+	lost := &lostRanks{path: path}
+	set, err := chosenRanks(cmd, ranks, trace)
+	if err != nil {
+		return lost, err
+	}
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), what, int64(min(set.Len(), trace.Merged().RankSet().Len())), "ranks")
+	defer bar.done()
+	q := query.Options{Unreadable: lost.add, Progress: func(n int) { bar.show(uint64(n)) }}
+	if cmd.Flags().Changed("ranks") {
+		q.Ranks = set
+	}
+	return lost, run(q)
+}
+
+// fill fills in the list that is asked for.
+func (i *profileInfo) fill(trace *reprise.Trace, p *query.Profile, o profileOptions) {
+	switch o.by {
+	case "function":
+		i.Functions = []profileRow{}
+		for _, f := range p.Functions {
+			i.Functions = append(i.Functions, profileRow{Function: f.Name, Calls: f.Calls, Ranks: f.Ranks, Time: newProfileTime(f.Time)})
+		}
+		slices.SortStableFunc(i.Functions, byTime)
+	case "rank":
+		i.ByRank = []profileRank{}
+		for _, s := range p.Shapes {
+			r := profileRank{Ranks: s.Ranks.String(), Number: s.Ranks.Len(), Calls: s.Calls, Functions: make(map[string]uint64)}
+			for _, f := range s.Functions {
+				r.Functions[f.Name] = f.Calls
+			}
+			i.ByRank = append(i.ByRank, r)
+		}
+	case "signature":
+		i.Signatures = []profileRow{}
+		describe := signaturesOf(trace)
+		for _, s := range p.Signatures {
+			row := profileRow{Signature: &s.Signature, Function: s.Function, Calls: s.Calls, Ranks: s.Ranks, Time: newProfileTime(s.Time)}
+			text, err := describe(nil, s.Signature)
+			if err != nil {
+				row.Call = printable(s.Function) + "(cannot be read)"
+			} else {
+				row.Call = text.String()
+			}
+			i.Signatures = append(i.Signatures, row)
+		}
+		slices.SortStableFunc(i.Signatures, byTime)
+	}
+}
+
+// byTime orders rows by their time or, if they have none, by their calls.
+func byTime(a, b profileRow) int {
+	switch {
+	case a.Time != nil && b.Time != nil && a.Time.Total != b.Time.Total:
+		if a.Time.Total > b.Time.Total {
+			return -1
+		}
+		return 1
+	case a.Calls != b.Calls:
+		if a.Calls > b.Calls {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
+
+// newProfileTime returns nil if there are no times.
+func newProfileTime(s *timing.Statistics[int64]) *profileTime {
+	if s == nil || s.Count == 0 {
+		return nil
+	}
+	return &profileTime{s.Sum(), s.Mean(), s.Min, s.Max, s.MinRank, s.MaxRank}
+}
+
+func (i *profileInfo) print(w io.Writer, o profileOptions) {
+	most := maxRows
+	if o.all {
+		most = math.MaxInt
+	}
+	fmt.Fprintf(w, "%s: %s, %s\n", i.Path, plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"))
+	if i.missing != "" {
+		fmt.Fprintln(w, i.missing)
+	}
+	if i.Calls == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	rows := 0
+	switch o.by {
+	case "function":
+		rows = len(i.Functions)
+		i.printRows(out, i.Functions[:min(rows, most)], "function")
+	case "signature":
+		rows = len(i.Signatures)
+		i.printRows(out, i.Signatures[:min(rows, most)], "call")
+	case "rank":
+		rows = len(i.ByRank)
+		fmt.Fprintf(out, "calls of each\tranks\tcalls\t\t  ranks\n")
+		for _, r := range i.ByRank[:min(rows, most)] {
+			all := wire.MulSat(r.Calls, uint64(r.Number))
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), comma(uint64(r.Number)), comma(all), percent(all, i.Calls), cutList(r.Ranks, maxListText))
+		}
+	}
+	out.Flush()
+	if rows > most {
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+	}
+}
+
+// printRows prints rows with what they are about behind the numbers.
+func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
+	total := 0.0
+	for _, list := range [][]profileRow{i.Functions, i.Signatures} {
+		for _, r := range list {
+			if r.Time != nil {
+				total += r.Time.Total
+			}
+		}
+	}
+	fmt.Fprint(out, "calls\t\tranks\t")
+	if i.Timed {
+		fmt.Fprint(out, "time\t\tmean\tleast\tin rank\tmost\tin rank\t")
+	}
+	fmt.Fprintf(out, "  %s\n", what)
+	for _, r := range rows {
+		fmt.Fprintf(out, "%s\t%s\t%s\t", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)))
+		switch t := r.Time; {
+		case t != nil:
+			fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%d\t%s\t%d\t", durationText(t.Total), 100*t.Total/total, durationText(t.Mean),
+				durationText(float64(t.Min)), t.MinRank, durationText(float64(t.Max)), t.MaxRank)
+		case i.Timed:
+			fmt.Fprint(out, "-\t\t\t\t\t\t\t")
+		}
+		text := printable(r.Function)
+		if r.Call != "" {
+			text = cutName(r.Call)
+		}
+		fmt.Fprintf(out, "  %s\n", text)
+	}
+}

@@ -1,0 +1,143 @@
+package query
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// Options says what a query is about and how it is answered. The zero Options is
+// about all ranks of a trace, of which each must be readable.
+type Options struct {
+	// Ranks are those the query is about. The empty set means all.
+	Ranks rankenc.Set
+
+	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).
+	Workers int
+
+	// Unreadable, unless it is nil, is called for each rank that cannot be read, in
+	// ascending order, when all others have been. The answer leaves them out. If it
+	// is nil, the query returns the error of the first.
+	Unreadable func(rank int, err error)
+
+	// Progress, unless it is nil, is called with the number of ranks that are done,
+	// by one goroutine at a time.
+	Progress func(ranks int)
+}
+
+// chosen reports whether a query is about a rank.
+func (o *Options) chosen(rank int) bool { return o.Ranks.Len() == 0 || o.Ranks.Contains(rank) }
+
+// ranks returns the ranks of a trace that made calls and that the query is about, in
+// ascending order.
+func (o *Options) ranks(t *reprise.Trace) []int {
+	var list []int
+	for rank := range t.Active() {
+		if o.chosen(rank) {
+			list = append(list, rank)
+		}
+	}
+	return list
+}
+
+// each calls do for the numbers below n, several at once, and returns the first error
+// by number, or the cause of the context when that is done.
+func (o *Options) each(ctx context.Context, n int, do func(i int) error) error {
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var (
+		next   atomic.Int64
+		wait   sync.WaitGroup
+		failed failures
+	)
+	for range min(workers, n) {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || ctx.Err() != nil || failed.before(i) {
+					return
+				}
+				if err := do(i); err != nil {
+					failed.add(i, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return failed.first()
+}
+
+// failures are errors by number.
+type failures struct {
+	mu   sync.Mutex
+	list []failure
+}
+
+type failure struct {
+	number int
+	err    error
+}
+
+func (f *failures) add(number int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, failure{number, err})
+}
+
+// before reports whether there is one of a lower number.
+func (f *failures) before(number int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(x failure) bool { return x.number < number })
+}
+
+func (f *failures) sorted() []failure {
+	slices.SortFunc(f.list, func(a, b failure) int { return a.number - b.number })
+	return f.list
+}
+
+// first returns the error of the lowest number, nil if there is none.
+func (f *failures) first() error {
+	if list := f.sorted(); len(list) > 0 {
+		return list[0].err
+	}
+	return nil
+}
+
+// tell hands the failures of ranks to Unreadable, or returns the first if that is nil.
+func (o *Options) tell(f *failures) error {
+	if o.Unreadable == nil {
+		return f.first()
+	}
+	for _, x := range f.sorted() {
+		o.Unreadable(x.number, x.err)
+	}
+	return nil
+}
+
+// A progress counts ranks that are done.
+type progress struct {
+	mu   sync.Mutex
+	done int
+	tell func(int)
+}
+
+func (p *progress) add(ranks int) {
+	if p.tell == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += ranks
+	p.tell(p.done)
+}

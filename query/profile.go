@@ -1,0 +1,248 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A Profile says how often ranks of a trace made which calls, and how long that took.
+// Counts that exceed 2⁶⁴−1 are 2⁶⁴−1.
+type Profile struct {
+	Ranks int    // that made calls
+	Calls uint64 // of all of them
+
+	// Functions are those with calls, the most frequent first, then by name.
+	// Functions of one name, with other parameters, are one.
+	Functions []FunctionProfile
+
+	// Signatures are those of [merge.Trace.Signature] with calls, in their order.
+	Signatures []SignatureProfile
+
+	// Shapes are those of the ranks, in their order: ranks of one shape make each
+	// call equally often.
+	Shapes []ShapeProfile
+
+	// Timed says that there are statistics of durations, of all calls of the trace:
+	// not if the profile is of some of its ranks.
+	Timed bool
+}
+
+// A FunctionProfile is what ranks did in a function.
+type FunctionProfile struct {
+	Name  string
+	Calls uint64
+	Ranks int // that called it
+
+	// Time has the durations of its calls, in nanoseconds; nil if that is not known.
+	Time *timing.Statistics[int64]
+}
+
+// A SignatureProfile is what ranks did in calls that are alike.
+type SignatureProfile struct {
+	Signature int // number in the trace
+	Function  string
+	Calls     uint64
+	Ranks     int
+
+	// Time is as in FunctionProfile. Where a rank has equal calls under several
+	// signatures, the first has the times of all of them, and the others none, as
+	// [merge.Trace.Summaries] says.
+	Time *timing.Statistics[int64]
+}
+
+// A ShapeProfile is what each rank of a shape did.
+type ShapeProfile struct {
+	Shape     int // number in the trace
+	Ranks     rankenc.Set
+	Calls     uint64          // of each rank
+	Functions []FunctionCount // of each rank, the most frequent first, then by name
+}
+
+// A FunctionCount is how often a function is called.
+type FunctionCount struct {
+	Name  string
+	Calls uint64
+}
+
+// OpenProfile counts the calls of a trace. It reads the grammars of shapes, no ranks:
+// it costs what these and the lists of ranks cost.
+func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
+	merged := t.Merged()
+	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), occurrences: make([][]occurrence, merged.Shapes())}
+	var lost failures
+	done := progress{tell: o.Progress}
+	err := o.each(ctx, merged.Shapes(), func(number int) error {
+		ranks := merged.ShapeRanks(number)
+		if o.Ranks.Len() > 0 {
+			ranks = intersection(ranks, o.Ranks)
+		}
+		if ranks.Len() == 0 {
+			return nil
+		}
+		defer done.add(ranks.Len())
+		if err := p.shape(number, ranks); err != nil {
+			for _, rank := range ranks.All() {
+				lost.add(int(rank), err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = o.tell(&lost)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := p.sum()
+	if len(lost.list) > 0 || result.Ranks < merged.RankSet().Len() {
+		return result, nil
+	}
+	durations, _, err := merged.Summaries()
+	if err != nil {
+		return nil, err
+	}
+	result.addTimes(durations, merged)
+	return result, nil
+}
+
+// intersection returns the ranks that are in both sets.
+func intersection(a, b rankenc.Set) rankenc.Set {
+	var both rankenc.SetBuilder
+	for _, rank := range a.All() {
+		if b.Contains(int(rank)) {
+			both.Add(int(rank))
+		}
+	}
+	set, err := both.Finish()
+	if err != nil {
+		panic(err) // they ascend
+	}
+	return set
+}
+
+// A profiler holds what the shapes of a trace have.
+type profiler struct {
+	trace       *merge.Trace
+	shapes      []ShapeProfile
+	occurrences [][]occurrence // of each shape
+}
+
+type occurrence struct {
+	signature int
+	calls     uint64 // of each rank
+}
+
+// shape counts the calls of ranks of a shape.
+func (p *profiler) shape(number int, ranks rankenc.Set) error {
+	s, err := p.trace.Shape(number)
+	if err != nil {
+		return err
+	}
+	of := ShapeProfile{Shape: number, Ranks: ranks, Calls: s.Grammar.Len()}
+	calls := make(map[string]uint64)
+	for n, count := range s.Grammar.Occurrences() {
+		p.occurrences[number] = append(p.occurrences[number], occurrence{int(n), count})
+		calls[p.function(int(n))] += count // of a rank, which are at most 2⁶³
+	}
+	for name, n := range calls {
+		of.Functions = append(of.Functions, FunctionCount{name, n})
+	}
+	slices.SortFunc(of.Functions, func(a, b FunctionCount) int { return byCalls(a.Calls, b.Calls, a.Name, b.Name) })
+	p.shapes[number] = of
+	return nil
+}
+
+// byCalls orders by number of calls, the largest first, and then by name.
+func byCalls(a, b uint64, nameA, nameB string) int {
+	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
+}
+
+// function returns the name of the function of a signature.
+func (p *profiler) function(signature int) string {
+	return p.trace.Functions()[p.trace.FunctionOf(signature)].Name
+}
+
+// sum adds up what the shapes have.
+func (p *profiler) sum() *Profile {
+	var (
+		result     Profile
+		signatures = make([]SignatureProfile, p.trace.Signatures())
+		functions  = make(map[string]*FunctionProfile)
+	)
+	for number, s := range p.shapes {
+		ranks := s.Ranks.Len()
+		if ranks == 0 {
+			continue
+		}
+		result.Shapes = append(result.Shapes, s)
+		result.Ranks += ranks
+		result.Calls = addProduct(result.Calls, s.Calls, ranks)
+		for _, x := range p.occurrences[number] {
+			of := &signatures[x.signature]
+			of.Calls = addProduct(of.Calls, x.calls, ranks)
+			of.Ranks += ranks
+		}
+		for _, f := range s.Functions {
+			of := functions[f.Name]
+			if of == nil {
+				of = &FunctionProfile{Name: f.Name}
+				functions[f.Name] = of
+			}
+			of.Calls = addProduct(of.Calls, f.Calls, ranks)
+			of.Ranks += ranks
+		}
+	}
+	for n, s := range signatures {
+		if s.Calls > 0 {
+			s.Signature, s.Function = n, p.function(n)
+			result.Signatures = append(result.Signatures, s)
+		}
+	}
+	for _, f := range functions {
+		result.Functions = append(result.Functions, *f)
+	}
+	slices.SortFunc(result.Functions, func(a, b FunctionProfile) int { return byCalls(a.Calls, b.Calls, a.Name, b.Name) })
+	return &result
+}
+
+// addProduct returns a sum to which n is added so many times.
+func addProduct(sum, n uint64, times int) uint64 {
+	return wire.AddSat(sum, wire.MulSat(n, uint64(times)))
+}
+
+// addTimes adds the durations of all calls of the trace: statistics or, if there are
+// none, those of the values in histograms.
+func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
+	if durations.IsZero() {
+		return
+	}
+	p.Timed = true
+	all := make([]timing.Statistics[int64], t.Signatures())
+	copy(all, durations.Statistics)
+	if len(durations.Statistics) == 0 {
+		for path, h := range durations.Histograms.All() {
+			if int(path.Terminal) < len(all) {
+				all[path.Terminal].Merge(h.Statistics())
+			}
+		}
+	}
+	byName := make(map[string]*timing.Statistics[int64])
+	for i := range p.Signatures {
+		s := &p.Signatures[i]
+		s.Time = &all[s.Signature]
+		if byName[s.Function] == nil {
+			byName[s.Function] = new(timing.Statistics[int64])
+		}
+		byName[s.Function].Merge(s.Time)
+	}
+	for i := range p.Functions {
+		p.Functions[i].Time = byName[p.Functions[i].Name]
+	}
+}

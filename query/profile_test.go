@@ -1,0 +1,166 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestProfile compares profiles with counts of the calls one by one.
+func TestProfile(t *testing.T) {
+	some, err := rankenc.SetOf(0, 3, 4, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range programs.All(9) {
+		trace := openProgram(t, p)
+		for _, ranks := range []rankenc.Set{{}, some} {
+			t.Run(p.Name+" "+ranks.String(), func(t *testing.T) { checkProfile(t, trace, ranks) })
+		}
+	}
+	for _, path := range realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt") {
+		t.Run(filepath.Base(path), func(t *testing.T) { checkProfile(t, openTI(t, path), rankenc.Set{}) })
+	}
+}
+
+// A counted is what calls one by one come to.
+type counted struct {
+	calls uint64
+	ranks map[int]bool
+}
+
+func count[K comparable](counts map[K]*counted, key K, rank int) {
+	if counts[key] == nil {
+		counts[key] = &counted{ranks: make(map[int]bool)}
+	}
+	counts[key].calls++
+	counts[key].ranks[rank] = true
+}
+
+func checkProfile(t *testing.T, trace *reprise.Trace, ranks rankenc.Set) {
+	done := 0
+	o := Options{Ranks: ranks, Progress: func(n int) { done = n }}
+	p, err := OpenProfile(t.Context(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions, signatures := make(map[string]*counted), make(map[int]*counted)
+	byRank := make(map[int]map[string]*counted)
+	calls := uint64(0)
+	for _, rank := range o.ranks(trace) {
+		byRank[rank] = make(map[string]*counted)
+		for _, c := range readRank(t, trace, rank).Calls() {
+			count(functions, c.Function.Name, rank)
+			count(byRank[rank], c.Function.Name, rank)
+			calls++
+		}
+		number, _ := trace.Merged().ShapeOf(rank)
+		shape, err := trace.Merged().Shape(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range shape.Grammar.All() {
+			count(signatures, int(n), rank)
+		}
+	}
+	if p.Calls != calls || p.Ranks != len(byRank) || done != len(byRank) || p.Timed {
+		t.Errorf("%d calls of %d ranks, want %d of %d; %d were done", p.Calls, p.Ranks, calls, len(byRank), done)
+	}
+	if len(p.Functions) != len(functions) || len(p.Signatures) != len(signatures) {
+		t.Errorf("%d functions and %d signatures, want %d and %d", len(p.Functions), len(p.Signatures), len(functions), len(signatures))
+	}
+	for i, f := range p.Functions {
+		if want := functions[f.Name]; f.Calls != want.calls || f.Ranks != len(want.ranks) {
+			t.Errorf("%s: %d calls of %d ranks, want %d of %d", f.Name, f.Calls, f.Ranks, want.calls, len(want.ranks))
+		}
+		if i > 0 && f.Calls > p.Functions[i-1].Calls {
+			t.Errorf("%s stands behind %s", f.Name, p.Functions[i-1].Name)
+		}
+	}
+	for _, s := range p.Signatures {
+		if want := signatures[s.Signature]; s.Calls != want.calls || s.Ranks != len(want.ranks) {
+			t.Errorf("signature %d: %d calls of %d ranks, want %d of %d", s.Signature, s.Calls, s.Ranks, want.calls, len(want.ranks))
+		}
+	}
+	checkShapes(t, p, byRank)
+}
+
+func checkShapes(t *testing.T, p *Profile, byRank map[int]map[string]*counted) {
+	ranks := 0
+	for _, s := range p.Shapes {
+		for _, rank := range s.Ranks.All() {
+			ranks++
+			calls := uint64(0)
+			for _, f := range s.Functions {
+				calls += f.Calls
+				if want := byRank[int(rank)][f.Name]; want == nil || f.Calls != want.calls {
+					t.Errorf("rank %d: %d calls of %s, want %v", rank, f.Calls, f.Name, want)
+				}
+			}
+			if calls != s.Calls || len(s.Functions) != len(byRank[int(rank)]) {
+				t.Errorf("rank %d: %d calls of %d functions, %d and %d", rank, s.Calls, len(s.Functions), calls, len(byRank[int(rank)]))
+			}
+		}
+	}
+	if ranks != len(byRank) {
+		t.Errorf("%d ranks in shapes, want %d", ranks, len(byRank))
+	}
+}
+
+// TestProfileTimes checks the durations of a run whose durations are known.
+func TestProfileTimes(t *testing.T) {
+	run := merge.Run{Ranks: 3}
+	var parts []merge.Part
+	for rank := range run.Ranks {
+		r, err := tracer.New(tracer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := r.Declare(cst.Function{Name: "read", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
+		other := r.Declare(cst.Function{Name: "read"})
+		for i := range int64(4) {
+			r.CallAt(read, 1000*i, 10*i+int64(rank), cst.Int(i%2))
+		}
+		r.CallAt(other, 5000, 100)
+		parts = append(parts, r.Finish(rank))
+	}
+	trace := openParts(t, run, parts)
+	p, err := OpenProfile(t.Context(), trace, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Timed || len(p.Functions) != 1 || len(p.Signatures) != 3 {
+		t.Fatalf("timed %v, %d functions, %d signatures", p.Timed, len(p.Functions), len(p.Signatures))
+	}
+	// Each rank has 0, 10, 20 and 30, and its number for each call, and 100.
+	if f := p.Functions[0]; f.Time.Sum() != 3*160+4*3 || f.Time.Count != 15 || f.Time.Max != 100 || f.Time.Min != 0 {
+		t.Errorf("read: %v in %d calls of %d to %d", f.Time.Sum(), f.Time.Count, f.Time.Min, f.Time.Max)
+	}
+	for i, want := range []float64{3*20 + 2*3, 3*40 + 2*3, 300} {
+		if got := p.Signatures[i].Time.Sum(); got != want {
+			t.Errorf("signature %d: %v, want %v", i, got, want)
+		}
+	}
+	p, err = OpenProfile(t.Context(), trace, Options{Ranks: rankenc.World(2)})
+	if err != nil || p.Timed || p.Functions[0].Time != nil {
+		t.Errorf("of some ranks: timed %v, %v", p.Timed, err)
+	}
+}
+
+// TestProfileCancel checks that a query ends when it is cancelled.
+func TestProfileCancel(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	cancel(cause)
+	if _, err := OpenProfile(ctx, openProgram(t, programs.Stencil2D(3, 3, 9)), Options{}); !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v", err, cause)
+	}
+}
