@@ -1,6 +1,15 @@
 // Package query answers questions about a trace from its compressed form: what it
 // costs follows the grammars, signatures and ranks, not the calls.
 //
+// # Counts
+//
+// A [Profile] has how often each function is called, and each signature, by each rank,
+// and the time that took. A [Traffic] has what goes from each rank to each other, a
+// [Matrix] the same by ranges of ranks, for runs of so many that their pairs are too
+// many; [Sizes] are those of messages, and a [CommunicatorUse] is what happens on a
+// communicator. Calls that are alike are looked at once for each rank, whatever their
+// number.
+//
 // # Times
 //
 // A [Clock] says when each call of a rank began, and which call a rank is in at a

@@ -1,0 +1,150 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A CommunicatorUse is what ranks do on a communicator: or on one that the trace does
+// not tell. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
+type CommunicatorUse struct {
+	Communicator *semantics.Communicator // nil if the trace does not tell
+
+	Ranks int    // that make calls on it
+	Calls uint64 // that send or receive messages, access memory or are collective
+
+	Messages    Flow // as in Traffic
+	Collectives CollectiveFlow
+}
+
+// A CollectiveFlow is an amount of calls of collective operations.
+type CollectiveFlow struct {
+	Calls    uint64
+	Sent     uint64 // bytes that ranks contribute, or write to files
+	Received uint64 // bytes that they get, or read from files
+	Unknown  uint64 // calls of which one of these is not known and not in the sum
+}
+
+func (f *CollectiveFlow) add(calls uint64, sent, received int64) {
+	f.Calls = wire.AddSat(f.Calls, calls)
+	if sent < 0 || received < 0 {
+		f.Unknown = wire.AddSat(f.Unknown, calls)
+	}
+	f.Sent = wire.AddSat(f.Sent, wire.MulSat(calls, uint64(max(sent, 0))))
+	f.Received = wire.AddSat(f.Received, wire.MulSat(calls, uint64(max(received, 0))))
+}
+
+// Add adds an amount to f.
+func (f *CollectiveFlow) Add(g CollectiveFlow) {
+	f.Calls = wire.AddSat(f.Calls, g.Calls)
+	f.Sent = wire.AddSat(f.Sent, g.Sent)
+	f.Received = wire.AddSat(f.Received, g.Received)
+	f.Unknown = wire.AddSat(f.Unknown, g.Unknown)
+}
+
+// OpenCommunicators counts what ranks do on each communicator: those of most calls
+// first.
+func OpenCommunicators(ctx context.Context, m *semantics.Model, o Options) ([]CommunicatorUse, error) {
+	ranks := o.ranks(m.Trace())
+	found := make([]map[*semantics.Communicator]*CommunicatorUse, len(ranks))
+	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) { found[i] = communicatorsOf(r) })
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[*semantics.Communicator]*CommunicatorUse)
+	for _, own := range found {
+		for c, use := range own {
+			of := useOf(all, c)
+			of.Ranks++
+			of.Calls = wire.AddSat(of.Calls, use.Calls)
+			of.Messages.Add(use.Messages)
+			of.Collectives.Add(use.Collectives)
+		}
+	}
+	list := make([]CommunicatorUse, 0, len(all))
+	for _, use := range all {
+		list = append(list, *use)
+	}
+	slices.SortFunc(list, func(a, b CommunicatorUse) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), compareCommunicators(a.Communicator, b.Communicator))
+	})
+	return list, nil
+}
+
+// compareCommunicators orders communicators by their names, none last.
+func compareCommunicators(a, b *semantics.Communicator) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func useOf(all map[*semantics.Communicator]*CommunicatorUse, c *semantics.Communicator) *CommunicatorUse {
+	if all[c] == nil {
+		all[c] = &CommunicatorUse{Communicator: c}
+	}
+	return all[c]
+}
+
+// communicatorsOf returns what a rank does on each communicator.
+func communicatorsOf(r *semantics.Rank) map[*semantics.Communicator]*CommunicatorUse {
+	all := make(map[*semantics.Communicator]*CommunicatorUse)
+	for o := range r.All() {
+		addUse(all, o.Operation, o.Count)
+		for _, more := range o.Operation.More {
+			useOf(all, more.Communicator).addCollective(more, o.Count)
+		}
+	}
+	return all
+}
+
+// addUse adds calls of an operation to those on its communicator, and its messages to
+// those on theirs.
+func addUse(all map[*semantics.Communicator]*CommunicatorUse, o *semantics.Operation, count uint64) {
+	switch o.Class {
+	case semantics.PointToPoint, semantics.OneSided:
+	case semantics.Collective:
+		useOf(all, o.Communicator).addCollective(o, count)
+	default:
+		if o.Communicator == nil {
+			return
+		}
+		if o.IsCollective() {
+			useOf(all, o.Communicator).addCollective(o, count)
+		}
+	}
+	of := useOf(all, callCommunicator(o))
+	of.Calls = wire.AddSat(of.Calls, count)
+	for i := range o.Messages {
+		m := &o.Messages[i]
+		if sends(m.Direction) {
+			useOf(all, m.Communicator).Messages.add(count, m.Bytes)
+		}
+		if fetches(m.Direction) {
+			useOf(all, m.Communicator).Messages.add(count, m.Bytes)
+		}
+	}
+}
+
+// callCommunicator returns the communicator of a call: that of the first message if it
+// has none itself.
+func callCommunicator(o *semantics.Operation) *semantics.Communicator {
+	if o.Communicator == nil && len(o.Messages) > 0 {
+		return o.Messages[0].Communicator
+	}
+	return o.Communicator
+}
+
+func (u *CommunicatorUse) addCollective(o *semantics.Operation, count uint64) {
+	u.Collectives.add(count, o.Sent, o.Received)
+}

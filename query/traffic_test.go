@@ -1,0 +1,379 @@
+package query
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+func openModel(t testing.TB, trace *reprise.Trace) *semantics.Model {
+	t.Helper()
+	m, err := semantics.Open(t.Context(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestTrafficText compares the traffic of SimGrid traces with what their text says,
+// line by line.
+func TestTrafficText(t *testing.T) {
+	for _, path := range realTraces(t, "ti/*.16.ti.zst") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			model := openModel(t, openTI(t, path))
+			traffic, err := OpenTraffic(t.Context(), model, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pairs, sizes := textTraffic(t, path)
+			if len(pairs) != len(traffic.Pairs) || len(pairs) == 0 {
+				t.Fatalf("%d pairs of ranks, want %d", len(traffic.Pairs), len(pairs))
+			}
+			for _, p := range traffic.Pairs {
+				if want := pairs[[2]int{p.Source, p.Destination}]; p.Flow != want {
+					t.Errorf("%d to %d: %v, want %v", p.Source, p.Destination, p.Flow, want)
+				}
+			}
+			s, err := OpenSizes(t.Context(), model, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.All != traffic.All || len(s.List) != len(sizes) {
+				t.Errorf("%v of %d sizes, want %v of %d", s.All, len(s.List), traffic.All, len(sizes))
+			}
+			for _, c := range s.List {
+				if want := sizes[c.Bytes]; c.Messages != want {
+					t.Errorf("%d messages of %d bytes, want %d", c.Messages, c.Bytes, want)
+				}
+			}
+		})
+	}
+}
+
+// textTraffic counts the lines that send.
+func textTraffic(t *testing.T, path string) (map[[2]int]Flow, map[uint64]uint64) {
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	z, err := zstd.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	number := func(text string) int {
+		v, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	pairs, sizes := make(map[[2]int]Flow), make(map[uint64]uint64)
+	for lines := bufio.NewReader(z); ; {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			return pairs, sizes
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := strings.Fields(line)
+		if len(f) < 5 || f[1] != "send" && f[1] != "isend" {
+			continue
+		}
+		size, ok := map[string]uint64{"0": 8, "1": 4, "2": 1}[f[5]]
+		if !ok {
+			t.Fatalf("the size of datatype %s is not known to the test", f[5])
+		}
+		bytes := uint64(number(f[4])) * size
+		key := [2]int{number(f[0]), number(f[2])}
+		p := pairs[key]
+		p.Messages++
+		p.Bytes += bytes
+		pairs[key] = p
+		sizes[bytes]++
+	}
+}
+
+// TestMessages compares the queries about messages with what calls mean, one by one.
+func TestMessages(t *testing.T) {
+	for _, p := range programs.All(9) {
+		t.Run(p.Name, func(t *testing.T) { checkMessages(t, openProgram(t, p)) })
+	}
+	for _, path := range realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt") {
+		t.Run(filepath.Base(path), func(t *testing.T) { checkMessages(t, openTI(t, path)) })
+	}
+}
+
+// A slowCount is what is counted call by call.
+type slowCount struct {
+	pairs         map[[2]int]Flow // those of ranks that are not known have one that is negative
+	sizes         map[int64]uint64
+	calls         map[*semantics.Communicator]uint64
+	messages      map[*semantics.Communicator]Flow
+	collectives   map[*semantics.Communicator]CollectiveFlow
+	communicators map[*semantics.Communicator]map[int]bool
+}
+
+func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
+	s := slowCount{
+		make(map[[2]int]Flow), make(map[int64]uint64), make(map[*semantics.Communicator]uint64),
+		make(map[*semantics.Communicator]Flow), make(map[*semantics.Communicator]CollectiveFlow), make(map[*semantics.Communicator]map[int]bool),
+	}
+	for _, rank := range ranks {
+		r, err := m.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, call := range r.Calls() {
+			if o := r.At(position, call.Terminal); o != nil {
+				s.operation(rank, o)
+			}
+		}
+	}
+	return s
+}
+
+func (s *slowCount) operation(rank int, o *semantics.Operation) {
+	use := func(c *semantics.Communicator) {
+		if s.communicators[c] == nil {
+			s.communicators[c] = make(map[int]bool)
+		}
+		s.communicators[c][rank] = true
+	}
+	for _, m := range o.Messages {
+		from, to := rank, m.Peer
+		switch m.Direction {
+		case semantics.Receive:
+			continue
+		case semantics.Get:
+			from, to = to, from
+		case semantics.Fetch:
+			s.message(m.Peer, rank, m)
+		}
+		use(m.Communicator)
+		s.message(from, to, m)
+	}
+	for i, c := range append([]*semantics.Operation{o}, o.More...) {
+		if i > 0 || c.IsCollective() {
+			use(c.Communicator)
+			f := s.collectives[c.Communicator]
+			f.Calls++
+			f.Sent += uint64(max(c.Sent, 0))
+			f.Received += uint64(max(c.Received, 0))
+			if min(c.Sent, c.Received) < 0 {
+				f.Unknown++
+			}
+			s.collectives[c.Communicator] = f
+		}
+	}
+	c := o.Communicator
+	if c == nil && len(o.Messages) > 0 {
+		c = o.Messages[0].Communicator
+	}
+	if c != nil || o.Class == semantics.PointToPoint || o.Class == semantics.OneSided || o.Class == semantics.Collective {
+		use(c)
+		s.calls[c]++
+	}
+}
+
+func (s *slowCount) message(from, to int, m semantics.Message) {
+	s.sizes[m.Bytes]++
+	f := s.pairs[[2]int{from, to}]
+	addOne(&f, m.Bytes)
+	s.pairs[[2]int{from, to}] = f
+	f = s.messages[m.Communicator]
+	addOne(&f, m.Bytes)
+	s.messages[m.Communicator] = f
+}
+
+func addOne(f *Flow, bytes int64) {
+	f.Messages++
+	if bytes < 0 {
+		f.Unknown++
+	} else {
+		f.Bytes += uint64(bytes)
+	}
+}
+
+func checkMessages(t *testing.T, trace *reprise.Trace) {
+	some, err := rankenc.SetOf(1, 2, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := openModel(t, trace)
+	for _, o := range []Options{{}, {Ranks: some, Workers: 1}} {
+		want := countSlowly(t, model, o.ranks(trace))
+		traffic, err := OpenTraffic(t.Context(), model, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTraffic(t, traffic, want)
+		checkMatrix(t, model, traffic, o)
+		checkSizes(t, model, want, o)
+		checkCommunicators(t, model, want, o)
+	}
+}
+
+func checkTraffic(t *testing.T, traffic *Traffic, want slowCount) {
+	t.Helper()
+	var all, lost Flow
+	n := 0
+	for key, f := range want.pairs {
+		all.Add(f)
+		if key[0] < 0 || key[1] < 0 || max(key[0], key[1]) >= traffic.Ranks {
+			lost.Add(f)
+			continue
+		}
+		n++
+		at, ok := slices.BinarySearchFunc(traffic.Pairs, Pair{Source: key[0], Destination: key[1]}, comparePairs)
+		if !ok || traffic.Pairs[at].Flow != f {
+			t.Errorf("%d to %d: %v is missing", key[0], key[1], f)
+		}
+	}
+	if len(traffic.Pairs) != n || traffic.All != all || traffic.Lost != lost {
+		t.Errorf("%d pairs, %v, %v lost, want %d, %v, %v", len(traffic.Pairs), traffic.All, traffic.Lost, n, all, lost)
+	}
+}
+
+func checkMatrix(t *testing.T, model *semantics.Model, traffic *Traffic, o Options) {
+	t.Helper()
+	for _, bins := range []int{1, 2, 7, 100} {
+		m, err := OpenMatrix(t.Context(), model, bins, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := traffic.Matrix(bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.All != traffic.All || m.Lost != traffic.Lost || m.Bins != min(bins, traffic.Ranks) || !slices.Equal(m.cells, same.cells) {
+			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.All, m.Lost, m.Bins, traffic.All, traffic.Lost)
+		}
+		cells := make(map[[2]int]Flow)
+		for _, p := range traffic.Pairs {
+			var bin [2]int
+			for i, rank := range []int{p.Source, p.Destination} {
+				for b := range m.Bins {
+					if first, last := m.Range(b); first <= rank && rank <= last {
+						bin[i] = b
+					}
+				}
+			}
+			f := cells[bin]
+			f.Add(p.Flow)
+			cells[bin] = f
+		}
+		for from := range m.Bins {
+			for to := range m.Bins {
+				if m.At(from, to) != cells[[2]int{from, to}] {
+					t.Errorf("%d bins: %v from %d to %d, want %v", bins, m.At(from, to), from, to, cells[[2]int{from, to}])
+				}
+			}
+		}
+	}
+}
+
+func checkSizes(t *testing.T, model *semantics.Model, want slowCount, o Options) {
+	t.Helper()
+	s, err := OpenSizes(t.Context(), model, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := want.sizes[semantics.Unknown]
+	delete(want.sizes, semantics.Unknown)
+	if len(s.List) != len(want.sizes) || s.All.Unknown != unknown {
+		t.Errorf("%d sizes and %d unknown, want %d and %d", len(s.List), s.All.Unknown, len(want.sizes), unknown)
+	}
+	var sum Flow
+	for i, c := range s.List {
+		if c.Messages != want.sizes[int64(c.Bytes)] || i > 0 && s.List[i-1].Bytes >= c.Bytes {
+			t.Errorf("%d messages of %d bytes, want %d", c.Messages, c.Bytes, want.sizes[int64(c.Bytes)])
+		}
+		sum.add(c.Messages, int64(c.Bytes))
+	}
+	var classes Flow
+	for i, c := range s.Classes() {
+		classes.Add(c.Flow)
+		if c.To < c.From || i > 0 && s.Classes()[i-1].To+1 != c.From {
+			t.Errorf("class %d is from %d to %d", i, c.From, c.To)
+		}
+	}
+	if sum.Unknown = unknown; classes.Bytes != sum.Bytes || classes.Messages+unknown != s.All.Messages {
+		t.Errorf("classes of %v, all %v", classes, s.All)
+	}
+}
+
+func checkCommunicators(t *testing.T, model *semantics.Model, want slowCount, o Options) {
+	t.Helper()
+	list, err := OpenCommunicators(t.Context(), model, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != len(want.communicators) {
+		t.Errorf("%d communicators, want %d", len(list), len(want.communicators))
+	}
+	for _, u := range list {
+		c := u.Communicator
+		if u.Calls != want.calls[c] || u.Ranks != len(want.communicators[c]) || u.Messages != want.messages[c] || u.Collectives != want.collectives[c] {
+			t.Errorf("%v: %+v, want %d calls of %d ranks, %v, %v", c, u, want.calls[c], len(want.communicators[c]), want.messages[c], want.collectives[c])
+		}
+	}
+}
+
+// TestSizesQuantile checks quantiles and classes of sizes that are given.
+func TestSizesQuantile(t *testing.T) {
+	s := Sizes{List: []SizeCount{{0, 1}, {1, 1}, {5, 4}, {1 << 20, 2}}}
+	for _, tt := range []struct {
+		q    float64
+		want uint64
+	}{{0, 0}, {0.25, 1}, {0.26, 5}, {0.5, 5}, {0.75, 5}, {0.76, 1 << 20}, {1, 1 << 20}} {
+		if got := s.Quantile(tt.q); got != tt.want {
+			t.Errorf("Quantile(%v) = %d, want %d", tt.q, got, tt.want)
+		}
+	}
+	if got := s.Classes(); len(got) != 22 || got[0] != (SizeClass{0, 0, Flow{Messages: 1}}) || got[3] != (SizeClass{4, 7, Flow{4, 20, 0}}) {
+		t.Errorf("%d classes: %v", len(got), got)
+	}
+	if (&Sizes{}).Quantile(0.5) != 0 || (&Sizes{}).Classes() != nil {
+		t.Error("there are sizes of no messages")
+	}
+}
+
+// TestMatrixBins checks that every rank is in the bin that has it.
+func TestMatrixBins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.IntRange(1, 1<<31-1).Draw(t, "ranks")
+		m, err := newMatrix(ranks, rapid.IntRange(1, 64).Draw(t, "bins"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rank := rapid.IntRange(0, ranks-1).Draw(t, "rank")
+		first, last := m.Range(m.Bin(rank))
+		if rank < first || rank > last {
+			t.Fatalf("rank %d of %d is in bin %d, from %d to %d", rank, ranks, m.Bin(rank), first, last)
+		}
+		if shortest := ranks / m.Bins; last-first+1 < shortest || last-first > shortest {
+			t.Fatalf("a bin from %d to %d, of %d ranks in %d bins", first, last, ranks, m.Bins)
+		}
+	})
+	for _, bins := range []int{-1, 0, MaxBins + 1} {
+		if _, err := newMatrix(10, bins); err == nil {
+			t.Errorf("there is a matrix of %d bins", bins)
+		}
+	}
+}
