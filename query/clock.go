@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Clock says when the calls of a rank began, and how long they took, in
@@ -40,9 +41,8 @@ type clock interface {
 
 	calls(from uint64) iter.Seq2[uint64, reprise.Call]
 
-	// usage returns the calls of a window that is not empty, by terminal, without
-	// the signature.
-	usage(w *Window) (map[uint32]Usage, error)
+	// usage returns the calls of a window that is not empty, by signature.
+	usage(w *Window) (map[sequitur.Symbol]Usage, error)
 }
 
 // OpenClock returns the clock of a rank of a trace. For several ranks of a trace,
@@ -56,28 +56,32 @@ func OpenClock(t *reprise.Trace, r *reprise.Rank) (*Clock, error) {
 }
 
 // Clock returns the clock of a rank of the trace. If the times of every call are
-// lost, which [reprise.Rank.LostTimes] tells, it is an estimate. Making one takes time
-// in proportion to the grammar of the rank.
+// lost, which [reprise.Rank.LostTimes] tells, it is an estimate. Ranks of a shape share
+// what makes an estimate, which takes time in proportion to their grammar.
 func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 	c := &Clock{rank: r}
 	if r.Len() == 0 {
 		return c, nil
 	}
 	if s := r.Series(); s != nil {
-		c.source, c.clock = Series, &seriesClock{rank: r, series: s}
+		shape, err := t.shapeOf(r)
+		if err != nil {
+			return nil, err
+		}
+		c.source, c.clock = Series, &seriesClock{r, s, shape.grammar}
 		return c, nil
 	}
-	for terminal := range r.Table().Len() {
-		c.source = max(c.source, t.source(r.Signature(uint32(terminal))))
-	}
-	if c.source == None {
-		return c, nil
-	}
-	e, err := t.estimate(r)
+	shape, err := t.shapeOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c.clock = e
+	if shape.source != None {
+		e, err := shape.estimate()
+		if err != nil {
+			return nil, err
+		}
+		c.source, c.clock = shape.source, &rankEstimate{e, r}
+	}
 	return c, nil
 }
 

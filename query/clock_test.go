@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -173,7 +174,7 @@ func testClock(t *rapid.T) {
 			checkAt(t, c, calls)
 		}
 		if !overlap {
-			checkBetween(t, c, calls)
+			checkBetween(t, c, calls, signatures(t, c, trace))
 		}
 	}
 }
@@ -182,19 +183,51 @@ func TestClock(t *testing.T) { rapid.Check(t, testClock) }
 
 func FuzzClock(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testClock)) }
 
+// signatures returns those of the calls of a rank.
+func signatures(t *rapid.T, c *Clock, trace *reprise.Trace) []sequitur.Symbol {
+	t.Helper()
+	number, _ := trace.Merged().ShapeOf(c.Rank().Call(0).Rank)
+	shape, err := trace.Merged().Shape(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shape.Grammar.AppendSymbols(nil)
+}
+
 // checkMeans compares the calls of an estimate with the sums of means.
 func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call) {
 	t.Helper()
+	all := signatures(t, c, trace)
+	shapes, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// timed returns the signature that has the times of a call.
+	timed := func(i int) uint32 {
+		if shapes.source(int(all[i])) == None {
+			return uint32(c.Rank().Signature(calls[i].Terminal))
+		}
+		return uint32(all[i])
+	}
 	of := func(s *merge.Summary, i int) float64 {
-		signature := uint32(c.Rank().Signature(calls[i].Terminal))
 		if s.Histograms == nil {
-			return s.Statistics[signature].Mean()
+			return s.Statistics[timed(i)].Mean()
 		}
-		path := timing.Path{Previous: timing.NoPrevious, Terminal: signature}
+		path := timing.Path{Previous: timing.NoPrevious, Terminal: timed(i)}
 		if s.Histograms.PathSensitive() && i > 0 {
-			path.Previous = int64(c.Rank().Signature(calls[i-1].Terminal))
+			path.Previous = int64(timed(i - 1))
 		}
-		return s.Histograms.Find(path).Statistics().Mean()
+		if h := s.Histograms.Find(path); h != nil {
+			return h.Statistics().Mean()
+		}
+		t.Logf("%v has no histogram", path)
+		var any timing.Statistics[int64]
+		for p, h := range s.Histograms.All() {
+			if p.Terminal == path.Terminal {
+				any.Merge(h.Statistics())
+			}
+		}
+		return any.Mean()
 	}
 	d, g, err := trace.Merged().Summaries()
 	if err != nil {
@@ -258,7 +291,7 @@ func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
 	}
 }
 
-func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call) {
+func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequitur.Symbol) {
 	t.Helper()
 	from, to := drawTime(t, calls, "from"), drawTime(t, calls, "to")
 	from, to = min(from, to), max(from, to)
@@ -271,7 +304,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call) {
 		if end = i + 1; first < 0 {
 			first = i
 		}
-		n := c.Rank().Signature(call.Terminal)
+		n := int(signatures[i])
 		u := want[n]
 		u.Signature = n
 		u.Calls++

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 const (
@@ -17,11 +17,11 @@ const (
 	maxTime = math.MaxInt64
 )
 
-// An estimate is a clock by means. Its ticks are 2⁻ᵏ ns, as small as the sum of all
+// An estimate is the clocks by means of the ranks of a shape. Terminals are
+// signatures. Its ticks are 2⁻ᵏ ns, as small as the sum of all
 // means allows, and the weight of a position is how many of them pass between the end
 // of the call before and that of the call there.
 type estimate struct {
-	rank    *reprise.Rank
 	pairs   *pairs
 	costs   costs
 	begin   int64
@@ -35,11 +35,11 @@ type cost struct{ duration, gap int64 }
 // weight returns how many ticks pass up to the end of the call.
 func (c cost) weight() uint64 { return uint64(max(0, c.duration+c.gap)) }
 
-// Costs are those of the pairs of a rank.
+// Costs are those of the pairs of a shape.
 type costs struct {
-	terminals []cost        // where those of a terminal are the same whatever is before
-	first     cost          // of the first call, then
-	paths     map[pair]cost // otherwise
+	each  map[uint32]cost // of a signature, where they are the same whatever is before
+	first cost            // of the first call, then
+	paths map[pair]cost   // otherwise
 }
 
 func (c *costs) of(p pair) cost {
@@ -49,7 +49,7 @@ func (c *costs) of(p pair) cost {
 	case p.before == none:
 		return c.first
 	}
-	return c.terminals[p.terminal]
+	return c.each[p.terminal]
 }
 
 // Ticks are chosen so that there are no more than maxTicks, as long as they are not
@@ -59,29 +59,21 @@ const (
 	maxShift = 20
 )
 
-// estimate returns the clock of a rank that has calls.
-func (t *Times) estimate(r *reprise.Rank) (*estimate, error) {
+// newEstimate returns the clocks of a shape.
+func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	begin, err := t.Begin()
 	if err != nil {
 		return nil, err
 	}
-	e := &estimate{rank: r, pairs: newPairs(r.Grammar()), begin: begin}
-	counts := e.pairs.countBefore(r.Len())
+	e := &estimate{pairs: newPairs(s.grammar), begin: begin}
+	counts := e.pairs.countBefore(s.grammar.Len())
 	all := slices.SortedFunc(maps.Keys(counts), func(p, q pair) int {
 		return cmp.Or(cmp.Compare(p.terminal, q.terminal), cmp.Compare(p.before, q.before))
 	})
 	means := make([][2]float64, len(all))
 	most := 0.0
 	for i, p := range all {
-		previous := int64(timing.NoPrevious)
-		if p.before != none {
-			previous = int64(r.Signature(uint32(p.before)))
-		}
-		signature := r.Signature(p.terminal)
-		means[i][durations] = t.mean(durations, previous, signature)
-		if p.before != none {
-			means[i][gaps] = t.mean(gaps, previous, signature)
-		}
+		means[i] = t.meansOf(p, s.signature)
 		most += float64(counts[p]) * (math.Abs(means[i][durations]) + math.Abs(means[i][gaps]))
 	}
 	for e.shift = maxShift; e.shift > 0 && math.Ldexp(most, e.shift) > maxTicks; {
@@ -102,7 +94,7 @@ func (e *estimate) setCosts(all []pair, means [][2]float64, paths bool) {
 	if paths {
 		e.costs.paths = make(map[pair]cost, len(all))
 	} else {
-		e.costs.terminals = make([]cost, e.rank.Table().Len())
+		e.costs.each = make(map[uint32]cost)
 	}
 	for i, p := range all {
 		c := cost{e.ticks(means[i][durations]), e.ticks(means[i][gaps])}
@@ -112,7 +104,7 @@ func (e *estimate) setCosts(all []pair, means [][2]float64, paths bool) {
 		case p.before == none:
 			e.costs.first = c
 		default:
-			e.costs.terminals[p.terminal] = c
+			e.costs.each[p.terminal] = c
 		}
 	}
 }
@@ -180,45 +172,59 @@ func (e *estimate) find(time int64) (uint64, error) {
 	}
 	ns := uint64(time) - uint64(e.begin) + 1
 	if ns == 0 || ns > math.MaxUint64>>e.shift || e.sum == 0 {
-		return e.rank.Len(), nil
+		return e.pairs.grammar.Len(), nil
 	}
 	// A call ends later if after it weight·sum/of ≥ ns·2ᵏ.
 	high, low := bits.Mul64(ns<<e.shift, e.of)
 	if high >= e.sum {
-		return e.rank.Len(), nil
+		return e.pairs.grammar.Len(), nil
 	}
 	weight, rest := bits.Div64(high, low, e.sum)
 	if rest == 0 {
 		weight--
 	}
 	if weight >= e.pairs.total() {
-		return e.rank.Len(), nil
+		return e.pairs.grammar.Len(), nil
 	}
 	position, _, _ := e.pairs.find(weight)
 	return position, nil
 }
 
-func (e *estimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
+// A rankEstimate is an estimate for a rank.
+type rankEstimate struct {
+	*estimate
+	rank *reprise.Rank
+}
+
+func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 	return func(yield func(uint64, reprise.Call) bool) {
 		if from >= e.rank.Len() {
 			return
 		}
 		at, weight := e.pairs.at(from)
-		position, w := from, e.rank.Walk(from)
-		for run := w.Next(); run.Count > 0; run = w.Next() {
-			call := e.rank.Call(uint32(run.Symbol))
-			call.Timed = true
-			at.terminal = call.Terminal
-			for range run.Count {
-				c := e.costs.of(at)
+		position, signatures, w := from, e.pairs.grammar.Walk(from), e.rank.Walk(from)
+		var run sequitur.Run
+		var call reprise.Call
+		for signature := signatures.Next(); signature.Count > 0; signature = signatures.Next() {
+			at.terminal = uint32(signature.Symbol)
+			c := e.costs.of(at)
+			again := e.costs.of(pair{int64(at.terminal), at.terminal})
+			for range signature.Count {
+				if run.Count == 0 {
+					run = w.Next()
+					call = e.rank.Call(uint32(run.Symbol))
+					call.Timed = true
+				}
+				run.Count--
 				weight += c.weight()
 				call.Start, call.Duration = e.place(c, weight)
 				if !yield(position, call) {
 					return
 				}
-				at.before = int64(at.terminal)
 				position++
+				c = again
 			}
+			at.before = int64(at.terminal)
 		}
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 // A seriesClock is a clock by the times of every call.
 type seriesClock struct {
-	rank   *reprise.Rank
-	series *timing.Series[int64]
+	rank       *reprise.Rank
+	series     *timing.Series[int64]
+	signatures *sequitur.Grammar // of the calls
 }
 
 func (s *seriesClock) at(position uint64) (start, duration int64, err error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -33,6 +34,10 @@ type Times struct {
 	means     [2][]atomic.Uint64
 	anyPath   func() [2][]timing.Statistics[int64] // by signature, if paths
 	begin     func() (int64, error)
+
+	mu     sync.Mutex
+	shapes map[int]*shapeTimes // some of them, by number
+	size   int                 // symbols in their grammars
 }
 
 // The kinds of summaries.
@@ -157,9 +162,26 @@ func (t *Times) mean(kind int, previous int64, signature int) float64 {
 			return h.Statistics().Mean()
 		}
 	}
+	return t.meanOf(kind, signature)
+}
+
+// meansOf returns the means of durations and of gaps of a pair of what signature says the
+// signatures of.
+func (t *Times) meansOf(p pair, signature func(sequitur.Symbol) int) [2]float64 {
+	n := signature(sequitur.Symbol(p.terminal))
+	if p.before == none { // there is no gap
+		return [2]float64{t.mean(durations, timing.NoPrevious, n), 0}
+	}
+	before := int64(signature(sequitur.Symbol(p.before)))
+	return [2]float64{t.mean(durations, before, n), t.mean(gaps, before, n)}
+}
+
+// meanOf returns the mean of all values of a signature, in nanoseconds; 0 if there are
+// none.
+func (t *Times) meanOf(kind, signature int) float64 {
 	known := &t.means[kind][signature]
 	if bits := known.Load(); bits != 0 {
-		return math.Float64frombits(bits) + 0 // never −0 again
+		return math.Float64frombits(bits) + 0 // never −0
 	}
 	mean := 0.0
 	if s := t.statistics(kind, signature); s != nil {

@@ -1,11 +1,11 @@
 package query
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Window is what a rank does between two times.
@@ -51,17 +51,10 @@ func (c *Clock) Between(from, to int64) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	signatures := make(map[int]*Usage)
-	for terminal, u := range found {
-		n := c.rank.Signature(terminal)
-		if signatures[n] == nil {
-			signatures[n] = &Usage{Signature: n}
-		}
-		signatures[n].Calls += u.Calls
-		signatures[n].Time += u.Time
-	}
-	for _, u := range slices.SortedFunc(maps.Values(signatures), func(u, v *Usage) int { return cmp.Compare(u.Signature, v.Signature) }) {
-		w.Usage = append(w.Usage, *u)
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		u := found[n]
+		u.Signature = int(n)
+		w.Usage = append(w.Usage, u)
 	}
 	return w, nil
 }
@@ -71,44 +64,43 @@ func (w *Window) within(start, duration int64) int64 {
 	return max(0, min(start+duration, w.To)-max(start, w.From))
 }
 
-// usage returns the calls of w by terminal. What overlaps its ends is cut off the first
-// call and the last.
-func (e *estimate) usage(w *Window) (map[uint32]Usage, error) {
-	found := make(map[uint32]Usage) // with ticks
+// usage cuts what overlaps the ends of w off the first call and the last.
+func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
+	found := make(map[sequitur.Symbol]Usage) // with ticks
 	add := func(position uint64, sign int64) {
 		for p, n := range e.pairs.countBefore(position) {
-			u := found[p.terminal]
+			u := found[sequitur.Symbol(p.terminal)]
 			u.Calls += n * uint64(sign)
 			u.Time += int64(n) * sign * e.costs.of(p).duration
-			found[p.terminal] = u
+			found[sequitur.Symbol(p.terminal)] = u
 		}
 	}
 	add(w.First, -1)
 	add(w.End, 1)
-	for terminal, u := range found {
+	for n, u := range found {
 		if u.Calls == 0 {
-			delete(found, terminal)
+			delete(found, n)
 			continue
 		}
 		if e.shift > 0 {
 			u.Time = (u.Time + 1<<(e.shift-1)) >> e.shift
 		}
-		found[terminal] = u
+		found[n] = u
 	}
 	for _, position := range slices.Compact([]uint64{w.First, w.End - 1}) {
 		p, before := e.pairs.at(position)
 		c := e.costs.of(p)
 		start, duration := e.place(c, before+c.weight())
-		u := found[p.terminal]
+		u := found[sequitur.Symbol(p.terminal)]
 		u.Time -= duration - w.within(start, duration)
-		found[p.terminal] = u
+		found[sequitur.Symbol(p.terminal)] = u
 	}
 	return found, nil
 }
 
-func (s *seriesClock) usage(w *Window) (map[uint32]Usage, error) {
-	found := make(map[uint32]Usage)
-	walk := s.rank.Walk(w.First)
+func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
+	found := make(map[sequitur.Symbol]Usage)
+	walk := s.signatures.Walk(w.First)
 	run := walk.Next()
 	position := w.First
 	for t, err := range s.rank.Times(w.First) {
@@ -120,10 +112,10 @@ func (s *seriesClock) usage(w *Window) (map[uint32]Usage, error) {
 		}
 		run.Count--
 		if end := t.Start + t.Duration; t.Start < w.To && (end > w.From || t.Start >= w.From) {
-			u := found[uint32(run.Symbol)]
+			u := found[run.Symbol]
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)
-			found[uint32(run.Symbol)] = u
+			found[run.Symbol] = u
 		}
 		if position++; position == w.End {
 			break

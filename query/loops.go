@@ -1,0 +1,201 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Loops are the loops of a rank, or of the ranks of a shape: the rules of their
+// grammar, which are the bodies of loops, with how long they take. A rule may stand in
+// several places, on the right-hand sides of others: there its count is how often the
+// loop goes round, its trip count.
+type Loops struct {
+	// Grammar is over the terminals of the rank, or over the signatures of the trace.
+	Grammar *sequitur.Grammar
+
+	// Source says what times are known by: None, Statistics or Histograms.
+	Source Source
+
+	Rules []Loop // the rules of Grammar; the last is the whole
+
+	pairs     *pairs
+	signature func(sequitur.Symbol) int
+	times     *Times
+}
+
+// A Loop is a rule: what an iteration of a loop is on average. Times are sums of the
+// means that the trace has of durations of the calls, and of the gaps before them.
+type Loop struct {
+	Calls      uint64 // of an iteration
+	Iterations uint64 // altogether, in all places
+	Places     int    // on the right-hand sides of other rules
+
+	Time    float64 // of an iteration, in nanoseconds, gaps before the calls included
+	InCalls float64 // of that, the durations of the calls
+	Share   float64 // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
+}
+
+// A FunctionCalls is how often a function is called.
+type FunctionCalls struct {
+	Function int // number in [reprise.Trace.Functions]
+	Calls    uint64
+}
+
+// RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
+func (t *Times) RankLoops(r *reprise.Rank) *Loops {
+	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(uint32(s)) })
+}
+
+// ShapeLoops returns the loops of the ranks of a shape of the trace, whose calls are the
+// signatures of the trace. It takes time in proportion to the grammar.
+func (t *Times) ShapeLoops(number int) (*Loops, error) {
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, err
+	}
+	return t.loops(s.grammar, s.signature), nil
+}
+
+// loops returns the loops of a grammar, of whose symbols signature says what they are.
+func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int) *Loops {
+	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), pairs: newPairs(g), signature: signature, times: t}
+	if g.Rules() == 0 {
+		return l
+	}
+	for s := range g.Occurrences() {
+		l.Source = max(l.Source, t.source(signature(s)))
+	}
+	l.count()
+	if l.Source != None {
+		l.time()
+	}
+	l.share()
+	return l
+}
+
+// count sets how often each rule is used.
+func (l *Loops) count() {
+	l.Rules[len(l.Rules)-1].Iterations = 1
+	for r := len(l.Rules) - 1; r >= 0; r-- { // rules refer to those below them
+		l.Rules[r].Calls = l.Grammar.RuleLen(r)
+		for s := range l.Grammar.Body(r) {
+			if s.Rule >= 0 {
+				of := &l.Rules[s.Rule]
+				of.Places++
+				of.Iterations = wire.AddSat(of.Iterations, wire.MulSat(s.Count, l.Rules[r].Iterations))
+			}
+		}
+	}
+}
+
+// time sets how long an iteration of each rule takes: what its calls take after each
+// other, and what the first takes after what is before it, on average over all places.
+func (l *Loops) time() {
+	inner := make([][2]float64, len(l.Rules)) // of an iteration, without its first call
+	for r := range inner {
+		body := l.pairs.body(r)
+		for i := range body {
+			s := &body[i]
+			if i > 0 {
+				add(&inner[r], l.means(pair{int64(body[i-1].last), s.first}), 1)
+			}
+			if s.rule >= 0 {
+				add(&inner[r], inner[s.rule], float64(s.count))
+			}
+			if s.count > 1 {
+				add(&inner[r], l.means(pair{int64(s.last), s.first}), float64(s.count-1))
+			}
+		}
+	}
+	entries := make([][2]float64, len(l.Rules)) // of the first calls of all iterations
+	whole := len(l.Rules) - 1
+	entries[whole] = l.means(pair{none, l.pairs.body(whole)[0].first})
+	for r := whole; r >= 0; r-- {
+		body, n := l.pairs.body(r), float64(l.Rules[r].Iterations)
+		for i := range body {
+			s := &body[i]
+			switch {
+			case s.rule < 0:
+				continue
+			case i == 0:
+				add(&entries[s.rule], entries[r], 1)
+			default:
+				add(&entries[s.rule], l.means(pair{int64(body[i-1].last), s.first}), n)
+			}
+			if s.count > 1 {
+				add(&entries[s.rule], l.means(pair{int64(s.last), s.first}), n*float64(s.count-1))
+			}
+		}
+		of := &l.Rules[r]
+		of.InCalls = inner[r][durations] + entries[r][durations]/n
+		of.Time = of.InCalls + inner[r][gaps] + entries[r][gaps]/n
+	}
+}
+
+func (l *Loops) means(p pair) [2]float64 { return l.times.meansOf(p, l.signature) }
+
+// add adds n times so much.
+func add(sum *[2]float64, each [2]float64, n float64) {
+	for i := range sum {
+		sum[i] += float64(n * each[i])
+	}
+}
+
+// share sets what part of the whole each rule is.
+func (l *Loops) share() {
+	whole := l.Rules[len(l.Rules)-1]
+	for r := range l.Rules {
+		of := &l.Rules[r]
+		switch {
+		case whole.Time > 0:
+			of.Share = of.Time * float64(of.Iterations) / whole.Time
+		case l.Source == None:
+			of.Share = float64(of.Calls) * float64(of.Iterations) / float64(whole.Calls)
+		}
+	}
+}
+
+// Signature returns the number of the signature of the trace that a symbol of the
+// grammar has its times from.
+func (l *Loops) Signature(s sequitur.Symbol) int { return l.signature(s) }
+
+// Functions returns how often an iteration of a rule calls each function, the most
+// frequent first. It takes time in proportion to the grammar.
+func (l *Loops) Functions(rule int) []FunctionCalls {
+	uses := make([]uint64, rule+1)
+	uses[rule] = 1
+	calls := make(map[int]uint64)
+	for r := rule; r >= 0; r-- {
+		if uses[r] == 0 {
+			continue
+		}
+		for s := range l.Grammar.Body(r) {
+			n := wire.MulSat(uses[r], s.Count)
+			if s.Rule >= 0 {
+				uses[s.Rule] = wire.AddSat(uses[s.Rule], n)
+				continue
+			}
+			f := l.times.trace.Merged().FunctionOf(l.signature(s.Symbol))
+			calls[f] = wire.AddSat(calls[f], n)
+		}
+	}
+	var list []FunctionCalls
+	for f, n := range calls {
+		list = append(list, FunctionCalls{f, n})
+	}
+	slices.SortFunc(list, func(a, b FunctionCalls) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function))
+	})
+	return list
+}
+
+// Mean returns how long a call takes on average that a symbol of the grammar stands for,
+// and the gap before it, in nanoseconds, whatever is before it.
+func (l *Loops) Mean(s sequitur.Symbol) (duration, gap float64) {
+	n := l.signature(s)
+	return l.times.meanOf(durations, n), l.times.meanOf(gaps, n)
+}

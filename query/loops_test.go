@@ -1,0 +1,192 @@
+package query
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// An expansion is the iterations of each rule of a grammar, one by one.
+type expansion struct {
+	grammar *sequitur.Grammar
+	begins  [][]int // by rule
+}
+
+func expand(g *sequitur.Grammar) *expansion {
+	e := &expansion{g, make([][]int, g.Rules())}
+	e.add(g.Rules()-1, 0)
+	return e
+}
+
+// add adds an iteration of a rule that begins at a position, and what is in it.
+func (e *expansion) add(rule, at int) {
+	e.begins[rule] = append(e.begins[rule], at)
+	for s := range e.grammar.Body(rule) {
+		for range s.Count {
+			if s.Rule < 0 {
+				at++
+				continue
+			}
+			e.add(s.Rule, at)
+			at += int(e.grammar.RuleLen(s.Rule))
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b))+1e-6 }
+
+// testLoops compares loops with their iterations, one by one.
+func testLoops(t *rapid.T) {
+	var ranks [][]timedCall
+	for range rapid.IntRange(1, 3).Draw(t, "ranks") {
+		ranks = append(ranks, drawCalls(t, true))
+	}
+	o, source := drawOptions(t)
+	trace := record(t, func(int) tracer.Options { return o }, ranks)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := range trace.Merged().Shapes() {
+		shape, err := times.ShapeLoops(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLoops(t, times, shape, min(source, Histograms))
+	}
+	for rank := range ranks {
+		if len(ranks[rank]) > 0 {
+			checkLoops(t, times, times.RankLoops(openRank(t, trace, rank)), min(source, Histograms))
+		}
+	}
+}
+
+func TestLoops(t *testing.T) { rapid.Check(t, testLoops) }
+
+func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
+	t.Helper()
+	if source == Histograms && times.summaries[durations].Histograms == nil {
+		source = Statistics
+	}
+	if l.Source != source {
+		t.Fatalf("loops by %v, want %v", l.Source, source)
+	}
+	symbols := l.Grammar.AppendSymbols(nil)
+	costs := make([][2]float64, len(symbols))
+	for i, s := range symbols {
+		p := pair{none, uint32(s)}
+		if i > 0 {
+			p.before = int64(symbols[i-1])
+		}
+		costs[i] = l.means(p)
+	}
+	e := expand(l.Grammar)
+	whole := 0.0
+	for _, c := range costs {
+		whole += c[durations] + c[gaps]
+	}
+	for r, begins := range e.begins {
+		of := l.Rules[r]
+		length := int(l.Grammar.RuleLen(r))
+		if of.Iterations != uint64(len(begins)) || of.Calls != uint64(length) {
+			t.Fatalf("rule %d: %+v, want %d iterations of %d calls", r, of, len(begins), length)
+		}
+		var sum [2]float64
+		for _, begin := range begins {
+			for _, c := range costs[begin : begin+length] {
+				add(&sum, c, 1)
+			}
+		}
+		n := float64(len(begins))
+		if !near(of.InCalls, sum[durations]/n) || !near(of.Time, (sum[durations]+sum[gaps])/n) {
+			t.Fatalf("rule %d: %+v, want %g and %g", r, of, sum[durations]/n, sum[gaps]/n)
+		}
+		if whole > 0 && !near(of.Share, (sum[durations]+sum[gaps])/whole) {
+			t.Fatalf("rule %d: %+v of %g", r, of, whole)
+		}
+		calls := make(map[int]uint64)
+		for _, s := range symbols[begins[0] : begins[0]+length] {
+			calls[times.trace.Merged().FunctionOf(l.Signature(s))]++
+		}
+		got := make(map[int]uint64)
+		for _, f := range l.Functions(r) {
+			got[f.Function] = f.Calls
+		}
+		if !maps.Equal(got, calls) {
+			t.Fatalf("rule %d calls %v, want %v", r, got, calls)
+		}
+	}
+	first := firstPositions(l.Grammar)
+	if len(first) != len(l.Grammar.FirstUse()) {
+		t.Fatalf("%d symbols of %d", len(first), len(l.Grammar.FirstUse()))
+	}
+	for s, position := range first {
+		if slices.Index(symbols, s) != int(position) {
+			t.Fatalf("symbol %d is first at %d", s, position)
+		}
+	}
+}
+
+// TestEqualCalls reads a shape in which one rank has equal calls under two signatures,
+// where the first has the times of both: also if there are no other times.
+func TestEqualCalls(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		equal int // the rank
+		timed func(rank int) bool
+		end   float64 // of its clock: what two calls of 10 and 30 ns and one of 50 take
+	}{
+		{"All", 4, func(int) bool { return true }, 39_850},
+		{"One", 0, func(rank int) bool { return rank == 0 }, 39_850},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var parts []merge.Part
+			for rank := range 9 {
+				first, second := int64(3*rank*rank%7), int64(20+5*rank*rank%11) // no expressions
+				if rank == tt.equal {
+					second = first
+				}
+				var r tracer.Recorder
+				even, odd := r.Declare(functions[0]), r.Declare(functions[1])
+				call := func(fn int, n, start, duration int64) {
+					if tt.timed(rank) {
+						r.CallAt(fn, start, duration, cst.Int(n))
+					} else {
+						r.Call(fn, cst.Int(n))
+					}
+				}
+				for i := range int64(40) {
+					call(even, first, 1000*i+100, 10)
+					call(even, second, 1000*i+600, 30)
+					call(odd, i, 1000*i+900, 50)
+				}
+				parts = append(parts, r.Finish(rank))
+			}
+			trace := write(t, merge.Run{Ranks: len(parts), Source: "test"}, parts)
+			if n := trace.Merged().Shapes(); n != 1 {
+				t.Fatalf("%d shapes: the trace tells nothing", n)
+			}
+			times, err := OpenTimes(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loops, err := times.ShapeLoops(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			clock := openClock(t, trace, tt.equal)
+			_, end, err := clock.Span()
+			if err != nil || math.Abs(float64(end)-tt.end) > 0.05*tt.end || math.Abs(loops.Rules[len(loops.Rules)-1].Time-tt.end) > 0.05*tt.end {
+				t.Fatalf("the clock ends at %d, %v, and loops are %+v, want %g", end, err, loops.Rules[len(loops.Rules)-1], tt.end)
+			}
+		})
+	}
+}
