@@ -1,0 +1,165 @@
+package chrome
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/events"
+)
+
+// Write writes the calls of t that o chooses. What it holds grows with the signatures
+// and the grammar of a rank, not with the number of calls.
+func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+	choice, err := events.Open(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}
+	e.begin(choice)
+	for number := range choice.Ranks() {
+		rank, err := choice.Rank(number)
+		if err != nil {
+			return err
+		}
+		if err := e.rank(rank); err != nil {
+			return err
+		}
+	}
+	e.w.WriteString("\n]}\n")
+	return e.w.Flush()
+}
+
+// An encoder writes events.
+type encoder struct {
+	w       *bufio.Writer // its errors stick
+	comma   bool
+	scratch []byte
+}
+
+func (e *encoder) begin(t *events.Trace) {
+	e.w.WriteString(`{"displayTimeUnit":"ns","otherData":`)
+	e.value(struct {
+		Writer string `json:"writer"`
+		Source string `json:"source"`
+		Ranks  int    `json:"ranks"`
+	}{"reprise", events.Readable(t.Source().Run().Source), t.Source().Ranks()})
+	e.w.WriteString(`,"traceEvents":[`)
+}
+
+// value writes a value that JSON has.
+func (e *encoder) value(v any) { e.w.Write(marshal(v)) }
+
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings, numbers and structs of them
+	}
+	return b
+}
+
+// next begins an event.
+func (e *encoder) next() {
+	if e.comma {
+		e.w.WriteByte(',')
+	}
+	e.comma = true
+	e.w.WriteByte('\n')
+}
+
+// metadata names a process or a thread, or says in what order they come.
+func (e *encoder) metadata(rank int, thread uint32, what string, args any) {
+	e.next()
+	e.value(struct {
+		Phase string `json:"ph"`
+		PID   int    `json:"pid"`
+		TID   uint32 `json:"tid"`
+		Name  string `json:"name"`
+		Args  any    `json:"args"`
+	}{"M", rank, thread, what, args})
+}
+
+type (
+	name struct {
+		Name string `json:"name"`
+	}
+	labels struct {
+		Labels string `json:"labels"`
+	}
+	order struct {
+		Index int `json:"sort_index"`
+	}
+)
+
+func (e *encoder) rank(r *events.Rank) error {
+	e.metadata(r.Number, 0, "process_name", name{"rank " + strconv.Itoa(r.Number)})
+	e.metadata(r.Number, 0, "process_labels", labels{"times: " + events.Label(r.TimesBy())})
+	e.metadata(r.Number, 0, "process_sort_index", order{r.Number})
+	for thread := range r.Threads() {
+		e.metadata(r.Number, uint32(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
+	}
+	ends := make([][]byte, r.Terminals())
+	begin := []byte(`{"ph":"X","pid":` + strconv.Itoa(r.Number) + `,"tid":`)
+	for call, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		end := ends[call.Terminal]
+		if end == nil {
+			end = appendEnd(nil, r, call.Terminal)
+			ends[call.Terminal] = end
+		}
+		e.next()
+		b := append(e.scratch[:0], begin...)
+		b = strconv.AppendUint(b, uint64(uint32(call.Thread)), 10)
+		b = appendMicroseconds(append(b, `,"ts":`...), call.Start)
+		b = appendMicroseconds(append(b, `,"dur":`...), call.End-call.Start)
+		b = append(b, end...)
+		b = strconv.AppendUint(b, call.Position, 10)
+		b = append(b, "}}"...)
+		e.scratch = b
+		if _, err := e.w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendMicroseconds appends a time, in nanoseconds, not negative, as microseconds.
+func appendMicroseconds(dst []byte, ns int64) []byte {
+	dst = strconv.AppendInt(dst, ns/1000, 10)
+	if r := ns % 1000; r != 0 {
+		dst = append(dst, '.', byte('0'+r/100), byte('0'+r/10%10), byte('0'+r%10))
+	}
+	return dst
+}
+
+// appendEnd appends the end of the events of a terminal, which all its calls have in
+// common, but for the position, which follows.
+func appendEnd(dst []byte, r *events.Rank, terminal uint32) []byte {
+	dst = append(append(dst, `,"name":`...), marshal(r.Name(terminal))...)
+	dst = append(dst, `,"args":{`...)
+	for _, a := range r.Args(terminal) {
+		dst = append(append(dst, marshal(a.Name)...), ':')
+		dst = append(append(dst, marshal(value(a))...), ',')
+	}
+	return append(dst, `"position":`...)
+}
+
+// value returns what JSON has for an argument.
+func value(a events.Arg) any {
+	const exact = 1 << 53
+	switch {
+	case a.Kind == cst.KindFloat:
+		return a.Float
+	case a.Kind == cst.KindString:
+		return a.Text
+	case a.Number < -exact || a.Number > exact:
+		return strconv.FormatInt(a.Number, 10)
+	}
+	return a.Number
+}

@@ -1,0 +1,152 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// all returns the calls of a rank that o chooses.
+func all(t rapid.TB, trace *reprise.Trace, rank int, o events.Options) []events.Event {
+	t.Helper()
+	choice, err := events.Open(context.Background(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := choice.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []events.Event
+	for e, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+var (
+	work     = exporttest.Function("work", exporttest.Param("n", cst.KindInt))
+	threaded = exporttest.Function("work", exporttest.Param("thread", cst.KindInt), exporttest.Param("n", cst.KindInt))
+)
+
+// TestNesting checks that the calls of a thread lie apart or in one another, whatever
+// times they have, and that those that did so before are as they were.
+func TestNesting(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		times := rapid.SliceOfN(rapid.Int64Range(0, 40), 2, 60).Draw(rt, "times")
+		calls := []exporttest.Call{{Function: work, Args: []cst.Value{cst.Int(0)}}}
+		for i := 0; i+1 < len(times); i += 2 {
+			thread := int64(i % 3)
+			calls = append(calls, exporttest.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
+		}
+		trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls})
+		list := all(rt, trace, 0, events.Options{})
+		if len(list) != len(calls) {
+			rt.Fatalf("%d calls, want %d", len(list), len(calls))
+		}
+		for i, e := range list {
+			if e.Position != uint64(i) || e.Start > e.End || e.Start < 0 || e.Start < calls[i].Start {
+				rt.Fatalf("call %d of %v is %+v", i, calls[i], e)
+			}
+			sound := e.Start == calls[i].Start && e.End == calls[i].Start+calls[i].Duration
+			for k, f := range list[:i] {
+				if f.Thread != e.Thread {
+					continue
+				}
+				if e.Start < f.End && (e.Start > f.Start || e.End < f.End) {
+					rt.Fatalf("%+v and then %+v", f, e)
+				}
+				sound = sound || calls[i].Start < calls[k].Start+calls[k].Duration
+			}
+			if !sound {
+				rt.Fatalf("call %d of %v is %+v for no reason", i, calls[i], e)
+			}
+		}
+	})
+}
+
+// TestChoice compares what is chosen with what there is.
+func TestChoice(t *testing.T) {
+	for _, c := range exporttest.Cases(t) {
+		if c.Options.Ranks.Len() > 0 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			whole := all(t, c.Trace, 0, events.Options{})
+			end := whole[len(whole)-1].End
+			rapid.Check(t, func(rt *rapid.T) {
+				o := events.Options{From: rapid.Int64Range(0, end).Draw(rt, "from")}
+				o.To = rapid.Int64Range(o.From+1, end+10).Draw(rt, "to")
+				want := slices.DeleteFunc(slices.Clone(whole), func(e events.Event) bool {
+					return e.Start >= o.To || e.End <= o.From && e.Start < o.From
+				})
+				if got := all(rt, c.Trace, 0, o); !slices.Equal(got, want) {
+					rt.Fatalf("from %d to %d: %v, want %v", o.From, o.To, got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestRanks(t *testing.T) {
+	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
+	for _, c := range []struct{ ranks, want string }{{"", "[0 2]"}, {"0-1", "[0]"}, {"1-3", "[2]"}, {"3", "[]"}} {
+		o := events.Options{}
+		if c.ranks != "" {
+			var err error
+			if o.Ranks, err = rankenc.SetOfText(c.ranks, 4); err != nil {
+				t.Fatal(err)
+			}
+		}
+		choice, err := events.Open(t.Context(), trace, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(slices.Collect(choice.Ranks())); got != c.want {
+			t.Errorf("ranks %q: %s, want %s", c.ranks, got, c.want)
+		}
+	}
+}
+
+func TestTimesBy(t *testing.T) {
+	for want, trace := range map[query.Source]*reprise.Trace{
+		query.Series: exporttest.Stencil(t, "exact"), query.Statistics: exporttest.Stencil(t, "statistics"), query.None: exporttest.TI(t, exporttest.Lines),
+	} {
+		choice, err := events.Open(t.Context(), trace, events.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := choice.Rank(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.TimesBy() != want || events.Label(want) == "" {
+			t.Errorf("times by %v, want %v", r.TimesBy(), want)
+		}
+	}
+}
+
+func TestReadable(t *testing.T) {
+	for _, name := range exporttest.OddNames {
+		got := events.Readable(name)
+		if got != name && !strings.HasPrefix(got, `"`) || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\n\r") {
+			t.Errorf("%q is %s", name, got)
+		}
+	}
+}

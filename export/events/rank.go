@@ -1,0 +1,145 @@
+package events
+
+import (
+	"iter"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A Rank is a rank that is being exported.
+type Rank struct {
+	*reprise.Rank
+	Number int
+	trace  *Trace
+	clock  clock
+	thread []int32 // by terminal
+}
+
+// An Event is a call.
+type Event struct {
+	Position   uint64
+	Terminal   uint32 // of the rank
+	Thread     int32
+	Start, End int64 // in nanoseconds since the run began, Start ≤ End
+}
+
+// Rank reads a rank.
+func (t *Trace) Rank(number int) (*Rank, error) {
+	rank, err := t.trace.Rank(number)
+	if err != nil {
+		return nil, err
+	}
+	clock, err := openClock(t.ctx, t.times, rank)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rank{Rank: rank, Number: number, trace: t, clock: clock, thread: make([]int32, rank.Table().Len())}
+	for terminal := range r.thread {
+		r.thread[terminal] = int32(rank.Call(uint32(terminal)).Thread())
+	}
+	return r, nil
+}
+
+// TimesBy returns what the times of the calls are known by.
+func (r *Rank) TimesBy() query.Source { return r.clock.Source() }
+
+// Terminals returns how many terminals there are: each stands for equal calls.
+func (r *Rank) Terminals() int { return len(r.thread) }
+
+// Threads returns an iterator over the threads that make calls, by the numbers of
+// their first terminals.
+func (r *Rank) Threads() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		seen := make(map[int32]bool)
+		for _, thread := range r.thread {
+			if !seen[thread] && !yield(thread) {
+				return
+			}
+			seen[thread] = true
+		}
+	}
+}
+
+// several reports whether there are several threads.
+func (r *Rank) several() bool {
+	for _, thread := range r.thread {
+		if thread != r.thread[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// All returns an iterator over the calls that were chosen, in the order in which they
+// returned. An error ends it.
+func (r *Rank) All() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var (
+			nested = make(map[int32]*nesting)
+			last   *nesting // of thread
+			thread int32
+			from   = r.trace.options.From
+			to     = r.trace.options.To
+			wait   = r.several() // for calls of other threads that began before To
+		)
+		for position, c := range r.clock.calls(from) {
+			if last == nil || r.thread[c.terminal] != thread {
+				thread = r.thread[c.terminal]
+				if last = nested[thread]; last == nil {
+					last = &nesting{}
+					nested[thread] = last
+				}
+			}
+			e := Event{Position: position, Terminal: c.terminal, Thread: thread}
+			e.Start, e.End = last.place(c.start, c.end)
+			if e.Start >= to && !wait {
+				return
+			}
+			if err := r.trace.step(); err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if e.Start >= to || e.End <= from && e.Start < from {
+				continue
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err := r.LostTimes(); err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// A nesting keeps the calls of a thread one after another, or one in another.
+type nesting struct {
+	open []stretch // that no later call contains so far, in order and apart
+}
+
+// A stretch is a stretch of time.
+type stretch struct{ start, end int64 }
+
+// maxOpen bounds what is held: earlier calls are taken to be over for good.
+const maxOpen = 1024
+
+// place returns the times of the next call to return: it begins no earlier than the
+// run, and than the end of the calls that it does not contain.
+func (n *nesting) place(start, end int64) (int64, int64) {
+	start = max(start, 0)
+	end = max(start, end)
+	for k := len(n.open) - 1; k >= 0 && n.open[k].end > start; k-- {
+		if n.open[k].start < start || n.open[k].end > end {
+			start = n.open[k].end
+			end = max(start, end)
+			break
+		}
+		n.open = n.open[:k]
+	}
+	if len(n.open) == maxOpen {
+		n.open = append(n.open[:0], n.open[maxOpen/2:]...)
+	}
+	n.open = append(n.open, stretch{start, end})
+	return start, end
+}

@@ -1,0 +1,23 @@
+// Package perfetto writes traces in the protobuf form of Perfetto, which its viewer
+// at ui.perfetto.dev and its trace processor open, with SQL over the calls: a fraction
+// of the size of the JSON of package [github.com/reprise-trace/reprise/export/chrome].
+//
+// # Form
+//
+// A rank is a process, with the number of the rank, and a sequence of packets of its
+// own. A thread is a thread of it. A call is a slice with the name of the function,
+// which begins and ends in nanoseconds since the run began, in the order in which the
+// calls returned. Its debug annotations are the arguments by their names: integers,
+// ranks and tags without a name as int, floats as double, all else as string; and
+// position, the number of the call in the rank; what is called position itself is
+// position_ here. Names and texts that cannot be printed are quoted as in Go.
+//
+// The label of a process says what its times are.
+//
+//	SELECT name, EXTRACT_ARG(arg_set_id, 'debug.dest'), COUNT(*), SUM(dur) FROM slice GROUP BY 1, 2
+//
+// # Source
+//
+// The field numbers are those of the definitions in protos/perfetto/trace of
+// github.com/google/perfetto, which stay as they are.
+package perfetto

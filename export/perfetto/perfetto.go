@@ -1,0 +1,194 @@
+package perfetto
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/events"
+)
+
+// Write writes the calls of t that o chooses. What it holds grows with the signatures
+// and the grammar of a rank, not with the number of calls.
+func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+	choice, err := events.Open(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	for number := range choice.Ranks() {
+		rank, err := choice.Rank(number)
+		if err != nil {
+			return err
+		}
+		if err := writeRank(out, rank); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// A sequence writes the packets of a rank.
+type sequence struct {
+	w       *bufio.Writer // its errors stick
+	rank    *events.Rank
+	end     []byte // what follows the timestamp of all packets
+	shapes  []shape
+	names   interning // of events
+	args    interning // names of annotations
+	texts   interning
+	packet  []byte
+	scratch []byte
+}
+
+// A shape is what the events of a terminal have in common.
+type shape struct {
+	begin []byte // all but the position
+	end   []byte
+}
+
+func writeRank(w *bufio.Writer, r *events.Rank) error {
+	s := &sequence{
+		w: w, rank: r, shapes: make([]shape, r.Terminals()),
+		names: interning{field: internedEventName},
+		args:  interning{field: internedAnnotationName},
+		texts: interning{field: internedText},
+		end:   appendNumber(nil, packetSequence, uint64(r.Number)+1),
+	}
+	s.describe()
+	s.end = appendNumber(s.end, packetSequenceFlags, stateNeeded)
+	position := appendNumber(nil, annotationName, s.args.id("position"))
+	position = protowire.AppendTag(position, annotationUint, protowire.VarintType)
+	for call, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		shape := &s.shapes[call.Terminal]
+		if shape.begin == nil {
+			*shape = s.shape(call.Terminal, call.Thread)
+		}
+		annotation := len(position) + protowire.SizeVarint(call.Position)
+		event := len(shape.begin) + protowire.SizeTag(eventAnnotation) + protowire.SizeBytes(annotation)
+		b := s.packetAt(call.Start)
+		b = protowire.AppendTag(b, packetTrackEvent, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(event))
+		b = append(b, shape.begin...)
+		b = protowire.AppendTag(b, eventAnnotation, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(annotation))
+		b = append(b, position...)
+		b = protowire.AppendVarint(b, call.Position)
+		s.write(b)
+		if err := s.write(appendBytes(s.packetAt(call.End), packetTrackEvent, shape.end)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packetAt begins a packet with a time.
+func (s *sequence) packetAt(ns int64) []byte {
+	return append(appendNumber(s.packet[:0], packetTimestamp, uint64(ns)), s.end...)
+}
+
+// write writes a packet.
+func (s *sequence) write(packet []byte) error {
+	s.packet = packet
+	s.scratch = protowire.AppendTag(s.scratch[:0], tracePacket, protowire.BytesType)
+	s.scratch = protowire.AppendVarint(s.scratch, uint64(len(packet)))
+	s.w.Write(s.scratch)
+	_, err := s.w.Write(packet)
+	return err
+}
+
+// track returns the id of the track of a rank or, from thread 0 on, of one of its
+// threads.
+func track(rank int, thread int64) uint64 { return uint64(rank+1)<<33 | uint64(thread+1)&(1<<33-1) }
+
+// describe writes the tracks of the rank and its threads.
+func (s *sequence) describe() {
+	process := appendNumber(nil, processPID, uint64(s.rank.Number))
+	process = appendString(process, processName, "rank "+strconv.Itoa(s.rank.Number))
+	process = appendString(process, processLabel, "times: "+events.Label(s.rank.TimesBy()))
+	d := appendNumber(nil, descriptorUUID, track(s.rank.Number, -1))
+	d = appendBytes(d, descriptorProcess, process)
+	d = appendNumber(d, descriptorOrdering, orderExplicit)
+
+	defaults := appendNumber(nil, trackEventDefaultTrack, track(s.rank.Number, 0))
+	packet := append([]byte(nil), s.end...)
+	packet = appendNumber(packet, packetSequenceFlags, stateCleared)
+	packet = appendBytes(packet, packetDefaults, appendBytes(nil, defaultsTrackEvent, defaults))
+	s.write(appendBytes(packet, packetTrackDescriptor, d))
+
+	for thread := range s.rank.Threads() {
+		d := appendNumber(nil, descriptorUUID, track(s.rank.Number, int64(uint32(thread))))
+		d = appendNumber(d, descriptorParent, track(s.rank.Number, -1))
+		d = appendString(d, descriptorName, "thread "+strconv.Itoa(int(thread)))
+		d = appendNumber(d, descriptorOrder, uint64(thread))
+		s.write(appendBytes(append([]byte(nil), s.end...), packetTrackDescriptor, d))
+	}
+}
+
+// shape returns what the events of a terminal have in common, and writes what they
+// refer to.
+func (s *sequence) shape(terminal uint32, thread int32) shape {
+	var b shape
+	b.begin = appendNumber(nil, eventType, sliceBegin)
+	b.end = appendNumber(nil, eventType, sliceEnd)
+	b.begin = appendNumber(b.begin, eventName, s.names.id(s.rank.Name(terminal)))
+	if thread != 0 {
+		id := track(s.rank.Number, int64(uint32(thread)))
+		b.begin = appendNumber(b.begin, eventTrack, id)
+		b.end = appendNumber(b.end, eventTrack, id)
+	}
+	for _, a := range s.rank.Args(terminal) {
+		n := appendNumber(nil, annotationName, s.args.id(a.Name))
+		switch a.Kind {
+		case cst.KindInt:
+			n = appendNumber(n, annotationInt, uint64(a.Number))
+		case cst.KindFloat:
+			n = protowire.AppendFixed64(protowire.AppendTag(n, annotationDouble, protowire.Fixed64Type), math.Float64bits(a.Float))
+		default:
+			n = appendNumber(n, annotationString, s.texts.id(a.Text))
+		}
+		b.begin = appendBytes(b.begin, eventAnnotation, n)
+	}
+	data := append(append(s.names.take(), s.args.take()...), s.texts.take()...)
+	if len(data) > 0 {
+		s.write(appendBytes(append(s.packet[:0], s.end...), packetInternedData, data))
+	}
+	return b
+}
+
+// An interning numbers texts.
+type interning struct {
+	field protowire.Number // of the entries
+	ids   map[string]uint64
+	added []byte // entries that were not taken
+}
+
+// id returns the number of a text.
+func (n *interning) id(text string) uint64 {
+	if id, ok := n.ids[text]; ok {
+		return id
+	}
+	if n.ids == nil {
+		n.ids = make(map[string]uint64)
+	}
+	id := uint64(len(n.ids)) + 1
+	n.ids[text] = id
+	n.added = appendBytes(n.added, n.field, appendString(appendNumber(nil, internedID, id), internedName, text))
+	return id
+}
+
+// take returns the entries that were not taken before.
+func (n *interning) take() []byte {
+	added := n.added
+	n.added = nil
+	return added
+}

@@ -1,0 +1,166 @@
+package exporttest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// A Case is a trace to export, and what of it.
+type Case struct {
+	Name    string
+	Trace   *reprise.Trace
+	Options events.Options
+}
+
+// Cases returns traces of all kinds.
+func Cases(t testing.TB) []Case {
+	t.Helper()
+	some, err := rankenc.SetOf(1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stencil, statistics := Stencil(t, "exact"), Stencil(t, "statistics")
+	lines := TI(t, Lines)
+	return []Case{
+		{"Recorded", stencil, events.Options{}},
+		{"Chosen", stencil, events.Options{Ranks: some, From: 267_500_000, To: 267_600_000}},
+		{"Statistics", statistics, events.Options{}},
+		{"TI", lines, events.Options{}},
+		{"TIChosen", lines, events.Options{Ranks: some, From: 1500, To: 3000}},
+		{"Hostile", Hostile(t, true), events.Options{}},
+		{"HostileWithoutTimes", Hostile(t, false), events.Options{}},
+	}
+}
+
+// Lines are a trace of SimGrid of four ranks.
+const Lines = `0 init
+0 send 1 0 10 1
+0 compute 1000000
+0 allreduce 5 0 0 
+0 finalize
+1 init
+1 recv 0 0 10 1
+1 allreduce 5 0 0 
+1 finalize
+2 init
+2 allreduce 5 0 0 
+2 finalize
+3 init
+3 allreduce 5 0 0 
+3 finalize
+`
+
+// A Writer writes the calls of a trace.
+type Writer func(context.Context, io.Writer, *reprise.Trace, events.Options) error
+
+// CheckBounds checks that what a Writer holds does not grow with the number of calls,
+// and that it stops when it is told to.
+func CheckBounds(t *testing.T, write Writer) {
+	t.Helper()
+	t.Run("Memory", func(t *testing.T) {
+		small, large := allocated(t, write, 10_000), allocated(t, write, 1_000_000)
+		if large > small+64<<10 {
+			t.Errorf("%d bytes are allocated for 100 times the calls that need %d", large, small)
+		}
+	})
+	t.Run("Cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := events.Options{Progress: func(uint64) error { cancel(); return nil }}
+		if err := write(ctx, io.Discard, Stencils(t, 1_000_000), o); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v after it was cancelled", err)
+		}
+	})
+	t.Run("Progress", func(t *testing.T) {
+		stop := errors.New("stop")
+		o := events.Options{Progress: func(calls uint64) error {
+			if calls >= 50_000 {
+				return stop
+			}
+			return nil
+		}}
+		if err := write(t.Context(), io.Discard, Stencils(t, 1_000_000), o); !errors.Is(err, stop) {
+			t.Errorf("%v after progress said stop", err)
+		}
+	})
+	t.Run("Full", func(t *testing.T) {
+		if err := write(t.Context(), full{}, Stencil(t, "exact"), events.Options{}); !errors.Is(err, errFull) {
+			t.Errorf("%v from a full disk", err)
+		}
+	})
+	t.Run("Time", func(t *testing.T) {
+		for _, o := range []events.Options{{From: -1}, {From: 5, To: 5}, {To: -1}} {
+			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), o); err == nil {
+				t.Errorf("from %d to %d is no error", o.From, o.To)
+			}
+		}
+	})
+}
+
+var errFull = errors.New("full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// allocated returns how many bytes writing a trace of so many calls allocates.
+func allocated(t *testing.T, write Writer, calls uint64) uint64 {
+	t.Helper()
+	trace := Stencils(t, calls)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	if err := write(t.Context(), io.Discard, trace, events.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Stencils returns a trace of about so many calls of four ranks.
+func Stencils(t testing.TB, calls uint64) *reprise.Trace {
+	t.Helper()
+	p := programs.Stencil2D(2, 2, calls/24)
+	return write(t, p.Run(), p.Parts())
+}
+
+// BenchmarkWrite measures a Writer on a trace without times, and on one that is
+// estimated from statistics.
+func BenchmarkWrite(b *testing.B, write Writer) {
+	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), events.Options{}}, {"trace=Recorded", Stencil(b, "exact"), events.Options{}}} {
+		b.Run(c.Name, func(b *testing.B) {
+			var calls uint64
+			for number := range c.Trace.Active() {
+				rank, err := c.Trace.Rank(number)
+				if err != nil {
+					b.Fatal(err)
+				}
+				calls += rank.Len()
+			}
+			var size counter
+			for b.Loop() {
+				size = 0
+				if err := write(b.Context(), &size, c.Trace, c.Options); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(calls), "ns/call")
+			b.ReportMetric(float64(size)/float64(calls), "B/call")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

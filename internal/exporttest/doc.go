@@ -1,0 +1,2 @@
+// Package exporttest has traces for the tests of the exports.
+package exporttest

@@ -1,0 +1,141 @@
+package exporttest
+
+import (
+	"bytes"
+	"embed"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// The runs of examples/stencil, of 4 processes and 100 steps, under Open MPI: with the
+// time of every call to the nanosecond, and with statistics of times.
+//
+//go:embed testdata
+var recorded embed.FS
+
+// Stencil returns the run of a recorded MPI program: with times of the kind exact or
+// statistics.
+func Stencil(t testing.TB, times string) *reprise.Trace {
+	t.Helper()
+	file, err := recorded.ReadFile("testdata/stencil." + times + ".rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, file)
+}
+
+func open(t testing.TB, file []byte) *reprise.Trace {
+	t.Helper()
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+func write(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+	t.Helper()
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, file.Bytes())
+}
+
+// TI returns the trace of the lines of SimGrid.
+func TI(t testing.TB, lines string) *reprise.Trace {
+	t.Helper()
+	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(lines), ti.Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, run, parts)
+}
+
+// A Call is a call to record.
+type Call struct {
+	Function        cst.Function
+	Args            []cst.Value
+	Start, Duration int64
+}
+
+var exact = timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.Zstd), timing.NewLossless[int64](timing.Zstd), timing.Gaps)
+
+// Record returns a trace of calls by rank, with their times if timed says so.
+func Record(t testing.TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Trace {
+	t.Helper()
+	run.Ranks = len(ranks)
+	var parts []merge.Part
+	for rank, calls := range ranks {
+		r := &tracer.Recorder{}
+		if timed {
+			var err error
+			if r, err = tracer.New(tracer.Options{Series: exact}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range calls {
+			if timed {
+				r.CallAt(r.Declare(c.Function), c.Start, c.Duration, c.Args...)
+			} else {
+				r.Call(r.Declare(c.Function), c.Args...)
+			}
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return write(t, run, parts)
+}
+
+// Function returns a function: its parameters are name and kind in turn, a class for a
+// handle.
+func Function(name string, params ...cst.Param) cst.Function {
+	return cst.Function{Name: name, Params: params}
+}
+
+// Param returns a parameter of a kind.
+func Param(name string, kind cst.Kind) cst.Param {
+	return cst.Param{Name: name, Type: cst.Type{Kind: kind}}
+}
+
+// OddNames are names that no format likes.
+var OddNames = []string{
+	"", `quote " and \`, "line\nfeed\r\x00\x1b", "\xff invalid \xc3", "\u2028 \u202e", "</script>", "a:b:c", "ünï", "position",
+	strings.Repeat("long", 800),
+}
+
+// Hostile returns a trace of names and values that no format likes, with times if timed
+// says so: of several threads, nested, and overlapping.
+func Hostile(t testing.TB, timed bool) *reprise.Trace {
+	t.Helper()
+	var calls []Call
+	for i, name := range OddNames {
+		f := Function(name,
+			Param("thread", cst.KindInt), Param(name, cst.KindString), Param("text", cst.KindString), Param("n", cst.KindInt), Param("x", cst.KindFloat),
+			cst.Param{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, cst.Param{Name: "h", Type: cst.HandleOf(name)})
+		list := make([]cst.Value, 5000)
+		for k := range list {
+			list[k] = cst.Int(int64(k))
+		}
+		at := int64(i) * 1000
+		args := func(thread int) []cst.Value {
+			return []cst.Value{cst.Int(int64(thread)), cst.String(name), cst.String("a\x00b" + name), cst.Int(-1 << 62), cst.Float(0.1), cst.Array(list...), cst.Handle(7)}
+		}
+		calls = append(calls,
+			Call{f, args(0), at + 10, 30},
+			Call{f, args(0), at + 100, 100},
+			Call{f, args(2), at + 50, 700},
+			Call{f, args(0), at + 50, 200},  // around the one before it
+			Call{f, args(0), at + 240, 100}, // begins before the one before it ends
+			Call{f, args(0), at + 340, 0},   // takes no time
+			Call{f, args(-3), at + 341, 10})
+	}
+	return Record(t, merge.Run{Source: OddNames[2], Names: []merge.Name{{Kind: cst.KindHandle, Class: OddNames[3], Value: 7, Name: OddNames[2]}}}, timed,
+		[][]Call{calls, calls[:8]})
+}
