@@ -22,6 +22,9 @@ type SizeCount struct {
 	Messages uint64
 }
 
+// All returns the bytes of all messages of that size, or 2⁶⁴−1 if they are more.
+func (c SizeCount) All() uint64 { return wire.MulSat(c.Bytes, c.Messages) }
+
 // OpenSizes counts the messages that ranks send by their sizes, and what they access in
 // the memory of others.
 func OpenSizes(ctx context.Context, m *semantics.Model, o Options) (*Sizes, error) {
