@@ -1,6 +1,9 @@
 package programs
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+)
 
 // Numbers of functions.
 const (
@@ -65,6 +68,14 @@ var (
 
 // anySource is the rank that stands for any source.
 const anySource = -2
+
+// names are what these numbers are called.
+var names = []merge.Name{
+	{Kind: cst.KindRank, Value: anySource, Name: "MPI_ANY_SOURCE"},
+	{Kind: cst.KindHandle, Class: "comm", Value: world.Int(), Name: "MPI_COMM_WORLD"},
+	{Kind: cst.KindHandle, Class: "datatype", Value: double.Int(), Name: "MPI_DOUBLE"},
+	{Kind: cst.KindHandle, Class: "op", Value: sum.Int(), Name: "MPI_SUM"},
+}
 
 // A message is what one call sends or receives.
 type message struct {

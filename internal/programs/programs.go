@@ -38,7 +38,7 @@ func newProgram(name string, ranks int, calls func(r *recorder, rank int)) Progr
 }
 
 // Run describes the run of p.
-func (p Program) Run() merge.Run { return merge.Run{Ranks: p.Ranks, Source: p.Name} }
+func (p Program) Run() merge.Run { return merge.Run{Ranks: p.Ranks, Source: p.Name, Names: names} }
 
 // Parts makes the parts of all ranks.
 func (p Program) Parts() []merge.Part {
