@@ -57,6 +57,8 @@ type Operation struct {
 
 	// More are further collective operations that the call starts, as MPI_Startall may.
 	More []*Operation
+
+	requests []int64 // of Messages, if another call completes them
 }
 
 // IsCollective reports whether all members of a communicator make the call: it is of
@@ -111,6 +113,10 @@ type Message struct {
 	// Elements and Bytes are how many there are; of a receive, how many there is room
 	// for: those that came are what the sender says. Each may be [Unknown].
 	Elements, Bytes int64
+
+	// Cancelled is set if the program tried to cancel the receive. Whether there was a
+	// message all the same is not known, unless the peer is.
+	Cancelled bool
 
 	Communicator *Communicator // nil if the trace does not say which
 }

@@ -3,11 +3,9 @@ package semantics
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 )
 
 // A Model says what the calls of a trace mean. Its methods may be called from several
@@ -16,6 +14,8 @@ type Model struct {
 	trace   *reprise.Trace
 	dialect dialect // nil if the functions are not known
 	world   *Communicator
+
+	unresolved error
 }
 
 // A dialect is what a trace's functions belong to.
@@ -38,11 +38,23 @@ type meanings interface {
 func Open(ctx context.Context, t *reprise.Trace) (*Model, error) {
 	m := &Model{trace: t}
 	m.world = &Communicator{Name: "world", size: t.Ranks()}
-	if functions := t.Functions(); isTI(functions) {
+	switch functions := t.Functions(); {
+	case isTI(functions):
 		m.dialect = newTI(m, functions)
+	case isMPI(functions):
+		d, unresolved, err := newMPI(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		m.dialect, m.unresolved = d, unresolved
 	}
 	return m, nil
 }
+
+// Unresolved returns an error about communicators, windows and files that could not be
+// resolved, because what processes recorded does not fit; nil if there are none. What is
+// on them has no communicator and no known peers.
+func (m *Model) Unresolved() error { return m.unresolved }
 
 // Known reports whether it is known what the functions of the trace mean. If it is not,
 // no call has an [Operation].
@@ -146,31 +158,4 @@ func (m *memo) at(_ uint64, terminal uint32) *Operation {
 func (m *memo) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
 	o := m.at(0, terminal)
 	return o == nil || yield(Occurrence{terminal, o, count})
-}
-
-// arguments are those of a call, found by the names of their parameters.
-type arguments struct {
-	function *cst.Function
-	values   []cst.Value
-}
-
-// find returns the argument of a parameter of a kind, and whether there is one.
-func (a arguments) find(name string, kind cst.Kind) (cst.Value, bool) {
-	i := slices.IndexFunc(a.function.Params, func(p cst.Param) bool { return p.Name == name && p.Type.Kind == kind })
-	if i < 0 {
-		return cst.Value{}, false
-	}
-	return a.values[i], true
-}
-
-// product returns what so many elements of a size take, [Unknown] if either is or it is
-// more than there is.
-func product(elements, size int64) int64 {
-	switch {
-	case elements == 0:
-		return 0
-	case elements < 0 || size < 0 || size > 0 && elements > (1<<62)/size:
-		return Unknown
-	}
-	return elements * size
 }

@@ -167,16 +167,7 @@ func (r *tiRank) plain(a *tiAction, _ arguments) *Operation {
 	return &Operation{Class: a.class, Root: -1}
 }
 
-// number returns an argument that is a number of a kind, Unknown if there is none.
-func (a arguments) number(name string, kind cst.Kind) int64 {
-	v, ok := a.find(name, kind)
-	if !ok {
-		return Unknown
-	}
-	return v.Int()
-}
-
-// size returns the size of a datatype that is an argument.
+// tiSize returns the size of a datatype that is an argument.
 func (a arguments) tiSize(name string) int64 { return tiSize(a.number(name, cst.KindHandle)) }
 
 // tiTag returns a tag.

@@ -6,31 +6,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// sum returns the sum of the elements of an argument that is an array, and how many there
-// are; Unknown and −1 if there is none.
-func (a arguments) sum(name string) (sum int64, length int) {
-	v, ok := a.find(name, cst.KindArray)
-	if !ok {
-		return Unknown, -1
-	}
-	for i := range v.Len() {
-		n := v.Index(i).Int()
-		if n < 0 || sum > 1<<62-n {
-			return Unknown, v.Len()
-		}
-		sum += n
-	}
-	return sum, v.Len()
-}
-
-// element returns an element of an argument that is an array, Unknown if there is none.
-func (a arguments) element(name string, i int) int64 {
-	if v, ok := a.find(name, cst.KindArray); ok && i >= 0 && i < v.Len() {
-		return v.Index(i).Int()
-	}
-	return Unknown
-}
-
 // A tiCollect is a collective action as it is taken apart.
 type tiCollect struct {
 	arguments

@@ -231,3 +231,26 @@ func (g *Groups) At(rank int, local Local, position uint64) (Member, bool) {
 	}
 	return Member{Group: c.group, Rank: int(c.groupRank), Remote: c.remote}, true
 }
+
+// Span is like [Groups.At], and also returns the first and the last position for which it
+// returns that.
+func (g *Groups) Span(rank int, local Local, position uint64) (m Member, ok bool, first, last uint64) {
+	last = open
+	if rank < 0 || rank >= len(g.ranks) {
+		return Member{}, false, 0, last
+	}
+	list := g.ranks[rank].bound[local]
+	i := sort.Search(len(list), func(i int) bool { return list[i].from > position })
+	if i < len(list) {
+		last = list[i].from - 1
+	}
+	if i == 0 {
+		return Member{}, false, 0, last
+	}
+	if b := list[i-1]; position > b.until {
+		return Member{}, false, b.until + 1, last
+	} else {
+		m, ok = g.At(rank, local, position)
+		return m, ok, b.from, min(b.until, last)
+	}
+}

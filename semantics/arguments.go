@@ -1,0 +1,90 @@
+package semantics
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// arguments are those of a call, found by the names of their parameters.
+type arguments struct {
+	function *cst.Function
+	values   []cst.Value
+}
+
+// find returns the argument of a parameter of a kind, and whether there is one.
+func (a arguments) find(name string, kind cst.Kind) (cst.Value, bool) {
+	i := slices.IndexFunc(a.function.Params, func(p cst.Param) bool { return p.Name == name && p.Type.Kind == kind })
+	if i < 0 {
+		return cst.Value{}, false
+	}
+	return a.values[i], true
+}
+
+// number returns an argument that is a number of a kind, Unknown if there is none.
+func (a arguments) number(name string, kind cst.Kind) int64 {
+	if v, ok := a.find(name, kind); ok {
+		return v.Int()
+	}
+	return Unknown
+}
+
+// numbers returns the elements of an argument that is an array of numbers, and whether
+// there is one.
+func (a arguments) numbers(name string) (list []int64, ok bool) {
+	v, ok := a.find(name, cst.KindArray)
+	if !ok {
+		return nil, false
+	}
+	list = make([]int64, v.Len())
+	for i := range list {
+		switch e := v.Index(i); e.Kind() {
+		case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+			list[i] = e.Int()
+		default:
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// sum returns the sum of the elements of an argument that is an array, and how many there
+// are; Unknown and −1 if there is none.
+func (a arguments) sum(name string) (sum int64, length int) {
+	list, ok := a.numbers(name)
+	if !ok {
+		return Unknown, -1
+	}
+	for _, n := range list {
+		sum = plus(sum, n)
+	}
+	return sum, len(list)
+}
+
+// element returns an element of an argument that is an array, Unknown if there is none.
+func (a arguments) element(name string, i int) int64 {
+	if list, _ := a.numbers(name); i >= 0 && i < len(list) {
+		return list[i]
+	}
+	return Unknown
+}
+
+// product returns what so many elements of a size take, [Unknown] if either is or it is
+// more than there is.
+func product(elements, size int64) int64 {
+	switch {
+	case elements == 0:
+		return 0
+	case elements < 0 || size < 0 || size > 0 && elements > (1<<62)/size:
+		return Unknown
+	}
+	return elements * size
+}
+
+// plus returns a sum, [Unknown] if one of the numbers is or it is more than there is.
+func plus(a, b int64) int64 {
+	if a < 0 || b < 0 || a > 1<<62-b {
+		return Unknown
+	}
+	return a + b
+}

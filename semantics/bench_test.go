@@ -1,0 +1,50 @@
+package semantics_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// traceOf returns the trace of a program.
+func traceOf(t testing.TB, p programs.Program) *reprise.Trace { return written(t, p.Run(), p.Parts()) }
+
+// BenchmarkAll opens a model and goes through the operations of all ranks. A rank makes
+// so many calls, in as many rounds of a stencil as that takes.
+func BenchmarkAll(b *testing.B) {
+	for _, ranks := range []int{64, 1024} {
+		for _, rounds := range []uint64{1000, 100_000} {
+			b.Run(fmt.Sprintf("ranks=%d/rounds=%d", ranks, rounds), func(b *testing.B) {
+				side := 1
+				for side*side < ranks {
+					side++
+				}
+				trace := traceOf(b, programs.Stencil2D(side, side, rounds))
+				b.ReportAllocs()
+				calls := uint64(0)
+				for b.Loop() {
+					calls = 0
+					m, err := semantics.Open(context.Background(), trace)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for rank := range trace.Active() {
+						r, err := m.Rank(rank)
+						if err != nil {
+							b.Fatal(err)
+						}
+						for o := range r.All() {
+							calls += o.Count
+						}
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*ranks), "ns/rank")
+				b.ReportMetric(float64(calls), "calls")
+			})
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package semantics
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// implied is the source or the tag of a status that is what was asked for, or not known.
+const implied = -9
+
+// operation returns what a call with a terminal means.
+func (e *evaluation) operation(terminal uint32) *Operation {
+	p := e.plan(terminal)
+	if p == nil {
+		return nil
+	}
+	args := e.arguments(terminal)
+	switch {
+	case p.starts:
+		return e.started(p, args)
+	case p.persistent:
+		return nil // it begins when it is started
+	}
+	return e.begun(p, args)
+}
+
+// begun returns what begins when a plan's operation does.
+func (e *evaluation) begun(p *mpiPlan, args arguments) *Operation {
+	o := &Operation{Class: p.class, Root: -1}
+	var s scope
+	if p.group != "" {
+		if v, ok := args.find(p.group, cst.KindHandle); ok {
+			s = e.scope(p.groupClass, v.Int())
+		} else if _, ok := args.find("message", cst.KindHandle); ok {
+			s = e.probed(args)
+		}
+		o.Communicator = s.communicator
+	}
+	switch {
+	case p.family != "":
+		e.collective(o, p, args, s)
+	case p.access != noAccess:
+		bytes := product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
+		if p.access == reads {
+			o.Received = bytes
+		} else {
+			o.Sent = bytes
+		}
+	case p.class == OneSided:
+		e.oneSided(o, p, args, s)
+	default:
+		for _, q := range p.parts {
+			e.message(o, p, q, args, s)
+		}
+	}
+	return o
+}
+
+// sizeOf returns the size of a datatype that is an argument.
+func (e *evaluation) sizeOf(args arguments, name string) int64 {
+	v, ok := args.find(name, cst.KindHandle)
+	if !ok {
+		return Unknown
+	}
+	return e.size(v.Int())
+}
+
+// message adds a message to an operation, if there is one.
+func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s scope) {
+	m := Message{
+		Direction: q.direction, Blocking: !p.nonblocking && !p.persistent, Mode: q.mode, Peer: NoPeer, Tag: NoTag,
+		Communicator: s.communicator,
+	}
+	var status cst.Status
+	if q.direction == Receive {
+		status = cst.Status{Source: implied, Tag: implied}
+		if v, ok := args.find("status", cst.KindStatus); ok {
+			status = v.Status()
+		}
+		m.Peer, m.Tag = AnySource, AnyTag
+	}
+	if v, ok := args.find(q.peer, cst.KindRank); ok {
+		switch rank := v.Int(); {
+		case rank == e.constants.procNull || s.null:
+			return
+		case rank == e.constants.anySource && q.direction == Receive:
+			m.Peer = AnySource
+		default:
+			m.Peer = s.world(rank)
+		}
+	} else if v, ok := args.find("message", cst.KindHandle); ok && v.Int() == e.constants.noMessage {
+		return
+	}
+	if v, ok := args.find(q.tag, cst.KindTag); ok {
+		switch tag := v.Int(); {
+		case tag == e.constants.anyTag && q.direction == Receive:
+			m.Tag = AnyTag
+		case tag >= 0:
+			m.Tag = tag
+		default:
+			m.Tag = NoTag
+		}
+	}
+	if m.Peer == AnySource && q.direction == Receive && status.Source != implied {
+		if status.Source == e.constants.procNull {
+			return
+		}
+		m.Peer = s.world(status.Source)
+	}
+	if m.Tag == AnyTag && status.Tag >= 0 {
+		m.Tag = status.Tag
+	}
+	m.Elements = e.elements(args, q.count)
+	m.Bytes = product(m.Elements, e.sizeOf(args, q.datatype))
+	o.Messages = append(o.Messages, m)
+	if v, ok := args.find("request", cst.KindHandle); ok {
+		o.requests = append(o.requests, v.Int())
+	}
+}
+
+// elements returns how many elements a message has: those of all partitions, if it has some.
+func (e *evaluation) elements(args arguments, name string) int64 {
+	n := max(args.number(name, cst.KindInt), Unknown)
+	if v, ok := args.find("partitions", cst.KindInt); ok {
+		n = product(v.Int(), n)
+	}
+	return n
+}
+
+// oneSided adds what a one-sided operation accesses.
+func (e *evaluation) oneSided(o *Operation, p *mpiPlan, args arguments, s scope) {
+	q := p.parts[0]
+	rank := args.number(q.peer, cst.KindRank)
+	if rank == e.constants.procNull {
+		return
+	}
+	m := Message{Direction: q.direction, Peer: s.world(rank), Elements: 1, Communicator: s.communicator}
+	count, datatype := q.count, q.datatype
+	if op, ok := args.find("op", cst.KindHandle); ok && p.fetches && op.Int() == e.constants.noOp {
+		m.Direction = Get
+		if count != "" {
+			count, datatype = "result_count", "result_datatype"
+		}
+	}
+	if count != "" {
+		m.Elements = max(args.number(count, cst.KindInt), Unknown)
+	}
+	m.Bytes = product(m.Elements, e.sizeOf(args, datatype))
+	o.Messages = []Message{m}
+}
+
+// probed returns the scope of a message that a probe found: all probes that give such a
+// message must be on one communicator.
+func (e *evaluation) probed(args arguments) scope {
+	v, ok := args.find("message", cst.KindHandle)
+	if !ok || v.Int() < 0 {
+		return scope{}
+	}
+	var found []int64
+	for _, terminal := range e.requests().probes[v.Int()] {
+		if c, ok := e.arguments(terminal).find("comm", cst.KindHandle); ok && !slices.Contains(found, c.Int()) {
+			found = append(found, c.Int())
+		}
+	}
+	if len(found) != 1 {
+		return scope{}
+	}
+	return e.scope(commClass, found[0])
+}
+
+// started returns what the persistent requests that a call starts are.
+func (e *evaluation) started(p *mpiPlan, args arguments) *Operation {
+	o := &Operation{Class: p.class, Root: -1}
+	for i, id := range requestsOf(args) {
+		begun := e.requestBegun(id)
+		switch {
+		case begun == nil:
+		case begun.Class != Collective:
+			if len(o.Messages) == 0 {
+				o.Communicator = begun.Communicator
+			}
+			o.Messages = append(o.Messages, begun.Messages...)
+			o.requests = append(o.requests, begun.requests...)
+		case i == 0 || o.Class != Collective && len(o.Messages) == 0:
+			o = begun
+		default:
+			o.More = append(o.More, begun)
+		}
+	}
+	return o
+}
+
+// requestsOf returns the requests that a call is given.
+func requestsOf(args arguments) []int64 {
+	if v, ok := args.find("request", cst.KindHandle); ok {
+		return []int64{v.Int()}
+	}
+	list, _ := args.numbers("array_of_requests")
+	return list
+}
+
+// requestBegun returns what the persistent request is that has an id at the position, nil if
+// that is not known.
+func (e *evaluation) requestBegun(id int64) *Operation {
+	if pool, _ := symbolic.SplitRequest(id); pool < 0 {
+		return nil
+	}
+	makers := e.requests().persistent[id]
+	if len(makers) == 0 {
+		return nil
+	}
+	if len(makers) == 1 {
+		made := evaluation{mpiRank: e.mpiRank, position: e.position, until: forever}
+		if o := made.begun(e.plan(makers[0]), e.arguments(makers[0])); made.from == 0 && made.until == forever {
+			return o
+		}
+	}
+	position, terminal, from, until, ok := e.requests().made(id, e.position)
+	e.within(from, until)
+	if !ok {
+		return nil
+	}
+	made := evaluation{mpiRank: e.mpiRank, position: position, until: forever}
+	return made.begun(e.plan(terminal), e.arguments(terminal))
+}

@@ -1,0 +1,316 @@
+package semantics
+
+import (
+	"math"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// forever is the position behind all calls.
+const forever = math.MaxUint64
+
+// An mpiRank says what the calls of a rank mean. What a communicator, a datatype or a
+// request is depends on the position of the call: an id is used again when its object is
+// gone. So a terminal has an operation for each stretch of positions between which
+// nothing changes that it names.
+type mpiRank struct {
+	*mpiDialect
+	read   *reprise.Rank
+	number int
+	misfit bool // MPI_COMM_WORLD is not that of the run
+
+	always []atomic.Pointer[Operation] // by terminal, if it is the same at all positions
+
+	mutex     sync.Mutex
+	stretches map[uint32][]stretch // by terminal, of others; in order
+
+	datatypes func() *datatypes
+	requests  func() *requests
+	wildcards func() *wildcards
+}
+
+// A stretch is the positions from from up to until, not included, at which a call is an
+// operation.
+type stretch struct {
+	from, until uint64
+	operation   *Operation
+}
+
+func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
+	r := &mpiRank{
+		mpiDialect: d, read: read, number: number,
+		always: make([]atomic.Pointer[Operation], read.Table().Len()), stretches: make(map[uint32][]stretch),
+	}
+	r.misfit = r.inOtherWorld()
+	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
+	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
+	r.wildcards = sync.OnceValue(func() *wildcards { return newWildcards(r) })
+	return r
+}
+
+// arguments returns those of a terminal.
+func (r *mpiRank) arguments(terminal uint32) arguments {
+	c := r.read.Call(terminal)
+	return arguments{c.Function, c.Args}
+}
+
+// plan returns that of a terminal, nil if it means nothing.
+func (r *mpiRank) plan(terminal uint32) *mpiPlan {
+	return r.plans[r.function(terminal)]
+}
+
+// function returns the number of the function of a terminal.
+func (r *mpiRank) function(terminal uint32) int {
+	return r.model.trace.Merged().FunctionOf(r.read.Signature(terminal))
+}
+
+// inOtherWorld reports whether the rank says that its MPI_COMM_WORLD is not that of the
+// run, as in one of several programs that were recorded together.
+func (r *mpiRank) inOtherWorld() bool {
+	for terminal := range uint32(r.read.Table().Len()) {
+		name := r.model.trace.Functions()[r.function(terminal)].Name
+		if name != "MPI_Comm_size" && name != "MPI_Comm_rank" {
+			continue
+		}
+		args := r.arguments(terminal)
+		if v, ok := args.find("comm", cst.KindHandle); !ok || v.Int() != r.constants.world {
+			continue
+		}
+		if v, ok := args.find("size", cst.KindInt); ok && v.Int() != int64(r.model.world.Size()) {
+			return true
+		}
+		if v, ok := args.find("rank", cst.KindRank); ok && v.Int() != int64(r.number) {
+			return true
+		}
+	}
+	return false
+}
+
+// makers returns the terminals that make an object of a class, by its id.
+func (r *mpiRank) makers(class string) map[int64][]uint32 {
+	makers := make(map[int64][]uint32)
+	for terminal := range uint32(r.read.Table().Len()) {
+		params := r.makes[r.function(terminal)]
+		if len(params) == 0 {
+			continue
+		}
+		args := r.arguments(terminal)
+		for _, k := range params {
+			if element(args.function.Params[k].Type).Class != class {
+				continue
+			}
+			eachNumber(args.values[k], func(id int64) {
+				if list := makers[id]; id >= 0 && (len(list) == 0 || list[len(list)-1] != terminal) {
+					makers[id] = append(list, terminal)
+				}
+			})
+		}
+	}
+	return makers
+}
+
+// eachNumber calls f with a number, or with each of an array.
+func eachNumber(v cst.Value, f func(int64)) {
+	if v.Kind() != cst.KindArray {
+		f(v.Int())
+		return
+	}
+	for i := range v.Len() {
+		if e := v.Index(i); e.Kind() != cst.KindArray {
+			f(e.Int())
+		}
+	}
+}
+
+// at returns the operation of a call.
+func (r *mpiRank) at(position uint64, terminal uint32) *Operation {
+	o := r.base(position, terminal).operation
+	if o == nil || !r.hasWildcards(o) {
+		return o
+	}
+	return r.wildcards().resolve(o, position)
+}
+
+// base returns the operation of a call without what completions say about receives from
+// any source, and at which positions it is that.
+func (r *mpiRank) base(position uint64, terminal uint32) stretch {
+	if o := r.always[terminal].Load(); o != nil {
+		return stretch{0, forever, meaning(o)}
+	}
+	r.mutex.Lock()
+	s, ok := find(r.stretches[terminal], position)
+	r.mutex.Unlock()
+	if ok {
+		return s
+	}
+	e := evaluation{mpiRank: r, position: position, from: 0, until: forever}
+	s.operation = e.operation(terminal)
+	s.from, s.until = e.from, e.until
+	if s.from == 0 && s.until == forever {
+		o := s.operation
+		if o == nil {
+			o = none
+		}
+		if !r.always[terminal].CompareAndSwap(nil, o) {
+			o = r.always[terminal].Load()
+		}
+		s.operation = meaning(o)
+		return s
+	}
+	return r.keep(terminal, s)
+}
+
+// meaning returns an operation, nil for none.
+func meaning(o *Operation) *Operation {
+	if o == none {
+		return nil
+	}
+	return o
+}
+
+// find returns the stretch in a list that has a position.
+func find(list []stretch, position uint64) (stretch, bool) {
+	i := sort.Search(len(list), func(i int) bool { return list[i].until > position })
+	if i < len(list) && list[i].from <= position {
+		return list[i], true
+	}
+	return stretch{}, false
+}
+
+// keep adds a stretch of a terminal, unless another goroutine did. It returns the one
+// that is there.
+func (r *mpiRank) keep(terminal uint32, s stretch) stretch {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	list := r.stretches[terminal]
+	i := sort.Search(len(list), func(i int) bool { return list[i].until > s.from })
+	if i < len(list) && list[i].from <= s.from {
+		return list[i]
+	}
+	list = append(list, stretch{})
+	copy(list[i+1:], list[i:])
+	list[i] = s
+	r.stretches[terminal] = list
+	return s
+}
+
+// all yields the operations of a terminal.
+func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
+	first := r.base(0, terminal)
+	if first.until == forever {
+		return r.allOf(first.operation, terminal, 0, forever, count, yield)
+	}
+	m := r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
+		if s == sequitur.Symbol(terminal) {
+			return 1
+		}
+		return 0
+	})
+	for done := uint64(0); done < count; {
+		position, _ := m.Find(done)
+		s := r.base(position, terminal)
+		before := m.Before(s.until)
+		if !r.allOf(s.operation, terminal, s.from, s.until, before-done, yield) {
+			return false
+		}
+		done = before
+	}
+	return true
+}
+
+// allOf yields the operations of calls between two positions, of which there are count.
+func (r *mpiRank) allOf(o *Operation, terminal uint32, from, until, count uint64, yield func(Occurrence) bool) bool {
+	if o == nil {
+		return true
+	}
+	if !r.hasWildcards(o) {
+		return yield(Occurrence{terminal, o, count})
+	}
+	return r.wildcards().all(o, terminal, from, until, count, yield)
+}
+
+// An evaluation finds out what a call at a position means, and between which positions
+// it does.
+type evaluation struct {
+	*mpiRank
+	position    uint64
+	from, until uint64
+}
+
+// within narrows the positions.
+func (e *evaluation) within(from, until uint64) {
+	e.from, e.until = max(e.from, from), min(e.until, until)
+}
+
+// A scope is what a handle of a communicator, window or file means to the rank.
+type scope struct {
+	communicator *Communicator // nil if it is not known
+	self         int           // the rank in its group
+	peers        []int         // ranks in the run of those that ranks in the arguments mean; nil for all of the run, if known
+	null         bool          // there is nobody
+}
+
+// scope returns what a handle means at the position.
+func (e *evaluation) scope(class string, id int64) scope {
+	switch {
+	case class == commClass && id == e.constants.world:
+		if e.misfit {
+			return scope{}
+		}
+		return scope{communicator: e.model.world, self: e.number}
+	case class == commClass && id == e.constants.self:
+		c := e.selfOf(e.number)
+		return scope{communicator: c, peers: c.members}
+	case id < 0 || e.groups == nil:
+		return scope{null: class == commClass && id == e.constants.null}
+	}
+	m, ok, first, last := e.groups.Span(e.number, symbolic.Local{Class: class, ID: id}, e.position)
+	if last < forever {
+		last++
+	}
+	if e.within(first, last); !ok {
+		return scope{}
+	}
+	return scope{communicator: e.communicator(m.Group), self: m.Rank, peers: m.Peers()}
+}
+
+// size returns how many ranks the arguments can mean, −1 if that is not known.
+func (s scope) size() int {
+	switch {
+	case s.peers != nil:
+		return len(s.peers)
+	case s.communicator != nil:
+		return s.communicator.Size()
+	}
+	return -1
+}
+
+// world returns the rank in the run of a rank in the scope, [NoPeer] if it is not known.
+func (s scope) world(rank int64) int {
+	switch n := int64(s.size()); {
+	case rank < 0 || rank >= n:
+		return NoPeer
+	case s.peers != nil:
+		return s.peers[rank]
+	}
+	return int(rank)
+}
+
+// size returns the size of a datatype at the position in bytes, or Unknown.
+func (e *evaluation) size(id int64) int64 {
+	if size, ok := e.constants.sizes[id]; ok {
+		return size
+	}
+	if id < 0 {
+		return Unknown
+	}
+	size, from, until := e.datatypes().size(id, e.position)
+	e.within(from, until)
+	return size
+}

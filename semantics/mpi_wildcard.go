@@ -1,0 +1,342 @@
+package semantics
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A source is where the message came from that a receive from any source or with any tag
+// got, as the status says of the call that completed it. Its rank is in the communicator.
+type source struct {
+	rank, tag int64 // implied if the status does not tell
+	cancelled bool  // there was an attempt to cancel it
+}
+
+// unresolved is the source of a receive of which no status tells.
+var unresolved = source{rank: implied, tag: implied}
+
+// wildcards says where the messages came from that a rank received without naming the
+// source or the tag, by the ids of their requests.
+type wildcards struct {
+	rank   *mpiRank
+	fixed  map[int64]source      // the same for all receives with a request
+	varied map[int64][]completed // otherwise, in the order of positions
+
+	mutex sync.Mutex
+	made  map[resolved]*Operation
+}
+
+// A completed is a receive that began at a position.
+type completed struct {
+	position uint64
+	source   source
+}
+
+// A resolved is an operation with the sources of its receives.
+type resolved struct {
+	base    *Operation
+	sources string
+}
+
+// An act is what a call does to a request.
+type act struct {
+	request int64
+	kind    actKind
+	source  source // of a completion
+}
+
+type actKind uint8
+
+const (
+	begins actKind = iota
+	cancels
+	completes
+)
+
+// hasWildcards reports whether completions may say more of the messages of o.
+func (r *mpiRank) hasWildcards(o *Operation) bool {
+	return slices.ContainsFunc(o.Messages, isWildcard)
+}
+
+func isWildcard(m Message) bool {
+	return m.Direction == Receive && !m.Blocking && (m.Peer == AnySource || m.Tag == AnyTag)
+}
+
+func newWildcards(r *mpiRank) *wildcards {
+	w := &wildcards{rank: r, fixed: make(map[int64]source), varied: make(map[int64][]completed), made: make(map[resolved]*Operation)}
+	wanted := w.requests()
+	if len(wanted) == 0 {
+		return w
+	}
+	acts := make(map[sequitur.Symbol][]act)
+	for terminal := range uint32(r.read.Table().Len()) {
+		if list := r.acts(terminal, wanted); len(list) > 0 {
+			acts[sequitur.Symbol(terminal)] = list
+		}
+	}
+	w.fix(wanted, acts)
+	for s, list := range acts {
+		list = slices.DeleteFunc(list, func(a act) bool { _, ok := w.fixed[a.request]; return ok })
+		if acts[s] = list; len(list) == 0 {
+			delete(acts, s)
+		}
+	}
+	if keep := func(s sequitur.Symbol) bool { return acts[s] != nil }; len(acts) > 0 && r.count(keep) <= maxRequestCalls {
+		w.walk(acts, keep)
+	}
+	return w
+}
+
+// requests returns the ids of the requests that are receives from any source or with any tag.
+func (w *wildcards) requests() map[int64]bool {
+	r, wanted := w.rank, make(map[int64]bool)
+	for id, makers := range r.makers(requestClass) {
+		wanted[id] = slices.ContainsFunc(makers, func(terminal uint32) bool {
+			p := r.plan(terminal)
+			if p == nil || p.class != PointToPoint {
+				return false
+			}
+			e := evaluation{mpiRank: r, until: forever}
+			return slices.ContainsFunc(e.begun(p, r.arguments(terminal)).Messages, isWildcard)
+		})
+		if !wanted[id] {
+			delete(wanted, id)
+		}
+	}
+	return wanted
+}
+
+// acts returns what a call does to requests.
+func (r *mpiRank) acts(terminal uint32, wanted map[int64]bool) []act {
+	p := r.plan(terminal)
+	if p == nil || p.persistent {
+		return nil
+	}
+	args := r.arguments(terminal)
+	var list []act
+	add := func(kind actKind, id int64, s source) {
+		if wanted[id] {
+			list = append(list, act{id, kind, s})
+		}
+	}
+	switch {
+	case p.starts:
+		for _, id := range requestsOf(args) {
+			add(begins, id, unresolved)
+		}
+	case p.name == "Cancel":
+		for _, id := range requestsOf(args) {
+			add(cancels, id, unresolved)
+		}
+	case p.name == "Request_free":
+		for _, id := range requestsOf(args) {
+			add(completes, id, unresolved)
+		}
+	case p.class == Completion:
+		completions(p.name, args, func(id int64, s source) { add(completes, id, s) })
+	case p.class == PointToPoint && p.nonblocking:
+		if v, ok := args.find("request", cst.KindHandle); ok {
+			add(begins, v.Int(), unresolved)
+		}
+	}
+	return list
+}
+
+// completions calls f with the requests that a call completes, and what it says of them.
+func completions(name string, args arguments, f func(id int64, s source)) {
+	if v, ok := args.find("flag", cst.KindInt); ok && v.Int() == 0 {
+		return
+	}
+	requests := requestsOf(args)
+	status := func(k int) source {
+		v, ok := args.find("status", cst.KindStatus)
+		if list, many := args.find("array_of_statuses", cst.KindArray); many && k < list.Len() && list.Index(k).Kind() == cst.KindStatus {
+			v, ok = list.Index(k), true
+		}
+		if !ok {
+			return unresolved
+		}
+		return source{rank: v.Status().Source, tag: v.Status().Tag}
+	}
+	switch name {
+	case "Wait", "Test", "Waitall", "Testall":
+		for k, id := range requests {
+			f(id, status(k))
+		}
+	case "Waitany", "Testany":
+		if i := args.number("index", cst.KindInt); i >= 0 && i < int64(len(requests)) {
+			f(requests[i], status(0))
+		}
+	case "Waitsome", "Testsome":
+		indices, _ := args.numbers("array_of_indices")
+		n := args.number("outcount", cst.KindInt)
+		for k, i := range indices {
+			if int64(k) < n && i >= 0 && i < int64(len(requests)) {
+				f(requests[i], status(k))
+			}
+		}
+	}
+}
+
+// fix finds the requests of which all receives got the same.
+func (w *wildcards) fix(wanted map[int64]bool, acts map[sequitur.Symbol][]act) {
+	type tally struct {
+		begun, completed uint64
+		sources          map[source]bool
+	}
+	tallies := make(map[int64]*tally, len(wanted))
+	for id := range wanted {
+		tallies[id] = &tally{sources: make(map[source]bool)}
+	}
+	for s, n := range w.rank.read.Occurrences() {
+		for _, a := range acts[s] {
+			switch t := tallies[a.request]; a.kind {
+			case begins:
+				t.begun += n
+			case completes:
+				t.completed += n
+				t.sources[a.source] = true
+			case cancels:
+				t.sources[source{cancelled: true}] = true
+				t.sources[unresolved] = true
+			}
+		}
+	}
+	for id, t := range tallies {
+		if len(t.sources) == 1 && t.begun == t.completed {
+			for s := range t.sources {
+				w.fixed[id] = s
+			}
+		}
+	}
+}
+
+// walk goes through the calls that do something to the requests that are left.
+func (w *wildcards) walk(acts map[sequitur.Symbol][]act, keep func(s sequitur.Symbol) bool) {
+	for position, s := range w.rank.read.Find(0, keep) {
+		for _, a := range acts[s] {
+			list := w.varied[a.request]
+			if a.kind == begins {
+				w.varied[a.request] = append(list, completed{position, unresolved})
+				continue
+			}
+			if len(list) == 0 {
+				continue
+			}
+			switch last := &list[len(list)-1]; a.kind {
+			case cancels:
+				last.source.cancelled = true
+			case completes:
+				last.source.rank, last.source.tag = a.source.rank, a.source.tag
+			}
+		}
+	}
+}
+
+// of returns where a receive came from that began at a position, with a request.
+func (w *wildcards) of(request int64, position uint64) source {
+	if s, ok := w.fixed[request]; ok {
+		return s
+	}
+	list := w.varied[request]
+	i := sort.Search(len(list), func(i int) bool { return list[i].position >= position })
+	if i == len(list) || list[i].position != position {
+		return unresolved
+	}
+	return list[i].source
+}
+
+// resolve returns an operation with what is known of its receives, which began at a position.
+func (w *wildcards) resolve(o *Operation, position uint64) *Operation {
+	var key []byte
+	sources := make([]source, len(o.Messages))
+	known := false
+	for i, m := range o.Messages {
+		sources[i] = unresolved
+		if isWildcard(m) && i < len(o.requests) {
+			sources[i] = w.of(o.requests[i], position)
+		}
+		known = known || sources[i] != unresolved
+		key = binary.AppendVarint(binary.AppendVarint(key, sources[i].rank), sources[i].tag)
+		if sources[i].cancelled {
+			key = append(key, 1)
+		} else {
+			key = append(key, 0)
+		}
+	}
+	if !known {
+		return o
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	k := resolved{o, string(key)}
+	made := w.made[k]
+	if made == nil {
+		made = w.with(o, sources)
+		w.made[k] = made
+	}
+	return made
+}
+
+// with returns an operation with the sources of its messages.
+func (w *wildcards) with(o *Operation, sources []source) *Operation {
+	made := *o
+	made.Messages, made.requests = nil, nil
+	for i, m := range o.Messages {
+		s := sources[i]
+		if m.Peer == AnySource && s.rank != implied {
+			if s.rank == w.rank.constants.procNull && !s.cancelled {
+				continue
+			}
+			m.Peer = w.rank.peerOf(m.Communicator, s.rank)
+		}
+		if m.Tag == AnyTag && s.tag >= 0 {
+			m.Tag = s.tag
+		}
+		m.Cancelled = s.cancelled
+		made.Messages = append(made.Messages, m)
+	}
+	return &made
+}
+
+// peerOf returns the rank in the run of what is a rank in the arguments of a call on a
+// communicator.
+func (r *mpiRank) peerOf(c *Communicator, rank int64) int {
+	switch {
+	case c == nil:
+		return NoPeer
+	case c.remote != nil && slices.Contains(c.members, r.number):
+		return scope{communicator: c, peers: c.remote}.world(rank)
+	}
+	return scope{communicator: c, peers: c.members}.world(rank)
+}
+
+// all yields what the calls with a terminal are from one position up to another, of which
+// there are count and whose receives begin there.
+func (w *wildcards) all(o *Operation, terminal uint32, from, until, count uint64, yield func(Occurrence) bool) bool {
+	if !slices.ContainsFunc(o.requests, func(id int64) bool { return len(w.varied[id]) > 0 }) {
+		return yield(Occurrence{terminal, w.resolve(o, from), count})
+	}
+	var order []*Operation
+	counts := make(map[*Operation]uint64)
+	for position := range w.rank.read.Find(from, func(s sequitur.Symbol) bool { return s == sequitur.Symbol(terminal) }) {
+		if position >= until {
+			break
+		}
+		made := w.resolve(o, position)
+		if counts[made]++; counts[made] == 1 {
+			order = append(order, made)
+		}
+	}
+	for _, made := range order {
+		if !yield(Occurrence{terminal, made, counts[made]}) {
+			return false
+		}
+	}
+	return true
+}
