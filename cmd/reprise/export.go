@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export/csv"
+	"github.com/reprise-trace/reprise/export/parquet"
+	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// An exportFormat is what a trace can be exported to.
+type exportFormat struct {
+	name     string
+	suffixes []string // of the names of files, the first being the usual one
+	about    string   // for the help: what it is, and what reads it
+	table    bool     // whether it is a table, for which there are --by and --columns
+
+	// write writes the calls that are chosen.
+	write func(x *export, w io.Writer) error
+}
+
+// exportFormats are all of them, in the order of the help.
+var exportFormats = []exportFormat{
+	{"parquet", []string{".parquet"}, "a table for DuckDB, pandas, Polars, Spark", true, exportParquet},
+	{"csv", []string{".csv"}, "the same table as text", true, exportCSV},
+}
+
+// An export is the calls that are to be exported, and what is to be told of them.
+type export struct {
+	ctx   context.Context
+	trace *reprise.Trace
+	path  string
+	ranks rankenc.Set // of those chosen; all if that is nil
+	all   bool        // whether all ranks are chosen
+
+	between *rows.Interval // by the clocks of the ranks; nil if all times are chosen
+	by      rows.By
+	columns []string
+
+	progress func(calls uint64) // how many are done
+
+	lost, lostTimes *lostRanks
+
+	notes []string // to be printed when it is done
+}
+
+// lose takes note of a rank that cannot be read, or whose times cannot.
+func (x *export) lose(rank int, times bool, err error) error {
+	if times {
+		x.lostTimes.add(rank, err)
+	} else {
+		x.lost.add(rank, err)
+	}
+	return nil
+}
+
+type exportOptions struct {
+	format, output, ranks, by string
+	columns                   []string
+	window                    window
+}
+
+func newExport() *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export TRACE.rpz -o OUT",
+		Short: "Write the calls of a trace for other programs",
+		Long: `Write the calls of a trace in a format that other programs read. If --format is
+not given, the name of the file says which:
+` + formatList() + `
+Of parquet and csv, a row is a call or, with --by signature, the equal calls of a
+rank. The columns are
+  rank, position     which call it is: positions count from 0 in each rank
+  start_ns, duration_ns, time_source
+                     if the trace has times: by its clock, and whether they are
+                     those of the call itself, series, or estimated from the
+                     means of calls like it, from histograms or statistics
+  function, call     the name, and the call with its arguments as cat has it,
+                     with ranks relative to the caller, as rank+1
+  signature, thread  equal for calls alike on all ranks; which thread it was
+  class, send_to, send_tag, send_bytes, recv_from, recv_tag, recv_bytes,
+  communicator, root what MPI and SimGrid calls mean: ranks are those of the run
+  arg_count, …       each argument, by the name of the parameter: numbers where
+                     all of that name are numbers, else text
+With --by signature there are calls, how many are equal, instead of positions
+and times, and the sum, mean, least and most of their durations: of the rank,
+total_ns and so on, if the trace has the times of every call, and of all ranks,
+all_mean_ns and so on, if it has statistics. Values that a call does not have are
+missing. --columns chooses columns, and their order.
+
+--from and --to choose the calls between two times since the first call of the
+run began, as 1.5s, 20ms, or in seconds. They are found by search, estimated
+times too.
+
+Calls are read one after the other, and memory does not grow with their number.
+The output appears when it is complete: if the work fails or is interrupted,
+what was there stays. The output - is standard output. Ranks that cannot be
+read, of a damaged or repaired trace, are named and left out, and times that
+cannot be; the exit status is then 1.`,
+		Example: `  reprise export run.rpz -o run.parquet
+  reprise export run.rpz -o run.csv --by signature
+  reprise export run.rpz -o sends.csv --ranks 0-3 --columns rank,position,function,send_to
+  duckdb -c "select function, sum(duration_ns) from 'run.parquet' group by 1"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return oneTrace(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return exportTrace(cmd, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", formatNames())
+	f.Lookup("format").DefValue = "by the name of the file"
+	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
+	f.StringVar(&o.by, "by", "call", "in a table, what a row is: call or signature")
+	f.StringSliceVar(&o.columns, "columns", nil, "in a table, only these columns")
+	f.Lookup("columns").DefValue = "all"
+	addRanks(cmd, &o.ranks)
+	addWindow(cmd, &o.window)
+	return cmd
+}
+
+// formatNames returns the names of the formats, as in a, b or c.
+func formatNames() string {
+	names := make([]string, len(exportFormats))
+	for i, f := range exportFormats {
+		names[i] = f.name
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// formatList returns a line for each format.
+func formatList() string {
+	var b strings.Builder
+	for _, f := range exportFormats {
+		fmt.Fprintf(&b, "  %-9s %-14s %s\n", f.name, strings.Join(f.suffixes, " "), f.about)
+	}
+	return b.String()
+}
+
+// check fills in the format, and returns what is wrong with o.
+func (o *exportOptions) check(cmd *cobra.Command) error {
+	if o.output == "" {
+		return usageError{errors.New("export needs -o OUT")}
+	}
+	if o.format == "" {
+		name := strings.ToLower(filepath.Base(o.output))
+		for _, f := range exportFormats {
+			if slices.ContainsFunc(f.suffixes, func(s string) bool { return strings.HasSuffix(name, s) }) {
+				o.format = f.name
+			}
+		}
+		if o.format == "" {
+			return usageError{fmt.Errorf("the name %s does not say which format: --format is %s", o.output, formatNames())}
+		}
+	}
+	f := o.formatOf()
+	switch {
+	case f == nil:
+		return usageError{fmt.Errorf("there is no format %q: %s", o.format, formatNames())}
+	case o.by != "call" && o.by != "signature":
+		return usageError{fmt.Errorf("--by is call or signature, not %q", o.by)}
+	}
+	for _, name := range []string{"by", "columns"} {
+		if !f.table && cmd.Flags().Changed(name) {
+			return usageError{fmt.Errorf("--%s does not go with --format %s, which is no table", name, f.name)}
+		}
+	}
+	return o.window.check(cmd)
+}
+
+// formatOf returns the format, or nil if there is no such one.
+func (o *exportOptions) formatOf() *exportFormat {
+	i := slices.IndexFunc(exportFormats, func(f exportFormat) bool { return f.name == o.format })
+	if i < 0 {
+		return nil
+	}
+	return &exportFormats[i]
+}
+
+func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
+	trace, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	x := &export{
+		ctx: cmd.Context(), trace: trace, path: path, columns: o.columns,
+		lost: &lostRanks{path: path}, lostTimes: &lostRanks{path: path, what: "the times of "},
+	}
+	if o.by == "signature" {
+		x.by = rows.Signatures
+	}
+	if x.ranks, err = chosenRanks(cmd, o.ranks, trace); err != nil {
+		return err
+	}
+	x.all = !cmd.Flags().Changed("ranks")
+	if err := x.choose(&o.window); err != nil {
+		return err
+	}
+	var size counter
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "export", -1, "calls")
+	var done uint64
+	x.progress = func(calls uint64) {
+		done = calls
+		bar.show(calls)
+	}
+	err = writeOutput(cmd, o.output, []string{path}, func(w io.Writer) error {
+		return o.formatOf().write(x, io.MultiWriter(w, &size))
+	})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	report := cmd.OutOrStdout()
+	if o.output == "-" {
+		report = cmd.ErrOrStderr()
+	}
+	unit := "call"
+	if x.by == rows.Signatures {
+		unit = "signature"
+	}
+	fmt.Fprintf(report, "%s: %s, %s\n", o.output, plural(done, unit), plural(uint64(size), "byte"))
+	for _, n := range x.notes {
+		fmt.Fprintf(report, "  %s\n", n)
+	}
+	return warnUnreadable(cmd.ErrOrStderr(), x.err())
+}
+
+// choose sets the times that w chooses.
+func (x *export) choose(w *window) error {
+	if !w.set {
+		return nil
+	}
+	timed, err := isTimedAtAll(x.trace)
+	if err != nil {
+		return fileError(x.path, err)
+	}
+	if !timed {
+		return errNoTimes(x.trace, x.path)
+	}
+	from, to, err := w.times(x.trace, x.path)
+	x.between = &rows.Interval{From: from, To: to}
+	return err
+}
+
+// isTimedAtAll reports whether a trace has times of any kind.
+func isTimedAtAll(trace *reprise.Trace) (bool, error) {
+	durations, gaps, err := trace.Merged().Summaries()
+	if err != nil || !durations.IsZero() || !gaps.IsZero() {
+		return err == nil, err
+	}
+	ranks, _, err := trace.Merged().SeriesRanks()
+	return ranks.Len() > 0, err
+}
+
+// err returns an error if anything was lost.
+func (x *export) err() error {
+	var u unreadable
+	for _, l := range []*lostRanks{x.lost, x.lostTimes} {
+		if err := l.err(); err != nil {
+			u = append(u, err)
+		}
+	}
+	return u.err()
+}
+
+// rows returns the table that is to be exported.
+func (x *export) rows() (*rows.Table, error) {
+	o := rows.Options{By: x.by, Between: x.between, Columns: x.columns, Lost: x.lose}
+	if !x.all {
+		o.Ranks = x.ranks
+	}
+	t, err := rows.New(x.ctx, x.trace, o)
+	var unknown *rows.ColumnError
+	if errors.As(err, &unknown) {
+		return nil, usageError{fmt.Errorf("--columns: %s", strings.TrimPrefix(err.Error(), "rows: "))}
+	}
+	if err != nil {
+		return nil, fileError(x.path, err)
+	}
+	if from := t.Estimated(); from != "" && x.by == rows.Calls {
+		x.notes = append(x.notes, "times are estimates from "+from+", of which time_source tells")
+	}
+	return t, nil
+}
+
+func exportParquet(x *export, w io.Writer) error {
+	t, err := x.rows()
+	if err != nil {
+		return err
+	}
+	return parquet.Write(x.ctx, w, t, parquet.Options{Progress: x.progress})
+}
+
+func exportCSV(x *export, w io.Writer) error {
+	t, err := x.rows()
+	if err != nil {
+		return err
+	}
+	return csv.Write(x.ctx, w, t, csv.Options{Progress: x.progress})
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A timeFlag is a time in a run, since its first call began: a duration, such as 1.5s or
+// 20ms, or a number of seconds.
+type timeFlag time.Duration
+
+func (f *timeFlag) String() string { return time.Duration(*f).String() }
+
+func (f *timeFlag) Type() string { return "time" }
+
+func (f *timeFlag) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if s, e := strconv.ParseFloat(text, 64); err != nil && e == nil {
+		if d = time.Duration(math.Round(s * 1e9)); math.Abs(s) < float64(math.MaxInt64)/1e9 {
+			err = nil
+		}
+	}
+	switch {
+	case err != nil:
+		return errors.New("is no time, such as 1.5s, 20ms or 0.02")
+	case d < 0:
+		return errors.New("is before the first call")
+	}
+	*f = timeFlag(d)
+	return nil
+}
+
+// A window is the part of a run that the options --from and --to choose.
+type window struct {
+	from, to timeFlag
+	set      bool // whether one is given
+}
+
+// addWindow adds the options that choose a part of a run.
+func addWindow(cmd *cobra.Command, w *window) {
+	w.to = math.MaxInt64
+	cmd.Flags().Var(&w.from, "from", "only calls that last until this `time` after the first call, or longer, such as 1.5s")
+	cmd.Flags().Var(&w.to, "to", "only calls that begin before this `time` after the first call")
+	cmd.Flags().Lookup("from").DefValue = "the beginning"
+	cmd.Flags().Lookup("to").DefValue = "the end"
+}
+
+// check returns what is wrong with w.
+func (w *window) check(cmd *cobra.Command) error {
+	w.set = cmd.Flags().Changed("from") || cmd.Flags().Changed("to")
+	if w.to < w.from {
+		return usageError{fmt.Errorf("--to %v is before --from %v", w.to.String(), w.from.String())}
+	}
+	return nil
+}
+
+// times returns the times of w by the clocks of the ranks, if one is set.
+func (w *window) times(trace *reprise.Trace, path string) (from, to int64, err error) {
+	t, err := query.OpenTimes(trace)
+	if err != nil {
+		return 0, 0, fileError(path, err)
+	}
+	begin, err := t.Begin()
+	if err != nil {
+		return 0, 0, fileError(path, err)
+	}
+	return addTime(begin, w.from), addTime(begin, w.to), nil
+}
+
+func addTime(begin int64, t timeFlag) int64 {
+	if begin > 0 && int64(t) > math.MaxInt64-begin {
+		return math.MaxInt64
+	}
+	return begin + int64(t)
+}
+
+// errNoTimes is the error of a trace without times of which something about times is
+// asked.
+func errNoTimes(trace *reprise.Trace, path string) error {
+	if trace.Run().Source == collect.Source {
+		return fmt.Errorf("%s: the trace has no times: reprise record --times statistics, or all, keeps them", path)
+	}
+	return fmt.Errorf("%s: the trace has no times", path)
+}

@@ -1,0 +1,192 @@
+package csv
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/export/rows"
+)
+
+// Options configures [Write]. The zero Options is the default configuration.
+type Options struct {
+	// Progress is called with the number of rows that were written so far. Nil means
+	// none.
+	Progress func(rows uint64)
+}
+
+// Write writes a table as comma-separated values. If ctx is cancelled, or there is an
+// error, some rows are missing.
+func Write(ctx context.Context, w io.Writer, t *rows.Table, o Options) error {
+	f := newFile(w, t)
+	for i, c := range t.Columns() {
+		if i > 0 {
+			f.w.WriteByte(',')
+		}
+		f.w.Write(appendText(nil, c.Name))
+	}
+	f.w.WriteByte('\n')
+	var done uint64
+	for g, err := range t.Groups(ctx) {
+		if err != nil {
+			return err
+		}
+		for begin := 0; begin < g.Len(); begin += batch {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			end := min(begin+batch, g.Len())
+			if err := f.rows(g, begin, end); err != nil {
+				return err
+			}
+			if o.Progress != nil {
+				o.Progress(done + uint64(end))
+			}
+		}
+		done += uint64(g.Len())
+		g.Release()
+	}
+	return f.w.Flush()
+}
+
+// batch is how many rows are written between two looks at whether that was cancelled.
+const batch = 1 << 14
+
+// maxKept is how many bytes of the texts of one rank are kept.
+const maxKept = 16 << 20
+
+// A file is what rows are written to.
+type file struct {
+	w      *bufio.Writer
+	pieces []piece
+	ints   [][]int64 // of each piece that is unique, those of a batch
+
+	// Of the rows of a segment, what pieces are by code: nil for what is not known, or
+	// not kept.
+	group   *rows.Group
+	segment int
+	texts   [][][]byte // by piece
+	kept    int
+
+	scratch []byte
+}
+
+// A piece is a column that is unique, or those between two such columns.
+type piece struct {
+	unique  *rows.Column
+	columns []*rows.Column
+}
+
+func newFile(w io.Writer, t *rows.Table) *file {
+	f := &file{w: bufio.NewWriterSize(w, 64<<10)}
+	for _, c := range t.Columns() {
+		last := len(f.pieces) - 1
+		switch {
+		case c.Unique:
+			f.pieces = append(f.pieces, piece{unique: c})
+		case last >= 0 && f.pieces[last].unique == nil:
+			f.pieces[last].columns = append(f.pieces[last].columns, c)
+		default:
+			f.pieces = append(f.pieces, piece{columns: []*rows.Column{c}})
+		}
+	}
+	f.ints, f.texts = make([][]int64, len(f.pieces)), make([][][]byte, len(f.pieces))
+	return f
+}
+
+// rows writes rows begin ≤ i < end of a group.
+func (f *file) rows(g *rows.Group, begin, end int) error {
+	for i, p := range f.pieces {
+		if p.unique != nil {
+			f.ints[i] = p.unique.AppendInts(f.ints[i][:0], g, begin, end)
+		}
+	}
+	timed := g.Timed()
+	for row := begin; row < end; row++ {
+		f.locate(g, row)
+		line := f.scratch[:0]
+		for i := range f.pieces {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			switch p := &f.pieces[i]; {
+			case p.unique == nil:
+				line = f.appendTexts(line, i, g.Codes()[row])
+			case !p.unique.Optional || timed[row]:
+				line = strconv.AppendInt(line, f.ints[i][row-begin], 10)
+			}
+		}
+		line = append(line, '\n')
+		f.scratch = line
+		if _, err := f.w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// locate finds the segment of a row, which is not before that of the last one.
+func (f *file) locate(g *rows.Group, row int) {
+	switch {
+	case f.group != g || row == 0:
+		f.group, f.segment = g, 0
+	case row < g.Segments[f.segment].End:
+		return
+	default:
+		f.segment++
+	}
+	f.kept = 0
+	for i := range f.texts {
+		f.texts[i] = append(f.texts[i][:0], make([][]byte, g.Segments[f.segment].Codes)...)
+	}
+}
+
+// appendTexts appends what a piece is in rows with a code.
+func (f *file) appendTexts(dst []byte, piece int, number uint32) []byte {
+	known := &f.texts[piece][number]
+	if *known != nil {
+		return append(dst, *known...)
+	}
+	begin := len(dst)
+	s := &f.group.Segments[f.segment]
+	for i, c := range f.pieces[piece].columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendCell(dst, c.Type, c.Cell(s, number))
+	}
+	if n := len(dst) - begin; n > 0 && f.kept+n <= maxKept {
+		*known = append([]byte(nil), dst[begin:]...)
+		f.kept += n
+	}
+	return dst
+}
+
+func appendCell(dst []byte, t rows.Type, c rows.Cell) []byte {
+	switch {
+	case !c.Valid:
+		return dst
+	case t == rows.Int:
+		return strconv.AppendInt(dst, c.Int, 10)
+	case t == rows.Float:
+		return strconv.AppendFloat(dst, c.Float, 'g', -1, 64)
+	}
+	return appendText(dst, c.Text)
+}
+
+// appendText appends a field of text.
+func appendText(dst []byte, s string) []byte {
+	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsAny(s, ",\"\r\n") {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for i := range len(s) {
+		if s[i] == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, s[i])
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,153 @@
+package parquet
+
+import (
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/reprise-trace/reprise/export/rows"
+)
+
+// pageRows is how many rows a page has.
+const pageRows = 1 << 16
+
+// An encoder encodes columns of row groups, one at a time. What it holds is of use for
+// one column only, but for its memory.
+type encoder struct {
+	zstd *zstd.Encoder
+
+	column  *rows.Column
+	group   *rows.Group
+	out     *chunk
+	segment int // of the group, in which a page begins
+
+	dictionary dictionary
+	indices    []int32 // by code of the segment indexed, what the rows have
+	indexed    int
+
+	page
+}
+
+// What rows have, if it is no index in the dictionary.
+const (
+	missing = -1
+	unknown = -2
+)
+
+// chunk encodes a column of a row group.
+func (e *encoder) chunk(g *rows.Group, c *rows.Column) *chunk {
+	e.column, e.group, e.out, e.segment, e.indexed = c, g, &chunk{}, 0, -1
+	e.dictionary.reset()
+	e.out.uses(format.RLE) // of levels and indices
+	for begin := 0; begin < g.Len() && e.out.err == nil; begin += pageRows {
+		end := min(begin+pageRows, g.Len())
+		switch {
+		case c.Unique:
+			e.differences(begin, end)
+		case e.dictionary.full():
+			e.plainPage(begin, end)
+		default:
+			e.indexPage(begin, end)
+		}
+		for e.segment < len(g.Segments) && g.Segments[e.segment].End <= end {
+			e.segment++
+		}
+	}
+	if e.dictionary.n > 0 {
+		e.dictionaryPage()
+	}
+	return e.out
+}
+
+// segments calls f with the parts of segments that are rows begin ≤ i < end.
+func (e *encoder) segments(begin, end int, f func(number int, s *rows.Segment, numbers []uint32)) {
+	for i := e.segment; i < len(e.group.Segments) && e.group.Segments[i].Begin < end; i++ {
+		s := &e.group.Segments[i]
+		f(i, s, e.group.Codes()[max(begin, s.Begin):min(end, s.End)])
+	}
+}
+
+// indexPage encodes rows by their indices in the dictionary.
+func (e *encoder) indexPage(begin, end int) {
+	e.page.begin(end - begin)
+	e.segments(begin, end, func(number int, s *rows.Segment, numbers []uint32) {
+		e.index(number, s)
+		for _, number := range numbers {
+			k := e.indices[number]
+			if k == unknown {
+				k = e.look(s, number)
+				e.indices[number] = k
+			}
+			// Without a branch: whether there is a value has no pattern.
+			there := 1 &^ (k >> 31)
+			e.levels = append(e.levels, byte(there))
+			e.values[e.n] = k
+			e.n += int(there)
+		}
+	})
+	e.out.indexPage(e, end-begin)
+}
+
+// index makes room for what the rows of a segment have.
+func (e *encoder) index(number int, s *rows.Segment) {
+	known := len(e.indices)
+	if e.indexed != number {
+		e.indexed, known = number, 0
+	}
+	e.indices = e.indices[:known]
+	for len(e.indices) < s.Codes {
+		e.indices = append(e.indices, unknown)
+	}
+}
+
+// look returns what the rows of a segment with a code have.
+func (e *encoder) look(s *rows.Segment, number uint32) int32 {
+	cell := e.column.Cell(s, number)
+	if !cell.Valid {
+		return missing
+	}
+	e.out.count(e.column, cell)
+	return e.dictionary.index(e.column.Type, cell)
+}
+
+// plainPage encodes rows as they are.
+func (e *encoder) plainPage(begin, end int) {
+	e.page.begin(end - begin)
+	e.segments(begin, end, func(_ int, s *rows.Segment, numbers []uint32) {
+		for _, number := range numbers {
+			cell := e.column.Cell(s, number)
+			if !cell.Valid {
+				e.levels = append(e.levels, 0)
+				continue
+			}
+			e.out.count(e.column, cell)
+			e.levels = append(e.levels, 1)
+			e.plain = appendPlain(e.plain, e.column.Type, cell)
+			e.n++
+		}
+	})
+	e.out.plainPage(e, end-begin)
+}
+
+// differences encodes rows of a column that is unique.
+func (e *encoder) differences(begin, end int) {
+	e.page.begin(end - begin)
+	e.ints = e.column.AppendInts(e.ints[:0], e.group, begin, end)
+	if !e.column.Optional {
+		e.n = len(e.ints)
+	} else {
+		for i, timed := range e.group.Timed()[begin:end] {
+			e.ints[e.n] = e.ints[i]
+			there := byte(0)
+			if timed {
+				there = 1
+			}
+			e.levels = append(e.levels, there)
+			e.n += int(there)
+		}
+	}
+	e.ints = e.ints[:e.n]
+	for _, v := range e.ints {
+		e.out.span(v)
+	}
+	e.out.differencePage(e, end-begin)
+}

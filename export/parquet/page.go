@@ -1,0 +1,122 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/reprise-trace/reprise/export/rows"
+)
+
+// A page is what a data page holds, before it is encoded.
+type page struct {
+	levels []byte // of rows: 1 if there is a value
+	n      int    // values
+	values []int32
+	ints   []int64
+	plain  []byte
+
+	content, part, body []byte // encoded
+}
+
+// begin empties p, and makes room for so many rows.
+func (p *page) begin(rows int) {
+	p.levels, p.plain, p.n = slices.Grow(p.levels[:0], rows), p.plain[:0], 0
+	if len(p.values) < rows {
+		p.values = make([]int32, rows)
+	}
+}
+
+// indexPage encodes indices in the dictionary.
+func (c *chunk) indexPage(e *encoder, rows int) {
+	width := max(1, bits.Len(uint(max(e.dictionary.n, 1)-1)))
+	e.begunContent(c)
+	e.content = append(e.content, byte(width))
+	e.part, c.err = (&rle.Encoding{BitWidth: width}).EncodeInt32(e.part, e.values[:e.n])
+	e.content = append(e.content, e.part...)
+	c.dataPage(e, rows, format.RLEDictionary)
+}
+
+// differencePage encodes the differences of integers.
+func (c *chunk) differencePage(e *encoder, rows int) {
+	e.begunContent(c)
+	e.part, c.err = new(delta.BinaryPackedEncoding).EncodeInt64(e.part, e.ints)
+	e.content = append(e.content, e.part...)
+	c.dataPage(e, rows, format.DeltaBinaryPacked)
+}
+
+// plainPage encodes values as they are.
+func (c *chunk) plainPage(e *encoder, rows int) {
+	e.begunContent(c)
+	e.content = append(e.content, e.plain...)
+	c.dataPage(e, rows, format.Plain)
+}
+
+// begunContent begins the content of a page with the levels.
+func (e *encoder) begunContent(c *chunk) {
+	e.content = e.content[:0]
+	if !e.column.Optional {
+		return
+	}
+	if e.part, c.err = (&rle.Encoding{BitWidth: 1}).EncodeLevels(e.part, e.levels); c.err != nil {
+		return
+	}
+	e.content = binary.LittleEndian.AppendUint32(e.content, uint32(len(e.part)))
+	e.content = append(e.content, e.part...)
+}
+
+// dataPage adds a data page with the content.
+func (c *chunk) dataPage(e *encoder, rows int, encoding format.Encoding) {
+	if c.err != nil {
+		return
+	}
+	c.uses(encoding)
+	c.values += int64(rows)
+	c.nulls += int64(rows - e.n)
+	c.pages = c.page(c.pages, e, format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
+		NumValues: int32(rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		Statistics: format.Statistics{NullCount: int64(rows - e.n)},
+	})})
+}
+
+// dictionaryPage makes the page of the dictionary.
+func (e *encoder) dictionaryPage() {
+	c := e.out
+	c.uses(format.Plain)
+	e.content = append(e.content[:0], e.dictionary.plain...)
+	c.dictionary = c.page(nil, e, format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{
+		NumValues: int32(e.dictionary.n), Encoding: format.Plain,
+	})})
+}
+
+// page appends a page with the content.
+func (c *chunk) page(dst []byte, e *encoder, h format.PageHeader) []byte {
+	e.body = e.zstd.EncodeAll(e.content, e.body[:0])
+	h.UncompressedPageSize, h.CompressedPageSize = int32(len(e.content)), int32(len(e.body))
+	header, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+	if err != nil {
+		c.err = err
+		return dst
+	}
+	c.size += int64(len(header) + len(e.content))
+	return append(append(dst, header...), e.body...)
+}
+
+// count takes note of a value that is there.
+func (c *chunk) count(column *rows.Column, cell rows.Cell) {
+	if column.Type == rows.Int {
+		c.span(cell.Int)
+	}
+}
+
+func (c *chunk) span(v int64) {
+	if !c.any {
+		c.least, c.most, c.any = v, v, true
+	}
+	c.least, c.most = min(c.least, v), max(c.most, v)
+}

@@ -1,0 +1,187 @@
+package parquet
+
+import (
+	"context"
+	"io"
+	"runtime"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/reprise-trace/reprise/export/rows"
+)
+
+// Options configures [Write]. The zero Options is the default configuration.
+type Options struct {
+	// Progress is called with the number of rows that were written so far. Nil means
+	// none.
+	Progress func(rows uint64)
+}
+
+// Write writes a table as a Parquet file. If ctx is cancelled, or there is an error, what
+// was written is of no use.
+func Write(ctx context.Context, w io.Writer, t *rows.Table, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f, err := newFile(w, t)
+	if err != nil {
+		return err
+	}
+	defer f.zstd.Close()
+	groups, wait := readGroups(ctx, t)
+	defer wait()
+	defer cancel()
+	for g := range groups {
+		if g.err != nil {
+			return g.err
+		}
+		if err := f.group(ctx, g.Group); err != nil {
+			return err
+		}
+		g.Release()
+		if o.Progress != nil {
+			o.Progress(uint64(f.rows))
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return f.end()
+}
+
+// A groupOrError is what comes of reading rows.
+type groupOrError struct {
+	*rows.Group
+	err error
+}
+
+// readGroups reads rows in a goroutine that ends when ctx is cancelled, which wait waits
+// for.
+func readGroups(ctx context.Context, t *rows.Table) (groups <-chan groupOrError, wait func()) {
+	out, done := make(chan groupOrError), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(out)
+		for g, err := range t.Groups(ctx) {
+			select {
+			case out <- groupOrError{g, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, func() { <-done }
+}
+
+// A file is a Parquet file that is being written.
+type file struct {
+	w       io.Writer
+	offset  int64
+	table   *rows.Table
+	columns []*rows.Column
+	zstd    *zstd.Encoder
+	workers []*encoder
+
+	rows   int64
+	groups []format.RowGroup
+}
+
+const magic = "PAR1"
+
+func newFile(w io.Writer, t *rows.Table) (*file, error) {
+	workers := runtime.GOMAXPROCS(0)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(workers))
+	if err != nil {
+		return nil, err
+	}
+	f := &file{w: w, table: t, columns: t.Columns(), zstd: z}
+	for range min(workers, len(f.columns)) {
+		f.workers = append(f.workers, &encoder{zstd: z})
+	}
+	return f, f.write([]byte(magic))
+}
+
+func (f *file) write(data []byte) error {
+	n, err := f.w.Write(data)
+	f.offset += int64(n)
+	return err
+}
+
+// group writes a row group, of which the columns are encoded in parallel.
+func (f *file) group(ctx context.Context, g *rows.Group) error {
+	encoded := make([]chan *chunk, len(f.columns))
+	for i := range encoded {
+		encoded[i] = make(chan *chunk, 1)
+	}
+	next := make(chan int, len(f.columns))
+	for i := range f.columns {
+		next <- i
+	}
+	close(next)
+	done := make(chan struct{}, len(f.workers))
+	for _, e := range f.workers {
+		go func() {
+			for i := range next {
+				var c *chunk
+				if ctx.Err() == nil {
+					c = e.chunk(g, f.columns[i])
+				}
+				encoded[i] <- c
+			}
+			done <- struct{}{}
+		}()
+	}
+	err := f.chunks(ctx, g, encoded)
+	for range f.workers {
+		<-done
+	}
+	return err
+}
+
+// chunks writes the columns of a row group as they come.
+func (f *file) chunks(ctx context.Context, g *rows.Group, encoded []chan *chunk) error {
+	group := format.RowGroup{NumRows: int64(g.Len()), FileOffset: f.offset, Ordinal: int16(len(f.groups))}
+	for i, c := range encoded {
+		chunk := <-c
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if chunk.err != nil {
+			return chunk.err
+		}
+		group.Columns = append(group.Columns, format.ColumnChunk{FileOffset: 0, MetaData: chunk.meta(f.columns[i], f.offset)})
+		group.TotalByteSize += chunk.size
+		group.TotalCompressedSize += chunk.compressed()
+		for _, data := range [][]byte{chunk.dictionary, chunk.pages} {
+			if err := f.write(data); err != nil {
+				return err
+			}
+		}
+	}
+	if f.rows += group.NumRows; len(f.groups) > maxOrdinal {
+		group.Ordinal = 0
+	}
+	f.groups = append(f.groups, group)
+	return nil
+}
+
+// maxOrdinal is the largest number that a row group can have.
+const maxOrdinal = 1<<15 - 1
+
+// end writes the footer.
+func (f *file) end() error {
+	meta := format.FileMetaData{
+		Version: 2, Schema: f.schema(), NumRows: f.rows, RowGroups: f.groups, CreatedBy: "reprise",
+		KeyValueMetadata: []format.KeyValue{{Key: "reprise.rows", Value: map[rows.By]string{rows.Calls: "call", rows.Signatures: "signature"}[f.table.By()]}},
+	}
+	for range f.columns {
+		meta.ColumnOrders = append(meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		return err
+	}
+	n := len(footer)
+	return f.write(append(footer, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), magic[0], magic[1], magic[2], magic[3]))
+}

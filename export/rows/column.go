@@ -1,0 +1,126 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A Type is the type of the values of a column.
+type Type uint8
+
+// The types. The zero Type is invalid.
+const (
+	Int   Type = iota + 1 // 64 bits with a sign
+	Float                 // 64 bits, IEEE 754
+	Text                  // UTF-8
+)
+
+// A Column is a column of a [Table].
+type Column struct {
+	Name     string
+	Type     Type
+	Optional bool // values may be missing
+
+	// Unique says that values differ from row to row, so that [Column.AppendInts] has
+	// them, and Ascending that those of a rank do not decrease. Otherwise, [Column.Cell]
+	// has them.
+	Unique    bool
+	Ascending bool
+
+	ints func(g *Group, begin, end int, dst []int64) []int64
+	cell func(c *code) Cell
+}
+
+// A Cell is a value of a column. Which field has it, the type of the column says.
+type Cell struct {
+	Valid bool // false: there is no value
+	Int   int64
+	Float float64
+	Text  string
+}
+
+func intCell(v int64) Cell     { return Cell{Valid: true, Int: v} }
+func floatCell(v float64) Cell { return Cell{Valid: true, Float: v} }
+func textCell(s string) Cell   { return Cell{Valid: true, Text: s} }
+
+// Cell returns the value of a column that is not unique in the rows of a segment that
+// have a code.
+func (c *Column) Cell(s *Segment, number uint32) Cell { return c.cell(&s.codes[number]) }
+
+// AppendInts appends the values of rows begin ≤ i < end of a column that is unique, and
+// returns the extended slice. Of rows for which [Group.Timed] is false, those of an
+// optional column are of no meaning.
+func (c *Column) AppendInts(dst []int64, g *Group, begin, end int) []int64 {
+	return c.ints(g, begin, end, dst)
+}
+
+// A code is what rows are that have everything in common but position and times.
+type code struct {
+	*source
+	terminal  uint32
+	operation *semantics.Operation // nil if the call means nothing, or it is not known
+	sum       *sum                 // nil if rows are calls
+}
+
+// call returns the call.
+func (c *code) call() reprise.Call { return c.read.Call(c.terminal) }
+
+// allColumns returns all columns that the table can have.
+func (t *Table) allColumns() []*Column {
+	columns := []*Column{{Name: "rank", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.rank)) }}}
+	if t.options.By == Calls {
+		columns = append(columns, t.placeColumns()...)
+	}
+	columns = append(columns, t.callColumns()...)
+	if t.model.Known() {
+		columns = append(columns, meaningColumns()...)
+	}
+	if t.options.By == Signatures {
+		columns = append(columns, t.sumColumns()...)
+	}
+	return append(columns, t.argumentColumns(columns)...)
+}
+
+// placeColumns returns those of where a call is, and when.
+func (t *Table) placeColumns() []*Column {
+	columns := []*Column{{Name: "position", Type: Int, Unique: true, Ascending: true, ints: appendPositions}}
+	if t.times == nil {
+		return columns
+	}
+	return append(columns,
+		&Column{Name: "start_ns", Type: Int, Unique: true, Optional: true, Ascending: true,
+			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.starts[begin:end]...) }},
+		&Column{Name: "duration_ns", Type: Int, Unique: true, Optional: true,
+			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.durations[begin:end]...) }},
+		&Column{Name: "time_source", Type: Text, Optional: true, cell: func(c *code) Cell {
+			if c.clock == nil || c.clock.Source() == query.None {
+				return Cell{}
+			}
+			return textCell(c.clock.Source().String())
+		}})
+}
+
+// callColumns returns those of the call itself.
+func (t *Table) callColumns() []*Column {
+	return []*Column{
+		{Name: "function", Type: Text, cell: func(c *code) Cell { return textCell(plain(c.call().Function.Name)) }},
+		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(string(t.printer.AppendCall(nil, c.call()))) }},
+		{Name: "signature", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.read.Signature(c.terminal))) }},
+		{Name: "thread", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.call().Thread())) }},
+	}
+}
+
+// appendPositions appends the positions of rows.
+func appendPositions(g *Group, begin, end int, dst []int64) []int64 {
+	dst = slices.Grow(dst, end-begin)
+	for i := range g.Segments {
+		s := &g.Segments[i]
+		for row := max(begin, s.Begin); row < min(end, s.End); row++ {
+			dst = append(dst, int64(s.first)+int64(row-s.Begin))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,306 @@
+package rows
+
+import (
+	"context"
+	"iter"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// Limits of a [Group].
+const (
+	MaxRows  = 1 << 20
+	maxBytes = 32 << 20 // of the encoded signatures of all rows, whatever these have in common
+)
+
+// A Group is some rows of a [Table]. It belongs to who received it, up to
+// [Group.Release].
+type Group struct {
+	Segments []Segment // of the rows, in order
+
+	table             *Table
+	numbers           []uint32 // of the codes of rows
+	starts, durations []int64  // nil if the table has no times
+	timed             []bool   // likewise
+	bytes             int
+}
+
+// A Segment is rows of one rank.
+type Segment struct {
+	Rank       int
+	Begin, End int // of its rows in the group
+
+	// Codes is how many codes there are: those of rows are less.
+	Codes int
+
+	first uint64 // position of row Begin
+	codes []code
+}
+
+// Len returns the number of rows.
+func (g *Group) Len() int { return len(g.numbers) }
+
+// Codes returns the codes of the rows. They must not be changed.
+func (g *Group) Codes() []uint32 { return g.numbers }
+
+// Timed returns whether rows have times; nil if the table does not. It must not be
+// changed.
+func (g *Group) Timed() []bool { return g.timed }
+
+// Release gives the memory of g to a group that is to come.
+func (g *Group) Release() {
+	select {
+	case g.table.free <- g:
+	default:
+	}
+}
+
+// newGroup returns a group without rows.
+func (t *Table) newGroup() *Group {
+	var g *Group
+	select {
+	case g = <-t.free:
+	default:
+		g = &Group{table: t}
+	}
+	clear(g.Segments) // which hold ranks
+	g.Segments, g.numbers, g.bytes = g.Segments[:0], g.numbers[:0], 0
+	g.starts, g.durations, g.timed = g.starts[:0], g.durations[:0], g.timed[:0]
+	return g
+}
+
+// A source is what rows of a rank come from.
+type source struct {
+	rank  int
+	read  *reprise.Rank
+	clock *query.Clock    // nil if there are no times
+	means *semantics.Rank // nil if the functions are not known
+
+	codes  []code
+	number []uint32 // by terminal, of its first code, and 1 more; 0 for none
+	others map[meaning]uint32
+}
+
+// A meaning is a terminal whose calls mean something else than others of it.
+type meaning struct {
+	terminal  uint32
+	operation *semantics.Operation
+}
+
+// code returns the number of the code of a call.
+func (s *source) code(position uint64, terminal uint32) uint32 {
+	var operation *semantics.Operation
+	if s.means != nil {
+		operation = s.means.At(position, terminal)
+	}
+	known := s.number[terminal]
+	if known > 0 && s.codes[known-1].operation == operation {
+		return known - 1
+	}
+	return s.newCode(terminal, operation, known > 0)
+}
+
+// newCode is code for a call that is not of the first code of its terminal.
+func (s *source) newCode(terminal uint32, operation *semantics.Operation, known bool) uint32 {
+	m := meaning{terminal, operation}
+	if n, ok := s.others[m]; ok {
+		return n
+	}
+	n := uint32(len(s.codes))
+	s.codes = append(s.codes, code{source: s, terminal: terminal, operation: operation})
+	if !known {
+		s.number[terminal] = n + 1
+		return n
+	}
+	if s.others == nil {
+		s.others = make(map[meaning]uint32)
+	}
+	s.others[m] = n
+	return n
+}
+
+// A filler puts rows into groups.
+type filler struct {
+	*Table
+	ctx   context.Context
+	yield func(*Group, error) bool
+	group *Group
+	ended bool // no more rows are wanted
+}
+
+// give yields the group. It returns false if no more are wanted.
+func (f *filler) give() bool {
+	f.ended = !f.yield(f.group, nil)
+	return !f.ended
+}
+
+// Groups returns an iterator over the rows. If there is an error, nothing comes after
+// it. Groups are no larger than [MaxRows] rows, and end earlier where the signatures of
+// the calls are large, so that memory is bounded, but for that of a rank that is read.
+func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
+	return func(yield func(*Group, error) bool) {
+		f := &filler{Table: t, ctx: ctx, yield: yield, group: t.newGroup()}
+		for rank := range t.trace.Active() {
+			if t.options.Ranks.Len() > 0 && !t.options.Ranks.Contains(rank) {
+				continue
+			}
+			err := f.rank(rank)
+			if f.ended {
+				return
+			}
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		if f.group.Len() > 0 {
+			f.give()
+		}
+	}
+}
+
+// rank puts the rows of a rank into groups.
+func (f *filler) rank(rank int) error {
+	s, err := f.open(rank)
+	if err != nil {
+		return f.lose(rank, false, err)
+	}
+	lost := s.read.LostTimes()
+	if f.times != nil {
+		if s.clock, err = f.times.Clock(s.read); err != nil {
+			lost = err
+		}
+	}
+	if lost != nil {
+		if err := f.lose(rank, true, lost); err != nil || f.options.Between != nil {
+			return err
+		}
+	}
+	first, end := uint64(0), s.read.Len()
+	if f.options.Between != nil && s.clock != nil {
+		if first, end, err = s.clock.Positions(f.options.Between.From, f.options.Between.To); err != nil {
+			return f.lose(rank, true, err)
+		}
+	}
+	if f.group.full() {
+		if !f.give() {
+			return nil
+		}
+		f.group = f.newGroup()
+	}
+	switch {
+	case first == end:
+	case f.options.By == Signatures:
+		f.sums(s, first, end)
+	case s.clock == nil:
+		f.calls(s, first, end)
+	default:
+		f.timedCalls(s, first, end)
+	}
+	if err := s.read.LostTimes(); err != nil && lost == nil {
+		return f.lose(rank, true, err)
+	}
+	return nil
+}
+
+// lose tells of a rank that cannot be read, or whose times cannot.
+func (f *filler) lose(rank int, times bool, err error) error {
+	if f.options.Lost == nil || f.ctx.Err() != nil {
+		return err
+	}
+	return f.options.Lost(rank, times, err)
+}
+
+// open reads a rank.
+func (f *filler) open(rank int) (*source, error) {
+	read, err := f.trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{rank: rank, read: read, number: make([]uint32, read.Table().Len())}
+	if f.model.Known() {
+		if s.means, err = f.model.Of(read, rank); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// begin adds a segment of rows of a source from a position on.
+func (f *filler) begin(s *source, first uint64) {
+	at := f.group.Len()
+	f.group.Segments = append(f.group.Segments, Segment{Rank: s.rank, Begin: at, End: at, first: first})
+}
+
+// end ends the last segment.
+func (f *filler) end(s *source) {
+	last := &f.group.Segments[len(f.group.Segments)-1]
+	last.End, last.codes, last.Codes = f.group.Len(), s.codes, len(s.codes)
+}
+
+// next ends a group, and begins another with rows of a source from a position on. It
+// returns false if no more are wanted.
+func (f *filler) next(s *source, first uint64) bool {
+	f.end(s)
+	if f.ctx.Err() != nil || !f.give() {
+		return false
+	}
+	f.group = f.newGroup()
+	f.begin(s, first)
+	return true
+}
+
+// full reports whether a group has as many rows as it may.
+func (g *Group) full() bool { return len(g.numbers) >= MaxRows || g.bytes >= maxBytes }
+
+// add adds a row.
+func (g *Group) add(s *source, number uint32) {
+	g.numbers = append(g.numbers, number)
+	g.bytes += len(s.read.Table().Encoded(s.codes[number].terminal))
+}
+
+// addTime adds the time of a row.
+func (g *Group) addTime(c reprise.Call) {
+	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, c.Start), append(g.durations, c.Duration)
+}
+
+// calls adds calls first ≤ position < end of a source, without times.
+func (f *filler) calls(s *source, first, end uint64) {
+	f.begin(s, first)
+	walk := s.read.Walk(first)
+	for at := first; at < end; {
+		run := walk.Next()
+		for range min(run.Count, end-at) {
+			f.group.add(s, s.code(at, uint32(run.Symbol)))
+			if f.times != nil {
+				f.group.addTime(reprise.Call{})
+			}
+			if at++; f.group.full() && at < end && !f.next(s, at) {
+				return
+			}
+		}
+	}
+	f.end(s)
+}
+
+// timedCalls is calls with times.
+func (f *filler) timedCalls(s *source, first, end uint64) {
+	f.begin(s, first)
+	for at, call := range s.clock.Calls(first) {
+		if at == end {
+			break
+		}
+		g := f.group
+		g.add(s, s.code(at, call.Terminal))
+		g.addTime(call)
+		if g.full() && at+1 < end && !f.next(s, at+1) {
+			return
+		}
+	}
+	f.end(s)
+}

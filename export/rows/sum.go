@@ -1,0 +1,181 @@
+package rows
+
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A sum is what the equal calls of a rank have together.
+type sum struct {
+	calls uint64
+
+	timed       uint64 // of calls, those with times
+	total       int64
+	least, most int64
+}
+
+// add adds a call that took so long.
+func (s *sum) add(duration int64) {
+	if s.timed == 0 {
+		s.least, s.most = math.MaxInt64, math.MinInt64
+	}
+	s.timed++
+	s.total = int64(uint64(s.total) + uint64(duration))
+	s.least, s.most = min(s.least, duration), max(s.most, duration)
+}
+
+// sums adds a row for each signature of the calls first ≤ position < end of a source.
+func (f *filler) sums(s *source, first, end uint64) {
+	sums := sumsOf(s, first, end)
+	if f.series && s.read.Series() != nil {
+		f.addDurations(sums, s, first, end)
+	}
+	operations := operationsOf(s)
+	f.begin(s, 0)
+	for terminal := range sums {
+		if sums[terminal].calls == 0 {
+			continue
+		}
+		number := s.newCode(uint32(terminal), operations[uint32(terminal)], false)
+		s.codes[number].sum = &sums[terminal]
+		f.group.add(s, number)
+		if f.group.full() && !f.next(s, 0) {
+			return
+		}
+	}
+	f.end(s)
+}
+
+// sumsOf counts calls by terminal.
+func sumsOf(s *source, first, end uint64) []sum {
+	sums := make([]sum, s.read.Table().Len())
+	if first == 0 && end == s.read.Len() {
+		for terminal, n := range s.read.Occurrences() {
+			sums[terminal].calls = n
+		}
+		return sums
+	}
+	g := s.read.Grammar()
+	for terminal, n := range g.OccurrencesBefore(end) {
+		sums[terminal].calls = n
+	}
+	for terminal, n := range g.OccurrencesBefore(first) {
+		sums[terminal].calls -= n
+	}
+	return sums
+}
+
+// cancelled is how many calls pass between two looks at whether that was cancelled.
+const cancelled = 1 << 16
+
+// addDurations adds what calls took.
+func (f *filler) addDurations(sums []sum, s *source, first, end uint64) {
+	for at, call := range s.read.CallsFrom(first) {
+		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
+			return
+		}
+		if call.Timed {
+			sums[call.Terminal].add(call.Duration)
+		}
+	}
+}
+
+// operationsOf returns what calls mean, by terminal: nothing where they mean different
+// things.
+func operationsOf(s *source) map[uint32]*semantics.Operation {
+	operations := make(map[uint32]*semantics.Operation)
+	if s.means == nil {
+		return operations
+	}
+	for o := range s.means.All() {
+		if _, several := operations[o.Terminal]; several {
+			operations[o.Terminal] = nil
+		} else {
+			operations[o.Terminal] = o.Operation
+		}
+	}
+	return operations
+}
+
+// sumColumns returns the columns of sums.
+func (t *Table) sumColumns() []*Column {
+	columns := []*Column{{Name: "calls", Type: Int, cell: func(c *code) Cell { return intCell(int64(min(c.sum.calls, math.MaxInt64))) }}}
+	if t.series {
+		columns = append(columns,
+			timedColumn("total_ns", Int, func(s *sum) Cell { return intCell(s.total) }),
+			timedColumn("mean_ns", Float, func(s *sum) Cell { return floatCell(float64(s.total) / float64(s.timed)) }),
+			timedColumn("min_ns", Int, func(s *sum) Cell { return intCell(s.least) }),
+			timedColumn("max_ns", Int, func(s *sum) Cell { return intCell(s.most) }))
+	}
+	if t.all != nil {
+		columns = append(columns,
+			t.summaryColumn("all_calls", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(int64(min(s.Count, math.MaxInt64))) }),
+			t.summaryColumn("all_mean_ns", Float, durations, func(s *timing.Statistics[int64]) Cell { return floatCell(s.Mean()) }),
+			t.summaryColumn("all_min_ns", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(s.Min) }),
+			t.summaryColumn("all_max_ns", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(s.Max) }),
+			t.summaryColumn("all_gap_mean_ns", Float, gaps, func(s *timing.Statistics[int64]) Cell { return floatCell(s.Mean()) }))
+	}
+	return columns
+}
+
+func timedColumn(name string, typ Type, of func(*sum) Cell) *Column {
+	return &Column{Name: name, Type: typ, Optional: true, cell: func(c *code) Cell {
+		if c.sum.timed == 0 {
+			return Cell{}
+		}
+		return of(c.sum)
+	}}
+}
+
+func (t *Table) summaryColumn(name string, typ Type, kind int, of func(*timing.Statistics[int64]) Cell) *Column {
+	return &Column{Name: name, Type: typ, Optional: true, cell: func(c *code) Cell {
+		s := t.all.of(kind, c.read.Signature(c.terminal))
+		if s == nil {
+			return Cell{}
+		}
+		return of(s)
+	}}
+}
+
+// The kinds of summaries.
+const (
+	durations = iota
+	gaps
+)
+
+// summaries are statistics by signature.
+type summaries [2][]timing.Statistics[int64]
+
+// newSummaries returns the statistics of n signatures, or what histograms tell where
+// there are none.
+func newSummaries(from [2]merge.Summary, n int) *summaries {
+	var s summaries
+	for kind := range from {
+		s[kind] = make([]timing.Statistics[int64], n)
+		copy(s[kind], from[kind].Statistics)
+		if from[kind].Histograms == nil {
+			continue
+		}
+		found := make([]timing.Statistics[int64], n)
+		for path, h := range from[kind].Histograms.All() {
+			found[path.Terminal].Merge(h.Statistics())
+		}
+		for i := range found {
+			if s[kind][i].Count == 0 {
+				s[kind][i] = found[i]
+			}
+		}
+	}
+	return &s
+}
+
+// of returns the statistics of a signature, or nil if there are none.
+func (s *summaries) of(kind, signature int) *timing.Statistics[int64] {
+	if of := &s[kind][signature]; of.Count > 0 {
+		return of
+	}
+	return nil
+}
