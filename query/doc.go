@@ -17,7 +17,7 @@
 // statistics. Without those of every call, a clock is an estimate, in which each call
 // takes the mean of its like, and comes after the mean gap. [Clock.Between] sums up
 // what a rank did in a span of time. [Loops] are those of a rank or of a shape, with
-// their times.
+// their times. [Times.Imbalance] tells in which calls ranks lose time.
 //
 // The search in time is that of P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz,
 // "Preserving Time in Large-Scale Communication Traces", ICS 2008, §3.5. This package

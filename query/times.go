@@ -34,6 +34,7 @@ type Times struct {
 	means     [2][]atomic.Uint64
 	anyPath   func() [2][]timing.Statistics[int64] // by signature, if paths
 	begin     func() (int64, error)
+	measured  []*measured // by signature, if the statistics are of the times of every call
 
 	mu     sync.Mutex
 	shapes map[int]*shapeTimes // some of them, by number
@@ -53,14 +54,20 @@ func OpenTimes(t *reprise.Trace) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	times := &Times{trace: t, summaries: [2]merge.Summary{d, g}}
-	for i, s := range times.summaries {
+	times := &Times{trace: t}
+	times.begin = sync.OnceValues(times.firstStart)
+	return times.with([2]merge.Summary{d, g}), nil
+}
+
+// with returns times of the same trace with other summaries.
+func (t *Times) with(summaries [2]merge.Summary) *Times {
+	times := &Times{trace: t.trace, begin: t.begin, summaries: summaries}
+	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
-		times.means[i] = make([]atomic.Uint64, t.Merged().Signatures())
+		times.means[i] = make([]atomic.Uint64, t.trace.Merged().Signatures())
 	}
 	times.anyPath = sync.OnceValue(times.overPaths)
-	times.begin = sync.OnceValues(times.firstStart)
-	return times, nil
+	return times
 }
 
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if

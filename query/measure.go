@@ -1,0 +1,144 @@
+package query
+
+import (
+	"context"
+	"sync"
+
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A measured is what the times of every call tell of a signature.
+type measured struct {
+	bins  logBins // of durations
+	ranks int     // of which the times are known
+	fast  rankMean
+	slow  rankMean
+}
+
+// A rankMean is the mean duration of the calls of a rank.
+type rankMean struct {
+	rank int
+	mean float64
+}
+
+// ReadSeries returns times as t has them, but with statistics made of the times of every
+// call, of the ranks that have these. It decodes every call: it takes time in proportion
+// to their number, some 30 to 300 ns for each and goroutine, as the codec does. Memory
+// does not depend on their number.
+func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
+	timed, _, err := t.trace.Merged().SeriesRanks()
+	if err != nil {
+		return nil, err
+	}
+	var ranks []int
+	for _, rank := range o.ranks(t.trace) {
+		if timed.Contains(rank) {
+			ranks = append(ranks, rank)
+		}
+	}
+	n := t.trace.Merged().Signatures()
+	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics[int64], n)}, {Statistics: make([]timing.Statistics[int64], n)}})
+	m.measured = make([]*measured, n)
+	var (
+		mu   sync.Mutex
+		lost failures
+		done = progress{tell: o.Progress}
+	)
+	err = o.each(ctx, len(ranks), func(i int) error {
+		sites, err := t.measure(ctx, ranks[i])
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			lost.add(ranks[i], err)
+		default:
+			mu.Lock()
+			m.add(ranks[i], sites)
+			mu.Unlock()
+		}
+		done.add(1)
+		return nil
+	})
+	if err == nil {
+		err = o.tell(&lost)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// A rankSite is the times of the calls of a rank that are of one signature.
+type rankSite struct {
+	statistics [2]timing.Statistics[int64] // of durations and of gaps
+	bins       logBins
+}
+
+// measure returns the times of the calls of a rank, by signature.
+func (t *Times) measure(ctx context.Context, rank int) (map[sequitur.Symbol]*rankSite, error) {
+	r, err := t.trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := t.shapeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		sites = make(map[sequitur.Symbol]*rankSite)
+		walk  = shape.grammar.Walk(0)
+		run   sequitur.Run
+		site  *rankSite
+		end   int64 // of the call before
+		first = true
+		calls uint64
+	)
+	for at, err := range r.Times(0) {
+		if err != nil {
+			return nil, err
+		}
+		if run.Count == 0 {
+			run = walk.Next()
+			if site = sites[run.Symbol]; site == nil {
+				site = new(rankSite)
+				sites[run.Symbol] = site
+			}
+		}
+		run.Count--
+		site.statistics[durations].Add(uint32(rank), at.Duration)
+		site.bins.add(at.Duration)
+		if !first {
+			site.statistics[gaps].Add(uint32(rank), at.Start-end)
+		}
+		end, first = at.Start+at.Duration, false
+		if calls++; calls%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return sites, r.LostTimes()
+}
+
+// add adds the times of a rank. The result does not depend on the order of ranks.
+func (t *Times) add(rank int, sites map[sequitur.Symbol]*rankSite) {
+	for n, s := range sites {
+		for i := range s.statistics {
+			t.summaries[i].Statistics[n].Merge(&s.statistics[i])
+		}
+		m := t.measured[n]
+		if m == nil {
+			m = new(measured)
+			t.measured[n] = m
+		}
+		mean := rankMean{rank, s.statistics[durations].Mean()}
+		if m.ranks == 0 || mean.mean < m.fast.mean || mean.mean == m.fast.mean && rank < m.fast.rank {
+			m.fast = mean
+		}
+		if m.ranks == 0 || mean.mean > m.slow.mean || mean.mean == m.slow.mean && rank < m.slow.rank {
+			m.slow = mean
+		}
+		m.ranks++
+		m.bins.merge(&s.bins)
+	}
+}
