@@ -11,7 +11,7 @@ import (
 )
 
 // traceOf returns the trace of a program.
-func traceOf(t testing.TB, p programs.Program) *reprise.Trace { return written(t, p.Run(), p.Parts()) }
+func traceOf(t tester, p programs.Program) *reprise.Trace { return written(t, p.Run(), p.Parts()) }
 
 // BenchmarkAll opens a model and goes through the operations of all ranks. A rank makes
 // so many calls, in as many rounds of a stencil as that takes.

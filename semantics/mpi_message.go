@@ -178,7 +178,7 @@ func (e *evaluation) started(p *mpiPlan, args arguments) *Operation {
 		switch {
 		case begun == nil:
 		case begun.Class != Collective:
-			if len(o.Messages) == 0 {
+			if len(o.Messages) == 0 && o.Class != Collective {
 				o.Communicator = begun.Communicator
 			}
 			o.Messages = append(o.Messages, begun.Messages...)

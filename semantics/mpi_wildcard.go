@@ -35,6 +35,7 @@ type wildcards struct {
 type completed struct {
 	position uint64
 	source   source
+	done     bool
 }
 
 // A resolved is an operation with the sources of its receives.
@@ -56,6 +57,7 @@ const (
 	begins actKind = iota
 	cancels
 	completes
+	frees
 )
 
 // hasWildcards reports whether completions may say more of the messages of o.
@@ -135,7 +137,7 @@ func (r *mpiRank) acts(terminal uint32, wanted map[int64]bool) []act {
 		}
 	case p.name == "Request_free":
 		for _, id := range requestsOf(args) {
-			add(completes, id, unresolved)
+			add(frees, id, unresolved)
 		}
 	case p.class == Completion:
 		completions(p.name, args, func(id int64, s source) { add(completes, id, s) })
@@ -222,17 +224,17 @@ func (w *wildcards) walk(acts map[sequitur.Symbol][]act, keep func(s sequitur.Sy
 		for _, a := range acts[s] {
 			list := w.varied[a.request]
 			if a.kind == begins {
-				w.varied[a.request] = append(list, completed{position, unresolved})
+				w.varied[a.request] = append(list, completed{position: position, source: unresolved})
 				continue
 			}
-			if len(list) == 0 {
+			if len(list) == 0 || list[len(list)-1].done {
 				continue
 			}
 			switch last := &list[len(list)-1]; a.kind {
 			case cancels:
 				last.source.cancelled = true
-			case completes:
-				last.source.rank, last.source.tag = a.source.rank, a.source.tag
+			case completes, frees:
+				last.source.rank, last.source.tag, last.done = a.source.rank, a.source.tag, true
 			}
 		}
 	}

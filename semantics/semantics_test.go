@@ -13,8 +13,15 @@ import (
 	"github.com/reprise-trace/reprise/ti"
 )
 
+// A tester is a test, or a property under test.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Errorf(string, ...any)
+}
+
 // written returns the trace of parts.
-func written(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+func written(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
 	var file bytes.Buffer
 	if err := merge.Write(&file, run, parts); err != nil {
@@ -28,7 +35,7 @@ func written(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 }
 
 // tiModel returns the model of a time-independent trace.
-func tiModel(t testing.TB, text string) *semantics.Model {
+func tiModel(t tester, text string) *semantics.Model {
 	t.Helper()
 	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(text), ti.Options{}), nil)
 	if err != nil {
@@ -37,7 +44,7 @@ func tiModel(t testing.TB, text string) *semantics.Model {
 	return modelOf(t, written(t, run, parts))
 }
 
-func modelOf(t testing.TB, trace *reprise.Trace) *semantics.Model {
+func modelOf(t tester, trace *reprise.Trace) *semantics.Model {
 	t.Helper()
 	m, err := semantics.Open(context.Background(), trace)
 	if err != nil {
@@ -47,7 +54,7 @@ func modelOf(t testing.TB, trace *reprise.Trace) *semantics.Model {
 }
 
 // each calls f with the operation of each call of a rank, and checks that All says the same.
-func each(t testing.TB, m *semantics.Model, rank int, f func(position uint64, c reprise.Call, o *semantics.Operation)) {
+func each(t tester, m *semantics.Model, rank int, f func(position uint64, c reprise.Call, o *semantics.Operation)) {
 	t.Helper()
 	r, err := m.Rank(rank)
 	if err != nil {
@@ -101,6 +108,9 @@ func text(o *semantics.Operation) string {
 		if m.Mode != semantics.Standard {
 			fmt.Fprintf(&b, ", %s", m.Mode)
 		}
+		if m.Cancelled {
+			b.WriteString(", cancelled")
+		}
 		if m.Communicator != nil && m.Communicator != o.Communicator {
 			fmt.Fprintf(&b, " on %s", m.Communicator.Name)
 		}
@@ -111,8 +121,10 @@ func text(o *semantics.Operation) string {
 	return b.String()
 }
 
+func replaced(s, old, by string) string { return strings.ReplaceAll(s, old, by) }
+
 // lines returns the operations of all calls of a rank, one a line.
-func lines(t testing.TB, m *semantics.Model, rank int) []string {
+func lines(t tester, m *semantics.Model, rank int) []string {
 	t.Helper()
 	var list []string
 	each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {

@@ -1,0 +1,111 @@
+package semantics_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// meant are the functions of MPI that mean something or make objects.
+var meant = func() []mpi.Function {
+	var list []mpi.Function
+	for _, f := range mpi.Functions() {
+		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "Comm_", "Type_", "cast", "ather", "catter", "Reduce", "Win_", "Put", "Get", "probe", "free", "ancel", "File_"} {
+			if strings.Contains(f.Name, word) {
+				list = append(list, f)
+				break
+			}
+		}
+	}
+	return list
+}()
+
+// drawValue draws a value of a type, with numbers that are often equal.
+func drawValue(t *rapid.T, typ cst.Type) cst.Value {
+	small := func() int64 {
+		return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.SampledFrom([]int64{-9, -33, 8, 16, 1 << 62, -1 << 63})).Draw(t, "n")
+	}
+	switch typ.Kind {
+	case cst.KindFloat:
+		return cst.Float(1)
+	case cst.KindString:
+		return cst.String("s")
+	case cst.KindBytes:
+		return cst.Bytes(nil)
+	case cst.KindRank:
+		return cst.Rank(small())
+	case cst.KindTag:
+		return cst.Tag(small())
+	case cst.KindHandle:
+		return cst.Handle(small())
+	case cst.KindPointer:
+		return cst.PointerTo(cst.Pointer{Segment: small()})
+	case cst.KindStatus:
+		return cst.StatusOf(cst.Status{Source: small(), Tag: small()})
+	case cst.KindArray:
+		var elems []cst.Value
+		for range rapid.IntRange(0, 3).Draw(t, "elems") {
+			elems = append(elems, drawValue(t, *typ.Elem))
+		}
+		return cst.Array(elems...)
+	}
+	return cst.Int(small())
+}
+
+// testAnything checks that calls that no program makes mean the same one by one as
+// together, whatever that is.
+func testAnything(t *rapid.T) {
+	var parts []merge.Part
+	ranks := rapid.IntRange(1, 3).Draw(t, "ranks")
+	functions := rapid.SliceOfN(rapid.SampledFrom(meant), 1, 5).Draw(t, "functions")
+	for rank := range ranks {
+		var r recording
+		for range rapid.IntRange(0, 12).Draw(t, "calls") {
+			f := rapid.SampledFrom(functions).Draw(t, "function")
+			made := cst.Function{Name: f.Name}
+			var args []cst.Value
+			for _, p := range f.Params {
+				q := cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction}
+				switch rapid.IntRange(0, 19).Draw(t, "odd") {
+				case 0:
+					continue
+				case 1:
+					q.Type = cst.ArrayOf(cst.ArrayOf(cst.Type{Kind: cst.KindInt}))
+				case 2:
+					q.Type = cst.ArrayOf(cst.Type{Kind: cst.KindFloat})
+				}
+				made.Params = append(made.Params, q)
+				args = append(args, drawValue(t, q.Type))
+			}
+			r.Call(r.Declare(made), args...)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	m := modelOf(t, written(t, merge.Run{Ranks: ranks}, parts))
+	for rank := range ranks {
+		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+			if o == nil {
+				return
+			}
+			for _, message := range o.Messages {
+				if message.Peer < semantics.NoPeer || message.Peer >= ranks || message.Bytes < semantics.Unknown || message.Elements < semantics.Unknown {
+					t.Fatalf("%s means %s", c, text(o))
+				}
+			}
+			if o.Root < -1 || o.Root >= ranks || o.Sent < semantics.Unknown || o.Received < semantics.Unknown {
+				t.Fatalf("%s means %s", c, text(o))
+			}
+		})
+	}
+}
+
+func TestAnything(t *testing.T) { rapid.Check(t, testAnything) }
+
+func FuzzAnything(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testAnything)) }

@@ -1,0 +1,426 @@
+package semantics_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// A recording records calls of MPI as package collect does.
+type recording struct{ tracer.Recorder }
+
+// call records a call with arguments as pairs of a name and a value: a number, the name of a
+// constant, a list of these, or a status. Others have no argument.
+func (r *recording) call(name string, pairs ...any) {
+	n, ok := mpi.Lookup(name)
+	if !ok {
+		panic(name)
+	}
+	f := cst.Function{Name: name}
+	var args []cst.Value
+	for i := 0; i < len(pairs); i += 2 {
+		k := slices.IndexFunc(mpi.Functions()[n].Params, func(p mpi.Param) bool { return p.Name == pairs[i] })
+		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
+		if k >= 0 {
+			p.Type, p.Direction = mpi.Functions()[n].Params[k].Type, mpi.Functions()[n].Params[k].Direction
+		} else if p.Name != "error" {
+			panic(p.Name)
+		}
+		if s, ok := pairs[i+1].(string); ok && s == "ignored" {
+			p.Type = cst.HandleOf("constant")
+		}
+		f.Params = append(f.Params, p)
+		args = append(args, value(p.Type, pairs[i+1]))
+	}
+	r.Call(r.Declare(f), args...)
+}
+
+func value(t cst.Type, v any) cst.Value {
+	switch v := v.(type) {
+	case []any:
+		var values []cst.Value
+		for _, e := range v {
+			values = append(values, value(*t.Elem, e))
+		}
+		return cst.Array(values...)
+	case cst.Status:
+		return cst.StatusOf(v)
+	case string:
+		return number(t, constant(v))
+	}
+	return number(t, int64(v.(int)))
+}
+
+func number(t cst.Type, n int64) cst.Value {
+	switch t.Kind {
+	case cst.KindHandle:
+		return cst.Handle(n)
+	case cst.KindRank:
+		return cst.Rank(n)
+	case cst.KindTag:
+		return cst.Tag(n)
+	case cst.KindPointer:
+		return cst.PointerTo(cst.Pointer{Segment: n})
+	}
+	return cst.Int(n)
+}
+
+// constant returns the id of a constant; −3 for one that is not of MPI.
+func constant(name string) int64 {
+	next := make(map[string]int64)
+	for _, c := range mpi.Constants() {
+		if next[c.Class]--; c.Name == name {
+			return next[c.Class]
+		}
+	}
+	return -3
+}
+
+const world = "MPI_COMM_WORLD"
+
+// implied is the status of a receive from whom it asked for.
+var implied = cst.Status{Source: -9, Tag: -9}
+
+func from(source, tag int64) cst.Status { return cst.Status{Source: source, Tag: tag} }
+
+// mpiModel returns the model of a run of MPI.
+func mpiModel(t tester, ranks int, program func(rank int, r *recording)) *semantics.Model {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range ranks {
+		var r recording
+		program(rank, &r)
+		parts = append(parts, r.Finish(rank))
+	}
+	return modelOf(t, written(t, merge.Run{Ranks: ranks}, parts))
+}
+
+func (r *recording) send(name string, count int, datatype any, dest any, tag int, comm any, more ...any) {
+	r.call(name, append([]any{"count", count, "datatype", datatype, "dest", dest, "tag", tag, "comm", comm}, more...)...)
+}
+
+func (r *recording) receive(name string, count int, datatype any, source any, tag any, comm any, more ...any) {
+	r.call(name, append([]any{"count", count, "datatype", datatype, "source", source, "tag", tag, "comm", comm}, more...)...)
+}
+
+func TestMPIPointToPoint(t *testing.T) {
+	m := mpiModel(t, 4, func(rank int, r *recording) {
+		r.call("MPI_Comm_size", "comm", world, "size", 4)
+		if rank > 0 {
+			return
+		}
+		r.send("MPI_Send", 3, "MPI_DOUBLE", 1, 7, world)
+		r.send("MPI_Issend", 3, "MPI_INT", 2, 7, world, "request", 0)
+		r.send("MPI_Send_c", 3, "MPI_BYTE", "MPI_PROC_NULL", 7, world)
+		r.send("MPI_Bsend", 3, "MPI_BYTE", 0, 7, "MPI_COMM_SELF")
+		r.send("MPI_Send", 3, 5, 9, 7, world)
+		r.send("MPI_Send", 0, 5, 3, 7, 8)
+		r.receive("MPI_Recv", 3, "MPI_FLOAT", 1, 7, world, "status", implied)
+		r.receive("MPI_Recv", 3, "MPI_FLOAT", "MPI_ANY_SOURCE", "MPI_ANY_TAG", world, "status", from(3, 12))
+		r.receive("MPI_Recv", 3, "MPI_FLOAT", "MPI_ANY_SOURCE", 4, world, "status", "ignored")
+		r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5, "recvcount", 1, "recvtype", "MPI_LONG",
+			"source", "MPI_ANY_SOURCE", "recvtag", 6, "comm", world, "status", from(2, -9))
+		r.call("MPI_Sendrecv_replace", "count", 2, "datatype", "MPI_SHORT", "dest", "MPI_PROC_NULL", "sendtag", 5, "source", 1, "recvtag", 6, "comm", world)
+		r.call("MPI_Send", "count", 1, "datatype", "MPI_CHAR", "dest", 1, "tag", 1, "comm", world, "error", 6)
+		r.call("MPI_Mprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", world, "message", 0, "status", from(1, 4))
+		r.call("MPI_Mrecv", "count", 1, "datatype", "MPI_CHAR", "message", 0, "status", from(1, 4))
+		r.call("MPI_Wait", "request", 0)
+	})
+	compare(t, m, 0,
+		"MPI_Comm_size: nothing",
+		"MPI_Send: point-to-point on world; send 1 tag 7: 3 elements, 24 bytes, blocking",
+		"MPI_Issend: point-to-point on world; send 2 tag 7: 3 elements, 12 bytes, synchronous",
+		"MPI_Send_c: point-to-point on world",
+		"MPI_Bsend: point-to-point on self0; send 0 tag 7: 3 elements, 3 bytes, blocking, buffered",
+		"MPI_Send: point-to-point on world; send -2 tag 7: 3 elements, -1 bytes, blocking",
+		"MPI_Send: point-to-point; send -2 tag 7: 0 elements, 0 bytes, blocking",
+		"MPI_Recv: point-to-point on world; receive 1 tag 7: 3 elements, 12 bytes, blocking",
+		"MPI_Recv: point-to-point on world; receive 3 tag 12: 3 elements, 12 bytes, blocking",
+		"MPI_Recv: point-to-point on world; receive -1 tag 4: 3 elements, 12 bytes, blocking",
+		"MPI_Sendrecv: point-to-point on world; send 1 tag 5: 2 elements, 2 bytes, blocking; receive 2 tag 6: 1 elements, 8 bytes, blocking",
+		"MPI_Sendrecv_replace: point-to-point on world; receive 1 tag 6: 2 elements, 4 bytes, blocking",
+		"MPI_Send: nothing",
+		"MPI_Mprobe: probe on world",
+		"MPI_Mrecv: point-to-point on world; receive 1 tag 4: 1 elements, 1 bytes, blocking",
+		"MPI_Wait: completion",
+	)
+}
+
+// An id is that of one communicator, then of another, and a window in between.
+func TestIdsUsedAgain(t *testing.T) {
+	m := mpiModel(t, 4, func(rank int, r *recording) {
+		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
+		r.call("MPI_Comm_split", "comm", world, "color", rank%2, "key", -rank, "newcomm", 0)
+		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
+		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
+		r.call("MPI_Win_create", "comm", 0, "win", 0)
+		r.call("MPI_Put", "origin_count", 2, "origin_datatype", "MPI_INT", "target_rank", 1, "win", 0)
+		r.call("MPI_Fetch_and_op", "datatype", "MPI_DOUBLE", "target_rank", 1, "op", "MPI_NO_OP", "win", 0)
+		r.call("MPI_Get_accumulate", "origin_count", 2, "origin_datatype", "MPI_INT", "result_count", 3, "result_datatype", "MPI_INT", "target_rank", 1, "op", "MPI_SUM", "win", 0)
+		r.call("MPI_Win_fence", "win", 0)
+		r.call("MPI_Comm_free", "comm", 0)
+		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
+		r.call("MPI_Bcast", "count", 2, "datatype", "MPI_INT", "root", 1, "comm", 0)
+	})
+	compare(t, m, 3,
+		"MPI_Send: point-to-point; send -2 tag 1: 1 elements, 4 bytes, blocking",
+		"MPI_Comm_split: collective on world",
+		"MPI_Send: point-to-point on world/0:1; send 3 tag 1: 1 elements, 4 bytes, blocking",
+		"MPI_Send: point-to-point on world/0:1; send 3 tag 1: 1 elements, 4 bytes, blocking",
+		"MPI_Win_create: collective on world/0:1",
+		"MPI_Put: one-sided on world/0:1/0; put 1 tag 0: 2 elements, 8 bytes",
+		"MPI_Fetch_and_op: one-sided on world/0:1/0; get 1 tag 0: 1 elements, 8 bytes",
+		"MPI_Get_accumulate: one-sided on world/0:1/0; fetch 1 tag 0: 2 elements, 8 bytes",
+		"MPI_Win_fence: collective on world/0:1/0",
+		"MPI_Comm_free: collective on world/0:1",
+		"MPI_Send: point-to-point; send -2 tag 1: 1 elements, 4 bytes, blocking",
+		"MPI_Comm_dup: collective on world",
+		"MPI_Send: point-to-point on world/1; send 0 tag 1: 1 elements, 4 bytes, blocking",
+		"MPI_Bcast: collective on world/1 root 1 0→8",
+	)
+	var of [2]*semantics.Communicator
+	for i, rank := range []int{1, 3} {
+		each(t, m, rank, func(position uint64, _ reprise.Call, o *semantics.Operation) {
+			if position == 2 {
+				of[i] = o.Communicator
+			}
+		})
+	}
+	if of[0] != of[1] || of[0].Size() != 2 || !slices.Equal(of[0].Members(), []int{3, 1}) || of[0].Member(0) != 3 {
+		t.Errorf("members of one communicator have %v and %v", of[0], of[1])
+	}
+}
+
+func TestIntercommunicator(t *testing.T) {
+	m := mpiModel(t, 4, func(rank int, r *recording) {
+		r.call("MPI_Comm_split", "comm", world, "color", rank/2, "key", 0, "newcomm", 0)
+		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 2-rank/2*2, "tag", 1, "newintercomm", 1)
+		r.send("MPI_Send", 1, "MPI_INT", 1, 1, 1)
+		r.receive("MPI_Irecv", 1, "MPI_INT", "MPI_ANY_SOURCE", 1, 1, "request", 0)
+		r.call("MPI_Wait", "request", 0, "status", from(1, -9))
+		root := any("MPI_PROC_NULL")
+		switch {
+		case rank/2 == 1:
+			root = 1
+		case rank == 1:
+			root = "MPI_ROOT"
+		}
+		r.call("MPI_Bcast", "count", 2, "datatype", "MPI_INT", "root", root, "comm", 1)
+		r.call("MPI_Gather", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 2, "recvtype", "MPI_INT", "root", root, "comm", 1)
+	})
+	want := func(peer int, bcast, gather string) []string {
+		p := string(rune('0' + peer))
+		return []string{
+			"MPI_Comm_split: collective on world", "",
+			"MPI_Send: point-to-point on world/1; send " + p + " tag 1: 1 elements, 4 bytes, blocking",
+			"MPI_Irecv: point-to-point on world/1; receive " + p + " tag 1: 1 elements, 4 bytes",
+			"MPI_Wait: completion",
+			"MPI_Bcast: collective on world/1" + bcast, "MPI_Gather: collective on world/1" + gather,
+		}
+	}
+	for rank, w := range [][]string{want(3, "", ""), want(3, " root 1 8→0", " root 1 0→16"), want(1, " root 1 0→8", " root 1 8→0"), want(1, " root 1 0→8", " root 1 8→0")} {
+		got := lines(t, m, rank)
+		w[1] = got[1]
+		name := ""
+		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+			if c.Function.Name == "MPI_Send" {
+				name = o.Communicator.Name
+			}
+		})
+		for i := range w {
+			w[i] = replaced(w[i], "world/1", name)
+		}
+		compare(t, m, rank, w...)
+	}
+}
+
+func TestDatatypes(t *testing.T) {
+	send := func(r *recording, datatype any) { r.send("MPI_Send", 2, datatype, 0, 1, world) }
+	m := mpiModel(t, 1, func(_ int, r *recording) {
+		r.call("MPI_Type_contiguous", "count", 3, "oldtype", "MPI_INT", "newtype", 0)
+		r.call("MPI_Type_vector", "count", 2, "blocklength", 5, "stride", 9, "oldtype", 0, "newtype", 1)
+		r.call("MPI_Type_create_struct", "count", 2, "array_of_blocklengths", []any{1, 4}, "array_of_displacements", []any{0, 64},
+			"array_of_types", []any{1, "MPI_DOUBLE"}, "newtype", 2)
+		r.call("MPI_Type_create_resized", "oldtype", 2, "lb", 0, "extent", 1000, "newtype", 3)
+		r.call("MPI_Type_create_subarray", "ndims", 2, "array_of_sizes", []any{9, 9}, "array_of_subsizes", []any{2, 3}, "oldtype", "MPI_BYTE", "newtype", 4)
+		r.call("MPI_Type_indexed", "count", 2, "array_of_blocklengths", []any{2, 3}, "array_of_displacements", []any{0, 9}, "oldtype", "MPI_SHORT", "newtype", 5)
+		r.call("MPI_Type_create_f90_real", "p", 9, "r", 9, "newtype", 6)
+		for id := range 8 {
+			send(r, id)
+		}
+	})
+	var got []int64
+	each(t, m, 0, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+		if o != nil {
+			got = append(got, o.Messages[0].Bytes)
+		}
+	})
+	if want := []int64{24, 240, 304, 304, 12, 20, -1, -1}; !slices.Equal(got, want) {
+		t.Errorf("sizes = %v, want %v", got, want)
+	}
+
+	m = mpiModel(t, 1, func(_ int, r *recording) {
+		for range 3 {
+			send(r, 0)
+			for _, n := range []int{1, 2, 2} {
+				r.call("MPI_Type_contiguous", "count", n, "oldtype", "MPI_INT", "newtype", 0)
+				r.call("MPI_Type_dup", "oldtype", 0, "newtype", 1)
+				r.call("MPI_Type_contiguous", "count", 10, "oldtype", 1, "newtype", 0)
+				send(r, 0)
+				send(r, 1)
+			}
+		}
+	})
+	got = got[:0]
+	each(t, m, 0, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+		if o != nil {
+			got = append(got, o.Messages[0].Bytes)
+		}
+	})
+	round := []int64{80, 8, 160, 16, 160, 16}
+	want := slices.Concat([]int64{-1}, round, []int64{160}, round, []int64{160}, round)
+	if !slices.Equal(got, want) {
+		t.Errorf("sizes = %v, want %v", got, want)
+	}
+}
+
+func request(pool, index int64) int { return int(symbolic.JoinRequest(pool, index)) }
+
+func TestPersistentRequests(t *testing.T) {
+	a, b, c := request(0, 0), request(1, 0), request(2, 0)
+	m := mpiModel(t, 2, func(rank int, r *recording) {
+		for range 2 {
+			r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+			r.send("MPI_Send_init", 3, "MPI_INT", 1, 7, 0, "request", a)
+			r.receive("MPI_Recv_init", 3, "MPI_INT", "MPI_ANY_SOURCE", 7, world, "request", b)
+			r.call("MPI_Bcast_init", "count", 1, "datatype", "MPI_INT", "root", 0, "comm", world, "request", c)
+			r.call("MPI_Startall", "count", 3, "array_of_requests", []any{c, a, b})
+			r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{c, a, b}, "array_of_statuses", []any{implied, implied, from(1, -9)})
+			r.call("MPI_Start", "request", b)
+			r.call("MPI_Wait", "request", b, "status", from(0, -9))
+			r.call("MPI_Start", "request", a)
+			r.call("MPI_Wait", "request", a)
+			for _, id := range []int{a, b, c} {
+				r.call("MPI_Request_free", "request", id)
+			}
+			r.call("MPI_Comm_free", "comm", 0)
+		}
+		r.call("MPI_Start", "request", request(9, 0))
+	})
+	round := func(comm string) []string {
+		return []string{
+			"MPI_Comm_dup: collective on world", "MPI_Send_init: nothing", "MPI_Recv_init: nothing", "MPI_Bcast_init: nothing",
+			"MPI_Startall: collective on world root 0 4→0; send 1 tag 7: 3 elements, 12 bytes on " + comm + "; receive 1 tag 7: 3 elements, 12 bytes",
+			"MPI_Waitall: completion",
+			"MPI_Start: point-to-point on world; receive 0 tag 7: 3 elements, 12 bytes", "MPI_Wait: completion",
+			"MPI_Start: point-to-point on " + comm + "; send 1 tag 7: 3 elements, 12 bytes", "MPI_Wait: completion",
+			"MPI_Request_free: completion", "MPI_Request_free: completion", "MPI_Request_free: completion",
+			"MPI_Comm_free: collective on " + comm,
+		}
+	}
+	compare(t, m, 0, append(append(round("world/0"), round("world/1")...), "MPI_Start: point-to-point")...)
+}
+
+func TestWildcards(t *testing.T) {
+	a, b := request(0, 0), request(1, 0)
+	m := mpiModel(t, 4, func(rank int, r *recording) {
+		if rank > 0 {
+			return
+		}
+		post := func() { r.receive("MPI_Irecv", 3, "MPI_INT", "MPI_ANY_SOURCE", "MPI_ANY_TAG", world, "request", a) }
+		post()
+		r.call("MPI_Test", "request", a, "flag", 0)
+		r.call("MPI_Test", "request", a, "flag", 1, "status", from(1, 5))
+		post()
+		r.receive("MPI_Irecv", 1, "MPI_INT", "MPI_ANY_SOURCE", 8, world, "request", b)
+		r.call("MPI_Waitany", "count", 2, "array_of_requests", []any{b, a}, "index", 1, "status", from(2, 6))
+		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{b, "MPI_REQUEST_NULL"}, "outcount", 1, "array_of_indices", []any{0}, "array_of_statuses", []any{from(3, -9)})
+		post()
+		r.call("MPI_Cancel", "request", a)
+		r.call("MPI_Wait", "request", a, "status", "ignored")
+		post()
+		r.call("MPI_Waitall", "count", 1, "array_of_requests", []any{a}, "array_of_statuses", []any{from(1, 5)})
+		post()
+	})
+	receive := func(o string) string { return "MPI_Irecv: point-to-point on world; receive " + o }
+	compare(t, m, 0,
+		receive("1 tag 5: 3 elements, 12 bytes"), "MPI_Test: completion", "MPI_Test: completion",
+		receive("2 tag 6: 3 elements, 12 bytes"), receive("3 tag 8: 1 elements, 4 bytes"), "MPI_Waitany: completion", "MPI_Waitsome: completion",
+		receive("-1 tag -1: 3 elements, 12 bytes, cancelled"), "MPI_Cancel: completion", "MPI_Wait: completion",
+		receive("1 tag 5: 3 elements, 12 bytes"), "MPI_Waitall: completion",
+		receive("-1 tag -1: 3 elements, 12 bytes"),
+	)
+}
+
+func TestMPICollectives(t *testing.T) {
+	m := mpiModel(t, 3, func(rank int, r *recording) {
+		if rank != 1 {
+			return
+		}
+		one := func(name string, pairs ...any) { r.call(name, append(pairs, "comm", world)...) }
+		counts, types := []any{1, 2, 3}, []any{"MPI_CHAR", "MPI_INT", "MPI_DOUBLE"}
+		one("MPI_Barrier")
+		one("MPI_Ibcast", "count", 2, "datatype", "MPI_INT", "root", 1)
+		one("MPI_Reduce", "count", 2, "datatype", "MPI_INT", "root", 1)
+		one("MPI_Reduce", "count", 2, "datatype", "MPI_INT", "root", 2)
+		one("MPI_Gather", "sendbuf", 0, "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Gather", "sendbuf", "MPI_IN_PLACE", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Gatherv", "sendbuf", 0, "sendcount", 2, "sendtype", "MPI_INT", "recvtype", "MPI_INT", "root", 0)
+		one("MPI_Gatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts", counts, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Scatter", "sendcount", 2, "sendtype", "MPI_INT", "recvbuf", 0, "recvcount", 1, "recvtype", "MPI_INT", "root", 0)
+		one("MPI_Scatterv", "sendcounts", counts, "sendtype", "MPI_INT", "recvbuf", "MPI_IN_PLACE", "recvcount", 9, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Allgatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts", counts, "recvtype", "MPI_INT")
+		one("MPI_Alltoall", "sendbuf", 0, "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_DOUBLE")
+		one("MPI_Alltoallv", "sendbuf", "MPI_IN_PLACE", "recvcounts", counts, "recvtype", "MPI_INT")
+		one("MPI_Alltoallw", "sendbuf", 0, "sendcounts", counts, "sendtypes", types, "recvcounts", counts, "recvtypes", []any{"MPI_CHAR", "MPI_CHAR", "MPI_CHAR"})
+		one("MPI_Reduce_scatter", "recvcounts", counts, "datatype", "MPI_INT")
+		one("MPI_Reduce_scatter_block", "recvcount", 2, "datatype", "MPI_INT")
+		one("MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_INT")
+		r.call("MPI_File_open", "comm", world, "fh", 0)
+		r.call("MPI_File_write_all", "fh", 0, "count", 3, "datatype", "MPI_INT")
+		r.call("MPI_File_read", "fh", 0, "count", 3, "datatype", "MPI_INT")
+		r.call("MPI_File_open", "comm", world, "fh", 0, "error", 38)
+	})
+	compare(t, m, 1,
+		"MPI_Barrier: collective on world",
+		"MPI_Ibcast: collective on world root 1 8→0",
+		"MPI_Reduce: collective on world root 1 8→8",
+		"MPI_Reduce: collective on world root 2 8→0",
+		"MPI_Gather: collective on world root 1 8→48",
+		"MPI_Gather: collective on world root 1 16→48",
+		"MPI_Gatherv: collective on world root 0 8→0",
+		"MPI_Gatherv: collective on world root 1 8→24",
+		"MPI_Scatter: collective on world root 0 0→4",
+		"MPI_Scatterv: collective on world root 1 24→8",
+		"MPI_Allgatherv: collective on world 8→24",
+		"MPI_Alltoall: collective on world 12→24",
+		"MPI_Alltoallv: collective on world 24→24",
+		"MPI_Alltoallw: collective on world 33→6",
+		"MPI_Reduce_scatter: collective on world 24→8",
+		"MPI_Reduce_scatter_block: collective on world 24→8",
+		"MPI_Neighbor_alltoall: collective on world -1→-1",
+		"MPI_File_open: collective on world",
+		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_open: nothing",
+	)
+	if m.Unresolved() == nil {
+		t.Error("a file that one rank opens is resolved")
+	}
+}
+
+// Of two programs that were recorded together, ranks do not name those of the other.
+func TestSeveralWorlds(t *testing.T) {
+	m := mpiModel(t, 4, func(rank int, r *recording) {
+		r.call("MPI_Comm_size", "comm", world, "size", 2)
+		r.send("MPI_Send", 1, "MPI_INT", 1-rank%2, 1, world)
+	})
+	compare(t, m, 3, "MPI_Comm_size: nothing", "MPI_Send: point-to-point; send -2 tag 1: 1 elements, 4 bytes, blocking")
+}
