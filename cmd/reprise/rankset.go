@@ -12,7 +12,7 @@ import (
 
 // addRanks adds the option that chooses ranks of a trace.
 func addRanks(cmd *cobra.Command, text *string) {
-	cmd.Flags().StringVar(text, "ranks", "", "only these `ranks`, such as 0-3,8 or 0-62:2")
+	cmd.Flags().StringVar(text, "ranks", "", "only these `ranks`, as 0-3,8 or 0-62:2")
 	cmd.Flags().Lookup("ranks").DefValue = "all"
 }
 

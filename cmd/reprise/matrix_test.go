@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// TestMatrixPicture checks the colours of a picture: where there is something, where
+// there is most, and where there is nothing.
+func TestMatrixPicture(t *testing.T) {
+	for _, tt := range []struct{ ranks, bins int }{{1, 1}, {4, 4}, {64, 64}, {1000, 1000}, {100_000, 700}} {
+		value := func(from, to int) uint64 {
+			switch to - from {
+			case 0:
+				return 1e6
+			case 1:
+				return 1000
+			}
+			return 0
+		}
+		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value, text: bytesText}
+		var b bytes.Buffer
+		if err := h.write(&b, "png"); err != nil {
+			t.Fatal(err)
+		}
+		m, err := png.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := h.draw(draw.New(vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(heatDPI))), false)
+		side := at.Size().X.Dots(heatDPI) / float64(tt.bins)
+		if math.Abs(float64(at.Size().X-at.Size().Y)) > 1 {
+			t.Errorf("%d ranks: the cells are a rectangle of %v by %v", tt.ranks, at.Size().X, at.Size().Y)
+		}
+		if side < 2 {
+			continue // no pixel is of one cell alone
+		}
+		for _, cell := range [][2]int{{0, 0}, {tt.bins / 2, tt.bins / 2}, {0, 1}, {0, 3}, {3, 0}} {
+			if max(cell[0], cell[1]) >= tt.bins {
+				continue
+			}
+			want := color.RGBA{255, 255, 255, 255}
+			if v := value(cell[0], cell[1]); v > 0 {
+				want = heatColor(h.newScale().place(v))
+			}
+			x := at.Min.X.Dots(heatDPI) + side*(float64(cell[1])+0.5)
+			y := (heatHeight - at.Max.Y).Dots(heatDPI) + side*(float64(cell[0])+0.5)
+			if got := color.RGBAModel.Convert(m.At(int(x), int(y))); got != want {
+				t.Errorf("%d ranks: the colour from %d to %d is %v, want %v", tt.ranks, cell[0], cell[1], got, want)
+			}
+		}
+	}
+}
+
+// TestMatrixFiles checks that each format can be read, and says what messages says.
+func TestMatrixFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	must(t, "matrix", "ring.rpz", "-o", "m.csv")
+	records, err := csv.NewReader(strings.NewReader(readFile(t, "m.csv"))).ReadAll()
+	want := [][]string{
+		{"from", "to", "messages", "bytes", "messages_of_unknown_size"},
+		{"0", "1", "100", "3200", "0"}, {"1", "2", "100", "3200", "0"}, {"2", "3", "100", "3200", "0"}, {"3", "0", "100", "3200", "0"},
+	}
+	if err != nil || !slices.EqualFunc(records, want, slices.Equal) {
+		t.Errorf("%v, %v", records, err)
+	}
+	if got := must(t, "matrix", "ring.rpz", "-o", "-", "--format", "csv"); got != readFile(t, "m.csv") {
+		t.Errorf("standard output has %q", got)
+	}
+	must(t, "matrix", "ring.rpz", "-o", "m.png")
+	if _, err := png.Decode(strings.NewReader(readFile(t, "m.png"))); err != nil {
+		t.Error(err)
+	}
+	must(t, "matrix", "ring.rpz", "-o", "m.SVG", "--of", "messages", "--scale", "linear", "--bins", "2")
+	svg := readFile(t, "m.SVG")
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		_, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{">to rank<", ">from rank<", ">messages from 2 ranks to as many others<", ">ring.rpz: 400 messages, 12.8 kB<", ">100<", ">0<"} {
+		if !strings.Contains(svg, text) {
+			t.Errorf("the picture does not say %s", text)
+		}
+	}
+	before := readFile(t, "m.png")
+	must(t, "matrix", "ring.rpz", "-o", "m.png")
+	if readFile(t, "m.png") != before {
+		t.Error("the picture differs from one time to the next")
+	}
+}
+
+func TestMatrixErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, tt := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"matrix ring.rpz", exitUsage, "-o is missing: the file to write"},
+		{"matrix ring.rpz -o m.gif", exitUsage, "m.gif is not named .svg, .png or .csv: --format says what it shall be"},
+		{"matrix ring.rpz -o -", exitUsage, "- is not named .svg, .png or .csv"},
+		{"matrix ring.rpz -o m --format gif", exitUsage, `--format is svg, png or csv, not "gif"`},
+		{"matrix ring.rpz -o m.png --of calls", exitUsage, `--of is bytes or messages, not "calls"`},
+		{"matrix ring.rpz -o m.png --scale x", exitUsage, `--scale is log or linear, not "x"`},
+		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 1024, not 0"},
+		{"matrix ring.rpz -o ring.rpz --format png", exitUsage, "ring.rpz is an input"},
+		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends a message: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
+		{"matrix timed.rpz -o m.png", exitFailure, "timed.rpz: its functions are not those of MPI or of SimGrid"},
+	} {
+		r := invoke(t, "", strings.Fields(tt.args)...)
+		if r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
+			t.Errorf("reprise %s: status %d, %q", tt.args, r.status, r.stderr)
+		}
+	}
+	if strings.Contains(fileNames(t), "m.png") {
+		t.Error("there is a file of what failed")
+	}
+}
+
+// TestHeatScale checks the marks of scales.
+func TestHeatScale(t *testing.T) {
+	for _, tt := range []struct {
+		linear      bool
+		least, most uint64
+		want        string
+	}{
+		{false, 1, 1, "1"},
+		{false, 100, 100, "10 20 50 100"},
+		{false, 5, 3000, "5 10 20 50 100 200 500 1,000 2,000"},
+		{false, 1, 123_456, "1 10 100 1,000 10,000 100,000"},
+		{false, math.MaxUint64, math.MaxUint64, "2,000,000,000,000,000,000 5,000,000,000,000,000,000 10,000,000,000,000,000,000"},
+		{true, 1, 1, "0 1"},
+		{true, 7, 100, "0 20 40 60 80 100"},
+		{true, 7, 9637, "0 2,000 4,000 6,000 8,000"},
+	} {
+		h := heatMap{linear: tt.linear, ranks: 2, bins: 2, text: comma, value: func(from, to int) uint64 {
+			return [][]uint64{{tt.least, 0}, {0, tt.most}}[from][to]
+		}}
+		s := h.newScale()
+		var labels []string
+		for _, tick := range s.ticks(h.text) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != tt.want {
+			t.Errorf("from %d to %d: %s, want %s", tt.least, tt.most, got, tt.want)
+		}
+		if s.place(tt.most) != 1 || s.place(tt.least) < 0 {
+			t.Errorf("from %d to %d: at %v and %v", tt.least, tt.most, s.place(tt.least), s.place(tt.most))
+		}
+	}
+}
