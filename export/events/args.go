@@ -25,6 +25,12 @@ const maxText = 1000
 // Name returns the name of the function that a terminal calls.
 func (r *Rank) Name(terminal uint32) string { return Readable(r.Call(terminal).Function.Name) }
 
+// Text returns the call that a terminal stands for as [reprise.Printer] writes it, cut
+// off if it is long.
+func (r *Rank) Text(terminal uint32) string {
+	return Readable(cut(string(r.trace.printer.AppendCall(nil, r.Call(terminal)))))
+}
+
 // Args returns the arguments of the calls that a terminal stands for, without the
 // number of the thread: integers, ranks and tags without a name, and floats, as numbers,
 // all else as [reprise.Printer] writes it, cut off if it is long.

@@ -14,17 +14,24 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// The runs of examples/stencil, of 4 processes and 100 steps, under Open MPI: with the
-// time of every call to the nanosecond, and with statistics of times.
+// Runs of 4 processes under Open MPI: examples/stencil with 100 steps, with the time of
+// every call to the nanosecond, and with statistics of times; and messages.c in testdata,
+// with the times of every call, and, as halves, with an argument.
 //
-//go:embed testdata
+//go:embed testdata/*.rpz
 var recorded embed.FS
 
 // Stencil returns the run of a recorded MPI program: with times of the kind exact or
 // statistics.
 func Stencil(t testing.TB, times string) *reprise.Trace {
 	t.Helper()
-	file, err := recorded.ReadFile("testdata/stencil." + times + ".rpz")
+	return Recorded(t, "stencil."+times)
+}
+
+// Recorded returns a run in testdata.
+func Recorded(t testing.TB, name string) *reprise.Trace {
+	t.Helper()
+	file, err := recorded.ReadFile("testdata/" + name + ".rpz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,261 @@
+package simgrid
+
+import (
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A request is what is to be waited for: the message that it is of, or both of
+// MPI_Isendrecv.
+type request struct {
+	waits      [2]wait
+	n          int // of waits
+	persistent bool
+}
+
+func (r *request) add(w wait) {
+	r.waits[r.n] = w
+	r.n++
+}
+
+// A wait is how an action names a message: by what the action said that began it.
+type wait struct{ source, destination, tag int64 }
+
+// Numbers of SimGrid.
+const (
+	anySource     = -555
+	anyTag        = -444
+	waitAnySource = anySource - 1 // what its replay of wait finds a receive from any source by
+)
+
+// requestsOf returns the ids of the requests among the arguments of a call.
+func requestsOf(c reprise.Call) []int64 {
+	for i, p := range c.Function.Params {
+		switch {
+		case p.Type.Kind == cst.KindHandle && p.Type.Class == "request":
+			return []int64{c.Args[i].Int()}
+		case p.Type.Kind == cst.KindArray && p.Type.Elem.Kind == cst.KindHandle && p.Type.Elem.Class == "request":
+			ids := make([]int64, c.Args[i].Len())
+			for k := range ids {
+				ids[k] = c.Args[i].Index(k).Int()
+			}
+			return ids
+		}
+	}
+	return nil
+}
+
+// messages translates a call that sends or receives.
+func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) error {
+	switch {
+	case len(o.More) > 0:
+		return s.unsupported(e, c, "SimGrid has no persistent collective operations")
+	case strings.HasSuffix(c.name, "_init"):
+		for _, id := range c.requests {
+			s.requests[id] = request{persistent: true}
+		}
+		return nil
+	case strings.HasPrefix(c.name, "start"):
+		return s.start(e, c, o.Messages)
+	}
+	if len(o.Messages) > len(request{}.waits) {
+		return s.unsupported(e, c, "it has too many messages")
+	}
+	if len(o.Messages) == 0 || o.Messages[0].Blocking {
+		return s.block(e, c, o.Messages)
+	}
+	var r request
+	for _, m := range o.Messages {
+		w, err := s.begin(e, c, m)
+		if err != nil {
+			return err
+		}
+		r.add(w)
+	}
+	for _, id := range c.requests {
+		s.requests[id] = r
+	}
+	return nil
+}
+
+// start begins the messages of persistent requests.
+func (s *translator) start(e events.Event, c *call, messages []semantics.Message) error {
+	if len(messages) != len(c.requests) && len(messages) > 0 {
+		return s.unsupported(e, c, "some of the messages are of no process, and it is not known which")
+	}
+	for i, m := range messages {
+		w, err := s.begin(e, c, m)
+		if err != nil {
+			return err
+		}
+		s.requests[c.requests[i]] = request{waits: [2]wait{w}, n: 1, persistent: true}
+	}
+	return nil
+}
+
+// block writes the messages of a call that blocks.
+func (s *translator) block(e events.Event, c *call, messages []semantics.Message) error {
+	if len(messages) == 1 {
+		m := messages[0]
+		action := "send"
+		if m.Direction == semantics.Receive {
+			action = "recv"
+		}
+		_, err := s.message(e, c, action, m)
+		return err
+	}
+	var r request
+	for _, m := range messages {
+		if m.Direction == semantics.Receive {
+			w, err := s.begin(e, c, m)
+			if err != nil {
+				return err
+			}
+			r.add(w)
+		}
+	}
+	for _, m := range messages {
+		if m.Direction == semantics.Send {
+			if _, err := s.message(e, c, "send", m); err != nil {
+				return err
+			}
+		}
+	}
+	return s.wait(r)
+}
+
+// begin writes a message that does not block.
+func (s *translator) begin(e events.Event, c *call, m semantics.Message) (wait, error) {
+	if m.Direction == semantics.Receive {
+		return s.message(e, c, "irecv", m)
+	}
+	return s.message(e, c, "isend", m)
+}
+
+// message writes a message.
+func (s *translator) message(e events.Event, c *call, action string, m semantics.Message) (wait, error) {
+	peer, bytes := int64(m.Peer), m.Bytes
+	switch {
+	case m.Peer == semantics.AnySource:
+		peer = anySource
+	case m.Peer < 0:
+		return wait{}, s.unsupported(e, c, "the trace does not say which rank of the run it is to or from")
+	}
+	if m.Cancelled {
+		return wait{}, s.unsupported(e, c, "the receive may have been cancelled")
+	}
+	if m.Direction == semantics.Send && bytes == semantics.Unknown {
+		return wait{}, s.unsupported(e, c, "the trace does not say how many bytes it has")
+	}
+	tag, ok := s.tag(m)
+	if !ok {
+		return wait{}, s.unsupported(e, c, "the trace does not say which tag it has")
+	}
+	w := wait{int64(s.rank.Number), peer, tag}
+	if m.Direction == semantics.Receive {
+		w = wait{peer, int64(s.rank.Number), tag}
+		if peer == anySource {
+			w.source = waitAnySource
+		}
+		switch bytes {
+		case semantics.Unknown:
+			bytes = maxCount
+		case 0:
+			bytes = 1 // of 0 SimGrid takes the size from the message, and waits for it
+		}
+	}
+	datatype, size := unitOf(bytes)
+	return w, s.action(action, peer, tag, divide(bytes, size), datatype)
+}
+
+// firstTag is the greatest tag of communicators other than the world.
+const firstTag = 1<<31 - 1
+
+// tag returns the tag of an action.
+func (s *translator) tag(m semantics.Message) (tag int64, ok bool) {
+	switch {
+	case m.Tag == semantics.AnyTag:
+		return anyTag, true
+	case m.Tag < 0:
+		return 0, false
+	case m.Communicator == nil || m.Communicator == s.model.World():
+		return m.Tag, true
+	}
+	k := tagKey{m.Communicator, m.Tag}
+	tag, ok = s.tags[k]
+	if !ok {
+		tag = firstTag - int64(len(s.tags))
+		s.tags[k] = tag
+	}
+	return tag, true
+}
+
+// completion translates a call that completes requests.
+func (s *translator) completion(e events.Event, c *call, _ *semantics.Operation) error {
+	if v, ok := c.Arg("flag"); ok && v.Kind() == cst.KindInt && v.Int() == 0 {
+		return nil
+	}
+	switch c.name {
+	case "wait", "test", "waitall", "testall":
+		for _, id := range c.requests {
+			if err := s.complete(id); err != nil {
+				return err
+			}
+		}
+	case "waitany", "testany":
+		if v, ok := c.Arg("index"); ok {
+			return s.completeAt(c, v)
+		}
+	case "waitsome", "testsome":
+		n, ok := c.Arg("outcount")
+		indices, also := c.Arg("array_of_indices")
+		if !ok || !also || indices.Kind() != cst.KindArray {
+			return nil
+		}
+		for i := range min(int64(indices.Len()), n.Int()) {
+			if err := s.completeAt(c, indices.Index(int(i))); err != nil {
+				return err
+			}
+		}
+	case "request_free":
+		for _, id := range c.requests {
+			delete(s.requests, id)
+		}
+	}
+	return nil
+}
+
+// completeAt completes one of the requests of a call.
+func (s *translator) completeAt(c *call, index cst.Value) error {
+	if i := index.Int(); i >= 0 && i < int64(len(c.requests)) {
+		return s.complete(c.requests[i])
+	}
+	return nil
+}
+
+// complete waits for a request, unless it is not active.
+func (s *translator) complete(id int64) error {
+	r, ok := s.requests[id]
+	if !ok {
+		return nil
+	}
+	if r.persistent {
+		s.requests[id] = request{persistent: true}
+	} else {
+		delete(s.requests, id)
+	}
+	return s.wait(r)
+}
+
+func (s *translator) wait(r request) error {
+	for _, w := range r.waits[:r.n] {
+		if err := s.action("wait", w.source, w.destination, w.tag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
