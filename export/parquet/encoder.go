@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"slices"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -52,8 +54,8 @@ func (e *encoder) chunk(g *rows.Group, c *rows.Column) *chunk {
 			e.segment++
 		}
 	}
-	if e.dictionary.n > 0 {
-		e.dictionaryPage()
+	if e.out.err == nil && slices.Contains(e.out.encodings, format.RLEDictionary) {
+		e.dictionaryPage() // without values, too
 	}
 	return e.out
 }

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -56,12 +57,9 @@ func (c *chunk) compressed() int64 { return int64(len(c.dictionary) + len(c.page
 
 // uses takes note of an encoding.
 func (c *chunk) uses(e format.Encoding) {
-	for _, known := range c.encodings {
-		if known == e {
-			return
-		}
+	if !slices.Contains(c.encodings, e) {
+		c.encodings = append(c.encodings, e)
 	}
-	c.encodings = append(c.encodings, e)
 }
 
 // meta describes the chunk, which begins at an offset in the file.

@@ -22,8 +22,9 @@
 //	                    means of calls like it, as package query makes it
 //	function     text   its name
 //	call         text   the call as [reprise.Printer] writes it, with ranks relative to
-//	                    the caller, so that it is the same on ranks that do the same
-//	signature    int    number of the signature of the trace, the same for such calls
+//	                    the caller
+//	signature    int    number of the signature of the trace: the same for calls that
+//	                    are the same on all ranks, relative to these
 //	thread       int    number of the thread, from 0
 //
 // then, if package semantics knows the functions, what the call means to others,

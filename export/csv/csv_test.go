@@ -1,0 +1,268 @@
+package csv_test
+
+import (
+	"context"
+	reader "encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export/csv"
+	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+func newTable(t testing.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
+	t.Helper()
+	table, err := rows.New(t.Context(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func write(t testing.TB, table *rows.Table) string {
+	t.Helper()
+	var b strings.Builder
+	if err := csv.Write(t.Context(), &b, table, csv.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// readers read a file of comma-separated values. Those that do not tell a missing value
+// from empty text give neither.
+var readers = map[string]func(t *testing.T, path string) (names []string, rows int, get func(int, string) (string, bool)){
+	"encoding-csv": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		records, err := reader.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table(records)
+	},
+	"Python": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
+		python, err := exec.LookPath("python3")
+		if err != nil {
+			t.Skip("no python3: ", err)
+		}
+		const script = "import csv, json, sys\nprint(json.dumps(list(csv.reader(open(sys.argv[1], newline='', encoding='utf-8'), strict=True))))"
+		out, err := exec.Command(python, "-c", script, path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var records [][]string
+		if err := json.Unmarshal(out, &records); err != nil {
+			t.Fatal(err)
+		}
+		return table(records)
+	},
+	"DuckDB": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
+		r := foreign.DuckDB(t, "SELECT * FROM read_csv('"+path+"', header=true, all_varchar=true, allow_quoted_nulls=false, delim=',', quote='\"', escape='\"')")
+		n, get := tabletest.Result(r)
+		return r.Names, n, get
+	},
+}
+
+// table returns records of which the first has the names of columns.
+func table(records [][]string) ([]string, int, func(int, string) (string, bool)) {
+	at := make(map[string]int)
+	for i, name := range records[0] {
+		at[name] = i
+	}
+	return records[0], len(records) - 1, func(row int, column string) (string, bool) {
+		v := records[row+1][at[column]]
+		return v, v != ""
+	}
+}
+
+// TestReaders reads every value back with three readers, and compares what they read with
+// the rows of the table.
+func TestReaders(t *testing.T) {
+	for name, trace := range map[string]*reprise.Trace{
+		"Recorded": exporttest.Stencil(t, "exact"), "Statistics": exporttest.Stencil(t, "statistics"), "Hostile": tabletest.Hostile(t),
+		"Timed": tabletest.Timed(t, 3, 6_000, tabletest.Series), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
+	} {
+		for _, by := range []rows.By{rows.Calls, rows.Signatures} {
+			table := newTable(t, trace, rows.Options{By: by})
+			columns, want := tabletest.Read(t, table)
+			path := filepath.Join(t.TempDir(), "file.csv")
+			if err := os.WriteFile(path, []byte(write(t, table)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for reader, read := range readers {
+				t.Run(fmt.Sprint(name, by, reader), func(t *testing.T) {
+					names, n, get := read(t, path)
+					if fmt.Sprint(names) != fmt.Sprint(columns) {
+						t.Fatalf("columns %v, want %v", names, columns)
+					}
+					want := want
+					if reader != "DuckDB" {
+						want = withoutEmpty(want)
+					}
+					tabletest.Compare(t, columns, want, n, get)
+				})
+			}
+		}
+	}
+}
+
+// withoutEmpty returns rows without what is empty.
+func withoutEmpty(all []tabletest.Row) []tabletest.Row {
+	some := make([]tabletest.Row, len(all))
+	for i, row := range all {
+		some[i] = make(tabletest.Row)
+		for name, v := range row {
+			if v != "" {
+				some[i][name] = v
+			}
+		}
+	}
+	return some
+}
+
+// TestText checks a file as it is.
+func TestText(t *testing.T) {
+	got := write(t, newTable(t, tabletest.Timed(t, 2, 1, tabletest.Series), rows.Options{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}}))
+	const want = `call,position,rank,duration_ns,arg_dest
+"send(dest=rank+1, count=0)",0,0,100,1
+wait(),1,0,1000,
+"send(dest=(rank+1) mod N, count=0)",0,1,100,0
+wait(),1,1,1000,
+`
+	if got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+// TestGroups checks that rows do not change where a group of rows ends.
+func TestGroups(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 60_000)
+	table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), rows.Options{Columns: []string{"rank", "position", "arg_dest"}})
+	if got := write(t, table); strings.Count(got, "\n") < rows.MaxRows {
+		t.Fatal("one group only")
+	} else {
+		line := func(s string) string { return s[:strings.IndexByte(s, '\n')] }
+		rest := got[len(line(got))+1:]
+		for number := range table.Trace().Ranks() {
+			r, err := table.Trace().Rank(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for position, call := range r.Calls() {
+				want := fmt.Sprintf("%d,%d,", number, position)
+				if v, ok := call.Arg("dest"); ok {
+					want += v.String()
+				}
+				if line(rest) != want {
+					t.Fatalf("line %q, want %q", line(rest), want)
+				}
+				rest = rest[len(want)+1:]
+			}
+		}
+		if rest != "" {
+			t.Errorf("%d bytes too many", len(rest))
+		}
+	}
+}
+
+// A failing writes some bytes, and then fails.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if *f -= failing(len(p)); *f < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestErrors(t *testing.T) {
+	table := newTable(t, tabletest.Timed(t, 2, 2000, tabletest.Series), rows.Options{})
+	for _, n := range []int{0, 100_000, len(write(t, table)) - 1} {
+		f := failing(n)
+		if err := csv.Write(t.Context(), &f, table, csv.Options{}); err != io.ErrShortWrite {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(os.ErrClosed)
+	if err := csv.Write(ctx, io.Discard, table, csv.Options{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestCancel cancels while rows are written.
+func TestCancel(t *testing.T) {
+	table := newTable(t, tabletest.Timed(t, 2, 50_000, tabletest.Statistics), rows.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var done []uint64
+	err := csv.Write(ctx, io.Discard, table, csv.Options{Progress: func(n uint64) {
+		done = append(done, n)
+		cancel(os.ErrClosed)
+	}})
+	if err != os.ErrClosed || len(done) != 1 || done[0] == 0 || done[0] >= 200_000 {
+		t.Errorf("%v after %d rows", err, done)
+	}
+}
+
+// TestMemory checks that what is held does not grow with the number of calls.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: 10⁷ calls")
+	}
+	p := programs.Stencil2D(2, 2, 300_000)
+	table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
+	var first, last, next uint64
+	err := csv.Write(t.Context(), io.Discard, table, csv.Options{Progress: func(n uint64) {
+		if n < next {
+			return
+		}
+		next = n + rows.MaxRows
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		if last = m.HeapAlloc; first == 0 {
+			first = m.HeapAlloc
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next < 4*rows.MaxRows || last > first+first/4+8<<20 || last > 100<<20 {
+		t.Errorf("%d bytes are held at the end, %d at the beginning", last, first)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	for _, times := range []tabletest.Times{tabletest.Series, tabletest.Statistics} {
+		b.Run("times="+string(times), func(b *testing.B) { benchmarkWrite(b, tabletest.Timed(b, 4, 100_000, times)) })
+	}
+	b.Run("trace=lu.W.16", func(b *testing.B) { benchmarkWrite(b, tabletest.TI(b, "ti/lu.W.16.ti.zst")) })
+}
+
+func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
+	var n uint64
+	for b.Loop() {
+		if err := csv.Write(b.Context(), io.Discard, newTable(b, trace, rows.Options{}), csv.Options{Progress: func(rows uint64) { n = rows }}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
+}

@@ -1,0 +1,345 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	reader "github.com/parquet-go/parquet-go"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/parquet"
+	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// traces returns traces of all kinds.
+func traces(t testing.TB) map[string]*reprise.Trace {
+	t.Helper()
+	return map[string]*reprise.Trace{
+		"Recorded": exporttest.Stencil(t, "exact"), "Statistics": exporttest.Stencil(t, "statistics"),
+		"Hostile": tabletest.Hostile(t), "Distinct": distinct(t, 150_000), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
+		"Timed": tabletest.Timed(t, 3, 12_000, tabletest.Series),
+	}
+}
+
+// distinct returns a trace of n calls of two ranks that all differ, so that dictionaries
+// overflow.
+func distinct(t testing.TB, n int) *reprise.Trace {
+	t.Helper()
+	f := cst.Function{Name: "f", Params: []cst.Param{
+		{Name: "i", Type: cst.Type{Kind: cst.KindInt}}, {Name: "x", Type: cst.Type{Kind: cst.KindFloat}}, {Name: "s", Type: cst.Type{Kind: cst.KindString}},
+	}}
+	g := cst.Function{Name: "g", Params: []cst.Param{{Name: "i", Type: cst.Type{Kind: cst.KindInt}}}}
+	var parts []merge.Part
+	for rank := range 2 {
+		var r tracer.Recorder
+		f, g := r.Declare(f), r.Declare(g)
+		for i := range n / 2 {
+			if i%5 == 0 {
+				r.Call(g, cst.Int(int64(-i)))
+				continue
+			}
+			r.Call(f, cst.Int(int64(i)), cst.Float(float64(i)/3), cst.String(fmt.Sprint("text ", i, " of ", rank)))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return tabletest.Write(t, merge.Run{Ranks: 2, Source: "test"}, parts)
+}
+
+// write returns a trace as a Parquet file.
+func write(t testing.TB, trace *reprise.Trace, o rows.Options) []byte {
+	t.Helper()
+	table, err := rows.New(t.Context(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := parquet.Write(t.Context(), &file, table, parquet.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// TestReaders reads every value of files back with two libraries, and compares what they
+// read with the rows of the table.
+func TestReaders(t *testing.T) {
+	for name, trace := range traces(t) {
+		for _, by := range []rows.By{rows.Calls, rows.Signatures} {
+			if name == "Distinct" && by == rows.Signatures {
+				continue
+			}
+			t.Run(fmt.Sprint(name, by), func(t *testing.T) {
+				table, err := rows.New(t.Context(), trace, rows.Options{By: by})
+				if err != nil {
+					t.Fatal(err)
+				}
+				names, want := tabletest.Read(t, table)
+				file := write(t, trace, rows.Options{By: by})
+				t.Run("parquet-go", func(t *testing.T) {
+					n, got := readBack(t, file, table)
+					tabletest.Compare(t, names, want, n, got)
+				})
+				t.Run("DuckDB", func(t *testing.T) {
+					if testing.Short() && len(want) > 10_000 {
+						t.Skip("short: a large file")
+					}
+					path := filepath.Join(t.TempDir(), "file.parquet")
+					if err := os.WriteFile(path, file, 0o600); err != nil {
+						t.Fatal(err)
+					}
+					r := foreign.DuckDB(t, "SELECT * FROM '"+path+"'")
+					checkTypes(t, table, r)
+					n, got := tabletest.Result(r)
+					tabletest.Compare(t, names, want, n, got)
+				})
+			})
+		}
+	}
+}
+
+// checkTypes checks the types of columns as DuckDB sees them.
+func checkTypes(t *testing.T, table *rows.Table, r foreign.Result) {
+	t.Helper()
+	for i, c := range table.Columns() {
+		want := map[rows.Type]string{rows.Int: "BIGINT", rows.Float: "DOUBLE", rows.Text: "VARCHAR"}[c.Type]
+		if r.Names[i] != c.Name || r.Types[i] != want {
+			t.Errorf("column %s is %s of type %s, want %s", c.Name, r.Names[i], r.Types[i], want)
+		}
+	}
+}
+
+// readBack reads a file with the reader of parquet-go.
+func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int, string) (string, bool)) {
+	t.Helper()
+	f, err := reader.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by, _ := f.Lookup("reprise.rows"); by != map[rows.By]string{rows.Calls: "call", rows.Signatures: "signature"}[table.By()] {
+		t.Errorf("rows are %q", by)
+	}
+	number := make(map[string]int)
+	for i, c := range table.Columns() {
+		number[c.Name] = i
+	}
+	columns := make([][]reader.Value, len(table.Columns()))
+	for _, g := range f.RowGroups() {
+		for i, c := range g.ColumnChunks() {
+			columns[i] = append(columns[i], readChunk(t, c)...)
+		}
+	}
+	return int(f.NumRows()), func(row int, column string) (string, bool) {
+		v := columns[number[column]][row]
+		switch {
+		case v.IsNull():
+			return "", false
+		case v.Kind() == reader.Int64:
+			return strconv.FormatInt(v.Int64(), 10), true
+		case v.Kind() == reader.Double:
+			return strconv.FormatFloat(v.Double(), 'g', -1, 64), true
+		}
+		return string(v.ByteArray()), true
+	}
+}
+
+// readChunk reads a column of a row group, and checks its statistics.
+func readChunk(t *testing.T, c reader.ColumnChunk) []reader.Value {
+	t.Helper()
+	pages := c.Pages()
+	defer pages.Close()
+	var all []reader.Value
+	for {
+		p, err := pages.ReadPage()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]reader.Value, p.NumValues())
+		if n, err := p.Values().ReadValues(values); n != len(values) || err != nil && err != io.EOF {
+			t.Fatal(n, err)
+		}
+		for _, v := range values {
+			all = append(all, v.Clone())
+		}
+	}
+	least, most, nulls := int64(math.MaxInt64), int64(math.MinInt64), int64(0)
+	for _, v := range all {
+		switch {
+		case v.IsNull():
+			nulls++
+		case v.Kind() == reader.Int64:
+			least, most = min(least, v.Int64()), max(most, v.Int64())
+		}
+	}
+	f := c.(*reader.FileColumnChunk)
+	if lo, hi, ok := f.Bounds(); least <= most && (!ok || lo.Int64() != least || hi.Int64() != most) {
+		t.Errorf("column %d is from %v to %v, %t, want %d and %d", c.Column(), lo, hi, ok, least, most)
+	}
+	if f.NullCount() != nulls {
+		t.Errorf("column %d has %d values missing, want %d", c.Column(), f.NullCount(), nulls)
+	}
+	return all
+}
+
+// TestRealTrace checks the number of calls of each function of a large trace.
+func TestRealTrace(t *testing.T) {
+	trace := tabletest.TI(t, "ti/lu.W.16.ti.zst")
+	path := filepath.Join(t.TempDir(), "lu.parquet")
+	if err := os.WriteFile(path, write(t, trace, rows.Options{}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]int)
+	for number := range trace.Ranks() {
+		r, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for terminal, n := range r.Occurrences() {
+			want[r.Call(uint32(terminal)).Function.Name] += int(n)
+		}
+	}
+	r := foreign.DuckDB(t, "SELECT function, count(*), sum(position) FROM '"+path+"' GROUP BY 1")
+	if len(r.Rows) != len(want) {
+		t.Errorf("%d functions, want %d", len(r.Rows), len(want))
+	}
+	for _, row := range r.Rows {
+		if *row[1] != strconv.Itoa(want[*row[0]]) {
+			t.Errorf("%s calls of %s, want %d", *row[1], *row[0], want[*row[0]])
+		}
+	}
+}
+
+// TestDeterministic checks that the number of processors does not change the file.
+func TestDeterministic(t *testing.T) {
+	trace := distinct(t, 300_000)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one := write(t, trace, rows.Options{})
+	for _, n := range []int{2, 7} {
+		runtime.GOMAXPROCS(n)
+		if !bytes.Equal(write(t, trace, rows.Options{}), one) {
+			t.Errorf("another file with %d processors", n)
+		}
+	}
+}
+
+// A failing writes some bytes, and then fails.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if *f -= failing(len(p)); *f < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestErrors(t *testing.T) {
+	trace := tabletest.Timed(t, 2, 100, tabletest.Series)
+	table, err := rows.New(t.Context(), trace, rows.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(write(t, trace, rows.Options{}))
+	for _, n := range []int{0, 4, 100, size - 100, size - 1} {
+		f := failing(n)
+		if err := parquet.Write(t.Context(), &f, table, parquet.Options{}); err != io.ErrShortWrite {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(os.ErrClosed)
+	if err := parquet.Write(ctx, io.Discard, table, parquet.Options{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestCancel cancels after the first row group.
+func TestCancel(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 200_000)
+	table, err := rows.New(t.Context(), tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var done []uint64
+	err = parquet.Write(ctx, io.Discard, table, parquet.Options{Progress: func(n uint64) {
+		done = append(done, n)
+		cancel(os.ErrClosed)
+	}})
+	if err != os.ErrClosed || len(done) != 1 || done[0] == 0 {
+		t.Errorf("%v after %d rows", err, done)
+	}
+}
+
+// TestMemory checks that what is held does not grow with the number of calls.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: 10⁷ calls")
+	}
+	p := programs.Stencil2D(2, 2, 1_000_000/3)
+	table, err := rows.New(t.Context(), tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, last uint64
+	var n uint64
+	err = parquet.Write(t.Context(), io.Discard, table, parquet.Options{Progress: func(rows uint64) {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		if first == 0 {
+			first = m.HeapAlloc
+		}
+		last, n = m.HeapAlloc, rows
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last > first+first/4+8<<20 || last > 200<<20 {
+		t.Errorf("%d bytes are held after %d rows, %d after the first group", last, n, first)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	p := programs.Stencil2D(4, 4, 10_000)
+	for name, trace := range map[string]*reprise.Trace{
+		"trace=Stencil2D": tabletest.Write(b, p.Run(), p.Parts()),
+		"trace=Timed":     tabletest.Timed(b, 4, 200_000, tabletest.Series),
+		"trace=Estimated": tabletest.Timed(b, 4, 200_000, tabletest.Statistics),
+		"trace=Distinct":  distinct(b, 300_000),
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkWrite(b, trace) })
+	}
+	b.Run("trace=lu.W.64", func(b *testing.B) { benchmarkWrite(b, tabletest.TI(b, "ti/lu.W.64.ti.zst")) })
+}
+
+func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
+	var n uint64
+	for b.Loop() {
+		table, err := rows.New(b.Context(), trace, rows.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := parquet.Write(b.Context(), io.Discard, table, parquet.Options{Progress: func(rows uint64) { n = rows }}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
+}

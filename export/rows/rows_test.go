@@ -1,0 +1,351 @@
+package rows_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// newTable returns the table of a trace.
+func newTable(t rapid.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
+	t.Helper()
+	table, err := rows.New(context.Background(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// compare checks the rows of a table without what calls mean.
+func compare(t *testing.T, trace *reprise.Trace, o rows.Options, column func(f *cst.Function, i int) string, keep func(tabletest.Row) bool) {
+	t.Helper()
+	names, got := tabletest.Read(t, newTable(t, trace, o))
+	names = slices.DeleteFunc(names, isMeaning)
+	want := slices.DeleteFunc(tabletest.Rows(t, trace, column), func(r tabletest.Row) bool { return !keep(r) })
+	tabletest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
+}
+
+func all(tabletest.Row) bool { return true }
+
+// plain names columns after parameters.
+func plain(f *cst.Function, i int) string {
+	if f.Params[i].Name == "thread" {
+		return ""
+	}
+	return "arg_" + f.Params[i].Name
+}
+
+var meanings = []string{"class", "send_to", "send_tag", "send_bytes", "recv_from", "recv_tag", "recv_bytes", "communicator", "root"}
+
+func isMeaning(name string) bool { return slices.Contains(meanings, name) }
+
+func TestRows(t *testing.T) {
+	stencil := programs.Stencil2D(2, 3, 20)
+	for name, trace := range map[string]*reprise.Trace{
+		"Recorded":   exporttest.Stencil(t, "exact"),
+		"Statistics": exporttest.Stencil(t, "statistics"),
+		"Synthetic":  tabletest.Write(t, stencil.Run(), stencil.Parts()),
+		"Series":     tabletest.Timed(t, 3, 50, tabletest.Series),
+		"Histograms": tabletest.Timed(t, 3, 50, tabletest.Histograms),
+		"Paths":      tabletest.Timed(t, 3, 50, tabletest.Paths),
+	} {
+		t.Run(name, func(t *testing.T) {
+			compare(t, trace, rows.Options{}, plain, all)
+			some, err := rankenc.SetOf(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, trace, rows.Options{Ranks: some}, plain, func(r tabletest.Row) bool { return r["rank"] == "1" })
+		})
+	}
+	for _, name := range []string{"kinds/tikinds.np4.location.ti.txt", "ti/mg.S.16.compute.ti.zst"} {
+		t.Run(name, func(t *testing.T) { compare(t, tabletest.TI(t, name), rows.Options{}, plain, all) })
+	}
+}
+
+// TestHostile checks the columns of names and values that a table may not be prepared
+// for.
+func TestHostile(t *testing.T) {
+	trace := tabletest.Hostile(t)
+	compare(t, trace, rows.Options{}, tabletest.HostileColumn, all)
+	types := map[string]rows.Type{
+		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float, "arg_rank": rows.Int, "arg_mixed": rows.Text,
+		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int, "arg_thread": rows.Int, "arg_n": rows.Text,
+	}
+	for _, c := range newTable(t, trace, rows.Options{}).Columns() {
+		if want, ok := types[c.Name]; ok && c.Type != want {
+			t.Errorf("column %s is of type %d, want %d", c.Name, c.Type, want)
+		}
+		delete(types, c.Name)
+	}
+	if len(types) > 0 {
+		t.Errorf("no columns %v", types)
+	}
+}
+
+// TestMeanings checks what calls mean against the operations of package semantics, one
+// call at a time.
+func TestMeanings(t *testing.T) {
+	trace := exporttest.Stencil(t, "exact")
+	model, err := semantics.Open(t.Context(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !model.Known() {
+		t.Fatal("the functions are not known")
+	}
+	_, got := tabletest.Read(t, newTable(t, trace, rows.Options{}))
+	next, sends := 0, 0
+	for number := range trace.Ranks() {
+		rank, err := model.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, call := range rank.Calls() {
+			row, want := got[next], meaningOf(rank.At(position, call.Terminal))
+			next++
+			for _, name := range meanings {
+				w, ok := want[name]
+				if g, there := row[name]; there != ok || g != w {
+					t.Fatalf("%s of call %d of rank %d, %v, is %q, want %q", name, position, number, call, g, w)
+				}
+			}
+			if want["send_to"] != "" {
+				sends++
+			}
+		}
+	}
+	if sends == 0 {
+		t.Error("nothing is sent")
+	}
+}
+
+// meaningOf returns the columns of an operation of at most a message each way.
+func meaningOf(o *semantics.Operation) tabletest.Row {
+	row := make(tabletest.Row)
+	if o == nil {
+		return row
+	}
+	set := func(name string, n int64) {
+		if n >= 0 {
+			row[name] = strconv.FormatInt(n, 10)
+		}
+	}
+	row["class"] = o.Class.String()
+	set("root", int64(o.Root))
+	if o.Communicator != nil {
+		row["communicator"] = o.Communicator.Name
+	}
+	if o.Class == semantics.Collective {
+		set("send_bytes", o.Sent)
+		set("recv_bytes", o.Received)
+	}
+	for _, m := range o.Messages {
+		way, peer := "send", "send_to"
+		if m.Direction == semantics.Receive {
+			way, peer = "recv", "recv_from"
+		}
+		set(peer, int64(m.Peer))
+		set(way+"_tag", m.Tag)
+		set(way+"_bytes", m.Bytes)
+	}
+	return row
+}
+
+// TestSignatures checks sums against the calls one by one.
+func TestSignatures(t *testing.T) {
+	for name, trace := range map[string]*reprise.Trace{
+		"Series": tabletest.Timed(t, 3, 50, tabletest.Series), "Statistics": tabletest.Timed(t, 3, 50, tabletest.Statistics),
+		"Paths": tabletest.Timed(t, 3, 50, tabletest.Paths), "Recorded": exporttest.Stencil(t, "exact"), "Hostile": tabletest.Hostile(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			testSignatures(t, trace, nil)
+			testSignatures(t, trace, &rows.Interval{From: 1e12 + 10_000, To: 1e12 + 50_000})
+		})
+	}
+}
+
+type sum struct {
+	calls, timed, total, least, most int64
+}
+
+func testSignatures(t *testing.T, trace *reprise.Trace, between *rows.Interval) {
+	t.Helper()
+	_, calls := tabletest.Read(t, newTable(t, trace, rows.Options{Between: between}))
+	sums := make(map[string]*sum)
+	for _, c := range calls {
+		key := c["rank"] + " " + c["call"]
+		s := sums[key]
+		if s == nil {
+			s = &sum{least: math.MaxInt64, most: math.MinInt64}
+			sums[key] = s
+		}
+		s.calls++
+		if c["time_source"] == query.Series.String() {
+			d, _ := strconv.ParseInt(c["duration_ns"], 10, 64)
+			s.timed, s.total, s.least, s.most = s.timed+1, s.total+d, min(s.least, d), max(s.most, d)
+		}
+	}
+	_, got := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures, Between: between}))
+	if len(got) != len(sums) {
+		t.Fatalf("%d rows, want %d", len(got), len(sums))
+	}
+	for _, row := range got {
+		s := sums[row["rank"]+" "+row["call"]]
+		if s == nil {
+			t.Fatalf("a row of %v", row)
+		}
+		want := map[string]string{"calls": fmt.Sprint(s.calls)}
+		if s.timed > 0 {
+			want["total_ns"], want["min_ns"], want["max_ns"] = fmt.Sprint(s.total), fmt.Sprint(s.least), fmt.Sprint(s.most)
+			want["mean_ns"] = strconv.FormatFloat(float64(s.total)/float64(s.timed), 'g', -1, 64)
+		}
+		for _, name := range []string{"calls", "total_ns", "mean_ns", "min_ns", "max_ns"} {
+			if row[name] != want[name] {
+				t.Fatalf("%s of %s is %q, want %q", name, row["call"], row[name], want[name])
+			}
+		}
+	}
+}
+
+// TestSummaries checks the statistics of all ranks against those of the trace.
+func TestSummaries(t *testing.T) {
+	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
+		trace := tabletest.Timed(t, 4, 30, times)
+		_, got := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures}))
+		for _, row := range got {
+			// 30 waits of each of 4 ranks take 1000 + (i mod 7)·(rank+1).
+			if row["function"] != "wait" {
+				continue
+			}
+			if row["all_calls"] != "120" || row["all_min_ns"] != "1000" || row["all_max_ns"] != "1024" {
+				t.Errorf("%s: %v", times, row)
+			}
+			if row["total_ns"] != "" {
+				t.Errorf("%s: a sum of what is not known: %v", times, row)
+			}
+		}
+	}
+}
+
+// TestBetween checks the choice by time, and that it does not depend on the way there.
+func TestBetween(t *testing.T) {
+	for _, times := range []tabletest.Times{tabletest.Series, tabletest.Statistics} {
+		trace := tabletest.Timed(t, 3, 100, times)
+		_, whole := tabletest.Read(t, newTable(t, trace, rows.Options{}))
+		first, _ := strconv.ParseInt(whole[0]["start_ns"], 10, 64)
+		rapid.Check(t, func(t *rapid.T) {
+			from := first + rapid.Int64Range(-1000, 450_000).Draw(t, "from")
+			to := from + rapid.Int64Range(0, 100_000).Draw(t, "length")
+			_, got := tabletest.Read(t, newTable(t, trace, rows.Options{Between: &rows.Interval{From: from, To: to}}))
+			var want []tabletest.Row
+			for _, row := range whole {
+				start, _ := strconv.ParseInt(row["start_ns"], 10, 64)
+				duration, _ := strconv.ParseInt(row["duration_ns"], 10, 64)
+				if start < to && (start+duration > from || start == from) {
+					want = append(want, row)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("%s: %d rows, want %d", times, len(got), len(want))
+			}
+		})
+	}
+}
+
+func TestColumns(t *testing.T) {
+	trace := tabletest.Timed(t, 2, 3, tabletest.Series)
+	names, got := tabletest.Read(t, newTable(t, trace, rows.Options{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
+	if !slices.Equal(names, []string{"arg_dest", "rank", "start_ns"}) || len(got) != 12 || len(got[0]) != 3 {
+		t.Errorf("columns %v of %d rows", names, len(got))
+	}
+	for _, wanted := range [][]string{{"rank", "dest"}, {"rank", "RANK"}, {""}} {
+		var e *rows.ColumnError
+		if _, err := rows.New(t.Context(), trace, rows.Options{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
+			t.Errorf("columns %q: %v", wanted, err)
+		}
+	}
+}
+
+// TestManyArguments checks that names of parameters beyond the limit have no columns.
+func TestManyArguments(t *testing.T) {
+	f := cst.Function{Name: "f"}
+	var args []cst.Value
+	for i := range rows.MaxArguments + 5 {
+		f.Params = append(f.Params, cst.Param{Name: fmt.Sprint("p", i), Type: cst.Type{Kind: cst.KindInt}})
+		args = append(args, cst.Int(int64(i)))
+	}
+	var r tracer.Recorder
+	r.Call(r.Declare(f), args...)
+	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	names, got := tabletest.Read(t, newTable(t, trace, rows.Options{}))
+	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) || got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
+		t.Errorf("the last of %d columns is %s", len(names), last)
+	}
+}
+
+// TestCancel checks that the end of a context ends the rows, with its cause, and that
+// nothing comes after the last row that is wanted.
+func TestCancel(t *testing.T) {
+	stencil := programs.Stencil2D(2, 2, 100_000)
+	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), rows.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	n := 0
+	var last error
+	for _, err := range table.Groups(ctx) {
+		n++
+		last = err
+		cancel(os.ErrClosed)
+	}
+	if n != 2 || last != os.ErrClosed {
+		t.Errorf("%d groups, then %v", n-1, last)
+	}
+	for range table.Groups(t.Context()) {
+		break
+	}
+}
+
+// TestGroups checks that groups are bounded, and that there is none without rows.
+func TestGroups(t *testing.T) {
+	stencil := programs.Stencil2D(2, 2, 100_000)
+	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), rows.Options{})
+	total := 0
+	for g, err := range table.Groups(t.Context()) {
+		if err != nil || g.Len() == 0 || g.Len() > rows.MaxRows {
+			t.Fatalf("a group of %d rows, %v", g.Len(), err)
+		}
+		total += g.Len()
+		g.Release()
+	}
+	var want uint64
+	for number := range table.Trace().Ranks() {
+		r, err := table.Trace().Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += r.Len()
+	}
+	if uint64(total) != want || total <= 2*rows.MaxRows {
+		t.Errorf("%d rows, want %d", total, want)
+	}
+}
