@@ -33,6 +33,9 @@ type exportFormat struct {
 var exportFormats = []exportFormat{
 	{"parquet", []string{".parquet"}, "a table for DuckDB, pandas, Polars, Spark", true, exportParquet},
 	{"csv", []string{".csv"}, "the same table as text", true, exportCSV},
+	{"perfetto", []string{".pftrace", ".perfetto-trace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
+	{"chrome", []string{".json"}, "a timeline for Perfetto, about:tracing, Speedscope", false, exportChrome},
+	{"simgrid", []string{".ti"}, "actions that SimGrid replays", false, exportSimGrid},
 }
 
 // An export is the calls that are to be exported, and what is to be told of them.
@@ -44,6 +47,7 @@ type export struct {
 	all   bool        // whether all ranks are chosen
 
 	between *rows.Interval // by the clocks of the ranks; nil if all times are chosen
+	window  *window        // the same, since the first call
 	by      rows.By
 	columns []string
 
@@ -98,6 +102,16 @@ total_ns and so on, if the trace has the times of every call, and of all ranks,
 all_mean_ns and so on, if it has statistics. Values that a call does not have are
 missing. --columns chooses columns, and their order.
 
+Of perfetto and chrome, a rank is a process, and a call a slice with its arguments
+and its position. A trace without times has calls of one microsecond.
+
+Of simgrid, the calls of a trace that was made from one of SimGrid come back, and
+those of MPI become actions, with what a rank computes between them: 1e9 flops a
+second. A call that no action stands for, such as a collective operation of some
+processes only, is refused and named. To replay run.ti on 4 hosts, with its name
+in a list:
+  smpirun -np 4 -platform platform.xml -hostfile hosts -replay list
+
 --from and --to choose the calls between two times since the first call of the
 run began, as 1.5s, 20ms, or in seconds. They are found by search, estimated
 times too.
@@ -109,6 +123,7 @@ read, of a damaged or repaired trace, are named and left out, and times that
 cannot be; the exit status is then 1.`,
 		Example: `  reprise export run.rpz -o run.parquet
   reprise export run.rpz -o run.csv --by signature
+  reprise export run.rpz -o run.pftrace --from 1.5s --to 2s
   reprise export run.rpz -o sends.csv --ranks 0-3 --columns rank,position,function,send_to
   duckdb -c "select function, sum(duration_ns) from 'run.parquet' group by 1"`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -197,7 +212,7 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 	}
 	defer trace.Close()
 	x := &export{
-		ctx: cmd.Context(), trace: trace, path: path, columns: o.columns,
+		ctx: cmd.Context(), trace: trace, path: path, columns: o.columns, window: &o.window,
 		lost: &lostRanks{path: path}, lostTimes: &lostRanks{path: path, what: "the times of "},
 	}
 	if o.by == "signature" {

@@ -21,8 +21,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 	}
 	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}
 	e.begin(choice)
-	for number := range choice.Ranks() {
-		rank, err := choice.Rank(number)
+	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return err
 		}

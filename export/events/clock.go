@@ -22,13 +22,10 @@ type clock struct {
 func openClock(ctx context.Context, times *query.Times, r *reprise.Rank) (clock, error) {
 	begin, err := times.Begin()
 	if err != nil {
-		return clock{}, err
+		begin = 0 // the times of all ranks are lost, which LostTimes tells
 	}
 	c, err := times.Clock(r)
 	if err != nil {
-		return clock{}, err
-	}
-	if err := r.LostTimes(); err != nil {
 		return clock{}, err
 	}
 	return clock{c, begin}, ctx.Err()
@@ -49,13 +46,19 @@ func (c clock) calls(from int64) iter.Seq2[uint64, timedCall] {
 	return func(yield func(uint64, timedCall) bool) {
 		first, _, err := c.Positions(c.begin+from, math.MaxInt64)
 		if err != nil {
-			first = 0 // where the times are lost; LostTimes tells
+			first = 0 // which takes longer; LostTimes tells
 		}
+		at := from // the end of the call before
 		for position, call := range c.Calls(first) {
-			start := call.Start - c.begin
-			if !yield(position, timedCall{call.Terminal, start, start + call.Duration}) {
+			t := timedCall{call.Terminal, at, at}
+			if call.Timed {
+				t.start = call.Start - c.begin
+				t.end = t.start + call.Duration
+			}
+			if !yield(position, t) {
 				return
 			}
+			at = max(t.start, t.end)
 		}
 	}
 }

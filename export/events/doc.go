@@ -1,13 +1,12 @@
 // Package events goes through the calls of a trace as stretches of time, for the
 // exports that show them so.
 //
-// [Open] takes the ranks and the stretch of time that are wanted, [Trace.Rank] reads a
-// rank, and [Rank.All] yields its calls, in nanoseconds since the run began:
+// [Open] takes the ranks and the stretch of time that are wanted, [Trace.Ranks] reads the
+// ranks, and [Rank.All] yields their calls, in nanoseconds since the run began:
 //
 //	trace, err := events.Open(ctx, t, events.Options{})
 //	…
-//	for number := range trace.Ranks() {
-//		rank, err := trace.Rank(number)
+//	for rank, err := range trace.Ranks() {
 //		…
 //		for e, err := range rank.All() {
 //			fmt.Println(e.Start, e.End, rank.Name(e.Terminal), rank.Args(e.Terminal))

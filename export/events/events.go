@@ -16,15 +16,22 @@ type Options struct {
 	// Ranks are the ranks to take. An empty set means all.
 	Ranks rankenc.Set
 
-	// From and To bound the stretch of time to take the calls of: those that end after
-	// From and begin before To, in nanoseconds since the run began. To zero means the
-	// end.
-	From, To int64
+	// Between is when the calls are that are wanted. Nil means all calls.
+	Between *Interval
 
-	// Progress is told, every few thousand calls, how many were taken so far. Its error
-	// ends the work. Nil means nobody is told.
+	// Lost is told of a rank that cannot be read, which is left out, or of which some
+	// times cannot be read: these calls take no time, right after the call before. Its
+	// error ends the work. Nil means to end it with the error.
+	Lost func(rank int, times bool, err error) error
+
+	// Progress is told, every few thousand calls and at the end, how many were taken so
+	// far. Its error ends the work. Nil means nobody is told.
 	Progress func(calls uint64) error
 }
+
+// An Interval is a stretch of time in nanoseconds since the run began: that of the calls
+// that end after From and begin before To, or begin at From if they take no time.
+type Interval struct{ From, To int64 }
 
 // A Trace is what was chosen of a trace. It must not be used by two goroutines at once.
 type Trace struct {
@@ -39,11 +46,11 @@ type Trace struct {
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
 // with its error.
 func Open(ctx context.Context, t *reprise.Trace, o Options) (*Trace, error) {
-	if o.To == 0 {
-		o.To = math.MaxInt64
+	if o.Between == nil {
+		o.Between = &Interval{0, math.MaxInt64}
 	}
-	if o.From < 0 || o.To <= o.From {
-		return nil, fmt.Errorf("there is no time from %d to %d ns", o.From, o.To)
+	if o.Between.From < 0 || o.Between.To < o.Between.From {
+		return nil, fmt.Errorf("there is no time from %d to %d ns", o.Between.From, o.Between.To)
 	}
 	times, err := query.OpenTimes(t)
 	if err != nil {
@@ -58,16 +65,38 @@ func Open(ctx context.Context, t *reprise.Trace, o Options) (*Trace, error) {
 // Source returns the trace of which t is a choice.
 func (t *Trace) Source() *reprise.Trace { return t.trace }
 
-// Ranks returns an iterator over the ranks that were chosen and made calls, in
-// ascending order.
-func (t *Trace) Ranks() iter.Seq[int] {
-	return func(yield func(int) bool) {
+// Ranks returns an iterator over the ranks that were chosen and made calls, in ascending
+// order. An error ends it.
+func (t *Trace) Ranks() iter.Seq2[*Rank, error] {
+	return func(yield func(*Rank, error) bool) {
 		for _, rank := range t.options.Ranks.All() {
-			if _, ok := t.trace.Merged().ShapeOf(int(rank)); ok && !yield(int(rank)) {
+			if _, ok := t.trace.Merged().ShapeOf(int(rank)); !ok {
+				continue
+			}
+			r, err := t.open(int(rank))
+			if err != nil {
+				if err = t.lose(int(rank), false, err); err == nil {
+					continue
+				}
+			}
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
+		if t.options.Progress != nil {
+			if err := t.options.Progress(t.calls); err != nil {
+				yield(nil, err)
+			}
+		}
 	}
+}
+
+// lose tells of what cannot be read.
+func (t *Trace) lose(rank int, times bool, err error) error {
+	if t.options.Lost == nil || t.ctx.Err() != nil {
+		return err
+	}
+	return t.options.Lost(rank, times, err)
 }
 
 // Calls returns how many calls were taken so far.

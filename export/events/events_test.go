@@ -26,16 +26,20 @@ func all(t rapid.TB, trace *reprise.Trace, rank int, o events.Options) []events.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := choice.Rank(rank)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []events.Event
-	for e, err := range r.All() {
+	for r, err := range choice.Ranks() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, e)
+		if r.Number != rank {
+			continue
+		}
+		for e, err := range r.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e)
+		}
 	}
 	return list
 }
@@ -91,13 +95,13 @@ func TestChoice(t *testing.T) {
 			whole := all(t, c.Trace, 0, events.Options{})
 			end := whole[len(whole)-1].End
 			rapid.Check(t, func(rt *rapid.T) {
-				o := events.Options{From: rapid.Int64Range(0, end).Draw(rt, "from")}
-				o.To = rapid.Int64Range(o.From+1, end+10).Draw(rt, "to")
+				in := events.Interval{From: rapid.Int64Range(0, end).Draw(rt, "from")}
+				in.To = rapid.Int64Range(in.From, end+10).Draw(rt, "to")
 				want := slices.DeleteFunc(slices.Clone(whole), func(e events.Event) bool {
-					return e.Start >= o.To || e.End <= o.From && e.Start < o.From
+					return e.Start >= in.To || e.End <= in.From && e.Start < in.From
 				})
-				if got := all(rt, c.Trace, 0, o); !slices.Equal(got, want) {
-					rt.Fatalf("from %d to %d: %v, want %v", o.From, o.To, got, want)
+				if got := all(rt, c.Trace, 0, events.Options{Between: &in}); !slices.Equal(got, want) {
+					rt.Fatalf("%+v: %v, want %v", in, got, want)
 				}
 			})
 		})
@@ -118,7 +122,14 @@ func TestRanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(slices.Collect(choice.Ranks())); got != c.want {
+		var numbers []int
+		for r, err := range choice.Ranks() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers = append(numbers, r.Number)
+		}
+		if got := fmt.Sprint(numbers); got != c.want {
 			t.Errorf("ranks %q: %s, want %s", c.ranks, got, c.want)
 		}
 	}
@@ -132,12 +143,13 @@ func TestTimesBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := choice.Rank(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.TimesBy() != want || events.Label(want) == "" {
-			t.Errorf("times by %v, want %v", r.TimesBy(), want)
+		for r, err := range choice.Ranks() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.TimesBy() != want || events.Label(want) == "" {
+				t.Errorf("times by %v, want %v", r.TimesBy(), want)
+			}
 		}
 	}
 }

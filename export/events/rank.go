@@ -24,8 +24,8 @@ type Event struct {
 	Start, End int64 // in nanoseconds since the run began, Start ≤ End
 }
 
-// Rank reads a rank.
-func (t *Trace) Rank(number int) (*Rank, error) {
+// open reads a rank.
+func (t *Trace) open(number int) (*Rank, error) {
 	rank, err := t.trace.Rank(number)
 	if err != nil {
 		return nil, err
@@ -75,42 +75,52 @@ func (r *Rank) several() bool {
 // returned. An error ends it.
 func (r *Rank) All() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var (
-			nested = make(map[int32]*nesting)
-			last   *nesting // of thread
-			thread int32
-			from   = r.trace.options.From
-			to     = r.trace.options.To
-			wait   = r.several() // for calls of other threads that began before To
-		)
-		for position, c := range r.clock.calls(from) {
-			if last == nil || r.thread[c.terminal] != thread {
-				thread = r.thread[c.terminal]
-				if last = nested[thread]; last == nil {
-					last = &nesting{}
-					nested[thread] = last
-				}
-			}
-			e := Event{Position: position, Terminal: c.terminal, Thread: thread}
-			e.Start, e.End = last.place(c.start, c.end)
-			if e.Start >= to && !wait {
-				return
-			}
-			if err := r.trace.step(); err != nil {
-				yield(Event{}, err)
-				return
-			}
-			if e.Start >= to || e.End <= from && e.Start < from {
-				continue
-			}
-			if !yield(e, nil) {
-				return
-			}
+		if !r.events(yield) {
+			return
 		}
 		if err := r.LostTimes(); err != nil {
-			yield(Event{}, err)
+			if err = r.trace.lose(r.Number, true, err); err != nil {
+				yield(Event{}, err)
+			}
 		}
 	}
+}
+
+// events yields the calls that were chosen, and reports whether there may be more to
+// yield.
+func (r *Rank) events(yield func(Event, error) bool) bool {
+	var (
+		nested = make(map[int32]*nesting)
+		last   *nesting // of thread
+		thread int32
+		in     = *r.trace.options.Between
+		wait   = r.several() // for calls of other threads that began before
+	)
+	for position, c := range r.clock.calls(in.From) {
+		if last == nil || r.thread[c.terminal] != thread {
+			thread = r.thread[c.terminal]
+			if last = nested[thread]; last == nil {
+				last = &nesting{}
+				nested[thread] = last
+			}
+		}
+		e := Event{Position: position, Terminal: c.terminal, Thread: thread}
+		e.Start, e.End = last.place(c.start, c.end)
+		if e.Start >= in.To && !wait {
+			return true
+		}
+		if err := r.trace.step(); err != nil {
+			yield(Event{}, err)
+			return false
+		}
+		if e.Start >= in.To || e.End <= in.From && e.Start < in.From {
+			continue
+		}
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // A nesting keeps the calls of a thread one after another, or one in another.

@@ -22,8 +22,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	for number := range choice.Ranks() {
-		rank, err := choice.Rank(number)
+	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return err
 		}

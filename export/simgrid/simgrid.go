@@ -62,8 +62,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o Options) error 
 		tr := &translation{writer: out, model: model, flops: o.FlopsPerSecond / 1e9, tags: make(map[tagKey]int64)}
 		write = tr.rank
 	}
-	for number := range choice.Ranks() {
-		rank, err := choice.Rank(number)
+	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return err
 		}

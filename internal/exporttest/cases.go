@@ -31,10 +31,10 @@ func Cases(t testing.TB) []Case {
 	lines := TI(t, Lines)
 	return []Case{
 		{"Recorded", stencil, events.Options{}},
-		{"Chosen", stencil, events.Options{Ranks: some, From: 267_500_000, To: 267_600_000}},
+		{"Chosen", stencil, events.Options{Ranks: some, Between: &events.Interval{From: 267_500_000, To: 267_600_000}}},
 		{"Statistics", statistics, events.Options{}},
 		{"TI", lines, events.Options{}},
-		{"TIChosen", lines, events.Options{Ranks: some, From: 1500, To: 3000}},
+		{"TIChosen", lines, events.Options{Ranks: some, Between: &events.Interval{From: 1500, To: 3000}}},
 		{"Hostile", Hostile(t, true), events.Options{}},
 		{"HostileWithoutTimes", Hostile(t, false), events.Options{}},
 	}
@@ -96,9 +96,9 @@ func CheckBounds(t *testing.T, write Writer) {
 		}
 	})
 	t.Run("Time", func(t *testing.T) {
-		for _, o := range []events.Options{{From: -1}, {From: 5, To: 5}, {To: -1}} {
-			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), o); err == nil {
-				t.Errorf("from %d to %d is no error", o.From, o.To)
+		for _, between := range []events.Interval{{From: -1, To: 1}, {From: 6, To: 5}, {To: -1}} {
+			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), events.Options{Between: &between}); err == nil {
+				t.Errorf("%+v is no error", between)
 			}
 		}
 	})

@@ -67,12 +67,11 @@ func model(t testing.TB, trace *reprise.Trace, o events.Options) (all []slice, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	for number := range choice.Ranks() {
-		rank, err := choice.Rank(number)
+	for rank, err := range choice.Ranks() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		process := "rank " + strconv.Itoa(number)
+		process := "rank " + strconv.Itoa(rank.Number)
 		for e, err := range rank.All() {
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export/chrome"
+	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export/perfetto"
+	"github.com/reprise-trace/reprise/export/simgrid"
+)
+
+func exportPerfetto(x *export, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
+func exportChrome(x *export, w io.Writer) error   { return exportEvents(x, w, chrome.Write) }
+
+func exportSimGrid(x *export, w io.Writer) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	if isTI(x.trace) {
+		x.notes = nil
+	} else if timed, err := isTimedAtAll(x.trace); err == nil && !timed {
+		x.notes = []string{"the trace has no times: nothing is computed between the calls"}
+	}
+	return fileError(x.path, simgrid.Write(x.ctx, w, x.trace, simgrid.Options{Options: o}))
+}
+
+// exportEvents writes the calls as write has them.
+func exportEvents(x *export, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, events.Options) error) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	return fileError(x.path, write(x.ctx, w, x.trace, o))
+}
+
+// events returns what is chosen, and takes note of what the times are.
+func (x *export) events() (events.Options, error) {
+	o := events.Options{Lost: x.lose, Progress: func(calls uint64) error { x.progress(calls); return nil }}
+	if !x.all {
+		o.Ranks = x.ranks
+	}
+	if x.window.set {
+		o.Between = &events.Interval{From: int64(x.window.from), To: int64(x.window.to)}
+	}
+	timed, err := isTimedAtAll(x.trace)
+	if err != nil {
+		return o, fileError(x.path, err)
+	}
+	series, _, err := x.trace.Merged().SeriesRanks()
+	switch {
+	case err != nil:
+		return o, fileError(x.path, err)
+	case !timed:
+		x.notes = append(x.notes, "the trace has no times: times are positions of calls, in microseconds")
+	case series.Len() == 0:
+		x.notes = append(x.notes, "times are estimates from the means of calls that are alike")
+	}
+	return o, nil
+}
