@@ -34,7 +34,7 @@ const (
 	heatWidth  = 570 * vg.Length(1)
 	heatHeight = 500 * vg.Length(1)
 	heatBar    = 115 * vg.Length(1) // of the width, what the scale takes
-	heatDPI    = 144
+	heatDPI    = 144                // of a PNG of few cells
 
 	heatBarWidth = 16 * vg.Length(1)
 	heatPixels   = 1024 // of the cells along an axis in SVG, at least
@@ -59,7 +59,7 @@ func heatColor(place float64) color.RGBA {
 // write writes h as SVG or PNG.
 func (h *heatMap) write(w io.Writer, format string) error {
 	if format == "png" {
-		c := vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(heatDPI))
+		c := vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(h.dpi()))
 		h.paint(c.Image(), h.draw(draw.New(c), false))
 		return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.Image())
 	}
@@ -69,14 +69,16 @@ func (h *heatMap) write(w io.Writer, format string) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
 	}
-	// What the library calls a JPEG is a PNG, which shall fill its place, and not be
-	// blurred.
+	// What the library calls a JPEG is a PNG, which shall fill its place.
 	_, err := strings.NewReplacer(
 		"data:image/jpg;", "data:image/png;",
-		"<image ", `<image preserveAspectRatio="none" style="image-rendering:pixelated" `,
+		"<image ", `<image preserveAspectRatio="none" `,
 	).WriteString(w, b.String())
 	return err
 }
+
+// dpi returns how many pixels of a PNG are an inch: so many that each cell has one.
+func (h *heatMap) dpi() int { return max(heatDPI, heatDPI*h.bins/512) }
 
 // draw draws h: the cells, if they are wanted, as a square, and the scale beside it. It
 // returns where the cells are.
@@ -110,7 +112,7 @@ func (h *heatMap) draw(c draw.Canvas, whole bool) vg.Rectangle {
 // paint paints the cells, which are at a place that is given in points from below. It
 // leaves the lines around them.
 func (h *heatMap) paint(m stddraw.Image, at vg.Rectangle) {
-	pixel := func(l vg.Length) int { return int(math.Round(l.Dots(heatDPI))) }
+	pixel := func(l vg.Length) int { return int(math.Round(l.Dots(float64(h.dpi())))) }
 	left, right := pixel(at.Min.X), pixel(at.Max.X)
 	top, bottom := pixel(heatHeight-at.Max.Y), pixel(heatHeight-at.Min.Y)
 	scale := h.newScale()

@@ -16,8 +16,11 @@ import (
 	"github.com/reprise-trace/reprise/semantics"
 )
 
-// maxBins is the largest number of rows of a picture: a picture shows no more.
-const maxBins = 1024
+// A picture has this number of rows at most, if nobody asks for more.
+const (
+	fewBins = 512
+	maxBins = 2048
+)
 
 func newMatrix() *cobra.Command {
 	var o matrixOptions
@@ -56,7 +59,7 @@ out; the exit status is then 1.`,
 	f.StringVar(&o.format, "format", "", "svg, png or csv")
 	f.StringVar(&o.of, "of", "bytes", "bytes or messages")
 	f.StringVar(&o.scale, "scale", "log", "log or linear")
-	f.IntVar(&o.bins, "bins", maxBins, "most rows and columns of a picture")
+	f.IntVar(&o.bins, "bins", fewBins, "most rows and columns of a picture")
 	f.Lookup("format").DefValue = "that of the name"
 	addRanks(cmd, &o.ranks)
 	return cmd

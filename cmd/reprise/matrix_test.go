@@ -38,24 +38,25 @@ func TestMatrixPicture(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := h.draw(draw.New(vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(heatDPI))), false)
-		side := at.Size().X.Dots(heatDPI) / float64(tt.bins)
+		at := h.draw(draw.New(vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(h.dpi()))), false)
+		dpi := float64(h.dpi())
+		side := at.Size().X.Dots(dpi) / float64(tt.bins)
 		if math.Abs(float64(at.Size().X-at.Size().Y)) > 1 {
 			t.Errorf("%d ranks: the cells are a rectangle of %v by %v", tt.ranks, at.Size().X, at.Size().Y)
 		}
-		if side < 2 {
-			continue // no pixel is of one cell alone
+		if side < 1 {
+			t.Errorf("%d ranks: a cell has %v pixels", tt.ranks, side)
 		}
 		for _, cell := range [][2]int{{0, 0}, {tt.bins / 2, tt.bins / 2}, {0, 1}, {0, 3}, {3, 0}} {
-			if max(cell[0], cell[1]) >= tt.bins {
-				continue
+			if max(cell[0], cell[1]) >= tt.bins || side < 4 {
+				continue // at the edges, lines cover what is so small
 			}
 			want := color.RGBA{255, 255, 255, 255}
 			if v := value(cell[0], cell[1]); v > 0 {
 				want = heatColor(h.newScale().place(v))
 			}
-			x := at.Min.X.Dots(heatDPI) + side*(float64(cell[1])+0.5)
-			y := (heatHeight - at.Max.Y).Dots(heatDPI) + side*(float64(cell[0])+0.5)
+			x := at.Min.X.Dots(dpi) + side*(float64(cell[1])+0.5)
+			y := (heatHeight - at.Max.Y).Dots(dpi) + side*(float64(cell[0])+0.5)
 			if got := color.RGBAModel.Convert(m.At(int(x), int(y))); got != want {
 				t.Errorf("%d ranks: the colour from %d to %d is %v, want %v", tt.ranks, cell[0], cell[1], got, want)
 			}
@@ -120,7 +121,7 @@ func TestMatrixErrors(t *testing.T) {
 		{"matrix ring.rpz -o m --format gif", exitUsage, `--format is svg, png or csv, not "gif"`},
 		{"matrix ring.rpz -o m.png --of calls", exitUsage, `--of is bytes or messages, not "calls"`},
 		{"matrix ring.rpz -o m.png --scale x", exitUsage, `--scale is log or linear, not "x"`},
-		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 1024, not 0"},
+		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 2048, not 0"},
 		{"matrix ring.rpz -o ring.rpz --format png", exitUsage, "ring.rpz is an input"},
 		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends a message: there is nothing to draw"},
 		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
