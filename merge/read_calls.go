@@ -104,6 +104,11 @@ func (c *Calls) Len() uint64 {
 	return c.grammar.Len()
 }
 
+// Listed reports whether the calls are held one by one, as where their arguments vary
+// without a pattern: then [Calls.Walk] goes through them, but [Calls.Grammar] has to make
+// a grammar of them.
+func (c *Calls) Listed() bool { return c.list != nil }
+
 // Table returns the signatures of the terminals, whose functions are those of
 // [Trace.Functions] and whose counts are zero: [Calls.Occurrences] has them. It must
 // not be changed.

@@ -10,6 +10,11 @@
 // communicator. Calls that are alike are looked at once for each rank, whatever their
 // number.
 //
+// # Comparison
+//
+// A [Diff] says whether two runs made the same calls, whenever they made them, where
+// they first did not, and in which numbers they differ.
+//
 // # Times
 //
 // A [Clock] says when each call of a rank began, and which call a rank is in at a

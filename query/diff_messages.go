@@ -1,0 +1,149 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A MessageDiff says in what the messages of two traces, A and B, differ. Its lists have
+// what differs, the largest differences in bytes, and then in messages, first.
+type MessageDiff struct {
+	A, B  Flow // all of them
+	Pairs []PairDifference
+	Sizes []SizeDifference
+}
+
+// A PairDifference is what goes from a rank to another in two traces.
+type PairDifference struct {
+	Source, Destination int
+	A, B                Flow
+}
+
+// A SizeDifference is how many messages have a size in two traces.
+type SizeDifference struct {
+	Bytes uint64
+	A, B  uint64
+}
+
+// summarize counts what two traces have.
+func summarize(ctx context.Context, a, b *reprise.Trace, o Options) (*DiffSummary, error) {
+	o.Unreadable, o.Progress = func(int, error) {}, nil // they have been told
+	var profiles [2]*Profile
+	var functions, calls [2]map[string]uint64
+	for i, t := range []*reprise.Trace{a, b} {
+		var err error
+		if profiles[i], err = OpenProfile(ctx, t, o); err != nil {
+			return nil, err
+		}
+		functions[i], calls[i] = make(map[string]uint64), make(map[string]uint64)
+		for _, f := range profiles[i].Functions {
+			functions[i][f.Name] = f.Calls
+		}
+		printer := t.Printer(reprise.PrintOptions{})
+		for _, s := range profiles[i].Signatures {
+			name := s.Function + "(…)"
+			if text, err := t.Merged().Signature(s.Signature); err == nil {
+				name = printer.Signature(nil, text).String()
+			}
+			calls[i][name] += s.Calls
+		}
+	}
+	s := &DiffSummary{
+		CallsA: profiles[0].Calls, CallsB: profiles[1].Calls,
+		Functions: countDifferences(functions[0], functions[1]), Calls: countDifferences(calls[0], calls[1]),
+	}
+	var err error
+	s.Messages, err = diffMessages(ctx, a, b, o)
+	return s, err
+}
+
+// diffMessages returns nil if the messages of a trace are not known.
+func diffMessages(ctx context.Context, a, b *reprise.Trace, o Options) (*MessageDiff, error) {
+	var (
+		traffic [2]*Traffic
+		sizes   [2]*Sizes
+	)
+	for i, t := range []*reprise.Trace{a, b} {
+		model, err := semantics.Open(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if !model.Known() {
+			return nil, nil
+		}
+		if traffic[i], err = OpenTraffic(ctx, model, o); err != nil {
+			return nil, err
+		}
+		if sizes[i], err = OpenSizes(ctx, model, o); err != nil {
+			return nil, err
+		}
+	}
+	return &MessageDiff{
+		A: traffic[0].All, B: traffic[1].All,
+		Pairs: diffPairs(traffic[0].Pairs, traffic[1].Pairs), Sizes: diffSizes(sizes[0].List, sizes[1].List),
+	}, nil
+}
+
+func diffPairs(a, b []Pair) []PairDifference {
+	var list []PairDifference
+	together(a, b, comparePairs, func(p, q *Pair) {
+		d := PairDifference{}
+		if q != nil {
+			d.Source, d.Destination, d.B = q.Source, q.Destination, q.Flow
+		}
+		if p != nil {
+			d.Source, d.Destination, d.A = p.Source, p.Destination, p.Flow
+		}
+		if d.A != d.B {
+			list = append(list, d)
+		}
+	})
+	slices.SortStableFunc(list, func(x, y PairDifference) int {
+		return cmp.Or(cmp.Compare(distance(y.A.Bytes, y.B.Bytes), distance(x.A.Bytes, x.B.Bytes)),
+			cmp.Compare(distance(y.A.Messages, y.B.Messages), distance(x.A.Messages, x.B.Messages)))
+	})
+	return list
+}
+
+func diffSizes(a, b []SizeCount) []SizeDifference {
+	var list []SizeDifference
+	together(a, b, func(x, y SizeCount) int { return cmp.Compare(x.Bytes, y.Bytes) }, func(x, y *SizeCount) {
+		d := SizeDifference{}
+		if y != nil {
+			d.Bytes, d.B = y.Bytes, y.Messages
+		}
+		if x != nil {
+			d.Bytes, d.A = x.Bytes, x.Messages
+		}
+		if d.A != d.B {
+			list = append(list, d)
+		}
+	})
+	slices.SortStableFunc(list, func(x, y SizeDifference) int {
+		bytes := func(d SizeDifference) uint64 { return SizeCount{d.Bytes, distance(d.A, d.B)}.All() }
+		return cmp.Or(cmp.Compare(bytes(y), bytes(x)), cmp.Compare(distance(y.A, y.B), distance(x.A, x.B)))
+	})
+	return list
+}
+
+// together calls do for the elements of two sorted lists: for those that are equal
+// together, for others with nil in the place of the other.
+func together[E any](a, b []E, compare func(x, y E) int, do func(x, y *E)) {
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && compare(a[0], b[0]) < 0:
+			do(&a[0], nil)
+			a = a[1:]
+		case len(a) == 0 || compare(a[0], b[0]) > 0:
+			do(nil, &b[0])
+			b = b[1:]
+		default:
+			do(&a[0], &b[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+}
