@@ -10,6 +10,10 @@
 // communicator. Calls that are alike are looked at once for each rank, whatever their
 // number.
 //
+// A [Match] pairs sends and receives, and the calls of the members of a communicator that
+// are one collective operation. What is not matched is found without going through the
+// calls, and so is the other end of a message.
+//
 // # Comparison
 //
 // A [Diff] says whether two runs made the same calls, whenever they made them, where

@@ -2,11 +2,12 @@ package query
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
-	"testing"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -15,8 +16,18 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
+// A tester is a test, or a property under test.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+	Skip(...any)
+	Context() context.Context
+}
+
 // openParts returns the trace of parts.
-func openParts(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+func openParts(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
 	var file bytes.Buffer
 	if err := merge.Write(&file, run, parts); err != nil {
@@ -29,14 +40,14 @@ func openParts(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 	return trace
 }
 
-func openProgram(t testing.TB, p programs.Program) *reprise.Trace {
+func openProgram(t tester, p programs.Program) *reprise.Trace {
 	t.Helper()
 	return openParts(t, p.Run(), p.Parts())
 }
 
 // realTraces returns the paths of SimGrid traces of real runs, and skips the test
 // where there are none.
-func realTraces(t testing.TB, patterns ...string) []string {
+func realTraces(t tester, patterns ...string) []string {
 	t.Helper()
 	var all []string
 	for _, pattern := range patterns {
@@ -50,7 +61,7 @@ func realTraces(t testing.TB, patterns ...string) []string {
 }
 
 // openTI returns the trace of a SimGrid trace.
-func openTI(t testing.TB, path string) *reprise.Trace {
+func openTI(t tester, path string) *reprise.Trace {
 	t.Helper()
 	ranks := make(map[int]*tracer.Recorder)
 	for c := range tiCalls(t, path) {
@@ -71,8 +82,18 @@ func openTI(t testing.TB, path string) *reprise.Trace {
 	return openParts(t, run, parts)
 }
 
+// openText returns the trace of a SimGrid trace that is a text.
+func openText(t tester, text string) *reprise.Trace {
+	t.Helper()
+	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(text), ti.Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openParts(t, run, parts)
+}
+
 // tiCalls returns an iterator over the calls in a SimGrid trace.
-func tiCalls(t testing.TB, path string) func(yield func(ti.Call) bool) {
+func tiCalls(t tester, path string) func(yield func(ti.Call) bool) {
 	return func(yield func(ti.Call) bool) {
 		in, err := ti.Open([]string{path}, ti.Options{})
 		if err != nil {
@@ -95,7 +116,7 @@ func tiCalls(t testing.TB, path string) func(yield func(ti.Call) bool) {
 }
 
 // readRank reads a rank of a trace.
-func readRank(t testing.TB, trace *reprise.Trace, rank int) *reprise.Rank {
+func readRank(t tester, trace *reprise.Trace, rank int) *reprise.Rank {
 	t.Helper()
 	r, err := trace.Rank(rank)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/reprise-trace/reprise/semantics"
 )
 
-func openModel(t testing.TB, trace *reprise.Trace) *semantics.Model {
+func openModel(t tester, trace *reprise.Trace) *semantics.Model {
 	t.Helper()
 	m, err := semantics.Open(t.Context(), trace)
 	if err != nil {

@@ -1,0 +1,395 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+func openMatch(t tester, trace *reprise.Trace) *Match {
+	t.Helper()
+	m, err := OpenMatch(t.Context(), openModel(t, trace), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestMatchReal checks that all messages and collective operations of real runs match, and
+// where, against a matcher that goes through all calls.
+func TestMatchReal(t *testing.T) {
+	for _, path := range realTraces(t, "ti/*.ti.zst") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			trace := openTI(t, path)
+			m := openMatch(t, trace)
+			if len(m.Unmatched) > 0 || m.Unknown+m.Outside+m.Guessed+m.Cancelled+m.UnknownCollectives > 0 {
+				t.Errorf("%v unmatched, %d unknown, %d outside, %d guessed", m.Unmatched, m.Unknown, m.Outside, m.Guessed)
+			}
+			for _, n := range m.Instances {
+				if len(n.Different) > 0 || n.Absent > 0 || n.Count == 0 {
+					t.Errorf("%s: %v, %d absent, of %d", n.Communicator.Name, n.Different, n.Absent, n.Count)
+				}
+			}
+			if trace.Ranks() <= 16 {
+				checkMatch(t, m, 997)
+			}
+		})
+	}
+}
+
+func TestMatchPrograms(t *testing.T) {
+	for _, p := range programs.All(16) {
+		t.Run(p.Name, func(t *testing.T) {
+			m := openMatch(t, openProgram(t, p))
+			if len(m.Unmatched) > 0 || m.Unknown+m.Outside > 0 {
+				t.Errorf("%v unmatched, %d unknown, %d outside", m.Unmatched, m.Unknown, m.Outside)
+			}
+			checkMatch(t, m, 97)
+		})
+	}
+}
+
+// A message is an end of one, by where it is in the trace.
+type messageAt struct {
+	rank     int
+	position uint64
+	number   int
+}
+
+// A slowMatch is what a matcher finds that goes through all calls.
+type slowMatch struct {
+	ends        map[Channel]map[semantics.Direction][]messageAt
+	collectives map[*semantics.Communicator]map[int][]CollectiveCall
+	ranks       []int
+}
+
+func matchSlowly(t tester, m *semantics.Model) slowMatch {
+	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt), make(map[*semantics.Communicator]map[int][]CollectiveCall), nil}
+	for rank := range m.Trace().Active() {
+		s.ranks = append(s.ranks, rank)
+		r, err := m.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, call := range r.Calls() {
+			o := r.At(position, call.Terminal)
+			if o == nil {
+				continue
+			}
+			for i, message := range o.Messages {
+				c := Channel{message.Communicator, rank, message.Peer, message.Tag}
+				if message.Direction == semantics.Receive {
+					c.Source, c.Destination = message.Peer, rank
+				}
+				if s.ends[c] == nil {
+					s.ends[c] = make(map[semantics.Direction][]messageAt)
+				}
+				s.ends[c][message.Direction] = append(s.ends[c][message.Direction], messageAt{rank, position, i})
+			}
+			for _, p := range operationsOn(o, nil) {
+				if s.collectives[p.Communicator] == nil {
+					s.collectives[p.Communicator] = make(map[int][]CollectiveCall)
+				}
+				list := s.collectives[p.Communicator]
+				list[rank] = append(list[rank], CollectiveCall{position, collectiveName(call.Function.Name), p.Root})
+			}
+		}
+	}
+	return s
+}
+
+// checkMatch compares m with what is found call by call: partners of every so many messages,
+// and all collective operations of that many.
+func checkMatch(t tester, m *Match, every int) {
+	t.Helper()
+	s := matchSlowly(t, m.model)
+	n := 0
+	for c, ends := range s.ends {
+		if c.Source < 0 || c.Tag < 0 {
+			continue
+		}
+		for _, direction := range []semantics.Direction{semantics.Send, semantics.Receive} {
+			others := ends[semantics.Send+semantics.Receive-direction]
+			for k, e := range ends[direction] {
+				if n++; n%every != 0 {
+					continue
+				}
+				list, err := m.Partner(e.rank, e.position)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := slices.IndexFunc(list, func(p Partner) bool { return p.Message == e.number })
+				switch {
+				case !m.exact(c) || k >= len(others):
+					if i >= 0 {
+						t.Fatalf("%v: message %d of %v has a partner %v", c, k, e, list[i])
+					}
+				case i < 0 || others[k] != messageAt{list[i].Rank, list[i].Position, list[i].Other}:
+					t.Fatalf("%v: message %d of %v goes with %v, want %v", c, k, e, list, others[k])
+				}
+			}
+		}
+	}
+	checkUnmatched(t, m, s)
+	checkInstances(t, m, s, every)
+}
+
+// checkUnmatched compares the unmatched messages of channels that nothing else could match.
+func checkUnmatched(t tester, m *Match, s slowMatch) {
+	t.Helper()
+	got := make(map[Channel]map[semantics.Direction]Unmatched)
+	matched := uint64(0)
+	for _, u := range m.Unmatched {
+		if got[u.Channel] == nil {
+			got[u.Channel] = make(map[semantics.Direction]Unmatched)
+		}
+		got[u.Channel][u.Direction] = u
+	}
+	for c, ends := range s.ends {
+		sent, received := len(ends[semantics.Send]), len(ends[semantics.Receive])
+		if c.Source >= 0 && c.Tag >= 0 {
+			matched += uint64(min(sent, received))
+		}
+		if !m.exact(c) || c.Source < 0 || c.Tag < 0 || !slices.Contains(s.ranks, c.Source) || !slices.Contains(s.ranks, c.Destination) {
+			continue
+		}
+		for direction, n := range map[semantics.Direction]int{semantics.Send: sent - received, semantics.Receive: received - sent} {
+			u, ok := got[c][direction]
+			if ok != (n > 0) || ok && u.Count != uint64(n) {
+				t.Fatalf("%v: %d of direction %v unmatched, want %d", c, u.Count, direction, n)
+			}
+			if !ok {
+				continue
+			}
+			position, err := m.First(u)
+			if first := ends[direction][min(sent, received)]; err != nil || position != first.position || u.Rank != first.rank {
+				t.Fatalf("%v: first is call %d of rank %d, want %v, %v", c, position, u.Rank, first, err)
+			}
+		}
+	}
+	if m.Messages != matched+m.Guessed {
+		t.Fatalf("%d messages, want %d and %d guessed", m.Messages, matched, m.Guessed)
+	}
+}
+
+func checkInstances(t tester, m *Match, s slowMatch, every int) {
+	t.Helper()
+	if len(m.Instances) != len(s.collectives) {
+		t.Fatalf("collective operations on %d communicators, want %d", len(m.Instances), len(s.collectives))
+	}
+	for _, n := range m.Instances {
+		lists := s.collectives[n.Communicator]
+		want := lists[n.Reference]
+		if n.Count != uint64(len(want)) {
+			t.Fatalf("%s: %d operations, want %d", n.Communicator.Name, n.Count, len(want))
+		}
+		var members []int
+		for rank := range lists {
+			members = append(members, rank)
+		}
+		slices.Sort(members)
+		if !slices.Equal(members, n.Members) {
+			t.Fatalf("%s: members %v, want %v", n.Communicator.Name, n.Members, members)
+		}
+		for _, rank := range members {
+			checkMember(t, m, n, rank, lists[rank], want, every)
+		}
+	}
+}
+
+func sameOperation(c *semantics.Communicator, a, b CollectiveCall) bool {
+	return a.Function == b.Function && (a.Root == b.Root || c.Remote() != nil)
+}
+
+func checkMember(t tester, m *Match, n Instances, rank int, list, want []CollectiveCall, every int) {
+	t.Helper()
+	first := 0
+	for first < min(len(list), len(want)) && sameOperation(n.Communicator, list[first], want[first]) {
+		first++
+	}
+	i := slices.IndexFunc(n.Different, func(d Disagreement) bool { return d.Rank == rank })
+	if equal := first == len(list) && first == len(want); equal != (i < 0) {
+		t.Fatalf("%s: rank %d differs: %v", n.Communicator.Name, rank, i >= 0)
+	}
+	at := func(list []CollectiveCall, k int) CollectiveCall {
+		if k < len(list) {
+			return list[k]
+		}
+		r, err := m.open(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return CollectiveCall{r.rank.Len(), "", -1}
+	}
+	if i >= 0 {
+		d := n.Different[i]
+		there := at(want, first)
+		if there.Function == "" {
+			there.Position = d.There.Position
+		}
+		if d.Count != uint64(len(list)) || d.Instance != uint64(first) || d.Here != at(list, first) || d.There != there {
+			t.Fatalf("%s: %+v, want operation %d, %v and %v", n.Communicator.Name, d, first, at(list, first), at(want, first))
+		}
+	}
+	for k := 0; k < len(list); k += 1 + every/10 {
+		if c, err := m.Call(rank, n.Communicator, uint64(k)); err != nil || c != list[k] {
+			t.Fatalf("%s: operation %d of rank %d is %v, want %v, %v", n.Communicator.Name, k, rank, c, list[k], err)
+		}
+		c, at, ok, err := m.Instance(rank, list[k].Position)
+		if err != nil || !ok || c == n.Communicator && list[at].Position != list[k].Position {
+			t.Fatalf("%s: call %d of rank %d is operation %d, want %d, %v", n.Communicator.Name, list[k].Position, rank, at, k, err)
+		}
+	}
+}
+
+// Functions of the programs that are drawn.
+var (
+	intParam  = func(name string) cst.Param { return cst.Param{Name: name, Type: cst.Type{Kind: cst.KindInt}} }
+	rankParam = func(name string) cst.Param { return cst.Param{Name: name, Type: cst.Type{Kind: cst.KindRank}} }
+	tagParam  = func(name string) cst.Param { return cst.Param{Name: name, Type: cst.Type{Kind: cst.KindTag}} }
+	handle    = func(class string, d cst.Direction) cst.Param {
+		return cst.Param{Name: class, Type: cst.HandleOf(class), Direction: d}
+	}
+	status  = cst.Param{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out}
+	newComm = cst.Param{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out}
+
+	mpiFunctions = []cst.Function{
+		{Name: "MPI_Send", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("dest"), tagParam("tag"), handle("comm", cst.In)}},
+		{Name: "MPI_Recv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("source"), tagParam("tag"), handle("comm", cst.In), status}},
+		{Name: "MPI_Irecv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("source"), tagParam("tag"), handle("comm", cst.In), handle("request", cst.Out)}},
+		{Name: "MPI_Wait", Params: []cst.Param{handle("request", cst.InOut), status}},
+		{Name: "MPI_Sendrecv", Params: []cst.Param{intParam("sendcount"), handle("sendtype", cst.In), rankParam("dest"), tagParam("sendtag"), rankParam("source"), tagParam("recvtag"), handle("comm", cst.In), status}},
+		{Name: "MPI_Barrier", Params: []cst.Param{handle("comm", cst.In)}},
+		{Name: "MPI_Bcast", Params: []cst.Param{intParam("count"), rankParam("root"), handle("comm", cst.In)}},
+		{Name: "MPI_Comm_dup", Params: []cst.Param{handle("comm", cst.In), newComm}},
+		{Name: "MPI_Comm_free", Params: []cst.Param{handle("comm", cst.InOut)}},
+	}
+)
+
+// testMatch checks the matches of programs that are drawn, with loops, receives from any
+// source, and communicators that come and go, of which some calls are left out.
+func testMatch(t *rapid.T) {
+	const world, anySource, anyTag = -3, -1, -1
+	ranks := rapid.IntRange(1, 4).Draw(t, "ranks")
+	recorders := make([]tracer.Recorder, ranks)
+	call := func(rank, fn int, args ...cst.Value) {
+		r := &recorders[rank]
+		r.Call(r.Declare(mpiFunctions[fn]), args...)
+	}
+	skip := func() bool { return rapid.IntRange(0, 29).Draw(t, "skip") == 0 }
+	round := func(comm int64) func() {
+		var steps []func()
+		for range rapid.IntRange(1, 4).Draw(t, "steps") {
+			from, to := rapid.IntRange(0, ranks-1).Draw(t, "from"), rapid.IntRange(0, ranks-1).Draw(t, "to")
+			tag := rapid.Int64Range(0, 1).Draw(t, "tag")
+			send := []cst.Value{cst.Int(1), cst.Handle(-33), cst.Rank(int64(to)), cst.Tag(tag), cst.Handle(comm)}
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
+			case 0:
+				steps = append(steps, func() {
+					if !skip() {
+						call(from, 0, send...)
+					}
+					if !skip() {
+						call(to, 1, cst.Int(1), cst.Handle(-33), cst.Rank(int64(from)), cst.Tag(tag), cst.Handle(comm), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+					}
+				})
+			case 1:
+				tells := rapid.Bool().Draw(t, "tells")
+				steps = append(steps, func() {
+					call(from, 0, send...)
+					call(to, 2, cst.Int(1), cst.Handle(-33), cst.Rank(anySource), cst.Tag(anyTag), cst.Handle(comm), cst.Handle(0))
+					s := cst.Status{Source: -9, Tag: -9}
+					if tells {
+						s.Source, s.Tag = int64(from), tag
+					}
+					call(to, 3, cst.Handle(0), cst.StatusOf(s))
+				})
+			case 2:
+				steps = append(steps, func() {
+					for rank := range ranks {
+						call(rank, 4, cst.Int(1), cst.Handle(-33), cst.Rank(int64((rank+1)%ranks)), cst.Tag(tag), cst.Rank(int64((rank+ranks-1)%ranks)), cst.Tag(tag),
+							cst.Handle(comm), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+					}
+				})
+			case 3:
+				steps = append(steps, func() {
+					for rank := range ranks {
+						if !skip() {
+							call(rank, 5, cst.Handle(comm))
+						}
+					}
+				})
+			case 4:
+				steps = append(steps, func() {
+					for rank := range ranks {
+						root := int64(from)
+						if skip() {
+							root = 0
+						}
+						call(rank, 6, cst.Int(1), cst.Rank(root), cst.Handle(comm))
+					}
+				})
+			}
+		}
+		return func() {
+			for _, step := range steps {
+				step()
+			}
+		}
+	}
+	onWorld, onDup := round(world), round(0)
+	for range rapid.IntRange(1, 6).Draw(t, "rounds") {
+		onWorld()
+		if rapid.Bool().Draw(t, "dup") {
+			for rank := range ranks {
+				call(rank, 7, cst.Handle(world), cst.Handle(0))
+			}
+			onDup()
+			onWorld()
+			for rank := range ranks {
+				call(rank, 8, cst.Handle(0))
+			}
+		}
+	}
+	var parts []merge.Part
+	for rank := range recorders {
+		parts = append(parts, recorders[rank].Finish(rank))
+	}
+	checkMatch(t, openMatch(t, openParts(t, merge.Run{Ranks: ranks}, parts)), 1)
+}
+
+func TestMatch(t *testing.T) { rapid.Check(t, testMatch) }
+
+// Of what nobody receives, it is said what, how often and where first.
+func TestUnmatched(t *testing.T) {
+	text := "0 init\n0 send 1 7 3 1\n0 send 1 7 3 1\n0 send 1 8 3 1\n1 init\n1 recv 0 7 3 1\n1 recv -333 9 3 1\n1 barrier\n0 bcast 1 0 1 \n2 init\n2 bcast 1 0 1 \n"
+	m := openMatch(t, openText(t, text))
+	var got []string
+	for _, u := range m.Unmatched {
+		position, err := m.First(u)
+		got = append(got, fmt.Sprintln(u.Direction, u.Source, u.Destination, u.Tag, u.Count, u.Matched, u.Rank, position, err))
+	}
+	want := []string{"receive -1 1 9 1 0 1 2 <nil>\n", "send 0 1 7 1 1 0 2 <nil>\n", "send 0 1 8 1 0 0 3 <nil>\n"}
+	if !slices.Equal(got, want) {
+		t.Errorf("unmatched:\n%q, want\n%q", got, want)
+	}
+	if len(m.Instances) != 1 || m.Instances[0].Reference != 0 || !slices.Equal(m.Instances[0].Different, []Disagreement{
+		{Rank: 1, Count: 1, Instance: 0, Here: CollectiveCall{3, "barrier", -1}, There: CollectiveCall{4, "bcast", 0}},
+	}) {
+		t.Errorf("%+v", m.Instances)
+	}
+	if !slices.IsSortedFunc(m.Unmatched, func(a, b Unmatched) int { return cmp.Compare(a.Source, b.Source) }) {
+		t.Error("unmatched in another order than that of channels")
+	}
+}
