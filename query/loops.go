@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -25,6 +26,9 @@ type Loops struct {
 	pairs     *pairs
 	signature func(sequitur.Symbol) int
 	times     *Times
+
+	once      sync.Once
+	functions [][]FunctionCalls // of an iteration of each rule
 }
 
 // A Loop is a rule: what an iteration of a loop is on average. Times are sums of the
@@ -164,23 +168,30 @@ func (l *Loops) share() {
 func (l *Loops) Signature(s sequitur.Symbol) int { return l.signature(s) }
 
 // Functions returns how often an iteration of a rule calls each function, the most
-// frequent first. It takes time in proportion to the grammar.
+// frequent first. The first time, it takes time in proportion to the grammar and to the
+// number of functions.
 func (l *Loops) Functions(rule int) []FunctionCalls {
-	uses := make([]uint64, rule+1)
-	uses[rule] = 1
+	l.once.Do(func() {
+		l.functions = make([][]FunctionCalls, len(l.Rules))
+		for r := range l.functions { // rules refer to those below them
+			l.functions[r] = l.countFunctions(r)
+		}
+	})
+	return l.functions[rule]
+}
+
+// countFunctions returns how often an iteration of a rule calls each function, which is
+// known of the rules below it.
+func (l *Loops) countFunctions(rule int) []FunctionCalls {
 	calls := make(map[int]uint64)
-	for r := rule; r >= 0; r-- {
-		if uses[r] == 0 {
+	for s := range l.Grammar.Body(rule) {
+		if s.Rule < 0 {
+			f := l.times.trace.Merged().FunctionOf(l.signature(s.Symbol))
+			calls[f] = wire.AddSat(calls[f], s.Count)
 			continue
 		}
-		for s := range l.Grammar.Body(r) {
-			n := wire.MulSat(uses[r], s.Count)
-			if s.Rule >= 0 {
-				uses[s.Rule] = wire.AddSat(uses[s.Rule], n)
-				continue
-			}
-			f := l.times.trace.Merged().FunctionOf(l.signature(s.Symbol))
-			calls[f] = wire.AddSat(calls[f], n)
+		for _, f := range l.functions[s.Rule] {
+			calls[f.Function] = wire.AddSat(calls[f.Function], wire.MulSat(s.Count, f.Calls))
 		}
 	}
 	var list []FunctionCalls

@@ -1,0 +1,180 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A RankPlace is where a rank is at a time.
+type RankPlace struct {
+	Rank   int
+	Source Source // of the clock; None if there are no times, and then there is no place
+	Len    uint64 // number of calls
+	Place
+	Call reprise.Call // at the position, with its times, if there is one
+}
+
+// At returns where each rank of the options is at a time, which counts as [Times.Begin]
+// does, in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
+func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, error) {
+	ranks := o.ranks(t.trace)
+	places := make([]RankPlace, len(ranks))
+	err := t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
+		place, err := c.At(time)
+		if err != nil {
+			return err
+		}
+		p := RankPlace{Rank: ranks[i], Source: c.Source(), Len: c.Len(), Place: place}
+		if p.Source != None && p.Position < p.Len {
+			p.Call = c.Rank().Call(uint32(c.Rank().Walk(p.Position).Next().Symbol))
+			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
+		}
+		places[i] = p
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(places, func(p RankPlace) bool { return p.Len == 0 }), nil
+}
+
+// eachClock calls do with the clocks of ranks, several at once, by their place in the
+// list.
+func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i int, c *Clock) error) error {
+	var lost failures
+	done := progress{tell: o.Progress}
+	err := o.each(ctx, len(ranks), func(i int) error {
+		if err := t.withClock(ranks[i], func(c *Clock) error { return do(i, c) }); err != nil {
+			lost.add(ranks[i], err)
+		}
+		done.add(1)
+		return nil
+	})
+	if err == nil {
+		err = o.tell(&lost)
+	}
+	return err
+}
+
+func (t *Times) withClock(rank int, do func(*Clock) error) error {
+	r, err := t.trace.Rank(rank)
+	if err != nil {
+		return err
+	}
+	c, err := t.Clock(r)
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// An Activity is what ranks do between two times.
+type Activity struct {
+	From, To int64
+	Source   Source // the least exact of those of the ranks; None if some have no times, which are left out
+	Ranks    []RankActivity
+	Calls    uint64
+	Time     int64 // in calls, in nanoseconds, of all ranks
+
+	Signatures []Usage         // in their order
+	Functions  []FunctionUsage // those of most time first, then of most calls, then by name
+}
+
+// A RankActivity is what a rank does between two times.
+type RankActivity struct {
+	Rank       int
+	First, End uint64 // the positions of the calls are First ≤ p < End
+	Calls      uint64
+	Time       int64 // in calls
+	Span       int64 // from its first call to its last, as much of that as lies in between
+}
+
+// A FunctionUsage is how often a function is called, by how many ranks, and how much time
+// goes by in it. Functions of one name are one.
+type FunctionUsage struct {
+	Name  string
+	Calls uint64
+	Ranks int
+	Time  int64
+}
+
+// Activity returns what the ranks of the options do between two times, from ≤ to, which
+// count as [Times.Begin] does: see [Clock.Between].
+func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
+	var (
+		mu         sync.Mutex
+		a          = &Activity{From: from, To: to, Source: Series}
+		signatures = make(map[int]Usage)
+		functions  = make(map[string]*FunctionUsage)
+		ranks      = o.ranks(t.trace)
+	)
+	err := t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
+		w, err := c.Between(from, to)
+		if err != nil {
+			return err
+		}
+		begin, end, err := c.Span()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if a.Source = min(a.Source, c.Source()); c.Source() == None {
+			return nil
+		}
+		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: max(0, min(to, end)-max(from, begin))}
+		r.Calls, r.Time = w.Total()
+		a.Ranks = append(a.Ranks, r)
+		own := make(map[string]bool)
+		for _, u := range w.Usage {
+			sum := signatures[u.Signature]
+			signatures[u.Signature] = Usage{u.Signature, wire.AddSat(sum.Calls, u.Calls), sum.Time + u.Time}
+			name := t.trace.Functions()[t.trace.Merged().FunctionOf(u.Signature)].Name
+			if functions[name] == nil {
+				functions[name] = &FunctionUsage{Name: name}
+			}
+			functions[name].add(u, !own[name])
+			own[name] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.finish(signatures, functions)
+	return a, nil
+}
+
+// add adds calls of a rank, which may have been counted.
+func (f *FunctionUsage) add(u Usage, newRank bool) {
+	f.Calls, f.Time = wire.AddSat(f.Calls, u.Calls), f.Time+u.Time
+	if newRank {
+		f.Ranks++
+	}
+}
+
+// finish puts everything in order.
+func (a *Activity) finish(signatures map[int]Usage, functions map[string]*FunctionUsage) {
+	if len(a.Ranks) == 0 {
+		a.Source = None
+	}
+	slices.SortFunc(a.Ranks, func(r, s RankActivity) int { return r.Rank - s.Rank })
+	for _, r := range a.Ranks {
+		a.Calls, a.Time = wire.AddSat(a.Calls, r.Calls), a.Time+r.Time
+	}
+	for _, n := range slices.Sorted(maps.Keys(signatures)) {
+		a.Signatures = append(a.Signatures, signatures[n])
+	}
+	for _, f := range functions {
+		a.Functions = append(a.Functions, *f)
+	}
+	slices.SortFunc(a.Functions, func(f, g FunctionUsage) int {
+		return cmp.Or(cmp.Compare(g.Time, f.Time), cmp.Compare(g.Calls, f.Calls), cmp.Compare(f.Name, g.Name))
+	})
+}
