@@ -78,6 +78,9 @@ func (t *Times) Imbalance() ([]Site, error) {
 		if h := histograms[n]; h != nil {
 			site.Groups = groupsOf(binsOf(h))
 		}
+		if last := len(site.Groups) - 1; last >= 0 { // bins may be wider
+			site.Groups[0].Low, site.Groups[last].High = site.Min, site.Max
+		}
 		sites = append(sites, site)
 	}
 	slices.SortStableFunc(sites, func(a, b Site) int {

@@ -70,6 +70,9 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 	return times
 }
 
+// Summarized reports whether there are statistics or histograms of durations.
+func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
+
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if
 // no rank has the times of every call, which counts from the first call of each rank
 // then. It reads the beginning of every series the first time.

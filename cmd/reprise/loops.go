@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -34,7 +36,13 @@ expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on
 31} those of each rank; {3 … 90 by call} varies from call to call, on all ranks
 that make it.
 
-JSON and Graphviz have the same numbers. The last rule is the one to begin with.`,
+If the trace has statistics or histograms of times, each line begins with how long
+a call takes on average, or an iteration of a loop, the gaps before calls
+included; how much of that is in calls; and which share of the time of the whole
+that is, of all iterations. They are the means of the calls of all ranks.
+
+JSON and Graphviz have the same numbers. The last rule is the one to begin with.
+JSON has times in nanoseconds, and how often an iteration calls each function.`,
 		Example: `  reprise grammar lu.rpz --rank 3
   reprise grammar lu.rpz --shape 0
   reprise grammar lu.rpz --dot | dot -Tsvg -o loops.svg`,
@@ -71,6 +79,13 @@ JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 			if err != nil {
 				return err
 			}
+			times, err := query.OpenTimes(trace)
+			if err != nil {
+				return fileError(args[0], err)
+			}
+			if l.times, err = l.timed(times); err != nil {
+				return fileError(args[0], err)
+			}
 			switch out := cmd.OutOrStdout(); {
 			case asDOT:
 				return l.grammar.WriteDOT(out, l.call)
@@ -96,6 +111,10 @@ type loops struct {
 	grammar   *sequitur.Grammar
 	different int // calls
 	call      func(sequitur.Symbol) string
+	functions []cst.Function
+
+	times *query.Loops // nil without times
+	timed func(*query.Times) (*query.Loops, error)
 }
 
 // loopsOfRank returns the loops of a rank of the trace at path.
@@ -105,6 +124,8 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 		return loops{}, err
 	}
 	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
+	l.functions = trace.Functions()
+	l.timed = func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil }
 	l.what = fmt.Sprintf("rank %d of %s: ", rank, comma(uint64(trace.Ranks())))
 	return l, nil
 }
@@ -142,6 +163,8 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 	return loops{
 		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), setText(shape.Ranks)),
 		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
+		functions: trace.Functions(),
+		timed:     func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
 	}, nil
 }
 
@@ -162,12 +185,23 @@ type jsonTerm struct {
 	Call  string `json:"call,omitempty"`
 	Rule  *int   `json:"rule,omitempty"`
 	Count uint64 `json:"count"`
+
+	// Of a call, if there are times of its like.
+	Duration *float64 `json:"duration_ns,omitempty"`
+	Gap      *float64 `json:"gap_ns,omitempty"`
 }
 
 type jsonRule struct {
-	Rule  int        `json:"rule"`
-	Calls uint64     `json:"calls"`
-	Body  []jsonTerm `json:"body"`
+	Rule       int               `json:"rule"`
+	Calls      uint64            `json:"calls"`
+	Iterations uint64            `json:"iterations"` // altogether
+	Functions  map[string]uint64 `json:"functions"`  // calls of an iteration
+	Body       []jsonTerm        `json:"body"`
+
+	// Of an iteration, and of all of them in the whole, if there are times.
+	Time    *float64 `json:"time_ns,omitempty"`
+	InCalls *float64 `json:"in_calls_ns,omitempty"`
+	Share   *float64 `json:"share_of_time,omitempty"`
 }
 
 // json lists the rules, the start rule last.
@@ -175,25 +209,46 @@ func (l loops) json() []jsonRule {
 	g := l.grammar
 	rules := []jsonRule{}
 	for i := range g.Rules() {
-		rule := jsonRule{Rule: i, Calls: g.RuleLen(i)}
+		loop := l.times.Rules[i]
+		rule := jsonRule{Rule: i, Calls: g.RuleLen(i), Iterations: loop.Iterations, Functions: make(map[string]uint64)}
+		for _, f := range l.times.Functions(i) {
+			rule.Functions[l.functions[f.Function].Name] += f.Calls
+		}
+		if l.isTimed() {
+			rule.Time, rule.InCalls, rule.Share = &loop.Time, &loop.InCalls, &loop.Share
+		}
 		for t := range g.Body(i) {
 			if t.Rule >= 0 {
 				rule.Body = append(rule.Body, jsonTerm{Rule: &t.Rule, Count: t.Count})
-			} else {
-				rule.Body = append(rule.Body, jsonTerm{Call: l.call(t.Symbol), Count: t.Count})
+				continue
 			}
+			term := jsonTerm{Call: l.call(t.Symbol), Count: t.Count}
+			if l.isTimed() {
+				duration, gap := l.times.Mean(t.Symbol)
+				term.Duration, term.Gap = &duration, &gap
+			}
+			rule.Body = append(rule.Body, term)
 		}
 		rules = append(rules, rule)
 	}
 	return rules
 }
 
+// isTimed reports whether there are times.
+func (l loops) isTimed() bool { return l.times != nil && l.times.Source != query.None }
+
 // write writes the loops, a call a line, nested by indentation.
 func (l loops) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	g := l.grammar
-	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n\n", l.what, plural(g.Len(), "call"), comma(uint64(l.different)),
+	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n", l.what, plural(g.Len(), "call"), comma(uint64(l.different)),
 		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
+	if l.isTimed() {
+		fmt.Fprintf(out, "%s, from %s of the calls of all ranks\n\n", durationText(l.times.Rules[g.Rules()-1].Time), l.times.Source)
+		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf(timeColumns, "each", "in calls", "share"), " "))
+	} else {
+		fmt.Fprintln(out)
+	}
 	lw := loopWriter{out: out, loops: l, uses: make([]int, g.Rules()), seen: make(map[int]bool)}
 	for i := range g.Rules() {
 		for t := range g.Body(i) {
@@ -206,8 +261,13 @@ func (l loops) write(w io.Writer) error {
 		lw.body(g.Rules() - 1)
 	}
 	for i := 0; i < len(lw.named); i++ {
-		fmt.Fprintf(out, "\nR%d, %s:\n", lw.named[i], plural(g.RuleLen(lw.named[i]), "call"))
-		lw.body(lw.named[i])
+		rule := lw.named[i]
+		fmt.Fprintf(out, "\nR%d, %s", rule, plural(g.RuleLen(rule), "call"))
+		if l.isTimed() {
+			fmt.Fprintf(out, ", %s each, %.1f %% of the time", durationText(l.times.Rules[rule].Time), 100*l.times.Rules[rule].Share)
+		}
+		fmt.Fprint(out, ":\n")
+		lw.body(rule)
 	}
 	return out.Flush()
 }
@@ -228,15 +288,20 @@ const maxIndent = 40
 // body writes the right-hand side of a rule and the loops in it.
 func (l *loopWriter) body(rule int) {
 	g := l.grammar
-	stack := [][]sequitur.Term{terms(g, rule)}
+	type level struct {
+		rule  int
+		terms []sequitur.Term // that are left
+	}
+	stack := []level{{rule, terms(g, rule)}}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
-		if len(*top) == 0 {
+		if len(top.terms) == 0 {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		t := (*top)[0]
-		*top = (*top)[1:]
+		t := top.terms[0]
+		top.terms = top.terms[1:]
+		l.writeTimes(top.rule, t)
 		l.out.WriteString(strings.Repeat("  ", min(len(stack), maxIndent)))
 		if t.Count > 1 {
 			fmt.Fprintf(l.out, "%s × ", comma(t.Count))
@@ -246,7 +311,7 @@ func (l *loopWriter) body(rule int) {
 			fmt.Fprintln(l.out, l.call(t.Symbol))
 		case l.uses[t.Rule] == 1:
 			fmt.Fprintf(l.out, "loop of %s:\n", plural(g.RuleLen(t.Rule), "call"))
-			stack = append(stack, terms(g, t.Rule))
+			stack = append(stack, level{t.Rule, terms(g, t.Rule)})
 		default:
 			if !l.seen[t.Rule] {
 				l.named = append(l.named, t.Rule)
@@ -255,6 +320,29 @@ func (l *loopWriter) body(rule int) {
 			fmt.Fprintf(l.out, "R%d\n", t.Rule)
 		}
 	}
+}
+
+// timeColumns is the format of the columns of times.
+const timeColumns = "%10s %10s %8s  "
+
+// writeTimes writes the times of a symbol on the right-hand side of a rule, if there are
+// any.
+func (l *loopWriter) writeTimes(rule int, t sequitur.Term) {
+	if !l.isTimed() {
+		return
+	}
+	var each, inCalls float64
+	if t.Rule >= 0 {
+		each, inCalls = l.times.Rules[t.Rule].Time, l.times.Rules[t.Rule].InCalls
+	} else {
+		duration, gap := l.times.Mean(t.Symbol)
+		each, inCalls = duration+gap, duration
+	}
+	share := "-"
+	if whole := l.times.Rules[len(l.times.Rules)-1].Time; whole > 0 {
+		share = fmt.Sprintf("%.1f %%", 100*each*float64(t.Count)*float64(l.times.Rules[rule].Iterations)/whole)
+	}
+	fmt.Fprintf(l.out, timeColumns, durationText(each), durationText(inCalls), share)
 }
 
 func terms(g *sequitur.Grammar, rule int) []sequitur.Term {

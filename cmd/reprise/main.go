@@ -150,7 +150,7 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newExport(), newMessages(), newMatrix(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
 }

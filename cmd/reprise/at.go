@@ -1,0 +1,246 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+)
+
+func newAt() *cobra.Command {
+	var (
+		ranks       string
+		asJSON, all bool
+	)
+	cmd := &cobra.Command{
+		Use:   "at TRACE.rpz TIME",
+		Short: "Show where each rank is at a time",
+		Long: `Show which call each rank is in at a time, or which comes next, with its
+position and how long it lasts. The time counts from the beginning of the first
+call of the run: 1.5s, 20ms, or a number of seconds.
+
+A trace that has the times of every call tells where the ranks were. One that has
+only statistics or histograms tells where they are expected: each call takes the
+mean of calls like it, after the mean gap, and every rank counts from its own
+first call.
+
+The time is searched for in the compressed form, however many calls there are.
+The text has times with their units, --json nanoseconds.
+
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out; the exit status is then 1.`,
+		Example: `  reprise at run.rpz 1.5s
+  reprise at run.rpz 0.02 --ranks 0-3 --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError{fmt.Errorf("at takes one trace and a time, not %d arguments", len(args))}
+			}
+			var time timeFlag
+			if err := time.Set(args[1]); err != nil {
+				return usageError{fmt.Errorf("%q %w", args[1], err)}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var time timeFlag
+			_ = time.Set(args[1])
+			i, lost, err := placesAt(cmd, args[0], time, ranks)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				printJSON(cmd.OutOrStdout(), i)
+			default:
+				most := maxRows
+				if all {
+					most = math.MaxInt
+				}
+				i.print(cmd.OutOrStdout(), most)
+			}
+			return warnLost(cmd.ErrOrStderr(), lost.err())
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&asJSON, "json", false, "print as JSON")
+	f.BoolVar(&all, "all", false, fmt.Sprintf("show all ranks, not the first %d", maxRows))
+	addRanks(cmd, &ranks)
+	return cmd
+}
+
+// An atInfo is what the command at tells of a trace.
+type atInfo struct {
+	Path  string    `json:"path"`
+	Time  int64     `json:"time_ns"` // since the first call
+	Ranks []atPlace `json:"ranks"`
+}
+
+// An atPlace is where a rank is.
+type atPlace struct {
+	Rank     int    `json:"rank"`
+	Source   string `json:"source"` // of the times: series, or an estimate from statistics or histograms; none if there are no times
+	State    string `json:"state,omitempty"`
+	Position uint64 `json:"position"` // of the call that it is in or before; after the last, the number of calls
+	Start    *int64 `json:"start_ns,omitempty"`
+	Duration *int64 `json:"duration_ns,omitempty"`
+	Function string `json:"function,omitempty"`
+	Call     string `json:"call,omitempty"`
+}
+
+// Where a rank may be.
+const (
+	inCall     = "in"
+	beforeCall = "before"
+	afterCalls = "after"
+)
+
+// placesAt returns where the ranks of an option are at a time, and the ranks that cannot
+// be read.
+func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*atInfo, *lostRanks, error) {
+	trace, err := openTrace(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer trace.Close()
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return nil, nil, fileError(path, err)
+	}
+	begin, err := times.Begin()
+	if err != nil {
+		return nil, nil, fileError(path, err)
+	}
+	var places []query.RankPlace
+	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
+		places, err = times.At(cmd.Context(), addTime(begin, time), q)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	i := &atInfo{Path: path, Time: int64(time), Ranks: []atPlace{}}
+	printer := trace.Printer(reprise.PrintOptions{})
+	timed := false
+	for _, p := range places {
+		i.Ranks = append(i.Ranks, newAtPlace(p, begin, printer))
+		timed = timed || p.Source != query.None
+	}
+	if !timed && len(places) > 0 {
+		return nil, nil, errNoTimes(trace, path)
+	}
+	return i, lost, nil
+}
+
+func newAtPlace(p query.RankPlace, begin int64, printer *reprise.Printer) atPlace {
+	place := atPlace{Rank: p.Rank, Source: p.Source.String(), Position: p.Position}
+	switch {
+	case p.Source == query.None:
+		return place
+	case p.Position == p.Len:
+		place.State = afterCalls
+		return place
+	case p.Inside:
+		place.State = inCall
+	default:
+		place.State = beforeCall
+	}
+	start, duration := p.Start-begin, p.Duration
+	place.Start, place.Duration = &start, &duration
+	place.Function, place.Call = p.Call.Function.Name, string(printer.AppendCall(nil, p.Call))
+	return place
+}
+
+func (i *atInfo) print(w io.Writer, most int) {
+	if len(i.Ranks) == 0 {
+		fmt.Fprintf(w, "%s: no rank has calls\n", i.Path)
+		return
+	}
+	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, durationText(float64(i.Time)), i.sources())
+	i.printSummary(w)
+	fmt.Fprintln(w)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "rank\tposition\tfor\tlasts\t  where\n")
+	for _, p := range i.Ranks[:min(len(i.Ranks), most)] {
+		switch p.State {
+		case inCall:
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.Start)), durationText(float64(*p.Duration)), cutName(p.Call))
+		case beforeCall:
+			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(p.Call), durationText(float64(*p.Start-i.Time)))
+		case afterCalls:
+			fmt.Fprintf(out, "%d\t%s\t\t\t  after its last call\n", p.Rank, comma(p.Position))
+		default:
+			fmt.Fprintf(out, "%d\t\t\t\t  has no times\n", p.Rank)
+		}
+	}
+	out.Flush()
+	if n := len(i.Ranks) - most; n > 0 {
+		fmt.Fprintf(w, "\nand %s: --all shows them\n", plural(uint64(n), "more rank"))
+	}
+}
+
+// sources says what the times are known by.
+func (i *atInfo) sources() string {
+	found := make(map[string]bool)
+	for _, p := range i.Ranks {
+		found[p.Source] = true
+	}
+	text := ""
+	for _, s := range []query.Source{query.Series, query.Histograms, query.Statistics} {
+		if !found[s.String()] {
+			continue
+		}
+		if text != "" {
+			text += ", and "
+		}
+		if s == query.Series {
+			text += "by the times of every call"
+		} else {
+			text += "estimated from " + s.String()
+		}
+	}
+	return text
+}
+
+// printSummary writes how many ranks are in which function.
+func (i *atInfo) printSummary(w io.Writer) {
+	in := make(map[string]int)
+	between, after := 0, 0
+	for _, p := range i.Ranks {
+		switch p.State {
+		case inCall:
+			in[p.Function]++
+		case beforeCall:
+			between++
+		case afterCalls:
+			after++
+		}
+	}
+	const most = 5
+	names := slices.SortedFunc(maps.Keys(in), func(a, b string) int {
+		if in[a] != in[b] {
+			return in[b] - in[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var parts []string
+	for _, name := range names[:min(len(names), most)] {
+		parts = append(parts, fmt.Sprintf("%s in %s", comma(uint64(in[name])), printable(name)))
+	}
+	if n := len(names) - most; n > 0 {
+		parts = append(parts, fmt.Sprintf("others in %s", plural(uint64(n), "more function")))
+	}
+	if between > 0 {
+		parts = append(parts, comma(uint64(between))+" before a call")
+	}
+	if after > 0 {
+		parts = append(parts, comma(uint64(after))+" after the last")
+	}
+	fmt.Fprintf(w, "%s: %s\n", plural(uint64(len(i.Ranks)), "rank"), strings.Join(parts, ", "))
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+)
+
+func newImbalance() *cobra.Command {
+	var o imbalanceOptions
+	cmd := &cobra.Command{
+		Use:   "imbalance TRACE.rpz",
+		Short: "Show the calls in which ranks lose time",
+		Long: `Show the calls whose durations differ, those in which most time is lost first:
+of the calls that are alike on all ranks, a signature, how many ranks make how
+many, how long they take on average, the least and the most and in which rank
+that was, and the time lost.
+
+From statistics, which the trace has of all ranks together, the time lost is an
+upper bound: what all calls take beyond the shortest of them. With --series it
+is by rank, from the times of every call: what ranks take beyond the rank whose
+calls are shortest on average. That decodes every call of the trace, or of
+--ranks; it is done without asking if a trace has no statistics.
+
+If the trace has histograms, or with --series, durations that fall in several
+groups are told apart, such as those of a collective that some ranks come late
+to: the groups have at least a twentieth of the calls each, and means that
+differ by a factor of two at least. The text has those of calls in which at
+least 1 % of the time is lost.
+
+The text has times with their units, --json nanoseconds.`,
+		Example: `  reprise imbalance run.rpz
+  reprise imbalance run.rpz --series --ranks 0-63
+  reprise imbalance run.rpz --json | jq '.calls[0]'`,
+		Args: oneTrace,
+		RunE: func(cmd *cobra.Command, args []string) error { return imbalance(cmd, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.series, "series", false, "read the times of every call")
+	f.BoolVar(&o.json, "json", false, "print as JSON")
+	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all calls, not the first %d", maxRows))
+	addRanks(cmd, &o.ranks)
+	return cmd
+}
+
+type imbalanceOptions struct {
+	ranks             string
+	series, json, all bool
+}
+
+// An imbalanceInfo is what the command imbalance tells of a trace.
+type imbalanceInfo struct {
+	Path  string          `json:"path"`
+	Exact bool            `json:"exact"`   // the time lost is by rank, not an upper bound
+	Total float64         `json:"time_ns"` // in all calls
+	Calls []imbalanceCall `json:"calls"`
+}
+
+// An imbalanceCall is calls that are alike.
+type imbalanceCall struct {
+	Signature int              `json:"signature"` // its number
+	Function  string           `json:"function"`
+	Call      string           `json:"call"`
+	Ranks     int              `json:"ranks"`
+	Calls     uint64           `json:"calls"`
+	Lost      float64          `json:"lost_ns"`
+	Total     float64          `json:"total_ns"`
+	Mean      float64          `json:"mean_ns"`
+	Deviation float64          `json:"standard_deviation_ns"`
+	Min       int64            `json:"min_ns"`
+	Max       int64            `json:"max_ns"`
+	MinRank   int              `json:"rank_of_min"`
+	MaxRank   int              `json:"rank_of_max"`
+	Fast      *imbalanceRank   `json:"least_mean,omitempty"` // only by rank
+	Slow      *imbalanceRank   `json:"greatest_mean,omitempty"`
+	Groups    []imbalanceGroup `json:"groups,omitempty"` // if histograms or the times of every call tell them
+}
+
+type imbalanceRank struct {
+	Rank int     `json:"rank"`
+	Mean float64 `json:"mean_ns"`
+}
+
+type imbalanceGroup struct {
+	Calls uint64  `json:"calls"`
+	Mean  float64 `json:"mean_ns"`
+	Low   int64   `json:"low_ns"`
+	High  int64   `json:"high_ns"`
+}
+
+func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
+	trace, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return fileError(path, err)
+	}
+	timed, err := isTimed(trace)
+	if err != nil {
+		return fileError(path, err)
+	}
+	switch {
+	case o.series && !timed:
+		return fmt.Errorf("%s: the trace has not the times of every call", path)
+	case !times.Summarized() && !timed:
+		return errNoTimes(trace, path)
+	case cmd.Flags().Changed("ranks") && times.Summarized() && !o.series:
+		return usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
+	}
+	lost := &lostRanks{path: path}
+	if o.series || !times.Summarized() {
+		lost, err = ask(cmd, trace, path, o.ranks, "times of every call", func(q query.Options) (err error) {
+			times, err = times.ReadSeries(cmd.Context(), q)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		lost.what = "the times of "
+	}
+	sites, err := times.Imbalance()
+	if err != nil {
+		return fileError(path, err)
+	}
+	i := newImbalanceInfo(trace, path, sites)
+	if o.json {
+		printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o)
+	}
+	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+func newImbalanceInfo(trace *reprise.Trace, path string, sites []query.Site) *imbalanceInfo {
+	i := &imbalanceInfo{Path: path, Calls: []imbalanceCall{}}
+	describe := signaturesOf(trace)
+	for _, s := range sites {
+		c := imbalanceCall{
+			Signature: s.Signature, Function: trace.Functions()[s.Function].Name, Ranks: s.Ranks, Calls: s.Calls,
+			Lost: s.Lost, Total: s.Total, Mean: s.Mean, Deviation: s.Deviation,
+			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
+		}
+		if text, err := describe(nil, s.Signature); err != nil {
+			c.Call = printable(c.Function) + "(cannot be read)"
+		} else {
+			c.Call = text.String()
+		}
+		if s.Exact {
+			c.Fast, c.Slow = &imbalanceRank{s.Fast, s.FastMean}, &imbalanceRank{s.Slow, s.SlowMean}
+		}
+		for _, g := range s.Groups {
+			c.Groups = append(c.Groups, imbalanceGroup{g.Calls, g.Mean, g.Low, g.High})
+		}
+		i.Exact = s.Exact
+		i.Total += s.Total
+		i.Calls = append(i.Calls, c)
+	}
+	return i
+}
+
+func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
+	most := maxRows
+	if o.all {
+		most = math.MaxInt
+	}
+	how := "at most, from statistics: what calls take beyond the shortest"
+	if i.Exact {
+		how = "by rank: what ranks take beyond the one with the least mean"
+	}
+	fmt.Fprintf(w, "%s: %s in calls; time lost is %s\n\n", i.Path, durationText(i.Total), how)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "lost\t\tcalls\tranks\tmean\tleast\tin rank\tmost\tin rank\t")
+	if i.Exact {
+		fmt.Fprint(out, "least mean\tof rank\tgreatest\tof rank\t")
+	}
+	fmt.Fprintln(out, "  call")
+	for _, c := range i.Calls[:min(len(i.Calls), most)] {
+		fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t", durationText(c.Lost), 100*c.Lost/i.Total, comma(c.Calls), comma(uint64(c.Ranks)),
+			durationText(c.Mean), durationText(float64(c.Min)), c.MinRank, durationText(float64(c.Max)), c.MaxRank)
+		if i.Exact {
+			fmt.Fprintf(out, "%s\t%d\t%s\t%d\t", durationText(c.Fast.Mean), c.Fast.Rank, durationText(c.Slow.Mean), c.Slow.Rank)
+		}
+		fmt.Fprintf(out, "  %s\n", cutName(c.Call))
+	}
+	out.Flush()
+	i.printGroups(w, most)
+	if n := len(i.Calls) - most; n > 0 {
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(n)))
+	}
+}
+
+// groupsFrom is what share of the time is lost in calls whose groups are shown.
+const groupsFrom = 0.01
+
+// printGroups prints the groups of durations of calls that have several.
+func (i *imbalanceInfo) printGroups(w io.Writer, most int) {
+	const title = "\ndurations in groups\n"
+	begun := false
+	for _, c := range i.Calls[:min(len(i.Calls), most)] {
+		if len(c.Groups) < 2 || c.Lost < groupsFrom*i.Total {
+			continue
+		}
+		if !begun {
+			fmt.Fprint(w, title)
+			begun = true
+		}
+		fmt.Fprintf(w, "  %s\n", cutName(c.Call))
+		for _, g := range c.Groups {
+			fmt.Fprintf(w, "    %6s of about %s, from %s to %s\n", percent(g.Calls, c.Calls), durationText(g.Mean), durationText(float64(g.Low)), durationText(float64(g.High)))
+		}
+	}
+}
