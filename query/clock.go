@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Clock says when the calls of a rank began, and how long they took, in
@@ -89,6 +90,15 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 // without calls, has none of the times below: they are 0.
 func (c *Clock) Source() Source { return c.source }
 
+// Guarantee returns how far a duration may be from what it was, if the Source is Series.
+// It says nothing of estimates.
+func (c *Clock) Guarantee() timing.Guarantee {
+	if s, ok := c.clock.(*seriesClock); ok {
+		return s.series.Guarantee()
+	}
+	return timing.Exact
+}
+
 // Len returns the number of calls.
 func (c *Clock) Len() uint64 { return c.rank.Len() }
 
@@ -137,7 +147,7 @@ type Place struct {
 	Position uint64
 	Inside   bool
 
-	Start, Duration int64 // of that call, if there is one
+	Start, Duration int64 // of that call; if there is none, Start is when the last one ended
 }
 
 // At returns where the rank is at a time. Of calls that overlap, that is the first one
@@ -149,7 +159,11 @@ func (c *Clock) At(time int64) (Place, error) {
 	}
 	var p Place
 	var err error
-	if p.Position, err = c.clock.find(time); err != nil || p.Position == c.Len() {
+	if p.Position, err = c.clock.find(time); err != nil {
+		return p, err
+	}
+	if p.Position == c.Len() {
+		p.Start, err = c.clock.end()
 		return p, err
 	}
 	p.Start, p.Duration, err = c.clock.at(p.Position)

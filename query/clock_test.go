@@ -279,7 +279,8 @@ func drawTime(t *rapid.T, calls []reprise.Call, label string) int64 {
 func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
 	t.Helper()
 	at := drawTime(t, calls, "time")
-	want := Place{Position: c.Len()}
+	last := calls[len(calls)-1]
+	want := Place{Position: c.Len(), Start: last.Start + last.Duration}
 	for i, call := range calls {
 		if call.Start+call.Duration > at {
 			want = Place{uint64(i), call.Start <= at, call.Start, call.Duration}

@@ -156,9 +156,9 @@ func (l *Loops) share() {
 		of := &l.Rules[r]
 		switch {
 		case whole.Time > 0:
-			of.Share = of.Time * float64(of.Iterations) / whole.Time
+			of.Share = min(1, of.Time*float64(of.Iterations)/whole.Time)
 		case l.Source == None:
-			of.Share = float64(of.Calls) * float64(of.Iterations) / float64(whole.Calls)
+			of.Share = min(1, float64(of.Calls)*float64(of.Iterations)/float64(whole.Calls))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A RankPlace is where a rank is at a time.
@@ -16,12 +17,16 @@ type RankPlace struct {
 	Rank   int
 	Source Source // of the clock; None if there are no times, and then there is no place
 	Len    uint64 // number of calls
+
+	Guarantee timing.Guarantee // as that of the clock
+
 	Place
 	Call reprise.Call // at the position, with its times, if there is one
 }
 
 // At returns where each rank of the options is at a time, which counts as [Times.Begin]
 // does, in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
+// Ranks whose times are lost count as unreadable.
 func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, error) {
 	ranks := o.ranks(t.trace)
 	places := make([]RankPlace, len(ranks))
@@ -30,7 +35,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 		if err != nil {
 			return err
 		}
-		p := RankPlace{Rank: ranks[i], Source: c.Source(), Len: c.Len(), Place: place}
+		p := RankPlace{Rank: ranks[i], Source: c.Source(), Guarantee: c.Guarantee(), Len: c.Len(), Place: place}
 		if p.Source != None && p.Position < p.Len {
 			p.Call = c.Rank().Call(uint32(c.Rank().Walk(p.Position).Next().Symbol))
 			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
@@ -62,8 +67,12 @@ func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i
 	return err
 }
 
+// withClock calls do with the clock of a rank, unless its times are lost.
 func (t *Times) withClock(rank int, do func(*Clock) error) error {
 	r, err := t.trace.Rank(rank)
+	if err == nil {
+		err = r.LostTimes()
+	}
 	if err != nil {
 		return err
 	}
@@ -81,6 +90,8 @@ type Activity struct {
 	Ranks    []RankActivity
 	Calls    uint64
 	Time     int64 // in calls, in nanoseconds, of all ranks
+
+	Guarantee timing.Guarantee // the weakest of those of the ranks, see [Clock.Guarantee]
 
 	Signatures []Usage         // in their order
 	Functions  []FunctionUsage // those of most time first, then of most calls, then by name
@@ -105,7 +116,8 @@ type FunctionUsage struct {
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, which
-// count as [Times.Begin] does: see [Clock.Between].
+// count as [Times.Begin] does: see [Clock.Between]. Ranks whose times are lost count as
+// unreadable.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	var (
 		mu         sync.Mutex
@@ -128,6 +140,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		if a.Source = min(a.Source, c.Source()); c.Source() == None {
 			return nil
 		}
+		a.Guarantee = max(a.Guarantee, c.Guarantee())
 		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: max(0, min(to, end)-max(from, begin))}
 		r.Calls, r.Time = w.Total()
 		a.Ranks = append(a.Ranks, r)

@@ -27,10 +27,10 @@ func newAt() *cobra.Command {
 position and how long it lasts. The time counts from the beginning of the first
 call of the run: 1.5s, 20ms, or a number of seconds.
 
-A trace that has the times of every call tells where the ranks were. One that has
-only statistics or histograms tells where they are expected: each call takes the
-mean of calls like it, after the mean gap, and every rank counts from its own
-first call.
+A trace that has the times of every call tells where the ranks were. One that
+has only statistics or histograms tells where they are expected: each call takes
+the mean of calls like it, after the mean gap, and every rank counts from its
+own first call.
 
 The time is searched for in the compressed form, however many calls there are.
 The text has times with their units, --json nanoseconds.
@@ -84,14 +84,16 @@ type atInfo struct {
 
 // An atPlace is where a rank is.
 type atPlace struct {
-	Rank     int    `json:"rank"`
-	Source   string `json:"source"` // of the times: series, or an estimate from statistics or histograms; none if there are no times
-	State    string `json:"state,omitempty"`
-	Position uint64 `json:"position"` // of the call that it is in or before; after the last, the number of calls
-	Start    *int64 `json:"start_ns,omitempty"`
-	Duration *int64 `json:"duration_ns,omitempty"`
-	Function string `json:"function,omitempty"`
-	Call     string `json:"call,omitempty"`
+	Rank     int     `json:"rank"`
+	Source   string  `json:"source"`         // of the times: series, or an estimate from statistics or histograms; none if there are no times
+	Error    float64 `json:"relative_error"` // at most, of the times of every call
+	State    string  `json:"state,omitempty"`
+	Position uint64  `json:"position"` // of the call that it is in or before; after the last, the number of calls
+	Start    *int64  `json:"start_ns,omitempty"`
+	Duration *int64  `json:"duration_ns,omitempty"`
+	End      *int64  `json:"end_ns,omitempty"` // of the last call, if the rank is after it
+	Function string  `json:"function,omitempty"`
+	Call     string  `json:"call,omitempty"`
 }
 
 // Where a rank may be.
@@ -125,6 +127,7 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 	if err != nil {
 		return nil, nil, err
 	}
+	lost.what = "the times of "
 	i := &atInfo{Path: path, Time: int64(time), Ranks: []atPlace{}}
 	printer := trace.Printer(reprise.PrintOptions{})
 	timed := false
@@ -139,12 +142,14 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 }
 
 func newAtPlace(p query.RankPlace, begin int64, printer *reprise.Printer) atPlace {
-	place := atPlace{Rank: p.Rank, Source: p.Source.String(), Position: p.Position}
+	place := atPlace{Rank: p.Rank, Source: p.Source.String(), Error: float64(p.Guarantee), Position: p.Position}
 	switch {
 	case p.Source == query.None:
 		return place
 	case p.Position == p.Len:
 		place.State = afterCalls
+		end := p.Start - begin
+		place.End = &end
 		return place
 	case p.Inside:
 		place.State = inCall
@@ -174,7 +179,7 @@ func (i *atInfo) print(w io.Writer, most int) {
 		case beforeCall:
 			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(p.Call), durationText(float64(*p.Start-i.Time)))
 		case afterCalls:
-			fmt.Fprintf(out, "%d\t%s\t\t\t  after its last call\n", p.Rank, comma(p.Position))
+			fmt.Fprintf(out, "%d\t%s\t%s\t\t  after its last call\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.End)))
 		default:
 			fmt.Fprintf(out, "%d\t\t\t\t  has no times\n", p.Rank)
 		}
@@ -187,25 +192,16 @@ func (i *atInfo) print(w io.Writer, most int) {
 
 // sources says what the times are known by.
 func (i *atInfo) sources() string {
-	found := make(map[string]bool)
+	weakest := make(map[string]float64) // error of each source
 	for _, p := range i.Ranks {
-		found[p.Source] = true
+		weakest[p.Source] = max(weakest[p.Source], p.Error)
 	}
-	text := ""
-	for _, s := range []query.Source{query.Series, query.Histograms, query.Statistics} {
-		if !found[s.String()] {
-			continue
-		}
-		if text != "" {
-			text += ", and "
-		}
-		if s == query.Series {
-			text += "by the times of every call"
-		} else {
-			text += "estimated from " + s.String()
-		}
+	delete(weakest, query.None.String())
+	var texts []string
+	for _, source := range slices.Sorted(maps.Keys(weakest)) {
+		texts = append(texts, sourceText(source, weakest[source]))
 	}
-	return text
+	return strings.Join(texts, ", and ")
 }
 
 // printSummary writes how many ranks are in which function.

@@ -173,11 +173,11 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	if o.all {
 		most = math.MaxInt
 	}
-	how := "at most, from statistics: what calls take beyond the shortest"
+	how := "at most what calls take beyond the shortest of them"
 	if i.Exact {
-		how = "by rank: what ranks take beyond the one with the least mean"
+		how = "what ranks take beyond the rank with the least mean"
 	}
-	fmt.Fprintf(w, "%s: %s in calls; time lost is %s\n\n", i.Path, durationText(i.Total), how)
+	fmt.Fprintf(w, "%s: %s in calls, lost is %s\n\n", i.Path, durationText(i.Total), how)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "lost\t\tcalls\tranks\tmean\tleast\tin rank\tmost\tin rank\t")
 	if i.Exact {

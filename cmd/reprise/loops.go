@@ -36,8 +36,8 @@ expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on
 31} those of each rank; {3 … 90 by call} varies from call to call, on all ranks
 that make it.
 
-If the trace has statistics or histograms of times, each line begins with how long
-a call takes on average, or an iteration of a loop, the gaps before calls
+If the trace has statistics or histograms of times, each line begins with how
+long a call takes on average, or an iteration of a loop, the gaps before calls
 included; how much of that is in calls; and which share of the time of the whole
 that is, of all iterations. They are the means of the calls of all ranks.
 

@@ -35,8 +35,12 @@ With --by
   signature  a row is calls that are alike: send(rank+1) of all ranks is one
   rank       a row is ranks that make each call equally often
 
-Times are of the calls of all ranks, so there are none with --ranks, nor by
-rank. Where a rank has equal calls in several rows, the times of all of them
+--from and --to choose the calls between two times since the first call of the
+run began, as 1.5s, 20ms, or in seconds, and as much of their time as lies in
+between; with them there are times by rank, too. They are those of every call,
+if the trace has these, or else estimates from the means of calls like them.
+Statistics are of the calls of all ranks, so there are no times without --from
+and --to with --ranks, nor by rank. Where a rank has equal calls in several rows, the times of all of them
 stand in the first.
 
 The cost is that of the compressed form, however many calls there are. The text
@@ -46,10 +50,14 @@ Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,
 		Example: `  reprise profile run.rpz
   reprise profile run.rpz --by signature --ranks 0-3
+  reprise profile run.rpz --from 1.5s --to 1.6s
   reprise profile run.rpz --json | jq '.functions[0]'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"function", "signature", "rank"}, o.by) {
 				return usageError{fmt.Errorf("--by is function, signature or rank, not %q", o.by)}
+			}
+			if err := o.window.check(cmd); err != nil {
+				return err
 			}
 			return oneTrace(cmd, args)
 		},
@@ -60,12 +68,14 @@ out; the exit status is then 1.`,
 	f.BoolVar(&o.json, "json", false, "print as JSON")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all rows, not the first %d", maxRows))
 	addRanks(cmd, &o.ranks)
+	addWindow(cmd, &o.window)
 	return cmd
 }
 
 type profileOptions struct {
 	by        string
 	ranks     string
+	window    window
 	json, all bool
 }
 
@@ -114,6 +124,9 @@ func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
 		return err
 	}
 	defer trace.Close()
+	if o.window.set {
+		return profileWindow(cmd, trace, path, o)
+	}
 	var p *query.Profile
 	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
 		p, err = query.OpenProfile(cmd.Context(), trace, q)

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// An activityInfo is what the command profile tells of a part of a run. One of the lists
+// is there.
+type activityInfo struct {
+	Path       string         `json:"path"`
+	From       int64          `json:"from_ns"`        // since the first call
+	To         *int64         `json:"to_ns"`          // likewise; null for the end
+	Source     string         `json:"source"`         // of the times: series, or an estimate from statistics or histograms
+	Error      float64        `json:"relative_error"` // at most, of those of every call
+	Ranks      int            `json:"ranks"`          // that were there, or are expected to
+	Calls      uint64         `json:"calls"`
+	Time       int64          `json:"time_ns"` // in calls
+	Span       int64          `json:"span_ns"` // of all ranks, of which that is a part
+	Functions  []activityRow  `json:"functions,omitzero"`
+	Signatures []activityRow  `json:"signatures,omitzero"`
+	ByRank     []activityRank `json:"by_rank,omitzero"`
+}
+
+type activityRow struct {
+	Signature *int   `json:"signature,omitempty"` // its number
+	Function  string `json:"function"`
+	Call      string `json:"call,omitempty"`  // of a signature
+	Ranks     int    `json:"ranks,omitempty"` // of a function
+	Calls     uint64 `json:"calls"`
+	Time      int64  `json:"time_ns"`
+}
+
+type activityRank struct {
+	Rank  int    `json:"rank"`
+	First uint64 `json:"first"` // position
+	End   uint64 `json:"end"`   // position after the last
+	Calls uint64 `json:"calls"`
+	Time  int64  `json:"time_ns"`
+	Span  int64  `json:"span_ns"`
+}
+
+// profileWindow profiles a part of a run.
+func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o profileOptions) error {
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return fileError(path, err)
+	}
+	begin, err := times.Begin()
+	if err != nil {
+		return fileError(path, err)
+	}
+	var a *query.Activity
+	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
+		a, err = times.Activity(cmd.Context(), addTime(begin, o.window.from), addTime(begin, o.window.to), q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	lost.what = "the times of "
+	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
+		return errNoTimes(trace, path)
+	}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: a.Time}
+	if to := int64(o.window.to); to != math.MaxInt64 {
+		i.To = &to
+	}
+	for _, r := range a.Ranks {
+		if i.Span += r.Span; r.Span > 0 || r.Calls > 0 {
+			i.Ranks++
+		}
+	}
+	i.fill(trace, a, o.by)
+	if o.json {
+		printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o)
+	}
+	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// fill fills in the list that is asked for.
+func (i *activityInfo) fill(trace *reprise.Trace, a *query.Activity, by string) {
+	switch by {
+	case "function":
+		i.Functions = []activityRow{}
+		for _, f := range a.Functions {
+			i.Functions = append(i.Functions, activityRow{Function: f.Name, Ranks: f.Ranks, Calls: f.Calls, Time: f.Time})
+		}
+	case "signature":
+		i.Signatures = []activityRow{}
+		describe := signaturesOf(trace)
+		for _, u := range a.Signatures {
+			function := trace.Functions()[trace.Merged().FunctionOf(u.Signature)].Name
+			row := activityRow{Signature: &u.Signature, Function: function, Calls: u.Calls, Time: u.Time}
+			if text, err := describe(nil, u.Signature); err != nil {
+				row.Call = printable(function) + "(cannot be read)"
+			} else {
+				row.Call = text.String()
+			}
+			i.Signatures = append(i.Signatures, row)
+		}
+		slices.SortStableFunc(i.Signatures, func(a, b activityRow) int {
+			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Calls, a.Calls))
+		})
+	case "rank":
+		i.ByRank = []activityRank{}
+		for _, r := range a.Ranks {
+			i.ByRank = append(i.ByRank, activityRank(r))
+		}
+	}
+}
+
+func (i *activityInfo) print(w io.Writer, o profileOptions) {
+	most := maxRows
+	if o.all {
+		most = math.MaxInt
+	}
+	to := "the end"
+	if i.To != nil {
+		to = durationText(float64(*i.To))
+	}
+	fmt.Fprintf(w, "%s from %s to %s, %s\n", i.Path, durationText(float64(i.From)), to, sourceText(i.Source, i.Error))
+	if i.Ranks == 0 {
+		fmt.Fprintln(w, "no rank makes calls there")
+		return
+	}
+	fmt.Fprintf(w, "%s, %s, %s in calls, %s of the time of these ranks\n\n", plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"),
+		durationText(float64(i.Time)), shareOfTime(i.Time, i.Span))
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	rows := len(i.Functions) + len(i.Signatures) + len(i.ByRank)
+	switch o.by {
+	case "function":
+		fmt.Fprintf(out, "calls\t\tranks\ttime\t\t  function\n")
+		for _, r := range i.Functions[:min(rows, most)] {
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)),
+				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), printable(r.Function))
+		}
+	case "signature":
+		fmt.Fprintf(out, "calls\t\ttime\t\t  call\n")
+		for _, r := range i.Signatures[:min(rows, most)] {
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls),
+				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), cutName(r.Call))
+		}
+	case "rank":
+		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\n")
+		for _, r := range i.ByRank[:min(rows, most)] {
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls), durationText(float64(r.Time)), shareOfTime(r.Time, r.Span))
+		}
+	}
+	out.Flush()
+	if rows > most {
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+	}
+}
+
+// sourceText returns in words what times are known by, and how exact they are.
+func sourceText(source string, relative float64) string {
+	if source != query.Series.String() {
+		return "estimated from " + source
+	}
+	return "by the times of every call, " + guaranteeText(timing.Guarantee(relative))
+}
+
+// shareOfTime returns how much of the whole a part is, or a dash if there is no whole.
+func shareOfTime(part, whole int64) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
