@@ -39,9 +39,10 @@ With --by
 run began, as 1.5s, 20ms, or in seconds, and as much of their time as lies in
 between; with them there are times by rank, too. They are those of every call,
 if the trace has these, or else estimates from the means of calls like them.
-Statistics are of the calls of all ranks, so there are no times without --from
-and --to with --ranks, nor by rank. Where a rank has equal calls in several rows, the times of all of them
-stand in the first.
+
+Statistics are of the calls of all ranks, so without --from and --to there are
+no times with --ranks, nor by rank. Where a rank has equal calls in several
+rows, the times of all of them stand in the first.
 
 The cost is that of the compressed form, however many calls there are. The text
 has times with their units, --json nanoseconds.

@@ -48,8 +48,8 @@ type window struct {
 // addWindow adds the options that choose a part of a run.
 func addWindow(cmd *cobra.Command, w *window) {
 	w.to = math.MaxInt64
-	cmd.Flags().Var(&w.from, "from", "only calls that last until this `time` after the first call, or longer, such as 1.5s")
-	cmd.Flags().Var(&w.to, "to", "only calls that begin before this `time` after the first call")
+	cmd.Flags().Var(&w.from, "from", "from this `time` of the run on")
+	cmd.Flags().Var(&w.to, "to", "up to this `time` of the run")
 	cmd.Flags().Lookup("from").DefValue = "the beginning"
 	cmd.Flags().Lookup("to").DefValue = "the end"
 }
