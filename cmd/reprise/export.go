@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/csv"
 	"github.com/reprise-trace/reprise/export/parquet"
+	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/export/rows"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -36,6 +37,7 @@ var exportFormats = []exportFormat{
 	{"perfetto", []string{".pftrace", ".perfetto-trace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
 	{"chrome", []string{".json"}, "a timeline for Perfetto, about:tracing, Speedscope", false, exportChrome},
 	{"simgrid", []string{".ti"}, "actions that SimGrid replays", false, exportSimGrid},
+	{"pprof", []string{".pb.gz", ".pprof"}, "calls and time by function and loop, for go tool pprof", false, exportPprof},
 }
 
 // An export is the calls that are to be exported, and what is to be told of them.
@@ -326,4 +328,15 @@ func exportCSV(x *export, w io.Writer) error {
 		return err
 	}
 	return csv.Write(x.ctx, w, t, csv.Options{Progress: x.progress})
+}
+
+func exportPprof(x *export, w io.Writer) error {
+	o := pprof.Options{Lost: x.lose, Progress: x.progress}
+	if !x.all {
+		o.Ranks = x.ranks
+	}
+	if x.between != nil {
+		o.Between = &pprof.Interval{From: x.between.From, To: x.between.To}
+	}
+	return pprof.Write(x.ctx, w, x.trace, o)
 }

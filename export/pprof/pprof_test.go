@@ -1,0 +1,296 @@
+package pprof_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export/pprof"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func write(t testing.TB, trace *reprise.Trace, o pprof.Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pprof.Write(t.Context(), &b, trace, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// parse returns a profile, which must be valid.
+func parse(t testing.TB, data []byte) *profile.Profile {
+	t.Helper()
+	p, err := profile.ParseData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckValid(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A total is what samples have together.
+type total struct{ calls, time int64 }
+
+const outside = "(outside calls)"
+
+// totals sums up the samples of a profile by rank, function and call.
+func totals(p *profile.Profile) map[[3]string]total {
+	sums := make(map[[3]string]total)
+	for _, s := range p.Sample {
+		k := [3]string{strings.Join(s.Label["rank"], ""), s.Location[0].Line[0].Function.Name, strings.Join(s.Label["call"], "")}
+		sum := sums[k]
+		sum.calls += s.Value[0]
+		if len(s.Value) > 1 {
+			sum.time += s.Value[1]
+		}
+		sums[k] = sum
+	}
+	return sums
+}
+
+// expected sums up the calls of a trace one by one.
+func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, between *pprof.Interval) map[[3]string]total {
+	t.Helper()
+	sums := make(map[[3]string]total)
+	add := func(k [3]string, calls, time int64) {
+		s := sums[k]
+		sums[k] = total{s.calls + calls, s.time + time}
+	}
+	printer := trace.Printer(reprise.PrintOptions{})
+	for number := range trace.Ranks() {
+		if !wanted(number) {
+			continue
+		}
+		rank, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock, err := query.OpenClock(trace, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, end := uint64(0), rank.Len()
+		if between != nil {
+			if first, end, err = clock.Positions(between.From, between.To); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := int64(0)
+		for position, call := range clock.Calls(first) {
+			if position == end {
+				break
+			}
+			text, name := string(printer.AppendCall(nil, call)), call.Function.Name
+			if strings.ContainsFunc(name, func(r rune) bool { return r == '\uFFFD' || !strconv.IsPrint(r) }) || name == "" {
+				name = strconv.Quote(name)
+			}
+			add([3]string{strconv.Itoa(number), name, text}, 1, call.Duration)
+			if call.Timed && position > first {
+				if gap := max(0, call.Start-last); gap > 0 {
+					add([3]string{strconv.Itoa(number), outside, text}, 0, gap)
+				}
+			}
+			last = max(last, call.Start+call.Duration)
+			if position == first {
+				last = call.Start + call.Duration
+			}
+		}
+	}
+	return sums
+}
+
+func all(int) bool { return true }
+
+func TestTotals(t *testing.T) {
+	stencil := programs.Stencil2D(2, 3, 50)
+	odd, err := rankenc.SetOf(1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, trace := range map[string]*reprise.Trace{
+		"Recorded": exporttest.Stencil(t, "exact"), "Hostile": tabletest.Hostile(t), "Timed": tabletest.Timed(t, 4, 100, tabletest.Series),
+		"Synthetic": tabletest.Write(t, stencil.Run(), stencil.Parts()), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := totals(parse(t, write(t, trace, pprof.Options{})))
+			if want := expected(t, trace, all, nil); !maps.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			got = totals(parse(t, write(t, trace, pprof.Options{Ranks: odd})))
+			if want := expected(t, trace, func(rank int) bool { return rank == 1 || rank == 3 }, nil); !maps.Equal(got, want) {
+				t.Errorf("ranks 1 and 3: %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestBetween(t *testing.T) {
+	trace := tabletest.Timed(t, 3, 100, tabletest.Series)
+	for _, i := range []pprof.Interval{{0, 1e15}, {1e12 + 100_000, 1e12 + 200_000}, {1e12 + 4350, 1e12 + 4400}, {0, 1}} {
+		p := parse(t, write(t, trace, pprof.Options{Between: &i}))
+		got, want := totals(p), expected(t, trace, all, &i)
+		if !maps.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", i, got, want)
+		}
+		if p.DurationNanos < 0 || p.DurationNanos > i.To-i.From {
+			t.Errorf("%v: takes %d ns", i, p.DurationNanos)
+		}
+	}
+}
+
+// TestEstimates checks that the time of a rank is that of its clock, and that of a call
+// the mean of its like.
+func TestEstimates(t *testing.T) {
+	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
+		trace := tabletest.Timed(t, 3, 100, times)
+		p := parse(t, write(t, trace, pprof.Options{}))
+		if p.DefaultSampleType != "time" || len(p.SampleType) != 2 {
+			t.Errorf("%s: samples of %v", times, p.SampleType)
+		}
+		for k, got := range totals(p) {
+			if mean := got.time / 100; k[1] == "wait" && (got.calls != 100 || mean < 1000 || mean > 1018) {
+				t.Errorf("%s: %v of %v", times, got, k)
+			}
+		}
+		var sum int64
+		for _, s := range totals(p) {
+			sum += s.time
+		}
+		if least := 3 * (p.DurationNanos - 1000); sum < least || sum > 3*(p.DurationNanos+4000) {
+			t.Errorf("%s: %d ns in all ranks, of which each takes %d", times, sum, p.DurationNanos)
+		}
+	}
+}
+
+// TestLoops checks the stack of a call in a loop.
+func TestLoops(t *testing.T) {
+	p := parse(t, write(t, tabletest.Timed(t, 1, 90, tabletest.Series), pprof.Options{}))
+	found := false
+	for _, s := range p.Sample {
+		var stack []string
+		for _, l := range s.Location {
+			stack = append(stack, l.Line[0].Function.Name)
+		}
+		if text := strings.Join(stack, " < "); text == "wait < loop 30 × send wait" || text == "wait < loop 29 × send wait" {
+			found = true
+		}
+	}
+	if !found {
+		t.Errorf("no such loop in %v", p)
+	}
+}
+
+// TestTool has the samples that go tool pprof finds added up.
+func TestTool(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go: ", err)
+	}
+	trace := exporttest.Stencil(t, "exact")
+	path := filepath.Join(t.TempDir(), "profile.pb.gz")
+	if err := os.WriteFile(path, write(t, trace, pprof.Options{}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]int64)
+	for k, s := range expected(t, trace, all, nil) {
+		want[k[1]] += s.calls
+	}
+	delete(want, outside)
+	run := func(args ...string) string {
+		out, err := exec.Command(goTool, append([]string{"tool", "pprof"}, append(args, path)...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	got := make(map[string]int64)
+	line := regexp.MustCompile(`(?m)^ +([0-9]+) +[0-9.]+% +[0-9.]+% +[0-9]+ +[0-9.]+% +(\w+)$`)
+	for _, m := range line.FindAllStringSubmatch(run("-top", "-nodefraction=0", "-nodecount=100000", "-sample_index=calls"), -1) {
+		if n, _ := strconv.ParseInt(m[1], 10, 64); n > 0 {
+			got[m[2]] = n
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("-top: %v, want %v", got, want)
+	}
+	if raw := run("-raw"); !strings.Contains(raw, "calls/count time/nanoseconds[dflt]") || !strings.Contains(raw, "call:[MPI_") || !strings.Contains(raw, "rank:[3]") {
+		t.Errorf("-raw: %s", raw[:min(len(raw), 2000)])
+	}
+}
+
+// TestManyRanks checks that ranks of the same control flow share samples if there are
+// many.
+func TestManyRanks(t *testing.T) {
+	program := programs.Stencil2D(40, 40, 10)
+	trace := tabletest.Write(t, program.Run(), program.Parts())
+	p := parse(t, write(t, trace, pprof.Options{}))
+	calls := make(map[string]int64)
+	for _, s := range p.Sample {
+		if len(s.Label["ranks"]) != 1 || len(s.NumLabel) > 0 {
+			t.Fatalf("labels %v %v", s.Label, s.NumLabel)
+		}
+		calls[s.Label["ranks"][0]] += s.Value[0]
+	}
+	if n := trace.Merged().Shapes(); len(calls) != n {
+		t.Errorf("samples of %d shapes, want %d", len(calls), n)
+	}
+	for number := range trace.Merged().Shapes() {
+		shape, err := trace.Merged().Shape(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := calls[shape.Ranks.String()], int64(shape.Grammar.Len())*int64(shape.Ranks.Len()); got != want {
+			t.Errorf("%d calls of shape %d, want %d", got, number, want)
+		}
+	}
+	if len(p.Sample) > 1000 {
+		t.Errorf("%d samples", len(p.Sample))
+	}
+}
+
+func TestErrors(t *testing.T) {
+	trace := tabletest.Timed(t, 2, 10, tabletest.Series)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(os.ErrClosed)
+	if err := pprof.Write(ctx, io.Discard, trace, pprof.Options{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if a, b := write(t, trace, pprof.Options{}), write(t, trace, pprof.Options{}); !bytes.Equal(a, b) {
+		t.Error("two profiles of one trace differ")
+	}
+}
+
+// BenchmarkWrite shows that the cost does not follow the calls.
+func BenchmarkWrite(b *testing.B) {
+	for _, n := range []uint64{1_000, 1_000_000} {
+		b.Run("iterations="+strconv.FormatUint(n, 10), func(b *testing.B) {
+			p := programs.Stencil2D(8, 8, n)
+			trace := tabletest.Write(b, p.Run(), p.Parts())
+			for b.Loop() {
+				if err := pprof.Write(b.Context(), io.Discard, trace, pprof.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

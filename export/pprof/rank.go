@@ -1,0 +1,177 @@
+package pprof
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// outside is the function of what happens between calls.
+const outside = "(outside calls)"
+
+// rank adds the calls of a rank.
+func (b *builder) rank(rank int) error {
+	read, err := b.trace.Rank(rank)
+	if err != nil {
+		return b.lose(rank, false, err)
+	}
+	r := &ranked{builder: b, read: read, who: rank}
+	if !b.byRank {
+		r.who, _ = b.trace.Merged().ShapeOf(rank)
+	}
+	first, end, err := r.choose()
+	if err != nil {
+		if err := b.lose(rank, true, err); err != nil || b.options.Between != nil {
+			return err
+		}
+		first, end = 0, read.Len()
+	}
+	if first == end {
+		return nil
+	}
+	r.add(first, end)
+	if err := read.LostTimes(); err != nil {
+		return b.lose(rank, true, err)
+	}
+	return nil
+}
+
+// A ranked is a rank whose calls are added.
+type ranked struct {
+	*builder
+	read  *reprise.Rank
+	who   int
+	clock *query.Clock // nil if there are no times
+}
+
+// choose returns the positions of the calls that are wanted, and makes the clock.
+func (r *ranked) choose() (first, end uint64, err error) {
+	if r.times == nil {
+		return 0, r.read.Len(), nil
+	}
+	clock, err := r.times.Clock(r.read)
+	if err != nil {
+		return 0, 0, err
+	}
+	if clock.Source() == query.None {
+		return 0, r.read.Len(), nil
+	}
+	r.clock = clock
+	from, to, err := clock.Span()
+	if err != nil {
+		return 0, 0, err
+	}
+	first, end = 0, r.read.Len()
+	if i := r.options.Between; i != nil {
+		if first, end, err = clock.Positions(i.From, i.To); err != nil {
+			return 0, 0, err
+		}
+		from, to = max(from, i.From), min(to, i.To)
+	}
+	if first < end {
+		if !r.begun {
+			r.begin, r.end, r.begun = from, to, true
+		}
+		r.begin, r.end = min(r.begin, from), max(r.end, to)
+	}
+	return first, end, nil
+}
+
+// add adds the calls first ≤ position < end.
+func (r *ranked) add(first, end uint64) {
+	g := r.read.Grammar()
+	counts := r.tree.count(g, first, end, func(s sequitur.Symbol) string { return r.name(uint32(s)) })
+	times := r.sums(first, end, counts)
+	texts := make(map[uint32]string)
+	for _, c := range counts {
+		if c.calls == 0 {
+			continue
+		}
+		t := &times[c.terminal]
+		text, ok := texts[c.terminal]
+		if !ok && r.byRank {
+			text = string(r.printer.AppendCall(nil, r.read.Call(c.terminal)))
+			texts[c.terminal] = text
+		}
+		in, out := t.take(c.calls)
+		r.builder.add(key{c.node, r.name(c.terminal), text, r.who}, c.calls, in)
+		if out != 0 {
+			r.builder.add(key{c.node, outside, text, r.who}, 0, out)
+		}
+		r.calls += uint64(c.calls)
+	}
+}
+
+// name returns the name of the function of a terminal, which comes from a file.
+func (r *ranked) name(terminal uint32) string {
+	name := r.read.Call(terminal).Function.Name
+	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return c == '\uFFFD' || !strconv.IsPrint(c) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// A timeSum is the time of equal calls of a rank, and that between them and the calls
+// before, which is handed out to samples.
+type timeSum struct {
+	in, out      float64
+	calls, taken int64 // all, and those that samples have
+}
+
+// take returns the time of so many calls more. All together have all of it.
+func (t *timeSum) take(calls int64) (in, out int64) {
+	part := func(sum float64, n int64) int64 { return int64(math.Round(sum * (float64(n) / float64(t.calls)))) }
+	before := t.taken
+	t.taken += calls
+	return part(t.in, t.taken) - part(t.in, before), part(t.out, t.taken) - part(t.out, before)
+}
+
+// sums returns the times of the calls first ≤ position < end by terminal.
+func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
+	sums := make([]timeSum, r.read.Table().Len())
+	for _, c := range counts {
+		sums[c.terminal].calls += c.calls
+	}
+	switch {
+	case r.clock == nil:
+	case r.clock.Source() == query.Series:
+		r.addSeries(sums, first, end)
+	default:
+		loops := r.times.RankLoops(r.read)
+		for terminal := range sums {
+			if s := &sums[terminal]; s.calls > 0 {
+				in, out := loops.Mean(sequitur.Symbol(terminal))
+				s.in, s.out = in*float64(s.calls), out*float64(s.calls)
+			}
+		}
+	}
+	return sums
+}
+
+// addSeries adds up the times of every call. What overlaps the call before is no time
+// between them.
+func (r *ranked) addSeries(sums []timeSum, first, end uint64) {
+	last, known := int64(0), false
+	for at, call := range r.read.CallsFrom(first) {
+		if at == end || at%(1<<16) == 0 && r.ctx.Err() != nil {
+			return
+		}
+		if !call.Timed {
+			known = false
+			continue
+		}
+		s := &sums[call.Terminal]
+		s.in += float64(call.Duration)
+		if known {
+			s.out += float64(max(0, call.Start-last))
+		}
+		last, known = max(last, call.Start+call.Duration), true
+		if at == first {
+			last = call.Start + call.Duration
+		}
+	}
+}
