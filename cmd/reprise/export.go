@@ -37,7 +37,7 @@ var exportFormats = []exportFormat{
 	{"perfetto", []string{".pftrace", ".perfetto-trace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
 	{"chrome", []string{".json"}, "a timeline for Perfetto, about:tracing, Speedscope", false, exportChrome},
 	{"simgrid", []string{".ti"}, "actions that SimGrid replays", false, exportSimGrid},
-	{"pprof", []string{".pb.gz", ".pprof"}, "calls and time by function and loop, for go tool pprof", false, exportPprof},
+	{"pprof", []string{".pb.gz", ".pprof"}, "calls and time by function, for go tool pprof", false, exportPprof},
 }
 
 // An export is the calls that are to be exported, and what is to be told of them.
@@ -84,8 +84,8 @@ func newExport() *cobra.Command {
 		Long: `Write the calls of a trace in a format that other programs read. If --format is
 not given, the name of the file says which:
 ` + formatList() + `
-Of parquet and csv, a row is a call or, with --by signature, the equal calls of a
-rank. The columns are
+Of parquet and csv, a row is a call or, with --by signature, the equal calls of
+a rank. The columns are
   rank, position     which call it is: positions count from 0 in each rank
   start_ns, duration_ns, time_source
                      if the trace has times: by its clock, and whether they are
@@ -101,17 +101,21 @@ rank. The columns are
 With --by signature there are calls, how many are equal, instead of positions
 and times, and the sum, mean, least and most of their durations: of the rank,
 total_ns and so on, if the trace has the times of every call, and of all ranks,
-all_mean_ns and so on, if it has statistics. Values that a call does not have are
-missing. --columns chooses columns, and their order.
+all_mean_ns and so on, if it has statistics. Values that a call does not have
+are missing. --columns chooses columns, and their order.
 
-Of perfetto and chrome, a rank is a process, and a call a slice with its arguments
-and its position. A trace without times has calls of one microsecond.
+Of perfetto and chrome, a rank is a process, and a call a slice with its
+arguments and its position. A trace without times has calls of one microsecond.
 
-Of simgrid, the calls of a trace that was made from one of SimGrid come back, and
-those of MPI become actions, with what a rank computes between them: 1e9 flops a
-second. A call that no action stands for, such as a collective operation of some
-processes only, is refused and named. To replay run.ti on 4 hosts, with its name
-in a list:
+Of pprof, the stack of a call is the loops around it, for a trace has no others.
+Ranks and calls are labels, for -tagroot rank and -tagleaf call, and the time
+between calls is that of a function (outside calls).
+
+Of simgrid, the calls of a trace that was made from one of SimGrid come back,
+and those of MPI become actions, with what a rank computes between them: 1e9
+flops a second. A call that no action stands for, such as a collective operation
+of some processes only, is refused and named. To replay run.ti on 4 hosts, with
+its name in a list:
   smpirun -np 4 -platform platform.xml -hostfile hosts -replay list
 
 --from and --to choose the calls between two times since the first call of the
@@ -126,7 +130,8 @@ cannot be; the exit status is then 1.`,
 		Example: `  reprise export run.rpz -o run.parquet
   reprise export run.rpz -o run.csv --by signature
   reprise export run.rpz -o run.pftrace --from 1.5s --to 2s
-  reprise export run.rpz -o sends.csv --ranks 0-3 --columns rank,position,function,send_to
+  reprise export run.rpz -o sends.csv --ranks 0-3 --columns rank,call,send_to
+  go tool pprof -http : run.pb.gz       # of reprise export run.rpz -o run.pb.gz
   duckdb -c "select function, sum(duration_ns) from 'run.parquet' group by 1"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {
@@ -137,10 +142,10 @@ cannot be; the exit status is then 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return exportTrace(cmd, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", formatNames())
-	f.Lookup("format").DefValue = "by the name of the file"
+	f.StringVar(&o.format, "format", "", "which `format`")
+	f.Lookup("format").DefValue = "by the name of OUT"
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
-	f.StringVar(&o.by, "by", "call", "in a table, what a row is: call or signature")
+	f.StringVar(&o.by, "by", "call", "a row is a `call` or a signature")
 	f.StringSliceVar(&o.columns, "columns", nil, "in a table, only these columns")
 	f.Lookup("columns").DefValue = "all"
 	addRanks(cmd, &o.ranks)
