@@ -28,6 +28,11 @@
 // what a rank did in a span of time. [Loops] are those of a rank or of a shape, with
 // their times. [Times.Imbalance] tells in which calls ranks lose time.
 //
+// Of five recorded runs of MPI programs, the starts that clocks by statistics tell are
+// off by 0.1 % to 4.8 % of the run on average, and by 12 % at most; by path-sensitive
+// histograms, by 0.1 % to 2.6 % and at most 5.4 %. Those of every call are as exact as
+// their codec.
+//
 // The search in time is that of P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz,
 // "Preserving Time in Large-Scale Communication Traces", ICS 2008, §3.5. This package
 // departs from it in that a symbol on the right-hand side of a rule is found by binary

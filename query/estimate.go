@@ -17,12 +17,13 @@ const (
 	maxTime = math.MaxInt64
 )
 
-// An estimate is the clocks by means of the ranks of a shape. Terminals are
-// signatures. Its ticks are 2⁻ᵏ ns, as small as the sum of all
+// An estimate is the clocks by means of the ranks of a shape. Terminals are the
+// signatures of the shape, numbered in the order of their first use. Its ticks are 2⁻ᵏ ns, as small as the sum of all
 // means allows, and the weight of a position is how many of them pass between the end
 // of the call before and that of the call there.
 type estimate struct {
 	pairs   *pairs
+	numbers []sequitur.Symbol // the signatures
 	costs   costs
 	begin   int64
 	shift   int    // k
@@ -37,9 +38,9 @@ func (c cost) weight() uint64 { return uint64(max(0, c.duration+c.gap)) }
 
 // Costs are those of the pairs of a shape.
 type costs struct {
-	each  map[uint32]cost // of a signature, where they are the same whatever is before
-	first cost            // of the first call, then
-	paths map[pair]cost   // otherwise
+	each  []cost        // by terminal, where they are the same whatever is before
+	first cost          // of the first call, then
+	paths map[pair]cost // otherwise
 }
 
 func (c *costs) of(p pair) cost {
@@ -65,7 +66,13 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &estimate{pairs: newPairs(s.grammar), begin: begin}
+	e := &estimate{numbers: s.grammar.FirstUse(), begin: begin}
+	numbers := make(map[sequitur.Symbol]sequitur.Symbol, len(e.numbers))
+	for i, n := range e.numbers {
+		numbers[n] = sequitur.Symbol(i)
+	}
+	e.pairs = newPairs(s.grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] }))
+	signature := func(i sequitur.Symbol) int { return s.signature(e.numbers[i]) }
 	counts := e.pairs.countBefore(s.grammar.Len())
 	all := slices.SortedFunc(maps.Keys(counts), func(p, q pair) int {
 		return cmp.Or(cmp.Compare(p.terminal, q.terminal), cmp.Compare(p.before, q.before))
@@ -73,7 +80,7 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	means := make([][2]float64, len(all))
 	most := 0.0
 	for i, p := range all {
-		means[i] = t.meansOf(p, s.signature)
+		means[i] = t.meansOf(p, signature)
 		most += float64(counts[p]) * (math.Abs(means[i][durations]) + math.Abs(means[i][gaps]))
 	}
 	for e.shift = maxShift; e.shift > 0 && math.Ldexp(most, e.shift) > maxTicks; {
@@ -94,7 +101,7 @@ func (e *estimate) setCosts(all []pair, means [][2]float64, paths bool) {
 	if paths {
 		e.costs.paths = make(map[pair]cost, len(all))
 	} else {
-		e.costs.each = make(map[uint32]cost)
+		e.costs.each = make([]cost, len(e.numbers))
 	}
 	for i, p := range all {
 		c := cost{e.ticks(means[i][durations]), e.ticks(means[i][gaps])}
@@ -208,8 +215,10 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 		for signature := signatures.Next(); signature.Count > 0; signature = signatures.Next() {
 			at.terminal = uint32(signature.Symbol)
 			c := e.costs.of(at)
-			again := e.costs.of(pair{int64(at.terminal), at.terminal})
-			for range signature.Count {
+			for i := range signature.Count {
+				if i == 1 {
+					c = e.costs.of(pair{int64(at.terminal), at.terminal})
+				}
 				if run.Count == 0 {
 					run = w.Next()
 					call = e.rank.Call(uint32(run.Symbol))
@@ -222,7 +231,6 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 					return
 				}
 				position++
-				c = again
 			}
 			at.before = int64(at.terminal)
 		}

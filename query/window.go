@@ -69,10 +69,10 @@ func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage) // with ticks
 	add := func(position uint64, sign int64) {
 		for p, n := range e.pairs.countBefore(position) {
-			u := found[sequitur.Symbol(p.terminal)]
+			u := found[e.numbers[p.terminal]]
 			u.Calls += n * uint64(sign)
 			u.Time += int64(n) * sign * e.costs.of(p).duration
-			found[sequitur.Symbol(p.terminal)] = u
+			found[e.numbers[p.terminal]] = u
 		}
 	}
 	add(w.First, -1)
@@ -91,9 +91,9 @@ func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		p, before := e.pairs.at(position)
 		c := e.costs.of(p)
 		start, duration := e.place(c, before+c.weight())
-		u := found[sequitur.Symbol(p.terminal)]
+		u := found[e.numbers[p.terminal]]
 		u.Time -= duration - w.within(start, duration)
-		found[sequitur.Symbol(p.terminal)] = u
+		found[e.numbers[p.terminal]] = u
 	}
 	return found, nil
 }
