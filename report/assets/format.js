@@ -1,0 +1,61 @@
+// Numbers as people read them. The page that is generated writes them likewise.
+
+function significant(v) {
+  const text = v >= 1000 ? v.toFixed(0) : v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2);
+  return text;
+}
+
+function scaled(v, steps, units) {
+  let i = 0;
+  while (i < steps.length && Math.abs(v) >= steps[i] * 0.9995) v /= steps[i++];
+  return [v, units[i]];
+}
+
+// formatTime writes nanoseconds.
+function formatTime(ns) {
+  const sign = ns < 0 ? '−' : '';
+  const [v, unit] = scaled(Math.abs(ns), [1000, 1000, 1000], ['ns', 'µs', 'ms', 's']);
+  if (unit === 'ns') return sign + (v < 10 && v !== Math.round(v) ? v.toFixed(1) : v.toFixed(0)) + ' ns';
+  return sign + (unit === 's' && v >= 1000 ? formatCount(Math.round(v)) : significant(v)) + ' ' + unit;
+}
+
+// formatBytes writes a number of bytes.
+function formatBytes(n) {
+  const [v, unit] = scaled(n, [1000, 1000, 1000, 1000, 1000, 1000], ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB']);
+  return (unit === 'B' ? formatCount(v) : significant(v)) + ' ' + unit;
+}
+
+// formatPower writes a power of two of bytes: 64 B, 8 KiB.
+function formatPower(n) {
+  let i = 0;
+  while (n >= 1024 && i < 6) [n, i] = [n / 1024, i + 1];
+  return `${formatCount(n)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'][i]}`;
+}
+
+// formatCount writes an integer with commas between its thousands.
+function formatCount(n) {
+  if (n >= 2 ** 53) return '≈ ' + n.toExponential(3);
+  return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+// formatBrief writes a number in little room: 12 k, 3.4 M.
+function formatBrief(n) {
+  const [v, unit] = scaled(n, [1000, 1000, 1000, 1000, 1000], ['', ' k', ' M', ' G', ' T', ' P']);
+  return (v === Math.round(v) ? v.toFixed(0) : significant(v).replace(/\.?0+$/, '')) + unit;
+}
+
+// trimmed takes away zeros that say nothing: 2.00 ms is 2 ms on an axis.
+function trimmed(text) { return text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, ''); }
+
+// axisTime returns a function that writes times on an axis of which a width of
+// nanoseconds is seen, all in one unit and with as many digits as tell them apart.
+function axisTime(width) {
+  const units = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]];
+  let [unit, size] = units[0];
+  for (const u of units) if (width >= u[1] * 2) [unit, size] = u;
+  const digits = Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(width / size))));
+  return (v) => {
+    const [whole, fraction] = (v / size).toFixed(digits).split('.');
+    return trimmed(whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? '.' + fraction : '')) + ' ' + unit;
+  };
+}

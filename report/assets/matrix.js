@@ -1,0 +1,147 @@
+// The communication matrix: who sends how much to whom.
+
+// firstRank returns the first rank of a bin, of so many bins of ranks.
+function firstRank(bin, bins, ranks) { return Math.ceil(bin * ranks / bins); }
+
+class Matrix {
+  constructor(figure, data, page) {
+    const m = data.matrix;
+    Object.assign(this, { figure, page, ranks: m.ranks, bins: m.bins, of: m.bytes ? 'bytes' : 'messages' });
+    this.cells = []; // [bin of source, bin of destination, bytes, messages]
+    const n = m.cells.length / 4;
+    for (let i = 0, row = 0, column = 0; i < n; i++) {
+      const step = m.cells[4 * i];
+      row += step;
+      column = (step > 0 || i === 0 ? 0 : column) + m.cells[4 * i + 1];
+      this.cells.push([row, column, m.cells[4 * i + 2], m.cells[4 * i + 3]]);
+    }
+    this.x = new Span(0, m.bins, Math.min(4, m.bins)); // destinations
+    this.y = new Span(0, m.bins, Math.min(4, m.bins)); // sources
+  }
+
+  start(element) {
+    const width = element.clientWidth, phone = width < 600;
+    this.left = phone ? 52 : 74;
+    this.right = phone ? 6 : 84;
+    this.top = 8;
+    this.bottom = phone ? 96 : 52;
+    this.phone = phone;
+    element.style.height = `${Math.min(width - this.left - this.right, 560) + this.top + this.bottom}px`;
+    this.element = element;
+    this.chart = echarts.init(element, null, { renderer: 'canvas' });
+    this.moves = navigate(element, { x: this.x, y: this.y, area: () => this.area(), changed: () => this.draw() });
+    element.addEventListener('pointermove', (e) => this.hover(e));
+    element.addEventListener('pointerdown', (e) => this.hover(e));
+    element.addEventListener('pointerleave', () => this.page.tip(null));
+    for (const button of this.figure.querySelectorAll('[data-of]')) {
+      button.addEventListener('click', () => {
+        this.of = button.dataset.of;
+        this.draw();
+      });
+    }
+    this.draw();
+  }
+
+  area() {
+    return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.element.clientHeight - this.top - this.bottom };
+  }
+
+  // grid returns what is seen in cells, of as many bins each as it takes for a cell
+  // to be seen: where they begin, how wide they are, and the sums by their key.
+  grid() {
+    const most = Math.max(8, Math.min(128, Math.floor(this.area().width / 4)));
+    let size = 1;
+    while ((this.x.width + 2) / size > most) size *= 2;
+    const first = (span) => Math.floor(span.low / size), last = (span) => Math.ceil(span.high / size - 1e-9);
+    const g = { size, x: first(this.x), y: first(this.y), columns: last(this.x) - first(this.x), rows: last(this.y) - first(this.y), sums: new Map() };
+    for (const [row, column, bytes, messages] of this.cells) {
+      const i = Math.floor(row / size) - g.y, j = Math.floor(column / size) - g.x;
+      if (i < 0 || j < 0 || i >= g.rows || j >= g.columns) continue;
+      const sum = g.sums.get(i * g.columns + j);
+      if (sum) {
+        sum.bytes += bytes;
+        sum.messages += messages;
+      } else {
+        g.sums.set(i * g.columns + j, { bytes, messages });
+      }
+    }
+    return g;
+  }
+
+  // first returns the first rank of a bin, or the number of ranks.
+  first(bin) { return Math.min(this.ranks, firstRank(bin, this.bins, this.ranks)); }
+
+  // named returns the ranks of a cell as people write them.
+  named(cell) {
+    const first = this.first(cell * this.seen.size), last = this.first((cell + 1) * this.seen.size) - 1;
+    return last > first ? `${formatCount(first)}–${formatCount(last)}` : formatCount(first);
+  }
+
+  draw() {
+    const { theme } = this.page, g = (this.seen = this.grid());
+    const points = [], write = this.of === 'bytes' ? formatBytes : formatBrief;
+    let low = Infinity, high = -Infinity;
+    for (const [key, sum] of g.sums) {
+      const v = sum[this.of];
+      if (!(v > 0)) continue;
+      const log = Math.log10(v);
+      low = Math.min(low, log);
+      high = Math.max(high, log);
+      points.push([key % g.columns, Math.floor(key / g.columns), log]);
+    }
+    if (!(high > low)) low = (high = points.length ? high : 0) - 1;
+    const labels = (from, n) => Array.from({ length: n }, (_, i) => formatCount(this.first((from + i) * g.size)));
+    const every = (n, room) => Math.max(0, Math.ceil(n / Math.max(1, Math.floor(room))) - 1);
+    const axis = (data, name, gap, room) => ({
+      type: 'category', data, name, nameLocation: 'middle', nameGap: gap,
+      nameTextStyle: { color: theme.quiet, fontSize: 12 },
+      axisLine: { lineStyle: { color: theme.line } }, axisTick: { show: false }, splitLine: { show: false },
+      axisLabel: { color: theme.quiet, hideOverlap: true, interval: every(data.length, room), fontSize: 11 },
+    });
+    this.chart.setOption({
+      animation: false,
+      textStyle: { fontFamily: theme.font },
+      grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom, show: true, borderColor: theme.line, borderWidth: 1, backgroundColor: theme.panel },
+      xAxis: axis(labels(g.x, g.columns), 'destination (rank)', 28, this.area().width / 44),
+      yAxis: { ...axis(labels(g.y, g.rows), 'source (rank)', this.phone ? 36 : 52, this.area().height / 22), inverse: true },
+      visualMap: {
+        type: 'continuous', min: low, max: high, calculable: false, hoverLink: false, precision: 2,
+        ...(this.phone ? { orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: 150 } : { orient: 'vertical', right: 0, top: 'middle', itemWidth: 12, itemHeight: 160 }),
+        text: [points.length ? write(10 ** high) : '', points.length ? write(10 ** low) : ''], textStyle: { color: theme.quiet, fontSize: 12 },
+        inRange: { color: theme.heat },
+      },
+      series: [{ type: 'heatmap', data: points, silent: true, progressive: 0, itemStyle: { borderWidth: 0 } }],
+    }, { notMerge: true });
+    for (const button of this.figure.querySelectorAll('[data-of]')) button.setAttribute('aria-pressed', button.dataset.of === this.of);
+    const seen = this.figure.querySelector('.seen');
+    if (seen) {
+      const cell = Math.ceil(g.size * this.ranks / this.bins);
+      seen.textContent = `Sources ${this.range(this.y)}, destinations ${this.range(this.x)}` + (cell > 1 ? `; a cell is ${formatCount(cell)} × ${formatCount(cell)} ranks` : '');
+    }
+  }
+
+  range(span) {
+    return `${formatCount(this.first(Math.floor(span.low)))} to ${formatCount(this.first(Math.ceil(span.high)) - 1)}`;
+  }
+
+  // cell returns what is at a place of the chart, in pixels.
+  cell(px, py) {
+    const a = this.area(), g = this.seen;
+    const j = Math.floor(((px - a.x) / a.width) * g.columns), i = Math.floor(((py - a.y) / a.height) * g.rows);
+    if (i < 0 || j < 0 || i >= g.rows || j >= g.columns) return null;
+    const { bytes, messages } = g.sums.get(i * g.columns + j) || { bytes: 0, messages: 0 };
+    return { source: this.named(g.y + i), destination: this.named(g.x + j), bytes, messages };
+  }
+
+  hover(e) {
+    const box = this.element.getBoundingClientRect();
+    const c = this.cell(e.clientX - box.left, e.clientY - box.top);
+    this.page.tip(c && [`${c.source} → ${c.destination}`,
+      c.messages > 0 ? `${formatBytes(c.bytes)} in ${formatCount(c.messages)} message${c.messages === 1 ? '' : 's'}` : 'no messages'], e.clientX, e.clientY);
+  }
+
+  resize() {
+    this.chart.resize();
+    this.draw();
+  }
+}

@@ -1,0 +1,177 @@
+// The page: what is drawn when, in which colours, and tables that can be sorted.
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.figures = new Map(); // of those that were seen
+    this.tipElement = document.getElementById('tip');
+    this.read();
+  }
+
+  // read reads the colours that hold now.
+  read() {
+    const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
+    const body = getComputedStyle(document.body).fontFamily;
+    this.colors = get('--classes').split(/\s+/);
+    this.classes = this.colors.length;
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches && document.documentElement.dataset.theme !== 'light';
+    this.theme = {
+      line: get('--line'), quiet: get('--quiet'), panel: get('--panel'), bar: get('--bar'), outside: get('--outside'),
+      heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`, onClass: dark ? '#0d1116' : '#ffffff',
+      shadow: dark ? 'rgb(255 255 255 / 6%)' : 'rgb(0 0 0 / 5%)',
+    };
+  }
+
+  // make returns the figure of a name, null if there is none.
+  make(name, figure) {
+    const d = this.data;
+    switch (name) {
+      case 'timeline': return new Timeline(figure, d, this);
+      case 'matrix': return new Matrix(figure, d, this);
+      case 'functions': return new Bars(figure, this, () => {
+        const of = figure.dataset.of, write = of === 'time' ? formatTime : formatCount;
+        const shown = [...d.functions].sort((a, b) => b[of] - a[of]).slice(0, 12);
+        return {
+          lying: true, names: shown.map((f) => f.name), values: shown.map((f) => f[of]), axis: of === 'time' ? formatTime : formatBrief,
+          tell: (i) => [shown[i].name, `${formatCount(shown[i].calls)} calls` + (shown[i].time !== undefined ? `, ${formatTime(shown[i].time)}` : '')],
+        };
+      });
+      case 'sizes': return new Bars(figure, this, () => {
+        const of = figure.dataset.of, write = of === 'bytes' ? formatBytes : formatBrief;
+        return {
+          what: 'size of the message, from', names: d.sizes.map((s) => formatPower(s.low)), values: d.sizes.map((s) => s[of]), axis: write,
+          tell: (i) => [d.sizes[i].low === d.sizes[i].high ? `${formatCount(d.sizes[i].low)} B` : `${formatCount(d.sizes[i].low)} to ${formatCount(d.sizes[i].high)} B`,
+            `${formatCount(d.sizes[i].messages)} message${d.sizes[i].messages === 1 ? '' : 's'}, ${formatBytes(d.sizes[i].bytes)}`],
+        };
+      });
+      case 'load': return new Bars(figure, this, () => {
+        const l = d.load, write = l.timed ? formatTime : formatCount;
+        const first = (b) => firstRank(b, l.bins, l.ranks), some = l.bins < l.ranks;
+        const named = (i) => first(i + 1) > first(i) + 1 ? `Ranks ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}` : `Rank ${formatCount(first(i))}`;
+        return {
+          what: 'rank', names: l.values.map((_, i) => formatCount(first(i))), values: l.values, axis: l.timed ? formatTime : formatBrief,
+          tell: (i) => [named(i), (some ? 'on average ' : '') + (l.timed ? `${write(l.values[i])} in calls` : `${write(l.values[i])} calls`)],
+        };
+      });
+    }
+    return null;
+  }
+
+  // show draws a figure if it was not before.
+  show(element) {
+    if (this.figures.has(element.dataset.figure)) return;
+    const figure = this.make(element.dataset.figure, element.closest('figure'));
+    if (!figure) return;
+    this.figures.set(element.dataset.figure, figure);
+    figure.start(element);
+    element.dataset.drawn = 'yes';
+  }
+
+  showAll() { for (const element of document.querySelectorAll('[data-figure]')) this.show(element); }
+
+  redraw() {
+    this.read();
+    for (const figure of this.figures.values()) figure.resize();
+    for (const i of document.querySelectorAll('.legend i')) i.style.background = i.dataset.kind === '' ? this.theme.outside : this.colors[i.dataset.kind];
+  }
+
+  // legend lists classes with their colours.
+  legend(list, entries, timed) {
+    if (!list) return;
+    const item = (kind, text) => {
+      const li = document.createElement('li'), i = document.createElement('i'), span = document.createElement('span');
+      i.dataset.kind = kind;
+      i.style.background = kind === '' ? this.theme.outside : this.colors[kind];
+      span.textContent = text;
+      li.append(i, span);
+      return li;
+    };
+    list.replaceChildren(...entries.map(([kind, name]) => item(kind, name)), ...(timed ? [item('', 'not in a call')] : []));
+  }
+
+  // tipBox returns lines as an element: the first stands out, and the last is a call if call is set.
+  tipBox(lines, call) {
+    const box = document.createElement('div');
+    lines.forEach((line, i) => {
+      const part = document.createElement(i === 0 ? 'b' : 'div');
+      if (call && i > 0 && i === lines.length - 1) part.className = 'call';
+      part.textContent = line;
+      box.append(part);
+    });
+    if (!call) box.style.cssText = 'padding: 0.45rem 0.7rem; border: 1px solid var(--line); border-radius: 5px; background: var(--ground); color: var(--text); font-size: 0.8125rem; white-space: normal; max-width: 20rem; overflow-wrap: anywhere';
+    return box;
+  }
+
+  // tip shows lines beside a place of the window, or takes them away.
+  tip(lines, x, y, call) {
+    const tip = this.tipElement;
+    tip.style.visibility = lines ? 'visible' : 'hidden';
+    if (!lines) return;
+    const box = this.tipBox(lines, true);
+    if (!call && box.lastChild) box.lastChild.className = '';
+    tip.replaceChildren(box);
+    const r = tip.getBoundingClientRect(), most = document.documentElement.clientWidth - r.width - 6;
+    tip.style.left = `${Math.max(6, Math.min(most, x + 14))}px`;
+    tip.style.top = `${y + 18 + r.height > innerHeight ? Math.max(6, y - r.height - 12) : y + 18}px`;
+  }
+
+  start() {
+    const seen = new IntersectionObserver((entries) => {
+      for (const e of entries) if (e.isIntersecting) {
+        seen.unobserve(e.target);
+        this.show(e.target);
+      }
+    }, { rootMargin: '300px' });
+    for (const element of document.querySelectorAll('[data-figure]')) seen.observe(element);
+    for (const button of document.querySelectorAll('button[data-move]')) {
+      button.addEventListener('click', () => {
+        const element = button.closest('figure').querySelector('[data-figure]');
+        this.show(element);
+        const { moves } = this.figures.get(element.dataset.figure);
+        ({ in: () => moves.zoom(0.4), out: () => moves.zoom(2.5), all: () => moves.reset() })[button.dataset.move]();
+      });
+    }
+    let due = 0;
+    addEventListener('resize', () => {
+      clearTimeout(due);
+      due = setTimeout(() => this.redraw(), 80);
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw());
+    addEventListener('beforeprint', () => {
+      document.documentElement.dataset.theme = 'light';
+      this.showAll();
+      this.redraw();
+    });
+    addEventListener('afterprint', () => {
+      delete document.documentElement.dataset.theme;
+      this.redraw();
+    });
+    for (const table of document.querySelectorAll('table[data-sortable]')) sortable(table);
+  }
+}
+
+// sortable lets the heads of a table sort its rows, by data-value of a cell, a
+// number, or its text.
+function sortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener('click', () => {
+      const numbers = table.tBodies[0].rows.length > 0 && table.tBodies[0].rows[0].cells[column].dataset.value !== undefined;
+      const was = head.getAttribute('aria-sort');
+      const down = was ? was === 'ascending' : numbers;
+      heads.forEach((h) => h.removeAttribute('aria-sort'));
+      head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      const value = (row) => (numbers ? Number(row.cells[column].dataset.value) : row.cells[column].textContent);
+      const compare = (a, b) => (numbers ? value(a) - value(b) : value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0);
+      table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => (down ? -compare(a, b) : compare(a, b))));
+    });
+  });
+}
+
+document.documentElement.classList.remove('nojs');
+const report = new Page(JSON.parse(document.getElementById('data').textContent));
+report.start();

@@ -1,0 +1,269 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// Limits of the section about communication.
+const (
+	maxPairRanks     = 20_000 // up to so many, pairs of ranks are counted, not bins
+	maxCells         = 1 << 16
+	mostBins         = 1024
+	maxPairs         = 10
+	maxCommunicators = 50
+	maxSizes         = 20
+)
+
+// A communicationText is what is written about who communicates with whom.
+type communicationText struct {
+	About             string
+	Matrix, Bytes     bool
+	Pairs             []pairRow
+	Caption           string
+	Communicators     []communicatorRow
+	MoreCommunicators string
+}
+
+type pairRow struct {
+	Source, Destination int
+	Messages, Bytes     uint64
+	Size                string
+}
+
+type communicatorRow struct {
+	Name              string
+	Ranks, Calls      uint64
+	Messages, Bytes   uint64
+	Size              string
+	Collectives, Sent uint64
+	SentSize          string
+}
+
+const unknownFunctions = "Its functions are not those of MPI or of SimGrid: which of them send messages is not known."
+
+// addCommunication adds who communicates with whom, and the sizes of messages.
+func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Options) error {
+	model, err := semantics.Open(ctx, trace)
+	if err != nil {
+		return err
+	}
+	p.Communication = &communicationText{About: unknownFunctions}
+	p.Sizes = &sizeTable{About: unknownFunctions}
+	if !model.Known() {
+		return nil
+	}
+	pairs, all, lost, err := p.cells(ctx, model)
+	if err != nil {
+		return err
+	}
+	p.describeTraffic(pairs, all, lost)
+	if err := p.addCommunicators(ctx, model); err != nil {
+		return err
+	}
+	return p.addSizes(ctx, model)
+}
+
+// cells sets the matrix, and returns the pairs of ranks, nil if only bins were counted,
+// and all messages, and those of unknown ranks.
+func (p *page) cells(ctx context.Context, model *semantics.Model) (pairs []query.Pair, all, lost query.Flow, err error) {
+	ranks := model.Trace().Ranks()
+	var list []query.Pair // by bins
+	bins := ranks
+	if ranks <= maxPairRanks {
+		t, err := query.OpenTraffic(ctx, model, query.Options{})
+		if err != nil {
+			return nil, all, lost, err
+		}
+		pairs, list, all, lost = t.Pairs, t.Pairs, t.All, t.Lost
+	} else {
+		m, err := query.OpenMatrix(ctx, model, mostBins, query.Options{})
+		if err != nil {
+			return nil, all, lost, err
+		}
+		list, bins, all, lost = cellsOf(m), m.Bins, m.All, m.Lost
+	}
+	for of := bins; len(list) > maxCells; {
+		if of > mostBins {
+			of = mostBins
+		} else {
+			of /= 2
+		}
+		list, bins = coarser(list, bins, of), of
+	}
+	if len(list) == 0 {
+		return pairs, all, lost, nil
+	}
+	p.data.Matrix = &matrixData{Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0, Cells: cellSteps(list)}
+	return pairs, all, lost, nil
+}
+
+// cellsOf returns the cells of a matrix in which there are messages.
+func cellsOf(m *query.Matrix) []query.Pair {
+	var list []query.Pair
+	for source := range m.Bins {
+		for destination := range m.Bins {
+			if f := m.At(source, destination); f.Messages > 0 {
+				list = append(list, query.Pair{Source: source, Destination: destination, Flow: f})
+			}
+		}
+	}
+	return list
+}
+
+// coarser sums up cells by fewer bins.
+func coarser(list []query.Pair, bins, fewer int) []query.Pair {
+	to := func(bin int) int { return int(uint64(bin) * uint64(fewer) / uint64(bins)) }
+	sums := make(map[[2]int]query.Flow)
+	for _, c := range list {
+		key := [2]int{to(c.Source), to(c.Destination)}
+		f := sums[key]
+		f.Add(c.Flow)
+		sums[key] = f
+	}
+	out := make([]query.Pair, 0, len(sums))
+	for key, f := range sums {
+		out = append(out, query.Pair{Source: key[0], Destination: key[1], Flow: f})
+	}
+	slices.SortFunc(out, func(a, b query.Pair) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
+	})
+	return out
+}
+
+// cellSteps returns cells as matrixData has them.
+func cellSteps(list []query.Pair) []uint64 {
+	out := make([]uint64, 0, 4*len(list))
+	source, destination := 0, 0
+	for i, c := range list {
+		if c.Source != source || i == 0 {
+			destination = 0
+		}
+		out = append(out, uint64(c.Source-source), uint64(c.Destination-destination), c.Bytes, c.Messages)
+		source, destination = c.Source, c.Destination
+	}
+	return out
+}
+
+// describeTraffic writes about the messages.
+func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
+	t := p.Communication
+	if all.Messages == 0 {
+		t.About = "No call sends a message. Collective operations are not messages."
+		p.Sizes.About = "No call sends a message."
+		return
+	}
+	t.About = fmt.Sprintf("%s of %s. Collective operations are not messages, and not in the matrix.", plural(all.Messages, "message"), flowSize(all))
+	if all.Unknown > 0 {
+		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", count(all.Unknown))
+	}
+	if lost.Messages > 0 {
+		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", plural(lost.Messages, "message"))
+	}
+	if p.data.Matrix == nil {
+		return
+	}
+	t.Matrix, t.Bytes = true, p.data.Matrix.Bytes
+	if n := p.data.Matrix.Bins; n < p.data.Matrix.Ranks {
+		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", count(uint64(n)), count(uint64(n)))
+	}
+	most := slices.Clone(pairs)
+	slices.SortStableFunc(most, func(a, b query.Pair) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
+	})
+	for _, c := range most[:min(len(most), maxPairs)] {
+		t.Pairs = append(t.Pairs, pairRow{c.Source, c.Destination, c.Messages, c.Bytes, flowSize(c.Flow)})
+	}
+	t.Caption = "All pairs"
+	if len(most) > maxPairs {
+		t.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, count(uint64(len(most))))
+	}
+}
+
+// flowSize writes the bytes of messages, of some of which the size may be unknown.
+func flowSize(f query.Flow) string {
+	switch {
+	case f.Unknown == 0:
+		return size(float64(f.Bytes))
+	case f.Unknown == f.Messages:
+		return "unknown size"
+	}
+	return "at least " + size(float64(f.Bytes))
+}
+
+// addCommunicators adds what is done on each communicator.
+func (p *page) addCommunicators(ctx context.Context, model *semantics.Model) error {
+	uses, err := query.OpenCommunicators(ctx, model, query.Options{})
+	if err != nil {
+		return err
+	}
+	for _, u := range uses[:min(len(uses), maxCommunicators)] {
+		row := communicatorRow{
+			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages.Messages,
+			Bytes: u.Messages.Bytes, Size: flowSize(u.Messages), Collectives: u.Collectives.Calls, Sent: u.Collectives.Sent,
+			SentSize: size(float64(u.Collectives.Sent)),
+		}
+		if u.Communicator != nil {
+			row.Name = printable(u.Communicator.Name)
+		}
+		switch {
+		case u.Collectives.Calls == 0:
+			row.SentSize = "–"
+		case u.Collectives.Unknown > 0:
+			row.SentSize = "at least " + row.SentSize
+		}
+		if u.Messages.Messages == 0 {
+			row.Size = "–"
+		}
+		p.Communication.Communicators = append(p.Communication.Communicators, row)
+	}
+	if n := len(uses) - maxCommunicators; n > 0 {
+		p.Communication.MoreCommunicators = fmt.Sprintf("… and %s more", plural(uint64(n), "communicator"))
+	}
+	return nil
+}
+
+// A sizeTable is the sizes of messages.
+type sizeTable struct {
+	About string
+	Rows  []sizeRow
+	More  string
+}
+
+type sizeRow struct {
+	Exact, Messages, Bytes uint64
+	Share, Total           string
+}
+
+// addSizes adds the sizes of messages.
+func (p *page) addSizes(ctx context.Context, model *semantics.Model) error {
+	s, err := query.OpenSizes(ctx, model, query.Options{})
+	if err != nil || len(s.List) == 0 {
+		if err == nil && s.All.Messages > 0 {
+			p.Sizes.About = "The trace does not tell the sizes of the messages."
+		}
+		return err
+	}
+	known := s.All.Messages - s.All.Unknown
+	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", plural(known, "message"),
+		plural(uint64(len(s.List)), "size"), size(float64(s.Quantile(0.5))))
+	for _, c := range s.Classes() {
+		p.data.Sizes = append(p.data.Sizes, sizeData{c.From, c.To, c.Messages, c.Bytes})
+	}
+	most := slices.Clone(s.List)
+	slices.SortStableFunc(most, func(a, b query.SizeCount) int { return cmp.Compare(b.Messages, a.Messages) })
+	for _, c := range most[:min(len(most), maxSizes)] {
+		p.Sizes.Rows = append(p.Sizes.Rows, sizeRow{c.Bytes, c.Messages, c.All(),
+			percent(float64(c.Messages), float64(known)), size(float64(c.All()))})
+	}
+	if n := len(most) - maxSizes; n > 0 {
+		p.Sizes.More = fmt.Sprintf("… and %s more", plural(uint64(n), "size"))
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package report
+
+// A pageData is what the scripts of the page read, as JSON. Numbers above 2⁵³ lose
+// digits in a browser.
+type pageData struct {
+	// Functions are those of most time or, without times, of most calls, the first of
+	// which have colours of their own.
+	Functions []functionData `json:"functions"`
+
+	Timeline *timelineData `json:"timeline,omitempty"`
+	Matrix   *matrixData   `json:"matrix,omitempty"`
+	Sizes    []sizeData    `json:"sizes,omitempty"`
+	Load     *loadData     `json:"load,omitempty"`
+}
+
+type functionData struct {
+	Name  string   `json:"name"`
+	Calls uint64   `json:"calls"`
+	Time  *float64 `json:"time,omitempty"` // ns
+}
+
+// A timelineData has some ranks as grammars.
+type timelineData struct {
+	Timed    bool          `json:"timed"` // otherwise times are positions of calls
+	Texts    []string      `json:"texts"`
+	Grammars [][][]int64   `json:"grammars"` // as grammar.js says
+	Programs []programData `json:"programs"`
+	Ranks    []rankData    `json:"ranks"`
+}
+
+// A programData is a grammar with how long its calls take on average, in nanoseconds,
+// by terminal. Functions are numbers in pageData.Functions, or the number of these.
+type programData struct {
+	Grammar   int       `json:"grammar"`
+	Functions []int     `json:"functions"`
+	Durations []float64 `json:"durations,omitempty"`
+	Gaps      []float64 `json:"gaps,omitempty"`
+}
+
+// A rankData is a rank: its program, its calls in words by terminal, as numbers of
+// timelineData.Texts, and where its clock is exact: edge 2p is the start of call p, edge
+// 2p+1 its end. Edges and times, in nanoseconds, are differences to the ones before.
+type rankData struct {
+	Rank    int     `json:"rank"`
+	Program int     `json:"program"`
+	Texts   []int   `json:"texts"`
+	Edges   []int64 `json:"edges,omitempty"`
+	Times   []int64 `json:"times,omitempty"`
+}
+
+// A matrixData says how much goes from whom to whom, by bins of ranks: the first of bin b
+// is ⌈b·Ranks/Bins⌉.
+type matrixData struct {
+	Ranks int  `json:"ranks"`
+	Bins  int  `json:"bins"`
+	Bytes bool `json:"bytes"` // the numbers of bytes are known
+
+	// Cells are the bin of the source, of the destination, bytes and messages of each
+	// cell that has messages, row by row: of the source the difference to the one
+	// before, and likewise of the destination in the same row.
+	Cells []uint64 `json:"cells"`
+}
+
+// A sizeData is the messages of some sizes.
+type sizeData struct {
+	Low      uint64 `json:"low"`
+	High     uint64 `json:"high"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+// A loadData is the calls of ranks, or the time in them in nanoseconds: the mean of each
+// bin, the first rank of which is ⌈b·Ranks/Bins⌉.
+type loadData struct {
+	Ranks  int       `json:"ranks"`
+	Bins   int       `json:"bins"`
+	Timed  bool      `json:"timed"`
+	Values []float64 `json:"values"`
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// maxFunctions is how many functions a page lists.
+const maxFunctions = 200
+
+// A functionTable is the functions of a trace.
+type functionTable struct {
+	About string
+	Timed bool
+	Rows  []functionRow
+	More  string
+}
+
+type functionRow struct {
+	Name             string
+	Calls            uint64
+	Share            string
+	Ranks            uint64
+	Timed            bool
+	Time, Mean       float64
+	Min, Max         int64
+	MinRank, MaxRank uint32
+}
+
+// addFunctions adds the functions.
+func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options) error {
+	profile, err := query.OpenProfile(ctx, trace, query.Options{})
+	if err != nil {
+		return err
+	}
+	p.profile = profile
+	p.data.Functions = []functionData{}
+	if len(profile.Functions) == 0 {
+		return nil
+	}
+	list := slices.Clone(profile.Functions)
+	if profile.Timed {
+		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(b.Time.Sum(), a.Time.Sum()) })
+	}
+	t := &functionTable{Timed: profile.Timed}
+	total := 0.0
+	for i, f := range list {
+		if profile.Timed {
+			total += f.Time.Sum()
+		}
+		if i >= maxFunctions {
+			continue
+		}
+		t.Rows = append(t.Rows, rowOf(f, profile))
+		p.data.Functions = append(p.data.Functions, functionOf(f, profile))
+	}
+	if n := len(list) - maxFunctions; n > 0 {
+		t.More = fmt.Sprintf("… and %s more", plural(uint64(n), "function"))
+	}
+	t.About = fmt.Sprintf("%s of %s.", plural(profile.Calls, "call"), plural(uint64(len(list)), "function"))
+	if profile.Timed {
+		t.About += fmt.Sprintf(" All ranks together spent %s in them.", duration(total))
+	}
+	p.Functions = t
+	return nil
+}
+
+func rowOf(f query.FunctionProfile, of *query.Profile) functionRow {
+	row := functionRow{Name: printable(f.Name), Calls: f.Calls, Share: percent(float64(f.Calls), float64(of.Calls)), Ranks: uint64(f.Ranks)}
+	if s := f.Time; of.Timed && s.Count > 0 {
+		row.Timed, row.Time, row.Mean = true, s.Sum(), tenth(s.Mean())
+		row.Min, row.Max, row.MinRank, row.MaxRank = s.Min, s.Max, s.MinRank, s.MaxRank
+	}
+	return row
+}
+
+func functionOf(f query.FunctionProfile, of *query.Profile) functionData {
+	d := functionData{Name: printable(f.Name), Calls: f.Calls}
+	if of.Timed {
+		sum := f.Time.Sum()
+		d.Time = &sum
+	}
+	return d
+}

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// Limits of the section about imbalance.
+const (
+	maxSites = 30
+	maxExact = 5_000_000 // calls of which all times are read for it
+	maxLoads = 400       // bars
+)
+
+// An imbalanceTable is the calls in which time is lost.
+type imbalanceTable struct {
+	About, Load, Lost string
+	Chart             bool // of what the ranks have to do
+	Rows              []imbalanceRow
+	More              string
+}
+
+type imbalanceRow struct {
+	Call, Groups     string
+	Calls            uint64
+	Mean, Lost       float64
+	Min, Max         int64
+	MinRank, MaxRank int
+}
+
+// addImbalance adds what is unevenly distributed over the ranks.
+func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options) error {
+	p.Imbalance = new(imbalanceTable)
+	if p.profile.Calls == 0 {
+		p.Imbalance.About = "There are no calls in this trace."
+		return nil
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return err
+	}
+	series, _, err := trace.Merged().SeriesRanks()
+	if err != nil {
+		return err
+	}
+	exact := series.Equal(trace.Merged().RankSet()) && p.profile.Calls <= maxExact
+	if exact {
+		if times, err = times.ReadSeries(ctx, query.Options{}); err != nil {
+			return err
+		}
+	}
+	if err := p.addLoad(trace, exact); err != nil {
+		return err
+	}
+	return p.addSites(trace, times, exact)
+}
+
+// addSites adds the calls in which most time is lost.
+func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) error {
+	t := p.Imbalance
+	sites, err := times.Imbalance()
+	if err != nil {
+		return err
+	}
+	lossy := 0
+	for lossy < len(sites) && sites[lossy].Lost > 0 {
+		lossy++
+	}
+	switch {
+	case len(sites) == 0:
+		t.About = "The trace has no times: record with --times statistics, or all, to see in which calls ranks wait for others."
+		return nil
+	case lossy == 0:
+		t.About = "No call takes longer on one rank than on another."
+		return nil
+	case exact:
+		t.Lost = "Time lost"
+		t.About = "The calls in which most time is lost: of all ranks that make a call, how much longer it takes on average than on the rank where it is shortest."
+	default:
+		t.Lost = "Lost at most"
+		t.About = "The calls in which most time may be lost: how much longer all of them take than if each took as long as the shortest, which is more than what imbalance costs."
+	}
+	words := signatureWords(trace)
+	for _, s := range sites[:min(lossy, maxSites)] {
+		t.Rows = append(t.Rows, imbalanceRow{
+			Call: words(s.Signature), Groups: groupText(s), Calls: s.Calls, Mean: tenth(s.Mean), Lost: s.Lost,
+			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
+		})
+	}
+	if n := lossy - maxSites; n > 0 {
+		t.More = fmt.Sprintf("… and %s more", plural(uint64(n), "call"))
+	}
+	return nil
+}
+
+// groupText tells the groups of the durations of a call, if there are several.
+func groupText(s query.Site) string {
+	if len(s.Groups) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, g := range s.Groups {
+		parts = append(parts, fmt.Sprintf("%s take about %s", percent(float64(g.Calls), float64(s.Calls)), duration(g.Mean)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// signatureWords returns a function that writes the signatures of a trace: requests as
+// a rank calls them that makes the call.
+func signatureWords(trace *reprise.Trace) func(int) string {
+	p, t := trace.Printer(reprise.PrintOptions{}), trace.Merged()
+	makers := make([]*reprise.Rank, t.Signatures())
+	for number := range t.Shapes() {
+		shape, err := t.Shape(number)
+		if err != nil || shape.Ranks.Len() == 0 {
+			continue
+		}
+		rank := sync.OnceValue(func() *reprise.Rank {
+			r, _ := trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
+			return r
+		})
+		for n := range shape.Grammar.Occurrences() {
+			if makers[n] == nil {
+				makers[n] = rank()
+			}
+		}
+	}
+	return func(n int) string {
+		s, err := t.Signature(n)
+		if err != nil {
+			return printable(trace.Functions()[t.FunctionOf(n)].Name) + "(cannot be read)"
+		}
+		return printable(p.Signature(makers[n], s).String())
+	}
+}
+
+// addLoad adds what each rank has to do: the time in its calls if the times of every
+// call are read, and otherwise their number, unless it is the same for all.
+func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
+	ranks := trace.Ranks()
+	l := &loadData{Ranks: ranks, Bins: min(ranks, maxLoads), Timed: timed}
+	sums, counts := make([]float64, l.Bins), make([]float64, l.Bins)
+	least, most := rankValue{}, rankValue{rank: -1}
+	add := func(rank int, v float64) {
+		bin := int(uint64(rank) * uint64(l.Bins) / uint64(ranks))
+		sums[bin] += v
+		counts[bin]++
+		if most.rank < 0 || v < least.value {
+			least = rankValue{rank, v}
+		}
+		if most.rank < 0 || v > most.value {
+			most = rankValue{rank, v}
+		}
+	}
+	if timed {
+		if err := timeInCalls(trace, add); err != nil {
+			return err
+		}
+	} else {
+		for _, s := range p.profile.Shapes {
+			eachRank(s.Ranks, func(rank int) { add(rank, float64(s.Calls)) })
+		}
+	}
+	for i, n := range counts {
+		if n > 0 {
+			sums[i] = tenth(sums[i] / n)
+		}
+	}
+	write := func(v float64) string { return plural(uint64(v), "call") }
+	what := "How many calls the ranks make"
+	if timed {
+		write, what = duration, "How long the ranks are in calls"
+	}
+	if most.rank < 0 || ranks == 1 {
+		return nil
+	}
+	if most.value == least.value {
+		p.Imbalance.Load = "All ranks make as many calls: " + count(uint64(most.value)) + "."
+		return nil
+	}
+	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)
+	l.Values = sums
+	p.Imbalance.Chart, p.data.Load = true, l
+	return nil
+}
+
+type rankValue struct {
+	rank  int
+	value float64
+}
+
+func eachRank(s rankenc.Set, do func(rank int)) {
+	for _, rank := range s.All() {
+		do(int(rank))
+	}
+}
+
+// timeInCalls hands on how long each rank is in calls.
+func timeInCalls(trace *reprise.Trace, add func(rank int, ns float64)) error {
+	for rank := range trace.Active() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for t, err := range r.Times(0) {
+			if err != nil {
+				return err
+			}
+			sum += float64(t.Duration)
+		}
+		add(rank, sum)
+	}
+	return nil
+}

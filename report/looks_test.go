@@ -1,0 +1,131 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestLooks opens pages in a wide window and on a phone, in light and in dark colours:
+// no text or chart is wider than the window, and the colours are those asked for.
+func TestLooks(t *testing.T) {
+	nasty := hostile(t)
+	names, err := reprise.OpenReader(nasty, nasty.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, html := range map[string][]byte{
+		"program": render(t, program(t, programs.Stencil2D(6, 6, 1000)), report.Options{Name: "stencil.rpz", Bytes: 1234}),
+		"timed":   render(t, timed(t, 8, 200, tracer.Options{}), report.Options{Name: "timed.rpz", Bytes: 5678}),
+		"hostile": render(t, names, report.Options{Name: "</title><script>console.log(5)</script>"}),
+		"empty":   render(t, trace(t, programs.Stencil2D(2, 2, 1).Run(), nil), report.Options{}),
+	} {
+		path := write(t, html)
+		for layout, w := range layouts {
+			t.Run(name+"/"+layout, func(t *testing.T) {
+				b := open(t, path, w)
+				eval[any](b, "report.showAll()")
+				if got := eval[int](b, "document.documentElement.scrollWidth"); int64(got) > w.width {
+					t.Errorf("the page is %d wide in a window of %d", got, w.width)
+				}
+				ground := eval[string](b, "getComputedStyle(document.body).backgroundColor")
+				if w.dark != (ground == "rgb(20, 24, 29)") {
+					t.Errorf("the ground is %s", ground)
+				}
+				b.shoot(name + "-" + layout)
+			})
+		}
+	}
+}
+
+// TestLooksSwitch changes the colours of an open page.
+func TestLooksSwitch(t *testing.T) {
+	b := open(t, file(t, program(t, programs.Stencil2D(3, 3, 20)), report.Options{}), desktop)
+	b.show("functions")
+	color := func() string {
+		return eval[string](b, "report.figures.get('functions').chart.getOption().series[0].itemStyle.color")
+	}
+	light := color()
+	b.scheme(true)
+	b.wait("report.figures.get('functions').chart.getOption().series[0].itemStyle.color !== '%s'", light)
+}
+
+// TestPrint prints a page that was not scrolled through, from dark colours: all charts
+// are there, in light ones.
+func TestPrint(t *testing.T) {
+	b := open(t, file(t, timed(t, 4, 50, tracer.Options{}), report.Options{}), window{width: 1200, height: 600, dark: true})
+	eval[any](b, "addEventListener('beforeprint', () => { window.printed = [...document.querySelectorAll('[data-figure]')].map((e) => [e.dataset.figure, e.dataset.drawn, report.theme.quiet]); })")
+	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+		t.Errorf("it prints %d bytes that are no PDF", len(pdf))
+	}
+	if dir := os.Getenv("REPORT_PICTURES"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, "print.pdf"), pdf, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	figures := eval[[][3]string](b, "window.printed")
+	if len(figures) == 0 {
+		t.Fatal("no figure is printed")
+	}
+	for _, f := range figures {
+		if f[1] != "yes" || f[2] != "#5b6570" {
+			t.Errorf("printed as %v", f)
+		}
+	}
+	b.wait("document.documentElement.dataset.theme === undefined && report.theme.quiet !== '#5b6570'")
+}
+
+// TestFirstPaint measures how soon there is something to be seen of a page of 10⁸ calls.
+func TestFirstPaint(t *testing.T) {
+	p := programs.Stencil2D(16, 16, 43_403) // 9 calls a round
+	tr := program(t, p)
+	calls := uint64(0)
+	for rank := range tr.Active() {
+		r, err := tr.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls += r.Len()
+	}
+	began := time.Now()
+	html := render(t, tr, report.Options{})
+	wrote := time.Since(began)
+	b := open(t, write(t, html), desktop)
+	b.wait("performance.getEntriesByName('first-contentful-paint').length")
+	paint := eval[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
+	b.show("timeline")
+	t.Logf("%d calls: written in %v, %d bytes, first paint after %.0f ms", calls, wrote.Round(time.Millisecond), len(html), paint)
+	if calls < 9e7 {
+		t.Errorf("only %d calls", calls)
+	}
+	if len(html) > 5_000_000 || paint > 2000 {
+		t.Errorf("%d bytes, first paint after %.0f ms", len(html), paint)
+	}
+}
+
+// TestAlone looks for what would be fetched from elsewhere.
+func TestAlone(t *testing.T) {
+	html := string(render(t, program(t, programs.Stencil2D(3, 3, 5)), report.Options{}))
+	for _, bad := range []string{" src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "WebSocket"} {
+		if strings.Contains(html, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if !strings.Contains(html, `content="default-src &#39;none&#39;;`) {
+		t.Error("the page has no policy that forbids to fetch anything")
+	}
+}

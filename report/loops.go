@@ -1,0 +1,204 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Limits of the section about loops.
+const (
+	maxLoopShapes = 12
+	maxNodes      = 3000 // of all shapes
+	maxShapeNodes = 800
+	maxDepth      = 30
+	openNodes     = 60 // a shape of no more is shown unfolded
+)
+
+// A loopText is the loops of the shapes of a trace.
+type loopText struct {
+	About  string
+	Shapes []loopShape
+	More   string
+}
+
+type loopShape struct {
+	Name  string
+	Open  bool
+	Nodes []loopNode
+}
+
+// A loopNode is a line: a call, or a loop with what is in it.
+type loopNode struct {
+	Count string // empty for once
+	Text  string
+	Time  string
+	Open  bool
+	Inner []loopNode
+}
+
+// addLoops adds the loops of the shapes of most ranks.
+func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) error {
+	t := trace.Merged()
+	if t.Shapes() == 0 {
+		return nil
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return err
+	}
+	order := make([]int, t.Shapes())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
+	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
+	left := maxNodes
+	for i, number := range order[:min(len(order), maxLoopShapes)] {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		shape, used, err := shapeLoops(trace, times, number, min(left, maxShapeNodes))
+		if err != nil {
+			return err
+		}
+		left -= used
+		shape.Open = i == 0
+		p.Loops.Shapes = append(p.Loops.Shapes, shape)
+	}
+	if n := len(order) - maxLoopShapes; n > 0 {
+		p.Loops.More = fmt.Sprintf("… and %s more", plural(uint64(n), "shape"))
+	}
+	return nil
+}
+
+// A loopWriter makes the lines of a shape.
+type loopWriter struct {
+	*query.Loops
+	words func(sequitur.Symbol) string
+	uses  []int // in how many places each rule stands
+	seen  []bool
+	left  int // lines that there is room for
+	open  bool
+}
+
+// shapeLoops returns the loops of a shape, in at most so many lines, and how many there
+// are.
+func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loopShape, int, error) {
+	l, err := times.ShapeLoops(number)
+	if err != nil {
+		return loopShape{}, 0, err
+	}
+	words, err := shapeWords(trace, number)
+	if err != nil {
+		return loopShape{}, 0, err
+	}
+	g := l.Grammar
+	w := loopWriter{Loops: l, words: words, uses: make([]int, g.Rules()), seen: make([]bool, g.Rules()), left: most, open: g.Symbols() <= openNodes}
+	for r := range g.Rules() {
+		for t := range g.Body(r) {
+			if t.Rule >= 0 {
+				w.uses[t.Rule]++
+			}
+		}
+	}
+	ranks := trace.Merged().ShapeRanks(number)
+	name := fmt.Sprintf("Shape %d: %s with %s each", number, plural(uint64(ranks.Len()), "rank"), plural(g.Len(), "call"))
+	if ranks.Len() == 1 {
+		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), plural(g.Len(), "call"))
+	} else if text := ranks.String(); len(text) < 60 {
+		name += ": ranks " + text
+	}
+	shape := loopShape{Name: name}
+	if g.Rules() > 0 {
+		shape.Nodes = w.body(g.Rules()-1, 1)
+	}
+	return shape, most - w.left, nil
+}
+
+// body returns the lines of the right-hand side of a rule.
+func (w *loopWriter) body(rule, depth int) []loopNode {
+	var nodes []loopNode
+	symbols := 0
+	for t := range w.Grammar.Body(rule) {
+		if symbols++; w.left <= 0 || depth > maxDepth {
+			continue
+		}
+		w.left--
+		nodes = append(nodes, w.node(t, depth))
+	}
+	if n := symbols - len(nodes); n > 0 {
+		nodes = append(nodes, loopNode{Text: "… and " + plural(uint64(n), "line") + " more"})
+	}
+	return nodes
+}
+
+func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
+	var n loopNode
+	if t.Count > 1 {
+		n.Count = count(t.Count)
+	}
+	if t.Rule < 0 {
+		n.Text = w.words(t.Symbol)
+		if w.Source != query.None {
+			took, _ := w.Mean(t.Symbol)
+			n.Time = duration(took)
+		}
+		return n
+	}
+	n.Text = plural(w.Grammar.RuleLen(t.Rule), "call")
+	if t.Count > 1 {
+		n.Text = "loop of " + n.Text
+	}
+	of := w.Rules[t.Rule]
+	if w.uses[t.Rule] > 1 {
+		n.Text = fmt.Sprintf("R%d, %s, in %d places", t.Rule, n.Text, w.uses[t.Rule])
+	}
+	if w.Source != query.None {
+		n.Time = duration(of.Time)
+		if t.Count > 1 {
+			n.Time += " each"
+		}
+		n.Time += fmt.Sprintf(", altogether %s of the time", percent(of.Share, 1))
+	} else if t.Count > 1 {
+		n.Time = fmt.Sprintf("altogether %s of the calls", percent(of.Share, 1))
+	}
+	if w.seen[t.Rule] {
+		n.Text += ", see above"
+		return n
+	}
+	w.seen[t.Rule] = true
+	n.Inner = w.body(t.Rule, depth+1)
+	n.Open = w.open || depth == 1 && len(n.Inner) <= openNodes/4
+	return n
+}
+
+// shapeWords returns a function that writes the calls of a shape as its ranks make them.
+func shapeWords(trace *reprise.Trace, number int) (func(sequitur.Symbol) string, error) {
+	shape, err := trace.Merged().Shape(number)
+	if err != nil {
+		return nil, err
+	}
+	var rank *reprise.Rank
+	if shape.Ranks.Len() > 0 {
+		rank, _ = trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
+	}
+	p := trace.Printer(reprise.PrintOptions{})
+	known := make(map[sequitur.Symbol]string)
+	return func(n sequitur.Symbol) string {
+		if text, ok := known[n]; ok {
+			return text
+		}
+		text := printable(trace.Functions()[trace.Merged().FunctionOf(int(n))].Name) + "(cannot be read)"
+		if s, err := shape.Signature(int(n)); err == nil {
+			text = printable(p.Signature(rank, s).String())
+		}
+		known[n] = text
+		return text
+	}, nil
+}

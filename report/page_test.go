@@ -1,0 +1,134 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// trace returns a trace of parts.
+func trace(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+	t.Helper()
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+func program(t testing.TB, p programs.Program) *reprise.Trace {
+	t.Helper()
+	return trace(t, p.Run(), p.Parts())
+}
+
+// timed returns a trace of ranks that call three functions in loops, and whose calls take
+// times drawn at random, some much longer than others.
+func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range ranks {
+		r, err := tracer.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(1, uint64(rank)))
+		for _, name := range []string{"compute", "exchange", "reduce"} {
+			r.Declare(cst.Function{Name: name, Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+		}
+		now := int64(1_000_000 * rank)
+		call := func(f int, n, most int64) {
+			took := random.Int64N(most)
+			if random.IntN(1000) == 0 {
+				took *= 100
+			}
+			now += random.Int64N(500)
+			r.CallAt(f, now, took, cst.Int(n))
+			now += took
+		}
+		for i := range rounds {
+			for n := range int64(4) {
+				call(0, n, 2_000*(n+1))
+				call(1, n, 5_000)
+			}
+			if i%10 == 9 {
+				call(2, 8, 50_000)
+			}
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return trace(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
+}
+
+func exact() tracer.Options {
+	lossless := func() *timing.Lossless[int64] { return timing.NewLossless[int64](timing.LZ4) }
+	return tracer.Options{Series: timing.NewSeriesCodec[int64](lossless(), lossless(), timing.Gaps)}
+}
+
+// render returns the page of a trace.
+func render(t testing.TB, trace *reprise.Trace, o report.Options) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.Write(context.Background(), &out, trace, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// file writes the page of a trace to a file.
+func file(t testing.TB, trace *reprise.Trace, o report.Options) string {
+	t.Helper()
+	return write(t, render(t, trace, o))
+}
+
+// TestWriteSame compares two pages of a trace.
+func TestWriteSame(t *testing.T) {
+	for name, tr := range map[string]*reprise.Trace{
+		"program": program(t, programs.Stencil2D(6, 6, 50)),
+		"times":   timed(t, 5, 100, tracer.Options{}),
+		"series":  timed(t, 3, 100, exact()),
+	} {
+		first := render(t, tr, report.Options{})
+		for range 3 {
+			if !bytes.Equal(render(t, tr, report.Options{}), first) {
+				t.Errorf("%s: two pages differ", name)
+			}
+		}
+	}
+}
+
+// TestWriteCancelled stops at once.
+func TestWriteCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := fmt.Errorf("enough")
+	cancel(cause)
+	var out bytes.Buffer
+	if err := report.Write(ctx, &out, program(t, programs.Stencil2D(3, 3, 5)), report.Options{}); err != cause || out.Len() > 0 {
+		t.Errorf("error %v, %d bytes", err, out.Len())
+	}
+}
+
+// write writes a page to a file.
+func write(t testing.TB, html []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, html, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,209 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestMatrix compares the cells of the matrix with the traffic, before and after zooming,
+// and points at one.
+func TestMatrix(t *testing.T) {
+	const n = 24
+	trace := program(t, programs.Stencil2D(n, n, 10)) // more ranks than cells
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traffic, err := query.OpenTraffic(context.Background(), model, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, file(t, trace, report.Options{}), desktop)
+	b.show("matrix")
+	compare := func() {
+		t.Helper()
+		shown := eval[struct {
+			Size, X, Y, Columns, Rows int
+			Cells                     []struct{ I, J, Bytes, Messages uint64 }
+		}](b, `(g => ({ size: g.size, x: g.x, y: g.y, columns: g.columns, rows: g.rows, cells: [...g.sums].map(([k, s]) => ({ i: Math.floor(k / g.columns), j: k %% g.columns, ...s })) }))(report.figures.get('matrix').seen)`)
+		want := make(map[[2]uint64]query.Flow)
+		for _, p := range traffic.Pairs {
+			i, j := p.Source/shown.Size-shown.Y, p.Destination/shown.Size-shown.X
+			if i < 0 || j < 0 || i >= shown.Rows || j >= shown.Columns {
+				continue
+			}
+			f := want[[2]uint64{uint64(i), uint64(j)}]
+			f.Add(p.Flow)
+			want[[2]uint64{uint64(i), uint64(j)}] = f
+		}
+		if len(want) != len(shown.Cells) || len(want) == 0 {
+			t.Errorf("%d cells, not %d", len(shown.Cells), len(want))
+		}
+		for _, c := range shown.Cells {
+			if f := want[[2]uint64{c.I, c.J}]; f.Bytes != c.Bytes || f.Messages != c.Messages {
+				t.Errorf("cell %d, %d: %d bytes in %d messages, not %+v", c.I, c.J, c.Bytes, c.Messages, f)
+			}
+		}
+	}
+	compare()
+	before := eval[int](b, "report.figures.get('matrix').seen.size")
+	for range 3 {
+		b.do(chromedp.Click(chromedp.CSS(`#communication button[data-move="in"]`)))
+	}
+	b.wait("report.figures.get('matrix').seen.size < %d", before)
+	compare()
+	b.do(chromedp.Click(chromedp.CSS(`#communication button[data-move="all"]`)))
+	eval[any](b, "document.querySelector('[data-figure=matrix]').focus()")
+	for range 10 {
+		b.do(chromedp.KeyEvent("+"))
+		for range 5 {
+			b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowUp))
+		}
+	}
+	b.wait("report.figures.get('matrix').seen.rows === 4 && report.figures.get('matrix').seen.x === 0 && report.figures.get('matrix').seen.y === 0")
+	// The second column of the first row: what rank 0 sends to rank 1.
+	at := b.place("matrix", 1.5/4, 0.5/4)
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	b.wait("document.getElementById('tip').style.visibility === 'visible'")
+	var want query.Flow
+	for _, p := range traffic.Pairs {
+		if p.Source == 0 && p.Destination == 1 {
+			want = p.Flow
+		}
+	}
+	text := eval[string](b, "document.getElementById('tip').innerText")
+	if !strings.HasPrefix(text, "0 → 1") || !strings.Contains(text, fmt.Sprintf("in %d messages", want.Messages)) || want.Messages == 0 {
+		t.Errorf("it tells %q, not of %+v", text, want)
+	}
+}
+
+// TestMatrixBins compares the matrix of a run of more ranks than pairs are counted of.
+func TestMatrixBins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a run of 25,600 ranks")
+	}
+	trace := program(t, programs.Stencil2D(160, 160, 10))
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := query.OpenSizes(context.Background(), model, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	html := render(t, trace, report.Options{})
+	t.Logf("%d bytes in %v", len(html), time.Since(began).Round(time.Millisecond))
+	if len(html) > 5_000_000 {
+		t.Errorf("%d bytes", len(html))
+	}
+	b := open(t, write(t, html), desktop)
+	b.show("matrix")
+	got := eval[[2]uint64](b, "report.figures.get('matrix').cells.reduce((s, c) => [s[0] + c[2], s[1] + c[3]], [0, 0])")
+	if got != [2]uint64{sizes.All.Bytes, sizes.All.Messages} {
+		t.Errorf("the matrix has %v, not %+v", got, sizes.All)
+	}
+	named := eval[[][]int](b, "(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
+	m, err := query.OpenMatrix(context.Background(), model, 1024, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bins := eval[int](b, "report.figures.get('matrix').bins"); bins != m.Bins {
+		t.Fatalf("%d bins, not %d", bins, m.Bins)
+	}
+	for k, bin := range []int{0, 1, m.Bins - 1} {
+		if first, last := m.Range(bin); named[k][0] != first || named[k][1] != last+1 {
+			t.Errorf("bin %d is %v, not %d to %d", bin, named[k], first, last)
+		}
+	}
+}
+
+// TestFunctions compares the table and the bars of functions with the profile, and sorts
+// the table.
+func TestFunctions(t *testing.T) {
+	trace := timed(t, 3, 60, tracer.Options{})
+	profile, err := query.OpenProfile(context.Background(), trace, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, file(t, trace, report.Options{}), desktop)
+	b.show("functions")
+	column := func(i int) []string {
+		return eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].map((r) => r.cells[%d].dataset.value ?? r.cells[%[1]d].textContent)", i)
+	}
+	names := column(0)
+	if len(names) != 3 || names[0] != "exchange" && names[0] != "reduce" && names[0] != "compute" {
+		t.Fatalf("functions %v", names)
+	}
+	for _, f := range profile.Functions {
+		row := eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].filter((r) => r.cells[0].textContent === '%s').flatMap((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))", f.Name)
+		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", f.Time.Sum()) || row[7] != fmt.Sprint(f.Time.Max) || row[8] != fmt.Sprint(f.Time.MaxRank) {
+			t.Errorf("%s is %v, not %+v", f.Name, row, f.Time)
+		}
+	}
+	bars := eval[[]float64](b, "report.figures.get('functions').chart.getOption().series[0].data")
+	if len(bars) != 3 || bars[0] < bars[1] || bars[1] < bars[2] {
+		t.Errorf("bars %v", bars)
+	}
+	b.do(chromedp.Click(chromedp.CSS(`#functions button[data-of="calls"]`)))
+	b.wait("report.figures.get('functions').chart.getOption().series[0].data[0] === %d", profile.Functions[0].Calls)
+	b.do(chromedp.Click(chromedp.CSS("#functions th:nth-child(2) button")))
+	if got := column(1); got[0] != fmt.Sprint(profile.Functions[0].Calls) {
+		t.Errorf("sorted by calls it begins with %v", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS("#functions th:nth-child(2) button")))
+	if got := column(1); got[2] != fmt.Sprint(profile.Functions[0].Calls) {
+		t.Errorf("sorted the other way round it ends with %v", got)
+	}
+	if got := eval[string](b, "document.querySelector('#functions th:nth-child(2)').ariaSort"); got != "ascending" {
+		t.Errorf("the order is said to be %q", got)
+	}
+}
+
+// hostile returns a trace whose names try to get out of where they stand.
+func hostile(t *testing.T) *bytes.Reader {
+	t.Helper()
+	r, err := tracer.New(tracer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{
+		`</script><script>console.log('out')</script>`, `<img src=x onerror=console.log(1)>`, `"><svg onload=console.log(2)>`, `'+console.log(3)+'`, `${console.log(4)}`,
+		"{{.Title}}", "]]>", "<!--", "\u2028\u2029", "a\x00b\xff", "\u202egnirts", strings.Repeat("long ", 50), "rank%d", "constructor", "__proto__",
+	}
+	for i := range 700 {
+		names = append(names, fmt.Sprintf("function %d", i))
+	}
+	for i, name := range names {
+		r.Declare(cst.Function{Name: name, Params: []cst.Param{{Name: name, Type: cst.Type{Kind: cst.KindString}}}})
+		for k := range 3 {
+			r.CallAt(i, int64(1000*(3*i+k)), int64(len(names)-i), cst.String(name))
+		}
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 1, Source: names[0]}, []merge.Part{r.Finish(0)}); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(file.Bytes())
+}
+
+// layouts are the windows in which a page is looked at.
+var layouts = map[string]window{
+	"desktop": desktop, "dark": {width: 1200, height: 900, dark: true}, "phone": telephone, "phone-dark": {width: 375, height: 740, phone: true, dark: true},
+}

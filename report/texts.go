@@ -1,0 +1,118 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A timelineText is what is written about the timeline.
+type timelineText struct {
+	About string
+	Ranks string // which are shown
+	Note  string
+}
+
+// addTimeline adds the timeline.
+func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options) error {
+	ranks, of := chooseRanks(trace, o.Ranks)
+	if len(ranks) == 0 {
+		return nil
+	}
+	c, err := openClocks(trace, ranks)
+	if err != nil {
+		return err
+	}
+	data, made, err := timeline(ctx, trace, c, ranks, p.data.Functions)
+	if err != nil {
+		return err
+	}
+	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(len(data.Ranks))), plural(uint64(of), "rank"))}
+	text.About = c.about(made.bound)
+	var notes []string
+	if len(data.Ranks) < of {
+		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", text.Ranks))
+	}
+	if made.leftOut > 0 {
+		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", plural(uint64(made.leftOut), "rank")))
+	}
+	if made.bytes > maxTexts {
+		notes = append(notes, "Arguments of some calls are left out.")
+	}
+	text.Note = strings.Join(notes, " ")
+	if len(data.Ranks) == 0 {
+		p.Remarks = append(p.Remarks, text.Note)
+		return nil
+	}
+	p.Timeline, p.data.Timeline = text, data
+	return nil
+}
+
+// about says what the times of the timeline are.
+func (c *clocks) about(bound float64) string {
+	const stacks = " Where calls are too narrow to be seen, a block is filled as far as its time is spent in calls of each function."
+	switch {
+	case !c.timed():
+		return "The trace has no times: calls stand side by side, each as wide as any other. Record with --times statistics, or all, to see how long they take." +
+			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
+	case c.worst == query.Series && bound > 0:
+		return fmt.Sprintf("The trace has the times of every call. What is drawn is within %s of them.", duration(bound)) + stacks
+	case c.worst == query.Series:
+		return "The trace has the times of every call. What is drawn has those of some, evenly chosen, and means between them." + stacks
+	}
+	return fmt.Sprintf("The trace has %s of times, not those of every call: each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", c.worst) + stacks
+}
+
+// summarize writes the summary, and the texts of the page.
+func (p *page) summarize(trace *reprise.Trace, o Options) {
+	t := trace.Merged()
+	run := trace.Run()
+	active := t.RankSet().Len()
+	p.Lead = fmt.Sprintf("%s by %s, from %s", plural(p.profile.Calls, "call"), plural(uint64(active), "rank"), printable(run.Source))
+	ranks := fact{"Ranks", count(uint64(run.Ranks)), ""}
+	if active < run.Ranks {
+		ranks.Note = count(uint64(active)) + " made calls"
+	}
+	calls := fact{"Calls", count(p.profile.Calls), ""}
+	if active > 0 {
+		calls.Note = "about " + count(p.profile.Calls/uint64(active)) + " by each rank"
+	}
+	p.Facts = append(p.Facts, ranks, calls,
+		fact{"Functions", count(uint64(len(p.profile.Functions))), ""},
+		fact{"Different calls", count(uint64(t.Signatures())), "signatures, arguments included"},
+		fact{"Shapes", count(uint64(t.Shapes())), "of control flow"})
+	if o.Bytes > 0 {
+		file := fact{"File", size(float64(o.Bytes)), ""}
+		if p.profile.Calls > 0 {
+			file.Note = fmt.Sprintf("%.3g bits a call", 8*float64(o.Bytes)/float64(p.profile.Calls))
+		}
+		p.Facts = append(p.Facts, file)
+	}
+	p.Facts = append(p.Facts, p.timesFact(trace))
+	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
+}
+
+// timesFact says what times the trace has.
+func (p *page) timesFact(trace *reprise.Trace) fact {
+	t := trace.Merged()
+	series, _, err := t.SeriesRanks()
+	switch {
+	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
+		return fact{"Times", "of every call", ""}
+	case err == nil && series.Len() > 0:
+		return fact{"Times", "of every call", "of " + plural(uint64(series.Len()), "rank")}
+	}
+	durations, gaps, err := t.Summaries()
+	switch {
+	case err != nil:
+		return fact{"Times", "unreadable", ""}
+	case durations.Histograms != nil || gaps.Histograms != nil:
+		return fact{"Times", "histograms", "of each signature"}
+	case durations.IsZero() && gaps.IsZero():
+		return fact{"Times", "none", "record with --times statistics"}
+	}
+	return fact{"Times", "statistics", "of each signature"}
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Limits of a timeline.
+const (
+	shownRanks  = 16      // if nobody chooses
+	maxRanks    = 256     // if somebody does
+	maxSymbols  = 300_000 // of all grammars
+	maxTexts    = 1 << 20 // bytes of the words of calls
+	maxPrograms = 600_000 // terminals of all programs
+)
+
+// A timelineMaker puts together the timeline.
+type timelineMaker struct {
+	trace     *reprise.Trace
+	clocks    *clocks
+	printer   *reprise.Printer
+	functions map[string]int // numbers in pageData.Functions
+	data      *timelineData
+
+	grammars map[[32]byte]int
+	texts    map[string]int
+	bytes    int // of texts
+	symbols  int // of grammars
+	programs int // terminals of programs
+
+	leftOut int     // ranks whose grammars are too large
+	bound   float64 // of the error of clocks between anchors, in ns
+}
+
+// timeline returns the timeline of some ranks, and what is told of it.
+func timeline(ctx context.Context, trace *reprise.Trace, c *clocks, ranks []int, functions []functionData) (*timelineData, *timelineMaker, error) {
+	m := &timelineMaker{
+		trace: trace, clocks: c, printer: trace.Printer(reprise.PrintOptions{Absolute: true}), functions: make(map[string]int),
+		data:     &timelineData{Timed: c.timed(), Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
+		grammars: make(map[[32]byte]int), texts: make(map[string]int),
+	}
+	for i, f := range functions {
+		m.functions[f.Name] = i
+	}
+	for _, rank := range ranks {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
+		}
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := m.add(rank, r); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m.data, m, nil
+}
+
+// add adds a rank, unless it is too large.
+func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
+	if r.Len() == 0 {
+		return nil
+	}
+	g := r.Grammar()
+	number, known := m.grammars[g.Hash()]
+	if !known && m.symbols+g.Symbols() > maxSymbols || m.programs+r.Table().Len() > maxPrograms {
+		m.leftOut++
+		return nil
+	}
+	if !known {
+		number = len(m.data.Grammars)
+		m.grammars[g.Hash()] = number
+		m.symbols += g.Symbols()
+		m.data.Grammars = append(m.data.Grammars, rules(g))
+	}
+	model, err := m.clocks.model(r)
+	if err != nil {
+		return err
+	}
+	m.bound = max(m.bound, model.bound)
+	p := programData{Grammar: number, Functions: make([]int, r.Table().Len()), Durations: model.durations, Gaps: model.gaps}
+	texts := make([]int, r.Table().Len())
+	for terminal := range texts {
+		call := r.Call(uint32(terminal))
+		f, ok := m.functions[printable(call.Function.Name)]
+		if !ok {
+			f = len(m.functions)
+		}
+		p.Functions[terminal] = f
+		texts[terminal] = m.text(call)
+	}
+	m.data.Ranks = append(m.data.Ranks, rankData{
+		Rank: rank, Program: m.program(p), Texts: texts,
+		Edges: steps(model.edges), Times: steps(model.times),
+	})
+	return nil
+}
+
+// program returns the number of a program.
+func (m *timelineMaker) program(p programData) int {
+	for i, q := range m.data.Programs {
+		if p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Durations, q.Durations) && slices.Equal(p.Gaps, q.Gaps) {
+			return i
+		}
+	}
+	m.programs += len(p.Functions)
+	m.data.Programs = append(m.data.Programs, p)
+	return len(m.data.Programs) - 1
+}
+
+// text returns the number of a call in words, −1 if there is no more room.
+func (m *timelineMaker) text(call reprise.Call) int {
+	text := printable(string(m.printer.AppendCall(nil, call)))
+	if i, ok := m.texts[text]; ok {
+		return i
+	}
+	if m.bytes += len(text) + 3; m.bytes > maxTexts {
+		return -1
+	}
+	m.texts[text] = len(m.data.Texts)
+	m.data.Texts = append(m.data.Texts, text)
+	return len(m.data.Texts) - 1
+}
+
+// rules returns the rules of a grammar as grammar.js reads them.
+func rules(g *sequitur.Grammar) [][]int64 {
+	all := make([][]int64, g.Rules())
+	for i := range all {
+		for t := range g.Body(i) {
+			symbol := int64(t.Symbol) * 2
+			if t.Rule >= 0 {
+				symbol = int64(t.Rule)*2 + 1
+			}
+			if all[i] = append(all[i], symbol); t.Count > 1 {
+				all[i] = append(all[i], -int64(t.Count))
+			}
+		}
+	}
+	return all
+}
+
+// steps returns the differences between numbers, the first to 0.
+func steps(list []int64) []int64 {
+	var out []int64
+	last := int64(0)
+	for _, v := range list {
+		out = append(out, v-last)
+		last = v
+	}
+	return out
+}
+
+// chooseRanks returns the ranks of a timeline, in ascending order: those that are asked
+// for and made calls, as many as there is room for, and how many there are. If none are
+// asked for, they are some of each of the shapes of most ranks, and others evenly.
+func chooseRanks(trace *reprise.Trace, asked rankenc.Set) (ranks []int, of int) {
+	active := trace.Merged().RankSet()
+	if asked.Len() > 0 {
+		for _, rank := range asked.All() {
+			if active.Contains(int(rank)) {
+				if of++; len(ranks) < maxRanks {
+					ranks = append(ranks, int(rank))
+				}
+			}
+		}
+		return ranks, of
+	}
+	of = active.Len()
+	chosen := make(map[int]bool)
+	if of > shownRanks {
+		for _, rank := range firstOfShapes(trace, shownRanks/2) {
+			chosen[rank] = true
+		}
+	}
+	for i, n := 0, min(of, shownRanks); len(chosen) < n; i++ {
+		at := 0
+		if n > 1 {
+			at = i % n * (of - 1) / (n - 1)
+		}
+		chosen[int(active.At((at+i/n)%of))] = true
+	}
+	for rank := range chosen {
+		ranks = append(ranks, rank)
+	}
+	slices.Sort(ranks)
+	return ranks, of
+}
+
+// firstOfShapes returns the first rank of each of the shapes of most ranks.
+func firstOfShapes(trace *reprise.Trace, most int) []int {
+	t := trace.Merged()
+	order := make([]int, t.Shapes())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
+	var ranks []int
+	for _, shape := range order[:min(len(order), most)] {
+		if set := t.ShapeRanks(shape); set.Len() > 0 {
+			ranks = append(ranks, int(set.At(0)))
+		}
+	}
+	return ranks
+}
