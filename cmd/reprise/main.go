@@ -151,6 +151,7 @@ Exit status:
 		return usageError{flagError(err)}
 	})
 	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newReport())
 	root.SetHelpCommand(newHelp())
 	return root
 }
