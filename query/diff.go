@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -28,8 +27,8 @@ type Diff struct {
 	// First is the first call of the lowest rank that differs; nil if none does.
 	First *Difference
 
-	// Reordered says that the traces have the order of the calls of different ranks,
-	// and not the same. Two runs that do the same may have that.
+	// Reordered says that the traces do not have the same order of the calls of
+	// different ranks. Two runs that do the same may have that.
 	Reordered bool
 
 	// Summary says in what the numbers of calls differ, over all ranks; nil if the
@@ -54,23 +53,24 @@ type Difference struct {
 // both; only of ranks whose arguments vary without a pattern it goes through the calls.
 // Errors of ranks begin with the trace that has them.
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error) {
-	d := differ{a: newDiffSide(a), b: newDiffSide(b), known: make(map[sameComparison]*comparedGrammars)}
-	d.b.matchFunctions(d.a)
+	d := newDiffer(a, b)
 	result := &Diff{RanksA: a.Ranks(), RanksB: b.Ranks(), Reordered: reordered(a, b)}
-	var ranksA, ranksB, both, different []int
-	ranksA, ranksB = o.ranks(a), o.ranks(b)
+	ranksA, ranksB := o.ranks(a), o.ranks(b)
+	var both, different []int
 	for _, rank := range ranksA {
-		if b.Merged().RankSet().Contains(rank) {
+		if _, ok := b.Merged().ShapeOf(rank); ok {
 			both = append(both, rank)
 		}
 	}
-	result.OnlyA, result.OnlyB = without(ranksA, both), without(ranksB, both)
-	found := make([]*comparedRank, len(both))
+	onlyA, onlyB := without(ranksA, both), without(ranksB, both)
+	result.OnlyA, result.OnlyB = setOf(onlyA), setOf(onlyB)
+	all := slices.Concat(both, onlyA, onlyB)
+	found := make([]*comparedRank, len(all))
 	var lost failures
 	done := progress{tell: o.Progress}
-	err := o.each(ctx, len(both), func(i int) (err error) {
-		if found[i], err = d.rank(both[i]); err != nil {
-			lost.add(both[i], err)
+	err := o.each(ctx, len(all), func(i int) (err error) {
+		if found[i], err = d.rank(all[i]); err != nil {
+			lost.add(all[i], err)
 		}
 		done.add(1)
 		return nil
@@ -81,43 +81,47 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range found {
-		switch {
-		case r == nil:
+	for i, r := range found[:len(both)] {
+		if r == nil {
 			continue
-		case !r.equal:
-			different = append(different, both[i])
-			if result.First == nil {
-				if result.First, err = d.difference(both[i], r.prefix); err != nil {
-					return nil, err
-				}
+		}
+		if result.Compared++; r.equal {
+			continue
+		}
+		if different = append(different, both[i]); len(different) == 1 {
+			if result.First, err = d.difference(both[i], r.prefix); err != nil {
+				return nil, err
 			}
 		}
-		result.Compared++
 	}
-	result.Different = setOf(different)
-	if !result.Equal() {
-		result.Summary, err = summarize(ctx, a, b, o)
+	if result.Different = setOf(different); !result.Equal() {
+		if result.Summary, err = summarize(ctx, a, b, o); err != nil {
+			return nil, err
+		}
+		result.Summary.Calls = d.differences()
 	}
-	return result, err
+	return result, nil
 }
 
-// reordered reports whether two traces have the order of the calls of their ranks, and
-// not the same.
+// reordered reports whether two traces do not have the same order of the calls of their
+// ranks.
 func reordered(a, b *reprise.Trace) bool {
 	x, y := a.Run().Interleaving, b.Run().Interleaving
-	return x != nil && y != nil && (x.Len() != y.Len() || x.CommonPrefix(y, nil) < x.Len())
+	if x == nil || y == nil {
+		return x != y
+	}
+	return x.Len() != y.Len() || x.CommonPrefix(y, nil) < x.Len()
 }
 
 // without returns the ranks of an ascending list that are not in another.
-func without(list, others []int) rankenc.Set {
+func without(list, others []int) []int {
 	var rest []int
 	for _, rank := range list {
 		if _, ok := slices.BinarySearch(others, rank); !ok {
 			rest = append(rest, rank)
 		}
 	}
-	return setOf(rest)
+	return rest
 }
 
 func setOf(ranks []int) rankenc.Set {
@@ -152,7 +156,10 @@ func (d *differ) difference(rank int, position uint64) (*Difference, error) {
 type DiffSummary struct {
 	CallsA, CallsB uint64
 	Functions      []CountDifference // by name
-	Calls          []CountDifference // as a [reprise.Printer] writes what all ranks have in common
+
+	// Calls are calls as a [reprise.Printer] writes them. Only those of a rank are
+	// counted that it makes another number of times in the other trace.
+	Calls []CountDifference
 
 	// Messages are what differs in messages; nil if what the functions of a trace mean
 	// is not known.
@@ -165,12 +172,16 @@ type CountDifference struct {
 	A, B uint64
 }
 
-func (c CountDifference) distance() uint64 { return distance(c.A, c.B) }
-
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// countDifferences returns the counts that differ, the largest differences first, then by
-// name.
+// sortCounts puts the largest differences first.
+func sortCounts(list []CountDifference) {
+	slices.SortFunc(list, func(x, y CountDifference) int {
+		return cmp.Or(cmp.Compare(distance(y.A, y.B), distance(x.A, x.B)), cmp.Compare(x.Name, y.Name))
+	})
+}
+
+// countDifferences returns the counts that differ.
 func countDifferences(a, b map[string]uint64) []CountDifference {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
@@ -180,9 +191,7 @@ func countDifferences(a, b map[string]uint64) []CountDifference {
 			list = append(list, CountDifference{name, a[name], b[name]})
 		}
 	}
-	slices.SortFunc(list, func(x, y CountDifference) int {
-		return cmp.Or(cmp.Compare(y.distance(), x.distance()), cmp.Compare(x.Name, y.Name))
-	})
+	sortCounts(list)
 	return list
 }
 
@@ -191,6 +200,3 @@ type sameComparison struct {
 	a, b *sequitur.Grammar
 	ids  string // of the terminals of both
 }
-
-// errSide returns an error of a rank with the trace that has it.
-func errSide(which string, err error) error { return fmt.Errorf("%s trace: %w", which, err) }

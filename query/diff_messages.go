@@ -32,30 +32,19 @@ type SizeDifference struct {
 // summarize counts what two traces have.
 func summarize(ctx context.Context, a, b *reprise.Trace, o Options) (*DiffSummary, error) {
 	o.Unreadable, o.Progress = func(int, error) {}, nil // they have been told
-	var profiles [2]*Profile
-	var functions, calls [2]map[string]uint64
+	var calls [2]uint64
+	var functions [2]map[string]uint64
 	for i, t := range []*reprise.Trace{a, b} {
-		var err error
-		if profiles[i], err = OpenProfile(ctx, t, o); err != nil {
+		p, err := countCalls(ctx, t, o)
+		if err != nil {
 			return nil, err
 		}
-		functions[i], calls[i] = make(map[string]uint64), make(map[string]uint64)
-		for _, f := range profiles[i].Functions {
+		calls[i], functions[i] = p.Calls, make(map[string]uint64)
+		for _, f := range p.Functions {
 			functions[i][f.Name] = f.Calls
 		}
-		printer := t.Printer(reprise.PrintOptions{})
-		for _, s := range profiles[i].Signatures {
-			name := s.Function + "(…)"
-			if text, err := t.Merged().Signature(s.Signature); err == nil {
-				name = printer.Signature(nil, text).String()
-			}
-			calls[i][name] += s.Calls
-		}
 	}
-	s := &DiffSummary{
-		CallsA: profiles[0].Calls, CallsB: profiles[1].Calls,
-		Functions: countDifferences(functions[0], functions[1]), Calls: countDifferences(calls[0], calls[1]),
-	}
+	s := &DiffSummary{CallsA: calls[0], CallsB: calls[1], Functions: countDifferences(functions[0], functions[1])}
 	var err error
 	s.Messages, err = diffMessages(ctx, a, b, o)
 	return s, err

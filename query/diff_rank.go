@@ -2,11 +2,14 @@ package query
 
 import (
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -15,8 +18,21 @@ import (
 type differ struct {
 	a, b *diffSide
 
-	mu    sync.Mutex
+	mu    sync.Mutex // of what follows
 	known map[sameComparison]*comparedGrammars
+	calls map[string]*CountDifference // of ranks that make a call another number of times
+}
+
+func newDiffer(a, b *reprise.Trace) *differ {
+	d := &differ{
+		a: newDiffSide(a), b: newDiffSide(b),
+		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*CountDifference),
+	}
+	d.b.matchFunctions(d.a)
+	if maps.Equal(d.a.names, d.b.names) {
+		d.a.names, d.b.names = nil, nil
+	}
+	return d
 }
 
 type comparedGrammars struct {
@@ -33,26 +49,87 @@ type comparedRank struct {
 	prefix uint64 // calls before the first that differs
 }
 
-// rank compares the calls of a rank.
+// rank compares the calls of a rank, which one of the traces may not have.
 func (d *differ) rank(rank int) (*comparedRank, error) {
-	x, err := d.a.trace.Merged().Calls(rank)
+	x, err := d.a.calls(rank)
 	if err != nil {
-		return nil, errSide("first", err)
+		return nil, fmt.Errorf("first trace: %w", err)
 	}
-	y, err := d.b.trace.Merged().Calls(rank)
+	y, err := d.b.calls(rank)
 	if err != nil {
-		return nil, errSide("second", err)
+		return nil, fmt.Errorf("second trace: %w", err)
 	}
 	ids := make(map[string]uint32)
-	ofX, ofY := d.a.identify(x.Table(), ids), d.b.identify(y.Table(), ids)
-	n := min(x.Len(), y.Len())
-	var prefix uint64
-	if x.Listed() || y.Listed() {
-		prefix = commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
-	} else {
-		prefix = d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+	ofX, ofY := d.a.identify(x, ids), d.b.identify(y, ids)
+	prefix := uint64(0)
+	if x != nil && y != nil {
+		if x.Listed() || y.Listed() {
+			prefix = commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
+		} else {
+			prefix = d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+		}
+		if prefix == x.Len() && prefix == y.Len() {
+			return &comparedRank{equal: true}, nil
+		}
 	}
-	return &comparedRank{x.Len() == y.Len() && prefix == n, prefix}, nil
+	return &comparedRank{prefix: prefix}, d.count(rank, x, y, ofX, ofY, len(ids))
+}
+
+// count adds the calls that a rank makes another number of times. There are n ids. Either
+// of x and y may be nil.
+func (d *differ) count(rank int, x, y *merge.Calls, ofX, ofY []uint32, n int) error {
+	counts := make([][2]uint64, n)
+	for k, calls := range []*merge.Calls{x, y} {
+		if calls == nil {
+			continue
+		}
+		for s, times := range calls.Occurrences() {
+			counts[[][]uint32{ofX, ofY}[k][s]][k] += times
+		}
+	}
+	for _, side := range []struct {
+		of  *diffSide
+		ids []uint32
+	}{{d.a, ofX}, {d.b, ofY}} {
+		var read *reprise.Rank
+		for terminal, id := range side.ids {
+			c := counts[id]
+			if c[0] == c[1] {
+				continue
+			}
+			if read == nil {
+				var err error
+				if read, err = side.of.trace.Rank(rank); err != nil {
+					return err
+				}
+			}
+			d.add(side.of.printer.AppendCall(nil, read.Call(uint32(terminal))), c)
+			counts[id] = [2]uint64{} // the other trace does not say it again
+		}
+	}
+	return nil
+}
+
+// add adds calls of that text to what differs.
+func (d *differ) add(text []byte, n [2]uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.calls[string(text)]
+	if c == nil {
+		c = &CountDifference{Name: string(text)}
+		d.calls[c.Name] = c
+	}
+	c.A, c.B = wire.AddSat(c.A, n[0]), wire.AddSat(c.B, n[1])
+}
+
+// differences returns the calls that differ in number.
+func (d *differ) differences() []CountDifference {
+	list := make([]CountDifference, 0, len(d.calls))
+	for _, c := range d.calls {
+		list = append(list, *c)
+	}
+	sortCounts(list)
+	return list
 }
 
 // grammars returns the length of the common prefix of two grammars whose terminals have
@@ -102,12 +179,13 @@ func commonWalk(x, y *sequitur.Walker, ofX, ofY []uint32) uint64 {
 // A diffSide is one of the traces that are compared.
 type diffSide struct {
 	trace     *reprise.Trace
-	functions []uint32 // the id of each
-	names     map[merge.Name]string
+	printer   *reprise.Printer
+	functions []uint32              // the id of each
+	names     map[merge.Name]string // nil if numbers say as much
 }
 
 func newDiffSide(t *reprise.Trace) *diffSide {
-	s := &diffSide{trace: t, functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
+	s := &diffSide{trace: t, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
 	for i := range s.functions {
 		s.functions[i] = uint32(i)
 	}
@@ -115,6 +193,14 @@ func newDiffSide(t *reprise.Trace) *diffSide {
 		s.names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
 	}
 	return s
+}
+
+// calls reads what a rank called, nil if it made no calls.
+func (s *diffSide) calls(rank int) (*merge.Calls, error) {
+	if _, ok := s.trace.Merged().ShapeOf(rank); !ok {
+		return nil, nil
+	}
+	return s.trace.Merged().Calls(rank)
 }
 
 // matchFunctions gives functions that another trace has, too, the ids that they have
@@ -134,9 +220,13 @@ func (s *diffSide) matchFunctions(other *diffSide) {
 	}
 }
 
-// identify returns an id for each terminal of a table, the one that ids has for an equal
+// identify returns an id for each terminal of calls, the one that ids has for an equal
 // call or a new one.
-func (s *diffSide) identify(table *cst.Table, ids map[string]uint32) []uint32 {
+func (s *diffSide) identify(calls *merge.Calls, ids map[string]uint32) []uint32 {
+	if calls == nil {
+		return nil
+	}
+	table := calls.Table()
 	list := make([]uint32, table.Len())
 	var key []byte
 	var args []cst.Value
@@ -165,6 +255,9 @@ func (s *diffSide) appendKey(key []byte, t *cst.Type, v cst.Value) []byte {
 		named
 		array
 	)
+	if s.names == nil {
+		return appendText(append(key, plain), v)
+	}
 	n := merge.Name{Kind: t.Kind, Class: t.Class}
 	switch t.Kind {
 	case cst.KindArray:

@@ -194,6 +194,30 @@ func checkDiffCounts(t *rapid.T, s *DiffSummary, a, b [][]diffCall) {
 	if want := countDifferences(x, y); s.CallsA != n || s.CallsB != m || !slices.Equal(s.Functions, want) {
 		t.Fatalf("%d and %d calls, %v, want %d and %d, %v", s.CallsA, s.CallsB, s.Functions, n, m, want)
 	}
+	text := func(c diffCall) string {
+		number, ok := map[int64]string{100: "WORLD", 200: "SELF"}[c.number]
+		if !ok {
+			number = fmt.Sprint(c.number)
+		}
+		return c.name + "(n=" + number + ")"
+	}
+	x, y = make(map[string]uint64), make(map[string]uint64)
+	for rank := range b {
+		var of [][]diffCall
+		if rank < len(a) {
+			of = a[rank : rank+1]
+		}
+		own, _ := count(of, text)
+		other, _ := count(b[rank:rank+1], text)
+		for _, c := range countDifferences(own, other) {
+			x[c.Name] += c.A
+			y[c.Name] += c.B
+		}
+	}
+	got := slices.DeleteFunc(slices.Clone(s.Calls), func(c CountDifference) bool { return c.A == c.B }) // ranks that make up for each other
+	if want := countDifferences(x, y); !slices.Equal(got, want) {
+		t.Fatalf("calls %v, want %v", s.Calls, want)
+	}
 	if s.Messages != nil {
 		t.Fatalf("messages of functions that nobody knows: %v", s.Messages)
 	}

@@ -32,6 +32,10 @@ type Profile struct {
 	// Timed says that there are statistics of durations, of all calls of the trace:
 	// not if the profile is of some of its ranks.
 	Timed bool
+
+	// LostTimes is why the statistics cannot be read; nil if they can, or are not
+	// needed.
+	LostTimes error
 }
 
 // A FunctionProfile is what ranks did in a function.
@@ -74,6 +78,21 @@ type FunctionCount struct {
 // OpenProfile counts the calls of a trace. It reads the grammars of shapes, no ranks:
 // it costs what these and the lists of ranks cost.
 func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
+	p, err := countCalls(ctx, t, o)
+	if err != nil || p.Ranks < t.Merged().RankSet().Len() {
+		return p, err
+	}
+	durations, _, err := t.Merged().Summaries()
+	if err != nil {
+		p.LostTimes = err
+		return p, nil
+	}
+	p.addTimes(durations, t.Merged())
+	return p, nil
+}
+
+// countCalls returns the profile of a trace without times.
+func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	merged := t.Merged()
 	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), occurrences: make([][]occurrence, merged.Shapes())}
 	var lost failures
@@ -100,16 +119,7 @@ func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, er
 	if err != nil {
 		return nil, err
 	}
-	result := p.sum()
-	if len(lost.list) > 0 || result.Ranks < merged.RankSet().Len() {
-		return result, nil
-	}
-	durations, _, err := merged.Summaries()
-	if err != nil {
-		return nil, err
-	}
-	result.addTimes(durations, merged)
-	return result, nil
+	return p.sum(), nil
 }
 
 // intersection returns the ranks that are in both sets.

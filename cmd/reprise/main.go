@@ -124,7 +124,7 @@ Try "reprise demo" first.
 
 Exit status:
   0    success
-  1    bad input, failure, or a difference found by verify
+  1    bad input, failure, or a difference found by verify or diff
   2    wrong usage
   130  interrupted`,
 		Example: `  reprise demo
@@ -150,7 +150,7 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newDiff(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.AddCommand(newReport())
 	root.SetHelpCommand(newHelp())
 	return root

@@ -137,7 +137,7 @@ func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
 		return err
 	}
 	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, Timed: p.Timed}
-	if !p.Timed && o.by != "rank" {
+	if !p.Timed && p.LostTimes == nil && o.by != "rank" {
 		i.missing = noTimes(trace)
 	}
 	i.fill(trace, p, o)
@@ -146,7 +146,14 @@ func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
 	} else {
 		i.print(cmd.OutOrStdout(), o)
 	}
-	return warnLost(cmd.ErrOrStderr(), lost.err())
+	var bad unreadable
+	if err := lost.err(); err != nil {
+		bad = append(bad, err)
+	}
+	if err := p.LostTimes; err != nil {
+		bad = append(bad, fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err))
+	}
+	return warnUnreadable(cmd.ErrOrStderr(), bad.err())
 }
 
 // noTimes says why there are no times in a profile, and what gives them.

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func newDiff() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff A.rpz B.rpz",
+		Short: "Compare two traces up to their times",
+		Long: `Compare the calls of two traces, rank by rank and in their order, whenever they
+were made and however long they took. Two runs of the same program are equal
+unless they do something else.
+
+Of traces that differ, it names the ranks of which one has no calls, those whose
+calls differ, the first difference by rank and number of the call, from 0, and
+what differs in number: calls by function, and messages by pair of ranks and by
+size, all together, and the calls that a rank makes another number of times.
+
+Calls are equal if function and arguments are. A number that has a name in both
+traces, such as that of a datatype of MPI, is compared by the name.
+
+The order of the calls of different ranks may differ between runs that do the
+same. If the traces have it, and it differs, that is said, but they are equal.
+
+The traces are compared in their compressed form. Ranks that cannot be read, of
+a damaged or repaired trace, are named and left out.
+
+Exit status:
+  0  the traces are equal
+  1  they differ, or something cannot be read`,
+		Example: `  reprise diff before.rpz after.rpz
+  reprise diff before.rpz after.rpz --ranks 0-3 --json | jq .first`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError{fmt.Errorf("diff takes two traces, not %s", plural(uint64(len(args)), "argument"))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return diff(cmd, args[0], args[1], o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all that differs, not the first %d of a kind", maxDifferences))
+	addRanks(cmd, &o.ranks)
+	return cmd
+}
+
+// maxDifferences is how many differences of a kind are shown if nobody asks for all.
+const maxDifferences = 10
+
+type diffOptions struct {
+	ranks     string
+	json, all bool
+}
+
+// A diffInfo is what the command diff tells. Names of fields are those of the options.
+type diffInfo struct {
+	A          diffTrace    `json:"a"`
+	B          diffTrace    `json:"b"`
+	Equal      bool         `json:"equal"`
+	Compared   int          `json:"ranks_compared"`
+	Different  string       `json:"ranks_that_differ"` // as a list
+	Unreadable string       `json:"unreadable_ranks"`  // as a list
+	Reordered  bool         `json:"other_order_of_ranks"`
+	First      *firstInfo   `json:"first"` // null if no rank differs
+	Functions  []diffCount  `json:"functions"`
+	Calls      []diffCount  `json:"calls"`
+	Messages   *messageDiff `json:"messages"` // null if the traces are equal, or what sends is not known
+
+	different, onlyA, onlyB rankenc.Set
+}
+
+type diffTrace struct {
+	Path  string `json:"path"`
+	Ranks int    `json:"ranks"`
+	Calls uint64 `json:"calls"` // of the ranks that are compared
+	Only  string `json:"ranks_only_here"`
+}
+
+type firstInfo struct {
+	Rank     int    `json:"rank"`
+	Position uint64 `json:"call"`
+	A        string `json:"a"` // empty if the rank has no more calls
+	B        string `json:"b"`
+}
+
+type diffCount struct {
+	Name string `json:"name"`
+	A    uint64 `json:"a"`
+	B    uint64 `json:"b"`
+}
+
+type messageDiff struct {
+	A     flowInfo   `json:"a"`
+	B     flowInfo   `json:"b"`
+	Pairs []pairDiff `json:"pairs"`
+	Sizes []sizeDiff `json:"sizes"`
+}
+
+type pairDiff struct {
+	From int      `json:"from"`
+	To   int      `json:"to"`
+	A    flowInfo `json:"a"`
+	B    flowInfo `json:"b"`
+}
+
+type sizeDiff struct {
+	Size uint64 `json:"size"`
+	A    uint64 `json:"a"`
+	B    uint64 `json:"b"`
+}
+
+func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
+	a, err := openTrace(pathA)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := openTrace(pathB)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	larger := a
+	if b.Ranks() > a.Ranks() {
+		larger = b
+	}
+	var d *query.Diff
+	lost, err := ask(cmd, larger, pathA+" or "+pathB, o.ranks, "diff", func(q query.Options) (err error) {
+		d, err = query.OpenDiff(cmd.Context(), a, b, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	i := newDiffInfo(d, a, b)
+	i.A.Path, i.B.Path = pathA, pathB
+	if i.Unreadable = lost.text(); len(lost.list) > 0 {
+		i.Equal = false
+	}
+	if err := i.countCalls(cmd, a, b, o.ranks); err != nil {
+		return err
+	}
+	if o.json {
+		printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o.all)
+	}
+	if lost.err() == nil && !i.Equal {
+		return exitStatus(exitFailure)
+	}
+	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// countCalls fills in the numbers of calls.
+func (i *diffInfo) countCalls(cmd *cobra.Command, a, b *reprise.Trace, ranks string) error {
+	set := rankenc.Set{}
+	if cmd.Flags().Changed("ranks") {
+		set, _ = rankenc.SetOfText(ranks, max(a.Ranks(), b.Ranks())) // which has been checked
+	}
+	for _, side := range []struct {
+		trace *reprise.Trace
+		calls *uint64
+	}{{a, &i.A.Calls}, {b, &i.B.Calls}} {
+		p, err := query.OpenProfile(cmd.Context(), side.trace, query.Options{Ranks: set, Unreadable: func(int, error) {}})
+		if err != nil {
+			return err
+		}
+		*side.calls = p.Calls
+	}
+	return nil
+}
+
+func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
+	i := &diffInfo{
+		A: diffTrace{Ranks: d.RanksA, Only: d.OnlyA.String()}, B: diffTrace{Ranks: d.RanksB, Only: d.OnlyB.String()},
+		Equal: d.Equal(), Compared: d.Compared, Different: d.Different.String(), Reordered: d.Reordered,
+		Functions: []diffCount{}, Calls: []diffCount{},
+		different: d.Different, onlyA: d.OnlyA, onlyB: d.OnlyB,
+	}
+	if f := d.First; f != nil {
+		i.First = &firstInfo{f.Rank, f.Position, callText(a, f.A), callText(b, f.B)}
+	}
+	s := d.Summary
+	if s == nil {
+		return i
+	}
+	for _, c := range s.Functions {
+		i.Functions = append(i.Functions, diffCount(c))
+	}
+	for _, c := range s.Calls {
+		i.Calls = append(i.Calls, diffCount(c))
+	}
+	if m := s.Messages; m != nil {
+		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), []pairDiff{}, []sizeDiff{}}
+		for _, p := range m.Pairs {
+			i.Messages.Pairs = append(i.Messages.Pairs, pairDiff{p.Source, p.Destination, newFlowInfo(p.A), newFlowInfo(p.B)})
+		}
+		for _, s := range m.Sizes {
+			i.Messages.Sizes = append(i.Messages.Sizes, sizeDiff{s.Bytes, s.A, s.B})
+		}
+	}
+	return i
+}
+
+// callText returns a call as cat writes it, nothing if there is none.
+func callText(trace *reprise.Trace, c *reprise.Call) string {
+	if c == nil {
+		return ""
+	}
+	return string(trace.Printer(reprise.PrintOptions{}).AppendCall(nil, *c))
+}
+
+func (i *diffInfo) print(w io.Writer, all bool) {
+	if i.Equal {
+		fmt.Fprintf(w, "equal: %s of %s\n", plural(i.A.Calls, "call"), plural(uint64(i.Compared), "rank"))
+		if i.Reordered {
+			fmt.Fprintln(w, "the order of the calls of different ranks differs")
+		}
+		return
+	}
+	for _, t := range []struct {
+		name string
+		of   diffTrace
+		only rankenc.Set
+	}{{"A", i.A, i.onlyA}, {"B", i.B, i.onlyB}} {
+		fmt.Fprintf(w, "%s  %s: %s, %s\n", t.name, t.of.Path, plural(uint64(t.of.Ranks), "rank"), plural(t.of.Calls, "call"))
+		if t.only.Len() > 0 {
+			fmt.Fprintf(w, "   only here are calls of %s\n", setText(t.only))
+		}
+	}
+	if n := i.different.Len(); n > 0 {
+		fmt.Fprintf(w, "\n%s of %s differ: %s\n", comma(uint64(n)), plural(uint64(i.Compared), "rank"), cutList(i.different.String(), maxListText))
+	} else if i.Compared > 0 {
+		fmt.Fprintf(w, "\nthe calls of %s are the same\n", plural(uint64(i.Compared), "rank"))
+	}
+	if f := i.First; f != nil {
+		fmt.Fprintf(w, "rank %d differs from call %s on\n", f.Rank, comma(f.Position))
+		fmt.Fprintf(w, "  A  %s\n  B  %s\n", callOrEnd(f.A), callOrEnd(f.B))
+	}
+	most := maxDifferences
+	if all {
+		most = math.MaxInt
+	}
+	i.printCounts(w, most)
+	if i.Messages != nil {
+		i.Messages.print(w, most)
+	}
+}
+
+func callOrEnd(text string) string {
+	if text == "" {
+		return "no more calls"
+	}
+	return text
+}
+
+func (i *diffInfo) printCounts(w io.Writer, most int) {
+	if len(i.Functions)+len(i.Calls) == 0 && i.different.Len() > 0 {
+		fmt.Fprintln(w, "\neach rank makes each call equally often, in another order")
+	}
+	for _, list := range []struct {
+		what string
+		rows []diffCount
+	}{{"function", i.Functions}, {"call", i.Calls}} {
+		table(w, most, len(list.rows), "calls in A\tcalls in B\tdifference\t  "+list.what, func(out io.Writer, n int) {
+			c := list.rows[n]
+			fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), cutName(printable(c.Name)))
+		})
+	}
+}
+
+func (m *messageDiff) print(w io.Writer, most int) {
+	if len(m.Pairs)+len(m.Sizes) == 0 {
+		fmt.Fprintf(w, "\nthe messages are the same: %s, %s\n", plural(m.A.Messages, "message"), m.A.bytes())
+		return
+	}
+	fmt.Fprintf(w, "\nmessages: %s, %s in A, %s, %s in B\n", comma(m.A.Messages), m.A.bytes(), comma(m.B.Messages), m.B.bytes())
+	table(w, most, len(m.Pairs), "from\tto\tmessages in A\tin B\tdifference\tbytes in A\tin B\tdifference\t", func(out io.Writer, n int) {
+		p := m.Pairs[n]
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, comma(p.A.Messages), comma(p.B.Messages),
+			more(p.A.Messages, p.B.Messages, comma), p.A.bytes(), p.B.bytes(), more(p.A.Bytes, p.B.Bytes, bytesText))
+	})
+	table(w, most, len(m.Sizes), "bytes of each\tmessages in A\tin B\tdifference\t", func(out io.Writer, n int) {
+		s := m.Sizes[n]
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t\n", comma(s.Size), comma(s.A), comma(s.B), more(s.A, s.B, comma))
+	})
+}
+
+// table prints a table of so many rows, at most the first of them, nothing if there are
+// none.
+func table(w io.Writer, most, rows int, head string, row func(out io.Writer, n int)) {
+	if rows == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, head)
+	for n := range min(rows, most) {
+		row(out, n)
+	}
+	out.Flush()
+	if rows > most {
+		fmt.Fprintf(w, "and %s more: --all shows them\n", comma(uint64(rows-most)))
+	}
+}
+
+// more returns how much b is more than a, with its sign.
+func more(a, b uint64, text func(uint64) string) string {
+	switch {
+	case a == b:
+		return "0"
+	case a > b:
+		return "-" + text(a-b)
+	}
+	return "+" + text(b-a)
+}
