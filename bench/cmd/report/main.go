@@ -112,6 +112,10 @@ func report(w io.Writer, in input) error {
 			"ns/event; a million symbols or 20 rounds. A body of 10⁴ or more does not repeat often: the first rounds, which build the grammar, weigh in.", bench.AppendBody},
 		{"Times", "Durations and gaps of the calls of recorded runs, as nanoseconds of 8 bytes, with codecs that have a relative error of at most 10 %, or none.",
 			func(w io.Writer) error { return bench.Times(w, in.times) }},
+		{"Looking into a trace", "Whole commands, with what they write; the most memory that was resident. The second trace is of a stencil, with statistics of times. OTHER is a run of one more iteration, of LU the same run.",
+			func(w io.Writer) error { return bench.Questions(w, in.traces) }},
+		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
+			func(w io.Writer) error { return bench.Exports(w, in.traces) }},
 		{"Recording MPI programs", "What a call of MPI takes in the program, of its processor time, without and with the interposer in turn, on one rank that sends to itself; and what the collector takes for it afterwards, statistics of times included. Pilgrim compresses in the program.", bench.Recording},
 		{"Recording a call", "Every signature is known already.", bench.Record},
 	} {
