@@ -138,7 +138,7 @@ func (c *command) writeTraces(dir string) error {
 }
 
 func (c *command) writeProgram(name string, p programs.Program) error {
-	p = p.WithStatistics()
+	p = p.Timed()
 	var a merge.Accumulator
 	if err := a.Describe(p.Run()); err != nil {
 		return err
