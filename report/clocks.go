@@ -18,17 +18,13 @@ type clocks struct {
 
 // openClocks reads what a trace has of times. Whether some ranks are timed is decided for
 // all of them, because a page has one axis.
-func openClocks(trace *reprise.Trace, ranks []int) (*clocks, error) {
+func openClocks(trace *reprise.Trace, ranks map[int]*reprise.Rank) (*clocks, error) {
 	times, err := query.OpenTimes(trace)
 	if err != nil {
 		return nil, err
 	}
 	c := &clocks{times: times}
-	for _, rank := range ranks {
-		r, err := trace.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
+	for _, r := range ranks {
 		clock, err := times.Clock(r)
 		if err != nil {
 			return nil, err

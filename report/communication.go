@@ -46,7 +46,7 @@ type communicatorRow struct {
 	SentSize          string
 }
 
-const unknownFunctions = "Its functions are not those of MPI or of SimGrid: which of them send messages is not known."
+const unknownFunctions = "The functions of this trace are not those of MPI or of SimGrid: which of them send messages is not known."
 
 // addCommunication adds who communicates with whom, and the sizes of messages.
 func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Options) error {
@@ -77,13 +77,13 @@ func (p *page) cells(ctx context.Context, model *semantics.Model) (pairs []query
 	var list []query.Pair // by bins
 	bins := ranks
 	if ranks <= maxPairRanks {
-		t, err := query.OpenTraffic(ctx, model, query.Options{})
+		t, err := query.OpenTraffic(ctx, model, p.query())
 		if err != nil {
 			return nil, all, lost, err
 		}
 		pairs, list, all, lost = t.Pairs, t.Pairs, t.All, t.Lost
 	} else {
-		m, err := query.OpenMatrix(ctx, model, mostBins, query.Options{})
+		m, err := query.OpenMatrix(ctx, model, mostBins, p.query())
 		if err != nil {
 			return nil, all, lost, err
 		}
@@ -199,7 +199,7 @@ func flowSize(f query.Flow) string {
 
 // addCommunicators adds what is done on each communicator.
 func (p *page) addCommunicators(ctx context.Context, model *semantics.Model) error {
-	uses, err := query.OpenCommunicators(ctx, model, query.Options{})
+	uses, err := query.OpenCommunicators(ctx, model, p.query())
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ type sizeRow struct {
 
 // addSizes adds the sizes of messages.
 func (p *page) addSizes(ctx context.Context, model *semantics.Model) error {
-	s, err := query.OpenSizes(ctx, model, query.Options{})
+	s, err := query.OpenSizes(ctx, model, p.query())
 	if err != nil || len(s.List) == 0 {
 		if err == nil && s.All.Messages > 0 {
 			p.Sizes.About = "The trace does not tell the sizes of the messages."

@@ -34,7 +34,7 @@ type functionRow struct {
 
 // addFunctions adds the functions.
 func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	profile, err := query.OpenProfile(ctx, trace, query.Options{})
+	profile, err := query.OpenProfile(ctx, trace, p.query())
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 	}
 	exact := series.Equal(trace.Merged().RankSet()) && p.profile.Calls <= maxExact
 	if exact {
-		if times, err = times.ReadSeries(ctx, query.Options{}); err != nil {
+		if times, err = times.ReadSeries(ctx, p.query()); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
 		}
 	}
 	if timed {
-		if err := timeInCalls(trace, add); err != nil {
+		if err := p.timeInCalls(trace, add); err != nil {
 			return err
 		}
 	} else {
@@ -202,20 +202,29 @@ func eachRank(s rankenc.Set, do func(rank int)) {
 }
 
 // timeInCalls hands on how long each rank is in calls.
-func timeInCalls(trace *reprise.Trace, add func(rank int, ns float64)) error {
+func (p *page) timeInCalls(trace *reprise.Trace, add func(rank int, ns float64)) error {
 	for rank := range trace.Active() {
-		r, err := trace.Rank(rank)
-		if err != nil {
+		sum, err := durations(trace, rank)
+		if err == nil {
+			add(rank, sum)
+		} else if err = p.lose(rank, err); err != nil {
 			return err
 		}
-		sum := 0.0
-		for t, err := range r.Times(0) {
-			if err != nil {
-				return err
-			}
-			sum += float64(t.Duration)
-		}
-		add(rank, sum)
 	}
 	return nil
+}
+
+// durations returns how long a rank is in calls.
+func durations(trace *reprise.Trace, rank int) (sum float64, err error) {
+	r, err := trace.Rank(rank)
+	if err != nil {
+		return 0, err
+	}
+	for t, err := range r.Times(0) {
+		if err != nil {
+			return 0, err
+		}
+		sum += float64(t.Duration)
+	}
+	return sum, nil
 }

@@ -17,7 +17,7 @@ const (
 	maxNodes      = 3000 // of all shapes
 	maxShapeNodes = 800
 	maxDepth      = 30
-	openNodes     = 60 // a shape of no more is shown unfolded
+	openNodes     = 60 // what has no more lines is shown unfolded
 )
 
 // A loopText is the loops of the shapes of a trace.
@@ -65,10 +65,13 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 		}
 		shape, used, err := shapeLoops(trace, times, number, min(left, maxShapeNodes))
 		if err != nil {
-			return err
+			if err = p.loseAll(t.ShapeRanks(number), err); err != nil {
+				return err
+			}
+			shape = loopShape{Name: fmt.Sprintf("Shape %d: cannot be read", number)}
 		}
 		left -= used
-		shape.Open = i == 0
+		shape.Open = i == 0 && len(shape.Nodes) <= openNodes
 		p.Loops.Shapes = append(p.Loops.Shapes, shape)
 	}
 	if n := len(order) - maxLoopShapes; n > 0 {

@@ -34,6 +34,10 @@ type page struct {
 
 	data    pageData
 	profile *query.Profile
+
+	lost     map[int]error // ranks that cannot be read
+	losing   bool          // they are left out
+	progress func(ranks int)
 }
 
 // A fact is a number of the summary.

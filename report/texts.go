@@ -3,10 +3,13 @@ package report
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // A timelineText is what is written about the timeline.
@@ -22,16 +25,12 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 	if len(ranks) == 0 {
 		return nil
 	}
-	c, err := openClocks(trace, ranks)
-	if err != nil {
-		return err
-	}
-	data, made, err := timeline(ctx, trace, c, ranks, p.data.Functions)
+	data, made, err := p.timeline(ctx, trace, ranks)
 	if err != nil {
 		return err
 	}
 	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(len(data.Ranks))), plural(uint64(of), "rank"))}
-	text.About = c.about(made.bound)
+	text.About = made.clocks.about(made.bound)
 	var notes []string
 	if len(data.Ranks) < of {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", text.Ranks))
@@ -82,7 +81,7 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	}
 	p.Facts = append(p.Facts, ranks, calls,
 		fact{"Functions", count(uint64(len(p.profile.Functions))), ""},
-		fact{"Different calls", count(uint64(t.Signatures())), "signatures, arguments included"},
+		fact{"Different calls", count(uint64(t.Signatures())), "by their arguments"},
 		fact{"Shapes", count(uint64(t.Shapes())), "of control flow"})
 	if o.Bytes > 0 {
 		file := fact{"File", size(float64(o.Bytes)), ""}
@@ -92,6 +91,13 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 		p.Facts = append(p.Facts, file)
 	}
 	p.Facts = append(p.Facts, p.timesFact(trace))
+	if len(p.lost) > 0 {
+		set, err := rankenc.SetOf(slices.Collect(maps.Keys(p.lost))...)
+		if err != nil {
+			panic(err) // they are those of the trace
+		}
+		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
+	}
 	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
 }
 

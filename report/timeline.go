@@ -38,25 +38,39 @@ type timelineMaker struct {
 }
 
 // timeline returns the timeline of some ranks, and what is told of it.
-func timeline(ctx context.Context, trace *reprise.Trace, c *clocks, ranks []int, functions []functionData) (*timelineData, *timelineMaker, error) {
+func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) (*timelineData, *timelineMaker, error) {
+	read := make(map[int]*reprise.Rank)
+	for _, rank := range ranks {
+		r, err := trace.Rank(rank)
+		if err == nil {
+			read[rank] = r
+		} else if err = p.lose(rank, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := openClocks(trace, read)
+	if err != nil {
+		return nil, nil, err
+	}
 	m := &timelineMaker{
 		trace: trace, clocks: c, printer: trace.Printer(reprise.PrintOptions{Absolute: true}), functions: make(map[string]int),
 		data:     &timelineData{Timed: c.timed(), Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
 		grammars: make(map[[32]byte]int), texts: make(map[string]int),
 	}
-	for i, f := range functions {
+	for i, f := range p.data.Functions {
 		m.functions[f.Name] = i
 	}
 	for _, rank := range ranks {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
 		}
-		r, err := trace.Rank(rank)
-		if err != nil {
-			return nil, nil, err
+		if read[rank] == nil {
+			continue
 		}
-		if err := m.add(rank, r); err != nil {
-			return nil, nil, err
+		if err := m.add(rank, read[rank]); err != nil {
+			if err = p.lose(rank, err); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return m.data, m, nil

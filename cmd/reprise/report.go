@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,7 +26,10 @@ single calls with their arguments. The times in it are what the trace has: those
 of every call, or means; or none, and then calls stand side by side.
 
 The timeline shows at most 16 ranks, some of each shape of control flow, unless
---ranks chooses up to 256 others.`,
+--ranks chooses up to 256 others.
+
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out; the exit status is then 1.`,
 		Example: `  reprise report lu.rpz -o lu.html
   reprise report lu.rpz -o lu.html --ranks 0-7`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -55,12 +57,18 @@ The timeline shows at most 16 ranks, some of each shape of control flow, unless
 					return err
 				}
 			}
-			return writeOutput(cmd, path, args, func(w io.Writer) error {
-				if err := report.Write(cmd.Context(), w, trace, o); err != nil {
-					return fmt.Errorf("%s: %w", args[0], err)
-				}
-				return nil
+			lost := &lostRanks{path: args[0]}
+			o.Unreadable = lost.add
+			bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "report", int64(trace.Merged().RankSet().Len()), "ranks")
+			defer bar.done()
+			o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }
+			err = writeOutput(cmd, path, args, func(w io.Writer) error {
+				return report.Write(cmd.Context(), w, trace, o)
 			})
+			if err != nil {
+				return err
+			}
+			return warnLost(cmd.ErrOrStderr(), lost.err())
 		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")

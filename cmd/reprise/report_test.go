@@ -22,3 +22,21 @@ func TestReport(t *testing.T) {
 		}
 	}
 }
+
+// TestReportDamaged writes a page about the ranks that can be read.
+func TestReportDamaged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	r := invoke(t, "", "report", "flipped.rpz", "-o", "flipped.html")
+	if r.status != exitFailure || !strings.Contains(r.stderr, "cannot be read") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	if page := readFile(t, "flipped.html"); !strings.Contains(page, "Left out, because they cannot be read: ranks") {
+		t.Error("the page does not say what it leaves out")
+	}
+	for _, args := range [][]string{{"report", "noisy.rpz"}, {"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
+		if r := invoke(t, "", args...); r.status != exitUsage {
+			t.Errorf("%v: status %d: %s", args, r.status, r.stderr)
+		}
+	}
+}

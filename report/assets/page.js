@@ -146,7 +146,10 @@ class Page {
       delete document.documentElement.dataset.theme;
       this.redraw();
     });
-    for (const table of document.querySelectorAll('table[data-sortable]')) sortable(table);
+    for (const table of document.querySelectorAll('table[data-sortable]')) {
+      sortable(table);
+      foldable(table, 15);
+    }
   }
 }
 
@@ -170,6 +173,28 @@ function sortable(table) {
       table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => (down ? -compare(a, b) : compare(a, b))));
     });
   });
+}
+
+// foldable shows only the first rows of a table that has many more, and a button for
+// the others.
+function foldable(table, most) {
+  const n = table.tBodies[0].rows.length;
+  if (n <= most + 5) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'more';
+  const say = () => {
+    const folded = table.classList.contains('folded');
+    button.textContent = folded ? `Show all ${formatCount(n)}` : `Show the first ${most}`;
+    button.setAttribute('aria-expanded', String(!folded));
+  };
+  button.addEventListener('click', () => {
+    table.classList.toggle('folded');
+    say();
+  });
+  table.classList.add('folded');
+  say();
+  table.parentElement.append(button);
 }
 
 document.documentElement.classList.remove('nojs');

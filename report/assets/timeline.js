@@ -101,7 +101,7 @@ class Timeline {
       grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom },
       xAxis: {
         type: 'value', min: this.span.low - this.origin, max: this.span.high - this.origin,
-        splitNumber: Math.max(2, Math.floor(area.width / 110)),
+        splitNumber: Math.max(3, Math.floor(area.width / 110)),
         axisLine: { show: true, lineStyle: { color: theme.line } }, axisTick: { show: true, lineStyle: { color: theme.line } },
         splitLine: { show: false },
         axisLabel: { color: theme.quiet, formatter: label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
