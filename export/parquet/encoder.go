@@ -73,18 +73,20 @@ func (e *encoder) indexPage(begin, end int) {
 	e.page.begin(end - begin)
 	e.segments(begin, end, func(number int, s *rows.Segment, numbers []uint32) {
 		e.index(number, s)
-		for _, number := range numbers {
-			k := e.indices[number]
+		indices, values, n := e.indices, e.values, e.n
+		levels := e.levels[len(e.levels):][:len(numbers)]
+		for i, number := range numbers {
+			k := indices[number]
 			if k == unknown {
 				k = e.look(s, number)
-				e.indices[number] = k
+				indices[number] = k
 			}
 			// Without a branch: whether there is a value has no pattern.
 			there := 1 &^ (k >> 31)
-			e.levels = append(e.levels, byte(there))
-			e.values[e.n] = k
-			e.n += int(there)
+			levels[i], values[n] = byte(there), k
+			n += int(there)
 		}
+		e.levels, e.n = e.levels[:len(e.levels)+len(numbers)], n
 	})
 	e.out.indexPage(e, end-begin)
 }
