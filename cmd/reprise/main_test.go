@@ -376,7 +376,8 @@ func TestWriteErrors(t *testing.T) {
 		"cat ring.rpz", "cat ring.rpz --json", "cat ring.rpz --format text --count 1", "info ring.rpz", "info ring.rpz --json",
 		"grammar ring.rpz", "grammar ring.rpz --json", "grammar ring.rpz --dot", "grammar ring.rpz --shape 0", "verify ring.rpz ring.txt",
 		"verify ring.rpz ring.txt --json", "repair ring.rpz -o out.rpz", "repair ring.rpz -o out.rpz --json",
-		"repair ring.rpz -o -", "help", "--help", "cat --help",
+		"repair ring.rpz -o -", "export ring.rpz -o out.parquet", "export ring.rpz -o - --format parquet", "export ring.rpz -o - --format csv",
+		"export ring.rpz -o - --format pprof", "export ring.rpz -o - --format chrome", "help", "--help", "cat --help",
 	} {
 		for _, tt := range []struct {
 			err    error
@@ -408,7 +409,8 @@ func TestCancelled(t *testing.T) {
 	for _, args := range []string{
 		"compress long.txt -o out.rpz", "compress long.txt -o long.rpz", "cat long.rpz", "cat long.rpz --split dir", "info long.rpz",
 		"grammar long.rpz", "verify long.rpz long.txt", "repair long.rpz -o out.rpz", "demo",
-		"compress --part long.txt -o out.rpz", "merge even.part.rpz odd.part.rpz -o out.rpz", "merge long.rpz -o out.rpz",
+		"export long.rpz -o out.parquet", "export long.rpz -o out.csv", "export long.rpz -o out.pb.gz", "export long.rpz -o out.json",
+		"export long.rpz -o out.csv --by signature", "compress --part long.txt -o out.rpz", "merge even.part.rpz odd.part.rpz -o out.rpz", "merge long.rpz -o out.rpz",
 	} {
 		want := ""
 		if strings.HasPrefix(args, "compress") {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -69,7 +70,11 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) er
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	return b.profile().Write(w)
+	z := gzip.NewWriter(w)
+	if err := b.profile().WriteUncompressed(z); err != nil {
+		return err
+	}
+	return z.Close()
 }
 
 // A builder makes a profile.

@@ -268,12 +268,28 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
+// A failing writes some bytes, and then fails.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if *f -= failing(len(p)); *f < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
 func TestErrors(t *testing.T) {
 	trace := tabletest.Timed(t, 2, 10, tabletest.Series)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
 	if err := pprof.Write(ctx, io.Discard, trace, pprof.Options{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
+	}
+	for _, n := range []int{0, 10, 200} {
+		f := failing(n)
+		if err := pprof.Write(t.Context(), &f, trace, pprof.Options{}); err != io.ErrShortWrite {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
 	}
 	if a, b := write(t, trace, pprof.Options{}), write(t, trace, pprof.Options{}); !bytes.Equal(a, b) {
 		t.Error("two profiles of one trace differ")

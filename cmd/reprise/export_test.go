@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/foreign"
+)
+
+// recordedRun is the trace of a run of an MPI program with the time of every call.
+var recordedRun = filepath.Join("..", "..", "internal", "exporttest", "testdata", "stencil.exact.rpz")
+
+// TestExportChoice checks that the options choose the calls of a recorded run that they
+// say, and that DuckDB finds the same in both tables.
+func TestExportChoice(t *testing.T) {
+	trace, err := reprise.Open(recordedRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	const from, to = 267_500_000, 270_000_000
+	want := wantChoice(t, trace, from, to, 1, 3)
+	if len(want) < 10 {
+		t.Fatalf("%d calls", len(want))
+	}
+	dir := t.TempDir()
+	for _, format := range []string{"csv", "parquet"} {
+		out := filepath.Join(dir, "out."+format)
+		text := must(t, "export", recordedRun, "-o", out, "--ranks", "1,3", "--from", fmt.Sprintf("%dns", from), "--to", fmt.Sprint(to/1e9), "--columns", "rank,position,start_ns,function")
+		if !strings.HasPrefix(text, out+": "+plural(uint64(len(want)), "call")+", ") {
+			t.Errorf("%s, want %d calls", text, len(want))
+		}
+	}
+	f, err := os.Open(filepath.Join(dir, "out.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range records[1:] {
+		got = append(got, strings.Join(r, " "))
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r := foreign.DuckDB(t, fmt.Sprintf("SELECT count(*), sum(a = b) FROM '%[1]s/out.csv' AS a JOIN '%[1]s/out.parquet' AS b USING (rank, position)", dir))
+	if n := strconv.Itoa(len(want)); *r.Rows[0][0] != n || *r.Rows[0][1] != n {
+		t.Errorf("%s rows, %s equal, want %s", *r.Rows[0][0], *r.Rows[0][1], n)
+	}
+}
+
+// wantChoice returns the calls of ranks that are between two times after the first call
+// of the run.
+func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int) []string {
+	t.Helper()
+	begin := int64(0)
+	for number := range trace.Ranks() {
+		r, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Calls() {
+			if begin == 0 || c.Start < begin {
+				begin = c.Start
+			}
+			break
+		}
+	}
+	var want []string
+	for _, number := range ranks {
+		r, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, c := range r.Calls() {
+			if start := c.Start - begin; start < to && (start+c.Duration > from || start == from) {
+				want = append(want, fmt.Sprintf("%d %d %d %s", number, position, c.Start, c.Function.Name))
+			}
+		}
+	}
+	return want
+}
+
+// TestExportFormats checks that each format goes by its name and by the names of its
+// files.
+func TestExportFormats(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, f := range exportFormats {
+		var files []string
+		must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.name)
+		for _, suffix := range f.suffixes {
+			must(t, "export", "ring.rpz", "-o", "File"+strings.ToUpper(suffix))
+			files = append(files, "File"+strings.ToUpper(suffix))
+		}
+		for _, name := range files {
+			if readFile(t, name) != readFile(t, "named.out") {
+				t.Errorf("%s is not as of --format %s", name, f.name)
+			}
+		}
+	}
+}
