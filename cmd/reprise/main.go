@@ -150,7 +150,7 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newDiff(), newGrammar(), newVerify(), newRepair(), newDemo())
+	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newMatch(), newDiff(), newGrammar(), newVerify(), newRepair(), newDemo())
 	root.AddCommand(newReport())
 	root.SetHelpCommand(newHelp())
 	return root

@@ -1,0 +1,397 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+func newMatch() *cobra.Command {
+	var o matchOptions
+	cmd := &cobra.Command{
+		Use:   "match TRACE.rpz",
+		Short: "Find messages that nobody receives, and members that do not take part",
+		Long:  matchHelp,
+		Example: `  reprise match run.rpz
+  reprise match run.rpz --json | jq '.unmatched[] | select(.what == "send")'`,
+		Args: oneTrace,
+		RunE: func(cmd *cobra.Command, args []string) error { return match(cmd, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print as JSON")
+	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all rows, not the first %d of each table", maxRows))
+	addRanks(cmd, &o.ranks)
+	return cmd
+}
+
+const matchHelp = `Match what ranks send with what others receive, and the collective operations
+of the members of each communicator with each other.
+
+What is not matched is shown by channel, which is a source, a destination, a tag
+and a communicator: how many messages nobody receives, or how many receives get
+none, and the position of the first such call, which cat --rank R --from P shows.
+MPI keeps the messages of a channel in order. A receive from any source is of
+the channel that the status tells of the call that completed it. If none does,
+it is matched with what is left, and said to be guessed.
+
+The members of a communicator call its collective operations in one order. Where
+one calls another function than most do, with another root, or no more of them,
+that is shown, too.
+
+If the trace has the times of every call, it is shown how far apart the members
+begin: the skew, by function and root. Of many operations, it is that of some.
+The clocks of several machines may differ by more than that.
+
+With --ranks only what is among these ranks is matched. The cost is that of the
+compressed form, however many calls there are. Ranks are those of the run. A
+SimGrid trace does not tell communicators: all are taken to be MPI_COMM_WORLD,
+so that collective operations of others may seem not to match.
+
+Ranks that cannot be read, of a damaged or repaired trace, are named and left
+out; the exit status is then 1. It is 0 whether everything matches or not.`
+
+type matchOptions struct {
+	ranks     string
+	json, all bool
+}
+
+// A matchInfo is what the command match tells of a trace.
+type matchInfo struct {
+	Path      string `json:"path"`
+	Messages  uint64 `json:"messages"`
+	Guessed   uint64 `json:"guessed,omitzero"` // of these
+	Channels  int    `json:"channels"`
+	Unknown   uint64 `json:"messages_of_unknown_ranks,omitzero"`
+	Outside   uint64 `json:"messages_of_other_ranks,omitzero"`
+	Cancelled uint64 `json:"receives_cancelled,omitzero"`
+
+	Unmatched []unmatchedInfo `json:"unmatched"`
+
+	Communicators      []matchedCommunicator `json:"communicators"`
+	UnknownCollectives uint64                `json:"collectives_of_unknown_communicators,omitzero"`
+
+	Skews []skewInfo `json:"skews,omitzero"`
+
+	unresolved error
+	why        string // there are no skews
+}
+
+type unmatchedInfo struct {
+	What         string `json:"what"` // send or receive
+	Count        uint64 `json:"count"`
+	From         *int   `json:"from"` // null is any source
+	To           int    `json:"to"`
+	Tag          *int64 `json:"tag"` // null is any tag, or one that the trace does not have
+	Communicator string `json:"communicator"`
+	Rank         int    `json:"rank"`
+	First        uint64 `json:"first"` // position
+}
+
+type matchedCommunicator struct {
+	Name      string             `json:"name"`
+	Members   int                `json:"members"`
+	Absent    int                `json:"members_without_calls,omitzero"`
+	Instances uint64             `json:"instances"`
+	Different []disagreementInfo `json:"different,omitzero"`
+}
+
+type disagreementInfo struct {
+	Rank     int      `json:"rank"`
+	Calls    uint64   `json:"calls"`
+	Instance uint64   `json:"instance"`
+	Here     callInfo `json:"here"`
+	Other    int      `json:"reference"`
+	There    callInfo `json:"there"`
+}
+
+type callInfo struct {
+	Position uint64 `json:"position"`
+	Function string `json:"function,omitzero"` // none if there is no such call
+	Root     *int   `json:"root,omitzero"`
+}
+
+func newCallInfo(c query.CollectiveCall) callInfo {
+	i := callInfo{Position: c.Position, Function: c.Function}
+	if c.Root >= 0 {
+		i.Root = &c.Root
+	}
+	return i
+}
+
+func (c callInfo) text(rank int) string {
+	switch {
+	case c.Function == "":
+		return fmt.Sprintf("rank %d calls no more", rank)
+	case c.Root != nil:
+		return fmt.Sprintf("rank %d calls %s from or to %d at %s", rank, printable(c.Function), *c.Root, comma(c.Position))
+	}
+	return fmt.Sprintf("rank %d calls %s at %s", rank, printable(c.Function), comma(c.Position))
+}
+
+type skewInfo struct {
+	Communicator string  `json:"communicator"`
+	Function     string  `json:"function"`
+	Root         *int    `json:"root,omitzero"`
+	Instances    uint64  `json:"instances"`
+	Sampled      int     `json:"sampled"`
+	Mean         float64 `json:"mean_ns"`
+	Median       float64 `json:"median_ns"`
+	Max          int64   `json:"max_ns"`
+	MaxInstance  uint64  `json:"max_instance"`
+	Last         int     `json:"last"`
+	LastCount    int     `json:"last_count"`
+}
+
+func match(cmd *cobra.Command, path string, o matchOptions) error {
+	trace, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	i := &matchInfo{Path: path}
+	lost, err := ask(cmd, trace, path, o.ranks, "match", func(q query.Options) error { return i.fill(cmd, trace, q, o) })
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o)
+	}
+	if err == nil && i.unresolved != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: warning: %s: communicators that are not known: %v\n", path, i.unresolved)
+	}
+	if err != nil {
+		return err
+	}
+	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// fill asks for everything.
+func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Options, o matchOptions) error {
+	model, err := semantics.Open(cmd.Context(), trace)
+	switch {
+	case err != nil:
+		return err
+	case !model.Known() && len(trace.Functions()) > 0:
+		return fmt.Errorf("%s: %w", i.Path, errUnknownFunctions)
+	}
+	m, err := query.OpenMatch(cmd.Context(), model, q)
+	if err != nil {
+		return err
+	}
+	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Guessed, m.Channels, m.Unknown, m.Outside, m.Cancelled
+	i.UnknownCollectives, i.unresolved = m.UnknownCollectives, model.Unresolved()
+	if err := i.fillUnmatched(m, o); err != nil {
+		return err
+	}
+	i.Communicators = make([]matchedCommunicator, len(m.Instances))
+	for k, n := range m.Instances {
+		i.Communicators[k] = newMatchedCommunicator(n)
+	}
+	return i.fillSkews(cmd, trace, m, q)
+}
+
+// fillUnmatched fills in what is not matched, with positions as far as they are shown.
+func (i *matchInfo) fillUnmatched(m *query.Match, o matchOptions) error {
+	i.Unmatched = make([]unmatchedInfo, len(m.Unmatched))
+	for k, u := range m.Unmatched {
+		info := unmatchedInfo{What: u.Direction.String(), Count: u.Count, To: u.Destination, Communicator: u.Communicator.Name, Rank: u.Rank}
+		if u.Source >= 0 {
+			info.From = &u.Source
+		}
+		if u.Tag >= 0 {
+			info.Tag = &u.Tag
+		}
+		if o.json || o.all || k < maxRows {
+			var err error
+			if info.First, err = m.First(u); err != nil {
+				return err
+			}
+		}
+		i.Unmatched[k] = info
+	}
+	return nil
+}
+
+func newMatchedCommunicator(n query.Instances) matchedCommunicator {
+	c := matchedCommunicator{Name: n.Communicator.Name, Members: len(n.Members), Absent: n.Absent, Instances: n.Count}
+	for _, d := range n.Different {
+		c.Different = append(c.Different, disagreementInfo{d.Rank, d.Count, d.Instance, newCallInfo(d.Here), n.Reference, newCallInfo(d.There)})
+	}
+	return c
+}
+
+func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query.Match, q query.Options) error {
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return err
+	}
+	q.Progress = nil
+	list, err := m.Skew(cmd.Context(), times, q)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		info := skewInfo{s.Communicator.Name, s.Function, nil, s.Instances, s.Sampled, s.Mean, s.Median, s.Max, s.MaxInstance, s.Last, s.LastCount}
+		if s.Root >= 0 {
+			info.Root = &s.Root
+		}
+		i.Skews = append(i.Skews, info)
+	}
+	if len(list) == 0 && len(m.Instances) > 0 {
+		i.why = "no skew of collective operations: the trace does not have the times of every call"
+	}
+	return nil
+}
+
+func (i *matchInfo) print(w io.Writer, o matchOptions) {
+	most := maxRows
+	if o.all {
+		most = math.MaxInt
+	}
+	i.printSummary(w)
+	i.printUnmatched(w, most)
+	i.printCommunicators(w, most)
+	i.printSkews(w, most)
+}
+
+func (i *matchInfo) printSummary(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s sent and received, on %s\n", i.Path, plural(i.Messages, "message"), plural(uint64(i.Channels), "channel"))
+	for _, line := range []struct {
+		n           uint64
+		thing, text string
+	}{
+		{i.Guessed, "message", "of these, %s by receives of which the trace does not tell the sender or the tag"},
+		{i.Cancelled, "receive", "%s without a message, which the program tried to cancel"},
+		{i.Unknown, "message", "%s of which the trace does not tell the other rank: not matched"},
+		{i.Outside, "message", "%s to or from ranks that made no calls, or are not looked at: not matched"},
+	} {
+		if line.n > 0 {
+			fmt.Fprintf(w, line.text+"\n", plural(line.n, line.thing))
+		}
+	}
+	var sends, receives uint64
+	for _, u := range i.Unmatched {
+		if u.What == "send" {
+			sends += u.Count
+		} else {
+			receives += u.Count
+		}
+	}
+	switch {
+	case sends > 0 || receives > 0:
+		fmt.Fprintf(w, "%s that nobody receives, %s without a message\n", plural(sends, "message"), plural(receives, "receive"))
+	case i.Messages > 0:
+		fmt.Fprintln(w, "no others are sent or received")
+	}
+}
+
+func (i *matchInfo) printUnmatched(w io.Writer, most int) {
+	if len(i.Unmatched) == 0 {
+		return
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "\nunmatched\t\tfrom\tto\ttag\tfirst: rank\tposition\t  communicator\n")
+	for _, u := range i.Unmatched[:min(len(i.Unmatched), most)] {
+		from, tag := "any", "any"
+		if u.From != nil {
+			from = strconv.Itoa(*u.From)
+		}
+		if u.Tag != nil {
+			tag = strconv.FormatInt(*u.Tag, 10)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%d\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, u.Rank, comma(u.First), cutName(printable(u.Communicator)))
+	}
+	out.Flush()
+	i.more(w, len(i.Unmatched), most)
+}
+
+func (i *matchInfo) more(w io.Writer, rows, most int) {
+	if rows > most {
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+	}
+}
+
+func (i *matchInfo) printCommunicators(w io.Writer, most int) {
+	if i.UnknownCollectives > 0 {
+		fmt.Fprintf(w, "\n%s of collective operations on communicators that the trace does not tell\n", plural(i.UnknownCollectives, "call"))
+	}
+	if len(i.Communicators) == 0 {
+		return
+	}
+	var sum uint64
+	differ, absent := 0, 0
+	for _, c := range i.Communicators {
+		sum += c.Instances
+		differ += len(c.Different)
+		absent += c.Absent
+	}
+	fmt.Fprintf(w, "\n%s on %s", plural(sum, "collective operation"), plural(uint64(len(i.Communicators)), "communicator"))
+	if differ == 0 && absent == 0 {
+		fmt.Fprint(w, ": all members make the same calls")
+	}
+	fmt.Fprintln(w)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "\noperations\tmembers\t")
+	if absent > 0 {
+		fmt.Fprintf(out, "without calls\t")
+	}
+	if differ > 0 {
+		fmt.Fprintf(out, "that differ\t")
+	}
+	fmt.Fprintf(out, "  communicator\n")
+	for _, c := range i.Communicators[:min(len(i.Communicators), most)] {
+		fmt.Fprintf(out, "%s\t%s\t", comma(c.Instances), comma(uint64(c.Members)))
+		if absent > 0 {
+			fmt.Fprintf(out, "%s\t", comma(uint64(c.Absent)))
+		}
+		if differ > 0 {
+			fmt.Fprintf(out, "%s\t", comma(uint64(len(c.Different))))
+		}
+		fmt.Fprintf(out, "  %s\n", cutName(printable(c.Name)))
+	}
+	out.Flush()
+	i.more(w, len(i.Communicators), most)
+	rows := 0
+	for _, c := range i.Communicators {
+		for _, d := range c.Different {
+			if rows++; rows > most {
+				continue
+			}
+			fmt.Fprintf(w, "\n%s, operation %s: %s,\n  but %s\n", printable(c.Name), comma(d.Instance), d.Here.text(d.Rank), d.There.text(d.Other))
+		}
+	}
+	i.more(w, rows, most)
+}
+
+func (i *matchInfo) printSkews(w io.Writer, most int) {
+	if i.why != "" {
+		fmt.Fprintf(w, "\n%s\n", i.why)
+	}
+	if len(i.Skews) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last\n\n")
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\toperations\tlooked at\tlast is mostly\t  function\n")
+	for _, s := range i.Skews[:min(len(i.Skews), most)] {
+		name := printable(s.Function)
+		if s.Root != nil {
+			name += fmt.Sprintf(" with root %d", *s.Root)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
+			comma(s.MaxInstance), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
+			name, cutName(printable(s.Communicator)))
+	}
+	out.Flush()
+	i.more(w, len(i.Skews), most)
+}

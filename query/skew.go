@@ -1,0 +1,229 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A Skew says how far apart the members of a communicator begin what is one collective
+// operation, by the clocks of the recording: if these are of several machines, as far as
+// they agree.
+type Skew struct {
+	Communicator *semantics.Communicator
+	Function     string
+	Root         int // in the run; −1 if there is none
+
+	Instances uint64 // operations that the reference of [Instances] has
+	Sampled   int    // those that were looked at, which all members agree on
+
+	Mean, Median float64 // nanoseconds from the first member that begins to the last
+	Max          int64
+	MaxInstance  uint64 // the number on its communicator of the one with the maximum
+
+	// Last is the member that is the last to begin most often, the lowest if there are
+	// several, and LastCount how often that is.
+	Last, LastCount int
+}
+
+// Limits of what is looked at for a Skew.
+const (
+	maxStarts     = 1 << 16 // on a communicator, of all members
+	minSamples    = 16
+	maxSamples    = 1024
+	maxSkewStarts = 1 << 22 // on all communicators together
+)
+
+// Skew returns the skew of the collective operations of each communicator on which
+// several members have the times of every call, the largest first. Of a communicator with
+// many operations it looks at some, of which each is drawn from an equal part of all: 1,024
+// of few members, and 16 at least of many. Each costs every member the decoding of a block
+// of times. Communicators of few operations are left out where there are too many.
+func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
+	var jobs []*skewJob
+	total := 0
+	byRank := make(map[int][]skewPart)
+	for i := range m.Instances {
+		j := newSkewJob(&m.Instances[i])
+		if total += len(j.samples) * len(j.members); j.members == nil || total > maxSkewStarts {
+			continue
+		}
+		jobs = append(jobs, j)
+		for k, rank := range j.members {
+			byRank[rank] = append(byRank[rank], skewPart{j, k})
+		}
+	}
+	var ranks []int
+	for rank := range byRank {
+		ranks = append(ranks, rank)
+	}
+	slices.Sort(ranks)
+	done := progress{tell: o.Progress}
+	err := o.each(ctx, len(ranks), func(i int) error {
+		defer done.add(1)
+		return m.starts(times, ranks[i], byRank[ranks[i]])
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []Skew
+	for _, j := range jobs {
+		list = append(list, j.skews()...)
+	}
+	slices.SortStableFunc(list, func(a, b Skew) int { return cmp.Compare(b.Mean*float64(b.Instances), a.Mean*float64(a.Instances)) })
+	return list, nil
+}
+
+// A skewJob is the operations of a communicator that are looked at.
+type skewJob struct {
+	instances *Instances
+	members   []int
+	samples   []uint64                  // numbers of operations
+	starts    [][]int64                 // by member, then by sample; nil if it has no times
+	calls     []CollectiveCall          // of the reference, by sample
+	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
+}
+
+// A skewPart is a member of a job.
+type skewPart struct {
+	job    *skewJob
+	member int
+}
+
+func newSkewJob(n *Instances) *skewJob {
+	j := &skewJob{instances: n}
+	agreed := n.Count
+	for _, d := range n.Different {
+		agreed = min(agreed, d.Instance)
+	}
+	if agreed == 0 || len(n.Members) < 2 {
+		return j
+	}
+	j.members = n.Members
+	j.starts = make([][]int64, len(n.Members))
+	most := uint64(min(max(maxStarts/len(n.Members), minSamples), maxSamples))
+	if agreed <= most {
+		for k := range agreed {
+			j.samples = append(j.samples, k)
+		}
+		return j
+	}
+	width := agreed / most
+	for k := range most {
+		offset := (k + 1) * 0x9e3779b97f4a7c15 >> 16 // so that a period of the program is not met
+		j.samples = append(j.samples, k*width+offset%width)
+	}
+	return j
+}
+
+// starts finds out when a rank begins the operations of its jobs.
+func (m *Match) starts(times *Times, rank int, parts []skewPart) error {
+	r, err := m.model.Rank(rank)
+	if err != nil {
+		return err
+	}
+	clock, err := times.Clock(r.Rank)
+	if err != nil {
+		return err
+	}
+	alike, of := alikeOf(r), terminalsOf(r)
+	for _, p := range parts {
+		s := newSequence(r, p.job.instances.Communicator, of[p.job.instances.Communicator], alike)
+		if p.job.instances.Reference == rank {
+			p.job.name(r, s, of[p.job.instances.Communicator])
+		}
+		if clock.Source() != Series {
+			continue
+		}
+		starts := make([]int64, len(p.job.samples))
+		for i, k := range p.job.samples {
+			position, _ := s.at(k)
+			if starts[i], err = clock.Start(position); err != nil {
+				return err
+			}
+		}
+		p.job.starts[p.member] = starts
+	}
+	return nil
+}
+
+// name says which operations the samples are, by the calls of the reference, and how many
+// there are of each.
+func (j *skewJob) name(r *semantics.Rank, s sequence, t terminals) {
+	one := matchRank{rank: r}
+	for _, k := range j.samples {
+		c := one.call(j.instances.Communicator, s, k)
+		c.Position = 0
+		j.calls = append(j.calls, c)
+	}
+	j.counts = make(map[CollectiveCall]uint64)
+	for o := range r.All() {
+		for _, p := range operationsOn(o.Operation, j.instances.Communicator) {
+			c := CollectiveCall{0, collectiveName(functionOf(r, o.Terminal)), p.Root}
+			j.counts[c] = wire.AddSat(j.counts[c], o.Count)
+		}
+	}
+}
+
+// skews returns the skew of each function and root.
+func (j *skewJob) skews() []Skew {
+	var timed []int // members
+	for k, starts := range j.starts {
+		if starts != nil {
+			timed = append(timed, k)
+		}
+	}
+	if len(timed) < 2 {
+		return nil
+	}
+	type sum struct {
+		Skew
+		widths []int64
+		last   map[int]int
+	}
+	sums := make(map[CollectiveCall]*sum)
+	var order []*sum
+	for i, k := range j.samples {
+		c := j.calls[i]
+		s := sums[c]
+		if s == nil {
+			s = &sum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]int)}
+			sums[c] = s
+			order = append(order, s)
+		}
+		first, last := timed[0], timed[0]
+		for _, member := range timed {
+			if j.starts[member][i] < j.starts[first][i] {
+				first = member
+			}
+			if j.starts[member][i] > j.starts[last][i] {
+				last = member
+			}
+		}
+		width := j.starts[last][i] - j.starts[first][i]
+		if width > s.Max || len(s.widths) == 0 {
+			s.Max, s.MaxInstance = width, k
+		}
+		s.widths = append(s.widths, width)
+		s.last[j.members[last]]++
+	}
+	var list []Skew
+	for _, s := range order {
+		slices.Sort(s.widths)
+		for _, w := range s.widths {
+			s.Mean += float64(w)
+		}
+		s.Mean /= float64(len(s.widths))
+		s.Sampled, s.Median = len(s.widths), float64(s.widths[len(s.widths)/2])
+		for rank, n := range s.last {
+			if n > s.LastCount || n == s.LastCount && rank < s.Last {
+				s.Last, s.LastCount = rank, n
+			}
+		}
+		list = append(list, s.Skew)
+	}
+	return list
+}

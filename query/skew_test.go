@@ -1,0 +1,75 @@
+package query
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// testSkew compares skews with those of operations one by one, and checks that of many
+// operations some are looked at.
+func testSkew(t *rapid.T) {
+	ranks := rapid.IntRange(2, 5).Draw(t, "ranks")
+	rounds := rapid.SampledFrom([]int{1, 7, 100, 600}).Draw(t, "rounds")
+	late := rapid.SliceOfN(rapid.Int64Range(0, 500), ranks, ranks).Draw(t, "late")
+	barriers := rapid.IntRange(1, 3).Draw(t, "barriers")
+	var parts []merge.Part
+	for rank := range ranks {
+		r, err := tracer.New(tracer.Options{Series: exactSeries(), BlockLen: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		barrier, bcast := r.Declare(mpiFunctions[5]), r.Declare(mpiFunctions[6])
+		for round := range rounds {
+			at := int64(round) * 1e6
+			for b := range barriers {
+				r.CallAt(barrier, at+int64(b)*1e4+late[rank]*int64(round%3), 10, cst.Handle(-3))
+			}
+			r.CallAt(bcast, at+5e5+int64(rank)*7, 10, cst.Int(1), cst.Rank(0), cst.Handle(-3))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	trace := openParts(t, merge.Run{Ranks: ranks}, parts)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := openMatch(t, trace).Skew(t.Context(), times, Options{})
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	all := rounds * (barriers + 1)
+	sampled := 0
+	for _, s := range list {
+		sampled += s.Sampled
+		if s.Function == "MPI_Bcast" {
+			if s.Instances != uint64(rounds) || s.Mean != float64(7*(ranks-1)) || s.Median != s.Mean || s.Max != int64(s.Mean) || s.Last != ranks-1 || s.LastCount != s.Sampled || s.Root != 0 {
+				t.Fatalf("%+v", s)
+			}
+			continue
+		}
+		spread := slices.Max(late) - slices.Min(late)
+		if s.Instances != uint64(rounds*barriers) || s.Root != -1 || all <= maxSamples && rounds > 2 && s.Max != 2*spread || s.Max > 2*spread || s.Mean > float64(s.Max) {
+			t.Fatalf("%+v, but members differ by %d", s, spread)
+		}
+		if uint64(s.Sampled) == s.Instances {
+			sum := 0.0
+			for round := range rounds {
+				sum += float64(spread * int64(round%3))
+			}
+			if mean := sum / float64(rounds); s.Mean < 0.999999*mean || s.Mean > 1.000001*mean {
+				t.Fatalf("mean %v, want %v", s.Mean, mean)
+			}
+		}
+	}
+	if want := min(all, maxSamples); sampled != want {
+		t.Fatalf("%d operations looked at, want %d", sampled, want)
+	}
+}
+
+func TestSkew(t *testing.T) { rapid.Check(t, testSkew) }
