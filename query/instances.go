@@ -51,26 +51,17 @@ type rankSequences struct {
 	unknown uint64
 }
 
-func sequencesOf(r *semantics.Rank) rankSequences {
+func (all *operations) sequences() rankSequences {
 	found := rankSequences{digests: make(map[*semantics.Communicator]digest)}
-	seen := make(map[*semantics.Communicator]bool)
-	for o := range r.All() {
+	for _, o := range all.list {
 		for _, p := range append([]*semantics.Operation{o.Operation}, o.Operation.More...) {
 			if p.Class == semantics.Collective && p.Communicator == nil {
 				found.unknown = wire.AddSat(found.unknown, o.Count)
 			}
 		}
-		for _, p := range operationsOn(o.Operation, nil) {
-			seen[p.Communicator] = true
-		}
 	}
-	if len(seen) == 0 {
-		return found
-	}
-	alike := alikeOf(r)
-	byCommunicator := terminalsOf(r)
-	for c := range seen {
-		found.digests[c] = newSequence(r, c, byCommunicator[c], alike).all()
+	for c, t := range all.terminals() {
+		found.digests[c] = all.sequence(c, t).all()
 	}
 	return found
 }
@@ -78,32 +69,32 @@ func sequencesOf(r *semantics.Rank) rankSequences {
 // Terminals say what calls with them begin on a communicator, operation by operation.
 type terminals map[sequitur.Symbol][]digest
 
-// terminalsOf returns the terminals that begin collective operations, by communicator.
-func terminalsOf(r *semantics.Rank) map[*semantics.Communicator]terminals {
-	all := make(map[*semantics.Communicator]terminals)
-	for o := range r.All() {
+// terminals returns the terminals that begin collective operations, by communicator.
+func (all *operations) terminals() map[*semantics.Communicator]terminals {
+	found := make(map[*semantics.Communicator]terminals)
+	for _, o := range all.list {
 		for _, p := range operationsOn(o.Operation, nil) {
-			if all[p.Communicator] == nil {
-				all[p.Communicator] = make(terminals)
+			if found[p.Communicator] == nil {
+				found[p.Communicator] = make(terminals)
 			}
-			all[p.Communicator][sequitur.Symbol(o.Terminal)] = callDigests(r, o.Terminal, o.Operation, p.Communicator)
+			found[p.Communicator][sequitur.Symbol(o.Terminal)] = callDigests(all.rank, o.Terminal, o.Operation, p.Communicator)
 		}
 	}
-	return all
+	return found
 }
 
-// newSequence returns the collective operations on a communicator.
-func newSequence(r *semantics.Rank, c *semantics.Communicator, t terminals, alike map[uint32]bool) sequence {
+// sequence returns the collective operations on a communicator, which terminals begin.
+func (all *operations) sequence(c *semantics.Communicator, t terminals) sequence {
 	keep := make(map[sequitur.Symbol]bool, len(t))
 	regular := true
 	for s := range t {
 		keep[s] = true
-		regular = regular && alike[uint32(s)]
+		regular = regular && all.alike[uint32(s)]
 	}
 	if regular {
-		return newRuled(r.Grammar(), t)
+		return newRuled(all.rank.Grammar(), t)
 	}
-	return newWalked(r, c, keep)
+	return newWalked(all.rank, c, keep)
 }
 
 // sequence returns the collective operations of a rank on a communicator.
@@ -112,7 +103,7 @@ func (r *matchRank) sequence(c *semantics.Communicator) sequence {
 	defer r.mutex.Unlock()
 	s := r.sequences[c]
 	if s == nil {
-		s = newSequence(r.rank, c, terminalsOf(r.rank)[c], r.alike)
+		s = r.operations.sequence(c, r.terminals()[c])
 		r.sequences[c] = s
 	}
 	return s

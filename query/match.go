@@ -74,8 +74,8 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
-		found[i] = messagesOf(r)
-		sums[i] = sequencesOf(r)
+		all := operationsOf(r)
+		found[i], sums[i] = all.messages(), all.sequences()
 	})
 	if err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ type rankMessages struct {
 	unknown   uint64
 }
 
-func messagesOf(r *semantics.Rank) rankMessages {
+func (all *operations) messages() rankMessages {
 	found := rankMessages{read: true, counts: make(map[messageKey]uint64), cancelled: make(map[messageKey]uint64)}
-	for o := range r.All() {
+	for _, o := range all.list {
 		for i := range o.Operation.Messages {
 			m := &o.Operation.Messages[i]
 			switch {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"sort"
 	"sync"
 
@@ -13,8 +14,7 @@ const maxOpened = 256
 
 // A matchRank is a rank of which calls are looked for.
 type matchRank struct {
-	rank  *semantics.Rank
-	alike map[uint32]bool // terminals whose calls are all one operation
+	*operations
 
 	mutex     sync.Mutex
 	indices   map[messageKey]*index
@@ -35,23 +35,28 @@ func (m *Match) open(rank int) (*matchRank, error) {
 	if len(m.opened) >= maxOpened {
 		clear(m.opened)
 	}
-	r := &matchRank{rank: read, alike: alikeOf(read), indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}
+	r := &matchRank{operations: operationsOf(read), indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}
 	m.opened[rank] = r
 	return r, nil
 }
 
-// alikeOf returns the terminals whose calls are all one operation, or none, which do not
-// depend on the position.
-func alikeOf(r *semantics.Rank) map[uint32]bool {
-	alike := make(map[uint32]bool)
+// operations are those of a rank.
+type operations struct {
+	rank  *semantics.Rank
+	list  []semantics.Occurrence
+	alike map[uint32]bool // terminals whose calls are all one operation, wherever they stand
+}
+
+func operationsOf(r *semantics.Rank) *operations {
+	all := &operations{rank: r, list: slices.Collect(r.All()), alike: make(map[uint32]bool)}
 	counts := make(map[uint32]uint64)
 	for s, n := range r.Occurrences() {
 		counts[uint32(s)] = n
 	}
-	for o := range r.All() {
-		alike[o.Terminal] = o.Count == counts[o.Terminal]
+	for _, o := range all.list {
+		all.alike[o.Terminal] = o.Count == counts[o.Terminal]
 	}
-	return alike
+	return all
 }
 
 // An index finds the messages of a key among the calls of a rank.
@@ -80,7 +85,7 @@ func (r *matchRank) index(k messageKey) *index {
 func (r *matchRank) newIndex(k messageKey) *index {
 	x := &index{rank: r.rank, key: k}
 	weights, others := make(map[sequitur.Symbol]uint64), make(map[sequitur.Symbol]bool)
-	for o := range r.rank.All() {
+	for _, o := range r.list {
 		n := countOf(o.Operation, k)
 		switch {
 		case n == 0:

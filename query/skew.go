@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -41,7 +42,7 @@ const (
 // several members have the times of every call, the largest first. Of a communicator with
 // many operations it looks at some, of which each is drawn from an equal part of all: 1,024
 // of few members, and 16 at least of many. Each costs every member the decoding of a block
-// of times. Communicators of few operations are left out where there are too many.
+// of times, and all of them at most that of all. Communicators of few operations are left out where there are too many.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
 	var jobs []*skewJob
 	total := 0
@@ -129,41 +130,74 @@ func (m *Match) starts(times *Times, rank int, parts []skewPart) error {
 	if err != nil {
 		return err
 	}
-	alike, of := alikeOf(r), terminalsOf(r)
+	operations := operationsOf(r)
+	of := operations.terminals()
+	var wanted []wantedStart
 	for _, p := range parts {
-		s := newSequence(r, p.job.instances.Communicator, of[p.job.instances.Communicator], alike)
+		c := p.job.instances.Communicator
+		s := operations.sequence(c, of[c])
 		if p.job.instances.Reference == rank {
-			p.job.name(r, s, of[p.job.instances.Communicator])
+			p.job.name(operations, s)
 		}
 		if clock.Source() != Series {
 			continue
 		}
-		starts := make([]int64, len(p.job.samples))
+		p.job.starts[p.member] = make([]int64, len(p.job.samples))
 		for i, k := range p.job.samples {
 			position, _ := s.at(k)
-			if starts[i], err = clock.Start(position); err != nil {
+			wanted = append(wanted, wantedStart{position, &p.job.starts[p.member][i]})
+		}
+	}
+	return readStarts(r.Rank, wanted)
+}
+
+// A wantedStart is where the start of a call is to be put.
+type wantedStart struct {
+	position uint64
+	to       *int64
+}
+
+// readStarts reads when calls of a rank began that has the times of every call. Each block
+// of these is decoded once.
+func readStarts(r *reprise.Rank, wanted []wantedStart) error {
+	slices.SortFunc(wanted, func(a, b wantedStart) int { return cmp.Compare(a.position, b.position) })
+	for len(wanted) > 0 {
+		at := wanted[0].position
+		_, block := r.Series().Find(at)
+		end := block + r.Series().BlockLen()
+		for t, err := range r.Times(at) {
+			if err != nil {
 				return err
 			}
+			for len(wanted) > 0 && wanted[0].position == at {
+				*wanted[0].to = t.Start
+				wanted = wanted[1:]
+			}
+			if at++; at >= end || len(wanted) == 0 || wanted[0].position >= end {
+				break
+			}
 		}
-		p.job.starts[p.member] = starts
+		if at < end && at < r.Len() && len(wanted) > 0 && wanted[0].position < end {
+			return r.LostTimes()
+		}
 	}
 	return nil
 }
 
 // name says which operations the samples are, by the calls of the reference, and how many
 // there are of each.
-func (j *skewJob) name(r *semantics.Rank, s sequence, t terminals) {
-	one := matchRank{rank: r}
+func (j *skewJob) name(o *operations, s sequence) {
+	one := matchRank{operations: o}
 	for _, k := range j.samples {
 		c := one.call(j.instances.Communicator, s, k)
 		c.Position = 0
 		j.calls = append(j.calls, c)
 	}
 	j.counts = make(map[CollectiveCall]uint64)
-	for o := range r.All() {
-		for _, p := range operationsOn(o.Operation, j.instances.Communicator) {
-			c := CollectiveCall{0, collectiveName(functionOf(r, o.Terminal)), p.Root}
-			j.counts[c] = wire.AddSat(j.counts[c], o.Count)
+	for _, found := range o.list {
+		for _, p := range operationsOn(found.Operation, j.instances.Communicator) {
+			c := CollectiveCall{0, collectiveName(functionOf(o.rank, found.Terminal)), p.Root}
+			j.counts[c] = wire.AddSat(j.counts[c], found.Count)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type mpiRank struct {
 
 	mutex     sync.Mutex
 	stretches map[uint32][]stretch // by terminal, of others; in order
+	counts    map[uint64][]uint64  // by position: how often each terminal occurs before
 
 	datatypes func() *datatypes
 	requests  func() *requests
@@ -206,22 +207,62 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	if first.until == forever {
 		return r.allOf(first.operation, terminal, 0, forever, count, yield)
 	}
-	m := r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
-		if s == sequitur.Symbol(terminal) {
-			return 1
+	var m *sequitur.Measure // from when on so many stretches have been seen
+	position, done := uint64(0), uint64(0)
+	for stretches := 0; done < count; stretches++ {
+		if stretches == maxCuts && m == nil {
+			m = r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
+				if s == sequitur.Symbol(terminal) {
+					return 1
+				}
+				return 0
+			})
 		}
-		return 0
-	})
-	for done := uint64(0); done < count; {
-		position, _ := m.Find(done)
+		if m != nil {
+			position, _ = m.Find(done)
+		}
 		s := r.base(position, terminal)
-		before := m.Before(s.until)
-		if !r.allOf(s.operation, terminal, s.from, s.until, before-done, yield) {
+		var before uint64
+		switch {
+		case s.until >= r.read.Len():
+			before = count
+		case m != nil:
+			before = m.Before(s.until)
+		default:
+			before = r.before(s.until, terminal)
+		}
+		if before > done && !r.allOf(s.operation, terminal, s.from, s.until, before-done, yield) {
 			return false
 		}
-		done = before
+		position, done = s.until, before
 	}
 	return true
+}
+
+// Up to maxCuts positions, it is kept how often each terminal occurs before them: most often
+// there are few at which something changes, and many terminals for which it does. No more
+// than maxCounts numbers are kept for that.
+const (
+	maxCuts   = 64
+	maxCounts = 1 << 20
+)
+
+// before returns how often a terminal occurs before a position.
+func (r *mpiRank) before(position uint64, terminal uint32) uint64 {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	counts := r.counts[position]
+	if counts == nil {
+		counts = make([]uint64, r.read.Table().Len())
+		for s, n := range r.read.Grammar().OccurrencesBefore(position) {
+			counts[s] = n
+		}
+		if (len(r.counts)+1)*len(counts) > maxCounts || r.counts == nil {
+			r.counts = make(map[uint64][]uint64)
+		}
+		r.counts[position] = counts
+	}
+	return counts[terminal]
 }
 
 // allOf yields the operations of calls between two positions, of which there are count.
