@@ -14,21 +14,33 @@ const perCall = 1000
 
 // A clock tells the times of the calls of a rank, since the run began.
 type clock struct {
-	*query.Clock
-	begin int64 // of the run
+	rank  *reprise.Rank
+	clock *query.Clock // nil if there are no times
+	begin int64        // of the run
 }
 
-// openClock returns the clock of a rank.
+// openClock returns the clock of a rank. Of times that are lost, LostTimes tells.
 func openClock(ctx context.Context, times *query.Times, r *reprise.Rank) (clock, error) {
-	begin, err := times.Begin()
-	if err != nil {
-		begin = 0 // the times of all ranks are lost, which LostTimes tells
+	begin, lost := times.Begin()
+	if lost != nil {
+		begin = 0
 	}
 	c, err := times.Clock(r)
-	if err != nil {
+	switch {
+	case err != nil && r.LostTimes() == nil:
 		return clock{}, err
+	case err != nil || c.Source() == query.None:
+		c = nil
 	}
-	return clock{c, begin}, ctx.Err()
+	return clock{r, c, begin}, ctx.Err()
+}
+
+// source returns what the times are known by.
+func (c clock) source() query.Source {
+	if c.clock == nil {
+		return query.None
+	}
+	return c.clock.Source()
 }
 
 // A timedCall is a call with its time.
@@ -40,16 +52,16 @@ type timedCall struct {
 // calls returns an iterator over the positions and the calls from about a time on: some
 // may end before.
 func (c clock) calls(from int64) iter.Seq2[uint64, timedCall] {
-	if c.Source() == query.None {
+	if c.clock == nil {
 		return c.positions(uint64(from / perCall))
 	}
 	return func(yield func(uint64, timedCall) bool) {
-		first, _, err := c.Positions(c.begin+from, math.MaxInt64)
+		first, _, err := c.clock.Positions(c.begin+from, math.MaxInt64)
 		if err != nil {
 			first = 0 // which takes longer; LostTimes tells
 		}
 		at := from // the end of the call before
-		for position, call := range c.Calls(first) {
+		for position, call := range c.clock.Calls(first) {
 			t := timedCall{call.Terminal, at, at}
 			if call.Timed {
 				t.start = call.Start - c.begin
@@ -66,7 +78,7 @@ func (c clock) calls(from int64) iter.Seq2[uint64, timedCall] {
 // positions returns an iterator over calls without times, as if they had some.
 func (c clock) positions(first uint64) iter.Seq2[uint64, timedCall] {
 	return func(yield func(uint64, timedCall) bool) {
-		walk, at := c.Rank().Walk(first), int64(first)*perCall
+		walk, at := c.rank.Walk(first), int64(first)*perCall
 		for run := walk.Next(); run.Count > 0; run = walk.Next() {
 			for range run.Count {
 				if !yield(first, timedCall{uint32(run.Symbol), at, at + perCall}) {

@@ -42,7 +42,7 @@ func (t *Trace) open(number int) (*Rank, error) {
 }
 
 // TimesBy returns what the times of the calls are known by.
-func (r *Rank) TimesBy() query.Source { return r.clock.Source() }
+func (r *Rank) TimesBy() query.Source { return r.clock.source() }
 
 // Terminals returns how many terminals there are: each stands for equal calls.
 func (r *Rank) Terminals() int { return len(r.thread) }
