@@ -99,6 +99,16 @@ func (t *Trace) lose(rank int, times bool, err error) error {
 	return t.options.Lost(rank, times, err)
 }
 
+// Begin returns when the run began, by the clock of the trace, in nanoseconds; 0 if that
+// is not known.
+func (t *Trace) Begin() int64 {
+	begin, err := t.times.Begin()
+	if err != nil {
+		return 0
+	}
+	return begin
+}
+
 // Calls returns how many calls were taken so far.
 func (t *Trace) Calls() uint64 { return t.calls }
 

@@ -2,6 +2,7 @@ package events
 
 import (
 	"iter"
+	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -43,6 +44,19 @@ func (t *Trace) open(number int) (*Rank, error) {
 
 // TimesBy returns what the times of the calls are known by.
 func (r *Rank) TimesBy() query.Source { return r.clock.source() }
+
+// End returns when the last call of the rank ends.
+func (r *Rank) End() (int64, error) {
+	end := int64(min(r.Len(), math.MaxInt64/perCall)) * perCall
+	if c := r.clock.clock; c != nil {
+		_, last, err := c.Span()
+		if err != nil && r.LostTimes() == nil {
+			return 0, err
+		}
+		end = last - r.clock.begin
+	}
+	return max(0, end), nil
+}
 
 // Terminals returns how many terminals there are: each stands for equal calls.
 func (r *Rank) Terminals() int { return len(r.thread) }

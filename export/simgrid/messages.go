@@ -3,9 +3,8 @@ package simgrid
 import (
 	"strings"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export/internal/requests"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -31,23 +30,6 @@ const (
 	anyTag        = -444
 	waitAnySource = anySource - 1 // what its replay of wait finds a receive from any source by
 )
-
-// requestsOf returns the ids of the requests among the arguments of a call.
-func requestsOf(c reprise.Call) []int64 {
-	for i, p := range c.Function.Params {
-		switch {
-		case p.Type.Kind == cst.KindHandle && p.Type.Class == "request":
-			return []int64{c.Args[i].Int()}
-		case p.Type.Kind == cst.KindArray && p.Type.Elem.Kind == cst.KindHandle && p.Type.Elem.Class == "request":
-			ids := make([]int64, c.Args[i].Len())
-			for k := range ids {
-				ids[k] = c.Args[i].Index(k).Int()
-			}
-			return ids
-		}
-	}
-	return nil
-}
 
 // messages translates a call that sends or receives.
 func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) error {
@@ -195,44 +177,16 @@ func (s *translator) tag(m semantics.Message) (tag int64, ok bool) {
 }
 
 // completion translates a call that completes requests.
-func (s *translator) completion(e events.Event, c *call, _ *semantics.Operation) error {
-	if v, ok := c.Arg("flag"); ok && v.Kind() == cst.KindInt && v.Int() == 0 {
-		return nil
-	}
-	switch c.name {
-	case "wait", "test", "waitall", "testall":
-		for _, id := range c.requests {
-			if err := s.complete(id); err != nil {
-				return err
-			}
-		}
-	case "waitany", "testany":
-		if v, ok := c.Arg("index"); ok {
-			return s.completeAt(c, v)
-		}
-	case "waitsome", "testsome":
-		n, ok := c.Arg("outcount")
-		indices, also := c.Arg("array_of_indices")
-		if !ok || !also || indices.Kind() != cst.KindArray {
-			return nil
-		}
-		for i := range min(int64(indices.Len()), n.Int()) {
-			if err := s.completeAt(c, indices.Index(int(i))); err != nil {
-				return err
-			}
-		}
-	case "request_free":
+func (s *translator) completion(_ events.Event, c *call, _ *semantics.Operation) error {
+	if c.name == "request_free" {
 		for _, id := range c.requests {
 			delete(s.requests, id)
 		}
 	}
-	return nil
-}
-
-// completeAt completes one of the requests of a call.
-func (s *translator) completeAt(c *call, index cst.Value) error {
-	if i := index.Int(); i >= 0 && i < int64(len(c.requests)) {
-		return s.complete(c.requests[i])
+	for id := range requests.Completed(c.Call, c.name, c.requests) {
+		if err := s.complete(id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

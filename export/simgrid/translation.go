@@ -2,10 +2,10 @@ package simgrid
 
 import (
 	"math"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export/internal/requests"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -84,9 +84,7 @@ func (s *translator) call(terminal uint32) *call {
 	c := s.calls[terminal]
 	if c == nil {
 		c = &call{Call: s.rank.Call(terminal)}
-		c.name = strings.TrimPrefix(c.Function.Name, "MPIX_")
-		c.name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(c.name, "MPI_"), "_c"))
-		c.requests = requestsOf(c.Call)
+		c.name, c.requests = requests.Name(c.Function.Name), requests.Of(c.Call)
 		s.calls[terminal] = c
 	}
 	return c

@@ -1,0 +1,384 @@
+package paraver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A record is a line of a trace: its numbers after the type.
+type record []int64
+
+// The lines of a trace, as the format is described; no program that reads it is at hand.
+var (
+	headerLine = regexp.MustCompile(`^#Paraver \((\d\d)/(\d\d)/(\d\d) at (\d\d):(\d\d)\):(\d+)_ns:0:1:(\d+)\((\d+:0(?:,\d+:0)*)\)$`)
+	recordLine = regexp.MustCompile(`^(?:1(?::\d+){7}|2(?::\d+){5}(?::\d+:\d+)+|3(?::\d+){13}:-?\d+)$`)
+)
+
+// A parsed trace is what a reader finds in it.
+type parsed struct {
+	end     int64
+	threads []int // of each task
+	states  map[[2]int64][]record
+	events  map[[2]int64][]record
+	comms   []record
+}
+
+// parse reads a trace, and checks what all traces keep.
+func parse(t testing.TB, text string) parsed {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	h := headerLine.FindStringSubmatch(lines[0])
+	if h == nil {
+		t.Fatalf("header %q", lines[0])
+	}
+	p := parsed{states: make(map[[2]int64][]record), events: make(map[[2]int64][]record)}
+	p.end, _ = strconv.ParseInt(h[6], 10, 64)
+	for _, task := range strings.Split(h[8], ",") {
+		n, _ := strconv.Atoi(strings.TrimSuffix(task, ":0"))
+		p.threads = append(p.threads, n)
+	}
+	if tasks, _ := strconv.Atoi(h[7]); tasks != len(p.threads) {
+		t.Fatalf("%d tasks, of %d of which there are threads", tasks, len(p.threads))
+	}
+	last := int64(0)
+	for _, line := range lines[1:] {
+		if !recordLine.MatchString(line) {
+			t.Fatalf("record %q", line)
+		}
+		var r record
+		for _, field := range strings.Split(line[2:], ":") {
+			n, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				t.Fatalf("record %q: %v", line, err)
+			}
+			r = append(r, n)
+		}
+		place := p.place(t, r)
+		if r[4] < last || r[4] > p.end {
+			t.Fatalf("record %q after one at %d, of a trace that ends at %d", line, last, p.end)
+		}
+		last = r[4]
+		switch line[0] {
+		case '1':
+			if all := p.states[place]; r[5] <= r[4] || r[5] > p.end || len(all) > 0 && all[len(all)-1][5] != r[4] {
+				t.Fatalf("state %q after %v", line, all[len(all)-1])
+			}
+			p.states[place] = append(p.states[place], r)
+		case '2':
+			p.events[place] = append(p.events[place], r)
+		case '3':
+			p.place(t, r[6:])
+			p.comms = append(p.comms, r)
+		}
+	}
+	return p
+}
+
+// place returns the task and the thread of a record.
+func (p *parsed) place(t testing.TB, r record) [2]int64 {
+	t.Helper()
+	if r[0] != 0 || r[1] != 1 || r[2] < 1 || r[2] > int64(len(p.threads)) || r[3] < 1 || r[3] > int64(p.threads[r[2]-1]) {
+		t.Fatalf("record %v of no thread", r)
+	}
+	return [2]int64{r[2], r[3]}
+}
+
+func written(t testing.TB, trace *reprise.Trace, o events.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(context.Background(), &b, trace, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestWrite compares what a reader finds with the calls.
+func TestWrite(t *testing.T) {
+	cases := append(exporttest.Cases(t), exporttest.Case{Name: "Messages", Trace: exporttest.Recorded(t, "messages.exact")})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			p := parse(t, written(t, c.Trace, c.Options))
+			checkEvents(t, p, c)
+			checkStates(t, p)
+			checkComms(t, p, c)
+		})
+	}
+}
+
+// checkEvents checks that every call begins and ends.
+func checkEvents(t *testing.T, p parsed, c exporttest.Case) {
+	t.Helper()
+	choice, err := events.Open(t.Context(), c.Trace, c.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions, list := functionsOf(c.Trace), c.Trace.Functions()
+	calls := make(map[[2]int64][]nested)
+	task := int64(0)
+	for rank, err := range choice.Ranks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		task++
+		threads := slices.Sorted(rank.Threads())
+		for e, err := range rank.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := rank.Call(e.Terminal).Function
+			i := slices.IndexFunc(list, func(g cst.Function) bool { return g.Equal(*f) })
+			place := [2]int64{task, int64(slices.Index(threads, e.Thread)) + 1}
+			e.Start, e.End = min(e.Start, p.end), min(e.End, p.end) // where calls are not in the order of their ends
+			calls[place] = append(calls[place], nested{e, functions[i]})
+		}
+	}
+	if len(calls) != len(p.events) {
+		t.Errorf("events of %d threads, want %d", len(p.events), len(calls))
+	}
+	for place, list := range calls {
+		var got []string
+		for _, r := range p.events[place] {
+			got = append(got, fmt.Sprint(r[4], r[5], r[6]))
+		}
+		if want := eventsOf(list); !slices.Equal(got, want) {
+			for i := range min(len(got), len(want)) {
+				if got[i] != want[i] {
+					t.Fatalf("event %d of %v is %s, want %s", i, place, got[i], want[i])
+				}
+			}
+			t.Fatalf("%d events of %v, want %d", len(got), place, len(want))
+		}
+	}
+}
+
+// A nested call may be in others.
+type nested struct {
+	events.Event
+	function
+}
+
+// eventsOf returns the events of the calls of a thread, in the order in which they returned.
+func eventsOf(calls []nested) []string {
+	type moment struct {
+		at    int64
+		order int // among those of a time
+		text  string
+	}
+	var all []moment
+	for i, c := range calls {
+		around := function{}
+		for _, p := range calls[i+1:] {
+			if p.Start <= c.Start && p.End >= c.End && p.Start < p.End {
+				around = p.function
+				break
+			}
+		}
+		value := 0
+		if around.kind == c.kind {
+			value = around.value
+		}
+		all = append(all, moment{c.Start, 2*i + 1, fmt.Sprint(c.Start, c.kind, c.value)}, moment{c.End, 2*i + 2, fmt.Sprint(c.End, c.kind, value)})
+	}
+	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
+	var texts []string
+	for _, m := range all {
+		texts = append(texts, m.text)
+	}
+	return texts
+}
+
+// checkStates checks that a thread is always in a state between its first and last events.
+func checkStates(t *testing.T, p parsed) {
+	t.Helper()
+	for place, records := range p.events {
+		first, last := records[0][4], records[len(records)-1][4]
+		states := p.states[place]
+		if first == last {
+			continue
+		}
+		if len(states) == 0 || states[0][4] != first || states[len(states)-1][5] != last {
+			t.Errorf("states of %v do not reach from %d to %d", place, first, last)
+		}
+		for _, r := range states {
+			if r[6] < 0 || r[6] >= int64(len(stateNames)) {
+				t.Errorf("state %d", r[6])
+			}
+		}
+	}
+}
+
+// checkComms checks that communications are between the k-th send and the k-th receive of
+// a channel, and that there are all of them if all is known.
+func checkComms(t *testing.T, p parsed, c exporttest.Case) {
+	t.Helper()
+	model, err := semantics.Open(t.Context(), c.Trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type end struct{ at, bytes int64 }
+	sends, receives := make(map[channel][]end), make(map[channel][]end)
+	choice, err := events.Open(t.Context(), c.Trace, c.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := make(map[int]int64)
+	clear := true
+	for rank, err := range choice.Ranks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks[rank.Number] = int64(len(tasks) + 1)
+		meaning, err := model.Of(rank.Rank, rank.Number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range rank.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := meaning.At(e.Position, e.Terminal)
+			if o == nil {
+				continue
+			}
+			for _, m := range o.Messages {
+				clear = clear && m.Peer >= 0 && m.Tag >= 0
+				if m.Direction == semantics.Send {
+					k := channel{rank.Number, m.Peer, m.Tag, m.Communicator}
+					sends[k] = append(sends[k], end{e.Start, m.Bytes})
+				} else {
+					k := channel{m.Peer, rank.Number, m.Tag, m.Communicator}
+					receives[k] = append(receives[k], end{e.Start, 0})
+				}
+			}
+		}
+	}
+	want := make(map[string]int)
+	total := 0
+	for k, list := range sends {
+		for i := range min(len(list), len(receives[k])) {
+			if tasks[k.source] > 0 && tasks[k.destination] > 0 {
+				total++
+				want[fmt.Sprint(tasks[k.source], list[i].at, tasks[k.destination], receives[k][i].at, list[i].bytes, k.tag)]++
+			}
+		}
+	}
+	for _, r := range p.comms {
+		if s := fmt.Sprint(r[2], r[4], r[8], r[10], r[12], r[13]); want[s] == 0 {
+			t.Fatalf("communication %v, %s", r, s)
+		} else {
+			want[s]--
+		}
+		if r[5] != r[4] || r[11] < r[10] || c.Name == "Recorded" && r[11] < r[4] {
+			t.Fatalf("communication %v", r)
+		}
+	}
+	switch {
+	case clear && len(p.comms) != total && c.Options.Between == nil:
+		t.Errorf("%d communications, want %d", len(p.comms), total)
+	case !clear && (len(p.comms) == 0 || len(p.comms) >= total):
+		t.Errorf("%d communications of %d, some of which are not clear", len(p.comms), total)
+	}
+	t.Logf("%d communications of %d", len(p.comms), total)
+}
+
+// TestDelay checks that messages that wait for too long are left out, and nothing else.
+func TestDelay(t *testing.T) {
+	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) + "0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
+	trace := exporttest.TI(t, lines)
+	text := written(t, trace, events.Options{})
+	if n := len(parse(t, text).comms); n != 1 {
+		t.Fatalf("%d communications, want 1", n)
+	}
+	was := maxDelay
+	defer func() { maxDelay = was }()
+	maxDelay = 10_000
+	short := written(t, trace, events.Options{})
+	if n := len(parse(t, short).comms); n != 0 {
+		t.Fatalf("%d communications, want none", n)
+	}
+	var without []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "3") {
+			without = append(without, line)
+		}
+	}
+	if strings.Join(without, "") != short {
+		t.Error("other records differ")
+	}
+}
+
+func TestRows(t *testing.T) {
+	some, err := rankenc.SetOf(1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := WriteRows(t.Context(), &b, exporttest.Stencil(t, "exact"), events.Options{Ranks: some}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "LEVEL TASK SIZE 2\nrank 1\nrank 3\n\nLEVEL THREAD SIZE 2\nrank 1 thread 0\nrank 3 thread 0\n"
+	if b.String() != want {
+		t.Errorf("rows are %q, want %q", b.String(), want)
+	}
+}
+
+// TestConfig checks that everything that records have is named, each on a line.
+func TestConfig(t *testing.T) {
+	for _, c := range exporttest.Cases(t) {
+		var b strings.Builder
+		if err := WriteConfig(&b, c.Trace); err != nil {
+			t.Fatal(err)
+		}
+		names := make(map[string]bool)
+		kind, before := "", ""
+		for line := range strings.Lines(b.String()) {
+			fields := strings.Fields(line)
+			switch {
+			case len(fields) == 0:
+			case before == "EVENT_TYPE\n":
+				kind = fields[1]
+			default:
+				names[kind+" "+fields[0]] = true
+			}
+			before = line
+			if strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\r\n\x00") {
+				t.Errorf("line %q", line)
+			}
+		}
+		for _, records := range parse(t, written(t, c.Trace, events.Options{})).events {
+			for _, r := range records {
+				if k := fmt.Sprint(r[5], " ", r[6]); !names[k] {
+					t.Fatalf("%s: type and value %s have no name", c.Name, k)
+				}
+			}
+		}
+	}
+}
+
+func TestNoCalls(t *testing.T) {
+	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{nil, nil})
+	if err := Write(t.Context(), io.Discard, trace, events.Options{}); !errors.Is(err, ErrNoCalls) {
+		t.Errorf("error %v, want %v", err, ErrNoCalls)
+	}
+}
+
+func TestBounds(t *testing.T) { exporttest.CheckBounds(t, Write) }
+
+func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, Write) }
