@@ -34,8 +34,9 @@ type exportFormat struct {
 var exportFormats = []exportFormat{
 	{"parquet", []string{".parquet"}, "a table for DuckDB, pandas, Polars, Spark", true, exportParquet},
 	{"csv", []string{".csv"}, "the same table as text", true, exportCSV},
-	{"perfetto", []string{".pftrace", ".perfetto-trace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
+	{"perfetto", []string{".pftrace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
 	{"chrome", []string{".json"}, "a timeline for Perfetto, about:tracing, Speedscope", false, exportChrome},
+	{"paraver", []string{".prv"}, "a timeline for Paraver, with .pcf and .row beside it", false, exportParaver},
 	{"simgrid", []string{".ti"}, "actions that SimGrid replays", false, exportSimGrid},
 	{"pprof", []string{".pb.gz", ".pprof"}, "calls and time by function, for go tool pprof", false, exportPprof},
 }
@@ -57,7 +58,14 @@ type export struct {
 
 	lost, lostTimes *lostRanks
 
-	notes []string // to be printed when it is done
+	beside []beside // files
+	notes  []string // to be printed when it is done
+}
+
+// A beside is a file to be written beside the output, of its name with another suffix.
+type beside struct {
+	suffix string
+	write  func(w io.Writer) error
 }
 
 // lose takes note of a rank that cannot be read, or whose times cannot.
@@ -243,6 +251,12 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 		return o.formatOf().write(x, io.MultiWriter(w, &size))
 	})
 	bar.done()
+	for _, b := range x.beside {
+		if err == nil && o.output != "-" {
+			name := strings.TrimSuffix(o.output, filepath.Ext(o.output)) + b.suffix
+			err = writeOutput(cmd, name, []string{path, o.output}, b.write)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,25 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export/paraver"
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/simgrid"
 )
 
 func exportPerfetto(x *export, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
 func exportChrome(x *export, w io.Writer) error   { return exportEvents(x, w, chrome.Write) }
+
+func exportParaver(x *export, w io.Writer) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	x.beside = []beside{
+		{".pcf", func(w io.Writer) error { return paraver.WriteConfig(w, x.trace) }},
+		{".row", func(w io.Writer) error { return paraver.WriteRows(x.ctx, w, x.trace, o) }},
+	}
+	return fileError(x.path, paraver.Write(x.ctx, w, x.trace, o))
+}
 
 func exportSimGrid(x *export, w io.Writer) error {
 	o, err := x.events()

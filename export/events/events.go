@@ -83,12 +83,19 @@ func (t *Trace) Ranks() iter.Seq2[*Rank, error] {
 				return
 			}
 		}
-		if t.options.Progress != nil {
-			if err := t.options.Progress(t.calls); err != nil {
-				yield(nil, err)
-			}
+		if err := t.Done(); err != nil {
+			yield(nil, err)
 		}
 	}
+}
+
+// Done tells Options.Progress how many calls were taken so far. Ranks does so at its end:
+// who goes through calls after that, when these are done.
+func (t *Trace) Done() error {
+	if t.options.Progress == nil {
+		return nil
+	}
+	return t.options.Progress(t.calls)
 }
 
 // lose tells of what cannot be read.
@@ -108,9 +115,6 @@ func (t *Trace) Begin() int64 {
 	}
 	return begin
 }
-
-// Calls returns how many calls were taken so far.
-func (t *Trace) Calls() uint64 { return t.calls }
 
 // callsPerStep is how many calls pass between two looks at the context.
 const callsPerStep = 4096

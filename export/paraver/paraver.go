@@ -23,7 +23,6 @@ var ErrNoCalls = errors.New("paraver: there are no calls")
 // A writer writes the records of all threads.
 type writer struct {
 	functions []function
-	numbers   map[string][]int // of functions, by name, as functions has them
 	list      []cst.Function
 	end       int64 // of the trace
 	out       *delay
@@ -58,6 +57,9 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 	}
 	out.header(t, choice, threads, tasks)
 	if err := out.merge(threads); err != nil {
+		return err
+	}
+	if err := choice.Done(); err != nil {
 		return err
 	}
 	return out.out.finish()

@@ -17,6 +17,8 @@
 //   - Messages are send, isend, recv and irecv, of bytes, whatever their mode. Persistent
 //     requests are sent and received when they start, and MPI_Sendrecv is an irecv, a send
 //     and a wait. A receive from any source names the sender if the trace says who it was.
+//   - A receive that the program tried to cancel is left out, unless a status says that it
+//     got a message.
 //   - Each request that a call completes is a wait. Calls that test without success, and
 //     those that probe, are left out.
 //   - Collective operations of all processes are the action of that name. Those that do
@@ -31,8 +33,8 @@
 //
 // A call that has no action is refused, with an [UnsupportedError] that names it:
 // collective operations of some processes only, one-sided communication, neighbourhood
-// collectives, persistent collectives, MPI_Alltoallw, messages to a rank that is not known
-// or of a size that is not known, and receives that may have been cancelled.
+// collectives, persistent collectives, MPI_Alltoallw, and messages to a rank that is not
+// known, or of a size that is not known.
 //
 // # Replay
 //

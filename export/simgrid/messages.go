@@ -52,6 +52,9 @@ func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) e
 	}
 	var r request
 	for _, m := range o.Messages {
+		if isCancelled(m) {
+			continue
+		}
 		w, err := s.begin(e, c, m)
 		if err != nil {
 			return err
@@ -70,6 +73,9 @@ func (s *translator) start(e events.Event, c *call, messages []semantics.Message
 		return s.unsupported(e, c, "some of the messages are of no process, and it is not known which")
 	}
 	for i, m := range messages {
+		if isCancelled(m) {
+			continue
+		}
 		w, err := s.begin(e, c, m)
 		if err != nil {
 			return err
@@ -78,6 +84,10 @@ func (s *translator) start(e events.Event, c *call, messages []semantics.Message
 	}
 	return nil
 }
+
+// isCancelled reports whether a receive was cancelled, as far as the trace says: no
+// status tells that it got a message.
+func isCancelled(m semantics.Message) bool { return m.Cancelled && m.Peer < 0 }
 
 // block writes the messages of a call that blocks.
 func (s *translator) block(e events.Event, c *call, messages []semantics.Message) error {
@@ -126,9 +136,6 @@ func (s *translator) message(e events.Event, c *call, action string, m semantics
 		peer = anySource
 	case m.Peer < 0:
 		return wait{}, s.unsupported(e, c, "the trace does not say which rank of the run it is to or from")
-	}
-	if m.Cancelled {
-		return wait{}, s.unsupported(e, c, "the receive may have been cancelled")
 	}
 	if m.Direction == semantics.Send && bytes == semantics.Unknown {
 		return wait{}, s.unsupported(e, c, "the trace does not say how many bytes it has")
