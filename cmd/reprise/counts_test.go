@@ -1,0 +1,77 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// TestDiffRecorded records a program twice, once with times: the traces are equal. With
+// another number of ranks they are not.
+func TestDiffRecorded(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		directory := t.TempDir()
+		record := func(name, times string, ranks int) string {
+			trace := filepath.Join(directory, name)
+			cmd := recorder(t, m, []string{"--times", times, "-o", trace},
+				m.Launch(ranks, m.Build(t, "ring.c"), filepath.Join(directory, "file"))...)
+			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=^sm")
+			if got := outcome(t, cmd); got.status != 0 {
+				t.Fatal(got.stderr)
+			}
+			return trace
+		}
+		a, b := record("a.rpz", "statistics", 2), record("b.rpz", "none", 2)
+		if got := must(t, "diff", a, b); !strings.HasPrefix(got, "equal: ") || !strings.HasSuffix(got, " of 2 ranks\n") {
+			t.Error(got)
+		}
+		r := invoke(t, "", "diff", a, record("c.rpz", "none", 3), "--json")
+		var got diffInfo
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != exitFailure || got.Equal || got.B.Only != "2" || got.B.Ranks != 3 {
+			t.Errorf("status %d, %v, %+v", r.status, err, got)
+		}
+	})
+}
+
+// TestMessagesRecorded records a ring of which each rank sends a number to both
+// neighbours in each round, and every tenth adds one up.
+func TestMessagesRecorded(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		const ranks, rounds = 3, 100
+		trace := filepath.Join(t.TempDir(), "run.rpz")
+		cmd := recorder(t, m, []string{"-o", trace}, m.Launch(ranks, m.Build(t, "loop.c"), "100")...)
+		if got := outcome(t, cmd); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+		read := func(by string) (got messageInfo) {
+			if err := json.Unmarshal([]byte(must(t, "messages", trace, "--by", by, "--json")), &got); err != nil {
+				t.Fatal(err)
+			}
+			if want := (flowInfo{2 * ranks * rounds, 2 * ranks * rounds * 8, 0}); got.flowInfo != want {
+				t.Errorf("by %s: %+v, want %+v", by, got.flowInfo, want)
+			}
+			return got
+		}
+		for _, p := range read("pair").Pairs {
+			if p.From == p.To || p.flowInfo != (flowInfo{rounds, rounds * 8, 0}) {
+				t.Errorf("%+v", p)
+			}
+		}
+		if got := read("size").Sizes; len(got) != 1 || got[0].Size != 8 {
+			t.Errorf("sizes %v", got)
+		}
+		got := read("communicator").Communicators
+		if len(got) == 0 || got[0].Name == nil || *got[0].Name != "world" || got[0].Messages != 2*ranks*rounds || got[0].Ranks != ranks {
+			t.Fatalf("communicators %+v", got)
+		}
+		// A sum of 8 bytes, and a broadcast of 4 from one rank to the others.
+		if c := got[0].Collectives; c.Calls < 11*ranks || c.Sent != 10*ranks*8+4 || c.Received < 10*ranks*8+4*(ranks-1) || c.Unknown > 0 {
+			t.Errorf("collectives %+v", c)
+		}
+	})
+}

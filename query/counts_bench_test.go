@@ -1,0 +1,40 @@
+package query
+
+import (
+	"context"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+)
+
+// BenchmarkCounts asks about 10⁹ calls of 1,024 ranks, and about 10⁶ calls of as many:
+// the cost is that of the ranks.
+func BenchmarkCounts(b *testing.B) {
+	for _, size := range []struct {
+		name   string
+		rounds uint64
+	}{{"calls=1e6", 100}, {"calls=1e9", 100_000}} {
+		trace := openProgram(b, programs.Stencil2D(32, 32, size.rounds))
+		model := openModel(b, trace)
+		for _, query := range []struct {
+			name string
+			ask  func(ctx context.Context) error
+		}{
+			{"profile", func(ctx context.Context) error { _, err := OpenProfile(ctx, trace, Options{}); return err }},
+			{"traffic", func(ctx context.Context) error { _, err := OpenTraffic(ctx, model, Options{}); return err }},
+			{"matrix", func(ctx context.Context) error { _, err := OpenMatrix(ctx, model, 256, Options{}); return err }},
+			{"sizes", func(ctx context.Context) error { _, err := OpenSizes(ctx, model, Options{}); return err }},
+			{"communicators", func(ctx context.Context) error { _, err := OpenCommunicators(ctx, model, Options{}); return err }},
+			{"diff", func(ctx context.Context) error { _, err := OpenDiff(ctx, trace, trace, Options{}); return err }},
+		} {
+			b.Run(query.name+"/"+size.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := query.ask(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
