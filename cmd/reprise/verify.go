@@ -23,7 +23,7 @@ are compared; the exit status is then 1, too. The input is given as to compress.
 If IN is a directory that record --keep-raw has left, the trace is compared with
 the raw records of MPI calls in it, argument by argument.
 
-Two traces are compared by cmp: the same lines make the same file.`,
+Two traces are compared by the command diff. The same lines make the same file.`,
 		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
   reprise verify lu.rpz node1 node2         # directories of the files of ranks
   xz -dc trace.txt.xz | reprise verify run.rpz -`,
