@@ -50,7 +50,7 @@ func contentHint(command, file, content string) string {
 	}
 	switch {
 	case content == "trace" && command == "verify":
-		return fmt.Sprintf(": two traces are compared by cmp, as in cmp TRACE.rpz %s", file)
+		return fmt.Sprintf(": two traces are compared by diff, as in reprise diff TRACE.rpz %s", file)
 	case content == "trace":
 		return fmt.Sprintf(": reprise info %s describes it, reprise cat %s writes its text", file, file)
 	case content == "bzip2":

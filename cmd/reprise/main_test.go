@@ -162,7 +162,7 @@ func TestFailures(t *testing.T) {
 		{"compress ring.rpz -o out.rpz", "ti: ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
 		{"compress ring.xz -o out.rpz",
 			"ti: ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
-		{"verify ring.rpz mixed.rpz", "ti: mixed.rpz: is a trace already: two traces are compared by cmp, as in cmp TRACE.rpz mixed.rpz"},
+		{"verify ring.rpz mixed.rpz", "ti: mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
 			"ti: ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
 		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
