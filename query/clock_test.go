@@ -2,6 +2,8 @@ package query
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -60,6 +63,12 @@ func exactSeries() *timing.SeriesCodec[int64] {
 // record returns a trace of the calls of ranks.
 func record(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) *reprise.Trace {
 	t.Helper()
+	return openFile(t, recordFile(t, o, ranks))
+}
+
+// recordFile returns the file that record opens.
+func recordFile(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) []byte {
+	t.Helper()
 	var parts []merge.Part
 	for rank, calls := range ranks {
 		r, err := tracer.New(o(rank))
@@ -76,16 +85,26 @@ func record(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) *r
 			parts = append(parts, r.Finish(rank))
 		}
 	}
-	return write(t, merge.Run{Ranks: len(ranks), Source: "test"}, parts)
+	return writeFile(t, merge.Run{Ranks: len(ranks), Source: "test"}, parts)
 }
 
-func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+func writeFile(t rapid.TB, run merge.Run, parts []merge.Part) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	if err := merge.Write(&file, run, parts); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	return file.Bytes()
+}
+
+func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+	t.Helper()
+	return openFile(t, writeFile(t, run, parts))
+}
+
+func openFile(t rapid.TB, file []byte) *reprise.Trace {
+	t.Helper()
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,5 +343,102 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
 			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
 		}
+	}
+}
+
+// TestExtremeTimes asks clocks of times that no program has: their answers need not mean
+// anything, but there are some, and calls are where the search finds them as long as
+// the sums fit.
+func TestExtremeTimes(t *testing.T) {
+	extremes := []int64{minTime, minTime + 1, -1 << 40, -1, 0, 1, 1 << 40, 1 << 61, 1 << 62, maxTime}
+	rapid.Check(t, func(t *rapid.T) {
+		o, _ := drawOptions(t)
+		var calls []timedCall
+		for range rapid.IntRange(1, 20).Draw(t, "calls") {
+			calls = append(calls, timedCall{0, rapid.Int64Range(0, 1).Draw(t, "kind"),
+				rapid.SampledFrom(extremes).Draw(t, "start"), rapid.SampledFrom(extremes).Draw(t, "duration")})
+		}
+		trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})
+		c := openClock(t, trace, 0)
+		if _, _, err := c.Span(); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for position := range c.Calls(0) {
+			if _, _, err := c.Time(position); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if n != len(calls) {
+			t.Fatalf("%d calls of %d", n, len(calls))
+		}
+		for _, at := range extremes {
+			if p, err := c.At(at); err != nil || p.Position > c.Len() {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			for _, to := range extremes {
+				if _, err := c.Between(at, to); to >= at && err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		times, err := OpenTimes(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := times.Imbalance(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := times.ShapeLoops(0); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestLostSeries reads clocks of a rank whose times are damaged: what needs them returns
+// an error that names the section.
+func TestLostSeries(t *testing.T) {
+	var calls []timedCall
+	for i := range int64(2000) {
+		calls = append(calls, timedCall{0, i % 3, 100 * i, i * i % 97})
+	}
+	file := recordFile(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls})
+	whole, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range whole.All() {
+		if s.Kind == merge.KindSeries && s.Key == 1 {
+			file[s.Offset+s.Size-10] ^= 1
+		}
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openRank(t, trace, 0)
+	if r.LostTimes() == nil {
+		t.Fatal("the times are not lost")
+	}
+	c := openClock(t, trace, 0)
+	if c.Source() != Statistics {
+		t.Fatalf("a clock by %v", c.Source())
+	}
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var section *merge.SectionError
+	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) || section.Kind != merge.KindSeries {
+		t.Fatal(err)
+	}
+	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != merge.KindSeries {
+		t.Fatal(err)
+	}
+	named := -1
+	places, err := times.At(context.Background(), 0, Options{Unreadable: func(rank int, _ error) { named = rank }})
+	if err != nil || len(places) != 0 || named != 0 {
+		t.Fatalf("%v, %v, and rank %d is named", places, err, named)
 	}
 }

@@ -74,36 +74,34 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
 
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if
-// no rank has the times of every call, which counts from the first call of each rank
-// then. It reads the beginning of every series the first time.
+// the times of every call of no rank can be read, where all clocks are estimates that
+// count from the first call of their rank. It reads the beginning of every series the
+// first time.
 func (t *Times) Begin() (int64, error) { return t.begin() }
 
-// firstStart is Begin.
+// firstStart is Begin. Ranks whose times cannot be read do not count: their clocks tell.
 func (t *Times) firstStart() (int64, error) {
 	ranks, _, err := t.trace.Merged().SeriesRanks()
-	if err != nil || ranks.Len() == 0 {
+	if err != nil {
 		return 0, err
 	}
-	least, some := int64(math.MaxInt64), false
+	least := int64(maxTime)
 	for _, rank := range ranks.All() {
-		s, e := t.trace.Merged().Series(int(rank))
-		if e == nil && s.Len() > 0 {
-			var start int64
-			if start, e = s.Start(0); e == nil {
-				least, some = min(least, start), true
-			}
+		s, err := t.trace.Merged().Series(int(rank))
+		if err != nil || s.Len() == 0 {
+			continue
 		}
-		if err == nil {
-			err = e
+		if start, err := s.Start(0); err == nil {
+			least = min(least, start)
 		}
 	}
-	if some {
-		return least, nil // ranks of which nothing can be read are told by their clocks
+	if least == maxTime {
+		return 0, nil
 	}
-	return 0, err
+	return least, nil
 }
 
-// Source returns what the times of a signature are known by, if not by those of every
+// source returns what the times of a signature are known by, if not by those of every
 // call: the better of durations and gaps.
 func (t *Times) source(signature int) Source {
 	source := None
