@@ -56,6 +56,10 @@ func NewColumn(d Domain, values []int64, o Options) Column {
 	if len(values) == 0 {
 		return Column{domain: d}
 	}
+	if o.Plain {
+		b, _ := smallestPlain(values, nil, math.MaxInt)
+		return Column{d, b}
+	}
 	return Column{d, smallest(d.list(), values, d.Size, o)}
 }
 
@@ -152,6 +156,16 @@ func (c Column) Expr() (Expr, bool) {
 	}
 	b, ok := c.body.(exprBody)
 	return b.Expr, ok
+}
+
+// Plain reports whether the encoding of c depends on its values alone, and not on the
+// ranks of its domain.
+func (c Column) Plain() bool {
+	switch c.body.(type) {
+	case *runs, *packed, *dictionary, *deltas:
+		return true
+	}
+	return false
 }
 
 // String says how c is encoded: the expression it is, or the name of the

@@ -95,6 +95,14 @@ func TestColumn(t *testing.T) {
 				t.Errorf("%v in %d bytes, want %v in %d", c, len(enc), tt.text, tt.bytes)
 			}
 			checkColumn(t, d, values, c)
+			if got, want := c.Plain(), !strings.Contains(tt.text, " elsewhere") && !strings.Contains(tt.text, " relative"); got != want {
+				t.Errorf("Plain = %v, want %v", got, want)
+			}
+			plain := NewColumn(d, values, Options{Ranks: true, Plain: true})
+			if !plain.Plain() || c.Plain() && !bytes.Equal(marshal(plain), enc) {
+				t.Errorf("plain: %v", plain)
+			}
+			checkColumn(t, d, values, plain)
 		})
 	}
 }

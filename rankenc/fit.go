@@ -53,6 +53,11 @@ type Options struct {
 	// that stand for none. Then no expression yields a negative value by
 	// arithmetic: only a constant is one, or the value at the rim of a grid.
 	Ranks bool
+
+	// Plain says that a column is not to be an expression, nor pieces or relative,
+	// see [Column.Plain]. To find out whether it can be one takes most of the time
+	// of making a column.
+	Plain bool
 }
 
 // Fit returns the expression of fewest bytes that yields values[i] for the i-th

@@ -2,6 +2,7 @@ package rankenc
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -75,6 +76,10 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%s: %v in %d bytes, want %s in %d", tt.name, m, len(enc), tt.text, tt.bytes)
 		}
 		checkMatrix(t, d, tt.rows, others, m)
+		number, ok := m.Reference()
+		if i := strings.Index(tt.text, "matrix "); ok != (i >= 0) || ok && tt.text[i:] != fmt.Sprintf("matrix %d", number) {
+			t.Errorf("%s: refers to %d, %v", tt.name, number, ok)
+		}
 		others = append(others, m)
 	}
 }

@@ -19,6 +19,20 @@ func refer(others []Matrix, i, level int) (reference, bool) {
 	return reference{m, i}, m.body != nil && m.body.level() < level
 }
 
+// Reference returns which of the matrices that m was made or parsed with it refers
+// to, and whether it refers to one.
+func (m Matrix) Reference() (number int, ok bool) {
+	switch b := m.body.(type) {
+	case same:
+		return b.number, true
+	case transposed:
+		return b.number, true
+	case *sums:
+		return b.number, true
+	}
+	return 0, false
+}
+
 // Levels of the encodings that refer to a matrix. Sums may refer to a transposed
 // matrix, as the displacements at the receiving side of an exchange do.
 const (
