@@ -335,17 +335,16 @@ func (t describer) describeArray(r *paramReader, i int, typ cst.Type, lengths *[
 	if err != nil || len(places) == 0 || len(places) > maxLooked/slots {
 		return byRank, err
 	}
-	column, err := t.column(n)
-	if err != nil {
-		return "", err
-	}
-	m := column.matrix
+	c := sliceReader{trace: t.Trace, number: n}
 	var first, values []int64
 	for k, p := range places {
-		if l := m.RowLen(p.position); l != slots {
-			return "", t.columnError(n, corrupt("column %d has a row of %d, not %d", n, l, slots))
+		if err := c.seek(p.position); err != nil {
+			return "", err
 		}
-		if values = m.AppendRow(values[:0], p.position); k == 0 {
+		if l := c.rowLen(p.position); l != slots {
+			return "", t.columnError(c.slice, corrupt("column %d has a row of %d, not %d", n, l, slots))
+		}
+		if values = c.appendRow(values[:0], p.position); k == 0 {
 			first = slices.Clone(values)
 		} else if !slices.Equal(values, first) {
 			return byRank, nil

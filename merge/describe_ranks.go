@@ -139,13 +139,13 @@ func (t describer) stored(column int) ([]point, error) {
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	c, err := t.column(column)
-	if err != nil {
-		return nil, err
-	}
 	points := make([]point, len(places))
+	r := sliceReader{trace: t.Trace, number: column}
 	for i, p := range places {
-		points[i] = point{p.rank, c.column.At(p.position)}
+		if err := r.seek(p.position); err != nil {
+			return nil, err
+		}
+		points[i] = point{p.rank, r.value(p.position)}
 	}
 	return points, nil
 }

@@ -65,8 +65,9 @@
 //	12    names: what numbers are called; absent if there are none
 //
 // Columns, pieces of grammars and streams are put into sections in their order, a
-// new one being begun where the last would become larger than 64 KiB. If columns
-// take 1 KiB at most, they are the end of the section of the signatures.
+// new one being begun where the last would become larger than 64 KiB. So are the
+// slices of a column, in sections of their own. If columns take 1 KiB at most, and
+// none is in slices, they are the end of the section of the signatures.
 //
 // The run is encoded as
 //
@@ -86,7 +87,10 @@
 //	domains     uvarint   number of domains; then the numbers of the shapes of each,
 //	                      a set of package rankenc
 //	columns     uvarint   number of columns; then for each, uvarint domain << 1, plus
-//	                      1 for a matrix, and uvarint length in bytes
+//	                      1 for a matrix, and uvarint length in bytes, or 0 if it is
+//	                      in slices: uvarint number of slices, at least 2, and for
+//	                      each, uvarint number of positions less 1, which the last
+//	                      lacks, and uvarint length in bytes
 //	streams               if there are any, as below
 //	            for each function that has signatures, in ascending order:
 //	lengths     uvarint, numbers  if it has arrays: of all in all signatures, in order
@@ -111,6 +115,13 @@
 // shape by shape otherwise. A matrix has the slots of an array in a row for each
 // rank, and may refer to those of the same domain since the last whose number
 // among these is a multiple of 8.
+//
+// Of a column of more than 65 KiB a rank would read what it does not need. It is
+// stored in slices, over consecutive positions of its domain, each of which is a
+// column, or a matrix, over the ranks at these, and takes 65 KiB at most unless it is
+// of a single position. A matrix in slices refers to none, and none to it. A column
+// stays whole if slices would take an eighth more, or a hundredth more of the file,
+// as where all of them need the same dictionary.
 //
 // Streams are encoded as
 //
@@ -196,8 +207,9 @@
 // Opening a trace costs what its run, texts, signatures and interleaving cost; a
 // shape is read when it is asked for, and costs memory in proportion to its
 // sections. What ranks have in common is kept for the next one: some shapes, and
-// columns of at most 32 MiB as they are encoded. A rank whose columns are more
-// than that reads some of them again. Nothing is allocated by the number of
+// columns, or slices of them, of at most 32 MiB as they are encoded. A rank whose
+// columns are more than that reads some of them again. Damage to a slice concerns
+// the ranks at its positions alone, see [Trace.OfSlice]. Nothing is allocated by the number of
 // ranks. A trace has at most 2²² signatures, with 2²⁴ arrays in them, 2²⁰ names,
 // and a piece of its grammars 2²² symbols, or more in proportion to their sections
 // if these are long; nothing is written that exceeds a limit. The signatures of a

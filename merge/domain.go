@@ -33,6 +33,33 @@ func (d *domain) columns() rankenc.Domain {
 	return rankenc.Domain{Ranks: d, Size: int64(d.size)}
 }
 
+// slice returns the positions of d from begin to end, which it excludes, as a domain
+// of columns.
+func (d *domain) slice(begin, end int) rankenc.Domain {
+	switch {
+	case begin == 0 && end == d.Len():
+		return d.columns()
+	case !d.isWorld():
+		return rankenc.Domain{Ranks: subdomain{d, begin, end}, Size: int64(d.size)}
+	}
+	var b rankenc.SetBuilder
+	b.AddRange(begin, end-1)
+	ranks, err := b.Finish()
+	if err != nil {
+		panic(err) // a run has no more ranks than a set
+	}
+	return rankenc.Over(ranks, int64(d.size))
+}
+
+// A subdomain is consecutive positions of a domain.
+type subdomain struct {
+	*domain
+	begin, end int
+}
+
+func (s subdomain) Len() int       { return s.end - s.begin }
+func (s subdomain) At(i int) int64 { return s.domain.At(s.begin + i) }
+
 // isWorld reports whether d has all ranks of the run. Sets have no rank in
 // common, or the file contradicts itself.
 func (d *domain) isWorld() bool { return d.Len() == d.size }

@@ -117,6 +117,8 @@ type forgedTrace struct {
 	computeMask, computeWritten, computeValues string
 	inline                                     string
 
+	slices                         [2]string // of the column and the matrix, if they are not in line
+	more                           string    // columns in a section after those
 	stream, grammars, order, names string
 }
 
@@ -142,6 +144,14 @@ func newForgedTrace() forgedTrace {
 	}
 }
 
+// slicedTrace is the forged trace with its column and its matrix in slices.
+func slicedTrace() forgedTrace {
+	f := newForgedTrace()
+	f.columns = "\x02" + "\x00\x00\x02\x00\x01\x01" + "\x01\x00\x02\x00\x03\x03"
+	f.inline, f.slices = "", [2]string{c1 + c1, "\x03\x02" + c3 + "\x03\x02" + c3}
+	return f
+}
+
 func (f forgedTrace) run() string { return f.ranks + f.source + f.flags + f.shapes + f.functions }
 
 func (f forgedTrace) table() string {
@@ -164,14 +174,17 @@ func forgedPart(rank int) Part {
 }
 
 func (f forgedTrace) sections() []section {
-	return []section{
+	return present([]section{
 		{KindRun, 0, f.run()},
 		{KindSignatures, 0, f.table()},
+		{KindColumns, 0, f.slices[0]},
+		{KindColumns, 1, f.slices[1]},
+		{KindColumns, 2, f.more},
 		{KindStreams, 0, f.stream},
 		{KindGrammars, 0, f.grammars},
 		{KindInterleaving, 0, f.order},
 		{KindNames, 0, f.names},
-	}
+	}...)
 }
 
 // A forgedFile is a part file of three ranks, of which 0 and 2 call barrier, send

@@ -46,31 +46,23 @@ func (t *Trace) ArgumentForms() []Form {
 }
 
 // ColumnForms returns how the columns and arrays that are stored rank by rank are
-// encoded, and the streams of values that are stored call by call, those that
+// encoded, each slice of long ones for itself, and the streams of values that are stored call by call, those that
 // take the most bytes first. It reads their sections. Those that are lost have a
 // form of their own.
 func (t *Trace) ColumnForms() []Form {
 	var f formCounter
 	s := t.signatures
 	columns := packedReader{trace: t, kind: KindColumns, section: -1}
-	for _, p := range s.columns {
-		var enc []byte
-		if s.inline != nil {
-			enc = s.inline[p.offset:]
-		} else {
-			enc = columns.at(p.section, p.offset)
+	for _, c := range s.columns {
+		for _, p := range s.slices[c.first:c.end] {
+			var enc []byte
+			if s.inline != nil {
+				enc = s.inline[p.offset:]
+			} else {
+				enc = columns.at(p.section, p.offset)
+			}
+			f.add(columnForm(enc, c), 1, int64(p.size))
 		}
-		name := rankenc.ColumnForm(enc)
-		if p.matrix {
-			name = rankenc.MatrixForm(enc)
-		}
-		switch {
-		case name == "":
-			name = FormLost
-		case p.matrix:
-			name = "array: " + name
-		}
-		f.add(name, 1, int64(p.size))
 	}
 	if s.streams == nil {
 		return f.sorted()
@@ -87,6 +79,24 @@ func (t *Trace) ColumnForms() []Form {
 		f.add(name, 1, int64(p.size))
 	}
 	return f.sorted()
+}
+
+// columnForm returns how a column or array is encoded, or a slice of it.
+func columnForm(enc []byte, c columnPlace) string {
+	name := rankenc.ColumnForm(enc)
+	if c.matrix {
+		name = rankenc.MatrixForm(enc)
+	}
+	if name == "" {
+		return FormLost
+	}
+	if c.matrix {
+		name = "array: " + name
+	}
+	if c.sliced() {
+		name += ", in slices"
+	}
+	return name
 }
 
 // A packedReader reads what is packed into sections, in ascending order.

@@ -48,16 +48,18 @@ func seedPrograms(f *testing.F) [][]Part {
 // rank is read or an error names a section, and what is read can be written.
 func FuzzSections(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindTexts, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindColumns, 0),
+		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindTexts, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindColumns, 0), contentOf(s, KindColumns, 1),
 			contentOf(s, KindStreams, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindGrammars, 1), contentOf(s, KindInterleaving, 0), contentOf(s, KindNames, 0))
 	}
 	add(newForgedTrace().sections())
+	add(slicedTrace().sections())
 	for _, parts := range seedPrograms(f) {
 		add(contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts)))
 	}
-	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, streams, grammars, piece, order, names string) {
+	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, slices, streams, grammars, piece, order, names string) {
 		checkAccepted(t, forge(t, present(
 			section{KindRun, 0, run}, section{KindTexts, 0, texts}, section{KindSignatures, 0, signatures}, section{KindColumns, 0, columns},
+			section{KindColumns, 1, slices},
 			section{KindStreams, 0, streams}, section{KindGrammars, 0, grammars}, section{KindGrammars, 1, piece}, section{KindInterleaving, 0, order},
 			section{KindNames, 0, names},
 		)...))

@@ -40,6 +40,7 @@ func TestForged(t *testing.T) {
 		Names: []Name{{cst.KindRank, "", -2, "n"}, {cst.KindRank, "", 3, "no"}, {cst.KindHandle, "c", 0, "w"}},
 	})
 	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
+	checkCalls(t, open(t, forge(t, slicedTrace().sections()...)), []Part{forgedPart(0), forgedPart(2)})
 
 	sections := newForgedFile().sections()
 	a, err := ReadPart(container(t, forge(t, sections...)))
@@ -179,7 +180,18 @@ func TestRefuseSignatures(t *testing.T) {
 		{"DomainOfMoreShapes", func(f *forgedTrace) { f.domains = "\x01\x02\x00\x01" }, ErrCorrupt, "of shapes 0-1 of 1"},
 		{"ColumnsTooMany", func(f *forgedTrace) { f.columns = huge }, ErrCorrupt, "columns at offset 6"},
 		{"ColumnOfNoDomain", func(f *forgedTrace) { f.columns = "\x02" + "\x02\x01" + "\x01\x03" }, ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
-		{"ColumnOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + "\x01\x03" }, ErrCorrupt, "size at offset 8: corrupt input: 0"},
+		{"SlicesTooMany", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + huge }, ErrCorrupt, "slices at offset 9"},
+		{"NoSlices", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x00" + "\x01\x03" }, ErrCorrupt, "slices at offset 9: corrupt input: 0"},
+		{"OneSlice", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x01\x01" + "\x01\x03" }, ErrCorrupt, "slices at offset 9: corrupt input: 1"},
+		{"SliceTooLong", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x01\x01\x01" + "\x01\x03" }, ErrCorrupt,
+			"slice at offset 10: corrupt input: 2 positions and 1 slices after 0 of 2"},
+		{"SliceHuge", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02" + huge }, ErrCorrupt, "slice at offset 10"},
+		{"SlicesOfNoPosition", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x03\x00\x01\x00\x01\x01" + "\x01\x03" }, ErrCorrupt,
+			"slice at offset 10: corrupt input: 1 positions and 2 slices after 0 of 2"},
+		{"SliceOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x00\x00\x01" + "\x01\x03" }, ErrCorrupt, "size at offset 11: corrupt input: 0"},
+		{"SliceTooLarge", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x02\x00\x01" + uvarint(maxColumn+1) + "\x01\x03"
+		}, ErrCorrupt, "size at offset 12"},
 		{"ColumnTooLarge", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(maxColumn+1) + "\x01\x03" }, ErrCorrupt, "size at offset 8"},
 		{"ColumnsCutOff", func(f *forgedTrace) { f.inline = f.inline[:3] }, ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
 		{"ColumnsTrailing", func(f *forgedTrace) { f.inline += "\x00" }, ErrCorrupt, "5 bytes, not 4"},
@@ -264,6 +276,47 @@ func TestRefuseColumns(t *testing.T) {
 			tt.check(t, sections, readTrace)
 		})
 	}
+}
+
+// TestRefuseSlices has a column and a matrix in slices.
+func TestRefuseSlices(t *testing.T) {
+	corrupt := func(name string, key uint64, content, text string) refusal {
+		return refusal{name, []section{{KindColumns, key, content}}, KindColumns, key, content == gone, ErrCorrupt, text}
+	}
+	tests := []refusal{
+		corrupt("Missing", 0, gone, "no such section"),
+		corrupt("CutOff", 0, c1, "1 bytes at 1 of a section of 1"),
+		corrupt("Broken", 0, broken+c1, "encoding at offset 0: corrupt input: 47"),
+		corrupt("SecondBroken", 0, c1+broken, "encoding at offset 0: corrupt input: 47"),
+		corrupt("MatrixMissing", 1, gone, "no such section"),
+		corrupt("RowTooShort", 1, "\x03\x02"+c3+"\x03\x01"+c3, "column 1 has a row of 1, not 2"),
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, slicedTrace().sections(), readTrace) })
+	}
+
+	changed := func(name string, key uint64, text string, change func(f *forgedTrace)) {
+		t.Run(name, func(t *testing.T) {
+			f := slicedTrace()
+			change(&f)
+			refusal{name, nil, KindColumns, key, false, ErrCorrupt, text}.check(t, f.sections(), readTrace)
+		})
+	}
+	changed("Trailing", 0, "column at offset 1: corrupt input: 1 bytes after the last field", func(f *forgedTrace) {
+		f.columns = strings.Replace(f.columns, "\x00\x00\x02\x00\x01\x01", "\x00\x00\x02\x00\x02\x01", 1)
+		f.slices[0] += c1
+	})
+	changed("Refers", 2, "matrix at offset 1: corrupt input: number 0 of 0", func(f *forgedTrace) { // to one before it, in section 0
+		f.columns = "\x03" + "\x01\x03" + "\x00\x00\x02\x00\x01\x01" + "\x01\x00\x02\x00\x02\x02"
+		f.sendValues, f.vectorMatrices = c1, c2
+		f.slices = [2]string{"\x03\x02" + c3, c1 + c1}
+		f.more = "\x00\x00" + "\x00\x00"
+	})
+	changed("ReferredTo", 2, "matrix at offset 1: corrupt input: number 0 has another form", func(f *forgedTrace) {
+		f.columns = "\x03" + f.columns[1:] + "\x01\x02"
+		f.vectorMatrices = c2
+		f.more = "\x00\x00"
+	})
 }
 
 func TestRefuseStreams(t *testing.T) {
@@ -407,10 +460,11 @@ func describe(file []byte) (string, error) {
 var damageStep = 1
 
 // TestDamaged checks that no prefix and no one-bit change of a file is read as
-// another: of a trace with streams, columns and an interleaving, and of a part
-// file.
+// another: of a trace with streams, columns and an interleaving, of one with its
+// columns in slices, and of a part file.
 func TestDamaged(t *testing.T) {
-	for _, file := range [][]byte{forge(t, newForgedTrace().sections()...), forge(t, newForgedFile().sections()...)} {
+	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(), newForgedFile().sections()} {
+		file := forge(t, sections...)
 		want, err := describe(file)
 		if err != nil {
 			t.Fatal(err)
@@ -433,7 +487,7 @@ func TestDamaged(t *testing.T) {
 // TestFlippedContent changes the bits of contents, under checksums that hold: what
 // is read is another trace or an error, and whatever is read can be written.
 func TestFlippedContent(t *testing.T) {
-	for _, sections := range [][]section{newForgedTrace().sections(), newForgedFile().sections()} {
+	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(), newForgedFile().sections()} {
 		for i, s := range sections {
 			for bit := 0; bit < len(s.content)*8; bit += damageStep {
 				bad := []byte(s.content)

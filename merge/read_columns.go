@@ -2,6 +2,7 @@ package merge
 
 import (
 	"errors"
+	"sort"
 	"sync"
 
 	"github.com/reprise-trace/reprise/rankenc"
@@ -13,11 +14,11 @@ func (t *Trace) columnValue(n, shape, position, rank int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := t.column(n)
+	c, err := t.columnAt(n, at)
 	if err != nil {
 		return 0, err
 	}
-	return c.column.At(at), nil
+	return c.value(at), nil
 }
 
 // row appends the row of a stored matrix for a rank, which must be of a length.
@@ -26,15 +27,14 @@ func (t *Trace) row(dst []int64, n, shape, position, rank, length int) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	c, err := t.column(n)
+	c, err := t.columnAt(n, at)
 	if err != nil {
 		return nil, err
 	}
-	m := c.matrix
-	if k := m.RowLen(at); k != length {
-		return nil, t.columnError(n, corrupt("column %d has a row of %d, not %d", n, k, length))
+	if k := c.rowLen(at); k != length {
+		return nil, t.columnError(c.slice, corrupt("column %d has a row of %d, not %d", n, k, length))
 	}
-	return m.AppendRow(dst, at), nil
+	return c.appendRow(dst, at), nil
 }
 
 // place returns the position of a rank in the domain of a column.
@@ -47,7 +47,8 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 	return t.signatures.domains[d].position(k, position, rank), nil
 }
 
-// A columnCache holds columns and matrices that were read.
+// A columnCache holds slices of columns and matrices that were read, by their
+// numbers.
 type columnCache struct {
 	mu      sync.Mutex
 	columns map[int]rankColumn
@@ -62,11 +63,26 @@ const (
 	columnOverhead = 500
 )
 
-// A rankColumn is a column or a matrix.
+// A rankColumn is a column or a matrix, or a slice of one.
 type rankColumn struct {
 	column rankenc.Column
 	matrix rankenc.Matrix
+	slice  int // number of the slice
+	begin  int // its first position in the domain
+	end    int // the one after its last
 	size   int // of the encoding, and columnOverhead
+}
+
+// value returns the value at a position of the domain that is in the slice.
+func (c *rankColumn) value(position int) int64 { return c.column.At(position - c.begin) }
+
+// rowLen returns the length of the row at a position of the domain that is in the
+// slice.
+func (c *rankColumn) rowLen(position int) int { return c.matrix.RowLen(position - c.begin) }
+
+// appendRow appends the row at a position of the domain that is in the slice.
+func (c *rankColumn) appendRow(dst []int64, position int) []int64 {
+	return c.matrix.AppendRow(dst, position-c.begin)
 }
 
 func (x *columnCache) get(n int) (rankColumn, bool) {
@@ -76,7 +92,7 @@ func (x *columnCache) get(n int) (rankColumn, bool) {
 	return c, ok
 }
 
-// put keeps column n in place of as many others as have to go. Which ones is left
+// put keeps slice n in place of as many others as have to go. Which ones is left
 // to chance: where ranks are read one after the other and the columns of a rank
 // are too many, whichever was kept longest or used last is as likely to be needed.
 func (x *columnCache) put(n int, c rankColumn) {
@@ -96,35 +112,57 @@ func (x *columnCache) put(n int, c rankColumn) {
 	x.columns[n] = c
 }
 
-// column reads a column or a matrix.
-func (t *Trace) column(n int) (rankColumn, error) {
-	if c, ok := t.columns.get(n); ok {
+// columnAt reads a column or a matrix, or what has the given position of its
+// domain.
+func (t *Trace) columnAt(n, position int) (rankColumn, error) {
+	p := &t.signatures.columns[n]
+	k := p.first
+	if p.sliced() {
+		k += sort.Search(p.end-p.first-1, func(i int) bool { return t.signatures.slices[p.first+i].end > position })
+	}
+	if c, ok := t.columns.get(k); ok {
 		return c, nil
 	}
-	p := t.signatures.columns[n]
-	data, err := t.columnBytes(n)
+	data, err := t.sliceBytes(k)
 	if err != nil {
 		return rankColumn{}, err
 	}
-	c := rankColumn{size: p.size + columnOverhead}
-	domain := t.signatures.domains[p.domain].columns()
+	s := t.signatures.slices[k]
+	c := rankColumn{slice: k, begin: s.begin, end: s.end, size: s.size + columnOverhead}
+	domain := t.signatures.domains[p.domain].slice(s.begin, s.end)
 	if p.matrix {
 		var others []rankenc.Matrix
-		if others, err = t.matrices(p.others); err == nil {
+		if others, err = t.matrices(p); err == nil {
 			c.matrix, err = rankenc.ParseMatrix(data, domain, others, rankenc.ParseOptions{})
 		}
 	} else {
 		c.column, err = rankenc.ParseColumn(data, domain)
 	}
 	if err != nil {
-		return rankColumn{}, t.columnError(n, err)
+		return rankColumn{}, t.columnError(k, err)
 	}
-	t.columns.put(n, c)
+	t.columns.put(k, c)
 	return c, nil
 }
 
-// columnError returns a SectionError about a column.
-func (t *Trace) columnError(n int, err error) error {
+// A sliceReader reads a column or a matrix slice by slice. The zero rankColumn is
+// before the first of them.
+type sliceReader struct {
+	trace  *Trace
+	number int // of the column
+	rankColumn
+}
+
+// seek reads the slice that has a position of the domain, unless it was the last.
+func (r *sliceReader) seek(position int) (err error) {
+	if position < r.begin || position >= r.end {
+		r.rankColumn, err = r.trace.columnAt(r.number, position)
+	}
+	return err
+}
+
+// columnError returns a SectionError about a slice of a column.
+func (t *Trace) columnError(slice int, err error) error {
 	var s *SectionError
 	if errors.As(err, &s) {
 		return err
@@ -132,30 +170,51 @@ func (t *Trace) columnError(n int, err error) error {
 	if t.signatures.inline != nil {
 		return &SectionError{KindSignatures, 0, -1, err}
 	}
-	return &SectionError{KindColumns, uint64(t.signatures.columns[n].section), -1, err}
+	return &SectionError{KindColumns, uint64(t.signatures.slices[slice].section), -1, err}
 }
 
-// columnBytes returns the encoding of a column, which must not be kept.
-func (t *Trace) columnBytes(n int) ([]byte, error) {
-	p := t.signatures.columns[n]
+// OfSlice reports whether an error of reading a rank is about a section that has a
+// slice of a column. Other ranks of the same shape may do without that section; where
+// it is another one, all of them need it.
+func (t *Trace) OfSlice(err error) bool {
+	var s *SectionError
+	if !errors.As(err, &s) || s.Kind != KindColumns {
+		return false
+	}
+	places, columns := t.signatures.slices, t.signatures.columns
+	i := sort.Search(len(places), func(i int) bool { return uint64(places[i].section) >= s.Key })
+	k := sort.Search(len(columns), func(k int) bool { return columns[k].end > i })
+	return k < len(columns) && columns[k].sliced()
+}
+
+// sliceBytes returns the encoding of a slice of a column, which must not be kept.
+func (t *Trace) sliceBytes(n int) ([]byte, error) {
+	s := t.signatures.slices[n]
 	if t.signatures.inline != nil {
-		return t.signatures.inline[p.offset : p.offset+p.size], nil
+		return t.signatures.inline[s.offset : s.offset+s.size], nil
 	}
 	var data []byte
-	err := t.readShared(KindColumns, uint64(p.section), func(content []byte) (err error) {
-		data, err = itemOf(content, p.offset, p.size)
+	err := t.readShared(KindColumns, uint64(s.section), func(content []byte) (err error) {
+		data, err = itemOf(content, s.offset, s.size)
 		return err
 	})
 	return data, err
 }
 
-// matrices reads some matrices.
-func (t *Trace) matrices(numbers []int) ([]rankenc.Matrix, error) {
+// matrices reads the matrices to which one may refer: none if it is in slices, and
+// in place of those that are a zero one, to which nothing refers.
+func (t *Trace) matrices(p *columnPlace) ([]rankenc.Matrix, error) {
+	if p.sliced() {
+		return nil, nil
+	}
 	var matrices []rankenc.Matrix
-	for _, n := range numbers {
-		c, err := t.column(n)
-		if err != nil {
-			return nil, err
+	for _, n := range p.others {
+		var c rankColumn
+		if !t.signatures.columns[n].sliced() {
+			var err error
+			if c, err = t.columnAt(n, 0); err != nil {
+				return nil, err
+			}
 		}
 		matrices = append(matrices, c.matrix)
 	}

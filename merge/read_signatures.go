@@ -27,6 +27,7 @@ type signatureTable struct {
 	domains   []*domain
 	shapes    []rankenc.Set // of each domain
 	columns   []columnPlace
+	slices    []slicePlace // of all columns, in their order
 	inline    []byte       // the columns, if they stand in the section of the signatures
 	streams   *streamTable // nil if there are none
 }
@@ -61,11 +62,21 @@ type numbers = rankenc.Column
 
 // A columnPlace says where a column is.
 type columnPlace struct {
-	domain          int
-	matrix          bool
+	domain     int
+	matrix     bool
+	first, end int   // of its slices: there is one if it is stored whole
+	others     []int // the matrices to which this one may refer
+}
+
+// sliced reports whether the column is stored in slices.
+func (c *columnPlace) sliced() bool { return c.end-c.first > 1 }
+
+// A slicePlace says where the values of a column at consecutive positions of its
+// domain are.
+type slicePlace struct {
 	section, offset int
 	size            int
-	others          []int // the matrices to which this one may refer
+	begin, end      int // positions
 }
 
 // A signatureParser is the state of parseSignatures.
@@ -167,7 +178,7 @@ func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
 // the end of this section.
 func (p *signatureParser) parseColumns() (inline bool) {
 	n := p.Count("columns", 2)
-	p.columns = make([]columnPlace, 0, n)
+	p.columns, p.slices = make([]columnPlace, 0, n), make([]slicePlace, 0, n)
 	var packer packer
 	matrices := make([][]int, len(p.domains)) // the columns that are matrices, of each
 	for i := 0; i < n && p.Err() == nil; i++ {
@@ -177,29 +188,67 @@ func (p *signatureParser) parseColumns() (inline bool) {
 			p.Corrupt(at, "column", "domain %d of %d", v>>1, len(p.domains))
 			return false
 		}
-		at = p.Offset()
-		size := p.Uvarint("size")
-		if size == 0 || size > maxColumn {
-			p.Corrupt(at, "size", "%d, not from 1 to %d", size, maxColumn)
-			return false
-		}
-		c := columnPlace{domain: int(v >> 1), matrix: v&1 == 1, size: int(size)}
-		c.section, c.offset = packer.place(c.size)
-		if c.matrix {
+		c := columnPlace{domain: int(v >> 1), matrix: v&1 == 1, first: len(p.slices)}
+		p.parseSlices(&packer, p.domains[c.domain].Len())
+		if c.end = len(p.slices); c.matrix {
 			all := matrices[c.domain]
 			c.others = all[len(all)/matricesTogether*matricesTogether:]
 			matrices[c.domain] = append(all, i)
 		}
 		p.columns = append(p.columns, c)
 	}
-	return n > 0 && packer.section == 0 && packer.offset <= maxInline
+	return n > 0 && p.Err() == nil && packer.section == 0 && packer.offset <= maxInline
 }
 
-// maxColumn is the largest size of an encoded column, in bytes.
+// parseSlices reads where the slices of a column of so many values are, or where
+// it is as a whole.
+func (p *signatureParser) parseSlices(packer *packer, values int) {
+	size := int(p.UvarintMax("size", maxColumn))
+	if p.Err() != nil {
+		return
+	}
+	if size > 0 {
+		p.addSlice(packer, size, 0, values)
+		return
+	}
+	packer.end()
+	defer packer.end()
+	at := p.Offset()
+	n := p.Count("slices", 1)
+	if n < 2 && p.Err() == nil {
+		p.Corrupt(at, "slices", "%d", n)
+	}
+	for begin := 0; n > 0 && p.Err() == nil; n-- {
+		end := values
+		at := p.Offset()
+		if n > 1 {
+			end = begin + 1 + int(p.UvarintMax("slice", uint64(values)))
+		}
+		if p.Err() == nil && (end <= begin || end > values-(n-1)) {
+			p.Corrupt(at, "slice", "%d positions and %d slices after %d of %d", end-begin, n-1, begin, values)
+		}
+		at = p.Offset()
+		size := int(p.UvarintMax("size", maxColumn))
+		if size == 0 {
+			p.Corrupt(at, "size", "0")
+		}
+		p.addSlice(packer, size, begin, end)
+		begin = end
+	}
+}
+
+func (p *signatureParser) addSlice(packer *packer, size, begin, end int) {
+	s := slicePlace{size: size, begin: begin, end: end}
+	s.section, s.offset = packer.place(size)
+	p.slices = append(p.slices, s)
+}
+
+// maxColumn is the largest size of an encoded column, or of a slice of one, in
+// bytes.
 const maxColumn = math.MaxInt32
 
 // inlineSize returns the size of the columns that stand in this section.
 func (t *signatureTable) inlineSize() int {
-	c := t.columns[len(t.columns)-1]
-	return c.offset + c.size
+	s := t.slices[len(t.slices)-1]
+	return s.offset + s.size
 }

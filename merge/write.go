@@ -52,6 +52,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	e := a.smallest(ctx, shapes, order)
 	m, c := e.model, e.sections
 	if ctx.Err() == nil {
+		c.table.slice(ctx)
 		if s := m.summaries(a.placed); !s.isZero() {
 			c.summaries = s.appendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
@@ -129,7 +130,8 @@ func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *seq
 // checkLimits returns an error if a trace could not be read, because it exceeds a
 // limit.
 func (m *model) checkLimits(c sections) error {
-	_, err := parseSignatures(c.signatures, m.functions, m.sets, m.size)
+	signatures, _ := c.table.contents()
+	_, err := parseSignatures(signatures, m.functions, m.sets, m.size)
 	if err == nil {
 		err = m.checkGrammars(c.grammars)
 	}
@@ -176,12 +178,13 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // Sections are the contents of those of a trace.
 type sections struct {
-	run, texts, signatures     []byte // texts is nil if there are none
-	columns, streams, grammars [][]byte
-	order                      []byte // nil if there is no interleaving
-	summaries                  []byte // nil if there are none
-	series                     [][]byte
-	names                      []byte // nil if there are none
+	run, texts        []byte // texts is nil if there are none
+	table             signatureSection
+	streams, grammars [][]byte
+	order             []byte // nil if there is no interleaving
+	summaries         []byte // nil if there are none
+	series            [][]byte
+	names             []byte // nil if there are none
 }
 
 // sections returns those of the trace of m, with the calls rank by rank. They are
@@ -194,7 +197,7 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	if len(a.texts.list) > 0 {
 		c.texts = appendTexts(nil, a.texts.list)
 	}
-	c.signatures, c.columns, c.streams = m.appendSignatures(ctx)
+	c.table, c.streams = m.signatureSection(ctx)
 	return c
 }
 
@@ -215,11 +218,12 @@ func (c sections) write(w io.Writer) error {
 	if c.names != nil {
 		out.Add(KindNames, 0, c.names)
 	}
-	out.Add(KindSignatures, 0, c.signatures)
+	signatures, columns := c.table.contents()
+	out.Add(KindSignatures, 0, signatures)
 	for _, list := range []struct {
 		kind     format.Kind
 		contents [][]byte
-	}{{KindColumns, c.columns}, {KindStreams, c.streams}, {KindGrammars, c.grammars}} {
+	}{{KindColumns, columns}, {KindStreams, c.streams}, {KindGrammars, c.grammars}} {
 		for i, content := range list.contents {
 			if err := out.Add(list.kind, uint64(i), content); err != nil {
 				return err
@@ -322,27 +326,19 @@ func appendTexts(dst []byte, list []string) []byte {
 	return dst
 }
 
-// appendSignatures returns the contents of the signatures section and of those
-// of columns and of streams.
-func (m *model) appendSignatures(ctx context.Context) (signatures []byte, columns, streams [][]byte) {
+// signatureSection returns the section of the signatures with the columns, and the
+// contents of the sections of streams.
+func (m *model) signatureSection(ctx context.Context) (section signatureSection, streams [][]byte) {
 	w := signatureWriter{
 		size: m.size, functions: m.functions, columns: m.columns, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
-		matrices: make(map[int][]rankenc.Matrix),
+		matrices: make(map[int][]int),
 	}
-	signatures = w.append(ctx, nil, m.signatures)
+	section = w.section(ctx, m.signatures)
 	for _, g := range w.groups {
 		m.usesGroups = m.usesGroups || g.written
 	}
-	data := make([][]byte, len(w.stored))
-	for i, c := range w.stored {
-		data[i] = c.data
-	}
-	columns = pack(data)
-	if len(columns) == 1 && len(columns[0]) <= maxInline {
-		return append(signatures, columns[0]...), nil, w.streamSections
-	}
-	return signatures, columns, w.streamSections
+	return section, w.streamSections
 }
 
 // maxInline is the largest size of columns that stand in the section of the
@@ -355,16 +351,25 @@ const maxPacked = 1 << 16
 
 // pack joins items to sections.
 func pack(items [][]byte) [][]byte {
-	var p packer
-	var sections [][]byte
+	var p packedSections
+	p.add(items...)
+	return p.sections
+}
+
+// packedSections are items joined to sections.
+type packedSections struct {
+	packer
+	sections [][]byte
+}
+
+func (p *packedSections) add(items ...[]byte) {
 	for _, item := range items {
 		section, _ := p.place(len(item))
-		if section == len(sections) {
-			sections = append(sections, nil)
+		if section == len(p.sections) {
+			p.sections = append(p.sections, nil)
 		}
-		sections[section] = append(sections[section], item...)
+		p.sections[section] = append(p.sections[section], item...)
 	}
-	return sections
 }
 
 // A packer places items in sections, one after the other: in a new one where the
@@ -372,12 +377,19 @@ func pack(items [][]byte) [][]byte {
 type packer struct{ section, offset int }
 
 func (p *packer) place(size int) (section, offset int) {
-	if p.offset > 0 && p.offset+size > maxPacked {
-		p.section, p.offset = p.section+1, 0
+	if p.offset+size > maxPacked {
+		p.end()
 	}
 	section, offset = p.section, p.offset
 	p.offset += size
 	return section, offset
+}
+
+// end begins a new section, unless nothing is in the last.
+func (p *packer) end() {
+	if p.offset > 0 {
+		p.section, p.offset = p.section+1, 0
+	}
 }
 
 // appendGrammars returns the contents of the sections of grammars: in the first,

@@ -83,7 +83,7 @@ func (w *signatureWriter) groupColumn(s *signature) int64 {
 	g := w.groups[s]
 	if !g.written {
 		g.number, g.written = int64(len(w.stored)), true
-		w.stored = append(w.stored, storedColumn{g.domain, false, g.ranks}, storedColumn{g.domain, false, g.sizes})
+		w.stored = append(w.stored, storedColumn{domain: g.domain, data: g.ranks}, storedColumn{domain: g.domain, data: g.sizes})
 	}
 	return g.number
 }

@@ -31,7 +31,7 @@ type signatureWriter struct {
 	stored        []storedColumn
 	columnNumbers map[string]int64
 	groups        map[*signature]*storedGroup
-	matrices      map[int][]rankenc.Matrix // of each domain
+	matrices      map[int][]int // the numbers of those of each domain
 
 	written []int64 // scratch of appendSlot
 	values  [writtenExpr][]int64
@@ -40,19 +40,12 @@ type signatureWriter struct {
 	streamSections [][]byte
 }
 
-// A storedColumn is a column or a matrix over the ranks of a domain.
-type storedColumn struct {
-	domain int
-	matrix bool
-	data   []byte
-}
-
 // matricesTogether is how many matrices of a domain can refer to each other.
 const matricesTogether = 8
 
-// append appends the encoding of signatures, without the contents of columns. It
-// is not complete if ctx is done.
-func (w *signatureWriter) append(ctx context.Context, dst []byte, signatures []*signature) []byte {
+// section returns the section of the signatures. It is not complete if ctx is
+// done.
+func (w *signatureWriter) section(ctx context.Context, signatures []*signature) signatureSection {
 	numbers := make([]int64, len(signatures))
 	groups := make([][]*signature, len(w.functions))
 	counts := make([]int, len(w.functions))
@@ -77,25 +70,22 @@ func (w *signatureWriter) append(ctx context.Context, dst []byte, signatures []*
 	if w.streams != nil {
 		elastic = 1
 	}
-	dst = wire.AppendUvarint(dst, uint64(len(signatures))<<1|elastic)
-	dst = appendNumbers(dst, numbers)
-	dst = wire.AppendUvarint(dst, uint64(len(w.domains)))
+	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|elastic)
+	head = appendNumbers(head, numbers)
+	head = wire.AppendUvarint(head, uint64(len(w.domains)))
 	for _, s := range w.domainSets {
-		dst, _ = s.AppendBinary(dst)
+		head, _ = s.AppendBinary(head)
 	}
-	dst = wire.AppendUvarint(dst, uint64(len(w.stored)))
-	for _, c := range w.stored {
-		v := uint64(c.domain) << 1
-		if c.matrix {
-			v |= 1
-		}
-		dst = wire.AppendUvarint(dst, v)
-		dst = wire.AppendUvarint(dst, uint64(len(c.data)))
-	}
+	var tail []byte
 	if w.streams != nil {
-		dst, w.streamSections = w.streams.append(dst, w.functions)
+		tail, w.streamSections = w.streams.append(nil, w.functions)
 	}
-	return append(dst, body...)
+	for i := range w.stored {
+		if c := &w.stored[i]; !c.long() {
+			c.rows = rankenc.Matrix{}
+		}
+	}
+	return signatureSection{head, append(tail, body...), w.domains, w.stored}
 }
 
 // appendNumbers appends a column of numbers that have nothing to do with ranks.
@@ -245,7 +235,7 @@ func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
 	n, ok := w.columnNumbers[key]
 	if !ok {
 		n = int64(len(w.stored))
-		w.stored = append(w.stored, storedColumn{d, false, enc})
+		w.stored = append(w.stored, storedColumn{domain: d, data: enc, ranks: kind == slotRank})
 		w.columnNumbers[key] = n
 	}
 	return n
@@ -279,17 +269,26 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 			rows[i][k] = v
 		}
 	}
-	m := rankenc.NewMatrix(w.domains[d].columns(), rows, w.matricesOf(d), rankenc.Options{})
+	others := w.matricesOf(d)
+	matrices := make([]rankenc.Matrix, len(others))
+	for i, k := range others {
+		matrices[i] = w.stored[k].rows
+	}
+	m := rankenc.NewMatrix(w.domains[d].columns(), rows, matrices, rankenc.Options{})
 	enc, _ := m.AppendBinary(nil)
-	w.matrices[d] = append(w.matrices[d], m)
-	w.stored = append(w.stored, storedColumn{d, true, enc})
-	return int64(len(w.stored) - 1)
+	number := len(w.stored)
+	w.matrices[d] = append(w.matrices[d], number)
+	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: enc, rows: m})
+	if other, ok := m.Reference(); ok {
+		w.stored[number].referred, w.stored[others[other]].referred = true, true
+	}
+	return int64(number)
 }
 
-// matricesOf returns the matrices to which the next one of a domain may refer:
-// those since the last whose place in the domain is a multiple of
+// matricesOf returns the numbers of the matrices to which the next one of a domain
+// may refer: those since the last whose place in the domain is a multiple of
 // matricesTogether.
-func (w *signatureWriter) matricesOf(domain int) []rankenc.Matrix {
+func (w *signatureWriter) matricesOf(domain int) []int {
 	all := w.matrices[domain]
 	return all[len(all)/matricesTogether*matricesTogether:]
 }

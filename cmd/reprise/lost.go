@@ -12,8 +12,8 @@ import (
 )
 
 // A rankReader reads the ranks of a trace of which some may be lost. Ranks of one
-// shape need the same sections: once one of them cannot be read, it does not try
-// the others, of which there may be a million.
+// shape need the same sections, except for slices of columns: once one of them
+// cannot be read, it does not try the others, of which there may be a million.
 type rankReader struct {
 	trace  *merge.Trace
 	failed map[int]error // by shape
@@ -23,7 +23,8 @@ func newRankReader(trace *merge.Trace) *rankReader {
 	return &rankReader{trace, make(map[int]error)}
 }
 
-// attempt calls read for a rank, unless its shape has failed before.
+// attempt calls read for a rank, unless all of its shape must fail as it did
+// before.
 func (r *rankReader) attempt(rank int, read func() error) error {
 	shape, ok := r.trace.ShapeOf(rank)
 	if !ok {
@@ -33,7 +34,7 @@ func (r *rankReader) attempt(rank int, read func() error) error {
 		return err
 	}
 	err := read()
-	if err != nil {
+	if err != nil && !r.trace.OfSlice(err) {
 		r.failed[shape] = err
 	}
 	return err

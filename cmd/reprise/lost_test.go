@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 func TestRankText(t *testing.T) {
@@ -105,5 +108,47 @@ func TestLostRanks(t *testing.T) {
 		if got := readFile(t, filepath.Join("dir", "flipped-mixed_rank-"+string(rune('1'+i))+".txt")); got != want {
 			t.Errorf("the file of rank %d has %d bytes, want %d", i, len(got), len(want))
 		}
+	}
+}
+
+// TestRepairSlice checks that damage to a slice of a long column costs the ranks whose
+// values it has, and no other, although all ranks are of one shape.
+func TestRepairSlice(t *testing.T) {
+	if testing.Short() || slow > 1 {
+		t.Skip("makes a trace of many ranks")
+	}
+	t.Chdir(t.TempDir())
+	p := programs.PermutationSend(1<<16, 10, 1)
+	var file strings.Builder
+	if err := merge.Write(&file, p.Run(), p.Parts()); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "damaged.rpz", flip(t, file.String(), merge.KindColumns, 1))
+	const lost = "ranks 32768-65535"
+	if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, lost) {
+		t.Errorf("repair: %s", got)
+	}
+	if got := must(t, "info", "saved.rpz"); !strings.Contains(got, "repaired without "+lost+"\n") {
+		t.Errorf("info: %s", got)
+	}
+	trace, err := openTrace("damaged.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	r := newRankReader(trace.Merged())
+	tries := 0
+	for _, rank := range []int{32_768, 40_000, 65_535, 32_767, 0} {
+		err := r.attempt(rank, func() error {
+			tries++
+			_, err := r.trace.Part(rank)
+			return err
+		})
+		if (err != nil) != (rank >= 32_768) {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	if tries != 5 {
+		t.Errorf("%d ranks were tried, want 5", tries)
 	}
 }

@@ -32,8 +32,9 @@ lost without the rest, too.
 Ranks share what they have in common: damage to the run, to the texts, to the
 signatures or to the first section of grammars loses all ranks, damage to
 columns, to streams of values that vary from call to call, or to other grammars
-those that need them. If no rank can be read, the exit status is 1, and there is
-no output. A part file is saved whole, perhaps without times, or not at all.`,
+those that need them, of a long column only some. If no rank can be read, the
+exit status is 1, and there is no output. A part file is saved whole, perhaps
+without times, or not at all.`,
 		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if output == "" {

@@ -1,0 +1,128 @@
+//go:build !race
+
+package reprise
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// A countingReader counts the bytes that are read of a file.
+type countingReader struct {
+	io.ReaderAt
+	bytes atomic.Int64
+}
+
+func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	r.bytes.Add(int64(n))
+	return n, err
+}
+
+// foldProgram returns the trace of a program.
+func foldProgram(t *testing.T, p programs.Program) []byte {
+	t.Helper()
+	const leaf = 4096 // ranks
+	a, err := merge.Tree(context.Background(), (p.Ranks+leaf-1)/leaf, func(_ context.Context, i int) (*merge.Accumulator, error) {
+		a := new(merge.Accumulator)
+		for rank := i * leaf; rank < min((i+1)*leaf, p.Ranks); rank++ {
+			if err := a.Add(p.Part(rank)); err != nil {
+				return nil, err
+			}
+		}
+		return a, nil
+	}, merge.TreeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Describe(p.Run()); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// checkPart compares the calls of a rank with those of a part.
+func checkPart(t *testing.T, r *Rank, want merge.Part) {
+	t.Helper()
+	var calls []string
+	for _, terminal := range want.Grammar.All() {
+		fn, args := want.Table.Signature(uint32(terminal))
+		calls = append(calls, string(cst.AppendCall(nil, want.Table.Functions()[fn], args)))
+	}
+	if r.Len() != uint64(len(calls)) {
+		t.Fatalf("rank %d has %d calls, want %d", want.Rank, r.Len(), len(calls))
+	}
+	for i, got := range r.Calls() {
+		if got.String() != calls[i] {
+			t.Fatalf("rank %d: call %d is %v, want %s", want.Rank, i, got, calls[i])
+		}
+	}
+}
+
+// TestOneRankOfAMillion checks how much of the trace of a million ranks is read for
+// one of them: kilobytes, be the peers regular or not.
+func TestOneRankOfAMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes traces of a million ranks")
+	}
+	for _, p := range []programs.Program{
+		programs.PermutationSend(1<<20, 10, 1),
+		programs.Stencil2D(1024, 1024, 1000),
+	} {
+		t.Run(p.Name, func(t *testing.T) {
+			file := foldProgram(t, p)
+			for _, rank := range []int{0, 1<<19 + 12_345, 1<<20 - 1} {
+				r := countingReader{ReaderAt: bytes.NewReader(file)}
+				trace, err := OpenReader(&r, int64(len(file)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				opened := r.bytes.Load()
+				checkPart(t, readRank(t, trace, rank), p.Part(rank))
+				t.Logf("rank %d: %d bytes of %d are read, %d of them to open it", rank, r.bytes.Load(), len(file), opened)
+				if most := int64(100_000); r.bytes.Load() > most {
+					t.Errorf("rank %d: %d bytes of %d are read, want at most %d", rank, r.bytes.Load(), len(file), most)
+				}
+			}
+		})
+	}
+}
+
+// TestLostSlice checks that damage to a slice of a long column costs the ranks whose
+// values it has, and no other.
+func TestLostSlice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a trace of many ranks")
+	}
+	p := programs.PermutationSend(1<<16, 10, 1)
+	trace := salvage(t, flip(t, foldProgram(t, p), merge.KindColumns, 1))
+	var lost []int
+	for rank := range p.Ranks {
+		r, err := trace.Rank(rank)
+		switch {
+		case err == nil && rank%1000 == 0:
+			checkPart(t, r, p.Part(rank))
+		case err != nil && (!errors.Is(err, ErrCorrupt) || !trace.Merged().OfSlice(err)):
+			t.Fatalf("rank %d: %v", rank, err)
+		case err != nil:
+			lost = append(lost, rank)
+		}
+	}
+	set, err := rankenc.SetOf(lost...)
+	if err != nil || set.String() != "32768-65535" {
+		t.Errorf("ranks %v are lost: %v", set, err)
+	}
+}
