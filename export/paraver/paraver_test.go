@@ -324,6 +324,25 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// TestLook checks that records stay in order where a call is around more than are looked
+// at: it begins later then.
+func TestLook(t *testing.T) {
+	f := exporttest.Function("work", exporttest.Param("n", cst.KindInt))
+	args := []cst.Value{cst.Int(1)}
+	calls := []exporttest.Call{{Function: f, Args: args, Duration: 1}}
+	for i := range int64(5 * look) {
+		calls = append(calls, exporttest.Call{Function: f, Args: args, Start: 10*i + 15, Duration: 3})
+	}
+	for _, start := range []int64{10 * 4 * look, 12} {
+		calls = append(calls, exporttest.Call{Function: f, Args: args, Start: start, Duration: 10*5*look + 20 - start})
+	}
+	p := parse(t, written(t, exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls}), events.Options{}))
+	checkStates(t, p)
+	if n := len(p.events[[2]int64{1, 1}]); n != 2*len(calls) {
+		t.Errorf("%d events of %d calls", n, len(calls))
+	}
+}
+
 func TestRows(t *testing.T) {
 	some, err := rankenc.SetOf(1, 3)
 	if err != nil {
