@@ -39,7 +39,8 @@ type programData struct {
 
 // A rankData is a rank: its program, its calls in words by terminal, as numbers of
 // timelineData.Texts, and where its clock is exact: edge 2p is the start of call p, edge
-// 2p+1 its end. Edges and times, in nanoseconds, are differences to the ones before.
+// 2p+1 its end. Edges and times are differences to the ones before. Times are in
+// nanoseconds from the start of the first call of all ranks.
 type rankData struct {
 	Rank    int     `json:"rank"`
 	Program int     `json:"program"`

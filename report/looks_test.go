@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/reprise-trace/reprise"
@@ -49,6 +50,35 @@ func TestLooks(t *testing.T) {
 				b.shoot(name + "-" + layout)
 			})
 		}
+	}
+}
+
+// TestHostile points at calls and at bars whose names try to be more than text.
+func TestHostile(t *testing.T) {
+	nasty := hostile(t)
+	names, err := reprise.OpenReader(nasty, nasty.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, file(t, names, report.Options{}), desktop)
+	b.show("functions")
+	for i := range 8 {
+		eval[any](b, "report.figures.get('functions').chart.dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: %d })", i)
+		b.wait("document.querySelector('[data-figure=functions]').innerText.includes(report.data.functions[%d].name)", i)
+	}
+	b.show("timeline")
+	at := b.place("timeline", 0.5, 0.5)
+	for i := range 8 {
+		eval[any](b, `(t => {
+			const c = t.ranks[0].clock.at(%d);
+			t.span.set(c.start, c.start + c.duration);
+			t.draw();
+		})(report.figures.get('timeline'))`, 3*i)
+		b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0]+1, at[1]))
+		b.wait("document.getElementById('tip').innerText.includes(report.data.functions[%d].name)", i)
+	}
+	if n := eval[int](b, "document.querySelectorAll('main img, main svg, #tip img, #tip svg, script').length"); n != 3 {
+		t.Errorf("%d elements, not the 3 scripts of the page alone", n)
 	}
 }
 
@@ -100,7 +130,7 @@ func TestPrint(t *testing.T) {
 // TestFirstPaint measures how soon there is something to be seen of a page of 10⁸ calls.
 func TestFirstPaint(t *testing.T) {
 	p := programs.Stencil2D(16, 16, 43_403) // 9 calls a round
-	tr := program(t, p)
+	tr := program(t, p.Timed())
 	calls := uint64(0)
 	for rank := range tr.Active() {
 		r, err := tr.Rank(rank)

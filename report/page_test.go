@@ -51,7 +51,7 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
 		for _, name := range []string{"compute", "exchange", "reduce"} {
 			r.Declare(cst.Function{Name: name, Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
 		}
-		now := int64(1_000_000 * rank)
+		now := int64(1_700_000_000_000_000_000 + 1_000_000*rank) // which a float64 is too short for
 		call := func(f int, n, most int64) {
 			took := random.Int64N(most)
 			if random.IntN(1000) == 0 {

@@ -157,6 +157,7 @@ func TestFormatSame(t *testing.T) {
 		{"formatBytes(0)", "0 B"}, {"formatBytes(999)", "999 B"}, {"formatBytes(1200)", "1.20 kB"}, {"formatBytes(5.51e6)", "5.51 MB"}, {"formatBytes(1.8e19)", "18.0 EB"},
 		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"}, {"formatBrief(100)", "100"},
 		{"formatPower(1)", "1 B"}, {"formatPower(8192)", "8 KiB"}, {"trimmed('2.00 ms')", "2 ms"}, {"trimmed('20 ms')", "20 ms"}, {"trimmed('1.50 s')", "1.5 s"},
+		{"timeAt(330018900, 100)", "330.0189 ms"}, {"timeAt(0, 1)", "0 ns"}, {"timeAt(1500, 0.1)", "1.500 µs"},
 		{"axisTime(4e9)(1.5e9)", "1.5 s"}, {"axisTime(50)(1234)", "1,234 ns"},
 	} {
 		if got := eval[string](b, "%s", c.call); got != c.want {

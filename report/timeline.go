@@ -73,7 +73,23 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 			}
 		}
 	}
+	m.rebase()
 	return m.data, m, nil
+}
+
+// rebase has times count from the first of all ranks: a browser has 53 bits for them.
+func (m *timelineMaker) rebase() {
+	first, some := int64(0), false
+	for _, r := range m.data.Ranks {
+		if len(r.Times) > 0 && (!some || r.Times[0] < first) {
+			first, some = r.Times[0], true
+		}
+	}
+	for i := range m.data.Ranks {
+		if times := m.data.Ranks[i].Times; len(times) > 0 {
+			times[0] -= first // those after it are differences
+		}
+	}
 }
 
 // add adds a rank, unless it is too large.

@@ -47,6 +47,13 @@ function formatBrief(n) {
 // trimmed takes away zeros that say nothing: 2.00 ms is 2 ms on an axis.
 function trimmed(text) { return text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, ''); }
 
+// timeAt writes a time with as many digits as a part of it, both in nanoseconds, takes.
+function timeAt(ns, part) {
+  const [unit, size] = ns >= 1e9 ? ['s', 1e9] : ns >= 1e6 ? ['ms', 1e6] : ns >= 1e3 ? ['µs', 1e3] : ['ns', 1];
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / Math.max(1, part)))));
+  return `${(ns / size).toFixed(digits)} ${unit}`;
+}
+
 // axisTime returns a function that writes times on an axis of which a width of
 // nanoseconds is seen, all in one unit and with as many digits as tell them apart.
 function axisTime(width) {

@@ -125,7 +125,7 @@ class Timeline {
     if (!this.timed) {
       return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
     }
-    const text = span.whole ? 'All of ' : `${formatTime(span.width)} from ${formatTime(span.low - this.origin)} on, of `;
+    const text = span.whole ? 'All of ' : `${formatTime(span.width)} from ${timeAt(span.low - this.origin, span.width / 20)} on, of `;
     return text + formatTime(span.max - span.min);
   }
 
@@ -158,7 +158,7 @@ class Timeline {
     const about = this.timed ? 'about ' : '';
     const what = `Rank ${formatCount(call.rank)}, call ${formatCount(call.position)} of ${formatCount(this.program(call).calls)}`;
     const times = this.timed
-      ? [`starts at ${about}${formatTime(call.start - this.origin)}, takes ${about}${formatTime(call.duration)}` + (call.running ? '' : '; not in a call before')]
+      ? [`starts at ${about}${timeAt(call.start - this.origin, this.span.width / 500)}, takes ${about}${formatTime(call.duration)}` + (call.running ? '' : '; not in a call before')]
       : [];
     return [what, ...times, call.text];
   }
