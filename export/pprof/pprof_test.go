@@ -17,6 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -24,6 +25,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 func write(t testing.TB, trace *reprise.Trace, o pprof.Options) []byte {
@@ -308,5 +311,23 @@ func BenchmarkWrite(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestOverlap checks that what is between calls is counted once if calls overlap.
+func TestOverlap(t *testing.T) {
+	lossless := timing.NewLossless[int64](timing.LZ4)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Declare(cst.Function{Name: "f"})
+	for _, call := range [][2]int64{{1000, 500}, {1100, 100}, {1300, 50}, {1600, 10}} {
+		r.CallAt(f, call[0], call[1])
+	}
+	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	got := totals(parse(t, write(t, trace, pprof.Options{})))
+	if in, out := got[[3]string{"0", "f", "f()"}], got[[3]string{"0", outside, "f()"}]; in != (total{4, 660}) || out != (total{0, 100}) {
+		t.Errorf("%v in calls, %v outside", in, out)
 	}
 }

@@ -83,17 +83,19 @@ func (f *filler) addDurations(sums []sum, s *source, first, end uint64) {
 	}
 }
 
-// operationsOf returns what calls mean, by terminal: nothing where they mean different
-// things.
+// operationsOf returns what calls mean, by terminal: nothing where they do not all mean
+// the same.
 func operationsOf(s *source) map[uint32]*semantics.Operation {
 	operations := make(map[uint32]*semantics.Operation)
 	if s.means == nil {
 		return operations
 	}
+	all := make([]uint64, s.read.Table().Len())
+	for terminal, n := range s.read.Occurrences() {
+		all[terminal] = n
+	}
 	for o := range s.means.All() {
-		if _, several := operations[o.Terminal]; several {
-			operations[o.Terminal] = nil
-		} else {
+		if o.Count == all[o.Terminal] {
 			operations[o.Terminal] = o.Operation
 		}
 	}
