@@ -41,9 +41,9 @@ type Match struct {
 	Channels  int    // with messages
 	Unmatched []Unmatched
 
-	// What cannot be matched: messages of which the trace does not tell the other rank
-	// or the communicator, those to and from ranks that are not looked at or made no
-	// calls, and receives without a message that the program tried to cancel.
+	// What cannot be matched: ends of messages of which the trace does not tell the
+	// other rank or the communicator, those of messages to and from ranks that are not
+	// looked at or made no calls, and receives without a message that the program tried to cancel.
 	Unknown, Outside, Cancelled uint64
 
 	// Instances are those of collective operations, by communicator. UnknownCollectives

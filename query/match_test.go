@@ -71,11 +71,12 @@ type messageAt struct {
 type slowMatch struct {
 	ends        map[Channel]map[semantics.Direction][]messageAt
 	collectives map[*semantics.Communicator]map[int][]CollectiveCall
+	cancelled   map[Channel]int
 	ranks       []int
 }
 
 func matchSlowly(t tester, m *semantics.Model) slowMatch {
-	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt), make(map[*semantics.Communicator]map[int][]CollectiveCall), nil}
+	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt), make(map[*semantics.Communicator]map[int][]CollectiveCall), make(map[Channel]int), nil}
 	for rank := range m.Trace().Active() {
 		s.ranks = append(s.ranks, rank)
 		r, err := m.Rank(rank)
@@ -91,6 +92,9 @@ func matchSlowly(t tester, m *semantics.Model) slowMatch {
 				c := Channel{message.Communicator, rank, message.Peer, message.Tag}
 				if message.Direction == semantics.Receive {
 					c.Source, c.Destination = message.Peer, rank
+				}
+				if message.Cancelled {
+					s.cancelled[c]++
 				}
 				if s.ends[c] == nil {
 					s.ends[c] = make(map[semantics.Direction][]messageAt)
@@ -164,7 +168,7 @@ func checkUnmatched(t tester, m *Match, s slowMatch) {
 		if !m.exact(c) || c.Source < 0 || c.Tag < 0 || !slices.Contains(s.ranks, c.Source) || !slices.Contains(s.ranks, c.Destination) {
 			continue
 		}
-		for direction, n := range map[semantics.Direction]int{semantics.Send: sent - received, semantics.Receive: received - sent} {
+		for direction, n := range map[semantics.Direction]int{semantics.Send: sent - received, semantics.Receive: received - sent - s.cancelled[c]} {
 			u, ok := got[c][direction]
 			if ok != (n > 0) || ok && u.Count != uint64(n) {
 				t.Fatalf("%v: %d of direction %v unmatched, want %d", c, u.Count, direction, n)

@@ -73,19 +73,20 @@ type sequence interface {
 }
 
 // operationsOn returns the collective operations that a call begins on a communicator, or on
-// any if that is nil.
+// any that is known if that is nil.
 func operationsOn(o *semantics.Operation, c *semantics.Communicator) []*semantics.Operation {
 	if o == nil {
 		return nil
 	}
 	var list []*semantics.Operation
-	if o.IsCollective() && (c == nil || o.Communicator == c) {
-		list = append(list, o)
-	}
-	for _, p := range o.More {
-		if p.IsCollective() && (c == nil || p.Communicator == c) {
-			list = append(list, p)
+	add := func(o *semantics.Operation) {
+		if o.IsCollective() && o.Communicator != nil && (c == nil || o.Communicator == c) {
+			list = append(list, o)
 		}
+	}
+	add(o)
+	for _, p := range o.More {
+		add(p)
 	}
 	return list
 }

@@ -31,6 +31,7 @@ type mpiDialect struct {
 	plans     []*mpiPlan // by function; nil if it means nothing
 	constants mpiConstants
 	makes     [][]int // by function: the parameters that are objects that it makes
+	cancels   bool    // whether there is a function that does
 	groups    *symbolic.Groups
 
 	mutex         sync.Mutex
@@ -65,6 +66,7 @@ func newMPI(ctx context.Context, m *Model) (d *mpiDialect, unresolved, err error
 	resolve := false
 	for i := range functions {
 		d.plans[i] = planOf(&functions[i])
+		d.cancels = d.cancels || d.plans[i] != nil && d.plans[i].name == "Cancel"
 		for k, p := range functions[i].Params {
 			if p.Direction != cst.Out {
 				continue

@@ -34,6 +34,7 @@ type mpiRank struct {
 	datatypes func() *datatypes
 	requests  func() *requests
 	wildcards func() *wildcards
+	cancelled func() map[int64]bool // requests that a call cancels
 }
 
 // A stretch is the positions from from up to until, not included, at which a call is an
@@ -52,6 +53,7 @@ func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
 	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
 	r.wildcards = sync.OnceValue(func() *wildcards { return newWildcards(r) })
+	r.cancelled = sync.OnceValue(r.findCancelled)
 	return r
 }
 
@@ -354,4 +356,17 @@ func (e *evaluation) size(id int64) int64 {
 	size, from, until := e.datatypes().size(id, e.position)
 	e.within(from, until)
 	return size
+}
+
+// DatatypeSize returns the size in bytes of the datatype that a handle is in the call at a
+// position, or [Unknown].
+func (r *Rank) DatatypeSize(position uint64, id int64) int64 {
+	switch m := r.meanings.(type) {
+	case *mpiRank:
+		e := evaluation{mpiRank: m, position: position, until: forever}
+		return e.size(id)
+	case *memo:
+		return tiSize(id)
+	}
+	return Unknown
 }

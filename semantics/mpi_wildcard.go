@@ -60,9 +60,29 @@ const (
 	frees
 )
 
-// hasWildcards reports whether completions may say more of the messages of o.
+// hasWildcards reports whether later calls may say more of the messages of o.
 func (r *mpiRank) hasWildcards(o *Operation) bool {
-	return slices.ContainsFunc(o.Messages, isWildcard)
+	if slices.ContainsFunc(o.Messages, isWildcard) {
+		return true
+	}
+	if !r.cancels || len(o.requests) == 0 {
+		return false
+	}
+	cancelled := r.cancelled()
+	return slices.ContainsFunc(o.requests, func(id int64) bool { return cancelled[id] })
+}
+
+// findCancelled returns the requests that calls name that cancel some.
+func (r *mpiRank) findCancelled() map[int64]bool {
+	found := make(map[int64]bool)
+	for terminal := range uint32(r.read.Table().Len()) {
+		if p := r.plan(terminal); p != nil && p.name == "Cancel" {
+			for _, id := range requestsOf(r.arguments(terminal)) {
+				found[id] = true
+			}
+		}
+	}
+	return found
 }
 
 func isWildcard(m Message) bool {
@@ -94,7 +114,8 @@ func newWildcards(r *mpiRank) *wildcards {
 	return w
 }
 
-// requests returns the ids of the requests that are receives from any source or with any tag.
+// requests returns the ids of the requests that are receives from any source or with any tag, or
+// that a call cancels.
 func (w *wildcards) requests() map[int64]bool {
 	r, wanted := w.rank, make(map[int64]bool)
 	for id, makers := range r.makers(requestClass) {
@@ -104,7 +125,7 @@ func (w *wildcards) requests() map[int64]bool {
 				return false
 			}
 			e := evaluation{mpiRank: r, until: forever}
-			return slices.ContainsFunc(e.begun(p, r.arguments(terminal)).Messages, isWildcard)
+			return r.hasWildcards(e.begun(p, r.arguments(terminal)))
 		})
 		if !wanted[id] {
 			delete(wanted, id)
@@ -260,8 +281,11 @@ func (w *wildcards) resolve(o *Operation, position uint64) *Operation {
 	known := false
 	for i, m := range o.Messages {
 		sources[i] = unresolved
-		if isWildcard(m) && i < len(o.requests) {
+		if m.Direction == Receive && i < len(o.requests) {
 			sources[i] = w.of(o.requests[i], position)
+		}
+		if !isWildcard(m) { // the status says nothing new
+			sources[i].rank, sources[i].tag = implied, implied
 		}
 		known = known || sources[i] != unresolved
 		key = binary.AppendVarint(binary.AppendVarint(key, sources[i].rank), sources[i].tag)

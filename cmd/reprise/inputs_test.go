@@ -135,6 +135,9 @@ func makeInputs(t testing.TB) {
 		"even.txt":        text(lines[:212], lines[424:636]),
 		"odd.txt":         text(lines[212:424], lines[636:]),
 
+		"unmatched.txt": "0 init\n0 send 1 7 3 1\n0 send 1 7 3 1\n0 send 1 8 3 1\n0 bcast 1 0 1 \n0 finalize\n" +
+			"1 init\n1 recv 0 7 3 1\n1 recv -333 9 3 1\n1 barrier\n1 finalize\n2 init\n2 bcast 1 0 1 \n2 finalize\n3 init\n3 finalize\n",
+
 		"changed.txt":       text(lines[:431], []string{"2 send 3 0 9 1\n"}, lines[432:]),
 		"last-missing.txt":  text(lines[:423], lines[424:]),
 		"extra.txt":         text(lines[:212], []string{"0 barrier\n"}, lines[212:]),
@@ -147,7 +150,7 @@ func makeInputs(t testing.TB) {
 	} {
 		writeFile(t, name, content)
 	}
-	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "noisy", "noisy-mixed"} {
+	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "noisy", "noisy-mixed", "unmatched"} {
 		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
 			t.Fatal(r.stderr)
 		}

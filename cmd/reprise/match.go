@@ -98,7 +98,7 @@ type unmatchedInfo struct {
 type matchedCommunicator struct {
 	Name      string             `json:"name"`
 	Members   int                `json:"members"`
-	Absent    int                `json:"members_without_calls,omitzero"`
+	Absent    int                `json:"other_members,omitzero"` // that made no calls, or are not looked at
 	Instances uint64             `json:"instances"`
 	Different []disagreementInfo `json:"different,omitzero"`
 }
@@ -131,7 +131,7 @@ func (c callInfo) text(rank int) string {
 	case c.Function == "":
 		return fmt.Sprintf("rank %d calls no more", rank)
 	case c.Root != nil:
-		return fmt.Sprintf("rank %d calls %s from or to %d at %s", rank, printable(c.Function), *c.Root, comma(c.Position))
+		return fmt.Sprintf("rank %d calls %s with root %d at %s", rank, printable(c.Function), *c.Root, comma(c.Position))
 	}
 	return fmt.Sprintf("rank %d calls %s at %s", rank, printable(c.Function), comma(c.Position))
 }
@@ -265,15 +265,19 @@ func (i *matchInfo) print(w io.Writer, o matchOptions) {
 }
 
 func (i *matchInfo) printSummary(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s sent and received, on %s\n", i.Path, plural(i.Messages, "message"), plural(uint64(i.Channels), "channel"))
+	if i.Channels == 0 && len(i.Unmatched) == 0 {
+		fmt.Fprintf(w, "%s: no messages to match\n", i.Path)
+	} else {
+		fmt.Fprintf(w, "%s: %s sent and received, on %s\n", i.Path, plural(i.Messages, "message"), plural(uint64(i.Channels), "channel"))
+	}
 	for _, line := range []struct {
 		n           uint64
 		thing, text string
 	}{
 		{i.Guessed, "message", "of these, %s by receives of which the trace does not tell the sender or the tag"},
 		{i.Cancelled, "receive", "%s without a message, which the program tried to cancel"},
-		{i.Unknown, "message", "%s of which the trace does not tell the other rank: not matched"},
-		{i.Outside, "message", "%s to or from ranks that made no calls, or are not looked at: not matched"},
+		{i.Unknown, "end", "%s of messages of which the trace does not tell the other rank: not matched"},
+		{i.Outside, "end", "%s of messages to or from ranks that made no calls, or are not looked at: not matched"},
 	} {
 		if line.n > 0 {
 			fmt.Fprintf(w, line.text+"\n", plural(line.n, line.thing))
@@ -343,7 +347,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(out, "\noperations\tmembers\t")
 	if absent > 0 {
-		fmt.Fprintf(out, "without calls\t")
+		fmt.Fprintf(out, "others\t")
 	}
 	if differ > 0 {
 		fmt.Fprintf(out, "that differ\t")
