@@ -18,7 +18,7 @@ func newMatch() *cobra.Command {
 	var o matchOptions
 	cmd := &cobra.Command{
 		Use:   "match TRACE.rpz",
-		Short: "Find messages that nobody receives, and members that do not take part",
+		Short: "Match messages, and collective operations across ranks",
 		Long:  matchHelp,
 		Example: `  reprise match run.rpz
   reprise match run.rpz --json | jq '.unmatched[] | select(.what == "send")'`,
@@ -32,15 +32,15 @@ func newMatch() *cobra.Command {
 	return cmd
 }
 
-const matchHelp = `Match what ranks send with what others receive, and the collective operations
-of the members of each communicator with each other.
+const matchHelp = `Match what ranks send with what others receive, and the collective operations of
+the members of each communicator with each other.
 
 What is not matched is shown by channel, which is a source, a destination, a tag
 and a communicator: how many messages nobody receives, or how many receives get
-none, and the position of the first such call, which cat --rank R --from P shows.
-MPI keeps the messages of a channel in order. A receive from any source is of
-the channel that the status tells of the call that completed it. If none does,
-it is matched with what is left, and said to be guessed.
+none, and the position of the first such call, at which cat --from begins. MPI
+keeps the messages of a channel in order. A receive from any source is of the
+channel that the status tells of the call that completed it. If none does, it is
+matched with what is left, and said to be guessed.
 
 The members of a communicator call its collective operations in one order. Where
 one calls another function than most do, with another root, or no more of them,
