@@ -41,8 +41,8 @@ type Options struct {
 	Columns []string
 
 	// Lost is called with a rank that cannot be read, which is left out, or whose times
-	// cannot, which are then missing. An error that it returns ends the rows. Nil means
-	// to end them with the error.
+	// cannot: they are then estimates, or missing, and with Between the rank is left
+	// out. An error that it returns ends the rows. Nil means to end them with the error.
 	Lost func(rank int, times bool, err error) error
 }
 
