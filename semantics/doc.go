@@ -21,6 +21,26 @@
 // What a trace does not say is [Unknown], [AnySource], [AnyTag] or a nil communicator,
 // never a guess.
 //
+// # MPI
+//
+// Functions and arguments are known by their names. A call that failed means nothing. What
+// a communicator, window, file, datatype or request is depends on the position of the call:
+// its id is used again when it is gone. Communicators, windows and files are those of package
+// [github.com/reprise-trace/reprise/mpi/groups], so that those from outside of
+// MPI_COMM_WORLD are not known. Where a rank says that its MPI_COMM_WORLD is not the run,
+// because several runs were recorded together, none of its peers are. Sizes of predefined
+// datatypes are those of machines where a long has 8 bytes and a default integer of Fortran
+// 4; others follow from the calls that make them, but for distributed arrays and those that
+// MPI chooses by precision.
+//
+// A receive is at the call that begins it: that of a persistent request at MPI_Start, of a
+// partitioned one likewise, with all partitions. The source and the tag that a receive does
+// not name are those that the status tells of the call that completed it, if that was
+// recorded. The size of a receive is that of the buffer. That of a message that a probe
+// found is on the communicator of the probe, if all that give such a
+// message are on one. What neighbours exchange is counted where it is clear how many there
+// are.
+//
 // # SimGrid
 //
 // Ranks are those of MPI_COMM_WORLD. A trace does not say which communicator a call is
@@ -35,6 +55,11 @@
 //
 // # Cost
 //
-// Opening a model of SimGrid's actions costs nothing. A rank costs what reading it costs,
-// and each of its signatures is looked at once, when it is asked for.
+// Opening a model of SimGrid's actions costs nothing. Of MPI, it costs what resolving
+// communicators costs, if the trace makes any. A rank costs what reading it costs, and each
+// of its signatures is looked at once, when it is asked for. The calls themselves are gone
+// through, only those that matter, where one id is that of datatypes of different sizes, where
+// persistent requests on different objects have one id, and where the receives of one call
+// from any source got messages of several: up to some millions of calls of a rank, and
+// beyond that the answer is not known.
 package semantics
