@@ -59,6 +59,16 @@ var longPrograms = []longProgram{
 		}
 		return one(rank, typeInt, cst.Int(int64(v&0xffff)))
 	}, []int{3}, 0},
+	// The sections of the slices have nothing of the columns before and after them.
+	{"Between", 40_000, func(rank int) Part {
+		return recorded(rank, 3, func(i int) (cst.Function, cst.Value) {
+			v := irregular(rank, i) >> 16
+			if i != 1 {
+				v %= 2
+			}
+			return numbered(fmt.Sprint("f", i), typeInt), cst.Int(int64(v))
+		})
+	}, []int{1, 2, 1}, 0},
 	{"Array", 20_000, func(rank int) Part {
 		n := irregular(rank, 0)
 		return one(rank, cst.ArrayOf(typeInt), cst.Array(cst.Int(int64(n>>16)), cst.Int(int64(n&0xffff))))
