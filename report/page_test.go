@@ -51,7 +51,7 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
 		for _, name := range []string{"compute", "exchange", "reduce"} {
 			r.Declare(cst.Function{Name: name, Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
 		}
-		now := int64(1_700_000_000_000_000_000 + 1_000_000*rank) // which a float64 is too short for
+		now := 1_700_000_000_000_000_000 + 1_000_000*int64(rank) // which a float64 is too short for
 		call := func(f int, n, most int64) {
 			took := random.Int64N(most)
 			if random.IntN(1000) == 0 {
@@ -131,4 +131,16 @@ func write(t testing.TB, html []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestWriteLarge bounds the page of a run that does not repeat itself.
+func TestWriteLarge(t *testing.T) {
+	html := render(t, program(t, programs.RandomPartners(16, 4000, 1)), report.Options{})
+	t.Logf("%d bytes", len(html))
+	if len(html) > 5_000_000 {
+		t.Errorf("%d bytes", len(html))
+	}
+	if !bytes.Contains(html, []byte("Left out, because their calls do not repeat enough")) {
+		t.Error("the page does not say that it leaves out ranks")
+	}
 }

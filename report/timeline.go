@@ -10,13 +10,13 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Limits of a timeline.
+// Limits of a timeline, which keep a page below 5 MB.
 const (
-	shownRanks  = 16      // if nobody chooses
-	maxRanks    = 256     // if somebody does
-	maxSymbols  = 300_000 // of all grammars
-	maxTexts    = 1 << 20 // bytes of the words of calls
-	maxPrograms = 600_000 // terminals of all programs
+	shownRanks   = 16      // if nobody chooses
+	maxRanks     = 256     // if somebody does
+	maxSymbols   = 150_000 // of all grammars
+	maxTexts     = 768_000 // bytes of the words of calls
+	maxTerminals = 100_000 // of all ranks
 )
 
 // A timelineMaker puts together the timeline.
@@ -27,11 +27,11 @@ type timelineMaker struct {
 	functions map[string]int // numbers in pageData.Functions
 	data      *timelineData
 
-	grammars map[[32]byte]int
-	texts    map[string]int
-	bytes    int // of texts
-	symbols  int // of grammars
-	programs int // terminals of programs
+	grammars  map[[32]byte]int
+	texts     map[string]int
+	bytes     int // of texts
+	symbols   int // of grammars
+	terminals int // of ranks
 
 	leftOut int     // ranks whose grammars are too large
 	bound   float64 // of the error of clocks between anchors, in ns
@@ -99,10 +99,11 @@ func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
 	}
 	g := r.Grammar()
 	number, known := m.grammars[g.Hash()]
-	if !known && m.symbols+g.Symbols() > maxSymbols || m.programs+r.Table().Len() > maxPrograms {
+	if !known && m.symbols+g.Symbols() > maxSymbols || m.terminals+r.Table().Len() > maxTerminals {
 		m.leftOut++
 		return nil
 	}
+	m.terminals += r.Table().Len()
 	if !known {
 		number = len(m.data.Grammars)
 		m.grammars[g.Hash()] = number
@@ -139,7 +140,6 @@ func (m *timelineMaker) program(p programData) int {
 			return i
 		}
 	}
-	m.programs += len(p.Functions)
 	m.data.Programs = append(m.data.Programs, p)
 	return len(m.data.Programs) - 1
 }
