@@ -17,9 +17,9 @@ import (
 // these, and comes as long after the end of the call before as they do on average;
 // after that call, if histograms are by pairs of calls. If calls overlap, and such a
 // gap is negative, ends do not go back, and the clock runs more slowly, so that it
-// ends where the sum of all means does. An estimate counts from the first call of the
-// rank, or from [Times.Begin], which is 0 unless other ranks have the times of every
-// call.
+// ends where the sum of all means does, if that is positive. An estimate counts from
+// the first call of the rank, or from [Times.Begin], which is 0 unless other ranks have
+// the times of every call.
 //
 // Times are those of the recording: those of every call may count from any time.
 type Clock struct {
@@ -36,6 +36,10 @@ type clock interface {
 	// find returns the first position of a call that ends after a time; the length
 	// of the rank if there is none.
 	find(time int64) (uint64, error)
+
+	// last returns, of the calls that a rank is in at a time, the one that began last,
+	// given the first of them in the trace.
+	last(first Place, time int64) (Place, error)
 
 	// end returns when the last call ended.
 	end() (int64, error)
@@ -141,18 +145,21 @@ func (c *Clock) Span() (begin, end int64, err error) {
 
 // A Place is where a rank is at a time.
 type Place struct {
-	// Position is that of the first call that ends later, or the number of calls if
-	// none does. Inside says that it has begun: otherwise the rank is between the call
-	// before and this one.
+	// Position is that of the call that the rank is Inside; of several, which are in
+	// one another or overlap, the one that began last. If it is in none, that of the
+	// first call that ends later, or the number of calls if none does.
 	Position uint64
 	Inside   bool
 
 	Start, Duration int64 // of that call; if there is none, Start is when the last one ended
 }
 
-// At returns where the rank is at a time. Of calls that overlap, that is the first one
-// in the trace. In an estimate it takes as many steps as [Clock.Time]; otherwise it
-// looks for the block by binary search, and decodes it.
+// At returns where the rank is at a time. In an estimate it takes as many steps as
+// [Clock.Time]; otherwise it looks for the block by binary search, and decodes it, and
+// those up to the last with a call that had begun. Where the durations of a series are
+// not exact, a long call may seem to overlap others that came after it: At says that the
+// rank is in these. Where calls did not begin in the order in which they stand in the
+// trace, it may miss one that began later.
 func (c *Clock) At(time int64) (Place, error) {
 	if c.clock == nil {
 		return Place{Position: c.Len()}, nil
@@ -167,7 +174,9 @@ func (c *Clock) At(time int64) (Place, error) {
 		return p, err
 	}
 	p.Start, p.Duration, err = c.clock.at(p.Position)
-	p.Inside = p.Start <= time
+	if p.Inside = p.Start <= time; p.Inside && err == nil {
+		p, err = c.clock.last(p, time)
+	}
 	return p, err
 }
 

@@ -173,6 +173,9 @@ func (e *estimate) at(position uint64) (start, duration int64, err error) {
 
 func (e *estimate) end() (int64, error) { return e.time(e.pairs.total()), nil }
 
+// Calls do not overlap in an estimate.
+func (e *estimate) last(first Place, _ int64) (Place, error) { return first, nil }
+
 func (e *estimate) find(time int64) (uint64, error) {
 	if time < e.begin {
 		return 0, nil

@@ -79,6 +79,27 @@ func (s *seriesClock) findFrom(position uint64, time int64) (uint64, error) {
 	return position, nil
 }
 
+func (s *seriesClock) last(first Place, time int64) (Place, error) {
+	blocks, err := s.blockFrom(time)
+	if err != nil {
+		return first, err
+	}
+	of, end := first, min(s.first(blocks), s.rank.Len())
+	position := first.Position
+	for t, err := range s.rank.Times(position) {
+		if err != nil {
+			return of, err
+		}
+		if t.Start >= of.Start && t.Start <= time && t.Start+t.Duration > time {
+			of = Place{position, true, t.Start, t.Duration}
+		}
+		if position++; position >= end {
+			break
+		}
+	}
+	return of, nil
+}
+
 func (s *seriesClock) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 	return s.rank.CallsFrom(from)
 }
