@@ -16,7 +16,8 @@ import (
 )
 
 // questions are the commands that look into a trace. TRACE stands for its file, OTHER
-// for that of a run that is a little longer, and OUT for a file to write.
+// for that of a run that is a little longer, and OUT for a file to write. The trace of LU
+// has no times.
 var questions = []string{
 	"info TRACE",
 	"profile TRACE",
@@ -53,6 +54,10 @@ func Questions(w io.Writer, dir string) error {
 	for _, q := range questions {
 		fmt.Fprintf(w, "| `%s` ", q)
 		for _, name := range []string{"lu", "stencil"} {
+			if timesOnly := strings.HasPrefix(q, "at ") || strings.HasPrefix(q, "imbalance "); timesOnly && name == "lu" {
+				fmt.Fprint(w, "| – | – ")
+				continue
+			}
 			took, resident, err := c.median(strings.Fields(q), name)
 			if err != nil {
 				return err
