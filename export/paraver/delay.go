@@ -24,7 +24,7 @@ type pending struct {
 }
 
 // maxDelay is how many bytes of records wait.
-var maxDelay = 64 << 20
+var maxDelay = 32 << 20
 
 // line returns where to append a record, to be written next.
 func (d *delay) line() []byte { return d.text }

@@ -28,14 +28,14 @@
 // be sent from one rank to another, on a communicator with a tag, is the first to be
 // received. Once a rank has received from a source or with a tag that the trace does not
 // say, there are no more records of the messages to it. Records wait for those of earlier
-// messages that are not received yet, up to 64 MiB of them; then these messages are left
+// messages that are not received yet, up to 32 MiB of them; then these messages are left
 // out.
 //
 // # Cost
 //
 // All ranks that are chosen are read at a time. Held are their signatures and grammars,
-// messages that are under way, up to 2²⁰ of them on the way from a rank to another, and
-// the records that wait.
+// up to 2¹⁸ messages that are under way, and the records that wait. If there are more
+// messages, those from one rank to another are left out.
 //
 // # Source
 //

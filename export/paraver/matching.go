@@ -12,6 +12,7 @@ type matching struct {
 	ranks    map[int]*party // that are chosen
 	channels map[channel]*inFlight
 	unclear  map[int]bool // ranks that received nobody knows what
+	held     int          // messages in all channels
 }
 
 // A party is what is known of a rank.
@@ -36,8 +37,8 @@ type inFlight struct {
 	over  bool // there were too many
 }
 
-// maxInFlight is how many messages of a channel are kept.
-const maxInFlight = 1 << 20
+// maxInFlight is how many messages are kept, of all channels, some hundred bytes each.
+const maxInFlight = 1 << 18
 
 func newMatching(model *semantics.Model, out *delay) *matching {
 	return &matching{model: model, out: out, ranks: make(map[int]*party), channels: make(map[channel]*inFlight), unclear: make(map[int]bool)}
@@ -111,13 +112,10 @@ func (x *matching) send(self int, s *thread, at int64, m semantics.Message) {
 	if q.over {
 		return
 	}
-	r, found := q.next(func(r *message) bool { return r.from == nil })
-	if !found {
-		r = x.out.message()
-	}
+	r, found := x.next(q, func(r *message) bool { return r.from == nil })
 	r.from, r.sent, r.bytes, r.tag = s, at, m.Bytes, m.Tag
 	if !found {
-		q.put(r)
+		x.put(q, r)
 	}
 	x.out.add(r)
 }
@@ -132,7 +130,7 @@ func (x *matching) receive(self int, s *thread, at int64, m semantics.Message) *
 		x.unclear[self] = true
 		for c, q := range x.channels {
 			if c.destination == self {
-				q.giveUp()
+				x.giveUp(q)
 			}
 		}
 		return nil
@@ -144,13 +142,10 @@ func (x *matching) receive(self int, s *thread, at int64, m semantics.Message) *
 	if q.over {
 		return nil
 	}
-	r, found := q.next(func(r *message) bool { return r.to == nil })
-	if !found {
-		r = x.out.message()
-	}
+	r, found := x.next(q, func(r *message) bool { return r.to == nil })
 	r.to, r.receive = s, at
 	if !found {
-		q.put(r)
+		x.put(q, r)
 	}
 	return r
 }
@@ -164,36 +159,46 @@ func (x *matching) channel(c channel) *inFlight {
 	return q
 }
 
-// next takes the first message off that wants what is at hand, and reports whether there is one.
-func (q *inFlight) next(wants func(*message) bool) (m *message, found bool) {
-	if q.first < len(q.list) && wants(q.list[q.first]) {
-		m = q.list[q.first]
-		q.list[q.first] = nil
-		if q.first++; q.first == len(q.list) {
-			q.list, q.first = q.list[:0], 0
-		} else if q.first > 1024 && q.first > len(q.list)/2 {
-			n := copy(q.list, q.list[q.first:])
-			clear(q.list[n:])
-			q.list, q.first = q.list[:n], 0
-		}
-		return m, true
+// next takes the first message off a channel that wants what is at hand, or returns a new
+// one.
+func (x *matching) next(q *inFlight, wants func(*message) bool) (m *message, found bool) {
+	if q.first == len(q.list) || !wants(q.list[q.first]) {
+		return x.out.message(), false
 	}
-	return nil, false
+	x.held--
+	return q.take(), true
 }
 
-func (q *inFlight) put(m *message) {
-	if len(q.list)-q.first == maxInFlight {
-		q.giveUp()
+// take takes the first message off.
+func (q *inFlight) take() *message {
+	m := q.list[q.first]
+	q.list[q.first] = nil
+	if q.first++; q.first == len(q.list) {
+		q.list, q.first = q.list[:0], 0
+	} else if q.first > 1024 && q.first > len(q.list)/2 {
+		n := copy(q.list, q.list[q.first:])
+		clear(q.list[n:])
+		q.list, q.first = q.list[:n], 0
+	}
+	return m
+}
+
+// put keeps a message, unless there are too many: then the channel is given up.
+func (x *matching) put(q *inFlight, m *message) {
+	if x.held == maxInFlight {
+		x.giveUp(q)
 		m.lost = true
 		return
 	}
 	q.list = append(q.list, m)
+	x.held++
 }
 
-// giveUp leaves the messages out that are not received, and those that come.
-func (q *inFlight) giveUp() {
+// giveUp leaves the messages of a channel out that are not received, and those that come.
+func (x *matching) giveUp(q *inFlight) {
 	for _, m := range q.list[q.first:] {
 		m.lost = true
 	}
+	x.held -= len(q.list) - q.first
 	*q = inFlight{over: true}
 }
