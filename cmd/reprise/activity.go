@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -138,7 +137,7 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 	}
 	fmt.Fprintf(w, "%s, %s, %s in calls, %s of the time of these ranks\n\n", plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"),
 		durationText(float64(i.Time)), shareOfTime(i.Time, i.Span))
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	rows := len(i.Functions) + len(i.Signatures) + len(i.ByRank)
 	switch o.by {
 	case "function":
@@ -151,7 +150,7 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 		fmt.Fprintf(out, "calls\t\ttime\t\t  call\n")
 		for _, r := range i.Signatures[:min(rows, most)] {
 			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls),
-				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), cutName(r.Call))
+				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), r.Call)
 		}
 	case "rank":
 		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\n")

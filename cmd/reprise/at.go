@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -170,14 +169,14 @@ func (i *atInfo) print(w io.Writer, most int) {
 	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, durationText(float64(i.Time)), i.sources())
 	i.printSummary(w)
 	fmt.Fprintln(w)
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprintf(out, "rank\tposition\tfor\tlasts\t  where\n")
 	for _, p := range i.Ranks[:min(len(i.Ranks), most)] {
 		switch p.State {
 		case inCall:
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.Start)), durationText(float64(*p.Duration)), cutName(p.Call))
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.Start)), durationText(float64(*p.Duration)), p.Call)
 		case beforeCall:
-			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(p.Call), durationText(float64(*p.Start-i.Time)))
+			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(w, p.Call), durationText(float64(*p.Start-i.Time)))
 		case afterCalls:
 			fmt.Fprintf(out, "%d\t%s\t%s\t\t  after its last call\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.End)))
 		default:

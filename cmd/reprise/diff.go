@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -276,7 +275,7 @@ func (i *diffInfo) printCounts(w io.Writer, most int) {
 	}{{"function", i.Functions}, {"call", i.Calls}} {
 		table(w, most, len(list.rows), "calls in A\tcalls in B\tdifference\t  "+list.what, func(out io.Writer, n int) {
 			c := list.rows[n]
-			fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), cutName(printable(c.Name)))
+			fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), printable(c.Name))
 		})
 	}
 }
@@ -305,7 +304,7 @@ func table(w io.Writer, most, rows int, head string, row func(out io.Writer, n i
 		return
 	}
 	fmt.Fprintln(w)
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprintln(out, head)
 	for n := range min(rows, most) {
 		row(out, n)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -178,7 +177,7 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 		how = "what ranks take beyond the rank with the least mean"
 	}
 	fmt.Fprintf(w, "%s: %s in calls, lost is %s\n\n", i.Path, durationText(i.Total), how)
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprint(out, "lost\t\tcalls\tranks\tmean\tleast\tin rank\tmost\tin rank\t")
 	if i.Exact {
 		fmt.Fprint(out, "least mean\tof rank\tgreatest\tof rank\t")
@@ -190,7 +189,7 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 		if i.Exact {
 			fmt.Fprintf(out, "%s\t%d\t%s\t%d\t", durationText(c.Fast.Mean), c.Fast.Rank, durationText(c.Slow.Mean), c.Slow.Rank)
 		}
-		fmt.Fprintf(out, "  %s\n", cutName(c.Call))
+		fmt.Fprintf(out, "  %s\n", c.Call)
 	}
 	out.Flush()
 	i.printGroups(w, most)
@@ -214,7 +213,7 @@ func (i *imbalanceInfo) printGroups(w io.Writer, most int) {
 			fmt.Fprint(w, title)
 			begun = true
 		}
-		fmt.Fprintf(w, "  %s\n", cutName(c.Call))
+		fmt.Fprintf(w, "  %s\n", c.Call)
 		for _, g := range c.Groups {
 			fmt.Fprintf(w, "    %6s of about %s, from %s to %s\n", percent(g.Calls, c.Calls), durationText(g.Mean), durationText(float64(g.Low)), durationText(float64(g.High)))
 		}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -303,7 +302,7 @@ func (i *matchInfo) printUnmatched(w io.Writer, most int) {
 	if len(i.Unmatched) == 0 {
 		return
 	}
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprintf(out, "\nunmatched\t\tfrom\tto\ttag\tfirst: rank\tposition\t  communicator\n")
 	for _, u := range i.Unmatched[:min(len(i.Unmatched), most)] {
 		from, tag := "any", "any"
@@ -313,7 +312,7 @@ func (i *matchInfo) printUnmatched(w io.Writer, most int) {
 		if u.Tag != nil {
 			tag = strconv.FormatInt(*u.Tag, 10)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%d\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, u.Rank, comma(u.First), cutName(printable(u.Communicator)))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%d\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, u.Rank, comma(u.First), printable(u.Communicator))
 	}
 	out.Flush()
 	i.more(w, len(i.Unmatched), most)
@@ -344,7 +343,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		fmt.Fprint(w, ": all members make the same calls")
 	}
 	fmt.Fprintln(w)
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprintf(out, "\noperations\tmembers\t")
 	if absent > 0 {
 		fmt.Fprintf(out, "others\t")
@@ -361,7 +360,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		if differ > 0 {
 			fmt.Fprintf(out, "%s\t", comma(uint64(len(c.Different))))
 		}
-		fmt.Fprintf(out, "  %s\n", cutName(printable(c.Name)))
+		fmt.Fprintf(out, "  %s\n", printable(c.Name))
 	}
 	out.Flush()
 	i.more(w, len(i.Communicators), most)
@@ -385,7 +384,7 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 		return
 	}
 	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last\n\n")
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\toperations\tlooked at\tlast is mostly\t  function\n")
 	for _, s := range i.Skews[:min(len(i.Skews), most)] {
 		name := printable(s.Function)
@@ -394,7 +393,7 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
 			comma(s.MaxInstance), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
-			name, cutName(printable(s.Communicator)))
+			name, printable(s.Communicator))
 	}
 	out.Flush()
 	i.more(w, len(i.Skews), most)

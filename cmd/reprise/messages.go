@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -237,7 +236,7 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 	if o.all {
 		most = math.MaxInt
 	}
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	rows := 0
 	switch o.by {
 	case "pair":
@@ -316,7 +315,7 @@ func (i *messageInfo) printCommunicators(out io.Writer, most int) {
 	for _, c := range i.Communicators[:min(len(i.Communicators), most)] {
 		name, size := "unknown", ""
 		if c.Name != nil {
-			name, size = cutName(printable(*c.Name)), comma(uint64(c.Size))
+			name, size = printable(*c.Name), comma(uint64(c.Size))
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", comma(c.Calls), comma(uint64(c.Ranks)), size, comma(c.Messages), c.bytes(),
 			comma(c.Collectives.Calls), c.Collectives.bytes(c.Collectives.Sent), c.Collectives.bytes(c.Collectives.Received), name)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -259,7 +258,7 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 		return
 	}
 	fmt.Fprintln(w)
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	out := newTable(w)
 	rows := 0
 	switch o.by {
 	case "function":
@@ -308,7 +307,7 @@ func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
 		}
 		text := printable(r.Function)
 		if r.Call != "" {
-			text = cutName(r.Call)
+			text = r.Call
 		}
 		fmt.Fprintf(out, "  %s\n", text)
 	}

@@ -209,11 +209,11 @@ func (s shapeInfo) print(w io.Writer) {
 		ranks = fmt.Sprintf("%s with %s each", plural(uint64(s.Count), "rank"), plural(s.Calls, "call"))
 	}
 	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, cutList(s.Ranks, maxListText))
-	printSome(w, "without ", cutNames(s.Without))
-	printSome(w, "with ", cutNames(s.With))
+	printSome(w, "without ", cutNames(w, s.Without))
+	printSome(w, "with ", cutNames(w, s.With))
 	var often []string
 	for _, c := range s.Often {
-		often = append(often, fmt.Sprintf("%s × %s, not %s", comma(c.Times), cutName(c.Call), comma(c.Most)))
+		often = append(often, fmt.Sprintf("%s × %s, not %s", comma(c.Times), cutName(w, c.Call), comma(c.Most)))
 	}
 	printSome(w, "", often)
 	if s.Order {
@@ -234,19 +234,10 @@ func printSome(w io.Writer, what string, names []string) {
 	fmt.Fprintf(w, "  %s%s%s\n", what, strings.Join(some, "; "), rest)
 }
 
-func cutNames(names []string) []string {
+func cutNames(w io.Writer, names []string) []string {
 	var cut []string
 	for _, name := range names {
-		cut = append(cut, cutName(name))
+		cut = append(cut, cutName(w, name))
 	}
 	return cut
-}
-
-// cutName returns a name of a call, cut off if it is long.
-func cutName(name string) string {
-	const most = 80
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }

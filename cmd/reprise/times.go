@@ -159,7 +159,7 @@ func (i *timeInfo) print(out io.Writer) {
 			stored = all
 		}
 		const most = 40 // of a list of ranks in a column
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", printable(cutName(c.Codec)), c.Guarantee, cutList(c.Ranks, most), comma(c.Calls), stored)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", printable(string(cutRunes([]byte(c.Codec), 80))), c.Guarantee, cutList(c.Ranks, most), comma(c.Calls), stored)
 	}
 	if len(i.Codecs) > 1 && i.Unreadable == "" {
 		fmt.Fprintf(out, "all\t\t%s\t%s\t%s\t\n", plural(uint64(ranks), "rank"), comma(calls), all)
