@@ -51,29 +51,34 @@ func (f *CollectiveFlow) Add(g CollectiveFlow) {
 // first.
 func OpenCommunicators(ctx context.Context, m *semantics.Model, o Options) ([]CommunicatorUse, error) {
 	ranks := o.ranks(m.Trace())
+	var list []CommunicatorUse
+	err := o.ask(ctx, m, ranks, communicatorsQuestion(&list, ranks))
+	return list, err
+}
+
+// communicatorsQuestion fills in a list.
+func communicatorsQuestion(list *[]CommunicatorUse, ranks []int) question {
 	found := make([]map[*semantics.Communicator]*CommunicatorUse, len(ranks))
-	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) { found[i] = communicatorsOf(r) })
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[*semantics.Communicator]*CommunicatorUse)
-	for _, own := range found {
-		for c, use := range own {
-			of := useOf(all, c)
-			of.Ranks++
-			of.Calls = wire.AddSat(of.Calls, use.Calls)
-			of.Messages.Add(use.Messages)
-			of.Collectives.Add(use.Collectives)
+	read := func(i int, r *semantics.Rank) { found[i] = communicatorsOf(r) }
+	return question{read, func() {
+		all := make(map[*semantics.Communicator]*CommunicatorUse)
+		for _, own := range found {
+			for c, use := range own {
+				of := useOf(all, c)
+				of.Ranks++
+				of.Calls = wire.AddSat(of.Calls, use.Calls)
+				of.Messages.Add(use.Messages)
+				of.Collectives.Add(use.Collectives)
+			}
 		}
-	}
-	list := make([]CommunicatorUse, 0, len(all))
-	for _, use := range all {
-		list = append(list, *use)
-	}
-	slices.SortFunc(list, func(a, b CommunicatorUse) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), compareCommunicators(a.Communicator, b.Communicator))
-	})
-	return list, nil
+		*list = make([]CommunicatorUse, 0, len(all))
+		for _, use := range all {
+			*list = append(*list, *use)
+		}
+		slices.SortFunc(*list, func(a, b CommunicatorUse) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), compareCommunicators(a.Communicator, b.Communicator))
+		})
+	}}
 }
 
 // compareCommunicators orders communicators by their names, none last.

@@ -33,12 +33,19 @@ func newMatrix(ranks, bins int) (*Matrix, error) {
 // OpenMatrix is [OpenTraffic] for so many bins, or for each rank if these are fewer. It
 // holds a matrix for each worker, not the pairs of ranks.
 func OpenMatrix(ctx context.Context, model *semantics.Model, bins int, o Options) (*Matrix, error) {
-	ranks := o.ranks(model.Trace())
-	size := model.Trace().Ranks()
-	all, err := newMatrix(size, bins)
+	m, err := newMatrix(model.Trace().Ranks(), bins)
 	if err != nil {
 		return nil, err
 	}
+	ranks := o.ranks(model.Trace())
+	if err := o.ask(ctx, model, ranks, m.question(ranks)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// question fills in m.
+func (m *Matrix) question(ranks []int) question {
 	var (
 		mu   sync.Mutex
 		idle []*Matrix
@@ -47,34 +54,30 @@ func OpenMatrix(ctx context.Context, model *semantics.Model, bins int, o Options
 		mu.Lock()
 		defer mu.Unlock()
 		if n := len(idle); n > 0 {
-			m := idle[n-1]
+			of := idle[n-1]
 			idle = idle[:n-1]
-			return m
+			return of
 		}
-		m := *all
-		m.cells = make([]Flow, len(all.cells))
-		return &m
+		return &Matrix{Ranks: m.Ranks, Bins: m.Bins, cells: make([]Flow, len(m.cells))}
 	}
-	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
-		m := take()
+	read := func(i int, r *semantics.Rank) {
+		of := take()
 		for p := range transfers(ranks[i], r) {
-			m.add(p)
+			of.add(p)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		idle = append(idle, m)
-	})
-	if err != nil {
-		return nil, err
+		idle = append(idle, of)
 	}
-	for _, m := range idle {
-		all.All.Add(m.All)
-		all.Lost.Add(m.Lost)
-		for i, f := range m.cells {
-			all.cells[i].Add(f)
+	return question{read, func() {
+		for _, of := range idle {
+			m.All.Add(of.All)
+			m.Lost.Add(of.Lost)
+			for i, f := range of.cells {
+				m.cells[i].Add(f)
+			}
 		}
-	}
-	return all, nil
+	}}
 }
 
 // Matrix returns t by so many bins, or by ranks if these are fewer.

@@ -29,39 +29,49 @@ func (c SizeCount) All() uint64 { return wire.MulSat(c.Bytes, c.Messages) }
 // the memory of others.
 func OpenSizes(ctx context.Context, m *semantics.Model, o Options) (*Sizes, error) {
 	ranks := o.ranks(m.Trace())
-	found := make([]map[int64]uint64, len(ranks))
-	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		messages := make(map[int64]uint64)
-		for o := range r.All() {
-			for _, m := range o.Operation.Messages {
-				size := max(m.Bytes, semantics.Unknown)
-				if sends(m.Direction) {
-					messages[size] = wire.AddSat(messages[size], o.Count)
-				}
-				if fetches(m.Direction) {
-					messages[size] = wire.AddSat(messages[size], o.Count)
-				}
-			}
-		}
-		found[i] = messages
-	})
-	if err != nil {
+	s := new(Sizes)
+	if err := o.ask(ctx, m, ranks, s.question(ranks)); err != nil {
 		return nil, err
 	}
-	all := make(map[int64]uint64)
-	for _, messages := range found {
-		for size, n := range messages {
-			all[size] = wire.AddSat(all[size], n)
-		}
-	}
-	s := new(Sizes)
-	for _, size := range slices.Sorted(maps.Keys(all)) {
-		s.All.add(all[size], size)
-		if size >= 0 {
-			s.List = append(s.List, SizeCount{uint64(size), all[size]})
-		}
-	}
 	return s, nil
+}
+
+// question fills in s.
+func (s *Sizes) question(ranks []int) question {
+	found := make([]map[int64]uint64, len(ranks))
+	read := func(i int, r *semantics.Rank) { found[i] = sizesOf(r) }
+	return question{read, func() {
+		all := make(map[int64]uint64)
+		for _, messages := range found {
+			for size, n := range messages {
+				all[size] = wire.AddSat(all[size], n)
+			}
+		}
+		for _, size := range slices.Sorted(maps.Keys(all)) {
+			s.All.add(all[size], size)
+			if size >= 0 {
+				s.List = append(s.List, SizeCount{uint64(size), all[size]})
+			}
+		}
+	}}
+}
+
+// sizesOf counts the messages of a rank by their sizes.
+func sizesOf(r *semantics.Rank) map[int64]uint64 {
+	messages := make(map[int64]uint64)
+	for o := range r.All() {
+		for i := range o.Operation.Messages {
+			m := &o.Operation.Messages[i]
+			size := max(m.Bytes, semantics.Unknown)
+			if sends(m.Direction) {
+				messages[size] = wire.AddSat(messages[size], o.Count)
+			}
+			if fetches(m.Direction) {
+				messages[size] = wire.AddSat(messages[size], o.Count)
+			}
+		}
+	}
+	return messages
 }
 
 // A SizeClass is the messages from one size to another.

@@ -60,30 +60,35 @@ type Traffic struct {
 // [OpenMatrix] if they are too many.
 func OpenTraffic(ctx context.Context, m *semantics.Model, o Options) (*Traffic, error) {
 	ranks := o.ranks(m.Trace())
-	found := make([]rankTraffic, len(ranks))
-	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		found[i] = newRankTraffic(ranks[i], r, m.Trace().Ranks())
-	})
-	if err != nil {
+	t := new(Traffic)
+	if err := o.ask(ctx, m, ranks, t.question(m, ranks)); err != nil {
 		return nil, err
 	}
-	t := &Traffic{Ranks: m.Trace().Ranks()}
-	n := 0
-	for _, f := range found {
-		n += len(f.pairs)
-	}
-	t.Pairs = make([]Pair, 0, n)
-	for i, f := range found {
-		t.Lost.Add(f.lost)
-		t.Pairs = append(t.Pairs, f.pairs...)
-		found[i] = rankTraffic{}
-	}
-	t.Pairs = mergePairs(t.Pairs)
-	t.All = t.Lost
-	for _, p := range t.Pairs {
-		t.All.Add(p.Flow)
-	}
 	return t, nil
+}
+
+// question fills in t.
+func (t *Traffic) question(m *semantics.Model, ranks []int) question {
+	t.Ranks = m.Trace().Ranks()
+	found := make([]rankTraffic, len(ranks))
+	read := func(i int, r *semantics.Rank) { found[i] = newRankTraffic(ranks[i], r, t.Ranks) }
+	return question{read, func() {
+		n := 0
+		for _, f := range found {
+			n += len(f.pairs)
+		}
+		t.Pairs = make([]Pair, 0, n)
+		for i, f := range found {
+			t.Lost.Add(f.lost)
+			t.Pairs = append(t.Pairs, f.pairs...)
+			found[i] = rankTraffic{}
+		}
+		t.Pairs = mergePairs(t.Pairs)
+		t.All = t.Lost
+		for _, p := range t.Pairs {
+			t.All.Add(p.Flow)
+		}
+	}}
 }
 
 // eachRank calls do for each rank of a list, by its number in that list, several at

@@ -59,35 +59,33 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	if !model.Known() {
 		return nil
 	}
-	pairs, all, lost, err := p.cells(ctx, model)
+	bins := 0
+	if trace.Ranks() > maxPairRanks {
+		bins = mostBins
+	}
+	m, err := query.OpenMessages(ctx, model, bins, p.query())
 	if err != nil {
 		return err
 	}
-	p.describeTraffic(pairs, all, lost)
-	if err := p.addCommunicators(ctx, model); err != nil {
-		return err
-	}
-	return p.addSizes(ctx, model)
+	p.describeTraffic(p.cells(m))
+	p.addCommunicators(m.Communicators)
+	p.addSizes(m.Sizes)
+	return nil
 }
 
 // cells sets the matrix, and returns the pairs of ranks, nil if only bins were counted,
 // and all messages, and those of unknown ranks.
-func (p *page) cells(ctx context.Context, model *semantics.Model) (pairs []query.Pair, all, lost query.Flow, err error) {
-	ranks := model.Trace().Ranks()
-	var list []query.Pair // by bins
-	bins := ranks
-	if ranks <= maxPairRanks {
-		t, err := query.OpenTraffic(ctx, model, p.query())
-		if err != nil {
-			return nil, all, lost, err
-		}
-		pairs, list, all, lost = t.Pairs, t.Pairs, t.All, t.Lost
+func (p *page) cells(m *query.Messages) (pairs []query.Pair, all, lost query.Flow) {
+	var (
+		list  []query.Pair // by bins
+		ranks int
+		bins  int
+	)
+	if t := m.Traffic; t != nil {
+		pairs, list, ranks, bins, all, lost = t.Pairs, t.Pairs, t.Ranks, t.Ranks, t.All, t.Lost
 	} else {
-		m, err := query.OpenMatrix(ctx, model, mostBins, p.query())
-		if err != nil {
-			return nil, all, lost, err
-		}
-		list, bins, all, lost = cellsOf(m), m.Bins, m.All, m.Lost
+		x := m.Matrix
+		list, ranks, bins, all, lost = cellsOf(x), x.Ranks, x.Bins, x.All, x.Lost
 	}
 	for of := bins; len(list) > maxCells; {
 		if of > mostBins {
@@ -98,10 +96,10 @@ func (p *page) cells(ctx context.Context, model *semantics.Model) (pairs []query
 		list, bins = coarser(list, bins, of), of
 	}
 	if len(list) == 0 {
-		return pairs, all, lost, nil
+		return pairs, all, lost
 	}
 	p.data.Matrix = &matrixData{Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0, Cells: cellSteps(list)}
-	return pairs, all, lost, nil
+	return pairs, all, lost
 }
 
 // cellsOf returns the cells of a matrix in which there are messages.
@@ -198,11 +196,7 @@ func flowSize(f query.Flow) string {
 }
 
 // addCommunicators adds what is done on each communicator.
-func (p *page) addCommunicators(ctx context.Context, model *semantics.Model) error {
-	uses, err := query.OpenCommunicators(ctx, model, p.query())
-	if err != nil {
-		return err
-	}
+func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 	for _, u := range uses[:min(len(uses), maxCommunicators)] {
 		row := communicatorRow{
 			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages.Messages,
@@ -226,7 +220,6 @@ func (p *page) addCommunicators(ctx context.Context, model *semantics.Model) err
 	if n := len(uses) - maxCommunicators; n > 0 {
 		p.Communication.MoreCommunicators = fmt.Sprintf("… and %s more", plural(uint64(n), "communicator"))
 	}
-	return nil
 }
 
 // A sizeTable is the sizes of messages.
@@ -242,13 +235,12 @@ type sizeRow struct {
 }
 
 // addSizes adds the sizes of messages.
-func (p *page) addSizes(ctx context.Context, model *semantics.Model) error {
-	s, err := query.OpenSizes(ctx, model, p.query())
-	if err != nil || len(s.List) == 0 {
-		if err == nil && s.All.Messages > 0 {
+func (p *page) addSizes(s *query.Sizes) {
+	if len(s.List) == 0 {
+		if s.All.Messages > 0 {
 			p.Sizes.About = "The trace does not tell the sizes of the messages."
 		}
-		return err
+		return
 	}
 	known := s.All.Messages - s.All.Unknown
 	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", plural(known, "message"),
@@ -265,5 +257,4 @@ func (p *page) addSizes(ctx context.Context, model *semantics.Model) error {
 	if n := len(most) - maxSizes; n > 0 {
 		p.Sizes.More = fmt.Sprintf("… and %s more", plural(uint64(n), "size"))
 	}
-	return nil
 }
