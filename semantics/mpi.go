@@ -2,6 +2,7 @@ package semantics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,9 +31,9 @@ type mpiDialect struct {
 	model     *Model
 	plans     []*mpiPlan // by function; nil if it means nothing
 	constants mpiConstants
-	makes     [][]int // by function: the parameters that are objects that it makes
-	cancels   bool    // whether there is a function that does
-	groups    *symbolic.Groups
+	makes     [][]int          // by function: the parameters that are objects that it makes
+	cancels   bool             // whether there is a function that does
+	groups    *symbolic.Groups // nil if there are none, or too many
 
 	mutex         sync.Mutex
 	communicators map[*symbolic.Group]*Communicator
@@ -57,7 +58,7 @@ func isMPI(functions []cst.Function) bool {
 
 // newMPI returns the dialect of a trace of MPI, and an error about the groups that it
 // cannot resolve.
-func newMPI(ctx context.Context, m *Model) (d *mpiDialect, unresolved, err error) {
+func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unresolved, err error) {
 	functions := m.trace.Functions()
 	d = &mpiDialect{
 		model: m, plans: make([]*mpiPlan, len(functions)), makes: make([][]int, len(functions)), constants: constantsOf(m.trace.Run().Names),
@@ -78,8 +79,8 @@ func newMPI(ctx context.Context, m *Model) (d *mpiDialect, unresolved, err error
 		}
 	}
 	if resolve {
-		d.groups, err = groups.Resolve(ctx, m.trace, groups.Options{})
-		if err != nil && d.groups == nil {
+		d.groups, err = groups.Resolve(ctx, m.trace, o)
+		if limit := (*groups.LimitError)(nil); err != nil && d.groups == nil && !errors.As(err, &limit) {
 			return nil, nil, fmt.Errorf("semantics: communicators: %w", err)
 		}
 		unresolved = err

@@ -1,6 +1,8 @@
 package semantics_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -93,13 +96,19 @@ func from(source, tag int64) cst.Status { return cst.Status{Source: source, Tag:
 // mpiModel returns the model of a run of MPI.
 func mpiModel(t tester, ranks int, program func(rank int, r *recording)) *semantics.Model {
 	t.Helper()
+	return modelOf(t, mpiTrace(t, ranks, program))
+}
+
+// mpiTrace returns the trace of a run of MPI.
+func mpiTrace(t tester, ranks int, program func(rank int, r *recording)) *reprise.Trace {
+	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
 		var r recording
 		program(rank, &r)
 		parts = append(parts, r.Finish(rank))
 	}
-	return modelOf(t, written(t, merge.Run{Ranks: ranks}, parts))
+	return written(t, merge.Run{Ranks: ranks}, parts)
 }
 
 func (r *recording) send(name string, count int, datatype any, dest any, tag int, comm any, more ...any) {
@@ -423,4 +432,29 @@ func TestSeveralWorlds(t *testing.T) {
 		r.send("MPI_Send", 1, "MPI_INT", 1-rank%2, 1, world)
 	})
 	compare(t, m, 3, "MPI_Comm_size: nothing", "MPI_Send: point-to-point; send -2 tag 1: 1 elements, 4 bytes, blocking")
+}
+
+// TestTooManyCommunicators checks that what is known without the others is told of a run
+// that makes more communicators than there may be.
+func TestTooManyCommunicators(t *testing.T) {
+	trace := mpiTrace(t, 2, func(rank int, r *recording) {
+		send := []any{"count", 3, "datatype", "MPI_INT", "dest", 1 - rank, "tag", 0, "comm"}
+		r.call("MPI_Send", append(send, world)...)
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		r.call("MPI_Send", append(send, 0)...)
+		r.call("MPI_Send", append(send, "MPI_COMM_SELF")...)
+	})
+	m, err := semantics.OpenWithin(context.Background(), trace, groups.Options{MaxCalls: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unresolved(); !errors.Is(err, groups.ErrLimit) {
+		t.Errorf("unresolved: %v", err)
+	}
+	compare(t, m, 0,
+		"MPI_Send: point-to-point on world; send 1 tag 0: 3 elements, 12 bytes, blocking",
+		"MPI_Comm_dup: collective on world",
+		"MPI_Send: point-to-point; send -2 tag 0: 3 elements, 12 bytes, blocking",
+		"MPI_Send: point-to-point on self0; send -2 tag 0: 3 elements, 12 bytes, blocking",
+	)
 }

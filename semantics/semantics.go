@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/groups"
 )
 
 // A Model says what the calls of a trace mean. Its methods may be called from several
@@ -36,13 +37,17 @@ type meanings interface {
 // Open returns what the calls of a trace mean. It reads ranks only if the meaning of
 // communicators depends on what they do.
 func Open(ctx context.Context, t *reprise.Trace) (*Model, error) {
+	return open(ctx, t, groups.Options{})
+}
+
+func open(ctx context.Context, t *reprise.Trace, o groups.Options) (*Model, error) {
 	m := &Model{trace: t}
 	m.world = &Communicator{Name: "world", size: t.Ranks()}
 	switch functions := t.Functions(); {
 	case isTI(functions):
 		m.dialect = newTI(m, functions)
 	case isMPI(functions):
-		d, unresolved, err := newMPI(ctx, m)
+		d, unresolved, err := newMPI(ctx, m, o)
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +57,9 @@ func Open(ctx context.Context, t *reprise.Trace) (*Model, error) {
 }
 
 // Unresolved returns an error about communicators, windows and files that could not be
-// resolved, because what processes recorded does not fit; nil if there are none. What is
-// on them has no communicator and no known peers.
+// resolved: because what processes recorded does not fit, or because there are too many of
+// them, and then only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
+// What is on them has no communicator and no known peers.
 func (m *Model) Unresolved() error { return m.unresolved }
 
 // Known reports whether it is known what the functions of the trace mean. If it is not,

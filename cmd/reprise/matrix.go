@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A picture has this number of rows at most, if nobody asks for more.
@@ -104,12 +103,10 @@ func matrix(cmd *cobra.Command, path string, o matrixOptions) error {
 	defer trace.Close()
 	var write func(io.Writer) error
 	lost, err := ask(cmd, trace, path, o.ranks, "matrix", func(q query.Options) error {
-		model, err := semantics.Open(cmd.Context(), trace)
+		model, err := openModel(cmd, trace, path)
 		switch {
 		case err != nil:
 			return err
-		case !model.Known() && len(trace.Functions()) > 0:
-			return fmt.Errorf("%s: %w", path, errUnknownFunctions)
 		case o.format == "csv":
 			t, err := query.OpenTraffic(cmd.Context(), model, q)
 			write = func(w io.Writer) error { return writePairs(w, t) }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -143,12 +145,9 @@ func messages(cmd *cobra.Command, path string, o messageOptions) error {
 	defer trace.Close()
 	i := &messageInfo{Path: path}
 	lost, err := ask(cmd, trace, path, o.ranks, "messages", func(q query.Options) error {
-		model, err := semantics.Open(cmd.Context(), trace)
-		switch {
-		case err != nil:
+		model, err := openModel(cmd, trace, path)
+		if err != nil {
 			return err
-		case !model.Known() && len(trace.Functions()) > 0:
-			return fmt.Errorf("%s: %w", path, errUnknownFunctions)
 		}
 		return i.fill(cmd, model, o.by, q)
 	})
@@ -161,6 +160,23 @@ func messages(cmd *cobra.Command, path string, o messageOptions) error {
 		i.print(cmd.OutOrStdout(), o)
 	}
 	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// openModel returns what the calls of a trace mean, and warns of communicators that are not
+// known.
+func openModel(cmd *cobra.Command, trace *reprise.Trace, path string) (*semantics.Model, error) {
+	model, err := semantics.Open(cmd.Context(), trace)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case !model.Known() && len(trace.Functions()) > 0:
+		return nil, fmt.Errorf("%s: %w", path, errUnknownFunctions)
+	}
+	if err := model.Unresolved(); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: warning: %s: communicators that are not known, nor who sends to whom on them: %s\n", path, first)
+	}
+	return model, nil
 }
 
 // fill fills in the list that is asked for.

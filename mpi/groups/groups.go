@@ -16,6 +16,16 @@ import (
 // ErrLimit is what an error wraps that is about a limit, for use with [errors.Is].
 var ErrLimit = wire.ErrLimit
 
+// A LimitError says which limit of [Options] a run exceeds. It wraps [ErrLimit].
+type LimitError struct {
+	Reason string
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("mpi/groups: %v: %s", ErrLimit, e.Reason) }
+
+// Unwrap returns [ErrLimit].
+func (e *LimitError) Unwrap() error { return ErrLimit }
+
 // Options configures [Resolve]. The zero Options is the default configuration.
 type Options struct {
 	// MaxCalls is the largest number of calls, of all processes, that create or free
@@ -31,7 +41,7 @@ type Options struct {
 // MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
 // the calls of one are lost, the error has a [*symbolic.GroupError] for each
 // creation that is, and what does not depend on these is returned. After any other
-// error, which is one of reading the trace, of a limit, or of ctx being done, nothing
+// error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
 func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
 	if o.MaxCalls == 0 {
@@ -41,7 +51,7 @@ func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups
 		o.MaxRanks = 1 << 24
 	}
 	if n := t.Ranks(); n > o.MaxRanks {
-		return nil, fmt.Errorf("mpi/groups: %w: %d ranks", ErrLimit, n)
+		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
 	}
 	s := scanner{plans: plansOf(t.Functions()), most: o.MaxCalls}
 	r := run{size: t.Ranks()}

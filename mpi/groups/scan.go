@@ -33,7 +33,7 @@ func (s *scanner) scan(ctx context.Context, r *reprise.Rank) ([]event, error) {
 			continue
 		}
 		if terminals[terminal] = f; count > s.most-s.calls {
-			return nil, fmt.Errorf("mpi/groups: %w: more than %d calls create or free communicators, windows and files", ErrLimit, s.most)
+			return nil, &LimitError{fmt.Sprintf("more than %d calls create or free communicators, windows and files", s.most)}
 		}
 		s.calls += count
 	}

@@ -1,0 +1,4 @@
+package semantics
+
+// OpenWithin is [Open] with limits.
+var OpenWithin = open
