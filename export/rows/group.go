@@ -12,7 +12,14 @@ import (
 // Limits of a [Group].
 const (
 	MaxRows  = 1 << 20
-	maxBytes = 32 << 20 // of the encoded signatures of all rows, whatever these have in common
+	maxBytes = 32 << 20 // of the encoded signatures of all rows, whatever these have in common, and of ranks
+)
+
+// What a rank in a group is taken to hold, in bytes, until all rows of the group are
+// written.
+const (
+	heldByRank      = 4 << 10
+	heldBySignature = 1 << 10
 )
 
 // A Group is some rows of a [Table]. It belongs to who received it, up to
@@ -138,7 +145,8 @@ func (f *filler) give() bool {
 
 // Groups returns an iterator over the rows. If there is an error, nothing comes after
 // it. Groups are no larger than [MaxRows] rows, and end earlier where the signatures of
-// the calls are large, so that memory is bounded, but for that of a rank that is read.
+// the calls are large or the ranks are many, so that memory is bounded, but for that of a
+// rank that is read.
 func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		f := &filler{Table: t, ctx: ctx, yield: yield, group: t.newGroup()}
@@ -235,6 +243,9 @@ func (f *filler) open(rank int) (*source, error) {
 func (f *filler) begin(s *source, first uint64) {
 	at := f.group.Len()
 	f.group.Segments = append(f.group.Segments, Segment{Rank: s.rank, Begin: at, End: at, first: first})
+	if len(f.group.Segments) > 1 {
+		f.group.bytes += heldByRank + heldBySignature*s.read.Table().Len()
+	}
 }
 
 // end ends the last segment.

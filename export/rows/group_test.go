@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
@@ -35,6 +36,26 @@ func TestLargeCalls(t *testing.T) {
 	}
 	if total != ranks {
 		t.Errorf("%d rows", total)
+	}
+}
+
+// TestManyRanks checks that groups end early where ranks have few rows each, as they hold
+// the ranks.
+func TestManyRanks(t *testing.T) {
+	p := programs.Stencil2D(64, 64, 1)
+	for _, by := range []rows.By{rows.Calls, rows.Signatures} {
+		table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), rows.Options{By: by})
+		ranks := 0
+		for g, err := range table.Groups(t.Context()) {
+			if err != nil || len(g.Segments) > 3000 {
+				t.Fatalf("a group of %d ranks, %v", len(g.Segments), err)
+			}
+			ranks += len(g.Segments)
+			g.Release()
+		}
+		if ranks != p.Ranks {
+			t.Errorf("%d ranks", ranks)
+		}
 	}
 }
 
