@@ -18,7 +18,9 @@ type Loops struct {
 	// Grammar is over the terminals of the rank, or over the signatures of the trace.
 	Grammar *sequitur.Grammar
 
-	// Source says what times are known by: None, Statistics or Histograms.
+	// Source says what times are known by: None, Statistics or Histograms, which are those
+	// of all ranks, or Series, if the Times are from [Times.ReadSeries] and so those of the
+	// ranks that were read.
 	Source Source
 
 	Rules []Loop // the rules of Grammar; the last is the whole
@@ -72,6 +74,9 @@ func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int) 
 	}
 	for s := range g.Occurrences() {
 		l.Source = max(l.Source, t.source(signature(s)))
+	}
+	if l.Source != None && t.measured != nil {
+		l.Source = Series
 	}
 	l.count()
 	if l.Source != None {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -190,3 +191,46 @@ func TestEqualCalls(t *testing.T) {
 		})
 	}
 }
+
+// testLoopsOfSeries compares the loops of a rank, by the times of every call, with what was
+// recorded of that rank alone.
+func testLoopsOfSeries(t *rapid.T) {
+	var ranks [][]timedCall
+	for range rapid.IntRange(1, 3).Draw(t, "ranks") {
+		ranks = append(ranks, drawCalls(t, true))
+	}
+	o := tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}
+	trace := record(t, func(int) tracer.Options { return o }, ranks)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, calls := range ranks {
+		if len(calls) == 0 {
+			continue
+		}
+		set, err := rankenc.SetOf(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := times.ReadSeries(t.Context(), Options{Ranks: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := own.RankLoops(openRank(t, trace, rank))
+		checkLoops(t, own, l, Series)
+		inCalls, last := 0.0, calls[len(calls)-1]
+		for _, c := range calls {
+			inCalls += float64(c.duration)
+		}
+		whole := l.Rules[len(l.Rules)-1]
+		if !near(whole.InCalls, inCalls) {
+			t.Fatalf("rank %d: %g in calls, want %g", rank, whole.InCalls, inCalls)
+		}
+		if span := float64(last.start + last.duration - calls[0].start); !near(whole.Time, span) {
+			t.Fatalf("rank %d takes %g, want %g", rank, whole.Time, span)
+		}
+	}
+}
+
+func TestLoopsOfSeries(t *testing.T) { rapid.Check(t, testLoopsOfSeries) }

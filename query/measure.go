@@ -76,19 +76,16 @@ type rankSite struct {
 	bins       logBins
 }
 
-// measure returns the times of the calls of a rank, by signature.
-func (t *Times) measure(ctx context.Context, rank int) (map[sequitur.Symbol]*rankSite, error) {
+// measure returns the times of the calls of a rank, by signature: of equal calls under
+// several, the first has all, as in the summaries of a trace.
+func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error) {
 	r, err := t.trace.Rank(rank)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := t.shapeOf(r)
-	if err != nil {
-		return nil, err
-	}
 	var (
-		sites = make(map[sequitur.Symbol]*rankSite)
-		walk  = shape.grammar.Walk(0)
+		sites = make(map[int]*rankSite)
+		walk  = r.Walk(0)
 		run   sequitur.Run
 		site  *rankSite
 		end   int64 // of the call before
@@ -101,9 +98,10 @@ func (t *Times) measure(ctx context.Context, rank int) (map[sequitur.Symbol]*ran
 		}
 		if run.Count == 0 {
 			run = walk.Next()
-			if site = sites[run.Symbol]; site == nil {
+			n := r.Signature(uint32(run.Symbol))
+			if site = sites[n]; site == nil {
 				site = new(rankSite)
-				sites[run.Symbol] = site
+				sites[n] = site
 			}
 		}
 		run.Count--
@@ -121,7 +119,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[sequitur.Symbol]*ran
 }
 
 // add adds the times of a rank. The result does not depend on the order of ranks.
-func (t *Times) add(rank int, sites map[sequitur.Symbol]*rankSite) {
+func (t *Times) add(rank int, sites map[int]*rankSite) {
 	for n, s := range sites {
 		for i := range s.statistics {
 			t.summaries[i].Statistics[n].Merge(&s.statistics[i])

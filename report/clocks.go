@@ -16,13 +16,9 @@ type clocks struct {
 	any   bool
 }
 
-// openClocks reads what a trace has of times. Whether some ranks are timed is decided for
+// openClocks opens the clocks of ranks. Whether some ranks are timed is decided for
 // all of them, because a page has one axis.
-func openClocks(trace *reprise.Trace, ranks map[int]*reprise.Rank) (*clocks, error) {
-	times, err := query.OpenTimes(trace)
-	if err != nil {
-		return nil, err
-	}
+func openClocks(times *query.Times, ranks map[int]*reprise.Rank) (*clocks, error) {
 	c := &clocks{times: times}
 	for _, r := range ranks {
 		clock, err := times.Clock(r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // maxFunctions is how many functions a page lists.
@@ -65,6 +66,9 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	t.About = fmt.Sprintf("%s of %s.", plural(profile.Calls, "call"), plural(uint64(len(list)), "function"))
 	if profile.Timed {
 		t.About += fmt.Sprintf(" All ranks together spent %s in them.", duration(total))
+	}
+	if profile.Timed && p.guarantee > timing.Exact {
+		t.About += fmt.Sprintf(" These times are statistics that the recorder kept of all calls, and exact; the timeline has the times of every call, each at most %s off, so that the two differ.", percentOff(p.guarantee))
 	}
 	p.Functions = t
 	return nil

@@ -41,19 +41,13 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 		p.Imbalance.About = "There are no calls in this trace."
 		return nil
 	}
-	times, err := query.OpenTimes(trace)
-	if err != nil {
-		return err
-	}
-	series, _, err := trace.Merged().SeriesRanks()
-	if err != nil {
-		return err
-	}
-	exact := series.Equal(trace.Merged().RankSet()) && p.profile.Calls <= maxExact
+	times, exact := p.times, p.hasSeries && p.profile.Calls <= maxExact
 	if exact {
+		var err error
 		if times, err = times.ReadSeries(ctx, p.query()); err != nil {
 			return err
 		}
+		p.exact = times
 	}
 	if err := p.addLoad(trace, exact); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -48,19 +49,20 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 	if t.Shapes() == 0 {
 		return nil
 	}
-	times, err := query.OpenTimes(trace)
-	if err != nil {
-		return err
-	}
 	order := make([]int, t.Shapes())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
 	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
+	p.Loops.About += p.aboutLoopTimes()
 	left := maxNodes
 	for i, number := range order[:min(len(order), maxLoopShapes)] {
 		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		times, err := p.timesOfShape(ctx, t, number)
+		if err != nil {
 			return err
 		}
 		shape, used, err := shapeLoops(trace, times, number, min(left, maxShapeNodes))
@@ -78,6 +80,33 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 		p.Loops.More = fmt.Sprintf("… and %s more", plural(uint64(n), "shape"))
 	}
 	return nil
+}
+
+// timesOfShape returns the times of the ranks of a shape alone if the times of every call
+// are read, and otherwise those of all ranks.
+func (p *page) timesOfShape(ctx context.Context, t *merge.Trace, number int) (*query.Times, error) {
+	switch {
+	case p.exact == nil:
+		return p.times, nil
+	case t.Shapes() == 1:
+		return p.exact, nil
+	}
+	o := p.query()
+	o.Ranks = t.ShapeRanks(number)
+	return p.times.ReadSeries(ctx, o)
+}
+
+// aboutLoopTimes says what the times of loops are.
+func (p *page) aboutLoopTimes() string {
+	switch {
+	case p.exact != nil:
+		return " Times are the means of the ranks of the shape, by the times of every call; reprise grammar --rank has those of one rank."
+	case p.profile.Timed && p.hasSeries:
+		return " Times are the means of the calls of all ranks, by statistics; reprise grammar --rank has those of one rank, by the times of every call."
+	case p.profile.Timed:
+		return " Times are the means of the calls of all ranks."
+	}
+	return ""
 }
 
 // A loopWriter makes the lines of a shape.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 //go:embed assets/page.html assets/style.css assets/*.js
@@ -34,6 +35,11 @@ type page struct {
 
 	data    pageData
 	profile *query.Profile
+
+	times     *query.Times
+	hasSeries bool             // the trace has the times of every call, of all ranks
+	guarantee timing.Guarantee // of these
+	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
 
 	lost     map[int]error // ranks that cannot be read
 	losing   bool          // they are left out

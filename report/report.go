@@ -54,6 +54,7 @@ func collect(ctx context.Context, trace *reprise.Trace, o Options) (*page, error
 		what string
 		add  func(context.Context, *reprise.Trace, Options) error
 	}{
+		{"times", p.addTimes},
 		{"functions", p.addFunctions},
 		{"timeline", p.addTimeline},
 		{"messages", p.addCommunication},

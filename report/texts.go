@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A timelineText is what is written about the timeline.
@@ -30,7 +31,7 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 		return err
 	}
 	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(len(data.Ranks))), plural(uint64(of), "rank"))}
-	text.About = made.clocks.about(made.bound)
+	text.About = made.clocks.about(made.bound, p.guarantee)
 	var notes []string
 	if len(data.Ranks) < of {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", text.Ranks))
@@ -51,18 +52,38 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 }
 
 // about says what the times of the timeline are.
-func (c *clocks) about(bound float64) string {
+func (c *clocks) about(bound float64, g timing.Guarantee) string {
 	const stacks = " Where calls are too narrow to be seen, a block is filled as far as its time is spent in calls of each function."
 	switch {
 	case !c.timed():
 		return "The trace has no times: calls stand side by side, each as wide as any other. Record with --times statistics, or all, to see how long they take." +
 			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
 	case c.worst == query.Series && bound > 0:
-		return fmt.Sprintf("The trace has the times of every call. What is drawn is within %s of them.", duration(bound)) + stacks
+		return seriesAbout(g) + fmt.Sprintf(" What is drawn is within %s of them.", duration(bound)) + stacks
 	case c.worst == query.Series:
-		return "The trace has the times of every call. What is drawn has those of some, evenly chosen, and means between them." + stacks
+		return seriesAbout(g) + " What is drawn has those of some, evenly chosen, and means between them." + stacks
 	}
 	return fmt.Sprintf("The trace has %s of times, not those of every call: each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", c.worst) + stacks
+}
+
+// seriesAbout says how exact the times of every call are.
+func seriesAbout(g timing.Guarantee) string {
+	if g == timing.Exact {
+		return "The trace has the times of every call, as they were measured."
+	}
+	most := percentOff(g)
+	return fmt.Sprintf("The trace has the times of every call, with an error: durations are at most %s off, and starts by at most %s of the longest gap between calls nearby.", most, most)
+}
+
+// percentOff writes an error.
+func percentOff(g timing.Guarantee) string { return fmt.Sprintf("%.4g %%", 100*float64(g)) }
+
+// errorNote says how exact the times of every call are, in few words.
+func errorNote(g timing.Guarantee) string {
+	if g == timing.Exact {
+		return "exact"
+	}
+	return "at most " + percentOff(g) + " off"
 }
 
 // summarize writes the summary, and the texts of the page.
@@ -107,9 +128,9 @@ func (p *page) timesFact(trace *reprise.Trace) fact {
 	series, _, err := t.SeriesRanks()
 	switch {
 	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
-		return fact{"Times", "of every call", ""}
+		return fact{"Times", "of every call", errorNote(p.guarantee)}
 	case err == nil && series.Len() > 0:
-		return fact{"Times", "of every call", "of " + plural(uint64(series.Len()), "rank")}
+		return fact{"Times", "of every call", "of " + plural(uint64(series.Len()), "rank") + ", " + errorNote(p.guarantee)}
 	}
 	durations, gaps, err := t.Summaries()
 	switch {

@@ -48,7 +48,7 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 			return nil, nil, err
 		}
 	}
-	c, err := openClocks(trace, read)
+	c, err := openClocks(p.times, read)
 	if err != nil {
 		return nil, nil, err
 	}

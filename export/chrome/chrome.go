@@ -96,7 +96,7 @@ type (
 
 func (e *encoder) rank(r *events.Rank) error {
 	e.metadata(r.Number, 0, "process_name", name{"rank " + strconv.Itoa(r.Number)})
-	e.metadata(r.Number, 0, "process_labels", labels{"times: " + events.Label(r.TimesBy())})
+	e.metadata(r.Number, 0, "process_labels", labels{"times: " + r.TimesLabel()})
 	e.metadata(r.Number, 0, "process_sort_index", order{r.Number})
 	for thread := range r.Threads() {
 		e.metadata(r.Number, uint32(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})

@@ -2,11 +2,13 @@ package events
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // perCall is how long a call takes of which there are no times.
@@ -91,13 +93,23 @@ func (c clock) positions(first uint64) iter.Seq2[uint64, timedCall] {
 	}
 }
 
-// Label says what times of a source are, for a person.
-func Label(s query.Source) string {
-	switch s {
-	case query.None:
+// guarantee returns how far durations may be from what they were, if the source is Series.
+func (c clock) guarantee() timing.Guarantee {
+	if c.clock == nil {
+		return timing.Exact
+	}
+	return c.clock.Guarantee()
+}
+
+// Label says what times of a source are, for a person, and how exact they are.
+func Label(s query.Source, g timing.Guarantee) string {
+	switch {
+	case s == query.None:
 		return "none were recorded: a call takes one microsecond"
-	case query.Series:
+	case s == query.Series && g == timing.Exact:
 		return "as recorded"
+	case s == query.Series:
+		return fmt.Sprintf("of every call, durations and gaps at most %.4g %% off", 100*float64(g))
 	}
 	return "estimated from " + s.String()
 }

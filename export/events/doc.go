@@ -17,7 +17,8 @@
 //
 // A call has the time that was recorded, or the time that its statistics or histograms
 // let expect. Where there are no times, a call takes one microsecond, and begins where
-// the one before it ended: times are positions then. [Rank.TimesBy] tells which it is.
+// the one before it ended: times are positions then. [Rank.TimesBy] tells which it is,
+// and [Rank.TimesLabel] how exact times are that were recorded.
 //
 // Calls come in the order in which they returned. Those of one thread lie one after
 // another, or one in another, as those that a callback makes do: what a clock that was

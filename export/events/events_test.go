@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // all returns the calls of a rank that o chooses.
@@ -147,9 +150,43 @@ func TestTimesBy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.TimesBy() != want || events.Label(want) == "" {
-				t.Errorf("times by %v, want %v", r.TimesBy(), want)
+			if r.TimesBy() != want || r.TimesLabel() != events.Label(want, timing.Exact) {
+				t.Errorf("times by %v, %q, want %v", r.TimesBy(), r.TimesLabel(), want)
 			}
+		}
+	}
+}
+
+// TestTimesLabel looks at the label of times that are not exact.
+func TestTimesLabel(t *testing.T) {
+	codec, err := timing.NewEntropy[int64](0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Declare(cst.Function{Name: "f"})
+	r.CallAt(0, 1000, 1000)
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)}); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, err := events.Open(t.Context(), trace, events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range choice.Ranks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.TimesLabel(); got != "of every call, durations and gaps at most 10 % off" {
+			t.Errorf("rank %d: %q", r.Number, got)
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (t *Trace) open(number int) (*Rank, error) {
 // TimesBy returns what the times of the calls are known by.
 func (r *Rank) TimesBy() query.Source { return r.clock.source() }
 
+// TimesLabel says what the times of the calls are, for a person, and how exact.
+func (r *Rank) TimesLabel() string { return Label(r.clock.source(), r.clock.guarantee()) }
+
 // End returns when the last call of the rank ends.
 func (r *Rank) End() (int64, error) {
 	end := int64(min(r.Len(), math.MaxInt64/perCall)) * perCall

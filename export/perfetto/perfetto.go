@@ -113,7 +113,7 @@ func track(rank int, thread int64) uint64 { return uint64(rank+1)<<33 | uint64(t
 func (s *sequence) describe() {
 	process := appendNumber(nil, processPID, uint64(s.rank.Number))
 	process = appendString(process, processName, "rank "+strconv.Itoa(s.rank.Number))
-	process = appendString(process, processLabel, "times: "+events.Label(s.rank.TimesBy()))
+	process = appendString(process, processLabel, "times: "+s.rank.TimesLabel())
 	d := appendNumber(nil, descriptorUUID, track(s.rank.Number, -1))
 	d = appendBytes(d, descriptorProcess, process)
 	d = appendNumber(d, descriptorOrdering, orderExplicit)
