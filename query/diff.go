@@ -21,8 +21,11 @@ type Diff struct {
 	// OnlyA and OnlyB are the ranks that made calls in one run only.
 	OnlyA, OnlyB rankenc.Set
 
-	Compared  int         // ranks that made calls in both runs
+	Compared  int         // ranks that made calls in both runs and could be read
 	Different rankenc.Set // those whose calls are not the same
+
+	// Unreadable are the ranks that were left out, as [Options.Unreadable] says.
+	Unreadable rankenc.Set
 
 	// First is the first call of the lowest rank that differs; nil if none does.
 	First *Difference
@@ -31,14 +34,18 @@ type Diff struct {
 	// different ranks. Two runs that do the same may have that.
 	Reordered bool
 
-	// Summary says in what the numbers of calls differ, over all ranks; nil if the
-	// traces are equal.
+	// Summary says in what the numbers of calls differ, over all ranks; nil if no
+	// difference was found.
 	Summary *DiffSummary
 }
 
-// Equal reports whether both runs have the same ranks with the same calls.
-func (d *Diff) Equal() bool {
-	return d.RanksA == d.RanksB && d.OnlyA.Len()+d.OnlyB.Len()+d.Different.Len() == 0
+// Equal reports whether both runs have the same ranks with the same calls: all of them
+// were compared, and no difference was found.
+func (d *Diff) Equal() bool { return !d.differs() && d.Unreadable.Len() == 0 }
+
+// differs reports whether there is a difference.
+func (d *Diff) differs() bool {
+	return d.RanksA != d.RanksB || d.OnlyA.Len()+d.OnlyB.Len()+d.Different.Len() > 0
 }
 
 // A Difference is a place in which the calls of a rank differ in two traces.
@@ -51,7 +58,8 @@ type Difference struct {
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
 // ranks with the same control flow once, so that its cost is that of reading the ranks of
 // both; only of ranks whose arguments vary without a pattern it goes through the calls.
-// Errors of ranks begin with the trace that has them.
+// Errors of ranks begin with the trace that has them. What cannot be counted is missing
+// in the summary, but no error.
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error) {
 	d := newDiffer(a, b)
 	result := &Diff{RanksA: a.Ranks(), RanksB: b.Ranks(), Reordered: reordered(a, b)}
@@ -81,6 +89,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	if err != nil {
 		return nil, err
 	}
+	result.Unreadable = setOf(lost.numbers())
 	for i, r := range found[:len(both)] {
 		if r == nil {
 			continue
@@ -94,7 +103,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 			}
 		}
 	}
-	if result.Different = setOf(different); !result.Equal() {
+	if result.Different = setOf(different); result.differs() {
 		if result.Summary, err = summarize(ctx, a, b, o); err != nil {
 			return nil, err
 		}
@@ -162,8 +171,12 @@ type DiffSummary struct {
 	Calls []CountDifference
 
 	// Messages are what differs in messages; nil if what the functions of a trace mean
-	// is not known.
+	// is not known, or if they cannot be counted.
 	Messages *MessageDiff
+
+	// LostMessages are why the messages of A, and of B, cannot be counted; nil if they
+	// can, or are not known.
+	LostMessages [2]error
 }
 
 // A CountDifference is how often something is called in two traces.

@@ -45,36 +45,47 @@ func summarize(ctx context.Context, a, b *reprise.Trace, o Options) (*DiffSummar
 		}
 	}
 	s := &DiffSummary{CallsA: calls[0], CallsB: calls[1], Functions: countDifferences(functions[0], functions[1])}
-	var err error
-	s.Messages, err = diffMessages(ctx, a, b, o)
-	return s, err
+	return s, s.countMessages(ctx, a, b, o)
 }
 
-// diffMessages returns nil if the messages of a trace are not known.
-func diffMessages(ctx context.Context, a, b *reprise.Trace, o Options) (*MessageDiff, error) {
-	var (
-		traffic [2]*Traffic
-		sizes   [2]*Sizes
-	)
+// countMessages fills in what differs in messages. It returns an error only if the work
+// was cancelled.
+func (s *DiffSummary) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
+	var counted [2]*countedMessages
 	for i, t := range []*reprise.Trace{a, b} {
-		model, err := semantics.Open(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if !model.Known() {
-			return nil, nil
-		}
-		if traffic[i], err = OpenTraffic(ctx, model, o); err != nil {
-			return nil, err
-		}
-		if sizes[i], err = OpenSizes(ctx, model, o); err != nil {
-			return nil, err
+		if counted[i], s.LostMessages[i] = countMessages(ctx, t, o); ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
-	return &MessageDiff{
-		A: traffic[0].All, B: traffic[1].All,
-		Pairs: diffPairs(traffic[0].Pairs, traffic[1].Pairs), Sizes: diffSizes(sizes[0].List, sizes[1].List),
-	}, nil
+	if x, y := counted[0], counted[1]; x != nil && y != nil {
+		s.Messages = &MessageDiff{
+			A: x.traffic.All, B: y.traffic.All,
+			Pairs: diffPairs(x.traffic.Pairs, y.traffic.Pairs), Sizes: diffSizes(x.sizes.List, y.sizes.List),
+		}
+	}
+	return nil
+}
+
+// CountedMessages are the messages of a trace.
+type countedMessages struct {
+	traffic *Traffic
+	sizes   *Sizes
+}
+
+// countMessages returns nil if the messages of a trace are not known.
+func countMessages(ctx context.Context, t *reprise.Trace, o Options) (*countedMessages, error) {
+	model, err := semantics.Open(ctx, t)
+	if err != nil || !model.Known() {
+		return nil, err
+	}
+	var c countedMessages
+	if c.traffic, err = OpenTraffic(ctx, model, o); err != nil {
+		return nil, err
+	}
+	if c.sizes, err = OpenSizes(ctx, model, o); err != nil {
+		return nil, err
+	}
+	return &c, nil
 }
 
 func diffPairs(a, b []Pair) []PairDifference {

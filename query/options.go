@@ -106,6 +106,15 @@ func (f *failures) sorted() []failure {
 	return f.list
 }
 
+// numbers returns the numbers that have errors, in ascending order.
+func (f *failures) numbers() []int {
+	var list []int
+	for _, x := range f.sorted() {
+		list = append(list, x.number)
+	}
+	return list
+}
+
 // first returns the error of the lowest number, nil if there is none.
 func (f *failures) first() error {
 	if list := f.sorted(); len(list) > 0 {

@@ -1,0 +1,86 @@
+package query
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestDiffUnreadable compares a trace with a copy whose grammars are damaged: what was
+// not compared is not equal.
+func TestDiffUnreadable(t *testing.T) {
+	p := programs.Stencil2D(3, 3, 9)
+	var file bytes.Buffer
+	if err := merge.Write(&file, p.Run(), p.Parts()); err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(file.Bytes())
+	for _, s := range openProgram(t, p).Sections() {
+		if s.Kind == merge.KindGrammars {
+			damaged[s.Offset+s.Size/2] ^= 1
+		}
+	}
+	other, err := reprise.OpenReader(bytes.NewReader(damaged), int64(len(damaged)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {Ranks: rankenc.World(2)}} {
+		want := p.Ranks
+		if o.Ranks.Len() > 0 {
+			want = o.Ranks.Len()
+		}
+		if _, err := OpenDiff(t.Context(), openProgram(t, p), other, o); err == nil {
+			t.Error("the damage is no error")
+		}
+		named := 0
+		o.Unreadable = func(int, error) { named++ }
+		d, err := OpenDiff(t.Context(), openProgram(t, p), other, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Equal() || d.Compared != 0 || d.Unreadable.Len() != want || named != want || d.Summary != nil {
+			t.Errorf("equal %v, %d ranks compared, %v unreadable, %d named, want %d", d.Equal(), d.Compared, d.Unreadable, named, want)
+		}
+	}
+}
+
+// TestDiffManyCommunicators compares runs that make more communicators than are resolved:
+// the first difference is known, whatever is of the messages.
+func TestDiffManyCommunicators(t *testing.T) {
+	open := func(rounds uint64) *reprise.Trace {
+		comm := cst.HandleOf("comm")
+		r := new(tracer.Recorder)
+		dup := r.Declare(cst.Function{Name: "MPI_Comm_dup", Params: []cst.Param{{Name: "comm", Type: comm}, {Name: "newcomm", Type: comm, Direction: cst.Out}}})
+		free := r.Declare(cst.Function{Name: "MPI_Comm_free", Params: []cst.Param{{Name: "comm", Type: comm, Direction: cst.InOut}}})
+		r.Call(dup, cst.Handle(-3), cst.Handle(0))
+		r.Call(free, cst.Handle(0))
+		r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
+		part := r.Finish(0)
+		var b sequitur.Builder
+		b.AppendLoop([]sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 1}}, rounds)
+		b.Append(2)
+		part.Grammar, part.Times = b.Finish(), nil
+		return openParts(t, merge.Run{Ranks: 1}, []merge.Part{part})
+	}
+	const rounds = 1e9
+	d, err := OpenDiff(t.Context(), open(rounds), open(rounds+1), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := d.First; f == nil || f.Position != 2*rounds || f.A.Function.Name != "MPI_Finalize" || f.B.Function.Name != "MPI_Comm_dup" {
+		t.Errorf("the first difference is %+v", f)
+	}
+	if s := d.Summary; s.CallsB-s.CallsA != 2 || len(s.Functions) != 2 || len(s.Calls) != 2 {
+		t.Errorf("%+v", s)
+	}
+	if s := d.Summary; (s.Messages == nil) != (s.LostMessages[0] != nil && s.LostMessages[1] != nil) {
+		t.Errorf("messages %+v, lost %v", s.Messages, s.LostMessages)
+	}
+}
