@@ -100,14 +100,15 @@ func (s *Sizes) Classes() []SizeClass {
 }
 
 // Quantile returns the size that a share q, 0 ≤ q ≤ 1, of the messages of known size is
-// not larger than: the median for 0.5. It is 0 if there are none.
+// not larger than: the median for 0.5. It is 0 if there are none. Where a size has
+// 2⁶⁴−1 messages or more, it is an estimate.
 func (s *Sizes) Quantile(q float64) uint64 {
-	total, before := uint64(0), uint64(0)
+	total, before := 0.0, 0.0
 	for _, c := range s.List {
-		total = wire.AddSat(total, c.Messages)
+		total += float64(c.Messages)
 	}
 	for _, c := range s.List {
-		if before = wire.AddSat(before, c.Messages); float64(before) >= q*float64(total) {
+		if before += float64(c.Messages); before >= q*total {
 			return c.Bytes
 		}
 	}

@@ -349,6 +349,10 @@ func TestSizesQuantile(t *testing.T) {
 	if got := s.Classes(); len(got) != 22 || got[0] != (SizeClass{0, 0, Flow{Messages: 1}}) || got[3] != (SizeClass{4, 7, Flow{4, 20, 0}}) {
 		t.Errorf("%d classes: %v", len(got), got)
 	}
+	many := Sizes{List: []SizeCount{{1, 1 << 63}, {2, 1 << 63}, {3, 1 << 62}}}
+	if got := many.Quantile(0.5); got != 2 {
+		t.Errorf("the median of more than 2⁶⁴ messages is %d, want 2", got)
+	}
 	if (&Sizes{}).Quantile(0.5) != 0 || (&Sizes{}).Classes() != nil {
 		t.Error("there are sizes of no messages")
 	}

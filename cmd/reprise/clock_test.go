@@ -50,7 +50,7 @@ func TestAtRecorded(t *testing.T) {
 		}
 		total := 0.0
 		for _, f := range profile.Functions {
-			total += f.Time.Total
+			total += float64(f.Time.Total)
 		}
 		if math.Abs(total-float64(activity.Time)) > 0.15*total {
 			t.Errorf("%s: %d ns in calls, not %g", times, activity.Time, total)

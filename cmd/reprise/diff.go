@@ -33,7 +33,8 @@ The order of the calls of different ranks may differ between runs that do the
 same. If the traces have it, and it differs, that is said, but they are equal.
 
 The traces are compared in their compressed form. Ranks that cannot be read, of
-a damaged or repaired trace, are named and left out.
+a damaged or repaired trace, are named and left out, and so are messages that
+cannot be counted.
 
 Exit status:
   0  the traces are equal
@@ -75,7 +76,7 @@ type diffInfo struct {
 	First      *firstInfo   `json:"first"` // null if no rank differs
 	Functions  []diffCount  `json:"functions"`
 	Calls      []diffCount  `json:"calls"`
-	Messages   *messageDiff `json:"messages"` // null if the traces are equal, or what sends is not known
+	Messages   *messageDiff `json:"messages"` // null if there is no difference, or messages are not known or cannot be counted
 
 	different, onlyA, onlyB rankenc.Set
 }
@@ -145,9 +146,6 @@ func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
 	}
 	i := newDiffInfo(d, a, b)
 	i.A.Path, i.B.Path = pathA, pathB
-	if i.Unreadable = lost.text(); len(lost.list) > 0 {
-		i.Equal = false
-	}
 	if err := i.countCalls(cmd, a, b, o.ranks); err != nil {
 		return err
 	}
@@ -156,10 +154,28 @@ func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
 	} else {
 		i.print(cmd.OutOrStdout(), o.all)
 	}
-	if lost.err() == nil && !i.Equal {
+	bad := lostOfDiff(d, lost, pathA, pathB)
+	if bad == nil && !i.Equal {
 		return exitStatus(exitFailure)
 	}
-	return warnLost(cmd.ErrOrStderr(), lost.err())
+	return warnUnreadable(cmd.ErrOrStderr(), bad.err())
+}
+
+// lostOfDiff returns what could not be compared.
+func lostOfDiff(d *query.Diff, lost *lostRanks, pathA, pathB string) unreadable {
+	var bad unreadable
+	if err := lost.err(); err != nil {
+		bad = append(bad, err)
+	}
+	if d.Summary == nil {
+		return bad
+	}
+	for i, path := range []string{pathA, pathB} {
+		if err := d.Summary.LostMessages[i]; err != nil {
+			bad = append(bad, fmt.Errorf("%s: the messages cannot be counted: %w", path, err))
+		}
+	}
+	return bad
 }
 
 // countCalls fills in the numbers of calls.
@@ -184,7 +200,7 @@ func (i *diffInfo) countCalls(cmd *cobra.Command, a, b *reprise.Trace, ranks str
 func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
 	i := &diffInfo{
 		A: diffTrace{Ranks: d.RanksA, Only: d.OnlyA.String()}, B: diffTrace{Ranks: d.RanksB, Only: d.OnlyB.String()},
-		Equal: d.Equal(), Compared: d.Compared, Different: d.Different.String(), Reordered: d.Reordered,
+		Equal: d.Equal(), Compared: d.Compared, Different: d.Different.String(), Unreadable: d.Unreadable.String(), Reordered: d.Reordered,
 		Functions: []diffCount{}, Calls: []diffCount{},
 		different: d.Different, onlyA: d.OnlyA, onlyB: d.OnlyB,
 	}
@@ -281,7 +297,7 @@ func (i *diffInfo) printCounts(w io.Writer, most int) {
 }
 
 func (m *messageDiff) print(w io.Writer, most int) {
-	if len(m.Pairs)+len(m.Sizes) == 0 {
+	if len(m.Pairs)+len(m.Sizes) == 0 && !m.A.saturated() && !m.B.saturated() {
 		fmt.Fprintf(w, "\nthe messages are the same: %s, %s\n", plural(m.A.Messages, "message"), m.A.bytes())
 		return
 	}
@@ -315,9 +331,11 @@ func table(w io.Writer, most, rows int, head string, row func(out io.Writer, n i
 	}
 }
 
-// more returns how much b is more than a, with its sign.
+// more returns how much b is more than a, with its sign, nothing if one is saturated.
 func more(a, b uint64, text func(uint64) string) string {
 	switch {
+	case saturated(a) || saturated(b):
+		return ""
 	case a == b:
 		return "0"
 	case a > b:

@@ -51,6 +51,9 @@ each pair of a call and the one before it; and which ranks have the times of
 every call, with which codec and how exact, and the bits that takes. The text
 has milliseconds and microseconds, as the heads say, --json nanoseconds.
 
+` + tooLarge + ` Statistics of 2⁶³−1
+calls or more do not tell their time, which is null then.
+
 Ranks that cannot be read, or whose times cannot be, of a damaged or repaired
 trace, are named and left out; the exit status is then 1.`,
 		Example: `  reprise info lu.rpz
@@ -322,9 +325,4 @@ func (i *info) printTables(out io.Writer) {
 			fmt.Fprintf(out, "of them columns\t\t%s\t\t\t\n", comma(uint64(i.Inline)))
 		}
 	}
-}
-
-// percent returns how much of the whole a part is.
-func percent(part, whole uint64) string {
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ The format follows from the name of the output, or --format says it:
             is nothing
   csv       a line for each pair of ranks between which there is something, with
             the columns from, to, messages, bytes, and messages_of_unknown_size,
-            which are not among the bytes
+            which are not among the bytes; 18446744073709551615 is that or more
 
 A picture of more ranks than --bins has as many rows and columns as that, and a
 point of it is what goes from some neighbouring ranks to others.
@@ -110,11 +111,11 @@ func matrix(cmd *cobra.Command, path string, o matrixOptions) error {
 		case o.format == "csv":
 			t, err := query.OpenTraffic(cmd.Context(), model, q)
 			write = func(w io.Writer) error { return writePairs(w, t) }
-			return err
+			return fileError(path, err)
 		}
 		m, err := query.OpenMatrix(cmd.Context(), model, o.bins, q)
 		if err != nil {
-			return err
+			return fileError(path, err)
 		}
 		h, err := newHeatMap(path, m, o)
 		write = func(w io.Writer) error { return h.write(w, o.format) }
@@ -152,15 +153,28 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 	if m.Bins < m.Ranks {
 		h.scale = fmt.Sprintf("%s from %s to as many others", o.of, ranksOfBin(m))
 	}
-	if o.of == "messages" {
+	switch {
+	case o.of == "messages":
 		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, comma
-		return h, nil
-	}
-	if m.All.Bytes == 0 {
+	case m.All.Bytes == 0:
 		return nil, fmt.Errorf("%s: the messages have no bytes, or it is not known how many: --of messages draws their number", path)
+	default:
+		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, bytesText
 	}
-	h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, bytesText
+	h.markSaturated()
 	return h, nil
+}
+
+// markSaturated says what the darkest colour means if it stands for all that is more.
+func (h *heatMap) markSaturated() {
+	for from := range h.bins {
+		for to := range h.bins {
+			if saturated(h.value(from, to)) {
+				h.scale += ", the darkest: " + h.text(math.MaxUint64)
+				return
+			}
+		}
+	}
 }
 
 // ranksOfBin returns how many ranks are in a bin of a matrix.

@@ -64,6 +64,8 @@ This is known of MPI programs and of SimGrid traces. The cost is that of the
 compressed form, however many calls there are. The text has bytes with their
 units, --json exact numbers.
 
+` + tooLarge + `
+
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`
 
@@ -103,7 +105,7 @@ func (f flowInfo) bytes() string {
 	case f.Unknown == f.Messages:
 		return "unknown"
 	}
-	return "≥ " + bytesText(f.Bytes)
+	return atLeast(bytesText(f.Bytes))
 }
 
 type pairInfo struct {
@@ -149,7 +151,7 @@ func messages(cmd *cobra.Command, path string, o messageOptions) error {
 		if err != nil {
 			return err
 		}
-		return i.fill(cmd, model, o.by, q)
+		return fileError(path, i.fill(cmd, model, o.by, q))
 	})
 	if err != nil {
 		return err
@@ -259,7 +261,7 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 		rows = len(i.Pairs)
 		i.printPairs(out, most)
 	case "size":
-		if i.Messages > i.Unknown {
+		if i.Messages > i.Unknown && !saturated(i.Messages) {
 			fmt.Fprintf(w, "half of them are of %s at most\n", plural(i.median, "byte"))
 		}
 		i.printSizes(out, o.all)
@@ -284,24 +286,21 @@ func (i *messageInfo) printPairs(out io.Writer, most int) {
 	fmt.Fprintf(out, "\nfrom\tto\tmessages\t\tbytes\t\ta message\t\n")
 	for _, p := range list[:min(len(list), most)] {
 		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, comma(p.Messages), percent(p.Messages, i.Messages),
-			p.bytes(), share(p.Bytes, i.Bytes), p.mean())
+			p.bytes(), percent(p.Bytes, i.Bytes), p.mean())
 	}
 }
 
-// mean returns the bytes of a message on average as text.
+// saturated reports whether f may be more than it says.
+func (f flowInfo) saturated() bool {
+	return saturated(f.Messages) || saturated(f.Bytes) || saturated(f.Unknown)
+}
+
+// mean returns the bytes of a message on average as text, nothing if it is not known.
 func (f flowInfo) mean() string {
-	if f.Messages == f.Unknown {
+	if f.Messages == f.Unknown || f.saturated() {
 		return ""
 	}
 	return bytesText(f.Bytes / (f.Messages - f.Unknown))
-}
-
-// share returns how much of the whole a part is, nothing if there is no whole.
-func share(part, whole uint64) string {
-	if whole == 0 {
-		return ""
-	}
-	return percent(part, whole)
 }
 
 func (i *messageInfo) printSizes(out io.Writer, each bool) {
@@ -312,14 +311,14 @@ func (i *messageInfo) printSizes(out io.Writer, each bool) {
 		fmt.Fprintf(out, "\nbytes of each\tmessages\t\tbytes\t\t\n")
 		for _, s := range i.Sizes {
 			all := query.SizeCount{Bytes: s.Size, Messages: s.Messages}.All()
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", comma(s.Size), comma(s.Messages), percent(s.Messages, i.Messages), bytesText(all), share(all, i.Bytes))
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", comma(s.Size), comma(s.Messages), percent(s.Messages, i.Messages), bytesText(all), percent(all, i.Bytes))
 		}
 		return
 	}
 	fmt.Fprintf(out, "\nfrom bytes\tto\tmessages\t\tbytes\t\t\n")
 	for _, c := range i.classes {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", comma(c.From), comma(c.To), comma(c.Messages), percent(c.Messages, i.Messages),
-			bytesText(c.Bytes), share(c.Bytes, i.Bytes))
+			bytesText(c.Bytes), percent(c.Bytes, i.Bytes))
 	}
 }
 
@@ -341,7 +340,7 @@ func (i *messageInfo) printCommunicators(out io.Writer, most int) {
 // bytes returns a sum of bytes as text, marked if not all are known.
 func (c collectiveInfo) bytes(sum uint64) string {
 	if c.Unknown > 0 {
-		return "≥ " + bytesText(sum)
+		return atLeast(bytesText(sum))
 	}
 	return bytesText(sum)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -12,8 +13,33 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// comma returns n with commas between its thousands.
-func comma(n uint64) string { return humanize.BigComma(new(big.Int).SetUint64(n)) }
+// comma returns n with commas between its thousands, marked if it is saturated.
+func comma(n uint64) string {
+	text := humanize.BigComma(new(big.Int).SetUint64(n))
+	if saturated(n) {
+		return atLeast(text)
+	}
+	return text
+}
+
+// tooLarge is what the help of a command says of numbers that are saturated.
+const tooLarge = `A sum of more than 64 bits is shown as ≥ 18,446,744,073,709,551,615, without
+shares or a mean, and is 18446744073709551615 in --json.`
+
+// saturated reports whether n is the number that stands for all that are larger, too.
+func saturated(n uint64) bool { return n == math.MaxUint64 }
+
+// atLeast returns a number as text, marked as one that may be larger.
+func atLeast(text string) string { return "≥ " + strings.TrimPrefix(text, "≥ ") }
+
+// percent returns how much of the whole a part is, nothing if there is no whole or one
+// of them is saturated.
+func percent(part, whole uint64) string {
+	if whole == 0 || saturated(whole) || saturated(part) {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
 
 // plural returns a number of things, such as 1 rank or 2 ranks.
 func plural(n uint64, thing string) string {

@@ -44,7 +44,10 @@ no times with --ranks, nor by rank. Where a rank has equal calls in several
 rows, the times of all of them stand in the first.
 
 The cost is that of the compressed form, however many calls there are. The text
-has times with their units, --json nanoseconds.
+has times with their units, --json nanoseconds. Times end after 292 years.
+
+` + tooLarge + ` Statistics of 2⁶³−1
+calls or more do not tell their time, which is null then.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,
@@ -103,12 +106,12 @@ type profileRow struct {
 }
 
 type profileTime struct {
-	Total   float64 `json:"total_ns"`
-	Mean    float64 `json:"mean_ns"`
-	Min     int64   `json:"min_ns"`
-	Max     int64   `json:"max_ns"`
-	MinRank uint32  `json:"rank_of_min"`
-	MaxRank uint32  `json:"rank_of_max"`
+	Total   nanoseconds `json:"total_ns"`
+	Mean    nanoseconds `json:"mean_ns"`
+	Min     int64       `json:"min_ns"`
+	Max     int64       `json:"max_ns"`
+	MinRank uint32      `json:"rank_of_min"`
+	MaxRank uint32      `json:"rank_of_max"`
 }
 
 type profileRank struct {
@@ -242,7 +245,7 @@ func newProfileTime(s *timing.Statistics[int64]) *profileTime {
 	if s == nil || s.Count == 0 {
 		return nil
 	}
-	return &profileTime{s.Sum(), s.Mean(), s.Min, s.Max, s.MinRank, s.MaxRank}
+	return &profileTime{timeOf(s, s.Sum()), timeOf(s, s.Mean()), s.Min, s.Max, s.MinRank, s.MaxRank}
 }
 
 func (i *profileInfo) print(w io.Writer, o profileOptions) {
@@ -283,7 +286,7 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 
 // printRows prints rows with what they are about behind the numbers.
 func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
-	total := 0.0
+	total := nanoseconds(0)
 	for _, list := range [][]profileRow{i.Functions, i.Signatures} {
 		for _, r := range list {
 			if r.Time != nil {
@@ -300,7 +303,7 @@ func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
 		fmt.Fprintf(out, "%s\t%s\t%s\t", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)))
 		switch t := r.Time; {
 		case t != nil:
-			fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%d\t%s\t%d\t", durationText(t.Total), 100*t.Total/total, durationText(t.Mean),
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Total, t.Total.share(total), t.Mean,
 				durationText(float64(t.Min)), t.MinRank, durationText(float64(t.Max)), t.MaxRank)
 		case i.Timed:
 			fmt.Fprint(out, "-\t\t\t\t\t\t\t")

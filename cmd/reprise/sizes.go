@@ -68,6 +68,14 @@ func inBackground(w io.Writer) (io.Writer, func() error) {
 	}
 }
 
+// smaller returns how many times smaller than the text a size is.
+func (t *textSizes) smaller(size uint64) string {
+	if saturated(t.Plain) {
+		return "-"
+	}
+	return ratio(t.Plain, size)
+}
+
 // printSizes prints the sizes of a trace beside those of its text, if that is
 // known.
 func printSizes(out io.Writer, t *textSizes, bytes uint64) {
@@ -75,10 +83,10 @@ func printSizes(out io.Writer, t *textSizes, bytes uint64) {
 	if t != nil {
 		fmt.Fprintf(out, "text\t%s\t\t\n", comma(t.Plain))
 		if t.Gzip > 0 {
-			fmt.Fprintf(out, "gzip -9 (this library)\t%s\t%s\t\n", comma(t.Gzip), ratio(t.Plain, t.Gzip))
-			fmt.Fprintf(out, "zstd best (this library)\t%s\t%s\t\n", comma(t.Zstd), ratio(t.Plain, t.Zstd))
+			fmt.Fprintf(out, "gzip -9 (this library)\t%s\t%s\t\n", comma(t.Gzip), t.smaller(t.Gzip))
+			fmt.Fprintf(out, "zstd best (this library)\t%s\t%s\t\n", comma(t.Zstd), t.smaller(t.Zstd))
 		}
-		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", comma(bytes), ratio(t.Plain, bytes))
+		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", comma(bytes), t.smaller(bytes))
 		return
 	}
 	fmt.Fprintf(out, "this trace\t%s\t\n", comma(bytes))

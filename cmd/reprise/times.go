@@ -37,15 +37,15 @@ type histogramInfo struct {
 
 // FunctionTimes are the times of the calls of a function, in nanoseconds.
 type functionTimes struct {
-	Function  string  `json:"function"`
-	Calls     uint64  `json:"calls"`
-	Total     float64 `json:"total_ns"`
-	Mean      float64 `json:"mean_ns"`
-	Deviation float64 `json:"standard_deviation_ns"`
-	Min       int64   `json:"min_ns"`
-	Max       int64   `json:"max_ns"`
-	MinRank   uint32  `json:"rank_of_min"`
-	MaxRank   uint32  `json:"rank_of_max"`
+	Function  string      `json:"function"`
+	Calls     uint64      `json:"calls"` // 2⁶³−1 also if they are more
+	Total     nanoseconds `json:"total_ns"`
+	Mean      nanoseconds `json:"mean_ns"`
+	Deviation nanoseconds `json:"standard_deviation_ns"`
+	Min       int64       `json:"min_ns"`
+	Max       int64       `json:"max_ns"`
+	MinRank   uint32      `json:"rank_of_min"`
+	MaxRank   uint32      `json:"rank_of_max"`
 }
 
 // describeTimes returns what is known of the times of the trace at path, leaving out
@@ -118,7 +118,8 @@ func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
 	list := []functionTimes{}
 	for f, s := range all {
 		if s.Count > 0 {
-			list = append(list, functionTimes{t.Functions()[f].Name, s.Count, s.Sum(), s.Mean(), s.StandardDeviation(), s.Min, s.Max, s.MinRank, s.MaxRank})
+			list = append(list, functionTimes{t.Functions()[f].Name, s.Count, timeOf(&s, s.Sum()), timeOf(&s, s.Mean()), timeOf(&s, s.StandardDeviation()),
+				s.Min, s.Max, s.MinRank, s.MaxRank})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b functionTimes) int {
@@ -152,7 +153,10 @@ func (i *timeInfo) print(out io.Writer) {
 	for _, c := range i.Codecs {
 		calls, ranks = wire.AddSat(calls, c.Calls), ranks+c.Count
 	}
-	all := fmt.Sprintf("%s\t%.2f", comma(uint64(i.Bytes)), 8*float64(i.Bytes)/float64(calls))
+	all := comma(uint64(i.Bytes)) + "\t"
+	if !saturated(calls) {
+		all += fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
+	}
 	for _, c := range i.Codecs {
 		stored := "\t"
 		if len(i.Codecs) == 1 && i.Unreadable == "" {
@@ -175,8 +179,12 @@ func printFunctionTimes(out io.Writer, what string, list []functionTimes) {
 		fmt.Fprintf(out, "\n%s\tcalls\ttotal ms\tmean µs\tdeviation µs\tleast µs\tin rank\tmost µs\tin rank\t\n", what)
 	}
 	for _, f := range list {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t\n", printable(f.Function), comma(f.Calls), thousandths(wholeText(f.Total/1e3)),
-			thousandths(wholeText(f.Mean)), thousandths(wholeText(f.Deviation)), thousandths(intText(f.Min)), f.MinRank, thousandths(intText(f.Max)), f.MaxRank)
+		calls := comma(f.Calls)
+		if !f.Total.known() {
+			calls = atLeast(calls)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t\n", printable(f.Function), calls, f.Total.milliseconds(),
+			f.Mean.microseconds(), f.Deviation.microseconds(), thousandths(intText(f.Min)), f.MinRank, thousandths(intText(f.Max)), f.MaxRank)
 	}
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // durationText returns nanoseconds with three digits and a unit, such as 1.25 ms.
@@ -26,6 +29,62 @@ func durationText(ns float64) string {
 	return digits3(ns) + " " + unit
 }
 
+// Nanoseconds are a time, infinite if it is that of more calls than can be told apart.
+type nanoseconds float64
+
+// timeOf returns a time that comes from statistics.
+func timeOf(s *timing.Statistics[int64], ns float64) nanoseconds {
+	if s.Count == math.MaxInt64 {
+		return nanoseconds(math.Inf(1))
+	}
+	return nanoseconds(ns)
+}
+
+func (n nanoseconds) known() bool { return !math.IsInf(float64(n), 1) }
+
+// String returns n as durationText does, or - if it is not known.
+func (n nanoseconds) String() string {
+	if !n.known() {
+		return "-"
+	}
+	return durationText(float64(n))
+}
+
+// share returns how much of the whole n is, nothing if that is not known.
+func (n nanoseconds) share(whole nanoseconds) string {
+	if !whole.known() || whole == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n/whole))
+}
+
+// milliseconds and microseconds return n as these, to three digits after the point.
+func (n nanoseconds) milliseconds() string { return (n / 1e3).microseconds() }
+
+func (n nanoseconds) microseconds() string {
+	if !n.known() {
+		return "-"
+	}
+	return thousandths(wholeText(float64(n)))
+}
+
+// MarshalJSON writes null if n is not known.
+func (n nanoseconds) MarshalJSON() ([]byte, error) {
+	if !n.known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *nanoseconds) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = nanoseconds(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
+
 // digits3 returns a number that is not negative with three digits, more if it is
 // larger.
 func digits3(v float64) string {
@@ -39,10 +98,13 @@ func digits3(v float64) string {
 }
 
 // bytesText returns a number of bytes with three digits and a unit, such as 1.25 MB.
-// It is exact below 1000.
+// It is exact below 1000, and marked if it is saturated.
 func bytesText(n uint64) string {
-	if n < 1000 {
+	switch {
+	case n < 1000:
 		return fmt.Sprintf("%d B", n)
+	case saturated(n):
+		return atLeast(digits3(float64(n)/1e18) + " EB")
 	}
 	v := float64(n)
 	for _, unit := range []string{"B", "kB", "MB", "GB", "TB", "PB"} {

@@ -22,7 +22,7 @@ func TestUnits(t *testing.T) {
 		want string
 	}{
 		{0, "0 B"}, {999, "999 B"}, {1000, "1.00 kB"}, {1250, "1.25 kB"}, {999_499, "999 kB"}, {999_500, "1.00 MB"}, {15_740_655, "15.7 MB"},
-		{math.MaxUint64, "18.4 EB"},
+		{math.MaxUint64 - 1, "18.4 EB"}, {math.MaxUint64, "≥ 18.4 EB"},
 	} {
 		if got := bytesText(tt.n); got != tt.want {
 			t.Errorf("bytesText(%d) = %q, want %q", tt.n, got, tt.want)
