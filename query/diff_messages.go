@@ -51,7 +51,7 @@ func summarize(ctx context.Context, a, b *reprise.Trace, o Options) (*DiffSummar
 // countMessages fills in what differs in messages. It returns an error only if the work
 // was cancelled.
 func (s *DiffSummary) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
-	var counted [2]*countedMessages
+	var counted [2]*Messages
 	for i, t := range []*reprise.Trace{a, b} {
 		if counted[i], s.LostMessages[i] = countMessages(ctx, t, o); ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -59,33 +59,24 @@ func (s *DiffSummary) countMessages(ctx context.Context, a, b *reprise.Trace, o 
 	}
 	if x, y := counted[0], counted[1]; x != nil && y != nil {
 		s.Messages = &MessageDiff{
-			A: x.traffic.All, B: y.traffic.All,
-			Pairs: diffPairs(x.traffic.Pairs, y.traffic.Pairs), Sizes: diffSizes(x.sizes.List, y.sizes.List),
+			A: x.Traffic.All, B: y.Traffic.All,
+			Pairs: diffPairs(x.Traffic.Pairs, y.Traffic.Pairs), Sizes: diffSizes(x.Sizes.List, y.Sizes.List),
 		}
 	}
 	return nil
 }
 
-// CountedMessages are the messages of a trace.
-type countedMessages struct {
-	traffic *Traffic
-	sizes   *Sizes
-}
-
 // countMessages returns nil if the messages of a trace are not known.
-func countMessages(ctx context.Context, t *reprise.Trace, o Options) (*countedMessages, error) {
+func countMessages(ctx context.Context, t *reprise.Trace, o Options) (*Messages, error) {
 	model, err := semantics.Open(ctx, t)
 	if err != nil || !model.Known() {
 		return nil, err
 	}
-	var c countedMessages
-	if c.traffic, err = OpenTraffic(ctx, model, o); err != nil {
+	all, ranks := &Messages{Traffic: new(Traffic), Sizes: new(Sizes)}, o.ranks(t)
+	if err := o.ask(ctx, model, ranks, all.Traffic.question(model, ranks), all.Sizes.question(ranks)); err != nil {
 		return nil, err
 	}
-	if c.sizes, err = OpenSizes(ctx, model, o); err != nil {
-		return nil, err
-	}
-	return &c, nil
+	return all, nil
 }
 
 func diffPairs(a, b []Pair) []PairDifference {
