@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -337,6 +338,24 @@ func TestPersistentRequests(t *testing.T) {
 		}
 	}
 	compare(t, m, 0, append(append(round("world/0"), round("world/1")...), "MPI_Start: point-to-point")...)
+
+	r, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const startall = 4
+	for position, terminal := range r.Find(startall, func(sequitur.Symbol) bool { return true }) {
+		o := r.At(position, uint32(terminal))
+		for i, want := range []int{a, b} { // the one of c is no message
+			if id, ok := o.Request(i); !ok || id != int64(want) {
+				t.Errorf("message %d has request %d, want %d", i, id, want)
+			}
+		}
+		if _, ok := o.Request(2); ok {
+			t.Error("what is no message has a request")
+		}
+		break
+	}
 }
 
 func TestWildcards(t *testing.T) {

@@ -326,6 +326,9 @@ func (w *wildcards) with(o *Operation, sources []source) *Operation {
 		}
 		m.Cancelled = s.cancelled
 		made.Messages = append(made.Messages, m)
+		if i < len(o.requests) {
+			made.requests = append(made.requests, o.requests[i])
+		}
 	}
 	return &made
 }

@@ -61,6 +61,15 @@ type Operation struct {
 	requests []int64 // of Messages, if another call completes them
 }
 
+// Request returns the id of the request by which a message of Messages is completed; false
+// if it has none.
+func (o *Operation) Request(message int) (id int64, ok bool) {
+	if message >= len(o.requests) {
+		return 0, false
+	}
+	return o.requests[message], true
+}
+
 // IsCollective reports whether all members of a communicator make the call: it is of
 // class [Collective], or of class [Access] and collective.
 func (o *Operation) IsCollective() bool {

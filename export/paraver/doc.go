@@ -27,7 +27,9 @@
 // call that receives it, received when the call that completes that ends. The first to
 // be sent from one rank to another, on a communicator with a tag, is the first to be
 // received. Once a rank has received from a source or with a tag that the trace does not
-// say, there are no more records of the messages to it. Records wait for those of earlier
+// say, there are no more records of the messages to it that this may have been: those on
+// the communicator with the tag, or from the source, that it does say. After more than 64
+// kinds of such receives there are none to the rank. Records wait for those of earlier
 // messages that are not received yet, up to 32 MiB of them; then these messages are left
 // out.
 //

@@ -1,28 +1,35 @@
 package paraver
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/export/internal/requests"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A matching finds which sends and receives are of one message.
 type matching struct {
-	model    *semantics.Model
-	out      *delay
-	ranks    map[int]*party // that are chosen
-	channels map[channel]*inFlight
-	unclear  map[int]bool // ranks that received nobody knows what
-	held     int          // messages in all channels
+	model *semantics.Model
+	out   *delay
+	ranks map[int]*party // that are chosen
+	held  int            // messages in all channels
 }
 
 // A party is what is known of a rank.
 type party struct {
 	number   int
 	meaning  *semantics.Rank
-	requests map[int64][]*message // receives by requests that are not complete
+	requests map[int64]*message    // receives that are not complete, each by its request
+	channels map[channel]*inFlight // of messages to it
+	unclear  []channel             // that it received from nobody knows which of
 }
 
-// A channel is where messages keep their order.
+// maxUnclear is how many channels are told apart of which it is not known which a rank
+// received from.
+const maxUnclear = 64
+
+// A channel is where messages keep their order. Of one that is not known, the source or
+// the tag is negative, or the communicator nil.
 type channel struct {
 	source, destination int
 	tag                 int64
@@ -41,7 +48,7 @@ type inFlight struct {
 const maxInFlight = 1 << 18
 
 func newMatching(model *semantics.Model, out *delay) *matching {
-	return &matching{model: model, out: out, ranks: make(map[int]*party), channels: make(map[channel]*inFlight), unclear: make(map[int]bool)}
+	return &matching{model: model, out: out, ranks: make(map[int]*party)}
 }
 
 // add adds a rank that is chosen.
@@ -50,7 +57,9 @@ func (x *matching) add(p *process) error {
 	if err != nil {
 		return err
 	}
-	x.ranks[p.rank.Number] = &party{p.rank.Number, meaning, make(map[int64][]*message)}
+	x.ranks[p.rank.Number] = &party{
+		number: p.rank.Number, meaning: meaning, requests: make(map[int64]*message), channels: make(map[channel]*inFlight),
+	}
 	return nil
 }
 
@@ -66,18 +75,12 @@ func (x *matching) begin(s *thread, c *open) {
 		case semantics.Send:
 			x.send(self.number, s, c.Start, m)
 		case semantics.Receive:
-			r := x.receive(self.number, s, c.Start, m)
-			switch {
-			case r == nil:
-			case m.Blocking || len(c.call.requests) == 0:
+			r := x.receive(self, s, c.Start, m)
+			if id, ok := o.Request(i); r != nil && ok && !m.Blocking {
+				self.forget(id)
+				self.requests[id] = r
+			} else if r != nil {
 				c.receives = append(c.receives, r)
-			case len(o.Messages) == len(c.call.requests):
-				id := c.call.requests[i]
-				self.requests[id] = append(self.requests[id][:0], r)
-			default:
-				for _, id := range c.call.requests {
-					self.requests[id] = append(self.requests[id][:0], r)
-				}
 			}
 		}
 	}
@@ -93,22 +96,28 @@ func (x *matching) end(s *thread, c *open, now int64) {
 	}
 	self := x.ranks[s.process.rank.Number]
 	for id := range requests.Completed(c.call.Call, c.call.name, c.call.requests) {
-		list := self.requests[id]
-		for _, r := range list {
+		if r := self.requests[id]; r != nil {
 			r.received, r.done = now, true
+			delete(self.requests, id)
 		}
-		if len(list) > 0 {
-			self.requests[id] = list[:0]
-		}
+	}
+}
+
+// forget gives up what a request was of that no call completed.
+func (p *party) forget(id int64) {
+	if r := p.requests[id]; r != nil {
+		r.lost = true
+		delete(p.requests, id)
 	}
 }
 
 // send takes note of a message that is sent.
 func (x *matching) send(self int, s *thread, at int64, m semantics.Message) {
-	if x.ranks[m.Peer] == nil || x.unclear[m.Peer] {
+	peer := x.ranks[m.Peer]
+	if peer == nil {
 		return
 	}
-	q := x.channel(channel{self, m.Peer, m.Tag, m.Communicator})
+	q := peer.channel(channel{self, m.Peer, m.Tag, m.Communicator})
 	if q.over {
 		return
 	}
@@ -122,23 +131,16 @@ func (x *matching) send(self int, s *thread, at int64, m semantics.Message) {
 
 // receive takes note of a message that is received, and returns it; nil if it is of no
 // interest.
-func (x *matching) receive(self int, s *thread, at int64, m semantics.Message) *message {
-	if x.unclear[self] {
-		return nil
-	}
+func (x *matching) receive(self *party, s *thread, at int64, m semantics.Message) *message {
+	c := channel{m.Peer, self.number, m.Tag, m.Communicator}
 	if m.Peer < 0 || m.Tag < 0 || m.Cancelled {
-		x.unclear[self] = true
-		for c, q := range x.channels {
-			if c.destination == self {
-				x.giveUp(q)
-			}
-		}
+		x.blur(self, c)
 		return nil
 	}
 	if x.ranks[m.Peer] == nil {
 		return nil
 	}
-	q := x.channel(channel{m.Peer, self, m.Tag, m.Communicator})
+	q := self.channel(c)
 	if q.over {
 		return nil
 	}
@@ -150,11 +152,41 @@ func (x *matching) receive(self int, s *thread, at int64, m semantics.Message) *
 	return r
 }
 
-func (x *matching) channel(c channel) *inFlight {
-	q := x.channels[c]
+// blur takes note that a rank received from nobody knows which of some channels.
+func (x *matching) blur(self *party, of channel) {
+	if slices.ContainsFunc(self.unclear, func(u channel) bool { return u.covers(of) }) {
+		return
+	}
+	if len(self.unclear) == maxUnclear {
+		of = channel{semantics.NoPeer, self.number, semantics.NoTag, nil}
+		self.unclear = self.unclear[:0]
+	}
+	self.unclear = append(self.unclear, of)
+	for c, q := range self.channels {
+		if of.mayBe(c) {
+			x.giveUp(q)
+		}
+	}
+}
+
+// covers reports whether c stands for all channels that d stands for.
+func (c channel) covers(d channel) bool {
+	return (c.source < 0 || c.source == d.source) && (c.tag < 0 || c.tag == d.tag) &&
+		(c.communicator == nil || c.communicator == d.communicator)
+}
+
+// mayBe reports whether c and d may be the same.
+func (c channel) mayBe(d channel) bool {
+	return (c.source < 0 || d.source < 0 || c.source == d.source) && (c.tag < 0 || d.tag < 0 || c.tag == d.tag) &&
+		(c.communicator == nil || d.communicator == nil || c.communicator == d.communicator)
+}
+
+// channel returns what is under way to p in a channel.
+func (p *party) channel(c channel) *inFlight {
+	q := p.channels[c]
 	if q == nil {
-		q = &inFlight{}
-		x.channels[c] = q
+		q = &inFlight{over: slices.ContainsFunc(p.unclear, c.mayBe)}
+		p.channels[c] = q
 	}
 	return q
 }

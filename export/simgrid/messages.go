@@ -42,7 +42,7 @@ func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) e
 		}
 		return nil
 	case strings.HasPrefix(c.name, "start"):
-		return s.start(e, c, o.Messages)
+		return s.start(e, c, o)
 	}
 	if len(o.Messages) > len(request{}.waits) {
 		return s.unsupported(e, c, "it has too many messages")
@@ -68,11 +68,8 @@ func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) e
 }
 
 // start begins the messages of persistent requests.
-func (s *translator) start(e events.Event, c *call, messages []semantics.Message) error {
-	if len(messages) != len(c.requests) && len(messages) > 0 {
-		return s.unsupported(e, c, "some of the messages are of no process, and it is not known which")
-	}
-	for i, m := range messages {
+func (s *translator) start(e events.Event, c *call, o *semantics.Operation) error {
+	for i, m := range o.Messages {
 		if isCancelled(m) {
 			continue
 		}
@@ -80,7 +77,8 @@ func (s *translator) start(e events.Event, c *call, messages []semantics.Message
 		if err != nil {
 			return err
 		}
-		s.requests[c.requests[i]] = request{waits: [2]wait{w}, n: 1, persistent: true}
+		id, _ := o.Request(i) // persistent ones have one
+		s.requests[id] = request{waits: [2]wait{w}, n: 1, persistent: true}
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func TestReplay(t *testing.T) {
 		{"Stencil", exporttest.Stencil(t, "exact"), 0.0008, 0.01},
 		{"StencilStatistics", exporttest.Stencil(t, "statistics"), 0.0004, 0.01},
 		{"Messages", exporttest.Recorded(t, "messages.exact"), 0.0003, 0.02},
+		{"Startall", exporttest.Recorded(t, "startall.exact"), 0.00001, 0.02},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines := actions(t, c.trace, Options{})

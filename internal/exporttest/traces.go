@@ -16,7 +16,8 @@ import (
 
 // Runs of 4 processes under Open MPI: examples/stencil with 100 steps, with the time of
 // every call to the nanosecond, and with statistics of times; and messages.c in testdata,
-// with the times of every call, and, as halves, with an argument.
+// with the times of every call, and, as halves, with an argument. Of 3 processes, likewise:
+// startall.c and wildcard.c.
 //
 //go:embed testdata/*.rpz
 var recorded embed.FS
