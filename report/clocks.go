@@ -10,6 +10,7 @@ import (
 
 // Clocks are what a timeline has of the times of a trace.
 type clocks struct {
+	trace *reprise.Trace
 	times *query.Times
 	best  query.Source // of the ranks that were added
 	worst query.Source
@@ -18,8 +19,8 @@ type clocks struct {
 
 // openClocks opens the clocks of ranks. Whether some ranks are timed is decided for
 // all of them, because a page has one axis.
-func openClocks(times *query.Times, ranks map[int]*reprise.Rank) (*clocks, error) {
-	c := &clocks{times: times}
+func openClocks(trace *reprise.Trace, times *query.Times, ranks map[int]*reprise.Rank) (*clocks, error) {
+	c := &clocks{trace: trace, times: times}
 	for _, r := range ranks {
 		clock, err := times.Clock(r)
 		if err != nil {

@@ -41,6 +41,7 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	}
 	p.profile = profile
 	p.data.Functions = []functionData{}
+	p.functions = make(map[string]int)
 	if len(profile.Functions) == 0 {
 		return nil
 	}
@@ -58,6 +59,7 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 			continue
 		}
 		t.Rows = append(t.Rows, rowOf(f, profile))
+		p.functions[f.Name] = len(p.data.Functions)
 		p.data.Functions = append(p.data.Functions, functionOf(f, profile))
 	}
 	if n := len(list) - maxFunctions; n > 0 {

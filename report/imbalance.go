@@ -68,7 +68,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	}
 	switch {
 	case len(sites) == 0:
-		t.About = "The trace has no times: record with --times statistics, or all, to see in which calls ranks wait for others."
+		t.About = "The trace has no times, which would tell in which calls ranks wait for others." + advice(trace, "to see it")
 		return nil
 	case lossy == 0:
 		t.About = "No call takes longer on one rank than on another."

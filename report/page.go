@@ -33,8 +33,9 @@ type page struct {
 	Imbalance     *imbalanceTable
 	Loops         *loopText
 
-	data    pageData
-	profile *query.Profile
+	data      pageData
+	functions map[string]int // numbers in data.Functions, by whole names
+	profile   *query.Profile
 
 	times     *query.Times
 	hasSeries bool             // the trace has the times of every call, of all ranks

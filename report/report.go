@@ -40,15 +40,15 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) er
 	if o.Name == "" {
 		o.Name = "trace"
 	}
-	p, err := collect(ctx, trace, o)
+	p, err := gather(ctx, trace, o)
 	if err != nil {
 		return err
 	}
 	return p.write(w)
 }
 
-// collect puts together what the page is about.
-func collect(ctx context.Context, trace *reprise.Trace, o Options) (*page, error) {
+// gather puts together what the page is about.
+func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error) {
 	p := &page{Title: printable(o.Name), lost: make(map[int]error), losing: o.Unreadable != nil}
 	for _, part := range []struct {
 		what string

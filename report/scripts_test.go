@@ -77,7 +77,7 @@ func TestProgram(t *testing.T) {
 				out.Find.push([t, c.position]);
 			}
 			const rects = [[], [], [], []], row = new Row(4, 0, 100, 10, 500, rects);
-			new Clock(p, 0, [], []).draw(0, p.total, 10, 500 / p.total, row);
+			new Clock(p, [], []).draw(0, p.total, 10, 500 / p.total, row);
 			row.finish();
 			rects.forEach((list, k) => { for (let i = 0; i < list.length; i += 4) out.Area[k] += list[i + 2] * list[i + 3]; });
 			const from = p.total / 3, to = p.total / 2;

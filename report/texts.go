@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -56,7 +57,7 @@ func (c *clocks) about(bound float64, g timing.Guarantee) string {
 	const stacks = " Where calls are too narrow to be seen, a block is filled as far as its time is spent in calls of each function."
 	switch {
 	case !c.timed():
-		return "The trace has no times: calls stand side by side, each as wide as any other. Record with --times statistics, or all, to see how long they take." +
+		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(c.trace, "to see how long they take") +
 			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
 	case c.worst == query.Series && bound > 0:
 		return seriesAbout(g) + fmt.Sprintf(" What is drawn is within %s of them.", duration(bound)) + stacks
@@ -84,6 +85,18 @@ func errorNote(g timing.Guarantee) string {
 		return "exact"
 	}
 	return "at most " + percentOff(g) + " off"
+}
+
+// recorded reports whether reprise record made a trace, which is asked for times.
+func recorded(trace *reprise.Trace) bool { return trace.Run().Source == collect.Source }
+
+// advice says what to do about a trace without times, and what for, if there is anything
+// to do.
+func advice(trace *reprise.Trace, purpose string) string {
+	if !recorded(trace) {
+		return ""
+	}
+	return " Record with --times statistics, or all, " + purpose + "."
 }
 
 // summarize writes the summary, and the texts of the page.
@@ -139,7 +152,11 @@ func (p *page) timesFact(trace *reprise.Trace) fact {
 	case durations.Histograms != nil || gaps.Histograms != nil:
 		return fact{"Times", "histograms", "of each signature"}
 	case durations.IsZero() && gaps.IsZero():
-		return fact{"Times", "none", "record with --times statistics"}
+		none := fact{"Times", "none", ""}
+		if recorded(trace) {
+			none.Note = "record with --times statistics"
+		}
+		return none
 	}
 	return fact{"Times", "statistics", "of each signature"}
 }

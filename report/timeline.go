@@ -21,11 +21,11 @@ const (
 
 // A timelineMaker puts together the timeline.
 type timelineMaker struct {
-	trace     *reprise.Trace
-	clocks    *clocks
-	printer   *reprise.Printer
-	functions map[string]int // numbers in pageData.Functions
-	data      *timelineData
+	trace   *reprise.Trace
+	clocks  *clocks
+	printer *reprise.Printer
+	page    *page
+	data    *timelineData
 
 	grammars  map[[32]byte]int
 	texts     map[string]int
@@ -48,17 +48,14 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 			return nil, nil, err
 		}
 	}
-	c, err := openClocks(p.times, read)
+	c, err := openClocks(trace, p.times, read)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := &timelineMaker{
-		trace: trace, clocks: c, printer: trace.Printer(reprise.PrintOptions{Absolute: true}), functions: make(map[string]int),
+		page: p, trace: trace, clocks: c, printer: trace.Printer(reprise.PrintOptions{Absolute: true}),
 		data:     &timelineData{Timed: c.timed(), Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
 		grammars: make(map[[32]byte]int), texts: make(map[string]int),
-	}
-	for i, f := range p.data.Functions {
-		m.functions[f.Name] = i
 	}
 	for _, rank := range ranks {
 		if err := context.Cause(ctx); err != nil {
@@ -119,11 +116,7 @@ func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
 	texts := make([]int, r.Table().Len())
 	for terminal := range texts {
 		call := r.Call(uint32(terminal))
-		f, ok := m.functions[printable(call.Function.Name)]
-		if !ok {
-			f = len(m.functions)
-		}
-		p.Functions[terminal] = f
+		p.Functions[terminal] = m.page.functionNumber(call.Function.Name)
 		texts[terminal] = m.text(call)
 	}
 	m.data.Ranks = append(m.data.Ranks, rankData{
@@ -131,6 +124,15 @@ func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
 		Edges: steps(model.edges), Times: steps(model.times),
 	})
 	return nil
+}
+
+// functionNumber returns the number of a function in pageData.Functions, or the number
+// of these if it is not one of them.
+func (p *page) functionNumber(name string) int {
+	if i, ok := p.functions[name]; ok {
+		return i
+	}
+	return len(p.data.Functions)
 }
 
 // program returns the number of a program.

@@ -155,10 +155,10 @@ function lastNotAbove(list, value, most) {
 // A Clock turns times of the model of a rank into times of its clock and back. It
 // is exact at anchors: edge 2p is the start of call p, edge 2p+1 its end.
 class Clock {
-  constructor(program, origin, edges, times) {
+  constructor(program, edges, times) {
     this.program = program;
     this.model = [0];
-    this.real = [origin];
+    this.real = [0];
     if (edges && edges.length > 0) {
       this.model = [];
       this.real = [];

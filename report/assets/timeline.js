@@ -16,7 +16,7 @@ class Timeline {
       { functions: p.functions, durations: p.durations, gaps: p.gaps, classOf, classes: this.classes }));
     this.ranks = t.ranks.map((r) => ({
       rank: r.rank, texts: r.texts, program: programs[r.program],
-      clock: new Clock(programs[r.program], r.origin || 0, decodeSteps(r.edges), decodeSteps(r.times)),
+      clock: new Clock(programs[r.program], decodeSteps(r.edges), decodeSteps(r.times)),
     }));
     let low = Infinity, high = -Infinity;
     for (const r of this.ranks) {

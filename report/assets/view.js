@@ -1,9 +1,11 @@
 // Zoom and pan, by wheel, by hand, by two fingers and by keys.
 
-// A Span is what is seen of an axis from min to max.
+// A Span is what is seen of an axis from min to max: no less than least, and than
+// what the numbers of the axis are exact enough for.
 class Span {
   constructor(min, max, least) {
-    Object.assign(this, { min, max, least, low: min, high: max });
+    const exact = 2 ** -40 * Math.max(Math.abs(min), Math.abs(max));
+    Object.assign(this, { min, max, least: Math.max(least, exact), low: min, high: max });
   }
 
   get width() { return this.high - this.low; }
