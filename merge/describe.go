@@ -65,8 +65,9 @@ type Signature struct {
 	Function *cst.Function // must not be changed
 
 	// Args has a text for each parameter: the value that all ranks have, by its name
-	// if the trace has one, or the expression of the rank that they have, such as rank+1. Of values that are
-	// stored rank by rank it is the ranks that have each, or a displacement, if
+	// if the trace has one, or the expression of the rank that they have, such as
+	// rank+1. Of values that are stored rank by rank, and of texts and floating-point
+	// numbers, which no expression is about, it is the ranks that have each, or a displacement, if
 	// these are regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they
 	// are few, as rank+{-8, -1, 1, 8}; the few values that there are, as {18, 33};
 	// or the least and the greatest, as {18 … 33}. Of values that vary from call to
@@ -110,6 +111,7 @@ const (
 	maxDisplaced = 6       // displacements in braces
 	maxPieces    = 3       // with the ranks that have them
 	maxLooked    = 1 << 16 // stored values of one argument; more are {by rank}
+	maxMakers    = 64      // shapes, of whose ranks the texts of one argument are told
 	maxElements  = 8       // of an array
 	maxText      = 128     // bytes
 )
@@ -117,18 +119,21 @@ const (
 // Signature describes a signature, n < t.Signatures(). It reads the columns that
 // the signature has, if they are not too long. An error about the file is a
 // [*SectionError].
-func (t *Trace) Signature(n int) (Signature, error) { return describer{t, nil}.signature(n) }
+func (t *Trace) Signature(n int) (Signature, error) {
+	return describer{Trace: t, number: n}.signature(n)
+}
 
 // Signature describes a signature of the trace as the ranks of s have it, which
 // make that call. It takes time in proportion to their number, up to a limit.
 // An error about the file is a [*SectionError].
-func (s *Shape) Signature(n int) (Signature, error) { return describer{s.trace, s}.signature(n) }
+func (s *Shape) Signature(n int) (Signature, error) { return describer{s.trace, s, n}.signature(n) }
 
 // A describer describes what the ranks of a shape have, or all ranks if shape is
 // nil.
 type describer struct {
 	*Trace
-	shape *Shape
+	shape  *Shape
+	number int // of the signature
 }
 
 func (t describer) signature(n int) (Signature, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // slotType returns the type of the k-th slot of an argument that is no array.
@@ -35,7 +36,8 @@ func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64
 	if v, same := e.Constant(); ok && same {
 		return v, "", nil
 	}
-	if _, shift := e.Shift(); ok && (t.shape == nil || shift && t.shape.Ranks.Len() > 1) {
+	coded := isCoded(typ)
+	if _, shift := e.Shift(); ok && !coded && (t.shape == nil || shift && t.shape.Ranks.Len() > 1) {
 		return 0, e.String(), nil
 	}
 	var points []point
@@ -45,7 +47,7 @@ func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64
 		return 0, "", err
 	}
 	switch {
-	case len(points) == 0 && ok:
+	case len(points) == 0 && ok && !coded:
 		return 0, e.String(), nil
 	case len(points) == 0:
 		return 0, "{by rank}", nil
@@ -55,7 +57,7 @@ func (t describer) describeSlot(r *slotReader, i int, typ cst.Type) (value int64
 	if c, ok := displacement(points); ok && typ.Kind == cst.KindRank {
 		return 0, rankenc.Shift(c).String(), nil
 	}
-	if ok {
+	if ok && !coded {
 		return 0, e.String(), nil
 	}
 	return 0, t.summary(points, typ), nil
@@ -84,16 +86,53 @@ func (t describer) describeGrouped(e formula, column int) (value int64, text str
 	return value, "", nil
 }
 
+// isCoded reports whether the integers in the slots of a type are not what they stand for:
+// expressions of them mean nothing to people.
+func isCoded(t cst.Type) bool {
+	return t.Kind == cst.KindString || t.Kind == cst.KindBytes || t.Kind == cst.KindFloat
+}
+
 // evaluate returns the values of an expression, or nothing if they are too many.
 func (t describer) evaluate(e rankenc.Expr) []point {
-	if t.shape.Ranks.Len() > maxLooked {
+	sets := t.makers()
+	count := 0
+	for _, s := range sets {
+		count += s.Len()
+	}
+	if count > maxLooked {
 		return nil
 	}
-	points := make([]point, 0, t.shape.Ranks.Len())
-	for _, rank := range t.shape.Ranks.All() {
-		points = append(points, point{rank, e.Eval(rank, int64(t.run.Ranks))})
+	points := make([]point, 0, count)
+	for _, s := range sets {
+		for _, rank := range s.All() {
+			points = append(points, point{rank, e.Eval(rank, int64(t.run.Ranks))})
+		}
 	}
 	return points
+}
+
+// makers returns the ranks of the shapes that make the call, or nothing if they are too
+// many shapes to be looked at, or cannot be read.
+func (t describer) makers() []rankenc.Set {
+	switch n := t.Shapes(); {
+	case t.shape != nil:
+		return []rankenc.Set{t.shape.Ranks}
+	case n == 1:
+		return t.sets
+	case n > maxMakers:
+		return nil
+	}
+	var sets []rankenc.Set
+	for number := range t.Shapes() {
+		s, err := t.Shape(number)
+		if err != nil {
+			return nil
+		}
+		if slices.Contains(s.signatures, sequitur.Symbol(t.number)) {
+			sets = append(sets, s.Ranks)
+		}
+	}
+	return sets
 }
 
 // A rankPlace is where a rank is in the domain of a column.

@@ -80,6 +80,11 @@ func TestSignature(t *testing.T) {
 		{"String", kind(cst.KindString), func(int) cst.Value { return cst.String("a\x1b") }, `"a\x1b"`},
 		{"LongString", kind(cst.KindString), func(int) cst.Value { return cst.String(strings.Repeat("ä", 99)) }, `"` + strings.Repeat("ä", 63) + "…"},
 		{"Strings", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprint(irregular(rank))) }, `{"0" … 40 texts}`},
+		{"TextsByParity", kind(cst.KindString), func(rank int) cst.Value { return cst.String([]string{"even", "odd"}[rank%2]) },
+			`{"odd" on 1-39:2, "even" on 0-38:2}`},
+		{"TextOfEachRank", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprintf("out.%02d", rank)) }, `{"out.00" … 40 texts}`},
+		{"BytesByHalf", kind(cst.KindBytes), func(rank int) cst.Value { return cst.Bytes([]byte{byte(rank / 20)}) }, `{0x00 on 0-19, 0x01 on 20-39}`},
+		{"FloatsByParity", kind(cst.KindFloat), func(rank int) cst.Value { return cst.Float(float64(rank%2) + 0.5) }, `{0.5 on 0-38:2, 1.5 on 1-39:2}`},
 		{"Pointer", kind(cst.KindPointer), func(int) cst.Value { return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}) }, "seg3+16"},
 		{"Pointers", kind(cst.KindPointer), func(rank int) cst.Value {
 			return cst.PointerTo(cst.Pointer{Segment: irregular(rank), Displacement: int64(rank)})
@@ -109,6 +114,40 @@ func TestSignature(t *testing.T) {
 				t.Errorf("signature is %v, %v, want %s", s, err, want)
 			}
 		})
+	}
+}
+
+// TestSignatureTexts checks that texts are told of the ranks that make the call, of which
+// the shapes are several, and not of others.
+func TestSignatureTexts(t *testing.T) {
+	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindString}}}}
+	var parts []Part
+	for rank := range 40 {
+		p := oneCall(rank, cst.Function{Name: "g"})
+		if rank < 20 {
+			p = oneCall(rank, f, cst.String(strings.Repeat("x", 1+rank%2)))
+		}
+		parts = append(parts, p)
+	}
+	trace := openParts(t, 40, parts)
+	if trace.Shapes() != 2 {
+		t.Fatalf("%d shapes", trace.Shapes())
+	}
+	for n := range trace.Signatures() {
+		if trace.Functions()[trace.FunctionOf(n)].Name != "f" {
+			continue
+		}
+		s, err := trace.Signature(n)
+		if want := `f(x={"x" on 0-18:2, "xx" on 1-19:2})`; err != nil || s.String() != want {
+			t.Errorf("signature is %v, %v, want %s", s, err, want)
+		}
+		shape, err := trace.Shape(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of, err := shape.Signature(n); err != nil || of.String() != s.String() {
+			t.Errorf("signature of the shape is %v, %v, want %v", of, err, s)
+		}
 	}
 }
 
