@@ -28,9 +28,12 @@ left in a spool because record itself was killed make a trace as well, but for
 what it had read before.`,
 		Example: `  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
   reprise collect raw --times all -o run.times.rpz`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageError{errors.New("collect takes a directory of raw records")}
+			}
+			if err := checkError(cmd, o.times); err != nil {
+				return err
 			}
 			return o.output.named()
 		},

@@ -233,7 +233,7 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 	if o.by == "signature" {
 		x.by = rows.Signatures
 	}
-	if x.ranks, err = chosenRanks(cmd, o.ranks, trace); err != nil {
+	if x.ranks, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
 		return err
 	}
 	x.all = !cmd.Flags().Changed("ranks")

@@ -37,7 +37,10 @@ func startHelper(spool string, o *recordOptions) (*helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"collect", "--live", "--times", o.times, "--error", strconv.FormatFloat(o.epsilon, 'g', -1, 64)}
+	args := []string{"collect", "--live", "--times", o.times}
+	if o.times == "all" {
+		args = append(args, "--error", strconv.FormatFloat(o.epsilon, 'g', -1, 64))
+	}
 	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
 		if set {
 			args = append(args, flag)

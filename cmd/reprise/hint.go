@@ -18,6 +18,7 @@ func hint(command string, err error) string {
 		content *ti.ContentError
 		parse   *reprise.ParseError
 		section *merge.SectionError
+		damaged damagedError
 	)
 	switch {
 	case errors.As(err, &read) && errors.As(err, &content):
@@ -29,8 +30,12 @@ func hint(command string, err error) string {
 		return "; if it was one, reprise repair may save the rest"
 	case errors.Is(err, errNoTrace) && command == "verify":
 		return ": the trace comes first, then what it was made from"
-	case errors.Is(err, errNoTrace):
+	case errors.Is(err, errActions):
 		return ": compress it first"
+	case errors.Is(err, errNoTrace):
+		return ": reprise record makes one of an MPI program, reprise compress of SimGrid's text"
+	case errors.As(err, &damaged):
+		return "; reprise repair may save the rest" + damaged.detail()
 	case errors.As(err, &section) && (section.Kind == merge.KindPart || section.Kind == merge.KindShape): // of a part file
 	case !errors.As(err, &parse) && section == nil: // not about a trace
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):

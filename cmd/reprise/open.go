@@ -3,15 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/ti"
 )
 
 // errNoTrace is the cause of an error of a file that is something else.
 var errNoTrace = errors.New("not a trace")
+
+// errActions is the cause of an error of a file that is SimGrid's text of a trace.
+var errActions = fmt.Errorf("%w", errNoTrace)
 
 // errBeginning is the cause of an error of a file that does not begin as a trace,
 // but by its end or its name is one.
@@ -34,10 +39,61 @@ func noTrace(path string) error {
 	if info, err := f.Stat(); err == nil {
 		f.ReadAt(end, max(0, info.Size()-int64(len(end))))
 	}
-	if string(end) == traceEnd {
+	switch {
+	case string(end) == traceEnd:
 		return errBeginning
+	case hasActions(path):
+		return errActions
 	}
 	return errNoTrace
+}
+
+// hasActions reports whether a file, or those that it lists, begins with actions of
+// SimGrid.
+func hasActions(path string) bool {
+	r, err := ti.Open([]string{path}, ti.Options{})
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	const most = 100 // lines, which may be comments
+	for range most {
+		if _, err := r.Read(); err != nil {
+			return false
+		}
+		if s := r.Stats(); s.Calls > s.Comments+s.Foreign {
+			return true
+		}
+	}
+	return false
+}
+
+// A damagedError is the error of a trace that is cut off, or whose parts cannot be found
+// as it is damaged.
+type damagedError struct {
+	path string
+	err  error
+}
+
+func (e damagedError) Error() string { return e.path + ": the file is cut off or damaged" }
+
+func (e damagedError) Unwrap() error { return e.err }
+
+// detail returns where that was seen, in parentheses, or nothing.
+func (e damagedError) detail() string {
+	var parse *reprise.ParseError
+	if !errors.As(e.err, &parse) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s at offset %d)", parse.Field, parse.Offset)
+}
+
+// isCutOff reports whether an error is of a file whose end, which says where its parts
+// are, is not what it should be.
+func isCutOff(err error) bool {
+	var parse *reprise.ParseError
+	return errors.As(err, &parse) && parse.Package == "format" && (parse.Field == "footer" || parse.Field == "index") &&
+		(errors.Is(err, reprise.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // openTrace opens the trace at path. All its errors and those of the trace name
@@ -47,8 +103,11 @@ func openTrace(path string) (*reprise.Trace, error) {
 		return nil, err
 	}
 	trace, err := reprise.Open(path)
-	if errors.Is(err, format.ErrFormat) {
+	switch {
+	case errors.Is(err, format.ErrFormat):
 		return nil, fmt.Errorf("%s: %w", path, noTrace(path))
+	case isCutOff(err):
+		return nil, damagedError{path, err}
 	}
 	return trace, err
 }
@@ -72,11 +131,16 @@ func checkSeekable(path string) error {
 
 // openRank reads a rank of the trace at path, or says which ranks there are.
 func openRank(trace *reprise.Trace, path string, rank int) (*reprise.Rank, error) {
-	switch n := trace.Ranks(); {
-	case n == 0:
-		return nil, fmt.Errorf("%s: there is no rank %d: the trace has no ranks", path, rank)
-	case rank >= n:
-		return nil, fmt.Errorf("%s: there is no rank %d: the trace has ranks 0 to %d", path, rank, n-1)
+	if rank >= trace.Ranks() {
+		return nil, noRank(path, rank, trace.Ranks())
 	}
 	return trace.Rank(rank)
+}
+
+// noRank returns the error of a rank that is not one of those of the trace at path.
+func noRank(path string, rank, ranks int) error {
+	if ranks == 0 {
+		return fmt.Errorf("%s: there is no rank %d: the trace has no ranks", path, rank)
+	}
+	return fmt.Errorf("%s: there is no rank %d: the trace has ranks 0 to %d", path, rank, ranks-1)
 }

@@ -11,9 +11,14 @@ func TestBeginning(t *testing.T) {
 	writeFile(t, "damaged", damaged)
 	writeFile(t, "damaged.rpz", damaged[:len(damaged)-1])
 	writeFile(t, "short", "?")
-	const ours, other = ": does not begin as a trace does; if it was one, reprise repair may save the rest\n", ": not a trace: compress it first\n"
+	const (
+		ours    = ": does not begin as a trace does; if it was one, reprise repair may save the rest\n"
+		actions = ": not a trace: compress it first\n"
+		other   = ": not a trace: reprise record makes one of an MPI program, reprise compress of SimGrid's text\n"
+	)
+	writeFile(t, "program.c", "// a program\nint main(void) { return 0; }\n")
 	for _, tt := range []struct{ name, want string }{
-		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"ring.txt", other},
+		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"program.c", other}, {"ring.txt", actions}, {"list.txt", actions},
 	} {
 		for _, args := range [][]string{{"info", tt.name}, {"merge", tt.name, "-o", "out.rpz"}} {
 			if r := invoke(t, "", args...); r.status != exitFailure || r.stderr != "reprise: "+tt.name+tt.want {

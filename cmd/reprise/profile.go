@@ -175,7 +175,7 @@ func noTimes(trace *reprise.Trace) string {
 // returns the ranks that cannot be read.
 func ask(cmd *cobra.Command, trace *reprise.Trace, path, ranks, what string, run func(query.Options) error) (*lostRanks, error) {
 	lost := &lostRanks{path: path}
-	set, err := chosenRanks(cmd, ranks, trace)
+	set, err := chosenRanks(cmd, ranks, trace, path)
 	if err != nil {
 		return lost, err
 	}

@@ -58,7 +58,12 @@ statically cannot be recorded.`,
   reprise record --times all -o run.rpz -- srun ./app input
   reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
   reprise verify run.rpz raw`,
-		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			return checkError(cmd, o.times)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) },
 	}
 	f := cmd.Flags()
@@ -216,6 +221,14 @@ func addTimes(f *pflag.FlagSet, times *string, epsilon *float64) {
 	f.Lookup("times").DefValue = ""
 }
 
+// checkError refuses --error where it has no meaning.
+func checkError(cmd *cobra.Command, times string) error {
+	if cmd.Flags().Changed("error") && times != "all" {
+		return usageError{fmt.Errorf("--error is that of --times all: it does not go with --times %s", times)}
+	}
+	return nil
+}
+
 // timesOptions returns what to keep of times.
 func timesOptions(times string, epsilon float64) (o collect.Options, err error) {
 	switch times {
@@ -225,6 +238,9 @@ func timesOptions(times string, epsilon float64) (o collect.Options, err error) 
 	case "histograms":
 		o.Times.Histograms = new(timing.HistogramOptions)
 	case "all":
+		if !(epsilon >= timing.MinEpsilon && epsilon <= timing.MaxEpsilon) {
+			return o, fmt.Errorf("--error is from %g to %g, not %g", timing.MinEpsilon, timing.MaxEpsilon, epsilon)
+		}
 		codec, err := timing.NewEntropy[int64](epsilon)
 		if err != nil {
 			return o, err

@@ -53,7 +53,7 @@ out; the exit status is then 1.`,
 			}
 			o := report.Options{Name: filepath.Base(args[0]), Bytes: file.Size()}
 			if cmd.Flags().Changed("ranks") {
-				if o.Ranks, err = chosenRanks(cmd, ranks, trace); err != nil {
+				if o.Ranks, err = chosenRanks(cmd, ranks, trace, args[0]); err != nil {
 					return err
 				}
 			}
