@@ -84,3 +84,27 @@ func TestDiffManyCommunicators(t *testing.T) {
 		t.Errorf("messages %+v, lost %v", s.Messages, s.LostMessages)
 	}
 }
+
+// TestDiffLost compares runs that send on a communicator which the trace does not tell.
+func TestDiffLost(t *testing.T) {
+	open := func(sends int) *reprise.Trace {
+		integer := cst.Type{Kind: cst.KindInt}
+		r := new(tracer.Recorder)
+		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{
+			{Name: "count", Type: integer}, {Name: "datatype", Type: cst.HandleOf("datatype")}, {Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+			{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}, {Name: "comm", Type: cst.HandleOf("comm")},
+		}})
+		for range sends {
+			r.Call(send, cst.Int(1), cst.Handle(5), cst.Rank(0), cst.Tag(0), cst.Handle(7))
+		}
+		r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
+		return openParts(t, merge.Run{Ranks: 2}, []merge.Part{r.Finish(0)})
+	}
+	d, err := OpenDiff(t.Context(), open(2), open(5), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := d.Summary.Messages; m == nil || m.LostA.Messages != 2 || m.LostB.Messages != 5 || m.A.Messages != 2 || m.B.Messages != 5 || len(m.Pairs) != 0 {
+		t.Errorf("messages %+v", m)
+	}
+}

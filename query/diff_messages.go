@@ -12,9 +12,10 @@ import (
 // A MessageDiff says in what the messages of two traces, A and B, differ. Its lists have
 // what differs, the largest differences in bytes, and then in messages, first.
 type MessageDiff struct {
-	A, B  Flow // all of them
-	Pairs []PairDifference
-	Sizes []SizeDifference
+	A, B         Flow // all of them
+	LostA, LostB Flow // as in Traffic: those that are missing in Pairs
+	Pairs        []PairDifference
+	Sizes        []SizeDifference
 }
 
 // A PairDifference is what goes from a rank to another in two traces.
@@ -59,7 +60,7 @@ func (s *DiffSummary) countMessages(ctx context.Context, a, b *reprise.Trace, o 
 	}
 	if x, y := counted[0], counted[1]; x != nil && y != nil {
 		s.Messages = &MessageDiff{
-			A: x.Traffic.All, B: y.Traffic.All,
+			A: x.Traffic.All, B: y.Traffic.All, LostA: x.Traffic.Lost, LostB: y.Traffic.Lost,
 			Pairs: diffPairs(x.Traffic.Pairs, y.Traffic.Pairs), Sizes: diffSizes(x.Sizes.List, y.Sizes.List),
 		}
 	}

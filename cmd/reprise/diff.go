@@ -104,6 +104,8 @@ type diffCount struct {
 type messageDiff struct {
 	A     flowInfo   `json:"a"`
 	B     flowInfo   `json:"b"`
+	LostA *flowInfo  `json:"a_of_unknown_ranks,omitempty"` // of a, not in the pairs
+	LostB *flowInfo  `json:"b_of_unknown_ranks,omitempty"`
 	Pairs []pairDiff `json:"pairs"`
 	Sizes []sizeDiff `json:"sizes"`
 }
@@ -218,7 +220,7 @@ func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
 		i.Calls = append(i.Calls, diffCount(c))
 	}
 	if m := s.Messages; m != nil {
-		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), []pairDiff{}, []sizeDiff{}}
+		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), newLostFlow(m.LostA), newLostFlow(m.LostB), []pairDiff{}, []sizeDiff{}}
 		for _, p := range m.Pairs {
 			i.Messages.Pairs = append(i.Messages.Pairs, pairDiff{p.Source, p.Destination, newFlowInfo(p.A), newFlowInfo(p.B)})
 		}
@@ -302,6 +304,14 @@ func (m *messageDiff) print(w io.Writer, most int) {
 		return
 	}
 	fmt.Fprintf(w, "\nmessages: %s, %s in A, %s, %s in B\n", comma(m.A.Messages), m.A.bytes(), comma(m.B.Messages), m.B.bytes())
+	for _, lost := range []struct {
+		of   string
+		flow *flowInfo
+	}{{"A", m.LostA}, {"B", m.LostB}} {
+		if f := lost.flow; f != nil {
+			fmt.Fprintf(w, "%s, %s in %s, of which the trace does not tell one of the ranks: they are in no pair\n", plural(f.Messages, "message"), f.bytes(), lost.of)
+		}
+	}
 	table(w, most, len(m.Pairs), "from\tto\tmessages in A\tin B\tdifference\tbytes in A\tin B\tdifference\t", func(out io.Writer, n int) {
 		p := m.Pairs[n]
 		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, comma(p.A.Messages), comma(p.B.Messages),

@@ -97,6 +97,15 @@ type flowInfo struct {
 
 func newFlowInfo(f query.Flow) flowInfo { return flowInfo{f.Messages, f.Bytes, f.Unknown} }
 
+// newLostFlow returns nil if there are no messages.
+func newLostFlow(f query.Flow) *flowInfo {
+	if f.Messages == 0 {
+		return nil
+	}
+	lost := newFlowInfo(f)
+	return &lost
+}
+
 // bytes returns the bytes as text, marked if not all are known.
 func (f flowInfo) bytes() string {
 	switch {
@@ -190,10 +199,7 @@ func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string
 			return err
 		}
 		i.flowInfo = newFlowInfo(t.All)
-		if t.Lost.Messages > 0 {
-			lost := newFlowInfo(t.Lost)
-			i.Lost = &lost
-		}
+		i.Lost = newLostFlow(t.Lost)
 		i.Pairs = make([]pairInfo, len(t.Pairs))
 		for n, p := range t.Pairs {
 			i.Pairs[n] = pairInfo{p.Source, p.Destination, newFlowInfo(p.Flow)}
