@@ -33,13 +33,11 @@ type Clock struct {
 type clock interface {
 	at(position uint64) (start, duration int64, err error)
 
-	// find returns the first position of a call that ends after a time; the length
-	// of the rank if there is none.
-	find(time int64) (uint64, error)
+	// where is Clock.At.
+	where(time int64) (Place, error)
 
-	// last returns, of the calls that a rank is in at a time, the one that began last,
-	// given the first of them in the trace.
-	last(first Place, time int64) (Place, error)
+	// positions is Clock.Positions.
+	positions(from, to int64) (first, end uint64, err error)
 
 	// end returns when the last call ended.
 	end() (int64, error)
@@ -73,7 +71,8 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.source, c.clock = Series, &seriesClock{r, s, shape.grammar}
+		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee())
+		c.source, c.clock = Series, &seriesClock{r, s, shape.grammar, slack}
 		return c, nil
 	}
 	shape, err := t.shapeOf(r)
@@ -155,68 +154,41 @@ type Place struct {
 }
 
 // At returns where the rank is at a time. In an estimate it takes as many steps as
-// [Clock.Time]; otherwise it looks for the block by binary search, and decodes it, and
-// those up to the last with a call that had begun. Where the durations of a series are
-// not exact, a long call may seem to overlap others that came after it: At says that the
-// rank is in these. Where calls did not begin in the order in which they stand in the
-// trace, it may miss one that began later.
+// [Clock.Time]; otherwise it finds the blocks as [Clock.Positions] does, and decodes
+// these. Where the durations of a series are not exact, a long call may seem to overlap
+// others that came after it: At says that the rank is in these.
 func (c *Clock) At(time int64) (Place, error) {
 	if c.clock == nil {
 		return Place{Position: c.Len()}, nil
 	}
-	var p Place
-	var err error
-	if p.Position, err = c.clock.find(time); err != nil {
-		return p, err
-	}
-	if p.Position == c.Len() {
-		p.Start, err = c.clock.end()
-		return p, err
-	}
-	p.Start, p.Duration, err = c.clock.at(p.Position)
-	if p.Inside = p.Start <= time; p.Inside && err == nil {
-		p, err = c.clock.last(p, time)
-	}
-	return p, err
+	return c.clock.where(time)
+}
+
+// Overlaps reports whether a call is between two times, from ≤ to: at least in part or,
+// if it takes no time, from ≤ start < to.
+func Overlaps(start, duration, from, to int64) bool {
+	return start < to && (start >= from || start+duration > from)
 }
 
 // Positions returns the positions first ≤ p < end of the calls that are between two
-// times, from ≤ to: at least in part or, if they take no time, from ≤ start < to. Where
-// calls overlap, there may be others among them, and others that begin before to may
-// come after them. Without times it returns all calls.
+// times, as [Overlaps] has it: from the first of them to the last; first is end if there
+// are none. Without times it returns all calls.
+//
+// In a series, calls stand in the order in which they returned, and they overlap where
+// there are several threads, or calls that functions make which a call has called, or
+// where times are not exact. So there may be others among those between the times. Of a
+// series, the blocks are found by binary search and as many of them are decoded as may
+// have the first and the last of these calls: about one for each, and more in proportion
+// to how far calls overlap at most, and to the error of starts and durations, which the
+// statistics of the trace tell. If it has none, blocks are decoded from the first and
+// from the last.
+//
+// In an estimate of calls that overlap, others that begin before to may come after them.
 func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 	if c.clock == nil {
 		return 0, c.Len(), nil
 	}
-	if first, err = c.endsFrom(from); err != nil || first == c.Len() {
-		return first, first, err
-	}
-	if start, duration, err := c.clock.at(first); err != nil {
-		return first, first, err
-	} else if start < from && start+duration <= from {
-		first++
-	}
-	if end, err = c.endsFrom(to); err != nil {
-		return first, first, err
-	}
-	if end < c.Len() {
-		start, _, err := c.clock.at(end)
-		if err != nil {
-			return first, first, err
-		}
-		if start < to {
-			end++
-		}
-	}
-	return first, max(first, end), nil
-}
-
-// endsFrom returns the first position of a call that ends at a time or after it.
-func (c *Clock) endsFrom(time int64) (uint64, error) {
-	if time == minTime {
-		return 0, nil
-	}
-	return c.clock.find(time - 1)
+	return c.clock.positions(from, to)
 }
 
 // Calls returns an iterator over the positions and calls of the rank, in order, from a

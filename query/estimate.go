@@ -173,31 +173,66 @@ func (e *estimate) at(position uint64) (start, duration int64, err error) {
 
 func (e *estimate) end() (int64, error) { return e.time(e.pairs.total()), nil }
 
-// Calls do not overlap in an estimate.
-func (e *estimate) last(first Place, _ int64) (Place, error) { return first, nil }
+func (e *estimate) where(time int64) (Place, error) {
+	p := Place{Position: e.find(time)}
+	var err error
+	if p.Position == e.pairs.grammar.Len() {
+		p.Start, err = e.end()
+		return p, err
+	}
+	p.Start, p.Duration, err = e.at(p.Position)
+	p.Inside = p.Start <= time
+	return p, err
+}
 
-func (e *estimate) find(time int64) (uint64, error) {
+func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
+	length := e.pairs.grammar.Len()
+	if first = e.endsFrom(from); first == length {
+		return first, first, nil
+	}
+	if start, duration, err := e.at(first); err != nil || start < from && start+duration <= from {
+		first++
+	}
+	if end = e.endsFrom(to); end < length {
+		if start, _, err := e.at(end); err == nil && start < to {
+			end++
+		}
+	}
+	return first, max(first, end), nil
+}
+
+// endsFrom returns the first position of a call that ends at a time or after it.
+func (e *estimate) endsFrom(time int64) uint64 {
+	if time == minTime {
+		return 0
+	}
+	return e.find(time - 1)
+}
+
+// find returns the first position of a call that ends after a time; the number of calls
+// if there is none.
+func (e *estimate) find(time int64) uint64 {
 	if time < e.begin {
-		return 0, nil
+		return 0
 	}
 	ns := uint64(time) - uint64(e.begin) + 1
 	if ns == 0 || ns > math.MaxUint64>>e.shift || e.sum == 0 {
-		return e.pairs.grammar.Len(), nil
+		return e.pairs.grammar.Len()
 	}
 	// A call ends later if after it weight·sum/of ≥ ns·2ᵏ.
 	high, low := bits.Mul64(ns<<e.shift, e.of)
 	if high >= e.sum {
-		return e.pairs.grammar.Len(), nil
+		return e.pairs.grammar.Len()
 	}
 	weight, rest := bits.Div64(high, low, e.sum)
 	if rest == 0 {
 		weight--
 	}
 	if weight >= e.pairs.total() {
-		return e.pairs.grammar.Len(), nil
+		return e.pairs.grammar.Len()
 	}
 	position, _, _ := e.pairs.find(weight)
-	return position, nil
+	return position
 }
 
 // A rankEstimate is an estimate for a rank.

@@ -14,6 +14,7 @@ type seriesClock struct {
 	rank       *reprise.Rank
 	series     *timing.Series[int64]
 	signatures *sequitur.Grammar // of the calls
+	slack      slack
 }
 
 func (s *seriesClock) at(position uint64) (start, duration int64, err error) {
@@ -28,26 +29,88 @@ func (s *seriesClock) end() (int64, error) {
 	return start + duration, err
 }
 
-func (s *seriesClock) find(time int64) (uint64, error) {
-	block, err := s.blockFrom(time)
-	if err != nil || block == 0 {
-		return 0, err
+// positions looks at the blocks that may have such calls, from both sides.
+func (s *seriesClock) positions(from, to int64) (first, end uint64, err error) {
+	low, high, err := s.blocks(from, to)
+	if err != nil {
+		return 0, 0, err
 	}
-	for last := s.rank.Len(); ; last = s.first(block) {
-		block--
-		position, err := s.findFrom(s.first(block), time)
-		// A call that ended before the first of the block may have ended after time, if
-		// calls overlap.
-		if err != nil || position == last || position > s.first(block) || block == 0 {
-			return position, err
+	first = s.first(high)
+	last := first
+	for position, t := range s.times(s.first(low), s.first(high), &err) {
+		if Overlaps(t.Start, t.Duration, from, to) {
+			first, last = position, position
+			break
+		}
+	}
+	if err != nil || first == s.first(high) {
+		return first, first, err
+	}
+	for block := high - 1; block >= low && s.first(block+1) > first; block-- {
+		for position, t := range s.times(max(first, s.first(block)), s.first(block+1), &err) {
+			if Overlaps(t.Start, t.Duration, from, to) {
+				last = position
+			}
+		}
+		if err != nil || last >= s.first(block) {
+			break
+		}
+	}
+	return first, last + 1, err
+}
+
+// times returns an iterator over the times of the calls first ≤ position < end, which
+// ends with an error.
+func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, reprise.Time] {
+	return func(yield func(uint64, reprise.Time) bool) {
+		if first >= end {
+			return
+		}
+		position := first
+		for t, e := range s.rank.Times(first) {
+			if e != nil {
+				*err = e
+				return
+			}
+			if !yield(position, t) {
+				return
+			}
+			if position++; position == end {
+				return
+			}
 		}
 	}
 }
 
-// first returns the first position of a block.
-func (s *seriesClock) first(block int) uint64 { return uint64(block) * s.series.BlockLen() }
+// first returns the first position of a block, or the length if it is the number of
+// blocks.
+func (s *seriesClock) first(block int) uint64 {
+	return min(uint64(block)*s.series.BlockLen(), s.rank.Len())
+}
 
-// blockFrom returns the first block whose first call began after a time.
+// blocks returns low ≤ block < high for the blocks of the calls between two times.
+//
+// Let M be the slack of overlap. What a block begins with is exact. It began no earlier
+// than M before the end of the call before. So starts of blocks go back by M at most,
+// the calls of a block began no earlier than M before its start, and those of the block
+// before ended no later than M after it.
+func (s *seriesClock) blocks(from, to int64) (low, high int, err error) {
+	if s.slack.unknown {
+		return 0, s.series.Blocks(), nil
+	}
+	twice := addTimes(s.slack.overlap, s.slack.overlap)
+	early := addTimes(twice, addTimes(s.slack.start, s.slack.duration))
+	if low, err = s.blockFrom(addTimes(from, -early)); err != nil {
+		return 0, 0, err
+	}
+	high, err = s.blockFrom(addTimes(to, addTimes(twice, s.slack.start)))
+	low = max(0, low-1)
+	return low, max(low, high), err
+}
+
+// blockFrom returns a block that began at a time or after it, while the block before it
+// began before: that, if starts do not go back, which they do by the slack of overlap at
+// most. It is the number of blocks if the last began before.
 func (s *seriesClock) blockFrom(time int64) (int, error) {
 	var err error
 	block := sort.Search(s.series.Blocks(), func(i int) bool {
@@ -55,49 +118,35 @@ func (s *seriesClock) blockFrom(time int64) (int, error) {
 		if e != nil && err == nil {
 			err = e
 		}
-		return start > time
+		return start >= time
 	})
 	return block, err
 }
 
-// findFrom returns the first position, from one on, of a call that ends after a time,
-// among those of its block and, unless there is one, the first of the next.
-func (s *seriesClock) findFrom(position uint64, time int64) (uint64, error) {
-	_, first := s.series.Find(position)
-	end := min(first+s.series.BlockLen(), s.rank.Len())
-	for t, err := range s.rank.Times(position) {
-		if err != nil {
-			return position, err
-		}
-		if t.Start+t.Duration > time {
-			return position, nil
-		}
-		if position++; position == end {
-			break
-		}
-	}
-	return position, nil
-}
-
-func (s *seriesClock) last(first Place, time int64) (Place, error) {
-	blocks, err := s.blockFrom(time)
+// where looks at the blocks of the calls at a time, and on to the next call that ends
+// later.
+func (s *seriesClock) where(time int64) (Place, error) {
+	low, high, err := s.blocks(time, addTimes(time, 1))
 	if err != nil {
-		return first, err
+		return Place{}, err
 	}
-	of, end := first, min(s.first(blocks), s.rank.Len())
-	position := first.Position
-	for t, err := range s.rank.Times(position) {
-		if err != nil {
-			return of, err
-		}
-		if t.Start >= of.Start && t.Start <= time && t.Start+t.Duration > time {
-			of = Place{position, true, t.Start, t.Duration}
-		}
-		if position++; position >= end {
+	of := Place{Position: s.rank.Len()}
+	for position, t := range s.times(s.first(low), s.rank.Len(), &err) {
+		if position >= s.first(high) && of.Position < s.rank.Len() {
 			break
 		}
+		switch {
+		case t.Start+t.Duration <= time:
+		case t.Start <= time && (!of.Inside || t.Start >= of.Start):
+			of = Place{position, true, t.Start, t.Duration}
+		case of.Position == s.rank.Len():
+			of = Place{position, false, t.Start, t.Duration}
+		}
 	}
-	return of, nil
+	if err == nil && of.Position == s.rank.Len() {
+		of.Start, err = s.end()
+	}
+	return of, err
 }
 
 func (s *seriesClock) calls(from uint64) iter.Seq2[uint64, reprise.Call] {

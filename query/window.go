@@ -31,8 +31,8 @@ func (w *Window) Total() (calls uint64, time int64) {
 	return calls, time
 }
 
-// Between returns what the rank does between two times, from ≤ to: the calls of
-// [Clock.Positions], and as much of their time as lies in between. In an estimate it
+// Between returns what the rank does between two times, from ≤ to: the calls there, as
+// [Overlaps] has it, and as much of their time as lies in between. In an estimate it
 // takes as long as reading the grammar; otherwise it decodes the blocks of the calls.
 func (c *Clock) Between(from, to int64) (*Window, error) {
 	w := &Window{From: from, To: to}
@@ -102,24 +102,18 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
 	walk := s.signatures.Walk(w.First)
 	run := walk.Next()
-	position := w.First
-	for t, err := range s.rank.Times(w.First) {
-		if err != nil {
-			return nil, err
-		}
+	var err error
+	for _, t := range s.times(w.First, w.End, &err) {
 		for run.Count == 0 {
 			run = walk.Next()
 		}
 		run.Count--
-		if end := t.Start + t.Duration; t.Start < w.To && (end > w.From || t.Start >= w.From) {
+		if Overlaps(t.Start, t.Duration, w.From, w.To) {
 			u := found[run.Symbol]
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)
 			found[run.Symbol] = u
 		}
-		if position++; position == w.End {
-			break
-		}
 	}
-	return found, nil
+	return found, err
 }

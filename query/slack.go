@@ -1,0 +1,69 @@
+package query
+
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A slack says how far the times of calls, as a series has them, may be out of the order
+// in which the calls stand in the trace, which is that in which they returned. It bounds
+// where in the series the calls between two times are. All are at least 0, in
+// nanoseconds.
+type slack struct {
+	// A call begins at most so long before the end of the call before it, as it was.
+	overlap int64
+
+	// A start is off by at most start, and a duration by at most duration.
+	start, duration int64
+
+	unknown bool // there are no statistics: calls may be anywhere
+}
+
+// slackOf returns the slack of a series of a guarantee of calls of signatures. It is as
+// small as the statistics of these calls on all ranks tell: where no call overlaps the
+// one before, as in one thread without calls in calls, and the series is exact, it is 0.
+func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee) slack {
+	var s slack
+	longest, most := 0.0, 0.0 // the longest gap, and duration
+	for _, n := range signatures {
+		of, before := t.statistics(durations, timed(n)), t.statistics(gaps, timed(n))
+		if of == nil || of.Min < 0 || before == nil && t.summaries[gaps].IsZero() {
+			return slack{unknown: true}
+		}
+		most = max(most, float64(of.Max))
+		if before == nil { // nothing comes before the first call of a rank
+			continue
+		}
+		longest = max(longest, math.Abs(float64(before.Min)), math.Abs(float64(before.Max)))
+		if before.Min < 0 {
+			s.overlap = max(s.overlap, min(of.Max, -max(before.Min, -maxTime)))
+		}
+	}
+	if g != timing.Exact {
+		s.start = ceiling(longest * min(float64(g), 1))
+		s.duration = ceiling(most * float64(g))
+	}
+	return s
+}
+
+// ceiling returns a number of nanoseconds above ns.
+func ceiling(ns float64) int64 {
+	if ns = math.Ceil(ns) + 1; ns < maxTime {
+		return int64(ns)
+	}
+	return maxTime
+}
+
+// addTimes returns the sum of times, which ends at what is the least or the greatest.
+func addTimes(t, u int64) int64 {
+	switch sum := t + u; {
+	case t > 0 && u > 0 && sum < 0:
+		return maxTime
+	case t < 0 && u < 0 && sum >= 0:
+		return minTime
+	default:
+		return sum
+	}
+}

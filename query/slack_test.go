@@ -1,0 +1,67 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// drawThreads draws the calls of several threads, and of functions that calls call, in
+// the order in which they return. Some are long.
+func drawThreads(t *rapid.T) []timedCall {
+	var calls []timedCall
+	begin := rapid.SampledFrom([]int64{-1000, 0, 1e18}).Draw(t, "begin")
+	for thread := range rapid.Int64Range(1, 3).Draw(t, "threads") {
+		now := begin + rapid.Int64Range(0, 50).Draw(t, "first")
+		for range rapid.IntRange(1, 40).Draw(t, "calls") {
+			start := now + rapid.SampledFrom([]int64{0, 1, 5, 100, 3000}).Draw(t, "gap")
+			now = start + rapid.SampledFrom([]int64{0, 1, 3, 20, 400, 10000}).Draw(t, "duration")
+			calls = append(calls, timedCall{thread % 2, thread, start, now - start})
+			if inner := (now - start) / 4; rapid.IntRange(0, 3).Draw(t, "inner") == 0 {
+				calls = append(calls, timedCall{1, 7, start + inner, inner}, timedCall{1, 8, start + 2*inner, inner})
+			}
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b timedCall) int { return cmp.Compare(a.start+a.duration, b.start+b.duration) })
+	return calls
+}
+
+// lossySeries returns a codec of some relative error.
+func lossySeries(t rapid.TB, relative float64, form timing.Form) *timing.SeriesCodec[int64] {
+	t.Helper()
+	c, err := timing.NewEntropy[int64](relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timing.NewSeriesCodec[int64](c, c, form)
+}
+
+// testThreads compares clocks of series of calls that overlap with their calls, one by
+// one.
+func testThreads(t *rapid.T) {
+	o := tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}
+	if relative := rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5}).Draw(t, "error"); relative > 0 {
+		o.Series = lossySeries(t, relative, rapid.SampledFrom([]timing.Form{timing.Gaps, timing.Intervals}).Draw(t, "form"))
+	}
+	trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{drawThreads(t)})
+	c := openClock(t, trace, 0)
+	var calls []reprise.Call
+	for _, call := range c.Calls(0) {
+		calls = append(calls, call)
+	}
+	all := signatures(t, c, trace)
+	for range 20 {
+		checkAt(t, c, calls)
+		checkBetween(t, c, calls, all)
+	}
+}
+
+func TestThreads(t *testing.T) { rapid.Check(t, testThreads) }
+
+func FuzzThreads(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testThreads)) }
