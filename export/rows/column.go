@@ -116,6 +116,12 @@ func (t *Table) callColumns() []*Column {
 // appendPositions appends the positions of rows.
 func appendPositions(g *Group, begin, end int, dst []int64) []int64 {
 	dst = slices.Grow(dst, end-begin)
+	if g.positions != nil {
+		for _, position := range g.positions[begin:end] {
+			dst = append(dst, int64(position))
+		}
+		return dst
+	}
 	for i := range g.Segments {
 		s := &g.Segments[i]
 		for row := max(begin, s.Begin); row < min(end, s.End); row++ {

@@ -31,6 +31,7 @@ type Group struct {
 	numbers           []uint32 // of the codes of rows
 	starts, durations []int64  // nil if the table has no times
 	timed             []bool   // likewise
+	positions         []uint64 // nil if all calls from the first of a segment on have rows
 	bytes             int
 }
 
@@ -74,7 +75,7 @@ func (t *Table) newGroup() *Group {
 	}
 	clear(g.Segments) // which hold ranks
 	g.Segments, g.numbers, g.bytes = g.Segments[:0], g.numbers[:0], 0
-	g.starts, g.durations, g.timed = g.starts[:0], g.durations[:0], g.timed[:0]
+	g.starts, g.durations, g.timed, g.positions = g.starts[:0], g.durations[:0], g.timed[:0], g.positions[:0]
 	return g
 }
 
@@ -291,6 +292,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 			if f.times != nil {
 				f.group.addTime(reprise.Call{})
 			}
+			f.addPosition(at)
 			if at++; f.group.full() && at < end && !f.next(s, at) {
 				return
 			}
@@ -299,16 +301,35 @@ func (f *filler) calls(s *source, first, end uint64) {
 	f.end(s)
 }
 
+// addPosition adds the position of a row, if rows may not be those of calls one after
+// the other.
+func (f *filler) addPosition(position uint64) {
+	if f.options.Between != nil {
+		f.group.positions = append(f.group.positions, position)
+	}
+}
+
+// wanted reports whether a call is between the times of the options, of calls of which
+// some are that stand before it, and after it. In an estimate all are.
+func (f *filler) wanted(s *source, call *reprise.Call) bool {
+	in := f.options.Between
+	return in == nil || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, in.From, in.To)
+}
+
 // timedCalls is calls with times.
 func (f *filler) timedCalls(s *source, first, end uint64) {
 	f.begin(s, first)
 	for at, call := range s.clock.Calls(first) {
-		if at == end {
+		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
 			break
+		}
+		if !f.wanted(s, &call) {
+			continue
 		}
 		g := f.group
 		g.add(s, s.code(at, call.Terminal))
 		g.addTime(call)
+		f.addPosition(at)
 		if g.full() && at+1 < end && !f.next(s, at+1) {
 			return
 		}

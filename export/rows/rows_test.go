@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -247,10 +248,34 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// overlapping returns a trace of a rank whose calls overlap: each tenth contains all since
+// the one before it, and its duration is not exact.
+func overlapping(t *testing.T) *reprise.Trace {
+	t.Helper()
+	codec, err := timing.NewEntropy[int64](0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps), BlockLen: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn := r.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+	for i := range int64(300) {
+		if r.CallAt(fn, 1500*i, 1000, cst.Int(i%10)); i%10 == 9 {
+			r.CallAt(fn, 1500*(i-9)-100, 9*1500+1200, cst.Int(10))
+		}
+	}
+	return tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+}
+
 // TestBetween checks the choice by time, and that it does not depend on the way there.
 func TestBetween(t *testing.T) {
-	for _, times := range []tabletest.Times{tabletest.Series, tabletest.Statistics} {
-		trace := tabletest.Timed(t, 3, 100, times)
+	for times, trace := range map[string]*reprise.Trace{
+		"Series":     tabletest.Timed(t, 3, 100, tabletest.Series),
+		"Statistics": tabletest.Timed(t, 3, 100, tabletest.Statistics),
+		"Threads":    overlapping(t),
+	} {
 		_, whole := tabletest.Read(t, newTable(t, trace, rows.Options{}))
 		first, _ := strconv.ParseInt(whole[0]["start_ns"], 10, 64)
 		rapid.Check(t, func(t *rapid.T) {
@@ -261,12 +286,21 @@ func TestBetween(t *testing.T) {
 			for _, row := range whole {
 				start, _ := strconv.ParseInt(row["start_ns"], 10, 64)
 				duration, _ := strconv.ParseInt(row["duration_ns"], 10, 64)
-				if start < to && (start+duration > from || start == from) {
+				if query.Overlaps(start, duration, from, to) {
 					want = append(want, row)
 				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%s: %d rows, want %d", times, len(got), len(want))
+			}
+			_, sums := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures, Between: &rows.Interval{From: from, To: to}}))
+			calls := 0
+			for _, row := range sums {
+				n, _ := strconv.Atoi(row["calls"])
+				calls += n
+			}
+			if calls != len(want) {
+				t.Fatalf("%s: %d calls by signature, want %d", times, calls, len(want))
 			}
 		})
 	}

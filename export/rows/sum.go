@@ -29,9 +29,11 @@ func (s *sum) add(duration int64) {
 
 // sums adds a row for each signature of the calls first ≤ position < end of a source.
 func (f *filler) sums(s *source, first, end uint64) {
-	sums := sumsOf(s, first, end)
+	var sums []sum
 	if f.series && s.read.Series() != nil {
-		f.addDurations(sums, s, first, end)
+		sums = f.sumsOfTimes(s, first, end)
+	} else {
+		sums = sumsOf(s, first, end)
 	}
 	operations := operationsOf(s)
 	f.begin(s, 0)
@@ -71,16 +73,22 @@ func sumsOf(s *source, first, end uint64) []sum {
 // cancelled is how many calls pass between two looks at whether that was cancelled.
 const cancelled = 1 << 16
 
-// addDurations adds what calls took.
-func (f *filler) addDurations(sums []sum, s *source, first, end uint64) {
+// sumsOfTimes is sumsOf with what calls took.
+func (f *filler) sumsOfTimes(s *source, first, end uint64) []sum {
+	sums := make([]sum, s.read.Table().Len())
 	for at, call := range s.read.CallsFrom(first) {
 		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
-			return
+			break
 		}
-		if call.Timed {
-			sums[call.Terminal].add(call.Duration)
+		if !f.wanted(s, &call) {
+			continue
+		}
+		sum := &sums[call.Terminal]
+		if sum.calls++; call.Timed {
+			sum.add(call.Duration)
 		}
 	}
+	return sums
 }
 
 // operationsOf returns what calls mean, by terminal: nothing where they do not all mean

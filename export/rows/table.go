@@ -32,8 +32,8 @@ type Options struct {
 	// Ranks are those whose calls are wanted. None means all.
 	Ranks rankenc.Set
 
-	// Between leaves out calls that are not in it, as [query.Clock.Positions] has it,
-	// of ranks that have times. Nil means no limit.
+	// Between leaves out calls that are not in it, as [query.Overlaps] has it, of ranks
+	// that have times. Nil means no limit.
 	Between *Interval
 
 	// Columns are the names of the columns that are wanted, in that order. None means
