@@ -51,18 +51,21 @@ type timedCall struct {
 	start, end int64
 }
 
-// calls returns an iterator over the positions and the calls from about a time on: some
-// may end before.
-func (c clock) calls(from int64) iter.Seq2[uint64, timedCall] {
+// calls returns an iterator over the positions and the calls of an interval, from the
+// first to the last: others may be among them.
+func (c clock) calls(in Interval) iter.Seq2[uint64, timedCall] {
 	if c.clock == nil {
-		return c.positions(uint64(from / perCall))
+		return c.positions(in)
 	}
 	return func(yield func(uint64, timedCall) bool) {
-		first, _, err := c.clock.Positions(c.begin+from, math.MaxInt64)
+		first, end, err := c.clock.Positions(c.begin+in.From, c.after(in.To))
 		if err != nil {
-			first = 0 // which takes longer; LostTimes tells
+			first, end = 0, c.rank.Len() // which takes longer; LostTimes tells
 		}
-		at := from // the end of the call before
+		if first == end {
+			return
+		}
+		at := in.From // the end of the call before
 		for position, call := range c.clock.Calls(first) {
 			t := timedCall{call.Terminal, at, at}
 			if call.Timed {
@@ -72,18 +75,29 @@ func (c clock) calls(from int64) iter.Seq2[uint64, timedCall] {
 			if !yield(position, t) {
 				return
 			}
-			at = max(t.start, t.end)
+			if at = max(t.start, t.end); position+1 == end {
+				return
+			}
 		}
 	}
 }
 
+// after returns the time of the clock so long after the run began.
+func (c clock) after(time int64) int64 {
+	if c.begin > 0 && time > math.MaxInt64-c.begin {
+		return math.MaxInt64
+	}
+	return c.begin + time
+}
+
 // positions returns an iterator over calls without times, as if they had some.
-func (c clock) positions(first uint64) iter.Seq2[uint64, timedCall] {
+func (c clock) positions(in Interval) iter.Seq2[uint64, timedCall] {
 	return func(yield func(uint64, timedCall) bool) {
+		first := uint64(in.From / perCall)
 		walk, at := c.rank.Walk(first), int64(first)*perCall
 		for run := walk.Next(); run.Count > 0; run = walk.Next() {
 			for range run.Count {
-				if !yield(first, timedCall{uint32(run.Symbol), at, at + perCall}) {
+				if at >= in.To || !yield(first, timedCall{uint32(run.Symbol), at, at + perCall}) {
 					return
 				}
 				first++

@@ -30,7 +30,9 @@ type Options struct {
 }
 
 // An Interval is a stretch of time in nanoseconds since the run began: that of the calls
-// that end after From and begin before To, or begin at From if they take no time.
+// between From and To, as [query.Overlaps] has it, by the times that the trace tells.
+// Those of an [Event] may be others, also after To, so that the calls of a thread lie
+// apart or in one another.
 type Interval struct{ From, To int64 }
 
 // A Trace is what was chosen of a trace. It must not be used by two goroutines at once.

@@ -88,6 +88,36 @@ func TestNesting(t *testing.T) {
 	})
 }
 
+// timesOf returns what tells when the events of a rank were, as the trace has it, since
+// the run began.
+func timesOf(t *testing.T, trace *reprise.Trace, rank int) func(events.Event) (start, duration int64) {
+	t.Helper()
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, err := times.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, err := times.Clock(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if clock.Source() == query.None {
+		return func(e events.Event) (start, duration int64) { return e.Start, e.End - e.Start }
+	}
+	var all [][2]int64
+	for _, call := range clock.Calls(0) {
+		all = append(all, [2]int64{call.Start - begin, call.Duration})
+	}
+	return func(e events.Event) (start, duration int64) { return all[e.Position][0], all[e.Position][1] }
+}
+
 // TestChoice compares what is chosen with what there is.
 func TestChoice(t *testing.T) {
 	for _, c := range exporttest.Cases(t) {
@@ -96,12 +126,14 @@ func TestChoice(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			whole := all(t, c.Trace, 0, events.Options{})
+			told := timesOf(t, c.Trace, 0)
 			end := whole[len(whole)-1].End
 			rapid.Check(t, func(rt *rapid.T) {
 				in := events.Interval{From: rapid.Int64Range(0, end).Draw(rt, "from")}
 				in.To = rapid.Int64Range(in.From, end+10).Draw(rt, "to")
 				want := slices.DeleteFunc(slices.Clone(whole), func(e events.Event) bool {
-					return e.Start >= in.To || e.End <= in.From && e.Start < in.From
+					start, duration := told(e)
+					return !query.Overlaps(start, duration, in.From, in.To)
 				})
 				if got := all(rt, c.Trace, 0, events.Options{Between: &in}); !slices.Equal(got, want) {
 					rt.Fatalf("%+v: %v, want %v", in, got, want)

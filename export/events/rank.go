@@ -78,16 +78,6 @@ func (r *Rank) Threads() iter.Seq[int32] {
 	}
 }
 
-// several reports whether there are several threads.
-func (r *Rank) several() bool {
-	for _, thread := range r.thread {
-		if thread != r.thread[0] {
-			return true
-		}
-	}
-	return false
-}
-
 // All returns an iterator over the calls that were chosen, in the order in which they
 // returned. An error ends it.
 func (r *Rank) All() iter.Seq2[Event, error] {
@@ -111,9 +101,8 @@ func (r *Rank) events(yield func(Event, error) bool) bool {
 		last   *nesting // of thread
 		thread int32
 		in     = *r.trace.options.Between
-		wait   = r.several() // for calls of other threads that began before
 	)
-	for position, c := range r.clock.calls(in.From) {
+	for position, c := range r.clock.calls(in) {
 		if last == nil || r.thread[c.terminal] != thread {
 			thread = r.thread[c.terminal]
 			if last = nested[thread]; last == nil {
@@ -123,14 +112,11 @@ func (r *Rank) events(yield func(Event, error) bool) bool {
 		}
 		e := Event{Position: position, Terminal: c.terminal, Thread: thread}
 		e.Start, e.End = last.place(c.start, c.end)
-		if e.Start >= in.To && !wait {
-			return true
-		}
 		if err := r.trace.step(); err != nil {
 			yield(Event{}, err)
 			return false
 		}
-		if e.Start >= in.To || e.End <= in.From && e.Start < in.From {
+		if !query.Overlaps(c.start, c.end-c.start, in.From, in.To) {
 			continue
 		}
 		if !yield(e, nil) {
