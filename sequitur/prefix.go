@@ -1,9 +1,9 @@
 package sequitur
 
 import (
-	"math/bits"
-	"math/rand/v2"
 	"sort"
+
+	"github.com/reprise-trace/reprise/internal/fingerprint"
 )
 
 // CommonPrefix returns how many symbols the sequences of g and h have in common from
@@ -38,82 +38,26 @@ func (g *Grammar) CommonPrefix(h *Grammar, to func(Symbol) Symbol) uint64 {
 	return low
 }
 
-// A print is the fingerprint of a sequence: the values of a polynomial, whose
-// coefficients are the symbols, the first being that of the highest power, at two
-// places that are drawn at random, modulo the prime 2⁶¹−1. Of what is before a place in
-// a sequence, the print is multiplied by power, the place to the power of the length of
-// what follows, and the print of that is added (R. M. Karp and M. O. Rabin, "Efficient
-// randomized pattern-matching algorithms", IBM J. R&D 31(2), 1987).
-type print struct {
-	value, power [2]uint64
-}
-
-const prime = 1<<61 - 1
-
-// places are where polynomials are evaluated.
-var places = [2]uint64{2 + rand.Uint64N(prime-2), 2 + rand.Uint64N(prime-2)}
-
-// empty is the print of no symbols.
-var empty = print{power: [2]uint64{1, 1}}
-
-func printOf(s Symbol) print {
-	return print{[2]uint64{uint64(s) + 1, uint64(s) + 1}, places}
-}
-
-// then returns the print of a sequence and another behind it.
-func (p print) then(q print) print {
-	for i := range places {
-		p.value[i] = add61(mul61(p.value[i], q.power[i]), q.value[i])
-		p.power[i] = mul61(p.power[i], q.power[i])
-	}
-	return p
-}
-
-// times returns the print of a sequence n times, in O(log n) steps.
-func (p print) times(n uint64) print {
-	all := empty
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			all = all.then(p)
-		}
-		p = p.then(p)
-	}
-	return all
-}
-
-func add61(a, b uint64) uint64 {
-	if a += b; a >= prime {
-		a -= prime
-	}
-	return a
-}
-
-// mul61 returns the product of two numbers below the prime, modulo the prime.
-func mul61(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	return add61(low&prime, high<<3|low>>61)
-}
-
 // Prints are the fingerprints of what a grammar generates.
 type prints struct {
 	grammar *Grammar
-	each    []print // by place in grammar.symbols: of what the symbol generates once
-	upTo    []print // likewise, of the right-hand side up to the end of the symbol
+	each    []fingerprint.Print // by place in grammar.symbols: of what the symbol generates once
+	upTo    []fingerprint.Print // likewise, of the right-hand side up to the end of the symbol
 }
 
 func newPrints(g *Grammar, to func(Symbol) Symbol) *prints {
-	p := &prints{grammar: g, each: make([]print, len(g.symbols)), upTo: make([]print, len(g.symbols))}
+	p := &prints{grammar: g, each: make([]fingerprint.Print, len(g.symbols)), upTo: make([]fingerprint.Print, len(g.symbols))}
 	begin := uint32(0)
 	for _, end := range g.ends { // rules refer to those below them
-		all := empty
+		all := fingerprint.Empty
 		for at := begin; at < end; at++ {
 			s := &g.symbols[at]
 			if s.ref.isRule() {
 				p.each[at] = p.upTo[g.ends[s.ref.rule()]-1]
 			} else {
-				p.each[at] = printOf(to(s.ref.terminal()))
+				p.each[at] = fingerprint.Of(uint64(to(s.ref.terminal())))
 			}
-			all = all.then(p.each[at].times(s.count))
+			all = all.Then(p.each[at].Times(s.count))
 			p.upTo[at] = all
 		}
 		begin = end
@@ -123,9 +67,9 @@ func newPrints(g *Grammar, to func(Symbol) Symbol) *prints {
 
 // before returns the print of what stands before a position, at most the length of the
 // sequence.
-func (p *prints) before(position uint64) print {
+func (p *prints) before(position uint64) fingerprint.Print {
 	g := p.grammar
-	all := empty
+	all := fingerprint.Empty
 	if position == 0 {
 		return all
 	}
@@ -134,12 +78,12 @@ func (p *prints) before(position uint64) print {
 		body := g.symbols[begin:end]
 		k := sort.Search(len(body), func(k int) bool { return body[k].end >= position })
 		if k > 0 {
-			all = all.then(p.upTo[begin+uint32(k)-1])
+			all = all.Then(p.upTo[begin+uint32(k)-1])
 			position -= body[k-1].end
 		}
 		r = body[k].ref
 		length := g.length(r)
-		all = all.then(p.each[begin+uint32(k)].times(position / length))
+		all = all.Then(p.each[begin+uint32(k)].Times(position / length))
 		position %= length
 	}
 	return all

@@ -1,7 +1,6 @@
 package sequitur
 
 import (
-	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -93,17 +92,6 @@ func TestCommonPrefixLong(t *testing.T) {
 			t.Errorf("%d symbols in common the other way, want %d", got, tt.want)
 		}
 	}
-}
-
-func TestMul61(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.OneOf(rapid.Uint64Range(0, prime-1), rapid.Uint64Range(prime-9, prime-1))
-		a, b := number.Draw(t, "a"), number.Draw(t, "b")
-		want := new(big.Int).Mul(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b))
-		if want.Mod(want, big.NewInt(prime)); mul61(a, b) != want.Uint64() {
-			t.Fatalf("%d · %d is %d, want %v", a, b, mul61(a, b), want)
-		}
-	})
 }
 
 func BenchmarkCommonPrefix(b *testing.B) {

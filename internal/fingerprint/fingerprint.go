@@ -1,0 +1,63 @@
+package fingerprint
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// A Print is the fingerprint of a sequence. Those of sequences are compared with ==. The
+// zero Print is of none: [Empty] is that of no numbers.
+type Print struct {
+	// What stands before a sequence is multiplied by power, the place to the power of the
+	// length, before value is added.
+	value, power [2]uint64
+}
+
+const prime = 1<<61 - 1
+
+// places are where polynomials are evaluated.
+var places = [2]uint64{2 + rand.Uint64N(prime-2), 2 + rand.Uint64N(prime-2)}
+
+// Empty is the print of no numbers.
+var Empty = Print{power: [2]uint64{1, 1}}
+
+// Of returns the print of one number, below 2⁶⁰.
+func Of(number uint64) Print {
+	return Print{[2]uint64{number + 1, number + 1}, places}
+}
+
+// Then returns the print of a sequence and another behind it.
+func (p Print) Then(q Print) Print {
+	for i := range places {
+		p.value[i] = add61(mul61(p.value[i], q.power[i]), q.value[i])
+		p.power[i] = mul61(p.power[i], q.power[i])
+	}
+	return p
+}
+
+// Times returns the print of a sequence n times, in O(log n) steps.
+func (p Print) Times(n uint64) Print {
+	all := Empty
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			all = all.Then(p)
+		}
+		if n > 1 {
+			p = p.Then(p)
+		}
+	}
+	return all
+}
+
+func add61(a, b uint64) uint64 {
+	if a += b; a >= prime {
+		a -= prime
+	}
+	return a
+}
+
+// mul61 returns the product of two numbers below the prime, modulo the prime.
+func mul61(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return add61(low&prime, high<<3|low>>61)
+}
