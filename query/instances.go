@@ -51,7 +51,7 @@ type rankSequences struct {
 	unknown uint64
 }
 
-func (all *operations) sequences() rankSequences {
+func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 	found := rankSequences{digests: make(map[*semantics.Communicator]digest)}
 	for _, o := range all.list {
 		for _, p := range append([]*semantics.Operation{o.Operation}, o.Operation.More...) {
@@ -60,53 +60,63 @@ func (all *operations) sequences() rankSequences {
 			}
 		}
 	}
-	for c, t := range all.terminals() {
-		found.digests[c] = all.sequence(c, t).all()
+	walked, err := all.walk(ctx)
+	if err != nil {
+		return found, err
 	}
-	return found
+	for c, calls := range all.collectives {
+		if calls.alike {
+			found.digests[c] = newRuled(all.layout(), all.terminals(c)).all()
+		} else {
+			found.digests[c] = walked[c].all()
+		}
+		if len(found.digests)%checkEvery == 0 && ctx.Err() != nil {
+			return found, context.Cause(ctx)
+		}
+	}
+	return found, nil
 }
 
 // Terminals say what calls with them begin on a communicator, operation by operation.
 type terminals map[sequitur.Symbol][]digest
 
-// terminals returns the terminals that begin collective operations, by communicator.
-func (all *operations) terminals() map[*semantics.Communicator]terminals {
-	found := make(map[*semantics.Communicator]terminals)
-	for _, o := range all.list {
-		for _, p := range operationsOn(o.Operation, nil) {
-			if found[p.Communicator] == nil {
-				found[p.Communicator] = make(terminals)
-			}
-			found[p.Communicator][sequitur.Symbol(o.Terminal)] = callDigests(all.rank, o.Terminal, o.Operation, p.Communicator)
-		}
+// terminals returns those that begin collective operations on a communicator, of which all
+// are alike.
+func (all *operations) terminals(c *semantics.Communicator) terminals {
+	t := make(terminals)
+	for _, o := range all.collectives[c].list {
+		t[sequitur.Symbol(o.Terminal)] = all.digests(o.Terminal, operationsOn(o.Operation, c))
 	}
-	return found
-}
-
-// sequence returns the collective operations on a communicator, which terminals begin.
-func (all *operations) sequence(c *semantics.Communicator, t terminals) sequence {
-	keep := make(map[sequitur.Symbol]bool, len(t))
-	regular := true
-	for s := range t {
-		keep[s] = true
-		regular = regular && all.alike[uint32(s)]
-	}
-	if regular {
-		return newRuled(all.rank.Grammar(), t)
-	}
-	return newWalked(all.rank, c, keep)
+	return t
 }
 
 // sequence returns the collective operations of a rank on a communicator.
-func (r *matchRank) sequence(c *semantics.Communicator) sequence {
+func (r *matchRank) sequence(ctx context.Context, c *semantics.Communicator) (sequence, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	s := r.sequences[c]
-	if s == nil {
-		s = r.operations.sequence(c, r.terminals()[c])
-		r.sequences[c] = s
+	if s := r.sequences[c]; s != nil {
+		return s, nil
 	}
-	return s
+	calls := r.collectives[c]
+	if calls == nil {
+		return newRuled(r.layout(), nil), nil
+	}
+	if calls.alike {
+		if len(r.sequences) >= maxIndices {
+			clear(r.sequences)
+		}
+		s := newRuled(r.layout(), r.terminals(c))
+		r.sequences[c] = s
+		return s, nil
+	}
+	if r.walked == nil {
+		var err error
+		if r.walked, err = r.walk(ctx); err != nil {
+			r.walked = nil
+			return nil, err
+		}
+	}
+	return r.walked[c], nil
 }
 
 // agree compares the collective operations of the members of each communicator.
@@ -161,20 +171,29 @@ func (m *Match) locate(ctx context.Context, o Options) error {
 	}
 	return o.each(ctx, len(jobs), func(i int) error {
 		n, d := jobs[i].instances, jobs[i].difference
-		here, err := m.open(d.Rank)
+		here, a, err := m.sequence(ctx, d.Rank, n.Communicator)
 		if err != nil {
 			return err
 		}
-		there, err := m.open(n.Reference)
+		there, b, err := m.sequence(ctx, n.Reference, n.Communicator)
 		if err != nil {
 			return err
 		}
-		a, b := here.sequence(n.Communicator), there.sequence(n.Communicator)
 		least := min(a.all().count, b.all().count)
 		d.Instance = searchUint64(least, func(k uint64) bool { return a.upTo(k+1) != b.upTo(k+1) })
 		d.Here, d.There = here.call(n.Communicator, a, d.Instance), there.call(n.Communicator, b, d.Instance)
 		return nil
 	})
+}
+
+// sequence returns a rank, and its collective operations on a communicator.
+func (m *Match) sequence(ctx context.Context, rank int, c *semantics.Communicator) (*matchRank, sequence, error) {
+	r, err := m.open(ctx, rank)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := r.sequence(ctx, c)
+	return r, s, err
 }
 
 // searchUint64 is [sort.Search] for numbers of 64 bits.
@@ -191,7 +210,7 @@ func searchUint64(n uint64, f func(uint64) bool) uint64 {
 }
 
 // call returns the call of an operation of a sequence.
-func (r *matchRank) call(c *semantics.Communicator, s sequence, n uint64) CollectiveCall {
+func (r *operations) call(c *semantics.Communicator, s sequence, n uint64) CollectiveCall {
 	if n >= s.all().count {
 		return CollectiveCall{Position: r.rank.Len(), Root: -1}
 	}
@@ -204,17 +223,17 @@ func (r *matchRank) call(c *semantics.Communicator, s sequence, n uint64) Collec
 // Call returns the call of a member that is the k-th collective operation on a
 // communicator, from 0 on. A rank that has no more of them returns one without a function.
 func (m *Match) Call(rank int, c *semantics.Communicator, k uint64) (CollectiveCall, error) {
-	r, err := m.open(rank)
+	r, s, err := m.sequence(context.Background(), rank, c)
 	if err != nil {
 		return CollectiveCall{}, err
 	}
-	return r.call(c, r.sequence(c), k), nil
+	return r.call(c, s, k), nil
 }
 
 // Instance returns which collective operation on its communicator the call at a position of
 // a rank begins, from 0 on; ok reports whether it begins one.
 func (m *Match) Instance(rank int, position uint64) (c *semantics.Communicator, k uint64, ok bool, err error) {
-	r, err := m.open(rank)
+	r, err := m.open(context.Background(), rank)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -223,7 +242,10 @@ func (m *Match) Instance(rank int, position uint64) (c *semantics.Communicator, 
 		return nil, 0, false, nil
 	}
 	c = list[0].Communicator
-	s := r.sequence(c)
+	s, err := r.sequence(context.Background(), c)
+	if err != nil {
+		return nil, 0, false, err
+	}
 	k = searchUint64(s.all().count, func(k uint64) bool { at, _ := s.at(k); return at >= position })
 	return c, k, true, nil
 }

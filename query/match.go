@@ -27,6 +27,12 @@ type Unmatched struct {
 	Rank      int
 	Count     uint64
 	Matched   uint64 // others of that channel and direction, which come before
+
+	// Among are channels of which they are, if there are several and the trace does not
+	// tell which: receives that do not tell the sender or the tag may have got what is
+	// sent on one as well as on another. Channel is the first of them then, Rank that of
+	// its end, and Matched 0.
+	Among []Channel
 }
 
 // A Match says which sends and receives of a trace belong together, and which calls of the
@@ -34,7 +40,8 @@ type Unmatched struct {
 // from several goroutines at once. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 //
 // Receives from any source or with any tag are of the channel that the status tells of the
-// call that completed them. Those of which none does are matched last, with what is left.
+// call that completed them. Those of which none does are matched last, with what is left,
+// so that as many messages as can be are received.
 type Match struct {
 	Messages  uint64 // that are sent and received
 	Guessed   uint64 // of these, received by calls of which the trace does not tell the sender or the tag
@@ -52,6 +59,7 @@ type Match struct {
 	UnknownCollectives uint64
 
 	model   *semantics.Model
+	codes   codes
 	inexact map[place][]Channel // of which not all is known
 
 	mutex  sync.Mutex
@@ -74,8 +82,11 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
-		all := operationsOf(r)
-		found[i], sums[i] = all.messages(), all.sequences()
+		all, err := m.operationsOf(ctx, r)
+		if err == nil {
+			found[i] = all.messages()
+			sums[i], _ = all.sequences(ctx) // it can only be that ctx is done, which eachRank tells
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +97,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 			readable[rank] = true
 		}
 	}
-	m.pair(ranks, found, readable)
+	if err := m.pair(ctx, ranks, found, readable); err != nil {
+		return nil, err
+	}
 	return m, m.agree(ctx, ranks, sums, o)
 }
 
@@ -155,7 +168,7 @@ func compareEnds(a, b *end) int {
 }
 
 // pair matches the messages of all ranks.
-func (m *Match) pair(ranks []int, found []rankMessages, readable map[int]bool) {
+func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages, readable map[int]bool) error {
 	order := orderOf(found)
 	var ends []*end
 	for i, rank := range ranks {
@@ -181,9 +194,12 @@ func (m *Match) pair(ranks []int, found []rankMessages, readable map[int]bool) {
 		for n < len(ends) && ends[n].order == ends[begin].order && ends[n].channel.Destination == ends[begin].channel.Destination {
 			n++
 		}
-		m.pairAt(ends[begin:n])
+		if err := m.pairAt(ctx, ends[begin:n]); err != nil {
+			return err
+		}
 		begin = n
 	}
+	return nil
 }
 
 // orderOf numbers communicators by their names.
@@ -206,97 +222,50 @@ func orderOf(found []rankMessages) map[*semantics.Communicator]int {
 }
 
 // pairAt matches messages that arrive at one rank on one communicator.
-func (m *Match) pairAt(ends []*end) {
+func (m *Match) pairAt(ctx context.Context, ends []*end) error {
 	at := place{ends[0].channel.Communicator, ends[0].channel.Destination}
-	var sends, receives []*end // of which some are left
-	for i, e := range ends {
+	for _, e := range ends {
 		if e.direction == semantics.Send {
 			m.Channels++
-			if i+1 < len(ends) && ends[i+1].channel == e.channel {
-				m.take(e, ends[i+1])
-			}
 		}
 		if e.channel.Source < 0 || e.channel.Tag < 0 {
 			m.inexact[at] = append(m.inexact[at], e.channel)
 		}
 	}
-	for _, e := range ends {
-		switch {
-		case e.left == 0:
-		case e.direction == semantics.Send:
-			sends = append(sends, e)
-		default:
-			receives = append(receives, e)
+	if len(m.inexact[at]) == 0 {
+		for i, e := range ends[1:] {
+			if send := ends[i]; send.channel == e.channel {
+				m.take(send, e)
+			}
 		}
+		m.leave(ends, new(pairing))
+		return nil
 	}
-	m.pairRest(sends, receives)
+	p := newPairing(ends)
+	if err := p.maximize(ctx); err != nil {
+		return err
+	}
+	p.apply(m)
+	m.leave(ends, p)
+	return nil
+}
+
+// leave takes note of what is not matched.
+func (m *Match) leave(ends []*end, p *pairing) {
 	for _, e := range ends {
 		if e.direction == semantics.Receive {
 			gone := min(e.left, e.cancelled)
 			m.Cancelled = wire.AddSat(m.Cancelled, gone)
 			e.left -= gone
 		}
-		if e.left > 0 {
-			m.Unmatched = append(m.Unmatched, Unmatched{e.channel, e.direction, e.rank(), e.left, e.count - e.left})
-		}
 	}
+	m.Unmatched = append(m.Unmatched, p.unmatched(ends)...)
 }
 
-// take matches as many of the messages of two ends as there are of both.
-func (m *Match) take(send, receive *end) uint64 {
+// take matches as many of the messages of the two ends of a channel as there are of both.
+func (m *Match) take(send, receive *end) {
 	n := min(send.left, receive.left)
 	send.left -= n
 	receive.left -= n
 	m.Messages = wire.AddSat(m.Messages, n)
-	return n
-}
-
-// pairRest matches what is left with receives that do not tell the source or the tag, those
-// first that tell most, and with messages whose tags the trace does not have.
-func (m *Match) pairRest(sends, receives []*end) {
-	if len(sends) == 0 || len(receives) == 0 {
-		return
-	}
-	bySource, byTag := make(map[int][]*end), make(map[int64][]*end)
-	var untagged []*end
-	for _, s := range sends {
-		bySource[s.channel.Source] = append(bySource[s.channel.Source], s)
-		byTag[s.channel.Tag] = append(byTag[s.channel.Tag], s)
-		if s.channel.Tag < 0 {
-			untagged = append(untagged, s)
-		}
-	}
-	try := func(r *end, list []*end) {
-		for _, s := range list {
-			if r.left == 0 {
-				return
-			}
-			fits := r.channel.Source < 0 || r.channel.Source == s.channel.Source
-			if fits && (r.channel.Tag < 0 || s.channel.Tag < 0 || r.channel.Tag == s.channel.Tag) {
-				m.Guessed = wire.AddSat(m.Guessed, m.take(s, r))
-			}
-		}
-	}
-	vague := func(r *end) int {
-		n := 0
-		if r.channel.Source < 0 {
-			n += 2
-		}
-		if r.channel.Tag < 0 {
-			n++
-		}
-		return n
-	}
-	slices.SortStableFunc(receives, func(a, b *end) int { return cmp.Compare(vague(a), vague(b)) })
-	for _, r := range receives {
-		switch {
-		case r.channel.Source >= 0:
-			try(r, bySource[r.channel.Source])
-		case r.channel.Tag >= 0:
-			try(r, byTag[r.channel.Tag])
-			try(r, untagged)
-		default:
-			try(r, sends)
-		}
-	}
 }

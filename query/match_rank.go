@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"slices"
 	"sort"
 	"sync"
@@ -9,8 +10,11 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// maxOpened is how many ranks a Match keeps that were asked for.
-const maxOpened = 256
+// Limits of what a Match keeps to answer questions about calls.
+const (
+	maxOpened  = 256  // ranks that were asked for
+	maxIndices = 1024 // channels of a rank, and communicators
+)
 
 // A matchRank is a rank of which calls are looked for.
 type matchRank struct {
@@ -19,10 +23,11 @@ type matchRank struct {
 	mutex     sync.Mutex
 	indices   map[messageKey]*index
 	sequences map[*semantics.Communicator]sequence
+	walked    map[*semantics.Communicator]*walked
 }
 
 // open returns a rank.
-func (m *Match) open(rank int) (*matchRank, error) {
+func (m *Match) open(ctx context.Context, rank int) (*matchRank, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if r := m.opened[rank]; r != nil {
@@ -32,23 +37,42 @@ func (m *Match) open(rank int) (*matchRank, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := m.operationsOf(ctx, read)
+	if err != nil {
+		return nil, err
+	}
 	if len(m.opened) >= maxOpened {
 		clear(m.opened)
 	}
-	r := &matchRank{operations: operationsOf(read), indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}
+	r := &matchRank{operations: all, indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}
 	m.opened[rank] = r
 	return r, nil
 }
 
 // operations are those of a rank.
 type operations struct {
-	rank  *semantics.Rank
-	list  []semantics.Occurrence
-	alike map[uint32]bool // terminals whose calls are all one operation, wherever they stand
+	rank        *semantics.Rank
+	codes       *codes
+	list        []semantics.Occurrence
+	alike       map[uint32]bool // terminals whose calls are all one operation, wherever they stand
+	collectives map[*semantics.Communicator]*collectives
+	layout      func() *layout
 }
 
-func operationsOf(r *semantics.Rank) *operations {
-	all := &operations{rank: r, list: slices.Collect(r.All()), alike: make(map[uint32]bool)}
+// Collectives are the calls that begin collective operations on a communicator.
+type collectives struct {
+	list  []semantics.Occurrence
+	alike bool // it depends on the terminal of a call alone what it begins
+}
+
+func (m *Match) operationsOf(ctx context.Context, r *semantics.Rank) (*operations, error) {
+	all := &operations{rank: r, codes: &m.codes, alike: make(map[uint32]bool), collectives: make(map[*semantics.Communicator]*collectives)}
+	all.layout = sync.OnceValue(func() *layout { return newLayout(r.Grammar()) })
+	for o := range r.All() {
+		if all.list = append(all.list, o); len(all.list)%checkEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
 	counts := make(map[uint32]uint64)
 	for s, n := range r.Occurrences() {
 		counts[uint32(s)] = n
@@ -56,15 +80,49 @@ func operationsOf(r *semantics.Rank) *operations {
 	for _, o := range all.list {
 		all.alike[o.Terminal] = o.Count == counts[o.Terminal]
 	}
-	return all
+	for _, o := range all.list {
+		for _, p := range operationsOn(o.Operation, nil) {
+			of := all.collectives[p.Communicator]
+			if of == nil {
+				of = new(collectives)
+				all.collectives[p.Communicator] = of
+			}
+			if n := len(of.list); n == 0 || of.list[n-1] != o {
+				of.list = append(of.list, o)
+			}
+		}
+	}
+	for c, of := range all.collectives {
+		of.alike = all.alikeOn(c, of.list, counts)
+	}
+	return all, nil
+}
+
+// alikeOn reports whether calls with each terminal in a list begin the same collective
+// operations on a communicator, wherever they stand, given how many calls there are.
+func (all *operations) alikeOn(c *semantics.Communicator, list []semantics.Occurrence, counts map[uint32]uint64) bool {
+	for len(list) > 0 {
+		first, calls, n := list[0], uint64(0), 0
+		for ; n < len(list) && list[n].Terminal == first.Terminal; n++ {
+			if n > 0 && !slices.Equal(all.digests(first.Terminal, operationsOn(list[n].Operation, c)), all.digests(first.Terminal, operationsOn(first.Operation, c))) {
+				return false
+			}
+			calls += list[n].Count
+		}
+		if calls != counts[first.Terminal] {
+			return false
+		}
+		list = list[n:]
+	}
+	return true
 }
 
 // An index finds the messages of a key among the calls of a rank.
 type index struct {
-	rank    *semantics.Rank
-	key     messageKey
-	measure *sequitur.Measure // of calls whose terminals say how many messages there are
-	others  []spot            // of others
+	rank   *semantics.Rank
+	key    messageKey
+	alike  *ruled // of calls whose terminals say how many messages there are
+	others []spot // of others
 }
 
 // A spot is a call with messages, and how many there are in others before it.
@@ -76,26 +134,32 @@ func (r *matchRank) index(k messageKey) *index {
 	defer r.mutex.Unlock()
 	x := r.indices[k]
 	if x == nil {
+		if len(r.indices) >= maxIndices {
+			clear(r.indices)
+		}
 		x = r.newIndex(k)
 		r.indices[k] = x
 	}
 	return x
 }
 
+// messageDigests returns as many digests, which are all the same.
+func messageDigests(n uint64) []digest { return slices.Repeat([]digest{digestOf(0)}, int(n)) }
+
 func (r *matchRank) newIndex(k messageKey) *index {
 	x := &index{rank: r.rank, key: k}
-	weights, others := make(map[sequitur.Symbol]uint64), make(map[sequitur.Symbol]bool)
+	alike, others := make(terminals), make(map[sequitur.Symbol]bool)
 	for _, o := range r.list {
 		n := countOf(o.Operation, k)
 		switch {
 		case n == 0:
 		case r.alike[o.Terminal]:
-			weights[sequitur.Symbol(o.Terminal)] = n
+			alike[sequitur.Symbol(o.Terminal)] = messageDigests(n)
 		default:
 			others[sequitur.Symbol(o.Terminal)] = true
 		}
 	}
-	x.measure = r.rank.Grammar().Measure(func(s sequitur.Symbol) uint64 { return weights[s] })
+	x.alike = newRuled(r.layout(), alike)
 	if len(others) == 0 {
 		return x
 	}
@@ -125,7 +189,7 @@ func countOf(o *semantics.Operation, k messageKey) uint64 {
 
 // before returns how many messages there are in the calls before a position.
 func (x *index) before(position uint64) uint64 {
-	sum := x.measure.Before(position)
+	sum := x.alike.before(position)
 	i := sort.Search(len(x.others), func(i int) bool { return x.others[i].position >= position })
 	if i > 0 {
 		sum += x.others[i-1].before + x.others[i-1].count
@@ -137,8 +201,11 @@ func (x *index) before(position uint64) uint64 {
 // key it is; the number of calls if there are no more than k.
 func (x *index) find(k uint64) (position, nth uint64) {
 	if len(x.others) == 0 {
-		position, before := x.measure.Find(k)
-		return position, k - before
+		if k >= x.alike.whole.count {
+			return x.rank.Len(), 0
+		}
+		position, nth := x.alike.at(k)
+		return position, uint64(nth)
 	}
 	low, high := uint64(0), x.rank.Len() // before(low) ≤ k, and before(high) > k or high is the end
 	for high-low > 1 {
@@ -154,25 +221,6 @@ func (x *index) find(k uint64) (position, nth uint64) {
 	return low, k - x.before(low)
 }
 
-// First returns the position of the first call of u, on u.Rank.
-func (m *Match) First(u Unmatched) (uint64, error) {
-	r, err := m.open(u.Rank)
-	if err != nil {
-		return 0, err
-	}
-	position, _ := r.index(u.key()).find(u.Matched)
-	return position, nil
-}
-
-// key returns what the messages of u are for the rank.
-func (u *Unmatched) key() messageKey {
-	k := messageKey{u.Communicator, u.Direction, u.Destination, u.Tag}
-	if u.Direction == semantics.Receive {
-		k.peer = u.Source
-	}
-	return k
-}
-
 // A Partner is the other end of a message.
 type Partner struct {
 	Message  int // the number of the message in the operation
@@ -186,7 +234,7 @@ type Partner struct {
 // is: where a receive may have got it of which the trace does not tell the sender.
 // It takes as many steps of the grammar as finding a call, and reading it the first time.
 func (m *Match) Partner(rank int, position uint64) ([]Partner, error) {
-	r, err := m.open(rank)
+	r, err := m.open(context.Background(), rank)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +277,7 @@ func (m *Match) partner(r *matchRank, rank int, position uint64, o *semantics.Op
 			number++
 		}
 	}
-	other, err := m.open(k.peer)
+	other, err := m.open(context.Background(), k.peer)
 	if err != nil {
 		return none, err
 	}

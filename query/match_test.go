@@ -230,7 +230,7 @@ func checkMember(t tester, m *Match, n Instances, rank int, list, want []Collect
 		if k < len(list) {
 			return list[k]
 		}
-		r, err := m.open(rank)
+		r, err := m.open(t.Context(), rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,5 +395,44 @@ func TestUnmatched(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(m.Unmatched, func(a, b Unmatched) int { return cmp.Compare(a.Source, b.Source) }) {
 		t.Error("unmatched in another order than that of channels")
+	}
+}
+
+// A send and a receive are not both left that can be matched with what is matched otherwise,
+// and what nobody receives is not told of one channel where it may be of another.
+func TestUnmatchedGuessed(t *testing.T) {
+	send := func(r *tracer.Recorder, to, tag int64) {
+		r.Call(r.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(to), cst.Tag(tag), cst.Handle(-3))
+	}
+	receive := func(r *tracer.Recorder, from, tag int64) {
+		r.Call(r.Declare(mpiFunctions[1]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(tag), cst.Handle(-3), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+	}
+	var zero, one, two tracer.Recorder
+	for range 3 {
+		send(&one, 0, 7)
+		send(&one, 0, 5)
+		receive(&zero, 1, -1)
+		receive(&zero, -1, 5)
+	}
+	m := openMatch(t, openParts(t, merge.Run{Ranks: 3}, []merge.Part{zero.Finish(0), one.Finish(1)}))
+	if m.Messages != 6 || m.Guessed != 6 || len(m.Unmatched) > 0 {
+		t.Errorf("%d messages, %d guessed, %+v unmatched", m.Messages, m.Guessed, m.Unmatched)
+	}
+	receive(&zero, -1, -1)
+	send(&one, 0, 7)
+	send(&two, 0, 9)
+	send(&two, 1, 9)
+	m = openMatch(t, openParts(t, merge.Run{Ranks: 3}, []merge.Part{zero.Finish(0), one.Finish(1), two.Finish(2)}))
+	if len(m.Unmatched) != 2 {
+		t.Fatalf("%+v", m.Unmatched)
+	}
+	u, certain := m.Unmatched[0], m.Unmatched[1]
+	world := u.Communicator
+	if u.Count != 1 || u.Direction != semantics.Send || !slices.Equal(u.Among, []Channel{{world, 1, 0, 7}, {world, 2, 0, 9}}) {
+		t.Errorf("%+v", u)
+	}
+	list, err := m.Firsts(t.Context(), m.Unmatched, Options{})
+	if err != nil || certain.Source != 2 || certain.Destination != 1 || certain.Among != nil || !slices.Equal(list, []uint64{NoPosition, 1}) {
+		t.Errorf("%+v, first %d, %v", certain, list, err)
 	}
 }

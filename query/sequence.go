@@ -1,63 +1,31 @@
 package query
 
 import (
-	"hash/fnv"
-	"math/bits"
-	"slices"
 	"sort"
 	"strings"
+	"sync"
 
+	"github.com/reprise-trace/reprise/internal/fingerprint"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A digest stands for a sequence of collective operations: two with equal digests are
-// equal, but by a chance of about one in 2⁶¹. Digests of parts make that of the whole.
+// A digest stands for a sequence of collective operations, or of messages: equal ones have
+// equal digests. Digests of parts make that of the whole.
 type digest struct {
 	count uint64
-	power uint64 // base to the count
-	hash  uint64 // the operations as digits to the base
+	print fingerprint.Print
 }
 
-// prime is what digests are computed modulo.
-const prime = 1<<61 - 1
+var empty = digest{print: fingerprint.Empty}
 
-// base is a number without meaning.
-const base = 0x12e1f3a5c7b94d86
-
-var empty = digest{power: 1}
-
-// operationDigest returns the digest of one operation.
-func operationDigest(code uint64) digest { return digest{1, base, code % prime} }
-
-func multiply(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	sum := low&prime + (low>>61 | high<<3)
-	if sum >= prime {
-		sum -= prime
-	}
-	if sum >= prime {
-		sum -= prime
-	}
-	return sum
-}
+// digestOf returns the digest of one operation with a code, below 2⁶⁰.
+func digestOf(code uint64) digest { return digest{1, fingerprint.Of(code)} }
 
 // then returns the digest of a and then b.
-func (a digest) then(b digest) digest {
-	return digest{a.count + b.count, multiply(a.power, b.power), (multiply(a.hash, b.power) + b.hash) % prime}
-}
+func (a digest) then(b digest) digest { return digest{a.count + b.count, a.print.Then(b.print)} }
 
 // times returns the digest of a, n times.
-func (a digest) times(n uint64) digest {
-	result := empty
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			result = result.then(a)
-		}
-		a = a.then(a)
-	}
-	return result
-}
+func (a digest) times(n uint64) digest { return digest{a.count * n, a.print.Times(n)} }
 
 // A sequence is the collective operations of a rank on a communicator.
 type sequence interface {
@@ -100,25 +68,44 @@ func collectiveName(function string) string {
 	return function
 }
 
-// codeOf returns a number for a collective operation, equal for all members.
-func codeOf(function string, o *semantics.Operation) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(collectiveName(function)))
-	root := o.Root
-	if o.Communicator != nil && o.Communicator.Remote() != nil {
-		root = -1 // the members of the root's group do not say who it is
-	}
-	h.Write([]byte{0, byte(root), byte(root >> 8), byte(root >> 16), byte(root >> 24)})
-	return h.Sum64()
+// An operationKey says what of a collective operation must be equal for all members.
+type operationKey struct {
+	function string
+	root     int
 }
 
-// callDigests returns the digests of the operations that a call begins on a communicator.
-func callDigests(r *semantics.Rank, terminal uint32, o *semantics.Operation, c *semantics.Communicator) []digest {
-	var list []digest
-	for _, p := range operationsOn(o, c) {
-		list = append(list, operationDigest(codeOf(functionOf(r, terminal), p)))
+// Codes number operations.
+type codes struct {
+	mutex sync.Mutex
+	known map[operationKey]uint64
+}
+
+// of returns the number of an operation.
+func (c *codes) of(function string, o *semantics.Operation) uint64 {
+	k := operationKey{collectiveName(function), o.Root}
+	if o.Communicator != nil && o.Communicator.Remote() != nil {
+		k.root = -1 // the members of the root's group do not say who it is
 	}
-	return list
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	n, ok := c.known[k]
+	if !ok {
+		if c.known == nil {
+			c.known = make(map[operationKey]uint64)
+		}
+		n = uint64(len(c.known))
+		c.known[k] = n
+	}
+	return n
+}
+
+// digests returns those of collective operations that a call begins.
+func (all *operations) digests(terminal uint32, list []*semantics.Operation) []digest {
+	digests := make([]digest, len(list))
+	for i, o := range list {
+		digests[i] = digestOf(all.codes.of(functionOf(all.rank, terminal), o))
+	}
+	return digests
 }
 
 // joined returns the digest of several operations.
@@ -134,7 +121,8 @@ func functionOf(r *semantics.Rank, terminal uint32) string { return r.Call(termi
 
 // A ruled sequence is one whose operations depend on the terminals of calls alone.
 type ruled struct {
-	rules [][]piece // by rule
+	rules map[int][]piece // by rule, of those that have any
+	last  int             // rule
 	whole digest
 }
 
@@ -144,32 +132,33 @@ type piece struct {
 	offset uint64   // calls before it
 	one    digest   // of what the symbol stands for once
 	length uint64   // likewise, in calls
+	rounds uint64   // how often it stands there
 	rule   int      // −1 for a terminal
 	parts  []digest // of a terminal: its operations
 }
 
 // newRuled returns the sequence of calls whose terminals have digests. What rules generate
-// that have none of these is left out of pieces.
-func newRuled(g *sequitur.Grammar, t terminals) *ruled {
-	s := &ruled{rules: make([][]piece, g.Rules()), whole: empty}
-	sums := make([]digest, g.Rules())
-	for rule := range g.Rules() {
-		sum, offset := empty, uint64(0)
-		for term := range g.Body(rule) {
-			p := piece{before: sum, offset: offset, length: 1, rule: term.Rule}
-			if term.Rule >= 0 {
-				p.one, p.length = sums[term.Rule], g.RuleLen(term.Rule)
-			} else {
-				p.parts = t[term.Symbol]
-				p.one = joined(p.parts)
-			}
-			if p.one.count > 0 {
-				s.rules[rule] = append(s.rules[rule], p)
-				sum = sum.then(p.one.times(term.Count))
-			}
-			offset += term.Count * p.length
+// that have none of these is left out: it costs what the rules do that have some.
+func newRuled(l *layout, t terminals) *ruled {
+	s := &ruled{rules: make(map[int][]piece), last: l.rules - 1}
+	sums := make(map[int]digest)
+	for _, n := range l.above(t) {
+		u := &l.uses[n]
+		p := piece{before: empty, offset: u.offset, length: u.length, rounds: u.rounds, rule: u.rule}
+		if sum, ok := sums[u.in]; ok {
+			p.before = sum
 		}
-		sums[rule], s.whole = sum, sum
+		if u.rule >= 0 {
+			p.one = sums[u.rule]
+		} else {
+			p.parts = t[u.symbol]
+			p.one = joined(p.parts)
+		}
+		s.rules[u.in] = append(s.rules[u.in], p)
+		sums[u.in] = p.before.then(p.one.times(u.rounds))
+	}
+	if s.whole = empty; len(s.rules[s.last]) > 0 {
+		s.whole = sums[s.last]
 	}
 	return s
 }
@@ -181,7 +170,7 @@ func (s *ruled) upTo(n uint64) digest {
 	if n >= s.whole.count {
 		return s.whole
 	}
-	for rule := len(s.rules) - 1; n > 0; {
+	for rule := s.last; n > 0; {
 		p := s.piece(rule, n)
 		n -= p.before.count
 		rounds := n / p.one.count
@@ -202,7 +191,7 @@ func (s *ruled) piece(rule int, n uint64) *piece {
 }
 
 func (s *ruled) at(n uint64) (position uint64, nth int) {
-	for rule := len(s.rules) - 1; ; {
+	for rule := s.last; ; {
 		p := s.piece(rule, n)
 		n -= p.before.count
 		rounds := n / p.one.count
@@ -214,85 +203,23 @@ func (s *ruled) at(n uint64) (position uint64, nth int) {
 	}
 }
 
-// markEvery is how many calls a walked sequence has between two marks.
-const markEvery = 256
-
-// A walked sequence is one whose operations depend on the positions of calls. Every so
-// many calls there is a mark, from which on they are gone through again.
-type walked struct {
-	rank         *semantics.Rank
-	communicator *semantics.Communicator
-	terminals    map[sequitur.Symbol]bool // that may be in it
-	marks        []mark
-	whole        digest
-}
-
-// A mark is a call, and the digest of the operations before it.
-type mark struct {
-	position uint64
-	before   digest
-}
-
-func newWalked(r *semantics.Rank, c *semantics.Communicator, terminals map[sequitur.Symbol]bool) *walked {
-	s := &walked{rank: r, communicator: c, terminals: terminals, whole: empty}
-	n := 0
-	s.each(0, func(position uint64, list []digest) bool {
-		if n%markEvery == 0 {
-			s.marks = append(s.marks, mark{position, s.whole})
+// before returns how many operations there are in the calls before a position.
+func (s *ruled) before(position uint64) uint64 {
+	sum := uint64(0)
+	for rule := s.last; position > 0; {
+		list := s.rules[rule]
+		i := sort.Search(len(list), func(i int) bool { return list[i].offset >= position })
+		if i == 0 {
+			break
 		}
-		n++
-		s.whole = s.whole.then(joined(list))
-		return true
-	})
-	return s
-}
-
-// each calls f with the calls from a position on, and the digests of what they begin.
-func (s *walked) each(position uint64, f func(position uint64, list []digest) bool) {
-	for position, t := range s.rank.Find(position, func(t sequitur.Symbol) bool { return s.terminals[t] }) {
-		o := s.rank.At(position, uint32(t))
-		if list := callDigests(s.rank, uint32(t), o, s.communicator); len(list) > 0 && !f(position, list) {
-			return
+		p := &list[i-1]
+		rounds := min((position-p.offset)/p.length, p.rounds)
+		sum += p.before.count + rounds*p.one.count
+		if rounds == p.rounds {
+			break
 		}
+		position -= p.offset + rounds*p.length
+		rule = p.rule
 	}
-}
-
-func (s *walked) all() digest { return s.whole }
-
-// mark returns the last mark before which there are no more than n operations.
-func (s *walked) mark(n uint64) mark {
-	i, _ := slices.BinarySearchFunc(s.marks, n+1, func(m mark, n uint64) int {
-		if m.before.count < n {
-			return -1
-		}
-		return 1
-	})
-	return s.marks[i-1]
-}
-
-func (s *walked) upTo(n uint64) digest {
-	if n >= s.whole.count {
-		return s.whole
-	}
-	if n == 0 {
-		return empty
-	}
-	m := s.mark(n)
-	sum := m.before
-	s.each(m.position, func(_ uint64, list []digest) bool {
-		sum = sum.then(joined(list[:min(uint64(len(list)), n-sum.count)]))
-		return sum.count < n
-	})
 	return sum
-}
-
-func (s *walked) at(n uint64) (position uint64, nth int) {
-	m := s.mark(n)
-	count := m.before.count
-	s.each(m.position, func(at uint64, list []digest) bool {
-		position, nth = at, int(n-count)
-		count += uint64(len(list))
-		return count <= n
-	})
-	return position, nth
 }

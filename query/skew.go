@@ -65,7 +65,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, len(ranks), func(i int) error {
 		defer done.add(1)
-		return m.starts(times, ranks[i], byRank[ranks[i]])
+		return m.starts(ctx, times, ranks[i], byRank[ranks[i]])
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func newSkewJob(n *Instances) *skewJob {
 }
 
 // starts finds out when a rank begins the operations of its jobs.
-func (m *Match) starts(times *Times, rank int, parts []skewPart) error {
+func (m *Match) starts(ctx context.Context, times *Times, rank int, parts []skewPart) error {
 	r, err := m.model.Rank(rank)
 	if err != nil {
 		return err
@@ -130,12 +130,18 @@ func (m *Match) starts(times *Times, rank int, parts []skewPart) error {
 	if err != nil {
 		return err
 	}
-	operations := operationsOf(r)
-	of := operations.terminals()
+	operations, err := m.operationsOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	one := matchRank{operations: operations, sequences: make(map[*semantics.Communicator]sequence)}
 	var wanted []wantedStart
 	for _, p := range parts {
 		c := p.job.instances.Communicator
-		s := operations.sequence(c, of[c])
+		s, err := one.sequence(ctx, c)
+		if err != nil {
+			return err
+		}
 		if p.job.instances.Reference == rank {
 			p.job.name(operations, s)
 		}
@@ -187,14 +193,13 @@ func readStarts(r *reprise.Rank, wanted []wantedStart) error {
 // name says which operations the samples are, by the calls of the reference, and how many
 // there are of each.
 func (j *skewJob) name(o *operations, s sequence) {
-	one := matchRank{operations: o}
 	for _, k := range j.samples {
-		c := one.call(j.instances.Communicator, s, k)
+		c := o.call(j.instances.Communicator, s, k)
 		c.Position = 0
 		j.calls = append(j.calls, c)
 	}
 	j.counts = make(map[CollectiveCall]uint64)
-	for _, found := range o.list {
+	for _, found := range o.collectives[j.instances.Communicator].list {
 		for _, p := range operationsOn(found.Operation, j.instances.Communicator) {
 			c := CollectiveCall{0, collectiveName(functionOf(o.rank, found.Terminal)), p.Root}
 			j.counts[c] = wire.AddSat(j.counts[c], found.Count)

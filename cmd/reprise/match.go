@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -39,7 +40,9 @@ and a communicator: how many messages nobody receives, or how many receives get
 none, and the position of the first such call, at which cat --from begins. MPI
 keeps the messages of a channel in order. A receive from any source is of the
 channel that the status tells of the call that completed it. If none does, it is
-matched with what is left, and said to be guessed.
+matched with what is left, so that as many are as can be, and said to be
+guessed. Where it could as well have got the messages of other channels, it is
+only known of which channels those are that nobody receives: they are all shown.
 
 The members of a communicator call its collective operations in one order. Where
 one calls another function than most do, with another root, or no more of them,
@@ -84,14 +87,32 @@ type matchInfo struct {
 }
 
 type unmatchedInfo struct {
-	What         string `json:"what"` // send or receive
-	Count        uint64 `json:"count"`
-	From         *int   `json:"from"` // null is any source
-	To           int    `json:"to"`
-	Tag          *int64 `json:"tag"` // null is any tag, or one that the trace does not have
-	Communicator string `json:"communicator"`
-	Rank         int    `json:"rank"`
-	First        uint64 `json:"first"` // position
+	What         string        `json:"what"` // send or receive
+	Count        uint64        `json:"count"`
+	From         *int          `json:"from"` // as in channelInfo
+	To           int           `json:"to"`
+	Tag          *int64        `json:"tag"`
+	Communicator string        `json:"communicator"`
+	Rank         *int          `json:"rank"`           // null if there are several channels
+	First        *uint64       `json:"first"`          // position; likewise
+	Among        []channelInfo `json:"among,omitzero"` // the channels, if there are several
+}
+
+type channelInfo struct {
+	From *int   `json:"from"` // null is any source, or one of several
+	Tag  *int64 `json:"tag"`  // null is any tag, one of several, or one that the trace does not have
+}
+
+// text returns the source and the tag.
+func (c channelInfo) text() (from, tag string) {
+	from, tag = "any", "any"
+	if c.From != nil {
+		from = strconv.Itoa(*c.From)
+	}
+	if c.Tag != nil {
+		tag = strconv.FormatInt(*c.Tag, 10)
+	}
+	return from, tag
 }
 
 type matchedCommunicator struct {
@@ -189,7 +210,7 @@ func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Optio
 	}
 	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Guessed, m.Channels, m.Unknown, m.Outside, m.Cancelled
 	i.UnknownCollectives, i.unresolved = m.UnknownCollectives, model.Unresolved()
-	if err := i.fillUnmatched(m, o); err != nil {
+	if err := i.fillUnmatched(cmd.Context(), m, q, o); err != nil {
 		return err
 	}
 	i.Communicators = make([]matchedCommunicator, len(m.Instances))
@@ -200,25 +221,43 @@ func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Optio
 }
 
 // fillUnmatched fills in what is not matched, with positions as far as they are shown.
-func (i *matchInfo) fillUnmatched(m *query.Match, o matchOptions) error {
+func (i *matchInfo) fillUnmatched(ctx context.Context, m *query.Match, q query.Options, o matchOptions) error {
+	shown := len(m.Unmatched)
+	if !o.json && !o.all {
+		shown = min(shown, maxRows)
+	}
+	q.Progress = nil
+	firsts, err := m.Firsts(ctx, m.Unmatched[:shown], q)
+	if err != nil {
+		return err
+	}
 	i.Unmatched = make([]unmatchedInfo, len(m.Unmatched))
 	for k, u := range m.Unmatched {
-		info := unmatchedInfo{What: u.Direction.String(), Count: u.Count, To: u.Destination, Communicator: u.Communicator.Name, Rank: u.Rank}
-		if u.Source >= 0 {
-			info.From = &u.Source
+		info := unmatchedInfo{What: u.Direction.String(), Count: u.Count, To: u.Destination, Communicator: u.Communicator.Name}
+		if k < shown && firsts[k] != query.NoPosition {
+			info.First, info.Rank = &firsts[k], &m.Unmatched[k].Rank
 		}
-		if u.Tag >= 0 {
-			info.Tag = &u.Tag
+		if len(u.Among) == 0 {
+			c := newChannelInfo(u.Channel)
+			info.From, info.Tag = c.From, c.Tag
 		}
-		if o.json || o.all || k < maxRows {
-			var err error
-			if info.First, err = m.First(u); err != nil {
-				return err
-			}
+		for _, c := range u.Among {
+			info.Among = append(info.Among, newChannelInfo(c))
 		}
 		i.Unmatched[k] = info
 	}
 	return nil
+}
+
+func newChannelInfo(c query.Channel) channelInfo {
+	var i channelInfo
+	if c.Source >= 0 {
+		i.From = &c.Source
+	}
+	if c.Tag >= 0 {
+		i.Tag = &c.Tag
+	}
+	return i
 }
 
 func newMatchedCommunicator(n query.Instances) matchedCommunicator {
@@ -304,18 +343,50 @@ func (i *matchInfo) printUnmatched(w io.Writer, most int) {
 	}
 	out := newTable(w)
 	fmt.Fprintf(out, "\nunmatched\t\tfrom\tto\ttag\tfirst: rank\tposition\t  communicator\n")
-	for _, u := range i.Unmatched[:min(len(i.Unmatched), most)] {
-		from, tag := "any", "any"
-		if u.From != nil {
-			from = strconv.Itoa(*u.From)
+	shown := i.Unmatched[:min(len(i.Unmatched), most)]
+	for _, u := range shown {
+		from, tag := channelInfo{u.From, u.Tag}.text()
+		rank, first := "", ""
+		if len(u.Among) > 0 {
+			from, tag = "?", "?"
 		}
-		if u.Tag != nil {
-			tag = strconv.FormatInt(*u.Tag, 10)
+		if u.First != nil {
+			rank, first = strconv.Itoa(*u.Rank), comma(*u.First)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%d\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, u.Rank, comma(u.First), printable(u.Communicator))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, rank, first, printable(u.Communicator))
 	}
 	out.Flush()
 	i.more(w, len(i.Unmatched), most)
+	for _, u := range shown {
+		u.printAmong(w, most)
+	}
+}
+
+// printAmong says of which channels messages are that may be of several.
+func (u *unmatchedInfo) printAmong(w io.Writer, most int) {
+	if len(u.Among) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s to rank %d on %s, of some of these %s: the trace\ndoes not tell what receives got from any source or with any tag\n",
+		plural(u.Count, u.What), u.To, printable(u.Communicator), plural(uint64(len(u.Among)), "channel"))
+	line := ""
+	for k, c := range u.Among[:min(len(u.Among), most)] {
+		from, tag := c.text()
+		next := fmt.Sprintf("from %s tag %s", from, tag)
+		switch {
+		case k == 0:
+			line = "  " + next
+		case len(line)+len(next) < 76:
+			line += ", " + next
+		default:
+			fmt.Fprintf(w, "%s,\n", line)
+			line = "  " + next
+		}
+	}
+	if n := len(u.Among) - most; n > 0 {
+		line += fmt.Sprintf(" and %s more: --all shows them", comma(uint64(n)))
+	}
+	fmt.Fprintln(w, line)
 }
 
 func (i *matchInfo) more(w io.Writer, rows, most int) {
