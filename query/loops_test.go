@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -229,6 +230,33 @@ func testLoopsOfSeries(t *rapid.T) {
 		}
 		if span := float64(last.start + last.duration - calls[0].start); !near(whole.Time, span) {
 			t.Fatalf("rank %d takes %g, want %g", rank, whole.Time, span)
+		}
+	}
+}
+
+// TestLoopsOfSeriesError looks at a short gap after a call that is long, the error of
+// whose duration is longer than the gap.
+func TestLoopsOfSeriesError(t *testing.T) {
+	codec, err := timing.NewEntropy[int64](0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)}
+	for _, long := range []int64{450_000_000, 480_000_000, 520_000_000} {
+		calls := []timedCall{{0, 0, 0, long}, {1, 1, long + 500_000, 1000}, {1, 3, long + 502_000, 1000}}
+		trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})
+		times, err := OpenTimes(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if times, err = times.ReadSeries(t.Context(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		l := times.RankLoops(openRank(t, trace, 0))
+		for i, want := range []float64{0, 500_000, 1000} {
+			if _, gap := l.Mean(l.Grammar.At(uint64(i))); math.Abs(gap-want) > 0.1*want {
+				t.Errorf("the gap before call %d, after %d ns, is %g, want about %g", i, long, gap, want)
+			}
 		}
 	}
 }

@@ -108,7 +108,11 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		site.statistics[durations].Add(uint32(rank), at.Duration)
 		site.bins.add(at.Duration)
 		if !first {
-			site.statistics[gaps].Add(uint32(rank), at.Start-end)
+			gap := at.Start - end
+			if r.Series().Form() == timing.Gaps {
+				gap = at.Lapse // to which the error of a long call before does not add
+			}
+			site.statistics[gaps].Add(uint32(rank), gap)
 		}
 		end, first = at.Start+at.Duration, false
 		if calls++; calls%4096 == 0 && ctx.Err() != nil {

@@ -211,6 +211,9 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 // Guarantee returns that of the codec.
 func (s *Series[V]) Guarantee() Guarantee { return s.codec.Guarantee() }
 
+// Form returns what lapses are.
+func (s *Series[V]) Form() Form { return s.codec.Form() }
+
 // Block returns a Decoder of a block. The error is a [*ParseError], or one of who
 // reads the blocks.
 func (s *Series[V]) Block(i int) (*SeriesDecoder[V], error) {

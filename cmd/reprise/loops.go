@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -39,7 +40,10 @@ that make it.
 If the trace has statistics or histograms of times, each line begins with how
 long a call takes on average, or an iteration of a loop, the gaps before calls
 included; how much of that is in calls; and which share of the time of the whole
-that is, of all iterations. They are the means of the calls of all ranks.
+that is, of all iterations. They are the means of the calls of all ranks. If the
+trace has the times of every call, they are the means of the calls of the rank,
+or of the ranks of the shape; unless these made more than 20,000,000 calls,
+which would take long to read.
 
 JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 JSON has times in nanoseconds, and how often an iteration calls each function.`,
@@ -83,6 +87,9 @@ JSON has times in nanoseconds, and how often an iteration calls each function.`,
 			if err != nil {
 				return fileError(args[0], err)
 			}
+			if times, l.by, err = l.readTimes(cmd, trace, args[0], times); err != nil {
+				return fileError(args[0], err)
+			}
 			if l.times, err = l.timed(times); err != nil {
 				return fileError(args[0], err)
 			}
@@ -113,8 +120,10 @@ type loops struct {
 	call      func(sequitur.Symbol) string
 	functions []cst.Function
 
+	ranks rankenc.Set  // whose they are
 	times *query.Loops // nil without times
 	timed func(*query.Times) (*query.Loops, error)
+	by    string // what times are from, in words
 }
 
 // loopsOfRank returns the loops of a rank of the trace at path.
@@ -126,6 +135,9 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
 	l.functions = trace.Functions()
 	l.timed = func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil }
+	if l.ranks, err = rankenc.SetOf(rank); err != nil {
+		return loops{}, err
+	}
 	l.what = fmt.Sprintf("rank %d of %s: ", rank, comma(uint64(trace.Ranks())))
 	return l, nil
 }
@@ -163,8 +175,8 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 	return loops{
 		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), setText(shape.Ranks)),
 		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
-		functions: trace.Functions(),
-		timed:     func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
+		functions: trace.Functions(), ranks: shape.Ranks,
+		timed: func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
 	}, nil
 }
 
@@ -244,7 +256,11 @@ func (l loops) write(w io.Writer) error {
 	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n", l.what, plural(g.Len(), "call"), comma(uint64(l.different)),
 		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
 	if l.isTimed() {
-		fmt.Fprintf(out, "%s, from %s of the calls of all ranks\n\n", durationText(l.times.Rules[g.Rules()-1].Time), l.times.Source)
+		by := l.by
+		if l.times.Source != query.Series {
+			by = fmt.Sprintf("from %s of the calls of all ranks%s", l.times.Source, l.by)
+		}
+		fmt.Fprintf(out, "%s, %s\n\n", durationText(l.times.Rules[g.Rules()-1].Time), by)
 		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf(timeColumns, "each", "in calls", "share"), " "))
 	} else {
 		fmt.Fprintln(out)
