@@ -95,11 +95,11 @@ type (
 )
 
 func (e *encoder) rank(r *events.Rank) error {
-	e.metadata(r.Number, 0, "process_name", name{"rank " + strconv.Itoa(r.Number)})
-	e.metadata(r.Number, 0, "process_labels", labels{"times: " + r.TimesLabel()})
-	e.metadata(r.Number, 0, "process_sort_index", order{r.Number})
+	e.metadata(r.Number, threadID(0), "process_name", name{"rank " + strconv.Itoa(r.Number)})
+	e.metadata(r.Number, threadID(0), "process_labels", labels{"times: " + r.TimesLabel()})
+	e.metadata(r.Number, threadID(0), "process_sort_index", order{r.Number})
 	for thread := range r.Threads() {
-		e.metadata(r.Number, uint32(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
+		e.metadata(r.Number, threadID(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
 	}
 	ends := make([][]byte, r.Terminals())
 	begin := []byte(`{"ph":"X","pid":` + strconv.Itoa(r.Number) + `,"tid":`)
@@ -114,7 +114,7 @@ func (e *encoder) rank(r *events.Rank) error {
 		}
 		e.next()
 		b := append(e.scratch[:0], begin...)
-		b = strconv.AppendUint(b, uint64(uint32(call.Thread)), 10)
+		b = strconv.AppendUint(b, uint64(threadID(call.Thread)), 10)
 		b = appendMicroseconds(append(b, `,"ts":`...), call.Start)
 		b = appendMicroseconds(append(b, `,"dur":`...), call.End-call.Start)
 		b = append(b, end...)
@@ -126,6 +126,15 @@ func (e *encoder) rank(r *events.Rank) error {
 		}
 	}
 	return nil
+}
+
+// threadID returns the tid of a thread. It is never 0, which Perfetto takes for the thread
+// of the number of the process.
+func threadID(thread int32) uint32 {
+	if thread < 0 {
+		return uint32(thread)
+	}
+	return uint32(thread) + 1
 }
 
 // appendMicroseconds appends a time, in nanoseconds, not negative, as microseconds.

@@ -13,7 +13,7 @@
 //
 //	ts, dur    start since the run began, and duration, in microseconds, with three digits
 //	           after the point
-//	pid, tid   rank, and thread; 2³² more if that is negative
+//	pid, tid   rank, and thread + 1, or, if the thread is negative, 2³² + thread
 //	name       of the function
 //	args       the arguments of the call by their names, and its position in the rank; what
 //	           is called position itself is position_ here

@@ -188,7 +188,7 @@ func eventsOf(calls []nested) []string {
 	for i, c := range calls {
 		around := function{}
 		for _, p := range calls[i+1:] {
-			if p.Start <= c.Start && p.End >= c.End && p.Start < p.End {
+			if p.Start <= c.Start && p.End >= c.End && p.Start < min(p.End, c.End) {
 				around = p.function
 				break
 			}
@@ -197,7 +197,11 @@ func eventsOf(calls []nested) []string {
 		if around.kind == c.kind {
 			value = around.value
 		}
-		all = append(all, moment{c.Start, 2*i + 1, fmt.Sprint(c.Start, c.kind, c.value)}, moment{c.End, 2*i + 2, fmt.Sprint(c.End, c.kind, value)})
+		begins := 2*i + 1
+		if c.Start < c.End { // what returns later contains it
+			begins = 4*len(calls) - i
+		}
+		all = append(all, moment{c.Start, begins, fmt.Sprint(c.Start, c.kind, c.value)}, moment{c.End, 2*i + 2, fmt.Sprint(c.End, c.kind, value)})
 	}
 	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
 	var texts []string

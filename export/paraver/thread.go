@@ -142,13 +142,24 @@ func (s *thread) insert(e events.Event) {
 		s.ahead = append(s.ahead, e)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(s.ahead, e, func(a, b events.Event) int {
-		if a.Start == a.End && a.Start == b.Start && b.Start == b.End {
-			return cmp.Compare(a.Position, b.Position)
-		}
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Position, b.Position))
-	})
+	i, _ := slices.BinarySearchFunc(s.ahead, e, order)
 	s.ahead = slices.Insert(s.ahead, i, e)
+}
+
+// order compares calls by where they begin: at one time, those that take none come first,
+// as they returned before the others, and then the outermost first.
+func order(a, b events.Event) int {
+	instant := func(e events.Event) int {
+		if e.Start == e.End {
+			return 0
+		}
+		return 1
+	}
+	byTime := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(instant(a), instant(b)), cmp.Compare(b.End, a.End))
+	if a.Start == a.End {
+		return cmp.Or(byTime, cmp.Compare(a.Position, b.Position))
+	}
+	return cmp.Or(byTime, cmp.Compare(b.Position, a.Position))
 }
 
 // begin finds the first point.

@@ -35,15 +35,16 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 
 // A sequence writes the packets of a rank.
 type sequence struct {
-	w       *bufio.Writer // its errors stick
-	rank    *events.Rank
-	end     []byte // what follows the timestamp of all packets
-	shapes  []shape
-	names   interning // of events
-	args    interning // names of annotations
-	texts   interning
-	packet  []byte
-	scratch []byte
+	w        *bufio.Writer // its errors stick
+	rank     *events.Rank
+	end      []byte    // what follows the timestamp of all packets
+	shapes   []shape   // by terminal
+	names    interning // of events
+	args     interning // names of annotations
+	texts    interning
+	position []byte // annotation of all calls, but for its value
+	packet   []byte
+	scratch  []byte
 }
 
 // A shape is what the events of a terminal have in common.
@@ -62,32 +63,48 @@ func writeRank(w *bufio.Writer, r *events.Rank) error {
 	}
 	s.describe()
 	s.end = appendNumber(s.end, packetSequenceFlags, stateNeeded)
-	position := appendNumber(nil, annotationName, s.args.id("position"))
-	position = protowire.AppendTag(position, annotationUint, protowire.VarintType)
+	s.position = appendNumber(nil, annotationName, s.args.id("position"))
+	s.position = protowire.AppendTag(s.position, annotationUint, protowire.VarintType)
+	waiting := make(map[int32]*begins) // by thread
 	for call, err := range r.All() {
 		if err != nil {
 			return err
 		}
-		shape := &s.shapes[call.Terminal]
-		if shape.begin == nil {
-			*shape = s.shape(call.Terminal, call.Thread)
+		if s.shapes[call.Terminal].begin == nil {
+			s.shapes[call.Terminal] = s.shape(call.Terminal, call.Thread)
 		}
-		annotation := len(position) + protowire.SizeVarint(call.Position)
-		event := len(shape.begin) + protowire.SizeTag(eventAnnotation) + protowire.SizeBytes(annotation)
-		b := s.packetAt(call.Start)
-		b = protowire.AppendTag(b, packetTrackEvent, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(event))
-		b = append(b, shape.begin...)
-		b = protowire.AppendTag(b, eventAnnotation, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(annotation))
-		b = append(b, position...)
-		b = protowire.AppendVarint(b, call.Position)
-		s.write(b)
-		if err := s.write(appendBytes(s.packetAt(call.End), packetTrackEvent, shape.end)); err != nil {
+		b := waiting[call.Thread]
+		if b == nil {
+			b = &begins{}
+			waiting[call.Thread] = b
+		}
+		b.add(call, s.begin)
+		end := s.shapes[call.Terminal].end
+		if err := s.write(appendBytes(s.packetAt(call.End), packetTrackEvent, end)); err != nil {
 			return err
 		}
 	}
+	for thread := range r.Threads() {
+		if b := waiting[thread]; b != nil {
+			b.flush(0, len(b.kept), s.begin)
+		}
+	}
 	return nil
+}
+
+// begin writes the packet in which a call begins.
+func (s *sequence) begin(call events.Event) {
+	shape := s.shapes[call.Terminal].begin
+	annotation := len(s.position) + protowire.SizeVarint(call.Position)
+	event := len(shape) + protowire.SizeTag(eventAnnotation) + protowire.SizeBytes(annotation)
+	b := s.packetAt(call.Start)
+	b = protowire.AppendTag(b, packetTrackEvent, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(event))
+	b = append(b, shape...)
+	b = protowire.AppendTag(b, eventAnnotation, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(annotation))
+	b = append(b, s.position...)
+	s.write(protowire.AppendVarint(b, call.Position))
 }
 
 // packetAt begins a packet with a time.

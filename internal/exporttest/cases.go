@@ -36,6 +36,7 @@ func Cases(t testing.TB) []Case {
 		{"TI", lines, events.Options{}},
 		{"TIChosen", lines, events.Options{Ranks: some, Between: &events.Interval{From: 1500, To: 3000}}},
 		{"Hostile", Hostile(t, true), events.Options{}},
+		{"SameStart", SameStart(t), events.Options{}},
 		{"HostileWithoutTimes", Hostile(t, false), events.Options{}},
 	}
 }

@@ -147,3 +147,30 @@ func Hostile(t testing.TB, timed bool) *reprise.Trace {
 	return Record(t, merge.Run{Source: OddNames[2], Names: []merge.Name{{Kind: cst.KindHandle, Class: OddNames[3], Value: 7, Name: OddNames[2]}}}, timed,
 		[][]Call{calls, calls[:8]})
 }
+
+// SameStart returns a trace of calls in one another that begin at the same time, and some
+// of which end so or take no time: of two threads.
+func SameStart(t testing.TB) *reprise.Trace {
+	t.Helper()
+	var calls []Call
+	call := func(name string, thread, start, duration int64) {
+		f := Function(name, Param("thread", cst.KindInt), Param("n", cst.KindInt))
+		calls = append(calls, Call{f, []cst.Value{cst.Int(thread), cst.Int(start)}, start, duration})
+	}
+	call("first", 0, 0, 500)
+	for at := int64(1000); at < 10_000; at += 1000 {
+		call("none", 0, at, 0)
+		call("inner", 0, at, 300)
+		call("other", 1, at, 700)
+		call("next", 0, at+300, 200)
+		call("middle", 0, at, 500)
+		call("last", 0, at+900, 100)
+		call("around", 1, at, 900)
+		call("outer", 0, at, 1000)
+	}
+	for i := range int64(40) {
+		call("many", 0, 20_000+10*i, 10)
+	}
+	call("all", 0, 20_000, 1000)
+	return Record(t, merge.Run{}, true, [][]Call{calls, calls[:5]})
+}
