@@ -1,6 +1,8 @@
 // Package simgrid writes traces as the time-independent traces of SimGrid, which
 // smpirun -replay simulates on a platform of one's choice.
 //
+// Of a choice of ranks or times a replay fails: it waits for messages that are left out.
+//
 // # SimGrid
 //
 // The calls of a trace that was made from such a trace are written as they are, rank by
