@@ -1,7 +1,6 @@
 package reprise_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -52,15 +52,7 @@ func recordedTrace(t testing.TB, names []merge.Name, ranks int, groups func(rank
 		}
 		parts = append(parts, p)
 	}
-	var file bytes.Buffer
-	if err := merge.Write(&file, merge.Run{Ranks: ranks, Names: names}, parts); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Write(t, merge.Run{Ranks: ranks, Names: names}, parts)
 }
 
 // printed returns the calls of a rank as text.

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -90,11 +91,7 @@ func recordFile(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall
 
 func writeFile(t rapid.TB, run merge.Run, parts []merge.Part) []byte {
 	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
+	return tracetest.File(t, run, parts)
 }
 
 func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
@@ -104,11 +101,7 @@ func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 
 func openFile(t rapid.TB, file []byte) *reprise.Trace {
 	t.Helper()
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Open(t, file)
 }
 
 // drawOptions draws what is kept of times.

@@ -1,12 +1,12 @@
 package query
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -17,20 +17,13 @@ import (
 // not compared is not equal.
 func TestDiffUnreadable(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 9)
-	var file bytes.Buffer
-	if err := merge.Write(&file, p.Run(), p.Parts()); err != nil {
-		t.Fatal(err)
-	}
-	damaged := bytes.Clone(file.Bytes())
+	damaged := tracetest.File(t, p.Run(), p.Parts())
 	for _, s := range openProgram(t, p).Sections() {
 		if s.Kind == merge.KindGrammars {
 			damaged[s.Offset+s.Size/2] ^= 1
 		}
 	}
-	other, err := reprise.OpenReader(bytes.NewReader(damaged), int64(len(damaged)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := tracetest.Open(t, damaged)
 	for _, o := range []Options{{}, {Ranks: rankenc.World(2)}} {
 		want := p.Ranks
 		if o.Ranks.Len() > 0 {

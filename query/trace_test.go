@@ -1,16 +1,15 @@
 package query
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/tracer"
@@ -29,15 +28,7 @@ type tester interface {
 // openParts returns the trace of parts.
 func openParts(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Write(t, run, parts)
 }
 
 func openProgram(t tester, p programs.Program) *reprise.Trace {
@@ -85,11 +76,7 @@ func openTI(t tester, path string) *reprise.Trace {
 // openText returns the trace of a SimGrid trace that is a text.
 func openText(t tester, text string) *reprise.Trace {
 	t.Helper()
-	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(text), ti.Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return openParts(t, run, parts)
+	return tracetest.TI(t, text)
 }
 
 // tiCalls returns an iterator over the calls in a SimGrid trace.

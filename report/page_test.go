@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
@@ -21,15 +22,7 @@ import (
 // trace returns a trace of parts.
 func trace(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	opened, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return opened
+	return tracetest.Write(t, run, parts)
 }
 
 func program(t testing.TB, p programs.Program) *reprise.Trace {

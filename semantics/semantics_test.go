@@ -1,16 +1,15 @@
 package semantics_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 // A tester is a test, or a property under test.
@@ -23,25 +22,13 @@ type tester interface {
 // written returns the trace of parts.
 func written(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Write(t, run, parts)
 }
 
 // tiModel returns the model of a time-independent trace.
 func tiModel(t tester, text string) *semantics.Model {
 	t.Helper()
-	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(text), ti.Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return modelOf(t, written(t, run, parts))
+	return modelOf(t, tracetest.TI(t, text))
 }
 
 func modelOf(t tester, trace *reprise.Trace) *semantics.Model {

@@ -1,7 +1,6 @@
 package events_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -201,14 +201,7 @@ func TestTimesLabel(t *testing.T) {
 	}
 	r.Declare(cst.Function{Name: "f"})
 	r.CallAt(0, 1000, 1000)
-	var file bytes.Buffer
-	if err := merge.Write(&file, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)}); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := tracetest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
 	choice, err := events.Open(t.Context(), trace, events.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/events"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -129,7 +130,7 @@ func allocated(t *testing.T, write Writer, calls uint64) uint64 {
 func Stencils(t testing.TB, calls uint64) *reprise.Trace {
 	t.Helper()
 	p := programs.Stencil2D(2, 2, calls/24)
-	return write(t, p.Run(), p.Parts())
+	return tracetest.Write(t, p.Run(), p.Parts())
 }
 
 // BenchmarkWrite measures a Writer on a trace without times, and on one that is

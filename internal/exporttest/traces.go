@@ -1,15 +1,14 @@
 package exporttest
 
 import (
-	"bytes"
 	"embed"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -36,35 +35,13 @@ func Recorded(t testing.TB, name string) *reprise.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, file)
-}
-
-func open(t testing.TB, file []byte) *reprise.Trace {
-	t.Helper()
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
-}
-
-func write(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
-	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, file.Bytes())
+	return tracetest.Open(t, file)
 }
 
 // TI returns the trace of the lines of SimGrid.
 func TI(t testing.TB, lines string) *reprise.Trace {
 	t.Helper()
-	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(lines), ti.Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return write(t, run, parts)
+	return tracetest.TI(t, lines)
 }
 
 // A Call is a call to record.
@@ -98,7 +75,7 @@ func Record(t testing.TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Tr
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	return write(t, run, parts)
+	return tracetest.Write(t, run, parts)
 }
 
 // Function returns a function: its parameters are name and kind in turn, a class for a

@@ -1,7 +1,6 @@
 package tabletest
 
 import (
-	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
@@ -21,15 +21,7 @@ import (
 // Write returns a trace of parts.
 func Write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	var file bytes.Buffer
-	if err := merge.Write(&file, run, parts); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Write(t, run, parts)
 }
 
 // TI returns the trace of a real run, of a file such as ti/lu.W.64.ti.zst beside the

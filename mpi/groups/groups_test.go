@@ -1,7 +1,6 @@
 package groups_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/groups"
@@ -82,15 +82,7 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *repris
 		record(rank, &r)
 		parts = append(parts, r.Finish(rank))
 	}
-	var file bytes.Buffer
-	if err := merge.Write(&file, merge.Run{Ranks: ranks}, parts); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return tracetest.Write(t, merge.Run{Ranks: ranks}, parts)
 }
 
 // resolve resolves the objects of a trace without errors.

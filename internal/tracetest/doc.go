@@ -1,0 +1,2 @@
+// Package tracetest makes traces for tests, in memory.
+package tracetest
