@@ -38,19 +38,20 @@ func openClocks(trace *reprise.Trace, times *query.Times, ranks map[int]*reprise
 // timed reports whether all ranks have times.
 func (c *clocks) timed() bool { return c.any && c.worst != query.None }
 
-// model returns what a timeline has of the times of a rank that has calls.
-func (c *clocks) model(r *reprise.Rank) (*model, error) {
+// models returns what a timeline has of the times of the rows of a rank that has calls.
+func (c *clocks) models(r *reprise.Rank) ([]*model, error) {
 	if !c.timed() {
-		return &model{}, nil
+		return []*model{{row: row{grammar: r.Grammar(), thread: -1}}}, nil
 	}
 	clock, err := c.times.Clock(r)
 	if err != nil {
 		return nil, err
 	}
 	if clock.Source() == query.Series {
-		return seriesModel(r)
+		return seriesModels(r)
 	}
-	return c.estimated(clock)
+	m, err := c.estimated(clock)
+	return []*model{m}, err
 }
 
 // estimated returns the model of a clock that is an estimate. Where times depend on the
@@ -58,7 +59,7 @@ func (c *clocks) model(r *reprise.Rank) (*model, error) {
 func (c *clocks) estimated(clock *query.Clock) (*model, error) {
 	r := clock.Rank()
 	n := r.Table().Len()
-	m := &model{durations: make([]float64, n), gaps: make([]float64, n)}
+	m := &model{row: row{grammar: r.Grammar(), thread: -1}, durations: make([]float64, n), gaps: make([]float64, n)}
 	for terminal := range n {
 		duration, gap := c.times.Mean(r.Signature(uint32(terminal)))
 		ends := max(0, duration+gap)
@@ -88,26 +89,88 @@ func (c *clocks) estimated(clock *query.Clock) (*model, error) {
 	return m, nil
 }
 
-// A model is what a timeline has of the times of a rank.
+// A model is what a timeline has of the times of a row.
 type model struct {
-	durations []float64 // by terminal, in ns; nil without times
+	row
+	durations []float64 // by symbol, in ns; nil without times
 	gaps      []float64
 	edges     []int64 // anchors
 	times     []int64
-	bound     float64 // of the error of what is between anchors, in ns
+	bound     float64 // of the error of what is drawn, in ns; 0 if it is not known
 }
 
 // maxKept is of how many calls the times are kept in memory, which allows for the best
 // anchors.
 const maxKept = 4 << 20
 
-// seriesModel returns the model of a rank that has the times of every call.
-func seriesModel(r *reprise.Rank) (*model, error) {
-	n := r.Table().Len()
-	m := &model{durations: make([]float64, n), gaps: make([]float64, n)}
-	counts := make([]float64, n)
-	keep := r.Len() <= maxKept
-	var kept []reprise.Time
+// seriesModels returns the models of the rows of a rank that has the times of every
+// call.
+func seriesModels(r *reprise.Rank) ([]*model, error) {
+	if r.Len() > maxKept {
+		m, err := sampledModel(r)
+		return []*model{m}, err
+	}
+	calls, err := callsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	var models []*model
+	for _, row := range arrange(r, calls) {
+		models = append(models, exactModel(row))
+	}
+	return models, nil
+}
+
+// flatModel is the model of a rank for which there is no room as it is: all calls in a
+// row, one after another.
+func flatModel(r *reprise.Rank) ([]*model, error) {
+	calls, err := callsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return []*model{exactModel(flat(r, calls))}, nil
+}
+
+// callsOf returns the calls of a rank that has the times of every call.
+func callsOf(r *reprise.Rank) ([]piece, error) {
+	calls := make([]piece, 0, r.Len())
+	walk, run := r.Walk(0), sequitur.Run{}
+	for t, err := range r.Times(0) {
+		if err != nil {
+			return nil, err
+		}
+		if run.Count == 0 {
+			run = walk.Next()
+		}
+		run.Count--
+		calls = append(calls, piece{t.Start, t.Start + max(0, t.Duration), int32(run.Symbol), whole})
+	}
+	return calls, nil
+}
+
+// exactModel returns the model of a row of which all times are known.
+func exactModel(row row) *model {
+	symbols := 0
+	for _, p := range row.pieces {
+		symbols = max(symbols, int(p.symbol)+1)
+	}
+	m := newModel(row, max(symbols, len(row.terminals)))
+	for i, p := range row.pieces {
+		gap := int64(0)
+		if i > 0 {
+			gap = p.start - row.pieces[i-1].end
+		}
+		m.count(int(p.symbol), gap, p.end-p.start)
+	}
+	model := m.finish()
+	model.anchor()
+	return model
+}
+
+// sampledModel returns the model of a rank whose calls are too many to keep: anchors are
+// the starts of some of them.
+func sampledModel(r *reprise.Rank) (*model, error) {
+	m := newModel(row{grammar: r.Grammar(), thread: -1}, r.Table().Len())
 	every := max(1, r.Len()/(maxAnchors/2))
 	walk, run, end, position := r.Walk(0), sequitur.Run{}, int64(0), uint64(0)
 	for t, err := range r.Times(0) {
@@ -118,57 +181,67 @@ func seriesModel(r *reprise.Rank) (*model, error) {
 			run = walk.Next()
 		}
 		run.Count--
+		gap := int64(0)
 		if position > 0 {
-			m.gaps[run.Symbol] += float64(max(0, t.Start-end))
+			gap = max(0, t.Start-end)
 		}
-		m.durations[run.Symbol] += float64(t.Duration)
-		counts[run.Symbol]++
+		m.count(int(run.Symbol), gap, t.Duration)
 		end = t.Start + t.Duration
-		switch {
-		case keep:
-			kept = append(kept, t)
-		case position%every == 0 || position == r.Len()-1:
+		if position%every == 0 || position == r.Len()-1 {
 			m.edges, m.times = append(m.edges, int64(position)*2), append(m.times, t.Start)
 		}
 		position++
 	}
-	for i, c := range counts {
+	return m.finish(), nil
+}
+
+// A means is a model while times are counted.
+type means struct {
+	*model
+	counts []float64 // by symbol
+}
+
+func newModel(row row, symbols int) means {
+	return means{&model{row: row, durations: make([]float64, symbols), gaps: make([]float64, symbols)}, make([]float64, symbols)}
+}
+
+func (m means) count(symbol int, gap, duration int64) {
+	m.gaps[symbol] += float64(gap)
+	m.durations[symbol] += float64(duration)
+	m.counts[symbol]++
+}
+
+func (m means) finish() *model {
+	for i, c := range m.counts {
 		if c > 0 {
 			m.durations[i], m.gaps[i] = tenth(m.durations[i]/c), tenth(m.gaps[i]/c)
 		}
 	}
-	if keep {
-		m.anchor(r, kept)
-	}
-	return m, nil
+	return m.model
 }
 
-// anchor chooses anchors among the edges of all calls: as few as keep the clock within
+// anchor chooses anchors among the edges of all pieces: as few as keep the clock within
 // a tolerance, and the smallest tolerance, to a factor of 2, for which there are not too
 // many.
-func (m *model) anchor(r *reprise.Rank, kept []reprise.Time) {
-	if len(kept) == 0 {
+func (m *model) anchor() {
+	if len(m.pieces) == 0 {
 		return
 	}
-	first, last := kept[0], kept[len(kept)-1]
-	for m.bound = max(1, float64(last.Start+last.Duration-first.Start)/(1<<24)); ; m.bound *= 2 {
-		a := anchors{tolerance: m.bound, most: maxAnchors}
-		walk, run, at := r.Walk(0), sequitur.Run{}, 0.0
-		for i, t := range kept {
-			if run.Count == 0 {
-				run = walk.Next()
-			}
-			run.Count--
-			at += m.gaps[run.Symbol]
-			a.add(edge{int64(i) * 2, at, t.Start})
-			at += m.durations[run.Symbol]
-			a.add(edge{int64(i)*2 + 1, at, t.Start + t.Duration})
+	begin, end := m.pieces[0].start, m.pieces[len(m.pieces)-1].end
+	for tolerance := max(1, float64(end-begin)/(1<<24)); ; tolerance *= 2 {
+		a, at := anchors{tolerance: tolerance, most: maxAnchors}, 0.0
+		for i, p := range m.pieces {
+			at += m.gaps[p.symbol]
+			a.add(edge{int64(i) * 2, at, p.start})
+			at += m.durations[p.symbol]
+			a.add(edge{int64(i)*2 + 1, at, p.end})
 			if a.tooMany() {
 				break
 			}
 		}
-		if a.finish(); !a.tooMany() || m.bound > math.MaxInt64 {
-			m.edges, m.times = a.edges, a.times
+		if a.finish(); !a.tooMany() || tolerance > math.MaxInt64 {
+			m.edges, m.times, m.bound = a.edges, a.times, tolerance+float64(m.moved)
+			m.pieces = nil
 			return
 		}
 	}

@@ -29,20 +29,24 @@ type timelineData struct {
 }
 
 // A programData is a grammar with how long its calls take on average, in nanoseconds,
-// by terminal. Functions are numbers in pageData.Functions, or the number of these.
+// by terminal. Functions are numbers in pageData.Functions, or the number of these. If
+// calls are in others, terminals are of parts of calls: whole ones (0), first (1), last
+// (2) or middle (3) parts of those that contain others, as Kinds says.
 type programData struct {
 	Grammar   int       `json:"grammar"`
 	Functions []int     `json:"functions"`
 	Durations []float64 `json:"durations,omitempty"`
 	Gaps      []float64 `json:"gaps,omitempty"`
+	Kinds     []int     `json:"kinds,omitempty"`
 }
 
-// A rankData is a rank: its program, its calls in words by terminal, as numbers of
-// timelineData.Texts, and where its clock is exact: edge 2p is the start of call p, edge
-// 2p+1 its end. Edges and times are differences to the ones before. Times are in
+// A rankData is a rank, or a thread of one: its program, its calls in words by terminal, as numbers of
+// timelineData.Texts, and where its clock is exact: edge 2p is the start of call p, or
+// of part p, edge 2p+1 its end. Edges and times are differences to the ones before. Times are in
 // nanoseconds from the start of the first call of all ranks.
 type rankData struct {
 	Rank    int     `json:"rank"`
+	Thread  *int    `json:"thread,omitempty"`
 	Program int     `json:"program"`
 	Texts   []int   `json:"texts"`
 	Edges   []int64 `json:"edges,omitempty"`

@@ -66,15 +66,15 @@ func TestProgram(t *testing.T) {
 			Area     []float64
 			Calls    [][]float64
 		}](b, `(() => {
-			const p = new Program(%s, { functions: [0, 1, 2, 3], durations: %s, gaps: %s, classOf: [0, 1, 2, 3], classes: 4 });
+			const p = new Program(new Grammar(%s), { functions: [0, 1, 2, 3], durations: %s, gaps: %s, classOf: [0, 1, 2, 3], classes: 4 });
 			const out = { At: [], Find: [], Area: [0, 0, 0, 0], Calls: [] };
 			for (let i = 0; i < p.calls; i++) {
 				const c = p.at(i);
-				out.At.push([c.position, c.terminal, c.before]);
+				out.At.push([c.part, c.terminal, c.before]);
 			}
 			for (let t = 0; t < p.total; t += p.total / 97) {
 				const c = p.find(t);
-				out.Find.push([t, c.position]);
+				out.Find.push([t, c.part]);
 			}
 			const rects = [[], [], [], []], row = new Row(4, 0, 100, 10, 500, rects);
 			new Clock(p, [], []).draw(0, p.total, 10, 500 / p.total, row);

@@ -31,11 +31,17 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 	if err != nil {
 		return err
 	}
-	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(len(data.Ranks))), plural(uint64(of), "rank"))}
+	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(made.ranks)), plural(uint64(of), "rank"))}
 	text.About = made.clocks.about(made.bound, p.guarantee)
 	var notes []string
-	if len(data.Ranks) < of {
+	if made.ranks < of {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", text.Ranks))
+	}
+	if made.nested {
+		notes = append(notes, "Where calls are in others, the innermost is drawn.")
+	}
+	if made.threads {
+		notes = append(notes, "Threads whose calls overlap have rows of their own.")
 	}
 	if made.leftOut > 0 {
 		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", plural(uint64(made.leftOut), "rank")))

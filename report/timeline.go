@@ -17,6 +17,11 @@ const (
 	maxSymbols   = 150_000 // of all grammars
 	maxTexts     = 768_000 // bytes of the words of calls
 	maxTerminals = 100_000 // of all ranks
+	maxRows      = 512
+
+	// maxWork is how many numbers a browser keeps of all programs, about.
+	maxWork = 4_000_000
+	classes = 10 // of functions with a colour, about
 )
 
 // A timelineMaker puts together the timeline.
@@ -29,11 +34,16 @@ type timelineMaker struct {
 
 	grammars  map[[32]byte]int
 	texts     map[string]int
-	bytes     int // of texts
-	symbols   int // of grammars
-	terminals int // of ranks
+	bytes     int   // of texts
+	symbols   int   // of grammars
+	terminals int   // of ranks
+	sizes     []int // of the programs of each grammar
+	work      int   // of programs
 
+	ranks   int     // that are shown
 	leftOut int     // ranks whose grammars are too large
+	nested  bool    // calls are in others
+	threads bool    // rows are of threads
 	bound   float64 // of the error of clocks between anchors, in ns
 }
 
@@ -95,35 +105,105 @@ func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
 		return nil
 	}
 	g := r.Grammar()
-	number, known := m.grammars[g.Hash()]
-	if !known && m.symbols+g.Symbols() > maxSymbols || m.terminals+r.Table().Len() > maxTerminals {
+	if _, known := m.grammars[g.Hash()]; !known && m.symbols+g.Symbols() > maxSymbols {
+		m.leftOut++ // before its times are read
+		return nil
+	}
+	models, err := m.clocks.models(r)
+	if err != nil {
+		return err
+	}
+	if simple := len(models) == 1 && models[0].kinds == nil; !simple && !m.fits(r, models) {
+		if models, err = flatModel(r); err != nil {
+			return err
+		}
+	}
+	if !m.fits(r, models) {
 		m.leftOut++
 		return nil
 	}
-	m.terminals += r.Table().Len()
+	m.ranks++
+	for _, model := range models {
+		m.addRow(rank, r, model)
+	}
+	return nil
+}
+
+// fits reports whether there is room for the rows of a rank.
+func (m *timelineMaker) fits(r *reprise.Rank, rows []*model) bool {
+	symbols, terminals, work := m.symbols, m.terminals, m.work
+	for _, row := range rows {
+		number, known := m.grammars[row.grammar.Hash()]
+		if !known {
+			symbols += row.grammar.Symbols()
+		}
+		terminals += row.symbols(r)
+		if !known || m.find(m.programOf(r, row, number)) < 0 {
+			work += workOf(row.grammar)
+		}
+	}
+	return symbols <= maxSymbols && terminals <= maxTerminals && work <= maxWork && (len(rows) == 1 || len(m.data.Ranks)+len(rows) <= maxRows)
+}
+
+// workOf returns how many numbers a browser keeps of each program of a grammar, about.
+func workOf(g *sequitur.Grammar) int { return g.Symbols() + classes*g.Rules() }
+
+// symbols returns how many different symbols the grammar has.
+func (w *row) symbols(r *reprise.Rank) int {
+	if w.terminals != nil {
+		return len(w.terminals)
+	}
+	return r.Table().Len()
+}
+
+// call returns the call of a symbol, or of a part of which it is.
+func (w *row) call(r *reprise.Rank, symbol int) reprise.Call {
+	if w.terminals != nil {
+		symbol = w.terminals[symbol]
+	}
+	return r.Call(uint32(symbol))
+}
+
+// programOf returns the program of a row of a rank, given the number of its grammar.
+func (m *timelineMaker) programOf(r *reprise.Rank, model *model, grammar int) programData {
+	p := programData{Grammar: grammar, Functions: make([]int, model.symbols(r)), Durations: model.durations, Gaps: model.gaps}
+	for symbol := range p.Functions {
+		p.Functions[symbol] = m.page.functionNumber(model.call(r, symbol).Function.Name)
+	}
+	for _, kind := range model.kinds {
+		p.Kinds = append(p.Kinds, int(kind))
+	}
+	return p
+}
+
+// addRow adds a row of a rank.
+func (m *timelineMaker) addRow(rank int, r *reprise.Rank, model *model) {
+	m.bound = max(m.bound, model.bound)
+	m.nested = m.nested || model.kinds != nil
+	p := m.programOf(r, model, m.grammar(model.grammar))
+	n := len(p.Functions)
+	m.terminals += n
+	data := rankData{Rank: rank, Program: m.program(p), Texts: make([]int, n), Edges: steps(model.edges), Times: steps(model.times)}
+	for symbol := range n {
+		data.Texts[symbol] = m.text(model.call(r, symbol))
+	}
+	if model.thread >= 0 {
+		data.Thread, m.threads = &model.thread, true
+	}
+	m.data.Ranks = append(m.data.Ranks, data)
+}
+
+// grammar returns the number of a grammar.
+func (m *timelineMaker) grammar(g *sequitur.Grammar) int {
+	number, known := m.grammars[g.Hash()]
 	if !known {
 		number = len(m.data.Grammars)
 		m.grammars[g.Hash()] = number
 		m.symbols += g.Symbols()
 		m.data.Grammars = append(m.data.Grammars, rules(g))
+		m.sizes = append(m.sizes, workOf(g))
 	}
-	model, err := m.clocks.model(r)
-	if err != nil {
-		return err
-	}
-	m.bound = max(m.bound, model.bound)
-	p := programData{Grammar: number, Functions: make([]int, r.Table().Len()), Durations: model.durations, Gaps: model.gaps}
-	texts := make([]int, r.Table().Len())
-	for terminal := range texts {
-		call := r.Call(uint32(terminal))
-		p.Functions[terminal] = m.page.functionNumber(call.Function.Name)
-		texts[terminal] = m.text(call)
-	}
-	m.data.Ranks = append(m.data.Ranks, rankData{
-		Rank: rank, Program: m.program(p), Texts: texts,
-		Edges: steps(model.edges), Times: steps(model.times),
-	})
-	return nil
+	return number
 }
 
 // functionNumber returns the number of a function in pageData.Functions, or the number
@@ -137,13 +217,20 @@ func (p *page) functionNumber(name string) int {
 
 // program returns the number of a program.
 func (m *timelineMaker) program(p programData) int {
-	for i, q := range m.data.Programs {
-		if p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Durations, q.Durations) && slices.Equal(p.Gaps, q.Gaps) {
-			return i
-		}
+	if i := m.find(p); i >= 0 {
+		return i
 	}
+	m.work += m.sizes[p.Grammar]
 	m.data.Programs = append(m.data.Programs, p)
 	return len(m.data.Programs) - 1
+}
+
+// find returns the number of a program, −1 if it is new.
+func (m *timelineMaker) find(p programData) int {
+	return slices.IndexFunc(m.data.Programs, func(q programData) bool {
+		return p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Durations, q.Durations) &&
+			slices.Equal(p.Gaps, q.Gaps) && slices.Equal(p.Kinds, q.Kinds)
+	})
 }
 
 // text returns the number of a call in words, −1 if there is no more room.

@@ -12,10 +12,10 @@ class Timeline {
     Object.assign(this, { figure, page, data: t, functions, timed: t.timed, row: 0 });
     this.classes = page.classes;
     const classOf = functions.map((_, i) => Math.min(i, this.classes - 1)).concat(this.classes - 1);
-    const programs = t.programs.map((p) => new Program(t.grammars[p.grammar],
-      { functions: p.functions, durations: p.durations, gaps: p.gaps, classOf, classes: this.classes }));
+    const grammars = t.grammars.map((rules) => new Grammar(rules));
+    const programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf, classes: this.classes }));
     this.ranks = t.ranks.map((r) => ({
-      rank: r.rank, texts: r.texts, program: programs[r.program],
+      rank: r.rank, thread: r.thread, texts: r.texts, program: programs[r.program],
       clock: new Clock(programs[r.program], decodeSteps(r.edges), decodeSteps(r.times)),
     }));
     let low = Infinity, high = -Infinity;
@@ -107,7 +107,7 @@ class Timeline {
         axisLabel: { color: theme.quiet, formatter: label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       },
       yAxis: {
-        type: 'category', inverse: true, data: this.ranks.map((r) => String(r.rank)),
+        type: 'category', inverse: true, data: this.ranks.map((r) => r.rank + (r.thread === undefined ? '' : ` t${r.thread}`)),
         axisLine: { show: false }, axisTick: { show: false },
         axisLabel: { color: theme.quiet, interval: this.height >= 12 ? 0 : 'auto', formatter: (v) => (this.left > 60 ? 'rank ' : '') + v },
       },
@@ -136,7 +136,7 @@ class Timeline {
     const call = r.clock.call(time);
     if (!call) return null;
     const running = time >= call.start && time <= call.start + call.duration;
-    return { rank: r.rank, running, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call };
+    return { row, running, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call };
   }
 
   middle() { return this.callAt(this.row, (this.span.low + this.span.high) / 2); }
@@ -156,14 +156,15 @@ class Timeline {
   // lines returns what is told of a call: texts, and the call last.
   lines(call) {
     const about = this.timed ? 'about ' : '';
-    const what = `Rank ${formatCount(call.rank)}, call ${formatCount(call.position)} of ${formatCount(this.program(call).calls)}`;
+    const { rank, thread, program } = this.ranks[call.row];
+    const who = `Rank ${formatCount(rank)}` + (thread === undefined ? '' : `, thread ${thread}`);
+    const what = who + (call.partial ? '' : `, call ${formatCount(call.position)} of ${formatCount(program.calls)}`);
+    if (call.partial) return [what, `takes more than ${formatTime(call.duration)}, with many calls in it`, call.text];
     const times = this.timed
       ? [`starts at ${about}${timeAt(call.start - this.origin, this.span.width / 500)}, takes ${about}${formatTime(call.duration)}` + (call.running ? '' : '; not in a call before')]
       : [];
     return [what, ...times, call.text];
   }
-
-  program(call) { return this.ranks.find((r) => r.rank === call.rank).program; }
 
   hover(e, press) {
     if (e.pointerType === 'touch' && !press) return;
