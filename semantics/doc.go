@@ -14,7 +14,14 @@
 //	…
 //	for o := range rank.All() {
 //		for _, m := range o.Operation.Messages {
-//			bytes[m.Peer] += m.Bytes * int64(o.Count)
+//			if m.Direction != semantics.Send || m.Peer < 0 {
+//				continue // a receive, or a rank that is not known
+//			}
+//			if m.Bytes == semantics.Unknown {
+//				unknown += o.Count
+//				continue
+//			}
+//			bytes[m.Peer] += uint64(m.Bytes) * o.Count
 //		}
 //	}
 //
