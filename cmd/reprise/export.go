@@ -122,9 +122,10 @@ between calls is that of a function (outside calls).
 Of simgrid, the calls of a trace that was made from one of SimGrid come back,
 and those of MPI become actions, with what a rank computes between them: 1e9
 flops a second. A call that no action stands for, such as a collective operation
-of some processes only, is refused and named. To replay run.ti on 4 hosts, with
-its name in a list:
-  smpirun -np 4 -platform platform.xml -hostfile hosts -replay list
+of some processes only, is refused and named. With --ranks, --from or --to,
+messages and collective operations may lack partners that were left out: a
+replay waits for them. To replay run.ti on 4 hosts, with its name in a list:
+` + replay + `
 
 --from and --to choose the calls between two times since the first call of the
 run began, as 1.5s, 20ms, or in seconds. They are found by search, estimated
@@ -160,6 +161,15 @@ cannot be; the exit status is then 1.`,
 	addWindow(cmd, &o.window)
 	return cmd
 }
+
+// replay is how SimGrid replays a run of 4 ranks.
+const replay = `  echo '<?xml version="1.0"?>
+  <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+  <platform version="4.1"> <cluster id="cluster" prefix="host" suffix=""
+  radical="0-3" speed="1Gf" bw="1GBps" lat="1us"/> </platform>' > platform.xml
+  printf 'host%d\n' 0 1 2 3 > hosts
+  echo run.ti > list
+  smpirun -np 4 -platform platform.xml -hostfile hosts -replay list`
 
 // formatNames returns the names of the formats, as in a, b or c.
 func formatNames() string {

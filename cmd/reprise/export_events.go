@@ -37,6 +37,9 @@ func exportSimGrid(x *export, w io.Writer) error {
 	} else if timed, err := isTimedAtAll(x.trace); err == nil && !timed {
 		x.notes = []string{"the trace has no times: nothing is computed between the calls"}
 	}
+	if !x.all && x.ranks.Len() < x.trace.Ranks() || x.window.set {
+		x.notes = append(x.notes, "messages and collective operations may lack partners that were left out: a replay waits for them")
+	}
 	return fileError(x.path, simgrid.Write(x.ctx, w, x.trace, simgrid.Options{Options: o}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -108,5 +109,30 @@ func TestExportFormats(t *testing.T) {
 				t.Errorf("%s is not as of --format %s", name, f.name)
 			}
 		}
+	}
+}
+
+// TestHelpOnReplay runs what the help says that replays a trace, and checks what is said
+// of a part of one.
+func TestHelpOnReplay(t *testing.T) {
+	if _, err := exec.LookPath("smpirun"); err != nil {
+		t.Skip("SimGrid, which is Debian's libsimgrid-dev, is not installed: ", err)
+	}
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	help := must(t, "export", "--help")
+	if !strings.Contains(help, replay) {
+		t.Fatal("the help has not the commands that replay a trace")
+	}
+	const note = "may lack partners that were left out"
+	if text := must(t, "export", "ring.rpz", "-o", "run.ti"); strings.Contains(text, note) {
+		t.Errorf("of all ranks: %s", text)
+	}
+	out, err := exec.Command("sh", "-e", "-c", replay).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Simulation time") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if text := must(t, "export", "ring.rpz", "-o", "run.ti", "--ranks", "0"); !strings.Contains(text, note) {
+		t.Errorf("of one rank: %s", text)
 	}
 }

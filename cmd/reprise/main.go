@@ -128,10 +128,12 @@ Exit status:
   2    wrong usage
   130  interrupted`,
 		Example: `  reprise demo
-  reprise compress lu.W.64.ti.zst -o lu.rpz
-  reprise info lu.rpz
-  reprise grammar lu.rpz --rank 0
-  reprise cat lu.rpz --rank 0 --format text | head`,
+  reprise record -o run.rpz -- mpirun -n 4 ./app
+  reprise report run.rpz -o run.html
+  reprise profile run.rpz
+  reprise grammar run.rpz --rank 0
+  reprise cat run.rpz --rank 0 --format text | head
+  reprise compress lu.W.64.ti.zst -o lu.rpz`,
 		Version:                    version(),
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -150,10 +152,25 @@ Exit status:
 		}
 		return usageError{flagError(err)}
 	})
-	root.AddCommand(newRecord(), newCollect(), newCompress(), newMerge(), newCat(), newInfo(), newProfile(), newAt(), newImbalance(), newExport(), newMessages(), newMatrix(), newMatch(), newDiff(), newGrammar(), newVerify(), newRepair(), newDemo())
-	root.AddCommand(newReport())
+	addGroup(root, "record", "Record:", newRecord(), newCollect())
+	addGroup(root, "look", "Look into a trace:", newReport(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
+		newMatrix(), newMatch(), newImbalance(), newAt(), newDiff())
+	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
+	addGroup(root, "files", "Files:", newMerge(), newVerify(), newRepair())
+	root.AddCommand(newDemo())
 	root.SetHelpCommand(newHelp())
 	return root
+}
+
+func init() { cobra.EnableCommandSorting = false } // the help has commands as newRoot does
+
+// addGroup adds commands that the help has together, under a title.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
 }
 
 // newHelp returns a command that, unlike cobra's, fails if there is nothing to

@@ -289,7 +289,7 @@ func checkCommandLine(t *testing.T, words []string) {
 }
 
 func TestHelp(t *testing.T) {
-	if r := invoke(t, "", []string{}...); r.status != exitOK || !strings.Contains(r.stdout, "Available Commands:") {
+	if r := invoke(t, "", []string{}...); r.status != exitOK || !strings.Contains(r.stdout, "\nRecord:\n  record ") {
 		t.Errorf("without arguments: status %d, %q", r.status, r.stdout)
 	}
 	for _, cmd := range newRoot().Commands() {

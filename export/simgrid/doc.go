@@ -40,8 +40,18 @@
 //
 // # Replay
 //
-// The file is named in a list, here in a file named list:
+// The file is named in a list, here in a file named list, and hosts are those of a
+// platform, which may be as small as
 //
+//	<?xml version='1.0'?>
+//	<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+//	<platform version="4.1">
+//	  <cluster id="cluster" prefix="host" suffix="" radical="0-3" speed="1Gf" bw="1GBps" lat="1us"/>
+//	</platform>
+//
+// for 4 ranks:
+//
+//	printf 'host%d\n' 0 1 2 3 > hosts
 //	echo run.ti > list
 //	smpirun -np 4 -platform platform.xml -hostfile hosts -replay list
 package simgrid
