@@ -47,7 +47,7 @@ func Example_bytesPerPeer() {
 		sent := make(map[int]int64)
 		for o := range rank.All() { // each kind of call once
 			for _, m := range o.Operation.Messages {
-				if m.Direction == semantics.Send && m.Bytes != semantics.Unknown {
+				if m.Direction == semantics.Send && m.Peer >= 0 && m.Bytes != semantics.Unknown {
 					sent[m.Peer] += m.Bytes * int64(o.Count)
 				}
 			}
