@@ -70,7 +70,7 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	p.describeTraffic(p.cells(m))
 	p.addCommunicators(m.Communicators)
 	p.addSizes(m.Sizes)
-	return nil
+	return p.addMatching(ctx, model)
 }
 
 // cells sets the matrix, and returns the pairs of ranks, nil if only bins were counted,
@@ -245,8 +245,18 @@ func (p *page) addSizes(s *query.Sizes) {
 	known := s.All.Messages - s.All.Unknown
 	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", plural(known, "message"),
 		plural(uint64(len(s.List)), "size"), size(float64(s.Quantile(0.5))))
+	next := s.List
 	for _, c := range s.Classes() {
-		p.data.Sizes = append(p.data.Sizes, sizeData{c.From, c.To, c.Messages, c.Bytes})
+		sizes := 0
+		for sizes < len(next) && next[sizes].Bytes <= c.To {
+			sizes++
+		}
+		d := sizeData{c.From, c.To, c.Messages, c.Bytes}
+		if sizes == 1 {
+			d.Low, d.High = next[0].Bytes, next[0].Bytes
+		}
+		next = next[sizes:]
+		p.data.Sizes = append(p.data.Sizes, d)
 	}
 	most := slices.Clone(s.List)
 	slices.SortStableFunc(most, func(a, b query.SizeCount) int { return cmp.Compare(b.Messages, a.Messages) })

@@ -66,7 +66,7 @@ type matrixData struct {
 	Cells []uint64 `json:"cells"`
 }
 
-// A sizeData is the messages of some sizes.
+// A sizeData is the messages of some sizes: of a class, or of the only size there is in it.
 type sizeData struct {
 	Low      uint64 `json:"low"`
 	High     uint64 `json:"high"`

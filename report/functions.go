@@ -29,6 +29,7 @@ type functionRow struct {
 	Ranks            uint64
 	Timed            bool
 	Time, Mean       float64
+	TimeShare        string
 	Min, Max         int64
 	MinRank, MaxRank uint32
 }
@@ -62,6 +63,12 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 		p.functions[f.Name] = len(p.data.Functions)
 		p.data.Functions = append(p.data.Functions, functionOf(f, profile))
 	}
+	for i := range t.Rows {
+		if t.Rows[i].Timed {
+			t.Rows[i].TimeShare = percent(t.Rows[i].Time, total)
+		}
+	}
+	p.inCalls = total
 	if n := len(list) - maxFunctions; n > 0 {
 		t.More = fmt.Sprintf("… and %s more", plural(uint64(n), "function"))
 	}

@@ -30,6 +30,7 @@ type page struct {
 	Functions     *functionTable // nil if there are no calls
 	Communication *communicationText
 	Sizes         *sizeTable
+	Matching      *matchText // nil if there is nothing to match
 	Imbalance     *imbalanceTable
 	Loops         *loopText
 
@@ -38,6 +39,8 @@ type page struct {
 	profile   *query.Profile
 
 	times     *query.Times
+	inCalls   float64          // how long all ranks are in calls, in ns
+	length    float64          // of the timeline, in ns; 0 if it is not known
 	hasSeries bool             // the trace has the times of every call, of all ranks
 	guarantee timing.Guarantee // of these
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read

@@ -154,7 +154,7 @@ func TestFunctions(t *testing.T) {
 	}
 	for _, f := range profile.Functions {
 		row := eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].filter((r) => r.cells[0].textContent === '%s').flatMap((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))", f.Name)
-		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", f.Time.Sum()) || row[7] != fmt.Sprint(f.Time.Max) || row[8] != fmt.Sprint(f.Time.MaxRank) {
+		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", f.Time.Sum()) || row[8] != fmt.Sprint(f.Time.Max) || row[9] != fmt.Sprint(f.Time.MaxRank) {
 			t.Errorf("%s is %v, not %+v", f.Name, row, f.Time)
 		}
 	}

@@ -32,6 +32,7 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 		return err
 	}
 	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(made.ranks)), plural(uint64(of), "rank"))}
+	p.length = made.length
 	text.About = made.clocks.about(made.bound, p.guarantee)
 	var notes []string
 	if made.ranks < of {
@@ -131,6 +132,12 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 		p.Facts = append(p.Facts, file)
 	}
 	p.Facts = append(p.Facts, p.timesFact(trace))
+	if p.length > 0 {
+		p.Facts = append(p.Facts, fact{"Run", duration(p.length), "from the first call to the last"})
+		if share := p.inCalls / (p.length * float64(active)); share > 0 && share <= 1 {
+			p.Facts = append(p.Facts, fact{"In calls", percent(share, 1), "of the time of all ranks"})
+		}
+	}
 	if len(p.lost) > 0 {
 		set, err := rankenc.SetOf(slices.Collect(maps.Keys(p.lost))...)
 		if err != nil {

@@ -45,6 +45,7 @@ type timelineMaker struct {
 	nested  bool    // calls are in others
 	threads bool    // rows are of threads
 	bound   float64 // of the error of clocks between anchors, in ns
+	length  float64 // from the first call of all ranks to the end of the last, in ns
 }
 
 // timeline returns the timeline of some ranks, and what is told of it.
@@ -95,6 +96,11 @@ func (m *timelineMaker) rebase() {
 	for i := range m.data.Ranks {
 		if times := m.data.Ranks[i].Times; len(times) > 0 {
 			times[0] -= first // those after it are differences
+			end := int64(0)
+			for _, step := range times {
+				end += step
+			}
+			m.length = max(m.length, float64(end))
 		}
 	}
 }

@@ -32,6 +32,15 @@ function formatPower(n) {
   return `${formatCount(n)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'][i]}`;
 }
 
+// formatSizes writes sizes from low to high, which are a class between powers of two, or
+// the only one of it.
+function formatSizes(low, high) {
+  if (low === high) return formatCount(low) + ' B';
+  if (high < 1024) return `${low}–${high} B`;
+  const [a, unit] = formatPower(low).split(' '), [b, next] = formatPower(high + 1).split(' ');
+  return unit === next ? `${a}–${b} ${unit}` : `${a} ${unit}–${b} ${next}`;
+}
+
 // formatCount writes an integer with commas between its thousands.
 function formatCount(n) {
   if (n >= 2 ** 53) return '≈ ' + n.toExponential(3);

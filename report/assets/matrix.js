@@ -89,6 +89,7 @@ class Matrix {
       high = Math.max(high, log);
       points.push([key % g.columns, Math.floor(key / g.columns), log]);
     }
+    const one = points.length > 0 && !(high > low); // which takes no scale
     if (!(high > low)) low = (high = points.length ? high : 0) - 1;
     const labels = (from, n) => Array.from({ length: n }, (_, i) => formatCount(this.first((from + i) * g.size)));
     const every = (n, room) => Math.max(0, Math.ceil(n / Math.max(1, Math.floor(room))) - 1);
@@ -105,7 +106,7 @@ class Matrix {
       xAxis: axis(labels(g.x, g.columns), 'destination (rank)', 28, this.area().width / 44),
       yAxis: { ...axis(labels(g.y, g.rows), 'source (rank)', this.phone ? 36 : 52, this.area().height / 22), inverse: true },
       visualMap: {
-        type: 'continuous', min: low, max: high, calculable: false, hoverLink: false, precision: 2,
+        type: 'continuous', show: points.length > 0 && !one, min: low, max: high, calculable: false, hoverLink: false, precision: 2,
         ...(this.phone ? { orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: 150 } : { orient: 'vertical', right: 0, top: 'middle', itemWidth: 12, itemHeight: 160 }),
         text: [points.length ? write(10 ** high) : '', points.length ? write(10 ** low) : ''], textStyle: { color: theme.quiet, fontSize: 12 },
         inRange: { color: theme.heat },
@@ -116,7 +117,7 @@ class Matrix {
     const seen = this.figure.querySelector('.seen');
     if (seen) {
       const cell = Math.ceil(g.size * this.ranks / this.bins);
-      seen.textContent = `Sources ${this.range(this.y)}, destinations ${this.range(this.x)}` + (cell > 1 ? `; a cell is ${formatCount(cell)} × ${formatCount(cell)} ranks` : '');
+      seen.textContent = `Sources ${this.range(this.y)}, destinations ${this.range(this.x)}` + (cell > 1 ? `; a cell is ${formatCount(cell)} × ${formatCount(cell)} ranks` : '') + (one ? `; all cells that are coloured have ${write(10 ** high)}` : '');
     }
   }
 

@@ -4,6 +4,7 @@ class Page {
   constructor(data) {
     this.data = data;
     this.figures = new Map(); // of those that were seen
+    this.unfolded = []; // details, for printing
     this.tipElement = document.getElementById('tip');
     this.read();
   }
@@ -39,7 +40,7 @@ class Page {
       case 'sizes': return new Bars(figure, this, () => {
         const of = figure.dataset.of, write = of === 'bytes' ? formatBytes : formatBrief;
         return {
-          what: 'size of the message, from', names: d.sizes.map((s) => formatPower(s.low)), values: d.sizes.map((s) => s[of]), axis: write,
+          what: 'size of the message', names: d.sizes.map((s) => formatSizes(s.low, s.high)), values: d.sizes.map((s) => s[of]), axis: write,
           tell: (i) => [d.sizes[i].low === d.sizes[i].high ? `${formatCount(d.sizes[i].low)} B` : `${formatCount(d.sizes[i].low)} to ${formatCount(d.sizes[i].high)} B`,
             `${formatCount(d.sizes[i].messages)} message${d.sizes[i].messages === 1 ? '' : 's'}, ${formatBytes(d.sizes[i].bytes)}`],
         };
@@ -69,7 +70,25 @@ class Page {
 
   showAll() { for (const element of document.querySelectorAll('[data-figure]')) this.show(element); }
 
+  // unfold opens what is folded, from the top, as long as so many lines suffice.
+  unfold(lines) {
+    this.unfolded = [];
+    for (const d of document.querySelectorAll('details')) {
+      lines -= d.querySelectorAll(':scope > ul > li').length;
+      if (lines < 0) break;
+      if (d.open) continue;
+      d.open = true;
+      this.unfolded.push(d);
+    }
+  }
+
+  // hint marks tables that are wider than the window.
+  hint() {
+    for (const wide of document.querySelectorAll('.wide')) wide.toggleAttribute('data-scrolls', wide.scrollWidth > wide.clientWidth + 1);
+  }
+
   redraw() {
+    this.hint();
     this.read();
     for (const figure of this.figures.values()) figure.resize();
     for (const i of document.querySelectorAll('.legend i')) i.style.background = i.dataset.kind === '' ? this.theme.outside : this.colors[i.dataset.kind];
@@ -139,17 +158,20 @@ class Page {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw());
     addEventListener('beforeprint', () => {
       document.documentElement.dataset.theme = 'light';
+      this.unfold(400);
       this.showAll();
       this.redraw();
     });
     addEventListener('afterprint', () => {
       delete document.documentElement.dataset.theme;
+      for (const d of this.unfolded) d.open = false;
       this.redraw();
     });
     for (const table of document.querySelectorAll('table[data-sortable]')) {
       sortable(table);
       foldable(table, 15);
     }
+    this.hint();
   }
 }
 

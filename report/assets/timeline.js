@@ -158,7 +158,7 @@ class Timeline {
     const about = this.timed ? 'about ' : '';
     const { rank, thread, program } = this.ranks[call.row];
     const who = `Rank ${formatCount(rank)}` + (thread === undefined ? '' : `, thread ${thread}`);
-    const what = who + (call.partial ? '' : `, call ${formatCount(call.position)} of ${formatCount(program.calls)}`);
+    const what = who + (call.partial ? '' : `, position ${formatCount(call.position)}, of ${formatCount(program.calls)} calls`);
     if (call.partial) return [what, `takes more than ${formatTime(call.duration)}, with many calls in it`, call.text];
     const times = this.timed
       ? [`starts at ${about}${timeAt(call.start - this.origin, this.span.width / 500)}, takes ${about}${formatTime(call.duration)}` + (call.running ? '' : '; not in a call before')]

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// maxMatchRows is how many rows each table of the section about matching has.
+const maxMatchRows = 20
+
+// A matchText is what is written about what does not match, and how far apart ranks begin
+// what they do together.
+type matchText struct {
+	About         string
+	Unmatched     []unmatchedRow
+	MoreUnmatched string
+	Different     []differentRow
+	MoreDifferent string
+	Skews         []skewRow
+	MoreSkews     string
+	SkewNote      string
+}
+
+type unmatchedRow struct {
+	What, From, To, Tag, Communicator string
+	Count                             uint64
+}
+
+type differentRow struct {
+	Communicator, Here, There string
+	Rank                      int
+	Instance                  uint64
+}
+
+type skewRow struct {
+	Call                string
+	Mean, Median        float64
+	Max                 int64
+	Operations, Sampled uint64
+	Last                int
+	LastShare           string
+}
+
+// addMatching adds what does not match.
+func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
+	m, err := query.OpenMatch(ctx, model, p.query())
+	if err != nil {
+		return err
+	}
+	if m.Messages == 0 && len(m.Unmatched) == 0 && len(m.Instances) == 0 {
+		return nil
+	}
+	t := new(matchText)
+	t.addUnmatched(m)
+	t.addDifferent(m)
+	if err := t.addSkews(ctx, p, m); err != nil {
+		return err
+	}
+	t.About = t.about(m)
+	p.Matching = t
+	return nil
+}
+
+// about says how much matches.
+func (t *matchText) about(m *query.Match) string {
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	var sends, receives uint64
+	for _, u := range m.Unmatched {
+		if u.Direction == semantics.Send {
+			sends += u.Count
+		} else {
+			receives += u.Count
+		}
+	}
+	switch {
+	case sends > 0 || receives > 0:
+		say("%s sent and received; %s that nobody receives, and %s without a message.", plural(m.Messages, "message"), plural(sends, "message"), plural(receives, "receive"))
+	case m.Messages > 0:
+		say("%s: all that are sent are received.", plural(m.Messages, "message"))
+	}
+	if m.Guessed > 0 {
+		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", count(m.Guessed))
+	}
+	if m.Cancelled > 0 {
+		say("%s without a message, which the program tried to cancel.", plural(m.Cancelled, "receive"))
+	}
+	if m.Unknown > 0 {
+		say("Of %s of messages the trace does not tell the other rank.", plural(m.Unknown, "end"))
+	}
+	if len(m.Instances) > 0 {
+		operations := uint64(0)
+		for _, n := range m.Instances {
+			operations += n.Count
+		}
+		on := plural(operations, "collective operation") + " on " + plural(uint64(len(m.Instances)), "communicator")
+		if len(t.Different) == 0 {
+			say("%s: all members make the same calls.", on)
+		} else {
+			say("%s, of which some members make other calls.", on)
+		}
+	}
+	return strings.Join(parts, " ") + " The command reprise match tells the positions of calls."
+}
+
+// addUnmatched adds messages that are sent and not received, and the other way round.
+func (t *matchText) addUnmatched(m *query.Match) {
+	for _, u := range m.Unmatched[:min(len(m.Unmatched), maxMatchRows)] {
+		row := unmatchedRow{What: "sent, not received", From: "any", To: strconv.Itoa(u.Destination), Tag: "any", Communicator: printable(u.Communicator.Name), Count: u.Count}
+		if u.Direction == semantics.Receive {
+			row.What = "receive without a message"
+		}
+		if u.Source >= 0 {
+			row.From = strconv.Itoa(u.Source)
+		}
+		if u.Tag >= 0 {
+			row.Tag = strconv.FormatInt(u.Tag, 10)
+		}
+		if n := len(u.Among); n > 0 {
+			row.What += fmt.Sprintf(", on one of %s", plural(uint64(n), "channel"))
+		}
+		t.Unmatched = append(t.Unmatched, row)
+	}
+	if n := len(m.Unmatched) - maxMatchRows; n > 0 {
+		t.MoreUnmatched = fmt.Sprintf("… and %s more", plural(uint64(n), "channel"))
+	}
+}
+
+// addDifferent adds the collective operations that members do not agree on.
+func (t *matchText) addDifferent(m *query.Match) {
+	more := 0
+	for _, n := range m.Instances {
+		for _, d := range n.Different {
+			if len(t.Different) == maxMatchRows {
+				more++
+				continue
+			}
+			t.Different = append(t.Different, differentRow{
+				Communicator: printable(n.Communicator.Name), Rank: d.Rank, Instance: d.Instance,
+				Here: collectiveText(d.Rank, d.Here), There: collectiveText(n.Reference, d.There),
+			})
+		}
+	}
+	if more > 0 {
+		t.MoreDifferent = fmt.Sprintf("… and %s more", plural(uint64(more), "rank"))
+	}
+}
+
+// collectiveText says what a rank calls.
+func collectiveText(rank int, c query.CollectiveCall) string {
+	switch {
+	case c.Function == "":
+		return fmt.Sprintf("rank %d calls no more", rank)
+	case c.Root >= 0:
+		return fmt.Sprintf("rank %d calls %s with root %d", rank, printable(c.Function), c.Root)
+	}
+	return fmt.Sprintf("rank %d calls %s", rank, printable(c.Function))
+}
+
+// addSkews adds how far apart members begin collective operations.
+func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error {
+	list, err := m.Skew(ctx, p.times, p.query())
+	if err != nil {
+		return err
+	}
+	for _, s := range list[:min(len(list), maxMatchRows)] {
+		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
+		if s.Root >= 0 {
+			row.Call += fmt.Sprintf(" with root %d", s.Root)
+		}
+		if s.Communicator != nil {
+			row.Call += " on " + printable(s.Communicator.Name)
+		}
+		row.LastShare = percent(float64(s.LastCount), float64(s.Sampled))
+		t.Skews = append(t.Skews, row)
+	}
+	if n := len(list) - maxMatchRows; n > 0 {
+		t.MoreSkews = fmt.Sprintf("… and %s more", plural(uint64(n), "operation"))
+	}
+	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
+	if p.guarantee > 0 {
+		t.SkewNote += " Starts may be off as the timeline says."
+	}
+	return nil
+}
