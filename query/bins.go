@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -76,7 +77,7 @@ func (l *logBins) at(n int) *logBin {
 
 func (b *logBin) add(o logBin) {
 	b.count += o.count
-	b.sum += o.sum
+	b.sum = wire.AddSat(b.sum, o.sum)
 }
 
 // merge adds the values of o.

@@ -334,7 +334,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 		u := want[n]
 		u.Signature = n
 		u.Calls++
-		u.Time += max(0, min(to, call.Start+call.Duration)-max(from, call.Start))
+		u.Time += float64(max(0, min(to, call.Start+call.Duration)-max(from, call.Start)))
 		want[n] = u
 	}
 	w, err := c.Between(from, to)
@@ -346,7 +346,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 	}
 	for _, u := range w.Usage {
 		near := want[u.Signature]
-		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
+		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(u.Time-near.Time) > 1+float64(u.Calls) {
 			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
 		}
 	}
@@ -444,7 +444,12 @@ func TestLostSeries(t *testing.T) {
 	}
 	named := -1
 	places, err := times.At(context.Background(), 0, Options{Unreadable: func(rank int, _ error) { named = rank }})
-	if err != nil || len(places) != 0 || named != 0 {
+	if err != nil || len(places) != 1 || places[0].Source != Statistics || named != 0 {
 		t.Fatalf("%v, %v, and rank %d is named", places, err, named)
+	}
+	named = -1
+	a, err := times.Activity(context.Background(), 0, maxTime, Options{Unreadable: func(rank int, _ error) { named = rank }})
+	if err != nil || a.Source != Statistics || a.Calls != uint64(len(calls)) || named != 0 {
+		t.Fatalf("%+v, %v, and rank %d is named", a, err, named)
 	}
 }

@@ -74,9 +74,7 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	e.pairs = newPairs(s.grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] }))
 	signature := func(i sequitur.Symbol) int { return s.signature(e.numbers[i]) }
 	counts := e.pairs.countBefore(s.grammar.Len())
-	all := slices.SortedFunc(maps.Keys(counts), func(p, q pair) int {
-		return cmp.Or(cmp.Compare(p.terminal, q.terminal), cmp.Compare(p.before, q.before))
-	})
+	all := slices.SortedFunc(maps.Keys(counts), pair.compare)
 	means := make([][2]float64, len(all))
 	most := 0.0
 	for i, p := range all {
@@ -93,6 +91,11 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 		e.sum = uint64(sum)
 	}
 	return e, nil
+}
+
+// compare orders pairs.
+func (p pair) compare(q pair) int {
+	return cmp.Or(cmp.Compare(p.terminal, q.terminal), cmp.Compare(p.before, q.before))
 }
 
 // setCosts sets the costs of pairs that have these means, which depend on the call
@@ -193,7 +196,9 @@ func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
 	if start, duration, err := e.at(first); err != nil || start < from && start+duration <= from {
 		first++
 	}
-	if end = e.endsFrom(to); end < length {
+	if end = e.endsFrom(to); to == maxTime {
+		end = length
+	} else if end < length {
 		if start, _, err := e.at(end); err == nil && start < to {
 			end++
 		}

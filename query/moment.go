@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -26,7 +27,8 @@ type RankPlace struct {
 
 // At returns where each rank of the options is at a time, which counts as [Times.Begin]
 // does, in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
-// Ranks whose times are lost count as unreadable.
+// Ranks whose times of every call are lost count as unreadable: where they are is an
+// estimate, and they are left out if the trace has nothing else.
 func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, error) {
 	ranks := o.ranks(t.trace)
 	places := make([]RankPlace, len(ranks))
@@ -67,20 +69,19 @@ func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i
 	return err
 }
 
-// withClock calls do with the clock of a rank, unless its times are lost.
+// withClock calls do with the clock of a rank: with an estimate if the times of every
+// call are lost, which is an error then.
 func (t *Times) withClock(rank int, do func(*Clock) error) error {
 	r, err := t.trace.Rank(rank)
-	if err == nil {
-		err = r.LostTimes()
-	}
 	if err != nil {
 		return err
 	}
+	lost := r.LostTimes()
 	c, err := t.Clock(r)
-	if err != nil {
-		return err
+	if err == nil && (lost == nil || c.Source() != None) {
+		err = do(c)
 	}
-	return do(c)
+	return cmp.Or(err, lost)
 }
 
 // An Activity is what ranks do between two times.
@@ -89,7 +90,7 @@ type Activity struct {
 	Source   Source // the least exact of those of the ranks; None if some have no times, which are left out
 	Ranks    []RankActivity
 	Calls    uint64
-	Time     int64 // in calls, in nanoseconds, of all ranks
+	Time     float64 // in calls, in nanoseconds, of all ranks
 
 	Guarantee timing.Guarantee // the weakest of those of the ranks, see [Clock.Guarantee]
 
@@ -102,8 +103,11 @@ type RankActivity struct {
 	Rank       int
 	First, End uint64 // the positions of the calls are First ≤ p < End
 	Calls      uint64
-	Time       int64 // in calls
-	Span       int64 // from its first call to its last, as much of that as lies in between
+	Time       float64 // in calls
+
+	// Span is the time from its first call to its last, as much of that as lies in
+	// between; +Inf if the last ends later than times go.
+	Span float64
 }
 
 // A FunctionUsage is how often a function is called, by how many ranks, and how much time
@@ -112,12 +116,13 @@ type FunctionUsage struct {
 	Name  string
 	Calls uint64
 	Ranks int
-	Time  int64
+	Time  float64
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, which
-// count as [Times.Begin] does: see [Clock.Between]. Ranks whose times are lost count as
-// unreadable.
+// count as [Times.Begin] does: see [Clock.Between]. Ranks whose times of every call are
+// lost count as unreadable: what they do is an estimate, and they are left out if the
+// trace has nothing else.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	var (
 		mu         sync.Mutex
@@ -141,7 +146,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 			return nil
 		}
 		a.Guarantee = max(a.Guarantee, c.Guarantee())
-		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: max(0, min(to, end)-max(from, begin))}
+		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: span(from, to, begin, end)}
 		r.Calls, r.Time = w.Total()
 		a.Ranks = append(a.Ranks, r)
 		own := make(map[string]bool)
@@ -162,6 +167,14 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 	}
 	a.finish(signatures, functions)
 	return a, nil
+}
+
+// span returns how much of the time from begin to end lies between two times.
+func span(from, to, begin, end int64) float64 {
+	if end == maxTime && to == maxTime {
+		return math.Inf(1)
+	}
+	return max(0, elapsed(max(from, begin), min(to, end)))
 }
 
 // add adds calls of a rank, which may have been counted.

@@ -46,7 +46,7 @@ func testMoment(t *rapid.T) {
 	earliest := int64(maxTime)
 	var (
 		calls uint64
-		time  int64
+		time  float64
 		names = make(map[string]int)
 	)
 	for rank := range ranks {
@@ -74,7 +74,7 @@ func testMoment(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := RankActivity{Rank: rank, First: w.First, End: w.End, Span: max(0, min(to, end)-max(from, start))}
+		r := RankActivity{Rank: rank, First: w.First, End: w.End, Span: float64(max(0, min(to, end)-max(from, start)))}
 		r.Calls, r.Time = w.Total()
 		if len(a.Ranks) == 0 || a.Ranks[0] != r {
 			t.Fatalf("rank %d does %+v, want %+v", rank, a.Ranks, r)
@@ -90,7 +90,7 @@ func testMoment(t *rapid.T) {
 		}
 	}
 	if len(places) > 0 || len(a.Ranks) > 0 || a.Calls != calls || a.Time != time {
-		t.Fatalf("%v and %+v are left, want %d calls and %d ns", places, a, calls, time)
+		t.Fatalf("%v and %+v are left, want %d calls and %g ns", places, a, calls, time)
 	}
 	for _, f := range a.Functions {
 		calls, time = calls-f.Calls, time-f.Time
@@ -99,7 +99,7 @@ func testMoment(t *rapid.T) {
 		}
 	}
 	if calls != 0 || time != 0 || len(names) != len(a.Functions) {
-		t.Fatalf("functions are short of %d calls and %d ns", calls, time)
+		t.Fatalf("functions are short of %d calls and %g ns", calls, time)
 	}
 	if earliest != maxTime && earliest != begin {
 		t.Fatalf("the first call began at %d, want %d", begin, earliest)

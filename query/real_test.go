@@ -81,8 +81,8 @@ func checkReal(t *testing.T, r *recorded.Rank, c *Clock) {
 				calls, time = calls+1, time+max(0, min(end(i), to)-max(r.Starts[i], from))
 			}
 		}
-		if gotCalls, gotTime := w.Total(); gotCalls != calls || gotTime != time {
-			t.Fatalf("from %d to %d: %d calls of %d ns, want %d of %d", from, to, gotCalls, gotTime, calls, time)
+		if gotCalls, gotTime := w.Total(); gotCalls != calls || gotTime != float64(time) {
+			t.Fatalf("from %d to %d: %d calls of %g ns, want %d of %d", from, to, gotCalls, gotTime, calls, time)
 		}
 	}
 }

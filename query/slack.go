@@ -56,6 +56,14 @@ func ceiling(ns float64) int64 {
 	return maxTime
 }
 
+// elapsed returns how much time goes by from one time to another.
+func elapsed(from, to int64) float64 {
+	if d := to - from; d < 0 == (to < from) {
+		return float64(d)
+	}
+	return float64(to) - float64(from)
+}
+
 // addTimes returns the sum of times, which ends at what is the least or the greatest.
 func addTimes(t, u int64) int64 {
 	switch sum := t + u; {

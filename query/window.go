@@ -2,6 +2,7 @@ package query
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -20,11 +21,11 @@ type Window struct {
 type Usage struct {
 	Signature int // of the trace, see [merge.Trace.Signature]
 	Calls     uint64
-	Time      int64 // in nanoseconds
+	Time      float64 // in nanoseconds: a whole number, exact below 2⁵³
 }
 
 // Total returns how many calls there are, and how much time goes by in them.
-func (w *Window) Total() (calls uint64, time int64) {
+func (w *Window) Total() (calls uint64, time float64) {
 	for _, u := range w.Usage {
 		calls, time = wire.AddSat(calls, u.Calls), time+u.Time
 	}
@@ -60,40 +61,37 @@ func (c *Clock) Between(from, to int64) (*Window, error) {
 }
 
 // within returns how much of the time of a call lies in w.
-func (w *Window) within(start, duration int64) int64 {
-	return max(0, min(start+duration, w.To)-max(start, w.From))
+func (w *Window) within(start, duration int64) float64 {
+	return max(0, elapsed(max(start, w.From), min(addTimes(start, duration), w.To)))
 }
 
 // usage cuts what overlaps the ends of w off the first call and the last.
 func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage) // with ticks
-	add := func(position uint64, sign int64) {
-		for p, n := range e.pairs.countBefore(position) {
+	counts := e.pairs.countBefore(w.End)
+	for p, n := range e.pairs.countBefore(w.First) {
+		counts[p] -= n
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(counts), pair.compare) { // sums are rounded
+		if n := counts[p]; n > 0 {
 			u := found[e.numbers[p.terminal]]
-			u.Calls += n * uint64(sign)
-			u.Time += int64(n) * sign * e.costs.of(p).duration
+			u.Calls += n
+			u.Time += float64(float64(n) * float64(e.costs.of(p).duration))
 			found[e.numbers[p.terminal]] = u
 		}
 	}
-	add(w.First, -1)
-	add(w.End, 1)
 	for n, u := range found {
-		if u.Calls == 0 {
-			delete(found, n)
-			continue
-		}
-		if e.shift > 0 {
-			u.Time = (u.Time + 1<<(e.shift-1)) >> e.shift
-		}
+		u.Time = math.Round(math.Ldexp(u.Time, -e.shift))
 		found[n] = u
 	}
 	for _, position := range slices.Compact([]uint64{w.First, w.End - 1}) {
 		p, before := e.pairs.at(position)
 		c := e.costs.of(p)
-		start, duration := e.place(c, before+c.weight())
-		u := found[e.numbers[p.terminal]]
-		u.Time -= duration - w.within(start, duration)
-		found[e.numbers[p.terminal]] = u
+		if start, duration := e.place(c, before+c.weight()); start < maxTime { // as clocks have it, later ones too
+			u := found[e.numbers[p.terminal]]
+			u.Time = max(0, u.Time-(float64(duration)-w.within(start, duration)))
+			found[e.numbers[p.terminal]] = u
+		}
 	}
 	return found, nil
 }

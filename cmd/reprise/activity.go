@@ -24,8 +24,8 @@ type activityInfo struct {
 	Error      float64        `json:"relative_error"` // at most, of those of every call
 	Ranks      int            `json:"ranks"`          // that were there, or are expected to
 	Calls      uint64         `json:"calls"`
-	Time       int64          `json:"time_ns"` // in calls
-	Span       int64          `json:"span_ns"` // of all ranks, of which that is a part
+	Time       nanoseconds    `json:"time_ns"` // in calls
+	Span       nanoseconds    `json:"span_ns"` // of all ranks, of which that is a part; null if it ends later than times go
 	Functions  []activityRow  `json:"functions,omitzero"`
 	Signatures []activityRow  `json:"signatures,omitzero"`
 	ByRank     []activityRank `json:"by_rank,omitzero"`
@@ -37,7 +37,8 @@ type activityRow struct {
 	Call      string `json:"call,omitempty"`  // of a signature
 	Ranks     int    `json:"ranks,omitempty"` // of a function
 	Calls     uint64 `json:"calls"`
-	Time      int64  `json:"time_ns"`
+
+	Time nanoseconds `json:"time_ns"`
 }
 
 type activityRank struct {
@@ -45,8 +46,9 @@ type activityRank struct {
 	First uint64 `json:"first"` // position
 	End   uint64 `json:"end"`   // position after the last
 	Calls uint64 `json:"calls"`
-	Time  int64  `json:"time_ns"`
-	Span  int64  `json:"span_ns"`
+
+	Time nanoseconds `json:"time_ns"`
+	Span nanoseconds `json:"span_ns"`
 }
 
 // profileWindow profiles a part of a run.
@@ -68,15 +70,18 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 		return err
 	}
 	lost.what = "the times of "
+	if a.Source == query.None && len(lost.list) > 0 {
+		return warnLost(cmd.ErrOrStderr(), lost)
+	}
 	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
 		return errNoTimes(trace, path)
 	}
-	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: a.Time}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time)}
 	if to := int64(o.window.to); to != math.MaxInt64 {
 		i.To = &to
 	}
 	for _, r := range a.Ranks {
-		if i.Span += r.Span; r.Span > 0 || r.Calls > 0 {
+		if i.Span += nanoseconds(r.Span); r.Span > 0 || r.Calls > 0 {
 			i.Ranks++
 		}
 	}
@@ -95,14 +100,14 @@ func (i *activityInfo) fill(trace *reprise.Trace, a *query.Activity, by string) 
 	case "function":
 		i.Functions = []activityRow{}
 		for _, f := range a.Functions {
-			i.Functions = append(i.Functions, activityRow{Function: f.Name, Ranks: f.Ranks, Calls: f.Calls, Time: f.Time})
+			i.Functions = append(i.Functions, activityRow{Function: f.Name, Ranks: f.Ranks, Calls: f.Calls, Time: nanoseconds(f.Time)})
 		}
 	case "signature":
 		i.Signatures = []activityRow{}
 		describe := signaturesOf(trace)
 		for _, u := range a.Signatures {
 			function := trace.Functions()[trace.Merged().FunctionOf(u.Signature)].Name
-			row := activityRow{Signature: &u.Signature, Function: function, Calls: u.Calls, Time: u.Time}
+			row := activityRow{Signature: &u.Signature, Function: function, Calls: u.Calls, Time: nanoseconds(u.Time)}
 			if text, err := describe(nil, u.Signature); err != nil {
 				row.Call = printable(function) + "(cannot be read)"
 			} else {
@@ -116,7 +121,7 @@ func (i *activityInfo) fill(trace *reprise.Trace, a *query.Activity, by string) 
 	case "rank":
 		i.ByRank = []activityRank{}
 		for _, r := range a.Ranks {
-			i.ByRank = append(i.ByRank, activityRank(r))
+			i.ByRank = append(i.ByRank, activityRank{r.Rank, r.First, r.End, r.Calls, nanoseconds(r.Time), nanoseconds(r.Span)})
 		}
 	}
 }
@@ -135,8 +140,7 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 		fmt.Fprintln(w, "no rank makes calls there")
 		return
 	}
-	fmt.Fprintf(w, "%s, %s, %s in calls, %s of the time of these ranks\n\n", plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"),
-		durationText(float64(i.Time)), shareOfTime(i.Time, i.Span))
+	fmt.Fprintf(w, "%s, %s, %s in calls, %s\n\n", plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"), i.Time, i.shareText())
 	out := newTable(w)
 	rows := len(i.Functions) + len(i.Signatures) + len(i.ByRank)
 	switch o.by {
@@ -144,24 +148,32 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 		fmt.Fprintf(out, "calls\t\tranks\ttime\t\t  function\n")
 		for _, r := range i.Functions[:min(rows, most)] {
 			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)),
-				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), printable(r.Function))
+				r.Time, shareOfTime(r.Time, i.Time), printable(r.Function))
 		}
 	case "signature":
 		fmt.Fprintf(out, "calls\t\ttime\t\t  call\n")
 		for _, r := range i.Signatures[:min(rows, most)] {
 			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls),
-				durationText(float64(r.Time)), shareOfTime(r.Time, i.Time), r.Call)
+				r.Time, shareOfTime(r.Time, i.Time), r.Call)
 		}
 	case "rank":
 		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\n")
 		for _, r := range i.ByRank[:min(rows, most)] {
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls), durationText(float64(r.Time)), shareOfTime(r.Time, r.Span))
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls), r.Time, shareOfTime(r.Time, r.Span))
 		}
 	}
 	out.Flush()
 	if rows > most {
 		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
 	}
+}
+
+// shareText returns in words how much of the time of the ranks is in calls.
+func (i *activityInfo) shareText() string {
+	if !i.Span.known() {
+		return "and they end later than 292 years"
+	}
+	return shareOfTime(i.Time, i.Span) + " of the time of these ranks"
 }
 
 // sourceText returns in words what times are known by, and how exact they are.
@@ -172,10 +184,6 @@ func sourceText(source string, relative float64) string {
 	return "by the times of every call, " + guaranteeText(timing.Guarantee(relative))
 }
 
-// shareOfTime returns how much of the whole a part is, or a dash if there is no whole.
-func shareOfTime(part, whole int64) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-}
+// shareOfTime returns how much of the whole a part is, or a dash if there is no whole, or
+// it is not known.
+func shareOfTime(part, whole nanoseconds) string { return cmp.Or(part.share(whole), "-") }

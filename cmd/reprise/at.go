@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -35,7 +37,8 @@ The time is searched for in the compressed form, however many calls there are.
 The text has times with their units, --json nanoseconds.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1.`,
+out; those whose times of every call cannot be read are named and, if the trace
+has statistics, are where these say. The exit status is then 1.`,
 		Example: `  reprise at run.rpz 1.5s
   reprise at run.rpz 0.02 --ranks 0-3 --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -67,6 +70,17 @@ out; the exit status is then 1.`,
 			return warnLost(cmd.ErrOrStderr(), lost.err())
 		},
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) { // a time that looks like an option
+			var time timeFlag
+			text := "-" + unknown.GetSpecifiedShortnames()
+			if err := time.Set(text); errors.Is(err, errBefore) {
+				return usageError{fmt.Errorf("%q %w", text, err)}
+			}
+		}
+		return cmd.Root().FlagErrorFunc()(cmd, err)
+	})
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	f.BoolVar(&all, "all", false, fmt.Sprintf("show all ranks, not the first %d", maxRows))
@@ -134,7 +148,11 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 		i.Ranks = append(i.Ranks, newAtPlace(p, begin, printer))
 		timed = timed || p.Source != query.None
 	}
-	if !timed && len(places) > 0 {
+	switch {
+	case timed:
+	case len(lost.list) > 0:
+		return nil, nil, warnLost(cmd.ErrOrStderr(), lost)
+	case len(places) > 0:
 		return nil, nil, errNoTimes(trace, path)
 	}
 	return i, lost, nil

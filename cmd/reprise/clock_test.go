@@ -53,7 +53,7 @@ func TestAtRecorded(t *testing.T) {
 			total += float64(f.Time.Total)
 		}
 		if math.Abs(total-float64(activity.Time)) > 0.15*total {
-			t.Errorf("%s: %d ns in calls, not %g", times, activity.Time, total)
+			t.Errorf("%s: %v ns in calls, not %g", times, activity.Time, total)
 		}
 	}
 }

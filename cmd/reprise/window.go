@@ -22,6 +22,9 @@ func (f *timeFlag) String() string { return time.Duration(*f).String() }
 
 func (f *timeFlag) Type() string { return "time" }
 
+// errBefore is the error of a time at which no rank was anywhere.
+var errBefore = errors.New("is before the first call")
+
 func (f *timeFlag) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if s, e := strconv.ParseFloat(text, 64); err != nil && e == nil {
@@ -33,7 +36,7 @@ func (f *timeFlag) Set(text string) error {
 	case err != nil:
 		return errors.New("is no time, such as 1.5s, 20ms or 0.02")
 	case d < 0:
-		return errors.New("is before the first call")
+		return errBefore
 	}
 	*f = timeFlag(d)
 	return nil
@@ -77,7 +80,7 @@ func (w *window) times(trace *reprise.Trace, path string) (from, to int64, err e
 }
 
 func addTime(begin int64, t timeFlag) int64 {
-	if begin > 0 && int64(t) > math.MaxInt64-begin {
+	if t == math.MaxInt64 || begin > 0 && int64(t) > math.MaxInt64-begin {
 		return math.MaxInt64
 	}
 	return begin + int64(t)
