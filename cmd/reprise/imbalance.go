@@ -28,10 +28,10 @@ is by rank, from the times of every call: what ranks take beyond the rank whose
 calls are shortest on average. That decodes every call of the trace, or of
 --ranks; it is done without asking if a trace has no statistics.
 
-Calls are alike if their arguments are, where a neighbour counts by how far it is
-from the rank. If that is not the same on all ranks, as in a run of two ranks of
-which each sends to the other, the calls of each rank stand on their own, and no
-time counts as lost between them: compare the means of such rows.
+Calls are alike if their arguments are, where a neighbour counts by how far it
+is from the rank. If that is not the same on all ranks, as in a run of two ranks
+of which each sends to the other, the calls of each rank stand on their own, and
+no time counts as lost between them: compare the means of such rows.
 
 If the trace has histograms, or with --series, durations that fall in several
 groups are told apart, such as those of a collective that some ranks come late

@@ -37,8 +37,8 @@ With --by
 --from and --to choose the calls between two times since the first call of the
 run began, as 1.5s, 20ms, or in seconds, and as much of their time as lies in
 between; with them there are times by rank, too. They are those of every call,
-if the trace has these, or else, also if these cannot be read, estimates from the
-means of calls like them.
+if the trace has these and they can be read, or else estimates from the means of
+calls like them.
 
 Statistics are of the calls of all ranks, so without --from and --to there are
 no times with --ranks, nor by rank. Where a rank has equal calls in several
