@@ -7,7 +7,9 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Skew says how far apart the members of a communicator begin what is one collective
@@ -24,6 +26,10 @@ type Skew struct {
 	Mean, Median float64 // nanoseconds from the first member that begins to the last
 	Max          int64
 	MaxInstance  uint64 // the number on its communicator of the one with the maximum
+
+	// Guarantee is how far the time from a call to the next may be from what it was, of
+	// the member of which that is most.
+	Guarantee timing.Guarantee
 
 	// Last is the member that is the last to begin most often, the lowest if there are
 	// several, and LastCount how often that is.
@@ -42,12 +48,21 @@ const (
 // several members have the times of every call, the largest first. Of a communicator with
 // many operations it looks at some, of which each is drawn from an equal part of all: 1,024
 // of few members, and 16 at least of many. Each costs every member the decoding of a block
-// of times, and all of them at most that of all. Communicators of few operations are left out where there are too many.
+// of times, and all of them at most that of all. Communicators of few operations are left
+// out where there are too many. Ranks whose times are lost are left out: Unreadable of o is
+// called for these.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
+	timed, _, err := times.trace.Merged().SeriesRanks()
+	if err != nil {
+		return nil, err
+	}
 	var jobs []*skewJob
 	total := 0
 	byRank := make(map[int][]skewPart)
 	for i := range m.Instances {
+		if !severalOf(timed, m.Instances[i].Members) {
+			continue
+		}
 		j := newSkewJob(&m.Instances[i])
 		if total += len(j.samples) * len(j.members); j.members == nil || total > maxSkewStarts {
 			continue
@@ -62,11 +77,15 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 		ranks = append(ranks, rank)
 	}
 	slices.Sort(ranks)
+	var lost failures
 	done := progress{tell: o.Progress}
-	err := o.each(ctx, len(ranks), func(i int) error {
+	err = o.each(ctx, len(ranks), func(i int) error {
 		defer done.add(1)
-		return m.starts(ctx, times, ranks[i], byRank[ranks[i]])
+		return m.starts(ctx, ranks[i], byRank[ranks[i]], &lost)
 	})
+	if err == nil {
+		err = o.tell(&lost)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +97,26 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	return list, nil
 }
 
+// severalOf reports whether a set has more than one of some ranks.
+func severalOf(set rankenc.Set, ranks []int) bool {
+	n := 0
+	for _, rank := range ranks {
+		if set.Contains(rank) {
+			if n++; n > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A skewJob is the operations of a communicator that are looked at.
 type skewJob struct {
 	instances *Instances
 	members   []int
 	samples   []uint64                  // numbers of operations
 	starts    [][]int64                 // by member, then by sample; nil if it has no times
+	off       []timing.Guarantee        // of these
 	calls     []CollectiveCall          // of the reference, by sample
 	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
 }
@@ -104,7 +137,7 @@ func newSkewJob(n *Instances) *skewJob {
 		return j
 	}
 	j.members = n.Members
-	j.starts = make([][]int64, len(n.Members))
+	j.starts, j.off = make([][]int64, len(n.Members)), make([]timing.Guarantee, len(n.Members))
 	most := uint64(min(max(maxStarts/len(n.Members), minSamples), maxSamples))
 	if agreed <= most {
 		for k := range agreed {
@@ -120,41 +153,51 @@ func newSkewJob(n *Instances) *skewJob {
 	return j
 }
 
-// starts finds out when a rank begins the operations of its jobs.
-func (m *Match) starts(ctx context.Context, times *Times, rank int, parts []skewPart) error {
+// starts finds out when a rank begins the operations of its jobs. If its times are lost,
+// that is taken note of.
+func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *failures) error {
 	r, err := m.model.Rank(rank)
 	if err != nil {
 		return err
 	}
-	clock, err := times.Clock(r.Rank)
+	all, err := m.operationsOf(ctx, r)
 	if err != nil {
 		return err
 	}
-	operations, err := m.operationsOf(ctx, r)
-	if err != nil {
-		return err
-	}
-	one := matchRank{operations: operations, sequences: make(map[*semantics.Communicator]sequence)}
+	one := matchRank{operations: all, sequences: make(map[*semantics.Communicator]sequence)}
 	var wanted []wantedStart
-	for _, p := range parts {
-		c := p.job.instances.Communicator
-		s, err := one.sequence(ctx, c)
+	for i, p := range parts {
+		s, err := one.sequence(ctx, p.job.instances.Communicator)
 		if err != nil {
 			return err
 		}
 		if p.job.instances.Reference == rank {
-			p.job.name(operations, s)
+			p.job.name(all, s)
 		}
-		if clock.Source() != Series {
+		if r.Series() == nil {
 			continue
 		}
-		p.job.starts[p.member] = make([]int64, len(p.job.samples))
+		starts := make([]int64, len(p.job.samples))
+		p.job.starts[p.member], p.job.off[p.member] = starts, r.Series().Guarantee()
 		for i, k := range p.job.samples {
 			position, _ := s.at(k)
-			wanted = append(wanted, wantedStart{position, &p.job.starts[p.member][i]})
+			wanted = append(wanted, wantedStart{position, &starts[i]})
+		}
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
-	return readStarts(r.Rank, wanted)
+	err = readStarts(r.Rank, wanted)
+	if err == nil {
+		err = r.LostTimes()
+	}
+	if err != nil {
+		lost.add(rank, err)
+		for _, p := range parts {
+			p.job.starts[p.member] = nil
+		}
+	}
+	return nil
 }
 
 // A wantedStart is where the start of a call is to be put.
@@ -241,6 +284,9 @@ func (j *skewJob) skews() []Skew {
 			if j.starts[member][i] > j.starts[last][i] {
 				last = member
 			}
+		}
+		for _, member := range timed {
+			s.Guarantee = max(s.Guarantee, j.off[member])
 		}
 		width := j.starts[last][i] - j.starts[first][i]
 		if width > s.Max || len(s.widths) == 0 {

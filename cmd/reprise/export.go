@@ -26,19 +26,28 @@ type exportFormat struct {
 	about    string   // for the help: what it is, and what reads it
 	table    bool     // whether it is a table, for which there are --by and --columns
 
+	beside []beside // files
+
 	// write writes the calls that are chosen.
 	write func(x *export, w io.Writer) error
 }
 
+// A beside is a file to be written beside the output, of its name with another suffix.
+type beside struct {
+	suffix string
+	write  func(x *export, w io.Writer) error
+}
+
 // exportFormats are all of them, in the order of the help.
 var exportFormats = []exportFormat{
-	{"parquet", []string{".parquet"}, "a table for DuckDB, pandas, Polars, Spark", true, exportParquet},
-	{"csv", []string{".csv"}, "the same table as text", true, exportCSV},
-	{"perfetto", []string{".pftrace"}, "a timeline for ui.perfetto.dev, and SQL", false, exportPerfetto},
-	{"chrome", []string{".json"}, "a timeline for Perfetto, about:tracing, Speedscope", false, exportChrome},
-	{"paraver", []string{".prv"}, "a timeline for Paraver, with .pcf and .row beside it", false, exportParaver},
-	{"simgrid", []string{".ti"}, "actions that SimGrid replays", false, exportSimGrid},
-	{"pprof", []string{".pb.gz", ".pprof"}, "calls and time by function, for go tool pprof", false, exportPprof},
+	{name: "parquet", suffixes: []string{".parquet"}, about: "a table for DuckDB, pandas, Polars, Spark", table: true, write: exportParquet},
+	{name: "csv", suffixes: []string{".csv"}, about: "the same table as text", table: true, write: exportCSV},
+	{name: "perfetto", suffixes: []string{".pftrace"}, about: "a timeline for ui.perfetto.dev, and SQL", write: exportPerfetto},
+	{name: "chrome", suffixes: []string{".json"}, about: "a timeline for Perfetto, about:tracing, Speedscope", write: exportChrome},
+	{name: "paraver", suffixes: []string{".prv"}, about: "a timeline for Paraver, with .pcf and .row beside it",
+		beside: []beside{{".pcf", exportParaverConfig}, {".row", exportParaverRows}}, write: exportParaver},
+	{name: "simgrid", suffixes: []string{".ti"}, about: "actions that SimGrid replays", write: exportSimGrid},
+	{name: "pprof", suffixes: []string{".pb.gz", ".pprof"}, about: "calls and time by function, for go tool pprof", write: exportPprof},
 }
 
 // An export is the calls that are to be exported, and what is to be told of them.
@@ -58,14 +67,7 @@ type export struct {
 
 	lost, lostTimes *lostRanks
 
-	beside []beside // files
-	notes  []string // to be printed when it is done
-}
-
-// A beside is a file to be written beside the output, of its name with another suffix.
-type beside struct {
-	suffix string
-	write  func(w io.Writer) error
+	notes []string // to be printed when it is done
 }
 
 // lose takes note of a rank that cannot be read, or whose times cannot.
@@ -218,7 +220,17 @@ func (o *exportOptions) check(cmd *cobra.Command) error {
 			return usageError{fmt.Errorf("--%s does not go with --format %s, which is no table", name, f.name)}
 		}
 	}
+	for _, b := range f.beside {
+		if o.output != "-" && o.nameOf(b) == o.output {
+			return usageError{fmt.Errorf("-o %s is what a file beside the output is called: name it as in %s", o.output, f.suffixes[0])}
+		}
+	}
 	return o.window.check(cmd)
+}
+
+// nameOf returns the name of a file beside the output.
+func (o *exportOptions) nameOf(b beside) string {
+	return strings.TrimSuffix(o.output, filepath.Ext(o.output)) + b.suffix
 }
 
 // formatOf returns the format, or nil if there is no such one.
@@ -257,16 +269,15 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 		done = calls
 		bar.show(calls)
 	}
-	err = writeOutput(cmd, o.output, []string{path}, func(w io.Writer) error {
-		return o.formatOf().write(x, io.MultiWriter(w, &size))
-	})
-	bar.done()
-	for _, b := range x.beside {
-		if err == nil && o.output != "-" {
-			name := strings.TrimSuffix(o.output, filepath.Ext(o.output)) + b.suffix
-			err = writeOutput(cmd, name, []string{path, o.output}, b.write)
+	f := o.formatOf()
+	files := []outputFile{{o.output, func(w io.Writer) error { return x.write(f.write, io.MultiWriter(w, &size)) }}}
+	if isFile(o.output) {
+		for _, b := range f.beside {
+			files = append(files, outputFile{o.nameOf(b), func(w io.Writer) error { return x.write(b.write, w) }})
 		}
 	}
+	err = writeOutputs(cmd, files, []string{path})
+	bar.done()
 	if err != nil {
 		return err
 	}
@@ -283,6 +294,34 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 		fmt.Fprintf(report, "  %s\n", n)
 	}
 	return warnUnreadable(cmd.ErrOrStderr(), x.err())
+}
+
+// write has an error of reading name the trace, and one of w what w does.
+func (x *export) write(write func(x *export, w io.Writer) error, w io.Writer) error {
+	out := &failing{w: w}
+	err := write(x, out)
+	var usage usageError
+	switch {
+	case out.err != nil:
+		return out.err
+	case err == nil || x.ctx.Err() != nil || errors.As(err, &usage):
+		return err
+	}
+	return fileError(x.path, err)
+}
+
+// A failing writes to w, and keeps its first error.
+type failing struct {
+	w   io.Writer
+	err error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
 }
 
 // choose sets the times that w chooses.
@@ -335,7 +374,7 @@ func (x *export) rows() (*rows.Table, error) {
 		return nil, usageError{fmt.Errorf("--columns: %s", strings.TrimPrefix(err.Error(), "rows: "))}
 	}
 	if err != nil {
-		return nil, fileError(x.path, err)
+		return nil, err
 	}
 	if from := t.Estimated(); from != "" && x.by == rows.Calls {
 		x.notes = append(x.notes, "times are estimates from "+from+", of which time_source tells")

@@ -20,11 +20,13 @@ func exportParaver(x *export, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	x.beside = []beside{
-		{".pcf", func(w io.Writer) error { return paraver.WriteConfig(w, x.trace) }},
-		{".row", func(w io.Writer) error { return paraver.WriteRows(x.ctx, w, x.trace, o) }},
-	}
-	return fileError(x.path, paraver.Write(x.ctx, w, x.trace, o))
+	return paraver.Write(x.ctx, w, x.trace, o)
+}
+
+func exportParaverConfig(x *export, w io.Writer) error { return paraver.WriteConfig(w, x.trace) }
+
+func exportParaverRows(x *export, w io.Writer) error {
+	return paraver.WriteRows(x.ctx, w, x.trace, x.chosen())
 }
 
 func exportSimGrid(x *export, w io.Writer) error {
@@ -40,7 +42,7 @@ func exportSimGrid(x *export, w io.Writer) error {
 	if !x.all && x.ranks.Len() < x.trace.Ranks() || x.window.set {
 		x.notes = append(x.notes, "messages and collective operations may lack partners that were left out: a replay waits for them")
 	}
-	return fileError(x.path, simgrid.Write(x.ctx, w, x.trace, simgrid.Options{Options: o}))
+	return simgrid.Write(x.ctx, w, x.trace, simgrid.Options{Options: o})
 }
 
 // exportEvents writes the calls as write has them.
@@ -49,11 +51,11 @@ func exportEvents(x *export, w io.Writer, write func(context.Context, io.Writer,
 	if err != nil {
 		return err
 	}
-	return fileError(x.path, write(x.ctx, w, x.trace, o))
+	return write(x.ctx, w, x.trace, o)
 }
 
-// events returns what is chosen, and takes note of what the times are.
-func (x *export) events() (events.Options, error) {
+// chosen returns what is chosen.
+func (x *export) chosen() events.Options {
 	o := events.Options{Lost: x.lose, Progress: func(calls uint64) error { x.progress(calls); return nil }}
 	if !x.all {
 		o.Ranks = x.ranks
@@ -61,14 +63,20 @@ func (x *export) events() (events.Options, error) {
 	if x.window.set {
 		o.Between = &events.Interval{From: int64(x.window.from), To: int64(x.window.to)}
 	}
+	return o
+}
+
+// events returns what is chosen, and takes note of what the times are.
+func (x *export) events() (events.Options, error) {
+	o := x.chosen()
 	timed, err := isTimedAtAll(x.trace)
 	if err != nil {
-		return o, fileError(x.path, err)
+		return o, err
 	}
 	series, _, err := x.trace.Merged().SeriesRanks()
 	switch {
 	case err != nil:
-		return o, fileError(x.path, err)
+		return o, err
 	case !timed:
 		x.notes = append(x.notes, "the trace has no times: times are positions of calls, in microseconds")
 	case series.Len() == 0:

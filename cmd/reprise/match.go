@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -50,7 +53,11 @@ that is shown, too.
 
 If the trace has the times of every call, it is shown how far apart the members
 begin: the skew, by function and root. Of many operations, it is that of some.
-The clocks of several machines may differ by more than that.
+The clocks of several machines may differ by more than that. Times that are kept
+within an error are off by no more than that share of the longest gap between
+calls. If there are too many rows, only the largest skews are shown by
+communicator, and the others by function; communicators that are made from one
+are summed up as world/*. --all shows each of them, and --json has them all.
 
 With --ranks only what is among these ranks is matched. The cost is that of the
 compressed form, however many calls there are. Ranks are those of the run. A
@@ -58,7 +65,8 @@ SimGrid trace does not tell communicators: all are taken to be MPI_COMM_WORLD,
 so that collective operations of others may seem not to match.
 
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1. It is 0 whether everything matches or not.`
+out; so are the times of ranks that cannot be read. The exit status is then 1.
+It is 0 whether everything matches or not.`
 
 type matchOptions struct {
 	ranks     string
@@ -82,6 +90,7 @@ type matchInfo struct {
 
 	Skews []skewInfo `json:"skews,omitzero"`
 
+	lostTimes  lostRanks
 	unresolved error
 	why        string // there are no skews
 }
@@ -121,6 +130,24 @@ type matchedCommunicator struct {
 	Absent    int                `json:"other_members,omitzero"` // that made no calls, or are not looked at
 	Instances uint64             `json:"instances"`
 	Different []disagreementInfo `json:"different,omitzero"`
+}
+
+func (c matchedCommunicator) name() string { return c.Name }
+
+func (c matchedCommunicator) named(name string) matchedCommunicator {
+	c.Name = name
+	return c
+}
+
+// with returns the sum of c and d, with −1 Members if these are not as many.
+func (c matchedCommunicator) with(d matchedCommunicator) matchedCommunicator {
+	if c.Members != d.Members {
+		c.Members = -1
+	}
+	c.Absent += d.Absent
+	c.Instances = wire.AddSat(c.Instances, d.Instances)
+	c.Different = append(slices.Clip(c.Different), d.Different...)
+	return c
 }
 
 type disagreementInfo struct {
@@ -168,6 +195,7 @@ type skewInfo struct {
 	MaxInstance  uint64  `json:"max_instance"`
 	Last         int     `json:"last"`
 	LastCount    int     `json:"last_count"`
+	Error        float64 `json:"relative_error"` // at most, of the time from a call to the next
 }
 
 func match(cmd *cobra.Command, path string, o matchOptions) error {
@@ -176,7 +204,7 @@ func match(cmd *cobra.Command, path string, o matchOptions) error {
 		return err
 	}
 	defer trace.Close()
-	i := &matchInfo{Path: path}
+	i := &matchInfo{Path: path, lostTimes: lostRanks{path: path, what: "the times of "}}
 	lost, err := ask(cmd, trace, path, o.ranks, "match", func(q query.Options) error { return i.fill(cmd, trace, q, o) })
 	if err != nil {
 		return err
@@ -192,7 +220,8 @@ func match(cmd *cobra.Command, path string, o matchOptions) error {
 	if err != nil {
 		return err
 	}
-	return warnLost(cmd.ErrOrStderr(), lost.err())
+	warned := warnLost(cmd.ErrOrStderr(), i.lostTimes.err())
+	return cmp.Or(warnLost(cmd.ErrOrStderr(), lost.err()), warned)
 }
 
 // fill asks for everything.
@@ -273,19 +302,23 @@ func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query
 	if err != nil {
 		return err
 	}
-	q.Progress = nil
+	q.Progress, q.Unreadable = nil, i.lostTimes.add
 	list, err := m.Skew(cmd.Context(), times, q)
 	if err != nil {
 		return err
 	}
 	for _, s := range list {
-		info := skewInfo{s.Communicator.Name, s.Function, nil, s.Instances, s.Sampled, s.Mean, s.Median, s.Max, s.MaxInstance, s.Last, s.LastCount}
+		info := skewInfo{s.Communicator.Name, s.Function, nil, s.Instances, s.Sampled, s.Mean, s.Median, s.Max, s.MaxInstance, s.Last, s.LastCount, float64(s.Guarantee)}
 		if s.Root >= 0 {
 			info.Root = &s.Root
 		}
 		i.Skews = append(i.Skews, info)
 	}
-	if len(list) == 0 && len(m.Instances) > 0 {
+	switch {
+	case len(list) > 0 || len(m.Instances) == 0:
+	case len(i.lostTimes.list) > 0:
+		i.why = "no skew of collective operations: the times of the calls are lost"
+	default:
 		i.why = "no skew of collective operations: the trace does not have the times of every call"
 	}
 	return nil
@@ -423,8 +456,14 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		fmt.Fprintf(out, "that differ\t")
 	}
 	fmt.Fprintf(out, "  communicator\n")
-	for _, c := range i.Communicators[:min(len(i.Communicators), most)] {
-		fmt.Fprintf(out, "%s\t%s\t", comma(c.Instances), comma(uint64(c.Members)))
+	list := sumSiblings(i.Communicators, most)
+	slices.SortStableFunc(list, func(a, b matchedCommunicator) int { return cmp.Compare(b.Instances, a.Instances) })
+	for _, c := range list[:min(len(list), most)] {
+		members := comma(uint64(c.Members))
+		if c.Members < 0 {
+			members = ""
+		}
+		fmt.Fprintf(out, "%s\t%s\t", comma(c.Instances), members)
 		if absent > 0 {
 			fmt.Fprintf(out, "%s\t", comma(uint64(c.Absent)))
 		}
@@ -434,7 +473,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		fmt.Fprintf(out, "  %s\n", printable(c.Name))
 	}
 	out.Flush()
-	i.more(w, len(i.Communicators), most)
+	i.more(w, len(list), most)
 	rows := 0
 	for _, c := range i.Communicators {
 		for _, d := range c.Different {
@@ -445,27 +484,4 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		}
 	}
 	i.more(w, rows, most)
-}
-
-func (i *matchInfo) printSkews(w io.Writer, most int) {
-	if i.why != "" {
-		fmt.Fprintf(w, "\n%s\n", i.why)
-	}
-	if len(i.Skews) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last\n\n")
-	out := newTable(w)
-	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\toperations\tlooked at\tlast is mostly\t  function\n")
-	for _, s := range i.Skews[:min(len(i.Skews), most)] {
-		name := printable(s.Function)
-		if s.Root != nil {
-			name += fmt.Sprintf(" with root %d", *s.Root)
-		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
-			comma(s.MaxInstance), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
-			name, printable(s.Communicator))
-	}
-	out.Flush()
-	i.more(w, len(i.Skews), most)
 }

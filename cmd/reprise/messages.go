@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -50,7 +51,9 @@ With --by
   size          a row is the messages from a size to the next power of two; with
                 --all, those of a size
   communicator  a row is a communicator, with the calls on it, and the bytes of
-                its collective operations
+                its collective operations; if they are too many, those that are
+                made from one are summed up as world/*: --all shows each, and
+                --json has them all
 
 A message is counted where it is sent. What a rank puts into the memory of
 another goes from it, what it gets comes to it. Ranks are those of the run,
@@ -135,6 +138,35 @@ type communicatorRow struct {
 	Calls uint64  `json:"calls"`
 	flowInfo
 	Collectives collectiveInfo `json:"collectives"`
+}
+
+func (c communicatorRow) name() string {
+	if c.Name == nil {
+		return ""
+	}
+	return *c.Name
+}
+
+func (c communicatorRow) named(name string) communicatorRow {
+	c.Name = &name
+	return c
+}
+
+// with returns the sum of c and d, with the larger number of ranks, and the size 0 if they
+// have others.
+func (c communicatorRow) with(d communicatorRow) communicatorRow {
+	if c.Size != d.Size {
+		c.Size = 0
+	}
+	c.Ranks = max(c.Ranks, d.Ranks)
+	c.Calls = wire.AddSat(c.Calls, d.Calls)
+	flow := query.Flow{Messages: c.Messages, Bytes: c.Bytes, Unknown: c.Unknown}
+	flow.Add(query.Flow{Messages: d.Messages, Bytes: d.Bytes, Unknown: d.Unknown})
+	c.flowInfo = newFlowInfo(flow)
+	s, t := &c.Collectives, d.Collectives
+	s.Calls, s.Unknown = wire.AddSat(s.Calls, t.Calls), wire.AddSat(s.Unknown, t.Unknown)
+	s.Sent, s.Received = wire.AddSat(s.Sent, t.Sent), wire.AddSat(s.Received, t.Received)
+	return c
 }
 
 type collectiveInfo struct {
@@ -272,8 +304,10 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 		}
 		i.printSizes(out, o.all)
 	case "communicator":
-		rows = len(i.Communicators)
-		i.printCommunicators(out, most)
+		list := sumSiblings(i.Communicators, most)
+		slices.SortStableFunc(list, func(a, b communicatorRow) int { return cmp.Compare(b.Calls, a.Calls) })
+		rows = len(list)
+		printCommunicators(out, list[:min(rows, most)])
 	}
 	out.Flush()
 	if rows > most {
@@ -328,15 +362,18 @@ func (i *messageInfo) printSizes(out io.Writer, each bool) {
 	}
 }
 
-func (i *messageInfo) printCommunicators(out io.Writer, most int) {
-	if len(i.Communicators) == 0 {
+func printCommunicators(out io.Writer, list []communicatorRow) {
+	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(out, "\ncalls\tranks\tsize\tmessages\tbytes\tcollectives\tsent\treceived\t  communicator\n")
-	for _, c := range i.Communicators[:min(len(i.Communicators), most)] {
+	for _, c := range list {
 		name, size := "unknown", ""
 		if c.Name != nil {
-			name, size = printable(*c.Name), comma(uint64(c.Size))
+			name = printable(*c.Name)
+		}
+		if c.Size > 0 {
+			size = comma(uint64(c.Size))
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", comma(c.Calls), comma(uint64(c.Ranks)), size, comma(c.Messages), c.bytes(),
 			comma(c.Collectives.Calls), c.Collectives.bytes(c.Collectives.Sent), c.Collectives.bytes(c.Collectives.Received), name)

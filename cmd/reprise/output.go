@@ -44,6 +44,36 @@ func writeOutput(cmd *cobra.Command, path string, inputs []string, write func(io
 	return replace(path, target, write)
 }
 
+// An outputFile is a file to be written.
+type outputFile struct {
+	path  string
+	write func(w io.Writer) error
+}
+
+// writeOutputs writes files one after the other, as [writeOutput] does, and puts them in
+// their places when all are written.
+func writeOutputs(cmd *cobra.Command, files []outputFile, inputs []string) error {
+	var begin func(writers []io.Writer) error
+	begin = func(writers []io.Writer) error {
+		if i := len(writers); i < len(files) {
+			return writeOutput(cmd, files[i].path, inputs, func(w io.Writer) error { return begin(append(writers, w)) })
+		}
+		for i, f := range files {
+			if err := f.write(writers[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return begin(nil)
+}
+
+// isFile reports whether an output is a file, and not a device, a pipe or standard output.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return path != "-" && (err != nil || info.Mode().IsRegular())
+}
+
 // replace puts a new file in the place of target, which messages call name. The
 // new file has the permissions of the old one.
 func replace(name, target string, write func(io.Writer) error) error {

@@ -43,6 +43,7 @@ type Trace struct {
 	printer *reprise.Printer
 	times   *query.Times
 	calls   uint64 // taken so far
+	passed  uint64 // those and others
 }
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
@@ -121,9 +122,12 @@ func (t *Trace) Begin() int64 {
 // callsPerStep is how many calls pass between two looks at the context.
 const callsPerStep = 4096
 
-// step counts a call.
-func (t *Trace) step() error {
-	if t.calls++; t.calls%callsPerStep != 0 {
+// step passes a call, which is taken or not.
+func (t *Trace) step(taken bool) error {
+	if taken {
+		t.calls++
+	}
+	if t.passed++; t.passed%callsPerStep != 0 {
 		return nil
 	}
 	if t.options.Progress != nil {

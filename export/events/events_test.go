@@ -224,3 +224,36 @@ func TestReadable(t *testing.T) {
 		}
 	}
 }
+
+// TestProgress checks that those calls are counted that are taken.
+func TestProgress(t *testing.T) {
+	trace := exporttest.SameStart(t)
+	for _, between := range []*events.Interval{nil, {From: 2000, To: 4000}, {}} {
+		calls, want := uint64(0), uint64(0)
+		o := events.Options{Between: between, Progress: func(n uint64) error { calls = n; return nil }}
+		choice, err := events.Open(t.Context(), trace, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range choice.Ranks() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for thread := range r.Threads() {
+				for e, err := range r.Of(thread) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if e.Thread != thread {
+						t.Fatalf("%+v is not of thread %d", e, thread)
+					}
+					want++
+				}
+			}
+		}
+		told := calls
+		if all := len(all(t, trace, 0, o)) + len(all(t, trace, 1, o)); told != want || want != uint64(all) {
+			t.Errorf("%+v: %d calls, want %d, or %d", between, told, want, all)
+		}
+	}
+}

@@ -81,8 +81,18 @@ func (r *Rank) Threads() iter.Seq[int32] {
 // All returns an iterator over the calls that were chosen, in the order in which they
 // returned. An error ends it.
 func (r *Rank) All() iter.Seq2[Event, error] {
+	return r.of(func(int32) bool { return true })
+}
+
+// Of returns an iterator over those calls of All that a thread made. It goes through those
+// of others, too.
+func (r *Rank) Of(thread int32) iter.Seq2[Event, error] {
+	return r.of(func(t int32) bool { return t == thread })
+}
+
+func (r *Rank) of(thread func(int32) bool) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		if !r.events(yield) {
+		if !r.events(thread, yield) {
 			return
 		}
 		if err := r.LostTimes(); err != nil {
@@ -93,9 +103,9 @@ func (r *Rank) All() iter.Seq2[Event, error] {
 	}
 }
 
-// events yields the calls that were chosen, and reports whether there may be more to
-// yield.
-func (r *Rank) events(yield func(Event, error) bool) bool {
+// events yields the calls that were chosen of the threads that wanted reports, and reports
+// whether there may be more to yield.
+func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) bool) bool {
 	var (
 		nested = make(map[int32]*nesting)
 		last   *nesting // of thread
@@ -112,14 +122,12 @@ func (r *Rank) events(yield func(Event, error) bool) bool {
 		}
 		e := Event{Position: position, Terminal: c.terminal, Thread: thread}
 		e.Start, e.End = last.place(c.start, c.end)
-		if err := r.trace.step(); err != nil {
+		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
+		if err := r.trace.step(taken); err != nil {
 			yield(Event{}, err)
 			return false
 		}
-		if !query.Overlaps(c.start, c.end-c.start, in.From, in.To) {
-			continue
-		}
-		if !yield(e, nil) {
+		if taken && !yield(e, nil) {
 			return false
 		}
 	}

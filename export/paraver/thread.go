@@ -82,13 +82,14 @@ func newThread(p *process, number int, inRank int32, several bool) *thread {
 func batches(r *events.Rank, thread int32, several bool) iter.Seq2[[]events.Event, error] {
 	return func(yield func([]events.Event, error) bool) {
 		batch := make([]events.Event, 0, 256)
-		for e, err := range r.All() {
+		calls := r.All()
+		if several {
+			calls = r.Of(thread)
+		}
+		for e, err := range calls {
 			if err != nil {
 				yield(nil, err)
 				return
-			}
-			if several && e.Thread != thread {
-				continue
 			}
 			if batch = append(batch, e); len(batch) == cap(batch) {
 				if !yield(batch, nil) {

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// mostSkews is how many skews are shown by communicator if there are too many for a table.
+const mostSkews = 10
+
+func (i *matchInfo) printSkews(w io.Writer, most int) {
+	if i.why != "" {
+		fmt.Fprintf(w, "\n%s\n", i.why)
+	}
+	if len(i.Skews) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last,\n%s\n\n", i.errorText())
+	out := newTable(w)
+	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\toperations\tlooked at\tlast is mostly\t  function\n")
+	each := len(i.Skews)
+	if each > most {
+		each = min(mostSkews, most)
+	}
+	for _, s := range i.Skews[:each] {
+		name := printable(s.Function)
+		if s.Root != nil {
+			name += fmt.Sprintf(" with root %d", *s.Root)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
+			comma(s.MaxInstance), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
+			name, printable(s.Communicator))
+	}
+	others := sumSkews(i.Skews[each:])
+	for _, s := range others[:min(len(others), most)] {
+		fmt.Fprintf(out, "%s\t\t%s\t\t%s\t%s\t\t  %s on %s\n", durationText(s.sum/s.operations), durationText(float64(s.max)), comma(s.instances),
+			comma(s.sampled), printable(s.function), s.on(each > 0))
+	}
+	out.Flush()
+	if len(others) > most {
+		fmt.Fprintf(w, "\nand %s more functions: --all shows them\n", comma(uint64(len(others)-most)))
+	} else if len(others) > 0 {
+		fmt.Fprintln(w, "\nthe largest by communicator, the others by function: --all shows each")
+	}
+}
+
+// errorText returns in words how exact skews are.
+func (i *matchInfo) errorText() string {
+	most := 0.0
+	for _, s := range i.Skews {
+		most = max(most, s.Error)
+	}
+	text := "by the times of every call, " + guaranteeText(timing.Guarantee(most))
+	if most > 0 {
+		text += " from a call to the next"
+	}
+	return text
+}
+
+// A functionSkew is the skews of a function on several communicators.
+type functionSkew struct {
+	function        string
+	sum, operations float64 // of the skews of all operations, as if they were as those looked at; and how many
+	max             int64
+	instances       uint64
+	sampled         uint64
+	communicators   map[string]bool
+}
+
+// on says where the function is called.
+func (s *functionSkew) on(others bool) string {
+	text := plural(uint64(len(s.communicators)), "communicator")
+	if others {
+		text = "other " + text
+		if n := len(s.communicators); n > 1 {
+			text = fmt.Sprintf("%s other communicators", comma(uint64(n)))
+		}
+	}
+	return text
+}
+
+// sumSkews sums up skews by function, the largest first.
+func sumSkews(list []skewInfo) []*functionSkew {
+	byName := make(map[string]*functionSkew)
+	var sums []*functionSkew
+	for _, s := range list {
+		sum := byName[s.Function]
+		if sum == nil {
+			sum = &functionSkew{function: s.Function, communicators: make(map[string]bool)}
+			byName[s.Function] = sum
+			sums = append(sums, sum)
+		}
+		sum.sum += s.Mean * float64(s.Instances)
+		sum.operations += float64(s.Instances)
+		sum.max = max(sum.max, s.Max)
+		sum.instances = wire.AddSat(sum.instances, s.Instances)
+		sum.sampled += uint64(s.Sampled)
+		sum.communicators[s.Communicator] = true
+	}
+	slices.SortStableFunc(sums, func(a, b *functionSkew) int { return cmp.Compare(b.sum, a.sum) })
+	return sums
+}
