@@ -49,7 +49,7 @@ func BenchmarkInterposer(b *testing.B) {
 // localCalls returns the time of one call in nanoseconds.
 func (m *implementation) localCalls(b *testing.B, spool, program string) float64 {
 	b.Helper()
-	output, err := m.command(context.Background(), "1", spool, program, "10000000").Output()
+	output, err := m.command(context.Background(), b, "1", spool, program, "10000000").Output()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -95,7 +95,9 @@
 //	                                a call of which the begin is lost counts once
 //	            cost       uint64   of recording a call, ps
 //	            job        uint64   that the process belongs to, zero if it is unknown
-//	            reserved   24 bytes
+//	            threads    uint32   of the process that have segments, or are to have one; zero
+//	                                if the segment does not say
+//	            reserved   20 bytes
 //
 //	record      size       uint32   bytes of the record, a multiple of 8
 //	            number     uint16   of the function or the constant
@@ -104,8 +106,9 @@
 //	            words      the rest, of 8 bytes each
 //
 // The first word of a record is stored last, with release semantics: whoever
-// finds it that is not zero finds the record whole. Rank, state and lost change
-// while the process runs.
+// finds it that is not zero finds the record whole. Rank, state, lost and threads change
+// while the process runs. A thread counts before the time of its first record: if threads
+// is 1 after records were read, what others do is later.
 //
 //	type            words
 //	1 begin         ticks, the values from before the call

@@ -184,7 +184,7 @@ func TestKilled(t *testing.T) {
 		spool := t.TempDir()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := m.command(ctx, "1", spool, m.build(t, "events.c"), "killed").Run(); err == nil {
+		if err := m.command(ctx, t, "1", spool, m.build(t, "events.c"), "killed").Run(); err == nil {
 			t.Fatal("the program was not killed")
 		}
 		counts := make(map[string]int)
@@ -268,7 +268,7 @@ func TestJobs(t *testing.T) {
 	forEachMPI(t, func(t *testing.T, m *implementation) {
 		spool, program := t.TempDir(), m.build(t, "events.c")
 		does, want := "spawn", 4
-		if output, err := m.command(t.Context(), "2", "", program, does).CombinedOutput(); err != nil {
+		if output, err := m.command(t.Context(), t, "2", "", program, does).CombinedOutput(); err != nil {
 			t.Logf("no process can be started by another: %v\n%s", err, output)
 			does, want = "none", 2
 		}
@@ -301,7 +301,7 @@ func TestJobs(t *testing.T) {
 			}
 		}
 		alone := t.TempDir()
-		c := m.command(t.Context(), "1", alone, "")
+		c := m.command(t.Context(), t, "1", alone, "")
 		c.Path, c.Args = program, []string{program, "none"}
 		if output, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, output)
@@ -335,7 +335,7 @@ func TestFull(t *testing.T) {
 		script := `ulimit -f $((5 * 1024 * 1024 / 512)); exec "$0" "$@"` // of 512 bytes each in sh
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		command := m.command(ctx, "1", spool, "sh", "-c", script, m.build(t, "events.c"), "many")
+		command := m.command(ctx, t, "1", spool, "sh", "-c", script, m.build(t, "events.c"), "many")
 		output, err := command.CombinedOutput()
 		if err != nil || !strings.Contains(string(output), "called 200000 times") {
 			t.Fatalf("the program ended with %v\n%s", err, output)

@@ -78,7 +78,7 @@ func TestForeign(t *testing.T) {
 			}
 			spool := t.TempDir()
 			m.library = own
-			c := m.command(t.Context(), "1", spool, "")
+			c := m.command(t.Context(), t, "1", spool, "")
 			c.Path, c.Args = "/bin/sh", []string{"sh", "-c", m.build(t, "local.c") + " 10 && " + other.build(t, "local.c") + " 10"}
 			if output, err := c.CombinedOutput(); err != nil || strings.Count(string(output), said) != 1 {
 				t.Errorf("the script ended with %v\n%s", err, output)

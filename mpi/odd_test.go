@@ -124,7 +124,7 @@ func TestDirectory(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		command := m.command(ctx, "1", "spool", m.build(t, "odd.c"), "directory")
+		command := m.command(ctx, t, "1", "spool", m.build(t, "odd.c"), "directory")
 		command.Dir = directory
 		if output, err := command.CombinedOutput(); err != nil || len(output) > 0 {
 			t.Fatalf("the program ended with %v\n%s", err, output)

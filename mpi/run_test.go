@@ -94,12 +94,12 @@ func (m *implementation) build(t testing.TB, name string, flags ...string) strin
 
 // command returns the command that runs a program on some ranks. If there is a
 // spool directory, it is recorded.
-func (m *implementation) command(ctx context.Context, ranks, spool, program string, arguments ...string) *exec.Cmd {
+func (m *implementation) command(ctx context.Context, t testing.TB, ranks, spool, program string, arguments ...string) *exec.Cmd {
 	list := append([]string{}, m.flags...)
 	list = append(append(list, "-n", ranks, program), arguments...)
 	c := exec.CommandContext(ctx, m.mpirun, list...)
 	c.WaitDelay = 5 * time.Second
-	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	c.Env = mpitest.LaunchEnvironment(t)
 	if spool != "" {
 		c.Env = append(c.Env, "LD_PRELOAD="+m.library, "REPRISE_SPOOL="+spool)
 	}
@@ -111,7 +111,7 @@ func (m *implementation) run(t testing.TB, ranks, spool, program string, argumen
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	output, err := m.command(ctx, ranks, spool, program, arguments...).CombinedOutput()
+	output, err := m.command(ctx, t, ranks, spool, program, arguments...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", program, err, output)
 	}

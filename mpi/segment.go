@@ -57,6 +57,10 @@ type SegmentHeader struct {
 	// did not run at the same time may have the same number.
 	Job uint64
 
+	// Threads is the number of threads of the process that have segments, or are to have
+	// one. It is zero if the segment does not say.
+	Threads uint32
+
 	// Monotonic is what the monotonic clock of the machine was, in nanoseconds, when
 	// the process loaded the interposer: at Process.Loaded since 1970.
 	Monotonic int64
@@ -82,6 +86,7 @@ const (
 	offsetLost      = 80
 	offsetCost      = 88
 	offsetJob       = 96
+	offsetThreads   = 104
 	headerSize      = 128
 )
 
@@ -107,6 +112,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		Lost:     order.Uint64(data[offsetLost:]),
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
 		Job:      order.Uint64(data[offsetJob:]),
+		Threads:  order.Uint32(data[offsetThreads:]),
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 

@@ -34,7 +34,7 @@ func recorder(t *testing.T, m *mpitest.MPI, flags []string, line ...string) *exe
 		args = append(args, "--spool", spool)
 	}
 	cmd := process(t, append(append(args, "--"), line...)...)
-	cmd.Env = append(mpitest.Environment(), runMain+"=1", "MPICC="+m.CC)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }
@@ -343,7 +343,7 @@ func TestRecordPartsOfCrash(t *testing.T) {
 	}
 	line := m.Launch(2, self, "record", "--parts", parts, "--spool", spool, "--", m.Build(t, "kill.c"), "25", "kill")
 	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
-	cmd.Env = append(mpitest.Environment(), runMain+"=1", "MPICC="+m.CC)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
 	cmd.WaitDelay = 20 * time.Second
 	got := outcome(t, cmd)
 	if got.status == 0 {

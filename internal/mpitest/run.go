@@ -45,15 +45,27 @@ func (m *MPI) Command(ranks int, directory, program string, arguments ...string)
 	return m.Launch(ranks, "sh", append([]string{"-c", redirect, directory, program}, arguments...)...)
 }
 
-// Environment returns the environment to run MPI programs in. The command finds
+// Environment returns the environment to run an MPI program in. The command finds
 // interposers in [Cache] in it.
-func Environment() []string {
-	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "XDG_CACHE_HOME="+filepath.Dir(Cache()))
+func Environment(t testing.TB) []string {
+	return append(LaunchEnvironment(t), "XDG_CACHE_HOME="+filepath.Dir(Cache()))
+}
+
+// LaunchEnvironment returns the environment that a launcher needs. Open MPI gets a
+// directory of its own: launchers that begin and end at once in one may fail.
+func LaunchEnvironment(t testing.TB) []string {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "ompi") // short, for the names of sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_orte_tmpdir_base="+directory)
 }
 
 // environment returns the environment to run a program in.
-func (o Options) environment() []string {
-	env := append(Environment(), o.Env...)
+func (o Options) environment(t testing.TB) []string {
+	env := append(Environment(t), o.Env...)
 	if len(o.Preload) > 0 {
 		env = append(env, "LD_PRELOAD="+strings.Join(o.Preload, ":"))
 	}
@@ -66,7 +78,7 @@ func (m *MPI) Run(t testing.TB, o Options, program string, arguments ...string) 
 	t.Helper()
 	directory := t.TempDir()
 	line := m.Command(o.Ranks, directory, program, arguments...)
-	output, err := run(o, line)
+	output, err := run(t, o, line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +92,7 @@ func (m *MPI) Run(t testing.TB, o Options, program string, arguments ...string) 
 	return output
 }
 
-func run(o Options, line []string) (*Output, error) {
+func run(t testing.TB, o Options, line []string) (*Output, error) {
 	limit := o.Limit
 	if limit == 0 {
 		limit = time.Minute
@@ -92,7 +104,7 @@ func run(o Options, line []string) (*Output, error) {
 	// The launcher ends its processes.
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 5 * time.Second
-	c.Env, c.Stdout, c.Stderr = o.environment(), &rest, &rest
+	c.Env, c.Stdout, c.Stderr = o.environment(t), &rest, &rest
 	err := c.Run()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%v: not at its end after %v\n%s", c, limit, rest.String())

@@ -44,6 +44,7 @@ func New(directory string, o Options) (*Collector, error) {
 func (c *Collector) Poll() (bool, error) { return c.poll(false) }
 
 func (c *Collector) poll(ended bool) (bool, error) {
+	listed := now()
 	threads, err := mpi.ListSpool(c.directory)
 	if err != nil {
 		return false, err
@@ -56,7 +57,7 @@ func (c *Collector) poll(ended bool) (bool, error) {
 	some := false
 	for _, p := range c.processes {
 		before := p.calls
-		more := p.round(ended)
+		more := p.round(ended, listed)
 		some = some || more || p.calls > before
 	}
 	return some, nil

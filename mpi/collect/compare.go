@@ -81,7 +81,7 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 			m.take(t, r)
 		}
 	}
-	for s.consume(true, take) && m.err == nil {
+	for s.consume(true, now(), take) && m.err == nil {
 		m.err = ctx.Err()
 	}
 	if m.err == nil {

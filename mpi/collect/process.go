@@ -93,7 +93,7 @@ func newProcess(id mpi.Process, o Options) (*process, error) {
 // round takes records that there are, and reports whether there may be more. A fault
 // in it must not end the program that is recorded: it ends the recording of this
 // process.
-func (p *process) round(ended bool) (more bool) {
+func (p *process) round(ended bool, listed int64) (more bool) {
 	if p.fault != nil {
 		return false
 	}
@@ -102,7 +102,7 @@ func (p *process) round(ended bool) (more bool) {
 			p.fault, more = fmt.Errorf("the collector failed: %v", fault), false
 		}
 	}()
-	return p.consume(ended, p.take)
+	return p.consume(ended, listed, p.take)
 }
 
 // take processes one record.

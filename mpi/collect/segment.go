@@ -135,18 +135,10 @@ func (s *stream) close() error {
 // there are any. What is read first may be older than what is read last, so everything
 // is read again once it is known to be there.
 func (s *stream) read() (bool, error) {
-	var header [headerSize]byte
-	if _, err := s.file.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
+	header, there, err := s.readHeader()
+	if err != nil || !there {
 		return false, err
 	}
-	if header[0] == 0 {
-		return false, nil // the segment is being made
-	}
-	h, err := mpi.ParseSegmentHeader(header[:])
-	if err != nil {
-		return false, err
-	}
-	s.header = h
 	if s.offset == 0 {
 		if err := s.decoder.Segment(header[:]); err != nil {
 			return false, err
@@ -166,7 +158,23 @@ func (s *stream) read() (bool, error) {
 	s.offset += int64(n)
 	s.bytes += int64(n)
 	s.left -= n
+	if _, _, err := s.readHeader(); err != nil { // for the threads that there are by now
+		return false, err
+	}
 	return true, s.decoder.Continue(s.records[:n])
+}
+
+// readHeader reads the header of the segment, and reports whether it is there: the
+// segment may be being made.
+func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
+	if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return data, false, err
+	}
+	if data[0] == 0 {
+		return data, false, nil
+	}
+	s.header, err = mpi.ParseSegmentHeader(data[:])
+	return data, err == nil, err
 }
 
 // find returns how many bytes of records there are behind those that were read: those

@@ -26,7 +26,8 @@ type source struct {
 	latest  int64 // time of the latest record that was seen
 
 	// ahead is by how much, at least, the clock of the records is ahead of now, for what
-	// is read was written before. That clock began with the machine.
+	// is read was written before. That clock began with the machine: until something was
+	// read, nothing is known to be written.
 	ahead int64
 }
 
@@ -56,25 +57,17 @@ const (
 const quota = 16 << 20
 
 // consume hands records that there are to a function, as many as make a round, and
-// reports whether there may be more. If the process has ended, the rounds hand over
-// all of them. Of several threads, a Resized is handed over in two steps: see
-// [thread.step].
-func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool) {
+// reports whether there may be more. All threads are known that had segments at the time
+// listed. If the process has ended, the rounds hand over all of them. Of several threads,
+// a Resized is handed over in two steps: see [thread.step].
+func (s *source) consume(ended bool, listed int64, take func(*thread, *mpi.Record)) (more bool) {
 	for _, t := range s.threads {
 		t.dry, t.left = false, quota
 	}
-	if len(s.threads) == 1 {
-		t := s.threads[0]
-		for r := t.take(); r != nil; r = t.take() {
-			s.see(r)
-			take(t, r)
-		}
-		return t.limited()
+	if len(s.threads) == 1 && s.consumeAlone(ended, take) {
+		return s.threads[0].limited()
 	}
-	written := s.latest // all records up to this time, but for the lag
-	if s.latest > 0 {
-		written = max(written, now()+s.ahead)
-	}
+	written := max(lag, listed+s.ahead) // all records up to this time, but for the lag
 	defer func() { s.ahead = max(s.ahead, s.latest-now()) }()
 	for {
 		t := s.earliest()
@@ -82,7 +75,7 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool
 		if t == nil || slices.ContainsFunc(s.threads, (*thread).limited) {
 			break
 		}
-		if !ended && t.time() > max(written, s.latest)-lag {
+		if !ended && t.time() > written-lag {
 			return false
 		}
 		if t.record.Type == mpi.Resized && t.step == whole {
@@ -95,6 +88,25 @@ func (s *source) consume(ended bool, take func(*thread, *mpi.Record)) (more bool
 		t.step = whole
 	}
 	return slices.ContainsFunc(s.threads, (*thread).limited)
+}
+
+// consumeAlone hands over the records of the only thread that is known, and reports
+// whether that was right: not if there are others by now, whose records may be earlier
+// than what is left.
+func (s *source) consumeAlone(ended bool, take func(*thread, *mpi.Record)) bool {
+	t := s.threads[0]
+	for {
+		if t.record == nil {
+			if t.record = t.next(); t.record == nil {
+				return true
+			}
+			s.see(t.record)
+		}
+		if t.header.Threads > 1 && !ended {
+			return false
+		}
+		take(t, t.take())
+	}
 }
 
 // limited reports whether the thread has used up its quota, and has no record left

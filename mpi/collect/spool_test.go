@@ -35,8 +35,9 @@ const (
 
 // Offsets in the header of a segment.
 const (
-	offsetState = 76
-	offsetJob   = 96
+	offsetState   = 76
+	offsetJob     = 96
+	offsetThreads = 104
 )
 
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {

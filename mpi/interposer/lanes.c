@@ -4,6 +4,15 @@
 static int find_stack(pthread_t thread, uintptr_t *address, size_t *size);
 static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number);
 
+/* Tells the spool how many lanes there are, before the new one has a record: who reads
+   those of another has to wait for it. With lanes_lock. */
+static slow void tell_threads(void)
+{
+	for (struct lane *l = lanes; l; l = l->next)
+		if (l->header)
+			atomic_store(&l->header->threads, lane_count);
+}
+
 /* Gives the thread a lane: one that an ended thread has left, or a new one. */
 static slow struct lane *take_lane(void)
 {
@@ -24,6 +33,7 @@ static slow struct lane *take_lane(void)
 			lane->thread = lane_count++;
 			lane->next = lanes;
 			lanes = lane;
+			tell_threads();
 		}
 	}
 	pthread_mutex_unlock(&lanes_lock);

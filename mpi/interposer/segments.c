@@ -100,9 +100,10 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	/* What there was no space for before is made up for soon. */
 	lane->calibrated = lane->broken ? 0 : header->ticks[1];
 	lane->broken = 0;
-	/* Another thread may be telling the rank. */
+	/* Another thread may be telling the rank, or that it is there. */
 	pthread_mutex_lock(&lanes_lock);
 	atomic_store(&header->rank, atomic_load(&world_rank));
+	atomic_store(&header->threads, lane_count);
 	atomic_store(&header->lost, atomic_load(&lane->lost));
 	lane->header = header;
 	pthread_mutex_unlock(&lanes_lock);

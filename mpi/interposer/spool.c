@@ -71,7 +71,8 @@ struct header {
 	_Atomic uint64_t lost; /* records of the lane that were not written */
 	uint64_t cost; /* of recording a call, ps */
 	uint64_t job;  /* that the process belongs to, zero if it is unknown */
-	uint64_t reserved[3];
+	_Atomic uint32_t threads; /* lanes of the process */
+	uint32_t reserved[5];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
