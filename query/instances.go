@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -14,8 +15,8 @@ import (
 // order, so that the k-th of each is the same.
 type Instances struct {
 	Communicator *semantics.Communicator
-	Members      []int // that were looked at and made calls on it, in ascending order
-	Absent       int   // others that the communicator has
+	Members      []int       // that were looked at and made calls on it, in ascending order
+	Absent       rankenc.Set // others that the communicator has: that made no calls on it, or were not looked at
 
 	// Count is how many operations there are, as most members have it, of which
 	// Reference is the lowest.
@@ -129,12 +130,13 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 		}
 	}
 	for c, list := range members {
-		n := Instances{Communicator: c, Absent: c.Size() + len(c.Remote()) - len(list)}
+		n := Instances{Communicator: c}
 		votes := make(map[digest]int)
 		for _, i := range list {
 			n.Members = append(n.Members, ranks[i])
 			votes[sums[i].digests[c]]++
 		}
+		n.Absent = c.RankSet().Without(setOf(n.Members))
 		most := sums[list[0]].digests[c]
 		n.Reference = ranks[list[0]]
 		for _, i := range list {

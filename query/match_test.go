@@ -37,8 +37,8 @@ func TestMatchReal(t *testing.T) {
 				t.Errorf("%v unmatched, %d unknown, %d outside, %d guessed", m.Unmatched, m.Unknown, m.Outside, m.Guessed)
 			}
 			for _, n := range m.Instances {
-				if len(n.Different) > 0 || n.Absent > 0 || n.Count == 0 {
-					t.Errorf("%s: %v, %d absent, of %d", n.Communicator.Name, n.Different, n.Absent, n.Count)
+				if len(n.Different) > 0 || n.Absent.Len() > 0 || n.Count == 0 {
+					t.Errorf("%s: %v, %v absent, of %d", n.Communicator.Name, n.Different, n.Absent, n.Count)
 				}
 			}
 			if trace.Ranks() <= 16 {
@@ -205,6 +205,10 @@ func checkInstances(t tester, m *Match, s slowMatch, every int) {
 		slices.Sort(members)
 		if !slices.Equal(members, n.Members) {
 			t.Fatalf("%s: members %v, want %v", n.Communicator.Name, n.Members, members)
+		}
+		others := slices.DeleteFunc(slices.Concat(n.Communicator.Members(), n.Communicator.Remote()), func(rank int) bool { return lists[rank] != nil })
+		if !n.Absent.Equal(setOf(others)) {
+			t.Fatalf("%s: no calls of %v, want %v", n.Communicator.Name, n.Absent, others)
 		}
 		for _, rank := range members {
 			checkMember(t, m, n, rank, lists[rank], want, every)
@@ -377,7 +381,7 @@ func TestMatch(t *testing.T) { rapid.Check(t, testMatch) }
 
 // Of what nobody receives, it is said what, how often and where first.
 func TestUnmatched(t *testing.T) {
-	text := "0 init\n0 send 1 7 3 1\n0 send 1 7 3 1\n0 send 1 8 3 1\n1 init\n1 recv 0 7 3 1\n1 recv -333 9 3 1\n1 barrier\n0 bcast 1 0 1 \n2 init\n2 bcast 1 0 1 \n"
+	text := "0 init\n0 send 1 7 3 1\n0 send 1 7 3 1\n0 send 1 8 3 1\n1 init\n1 recv 0 7 3 1\n1 recv -333 9 3 1\n1 barrier\n0 bcast 1 0 1 \n2 init\n2 bcast 1 0 1 \n3 init\n"
 	m := openMatch(t, openText(t, text))
 	var got []string
 	for _, u := range m.Unmatched {
@@ -390,7 +394,7 @@ func TestUnmatched(t *testing.T) {
 	}
 	if len(m.Instances) != 1 || m.Instances[0].Reference != 0 || !slices.Equal(m.Instances[0].Different, []Disagreement{
 		{Rank: 1, Count: 1, Instance: 0, Here: CollectiveCall{3, "barrier", -1}, There: CollectiveCall{4, "bcast", 0}},
-	}) {
+	}) || m.Instances[0].Absent.String() != "3" {
 		t.Errorf("%+v", m.Instances)
 	}
 	if !slices.IsSortedFunc(m.Unmatched, func(a, b Unmatched) int { return cmp.Compare(a.Source, b.Source) }) {

@@ -180,6 +180,36 @@ func (s Set) Union(t Set) Set {
 	return u
 }
 
+// Without returns the set of the ranks that are in s and not in t. It takes time in
+// proportion to their runs of consecutive ranks.
+func (s Set) Without(t Set) Set {
+	next, stop := iter.Pull2(t.Ranges())
+	defer stop()
+	var b SetBuilder
+	tlo, thi, more := next()
+	for lo, hi := range s.Ranges() {
+		for more && thi < lo {
+			tlo, thi, more = next()
+		}
+		for ; more && tlo <= hi; tlo, thi, more = next() {
+			if lo < tlo {
+				b.AddRange(lo, tlo-1)
+			}
+			if lo = thi + 1; lo > hi {
+				break
+			}
+		}
+		if lo <= hi {
+			b.AddRange(lo, hi)
+		}
+	}
+	rest, err := b.Finish()
+	if err != nil {
+		panic(err) // the ranges ascend
+	}
+	return rest
+}
+
 // String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"
 // is every c-th rank from a to b and "(x)+c×k" stands for k copies of x at
 // distance c.

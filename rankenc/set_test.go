@@ -142,6 +142,15 @@ func testSet(t *rapid.T) {
 	if !u.Equal(want) {
 		t.Fatalf("union of %v and %v = %v, want %v", ranks, other, u, want)
 	}
+	var rest []int
+	for _, r := range ranks {
+		if !slices.Contains(other, r) {
+			rest = append(rest, r)
+		}
+	}
+	if got, want := s.Without(setOf(t, other...)), setOf(t, rest...); !got.Equal(want) {
+		t.Fatalf("%v without %v = %v, want %v", ranks, other, got, want)
+	}
 	if a, b := marshal(s), marshal(want); bytes.Equal(a, b) != s.Equal(want) {
 		t.Fatalf("%v and %v are equal or not, and so are not %x and %x", s, want, a, b)
 	}

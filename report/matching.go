@@ -99,13 +99,40 @@ func (t *matchText) about(m *query.Match) string {
 			operations += n.Count
 		}
 		on := plural(operations, "collective operation") + " on " + plural(uint64(len(m.Instances)), "communicator")
-		if len(t.Different) == 0 {
-			say("%s: all members make the same calls.", on)
-		} else {
+		silent := silentText(m)
+		switch {
+		case len(t.Different) > 0:
 			say("%s, of which some members make other calls.", on)
+		case silent == "":
+			say("%s: all members make the same calls.", on)
+		default:
+			say("%s.", on)
+		}
+		if silent != "" {
+			say("There are none of %s.", silent)
 		}
 	}
 	return strings.Join(parts, " ") + " The command reprise match tells the positions of calls."
+}
+
+// silentText names members of which there are no collective calls on their communicators:
+// of the first few of these.
+func silentText(m *query.Match) string {
+	const most, mostText = 3, 200
+	var parts []string
+	for _, n := range m.Instances {
+		if n.Absent.Len() > 0 {
+			ranks := n.Absent.String()
+			if len(ranks) > mostText {
+				ranks = count(uint64(n.Absent.Len())) + " others"
+			}
+			parts = append(parts, fmt.Sprintf("ranks %s of %s", ranks, printable(n.Communicator.Name)))
+		}
+	}
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("and some of %s", plural(uint64(more), "more communicator")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // addUnmatched adds messages that are sent and not received, and the other way round.

@@ -137,3 +137,11 @@ func TestWriteLarge(t *testing.T) {
 		t.Error("the page does not say that it leaves out ranks")
 	}
 }
+
+// TestMatchingSilent names the members that make no collective calls.
+func TestMatchingSilent(t *testing.T) {
+	page := render(t, tracetest.TI(t, "0 init\n0 barrier\n1 init\n1 barrier\n2 init\n3 init\n"), report.Options{})
+	if want := "1 collective operation on 1 communicator. There are none of ranks 2-3 of world."; !bytes.Contains(page, []byte(want)) {
+		t.Errorf("the page has no %q", want)
+	}
+}

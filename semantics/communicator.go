@@ -1,6 +1,10 @@
 package semantics
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/rankenc"
+)
 
 // A Communicator is a communicator of a run, or what a window or a file was created on.
 // Pointers to Communicators of one Model are equal exactly if it is the same for all
@@ -34,6 +38,19 @@ func (c *Communicator) Members() []int {
 		list[i] = c.Member(i)
 	}
 	return list
+}
+
+// RankSet returns the ranks in the run of all members, of an intercommunicator those of
+// both groups. That of MPI_COMM_WORLD costs the same whatever its size.
+func (c *Communicator) RankSet() rankenc.Set {
+	if c.members == nil {
+		return rankenc.World(c.size)
+	}
+	set, err := rankenc.SetOf(slices.Concat(c.members, c.remote)...)
+	if err != nil {
+		panic(err) // they are those of a trace
+	}
+	return set
 }
 
 // Remote returns the ranks in the run of the members of the second group of an

@@ -244,6 +244,9 @@ func TestIntercommunicator(t *testing.T) {
 		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
 			if c.Function.Name == "MPI_Send" {
 				name = o.Communicator.Name
+				if ranks := o.Communicator.RankSet(); ranks.String() != "0-3" {
+					t.Errorf("members of both groups: %v", ranks)
+				}
 			}
 		})
 		for i := range w {

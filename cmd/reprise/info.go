@@ -158,7 +158,7 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
 	ranks := trace.Merged().RankSet()
-	i.Active, i.silent = ranks.Len(), missing(ranks, i.Ranks)
+	i.Active, i.silent = ranks.Len(), rankenc.World(i.Ranks).Without(ranks)
 	i.Silent = i.silent.String()
 	lost, err := i.count(cmd, trace, shapes)
 	if err != nil {

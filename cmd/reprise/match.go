@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -49,7 +50,7 @@ only known of which channels those are that nobody receives: they are all shown.
 
 The members of a communicator call its collective operations in one order. Where
 one calls another function than most do, with another root, or no more of them,
-that is shown, too.
+that is shown, too, and so are the members that call none.
 
 If the trace has the times of every call, it is shown how far apart the members
 begin: the skew, by function and root. Of many operations, it is that of some.
@@ -90,6 +91,7 @@ type matchInfo struct {
 
 	Skews []skewInfo `json:"skews,omitzero"`
 
+	partly     bool // not all ranks are looked at
 	lostTimes  lostRanks
 	unresolved error
 	why        string // there are no skews
@@ -128,8 +130,11 @@ type matchedCommunicator struct {
 	Name      string             `json:"name"`
 	Members   int                `json:"members"`
 	Absent    int                `json:"other_members,omitzero"` // that made no calls, or are not looked at
+	Others    string             `json:"other_ranks,omitzero"`   // these, as a list
 	Instances uint64             `json:"instances"`
 	Different []disagreementInfo `json:"different,omitzero"`
+
+	others []rankenc.Set // of each that is summed up
 }
 
 func (c matchedCommunicator) name() string { return c.Name }
@@ -145,6 +150,7 @@ func (c matchedCommunicator) with(d matchedCommunicator) matchedCommunicator {
 		c.Members = -1
 	}
 	c.Absent += d.Absent
+	c.others = append(c.others, d.others...)
 	c.Instances = wire.AddSat(c.Instances, d.Instances)
 	c.Different = append(slices.Clip(c.Different), d.Different...)
 	return c
@@ -209,6 +215,7 @@ func match(cmd *cobra.Command, path string, o matchOptions) error {
 	if err != nil {
 		return err
 	}
+	i.partly = cmd.Flags().Changed("ranks") || len(lost.list) > 0
 	if o.json {
 		err = printJSON(cmd.OutOrStdout(), i)
 	} else {
@@ -290,7 +297,7 @@ func newChannelInfo(c query.Channel) channelInfo {
 }
 
 func newMatchedCommunicator(n query.Instances) matchedCommunicator {
-	c := matchedCommunicator{Name: n.Communicator.Name, Members: len(n.Members), Absent: n.Absent, Instances: n.Count}
+	c := matchedCommunicator{Name: n.Communicator.Name, Members: len(n.Members), Absent: n.Absent.Len(), Others: n.Absent.String(), Instances: n.Count, others: []rankenc.Set{n.Absent}}
 	for _, d := range n.Different {
 		c.Different = append(c.Different, disagreementInfo{d.Rank, d.Count, d.Instance, newCallInfo(d.Here), n.Reference, newCallInfo(d.There)})
 	}
@@ -474,6 +481,29 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	}
 	out.Flush()
 	i.more(w, len(list), most)
+	i.printOthers(w, list, most)
+	i.printDifferent(w, most)
+}
+
+// printOthers says which members of communicators made no calls.
+func (i *matchInfo) printOthers(w io.Writer, list []matchedCommunicator, most int) {
+	list = slices.DeleteFunc(slices.Clone(list), func(c matchedCommunicator) bool { return c.Absent == 0 })
+	if len(list) == 0 {
+		return
+	}
+	text := "other members, which make no such calls:"
+	if i.partly {
+		text = "other members, which make no such calls or are not looked at:"
+	}
+	fmt.Fprintf(w, "\n%s\n", text)
+	for _, c := range list[:min(len(list), most)] {
+		fmt.Fprintf(w, "  %s of %s\n", setText(union(c.others)), printable(c.Name))
+	}
+	i.more(w, len(list), most)
+}
+
+// printDifferent says where members do not agree.
+func (i *matchInfo) printDifferent(w io.Writer, most int) {
 	rows := 0
 	for _, c := range i.Communicators {
 		for _, d := range c.Different {

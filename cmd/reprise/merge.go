@@ -163,30 +163,10 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	if !s.Part {
-		s.missing = missing(ranks, s.Ranks)
+		s.missing = rankenc.World(s.Ranks).Without(ranks)
 		s.Missing = s.missing.String()
 	}
 	return nil
-}
-
-// missing returns the ranks of a run of size ranks that are not in a set.
-func missing(ranks rankenc.Set, size int) rankenc.Set {
-	var b rankenc.SetBuilder
-	next := 0
-	for first, last := range ranks.Ranges() {
-		if first > next {
-			b.AddRange(next, first-1)
-		}
-		next = last + 1
-	}
-	if next < size {
-		b.AddRange(next, size-1)
-	}
-	set, err := b.Finish()
-	if err != nil {
-		panic(err) // ranks ascend
-	}
-	return set
 }
 
 func (s *mergeSummary) print(stdout, stderr io.Writer) {
