@@ -27,6 +27,13 @@ type Skew struct {
 	Max          int64
 	MaxInstance  uint64 // the number on its communicator of the one with the maximum
 
+	// MaxLast is the member that is the last to begin that one, the lowest if there are
+	// several, at the position MaxPosition and the time MaxStart, which counts as
+	// [Times.Begin] does.
+	MaxLast     int
+	MaxPosition uint64
+	MaxStart    int64
+
 	// Guarantee is how far the time from a call to the next may be from what it was, of
 	// the member of which that is most.
 	Guarantee timing.Guarantee
@@ -115,10 +122,16 @@ type skewJob struct {
 	instances *Instances
 	members   []int
 	samples   []uint64                  // numbers of operations
-	starts    [][]int64                 // by member, then by sample; nil if it has no times
+	starts    [][]callStart             // by member, then by sample; nil if it has no times
 	off       []timing.Guarantee        // of these
 	calls     []CollectiveCall          // of the reference, by sample
 	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
+}
+
+// A callStart is when a call began.
+type callStart struct {
+	position uint64
+	start    int64
 }
 
 // A skewPart is a member of a job.
@@ -137,7 +150,7 @@ func newSkewJob(n *Instances) *skewJob {
 		return j
 	}
 	j.members = n.Members
-	j.starts, j.off = make([][]int64, len(n.Members)), make([]timing.Guarantee, len(n.Members))
+	j.starts, j.off = make([][]callStart, len(n.Members)), make([]timing.Guarantee, len(n.Members))
 	most := uint64(min(max(maxStarts/len(n.Members), minSamples), maxSamples))
 	if agreed <= most {
 		for k := range agreed {
@@ -165,7 +178,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 		return err
 	}
 	one := matchRank{operations: all, sequences: make(map[*semantics.Communicator]sequence)}
-	var wanted []wantedStart
+	var wanted []*callStart
 	for i, p := range parts {
 		s, err := one.sequence(ctx, p.job.instances.Communicator)
 		if err != nil {
@@ -177,11 +190,11 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 		if r.Series() == nil {
 			continue
 		}
-		starts := make([]int64, len(p.job.samples))
+		starts := make([]callStart, len(p.job.samples))
 		p.job.starts[p.member], p.job.off[p.member] = starts, r.Series().Guarantee()
 		for i, k := range p.job.samples {
-			position, _ := s.at(k)
-			wanted = append(wanted, wantedStart{position, &starts[i]})
+			starts[i].position, _ = s.at(k)
+			wanted = append(wanted, &starts[i])
 		}
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -200,16 +213,10 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 	return nil
 }
 
-// A wantedStart is where the start of a call is to be put.
-type wantedStart struct {
-	position uint64
-	to       *int64
-}
-
 // readStarts reads when calls of a rank began that has the times of every call. Each block
 // of these is decoded once.
-func readStarts(r *reprise.Rank, wanted []wantedStart) error {
-	slices.SortFunc(wanted, func(a, b wantedStart) int { return cmp.Compare(a.position, b.position) })
+func readStarts(r *reprise.Rank, wanted []*callStart) error {
+	slices.SortFunc(wanted, func(a, b *callStart) int { return cmp.Compare(a.position, b.position) })
 	for len(wanted) > 0 {
 		at := wanted[0].position
 		_, block := r.Series().Find(at)
@@ -219,7 +226,7 @@ func readStarts(r *reprise.Rank, wanted []wantedStart) error {
 				return err
 			}
 			for len(wanted) > 0 && wanted[0].position == at {
-				*wanted[0].to = t.Start
+				wanted[0].start = t.Start
 				wanted = wanted[1:]
 			}
 			if at++; at >= end || len(wanted) == 0 || wanted[0].position >= end {
@@ -278,19 +285,21 @@ func (j *skewJob) skews() []Skew {
 		}
 		first, last := timed[0], timed[0]
 		for _, member := range timed {
-			if j.starts[member][i] < j.starts[first][i] {
+			if j.starts[member][i].start < j.starts[first][i].start {
 				first = member
 			}
-			if j.starts[member][i] > j.starts[last][i] {
+			if j.starts[member][i].start > j.starts[last][i].start {
 				last = member
 			}
 		}
 		for _, member := range timed {
 			s.Guarantee = max(s.Guarantee, j.off[member])
 		}
-		width := j.starts[last][i] - j.starts[first][i]
+		latest := j.starts[last][i]
+		width := latest.start - j.starts[first][i].start
 		if width > s.Max || len(s.widths) == 0 {
 			s.Max, s.MaxInstance = width, k
+			s.MaxLast, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
 		}
 		s.widths = append(s.widths, width)
 		s.last[j.members[last]]++

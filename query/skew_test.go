@@ -1,11 +1,13 @@
 package query
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
@@ -46,6 +48,7 @@ func testSkew(t *rapid.T) {
 	all := rounds * (barriers + 1)
 	sampled := 0
 	for _, s := range list {
+		checkMaxLast(t, trace, s)
 		sampled += s.Sampled
 		if s.Function == "MPI_Bcast" {
 			if s.Instances != uint64(rounds) || s.Mean != float64(7*(ranks-1)) || s.Median != s.Mean || s.Max != int64(s.Mean) || s.Last != ranks-1 || s.LastCount != s.Sampled || s.Root != 0 {
@@ -73,3 +76,27 @@ func testSkew(t *rapid.T) {
 }
 
 func TestSkew(t *testing.T) { rapid.Check(t, testSkew) }
+
+// checkMaxLast checks that the call is at its place with which the last member begins the
+// operation of the largest skew.
+func checkMaxLast(t tester, trace *reprise.Trace, s Skew) {
+	t.Helper()
+	least, number := int64(math.MaxInt64), uint64(0)
+	for rank := range trace.Ranks() {
+		n := uint64(0)
+		for position, c := range readRank(t, trace, rank).Calls() {
+			if n++; n != s.MaxInstance+1 {
+				continue
+			}
+			if least = min(least, c.Start); rank == s.MaxLast {
+				number = position
+				if c.Start != s.MaxStart {
+					t.Fatalf("%+v, but it begins at %d", s, c.Start)
+				}
+			}
+		}
+	}
+	if number != s.MaxPosition || s.MaxStart-least != s.Max {
+		t.Fatalf("%+v, but it is call %d, and the first begins at %d", s, number, least)
+	}
+}

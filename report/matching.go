@@ -41,6 +41,7 @@ type skewRow struct {
 	Call                string
 	Mean, Median        float64
 	Max                 int64
+	MaxLast             string
 	Operations, Sampled uint64
 	Last                int
 	LastShare           string
@@ -196,7 +197,7 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 		return err
 	}
 	for _, s := range list[:min(len(list), maxMatchRows)] {
-		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
+		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxLast, count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
 		if s.Root >= 0 {
 			row.Call += fmt.Sprintf(" with root %d", s.Root)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -159,6 +160,7 @@ func makeInputs(t testing.TB) {
 	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
 	writeTimed(t)
+	writeKilled(t)
 	writeCodecs(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
@@ -225,6 +227,49 @@ func writeTimed(t testing.TB) {
 	}
 	writeFile(t, "untimed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSeries, 1))
 	writeFile(t, "unsummed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSummaries, 0))
+}
+
+// writeKilled writes killed.rpz: a trace of an MPI program with the times of every call,
+// exactly, of which two of three ranks were killed before MPI_Finalize.
+func writeKilled(t testing.TB) {
+	t.Helper()
+	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
+	number, comm := cst.Type{Kind: cst.KindInt}, cst.HandleOf("comm")
+	exact := timing.NewLossless[int64](timing.LZ4)
+	var a merge.Accumulator
+	if err := a.Describe(merge.Run{Source: collect.Source, Ranks: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range int64(3) {
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](exact, exact, timing.Gaps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, barrier := r.Declare(cst.Function{Name: "MPI_Init"}), r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm)}})
+		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype")),
+			param("dest", cst.Type{Kind: cst.KindRank}), param("tag", cst.Type{Kind: cst.KindTag}), param("comm", comm)}})
+		end := r.Declare(cst.Function{Name: "MPI_Finalize"})
+		now := 5_000_000 + rank
+		r.CallAt(start, now, 1000)
+		for i := range int64(10) {
+			now += 1_000_000
+			r.CallAt(barrier, now+i%4*rank*7000, 500, cst.Handle(-3))
+		}
+		if rank == 0 {
+			r.CallAt(send, now+100_000, 700, cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(9), cst.Handle(-3))
+		}
+		if rank == 2 {
+			r.CallAt(end, now+300_000, 700)
+		}
+		if err := a.Add(r.Finish(int(rank))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "killed.rpz", b.String())
 }
 
 // writeCodecs writes traces of six ranks whose times are noise: codecs.rpz, in which

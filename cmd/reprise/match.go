@@ -54,7 +54,9 @@ that is shown, too, and so are the members that call none.
 
 If the trace has the times of every call, it is shown how far apart the members
 begin: the skew, by function and root. Of many operations, it is that of some.
-The clocks of several machines may differ by more than that. Times that are kept
+Of the largest one it is shown which member began last, with the position of its
+call, and when: a time at which the command at shows where the others are. The
+clocks of several machines may differ by more than that. Times that are kept
 within an error are off by no more than that share of the longest gap between
 calls. If there are too many rows, only the largest skews are shown by
 communicator, and the others by function; communicators that are made from one
@@ -199,6 +201,9 @@ type skewInfo struct {
 	Median       float64 `json:"median_ns"`
 	Max          int64   `json:"max_ns"`
 	MaxInstance  uint64  `json:"max_instance"`
+	MaxLast      int     `json:"max_last"` // the rank that is last there
+	MaxPosition  uint64  `json:"max_last_position"`
+	MaxStart     int64   `json:"max_last_start_ns"` // since the first call
 	Last         int     `json:"last"`
 	LastCount    int     `json:"last_count"`
 	Error        float64 `json:"relative_error"` // at most, of the time from a call to the next
@@ -314,8 +319,16 @@ func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query
 	if err != nil {
 		return err
 	}
+	begin, err := times.Begin()
+	if err != nil {
+		return err
+	}
 	for _, s := range list {
-		info := skewInfo{s.Communicator.Name, s.Function, nil, s.Instances, s.Sampled, s.Mean, s.Median, s.Max, s.MaxInstance, s.Last, s.LastCount, float64(s.Guarantee)}
+		info := skewInfo{
+			Communicator: s.Communicator.Name, Function: s.Function, Instances: s.Instances, Sampled: s.Sampled,
+			Mean: s.Mean, Median: s.Median, Max: s.Max, MaxInstance: s.MaxInstance, MaxLast: s.MaxLast, MaxPosition: s.MaxPosition, MaxStart: s.MaxStart - begin,
+			Last: s.Last, LastCount: s.LastCount, Error: float64(s.Guarantee),
+		}
 		if s.Root >= 0 {
 			info.Root = &s.Root
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
@@ -22,7 +23,7 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 	}
 	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last,\n%s\n\n", i.errorText())
 	out := newTable(w)
-	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\toperations\tlooked at\tlast is mostly\t  function\n")
+	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\tlast: rank\tposition\tat\toperations\tlooked at\tlast is mostly\t  function\n")
 	each := len(i.Skews)
 	if each > most {
 		each = min(mostSkews, most)
@@ -32,13 +33,13 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 		if s.Root != nil {
 			name += fmt.Sprintf(" with root %d", *s.Root)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
-			comma(s.MaxInstance), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%v\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
+			comma(s.MaxInstance), s.MaxLast, comma(s.MaxPosition), time.Duration(s.MaxStart), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
 			name, printable(s.Communicator))
 	}
 	others := sumSkews(i.Skews[each:])
 	for _, s := range others[:min(len(others), most)] {
-		fmt.Fprintf(out, "%s\t\t%s\t\t%s\t%s\t\t  %s on %s\n", durationText(s.sum/s.operations), durationText(float64(s.max)), comma(s.instances),
+		fmt.Fprintf(out, "%s\t\t%s\t\t\t\t\t%s\t%s\t\t  %s on %s\n", durationText(s.sum/s.operations), durationText(float64(s.max)), comma(s.instances),
 			comma(s.sampled), printable(s.function), s.on(each > 0))
 	}
 	out.Flush()
