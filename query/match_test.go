@@ -440,3 +440,33 @@ func TestUnmatchedGuessed(t *testing.T) {
 		t.Errorf("%+v, first %d, %v", certain, list, err)
 	}
 }
+
+// A receive from a named source that the program tried to cancel counts as cancelled if there
+// is no message for it, and as a receive if there is one.
+func TestCancelledReceive(t *testing.T) {
+	for sends, want := range []struct{ messages, cancelled, left uint64 }{{0, 1, 1}, {1, 1, 0}, {2, 0, 0}, {2, 0, 0}} {
+		var zero, one tracer.Recorder
+		for range sends {
+			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7), cst.Handle(-3))
+		}
+		zero.Call(zero.Declare(mpiFunctions[5]), cst.Handle(-3))
+		cancel := one.Declare(cst.Function{Name: "MPI_Cancel", Params: []cst.Param{handle("request", cst.In)}})
+		for request := range int64(2) {
+			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(7), cst.Handle(-3), cst.Handle(request))
+			if request == 0 {
+				one.Call(cancel, cst.Handle(request))
+			}
+			one.Call(one.Declare(mpiFunctions[3]), cst.Handle(request), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+		}
+		m := openMatch(t, openParts(t, merge.Run{Ranks: 2}, []merge.Part{zero.Finish(0), one.Finish(1)}))
+		left := uint64(0)
+		for _, u := range m.Unmatched {
+			if u.Direction == semantics.Receive {
+				left += u.Count
+			}
+		}
+		if m.Messages != want.messages || m.Cancelled != want.cancelled || left != want.left {
+			t.Errorf("%d sends: %d messages, %d receives cancelled, %d unmatched, want %v", sends, m.Messages, m.Cancelled, left, want)
+		}
+	}
+}

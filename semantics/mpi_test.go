@@ -22,7 +22,10 @@ type recording struct{ tracer.Recorder }
 
 // call records a call with arguments as pairs of a name and a value: a number, the name of a
 // constant, a list of these, or a status. Others have no argument.
-func (r *recording) call(name string, pairs ...any) {
+func (r *recording) call(name string, pairs ...any) { r.calls(1, name, pairs...) }
+
+// calls records as many calls that are the same.
+func (r *recording) calls(count int, name string, pairs ...any) {
 	n, ok := mpi.Lookup(name)
 	if !ok {
 		panic(name)
@@ -43,7 +46,9 @@ func (r *recording) call(name string, pairs ...any) {
 		f.Params = append(f.Params, p)
 		args = append(args, value(p.Type, pairs[i+1]))
 	}
-	r.Call(r.Declare(f), args...)
+	for fn := r.Declare(f); count > 0; count-- {
+		r.Call(fn, args...)
+	}
 }
 
 func value(t cst.Type, v any) cst.Value {
@@ -390,6 +395,42 @@ func TestWildcards(t *testing.T) {
 		receive("1 tag 5: 3 elements, 12 bytes"), "MPI_Waitall: completion",
 		receive("-1 tag -1: 3 elements, 12 bytes"),
 	)
+}
+
+// Receives from a named source are known to be cancelled: with a request that always is
+// without going through the calls, of which there are more than would be gone through.
+func TestCancelledNamed(t *testing.T) {
+	always, once := request(0, 0), request(1, 0)
+	m := mpiModel(t, 1, func(_ int, r *recording) {
+		receive := func(id any) { r.receive("MPI_Irecv", 1, "MPI_INT", 0, 8, world, "request", id) }
+		receive(always)
+		r.call("MPI_Cancel", "request", always)
+		r.call("MPI_Wait", "request", always, "status", from(-9, 0))
+		receive(once)
+		r.call("MPI_Cancel", "request", once)
+		r.call("MPI_Wait", "request", once, "status", from(-9, 1))
+		receive(once)
+		r.call("MPI_Wait", "request", once, "status", implied)
+	})
+	const received = "MPI_Irecv: point-to-point on world; receive 0 tag 8: 1 elements, 4 bytes"
+	compare(t, m, 0, received+", cancelled", "MPI_Cancel: completion", "MPI_Wait: completion",
+		received+", cancelled", "MPI_Cancel: completion", "MPI_Wait: completion", received, "MPI_Wait: completion")
+
+	m = mpiModel(t, 1, func(_ int, r *recording) {
+		for range 2 {
+			r.receive("MPI_Irecv", 1, "MPI_INT", 0, 8, world, "request", always)
+			r.call("MPI_Cancel", "request", always)
+			r.call("MPI_Wait", "request", always, "status", from(-9, 0))
+		}
+		r.calls(1<<24, "MPI_Test", "request", always, "flag", 1, "status", implied)
+	})
+	r, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.At(0, 0); len(o.Messages) != 1 || !o.Messages[0].Cancelled {
+		t.Errorf("%+v", o)
+	}
 }
 
 func TestMPICollectives(t *testing.T) {

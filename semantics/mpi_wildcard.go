@@ -114,21 +114,20 @@ func newWildcards(r *mpiRank) *wildcards {
 	return w
 }
 
-// requests returns the ids of the requests that are receives from any source or with any tag, or
-// that a call cancels.
+// requests returns the ids of the requests of which later calls may say more: true of those
+// of receives from any source or with any tag, false of others, which a call cancels.
 func (w *wildcards) requests() map[int64]bool {
 	r, wanted := w.rank, make(map[int64]bool)
 	for id, makers := range r.makers(requestClass) {
-		wanted[id] = slices.ContainsFunc(makers, func(terminal uint32) bool {
+		for _, terminal := range makers {
 			p := r.plan(terminal)
 			if p == nil || p.class != PointToPoint {
-				return false
+				continue
 			}
 			e := evaluation{mpiRank: r, until: forever}
-			return r.hasWildcards(e.begun(p, r.arguments(terminal)))
-		})
-		if !wanted[id] {
-			delete(wanted, id)
+			if o := e.begun(p, r.arguments(terminal)); r.hasWildcards(o) {
+				wanted[id] = wanted[id] || slices.ContainsFunc(o.Messages, isWildcard)
+			}
 		}
 	}
 	return wanted
@@ -143,7 +142,7 @@ func (r *mpiRank) acts(terminal uint32, wanted map[int64]bool) []act {
 	args := r.arguments(terminal)
 	var list []act
 	add := func(kind actKind, id int64, s source) {
-		if wanted[id] {
+		if _, ok := wanted[id]; ok {
 			list = append(list, act{id, kind, s})
 		}
 	}
@@ -206,11 +205,12 @@ func completions(name string, args arguments, f func(id int64, s source)) {
 	}
 }
 
-// fix finds the requests of which all receives got the same.
+// fix finds the requests of which all receives got the same, or that are all cancelled and
+// name the source and the tag.
 func (w *wildcards) fix(wanted map[int64]bool, acts map[sequitur.Symbol][]act) {
 	type tally struct {
-		begun, completed uint64
-		sources          map[source]bool
+		begun, cancelled, completed uint64
+		sources                     map[source]bool
 	}
 	tallies := make(map[int64]*tally, len(wanted))
 	for id := range wanted {
@@ -225,13 +225,15 @@ func (w *wildcards) fix(wanted map[int64]bool, acts map[sequitur.Symbol][]act) {
 				t.completed += n
 				t.sources[a.source] = true
 			case cancels:
-				t.sources[source{cancelled: true}] = true
-				t.sources[unresolved] = true
+				t.cancelled += n
 			}
 		}
 	}
 	for id, t := range tallies {
-		if len(t.sources) == 1 && t.begun == t.completed {
+		switch {
+		case !wanted[id] && t.cancelled == t.begun:
+			w.fixed[id] = source{rank: implied, tag: implied, cancelled: true}
+		case len(t.sources) == 1 && t.cancelled == 0 && t.begun == t.completed:
 			for s := range t.sources {
 				w.fixed[id] = s
 			}
