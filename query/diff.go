@@ -30,6 +30,11 @@ type Diff struct {
 	// First is the first call of the lowest rank that differs; nil if none does.
 	First *Difference
 
+	// FirstOther is the first such call if those that begin and end MPI, MPI_Init,
+	// MPI_Init_thread and MPI_Finalize, count as equal whatever their arguments: nil if
+	// First is none of them, or nothing else differs.
+	FirstOther *Difference
+
 	// Reordered says that the traces do not have the same order of the calls of
 	// different ranks. Two runs that do the same may have that.
 	Reordered bool
@@ -73,6 +78,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	onlyA, onlyB := without(ranksA, both), without(ranksB, both)
 	result.OnlyA, result.OnlyB = setOf(onlyA), setOf(onlyB)
 	all := slices.Concat(both, onlyA, onlyB)
+	slices.Sort(all)
 	found := make([]*comparedRank, len(all))
 	var lost failures
 	done := progress{tell: o.Progress}
@@ -90,17 +96,16 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 		return nil, err
 	}
 	result.Unreadable = setOf(lost.numbers())
-	for i, r := range found[:len(both)] {
-		if r == nil {
+	for i, r := range found {
+		if r == nil || !r.both {
 			continue
 		}
 		if result.Compared++; r.equal {
 			continue
 		}
-		if different = append(different, both[i]); len(different) == 1 {
-			if result.First, err = d.difference(both[i], r.prefix); err != nil {
-				return nil, err
-			}
+		different = append(different, all[i])
+		if err := d.first(result, all[i], r); err != nil {
+			return nil, err
 		}
 	}
 	if result.Different = setOf(different); result.differs() {
@@ -108,6 +113,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 			return nil, err
 		}
 		result.Summary.Calls = d.differences()
+		d.addRanks(result.Summary.Functions)
 	}
 	return result, nil
 }
@@ -139,6 +145,24 @@ func setOf(ranks []int) rankenc.Set {
 		panic(err) // they are those of a trace
 	}
 	return set
+}
+
+// first fills in the first differences, unless they are those of a rank before.
+func (d *differ) first(result *Diff, rank int, r *comparedRank) (err error) {
+	switch {
+	case result.First == nil:
+		if result.First, err = d.difference(rank, r.prefix); err != nil {
+			return err
+		}
+		d.wantsOther = r.frame
+	case !d.wantsOther:
+		return nil
+	}
+	if d.wantsOther && r.differsOtherwise {
+		result.FirstOther, err = d.difference(rank, r.otherwise)
+		d.wantsOther = false
+	}
+	return err
 }
 
 // difference returns the place in which a rank differs.
@@ -181,8 +205,9 @@ type DiffSummary struct {
 
 // A CountDifference is how often something is called in two traces.
 type CountDifference struct {
-	Name string
-	A, B uint64
+	Name  string
+	A, B  uint64
+	Ranks rankenc.Set // that call it another number of times, of those that could be read in both
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
@@ -201,7 +226,7 @@ func countDifferences(a, b map[string]uint64) []CountDifference {
 	var list []CountDifference
 	for name := range all {
 		if a[name] != b[name] {
-			list = append(list, CountDifference{name, a[name], b[name]})
+			list = append(list, CountDifference{Name: name, A: a[name], B: b[name]})
 		}
 	}
 	sortCounts(list)

@@ -18,15 +18,24 @@ import (
 type differ struct {
 	a, b *diffSide
 
-	mu    sync.Mutex // of what follows
-	known map[sameComparison]*comparedGrammars
-	calls map[string]*CountDifference // of ranks that make a call another number of times
+	wantsOther bool // there is no other first difference yet, and should be
+
+	mu        sync.Mutex // of what follows
+	known     map[sameComparison]*comparedGrammars
+	calls     map[string]*countedCall // of ranks that make a call another number of times
+	functions map[string]*rankRuns    // ranks that call a function another number of times
+}
+
+// A countedCall is a call that ranks make another number of times.
+type countedCall struct {
+	a, b  uint64
+	ranks rankRuns
 }
 
 func newDiffer(a, b *reprise.Trace) *differ {
 	d := &differ{
 		a: newDiffSide(a), b: newDiffSide(b),
-		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*CountDifference),
+		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankRuns),
 	}
 	d.b.matchFunctions(d.a)
 	if maps.Equal(d.a.names, d.b.names) {
@@ -45,8 +54,14 @@ const maxKnown = 64
 
 // A comparedRank is how the calls of a rank compare.
 type comparedRank struct {
+	both   bool // traces have calls of it
 	equal  bool
 	prefix uint64 // calls before the first that differs
+
+	// frame says that the first that differs begins or ends MPI in both traces. Apart from
+	// such calls, the rank may differ otherwise, after so many calls.
+	frame, differsOtherwise bool
+	otherwise               uint64
 }
 
 // rank compares the calls of a rank, which one of the traces may not have.
@@ -61,18 +76,38 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 	}
 	ids := make(map[string]uint32)
 	ofX, ofY := d.a.identify(x, ids), d.b.identify(y, ids)
-	prefix := uint64(0)
-	if x != nil && y != nil {
-		if x.Listed() || y.Listed() {
-			prefix = commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
-		} else {
-			prefix = d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+	r := &comparedRank{both: x != nil && y != nil}
+	if r.both {
+		r.prefix = d.prefix(x, y, ofX, ofY)
+		if r.equal = r.prefix == x.Len() && r.prefix == y.Len(); r.equal {
+			return r, nil
 		}
-		if prefix == x.Len() && prefix == y.Len() {
-			return &comparedRank{equal: true}, nil
+		r.otherwise, r.differsOtherwise = r.prefix, true
+		if r.frame = d.isFrame(x, y, r.prefix); r.frame {
+			r.otherwise = d.prefix(x, y, d.a.withoutFrame(x, ofX, len(ids)), d.b.withoutFrame(y, ofY, len(ids)))
+			r.differsOtherwise = r.otherwise < x.Len() || r.otherwise < y.Len()
 		}
 	}
-	return &comparedRank{prefix: prefix}, d.count(rank, x, y, ofX, ofY, len(ids))
+	return r, d.count(rank, x, y, ofX, ofY, len(ids))
+}
+
+// prefix returns how many calls with the same ids two ranks have in common from the
+// beginning.
+func (d *differ) prefix(x, y *merge.Calls, ofX, ofY []uint32) uint64 {
+	if x.Listed() || y.Listed() {
+		return commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
+	}
+	return d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+}
+
+// isFrame reports whether calls at a position begin, or end, MPI in both traces.
+func (d *differ) isFrame(x, y *merge.Calls, position uint64) bool {
+	a, b := x.Walk(position).Next(), y.Walk(position).Next()
+	if a.Count == 0 || b.Count == 0 {
+		return false
+	}
+	f := d.a.frameOf(x, uint32(a.Symbol))
+	return f != 0 && f == d.b.frameOf(y, uint32(b.Symbol))
 }
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
@@ -87,6 +122,7 @@ func (d *differ) count(rank int, x, y *merge.Calls, ofX, ofY []uint32, n int) er
 			counts[[][]uint32{ofX, ofY}[k][s]][k] += times
 		}
 	}
+	functions := make(map[string][2]uint64)
 	for _, side := range []struct {
 		of  *diffSide
 		ids []uint32
@@ -103,33 +139,62 @@ func (d *differ) count(rank int, x, y *merge.Calls, ofX, ofY []uint32, n int) er
 					return err
 				}
 			}
-			d.add(side.of.printer.AppendCall(nil, read.Call(uint32(terminal))), c)
+			call := read.Call(uint32(terminal))
+			d.add(side.of.printer.AppendCall(nil, call), c, rank)
 			counts[id] = [2]uint64{} // the other trace does not say it again
+			f := functions[call.Function.Name]
+			functions[call.Function.Name] = [2]uint64{wire.AddSat(f[0], c[0]), wire.AddSat(f[1], c[1])}
 		}
 	}
+	d.addFunctions(functions, rank)
 	return nil
 }
 
-// add adds calls of that text to what differs.
-func (d *differ) add(text []byte, n [2]uint64) {
+// add adds calls of a rank with that text to what differs.
+func (d *differ) add(text []byte, n [2]uint64, rank int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.calls[string(text)]
 	if c == nil {
-		c = &CountDifference{Name: string(text)}
-		d.calls[c.Name] = c
+		c = new(countedCall)
+		d.calls[string(text)] = c
 	}
-	c.A, c.B = wire.AddSat(c.A, n[0]), wire.AddSat(c.B, n[1])
+	c.a, c.b = wire.AddSat(c.a, n[0]), wire.AddSat(c.b, n[1])
+	c.ranks.add(rank)
+}
+
+// addFunctions takes note of the functions that a rank calls another number of times.
+func (d *differ) addFunctions(counts map[string][2]uint64, rank int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name, n := range counts {
+		if n[0] == n[1] {
+			continue
+		}
+		if d.functions[name] == nil {
+			d.functions[name] = new(rankRuns)
+		}
+		d.functions[name].add(rank)
+	}
 }
 
 // differences returns the calls that differ in number.
 func (d *differ) differences() []CountDifference {
 	list := make([]CountDifference, 0, len(d.calls))
-	for _, c := range d.calls {
-		list = append(list, *c)
+	for text, c := range d.calls {
+		list = append(list, CountDifference{text, c.a, c.b, c.ranks.set()})
 	}
 	sortCounts(list)
 	return list
+}
+
+// addRanks fills in the ranks that call functions another number of times.
+func (d *differ) addRanks(functions []CountDifference) {
+	for i := range functions {
+		if ranks := d.functions[functions[i].Name]; ranks != nil {
+			functions[i].Ranks = ranks.set()
+		}
+	}
 }
 
 // grammars returns the length of the common prefix of two grammars whose terminals have
@@ -181,18 +246,43 @@ type diffSide struct {
 	trace     *reprise.Trace
 	printer   *reprise.Printer
 	functions []uint32              // the id of each
+	frames    []frame               // what each begins or ends
 	names     map[merge.Name]string // nil if numbers say as much
 }
 
+// A frame is how MPI begins or ends.
+type frame uint8
+
+// frames are the functions that begin and end MPI.
+var frames = map[string]frame{"MPI_Init": 1, "MPI_Init_thread": 1, "MPI_Finalize": 2}
+
 func newDiffSide(t *reprise.Trace) *diffSide {
 	s := &diffSide{trace: t, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
-	for i := range s.functions {
+	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
+		s.frames = append(s.frames, frames[f.Name])
 	}
 	for _, n := range t.Run().Names {
 		s.names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
 	}
 	return s
+}
+
+// frameOf returns what a call begins or ends.
+func (s *diffSide) frameOf(calls *merge.Calls, terminal uint32) frame {
+	return s.frames[s.trace.Merged().FunctionOf(calls.Signature(terminal))]
+}
+
+// withoutFrame returns the ids of terminals with others, from n on, for calls that begin or
+// end MPI.
+func (s *diffSide) withoutFrame(calls *merge.Calls, ids []uint32, n int) []uint32 {
+	ids = slices.Clone(ids)
+	for terminal := range ids {
+		if f := s.frameOf(calls, uint32(terminal)); f != 0 {
+			ids[terminal] = uint32(n) + uint32(f)
+		}
+	}
+	return ids
 }
 
 // calls reads what a rank called, nil if it made no calls.

@@ -177,6 +177,8 @@ func checkDiffCall(t *rapid.T, got *reprise.Call, calls []diffCall, at int, shif
 	}
 }
 
+func sameCount(x, y CountDifference) bool { return x.Name == y.Name && x.A == y.A && x.B == y.B }
+
 func checkDiffCounts(t *rapid.T, s *DiffSummary, a, b [][]diffCall) {
 	count := func(ranks [][]diffCall, key func(diffCall) string) (map[string]uint64, uint64) {
 		counts, n := make(map[string]uint64), uint64(0)
@@ -191,7 +193,7 @@ func checkDiffCounts(t *rapid.T, s *DiffSummary, a, b [][]diffCall) {
 	name := func(c diffCall) string { return c.name }
 	x, n := count(a, name)
 	y, m := count(b, name)
-	if want := countDifferences(x, y); s.CallsA != n || s.CallsB != m || !slices.Equal(s.Functions, want) {
+	if want := countDifferences(x, y); s.CallsA != n || s.CallsB != m || !slices.EqualFunc(s.Functions, want, sameCount) {
 		t.Fatalf("%d and %d calls, %v, want %d and %d, %v", s.CallsA, s.CallsB, s.Functions, n, m, want)
 	}
 	text := func(c diffCall) string {
@@ -202,6 +204,7 @@ func checkDiffCounts(t *rapid.T, s *DiffSummary, a, b [][]diffCall) {
 		return c.name + "(n=" + number + ")"
 	}
 	x, y = make(map[string]uint64), make(map[string]uint64)
+	ranks := make(map[string][]int) // that call something another number of times
 	for rank := range b {
 		var of [][]diffCall
 		if rank < len(a) {
@@ -212,11 +215,22 @@ func checkDiffCounts(t *rapid.T, s *DiffSummary, a, b [][]diffCall) {
 		for _, c := range countDifferences(own, other) {
 			x[c.Name] += c.A
 			y[c.Name] += c.B
+			ranks[c.Name] = append(ranks[c.Name], rank)
+		}
+		own, _ = count(of, name)
+		other, _ = count(b[rank:rank+1], name)
+		for _, c := range countDifferences(own, other) {
+			ranks[c.Name] = append(ranks[c.Name], rank)
 		}
 	}
 	got := slices.DeleteFunc(slices.Clone(s.Calls), func(c CountDifference) bool { return c.A == c.B }) // ranks that make up for each other
-	if want := countDifferences(x, y); !slices.Equal(got, want) {
+	if want := countDifferences(x, y); !slices.EqualFunc(got, want, sameCount) {
 		t.Fatalf("calls %v, want %v", s.Calls, want)
+	}
+	for _, c := range slices.Concat(s.Calls, s.Functions) {
+		if !c.Ranks.Equal(setOf(ranks[c.Name])) {
+			t.Fatalf("%s differs of ranks %v, want %v", c.Name, c.Ranks, ranks[c.Name])
+		}
 	}
 	if s.Messages != nil {
 		t.Fatalf("messages of functions that nobody knows: %v", s.Messages)
@@ -280,4 +294,53 @@ func TestDiffReal(t *testing.T) {
 			t.Errorf("%s is equal to %s: %v", path, other, err)
 		}
 	}
+}
+
+// TestDiffFrame finds the first difference behind those of the calls that begin and end MPI.
+func TestDiffFrame(t *testing.T) {
+	const begin, end = "MPI_Init", "MPI_Finalize"
+	tests := []struct {
+		name            string
+		a, b            [][]diffCall
+		rank            int
+		first, other    uint64
+		noFirst, noMore bool
+	}{
+		{"Equal", [][]diffCall{{{begin, 1}, {end, 0}}}, [][]diffCall{{{begin, 1}, {end, 0}}}, 0, 0, 0, true, true},
+		{"Init", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}}, [][]diffCall{{{begin, 2}, {"a", 1}, {end, 0}}}, 0, 0, 0, false, true},
+		{"InitThread", [][]diffCall{{{begin, 1}, {"a", 1}, {"a", 2}}}, [][]diffCall{{{"MPI_Init_thread", 1}, {"a", 1}, {"a", 3}}}, 0, 0, 2, false, false},
+		{"Longer", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}}, [][]diffCall{{{begin, 2}, {"a", 1}, {"a", 1}, {end, 0}}}, 0, 0, 2, false, false},
+		{"OtherRank", [][]diffCall{{{begin, 1}}, {{begin, 1}, {"a", 1}}, {{begin, 1}, {"a", 1}}}, [][]diffCall{{{begin, 2}}, {{begin, 2}, {"a", 2}}, {{"a", 1}}}, 1, 0, 1, false, false},
+		{"NoInit", [][]diffCall{{{begin, 1}, {"a", 1}}}, [][]diffCall{{{"a", 1}}}, 0, 0, 0, false, true},
+		{"End", [][]diffCall{{{"a", 1}, {end, 1}}}, [][]diffCall{{{"a", 1}, {"a", 1}, {end, 1}}}, 0, 1, 0, false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			order := []string{"a", begin, "MPI_Init_thread", end}
+			d, err := OpenDiff(t.Context(), diffTrace(t, tt.a, order, 0), diffTrace(t, tt.b, order, 0), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := d.First; (f == nil) != tt.noFirst || f != nil && (f.Rank != 0 || f.Position != tt.first) {
+				t.Errorf("first %+v", f)
+			}
+			if f := d.FirstOther; (f == nil) != tt.noMore || f != nil && (f.Rank != tt.rank || f.Position != tt.other) {
+				t.Errorf("first other %+v", f)
+			}
+		})
+	}
+}
+
+// TestRankRuns adds ranks about in their order.
+func TestRankRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.SliceOfDistinct(rapid.IntRange(0, 30), rapid.ID[int]).Draw(t, "ranks")
+		var r rankRuns
+		for _, rank := range ranks {
+			r.add(rank)
+		}
+		if !r.set().Equal(setOf(ranks)) {
+			t.Fatalf("%v of %v", r, ranks)
+		}
+	})
 }

@@ -24,7 +24,10 @@ unless they do something else.
 Of traces that differ, it names the ranks of which one has no calls, those whose
 calls differ, the first difference by rank and number of the call, from 0, and
 what differs in number: calls by function, and messages by pair of ranks and by
-size, all together, and the calls that a rank makes another number of times.
+size, all together, and the calls that a rank makes another number of times. If
+the first difference is in MPI_Init, MPI_Init_thread or MPI_Finalize, as where
+programs are called with other arguments, it shows the first of others, too. If
+both traces have statistics of times, it shows how long the calls took.
 
 Calls are equal if function and arguments are. A number that has a name in both
 traces, such as that of a datatype of MPI, is compared by the name.
@@ -73,7 +76,8 @@ type diffInfo struct {
 	Different  string       `json:"ranks_that_differ"` // as a list
 	Unreadable string       `json:"unreadable_ranks"`  // as a list
 	Reordered  bool         `json:"other_order_of_ranks"`
-	First      *firstInfo   `json:"first"` // null if no rank differs
+	First      *firstInfo   `json:"first"`       // null if no rank differs
+	FirstOther *firstInfo   `json:"first_other"` // than in the calls that begin and end MPI, if first is one of these and there is another
 	Functions  []diffCount  `json:"functions"`
 	Calls      []diffCount  `json:"calls"`
 	Messages   *messageDiff `json:"messages"` // null if there is no difference, or messages are not known or cannot be counted
@@ -86,6 +90,8 @@ type diffTrace struct {
 	Ranks int    `json:"ranks"`
 	Calls uint64 `json:"calls"` // of the ranks that are compared
 	Only  string `json:"ranks_only_here"`
+
+	Time *nanoseconds `json:"time_ns,omitempty"` // in all calls; only if both traces have it
 }
 
 type firstInfo struct {
@@ -96,9 +102,14 @@ type firstInfo struct {
 }
 
 type diffCount struct {
-	Name string `json:"name"`
-	A    uint64 `json:"a"`
-	B    uint64 `json:"b"`
+	Name  string       `json:"name"`
+	A     uint64       `json:"a"`
+	B     uint64       `json:"b"`
+	Ranks string       `json:"ranks"`               // that call it another number of times, as a list
+	TimeA *nanoseconds `json:"a_time_ns,omitempty"` // of functions; only if both traces have it
+	TimeB *nanoseconds `json:"b_time_ns,omitempty"`
+
+	ranks int // how many
 }
 
 type messageDiff struct {
@@ -186,17 +197,42 @@ func (i *diffInfo) countCalls(cmd *cobra.Command, a, b *reprise.Trace, ranks str
 	if cmd.Flags().Changed("ranks") {
 		set, _ = rankenc.SetOfText(ranks, max(a.Ranks(), b.Ranks())) // which has been checked
 	}
-	for _, side := range []struct {
-		trace *reprise.Trace
-		calls *uint64
-	}{{a, &i.A.Calls}, {b, &i.B.Calls}} {
-		p, err := query.OpenProfile(cmd.Context(), side.trace, query.Options{Ranks: set, Unreadable: func(int, error) {}})
-		if err != nil {
+	var profiles [2]*query.Profile
+	for k, trace := range []*reprise.Trace{a, b} {
+		var err error
+		if profiles[k], err = query.OpenProfile(cmd.Context(), trace, query.Options{Ranks: set, Unreadable: func(int, error) {}}); err != nil {
 			return err
 		}
-		*side.calls = p.Calls
+	}
+	i.A.Calls, i.B.Calls = profiles[0].Calls, profiles[1].Calls
+	if profiles[0].Timed && profiles[1].Timed {
+		i.fillTimes(profiles[0], profiles[1])
 	}
 	return nil
+}
+
+// fillTimes fills in how long calls took.
+func (i *diffInfo) fillTimes(a, b *query.Profile) {
+	var times [2]map[string]nanoseconds
+	for k, side := range []struct {
+		profile *query.Profile
+		total   **nanoseconds
+	}{{a, &i.A.Time}, {b, &i.B.Time}} {
+		sum := nanoseconds(0)
+		times[k] = make(map[string]nanoseconds)
+		for _, f := range side.profile.Functions {
+			if f.Time != nil {
+				times[k][f.Name] = timeOf(f.Time, f.Time.Sum())
+				sum += times[k][f.Name]
+			}
+		}
+		*side.total = &sum
+	}
+	for k := range i.Functions {
+		c := &i.Functions[k]
+		x, y := times[0][c.Name], times[1][c.Name]
+		c.TimeA, c.TimeB = &x, &y
+	}
 }
 
 func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
@@ -207,17 +243,20 @@ func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
 		different: d.Different, onlyA: d.OnlyA, onlyB: d.OnlyB,
 	}
 	if f := d.First; f != nil {
-		i.First = &firstInfo{f.Rank, f.Position, callText(a, f.A), callText(b, f.B)}
+		i.First = newFirstInfo(f, a, b)
+	}
+	if f := d.FirstOther; f != nil {
+		i.FirstOther = newFirstInfo(f, a, b)
 	}
 	s := d.Summary
 	if s == nil {
 		return i
 	}
 	for _, c := range s.Functions {
-		i.Functions = append(i.Functions, diffCount(c))
+		i.Functions = append(i.Functions, newDiffCount(c))
 	}
 	for _, c := range s.Calls {
-		i.Calls = append(i.Calls, diffCount(c))
+		i.Calls = append(i.Calls, newDiffCount(c))
 	}
 	if m := s.Messages; m != nil {
 		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), newLostFlow(m.LostA), newLostFlow(m.LostB), []pairDiff{}, []sizeDiff{}}
@@ -231,6 +270,14 @@ func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
 	return i
 }
 
+func newFirstInfo(d *query.Difference, a, b *reprise.Trace) *firstInfo {
+	return &firstInfo{d.Rank, d.Position, callText(a, d.A), callText(b, d.B)}
+}
+
+func newDiffCount(c query.CountDifference) diffCount {
+	return diffCount{Name: c.Name, A: c.A, B: c.B, Ranks: c.Ranks.String(), ranks: c.Ranks.Len()}
+}
+
 // callText returns a call as cat writes it, nothing if there is none.
 func callText(trace *reprise.Trace, c *reprise.Call) string {
 	if c == nil {
@@ -242,6 +289,9 @@ func callText(trace *reprise.Trace, c *reprise.Call) string {
 func (i *diffInfo) print(w io.Writer, all bool) {
 	if i.Equal {
 		fmt.Fprintf(w, "equal: %s of %s\n", plural(i.A.Calls, "call"), plural(uint64(i.Compared), "rank"))
+		if i.A.Time != nil {
+			fmt.Fprintf(w, "they take %v in A, %v in B\n", i.A.Time, i.B.Time)
+		}
 		if i.Reordered {
 			fmt.Fprintln(w, "the order of the calls of different ranks differs")
 		}
@@ -252,7 +302,11 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 		of   diffTrace
 		only rankenc.Set
 	}{{"A", i.A, i.onlyA}, {"B", i.B, i.onlyB}} {
-		fmt.Fprintf(w, "%s  %s: %s, %s\n", t.name, t.of.Path, plural(uint64(t.of.Ranks), "rank"), plural(t.of.Calls, "call"))
+		fmt.Fprintf(w, "%s  %s: %s, %s", t.name, t.of.Path, plural(uint64(t.of.Ranks), "rank"), plural(t.of.Calls, "call"))
+		if t.of.Time != nil {
+			fmt.Fprintf(w, ", %v in calls", t.of.Time)
+		}
+		fmt.Fprintln(w)
 		if t.only.Len() > 0 {
 			fmt.Fprintf(w, "   only here are calls of %s\n", setText(t.only))
 		}
@@ -263,8 +317,10 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 		fmt.Fprintf(w, "\nthe calls of %s are the same\n", plural(uint64(i.Compared), "rank"))
 	}
 	if f := i.First; f != nil {
-		fmt.Fprintf(w, "rank %d differs from call %s on\n", f.Rank, comma(f.Position))
-		fmt.Fprintf(w, "  A  %s\n  B  %s\n", callOrEnd(f.A), callOrEnd(f.B))
+		f.print(w, "differs from call %s on")
+	}
+	if f := i.FirstOther; f != nil {
+		f.print(w, "differs otherwise from call %s on")
 	}
 	most := maxDifferences
 	if all {
@@ -274,6 +330,11 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 	if i.Messages != nil {
 		i.Messages.print(w, most)
 	}
+}
+
+func (f *firstInfo) print(w io.Writer, differs string) {
+	fmt.Fprintf(w, "rank %d "+differs+"\n", f.Rank, comma(f.Position))
+	fmt.Fprintf(w, "  A  %s\n  B  %s\n", callOrEnd(f.A), callOrEnd(f.B))
 }
 
 func callOrEnd(text string) string {
@@ -291,11 +352,32 @@ func (i *diffInfo) printCounts(w io.Writer, most int) {
 		what string
 		rows []diffCount
 	}{{"function", i.Functions}, {"call", i.Calls}} {
-		table(w, most, len(list.rows), "calls in A\tcalls in B\tdifference\t  "+list.what, func(out io.Writer, n int) {
-			c := list.rows[n]
-			fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), printable(c.Name))
-		})
+		printCountRows(w, most, list.what, list.rows)
 	}
+}
+
+// maxRanksText is the length of the longest list of ranks in a row of a table: of others it is
+// shown how many they are.
+const maxRanksText = 30
+
+func printCountRows(w io.Writer, most int, what string, rows []diffCount) {
+	timed := len(rows) > 0 && rows[0].TimeA != nil
+	head := "calls in A\tcalls in B\tdifference\t"
+	if timed {
+		head += "time in A\tin B\t"
+	}
+	table(w, most, len(rows), head+"ranks\t  "+what, func(out io.Writer, n int) {
+		c := rows[n]
+		fmt.Fprintf(out, "%s\t%s\t%s\t", comma(c.A), comma(c.B), more(c.A, c.B, comma))
+		if timed {
+			fmt.Fprintf(out, "%v\t%v\t", c.TimeA, c.TimeB)
+		}
+		ranks := c.Ranks
+		if len(ranks) > maxRanksText {
+			ranks = comma(uint64(c.ranks)) + " ranks"
+		}
+		fmt.Fprintf(out, "%s\t  %s\n", ranks, printable(c.Name))
+	})
 }
 
 func (m *messageDiff) print(w io.Writer, most int) {

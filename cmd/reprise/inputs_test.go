@@ -160,7 +160,8 @@ func makeInputs(t testing.TB) {
 	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
 	writeTimed(t)
-	writeKilled(t)
+	writeRun(t, "killed.rpz", 1, 2)
+	writeRun(t, "survived.rpz", 2, 0)
 	writeCodecs(t)
 	writeDamaged(t)
 	writeCompressed(t, text(lines))
@@ -229,9 +230,9 @@ func writeTimed(t testing.TB) {
 	writeFile(t, "unsummed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSummaries, 0))
 }
 
-// writeKilled writes killed.rpz: a trace of an MPI program with the times of every call,
-// exactly, of which two of three ranks were killed before MPI_Finalize.
-func writeKilled(t testing.TB) {
+// writeRun writes a trace of an MPI program with the times of every call, exactly, of which
+// the first of three ranks were killed before MPI_Finalize.
+func writeRun(t testing.TB, name string, argc, killed int64) {
 	t.Helper()
 	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
 	number, comm := cst.Type{Kind: cst.KindInt}, cst.HandleOf("comm")
@@ -245,12 +246,12 @@ func writeKilled(t testing.TB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		start, barrier := r.Declare(cst.Function{Name: "MPI_Init"}), r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm)}})
+		start, barrier := r.Declare(cst.Function{Name: "MPI_Init", Params: []cst.Param{param("argc", number)}}), r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm)}})
 		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype")),
 			param("dest", cst.Type{Kind: cst.KindRank}), param("tag", cst.Type{Kind: cst.KindTag}), param("comm", comm)}})
 		end := r.Declare(cst.Function{Name: "MPI_Finalize"})
 		now := 5_000_000 + rank
-		r.CallAt(start, now, 1000)
+		r.CallAt(start, now, 1000, cst.Int(argc))
 		for i := range int64(10) {
 			now += 1_000_000
 			r.CallAt(barrier, now+i%4*rank*7000, 500, cst.Handle(-3))
@@ -258,7 +259,7 @@ func writeKilled(t testing.TB) {
 		if rank == 0 {
 			r.CallAt(send, now+100_000, 700, cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(9), cst.Handle(-3))
 		}
-		if rank == 2 {
+		if rank >= killed {
 			r.CallAt(end, now+300_000, 700)
 		}
 		if err := a.Add(r.Finish(int(rank))); err != nil {
@@ -269,7 +270,7 @@ func writeKilled(t testing.TB) {
 	if err := a.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, "killed.rpz", b.String())
+	writeFile(t, name, b.String())
 }
 
 // writeCodecs writes traces of six ranks whose times are noise: codecs.rpz, in which
