@@ -180,6 +180,19 @@ func (s Set) Union(t Set) Set {
 	return u
 }
 
+// UnionOf returns the set of the ranks that are in any of sets. It halves the list, so that
+// large sets are united seldom.
+func UnionOf(sets ...Set) Set {
+	switch n := len(sets); n {
+	case 0:
+		return Set{}
+	case 1:
+		return sets[0]
+	default:
+		return UnionOf(sets[:n/2]...).Union(UnionOf(sets[n/2:]...))
+	}
+}
+
 // Without returns the set of the ranks that are in s and not in t. It takes time in
 // proportion to their runs of consecutive ranks.
 func (s Set) Without(t Set) Set {

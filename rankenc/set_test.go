@@ -139,7 +139,7 @@ func testSet(t *rapid.T) {
 	other := ranksGen.Draw(t, "other")
 	u := s.Union(setOf(t, other...))
 	want := setOf(t, append(slices.Clone(ranks), other...)...)
-	if !u.Equal(want) {
+	if !u.Equal(want) || !UnionOf(Set{}, setOf(t, other...), s).Equal(want) || UnionOf().Len() > 0 {
 		t.Fatalf("union of %v and %v = %v, want %v", ranks, other, u, want)
 	}
 	var rest []int

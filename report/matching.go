@@ -63,6 +63,9 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 		return err
 	}
 	t.About = t.about(m)
+	if p.unfinished.Len() > 0 && (len(m.Unmatched)+len(t.Different) > 0 || silentText(m) != "") {
+		t.About += " What does not match may be for calls that are not in the trace, of ranks that did not come to MPI_Finalize."
+	}
 	p.Matching = t
 	return nil
 }

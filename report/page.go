@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -45,9 +46,11 @@ type page struct {
 	guarantee timing.Guarantee // of these
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
 
-	lost     map[int]error // ranks that cannot be read
-	losing   bool          // they are left out
-	progress func(ranks int)
+	lost   map[int]error // ranks that cannot be read
+	losing bool          // they are left out
+
+	unfinished rankenc.Set // ranks without MPI_Finalize, if the trace was recorded
+	progress   func(ranks int)
 }
 
 // A fact is a number of the summary.

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -143,5 +144,30 @@ func TestMatchingSilent(t *testing.T) {
 	page := render(t, tracetest.TI(t, "0 init\n0 barrier\n1 init\n1 barrier\n2 init\n3 init\n"), report.Options{})
 	if want := "1 collective operation on 1 communicator. There are none of ranks 2-3 of world."; !bytes.Contains(page, []byte(want)) {
 		t.Errorf("the page has no %q", want)
+	}
+}
+
+// TestCutShort names the ranks of a recorded run that did not come to MPI_Finalize, and says
+// that what does not match may be for that.
+func TestCutShort(t *testing.T) {
+	barrier := cst.Function{Name: "MPI_Barrier", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")}}}
+	for source, want := range map[string]bool{collect.Source: true, "test": false} {
+		var parts []merge.Part
+		for rank := range 3 {
+			var r tracer.Recorder
+			for range 3 - rank {
+				r.Call(r.Declare(barrier), cst.Handle(-3))
+			}
+			if rank == 0 {
+				r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
+			}
+			parts = append(parts, r.Finish(rank))
+		}
+		page := render(t, trace(t, merge.Run{Ranks: 3, Source: source}, parts), report.Options{})
+		for _, text := range []string{"Without MPI_Finalize, to which they did not come or which was not recorded: ranks 1-2.", "What does not match may be for calls"} {
+			if bytes.Contains(page, []byte(text)) != want {
+				t.Errorf("of a run from %q, %q is on the page, or not", source, text)
+			}
+		}
 	}
 }

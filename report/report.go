@@ -56,6 +56,7 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error)
 	}{
 		{"times", p.addTimes},
 		{"functions", p.addFunctions},
+		{"ends", p.addUnfinished},
 		{"timeline", p.addTimeline},
 		{"messages", p.addCommunication},
 		{"imbalance", p.addImbalance},

@@ -106,6 +106,14 @@ func advice(trace *reprise.Trace, purpose string) string {
 	return " Record with --times statistics, or all, " + purpose + "."
 }
 
+// addUnfinished finds the ranks that did not come to MPI_Finalize.
+func (p *page) addUnfinished(ctx context.Context, trace *reprise.Trace, _ Options) (err error) {
+	if recorded(trace) {
+		p.unfinished, err = query.RanksWithout(ctx, trace, "MPI_Finalize", query.Options{})
+	}
+	return err
+}
+
 // summarize writes the summary, and the texts of the page.
 func (p *page) summarize(trace *reprise.Trace, o Options) {
 	t := trace.Merged()
@@ -144,6 +152,9 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 			panic(err) // they are those of the trace
 		}
 		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
+	}
+	if p.unfinished.Len() > 0 {
+		p.Remarks = append(p.Remarks, "Without MPI_Finalize, to which they did not come or which was not recorded: ranks "+printable(p.unfinished.String())+".")
 	}
 	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
 }

@@ -29,6 +29,7 @@ type activityInfo struct {
 	Functions  []activityRow  `json:"functions,omitzero"`
 	Signatures []activityRow  `json:"signatures,omitzero"`
 	ByRank     []activityRank `json:"by_rank,omitzero"`
+	cutShort
 }
 
 type activityRow struct {
@@ -61,9 +62,14 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if err != nil {
 		return fileError(path, err)
 	}
-	var a *query.Activity
+	var (
+		a   *query.Activity
+		cut cutShort
+	)
 	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
-		a, err = times.Activity(cmd.Context(), addTime(begin, o.window.from), addTime(begin, o.window.to), q)
+		if a, err = times.Activity(cmd.Context(), addTime(begin, o.window.from), addTime(begin, o.window.to), q); err == nil {
+			err = cut.findUnfinished(cmd.Context(), trace, q)
+		}
 		return err
 	})
 	if err != nil {
@@ -76,7 +82,7 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
 		return errNoTimes(trace, path)
 	}
-	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time)}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), cutShort: cut}
 	if to := int64(o.window.to); to != math.MaxInt64 {
 		i.To = &to
 	}
@@ -136,6 +142,7 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 		to = durationText(float64(*i.To))
 	}
 	fmt.Fprintf(w, "%s from %s to %s, %s\n", i.Path, durationText(float64(i.From)), to, sourceText(i.Source, i.Error))
+	i.printUnfinished(w)
 	if i.Ranks == 0 {
 		fmt.Fprintln(w, "no rank makes calls there")
 		return

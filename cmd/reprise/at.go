@@ -36,6 +36,10 @@ own first call.
 The time is searched for in the compressed form, however many calls there are.
 The text has times with their units, --json nanoseconds.
 
+Ranks of an MPI program that did not come to MPI_Finalize are named. After the
+last call in the trace they may be in another: a call is recorded when it
+returns.
+
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; those whose times of every call cannot be read are named and, if the trace
 has statistics, are where these say. The exit status is then 1.`,
@@ -93,6 +97,8 @@ type atInfo struct {
 	Path  string    `json:"path"`
 	Time  int64     `json:"time_ns"` // since the first call
 	Ranks []atPlace `json:"ranks"`
+
+	cutShort
 }
 
 // An atPlace is where a rank is.
@@ -133,15 +139,17 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 		return nil, nil, fileError(path, err)
 	}
 	var places []query.RankPlace
+	i := &atInfo{Path: path, Time: int64(time), Ranks: []atPlace{}}
 	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
-		places, err = times.At(cmd.Context(), addTime(begin, time), q)
+		if places, err = times.At(cmd.Context(), addTime(begin, time), q); err == nil {
+			err = i.findUnfinished(cmd.Context(), trace, q)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	lost.what = "the times of "
-	i := &atInfo{Path: path, Time: int64(time), Ranks: []atPlace{}}
 	printer := trace.Printer(reprise.PrintOptions{})
 	timed := false
 	for _, p := range places {
@@ -186,6 +194,7 @@ func (i *atInfo) print(w io.Writer, most int) {
 	}
 	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, durationText(float64(i.Time)), i.sources())
 	i.printSummary(w)
+	i.printUnfinished(w)
 	fmt.Fprintln(w)
 	out := newTable(w)
 	fmt.Fprintf(out, "rank\tposition\tfor\tlasts\t  where\n")
@@ -196,7 +205,7 @@ func (i *atInfo) print(w io.Writer, most int) {
 		case beforeCall:
 			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(w, p.Call), durationText(float64(*p.Start-i.Time)))
 		case afterCalls:
-			fmt.Fprintf(out, "%d\t%s\t%s\t\t  after its last call\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.End)))
+			fmt.Fprintf(out, "%d\t%s\t%s\t\t  %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.End)), i.afterText(p.Rank))
 		default:
 			fmt.Fprintf(out, "%d\t\t\t\t  has no times\n", p.Rank)
 		}
@@ -205,6 +214,14 @@ func (i *atInfo) print(w io.Writer, most int) {
 	if n := len(i.Ranks) - most; n > 0 {
 		fmt.Fprintf(w, "\nand %s: --all shows them\n", plural(uint64(n), "more rank"))
 	}
+}
+
+// afterText says where a rank is after its last call.
+func (i *atInfo) afterText(rank int) string {
+	if i.unfinished.Contains(rank) {
+		return "after the last call in the trace, which is not MPI_Finalize"
+	}
+	return "after its last call"
 }
 
 // sources says what the times are known by.

@@ -15,9 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 func newInfo() *cobra.Command {
@@ -110,8 +109,8 @@ type info struct {
 	Times      *timeInfo       `json:"times"` // null if there are none
 	Text       *textSizes      `json:"text"`  // null if the trace is none of text or not whole
 
-	silent     rankenc.Set // ranks without calls
-	unfinished rankenc.Set // ranks without a call of MPI_Finalize
+	silent rankenc.Set // ranks without calls
+	cut    cutShort
 }
 
 type functionCount struct {
@@ -208,10 +207,11 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*los
 			i.Symbols += uint64(s.Grammar.Symbols())
 		}
 	}
-	if i.Source == collect.Source {
-		i.unfinished = withoutFinalize(t, c.shapes)
-		i.Unfinished = i.unfinished.String()
+	var cut cutShort
+	if err := cut.findUnfinished(cmd.Context(), trace, query.Options{}); err != nil {
+		return nil, err
 	}
+	i.Unfinished, i.cut = cut.Unfinished, cut
 	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(trace, c.shapes, shapes)
 	i.Signatures = t.Signatures()
 	i.Functions = c.sorted()
@@ -220,20 +220,6 @@ func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*los
 		i.Text = &textSizes{Plain: c.text}
 	}
 	return c.lost, nil
-}
-
-// withoutFinalize returns the ranks of shapes that have no call of MPI_Finalize: their
-// processes died, or recording was off.
-func withoutFinalize(t *merge.Trace, shapes []*merge.Shape) rankenc.Set {
-	var ranks rankenc.Set
-	for _, s := range shapes {
-		if s != nil && !slices.ContainsFunc(s.Grammar.FirstUse(), func(n sequitur.Symbol) bool {
-			return t.Functions()[t.FunctionOf(int(n))].Name == "MPI_Finalize"
-		}) {
-			ranks = ranks.Union(s.Ranks)
-		}
-	}
-	return ranks
 }
 
 // sections sums up the sections by kind. What no section takes, the header and
@@ -271,9 +257,7 @@ func (i *info) print(w io.Writer) {
 	if i.silent.Len() > 0 {
 		fmt.Fprintf(w, "without calls: %s\n", setText(i.silent))
 	}
-	if i.unfinished.Len() > 0 {
-		fmt.Fprintf(w, "without MPI_Finalize, to which they did not come or which was not recorded: %s\n", setText(i.unfinished))
-	}
+	i.cut.printUnfinished(w)
 	if i.Unreadable != "" {
 		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", cutList(i.Unreadable, maxListText))
 	}

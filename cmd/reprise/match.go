@@ -62,6 +62,10 @@ calls. If there are too many rows, only the largest skews are shown by
 communicator, and the others by function; communicators that are made from one
 are summed up as world/*. --all shows each of them, and --json has them all.
 
+Of a run that was killed, what does not match may be for calls that are not in
+the trace: a call is recorded when it returns. The ranks that did not come to
+MPI_Finalize are named.
+
 With --ranks only what is among these ranks is matched. The cost is that of the
 compressed form, however many calls there are. Ranks are those of the run. A
 SimGrid trace does not tell communicators: all are taken to be MPI_COMM_WORLD,
@@ -92,6 +96,8 @@ type matchInfo struct {
 	UnknownCollectives uint64                `json:"collectives_of_unknown_communicators,omitzero"`
 
 	Skews []skewInfo `json:"skews,omitzero"`
+
+	cutShort
 
 	partly     bool // not all ranks are looked at
 	lostTimes  lostRanks
@@ -251,6 +257,9 @@ func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Optio
 	}
 	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Guessed, m.Channels, m.Unknown, m.Outside, m.Cancelled
 	i.UnknownCollectives, i.unresolved = m.UnknownCollectives, model.Unresolved()
+	if err := i.findUnfinished(cmd.Context(), trace, q); err != nil {
+		return err
+	}
 	if err := i.fillUnmatched(cmd.Context(), m, q, o); err != nil {
 		return err
 	}
@@ -388,6 +397,16 @@ func (i *matchInfo) printSummary(w io.Writer) {
 	case i.Messages > 0:
 		fmt.Fprintln(w, "no others are sent or received")
 	}
+	i.printUnfinished(w)
+	i.printCut(w)
+}
+
+// printCut says that what does not match may be for calls that are not in the trace.
+func (i *matchInfo) printCut(w io.Writer) {
+	differ := slices.ContainsFunc(i.Communicators, func(c matchedCommunicator) bool { return len(c.Different)+c.Absent > 0 })
+	if i.unfinished.Len() > 0 && (len(i.Unmatched) > 0 || differ) {
+		fmt.Fprintln(w, "what does not match may be for calls of theirs that are not in the trace, such as\nthe one that each was in at the end: a call is recorded when it returns")
+	}
 }
 
 func (i *matchInfo) printUnmatched(w io.Writer, most int) {
@@ -510,7 +529,7 @@ func (i *matchInfo) printOthers(w io.Writer, list []matchedCommunicator, most in
 	}
 	fmt.Fprintf(w, "\n%s\n", text)
 	for _, c := range list[:min(len(list), most)] {
-		fmt.Fprintf(w, "  %s of %s\n", setText(union(c.others)), printable(c.Name))
+		fmt.Fprintf(w, "  %s of %s\n", setText(rankenc.UnionOf(c.others...)), printable(c.Name))
 	}
 	i.more(w, len(list), most)
 }

@@ -50,6 +50,8 @@ has times with their units, --json nanoseconds. Times end after 292 years.
 ` + tooLarge + ` Statistics of 2⁶³−1
 calls or more do not tell their time, which is null then.
 
+Ranks of an MPI program that did not come to MPI_Finalize are named.
+
 Ranks that cannot be read, of a damaged or repaired trace, are named and left
 out; the exit status is then 1.`,
 		Example: `  reprise profile run.rpz
@@ -93,6 +95,7 @@ type profileInfo struct {
 	Functions  []profileRow  `json:"functions,omitzero"`
 	Signatures []profileRow  `json:"signatures,omitzero"`
 	ByRank     []profileRank `json:"by_rank,omitzero"`
+	cutShort
 
 	missing string // why there are no times
 }
@@ -131,15 +134,20 @@ func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
 	if o.window.set {
 		return profileWindow(cmd, trace, path, o)
 	}
-	var p *query.Profile
+	var (
+		p   *query.Profile
+		cut cutShort
+	)
 	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
-		p, err = query.OpenProfile(cmd.Context(), trace, q)
+		if p, err = query.OpenProfile(cmd.Context(), trace, q); err == nil {
+			err = cut.findUnfinished(cmd.Context(), trace, q)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, Timed: p.Timed}
+	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, Timed: p.Timed, cutShort: cut}
 	if !p.Timed && p.LostTimes == nil && o.by != "rank" {
 		i.missing = noTimes(trace)
 	}
@@ -255,6 +263,7 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 		most = math.MaxInt
 	}
 	fmt.Fprintf(w, "%s: %s, %s\n", i.Path, plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"))
+	i.printUnfinished(w)
 	if i.missing != "" {
 		fmt.Fprintln(w, i.missing)
 	}

@@ -16,19 +16,6 @@ func addRanks(cmd *cobra.Command, text *string) {
 	cmd.Flags().Lookup("ranks").DefValue = "all"
 }
 
-// union returns the ranks of all sets. It halves the list, so that long ones are united
-// seldom.
-func union(sets []rankenc.Set) rankenc.Set {
-	switch n := len(sets); n {
-	case 0:
-		return rankenc.Set{}
-	case 1:
-		return sets[0]
-	default:
-		return union(sets[:n/2]).Union(union(sets[n/2:]))
-	}
-}
-
 // chosenRanks returns the ranks of the option, which must be some of those of the trace at
 // path: all of them if it is not given.
 func chosenRanks(cmd *cobra.Command, text string, trace *reprise.Trace, path string) (rankenc.Set, error) {
