@@ -46,7 +46,7 @@
 // recorded. The size of a receive is that of the buffer. That of a message that a probe
 // found is on the communicator of the probe, if all that give such a
 // message are on one. What neighbours exchange is counted where it is clear how many there
-// are.
+// are: in grids, and in graphs of which each process names its neighbours.
 //
 // # SimGrid
 //
@@ -65,8 +65,8 @@
 // Opening a model of SimGrid's actions costs nothing. Of MPI, it costs what resolving
 // communicators costs, if the trace makes any. A rank costs what reading it costs, and each
 // of its signatures is looked at once, when it is asked for. The calls themselves are gone
-// through, only those that matter, where one id is that of datatypes of different sizes, where
-// persistent requests on different objects have one id, and where the receives of one call
-// from any source got messages of several: up to some millions of calls of a rank, and
-// beyond that the answer is not known.
+// through, only those that matter, where one id is that of datatypes of different sizes, of
+// persistent requests on different objects, or of different topologies, and where the receives
+// of one call from any source got messages of several, or some of them were cancelled: up to
+// some millions of calls of a rank, and beyond that the answer is not known.
 package semantics

@@ -190,17 +190,17 @@ func (c *collect) rootedBytes(family string) (sent, received int64) {
 
 // neighbourBytes is bytes for operations with the neighbours in a topology.
 func (c *collect) neighbourBytes(family string) (sent, received int64) {
-	in, out := -1, -1
+	d := noDegrees
 	if v, ok := c.find("comm", cst.KindHandle); ok && slices.Contains([]string{"allgather", "alltoall"}, family) {
-		in, out = c.requests().degrees(v.Int())
+		d = c.degrees(v.Int(), c.scope)
 	}
 	switch family {
 	case "allgather":
-		return c.each(1, "sendcount", "sendtype"), c.each(in, "recvcount", "recvtype")
+		return c.each(1, "sendcount", "sendtype"), c.each(d.in, "recvcount", "recvtype")
 	case "allgatherv":
 		return c.each(1, "sendcount", "sendtype"), c.summed("recvcounts", "recvtype")
 	case "alltoall":
-		return c.each(out, "sendcount", "sendtype"), c.each(in, "recvcount", "recvtype")
+		return c.each(d.out, "sendcount", "sendtype"), c.each(d.in, "recvcount", "recvtype")
 	case "alltoallv":
 		return c.summed("sendcounts", "sendtype"), c.summed("recvcounts", "recvtype")
 	case "alltoallw":

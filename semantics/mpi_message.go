@@ -217,7 +217,7 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 			return o
 		}
 	}
-	position, terminal, from, until, ok := e.requests().made(id, e.position)
+	position, terminal, from, until, ok := e.requests().made(object{requestClass, id}, e.position)
 	e.within(from, until)
 	if !ok {
 		return nil

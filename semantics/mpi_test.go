@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -485,6 +486,43 @@ func TestMPICollectives(t *testing.T) {
 	)
 	if m.Unresolved() == nil {
 		t.Error("a file that one rank opens is resolved")
+	}
+}
+
+// What neighbours exchange is that of the topology that has the id at the call, and there is
+// nobody behind the rim of a grid.
+func TestNeighbours(t *testing.T) {
+	m := mpiModel(t, 6, func(rank int, r *recording) {
+		exchange := func() {
+			r.call("MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_INT", "comm", 0)
+			r.call("MPI_Neighbor_allgather", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 2, "recvtype", "MPI_INT", "comm", 0)
+			r.call("MPI_Comm_free", "comm", 0)
+		}
+		grid := func(dims, periods []any) {
+			r.call("MPI_Cart_create", "comm_old", world, "ndims", len(dims), "dims", dims, "periods", periods, "reorder", 0, "comm_cart", 0)
+			exchange()
+		}
+		grid([]any{2, 3}, []any{1, 1})
+		grid([]any{2, 3}, []any{0, 0})
+		grid([]any{6}, []any{1})
+		r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", 1, "sources", []any{(rank + 5) % 6}, "outdegree", 2, "destinations", []any{(rank + 1) % 6, 0}, "comm_dist_graph", 0)
+		exchange()
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		exchange()
+		grid([]any{2, 3}, []any{1, 1})
+	})
+	for rank, rim := range []string{"8→8", "12→12", "8→8", "8→8", "12→12", "8→8"} {
+		gathered := map[string]string{"8→8": "4→16", "12→12": "4→24"}[rim]
+		want := []string{"16→16", "4→32", rim, gathered, "8→8", "4→16", "8→4", "4→8", "-1→-1", "4→-1", "16→16", "4→32"}
+		var got []string
+		for _, line := range lines(t, m, rank) {
+			if strings.HasPrefix(line, "MPI_Neighbor") {
+				got = append(got, line[strings.LastIndexByte(line, ' ')+1:])
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rank %d: %v, want %v", rank, got, want)
+		}
 	}
 }
 
