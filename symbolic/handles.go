@@ -20,7 +20,12 @@ type Handles struct {
 	ids      table[object]
 	detached table[uint64] // raw values by id
 	pool     Pool
+	unseen   Pool // of ids less FirstUnseen
 }
+
+// FirstUnseen is the lowest id of an object whose creation was not seen: see
+// [Handles.CreateUnseen].
+const FirstUnseen = 1 << 32
 
 // An object is what a raw value stands for.
 type object struct {
@@ -55,6 +60,19 @@ func (h *Handles) Create(raw uint64) int64 {
 	}
 	h.forget(raw)
 	id := h.pool.Take()
+	*h.ids.put(raw) = object{id: id, refs: 1}
+	return id
+}
+
+// CreateUnseen is [Handles.Create] for an object whose creation will not be known to who
+// reads the ids. Its id, from [FirstUnseen] on, is never that of an object that Create
+// has made, so that it is not taken for one.
+func (h *Handles) CreateUnseen(raw uint64) int64 {
+	if o := h.ids.find(raw); o != nil && o.refs == declared {
+		return o.id
+	}
+	h.forget(raw)
+	id := FirstUnseen + h.unseen.Take()
 	*h.ids.put(raw) = object{id: id, refs: 1}
 	return id
 }
@@ -121,7 +139,7 @@ func (h *Handles) Free(id int64) {
 		h.ids.remove(*raw)
 	}
 	h.detached.remove(uint64(id))
-	h.pool.Release(id)
+	h.release(id)
 }
 
 // Attach says that a handle with the given id, which was detached, has not been
@@ -150,9 +168,18 @@ func (h *Handles) forget(raw uint64) {
 		return
 	}
 	if o.id >= 0 && o.refs != detached {
-		h.pool.Release(o.id)
+		h.release(o.id)
 	}
 	h.ids.remove(raw)
+}
+
+// release says that an id is free.
+func (h *Handles) release(id int64) {
+	if id >= FirstUnseen {
+		h.unseen.Release(id - FirstUnseen)
+	} else {
+		h.pool.Release(id)
+	}
 }
 
 // Len returns how many objects and constants are known.

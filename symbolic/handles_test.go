@@ -66,21 +66,30 @@ func TestHandlesModel(t *testing.T) {
 			delete(taken, ids[raw].id)
 			delete(ids, raw)
 		}
-		create := func(raw int64) int64 {
+		createFrom := func(raw, id int64) int64 {
 			if o, ok := ids[raw]; ok && o.refs == 0 {
 				return o.id
 			} else if ok {
 				forget(raw)
 			}
-			id := lowest(taken)
+			for taken[id] {
+				id++
+			}
 			taken[id], ids[raw] = true, known{id, 1}
 			return id
 		}
+		create := func(raw int64) int64 { return createFrom(raw, 0) }
 		t.Repeat(map[string]func(*rapid.T){
 			"create": func(t *rapid.T) {
 				raw := draw(t)
 				if got, want := h.Create(uint64(raw)), create(raw); got != want {
 					t.Fatalf("Create(%d) = %d, want %d", raw, got, want)
+				}
+			},
+			"create unseen": func(t *rapid.T) {
+				raw := draw(t)
+				if got, want := h.CreateUnseen(uint64(raw)), createFrom(raw, FirstUnseen); got != want {
+					t.Fatalf("CreateUnseen(%d) = %d, want %d", raw, got, want)
 				}
 			},
 			"acquire": func(t *rapid.T) {

@@ -142,6 +142,39 @@ func (w *spoolWriter) switchedOff(at int64) {
 	w.end(at+60, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
 }
 
+// TestObjectsMadeUnseen has a datatype that is freed while recording is off, and others
+// that are made then, with its handle and others: they have none of the ids that the
+// trace tells of.
+func TestObjectsMadeUnseen(t *testing.T) {
+	hidden := func(w *spoolWriter, at int64, name string, values ...any) {
+		w.begin(at, flagOutermost|flagHidden, name, values...)
+		w.end(at+10, flagOutermost|flagHidden, name, values...)
+	}
+	gone := int(constantValue("MPI_DATATYPE_NULL"))
+	w := newSpoolWriter(0, 0)
+	w.call(100, "MPI_Type_contiguous", 3, integers, 9000)
+	w.call(200, "MPI_Pcontrol", 0)
+	hidden(w, 300, "MPI_Type_free", changes{9000, gone})
+	hidden(w, 400, "MPI_Type_contiguous", 7, integers, 9000)
+	hidden(w, 500, "MPI_Comm_group", world, 9500)
+	hidden(w, 600, "MPI_Pcontrol", 1)
+	w.call(700, "MPI_Type_commit", changes{9000, 9000})
+	w.call(800, "MPI_Type_contiguous", 3, integers, 9100)
+	w.call(900, "MPI_Comm_group", world, 9500)
+	w.call(1000, "MPI_Type_free", changes{9000, gone})
+	w.call(1100, "MPI_Type_contiguous", 3, integers, 9000)
+	checkCalls(t, w,
+		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=0)",
+		"MPI_Pcontrol(level=0)",
+		"MPI_Pcontrol(level=1)",
+		"MPI_Type_commit(datatype=4294967296)",
+		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=0)",
+		"MPI_Comm_group(comm=-3, group=4294967296)",
+		"MPI_Type_free(datatype=4294967296)",
+		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=1)",
+	)
+}
+
 // TestGaps has a request that completes while recording is off, and its handle that
 // is used again; requests whose handle is shared; and one that is made meanwhile.
 func TestGaps(t *testing.T) {

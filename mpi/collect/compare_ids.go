@@ -47,6 +47,8 @@ func (h *numberHeap) Pop() any {
 // knownObjects are the objects of one class.
 type knownObjects struct {
 	numbers
+	unseen    numbers // of objects that were made while recording was off
+	off       *bool   // recording is off
 	constants map[int64]int64
 	live      map[int64]*knownObject // by handle
 }
@@ -68,20 +70,36 @@ func (k *knownObjects) find(raw int64) int64 {
 	return k.create(raw)
 }
 
+// firstUnseen is the lowest id of an object that was made while recording was off.
+const firstUnseen = 4294967296
+
 // create returns the id of an object that is new.
 func (k *knownObjects) create(raw int64) int64 {
 	if id, ok := k.constants[raw]; ok {
 		return id
 	}
 	if old := k.live[raw]; old != nil && old.handles > 0 {
-		k.release(old.id)
+		k.giveBack(old.id)
 	}
-	o := &knownObject{id: k.take(), handles: 1}
+	o := &knownObject{handles: 1}
+	if *k.off {
+		o.id = firstUnseen + k.unseen.take()
+	} else {
+		o.id = k.take()
+	}
 	if k.live == nil {
 		k.live = make(map[int64]*knownObject)
 	}
 	k.live[raw] = o
 	return o.id
+}
+
+func (k *knownObjects) giveBack(id int64) {
+	if id < firstUnseen {
+		k.release(id)
+	} else {
+		k.unseen.release(id - firstUnseen)
+	}
 }
 
 // share returns the id of an object of which a call returned a further handle.
@@ -122,7 +140,7 @@ func (k *knownObjects) freed(c *freeingCall, done bool) {
 	case o.handles > 0:
 	case done || k.live[c.raw] != o:
 		o.gone = true
-		k.release(o.id)
+		k.giveBack(o.id)
 		if k.live[c.raw] == o {
 			delete(k.live, c.raw)
 		}

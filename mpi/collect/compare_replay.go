@@ -54,7 +54,7 @@ func (m *replay) constantsOf(class string) map[int64]int64 {
 
 func (m *replay) objectsOf(class string) *knownObjects {
 	if m.objects[class] == nil {
-		m.objects[class] = &knownObjects{constants: m.constantsOf(class)}
+		m.objects[class] = &knownObjects{off: &m.off, constants: m.constantsOf(class)}
 	}
 	return m.objects[class]
 }

@@ -82,8 +82,11 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case object:
 		return cst.Handle(p.lookup(q.class, uint64(raw)))
 	case created:
-		return cst.Handle(p.handles[q.class].Create(uint64(raw)))
+		return cst.Handle(p.create(q.class, uint64(raw)))
 	case shared:
+		if _, known := p.handles[q.class].Lookup(uint64(raw)); !known {
+			return cst.Handle(p.create(q.class, uint64(raw)))
+		}
 		return cst.Handle(p.handles[q.class].Acquire(uint64(raw)))
 	}
 	return cst.Int(raw)
@@ -113,9 +116,17 @@ func (p *process) pointer(raw int64) cst.Pointer {
 func (p *process) lookup(class int, raw uint64) int64 {
 	id, known := p.handles[class].Lookup(raw)
 	if !known {
-		id = p.handles[class].Create(raw)
+		id = p.create(class, raw)
 	}
 	return id
+}
+
+// create returns the id of an object that is new.
+func (p *process) create(class int, raw uint64) int64 {
+	if p.hidden {
+		return p.handles[class].CreateUnseen(raw)
+	}
+	return p.handles[class].Create(raw)
 }
 
 // given returns the requests that a call was given, or the object that it frees.
