@@ -39,6 +39,9 @@ type clock interface {
 	// positions is Clock.Positions.
 	positions(from, to int64) (first, end uint64, err error)
 
+	// earliest returns when the first call began, of so many that are looked at.
+	earliest(most uint64) (int64, error)
+
 	// end returns when the last call ended.
 	end() (int64, error)
 
@@ -131,12 +134,13 @@ func (c *Clock) Start(position uint64) (int64, error) {
 	return start, err
 }
 
-// Span returns when the first call began, and when the last one ended.
+// Span returns when the first call began, and when the last one ended. In a series of
+// calls that overlap, it looks for the former as [Times.Begin] does.
 func (c *Clock) Span() (begin, end int64, err error) {
 	if c.clock == nil {
 		return 0, 0, nil
 	}
-	if begin, err = c.Start(0); err == nil {
+	if begin, err = c.clock.earliest(maxBegins); err == nil {
 		end, err = c.clock.end()
 	}
 	return begin, end, err

@@ -280,10 +280,15 @@ func checkTimes(t *rapid.T, c *Clock, calls []reprise.Call) {
 			t.Fatalf("call %d was %d, %d, %v, want %d, %d", i, start, duration, err, call.Start, call.Duration)
 		}
 	}
-	last := calls[len(calls)-1]
+	first, last := calls[0].Start, calls[len(calls)-1]
+	for _, call := range calls {
+		if c.Source() == Series {
+			first = min(first, call.Start)
+		}
+	}
 	begin, end, err := c.Span()
-	if err != nil || begin != calls[0].Start || end != last.Start+last.Duration {
-		t.Fatalf("from %d to %d, %v, want %d and %d", begin, end, err, calls[0].Start, last.Start+last.Duration)
+	if err != nil || begin != first || end != last.Start+last.Duration {
+		t.Fatalf("from %d to %d, %v, want %d and %d", begin, end, err, first, last.Start+last.Duration)
 	}
 }
 

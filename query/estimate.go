@@ -174,6 +174,11 @@ func (e *estimate) at(position uint64) (start, duration int64, err error) {
 	return start, duration, nil
 }
 
+func (e *estimate) earliest(uint64) (int64, error) {
+	start, _, err := e.at(0)
+	return start, err
+}
+
 func (e *estimate) end() (int64, error) { return e.time(e.pairs.total()), nil }
 
 func (e *estimate) where(time int64) (Place, error) {

@@ -24,6 +24,26 @@ func (s *seriesClock) at(position uint64) (start, duration int64, err error) {
 	return 0, 0, s.rank.LostTimes()
 }
 
+// earliest decodes calls for as long as one after them may begin before the first: it begins
+// no earlier than the slack of overlap before the end of the call before it.
+func (s *seriesClock) earliest(most uint64) (int64, error) {
+	least, err := s.series.Start(0)
+	if err != nil || s.slack.overlap == 0 && !s.slack.unknown {
+		return least, err
+	}
+	early := addTimes(addTimes(s.slack.overlap, s.slack.duration), addTimes(s.slack.start, s.slack.start))
+	if s.slack.unknown {
+		early = maxTime
+	}
+	for _, t := range s.times(0, min(most, s.rank.Len()), &err) {
+		least = min(least, t.Start)
+		if addTimes(addTimes(t.Start, t.Duration), -early) >= least {
+			break
+		}
+	}
+	return least, err
+}
+
 func (s *seriesClock) end() (int64, error) {
 	start, duration, err := s.at(s.rank.Len() - 1)
 	return start + duration, err

@@ -48,6 +48,22 @@ func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol
 	return s
 }
 
+// overlap returns how long before the end of the call before it on its rank a call of the
+// trace began at most, as far as statistics tell.
+func (t *Times) overlap() int64 {
+	var signatures []sequitur.Symbol
+	for n := range t.trace.Merged().Signatures() {
+		if t.source(n) != None {
+			signatures = append(signatures, sequitur.Symbol(n))
+		}
+	}
+	s := t.slackOf(signatures, func(n sequitur.Symbol) int { return int(n) }, timing.Exact)
+	if s.unknown || len(signatures) == 0 {
+		return maxTime
+	}
+	return s.overlap
+}
+
 // ceiling returns a number of nanoseconds above ns.
 func ceiling(ns float64) int64 {
 	if ns = math.Ceil(ns) + 1; ns < maxTime {

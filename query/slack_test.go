@@ -65,3 +65,51 @@ func testThreads(t *rapid.T) {
 func TestThreads(t *testing.T) { rapid.Check(t, testThreads) }
 
 func FuzzThreads(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testThreads)) }
+
+// TestBegin checks that the run begins with the call that began first, though others of
+// its rank returned before it, on ranks whose calls are in blocks of any length.
+func TestBegin(t *testing.T) { rapid.Check(t, testBegin) }
+
+func testBegin(t *rapid.T) {
+	o := tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}
+	var ranks [][]timedCall
+	for range rapid.IntRange(1, 3).Draw(t, "ranks") {
+		ranks = append(ranks, drawThreads(t))
+	}
+	times, err := OpenTimes(record(t, func(int) tracer.Options { return o }, ranks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := int64(maxTime)
+	for _, calls := range ranks {
+		for _, c := range calls {
+			first = min(first, c.start)
+		}
+	}
+	if begin, err := times.Begin(); err != nil || begin != first {
+		t.Fatalf("the run began at %d, %v, want %d", begin, err, first)
+	}
+}
+
+// TestBeginBounded checks how many calls are looked at for the beginning of a run in
+// which a call lasts as long as all others.
+func TestBeginBounded(t *testing.T) {
+	for _, most := range []int64{maxBegins - 1, maxBegins} {
+		calls := []timedCall{}
+		for i := range most {
+			calls = append(calls, timedCall{0, 0, 10 + 10*i, 5})
+		}
+		calls = append(calls, timedCall{1, 1, 0, 10 * most})
+		times, err := OpenTimes(record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if most == maxBegins {
+			want = 10
+		}
+		if begin, err := times.Begin(); err != nil || begin != want {
+			t.Errorf("after %d calls, the run began at %d, %v, want %d", most, begin, err, want)
+		}
+	}
+}

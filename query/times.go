@@ -1,6 +1,7 @@
 package query
 
 import (
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -75,9 +76,18 @@ func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
 
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if
 // the times of every call of no rank can be read, where all clocks are estimates that
-// count from the first call of their rank. It reads the beginning of every series the
-// first time.
+// count from the first call of their rank. The first time, it reads the beginning of
+// every series. Where calls overlap, a call that returned later may have begun before
+// the first: calls are decoded until that cannot be any more, but of a rank 65,536 at
+// most, and fewer of many ranks.
 func (t *Times) Begin() (int64, error) { return t.begin() }
+
+// Limits of the calls that are looked at for the first start.
+const (
+	maxAllBegins = 1 << 20 // of all ranks
+	maxBegins    = 1 << 16 // of a rank
+	minBegins    = 1 << 8  // even if ranks are many
+)
 
 // firstStart is Begin. Ranks whose times cannot be read do not count: their clocks tell.
 func (t *Times) firstStart() (int64, error) {
@@ -85,20 +95,42 @@ func (t *Times) firstStart() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	least := int64(maxTime)
+	least, starts := int64(maxTime), make(map[int]int64)
 	for _, rank := range ranks.All() {
 		s, err := t.trace.Merged().Series(int(rank))
 		if err != nil || s.Len() == 0 {
 			continue
 		}
 		if start, err := s.Start(0); err == nil {
-			least = min(least, start)
+			least, starts[int(rank)] = min(least, start), start
 		}
 	}
 	if least == maxTime {
 		return 0, nil
 	}
-	return least, nil
+	return t.startBefore(least, starts), nil
+}
+
+// startBefore returns the least start of the calls of ranks of whose first recorded calls
+// the starts are, of which least is the least.
+func (t *Times) startBefore(least int64, starts map[int]int64) int64 {
+	overlap := t.overlap()
+	maps.DeleteFunc(starts, func(_ int, start int64) bool { return addTimes(start, -overlap) >= least })
+	most := min(maxBegins, max(minBegins, maxAllBegins/uint64(max(1, len(starts)))))
+	for rank := range starts {
+		r, err := t.trace.Rank(rank)
+		if err != nil || r.Series() == nil {
+			continue
+		}
+		c, err := t.Clock(r)
+		if err != nil {
+			continue
+		}
+		if start, err := c.clock.earliest(most); err == nil {
+			least = min(least, start)
+		}
+	}
+	return least
 }
 
 // source returns what the times of a signature are known by, if not by those of every

@@ -81,16 +81,19 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 			}
 		}
 	}
-	m.rebase()
-	return m.data, m, nil
+	return m.data, m, m.rebase()
 }
 
-// rebase has times count from the first of all ranks: a browser has 53 bits for them.
-func (m *timelineMaker) rebase() {
-	first, some := int64(0), false
+// rebase has times count from the first call of the run, whichever ranks are shown: a
+// browser has 53 bits for them.
+func (m *timelineMaker) rebase() error {
+	first, err := m.clocks.times.Begin()
+	if err != nil {
+		return err
+	}
 	for _, r := range m.data.Ranks {
-		if len(r.Times) > 0 && (!some || r.Times[0] < first) {
-			first, some = r.Times[0], true
+		if len(r.Times) > 0 {
+			first = min(first, r.Times[0])
 		}
 	}
 	for i := range m.data.Ranks {
@@ -103,6 +106,7 @@ func (m *timelineMaker) rebase() {
 			m.length = max(m.length, float64(end))
 		}
 	}
+	return nil
 }
 
 // add adds a rank, unless it is too large.

@@ -3,14 +3,19 @@ package report_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -180,5 +185,24 @@ func TestTimelineSmall(t *testing.T) {
 	t.Logf("%.1f ms a frame, %d rectangles", took, rects)
 	if rects > 50_000 || rects == 0 {
 		t.Errorf("%d rectangles", rects)
+	}
+}
+
+// TestTimelineBegin checks that the timeline of some ranks counts from the first call of
+// the run, which began before another that returned first.
+func TestTimelineBegin(t *testing.T) {
+	f := exporttest.Function("work", exporttest.Param("thread", cst.KindInt))
+	call := func(thread, start, duration int64) exporttest.Call {
+		return exporttest.Call{Function: f, Args: []cst.Value{cst.Int(thread)}, Start: start, Duration: duration}
+	}
+	trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{
+		{call(0, 2e9, 1e9), call(1, 1e9, 5e9)}, {call(0, 8e9, 1e9), call(0, 10e9, 1e9)},
+	})
+	ranks, err := rankenc.SetOf(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if html := string(render(t, trace, report.Options{Ranks: ranks})); !strings.Contains(html, "10.0 s") {
+		t.Error("the run is not 10 s from its first call")
 	}
 }

@@ -257,3 +257,20 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestBegin checks that times count from the call that began first, of those of a thread
+// that returned after others.
+func TestBegin(t *testing.T) {
+	args := func(thread, n int64) []cst.Value { return []cst.Value{cst.Int(thread), cst.Int(n)} }
+	trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{{
+		{Function: threaded, Args: args(0, 1), Start: 700, Duration: 10},
+		{Function: threaded, Args: args(1, 2), Start: 600, Duration: 500},
+	}})
+	starts := make(map[int32]int64)
+	for _, e := range all(t, trace, 0, events.Options{}) {
+		starts[e.Thread] = e.Start
+	}
+	if starts[0] != 100 || starts[1] != 0 {
+		t.Errorf("calls of threads begin at %v, want 100 and 0", starts)
+	}
+}
