@@ -47,7 +47,8 @@ type clock interface {
 
 	calls(from uint64) iter.Seq2[uint64, reprise.Call]
 
-	// usage returns the calls of a window that is not empty, by signature.
+	// usage returns the calls of a window that is not empty, by signature, and sets how
+	// long they are if that is known.
 	usage(w *Window) (map[sequitur.Symbol]Usage, error)
 }
 

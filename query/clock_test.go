@@ -2,9 +2,11 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -328,6 +330,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 	from, to = min(from, to), max(from, to)
 	want := make(map[int]Usage)
 	first, end := -1, -1
+	var in []reprise.Call
 	for i, call := range calls {
 		if !Overlaps(call.Start, call.Duration, from, to) {
 			continue
@@ -335,6 +338,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 		if end = i + 1; first < 0 {
 			first = i
 		}
+		in = append(in, call)
 		n := int(signatures[i])
 		u := want[n]
 		u.Signature = n
@@ -355,6 +359,25 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
 		}
 	}
+	covered := math.Inf(1)
+	if c.Source() == Series {
+		covered = coveredBy(in, from, to)
+	}
+	if c.Guarantee() == timing.Exact && w.Covered != covered {
+		t.Fatalf("from %d to %d: %g covered, want %g", from, to, w.Covered, covered)
+	}
+}
+
+// coveredBy returns how much of the time between two times is that of calls.
+func coveredBy(calls []reprise.Call, from, to int64) float64 {
+	slices.SortFunc(calls, func(a, b reprise.Call) int { return cmp.Compare(a.Start, b.Start) })
+	sum, at := int64(0), from
+	for _, c := range calls {
+		begin, end := max(at, c.Start), min(c.Start+c.Duration, to)
+		sum += max(0, end-begin)
+		at = max(at, end)
+	}
+	return float64(sum)
 }
 
 // TestExtremeTimes asks clocks of times that no program has: their answers need not mean

@@ -108,6 +108,10 @@ type RankActivity struct {
 	// Span is the time from its first call to its last, as much of that as lies in
 	// between; +Inf if the last ends later than times go.
 	Span float64
+
+	// Outside is how much of the Span the rank is in no call: +Inf if that is not known,
+	// see [Window.Covered].
+	Outside float64
 }
 
 // A FunctionUsage is how often a function is called, by how many ranks, and how much time
@@ -148,6 +152,9 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		a.Guarantee = max(a.Guarantee, c.Guarantee())
 		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: span(from, to, begin, end)}
 		r.Calls, r.Time = w.Total()
+		if r.Outside = math.Inf(1); !math.IsInf(w.Covered, 1) {
+			r.Outside = max(0, r.Span-w.Covered)
+		}
 		a.Ranks = append(a.Ranks, r)
 		own := make(map[string]bool)
 		for _, u := range w.Usage {

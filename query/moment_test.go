@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -76,6 +77,10 @@ func testMoment(t *rapid.T) {
 		}
 		r := RankActivity{Rank: rank, First: w.First, End: w.End, Span: float64(max(0, min(to, end)-max(from, start)))}
 		r.Calls, r.Time = w.Total()
+		r.Outside = math.Inf(1)
+		if c.Source() == Series {
+			r.Outside = r.Span - w.Covered
+		}
 		if len(a.Ranks) == 0 || a.Ranks[0] != r {
 			t.Fatalf("rank %d does %+v, want %+v", rank, a.Ranks, r)
 		}

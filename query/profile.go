@@ -29,8 +29,8 @@ type Profile struct {
 	// call equally often.
 	Shapes []ShapeProfile
 
-	// Timed says that there are statistics of durations, of all calls of the trace:
-	// not if the profile is of some of its ranks.
+	// Timed says that there are durations: those of [Profile.SetTimes], or statistics of
+	// all calls of the trace, which there are not if the profile is of some of its ranks.
 	Timed bool
 
 	// LostTimes is why the statistics cannot be read; nil if they can, or are not
@@ -226,6 +226,10 @@ func (p *profiler) sum() *Profile {
 func addProduct(sum, n uint64, times int) uint64 {
 	return wire.AddSat(sum, wire.MulSat(n, uint64(times)))
 }
+
+// SetTimes sets the durations of the calls to those of times of the same ranks, as
+// [Times.ReadSeries] reads them.
+func (p *Profile) SetTimes(t *Times) { p.addTimes(t.summaries[durations], t.trace.Merged()) }
 
 // addTimes adds the durations of all calls of the trace: statistics or, if there are
 // none, those of the values in histograms.

@@ -164,3 +164,34 @@ func TestProfileCancel(t *testing.T) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
 }
+
+// TestProfileSeries compares the times of a profile of one rank with those recorded.
+func TestProfileSeries(t *testing.T) {
+	ranks := [][]timedCall{{{0, 0, 0, 5}, {1, 1, 10, 7}}, {{0, 0, 0, 50}, {1, 1, 100, 70}, {0, 0, 200, 51}}}
+	trace := record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, ranks)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := rankenc.SetOf(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Ranks: one}
+	p, err := OpenProfile(t.Context(), trace, o)
+	if err != nil || p.Timed {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	read, err := times.ReadSeries(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.SetTimes(read)
+	sums := make(map[string]float64)
+	for _, f := range p.Functions {
+		sums[f.Name] = f.Time.Sum()
+	}
+	if !p.Timed || sums["even"] != 101 || sums["odd"] != 70 {
+		t.Errorf("%+v, %v", p, sums)
+	}
+}

@@ -14,6 +14,11 @@ type Window struct {
 	From, To   int64
 	First, End uint64  // the positions of the calls are First ≤ p < End
 	Usage      []Usage // of calls, in the order of signatures
+
+	// Covered is how long the rank is in at least one call: less than the time in all of
+	// them where they overlap. It is +Inf if that is not known: of an estimate, and where
+	// a call began before some thousands of others that returned first.
+	Covered float64
 }
 
 // A Usage is how often calls are made that are of one signature, and how much time
@@ -36,7 +41,10 @@ func (w *Window) Total() (calls uint64, time float64) {
 // [Overlaps] has it, and as much of their time as lies in between. In an estimate it
 // takes as long as reading the grammar; otherwise it decodes the blocks of the calls.
 func (c *Clock) Between(from, to int64) (*Window, error) {
-	w := &Window{From: from, To: to}
+	w := &Window{From: from, To: to, Covered: math.Inf(1)}
+	if c.source == Series {
+		w.Covered = 0
+	}
 	if c.clock == nil {
 		return w, nil
 	}
@@ -100,6 +108,7 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
 	walk := s.signatures.Walk(w.First)
 	run := walk.Next()
+	var all cover
 	var err error
 	for _, t := range s.times(w.First, w.End, &err) {
 		for run.Count == 0 {
@@ -111,7 +120,9 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)
 			found[run.Symbol] = u
+			all.add(max(t.Start, w.From), min(addTimes(t.Start, t.Duration), w.To))
 		}
 	}
+	w.Covered = all.total()
 	return found, err
 }

@@ -48,8 +48,9 @@ type activityRank struct {
 	End   uint64 `json:"end"`   // position after the last
 	Calls uint64 `json:"calls"`
 
-	Time nanoseconds `json:"time_ns"`
-	Span nanoseconds `json:"span_ns"`
+	Time    nanoseconds `json:"time_ns"`
+	Outside nanoseconds `json:"outside_ns"` // of the span, in no call; null if it is not known
+	Span    nanoseconds `json:"span_ns"`
 }
 
 // profileWindow profiles a part of a run.
@@ -127,7 +128,7 @@ func (i *activityInfo) fill(trace *reprise.Trace, a *query.Activity, by string) 
 	case "rank":
 		i.ByRank = []activityRank{}
 		for _, r := range a.Ranks {
-			i.ByRank = append(i.ByRank, activityRank{r.Rank, r.First, r.End, r.Calls, nanoseconds(r.Time), nanoseconds(r.Span)})
+			i.ByRank = append(i.ByRank, activityRank{r.Rank, r.First, r.End, r.Calls, nanoseconds(r.Time), nanoseconds(r.Outside), nanoseconds(r.Span)})
 		}
 	}
 }
@@ -164,9 +165,10 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 				r.Time, shareOfTime(r.Time, i.Time), r.Call)
 		}
 	case "rank":
-		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\n")
+		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\toutside\t\n")
 		for _, r := range i.ByRank[:min(rows, most)] {
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls), r.Time, shareOfTime(r.Time, r.Span))
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls),
+				r.Time, shareOfTime(r.Time, r.Span), r.Outside, shareOfTime(r.Outside, r.Span))
 		}
 	}
 	out.Flush()

@@ -40,12 +40,16 @@ between; with them there are times by rank, too. They are those of every call,
 if the trace has these and they can be read, or else estimates from the means of
 calls like them.
 
-Statistics are of the calls of all ranks, so without --from and --to there are
-no times with --ranks, nor by rank. Where a rank has equal calls in several
-rows, the times of all of them stand in the first.
+Statistics are of the calls of all ranks. With --ranks and by rank, the times
+are those of every call, if the trace has these; by rank, also how much time is
+in calls and how much in none, which is computation: from the beginning of the
+first call to the end of the last. If they are of more than 5,000,000 calls,
+they are only read with --from or --to, as --from 0. Where a rank has equal
+calls in several rows, the times of all of them stand in the first.
 
-The cost is that of the compressed form, however many calls there are. The text
-has times with their units, --json nanoseconds. Times end after 292 years.
+The cost is that of the compressed form, however many calls there are, except
+for times of every call: about a second for 5,000,000. The text has times with
+their units, --json nanoseconds. Times end after 292 years.
 
 ` + tooLarge + ` Statistics of 2⁶³−1
 calls or more do not tell their time, which is null then.
@@ -86,18 +90,19 @@ type profileOptions struct {
 }
 
 // A profileInfo is what the command profile tells of a trace. One of the lists is
-// there.
+// there, and that of RankTimes with the one by rank.
 type profileInfo struct {
 	Path       string        `json:"path"`
 	Ranks      int           `json:"ranks_with_calls"`
 	Calls      uint64        `json:"calls"`
 	Timed      bool          `json:"timed"`
+	Missing    string        `json:"no_times,omitempty"`       // why there are none
+	Error      *float64      `json:"relative_error,omitempty"` // at most, if the times are those of every call
 	Functions  []profileRow  `json:"functions,omitzero"`
 	Signatures []profileRow  `json:"signatures,omitzero"`
 	ByRank     []profileRank `json:"by_rank,omitzero"`
+	RankTimes  []rankTime    `json:"times_by_rank,omitzero"`
 	cutShort
-
-	missing string // why there are no times
 }
 
 type profileRow struct {
@@ -147,22 +152,27 @@ func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, Timed: p.Timed, cutShort: cut}
-	if !p.Timed && p.LostTimes == nil && o.by != "rank" {
-		i.missing = noTimes(trace)
-	}
-	i.fill(trace, p, o)
-	if o.json {
-		printJSON(cmd.OutOrStdout(), i)
-	} else {
-		i.print(cmd.OutOrStdout(), o)
-	}
 	var bad unreadable
 	if err := lost.err(); err != nil {
 		bad = append(bad, err)
 	}
 	if err := p.LostTimes; err != nil {
-		bad = append(bad, fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err))
+		bad = append(bad, lostSummaries(path, err))
+	}
+	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, cutShort: cut}
+	if o.by == "rank" || !p.Timed {
+		lost, err := i.readTimes(cmd, trace, p, o)
+		if err != nil {
+			return err
+		}
+		bad = append(bad, lost...)
+	}
+	i.Timed = len(i.RankTimes) > 0 || p.Timed && o.by != "rank"
+	i.fill(trace, p, o)
+	if o.json {
+		printJSON(cmd.OutOrStdout(), i)
+	} else {
+		i.print(cmd.OutOrStdout(), o)
 	}
 	return warnUnreadable(cmd.ErrOrStderr(), bad.err())
 }
@@ -262,10 +272,14 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 	if o.all {
 		most = math.MaxInt
 	}
-	fmt.Fprintf(w, "%s: %s, %s\n", i.Path, plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"))
+	fmt.Fprintf(w, "%s: %s, %s", i.Path, plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"))
+	if i.Error != nil && o.by != "rank" {
+		fmt.Fprintf(w, ", %s", sourceText(query.Series.String(), *i.Error))
+	}
+	fmt.Fprintln(w)
 	i.printUnfinished(w)
-	if i.missing != "" {
-		fmt.Fprintln(w, i.missing)
+	if i.Missing != "" {
+		fmt.Fprintln(w, i.Missing)
 	}
 	if i.Calls == 0 {
 		return
@@ -292,6 +306,7 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 	if rows > most {
 		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
 	}
+	i.printRankTimes(w, most)
 }
 
 // printRows prints rows with what they are about behind the numbers.

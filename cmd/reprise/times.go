@@ -56,7 +56,7 @@ func describeTimes(ctx context.Context, trace *reprise.Trace, path string, witho
 	i := timeInfo{Codecs: []codecInfo{}}
 	durations, gaps, err := t.Summaries()
 	if err != nil {
-		i.errs = append(i.errs, fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err))
+		i.errs = append(i.errs, lostSummaries(path, err))
 	}
 	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)

@@ -52,7 +52,7 @@ func (n nanoseconds) String() string {
 
 // share returns how much of the whole n is, nothing if that is not known.
 func (n nanoseconds) share(whole nanoseconds) string {
-	if !whole.known() || whole == 0 {
+	if !n.known() || !whole.known() || whole == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(n/whole))

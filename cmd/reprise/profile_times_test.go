@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestProfileMany checks that the times of more calls than are read unasked are not, and
+// that those of some ranks are.
+func TestProfileMany(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const ranks = 50
+	lossless := timing.NewLossless[int64](timing.LZ4)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := r.Declare(cst.Function{Name: "put"})
+	for i := range int64(maxProfiled/ranks + 1) {
+		r.CallAt(put, 10*i, 4)
+	}
+	part := r.Finish(0)
+	var parts []merge.Part
+	for part.Rank = range ranks {
+		parts = append(parts, part)
+	}
+	var b bytes.Buffer
+	if err := merge.Write(&b, merge.Run{Ranks: ranks}, parts); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "many.rpz", b.String())
+	const why = "no times: those of 5,000,050 calls would have to be read, as --from 0 does\n"
+	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, why) || strings.Contains(got, "outside") {
+		t.Error(got)
+	}
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
+		t.Error(got)
+	}
+}
