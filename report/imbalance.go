@@ -11,11 +11,14 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
+// MaxExact is of how many calls a page takes the times of every call to tell the imbalance
+// by rank: it reads these in seconds. The command does as much unasked.
+const MaxExact = 5_000_000
+
 // Limits of the section about imbalance.
 const (
 	maxSites = 30
-	maxExact = 5_000_000 // calls of which all times are read for it
-	maxLoads = 400       // bars
+	maxLoads = 400 // bars
 )
 
 // An imbalanceTable is the calls in which time is lost.
@@ -41,7 +44,7 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 		p.Imbalance.About = "There are no calls in this trace."
 		return nil
 	}
-	times, exact := p.times, p.hasSeries && p.profile.Calls <= maxExact
+	times, exact := p.times, p.hasSeries && p.profile.Calls <= MaxExact
 	if exact {
 		var err error
 		if times, err = times.ReadSeries(ctx, p.query()); err != nil {
@@ -75,10 +78,10 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 		return nil
 	case exact:
 		t.Lost = "Time lost"
-		t.About = "The calls in which most time is lost: of all ranks that make a call, how much longer it takes on average than on the rank where it is shortest."
+		t.About = "The calls in which most time is lost: what ranks take beyond the rank with the least mean, which is by how much a call takes longer on average than there, times how often it is made."
 	default:
 		t.Lost = "Lost at most"
-		t.About = "The calls in which most time may be lost: how much longer all of them take than if each took as long as the shortest, which is more than what imbalance costs."
+		t.About = "The calls in which most time may be lost: at most what calls take beyond the shortest of them, which is more than what ranks take beyond the rank with the least mean."
 	}
 	words := signatureWords(trace)
 	for _, s := range sites[:min(lossy, maxSites)] {

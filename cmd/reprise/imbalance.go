@@ -22,22 +22,24 @@ of the calls that are alike on all ranks, a signature, how many ranks make how
 many, how long they take on average, the least and the most and in which rank
 that was, and the time lost.
 
-From statistics, which the trace has of all ranks together, the time lost is an
-upper bound: what all calls take beyond the shortest of them. With --series it
-is by rank, from the times of every call: what ranks take beyond the rank whose
-calls are shortest on average. That decodes every call of the trace, or of
---ranks; it is done without asking if a trace has no statistics.
+From the times of every call, the time lost is what ranks take beyond the rank
+with the least mean: by how much a call takes longer on average than there,
+times how often it is made. That decodes every call of the trace, or of --ranks,
+a second or two for 5,000,000; more are only decoded with --series, or if the
+trace has no statistics. From statistics, which are of all ranks together, the
+time lost is an upper bound: at most what all calls take beyond the shortest of
+them, which may be much more. The page of reprise report tells the same.
 
 Calls are alike if their arguments are, where a neighbour counts by how far it
 is from the rank. If that is not the same on all ranks, as in a run of two ranks
 of which each sends to the other, the calls of each rank stand on their own, and
 no time counts as lost between them: compare the means of such rows.
 
-If the trace has histograms, or with --series, durations that fall in several
-groups are told apart, such as those of a collective that some ranks come late
-to: the groups have at least a twentieth of the calls each, and means that
-differ by a factor of two at least. The text has those of calls in which at
-least 1 % of the time is lost.
+By histograms, or the times of every call, durations that fall in several groups
+are told apart, such as those of a collective that some ranks come late to: the
+groups have at least a twentieth of the calls each, and means that differ by a
+factor of two at least. The text has those of calls in which at least 1 % of the
+time is lost.
 
 The text has times with their units, --json nanoseconds.`,
 		Example: `  reprise imbalance run.rpz
@@ -47,7 +49,7 @@ The text has times with their units, --json nanoseconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return imbalance(cmd, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.series, "series", false, "read the times of every call")
+	f.BoolVar(&o.series, "series", false, "read the times of every call, however many")
 	f.BoolVar(&o.json, "json", false, "print as JSON")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all calls, not the first %d", maxRows))
 	addRanks(cmd, &o.ranks)
@@ -62,7 +64,7 @@ type imbalanceOptions struct {
 // An imbalanceInfo is what the command imbalance tells of a trace.
 type imbalanceInfo struct {
 	Path  string          `json:"path"`
-	Exact bool            `json:"exact"`   // the time lost is by rank, not an upper bound
+	Exact bool            `json:"exact"`   // the time lost is what ranks take beyond the rank with the least mean, not at most what calls take beyond the shortest
 	Total float64         `json:"time_ns"` // in all calls
 	Calls []imbalanceCall `json:"calls"`
 }
@@ -109,20 +111,12 @@ func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
 	if err != nil {
 		return fileError(path, err)
 	}
-	timed, err := isTimed(trace)
+	exact, err := o.readsSeries(cmd, trace, path, times)
 	if err != nil {
-		return fileError(path, err)
-	}
-	switch {
-	case o.series && !timed:
-		return fmt.Errorf("%s: the trace has not the times of every call", path)
-	case !times.Summarized() && !timed:
-		return errNoTimes(trace, path)
-	case cmd.Flags().Changed("ranks") && times.Summarized() && !o.series:
-		return usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
+		return err
 	}
 	lost := &lostRanks{path: path}
-	if o.series || !times.Summarized() {
+	if exact {
 		lost, err = ask(cmd, trace, path, o.ranks, "times of every call", func(q query.Options) (err error) {
 			times, err = times.ReadSeries(cmd.Context(), q)
 			return err
@@ -146,6 +140,36 @@ func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
 		i.print(cmd.OutOrStdout(), o)
 	}
 	return warnLost(cmd.ErrOrStderr(), lost.err())
+}
+
+// readsSeries reports whether the times of every call are to be read: those of the ranks
+// that are chosen, if that is asked for, or there is nothing else, or they are not too many.
+func (o imbalanceOptions) readsSeries(cmd *cobra.Command, trace *reprise.Trace, path string, times *query.Times) (bool, error) {
+	timed, _, err := trace.Merged().SeriesRanks()
+	switch {
+	case err != nil:
+		return false, fileError(path, err)
+	case o.series && timed.Len() == 0:
+		return false, fmt.Errorf("%s: the trace has not the times of every call", path)
+	case !times.Summarized() && timed.Len() == 0:
+		return false, errNoTimes(trace, path)
+	case o.series || !times.Summarized():
+		return true, nil
+	}
+	ranks, err := chosenRanks(cmd, o.ranks, trace, path)
+	if err != nil {
+		return false, err
+	}
+	p, err := query.OpenProfile(cmd.Context(), trace, query.Options{Ranks: ranks, Unreadable: func(int, error) {}})
+	if err != nil {
+		return false, err
+	}
+	readable, calls := timedRanks(p, timed)
+	few := readable.Len() == p.Ranks && p.Ranks > 0 && calls <= maxUnasked
+	if cmd.Flags().Changed("ranks") && !few {
+		return false, usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
+	}
+	return few, nil
 }
 
 func newImbalanceInfo(trace *reprise.Trace, path string, sites []query.Site) *imbalanceInfo {
@@ -186,7 +210,11 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	}
 	fmt.Fprintf(w, "%s: %s in calls, lost is %s\n\n", i.Path, durationText(i.Total), how)
 	out := newTable(w)
-	fmt.Fprint(out, "lost\t\tcalls\tranks\tmean\tleast\tin rank\tmost\tin rank\t")
+	lost := "lost at most"
+	if i.Exact {
+		lost = "lost"
+	}
+	fmt.Fprint(out, lost, "\t\tcalls\tranks\tmean\tleast\tin rank\tmost\tin rank\t")
 	if i.Exact {
 		fmt.Fprint(out, "least mean\tof rank\tgreatest\tof rank\t")
 	}

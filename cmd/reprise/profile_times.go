@@ -11,11 +11,12 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// maxProfiled is of how many calls the command profile reads the times unasked.
-const maxProfiled = 5_000_000
+// maxUnasked is of how many calls the times of every call are read unasked.
+const maxUnasked = report.MaxExact
 
 // A rankTime is how long a rank is in calls.
 type rankTime struct {
@@ -43,7 +44,7 @@ func (i *profileInfo) readTimes(cmd *cobra.Command, trace *reprise.Trace, p *que
 	case ranks.Len() < p.Ranks && o.by != "rank":
 		i.Missing = "no times: the trace has those of every call of " + setText(ranks) + " only"
 		return nil, nil
-	case calls > maxProfiled:
+	case calls > maxUnasked:
 		i.Missing = fmt.Sprintf("no times: those of %s would have to be read, as --from 0 does", plural(calls, "call"))
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ func TestProfileMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := r.Declare(cst.Function{Name: "put"})
-	for i := range int64(maxProfiled/ranks + 1) {
+	for i := range int64(maxUnasked/ranks + 1) {
 		r.CallAt(put, 10*i, 4)
 	}
 	part := r.Finish(0)
@@ -41,5 +41,27 @@ func TestProfileMany(t *testing.T) {
 	}
 	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
 		t.Error(got)
+	}
+	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "lost is at most") {
+		t.Error(got)
+	}
+}
+
+// TestImbalanceOfPage checks that the command and the page mean the same by the time that
+// is lost, by whatever is known of times.
+func TestImbalanceOfPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for name, want := range map[string]string{
+		"timed.rpz":  "what ranks take beyond the rank with the least mean",
+		"summed.rpz": "at most what calls take beyond the shortest of them",
+	} {
+		if got := must(t, "imbalance", name); !strings.Contains(got, "lost is "+want+"\n") {
+			t.Error(got)
+		}
+		must(t, "report", name, "-o", "page.html")
+		if !strings.Contains(readFile(t, "page.html"), "lost: "+want+",") {
+			t.Errorf("the page of %s does not say %q", name, want)
+		}
 	}
 }
