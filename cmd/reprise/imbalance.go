@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 func newImbalance() *cobra.Command {
@@ -111,7 +113,14 @@ func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
 	if err != nil {
 		return fileError(path, err)
 	}
-	exact, err := o.readsSeries(cmd, trace, path, times)
+	timed, _, bad := trace.Merged().SeriesRanks()
+	switch {
+	case bad != nil && (o.series || !times.Summarized()):
+		return fileError(path, bad)
+	case bad != nil:
+		bad = lostSeries(path, bad)
+	}
+	exact, err := o.readsSeries(cmd, trace, path, times, timed)
 	if err != nil {
 		return err
 	}
@@ -139,16 +148,13 @@ func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
 	} else {
 		i.print(cmd.OutOrStdout(), o)
 	}
-	return warnLost(cmd.ErrOrStderr(), lost.err())
+	return cmp.Or(bad, warnLost(cmd.ErrOrStderr(), lost.err()))
 }
 
 // readsSeries reports whether the times of every call are to be read: those of the ranks
 // that are chosen, if that is asked for, or there is nothing else, or they are not too many.
-func (o imbalanceOptions) readsSeries(cmd *cobra.Command, trace *reprise.Trace, path string, times *query.Times) (bool, error) {
-	timed, _, err := trace.Merged().SeriesRanks()
+func (o imbalanceOptions) readsSeries(cmd *cobra.Command, trace *reprise.Trace, path string, times *query.Times, timed rankenc.Set) (bool, error) {
 	switch {
-	case err != nil:
-		return false, fileError(path, err)
 	case o.series && timed.Len() == 0:
 		return false, fmt.Errorf("%s: the trace has not the times of every call", path)
 	case !times.Summarized() && timed.Len() == 0:

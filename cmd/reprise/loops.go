@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +44,8 @@ included; how much of that is in calls; and which share of the time of the whole
 that is, of all iterations. They are the means of the calls of all ranks. If the
 trace has the times of every call, they are the means of the calls of the rank,
 or of the ranks of the shape; unless these made more than 20,000,000 calls,
-which would take long to read.
+which would take long to read. Those that cannot be read are named; without any,
+there are the means of all ranks. The exit status is then 1.
 
 JSON and Graphviz have the same numbers. The last rule is the one to begin with.
 JSON has times in nanoseconds, and how often an iteration calls each function.`,
@@ -87,20 +89,23 @@ JSON has times in nanoseconds, and how often an iteration calls each function.`,
 			if err != nil {
 				return fileError(args[0], err)
 			}
-			if times, l.by, err = l.readTimes(cmd, trace, args[0], times); err != nil {
+			times, by, lost, err := l.readTimes(cmd, trace, args[0], times)
+			if err != nil {
 				return fileError(args[0], err)
 			}
+			l.by = by
 			if l.times, err = l.timed(times); err != nil {
 				return fileError(args[0], err)
 			}
 			switch out := cmd.OutOrStdout(); {
 			case asDOT:
-				return l.grammar.WriteDOT(out, l.call)
+				err = l.grammar.WriteDOT(out, l.call)
 			case asJSON:
-				return printJSON(out, l.json())
+				err = printJSON(out, l.json())
 			default:
-				return l.write(out)
+				err = l.write(out)
 			}
+			return cmp.Or(err, warnLost(cmd.ErrOrStderr(), lost))
 		},
 	}
 	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")

@@ -84,6 +84,21 @@ func (l *lostRanks) ranks() []int {
 	return ranks
 }
 
+// others returns those of some ranks that are not lost.
+func (l *lostRanks) others(ranks rankenc.Set) rankenc.Set {
+	if len(l.list) == 0 {
+		return ranks
+	}
+	lost := rankSet(l.ranks())
+	var others []int
+	for _, rank := range ranks.All() {
+		if !lost.Contains(int(rank)) {
+			others = append(others, int(rank))
+		}
+	}
+	return rankSet(others)
+}
+
 // warn writes a line for each cause.
 func (l *lostRanks) warn(stderr io.Writer) {
 	byCause := make(map[string][]int)
@@ -98,6 +113,16 @@ func (l *lostRanks) warn(stderr io.Writer) {
 	for _, cause := range causes {
 		fmt.Fprintf(stderr, "reprise: warning: %s%s cannot be read: %s\n", l.what, rankText(byCause[cause]), cause)
 	}
+}
+
+// lostSummaries and lostSeries are the errors of a trace of which what says all times of a
+// kind cannot be read.
+func lostSummaries(path string, err error) error {
+	return fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err)
+}
+
+func lostSeries(path string, err error) error {
+	return fmt.Errorf("%s: the times of every call cannot be read: %w", path, err)
 }
 
 // warnLost writes the warnings of err if ranks are lost, and returns it.

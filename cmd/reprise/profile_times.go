@@ -32,7 +32,7 @@ type rankTime struct {
 func (i *profileInfo) readTimes(cmd *cobra.Command, trace *reprise.Trace, p *query.Profile, o profileOptions) (unreadable, error) {
 	timed, _, err := trace.Merged().SeriesRanks()
 	if err != nil {
-		return unreadable{fmt.Errorf("%s: the times of every call cannot be read: %w", i.Path, err)}, nil
+		return unreadable{lostSeries(i.Path, err)}, nil
 	}
 	ranks, calls := timedRanks(p, timed)
 	switch {
@@ -68,11 +68,6 @@ func (i *profileInfo) readTimes(cmd *cobra.Command, trace *reprise.Trace, p *que
 	}
 	lost.what = "the times of "
 	return unreadable{lost}, nil
-}
-
-// lostSummaries is the error of summaries of times that cannot be read.
-func lostSummaries(path string, err error) error {
-	return fmt.Errorf("%s: the summaries of times cannot be read: %w", path, err)
 }
 
 // timedRanks returns the ranks of p that have the times of every call, and how many calls

@@ -65,3 +65,27 @@ func TestImbalanceOfPage(t *testing.T) {
 		}
 	}
 }
+
+// TestLostSeriesTable checks that commands tell what statistics do of a trace whose times
+// of every call cannot be found, say so, and fail.
+func TestLostSeriesTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), merge.KindSeries, 0))
+	for command, want := range map[string]string{
+		"grammar":           "from histograms of the calls of all ranks",
+		"grammar --json":    `"time_ns"`,
+		"grammar --dot":     "digraph",
+		"imbalance":         "lost is at most",
+		"profile --by rank": "calls of each",
+		"profile --from 1h": "estimated from histograms",
+	} {
+		args := append(strings.Fields(command), "damaged.rpz")
+		if r := invoke(t, "", args...); r.status != exitFailure || !strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "cannot be read") {
+			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
+		}
+	}
+	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != exitFailure || !strings.Contains(r.stdout, "estimated from histograms") {
+		t.Errorf("at: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}

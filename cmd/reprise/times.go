@@ -61,7 +61,7 @@ func describeTimes(ctx context.Context, trace *reprise.Trace, path string, witho
 	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
 	if ranks, _, err := t.SeriesRanks(); err != nil {
-		i.errs = append(i.errs, fmt.Errorf("%s: the times of every call cannot be read: %w", path, err))
+		i.errs = append(i.errs, lostSeries(path, err))
 	} else if err := i.readSeries(ctx, t, ranks, without, path); err != nil {
 		return nil, err
 	}
