@@ -18,8 +18,9 @@ import (
 // is there.
 type activityInfo struct {
 	Path       string         `json:"path"`
-	From       int64          `json:"from_ns"`        // since the first call
+	From       int64          `json:"from_ns"`        // since the first call of the run
 	To         *int64         `json:"to_ns"`          // likewise; null for the end
+	Begin      int64          `json:"begin_ns"`       // of that call, by the clock of the trace; 0 if all times are estimates
 	Source     string         `json:"source"`         // of the times: series, or an estimate from statistics or histograms
 	Error      float64        `json:"relative_error"` // at most, of those of every call
 	Ranks      int            `json:"ranks"`          // that were there, or are expected to
@@ -83,7 +84,7 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
 		return errNoTimes(trace, path)
 	}
-	i := &activityInfo{Path: path, From: int64(o.window.from), Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), cutShort: cut}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Begin: begin, Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), cutShort: cut}
 	if to := int64(o.window.to); to != math.MaxInt64 {
 		i.To = &to
 	}

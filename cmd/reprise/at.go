@@ -26,7 +26,9 @@ func newAt() *cobra.Command {
 		Short: "Show where each rank is at a time",
 		Long: `Show which call each rank is in at a time, or which comes next, with its
 position and how long it lasts. The time counts from the beginning of the first
-call of the run: 1.5s, 20ms, or a number of seconds.
+call of the run: 1.5s, 20ms, or a number of seconds. So do start_ns and end_ns
+of --json; begin_ns is when that call began by the clock of the trace, which
+start_ns of reprise cat is of: since 1970, if reprise recorded it.
 
 A trace that has the times of every call tells where the ranks were. One that
 has only statistics or histograms tells where they are expected: each call takes
@@ -95,7 +97,8 @@ has statistics, are where these say. The exit status is then 1.`,
 // An atInfo is what the command at tells of a trace.
 type atInfo struct {
 	Path  string    `json:"path"`
-	Time  int64     `json:"time_ns"` // since the first call
+	Time  int64     `json:"time_ns"`  // since the first call of the run
+	Begin int64     `json:"begin_ns"` // of that call, by the clock of the trace; 0 if all times are estimates
 	Ranks []atPlace `json:"ranks"`
 
 	cutShort
@@ -107,10 +110,10 @@ type atPlace struct {
 	Source   string  `json:"source"`         // of the times: series, or an estimate from statistics or histograms; none if there are no times
 	Error    float64 `json:"relative_error"` // at most, of the times of every call
 	State    string  `json:"state,omitempty"`
-	Position uint64  `json:"position"` // of the call that it is in or before; after the last, the number of calls
-	Start    *int64  `json:"start_ns,omitempty"`
+	Position uint64  `json:"position"`           // of the call that it is in or before; after the last, the number of calls
+	Start    *int64  `json:"start_ns,omitempty"` // since the first call of the run
 	Duration *int64  `json:"duration_ns,omitempty"`
-	End      *int64  `json:"end_ns,omitempty"` // of the last call, if the rank is after it
+	End      *int64  `json:"end_ns,omitempty"` // likewise, of the last call, if the rank is after it
 	Function string  `json:"function,omitempty"`
 	Call     string  `json:"call,omitempty"`
 }
@@ -139,7 +142,7 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 		return nil, nil, fileError(path, err)
 	}
 	var places []query.RankPlace
-	i := &atInfo{Path: path, Time: int64(time), Ranks: []atPlace{}}
+	i := &atInfo{Path: path, Time: int64(time), Begin: begin, Ranks: []atPlace{}}
 	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
 		if places, err = times.At(cmd.Context(), addTime(begin, time), q); err == nil {
 			err = i.findUnfinished(cmd.Context(), trace, q)

@@ -71,9 +71,12 @@ Calls of MPI have some arguments that are not of its interface:
   newrank=2  rank of the caller in the new communicator
   members=[0 2]  ranks in the old communicator of the members of the new one
 
-A start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
+Starts count from where the clock of the trace does: from 1970, if reprise
+recorded it. In JSON, since_begin_ns counts from the beginning of the first call
+of the run, as the times of reprise at and of --from and --to elsewhere do. A
+start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
 here, but jq 1.6, and what else takes numbers for float64, rounds them by some
-hundred nanoseconds. Take --format text for every digit.
+hundred nanoseconds. Take since_begin_ns, or --format text for every digit.
 
 In a trace made from a SimGrid trace, a source of -333 is any source, or none,
 and a tag of -444 is any tag. What was outside the format is a call too: opaque

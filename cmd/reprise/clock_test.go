@@ -80,8 +80,8 @@ func compareAt(t *testing.T, path string) {
 			}
 			var at atInfo
 			decodeJSON(t, &at, "at", "--json", "--ranks", fmt.Sprint(rank), path, fmt.Sprintf("%dns", *c.Start-begin))
-			if len(at.Ranks) != 1 {
-				t.Fatalf("%+v", at)
+			if len(at.Ranks) != 1 || at.Begin != begin || *c.Since != *c.Start-begin {
+				t.Fatalf("%+v and %+v, of a run that began at %d", at, c, begin)
 			}
 			p := at.Ranks[0]
 			// What was rounded may end later than the next call begins.

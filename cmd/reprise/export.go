@@ -98,7 +98,8 @@ Of parquet and csv, a row is a call or, with --by signature, the equal calls of
 a rank. The columns are
   rank, position     which call it is: positions count from 0 in each rank
   start_ns, duration_ns, time_source
-                     if the trace has times: by its clock, and whether they are
+                     if the trace has times: by its clock, from 1970 if reprise
+                     recorded them, unlike --from and --to, and whether they are
                      those of the call itself, series, or estimated from the
                      means of calls like it, from histograms or statistics
   function, call     the name, and the call with its arguments as cat has it,
@@ -131,7 +132,7 @@ replay waits for them. To replay run.ti on 4 hosts, with its name in a list:
 
 --from and --to choose the calls between two times since the first call of the
 run began, as 1.5s, 20ms, or in seconds. They are found by search, estimated
-times too.
+times too. The times of perfetto, chrome and paraver count from that, too.
 
 Calls are read one after the other, and memory does not grow with their number.
 The output appears when it is complete: if the work fails or is interrupted,

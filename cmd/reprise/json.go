@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
 )
 
 // A jsonCall is a call as --json writes it. Integers are written in full, those
@@ -16,8 +17,9 @@ import (
 type jsonCall struct {
 	Rank     int       `json:"rank"`
 	Position uint64    `json:"position"`
-	Start    *int64    `json:"start_ns,omitempty"`    // only if the trace has it
-	Duration *int64    `json:"duration_ns,omitempty"` // likewise
+	Start    *int64    `json:"start_ns,omitempty"`       // by the clock of the trace: only if the trace has it
+	Since    *int64    `json:"since_begin_ns,omitempty"` // the same, since the first call of the run
+	Duration *int64    `json:"duration_ns,omitempty"`    // likewise, only if the trace has it
 	Function string    `json:"function"`
 	Args     []jsonArg `json:"args"`
 }
@@ -34,10 +36,14 @@ func newJSONWriter(w io.Writer, trace *reprise.Trace) func(uint64, reprise.Call)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	names := newJSONNames(trace)
+	begin, known := beginOf(trace)
 	return func(position uint64, c reprise.Call) error {
 		j := jsonCall{Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
 		if c.Timed {
 			j.Start, j.Duration = &c.Start, &c.Duration
+			if since := c.Start - begin; known {
+				j.Since = &since
+			}
 		}
 		for i, v := range c.Args {
 			p := &c.Function.Params[i]
@@ -45,6 +51,20 @@ func newJSONWriter(w io.Writer, trace *reprise.Trace) func(uint64, reprise.Call)
 		}
 		return e.Encode(j)
 	}
+}
+
+// beginOf returns when the first call of a trace that has the times of every call began, if
+// that is known.
+func beginOf(trace *reprise.Trace) (int64, bool) {
+	if timed, err := isTimed(trace); err != nil || !timed {
+		return 0, false
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return 0, false
+	}
+	begin, err := times.Begin()
+	return begin, err == nil
 }
 
 // classOf returns the class of what is a handle, or an array of handles.

@@ -15,7 +15,8 @@
 //
 //	rank         int    number of the rank
 //	position     int    of the call in the calls of the rank, from 0
-//	start_ns     int    when the call began, by the clock of the trace; see time_source
+//	start_ns     int    when the call began, by the clock of the trace, which may count
+//	                    from 1970; see time_source
 //	duration_ns  int    how long it took; both are missing if the trace has no times
 //	time_source  text   what the times are known by: series for the times of the call
 //	                    itself; statistics or histograms for an estimate from the
