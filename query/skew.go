@@ -122,16 +122,16 @@ type skewJob struct {
 	instances *Instances
 	members   []int
 	samples   []uint64                  // numbers of operations
-	starts    [][]callStart             // by member, then by sample; nil if it has no times
+	starts    [][]callTime              // by member, then by sample; nil if it has no times
 	off       []timing.Guarantee        // of these
 	calls     []CollectiveCall          // of the reference, by sample
 	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
 }
 
-// A callStart is when a call began.
-type callStart struct {
-	position uint64
-	start    int64
+// A callTime is when a call began, and how long it took.
+type callTime struct {
+	position        uint64
+	start, duration int64
 }
 
 // A skewPart is a member of a job.
@@ -150,20 +150,28 @@ func newSkewJob(n *Instances) *skewJob {
 		return j
 	}
 	j.members = n.Members
-	j.starts, j.off = make([][]callStart, len(n.Members)), make([]timing.Guarantee, len(n.Members))
+	j.starts, j.off = make([][]callTime, len(n.Members)), make([]timing.Guarantee, len(n.Members))
 	most := uint64(min(max(maxStarts/len(n.Members), minSamples), maxSamples))
-	if agreed <= most {
-		for k := range agreed {
-			j.samples = append(j.samples, k)
+	j.samples = sampled(agreed, most)
+	return j
+}
+
+// sampled returns the numbers below n if they are at most so many, and otherwise as many
+// of them, each from an equal part.
+func sampled(n, most uint64) []uint64 {
+	var samples []uint64
+	if n <= most {
+		for k := range n {
+			samples = append(samples, k)
 		}
-		return j
+		return samples
 	}
-	width := agreed / most
+	width := n / most
 	for k := range most {
 		offset := (k + 1) * 0x9e3779b97f4a7c15 >> 16 // so that a period of the program is not met
-		j.samples = append(j.samples, k*width+offset%width)
+		samples = append(samples, k*width+offset%width)
 	}
-	return j
+	return samples
 }
 
 // starts finds out when a rank begins the operations of its jobs. If its times are lost,
@@ -178,7 +186,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 		return err
 	}
 	one := matchRank{operations: all, sequences: make(map[*semantics.Communicator]sequence)}
-	var wanted []*callStart
+	var wanted []*callTime
 	for i, p := range parts {
 		s, err := one.sequence(ctx, p.job.instances.Communicator)
 		if err != nil {
@@ -190,7 +198,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 		if r.Series() == nil {
 			continue
 		}
-		starts := make([]callStart, len(p.job.samples))
+		starts := make([]callTime, len(p.job.samples))
 		p.job.starts[p.member], p.job.off[p.member] = starts, r.Series().Guarantee()
 		for i, k := range p.job.samples {
 			starts[i].position, _ = s.at(k)
@@ -200,7 +208,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 			return context.Cause(ctx)
 		}
 	}
-	err = readStarts(r.Rank, wanted)
+	err = readTimes(r.Rank, wanted)
 	if err == nil {
 		err = r.LostTimes()
 	}
@@ -213,10 +221,10 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 	return nil
 }
 
-// readStarts reads when calls of a rank began that has the times of every call. Each block
+// readTimes reads when calls of a rank began, and how long they took, that has the times of every call. Each block
 // of these is decoded once.
-func readStarts(r *reprise.Rank, wanted []*callStart) error {
-	slices.SortFunc(wanted, func(a, b *callStart) int { return cmp.Compare(a.position, b.position) })
+func readTimes(r *reprise.Rank, wanted []*callTime) error {
+	slices.SortFunc(wanted, func(a, b *callTime) int { return cmp.Compare(a.position, b.position) })
 	for len(wanted) > 0 {
 		at := wanted[0].position
 		_, block := r.Series().Find(at)
@@ -226,7 +234,7 @@ func readStarts(r *reprise.Rank, wanted []*callStart) error {
 				return err
 			}
 			for len(wanted) > 0 && wanted[0].position == at {
-				wanted[0].start = t.Start
+				wanted[0].start, wanted[0].duration = t.Start, t.Duration
 				wanted = wanted[1:]
 			}
 			if at++; at >= end || len(wanted) == 0 || wanted[0].position >= end {

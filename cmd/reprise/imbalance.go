@@ -27,10 +27,10 @@ that was, and the time lost.
 From the times of every call, the time lost is what ranks take beyond the rank
 with the least mean: by how much a call takes longer on average than there,
 times how often it is made. That decodes every call of the trace, or of --ranks,
-a second or two for 5,000,000; more are only decoded with --series, or if the
-trace has no statistics. From statistics, which are of all ranks together, the
-time lost is an upper bound: at most what all calls take beyond the shortest of
-them, which may be much more. The page of reprise report tells the same.
+some seconds for 5,000,000; more are only decoded with --series, or if the trace
+has no statistics. From statistics, which are of all ranks together, the time
+lost is an upper bound: at most what all calls take beyond the shortest of them,
+which may be much more. The page of reprise report has the same time lost.
 
 Calls are alike if their arguments are, where a neighbour counts by how far it
 is from the rank. If that is not the same on all ranks, as in a run of two ranks
@@ -42,6 +42,14 @@ are told apart, such as those of a collective that some ranks come late to: the
 groups have at least a twentieth of the calls each, and means that differ by a
 factor of two at least. The text has those of calls in which at least 1 % of the
 time is lost.
+
+From the times of every call, it is also shown which blocking receives wait for
+late senders, which begin to send after them: about how long, and which rank
+made them wait most, with its share. On a channel, which is a source, a
+destination, a tag and a communicator, at most 256 messages are looked at. What
+waits and tests wait for is not told, nor what receives from any source do where
+the trace does not tell which message they got. The clocks of several machines
+may differ by more than these times.
 
 The text has times with their units, --json nanoseconds.`,
 		Example: `  reprise imbalance run.rpz
@@ -69,6 +77,8 @@ type imbalanceInfo struct {
 	Exact bool            `json:"exact"`   // the time lost is what ranks take beyond the rank with the least mean, not at most what calls take beyond the shortest
 	Total float64         `json:"time_ns"` // in all calls
 	Calls []imbalanceCall `json:"calls"`
+
+	Late []lateSenderInfo `json:"late_senders,omitempty"` // those that make receives wait most first
 }
 
 // An imbalanceCall is calls that are alike.
@@ -143,6 +153,11 @@ func imbalance(cmd *cobra.Command, path string, o imbalanceOptions) error {
 		return warnLost(cmd.ErrOrStderr(), lost)
 	}
 	i := newImbalanceInfo(trace, path, sites)
+	if exact {
+		if err := i.addLate(cmd, trace, times, o.ranks); err != nil {
+			return fileError(path, err)
+		}
+	}
 	if o.json {
 		printJSON(cmd.OutOrStdout(), i)
 	} else {
@@ -235,6 +250,7 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	}
 	out.Flush()
 	i.printGroups(w, most)
+	i.printLate(w, most)
 	if n := len(i.Calls) - most; n > 0 {
 		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(n)))
 	}

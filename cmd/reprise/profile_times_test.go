@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -87,5 +90,53 @@ func TestLostSeriesTable(t *testing.T) {
 	}
 	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != exitFailure || !strings.Contains(r.stdout, "estimated from histograms") {
 		t.Errorf("at: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// TestImbalanceLate checks what is told of receives that wait for a late sender.
+func TestImbalanceLate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless[int64](timing.LZ4)
+	var parts []merge.Part
+	for rank, name := range []string{"send", "recv"} {
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := ti.NewReader(strings.NewReader(fmt.Sprintf("%d %s %d 0 10 1\n", rank, name, 1-rank)), ti.Options{})
+		call, err := in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range ti.Functions() {
+			r.Declare(f)
+		}
+		for i := range int64(10) {
+			start, duration := 1000*i, int64(500)
+			if rank == 0 {
+				start, duration = start+400, 50
+			}
+			r.CallAt(call.Function, start, duration, call.Args...)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	var b bytes.Buffer
+	if err := merge.Write(&b, merge.Run{Ranks: 2, Source: ti.Source}, parts); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "late.rpz", b.String())
+	const want = "  4.00 µs  72.7 %        10         10  100.0 %    0, 100 %  recv(source=0, "
+	if got := must(t, "imbalance", "late.rpz"); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	var i imbalanceInfo
+	if err := json.Unmarshal([]byte(must(t, "imbalance", "late.rpz", "--json")), &i); err != nil {
+		t.Fatal(err)
+	}
+	if len(i.Late) != 1 || i.Late[0].Wait != 4000 || i.Late[0].Sender != 0 || i.Late[0].Share != 1 {
+		t.Errorf("%+v", i.Late)
+	}
+	if got := must(t, "imbalance", "late.rpz", "--ranks", "1"); strings.Contains(got, "begins later") {
+		t.Error(got)
 	}
 }

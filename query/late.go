@@ -1,0 +1,256 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A LateSender is how long blocking receives wait for messages of which the sends begin
+// after them. That is the wait state of this name of F. Wolf and B. Mohr, "Automatic
+// performance analysis of hybrid MPI/OpenMP applications", Journal of Systems Architecture
+// 49(10–11), 2003. It goes by the clocks of the recording: if these are of several
+// machines, as far as they agree.
+type LateSender struct {
+	Signature int // of the receives, in the trace
+
+	Receives uint64 // about: messages that such calls receive
+	Sampled  int    // those that were looked at
+	Late     int    // of these, that began before the send
+
+	// Wait is about how long all Receives wait, in nanoseconds: each from its beginning to
+	// that of the send, or to its own end if that is before.
+	Wait float64
+
+	// Sender is the rank that made those that were looked at wait most, the lowest if there
+	// are several, and SenderShare its share of how long they did.
+	Sender      int
+	SenderShare float64
+
+	// Guarantee is the weakest of the times of the ranks.
+	Guarantee timing.Guarantee
+}
+
+// Limits of what is looked at for late senders.
+const (
+	maxLateSamples = 256     // of a channel
+	maxLateStarts  = 1 << 16 // of all channels, unless there are more than of minSamples each
+)
+
+// LateSenders returns how long the blocking receives wait for late senders, by the call
+// that receives, those that wait longest first: where both ranks have the times of every
+// call, and the trace tells which message it is. Of a channel of many messages it looks at
+// some, of which each is drawn from an equal part of all, 256 at most, and 16 at least;
+// channels are left out where there are too many. It costs what [Match.Skew] does.
+// Unreadable of o is called for ranks whose times are lost.
+func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
+	timed, _, err := times.trace.Merged().SeriesRanks()
+	if err != nil {
+		return nil, err
+	}
+	o.Progress = nil
+	ranks := slices.DeleteFunc(o.ranks(times.trace), func(rank int) bool { return !timed.Contains(rank) })
+	found := make([][]*lateChannel, len(ranks))
+	err = o.each(ctx, len(ranks), func(i int) (err error) {
+		found[i], err = m.lateChannels(ctx, ranks[i], ranks)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	channels := slices.Concat(found...)
+	most := uint64(max(minSamples, min(maxLateSamples, maxLateStarts/max(1, len(channels)))))
+	ends := make(map[int][]*lateChannel)
+	channels = channels[:min(len(channels), maxSkewStarts/int(most))]
+	for _, c := range channels {
+		c.draw(most)
+		ends[c.destination] = append(ends[c.destination], c)
+		if c.source != c.destination {
+			ends[c.source] = append(ends[c.source], c)
+		}
+	}
+	var lost failures
+	err = o.each(ctx, len(ranks), func(i int) error { return m.lateTimes(ctx, ranks[i], ends[ranks[i]], &lost) })
+	if err == nil {
+		err = o.tell(&lost)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lateSenders(channels, lost.numbers()), nil
+}
+
+// A lateChannel is a channel on which a rank has blocking receives.
+type lateChannel struct {
+	source, destination int
+	sends, receives     messageKey
+	count               uint64
+	samples             []uint64
+	signatures          []int // of the receives by sample; −1 if it does not block or its send is not known
+	sent, received      []callTime
+	off                 [2]timing.Guarantee
+}
+
+// openOnce returns a rank of which calls are looked for once.
+func (m *Match) openOnce(ctx context.Context, rank int) (*matchRank, error) {
+	r, err := m.model.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.operationsOf(ctx, r)
+	return &matchRank{operations: all, indices: make(map[messageKey]*index)}, err
+}
+
+// lateChannels returns the channels on which a rank has blocking receives from others.
+func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int) ([]*lateChannel, error) {
+	r, err := m.openOnce(ctx, rank)
+	if err != nil {
+		return nil, nil // it is told of with its times
+	}
+	var list []*lateChannel
+	counts, seen := r.messages().counts, make(map[messageKey]bool)
+	for _, o := range r.list {
+		for i := range o.Operation.Messages {
+			x := &o.Operation.Messages[i]
+			k := keyOf(x)
+			if !x.Blocking || k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 || k.tag == semantics.AnyTag || seen[k] {
+				continue
+			}
+			seen[k] = true
+			_, known := slices.BinarySearch(ranks, k.peer)
+			if known && m.exact(Channel{k.communicator, k.peer, rank, k.tag}) {
+				list = append(list, &lateChannel{source: k.peer, destination: rank, receives: k,
+					sends: messageKey{k.communicator, semantics.Send, rank, k.tag}, count: counts[k]})
+			}
+		}
+	}
+	return list, nil
+}
+
+// draw draws the messages that are looked at.
+func (c *lateChannel) draw(most uint64) {
+	c.samples = sampled(c.count, most)
+	n := len(c.samples)
+	c.signatures, c.sent, c.received = make([]int, n), make([]callTime, n), make([]callTime, n)
+	for i := range c.sent {
+		c.signatures[i], c.sent[i].start = -1, maxTime
+	}
+}
+
+// lateTimes finds out when a rank makes the calls of the messages of its channels. If its
+// times are lost, that is taken note of.
+func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel, lost *failures) error {
+	if len(channels) == 0 {
+		return nil
+	}
+	r, err := m.openOnce(ctx, rank)
+	if err != nil {
+		lost.add(rank, err)
+		return nil
+	}
+	var wanted []*callTime
+	for _, c := range channels {
+		for i, number := range c.samples {
+			if c.source == rank {
+				if position, _ := r.index(c.sends).find(number); position < r.rank.Len() {
+					c.sent[i].position = position
+					wanted = append(wanted, &c.sent[i])
+				}
+			}
+			if c.destination == rank {
+				position, nth := r.index(c.receives).find(number)
+				c.signatures[i], c.received[i].position = r.blockingReceive(position, c.receives, nth), position
+				wanted = append(wanted, &c.received[i])
+			}
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	if err = r.rank.LostTimes(); err == nil {
+		err = readTimes(r.rank.Rank, wanted)
+	}
+	if err != nil {
+		lost.add(rank, err)
+		return nil
+	}
+	for _, c := range channels {
+		for i, end := range []int{c.source, c.destination} {
+			if end == rank {
+				c.off[i] = r.rank.Series().Guarantee()
+			}
+		}
+	}
+	return nil
+}
+
+// blockingReceive returns the signature of a call, −1 if it does not wait for the message
+// of a key that is its nth.
+func (r *matchRank) blockingReceive(position uint64, k messageKey, nth uint64) int {
+	terminal := uint32(r.rank.Walk(position).Next().Symbol)
+	for _, x := range r.rank.At(position, terminal).Messages {
+		if keyOf(&x) != k {
+			continue
+		}
+		if nth == 0 && x.Blocking {
+			return r.rank.Signature(terminal)
+		}
+		nth--
+	}
+	return -1
+}
+
+// lateSenders sums up what was looked at, without that of ranks whose times are lost.
+func lateSenders(channels []*lateChannel, lost []int) []LateSender {
+	type sum struct {
+		LateSender
+		receives, waited float64 // waited by those that were looked at
+		bySender         map[int]float64
+	}
+	sums := make(map[int]*sum)
+	for _, c := range channels {
+		_, noSends := slices.BinarySearch(lost, c.source)
+		_, noReceives := slices.BinarySearch(lost, c.destination)
+		if noSends || noReceives {
+			continue
+		}
+		each := float64(c.count) / float64(len(c.samples))
+		for i, n := range c.signatures {
+			if n < 0 || c.sent[i].start == maxTime {
+				continue
+			}
+			s := sums[n]
+			if s == nil {
+				s = &sum{LateSender: LateSender{Signature: n}, bySender: make(map[int]float64)}
+				sums[n] = s
+			}
+			s.Sampled++
+			s.receives += each
+			s.Guarantee = max(s.Guarantee, c.off[0], c.off[1])
+			if wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration)); wait > 0 {
+				s.Late++
+				s.Wait += each * wait
+				s.waited += wait
+				s.bySender[c.source] += wait
+			}
+		}
+	}
+	var list []LateSender
+	for _, s := range sums {
+		s.Receives, s.Sender = uint64(math.Round(s.receives)), -1
+		for rank, wait := range s.bySender {
+			if share := wait / s.waited; share > s.SenderShare || share == s.SenderShare && rank < s.Sender {
+				s.Sender, s.SenderShare = rank, share
+			}
+		}
+		list = append(list, s.LateSender)
+	}
+	slices.SortFunc(list, func(a, b LateSender) int {
+		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(a.Signature, b.Signature))
+	})
+	return list
+}
