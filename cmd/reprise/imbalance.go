@@ -176,6 +176,8 @@ func (o imbalanceOptions) readsSeries(cmd *cobra.Command, trace *reprise.Trace, 
 		return false, errNoTimes(trace, path)
 	case o.series || !times.Summarized():
 		return true, nil
+	case timed.Len() == 0 && !cmd.Flags().Changed("ranks"):
+		return false, nil
 	}
 	ranks, err := chosenRanks(cmd, o.ranks, trace, path)
 	if err != nil {
