@@ -15,9 +15,10 @@
 //	           after the point
 //	pid, tid   rank, and thread + 1, or, if the thread is negative, 2³² + thread
 //	name       of the function
-//	args       the arguments of the call by their names, and its position in the rank; what
-//	           is called position itself is position_ here
+//	args       the arguments of the call by their names, and its position in the rank
 //
+// A name that a call has twice, or that is position itself, is that name with _, and then
+// with _2, _3 and so on.
 // Integers, ranks and tags without a name are numbers, and floats, all else is text.
 // Integers beyond 2⁵³ are strings, for most readers would round them. Names and texts
 // that cannot be printed are quoted as in Go.

@@ -12,7 +12,7 @@ import (
 
 // An Arg is an argument of a call.
 type Arg struct {
-	Name   string   // as Readable has it; position_ if it is position, which exports add
+	Name   string   // as Readable has it; that of no other argument of the call
 	Kind   cst.Kind // KindInt, KindFloat or KindString
 	Number int64
 	Float  float64 // finite
@@ -33,24 +33,21 @@ func (r *Rank) Text(terminal uint32) string {
 
 // Args returns the arguments of the calls that a terminal stands for, without the
 // number of the thread: integers, ranks and tags without a name, and floats, as numbers,
-// all else as [reprise.Printer] writes it, cut off if it is long.
+// all else as [reprise.Printer] writes it, cut off if it is long. None is called position,
+// as exports call what they add.
 func (r *Rank) Args(terminal uint32) []Arg {
 	c := r.Call(terminal)
 	var args []Arg
-	for i, p := range c.Function.Params {
-		if i == 0 && p.Name == "thread" && p.Type.Kind == cst.KindInt {
-			continue
+	for i, name := range r.trace.argumentNames(c.Function) {
+		if name != "" {
+			args = append(args, r.arg(c, i, name))
 		}
-		args = append(args, r.arg(c, i, p))
 	}
 	return args
 }
 
-func (r *Rank) arg(c reprise.Call, i int, p cst.Param) Arg {
-	a := Arg{Name: Readable(p.Name), Kind: cst.KindString}
-	if a.Name == "position" {
-		a.Name = "position_"
-	}
+func (r *Rank) arg(c reprise.Call, i int, name string) Arg {
+	a := Arg{Name: name, Kind: cst.KindString}
 	v := c.Args[i]
 	if v.Kind() == cst.KindString {
 		a.Text = Readable(cut(v.Text()))
@@ -79,6 +76,40 @@ func (r *Rank) arg(c reprise.Call, i int, p cst.Param) Arg {
 	}
 	a.Text = Readable(cut(text))
 	return a
+}
+
+// argumentNames returns what the arguments of a function are called: nothing for the number
+// of the thread.
+func (t *Trace) argumentNames(f *cst.Function) []string {
+	list, ok := t.names[f]
+	if ok {
+		return list
+	}
+	list, taken := make([]string, len(f.Params)), naming{"position": 1}
+	for i, p := range f.Params {
+		if i > 0 || p.Name != reprise.ThreadParam || p.Type.Kind != cst.KindInt {
+			list[i] = taken.take(Readable(p.Name))
+		}
+	}
+	t.names[f] = list
+	return list
+}
+
+// A naming has the names that are taken, with how many were made of each.
+type naming map[string]int
+
+// take returns a name or, if it is taken, that name with _, _2, _3 and so on.
+func (n naming) take(name string) string {
+	free := name
+	for n[free] > 0 {
+		free = name + "_"
+		if k := n[name]; k > 1 {
+			free += strconv.Itoa(k)
+		}
+		n[name]++
+	}
+	n[free] = 1
+	return free
 }
 
 // cut cuts a text off that is long.

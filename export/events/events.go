@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -44,6 +45,8 @@ type Trace struct {
 	times   *query.Times
 	calls   uint64 // taken so far
 	passed  uint64 // those and others
+
+	names map[*cst.Function][]string // of arguments
 }
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
@@ -62,7 +65,8 @@ func Open(ctx context.Context, t *reprise.Trace, o Options) (*Trace, error) {
 	if o.Ranks.Len() == 0 {
 		o.Ranks = rankenc.World(t.Ranks())
 	}
-	return &Trace{ctx: ctx, trace: t, options: o, printer: t.Printer(reprise.PrintOptions{Absolute: true}), times: times}, nil
+	printer := t.Printer(reprise.PrintOptions{Absolute: true})
+	return &Trace{ctx: ctx, trace: t, options: o, printer: printer, times: times, names: make(map[*cst.Function][]string)}, nil
 }
 
 // Source returns the trace of which t is a choice.

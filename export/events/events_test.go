@@ -216,6 +216,41 @@ func TestTimesLabel(t *testing.T) {
 	}
 }
 
+// TestArgumentNames checks that no two arguments of a call have one name, nor one that of
+// its position, however many parameters of a name there are.
+func TestArgumentNames(t *testing.T) {
+	odd := []string{"thread", "position_", "position", "n", "n", "n_", "n", "\n", `"\n"`, "", `""`, "position", "N", "thread"}
+	want := []string{"position_", "position_2", "n", "n_", "n__", "n_2", `"\n"`, `"\n"_`, `""`, `""_`, "position_3", "N", "thread"}
+	many := slices.Repeat([]string{"n"}, 20_000)
+	for i, names := range [][]string{odd, many} {
+		var f cst.Function
+		var args []cst.Value
+		for k, name := range names {
+			f.Params, args = append(f.Params, exporttest.Param(name, cst.KindInt)), append(args, cst.Int(int64(k)))
+		}
+		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: f, Args: args}}}), events.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for r := range choice.Ranks() {
+			for _, a := range r.Args(0) {
+				got = append(got, a.Name)
+			}
+		}
+		if i == 0 && !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		different := make(map[string]bool)
+		for _, name := range got {
+			different[name] = true
+		}
+		if len(different) < len(got) || len(got) < len(names)-1 {
+			t.Errorf("%d names for %d arguments", len(different), len(got))
+		}
+	}
+}
+
 func TestReadable(t *testing.T) {
 	for _, name := range exporttest.OddNames {
 		got := events.Readable(name)

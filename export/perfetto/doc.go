@@ -7,10 +7,11 @@
 // A rank is a process, with the number of the rank, and a sequence of packets of its
 // own. A thread is a thread of it. A call is a slice with the name of the function,
 // which begins and ends in nanoseconds since the run began. Packets are not in the order
-// of their times, but an outer call begins before one in it at the same time. Its debug annotations are the arguments by their names: integers,
-// ranks and tags without a name as int, floats as double, all else as string; and
-// position, the number of the call in the rank; what is called position itself is
-// position_ here. Names and texts that cannot be printed are quoted as in Go.
+// of their times, but an outer call begins before one in it at the same time. Its debug
+// annotations are the arguments by their names: integers, ranks and tags without a name as
+// int, floats as double, all else as string; and position, the number of the call in the
+// rank. A name that a call has twice, or that is position itself, is that name with _, and
+// then with _2, _3 and so on. Names and texts that cannot be printed are quoted as in Go.
 //
 // The label of a process says what its times are.
 //

@@ -103,14 +103,15 @@ func Hostile(t testing.TB, timed bool) *reprise.Trace {
 	for i, name := range OddNames {
 		f := Function(name,
 			Param("thread", cst.KindInt), Param(name, cst.KindString), Param("text", cst.KindString), Param("n", cst.KindInt), Param("x", cst.KindFloat),
-			cst.Param{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, cst.Param{Name: "h", Type: cst.HandleOf(name)})
+			cst.Param{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, cst.Param{Name: "h", Type: cst.HandleOf(name)},
+			Param("position_", cst.KindInt), Param("n", cst.KindInt))
 		list := make([]cst.Value, 5000)
 		for k := range list {
 			list[k] = cst.Int(int64(k))
 		}
 		at := int64(i) * 1000
 		args := func(thread int) []cst.Value {
-			return []cst.Value{cst.Int(int64(thread)), cst.String(name), cst.String("a\x00b" + name), cst.Int(-1 << 62), cst.Float(0.1), cst.Array(list...), cst.Handle(7)}
+			return []cst.Value{cst.Int(int64(thread)), cst.String(name), cst.String("a\x00b" + name), cst.Int(-1 << 62), cst.Float(0.1), cst.Array(list...), cst.Handle(7), cst.Int(1), cst.Int(2)}
 		}
 		calls = append(calls,
 			Call{f, args(0), at + 10, 30},
