@@ -24,7 +24,7 @@
 // Samples have the labels
 //
 //	rank   number of the rank, as text; or, of more than [MaxRanks],
-//	ranks  the ranks of the same control flow, as in 0-62:2
+//	ranks  those of the same control flow that are chosen and have calls, as in 0-62:2
 //	call   the call as [reprise.Printer] writes it; not of more than MaxRanks
 //
 // by which go tool pprof divides and chooses, as with -tagroot rank, -tagleaf call and

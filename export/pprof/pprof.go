@@ -41,7 +41,7 @@ type Interval struct{ From, To int64 }
 
 // Write writes the profile of a trace, compressed by gzip as pprof has it.
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
-	b := &builder{ctx: ctx, trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), index: make(map[key]int)}
+	b := &builder{ctx: ctx, trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), index: make(map[key]int), ranks: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
 	if err := b.openTimes(); err != nil {
 		return err
@@ -70,8 +70,12 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) er
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	p, err := b.profile()
+	if err != nil {
+		return err
+	}
 	z := gzip.NewWriter(w)
-	if err := b.profile().WriteUncompressed(z); err != nil {
+	if err := p.WriteUncompressed(z); err != nil {
 		return err
 	}
 	return z.Close()
@@ -88,7 +92,8 @@ type builder struct {
 
 	tree    tree
 	samples []sample
-	index   map[key]int // of samples
+	index   map[key]int                 // of samples
+	ranks   map[int]*rankenc.SetBuilder // by shape, those that are in samples, if not byRank
 	calls   uint64
 
 	begin, end int64 // of all clocks, if begun
@@ -146,8 +151,25 @@ func (b *builder) add(k key, calls, time int64) {
 	b.samples[i].time += time
 }
 
+// labels returns the ranks of each shape that are in samples, as text.
+func (b *builder) labels() (map[int]string, error) {
+	labels := make(map[int]string, len(b.ranks))
+	for shape, ranks := range b.ranks {
+		set, err := ranks.Finish()
+		if err != nil {
+			return nil, err
+		}
+		labels[shape] = set.String()
+	}
+	return labels, nil
+}
+
 // profile returns the profile of the samples.
-func (b *builder) profile() *profile.Profile {
+func (b *builder) profile() (*profile.Profile, error) {
+	ranks, err := b.labels()
+	if err != nil {
+		return nil, err
+	}
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "calls", Unit: "count"}}}
 	if b.times != nil {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "time", Unit: "nanoseconds"})
@@ -175,10 +197,10 @@ func (b *builder) profile() *profile.Profile {
 		if b.byRank { // a label that is the number 0 would be none
 			out.Label = map[string][]string{"rank": {strconv.Itoa(s.who)}, "call": {s.call}}
 		} else {
-			out.Label = map[string][]string{"ranks": {b.trace.Merged().ShapeRanks(s.who).String()}}
+			out.Label = map[string][]string{"ranks": {ranks[s.who]}}
 		}
 		p.Sample = append(p.Sample, out)
 	}
 	p.Comments = []string{fmt.Sprintf("%d calls", b.calls)}
-	return p
+	return p, nil
 }

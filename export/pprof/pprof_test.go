@@ -271,6 +271,45 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
+// TestManyRanksChosen checks that of many ranks labels name those that are chosen and have
+// calls in the profile.
+func TestManyRanksChosen(t *testing.T) {
+	program := programs.Stencil2D(40, 40, 10)
+	trace := tabletest.Write(t, program.Run(), program.Parts())
+	chosen, err := rankenc.SetOfText("100-1399", 1600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := make(map[string]int64)
+	for _, s := range parse(t, write(t, trace, pprof.Options{Ranks: chosen})).Sample {
+		calls[s.Label["ranks"][0]] += s.Value[0]
+	}
+	ranks := 0
+	for label, n := range calls {
+		set, err := rankenc.SetOfText(label, 1600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		for _, rank := range set.All() {
+			read, err := trace.Rank(int(rank))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += int64(read.Len())
+			if ranks++; !chosen.Contains(int(rank)) {
+				t.Fatalf("rank %d is in %s", rank, label)
+			}
+		}
+		if n != want {
+			t.Errorf("%d calls of ranks %s, want %d", n, label, want)
+		}
+	}
+	if ranks != chosen.Len() {
+		t.Errorf("%d ranks, want %d", ranks, chosen.Len())
+	}
+}
+
 // A failing writes some bytes, and then fails.
 type failing int
 

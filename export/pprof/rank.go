@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -33,11 +34,22 @@ func (b *builder) rank(rank int) error {
 	if first == end {
 		return nil
 	}
+	if !b.byRank {
+		b.shares(r.who, rank)
+	}
 	r.add(first, end)
 	if err := read.LostTimes(); err != nil {
 		return b.lose(rank, true, err)
 	}
 	return nil
+}
+
+// shares has a rank share the samples of a shape.
+func (b *builder) shares(shape, rank int) {
+	if b.ranks[shape] == nil {
+		b.ranks[shape] = new(rankenc.SetBuilder)
+	}
+	b.ranks[shape].Add(rank)
 }
 
 // A ranked is a rank whose calls are added.
