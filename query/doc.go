@@ -12,7 +12,8 @@
 //
 // A [Match] pairs sends and receives, and the calls of the members of a communicator that
 // are one collective operation. What is not matched is found without going through the
-// calls, and so is the other end of a message.
+// calls, and so is the other end of a message. A [Numbering] tells it who goes through the
+// calls all the same.
 //
 // # Comparison
 //

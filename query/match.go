@@ -64,6 +64,8 @@ type Match struct {
 
 	mutex  sync.Mutex
 	opened map[int]*matchRank
+
+	numbering *Numbering // of the messages, if it is wanted
 }
 
 // A place is where messages arrive.
@@ -78,7 +80,7 @@ type place struct {
 // the calls on them.
 func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, error) {
 	ranks := o.ranks(model.Trace())
-	m := &Match{model: model, inexact: make(map[place][]Channel), opened: make(map[int]*matchRank)}
+	m := newMatch(model)
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
@@ -91,16 +93,14 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	if err != nil {
 		return nil, err
 	}
-	readable := make(map[int]bool, len(ranks))
-	for i, rank := range ranks {
-		if found[i].read {
-			readable[rank] = true
-		}
-	}
-	if err := m.pair(ctx, ranks, found, readable); err != nil {
+	if err := m.pair(ctx, ranks, found); err != nil {
 		return nil, err
 	}
 	return m, m.agree(ctx, ranks, sums, o)
+}
+
+func newMatch(model *semantics.Model) *Match {
+	return &Match{model: model, inexact: make(map[place][]Channel), opened: make(map[int]*matchRank)}
 }
 
 // A messageKey says what is alike about messages of one rank.
@@ -167,8 +167,22 @@ func compareEnds(a, b *end) int {
 		cmp.Compare(a.channel.Source, b.channel.Source), cmp.Compare(a.channel.Tag, b.channel.Tag), cmp.Compare(a.direction, b.direction))
 }
 
+// channelOf returns the channel of the messages of a key of a rank.
+func channelOf(k messageKey, rank int) Channel {
+	if k.direction == semantics.Receive {
+		return Channel{k.communicator, k.peer, rank, k.tag}
+	}
+	return Channel{k.communicator, rank, k.peer, k.tag}
+}
+
 // pair matches the messages of all ranks.
-func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages, readable map[int]bool) error {
+func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages) error {
+	readable := make(map[int]bool, len(ranks))
+	for i, rank := range ranks {
+		if found[i].read {
+			readable[rank] = true
+		}
+	}
 	order := orderOf(found)
 	var ends []*end
 	for i, rank := range ranks {
@@ -179,12 +193,10 @@ func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages, rea
 				m.Outside = wire.AddSat(m.Outside, n)
 				continue
 			}
-			e := &end{order: order[k.communicator], direction: k.direction, count: n, cancelled: f.cancelled[k], left: n}
-			e.channel = Channel{k.communicator, rank, k.peer, k.tag}
-			if k.direction == semantics.Receive {
-				e.channel.Source, e.channel.Destination = k.peer, rank
-			}
-			ends = append(ends, e)
+			ends = append(ends, &end{
+				order: order[k.communicator], channel: channelOf(k, rank), direction: k.direction,
+				count: n, cancelled: f.cancelled[k], left: n,
+			})
 		}
 		*f = rankMessages{}
 	}
@@ -231,6 +243,9 @@ func (m *Match) pairAt(ctx context.Context, ends []*end) error {
 		if e.channel.Source < 0 || e.channel.Tag < 0 {
 			m.inexact[at] = append(m.inexact[at], e.channel)
 		}
+	}
+	if m.numbering != nil {
+		m.numbering.add(ends)
 	}
 	if len(m.inexact[at]) == 0 {
 		for i, e := range ends[1:] {

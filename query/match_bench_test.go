@@ -29,4 +29,32 @@ func BenchmarkMatch(b *testing.B) {
 			}
 		}
 	})
+	b.Run("Numbers", func(b *testing.B) {
+		numbering, err := OpenNumbering(b.Context(), model, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := trace.Rank(33)
+		if err != nil {
+			b.Fatal(err)
+		}
+		numbers, err := numbering.Of(b.Context(), r, 33)
+		if err != nil {
+			b.Fatal(err)
+		}
+		position := uint64(0)
+		walk := r.Walk(0)
+		run := walk.Next()
+		for b.Loop() {
+			if run.Count == 0 {
+				if run = walk.Next(); run.Count == 0 {
+					position, walk = 0, r.Walk(0)
+					run = walk.Next()
+				}
+			}
+			numbers.At(position, uint32(run.Symbol))
+			position++
+			run.Count--
+		}
+	})
 }

@@ -259,17 +259,15 @@ func (m *Match) Partner(rank int, position uint64) ([]Partner, error) {
 func (m *Match) partner(r *matchRank, rank int, position uint64, o *semantics.Operation, i int) (Partner, error) {
 	none := Partner{Message: i, Rank: -1}
 	k := keyOf(&o.Messages[i])
-	if k.direction != semantics.Send && k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 || k.tag == semantics.AnyTag {
+	if k.direction != semantics.Send && k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 {
+		return none, nil
+	}
+	if !m.tells(channelOf(k, rank)) {
 		return none, nil
 	}
 	there := messageKey{k.communicator, semantics.Receive, rank, k.tag}
-	c := Channel{k.communicator, rank, k.peer, k.tag}
 	if k.direction == semantics.Receive {
 		there.direction = semantics.Send
-		c.Source, c.Destination = k.peer, rank
-	}
-	if !m.exact(c) {
-		return none, nil
 	}
 	number := r.index(k).before(position)
 	for j := range i {
@@ -298,6 +296,12 @@ func (m *Match) partner(r *matchRank, rank int, position uint64, o *semantics.Op
 		nth--
 	}
 	return p, nil
+}
+
+// tells reports whether the k-th message that is sent on a channel is what the k-th receive
+// gets.
+func (m *Match) tells(c Channel) bool {
+	return c.Source >= 0 && c.Tag != semantics.AnyTag && m.exact(c)
 }
 
 // exact reports whether no receive may have got messages of a channel that does not tell

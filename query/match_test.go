@@ -147,6 +147,66 @@ func checkMatch(t tester, m *Match, every int) {
 	}
 	checkUnmatched(t, m, s)
 	checkInstances(t, m, s, every)
+	checkNumbers(t, m, s, every)
+}
+
+// checkNumbers compares the numbers of messages with what is found call by call: of all
+// calls, and of every so many.
+func checkNumbers(t tester, m *Match, s slowMatch, every int) {
+	t.Helper()
+	numbering, err := OpenNumbering(t.Context(), m.model, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := make(map[messageAt]uint64)
+	for _, rank := range s.ranks {
+		r, err := m.model.Trace().Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := numbering.Of(t.Context(), r, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some, err := numbering.Of(t.Context(), r, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position, call := range r.Calls() {
+			_, numbers := all.At(position, call.Terminal)
+			for i, n := range numbers {
+				number[messageAt{rank, position, i}] = n
+			}
+			if position/3%uint64(every+1) == 0 { // three calls in a row
+				if _, got := some.At(position, call.Terminal); !slices.Equal(got, numbers) {
+					t.Fatalf("call %d of rank %d has messages %v, want %v", position, rank, got, numbers)
+				}
+			}
+		}
+	}
+	seen := make(map[uint64]Channel)
+	for c, ends := range s.ends {
+		sent, received := ends[semantics.Send], ends[semantics.Receive]
+		for k := range max(len(sent), len(received)) {
+			there := k < min(len(sent), len(received)) && m.tells(c) && s.cancelled[c] == 0
+			for _, end := range [][]messageAt{sent, received} {
+				if k < len(end) && (number[end[k]] > 0) != there {
+					t.Fatalf("%v: message %d of %d and %d has number %d", c, k, len(sent), len(received), number[end[k]])
+				}
+			}
+			if !there {
+				continue
+			}
+			n := number[sent[k]]
+			if other, ok := seen[n]; n != number[received[k]] || ok {
+				t.Fatalf("%v: message %d has numbers %d and %d, as one of %v", c, k, n, number[received[k]], other)
+			}
+			seen[n] = c
+		}
+	}
+	if uint64(len(seen)) != numbering.Messages() {
+		t.Fatalf("%d messages have numbers, want %d", numbering.Messages(), len(seen))
+	}
 }
 
 // checkUnmatched compares the unmatched messages of channels that nothing else could match.

@@ -1,0 +1,187 @@
+package query
+
+import (
+	"context"
+	"math"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A Numbering numbers the messages that are sent and received, from 1 on, for what goes
+// through the calls of one rank after the other: both ends of a message have its number.
+// Messages of which a [Match] has no [Partner] have none, and those of channels where the
+// program tried to cancel receives. Its methods may be called from several goroutines at
+// once.
+type Numbering struct {
+	match    *Match
+	last     uint64
+	channels map[Channel]numbered
+}
+
+// Numbered are the messages of a channel: the first so many, from a number on.
+type numbered struct{ first, count uint64 }
+
+// OpenNumbering numbers the messages between ranks. It costs what [OpenMatch] does for
+// messages, and holds something for each channel.
+func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Numbering, error) {
+	n := &Numbering{match: newMatch(model), channels: make(map[Channel]numbered)}
+	n.match.numbering = n
+	ranks := o.ranks(model.Trace())
+	found := make([]rankMessages, len(ranks))
+	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
+		if all, err := n.match.operationsOf(ctx, r); err == nil {
+			found[i] = all.messages()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n, n.match.pair(ctx, ranks, found)
+}
+
+// Messages returns how many messages have numbers.
+func (n *Numbering) Messages() uint64 { return n.last }
+
+// add numbers the messages that arrive at one rank on one communicator.
+func (n *Numbering) add(ends []*end) {
+	for i, receive := range ends[1:] {
+		send, c := ends[i], receive.channel
+		if send.channel != c || receive.cancelled > 0 || !n.match.tells(c) {
+			continue
+		}
+		count := min(send.count, receive.count)
+		n.channels[c] = numbered{wire.AddSat(n.last, 1), count}
+		n.last = wire.AddSat(n.last, count)
+	}
+}
+
+// Of returns the numbers of the messages of a rank, which was read from the trace. It
+// costs what [semantics.Model.Of] does.
+func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numbers, error) {
+	r, err := n.match.model.Of(read, rank)
+	if err != nil {
+		return nil, err
+	}
+	all, err := n.match.operationsOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Numbers{
+		numbering: n, rank: rank, read: &matchRank{operations: all, indices: make(map[messageKey]*index)},
+		ends: make(map[messageKey]*numberedEnd), alike: make([]*numberedCall, read.Table().Len()),
+	}, nil
+}
+
+// Numbers are the numbers of the messages of a rank. They must not be used by two
+// goroutines at once.
+type Numbers struct {
+	numbering *Numbering
+	rank      int
+	read      *matchRank
+	ends      map[messageKey]*numberedEnd
+	alike     []*numberedCall // by terminal, of calls that are all one operation
+	other     numberedCall    // the last of others
+	numbers   []uint64
+
+	next  uint64 // the position after that of the last call
+	jumps uint64 // how often another followed
+}
+
+// A numberedEnd is the messages of a channel at the rank.
+type numberedEnd struct {
+	numbered
+	key    messageKey
+	before uint64 // how many there are in the calls before
+	jumps  uint64 // when before was found; 2⁶⁴−1 if it never was
+}
+
+// A numberedCall is an operation, with the channels of its messages: nil if these have no
+// numbers.
+type numberedCall struct {
+	operation *semantics.Operation
+	ends      []*numberedEnd
+}
+
+// At returns what the call at a position means, whose terminal must be the one given, and
+// the numbers of its messages, 0 for those that have none; nil if none has one. They are
+// valid until the next call of At. Of calls in ascending order, without others between
+// them, each takes constant time; after others, what finding a call does for each channel.
+func (n *Numbers) At(position uint64, terminal uint32) (*semantics.Operation, []uint64) {
+	if position != n.next {
+		n.jumps++
+	}
+	n.next = position + 1
+	c := n.call(position, terminal)
+	if c.ends == nil {
+		return c.operation, nil
+	}
+	n.numbers = n.numbers[:0]
+	for _, e := range c.ends {
+		n.numbers = append(n.numbers, n.take(e, position))
+	}
+	return c.operation, n.numbers
+}
+
+// take returns the number of the next message of an end, in the call at a position.
+func (n *Numbers) take(e *numberedEnd, position uint64) uint64 {
+	if e == nil {
+		return 0
+	}
+	if e.jumps != n.jumps {
+		e.before, e.jumps = n.read.index(e.key).before(position), n.jumps
+	}
+	k := e.before
+	e.before++
+	if k >= e.count {
+		return 0
+	}
+	return wire.AddSat(e.first, k)
+}
+
+// call returns the operation of a call.
+func (n *Numbers) call(position uint64, terminal uint32) *numberedCall {
+	if c := n.alike[terminal]; c != nil {
+		return c
+	}
+	o := n.read.rank.At(position, terminal)
+	c := numberedCall{o, n.endsOf(o)}
+	if alike, ok := n.read.alike[terminal]; alike || !ok {
+		n.alike[terminal] = &c
+		return n.alike[terminal]
+	}
+	n.other = c
+	return &n.other
+}
+
+// endsOf returns the ends of the messages of an operation, nil if none has numbers.
+func (n *Numbers) endsOf(o *semantics.Operation) []*numberedEnd {
+	if o == nil {
+		return nil
+	}
+	ends, any := make([]*numberedEnd, len(o.Messages)), false
+	for i := range o.Messages {
+		ends[i] = n.end(keyOf(&o.Messages[i]))
+		any = any || ends[i] != nil
+	}
+	if !any {
+		return nil
+	}
+	return ends
+}
+
+// end returns the end of messages of a key, nil if they have no numbers.
+func (n *Numbers) end(k messageKey) *numberedEnd {
+	e, ok := n.ends[k]
+	if ok {
+		return e
+	}
+	if k.direction == semantics.Send || k.direction == semantics.Receive {
+		if of, ok := n.numbering.channels[channelOf(k, n.rank)]; ok {
+			e = &numberedEnd{numbered: of, key: k, jumps: math.MaxUint64}
+		}
+	}
+	n.ends[k] = e
+	return e
+}
