@@ -117,6 +117,8 @@ are missing. --columns chooses columns, and their order.
 
 Of perfetto and chrome, a rank is a process, and a call a slice with its
 arguments and its position. A trace without times has calls of one microsecond.
+If it has those of every call, messages are arrows, which Perfetto draws from
+the call that begins first to the other.
 
 Of pprof, the stack of a call is the loops around it, for a trace has no others.
 Ranks and calls are labels, for -tagroot rank and -tagleaf call, and the time

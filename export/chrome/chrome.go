@@ -13,10 +13,14 @@ import (
 )
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures
-// and the grammar of a rank, not with the number of calls.
+// and the grammar of a rank, and with the pairs of ranks that exchange messages, not with
+// the number of calls.
 func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
+		return err
+	}
+	if err := choice.NumberMessages(); err != nil {
 		return err
 	}
 	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}
@@ -102,7 +106,7 @@ func (e *encoder) rank(r *events.Rank) error {
 		e.metadata(r.Number, threadID(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
 	}
 	ends := make([][]byte, r.Terminals())
-	begin := []byte(`{"ph":"X","pid":` + strconv.Itoa(r.Number) + `,"tid":`)
+	place := []byte(`,"pid":` + strconv.Itoa(r.Number) + `,"tid":`)
 	for call, err := range r.All() {
 		if err != nil {
 			return err
@@ -113,9 +117,7 @@ func (e *encoder) rank(r *events.Rank) error {
 			ends[call.Terminal] = end
 		}
 		e.next()
-		b := append(e.scratch[:0], begin...)
-		b = strconv.AppendUint(b, uint64(threadID(call.Thread)), 10)
-		b = appendMicroseconds(append(b, `,"ts":`...), call.Start)
+		b := appendPlace(append(e.scratch[:0], `{"ph":"X"`...), place, call.Thread, call.Start)
 		b = appendMicroseconds(append(b, `,"dur":`...), call.End-call.Start)
 		b = append(b, end...)
 		b = strconv.AppendUint(b, call.Position, 10)
@@ -124,8 +126,35 @@ func (e *encoder) rank(r *events.Rank) error {
 		if _, err := e.w.Write(b); err != nil {
 			return err
 		}
+		e.messages(r, call, place)
 	}
 	return nil
+}
+
+// messages writes the ends of messages that a call has: of those that end with it, in its
+// last nanosecond.
+func (e *encoder) messages(r *events.Rank, call events.Event, place []byte) {
+	sent, received := r.Messages(call)
+	for _, n := range sent {
+		e.message(`{"ph":"s"`, place, call.Thread, call.Start, n)
+	}
+	for _, n := range received {
+		e.message(`{"ph":"f","bp":"e"`, place, call.Thread, max(call.Start, call.End-1), n)
+	}
+}
+
+func (e *encoder) message(begin string, place []byte, thread int32, at int64, number uint64) {
+	e.next()
+	b := appendPlace(append(e.scratch[:0], begin...), place, thread, at)
+	b = append(b, `,"name":"message","cat":"message","id":`...)
+	e.scratch = append(strconv.AppendUint(b, number, 10), '}')
+	e.w.Write(e.scratch)
+}
+
+// appendPlace appends the rank and the thread of an event, and its time.
+func appendPlace(dst, rank []byte, thread int32, at int64) []byte {
+	dst = strconv.AppendUint(append(dst, rank...), uint64(threadID(thread)), 10)
+	return appendMicroseconds(append(dst, `,"ts":`...), at)
 }
 
 // threadID returns the tid of a thread. It is never 0, which Perfetto takes for the thread

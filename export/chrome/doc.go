@@ -23,6 +23,12 @@
 // Integers beyond 2⁵³ are strings, for most readers would round them. Names and texts
 // that cannot be printed are quoted as in Go.
 //
+// A message is two flow events of its number as id: ph s at the beginning of the call that
+// sends it, and ph f at the end of that with which its receipt ends, such as an MPI_Wait.
+// There are some if it is known what the functions mean and the times of every call are.
+// Perfetto draws them as arrows from the call that begins first to the other, and leaves
+// out those that end before they begin, by clocks that differ.
+//
 // # Source
 //
 // The format is that of N. Duca and D. Sinclair, "Trace Event Format", Google, 2013–2016.

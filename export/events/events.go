@@ -46,7 +46,8 @@ type Trace struct {
 	calls   uint64 // taken so far
 	passed  uint64 // those and others
 
-	names map[*cst.Function][]string // of arguments
+	names     map[*cst.Function][]string // of arguments
+	numbering *query.Numbering           // of messages; nil if they have none
 }
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends

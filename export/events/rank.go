@@ -15,6 +15,8 @@ type Rank struct {
 	trace  *Trace
 	clock  clock
 	thread []int32 // by terminal
+
+	messages *messages // nil if they have no numbers
 }
 
 // An Event is a call.
@@ -39,7 +41,8 @@ func (t *Trace) open(number int) (*Rank, error) {
 	for terminal := range r.thread {
 		r.thread[terminal] = int32(rank.Call(uint32(terminal)).Thread())
 	}
-	return r, nil
+	r.messages, err = t.numberMessages(r)
+	return r, err
 }
 
 // TimesBy returns what the times of the calls are known by.

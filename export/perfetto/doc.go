@@ -13,6 +13,12 @@
 // rank. A name that a call has twice, or that is position itself, is that name with _, and
 // then with _2, _3 and so on. Names and texts that cannot be printed are quoted as in Go.
 //
+// A message is a flow, from its number in both calls: that which sends it, and that with
+// which its receipt ends, such as an MPI_Wait. There are flows if it is known what the
+// functions mean and the times of every call are. The viewer draws them as arrows, from
+// the call that begins first to the other: that is the one that receives, if it waits for
+// the message.
+//
 // The label of a process says what its times are.
 //
 //	SELECT name, EXTRACT_ARG(arg_set_id, 'debug.dest'), COUNT(*), SUM(dur) FROM slice GROUP BY 1, 2

@@ -32,6 +32,7 @@ const (
 	eventType       protowire.Number = 9
 	eventName       protowire.Number = 10
 	eventTrack      protowire.Number = 11
+	eventFlow       protowire.Number = 47
 
 	annotationName   protowire.Number = 1
 	annotationUint   protowire.Number = 3

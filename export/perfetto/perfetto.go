@@ -15,10 +15,14 @@ import (
 )
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures
-// and the grammar of a rank, not with the number of calls.
+// and the grammar of a rank, and with the pairs of ranks that exchange messages, not with
+// the number of calls.
 func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
+		return err
+	}
+	if err := choice.NumberMessages(); err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -79,8 +83,7 @@ func writeRank(w *bufio.Writer, r *events.Rank) error {
 			waiting[call.Thread] = b
 		}
 		b.add(call, s.begin)
-		end := s.shapes[call.Terminal].end
-		if err := s.write(appendBytes(s.packetAt(call.End), packetTrackEvent, end)); err != nil {
+		if err := s.ends(call); err != nil {
 			return err
 		}
 	}
@@ -105,6 +108,23 @@ func (s *sequence) begin(call events.Event) {
 	b = protowire.AppendVarint(b, uint64(annotation))
 	b = append(b, s.position...)
 	s.write(protowire.AppendVarint(b, call.Position))
+}
+
+// ends writes the packet in which a call ends, with the messages of the call, for the
+// packet in which it begins may be kept back.
+func (s *sequence) ends(call events.Event) error {
+	sent, received := s.rank.Messages(call)
+	shape := s.shapes[call.Terminal].end
+	flow := protowire.SizeTag(eventFlow) + protowire.SizeFixed64()
+	b := protowire.AppendTag(s.packetAt(call.End), packetTrackEvent, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(len(shape)+(len(sent)+len(received))*flow))
+	b = append(b, shape...)
+	for _, numbers := range [][]uint64{sent, received} {
+		for _, n := range numbers {
+			b = protowire.AppendFixed64(protowire.AppendTag(b, eventFlow, protowire.Fixed64Type), n)
+		}
+	}
+	return s.write(b)
 }
 
 // packetAt begins a packet with a time.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/export/internal/messagetest"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
 )
@@ -31,6 +32,9 @@ func TestTraceProcessor(t *testing.T) {
 		})
 	}
 }
+
+// TestMessages has it find the messages.
+func TestMessages(t *testing.T) { messagetest.Check(t, Write, "debug.", tracks) }
 
 func TestBounds(t *testing.T) { exporttest.CheckBounds(t, Write) }
 

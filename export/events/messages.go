@@ -1,0 +1,121 @@
+package events
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/export/internal/requests"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// NumberMessages has [Rank.Messages] tell messages between those of the ranks that were
+// chosen that have the times of every call. It costs what [query.OpenNumbering] does.
+func (t *Trace) NumberMessages() error {
+	model, err := semantics.Open(t.ctx, t.trace)
+	if err != nil || !model.Known() {
+		return err
+	}
+	timed, _, err := t.trace.Merged().SeriesRanks()
+	if err != nil {
+		return err
+	}
+	var both rankenc.SetBuilder
+	for _, rank := range t.options.Ranks.All() {
+		if timed.Contains(int(rank)) {
+			both.Add(int(rank))
+		}
+	}
+	o := query.Options{Unreadable: func(int, error) {}} // Ranks tells
+	if o.Ranks, err = both.Finish(); err != nil || o.Ranks.Len() == 0 {
+		return err
+	}
+	t.numbering, err = query.OpenNumbering(t.ctx, model, o)
+	return err
+}
+
+// messages are those of a rank.
+type messages struct {
+	numbers        *query.Numbers
+	waiting        map[int64]uint64 // receives by the requests that complete them
+	ends           []*ended         // by terminal
+	sent, received []uint64
+}
+
+// Ended are the requests that calls of a terminal complete, or free.
+type ended struct {
+	ids  []int64
+	free bool
+}
+
+// numberMessages returns the messages of a rank, nil if they have no numbers.
+func (t *Trace) numberMessages(r *Rank) (*messages, error) {
+	if t.numbering == nil || r.TimesBy() != query.Series {
+		return nil, nil
+	}
+	numbers, err := t.numbering.Of(t.ctx, r.Rank, r.Number)
+	if err != nil {
+		return nil, err
+	}
+	return &messages{numbers: numbers, waiting: make(map[int64]uint64), ends: make([]*ended, r.Terminals())}, nil
+}
+
+// Messages returns the numbers of the messages that a call sends, and of those whose
+// receipt ends with it: a receive that a request is for ends with the call that completes
+// that. Both ends of a message have its number, from 1 on, and no other has it. Which
+// messages have none, [query.Numbering] says, and so have those whose other end was not
+// chosen or is not known. Events must be asked for in the order of All. What is returned
+// is valid until the next call.
+func (r *Rank) Messages(e Event) (sent, received []uint64) {
+	m := r.messages
+	if m == nil {
+		return nil, nil
+	}
+	m.sent, m.received = m.sent[:0], m.received[:0]
+	o, numbers := m.numbers.At(e.Position, e.Terminal)
+	if o != nil {
+		m.begin(o, numbers)
+	}
+	ended := m.ends[e.Terminal]
+	if ended == nil {
+		ended = r.ended(e.Terminal)
+		m.ends[e.Terminal] = ended
+	}
+	for _, id := range ended.ids {
+		if n := m.waiting[id]; n > 0 && !ended.free {
+			m.received = append(m.received, n)
+		}
+		delete(m.waiting, id)
+	}
+	return m.sent, m.received
+}
+
+// begin takes note of the messages of an operation.
+func (m *messages) begin(o *semantics.Operation, numbers []uint64) {
+	for i := range o.Messages {
+		id, ok := o.Request(i)
+		ok = ok && !o.Messages[i].Blocking
+		if ok {
+			delete(m.waiting, id) // what is used again is gone
+		}
+		switch {
+		case numbers == nil || numbers[i] == 0:
+		case o.Messages[i].Direction == semantics.Send:
+			m.sent = append(m.sent, numbers[i])
+		case ok:
+			m.waiting[id] = numbers[i]
+		default:
+			m.received = append(m.received, numbers[i])
+		}
+	}
+}
+
+// ended returns the requests that calls of a terminal complete, or free.
+func (r *Rank) ended(terminal uint32) *ended {
+	c := r.Call(terminal)
+	name, ids := requests.Name(c.Function.Name), requests.Of(c)
+	if name == "request_free" {
+		return &ended{ids, true}
+	}
+	return &ended{ids: slices.Collect(requests.Completed(c, name, ids))}
+}
