@@ -146,7 +146,7 @@ type nesting struct {
 type stretch struct{ start, end int64 }
 
 // maxOpen bounds what is held: earlier calls are taken to be over for good.
-const maxOpen = 1024
+const maxOpen = 256
 
 // place returns the times of the next call to return: it begins no earlier than the
 // run, and than the end of the calls that it does not contain.

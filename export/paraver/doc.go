@@ -36,8 +36,8 @@
 // # Cost
 //
 // All ranks that are chosen are read at a time, each as often as it has threads. Held are
-// their signatures and grammars, up to 2¹⁸ messages that are under way, and the records
-// that wait. If there are more messages, those from one rank to another are left out.
+// some 13 kB for each thread, the signatures and grammars of the ranks, up to 2¹⁸ messages
+// that are under way, and the records that wait. If there are more messages, those from one rank to another are left out.
 //
 // # Source
 //

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -431,3 +432,45 @@ func TestNoCalls(t *testing.T) {
 func TestBounds(t *testing.T) { exporttest.CheckBounds(t, Write) }
 
 func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, Write) }
+
+// A gauge measures what is held when so many bytes are written.
+type gauge struct{ left, held int }
+
+func (g *gauge) Write(p []byte) (int, error) {
+	if g.left > 0 {
+		if g.left -= len(p); g.left <= 0 {
+			g.held = held()
+		}
+	}
+	return len(p), nil
+}
+
+// held returns how many bytes of the heap are in use.
+func held() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what pools hold goes with the second
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// TestMemory checks what is held for each of many ranks that make many calls.
+func TestMemory(t *testing.T) {
+	const ranks, calls = 500, 2000
+	f := exporttest.Function("work")
+	list := slices.Repeat([]exporttest.Call{{Function: f}}, calls)
+	trace := exporttest.Record(t, merge.Run{}, false, slices.Repeat([][]exporttest.Call{list}, ranks))
+	before := held()
+	g := &gauge{left: ranks * calls * 60} // about half of what is written
+	if err := Write(t.Context(), g, trace, events.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if g.held == 0 {
+		t.Fatal("less is written")
+	}
+	if n := (g.held - before) / ranks; n > 20<<10 {
+		t.Errorf("%d bytes for each rank", n)
+	} else {
+		t.Logf("%d bytes for each rank", n)
+	}
+}

@@ -51,7 +51,7 @@ type thread struct {
 	batch []events.Event // that were pulled, and not taken
 
 	ahead []events.Event // that have not begun, in the order of their beginnings, in room
-	room  []events.Event // of 4·look calls
+	room  []events.Event // of 2·look calls
 	stack []open         // calls that have begun, and not ended
 	now   int64          // time of the next point, if there are more
 	more  bool
@@ -70,7 +70,7 @@ const look = 64
 // newThread returns a thread of a process. If there are several, it is the one of that
 // number in the rank.
 func newThread(p *process, number int, inRank int32, several bool) *thread {
-	s := &thread{process: p, number: number, room: make([]events.Event, 0, 4*look)}
+	s := &thread{process: p, number: number, room: make([]events.Event, 0, 2*look)}
 	s.place = strconv.AppendInt(append(s.place, ":0:1:"...), int64(p.task), 10)
 	s.place = append(strconv.AppendInt(append(s.place, ':'), int64(number), 10), ':')
 	s.pull, s.stop = iter.Pull2(batches(p.rank, inRank, several))
@@ -81,7 +81,7 @@ func newThread(p *process, number int, inRank int32, several bool) *thread {
 // time.
 func batches(r *events.Rank, thread int32, several bool) iter.Seq2[[]events.Event, error] {
 	return func(yield func([]events.Event, error) bool) {
-		batch := make([]events.Event, 0, 256)
+		batch := make([]events.Event, 0, look)
 		calls := r.All()
 		if several {
 			calls = r.Of(thread)
