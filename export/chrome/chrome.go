@@ -20,7 +20,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 	if err != nil {
 		return err
 	}
-	if err := choice.NumberMessages(); err != nil {
+	if err := choice.NumberMessages(true); err != nil {
 		return err
 	}
 	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}

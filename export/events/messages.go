@@ -9,16 +9,29 @@ import (
 	"github.com/reprise-trace/reprise/semantics"
 )
 
-// NumberMessages has [Rank.Messages] tell messages between those of the ranks that were
-// chosen that have the times of every call. It costs what [query.OpenNumbering] does.
-func (t *Trace) NumberMessages() error {
+// NumberMessages has [Rank.Messages] and [Rank.Numbers] tell messages between the ranks that
+// were chosen; if timed, between those of them that have the times of every call. It costs
+// what [query.OpenNumbering] does.
+func (t *Trace) NumberMessages(timed bool) error {
 	model, err := semantics.Open(t.ctx, t.trace)
 	if err != nil || !model.Known() {
 		return err
 	}
+	o := query.Options{Ranks: t.options.Ranks, Unreadable: func(int, error) {}} // Ranks tells
+	if timed {
+		if o.Ranks, err = t.timedRanks(); err != nil || o.Ranks.Len() == 0 {
+			return err
+		}
+	}
+	t.numbering, err = query.OpenNumbering(t.ctx, model, o)
+	return err
+}
+
+// timedRanks returns those that were chosen and have the times of every call.
+func (t *Trace) timedRanks() (rankenc.Set, error) {
 	timed, _, err := t.trace.Merged().SeriesRanks()
 	if err != nil {
-		return err
+		return timed, err
 	}
 	var both rankenc.SetBuilder
 	for _, rank := range t.options.Ranks.All() {
@@ -26,12 +39,7 @@ func (t *Trace) NumberMessages() error {
 			both.Add(int(rank))
 		}
 	}
-	o := query.Options{Unreadable: func(int, error) {}} // Ranks tells
-	if o.Ranks, err = both.Finish(); err != nil || o.Ranks.Len() == 0 {
-		return err
-	}
-	t.numbering, err = query.OpenNumbering(t.ctx, model, o)
-	return err
+	return both.Finish()
 }
 
 // messages are those of a rank.
@@ -50,7 +58,7 @@ type ended struct {
 
 // numberMessages returns the messages of a rank, nil if they have no numbers.
 func (t *Trace) numberMessages(r *Rank) (*messages, error) {
-	if t.numbering == nil || r.TimesBy() != query.Series {
+	if t.numbering == nil {
 		return nil, nil
 	}
 	numbers, err := t.numbering.Of(t.ctx, r.Rank, r.Number)
@@ -58,6 +66,15 @@ func (t *Trace) numberMessages(r *Rank) (*messages, error) {
 		return nil, err
 	}
 	return &messages{numbers: numbers, waiting: make(map[int64]uint64), ends: make([]*ended, r.Terminals())}, nil
+}
+
+// Numbers returns the numbers of the messages of the rank, for who asks for them in other
+// orders than Messages; nil if there are none.
+func (r *Rank) Numbers() *query.Numbers {
+	if r.messages == nil {
+		return nil
+	}
+	return r.messages.numbers
 }
 
 // Messages returns the numbers of the messages that a call sends, and of those whose

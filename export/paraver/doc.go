@@ -23,21 +23,17 @@
 //
 // # Communications
 //
-// A message is a record if both its ranks are chosen: from the call that sends it, to the
-// call that receives it, received when the call that completes that ends. The first to
-// be sent from one rank to another, on a communicator with a tag, is the first to be
-// received. Once a rank has received from a source or with a tag that the trace does not
-// say, there are no more records of the messages to it that this may have been: those on
-// the communicator with the tag, or from the source, that it does say. After more than 64
-// kinds of such receives there are none to the rank. Records wait for those of earlier
-// messages that are not received yet, up to 32 MiB of them; then these messages are left
-// out.
+// A message is a record if both its calls are chosen and [query.Numbering] has a number for
+// it: from the call that sends it, to the call that receives it, received when the call that
+// completes that ends. Records wait for those of earlier messages that are not received yet,
+// up to 32 MiB of them; then these messages are left out.
 //
 // # Cost
 //
 // All ranks that are chosen are read at a time, each as often as it has threads. Held are
 // some 13 kB for each thread, the signatures and grammars of the ranks, up to 2¹⁸ messages
-// that are under way, and the records that wait. If there are more messages, those from one rank to another are left out.
+// that are under way, and the records that wait. If there are more messages, those that are
+// under way then are left out.
 //
 // # Source
 //

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/events"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // ErrNoCalls means that no rank that was chosen made calls: Paraver needs one at least.
@@ -26,7 +25,7 @@ type writer struct {
 	list      []cst.Function
 	end       int64 // of the trace
 	out       *delay
-	messages  *matching // nil if it is not known what the functions mean
+	messages  *matching
 }
 
 // Write writes the records of the calls of t that o chooses.
@@ -35,14 +34,11 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 	if err != nil {
 		return err
 	}
-	out := &writer{functions: functionsOf(t), list: t.Functions(), out: &delay{w: bufio.NewWriterSize(w, 64<<10)}}
-	model, err := semantics.Open(ctx, t)
-	if err != nil {
+	if err := choice.NumberMessages(false); err != nil {
 		return err
 	}
-	if model.Known() {
-		out.messages = newMatching(model, out.out)
-	}
+	out := &writer{functions: functionsOf(t), list: t.Functions(), out: &delay{w: bufio.NewWriterSize(w, 64<<10)}}
+	out.messages = newMatching(out.out)
 	threads, tasks, err := out.open(choice)
 	defer func() {
 		for _, s := range threads {
@@ -79,11 +75,7 @@ func (w *writer) open(choice *events.Trace) (threads []*thread, tasks int, err e
 		}
 		w.end = max(w.end, end)
 		p := &process{writer: w, rank: rank, task: tasks, calls: make([]*call, rank.Terminals())}
-		if w.messages != nil {
-			if err := w.messages.add(p); err != nil {
-				return threads, tasks, err
-			}
-		}
+		w.messages.add(rank)
 		numbers := slices.Sorted(rank.Threads())
 		for i, number := range numbers {
 			threads = append(threads, newThread(p, i+1, number, len(numbers) > 1))

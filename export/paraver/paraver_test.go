@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"runtime"
 	"slices"
@@ -232,63 +233,76 @@ func checkStates(t *testing.T, p parsed) {
 	}
 }
 
+// A channel is where messages keep their order.
+type channel struct {
+	source, destination int
+	tag                 int64
+	communicator        *semantics.Communicator
+}
+
+// mayBe reports whether c and d may be the same, where what is not known is negative or nil.
+func (c channel) mayBe(d channel) bool {
+	return c.destination == d.destination && (c.source < 0 || d.source < 0 || c.source == d.source) &&
+		(c.tag < 0 || d.tag < 0 || c.tag == d.tag) && (c.communicator == nil || d.communicator == nil || c.communicator == d.communicator)
+}
+
 // checkComms checks that communications are between the k-th send and the k-th receive of
-// a channel, and that there are all of the channels of which all is known.
+// a channel in the run, and that there are all of those that are chosen of the channels of
+// which all is known.
 func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 	t.Helper()
 	model, err := semantics.Open(t.Context(), c.Trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	type end struct{ at, bytes int64 }
+	type end struct {
+		at, bytes int64
+		chosen    bool
+	}
 	sends, receives := make(map[channel][]end), make(map[channel][]end)
-	choice, err := events.Open(t.Context(), c.Trace, c.Options)
-	if err != nil {
-		t.Fatal(err)
+	chosen := make(map[[2]uint64]bool)
+	for place := range chosenCalls(t, c.Trace, c.Options) {
+		chosen[place] = true
 	}
 	tasks := make(map[int]int64)
 	var unclear []channel
-	for rank, err := range choice.Ranks() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		tasks[rank.Number] = int64(len(tasks) + 1)
-		meaning, err := model.Of(rank.Rank, rank.Number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e, err := range rank.All() {
-			if err != nil {
+	meanings := make(map[int]*semantics.Rank)
+	for place, e := range chosenCalls(t, c.Trace, events.Options{Ranks: c.Options.Ranks}) {
+		rank := int(place[0])
+		if tasks[rank] == 0 {
+			tasks[rank] = int64(len(tasks) + 1)
+			if meanings[rank], err = model.Rank(rank); err != nil {
 				t.Fatal(err)
 			}
-			o := meaning.At(e.Position, e.Terminal)
-			if o == nil {
-				continue
-			}
-			for _, m := range o.Messages {
-				if m.Direction == semantics.Receive && (m.Peer < 0 || m.Tag < 0 || m.Cancelled) {
-					unclear = append(unclear, channel{m.Peer, rank.Number, m.Tag, m.Communicator})
-				} else if m.Direction == semantics.Send {
-					k := channel{rank.Number, m.Peer, m.Tag, m.Communicator}
-					sends[k] = append(sends[k], end{e.Start, m.Bytes})
-				} else {
-					k := channel{m.Peer, rank.Number, m.Tag, m.Communicator}
-					receives[k] = append(receives[k], end{e.Start, 0})
-				}
+		}
+		o := meanings[rank].At(e.Position, e.Terminal)
+		if o == nil {
+			continue
+		}
+		for _, m := range o.Messages {
+			k := channel{m.Peer, rank, m.Tag, m.Communicator}
+			switch {
+			case m.Direction == semantics.Send:
+				k.source, k.destination = rank, m.Peer
+				sends[k] = append(sends[k], end{e.Start, m.Bytes, chosen[place]})
+			case m.Peer < 0 || m.Tag < 0 || m.Cancelled:
+				unclear = append(unclear, k)
+			default:
+				receives[k] = append(receives[k], end{e.Start, 0, chosen[place]})
 			}
 		}
 	}
-	want := make(map[string]int)
-	total, least := 0, 0
+	want, total, least := make(map[string]int), 0, 0
 	for k, list := range sends {
 		for i := range min(len(list), len(receives[k])) {
-			if tasks[k.source] > 0 && tasks[k.destination] > 0 {
-				total++
-				if !slices.ContainsFunc(unclear, func(u channel) bool { return u.destination == k.destination && u.mayBe(k) }) {
-					least++
-				}
-				want[fmt.Sprint(tasks[k.source], list[i].at, tasks[k.destination], receives[k][i].at, list[i].bytes, k.tag)]++
+			if tasks[k.source] == 0 || tasks[k.destination] == 0 || !list[i].chosen || !receives[k][i].chosen {
+				continue
 			}
+			total++
+			if !slices.ContainsFunc(unclear, k.mayBe) {
+				least++
+			}
+			want[fmt.Sprint(tasks[k.source], list[i].at, tasks[k.destination], receives[k][i].at, list[i].bytes, k.tag)]++
 		}
 	}
 	for _, r := range p.comms {
@@ -307,25 +321,54 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 	t.Logf("%d communications of %d", len(p.comms), total)
 }
 
-// TestUnclear checks that what a rank received from nobody knows where leaves out the
-// messages that this may have been, and no others.
+// chosenCalls returns an iterator over the calls that are chosen, by rank and position.
+func chosenCalls(t *testing.T, trace *reprise.Trace, o events.Options) iter.Seq2[[2]uint64, events.Event] {
+	t.Helper()
+	choice, err := events.Open(t.Context(), trace, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func([2]uint64, events.Event) bool) {
+		for rank, err := range choice.Ranks() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for e, err := range rank.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !yield([2]uint64{uint64(rank.Number), e.Position}, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestUnclear checks that there are communications where statuses tell what a rank received.
 func TestUnclear(t *testing.T) {
 	for name, want := range map[string]int{"startall": 60, "wildcard": 20} {
 		if n := len(parse(t, written(t, exporttest.Recorded(t, name+".exact"), events.Options{})).comms); n != want {
 			t.Errorf("%d communications of %s, want %d", n, name, want)
 		}
 	}
-	x := &matching{}
-	p := &party{channels: make(map[channel]*inFlight)}
-	x.blur(p, channel{source: -1, tag: 5})
-	for tag := range int64(2 * maxUnclear) {
-		if got, want := p.channel(channel{source: 3, tag: 1000 + tag}).over, tag > maxUnclear; got != want {
-			t.Errorf("after %d kinds of receives: %v, want %v", tag, got, want)
+}
+
+// TestWindows checks the communications of parts of a run: in each, some messages were sent
+// before it, or are received after it.
+func TestWindows(t *testing.T) {
+	trace := exporttest.Stencil(t, "exact")
+	var all, between int
+	for from := int64(267_000_000); from < 270_000_000; from += 150_000 {
+		o := events.Options{Between: &events.Interval{From: from, To: from + 150_000}}
+		p := parse(t, written(t, trace, o))
+		checkComms(t, p, exporttest.Case{Trace: trace, Options: o})
+		if between += len(p.comms); len(p.comms) > 0 {
+			all++
 		}
-		x.blur(p, channel{source: -1, tag: tag})
 	}
-	if len(p.unclear) > maxUnclear {
-		t.Errorf("%d channels are kept", len(p.unclear))
+	if all < 3 {
+		t.Errorf("%d parts have %d communications", all, between)
 	}
 }
 

@@ -197,9 +197,7 @@ func (s *thread) step() error {
 			value = s.stack[top-1].call.value
 		}
 		s.event(now, ended.call.kind, value)
-		if m := s.process.messages; m != nil {
-			m.end(s, &ended, now)
-		}
+		s.process.messages.end(s, &ended, now)
 	} else {
 		e := s.ahead[0]
 		s.ahead = s.ahead[1:]
@@ -213,9 +211,7 @@ func (s *thread) step() error {
 		c := s.process.call(e.Terminal)
 		s.stack = append(s.stack, open{Event: e, call: c})
 		s.event(now, c.kind, c.value)
-		if m := s.process.messages; m != nil {
-			m.begin(s, &s.stack[len(s.stack)-1])
-		}
+		s.process.messages.begin(s, &s.stack[len(s.stack)-1])
 		if len(s.ahead) > 0 && s.ahead[0].Start < now {
 			s.late(now)
 		}

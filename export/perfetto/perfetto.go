@@ -22,7 +22,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 	if err != nil {
 		return err
 	}
-	if err := choice.NumberMessages(); err != nil {
+	if err := choice.NumberMessages(true); err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
