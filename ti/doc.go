@@ -23,6 +23,10 @@
 // tries the forms of an action in the order of [Functions] and takes the first
 // that writes the line as it stands.
 //
+// A line that a form would write but for blanks and the spelling of numbers, such as
+// 1e9 for 1e+09, or without the blank at its end, is a call of the same name with one
+// more parameter, text: what follows the action and a blank, and is written again.
+//
 // The number of ranks in a vector of counts is not written. It follows from the
 // number of fields, which all vectors of a line share in equal parts.
 //

@@ -3,6 +3,7 @@ package ti
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,23 @@ type form struct {
 	arrays   int  // parameters that take equal parts of the other fields
 	text     bool // one parameter takes all of the other fields, blanks included
 	blank    bool // a blank ends the line
+	loose    bool // the last parameter is the text that is written, of which the others tell
 
 	// Invariant: arrays == 0 or !text.
+}
+
+// spelled is the parameter that a loose form has after those of another.
+var spelled = field("text", cst.KindString)
+
+// loosened returns the form of lines that f would write but for blanks and the spelling of
+// numbers, and whether there is one.
+func (f form) loosened() (form, bool) {
+	if f.text || f.arrays > 0 && f.blank { // the blank tells it from others with arrays
+		return f, false
+	}
+	f.loose = true
+	f.function.Params = append(slices.Clip(f.function.Params), spelled)
+	return f, true
 }
 
 func makeForm(action string, fields []cst.Param) form {
@@ -46,17 +62,44 @@ func (f *form) parse(s string) (args []cst.Value, ok bool) {
 	if !ok || rest != "" && rest[0] != ' ' {
 		return nil, false
 	}
+	if f.loose {
+		return f.parseLoosely(rest)
+	}
 	if f.blank {
 		if rest, ok = strings.CutSuffix(rest, " "); !ok {
 			return nil, false
 		}
 	}
+	if args, ok = f.values(rest, f.function.Params); !ok {
+		return nil, false
+	}
+	var scratch [128]byte
+	return args, string(f.append(scratch[:0], args)) == s
+}
+
+// parseLoosely is parse for a loose form, of what follows the action.
+func (f *form) parseLoosely(rest string) (args []cst.Value, ok bool) {
+	if rest == "" {
+		return nil, false
+	}
+	var fields strings.Builder
+	for field := range strings.SplitSeq(rest, " ") {
+		if field != "" {
+			fields.WriteString(" " + field)
+		}
+	}
+	args, ok = f.values(fields.String(), f.function.Params[:len(f.function.Params)-1])
+	return append(args, cst.String(rest[1:])), ok
+}
+
+// values returns the values of parameters that fields are, a blank before each.
+func (f *form) values(rest string, params []cst.Param) (args []cst.Value, ok bool) {
 	variable := strings.Count(rest, " ") - f.fixed
 	if variable < 0 || f.arrays == 0 && !f.text && variable > 0 {
 		return nil, false
 	}
 	args = make([]cst.Value, 0, len(f.function.Params))
-	for _, p := range f.function.Params {
+	for _, p := range params {
 		var v cst.Value
 		switch p.Type.Kind {
 		case cst.KindArray:
@@ -71,8 +114,7 @@ func (f *form) parse(s string) (args []cst.Value, ok bool) {
 		}
 		args = append(args, v)
 	}
-	var scratch [128]byte
-	return args, rest == "" && string(f.append(scratch[:0], args)) == s
+	return args, rest == ""
 }
 
 // cutField returns the first field of s, in which a blank precedes every field,
@@ -92,7 +134,7 @@ func cutValue(s string, k cst.Kind) (v cst.Value, rest string, ok bool) {
 		x, err := strconv.ParseFloat(field, 64)
 		return cst.Float(x), rest, err == nil
 	}
-	n, err := strconv.ParseInt(field, 10, 64)
+	n, err := parseInt(field)
 	switch k {
 	case cst.KindRank:
 		v = cst.Rank(n)
@@ -104,6 +146,19 @@ func cutValue(s string, k cst.Kind) (v cst.Value, rest string, ok bool) {
 		v = cst.Int(n)
 	}
 	return v, rest, err == nil
+}
+
+// parseInt returns the integer that a field is, which may be spelled as a float.
+func parseInt(field string) (int64, error) {
+	n, err := strconv.ParseInt(field, 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	const exact = 1 << 53
+	if x, ferr := strconv.ParseFloat(field, 64); ferr == nil && x == math.Trunc(x) && math.Abs(x) <= exact {
+		return int64(x), nil
+	}
+	return 0, err
 }
 
 // cutArray returns the first n fields of s as an array and what follows them.
@@ -133,6 +188,9 @@ func cutText(s string, n int) (v cst.Value, rest string, ok bool) {
 // types.
 func (f *form) append(dst []byte, args []cst.Value) []byte {
 	dst = append(dst, f.function.Name...)
+	if f.loose {
+		return append(append(dst, ' '), args[len(args)-1].Text()...)
+	}
 	for _, v := range args {
 		if v.Kind() == cst.KindArray {
 			for i := range v.Len() {

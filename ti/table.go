@@ -104,7 +104,7 @@ const (
 )
 
 // forms are the functions in the order of their indexes: the two that keep lines,
-// then those of table.
+// then those of table, then the loose ones of these.
 var forms = makeForms()
 
 func makeForms() []form {
@@ -116,6 +116,11 @@ func makeForms() []form {
 	for _, r := range table {
 		for action := range strings.SplitSeq(r.actions, ",") {
 			list = append(list, makeForm(action, r.fields))
+		}
+	}
+	for _, f := range list[actions:] {
+		if f, ok := f.loosened(); ok {
+			list = append(list, f)
 		}
 	}
 	return list
