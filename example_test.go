@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -71,7 +70,7 @@ func Example() {
 			log.Fatal(err)
 		}
 		for terminal, n := range rank.Occurrences() {
-			calls[rank.Call(uint32(terminal)).Function.Name] += n
+			calls[rank.Call(terminal).Function.Name] += n
 		}
 	}
 	for _, f := range trace.Functions() {
@@ -108,7 +107,7 @@ func ExampleRank_CallsFrom() {
 			break
 		}
 	}
-	rank.Grammar().WriteText(os.Stdout, func(s sequitur.Symbol) string { return rank.Call(uint32(s)).String() })
+	rank.Grammar().WriteText(os.Stdout, func(terminal uint32) string { return rank.Call(terminal).String() })
 	// Output:
 	// 8 send(dest=2, bytes=64)
 	// 9 send(dest=2, bytes=64)

@@ -1,8 +1,9 @@
 package sequitur
 
 // A Symbol is a terminal, at most [MaxSymbol]. Callers intern their own values;
-// this package compares Symbols and never looks inside them.
-type Symbol uint32
+// this package compares Symbols and never looks inside them. It is another name for
+// uint32, as which package cst numbers signatures.
+type Symbol = uint32
 
 // MaxSymbol is the largest terminal.
 const MaxSymbol Symbol = 1<<31 - 1

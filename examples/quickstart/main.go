@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -64,7 +63,7 @@ func show(w io.Writer, path string) {
 		}
 		fmt.Fprintln(w, position, call)
 	}
-	check(rank.Grammar().WriteText(w, func(s sequitur.Symbol) string { return rank.Call(uint32(s)).String() }))
+	check(rank.Grammar().WriteText(w, func(terminal uint32) string { return rank.Call(terminal).String() }))
 }
 
 func check(err error) {
