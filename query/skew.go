@@ -222,8 +222,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 }
 
 // readTimes reads when calls of a rank began that has the times of every call, and how
-// long they took. Each block
-// of these is decoded once.
+// long they took. Each block of these is decoded once.
 func readTimes(r *reprise.Rank, wanted []*callTime) error {
 	slices.SortFunc(wanted, func(a, b *callTime) int { return cmp.Compare(a.position, b.position) })
 	for len(wanted) > 0 {
