@@ -11,13 +11,20 @@ import (
 // members. It must not be changed.
 type Communicator struct {
 	// Name is that of [github.com/reprise-trace/reprise/symbolic.Group.Name], such as
-	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world.
+	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world. One
+	// that stands for several has the first and the last number: see Count.
 	Name string
 
+	count   uint64
 	size    int   // of Members, or of world, which has none
 	members []int // ranks in the run, in the order of their ranks in the communicator
 	remote  []int // likewise, of the second group of an intercommunicator; nil for others
 }
+
+// Count returns how many communicators c stands for: 1, or those that loops make one after
+// the other, alike and of the same members, in a trace that makes very many. See
+// [github.com/reprise-trace/reprise/mpi/groups].
+func (c *Communicator) Count() uint64 { return max(1, c.count) }
 
 // Size returns the number of members, of an intercommunicator those of the first group.
 func (c *Communicator) Size() int { return c.size }

@@ -204,7 +204,7 @@ func requestsOf(args arguments) []int64 {
 // requestBegun returns what the persistent request is that has an id at the position, nil if
 // that is not known.
 func (e *evaluation) requestBegun(id int64) *Operation {
-	if pool, _ := symbolic.SplitRequest(id); pool < 0 {
+	if pool, _ := symbolic.SplitRequest(id); pool < 0 || e.blind {
 		return nil
 	}
 	makers := e.requests().persistent[id]
@@ -212,8 +212,8 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 		return nil
 	}
 	if len(makers) == 1 {
-		made := evaluation{mpiRank: e.mpiRank, position: e.position, until: forever}
-		if o := made.begun(e.plan(makers[0]), e.arguments(makers[0])); made.from == 0 && made.until == forever {
+		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere, others: everywhere}
+		if o := made.begun(e.plan(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
 			return o
 		}
 	}
@@ -222,6 +222,6 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 	if !ok {
 		return nil
 	}
-	made := evaluation{mpiRank: e.mpiRank, position: position, until: forever}
+	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere, others: everywhere}
 	return made.begun(e.plan(terminal), e.arguments(terminal))
 }

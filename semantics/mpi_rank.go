@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -30,7 +29,9 @@ type mpiRank struct {
 	mutex     sync.Mutex
 	stretches map[uint32][]stretch // by terminal, of others; in order
 	counts    map[uint64][]uint64  // by position: how often each terminal occurs before
+	made      map[made][]*Operation
 
+	sections  func() []section
 	datatypes func() *datatypes
 	requests  func() *requests
 	wildcards func() *wildcards
@@ -38,17 +39,33 @@ type mpiRank struct {
 }
 
 // A stretch is the positions from from up to until, not included, at which a call is an
-// operation.
+// operation. It would be that at more of them, if what groups objects are was the same.
 type stretch struct {
 	from, until uint64
 	operation   *Operation
+	others      extent // where all but group objects is the same
 }
+
+// An extent is the positions from from up to until, not included.
+type extent struct{ from, until uint64 }
+
+// has reports whether another extent is part of e.
+func (e extent) has(other extent) bool { return e.from <= other.from && other.until <= e.until }
+
+// within returns what is in both.
+func (e extent) within(from, until uint64) extent {
+	return extent{max(e.from, from), min(e.until, until)}
+}
+
+// everywhere is all positions.
+var everywhere = extent{0, forever}
 
 func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 	r := &mpiRank{
 		mpiDialect: d, read: read, number: number,
-		always: make([]atomic.Pointer[Operation], read.Table().Len()), stretches: make(map[uint32][]stretch),
+		always: make([]atomic.Pointer[Operation], read.Table().Len()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
 	}
+	r.sections = sync.OnceValue(func() []section { return sectionsOf(r.repeats()) })
 	r.misfit = r.inOtherWorld()
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
 	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
@@ -144,7 +161,10 @@ func (r *mpiRank) at(position uint64, terminal uint32) *Operation {
 // any source, and at which positions it is that.
 func (r *mpiRank) base(position uint64, terminal uint32) stretch {
 	if o := r.always[terminal].Load(); o != nil {
-		return stretch{0, forever, meaning(o)}
+		return stretch{0, forever, meaning(o), everywhere}
+	}
+	if folded := r.fold(position); folded != position {
+		return r.repeated(position, folded, terminal)
 	}
 	r.mutex.Lock()
 	s, ok := find(r.stretches[terminal], position)
@@ -152,9 +172,7 @@ func (r *mpiRank) base(position uint64, terminal uint32) stretch {
 	if ok {
 		return s
 	}
-	e := evaluation{mpiRank: r, position: position, from: 0, until: forever}
-	s.operation = e.operation(terminal)
-	s.from, s.until = e.from, e.until
+	s = r.evaluate(position, terminal)
 	if s.from == 0 && s.until == forever {
 		o := s.operation
 		if o == nil {
@@ -203,44 +221,6 @@ func (r *mpiRank) keep(terminal uint32, s stretch) stretch {
 	return s
 }
 
-// all yields the operations of a terminal.
-func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
-	first := r.base(0, terminal)
-	if first.until == forever {
-		return r.allOf(first.operation, terminal, 0, forever, count, yield)
-	}
-	var m *sequitur.Measure // from when on so many stretches have been seen
-	position, done := uint64(0), uint64(0)
-	for stretches := 0; done < count; stretches++ {
-		if stretches == maxCuts && m == nil {
-			m = r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
-				if s == sequitur.Symbol(terminal) {
-					return 1
-				}
-				return 0
-			})
-		}
-		if m != nil {
-			position, _ = m.Find(done)
-		}
-		s := r.base(position, terminal)
-		var before uint64
-		switch {
-		case s.until >= r.read.Len():
-			before = count
-		case m != nil:
-			before = m.Before(s.until)
-		default:
-			before = r.before(s.until, terminal)
-		}
-		if before > done && !r.allOf(s.operation, terminal, s.from, s.until, before-done, yield) {
-			return false
-		}
-		position, done = s.until, before
-	}
-	return true
-}
-
 // Up to maxCuts positions, it is kept how often each terminal occurs before them: most often
 // there are few at which something changes, and many terminals for which it does. No more
 // than maxCounts numbers are kept for that.
@@ -267,28 +247,25 @@ func (r *mpiRank) before(position uint64, terminal uint32) uint64 {
 	return counts[terminal]
 }
 
-// allOf yields the operations of calls between two positions, of which there are count.
-func (r *mpiRank) allOf(o *Operation, terminal uint32, from, until, count uint64, yield func(Occurrence) bool) bool {
-	if o == nil {
-		return true
-	}
-	if !r.hasWildcards(o) {
-		return yield(Occurrence{terminal, o, count})
-	}
-	return r.wildcards().all(o, terminal, from, until, count, yield)
+// evaluate finds out what a call means.
+func (r *mpiRank) evaluate(position uint64, terminal uint32) stretch {
+	e := evaluation{mpiRank: r, position: position, extent: everywhere, others: everywhere}
+	o := r.one(terminal, e.operation(terminal))
+	return stretch{e.from, e.until, o, e.others}
 }
 
-// An evaluation finds out what a call at a position means, and between which positions
-// it does.
+// An evaluation finds out what a call at a position means, and where it does.
 type evaluation struct {
 	*mpiRank
-	position    uint64
-	from, until uint64
+	position uint64
+	extent
+	others extent // as in a stretch
+	blind  bool   // nothing is known that depends on the position
 }
 
-// within narrows the positions.
+// within narrows the positions, by what is not a group object.
 func (e *evaluation) within(from, until uint64) {
-	e.from, e.until = max(e.from, from), min(e.until, until)
+	e.extent, e.others = e.extent.within(from, until), e.others.within(from, until)
 }
 
 // A scope is what a handle of a communicator, window or file means to the rank.
@@ -310,14 +287,14 @@ func (e *evaluation) scope(class string, id int64) scope {
 	case class == commClass && id == e.constants.self:
 		c := e.selfOf(e.number)
 		return scope{communicator: c, peers: c.members}
-	case id < 0 || e.groups == nil:
+	case id < 0 || e.groups == nil || e.blind:
 		return scope{null: class == commClass && id == e.constants.null}
 	}
 	m, ok, first, last := e.groups.Span(e.number, symbolic.Local{Class: class, ID: id}, e.position)
 	if last < forever {
 		last++
 	}
-	if e.within(first, last); !ok {
+	if e.extent = e.extent.within(first, last); !ok {
 		return scope{}
 	}
 	return scope{communicator: e.communicator(m.Group), self: m.Rank, peers: m.Peers()}
@@ -350,7 +327,7 @@ func (e *evaluation) size(id int64) int64 {
 	if size, ok := e.constants.sizes[id]; ok {
 		return size
 	}
-	if id < 0 {
+	if id < 0 || e.blind {
 		return Unknown
 	}
 	size, from, until := e.datatypes().size(id, e.position)
@@ -363,7 +340,7 @@ func (e *evaluation) size(id int64) int64 {
 func (r *Rank) DatatypeSize(position uint64, id int64) int64 {
 	switch m := r.meanings.(type) {
 	case *mpiRank:
-		e := evaluation{mpiRank: m, position: position, until: forever}
+		e := evaluation{mpiRank: m, position: position, extent: everywhere, others: everywhere}
 		return e.size(id)
 	case *memo:
 		return tiSize(id)

@@ -124,7 +124,7 @@ func (w *wildcards) requests() map[int64]bool {
 			if p == nil || p.class != PointToPoint {
 				continue
 			}
-			e := evaluation{mpiRank: r, until: forever}
+			e := evaluation{mpiRank: r, extent: everywhere, others: everywhere}
 			if o := e.begun(p, r.arguments(terminal)); r.hasWildcards(o) {
 				wanted[id] = wanted[id] || slices.ContainsFunc(o.Messages, isWildcard)
 			}
@@ -347,10 +347,15 @@ func (r *mpiRank) peerOf(c *Communicator, rank int64) int {
 	return scope{communicator: c, peers: c.members}.world(rank)
 }
 
+// varies reports whether the sources of receives depend on the positions of the calls.
+func (w *wildcards) varies(o *Operation) bool {
+	return slices.ContainsFunc(o.requests, func(id int64) bool { return len(w.varied[id]) > 0 })
+}
+
 // all yields what the calls with a terminal are from one position up to another, of which
 // there are count and whose receives begin there.
 func (w *wildcards) all(o *Operation, terminal uint32, from, until, count uint64, yield func(Occurrence) bool) bool {
-	if !slices.ContainsFunc(o.requests, func(id int64) bool { return len(w.varied[id]) > 0 }) {
+	if !w.varies(o) {
 		return yield(Occurrence{terminal, w.resolve(o, from), count})
 	}
 	var order []*Operation

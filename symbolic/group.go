@@ -107,18 +107,27 @@ type Group struct {
 	Members []int // ranks in the run, in the order of their ranks in the group
 	Remote  []int // of the second group of an intercommunicator; nil for others
 
+	// A Resolver tells all objects apart, and leaves these zero. Who sums up several in one
+	// Group says here how many there are, and the Ordinal of the last.
+	Count uint64
+	Last  int
+
 	declared string
 }
 
 // Name returns a name that is the same for all members and for no other group:
 // that of the parent, a slash, and how many creations there were on the parent
 // before. Color, or the rank in the parent of the first member where Members were
-// given, follows a colon. Groups by [CreateGroup] are counted apart, by the first
+// given, follows a colon. A Group that stands for several objects has the first and the
+// last of these numbers, as in world/0…99. Groups by [CreateGroup] are counted apart, by the first
 // member: g3.0 is the first that rank 3 of the parent is first in.
 func (g *Group) Name() string {
 	var parts []string
 	for ; g.Parent != nil; g = g.Parent {
 		n := strconv.Itoa(g.Ordinal)
+		if g.Last > g.Ordinal {
+			n += "…" + strconv.Itoa(g.Last)
+		}
 		switch g.Kind {
 		case Split, SplitType, Create:
 			n += ":" + strconv.FormatInt(g.Color, 10)

@@ -136,6 +136,7 @@ func (c channelInfo) text() (from, tag string) {
 
 type matchedCommunicator struct {
 	Name      string             `json:"name"`
+	Count     uint64             `json:"communicators,omitzero"` // that it stands for, if they are several
 	Members   int                `json:"members"`
 	Absent    int                `json:"other_members,omitzero"` // that made no calls, or are not looked at
 	Others    string             `json:"other_ranks,omitzero"`   // these, as a list
@@ -147,8 +148,10 @@ type matchedCommunicator struct {
 
 func (c matchedCommunicator) name() string { return c.Name }
 
-func (c matchedCommunicator) named(name string) matchedCommunicator {
-	c.Name = name
+func (c matchedCommunicator) count() uint64 { return max(1, c.Count) }
+
+func (c matchedCommunicator) named(name string, count uint64) matchedCommunicator {
+	c.Name, c.Count = name, count
 	return c
 }
 
@@ -311,7 +314,10 @@ func newChannelInfo(c query.Channel) channelInfo {
 }
 
 func newMatchedCommunicator(n query.Instances) matchedCommunicator {
-	c := matchedCommunicator{Name: n.Communicator.Name, Members: len(n.Members), Absent: n.Absent.Len(), Others: n.Absent.String(), Instances: n.Count, others: []rankenc.Set{n.Absent}}
+	c := matchedCommunicator{
+		Name: n.Communicator.Name, Count: several(n.Communicator), Members: len(n.Members), Absent: n.Absent.Len(), Others: n.Absent.String(),
+		Instances: n.Count, others: []rankenc.Set{n.Absent},
+	}
 	for _, d := range n.Different {
 		c.Different = append(c.Different, disagreementInfo{d.Rank, d.Count, d.Instance, newCallInfo(d.Here), n.Reference, newCallInfo(d.There)})
 	}
@@ -474,14 +480,15 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	if len(i.Communicators) == 0 {
 		return
 	}
-	var sum uint64
+	var sum, communicators uint64
 	differ, absent := 0, 0
 	for _, c := range i.Communicators {
 		sum += c.Instances
+		communicators = wire.AddSat(communicators, c.count())
 		differ += len(c.Different)
 		absent += c.Absent
 	}
-	fmt.Fprintf(w, "\n%s on %s", plural(sum, "collective operation"), plural(uint64(len(i.Communicators)), "communicator"))
+	fmt.Fprintf(w, "\n%s on %s", plural(sum, "collective operation"), plural(communicators, "communicator"))
 	if differ == 0 && absent == 0 {
 		fmt.Fprint(w, ": all members make the same calls")
 	}
@@ -509,7 +516,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		if differ > 0 {
 			fmt.Fprintf(out, "%s\t", comma(uint64(len(c.Different))))
 		}
-		fmt.Fprintf(out, "  %s\n", printable(c.Name))
+		fmt.Fprintf(out, "  %s\n", severalNamed(c.Name, c.Count))
 	}
 	out.Flush()
 	i.more(w, len(list), most)

@@ -132,7 +132,8 @@ type sizeInfo struct {
 }
 
 type communicatorRow struct {
-	Name  *string `json:"name"` // null if the trace does not tell
+	Name  *string `json:"name"`                   // null if the trace does not tell
+	Count uint64  `json:"communicators,omitzero"` // that it stands for, if they are several
 	Size  int     `json:"size"`
 	Ranks int     `json:"ranks_with_calls"`
 	Calls uint64  `json:"calls"`
@@ -147,8 +148,10 @@ func (c communicatorRow) name() string {
 	return *c.Name
 }
 
-func (c communicatorRow) named(name string) communicatorRow {
-	c.Name = &name
+func (c communicatorRow) count() uint64 { return max(1, c.Count) }
+
+func (c communicatorRow) named(name string, count uint64) communicatorRow {
+	c.Name, c.Count = &name, count
 	return c
 }
 
@@ -269,6 +272,7 @@ func newCommunicatorRow(u query.CommunicatorUse) communicatorRow {
 		Collectives: collectiveInfo{c.Calls, c.Sent, c.Received, c.Unknown}}
 	if u.Communicator != nil {
 		row.Name, row.Size = &u.Communicator.Name, u.Communicator.Size()+len(u.Communicator.Remote())
+		row.Count = several(u.Communicator)
 	}
 	return row
 }
@@ -370,7 +374,7 @@ func printCommunicators(out io.Writer, list []communicatorRow) {
 	for _, c := range list {
 		name, size := "unknown", ""
 		if c.Name != nil {
-			name = printable(*c.Name)
+			name = severalNamed(*c.Name, c.Count)
 		}
 		if c.Size > 0 {
 			size = comma(uint64(c.Size))

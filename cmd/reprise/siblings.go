@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A communicatorLine is a row of a table of communicators. Rows can be summed up.
 type communicatorLine[T any] interface {
-	name() string // empty if the trace does not tell
-	named(name string) T
+	name() string  // empty if the trace does not tell
+	count() uint64 // of communicators
+	named(name string, count uint64) T
 	with(other T) T
 }
 
@@ -22,15 +26,16 @@ func sumSiblings[T communicatorLine[T]](rows []T, most int) []T {
 		name := row.name()
 		return name[:max(0, strings.LastIndexByte(name, '/'))]
 	}
-	counts := make(map[string]int)
+	lines, counts := make(map[string]int), make(map[string]uint64)
 	for _, row := range rows {
-		counts[parent(row)]++
+		lines[parent(row)]++
+		counts[parent(row)] = wire.AddSat(counts[parent(row)], row.count())
 	}
 	var sums []T
 	at := make(map[string]int)
 	for _, row := range rows {
 		of := parent(row)
-		if of == "" || counts[of] < 2 {
+		if of == "" || lines[of] < 2 {
 			sums = append(sums, row)
 			continue
 		}
@@ -42,7 +47,23 @@ func sumSiblings[T communicatorLine[T]](rows []T, most int) []T {
 		sums = append(sums, row)
 	}
 	for of, i := range at {
-		sums[i] = sums[i].named(fmt.Sprintf("%s/*, %s of them", of, comma(uint64(counts[of]))))
+		sums[i] = sums[i].named(fmt.Sprintf("%s/*", of), counts[of])
 	}
 	return sums
+}
+
+// several returns how many communicators one stands for, 0 if it is one.
+func several(c *semantics.Communicator) uint64 {
+	if n := c.Count(); n > 1 {
+		return n
+	}
+	return 0
+}
+
+// severalNamed returns the name of a row for so many communicators.
+func severalNamed(name string, count uint64) string {
+	if name = printable(name); count > 1 {
+		return fmt.Sprintf("%s, %s of them", name, comma(count))
+	}
+	return name
 }

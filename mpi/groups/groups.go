@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,12 +30,31 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // Options configures [Resolve]. The zero Options is the default configuration.
 type Options struct {
 	// MaxCalls is the largest number of calls, of all processes, that create or free
-	// objects. Zero means 1<<22, which take some hundred bytes each.
+	// objects and are looked at one by one. Zero means 1<<22, which take some hundred
+	// bytes each.
 	MaxCalls uint64
+
+	// MaxApart is the number of such calls up to which all objects are told apart: loops
+	// of a trace that has more are summed up, unless MaxCalls is no larger. Zero means
+	// 1<<14.
+	MaxApart uint64
 
 	// MaxRanks is the largest number of ranks of a run. Zero means 1<<24, which take
 	// 8 bytes each.
 	MaxRanks int
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxCalls == 0 {
+		o.MaxCalls = 1 << 22
+	}
+	if o.MaxApart == 0 {
+		o.MaxApart = 1 << 14
+	}
+	if o.MaxRanks == 0 {
+		o.MaxRanks = 1 << 24
+	}
+	return o
 }
 
 // Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, and
@@ -43,44 +63,81 @@ type Options struct {
 // creation that is, and what does not depend on these is returned. After any other
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
-func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
-	if o.MaxCalls == 0 {
-		o.MaxCalls = 1 << 22
-	}
-	if o.MaxRanks == 0 {
-		o.MaxRanks = 1 << 24
-	}
+func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*Groups, error) {
+	o = o.withDefaults()
 	if n := t.Ranks(); n > o.MaxRanks {
 		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
 	}
-	s := scanner{plans: plansOf(t.Functions()), most: o.MaxCalls}
-	r := run{size: t.Ranks()}
+	r := run{trace: t, size: t.Ranks(), scanner: scanner{plans: plansOf(t.Functions()), most: min(o.MaxApart, o.MaxCalls)}}
 	for rank := range t.Active() {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-		read, err := t.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
-		events, err := s.scan(ctx, read)
-		if err != nil {
-			return nil, err
-		}
-		r.processes = append(r.processes, process{rank, events})
+		r.processes = append(r.processes, &process{rank: rank, changed: true})
 	}
-	return r.resolve()
+	all, err := r.apart(ctx)
+	if errors.Is(err, ErrLimit) && o.MaxApart < o.MaxCalls {
+		return r.summedUp(ctx, o.MaxCalls)
+	}
+	return all, err
+}
+
+// apart resolves all objects of a run.
+func (r *run) apart(ctx context.Context) (*Groups, error) {
+	if err := r.scan(ctx); err != nil {
+		return nil, err
+	}
+	groups, err := r.resolve()
+	return &Groups{resolved: groups}, explained(err)
 }
 
 // A run is what its processes did to group objects.
 type run struct {
+	trace     *reprise.Trace
+	scanner   scanner
 	size      int // in ranks
-	processes []process
+	processes []*process
 }
 
 type process struct {
-	rank   int
-	events []event
+	rank    int
+	events  []event
+	loops   []loop               // in the order of what is left out of them
+	how     map[place]*unrolling // of loops that differ from those of other processes
+	changed bool                 // since it was scanned
+}
+
+// unrolling says how often the rounds of a loop are gone through.
+func (p *process) unrolling(at place) unrolling {
+	if how := p.how[at]; how != nil {
+		return *how
+	}
+	return unrolling{roundsBefore, math.MaxUint64}
+}
+
+// scan goes through the calls of the processes that have changed.
+func (r *run) scan(ctx context.Context) error {
+	others := uint64(0)
+	for _, p := range r.processes {
+		if !p.changed {
+			others += uint64(len(p.events))
+		}
+	}
+	for _, p := range r.processes {
+		if !p.changed {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		read, err := r.trace.Rank(p.rank)
+		if err != nil {
+			return err
+		}
+		if err := r.scanner.scan(ctx, read, p, others); err != nil {
+			return err
+		}
+		p.changed = false
+		others += uint64(len(p.events))
+	}
+	return nil
 }
 
 // An event is a call that creates or frees an object.
@@ -138,13 +195,17 @@ func (r *run) resolve() (*symbolic.Groups, error) {
 	for {
 		groups, err := r.round()
 		if !r.learn(groups) {
-			err = errors.Join(err, r.unknown())
-			if lacksCalls(err) {
-				err = fmt.Errorf("%w\nmpi/groups: processes lack calls that others have: were several runs recorded together?", err)
-			}
-			return groups, err
+			return groups, errors.Join(err, r.unknown())
 		}
 	}
+}
+
+// explained returns an error with what it may come from.
+func explained(err error) error {
+	if lacksCalls(err) {
+		return fmt.Errorf("%w\nmpi/groups: processes lack calls that others have: were several runs recorded together?", err)
+	}
+	return err
 }
 
 // lacksCalls reports whether err has a creation that some members do not call.

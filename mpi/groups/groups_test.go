@@ -86,7 +86,7 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *repris
 }
 
 // resolve resolves the objects of a trace without errors.
-func resolve(t testing.TB, trace *reprise.Trace) *symbolic.Groups {
+func resolve(t testing.TB, trace *reprise.Trace) *groups.Groups {
 	t.Helper()
 	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
 	if err != nil {
@@ -97,7 +97,7 @@ func resolve(t testing.TB, trace *reprise.Trace) *symbolic.Groups {
 
 // describe returns the name and the members of what a rank calls an object at the
 // end of its calls.
-func describe(all *symbolic.Groups, rank int, class string, id int64) string {
+func describe(all *groups.Groups, rank int, class string, id int64) string {
 	m, ok := all.At(rank, symbolic.Local{Class: class, ID: id}, 1<<40)
 	if !ok {
 		return "none"

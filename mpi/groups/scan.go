@@ -12,8 +12,8 @@ import (
 // A scanner finds the calls that create and free group objects.
 type scanner struct {
 	plans []*plan // by function; nil where it does neither
-	most  uint64  // calls, of all ranks
-	calls uint64  // so far
+	most  uint64  // calls to look at one by one, of all ranks
+	sum   bool    // loops are summed up
 }
 
 // A found is what a terminal does.
@@ -24,32 +24,29 @@ type found struct {
 	keep     []bool  // of MPI_Cart_sub
 }
 
-// scan returns the events of a rank.
-func (s *scanner) scan(ctx context.Context, r *reprise.Rank) ([]event, error) {
+// scan finds the events of a process, and the rounds that are left out, given how many
+// events there are of other processes.
+func (s *scanner) scan(ctx context.Context, r *reprise.Rank, p *process, others uint64) error {
 	terminals := make(map[sequitur.Symbol]*found)
-	for terminal, count := range r.Occurrences() {
-		f := s.look(r, uint32(terminal))
-		if f == nil {
-			continue
+	for terminal := range r.Occurrences() {
+		if f := s.look(r, uint32(terminal)); f != nil {
+			terminals[terminal] = f
 		}
-		if terminals[terminal] = f; count > s.most-s.calls {
-			return nil, &LimitError{fmt.Sprintf("more than %d calls create or free communicators, windows and files", s.most)}
-		}
-		s.calls += count
 	}
+	p.events, p.loops = nil, nil
 	if len(terminals) == 0 {
-		return nil, nil
+		return nil
 	}
-	var events []event
-	grids := make(map[symbolic.Local][]int64) // extents
-	keep := func(terminal sequitur.Symbol) bool { return terminals[terminal] != nil }
-	for position, terminal := range r.Find(0, keep) {
-		if len(events)%(1<<16) == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	u := newUnroller(r.Grammar(), terminals, p, s.sum)
+	for u.step() {
+		if n := len(p.events); uint64(n) > s.most-others {
+			return &LimitError{fmt.Sprintf("more than %d calls create or free communicators, windows and files", s.most)}
 		}
-		events = append(events, terminals[terminal].event(position, grids))
+		if u.steps++; u.steps%(1<<16) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
-	return events, nil
+	return nil
 }
 
 // look returns what a terminal does, nil if it is nothing.
