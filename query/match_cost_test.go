@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"runtime"
 	"testing"
 	"time"
@@ -10,24 +11,104 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // duplicates returns the trace of two ranks that make n communicators one after the other,
-// which all have the same id.
+// which all have the same id, in no loop: what they do between is a sequence without cubes.
 func duplicates(t tester, n int) *reprise.Trace {
 	var parts []merge.Part
 	for rank := range 2 {
 		var r tracer.Recorder
 		dup, barrier, free := r.Declare(mpiFunctions[7]), r.Declare(mpiFunctions[5]), r.Declare(mpiFunctions[8])
-		for range n {
+		for i := range n {
 			r.Call(dup, cst.Handle(-3), cst.Handle(0))
 			r.Call(barrier, cst.Handle(0))
 			r.Call(free, cst.Handle(0))
+			if bits.OnesCount(uint(i))%2 == 0 {
+				r.Call(barrier, cst.Handle(-3))
+			}
 		}
 		parts = append(parts, r.Finish(rank))
 	}
 	return openParts(t, merge.Run{Ranks: 2}, parts)
+}
+
+// looped returns the trace of two ranks that repeat the calls of some rounds so many times.
+func looped(t tester, rounds uint64, record func(rank int, call func(function int, args ...cst.Value))) *reprise.Trace {
+	var parts []merge.Part
+	for rank := range 2 {
+		var r tracer.Recorder
+		record(rank, func(function int, args ...cst.Value) { r.Call(r.Declare(mpiFunctions[function]), args...) })
+		p := r.Finish(rank)
+		var runs []sequitur.Run
+		for _, s := range p.Grammar.AppendSymbols(nil) {
+			runs = append(runs, sequitur.Run{Symbol: s, Count: 1})
+		}
+		var b sequitur.Builder
+		b.AppendLoop(runs, rounds)
+		p.Grammar = b.Finish()
+		parts = append(parts, p)
+	}
+	return openParts(t, merge.Run{Ranks: 2}, parts)
+}
+
+// twoIDs is a round in which one id is that of a communicator and then of another, which is
+// made of the first one's duplicate.
+func twoIDs(rank int, call func(function int, args ...cst.Value)) {
+	const send, recv, barrier, bcast, dup, free = 0, 1, 5, 6, 7, 8
+	for range 3 {
+		call(dup, cst.Handle(-3), cst.Handle(0))
+		call(barrier, cst.Handle(0))
+		call(free, cst.Handle(0))
+	}
+	call(barrier, cst.Handle(-3))
+	call(dup, cst.Handle(-3), cst.Handle(1))
+	call(dup, cst.Handle(1), cst.Handle(0))
+	call(barrier, cst.Handle(0))
+	call(bcast, cst.Int(1), cst.Rank(0), cst.Handle(0))
+	if rank == 0 {
+		call(send, cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(3), cst.Handle(0))
+	} else {
+		call(recv, cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(3), cst.Handle(0), cst.StatusOf(cst.Status{}))
+	}
+	call(free, cst.Handle(0))
+	call(free, cst.Handle(1))
+}
+
+// Collective operations in loops that are summed up are found without all of their rounds.
+func TestMatchLoops(t *testing.T) {
+	m := openMatch(t, looped(t, 2000, twoIDs))
+	if len(m.Instances) > 10 || len(m.Unmatched) > 0 || m.Messages != 2000 {
+		t.Fatalf("%d communicators, %d messages, %v", len(m.Instances), m.Messages, m.Unmatched)
+	}
+	checkInstances(t, m, matchSlowly(t, m.model), 37)
+}
+
+func TestMatchLongLoops(t *testing.T) {
+	const rounds = 1 << 36
+	m := openMatch(t, looped(t, rounds, twoIDs))
+	if len(m.Unmatched) > 0 || m.Messages != rounds {
+		t.Fatalf("%d messages, %v", m.Messages, m.Unmatched)
+	}
+	sum := uint64(0)
+	for _, i := range m.Instances {
+		if sum += i.Count; len(i.Different) > 0 || len(i.Members) != 2 {
+			t.Errorf("%s: %+v", i.Communicator.Name, i)
+		}
+		last, err := m.Call(1, i.Communicator, i.Count-1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, k, ok, err := m.Instance(1, last.Position)
+		if c != i.Communicator || k != i.Count-1 || !ok || err != nil {
+			t.Errorf("%s: operation %d of %d: %v %d %v %v", i.Communicator.Name, k, i.Count, c, k, ok, err)
+		}
+	}
+	if want := uint64(rounds) * 16; sum != want {
+		t.Errorf("%d operations, want %d", sum, want)
+	}
 }
 
 // Communicators that share an id are matched by going through the calls once, not once for

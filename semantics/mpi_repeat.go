@@ -230,3 +230,14 @@ func (r *mpiRank) allOf(o *Operation, terminal uint32, at extent, count uint64, 
 	}
 	return r.wildcards().all(o, terminal, at.from, at.until, count, yield)
 }
+
+// Repeats returns calls that are the same collective operations, on the same communicators,
+// as the calls some rounds before them, in ascending order. There are none unless loops are
+// summed up; see [Communicator.Count]. The result must not be changed.
+func (r *Rank) Repeats() []groups.Repeat {
+	m, ok := r.meanings.(*mpiRank)
+	if !ok || len(m.repeats()) == 0 || len(m.requests().persistent) > 0 {
+		return nil
+	}
+	return m.repeats()
+}
