@@ -15,6 +15,12 @@
 // calls, and so is the other end of a message. A [Numbering] tells it who goes through the
 // calls all the same.
 //
+// Communicators that a loop makes one after the other may be one that stands for all of
+// them, see [semantics.Communicator.Count], and are matched as if they were: a message that
+// nobody receives in one round, and in another a receive that gets none, would be taken for
+// a pair. That takes rounds that differ, and a receive that was not completed: one that was
+// has got a message on its own communicator.
+//
 // # Comparison
 //
 // A [Diff] says whether two runs made the same calls, whenever they made them, where

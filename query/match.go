@@ -77,7 +77,7 @@ type place struct {
 // OpenMatch matches the sends and receives of ranks, and their collective operations. It
 // costs what the grammars and signatures of the ranks cost, and something for each
 // channel. Only where one communicator after the other has the same id does it go through
-// the calls on them.
+// the calls on them, but for those that repeat what others do.
 func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, error) {
 	ranks := o.ranks(model.Trace())
 	m := newMatch(model)

@@ -87,7 +87,7 @@ func TestMatchLoops(t *testing.T) {
 }
 
 func TestMatchLongLoops(t *testing.T) {
-	const rounds = 1 << 36
+	const rounds = 1 << 28
 	m := openMatch(t, looped(t, rounds, twoIDs))
 	if len(m.Unmatched) > 0 || m.Messages != rounds {
 		t.Fatalf("%d messages, %v", m.Messages, m.Unmatched)

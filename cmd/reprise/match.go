@@ -60,7 +60,9 @@ clocks of several machines may differ by more than that. Times that are kept
 within an error are off by no more than that share of the longest gap between
 calls. If there are too many rows, only the largest skews are shown by
 communicator, and the others by function; communicators that are made from one
-are summed up as world/*. --all shows each of them, and --json has them all.
+are summed up as world/*. --all shows each of them, and --json has them all. Of
+very many communicators, those that a loop makes alike, one after the other, are
+matched as one, such as world/0…99: the first and the last.
 
 Of a run that was killed, what does not match may be for calls that are not in
 the trace: a call is recorded when it returns. The ranks that did not come to

@@ -53,7 +53,8 @@ With --by
   communicator  a row is a communicator, with the calls on it, and the bytes of
                 its collective operations; if they are too many, those that are
                 made from one are summed up as world/*: --all shows each, and
-                --json has them all
+                --json has them all. Of very many, those that a loop makes alike
+                are one, such as world/0…99: the first and the last
 
 A message is counted where it is sent. What a rank puts into the memory of
 another goes from it, what it gets comes to it. Ranks are those of the run,

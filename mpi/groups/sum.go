@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -202,6 +203,12 @@ func (s *summary) join(g *symbolic.Group) bool {
 
 // firsts returns, for each creation of a family, the first that it is one with.
 func (s *summary) firsts(f *family) ([]int, bool) {
+	total := uint64(len(f.slots))
+	for _, g := range f.gaps {
+		if total = wire.AddSat(total, g.left); total > math.MaxInt {
+			return nil, false
+		}
+	}
 	alike := make([]int, len(f.slots))
 	for i := range f.slots {
 		alike[i] = s.slot(f, i)
