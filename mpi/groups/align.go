@@ -11,7 +11,7 @@ import (
 
 // maxAlignments is how often loops of different processes are brought in line before it is
 // given up.
-const maxAlignments = 16
+const maxAlignments = 6
 
 // summedUp resolves the objects of a run without all rounds of its loops. What is left out
 // of a loop is what its members left out alike.
