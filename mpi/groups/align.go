@@ -3,9 +3,11 @@ package groups
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sort"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -24,8 +26,8 @@ func (r *run) summedUp(ctx context.Context, most uint64) (*Groups, error) {
 		}
 		groups, err := r.resolve()
 		marks := r.marks(groups)
-		if gaps, ok := align(marks); ok {
-			if all, ok := r.sum(groups, gaps); ok {
+		if gaps, ok := align(marks); ok && !r.unrollUnknown() {
+			if all, ok := r.sum(groups, marks, gaps); ok {
 				all.number(err)
 				return all, explained(err)
 			}
@@ -123,10 +125,11 @@ func (p *process) marks(groups *symbolic.Groups, at map[*symbolic.Group][]int) m
 			k := mark{process: p, loop: l, first: before(l.first), skip: before(l.skip), last: before(l.last)}
 			k.kept = k.skip - before(begin)
 			k.round = uint64(k.kept)
-			for _, inner := range marks[m.Group] {
-				if k.odd = k.odd || inner.loop == l; inner.loop.first >= begin {
-					k.round += inner.left
+			for _, inner := range slices.Backward(marks[m.Group]) {
+				if k.odd = k.odd || inner.loop == l; inner.loop.first < begin {
+					break
 				}
+				k.round += inner.left
 			}
 			k.left = k.round * l.left()
 			marks[m.Group] = append(marks[m.Group], k)
@@ -163,10 +166,8 @@ type gap struct {
 	kept  int    // creations of what repeats that are not left out in turn, before the gap
 	round uint64 // creations of what repeats
 	left  uint64 // creations of the gap
+	sum   uint64 // creations of this gap and those before it
 }
-
-// repeats reports whether a creation stands for some of the gap.
-func (g *gap) repeats(i int) bool { return g.skip-g.kept <= i && i < g.skip }
 
 // align reports whether members left out the same creations of each group, and returns
 // the gaps. If they did not, it says which rounds each is to leave out instead.
@@ -197,12 +198,11 @@ func align(all map[*symbolic.Group]*creators) (map[*symbolic.Group][]gap, bool) 
 func (c *creators) outermost() [][]mark {
 	lists := make([][]mark, len(c.marks))
 	for k, list := range c.marks {
-		for i := range list {
-			inside := func(outer mark) bool {
-				return outer.loop.first <= list[i].loop.first && list[i].loop.last <= outer.loop.last
-			}
-			if !slices.ContainsFunc(list[i+1:], inside) {
-				lists[k] = append(lists[k], list[i])
+		outer := math.MaxInt // where the last of them begins; loops are in the order of their ends
+		for _, m := range slices.Backward(list) {
+			if m.loop.first < outer {
+				outer = m.loop.first
+				lists[k] = append(lists[k], m)
 			}
 		}
 	}
@@ -217,12 +217,14 @@ func alignLists(lists [][]mark) (gaps []gap, ok bool) {
 		return nil, false
 	}
 	ok = true
-	together := make([]mark, len(lists))
+	together, sum := make([]mark, len(lists)), uint64(0)
 	for i := range n {
 		for k, list := range lists {
 			together[k] = list[i]
 		}
 		g, aligned := alignLoops(together)
+		sum = wire.AddSat(sum, g.left)
+		g.sum = sum
 		gaps, ok = append(gaps, g), ok && aligned
 	}
 	return gaps, ok
@@ -235,6 +237,24 @@ func unrollAll(lists ...[]mark) {
 			list[i].leave(roundsBefore, 0)
 		}
 	}
+}
+
+// unrollUnknown leaves nothing out of loops with calls whose process grid is not known, as
+// these change no name, and reports whether there are any.
+func (r *run) unrollUnknown() bool {
+	found := false
+	for _, p := range r.processes {
+		for i := range p.loops {
+			l := &p.loops[i]
+			unknown := func(e event) bool { return e.drop != nil && !e.drop.known }
+			if slices.ContainsFunc(p.events[l.first:l.last], unknown) {
+				m := mark{process: p, loop: l}
+				m.leave(roundsBefore, 0)
+				found = true
+			}
+		}
+	}
+	return found
 }
 
 // leave says how many rounds of a loop to go through before others are left out, and how

@@ -44,7 +44,8 @@
 // a group leave the same creations on it out of theirs, whatever else they call
 // in them, and wherever a round of theirs begins. All rounds are gone through if they
 // do not: if, in the grammars of the members, creations on the group are in different
-// numbers of loops; if objects are created on those of rounds before, so that names grow;
+// numbers of loops; if objects are created on those of rounds before, so that names grow; if
+// the process grid of MPI_Cart_sub is not known;
 // and if a round has MPI_Comm_create_group or MPI_Intercomm_create, in whose
 // order not all members of the parent take part. Where colors depend on the round, what repeats is
 // several rounds. Objects that are not freed have more and more ids, so that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -374,6 +375,15 @@ func TestSums(t *testing.T) {
 			dup(r, 1, 0)
 			free(r, 0)
 		}, 2, []string{"world/0", "world/0/0…59"}},
+		{"UnknownGrid", func(_, n int, r *recording) {
+			if n == 0 {
+				dup(r, world, 0)
+				dup(r, world, 1)
+			}
+			dup(r, 1, 0)
+			dup(r, world, 0)
+			r.call("MPI_Cart_sub", "comm", 1, "remain_dims", []int{0, 1}, "newcomm", 1)
+		}, 2 + 2*rounds, nil},
 		{"NotFreed", func(_, n int, r *recording) { dup(r, world, n) }, rounds, nil},
 		{"Deeper", func(_, n int, r *recording) {
 			if n == 0 {
@@ -460,6 +470,38 @@ func TestLongLoops(t *testing.T) {
 	}
 	if n := all.Len(); n != 1+3+1+2+2 {
 		t.Errorf("%d groups", n)
+	}
+}
+
+// TestLongLoopsLost checks what is resolved of a long loop of which one member is lost.
+func TestLongLoopsLost(t *testing.T) {
+	const rounds = 1 << 30
+	trace := looped(t, 3, rounds, func(rank int, r *recording) {
+		if rank == 2 {
+			r.call("MPI_Barrier", "comm", world)
+			return
+		}
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		r.call("MPI_Comm_split", "comm", world, "color", 0, "key", 0, "newcomm", 1)
+		r.call("MPI_Comm_free", "comm", 1)
+		r.call("MPI_Comm_free", "comm", 0)
+	})
+	all, err := groups.Resolve(context.Background(), trace, groups.Options{MaxCalls: 120, MaxApart: 1})
+	var ge *symbolic.GroupError
+	if !errors.As(err, &ge) {
+		t.Fatal(err)
+	}
+	if last := "rank 2: creation 2147483646 on world, duplicate: no such call"; !strings.Contains(err.Error(), last) {
+		t.Errorf("err = %v, want %s", err, last)
+	}
+	for id, want := range map[int64]string{0: "world/0…2147483646", 1: "none"} {
+		got := "none"
+		if m, ok := all.At(1, symbolic.Local{Class: "comm", ID: id}, 4<<20+2); ok {
+			got = m.Group.Name()
+		}
+		if got != want {
+			t.Errorf("%d is %s, want %s", id, got, want)
+		}
 	}
 }
 

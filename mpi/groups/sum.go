@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -30,7 +31,7 @@ type summary struct {
 
 // sum returns the groups of a run, of which those are one that rounds of a loop create
 // alike. It reports false if they are not alike.
-func (r *run) sum(groups *symbolic.Groups, gaps map[*symbolic.Group][]gap) (*Groups, bool) {
+func (r *run) sum(groups *symbolic.Groups, marks map[*symbolic.Group]*creators, gaps map[*symbolic.Group][]gap) (*Groups, bool) {
 	s := summary{
 		groups: groups, families: make(map[*symbolic.Group]*family), alike: make(map[*symbolic.Group]int),
 		numbers: make(map[string]int), same: make(map[*symbolic.Group]*symbolic.Group), done: make(map[*symbolic.Group]bool),
@@ -43,6 +44,10 @@ func (r *run) sum(groups *symbolic.Groups, gaps map[*symbolic.Group][]gap) (*Gro
 		if p := s.families[g.Parent]; p != nil {
 			p.add(g)
 		}
+	}
+	for g, of := range marks { // the last creations may have failed
+		f := s.families[g]
+		f.slots = append(f.slots, make([][]*symbolic.Group, max(0, of.calls-len(f.slots)))...)
 	}
 	s.compare(order, r.names(groups))
 	for _, g := range order {
@@ -185,13 +190,14 @@ func (s *summary) join(g *symbolic.Group) bool {
 		number uint64
 	}
 	sums := make(map[int]sum)
+	numbers, lasts := f.standsFor()
 	for i, first := range firsts {
-		sums[first] = sum{max(sums[first].last, f.last(i)), wire.AddSat(sums[first].number, f.standsFor(i))}
+		sums[first] = sum{max(sums[first].last, lasts[i]), wire.AddSat(sums[first].number, numbers[i])}
 	}
 	for i, slot := range f.slots {
 		for k, child := range slot {
 			s.same[child] = f.slots[firsts[i]][k]
-			child.Ordinal, child.Count = f.ordinal(i), wire.MulSat(count, sums[firsts[i]].number)
+			child.Ordinal, child.Count = ordinal(f.gaps, i), wire.MulSat(count, sums[firsts[i]].number)
 			child.Last = sums[firsts[i]].last
 		}
 	}
@@ -203,11 +209,8 @@ func (s *summary) join(g *symbolic.Group) bool {
 
 // firsts returns, for each creation of a family, the first that it is one with.
 func (s *summary) firsts(f *family) ([]int, bool) {
-	total := uint64(len(f.slots))
-	for _, g := range f.gaps {
-		if total = wire.AddSat(total, g.left); total > math.MaxInt {
-			return nil, false
-		}
+	if n := len(f.gaps); n > 0 && wire.AddSat(f.gaps[n-1].sum, uint64(len(f.slots))) > math.MaxInt {
+		return nil, false
 	}
 	alike := make([]int, len(f.slots))
 	for i := range f.slots {
@@ -224,7 +227,11 @@ func (s *summary) firsts(f *family) ([]int, bool) {
 		}
 		return i
 	}
+	ends := make(map[int]int) // by the length of what repeats: where that ends that was found last
 	for _, g := range f.gaps {
+		if g.skip <= ends[g.kept] {
+			continue
+		}
 		low, high := g.low, g.skip // what repeats
 		same := func(i int) bool { return i >= 0 && i+g.kept < len(alike) && alike[i] == alike[i+g.kept] }
 		for i := low; i < high-g.kept; i++ {
@@ -242,6 +249,7 @@ func (s *summary) firsts(f *family) ([]int, bool) {
 			a, b := first(i), first(i+g.kept)
 			firsts[max(a, b)] = min(a, b)
 		}
+		ends[g.kept] = high
 	}
 	for i := range firsts {
 		firsts[i] = first(i)
@@ -249,37 +257,28 @@ func (s *summary) firsts(f *family) ([]int, bool) {
 	return firsts, true
 }
 
-// standsFor returns how many creations on a group one that is not left out stands for.
-func (f *family) standsFor(i int) uint64 {
-	n := uint64(1)
+// standsFor returns how many creations on a group each that is not left out stands for, and
+// how many creations there were before the last of these.
+func (f *family) standsFor() (numbers []uint64, lasts []int) {
+	numbers, lasts = make([]uint64, len(f.slots)), make([]int, len(f.slots))
+	for i := range f.slots {
+		numbers[i], lasts[i] = 1, ordinal(f.gaps, i)
+	}
 	for _, g := range f.gaps {
-		if g.repeats(i) {
-			n = wire.MulSat(n, 1+g.left/g.round)
+		for i := g.skip - g.kept; i < g.skip; i++ {
+			numbers[i] = wire.MulSat(numbers[i], 1+g.left/g.round)
+			lasts[i] += int(g.left)
 		}
 	}
-	return n
-}
-
-// last returns how many creations there were before the last that one stands for.
-func (f *family) last(i int) int {
-	n := f.ordinal(i)
-	for _, g := range f.gaps {
-		if g.repeats(i) {
-			n += int(g.left)
-		}
-	}
-	return n
+	return numbers, lasts
 }
 
 // ordinal returns how many creations there were before one that is not left out.
-func (f *family) ordinal(i int) int {
-	n := uint64(i)
-	for _, g := range f.gaps {
-		if g.skip <= i {
-			n += g.left
-		}
+func ordinal(gaps []gap, i int) int {
+	if k := sort.Search(len(gaps), func(k int) bool { return gaps[k].skip > i }); k > 0 {
+		return i + int(gaps[k-1].sum)
 	}
-	return int(n)
+	return i
 }
 
 // A Repeat is calls of a process that do the same to group objects as the Round calls
@@ -306,8 +305,7 @@ func (g *Groups) number(err error) error {
 	switch e := err.(type) {
 	case *symbolic.GroupError:
 		if e.Parent != nil && e.Kind != symbolic.CreateGroup {
-			f := family{gaps: g.gaps[e.Parent]}
-			e.Ordinal = f.ordinal(e.Ordinal)
+			e.Ordinal = ordinal(g.gaps[e.Parent], e.Ordinal)
 		}
 	case interface{ Unwrap() []error }:
 		all = e.Unwrap()
