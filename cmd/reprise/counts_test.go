@@ -20,7 +20,7 @@ func TestDiffRecorded(t *testing.T) {
 			trace := filepath.Join(directory, name)
 			cmd := recorder(t, m, []string{"--times", times, "-o", trace},
 				m.Launch(ranks, m.Build(t, "ring.c"), filepath.Join(directory, "file"))...)
-			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=^sm")
+			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt")
 			if got := outcome(t, cmd); got.status != 0 {
 				t.Fatal(got.stderr)
 			}

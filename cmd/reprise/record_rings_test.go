@@ -23,7 +23,7 @@ func TestRecordRings(t *testing.T) {
 		cmd := recorder(t, m, []string{"--times", "none", "-o", trace, "--keep-raw", raw},
 			m.Launch(8, m.Build(t, "ring.c"), filepath.Join(directory, "file"))...)
 		// Windows of two communicators of one number clash in shared memory.
-		cmd.Env = append(cmd.Env, "OMPI_MCA_osc=^sm")
+		cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt")
 		if got := outcome(t, cmd); got.status != 0 {
 			t.Fatal(got.stderr)
 		}
