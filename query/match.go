@@ -40,8 +40,8 @@ type Unmatched struct {
 // from several goroutines at once. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 //
 // Receives from any source or with any tag are of the channel that the status tells of the
-// call that completed them. Those of which none does are matched last, with what is left,
-// so that as many messages as can be are received.
+// call that completed them, or the probe that found the message. Those of which neither does
+// are matched last, with what is left, so that as many messages as can be are received.
 type Match struct {
 	Messages  uint64 // that are sent and received
 	Guessed   uint64 // of these, received by calls of which the trace does not tell the sender or the tag

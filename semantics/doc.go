@@ -45,9 +45,9 @@
 // A receive is at the call that begins it: that of a persistent request at MPI_Start, of a
 // partitioned one likewise, with all partitions. The source and the tag that a receive does
 // not name are those that the status tells of the call that completed it, if that was
-// recorded. The size of a receive is that of the buffer. That of a message that a probe
-// found is on the communicator of the probe, if all that give such a
-// message are on one. What neighbours exchange is counted where it is clear how many there
+// recorded; those of MPI_Mrecv and MPI_Imrecv are, with the communicator, what the probe
+// names that found the message, or else what its status tells. The size of a receive is that
+// of the buffer. What neighbours exchange is counted where it is clear how many there
 // are: in grids, and in graphs of which each process names its neighbours.
 //
 // # SimGrid
@@ -70,8 +70,8 @@
 // if they are too many, [Model.Unresolved] says so. A rank costs what reading it costs, and each
 // of its signatures is looked at once, when it is asked for. The calls themselves are gone
 // through, only those that matter, where one id is that of datatypes of different sizes, of
-// persistent requests on different objects, or of different topologies, and where the receives
-// of one call from any source got messages of several, or some of them were cancelled, also in
-// rounds that are summed up: up to some millions of calls of a rank, and beyond that the answer
-// is not known.
+// persistent requests on different objects, of different topologies, or of messages from
+// several senders that probes found, and where the receives of one call from any source got
+// messages of several, or some of them were cancelled, also in rounds that are summed up: up
+// to some millions of calls of a rank, and beyond that the answer is not known.
 package semantics

@@ -1,8 +1,6 @@
 package semantics
 
 import (
-	"slices"
-
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -33,7 +31,7 @@ func (e *evaluation) begun(p *mpiPlan, args arguments) *Operation {
 	if p.group != "" {
 		if v, ok := args.find(p.group, cst.KindHandle); ok {
 			s = e.scope(p.groupClass, v.Int())
-		} else if _, ok := args.find("message", cst.KindHandle); ok {
+		} else if p.takes {
 			s = e.probed(args)
 		}
 		o.Communicator = s.communicator
@@ -73,12 +71,9 @@ func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s
 		Direction: q.direction, Blocking: !p.nonblocking && !p.persistent, Mode: q.mode, Peer: NoPeer, Tag: NoTag,
 		Communicator: s.communicator,
 	}
-	var status cst.Status
+	var status source
 	if q.direction == Receive {
-		status = cst.Status{Source: implied, Tag: implied}
-		if v, ok := args.find("status", cst.KindStatus); ok {
-			status = v.Status()
-		}
+		status = statusOf(args)
 		m.Peer, m.Tag = AnySource, AnyTag
 	}
 	if v, ok := args.find(q.peer, cst.KindRank); ok {
@@ -90,8 +85,11 @@ func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s
 		default:
 			m.Peer = s.world(rank)
 		}
-	} else if v, ok := args.find("message", cst.KindHandle); ok && v.Int() == e.constants.noMessage {
-		return
+	} else if v, ok := args.find("message", cst.KindHandle); ok && p.takes {
+		if v.Int() == e.constants.noMessage {
+			return
+		}
+		status = e.take(o, v.Int(), status)
 	}
 	if v, ok := args.find(q.tag, cst.KindTag); ok {
 		switch tag := v.Int(); {
@@ -103,14 +101,14 @@ func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s
 			m.Tag = NoTag
 		}
 	}
-	if m.Peer == AnySource && q.direction == Receive && status.Source != implied {
-		if status.Source == e.constants.procNull {
+	if m.Peer == AnySource && q.direction == Receive && status.rank != implied {
+		if status.rank == e.constants.procNull {
 			return
 		}
-		m.Peer = s.world(status.Source)
+		m.Peer = s.world(status.rank)
 	}
-	if m.Tag == AnyTag && status.Tag >= 0 {
-		m.Tag = status.Tag
+	if m.Tag == AnyTag && status.tag >= 0 {
+		m.Tag = status.tag
 	}
 	m.Elements = e.elements(args, q.count)
 	m.Bytes = product(m.Elements, e.sizeOf(args, q.datatype))
@@ -151,23 +149,35 @@ func (e *evaluation) oneSided(o *Operation, p *mpiPlan, args arguments, s scope)
 	o.Messages = []Message{m}
 }
 
-// probed returns the scope of a message that a probe found: all probes that give such a
-// message must be on one communicator.
+// probed returns the scope of a message that a probe found, if all probes that give such a
+// message are on one communicator.
 func (e *evaluation) probed(args arguments) scope {
-	v, ok := args.find("message", cst.KindHandle)
-	if !ok || v.Int() < 0 {
-		return scope{}
-	}
-	var found []int64
-	for _, terminal := range e.requests().probes[v.Int()] {
-		if c, ok := e.arguments(terminal).find("comm", cst.KindHandle); ok && !slices.Contains(found, c.Int()) {
-			found = append(found, c.Int())
+	if v, ok := args.find("message", cst.KindHandle); ok {
+		if comm, ok := e.probes().comms[v.Int()]; ok {
+			return e.scope(commClass, comm)
 		}
 	}
-	if len(found) != 1 {
-		return scope{}
+	return scope{}
+}
+
+// take returns where a message of a probe came from that an operation receives, whose own
+// status says less or the same. Where that depends on the position, the operation says so.
+func (e *evaluation) take(o *Operation, message int64, status source) source {
+	p := e.probes()
+	f, ok := p.fixed[message]
+	if !ok {
+		if len(p.makers[message]) > 0 {
+			o.taken = &taken{message, status}
+		}
+		return status
 	}
-	return e.scope(commClass, found[0])
+	if f.source.rank != implied {
+		status.rank = f.source.rank
+	}
+	if f.source.tag != implied {
+		status.tag = f.source.tag
+	}
+	return status
 }
 
 // started returns what the persistent requests that a call starts are.

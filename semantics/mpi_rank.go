@@ -2,6 +2,7 @@ package semantics
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ type mpiRank struct {
 	sections  func() []section
 	datatypes func() *datatypes
 	requests  func() *requests
+	probes    func() *probes
 	wildcards func() *wildcards
 	cancelled func() map[int64]bool // requests that a call cancels
 }
@@ -69,6 +71,7 @@ func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 	r.misfit = r.inOtherWorld()
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
 	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
+	r.probes = sync.OnceValue(func() *probes { return newProbes(r) })
 	r.wildcards = sync.OnceValue(func() *wildcards { return newWildcards(r) })
 	r.cancelled = sync.OnceValue(r.findCancelled)
 	return r
@@ -151,14 +154,34 @@ func eachNumber(v cst.Value, f func(int64)) {
 // at returns the operation of a call.
 func (r *mpiRank) at(position uint64, terminal uint32) *Operation {
 	o := r.base(position, terminal).operation
-	if o == nil || !r.hasWildcards(o) {
-		return o
+	if o == nil {
+		return nil
 	}
-	return r.wildcards().resolve(o, position)
+	return r.resolve(o, position)
 }
 
-// base returns the operation of a call without what completions say about receives from
-// any source, and at which positions it is that.
+// resolve returns an operation with what other calls say about the messages that a call at a
+// position receives.
+func (r *mpiRank) resolve(o *Operation, position uint64) *Operation {
+	if o.taken != nil {
+		o = r.probes().resolve(o, position)
+	}
+	if r.hasWildcards(o) {
+		o = r.wildcards().resolve(o, position)
+	}
+	return o
+}
+
+// varies reports whether it depends on the position what resolve returns.
+func (r *mpiRank) varies(o *Operation) bool {
+	if o.taken != nil && len(r.probes().walked()[o.taken.message]) > 0 {
+		return true
+	}
+	return r.hasWildcards(o) && slices.ContainsFunc(o.requests, func(id int64) bool { return len(r.wildcards().varied[id]) > 0 })
+}
+
+// base returns the operation of a call without what calls at some positions say about what
+// it receives, and at which positions it is that.
 func (r *mpiRank) base(position uint64, terminal uint32) stretch {
 	if o := r.always[terminal].Load(); o != nil {
 		return stretch{0, forever, meaning(o), everywhere}

@@ -122,7 +122,7 @@ func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
 // equal reports whether two operations are the same.
 func (o *Operation) equal(p *Operation) bool {
 	return o.Class == p.Class && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
-		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
 }
 
 // A tally counts the calls of a terminal by their operations.
@@ -141,6 +141,15 @@ func (t *tally) add(o *Operation, count uint64) {
 	t.counts[o] = wire.AddSat(t.counts[o], count)
 }
 
+func (t *tally) each(terminal uint32, yield func(Occurrence) bool) bool {
+	for _, o := range t.order {
+		if !yield(Occurrence{terminal, o, t.counts[o]}) {
+			return false
+		}
+	}
+	return true
+}
+
 // all yields the operations of a terminal.
 func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
 	if first := r.base(0, terminal); first.until == forever {
@@ -150,12 +159,7 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	if !ok {
 		t = r.tallyEach(terminal, count)
 	}
-	for _, o := range t.order {
-		if !yield(Occurrence{terminal, o, t.counts[o]}) {
-			return false
-		}
-	}
-	return true
+	return t.each(terminal, yield)
 }
 
 // tally counts calls by the sections that stand for others. It reports false if operations
@@ -186,7 +190,7 @@ func (r *mpiRank) tally(terminal uint32) (t tally, ok bool) {
 		s := r.base(position, terminal)
 		part := extent{position, min(s.until, in.until, r.read.Len())}
 		if n := before(part.until) - before(position); n > 0 && s.operation != nil {
-			if in.times > 1 && (!s.others.has(in.all) || r.hasWildcards(s.operation) && r.wildcards().varies(s.operation)) {
+			if in.times > 1 && (!s.others.has(in.all) || r.varies(s.operation)) {
 				return t, false
 			}
 			r.allOf(s.operation, terminal, part, wire.MulSat(n, in.times), add)
@@ -225,10 +229,17 @@ func (r *mpiRank) allOf(o *Operation, terminal uint32, at extent, count uint64, 
 	if o == nil {
 		return true
 	}
-	if !r.hasWildcards(o) {
-		return yield(Occurrence{terminal, o, count})
+	if !r.varies(o) {
+		return yield(Occurrence{terminal, r.resolve(o, at.from), count})
 	}
-	return r.wildcards().all(o, terminal, at.from, at.until, count, yield)
+	t := tally{counts: make(map[*Operation]uint64)}
+	for position := range r.read.Find(at.from, func(s sequitur.Symbol) bool { return s == sequitur.Symbol(terminal) }) {
+		if position >= at.until {
+			break
+		}
+		t.add(r.resolve(o, position), 1)
+	}
+	return t.each(terminal, yield)
 }
 
 // Repeats returns calls that are the same collective operations, on the same communicators,

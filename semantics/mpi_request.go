@@ -11,12 +11,11 @@ import (
 // what persistent requests are, or where receives come from, differs from one to another.
 const maxRequestCalls = 1 << 24
 
-// requests says which calls of a rank make persistent requests, find messages and make
-// communicators with neighbours.
+// requests says which calls of a rank make persistent requests and communicators with
+// neighbours.
 type requests struct {
 	rank       *mpiRank
 	persistent map[int64][]uint32 // terminals by the id of the request
-	probes     map[int64][]uint32 // terminals by the id of the message
 	topologies map[int64][]uint32 // terminals that make a communicator, by its id
 
 	creations map[object][]creation // in the order of positions; made when they are asked for
@@ -35,7 +34,7 @@ type creation struct {
 }
 
 func newRequests(r *mpiRank) *requests {
-	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), probes: r.makers(messageClass)}
+	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
 			if p := r.plan(terminal); p != nil && p.persistent {

@@ -18,6 +18,7 @@ type mpiPlan struct {
 	starts      bool   // MPI_Start, MPI_Startall
 	nonblocking bool   // a call makes a request that another completes
 	fetches     bool   // one-sided, with a result
+	takes       bool   // receives the message that a probe found
 
 	family string // of a collective operation on data, such as Alltoallv
 	access access
@@ -102,8 +103,9 @@ func planMessages(plans map[string]*mpiPlan) {
 	message("Recv_init", one).persistent = true
 	message("Precv_init", one).persistent = true
 	message("Psend_init", part{Send, Standard, "dest", "tag", "count", "datatype"}).persistent = true
-	message("Mrecv", one)
-	message("Imrecv", one).nonblocking = true
+	message("Mrecv", one).takes = true
+	taking := message("Imrecv", one)
+	taking.takes, taking.nonblocking = true, true
 
 	both := []part{
 		{Send, Standard, "dest", "sendtag", "sendcount", "sendtype"},

@@ -434,6 +434,71 @@ func TestCancelledNamed(t *testing.T) {
 	}
 }
 
+// A message that a probe found comes from where the probe says.
+func TestProbedMessages(t *testing.T) {
+	const named, told, onTwo, completed = 0, 1, 2, 3
+	a := request(0, 0)
+	probe := func(r *recording, message int, source, tag, comm, status any) {
+		r.call("MPI_Mprobe", "source", source, "tag", tag, "comm", comm, "message", message, "status", status)
+	}
+	receive := func(r *recording, message int, status any) {
+		r.call("MPI_Mrecv", "count", 1, "datatype", "MPI_CHAR", "message", message, "status", status)
+	}
+	program := func(rank int, r *recording) {
+		r.call("MPI_Comm_split", "comm", world, "color", 0, "key", -rank, "newcomm", 0)
+		probe(r, named, 1, 9, world, "ignored")
+		receive(r, named, "ignored")
+		for _, source := range []int64{1, 2, 1} {
+			probe(r, told, "MPI_ANY_SOURCE", 7, world, from(source, -9))
+			receive(r, told, "ignored")
+		}
+		probe(r, told, "MPI_ANY_SOURCE", "MPI_ANY_TAG", world, "ignored")
+		receive(r, told, "ignored")
+		for _, comm := range []any{world, 0} {
+			probe(r, onTwo, "MPI_ANY_SOURCE", "MPI_ANY_TAG", comm, "ignored")
+			receive(r, onTwo, from(2, 4))
+			probe(r, onTwo, 0, "MPI_ANY_TAG", comm, from(-9, 3))
+			receive(r, onTwo, "ignored")
+		}
+		for _, tag := range []int{5, 6} {
+			probe(r, completed, "MPI_ANY_SOURCE", tag, world, "ignored")
+			r.call("MPI_Imrecv", "count", 1, "datatype", "MPI_CHAR", "message", completed, "request", a)
+			r.call("MPI_Wait", "request", a, "status", from(int64(tag-5), -9))
+		}
+	}
+	var got []string
+	for _, line := range lines(t, mpiModel(t, 3, program), 0) {
+		if strings.Contains(line, "recv: point-to-point") {
+			o, _, _ := strings.Cut(line, ": 1 elements")
+			_, o, _ = strings.Cut(o, " on ")
+			got = append(got, o)
+		}
+	}
+	want := []string{
+		"world; receive 1 tag 9", "world; receive 1 tag 7", "world; receive 2 tag 7", "world; receive 1 tag 7", "world; receive -1 tag -1",
+		"world; receive 2 tag 4", "world; receive 0 tag 3", "world/0:0; receive 0 tag 4", "world/0:0; receive 2 tag 3",
+		"world; receive 0 tag 5", "world; receive 1 tag 6",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("received:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	m := mpiModel(t, 3, func(rank int, r *recording) {
+		program(rank, r)
+		r.calls(1<<24, "MPI_Mrecv", "count", 1, "datatype", "MPI_CHAR", "message", told, "status", "ignored")
+	})
+	r, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first, varied = 2, 4
+	for position, want := range map[uint64]int{first: 1, varied: semantics.AnySource} {
+		if o := r.At(position, uint32(r.Walk(position).Next().Symbol)); len(o.Messages) != 1 || o.Messages[0].Peer != want {
+			t.Errorf("of too many calls, the one at %d: %s", position, text(o))
+		}
+	}
+}
+
 func TestMPICollectives(t *testing.T) {
 	m := mpiModel(t, 3, func(rank int, r *recording) {
 		if rank != 1 {

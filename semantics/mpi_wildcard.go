@@ -176,14 +176,11 @@ func completions(name string, args arguments, f func(id int64, s source)) {
 	}
 	requests := requestsOf(args)
 	status := func(k int) source {
-		v, ok := args.find("status", cst.KindStatus)
 		if list, many := args.find("array_of_statuses", cst.KindArray); many && k < list.Len() && list.Index(k).Kind() == cst.KindStatus {
-			v, ok = list.Index(k), true
+			v := list.Index(k)
+			return source{rank: v.Status().Source, tag: v.Status().Tag}
 		}
-		if !ok {
-			return unresolved
-		}
-		return source{rank: v.Status().Source, tag: v.Status().Tag}
+		return statusOf(args)
 	}
 	switch name {
 	case "Wait", "Test", "Waitall", "Testall":
@@ -345,34 +342,4 @@ func (r *mpiRank) peerOf(c *Communicator, rank int64) int {
 		return scope{communicator: c, peers: c.remote}.world(rank)
 	}
 	return scope{communicator: c, peers: c.members}.world(rank)
-}
-
-// varies reports whether the sources of receives depend on the positions of the calls.
-func (w *wildcards) varies(o *Operation) bool {
-	return slices.ContainsFunc(o.requests, func(id int64) bool { return len(w.varied[id]) > 0 })
-}
-
-// all yields what the calls with a terminal are from one position up to another, of which
-// there are count and whose receives begin there.
-func (w *wildcards) all(o *Operation, terminal uint32, from, until, count uint64, yield func(Occurrence) bool) bool {
-	if !w.varies(o) {
-		return yield(Occurrence{terminal, w.resolve(o, from), count})
-	}
-	var order []*Operation
-	counts := make(map[*Operation]uint64)
-	for position := range w.rank.read.Find(from, func(s sequitur.Symbol) bool { return s == sequitur.Symbol(terminal) }) {
-		if position >= until {
-			break
-		}
-		made := w.resolve(o, position)
-		if counts[made]++; counts[made] == 1 {
-			order = append(order, made)
-		}
-	}
-	for _, made := range order {
-		if !yield(Occurrence{terminal, made, counts[made]}) {
-			return false
-		}
-	}
-	return true
 }

@@ -59,6 +59,7 @@ type Operation struct {
 	More []*Operation
 
 	requests []int64 // of Messages, if another call completes them
+	taken    *taken  // what Messages is, if it depends on the position which probe found that
 }
 
 // Request returns the id of the request by which a message of Messages is completed; false

@@ -43,10 +43,11 @@ What is not matched is shown by channel, which is a source, a destination, a tag
 and a communicator: how many messages nobody receives, or how many receives get
 none, and the position of the first such call, at which cat --from begins. MPI
 keeps the messages of a channel in order. A receive from any source is of the
-channel that the status tells of the call that completed it. If none does, it is
-matched with what is left, so that as many are as can be, and said to be
-guessed. Where it could as well have got the messages of other channels, it is
-only known of which channels those are that nobody receives: they are all shown.
+channel that the status tells of the call that completed it, or the probe that
+found the message. If neither does, it is matched with what is left, so that as
+many are as can be, and said to be guessed. Where it could as well have got the
+messages of other channels, it is only known of which channels those are that
+nobody receives: they are all shown.
 
 The members of a communicator call its collective operations in one order. Where
 one calls another function than most do, with another root, or no more of them,
