@@ -4513,6 +4513,7 @@ var constants = []Constant{
 	{"MPI_ERRORS_ABORT", "errhandler"},
 	{"MPI_ERRORS_ARE_FATAL", "errhandler"},
 	{"MPI_ERRORS_RETURN", "errhandler"},
+	{"MPI_ERR_TRUNCATE", "error"},
 	{"MPI_FILE_NULL", "file"},
 	{"MPI_GROUP_EMPTY", "group"},
 	{"MPI_GROUP_NULL", "group"},

@@ -94,11 +94,11 @@ func (p *Param) Element() cst.Type {
 
 // A Constant is a value with a name in MPI that arguments may have: a handle
 // that MPI defines, or one of few numbers and addresses with a meaning of their
-// own. The value differs between implementations, and for handles may differ
+// own; or that is the class of an error. The value differs between implementations, and for handles may differ
 // between processes.
 type Constant struct {
 	Name  string
-	Class string // of the handle, or "rank", "tag", "int" or "pointer"
+	Class string // of the handle, or "rank", "tag", "int", "pointer" or "error"
 }
 
 // Constants returns the constants of the table. The position is the number of a

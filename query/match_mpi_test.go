@@ -50,7 +50,7 @@ func recordMPI(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *repri
 // use all parts of MPI and check what they compute, and that datatypes have the sizes that
 // MPI says, as far as they are known.
 func TestMatchMPI(t *testing.T) {
-	programs := []string{"p2p.c", "requests.c", "collectives.c", "comms.c", "rings.c", "topologies.c", "types.c", "rma.c", "io.c", "large.c",
+	programs := []string{"p2p.c", "requests.c", "collectives.c", "comms.c", "rings.c", "topologies.c", "types.c", "rma.c", "io.c", "large.c", "errors.c",
 		"mpif.f", "usempi.f90", "usempif08.f90"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {

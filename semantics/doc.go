@@ -30,9 +30,13 @@
 //
 // # MPI
 //
-// Functions and arguments are known by their names. A call that failed means nothing. What
-// a communicator, window, file, datatype or request is depends on the position of the call:
-// its id is used again when it is gone. Communicators, windows and files are those of package
+// Functions and arguments are known by their names. A call that failed with MPI_ERR_TRUNCATE
+// received its message, cut off, and sent what it sends, if the trace has the name of that
+// class of errors; of one with MPI_ERR_IN_STATUS the statuses count that tell of no error.
+// Any other call that failed means nothing, even if MPI did a part of it.
+//
+// What a communicator, window, file, datatype or request is depends on the position of the
+// call: its id is used again when it is gone. Communicators, windows and files are those of package
 // [github.com/reprise-trace/reprise/mpi/groups], so that those from outside of
 // MPI_COMM_WORLD are not known. If a trace has very many of them, those that the rounds of a
 // loop make alike are one [Communicator], of which [Communicator.Count] says how many they are.

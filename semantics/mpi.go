@@ -24,12 +24,14 @@ const (
 	datatypeClass = "datatype"
 	requestClass  = "request"
 	messageClass  = "message"
+	errorClass    = "error" // of the names of classes of errors
 )
 
 // An mpiDialect says what calls of MPI mean.
 type mpiDialect struct {
 	model     *Model
 	plans     []*mpiPlan // by function; nil if it means nothing
+	failed    []bool     // by function: it is that of calls that failed
 	constants mpiConstants
 	makes     [][]int        // by function: the parameters that are objects that it makes
 	cancels   bool           // whether there is a function that does
@@ -48,6 +50,7 @@ type mpiConstants struct {
 	inPlace                   int64 // a segment
 	noOp                      int64 // an operation
 	noMessage                 int64
+	truncate                  int64           // a class of errors, which differs between MPIs
 	sizes                     map[int64]int64 // of datatypes, by their ids
 }
 
@@ -61,12 +64,13 @@ func isMPI(functions []cst.Function) bool {
 func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unresolved, err error) {
 	functions := m.trace.Functions()
 	d = &mpiDialect{
-		model: m, plans: make([]*mpiPlan, len(functions)), makes: make([][]int, len(functions)), constants: constantsOf(m.trace.Run().Names),
+		model: m, plans: make([]*mpiPlan, len(functions)), failed: make([]bool, len(functions)), makes: make([][]int, len(functions)),
+		constants:     constantsOf(m.trace.Run().Names),
 		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
 	}
 	resolve := false
 	for i := range functions {
-		d.plans[i] = planOf(&functions[i])
+		d.plans[i], d.failed[i] = planOf(&functions[i]), hasFailed(&functions[i])
 		d.cancels = d.cancels || d.plans[i] != nil && d.plans[i].name == "Cancel"
 		for k, p := range functions[i].Params {
 			if p.Direction != cst.Out {
@@ -118,7 +122,7 @@ func constantsOf(names []merge.Name) mpiConstants {
 			k = key{cst.KindRank, "", ""}
 		case "tag":
 			k = key{cst.KindTag, "", ""}
-		case "int":
+		case "int", errorClass:
 			continue
 		case "pointer":
 			k = key{cst.KindPointer, "", ""}
@@ -141,6 +145,7 @@ func constantsOf(names []merge.Name) mpiConstants {
 		root: number(cst.KindRank, "", "MPI_ROOT"), anyTag: number(cst.KindTag, "", "MPI_ANY_TAG"),
 		inPlace: number(cst.KindPointer, "", "MPI_IN_PLACE"), noOp: number(cst.KindHandle, "op", "MPI_NO_OP"),
 		noMessage: number(cst.KindHandle, messageClass, "MPI_MESSAGE_NO_PROC"),
+		truncate:  number(cst.KindHandle, errorClass, "MPI_ERR_TRUNCATE"),
 		sizes:     make(map[int64]int64, len(datatypeSizes)),
 	}
 	for name, size := range datatypeSizes {

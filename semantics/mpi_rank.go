@@ -85,7 +85,11 @@ func (r *mpiRank) arguments(terminal uint32) arguments {
 
 // plan returns that of a terminal, nil if it means nothing.
 func (r *mpiRank) plan(terminal uint32) *mpiPlan {
-	return r.plans[r.function(terminal)]
+	f := r.function(terminal)
+	if p := r.plans[f]; p == nil || !r.failed[f] || p.happened(r.arguments(terminal), r.constants.truncate) {
+		return p
+	}
+	return nil
 }
 
 // function returns the number of the function of a terminal.

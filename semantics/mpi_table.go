@@ -1,6 +1,7 @@
 package semantics
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -45,12 +46,29 @@ func mpiName(function string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(function, "MPIX_"), "MPI_"), "_c")
 }
 
-// planOf returns the plan of a function; nil if it means nothing, or the call failed.
+// planOf returns the plan of a function; nil if it means nothing.
 func planOf(f *cst.Function) *mpiPlan {
-	if n := len(f.Params); !strings.HasPrefix(f.Name, "MPI") || n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out {
+	if !strings.HasPrefix(f.Name, "MPI") {
 		return nil
 	}
 	return mpiPlans[mpiName(f.Name)]
+}
+
+// hasFailed reports whether a function is that of calls that failed.
+func hasFailed(f *cst.Function) bool {
+	n := len(f.Params)
+	return n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out
+}
+
+// happened reports whether a call that failed means what others do: it received a message,
+// of which there was no room for all, or it has a status for each of several operations.
+func (p *mpiPlan) happened(args arguments, truncate int64) bool {
+	if p.class == Completion {
+		_, told := args.find("array_of_statuses", cst.KindArray)
+		return told
+	}
+	receives := slices.ContainsFunc(p.parts, func(q part) bool { return q.direction == Receive })
+	return receives && args.number("error", cst.KindInt) == truncate
 }
 
 // mpiPlans are the plans by names.

@@ -109,13 +109,19 @@ func mpiModel(t tester, ranks int, program func(rank int, r *recording)) *semant
 // mpiTrace returns the trace of a run of MPI.
 func mpiTrace(t tester, ranks int, program func(rank int, r *recording)) *reprise.Trace {
 	t.Helper()
+	return namedTrace(t, ranks, nil, program)
+}
+
+// namedTrace returns the trace of a run of MPI with names.
+func namedTrace(t tester, ranks int, names []merge.Name, program func(rank int, r *recording)) *reprise.Trace {
+	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
 		var r recording
 		program(rank, &r)
 		parts = append(parts, r.Finish(rank))
 	}
-	return written(t, merge.Run{Ranks: ranks}, parts)
+	return written(t, merge.Run{Ranks: ranks, Names: names}, parts)
 }
 
 func (r *recording) send(name string, count int, datatype any, dest any, tag int, comm any, more ...any) {
@@ -497,6 +503,37 @@ func TestProbedMessages(t *testing.T) {
 			t.Errorf("of too many calls, the one at %d: %s", position, text(o))
 		}
 	}
+}
+
+// A call that failed because a message was too long received it, and sent what it sends.
+func TestTruncatedMessages(t *testing.T) {
+	const truncate, pending = 14, 18
+	a, b, c := request(0, 0), request(1, 0), request(2, 0)
+	program := func(_ int, r *recording) {
+		for _, class := range []int{truncate, truncate + 1} {
+			r.receive("MPI_Recv", 1, "MPI_INT", 1, 7, world, "error", class)
+			r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5, "recvcount", 1, "recvtype", "MPI_CHAR",
+				"source", 2, "recvtag", 6, "comm", world, "error", class)
+		}
+		r.call("MPI_Send", "count", 1, "datatype", "MPI_CHAR", "dest", 1, "tag", 1, "comm", world, "error", truncate)
+		for _, id := range []int{a, b, c} {
+			r.receive("MPI_Irecv", 1, "MPI_CHAR", "MPI_ANY_SOURCE", 7, world, "request", id)
+		}
+		failed := func(class int64) cst.Status { return cst.Status{Source: -9, Tag: -9, Error: class} }
+		r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{a, b, c},
+			"array_of_statuses", []any{from(2, -9), failed(truncate), failed(pending)}, "error", 17)
+		r.call("MPI_Wait", "request", c, "status", from(1, -9))
+	}
+	const (
+		received = "MPI_Recv: point-to-point on world; receive 1 tag 7: 1 elements, 4 bytes, blocking"
+		both     = "MPI_Sendrecv: point-to-point on world; send 1 tag 5: 2 elements, 2 bytes, blocking; receive 2 tag 6: 1 elements, 1 bytes, blocking"
+		begun    = "MPI_Irecv: point-to-point on world; receive %s tag 7: 1 elements, 1 bytes"
+	)
+	rest := []string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing", "MPI_Send: nothing",
+		replaced(begun, "%s", "2"), replaced(begun, "%s", "-1"), replaced(begun, "%s", "1"), "MPI_Waitall: completion", "MPI_Wait: completion"}
+	named := namedTrace(t, 3, []merge.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, program)
+	compare(t, modelOf(t, named), 0, append([]string{received, both}, rest...)...)
+	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"}, rest...)...)
 }
 
 func TestMPICollectives(t *testing.T) {

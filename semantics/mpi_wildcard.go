@@ -175,28 +175,29 @@ func completions(name string, args arguments, f func(id int64, s source)) {
 		return
 	}
 	requests := requestsOf(args)
-	status := func(k int) source {
-		if list, many := args.find("array_of_statuses", cst.KindArray); many && k < list.Len() && list.Index(k).Kind() == cst.KindStatus {
-			v := list.Index(k)
-			return source{rank: v.Status().Source, tag: v.Status().Tag}
+	complete := func(id int64, k int) {
+		list, many := args.find("array_of_statuses", cst.KindArray)
+		if !many || k >= list.Len() || list.Index(k).Kind() != cst.KindStatus {
+			f(id, statusOf(args))
+		} else if s := list.Index(k).Status(); s.Error == 0 || !hasFailed(args.function) {
+			f(id, source{rank: s.Source, tag: s.Tag})
 		}
-		return statusOf(args)
 	}
 	switch name {
 	case "Wait", "Test", "Waitall", "Testall":
 		for k, id := range requests {
-			f(id, status(k))
+			complete(id, k)
 		}
 	case "Waitany", "Testany":
 		if i := args.number("index", cst.KindInt); i >= 0 && i < int64(len(requests)) {
-			f(requests[i], status(0))
+			complete(requests[i], 0)
 		}
 	case "Waitsome", "Testsome":
 		indices, _ := args.numbers("array_of_indices")
 		n := args.number("outcount", cst.KindInt)
 		for k, i := range indices {
 			if int64(k) < n && i >= 0 && i < int64(len(requests)) {
-				f(requests[i], status(k))
+				complete(requests[i], k)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // one of few numbers and addresses.
 type Constant struct {
 	Name  string
-	Class string // of the handle, or "rank", "tag", "int" or "pointer"
+	Class string // of the handle, or "rank", "tag", "int", "pointer" or "error"
 }
 
 // handle matches the definition of a constant handle: the type stands in front
@@ -18,13 +18,14 @@ var handle = regexp.MustCompile(`^#define (MPI_\w+) (?:\(+|OMPI_PREDEFINED_GLOBA
 
 // special are the classes of constants that are no handles.
 var special = map[string]string{
-	"MPI_ANY_SOURCE": "rank",
-	"MPI_ANY_TAG":    "tag",
-	"MPI_BOTTOM":     "pointer",
-	"MPI_IN_PLACE":   "pointer",
-	"MPI_PROC_NULL":  "rank",
-	"MPI_ROOT":       "rank",
-	"MPI_UNDEFINED":  "int",
+	"MPI_ANY_SOURCE":   "rank",
+	"MPI_ANY_TAG":      "tag",
+	"MPI_BOTTOM":       "pointer",
+	"MPI_ERR_TRUNCATE": "error",
+	"MPI_IN_PLACE":     "pointer",
+	"MPI_PROC_NULL":    "rank",
+	"MPI_ROOT":         "rank",
+	"MPI_UNDEFINED":    "int",
 }
 
 // ParseConstants returns the constants among the macro definitions that a

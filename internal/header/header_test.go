@@ -89,13 +89,15 @@ func TestParseConstants(t *testing.T) {
 #define MPI_LB THIS_SYMBOL_WAS_REMOVED_IN_MPI30(MPI_LB, MPI_Type_create_resized);
 #define MPI_STATUS_IGNORE (MPI_Status *)1
 #define MPI_ANY_TAG (-1)
+#define MPI_ERR_TRUNCATE 14
+#define MPI_ERR_OTHER 15
 #define MPI_IN_PLACE (void *) -1
 #define MPI_VERSION 4
 #define MPI_H
 `
 	want := []Constant{
 		{"MPI_INT", "datatype"}, {"MPI_SUM", "op"}, {"MPI_COMM_WORLD", "comm"},
-		{"MPI_FLOAT", "datatype"}, {"MPI_ANY_TAG", "tag"}, {"MPI_IN_PLACE", "pointer"},
+		{"MPI_FLOAT", "datatype"}, {"MPI_ANY_TAG", "tag"}, {"MPI_ERR_TRUNCATE", "error"}, {"MPI_IN_PLACE", "pointer"},
 	}
 	if got := ParseConstants(macros); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)

@@ -25,6 +25,10 @@ const (
 
 const constantClass = "constant"
 
+// errorClass is the class of names of classes of errors, which are no handles, so that no
+// other numbers have these names.
+const errorClass = "error"
+
 // absolute is the segment of addresses that are numbers, such as the values of many
 // attributes. Its base is zero. None is further from that than smallest: there is no
 // memory.

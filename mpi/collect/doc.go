@@ -43,7 +43,9 @@
 //	          say nothing; the class of the error
 //
 // The ids of constants are the same with every MPI, and a trace says what they are
-// called: [merge.Run.Names].
+// called: [merge.Run.Names]. The numbers of the classes of errors are those of the MPI.
+// The one that is MPI_ERR_TRUNCATE has its name as that of a handle of the class error,
+// if a call failed so.
 //
 // Where the merge may gain from it, it is told of the rank and the size of the
 // process in a communicator, window or file: as long as the process runs, the handle

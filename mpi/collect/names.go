@@ -13,6 +13,9 @@ func (n naming) add(p *process, t *cst.Table) {
 	for _, name := range p.numerals {
 		n.numeral(name, t)
 	}
+	for _, name := range p.errors {
+		n.failure(name, t)
+	}
 	for fn, args := range t.All() {
 		for i, p := range t.Functions()[fn].Params {
 			n.value(p.Type, args[i])
@@ -51,6 +54,17 @@ func (n naming) numeral(name merge.Name, t *cst.Table) {
 				n[constantKey{kind: cst.KindInt, value: name.Value}] = name.Name
 				return
 			}
+		}
+	}
+}
+
+// failure looks for a class of errors that has a name.
+func (n naming) failure(name merge.Name, t *cst.Table) {
+	for fn, args := range t.All() {
+		params := t.Functions()[fn].Params
+		if k := len(params) - 1; k >= 0 && params[k].Name == "error" && params[k].Direction == cst.Out && args[k].Int() == name.Value {
+			n[constantKey{kind: name.Kind, class: name.Class, value: name.Value}] = name.Name
+			return
 		}
 	}
 }

@@ -43,6 +43,7 @@ type process struct {
 	places      []numeral       // addresses that are constants
 	noRequest   uint64          // the null request
 	numerals    []merge.Name    // numbers that have a name
+	errors      []merge.Name    // classes of errors that have one
 	classes     map[int64]int64 // of errors, by code
 
 	// Scratch of a call.
@@ -160,6 +161,8 @@ func (p *process) declare(n int, raw int64) {
 		p.places = append(p.places, numeral{raw, id})
 	case "int":
 		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: mpi.Constants()[n].Name})
+	case errorClass:
+		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: errorClass, Value: raw, Name: mpi.Constants()[n].Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)
 		p.noRequest = uint64(raw)
