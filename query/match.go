@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -58,6 +59,10 @@ type Match struct {
 	Instances          []Instances
 	UnknownCollectives uint64
 
+	// Switching are the ranks with calls that switch recording off or on, as
+	// [semantics.Rank.SwitchesRecording] says.
+	Switching rankenc.Set
+
 	model   *semantics.Model
 	codes   codes
 	inexact map[place][]Channel // of which not all is known
@@ -83,7 +88,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	m := newMatch(model)
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
+	switching := make([]bool, len(ranks))
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
+		switching[i] = r.SwitchesRecording()
 		all, err := m.operationsOf(ctx, r)
 		if err == nil {
 			found[i] = all.messages()
@@ -91,6 +98,15 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 		}
 	})
 	if err != nil {
+		return nil, err
+	}
+	var off []int
+	for i, rank := range ranks {
+		if switching[i] {
+			off = append(off, rank)
+		}
+	}
+	if m.Switching, err = rankenc.SetOf(off...); err != nil {
 		return nil, err
 	}
 	if err := m.pair(ctx, ranks, found); err != nil {

@@ -33,7 +33,8 @@
 // Functions and arguments are known by their names. A call that failed with MPI_ERR_TRUNCATE
 // received its message, cut off, and sent what it sends, if the trace has the name of that
 // class of errors; of one with MPI_ERR_IN_STATUS the statuses count that tell of no error.
-// Any other call that failed means nothing, even if MPI did a part of it.
+// Any other call that failed means nothing, even if MPI did a part of it, and calls that are
+// not in the trace because recording was off do not count: see [Rank.SwitchesRecording].
 //
 // What a communicator, window, file, datatype or request is depends on the position of the
 // call: its id is used again when it is gone. Communicators, windows and files are those of package

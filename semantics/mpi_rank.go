@@ -119,6 +119,26 @@ func (r *mpiRank) inOtherWorld() bool {
 	return false
 }
 
+// switches reports whether the rank has calls that switch recording off or on.
+func (r *mpiRank) switches() bool {
+	for terminal := range uint32(r.read.Table().Len()) {
+		switch r.model.trace.Functions()[r.function(terminal)].Name {
+		case "MPI_Pcontrol":
+			if level := r.arguments(terminal).number("level", cst.KindInt); level >= 0 && level <= 2 {
+				return true
+			}
+		case "MPI_Info_set":
+			args := r.arguments(terminal)
+			key, _ := args.find("key", cst.KindString)
+			value, ok := args.find("value", cst.KindString)
+			if ok && key.Kind() == cst.KindString && key.Text() == "reprise_record" && (value.Text() == "off" || value.Text() == "on") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // makers returns the terminals that make an object of a class, by its id.
 func (r *mpiRank) makers(class string) map[int64][]uint32 {
 	makers := make(map[int64][]uint32)

@@ -62,6 +62,8 @@ func value(t cst.Type, v any) cst.Value {
 		return cst.Array(values...)
 	case cst.Status:
 		return cst.StatusOf(v)
+	case cst.Value:
+		return v
 	case string:
 		return number(t, constant(v))
 	}
@@ -534,6 +536,35 @@ func TestTruncatedMessages(t *testing.T) {
 	named := namedTrace(t, 3, []merge.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, program)
 	compare(t, modelOf(t, named), 0, append([]string{received, both}, rest...)...)
 	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"}, rest...)...)
+}
+
+func TestSwitchesRecording(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		program func(r *recording)
+		want    bool
+	}{
+		{"off", func(r *recording) { r.call("MPI_Pcontrol", "level", 0) }, true},
+		{"on", func(r *recording) { r.call("MPI_Pcontrol", "level", 1) }, true},
+		{"another level", func(r *recording) { r.call("MPI_Pcontrol", "level", 7) }, false},
+		{"info", func(r *recording) {
+			r.call("MPI_Info_set", "info", 0, "key", cst.String("reprise_record"), "value", cst.String("off"))
+		}, true},
+		{"another key", func(r *recording) {
+			r.call("MPI_Info_set", "info", 0, "key", cst.String("cb_nodes"), "value", cst.String("off"))
+		}, false},
+		{"another value", func(r *recording) {
+			r.call("MPI_Info_set", "info", 0, "key", cst.String("reprise_record"), "value", cst.String("1"))
+		}, false},
+	} {
+		r, err := mpiModel(t, 1, func(_ int, r *recording) { tt.program(r) }).Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.SwitchesRecording(); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
 }
 
 func TestMPICollectives(t *testing.T) {

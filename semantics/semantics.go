@@ -108,6 +108,14 @@ func (r *Rank) At(position uint64, terminal uint32) *Operation {
 	return r.meanings.at(position, terminal)
 }
 
+// SwitchesRecording reports whether the rank has calls that switch off or on what package
+// [github.com/reprise-trace/reprise/mpi/collect] records: others may be missing then. It
+// costs what looking at each signature costs.
+func (r *Rank) SwitchesRecording() bool {
+	m, ok := r.meanings.(*mpiRank)
+	return ok && m.switches()
+}
+
 // An Occurrence says how many calls with a terminal are an operation.
 type Occurrence struct {
 	Terminal  uint32

@@ -67,7 +67,10 @@ matched as one, such as world/0…99: the first and the last.
 
 Of a run that was killed, what does not match may be for calls that are not in
 the trace: a call is recorded when it returns. The ranks that did not come to
-MPI_Finalize are named.
+MPI_Finalize are named. So are those that switch recording off and on, whose
+calls between are not in the trace either. A call that failed counts as nothing,
+but for one with MPI_ERR_TRUNCATE, which received what there was room for, and
+sent what it sends.
 
 With --ranks only what is among these ranks is matched. The cost is that of the
 compressed form, however many calls there are. Ranks are those of the run. A
@@ -101,7 +104,9 @@ type matchInfo struct {
 	Skews []skewInfo `json:"skews,omitzero"`
 
 	cutShort
+	Switching string `json:"ranks_switching_recording,omitzero"` // as a list
 
+	switching  rankenc.Set
 	partly     bool // not all ranks are looked at
 	lostTimes  lostRanks
 	unresolved error
@@ -263,6 +268,7 @@ func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Optio
 	}
 	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Guessed, m.Channels, m.Unknown, m.Outside, m.Cancelled
 	i.UnknownCollectives, i.unresolved = m.UnknownCollectives, model.Unresolved()
+	i.switching, i.Switching = m.Switching, m.Switching.String()
 	if err := i.findUnfinished(cmd.Context(), trace, q); err != nil {
 		return err
 	}
@@ -407,6 +413,9 @@ func (i *matchInfo) printSummary(w io.Writer) {
 		fmt.Fprintln(w, "no others are sent or received")
 	}
 	i.printUnfinished(w)
+	if i.switching.Len() > 0 {
+		fmt.Fprintf(w, "switching recording off or on, with calls between that are not in the trace: %s\n", setText(i.switching))
+	}
 	i.printCut(w)
 }
 

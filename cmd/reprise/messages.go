@@ -62,7 +62,9 @@ whatever communicator a call names. With --ranks only what these ranks send, put
 and get is counted.
 
 What a trace does not tell is unknown, not a guess: the size of a datatype whose
-creation it does not have, and ranks in a communicator of unknown members.
+creation it does not have, and ranks in a communicator of unknown members. What
+was sent while recording was off is not counted, nor what a call sends that
+failed, other than a receive with MPI_ERR_TRUNCATE, such as MPI_Sendrecv.
 
 This is known of MPI programs and of SimGrid traces. The cost is that of the
 compressed form, however many calls there are. The text has bytes with their
