@@ -107,7 +107,7 @@ func checkDatatypes(t *testing.T, m *semantics.Model) {
 			}
 			got := r.DatatypeSize(position, datatype.Int())
 			if got == semantics.Unknown {
-				unknown++ // that of an array that is distributed, for instance
+				unknown++ // that of an array that is distributed by default, for instance
 				continue
 			}
 			if known++; got != size.Int() {
@@ -115,9 +115,21 @@ func checkDatatypes(t *testing.T, m *semantics.Model) {
 			}
 		}
 	}
+	t.Logf("the sizes of %d datatypes are known, and those of %d are not", known, unknown)
 	if known < 5*unknown {
 		t.Errorf("the sizes of %d datatypes are not known, and those of %d are", unknown, known)
 	}
+}
+
+// TestDistributedArrays checks the sizes of datatypes that are known in part only.
+func TestDistributedArrays(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		trace := recordMPI(t, m, func(o mpitest.Options) {
+			o.Ranks = 1
+			m.Run(t, o, m.Build(t, "darray.c"))
+		})
+		checkDatatypes(t, openMatch(t, trace).model)
+	})
 }
 
 // TestMatchTraffic checks what is said of a program that sends a known number of messages

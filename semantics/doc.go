@@ -44,8 +44,9 @@
 // Where a rank says that its MPI_COMM_WORLD is not the run,
 // because several runs were recorded together, none of its peers are. Sizes of predefined
 // datatypes are those of machines where a long has 8 bytes and a default integer of Fortran
-// 4; others follow from the calls that make them, but for distributed arrays and those that
-// MPI chooses by precision.
+// 4; others follow from the calls that make them. Those that MPI chooses by precision have the
+// size that MPI_Type_size says, if that was called, and those of distributed arrays are not
+// known where it matters whether default blocks are of one element or as large as can be.
 //
 // A receive is at the call that begins it: that of a persistent request at MPI_Start, of a
 // partitioned one likewise, with all partitions. The source and the tag that a receive does

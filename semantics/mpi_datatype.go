@@ -2,6 +2,7 @@ package semantics
 
 import (
 	"sort"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -48,6 +49,7 @@ type datatypes struct {
 	makers map[int64][]uint32 // terminals that make a datatype, by its id
 	fixed  map[int64]int64    // sizes that are the same whenever
 	varied map[int64][]sizing // others, in the order of positions
+	asked  map[int64]int64    // what MPI_Type_size says; Unknown if it is not always the same
 }
 
 // newDatatypes finds the sizes of all datatypes of a rank.
@@ -187,6 +189,10 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 			n = product(n, extent)
 		}
 		return product(n, oldSize()), ok
+	case "Type_create_darray":
+		return product(darrayElements(args), oldSize()), ok
+	case "Type_create_f90_integer", "Type_create_f90_real", "Type_create_f90_complex":
+		return d.told(id), true
 	case "Type_create_struct", "Type_struct":
 		lengths, found := args.numbers("array_of_blocklengths")
 		types, also := args.numbers("array_of_types")
@@ -200,4 +206,34 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 		return sum, ok
 	}
 	return Unknown, true
+}
+
+// told returns what MPI_Type_size says of a datatype that only one call makes, Unknown if it
+// says nothing.
+func (d *datatypes) told(id int64) int64 {
+	if d.asked == nil {
+		d.asked = make(map[int64]int64)
+		for terminal := range uint32(d.rank.read.Table().Len()) {
+			if strings.HasPrefix(d.rank.model.trace.Functions()[d.rank.function(terminal)].Name, "MPI_Type_size") {
+				d.ask(d.rank.arguments(terminal))
+			}
+		}
+	}
+	if size, ok := d.asked[id]; ok && len(d.makers[id]) == 1 {
+		return size
+	}
+	return Unknown
+}
+
+// ask takes note of what a call of MPI_Type_size says.
+func (d *datatypes) ask(args arguments) {
+	v, ok := args.find("datatype", cst.KindHandle)
+	size := args.number("size", cst.KindInt)
+	if !ok || size < 0 {
+		return
+	}
+	if before, ok := d.asked[v.Int()]; ok && before != size {
+		size = Unknown
+	}
+	d.asked[v.Int()] = size
 }

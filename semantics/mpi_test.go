@@ -281,7 +281,20 @@ func TestDatatypes(t *testing.T) {
 		r.call("MPI_Type_create_subarray", "ndims", 2, "array_of_sizes", []any{9, 9}, "array_of_subsizes", []any{2, 3}, "oldtype", "MPI_BYTE", "newtype", 4)
 		r.call("MPI_Type_indexed", "count", 2, "array_of_blocklengths", []any{2, 3}, "array_of_displacements", []any{0, 9}, "oldtype", "MPI_SHORT", "newtype", 5)
 		r.call("MPI_Type_create_f90_real", "p", 9, "r", 9, "newtype", 6)
-		for id := range 8 {
+		darray := func(id, rank int, dargs []any) {
+			r.call("MPI_Type_create_darray", "size", 6, "rank", rank, "ndims", 2, "array_of_gsizes", []any{10, 7}, "array_of_distribs", []any{0, 1},
+				"array_of_dargs", dargs, "array_of_psizes", []any{2, 3}, "order", 56, "oldtype", "MPI_SHORT", "newtype", id)
+		}
+		darray(7, 5, []any{-1, 2})  // 5 × 2
+		darray(8, 0, []any{4, 2})   // 6 × 3
+		darray(9, 0, []any{4, -1})  // 6 × 3, in blocks of 1 or 3
+		darray(10, 1, []any{4, -1}) // 6 × 2 or 6 × 3
+		r.call("MPI_Type_create_f90_integer", "r", 9, "newtype", 11)
+		r.call("MPI_Type_size", "datatype", 11, "size", 4)
+		r.call("MPI_Type_create_f90_integer", "r", 8, "newtype", 12)
+		r.call("MPI_Type_size", "datatype", 12, "size", 4)
+		r.call("MPI_Type_size", "datatype", 12, "size", 8)
+		for id := range 14 {
 			send(r, id)
 		}
 	})
@@ -291,7 +304,7 @@ func TestDatatypes(t *testing.T) {
 			got = append(got, o.Messages[0].Bytes)
 		}
 	})
-	if want := []int64{24, 240, 304, 304, 12, 20, -1, -1}; !slices.Equal(got, want) {
+	if want := []int64{24, 240, 304, 304, 12, 20, -1, 40, 72, 72, -1, 8, -1, -1}; !slices.Equal(got, want) {
 		t.Errorf("sizes = %v, want %v", got, want)
 	}
 
