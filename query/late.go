@@ -36,16 +36,14 @@ type LateSender struct {
 }
 
 // Limits of what is looked at for late senders.
-const (
-	maxLateSamples = 256     // of a channel
-	maxLateStarts  = 1 << 16 // of all channels, unless there are more than of minSamples each
-)
+const maxReceives = 1 << 19 // of all channels, unless there are more than of minSamples each
 
 // LateSenders returns how long the blocking receives wait for late senders, by the call
 // that receives, those that wait longest first: where both ranks have the times of every
 // call, and the trace tells which message it is. Of a channel of many messages it looks at
-// some, of which each is drawn from an equal part of all, 256 at most, and 16 at least;
-// channels are left out where there are too many. It costs what [Match.Skew] does.
+// some, of which each is drawn from an equal part of all, so that they are 524,288 on all
+// channels, and 16 at least on each; channels are left out where there are too many. It costs
+// what [Match.Skew] does.
 // Unreadable of o is called for ranks whose times are lost.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
 	timed, _, err := times.trace.Merged().SeriesRanks()
@@ -63,7 +61,7 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 		return nil, err
 	}
 	channels := slices.Concat(found...)
-	most := uint64(max(minSamples, min(maxLateSamples, maxLateStarts/max(1, len(channels)))))
+	most := uint64(max(minSamples, m.maxReceives/max(1, len(channels))))
 	ends := make(map[int][]*lateChannel)
 	channels = channels[:min(len(channels), maxSkewStarts/int(most))]
 	for _, c := range channels {

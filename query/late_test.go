@@ -51,13 +51,16 @@ func lateRun(t *testing.T, rounds int) *reprise.Trace {
 // TestLateSenders compares how long receives wait with what was recorded: of few messages
 // that of all, and of many about as long.
 func TestLateSenders(t *testing.T) {
-	for _, rounds := range []int{1, 6, maxLateSamples, 20 * maxLateSamples} {
+	const maxSamples = 256
+	for _, rounds := range []int{1, 6, maxSamples, 20 * maxSamples} {
 		trace := lateRun(t, rounds)
 		times, err := OpenTimes(trace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := openMatch(t, trace).LateSenders(t.Context(), times, Options{})
+		m := openMatch(t, trace)
+		m.maxReceives = 2 * maxSamples
+		list, err := m.LateSenders(t.Context(), times, Options{})
 		if err != nil || len(list) != 2 {
 			t.Fatalf("%d rounds: %+v, %v", rounds, list, err)
 		}
@@ -67,7 +70,7 @@ func TestLateSenders(t *testing.T) {
 			if rounds == 1 && i == 1 {
 				want.Sender = -1
 			}
-			sampled := min(rounds, maxLateSamples)
+			sampled := min(rounds, maxSamples)
 			if got.Receives != uint64(rounds) || got.Sampled != sampled || got.Sender != want.Sender || (got.SenderShare != 1) != (want.Sender < 0) {
 				t.Errorf("%d rounds: %+v, want %+v", rounds, got, want)
 			}

@@ -71,6 +71,9 @@ type Match struct {
 	opened map[int]*matchRank
 
 	numbering *Numbering // of the messages, if it is wanted
+
+	maxStarts   int // of the members of a communicator, of which the skew is looked at
+	maxReceives int // of all channels, that are looked at for late senders
 }
 
 // A place is where messages arrive.
@@ -116,7 +119,7 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 }
 
 func newMatch(model *semantics.Model) *Match {
-	return &Match{model: model, inexact: make(map[place][]Channel), opened: make(map[int]*matchRank)}
+	return &Match{model: model, inexact: make(map[place][]Channel), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
 }
 
 // A messageKey says what is alike about messages of one rank.

@@ -38,26 +38,26 @@ type Skew struct {
 	// the member of which that is most.
 	Guarantee timing.Guarantee
 
-	// Last is the member that is the last to begin most often, the lowest if there are
-	// several, and LastCount how often that is.
-	Last, LastCount int
+	// Last is the member that makes the skew: of all skews together, those of operations
+	// that it was the last to begin are most. LastShare is the share of these.
+	Last      int
+	LastShare float64
 }
 
 // Limits of what is looked at for a Skew.
 const (
-	maxStarts     = 1 << 16 // on a communicator, of all members
+	maxStarts     = 1 << 18 // on a communicator, of all members
 	minSamples    = 16
-	maxSamples    = 1024
-	maxSkewStarts = 1 << 22 // on all communicators together
+	maxSkewStarts = 1 << 21 // on all communicators together
 )
 
 // Skew returns the skew of the collective operations of each communicator on which
-// several members have the times of every call, the largest first. Of a communicator with
-// many operations it looks at some, of which each is drawn from an equal part of all: 1,024
-// of few members, and 16 at least of many. Each costs every member the decoding of a block
-// of times, and all of them at most that of all. Communicators of few operations are left
-// out where there are too many. Ranks whose times are lost are left out: Unreadable of o is
-// called for these.
+// several members have the times of every call, the largest first. It looks at all operations
+// of a communicator if its members make 262,144 calls for them at most. Of more it looks at
+// some, of which each is drawn from an equal part of all, so that members make that many, and
+// 16 at least. Each costs every member the decoding of a block of times, and all of them at
+// most that of all. Communicators of few operations are left out where there are too many.
+// Ranks whose times are lost are left out: Unreadable of o is called for these.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
 	timed, _, err := times.trace.Merged().SeriesRanks()
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 		if !severalOf(timed, m.Instances[i].Members) {
 			continue
 		}
-		j := newSkewJob(&m.Instances[i])
+		j := newSkewJob(&m.Instances[i], m.maxStarts)
 		if total += len(j.samples) * len(j.members); j.members == nil || total > maxSkewStarts {
 			continue
 		}
@@ -140,7 +140,7 @@ type skewPart struct {
 	member int
 }
 
-func newSkewJob(n *Instances) *skewJob {
+func newSkewJob(n *Instances, maxStarts int) *skewJob {
 	j := &skewJob{instances: n}
 	agreed := n.Count
 	for _, d := range n.Different {
@@ -151,8 +151,7 @@ func newSkewJob(n *Instances) *skewJob {
 	}
 	j.members = n.Members
 	j.starts, j.off = make([][]callTime, len(n.Members)), make([]timing.Guarantee, len(n.Members))
-	most := uint64(min(max(maxStarts/len(n.Members), minSamples), maxSamples))
-	j.samples = sampled(agreed, most)
+	j.samples = sampled(agreed, uint64(max(maxStarts/len(n.Members), minSamples)))
 	return j
 }
 
@@ -279,7 +278,7 @@ func (j *skewJob) skews() []Skew {
 	type sum struct {
 		Skew
 		widths []int64
-		last   map[int]int
+		last   map[int]float64 // nanoseconds, by rank
 	}
 	sums := make(map[CollectiveCall]*sum)
 	var order []*sum
@@ -287,7 +286,7 @@ func (j *skewJob) skews() []Skew {
 		c := j.calls[i]
 		s := sums[c]
 		if s == nil {
-			s = &sum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]int)}
+			s = &sum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]float64)}
 			sums[c] = s
 			order = append(order, s)
 		}
@@ -310,19 +309,20 @@ func (j *skewJob) skews() []Skew {
 			s.MaxLast, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
 		}
 		s.widths = append(s.widths, width)
-		s.last[j.members[last]]++
+		s.last[j.members[last]] += float64(width)
 	}
 	var list []Skew
 	for _, s := range order {
 		slices.Sort(s.widths)
+		total := 0.0
 		for _, w := range s.widths {
-			s.Mean += float64(w)
+			total += float64(w)
 		}
-		s.Mean /= float64(len(s.widths))
-		s.Sampled, s.Median = len(s.widths), float64(s.widths[len(s.widths)/2])
-		for rank, n := range s.last {
-			if n > s.LastCount || n == s.LastCount && rank < s.Last {
-				s.Last, s.LastCount = rank, n
+		s.Mean = total / float64(len(s.widths))
+		s.Sampled, s.Median, s.Last = len(s.widths), float64(s.widths[len(s.widths)/2]), -1
+		for rank, skew := range s.last {
+			if share := skew / max(total, 1); s.Last < 0 || share > s.LastShare || share == s.LastShare && rank < s.Last {
+				s.Last, s.LastShare = rank, share
 			}
 		}
 		list = append(list, s.Skew)

@@ -207,7 +207,7 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 		if s.Communicator != nil {
 			row.Call += " on " + printable(s.Communicator.Name)
 		}
-		row.LastShare = percent(float64(s.LastCount), float64(s.Sampled))
+		row.LastShare = percent(s.LastShare, 1)
 		t.Skews = append(t.Skews, row)
 	}
 	if n := len(list) - maxMatchRows; n > 0 {

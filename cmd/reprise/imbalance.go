@@ -45,11 +45,13 @@ time is lost.
 
 From the times of every call, it is also shown which blocking receives wait for
 late senders, which begin to send after them: about how long, and which rank
-made them wait most, with its share. On a channel, which is a source, a
-destination, a tag and a communicator, at most 256 messages are looked at. What
-waits and tests wait for is not told, nor what receives from any source do where
-the trace does not tell which message they got. The clocks of several machines
-may differ by more than these times.
+made them wait most, with its share. Where there are more than 524,288 of them,
+some are looked at. What waits and tests wait for is not told, nor what receives
+from any source do where the trace does not tell which message they got. The
+clocks of several machines may differ by more than these times.
+
+In a call that waits for others, the rank that they wait for is the one with the
+least mean: it comes last, and waits least.
 
 The text has times with their units, --json nanoseconds.`,
 		Example: `  reprise imbalance run.rpz

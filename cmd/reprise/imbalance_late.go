@@ -66,11 +66,14 @@ func (i *imbalanceInfo) printLate(w io.Writer, most int) {
 	if len(i.Late) == 0 {
 		return
 	}
-	weakest := 0.0
+	weakest, some := 0.0, ""
 	for _, s := range i.Late {
 		weakest = max(weakest, s.Error)
+		if uint64(s.Sampled) < s.Receives {
+			some = "; how long all wait is concluded from those looked at"
+		}
 	}
-	fmt.Fprintf(w, "\nreceives that block and wait for a send that begins later,\nby the times of every call, %s\n\n", guaranteeText(timing.Guarantee(weakest)))
+	fmt.Fprintf(w, "\nreceives that block and wait for a send that begins later,\nby the times of every call, %s%s\n\n", guaranteeText(timing.Guarantee(weakest)), some)
 	out := newTable(w)
 	fmt.Fprintf(out, "wait\t\treceives\tlooked at\tlate\tmostly for\t  call\n")
 	for _, s := range i.Late[:min(len(i.Late), most)] {

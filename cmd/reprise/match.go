@@ -222,7 +222,7 @@ type skewInfo struct {
 	MaxPosition  uint64  `json:"max_last_position"`
 	MaxStart     int64   `json:"max_last_start_ns"` // since the first call
 	Last         int     `json:"last"`
-	LastCount    int     `json:"last_count"`
+	LastShare    float64 `json:"last_share"`     // of all skews
 	Error        float64 `json:"relative_error"` // at most, of the time from a call to the next
 }
 
@@ -351,7 +351,7 @@ func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query
 		info := skewInfo{
 			Communicator: s.Communicator.Name, Function: s.Function, Instances: s.Instances, Sampled: s.Sampled,
 			Mean: s.Mean, Median: s.Median, Max: s.Max, MaxInstance: s.MaxInstance, MaxLast: s.MaxLast, MaxPosition: s.MaxPosition, MaxStart: s.MaxStart - begin,
-			Last: s.Last, LastCount: s.LastCount, Error: float64(s.Guarantee),
+			Last: s.Last, LastShare: s.LastShare, Error: float64(s.Guarantee),
 		}
 		if s.Root >= 0 {
 			info.Root = &s.Root

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // mostSkews is how many skews are shown by communicator if there are too many for a table.
@@ -23,7 +22,7 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 	}
 	fmt.Fprintf(w, "\nskew of the members, from the first that begins an operation to the last,\n%s\n\n", i.errorText())
 	out := newTable(w)
-	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\tlast: rank\tposition\tat\toperations\tlooked at\tlast is mostly\t  function\n")
+	fmt.Fprintf(out, "mean\tmedian\tmax\tin operation\tlast: rank\tposition\tat\toperations\tlooked at\tmostly by\t  function\n")
 	each := len(i.Skews)
 	if each > most {
 		each = min(mostSkews, most)
@@ -34,7 +33,7 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 			name += fmt.Sprintf(" with root %d", *s.Root)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%v\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
-			comma(s.MaxInstance), s.MaxLast, comma(s.MaxPosition), time.Duration(s.MaxStart), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %s", s.Last, percent(uint64(s.LastCount), uint64(s.Sampled))),
+			comma(s.MaxInstance), s.MaxLast, comma(s.MaxPosition), time.Duration(s.MaxStart), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %.0f %%", s.Last, 100*s.LastShare),
 			name, printable(s.Communicator))
 	}
 	others := sumSkews(i.Skews[each:])
@@ -52,13 +51,17 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 
 // errorText returns in words how exact skews are.
 func (i *matchInfo) errorText() string {
-	most := 0.0
+	most, some := 0.0, false
 	for _, s := range i.Skews {
 		most = max(most, s.Error)
+		some = some || uint64(s.Sampled) < s.Instances
 	}
-	text := "by the times of every call, " + guaranteeText(timing.Guarantee(most))
+	text := "by the times of every call, exact"
 	if most > 0 {
-		text += " from a call to the next"
+		text = fmt.Sprintf("by the times of every call, of which starts are at most %.4g %% of the longest\ngap between calls near them off, and so may skews be", 100*most)
+	}
+	if some {
+		text += "; there are too many operations\nto look at all: larger skews may not be among them"
 	}
 	return text
 }
