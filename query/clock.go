@@ -76,7 +76,7 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 			return nil, err
 		}
 		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee())
-		c.source, c.clock = Series, &seriesClock{r, s, shape.grammar, slack}
+		c.source, c.clock = Series, &seriesClock{r, s, slack}
 		return c, nil
 	}
 	shape, err := t.shapeOf(r)

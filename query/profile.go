@@ -56,8 +56,8 @@ type SignatureProfile struct {
 	Ranks     int
 
 	// Time is as in FunctionProfile. Where a rank has equal calls under several
-	// signatures, the first has the times of all of them, and the others none, as
-	// [merge.Trace.Summaries] says.
+	// signatures, the first has all of them, with their times, and the others none, as
+	// [merge.Shape.Counts] and [merge.Trace.Summaries] say.
 	Time *timing.Statistics[int64]
 }
 
@@ -75,8 +75,8 @@ type FunctionCount struct {
 	Calls uint64
 }
 
-// OpenProfile counts the calls of a trace. It reads the grammars of shapes, no ranks:
-// it costs what these and the lists of ranks cost.
+// OpenProfile counts the calls of a trace. It reads the grammars of shapes, and of ranks
+// only what [merge.Shape.Counts] does.
 func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	p, err := countCalls(ctx, t, o)
 	if err != nil || p.Ranks < t.Merged().RankSet().Len() {
@@ -94,7 +94,7 @@ func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, er
 // countCalls returns the profile of a trace without times.
 func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	merged := t.Merged()
-	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), occurrences: make([][]occurrence, merged.Shapes())}
+	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]merge.SignatureCount, merged.Shapes())}
 	var lost failures
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
@@ -106,7 +106,11 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 			return nil
 		}
 		defer done.add(ranks.Len())
-		if err := p.shape(number, ranks); err != nil {
+		err := p.shape(ctx, number, ranks)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			for _, rank := range ranks.All() {
 				lost.add(int(rank), err)
 			}
@@ -139,26 +143,23 @@ func intersection(a, b rankenc.Set) rankenc.Set {
 
 // A profiler holds what the shapes of a trace have.
 type profiler struct {
-	trace       *merge.Trace
-	shapes      []ShapeProfile
-	occurrences [][]occurrence // of each shape
-}
-
-type occurrence struct {
-	signature int
-	calls     uint64 // of each rank
+	trace      *merge.Trace
+	shapes     []ShapeProfile
+	signatures [][]merge.SignatureCount // of each shape
 }
 
 // shape counts the calls of ranks of a shape.
-func (p *profiler) shape(number int, ranks rankenc.Set) error {
+func (p *profiler) shape(ctx context.Context, number int, ranks rankenc.Set) error {
 	s, err := p.trace.Shape(number)
 	if err != nil {
+		return err
+	}
+	if p.signatures[number], err = s.Counts(ctx, ranks); err != nil {
 		return err
 	}
 	of := ShapeProfile{Shape: number, Ranks: ranks, Calls: s.Grammar.Len()}
 	calls := make(map[string]uint64)
 	for n, count := range s.Grammar.Occurrences() {
-		p.occurrences[number] = append(p.occurrences[number], occurrence{int(n), count})
 		calls[p.function(int(n))] += count // of a rank, which are at most 2⁶³
 	}
 	for name, n := range calls {
@@ -194,10 +195,10 @@ func (p *profiler) sum() *Profile {
 		result.Shapes = append(result.Shapes, s)
 		result.Ranks += ranks
 		result.Calls = addProduct(result.Calls, s.Calls, ranks)
-		for _, x := range p.occurrences[number] {
-			of := &signatures[x.signature]
-			of.Calls = addProduct(of.Calls, x.calls, ranks)
-			of.Ranks += ranks
+		for _, n := range p.signatures[number] {
+			of := &signatures[n.Signature]
+			of.Calls = wire.AddSat(of.Calls, n.Calls)
+			of.Ranks += n.Ranks
 		}
 		for _, f := range s.Functions {
 			of := functions[f.Name]

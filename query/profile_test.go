@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -57,18 +58,12 @@ func checkProfile(t *testing.T, trace *reprise.Trace, ranks rankenc.Set) {
 	calls := uint64(0)
 	for _, rank := range o.ranks(trace) {
 		byRank[rank] = make(map[string]*counted)
-		for _, c := range readRank(t, trace, rank).Calls() {
+		r := readRank(t, trace, rank)
+		for _, c := range r.Calls() {
 			count(functions, c.Function.Name, rank)
+			count(signatures, r.Signature(c.Terminal), rank)
 			count(byRank[rank], c.Function.Name, rank)
 			calls++
-		}
-		number, _ := trace.Merged().ShapeOf(rank)
-		shape, err := trace.Merged().Shape(number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range shape.Grammar.All() {
-			count(signatures, int(n), rank)
 		}
 	}
 	if p.Calls != calls || p.Ranks != len(byRank) || done != len(byRank) || p.Timed {
@@ -193,5 +188,110 @@ func TestProfileSeries(t *testing.T) {
 	}
 	if !p.Timed || sums["even"] != 101 || sums["odd"] != 70 {
 		t.Errorf("%+v, %v", p, sums)
+	}
+}
+
+// TestProfileEqualCalls looks at ranks that have equal calls under several signatures,
+// of arguments that are expressions of the rank, or stored, and with others that vary from
+// call to call: a signature has as many calls as it has times.
+func TestProfileEqualCalls(t *testing.T) {
+	for name, o := range map[string]tracer.Options{"Statistics": {}, "Series": {Series: exactSeries()}} {
+		t.Run(name, func(t *testing.T) { testProfileEqualCalls(t, o, name == "Statistics") })
+	}
+}
+
+func testProfileEqualCalls(t *testing.T, o tracer.Options, summarized bool) {
+	const calls, ranks = 400, 9
+	same := func(int64) int64 { return 0 }
+	for _, tt := range []struct {
+		name   string
+		second func(rank, i int64) int64 // argument of a call, of which that before is of 3
+		count  func(i int64) int64       // another of both
+	}{
+		{"Expression", func(rank, _ int64) int64 { return rank }, same},
+		{"Stored", func(rank, _ int64) int64 { return rank*rank%7 - 1 }, same}, // 3 on ranks 2 and 5
+		{"Both", func(rank, i int64) int64 { return []int64{rank, 7 - rank, rank * rank * rank % 5}[i%3] }, same},
+		{"Varying", func(rank, _ int64) int64 { return rank }, func(i int64) int64 { return i * i * i % 101 * (i % 89) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var parts []merge.Part
+			for rank := range int64(ranks) {
+				r, err := tracer.New(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				even, odd := r.Declare(cst.Function{Name: "even", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}), r.Declare(functions[1])
+				for i := range int64(calls) {
+					r.CallAt(even, 1000*i+100, 10, cst.Int(3), cst.Int(tt.count(i)))
+					r.CallAt(even, 1000*i+600, 30, cst.Int(tt.second(rank, i)), cst.Int(tt.count(i+1)))
+					r.CallAt(odd, 1000*i+900, 50, cst.Int(i*i%3))
+				}
+				parts = append(parts, r.Finish(int(rank)))
+			}
+			trace := write(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
+			shape, err := trace.Merged().Shape(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal := false
+			for _, rank := range shape.Ranks.All() {
+				equal = equal || readRank(t, trace, int(rank)).Table().Len() < len(shape.Grammar.FirstUse())
+			}
+			if !equal {
+				t.Fatal("no rank has equal calls under several signatures: the trace tells nothing")
+			}
+			checkProfileCounts(t, trace, summarized)
+		})
+	}
+}
+
+// checkProfileCounts compares the signatures of a profile with the calls of ranks, and with
+// the numbers of their times.
+func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
+	t.Helper()
+	signatures := make(map[int]*counted)
+	for rank := range trace.Ranks() {
+		r := readRank(t, trace, rank)
+		for _, c := range r.Calls() {
+			count(signatures, r.Signature(c.Terminal), rank)
+		}
+	}
+	p, err := OpenProfile(t.Context(), trace, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Signatures) != len(signatures) {
+		t.Errorf("%d signatures, want %d", len(p.Signatures), len(signatures))
+	}
+	checkActivityCounts(t, trace, signatures)
+	for _, s := range p.Signatures {
+		want := signatures[s.Signature]
+		if want == nil || s.Calls != want.calls || s.Ranks != len(want.ranks) {
+			t.Fatalf("signature %d has %d calls of %d ranks, want %+v", s.Signature, s.Calls, s.Ranks, want)
+		}
+		if summarized && (s.Time == nil || s.Time.Count != s.Calls) {
+			t.Errorf("signature %d has %d calls, and times %+v", s.Signature, s.Calls, s.Time)
+		}
+	}
+}
+
+// checkActivityCounts does so with those of all of the run.
+func checkActivityCounts(t *testing.T, trace *reprise.Trace, want map[int]*counted) {
+	t.Helper()
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := times.Activity(t.Context(), 0, math.MaxInt64, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Signatures) != len(want) {
+		t.Errorf("%d signatures from 0 to the end, want %d", len(a.Signatures), len(want))
+	}
+	for _, u := range a.Signatures {
+		if of := want[u.Signature]; of == nil || u.Calls != of.calls {
+			t.Errorf("signature %d has %d calls from 0 to the end, want %+v", u.Signature, u.Calls, of)
+		}
 	}
 }

@@ -5,16 +5,14 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 // A seriesClock is a clock by the times of every call.
 type seriesClock struct {
-	rank       *reprise.Rank
-	series     *timing.Series[int64]
-	signatures *sequitur.Grammar // of the calls
-	slack      slack
+	rank   *reprise.Rank
+	series *timing.Series[int64]
+	slack  slack
 }
 
 func (s *seriesClock) at(position uint64) (start, duration int64, err error) {

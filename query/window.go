@@ -24,7 +24,7 @@ type Window struct {
 // A Usage is how often calls are made that are of one signature, and how much time
 // goes by in them.
 type Usage struct {
-	Signature int // of the trace, see [merge.Trace.Signature]
+	Signature int // of the trace, see [merge.Trace.Signature]: of equal calls under several, the first
 	Calls     uint64
 	Time      float64 // in nanoseconds: a whole number, exact below 2⁵³
 }
@@ -104,9 +104,27 @@ func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	return found, nil
 }
 
+// usage has equal calls under the signature that is the first on the rank: of calls whose
+// arguments vary from call to call, as the first of them.
+func (e *rankEstimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
+	all, err := e.estimate.usage(w)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[sequitur.Symbol]Usage, len(all))
+	for x, position := range firstPositions(e.pairs.grammar) {
+		if of, ok := all[e.numbers[x]]; ok {
+			n := sequitur.Symbol(e.rank.Signature(uint32(e.rank.Walk(position).Next().Symbol)))
+			u := found[n]
+			found[n] = Usage{Calls: u.Calls + of.Calls, Time: u.Time + of.Time}
+		}
+	}
+	return found, nil
+}
+
 func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
-	walk := s.signatures.Walk(w.First)
+	walk := s.rank.Walk(w.First)
 	run := walk.Next()
 	var all cover
 	var err error
@@ -116,10 +134,11 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		}
 		run.Count--
 		if Overlaps(t.Start, t.Duration, w.From, w.To) {
-			u := found[run.Symbol]
+			n := sequitur.Symbol(s.rank.Signature(uint32(run.Symbol)))
+			u := found[n]
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)
-			found[run.Symbol] = u
+			found[n] = u
 			all.add(max(t.Start, w.From), min(addTimes(t.Start, t.Duration), w.To))
 		}
 	}

@@ -45,8 +45,8 @@ Statistics are of the calls of all ranks. With --ranks and by rank, the times
 are those of every call, if the trace has these; by rank, also how much time is
 in calls and how much in none, which is computation: from the beginning of the
 first call to the end of the last. If they are of more than 5,000,000 calls,
-they are only read with --from or --to, as --from 0. Where a rank has equal
-calls in several rows, the times of all of them stand in the first.
+they are only read with --from or --to, as --from 0. By signature, equal calls
+of a rank that would be in several rows are all in the first, with their times.
 
 The cost is that of the compressed form, however many calls there are, except
 for times of every call: about a second for 5,000,000. The text has times with
