@@ -106,7 +106,9 @@ a rank. The columns are
                      with ranks relative to the caller, as rank+1
   signature, thread  equal for calls alike on all ranks; which thread it was
   class, send_to, send_tag, send_bytes, recv_from, recv_tag, recv_bytes,
-  communicator, root what MPI and SimGrid calls mean: ranks are those of the run
+  communicator, root what MPI and SimGrid calls mean: ranks are those of the run;
+                     of a call with several messages, as MPI_Startall, bytes
+                     are added up, and what differs in them is missing
   arg_count, …       each argument, by the name of the parameter: numbers where
                      all of that name are numbers, else text
 With --by signature there are calls, how many are equal, instead of positions
@@ -119,6 +121,11 @@ Of perfetto and chrome, a rank is a process, and a call a slice with its
 arguments and its position. A trace without times has calls of one microsecond.
 If it has those of every call, messages are arrows, which Perfetto draws from
 the call that begins first to the other.
+
+Of paraver, messages are communications, which the output counts. Of these,
+perfetto and chrome, a message is left out if one of its ends is unknown or not
+chosen, or if the trace does not tell which receive gets it, as where a program
+tried to cancel receives; Paraver also leaves out those under way for too long.
 
 Of pprof, the stack of a call is the loops around it, for a trace has no others.
 Ranks and calls are labels, for -tagroot rank and -tagleaf call, and the time

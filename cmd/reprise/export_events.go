@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/reprise-trace/reprise"
@@ -20,7 +21,18 @@ func exportParaver(x *export, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return paraver.Write(x.ctx, w, x.trace, o)
+	m, err := paraver.Write(x.ctx, w, x.trace, o)
+	if m.Sent > 0 {
+		note := fmt.Sprintf("%s are written", plural(m.Written, "communication"))
+		if m.Written == 1 {
+			note = "1 communication is written"
+		}
+		if m.Written < m.Sent {
+			note += fmt.Sprintf(", of %s that calls send: the others are left out", plural(m.Sent, "message"))
+		}
+		x.notes = append(x.notes, note)
+	}
+	return err
 }
 
 func exportParaverConfig(x *export, w io.Writer) error { return paraver.WriteConfig(w, x.trace) }

@@ -15,6 +15,8 @@ type delay struct {
 	free   []*message
 	record []byte
 	base   int // bytes of text that were written
+
+	messages uint64 // that were written
 }
 
 // A pending is a message that waits, and what comes before it: text up to an end.
@@ -69,6 +71,7 @@ func (d *delay) flush() {
 		}
 		d.put(at.end)
 		if !at.message.lost {
+			d.messages++
 			d.record = at.message.append(d.record[:0])
 			if d.err == nil {
 				_, d.err = d.w.Write(d.record)

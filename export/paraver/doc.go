@@ -26,7 +26,8 @@
 // A message is a record if both its calls are chosen and [query.Numbering] has a number for
 // it: from the call that sends it, to the call that receives it, received when the call that
 // completes that ends. Records wait for those of earlier messages that are not received yet,
-// up to 32 MiB of them; then these messages are left out.
+// up to 32 MiB of them; then these messages are left out. [Write] returns how many messages
+// there are, and how many records.
 //
 // # Cost
 //

@@ -12,6 +12,7 @@ type matching struct {
 	out   *delay
 	ranks map[int]*party      // that are chosen
 	half  map[uint64]*message // by number, of which one end is known
+	sent  uint64              // messages, whether or not they have numbers
 }
 
 // A party is what is known of a rank.
@@ -42,6 +43,7 @@ func (x *matching) begin(s *thread, c *open) {
 		return
 	}
 	o, numbers := self.numbers.At(c.Position, c.Terminal)
+	x.sent += sends(o)
 	for i, n := range numbers {
 		id, ok := o.Request(i)
 		switch m := &o.Messages[i]; {
@@ -55,6 +57,19 @@ func (x *matching) begin(s *thread, c *open) {
 			c.receives = append(c.receives, x.receive(s, c.Start, n))
 		}
 	}
+}
+
+// sends returns how many messages an operation, which may be nil, sends.
+func sends(o *semantics.Operation) (n uint64) {
+	if o == nil {
+		return 0
+	}
+	for i := range o.Messages {
+		if o.Messages[i].Direction == semantics.Send {
+			n++
+		}
+	}
+	return n
 }
 
 // end takes note of a call that ends.

@@ -28,14 +28,21 @@ type writer struct {
 	messages  *matching
 }
 
-// Write writes the records of the calls of t that o chooses.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+// Messages are those that the calls send that were chosen.
+type Messages struct {
+	Sent    uint64
+	Written uint64 // of which there is a record
+}
+
+// Write writes the records of the calls of t that o chooses, and returns of how many
+// messages there are records.
+func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) (Messages, error) {
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
-		return err
+		return Messages{}, err
 	}
 	if err := choice.NumberMessages(false); err != nil {
-		return err
+		return Messages{}, err
 	}
 	out := &writer{functions: functionsOf(t), list: t.Functions(), out: &delay{w: bufio.NewWriterSize(w, 64<<10)}}
 	out.messages = newMatching(out.out)
@@ -46,19 +53,20 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 		}
 	}()
 	if err != nil {
-		return err
+		return Messages{}, err
 	}
 	if tasks == 0 {
-		return ErrNoCalls
+		return Messages{}, ErrNoCalls
 	}
 	out.header(t, choice, threads, tasks)
 	if err := out.merge(threads); err != nil {
-		return err
+		return Messages{}, err
 	}
 	if err := choice.Done(); err != nil {
-		return err
+		return Messages{}, err
 	}
-	return out.out.finish()
+	err = out.out.finish()
+	return Messages{Sent: out.messages.sent, Written: out.out.messages}, err
 }
 
 // open returns the threads of the ranks that are chosen, by tasks, and how many tasks

@@ -105,8 +105,12 @@ func (p *parsed) place(t testing.TB, r record) [2]int64 {
 func written(t testing.TB, trace *reprise.Trace, o events.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(context.Background(), &b, trace, o); err != nil {
+	m, err := Write(context.Background(), &b, trace, o)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if n := strings.Count("\n"+b.String(), "\n3:"); m.Written != uint64(n) || m.Sent < m.Written {
+		t.Fatalf("%+v, but %d records of messages", m, n)
 	}
 	return b.String()
 }
@@ -467,14 +471,19 @@ func TestConfig(t *testing.T) {
 
 func TestNoCalls(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{nil, nil})
-	if err := Write(t.Context(), io.Discard, trace, events.Options{}); !errors.Is(err, ErrNoCalls) {
+	if _, err := Write(t.Context(), io.Discard, trace, events.Options{}); !errors.Is(err, ErrNoCalls) {
 		t.Errorf("error %v, want %v", err, ErrNoCalls)
 	}
 }
 
-func TestBounds(t *testing.T) { exporttest.CheckBounds(t, Write) }
+func TestBounds(t *testing.T) { exporttest.CheckBounds(t, write) }
 
-func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, Write) }
+func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, write) }
+
+func write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+	_, err := Write(ctx, w, t, o)
+	return err
+}
 
 // A gauge measures what is held when so many bytes are written.
 type gauge struct{ left, held int }
@@ -505,7 +514,7 @@ func TestMemory(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, false, slices.Repeat([][]exporttest.Call{list}, ranks))
 	before := held()
 	g := &gauge{left: ranks * calls * 60} // about half of what is written
-	if err := Write(t.Context(), g, trace, events.Options{}); err != nil {
+	if _, err := Write(t.Context(), g, trace, events.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.held == 0 {
@@ -515,5 +524,13 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d bytes for each rank", n)
 	} else {
 		t.Logf("%d bytes for each rank", n)
+	}
+}
+
+// TestLeftOut exports one rank of several: its messages are counted, and none is written.
+func TestLeftOut(t *testing.T) {
+	m, err := Write(t.Context(), io.Discard, exporttest.Recorded(t, "messages.exact"), events.Options{Ranks: rankenc.World(1)})
+	if err != nil || m.Sent == 0 || m.Written != 0 {
+		t.Errorf("%+v, %v, want messages that are left out", m, err)
 	}
 }

@@ -41,7 +41,8 @@
 //	root          int   rank in the run of the root of a collective operation
 //
 // each missing where the call has no such thing, the trace does not say it, or the call
-// has several messages in which they differ; bytes are added up. Then come the
+// has several messages in which they differ; bytes are added up: an MPI_Startall that
+// sends to two ranks is one row with the bytes of both and no send_to. Then come the
 // arguments, a column for each name of a parameter, in the order in which the functions
 // of the trace have them:
 //
