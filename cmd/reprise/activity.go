@@ -30,6 +30,8 @@ type activityInfo struct {
 	Functions  []activityRow  `json:"functions,omitzero"`
 	Signatures []activityRow  `json:"signatures,omitzero"`
 	ByRank     []activityRank `json:"by_rank,omitzero"`
+
+	threads bool // functions say which thread called them
 	cutShort
 }
 
@@ -84,7 +86,7 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
 		return errNoTimes(trace, path)
 	}
-	i := &activityInfo{Path: path, From: int64(o.window.from), Begin: begin, Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), cutShort: cut}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Begin: begin, Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), threads: hasThreads(trace), cutShort: cut}
 	if to := int64(o.window.to); to != math.MaxInt64 {
 		i.To = &to
 	}
@@ -145,6 +147,9 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 	}
 	fmt.Fprintf(w, "%s from %s to %s, %s\n", i.Path, durationText(float64(i.From)), to, sourceText(i.Source, i.Error))
 	i.printUnfinished(w)
+	if i.threads && i.Source != query.Series.String() {
+		fmt.Fprintln(w, threadsNote)
+	}
 	if i.Ranks == 0 {
 		fmt.Fprintln(w, "no rank makes calls there")
 		return

@@ -35,6 +35,11 @@ has only statistics or histograms tells where they are expected: each call takes
 the mean of calls like it, after the mean gap, and every rank counts from its
 own first call.
 
+Of a rank in which several threads are in calls, the call that began last is
+shown.
+
+` + estimatedThreads + `
+
 The time is searched for in the compressed form, however many calls there are.
 The text has times with their units, --json nanoseconds.
 
@@ -101,6 +106,7 @@ type atInfo struct {
 	Begin int64     `json:"begin_ns"` // of that call, by the clock of the trace; 0 if all times are estimates
 	Ranks []atPlace `json:"ranks"`
 
+	threads bool // functions say which thread called them
 	cutShort
 }
 
@@ -142,7 +148,7 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 		return nil, nil, fileError(path, err)
 	}
 	var places []query.RankPlace
-	i := &atInfo{Path: path, Time: int64(time), Begin: begin, Ranks: []atPlace{}}
+	i := &atInfo{Path: path, Time: int64(time), Begin: begin, Ranks: []atPlace{}, threads: hasThreads(trace)}
 	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
 		if places, err = times.At(cmd.Context(), addTime(begin, time), q); err == nil {
 			err = i.findUnfinished(cmd.Context(), trace, q)
@@ -167,6 +173,11 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 		return nil, nil, errNoTimes(trace, path)
 	}
 	return i, lost, nil
+}
+
+// estimated reports whether the times of the place are estimates.
+func (p atPlace) estimated() bool {
+	return p.Source == query.Statistics.String() || p.Source == query.Histograms.String()
 }
 
 func newAtPlace(p query.RankPlace, begin int64, printer *reprise.Printer) atPlace {
@@ -197,6 +208,9 @@ func (i *atInfo) print(w io.Writer, most int) {
 	}
 	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, durationText(float64(i.Time)), i.sources())
 	i.printSummary(w)
+	if i.threads && slices.ContainsFunc(i.Ranks, atPlace.estimated) {
+		fmt.Fprintln(w, threadsNote)
+	}
 	i.printUnfinished(w)
 	fmt.Fprintln(w)
 	out := newTable(w)

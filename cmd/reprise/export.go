@@ -106,7 +106,7 @@ a rank. The columns are
                      with ranks relative to the caller, as rank+1
   signature, thread  equal for calls alike on all ranks; which thread it was
   class, send_to, send_tag, send_bytes, recv_from, recv_tag, recv_bytes,
-  communicator, root what MPI and SimGrid calls mean: ranks are those of the run;
+  communicator, root what MPI and SimGrid calls mean: ranks are of the run;
                      of a call with several messages, as MPI_Startall, bytes
                      are added up, and what differs in them is missing
   arg_count, …       each argument, by the name of the parameter: numbers where
@@ -142,6 +142,7 @@ replay waits for them. To replay run.ti on 4 hosts, with its name in a list:
 --from and --to choose the calls between two times since the first call of the
 run began, as 1.5s, 20ms, or in seconds. They are found by search, estimated
 times too. The times of perfetto, chrome and paraver count from that, too.
+` + estimatedThreads + `
 
 Calls are read one after the other, and memory does not grow with their number.
 The output appears when it is complete: if the work fails or is interrupted,
@@ -348,6 +349,10 @@ func (x *export) choose(w *window) error {
 	}
 	from, to, err := w.times(x.trace, x.path)
 	x.between = &rows.Interval{From: from, To: to}
+	series, _, lost := x.trace.Merged().SeriesRanks()
+	if hasThreads(x.trace) && (lost != nil || series.Len() < x.trace.Merged().RankSet().Len()) {
+		x.notes = append(x.notes, threadsNote)
+	}
 	return err
 }
 

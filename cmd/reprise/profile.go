@@ -40,6 +40,7 @@ between; with them there are times by rank, too. They are those of every call,
 if the trace has these and they can be read, or else estimates from the means of
 calls like them. In JSON, from_ns and to_ns are as given, and begin_ns is when
 the first call began by the clock of the trace, as start_ns of reprise cat.
+` + estimatedThreads + `
 
 Statistics are of the calls of all ranks. With --ranks and by rank, the times
 are those of every call, if the trace has these; by rank, also how much time is

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
@@ -293,6 +295,26 @@ func TestRepairTimed(t *testing.T) {
 			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == kept) {
 				t.Errorf("%s, byte %d: summaries are said to be %s", name, at, result.Summaries)
 			}
+		}
+	}
+}
+
+// TestThreadsNote looks for what is told of estimates in a trace with calls of several threads.
+func TestThreadsNote(t *testing.T) {
+	number := cst.Type{Kind: cst.KindInt}
+	var r tracer.Recorder
+	first := r.Declare(cst.Function{Name: "work"})
+	other := r.Declare(cst.Function{Name: "work", Params: []cst.Param{{Name: reprise.ThreadParam, Type: number}}})
+	r.CallAt(first, 0, 1000)
+	r.CallAt(other, 500, 1000, cst.Int(1))
+	path := filepath.Join(t.TempDir(), "threads.rpz")
+	writeTrace(t, path, merge.Run{Ranks: 1, Source: "test"}, r.Finish(0))
+	for _, args := range [][]string{
+		{"at", path, "0.5us"}, {"profile", path, "--from", "0"},
+		{"export", path, "-o", filepath.Join(t.TempDir(), "x.csv"), "--from", "0"},
+	} {
+		if out := must(t, args...); !strings.Contains(out, threadsNote) {
+			t.Errorf("%v tells nothing of threads:\n%s", args, out)
 		}
 	}
 }

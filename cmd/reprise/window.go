@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -93,4 +95,20 @@ func errNoTimes(trace *reprise.Trace, path string) error {
 		return fmt.Errorf("%s: the trace has no times: reprise record --times statistics, or all, keeps them", path)
 	}
 	return fmt.Errorf("%s: the trace has no times", path)
+}
+
+// estimatedThreads is what the help says of times that are estimates, in the calls of
+// several threads.
+const estimatedThreads = `Estimates put the calls of all threads of a rank one after the other: those of
+several threads that overlap may be missed, or come late.`
+
+// threadsNote says so of a trace.
+const threadsNote = "the calls of several threads are estimated one after the other: those that overlap may be missed"
+
+// hasThreads reports whether functions of a trace say which thread called them, as those
+// do that others than the first call.
+func hasThreads(trace *reprise.Trace) bool {
+	return slices.ContainsFunc(trace.Functions(), func(f cst.Function) bool {
+		return len(f.Params) > 0 && f.Params[0].Name == reprise.ThreadParam && f.Params[0].Type.Kind == cst.KindInt
+	})
 }
