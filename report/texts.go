@@ -141,7 +141,11 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	}
 	p.Facts = append(p.Facts, p.timesFact(trace))
 	if p.length > 0 {
-		p.Facts = append(p.Facts, fact{"Run", duration(p.length), "from the first call to the last"})
+		run := fact{"Run", duration(p.length), "from the first call to the last"}
+		if !p.hasSeries {
+			run.Note += ", estimated"
+		}
+		p.Facts = append(p.Facts, run)
 		if share := p.inCalls / (p.length * float64(active)); share > 0 && share <= 1 {
 			p.Facts = append(p.Facts, fact{"In calls", percent(share, 1), "of the time of all ranks"})
 		}

@@ -134,7 +134,7 @@ func cutValue(s string, k cst.Kind) (v cst.Value, rest string, ok bool) {
 		x, err := strconv.ParseFloat(field, 64)
 		return cst.Float(x), rest, err == nil
 	}
-	n, err := parseInt(field)
+	n, err := strconv.ParseInt(field, 10, 64)
 	switch k {
 	case cst.KindRank:
 		v = cst.Rank(n)
@@ -143,13 +143,14 @@ func cutValue(s string, k cst.Kind) (v cst.Value, rest string, ok bool) {
 	case cst.KindHandle:
 		v = cst.Handle(n)
 	default:
+		n, err = parseCount(field)
 		v = cst.Int(n)
 	}
 	return v, rest, err == nil
 }
 
-// parseInt returns the integer that a field is, which may be spelled as a float.
-func parseInt(field string) (int64, error) {
+// parseCount returns the integer that a field is, which may be spelled as a float.
+func parseCount(field string) (int64, error) {
 	n, err := strconv.ParseInt(field, 10, 64)
 	if err == nil {
 		return n, nil

@@ -176,6 +176,7 @@ func TestKept(t *testing.T) {
 		{"Tab", "0 send\t1 2 3 4\n", opaque, 0, 1},
 		{"CarriageReturn", "0 init\r\n", opaque, 0, 1},
 		{"FieldMissing", "0 send 1 2 3\n", opaque, 0, 1},
+		{"FloatForARank", "0 send 1e1 2 3 4\n", opaque, 0, 1},
 		{"FieldTooMany", "0 send 1 2 3 4 5\n", opaque, 0, 1},
 		{"NotANumber", "0 send x 2 3 4\n", opaque, 0, 1},
 		{"FractionForInt", "0 send 1 2 1.5 4\n", opaque, 0, 1},

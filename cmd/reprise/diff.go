@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +30,7 @@ what differs in number: calls by function, and messages by pair of ranks and by
 size, all together, and the calls that a rank makes another number of times. If
 the first difference is in MPI_Init, MPI_Init_thread or MPI_Finalize, as where
 programs are called with other arguments, it shows the first of others, too. If
-both traces have statistics of times, it shows how long the calls took.
+both traces have statistics of times, it shows in which functions they differ.
 
 Calls are equal if function and arguments are. A number that has a name in both
 traces, such as that of a datatype of MPI, is compared by the name.
@@ -80,7 +83,8 @@ type diffInfo struct {
 	FirstOther *firstInfo   `json:"first_other"` // than in the calls that begin and end MPI, if first is one of these and there is another
 	Functions  []diffCount  `json:"functions"`
 	Calls      []diffCount  `json:"calls"`
-	Messages   *messageDiff `json:"messages"` // null if there is no difference, or messages are not known or cannot be counted
+	Messages   *messageDiff `json:"messages"`       // null if there is no difference, or messages are not known or cannot be counted
+	Times      []timeDiff   `json:"times,omitzero"` // that differ, the largest difference first; only if both traces have statistics
 
 	different, onlyA, onlyB rankenc.Set
 }
@@ -102,14 +106,19 @@ type firstInfo struct {
 }
 
 type diffCount struct {
-	Name  string       `json:"name"`
-	A     uint64       `json:"a"`
-	B     uint64       `json:"b"`
-	Ranks string       `json:"ranks"`               // that call it another number of times, as a list
-	TimeA *nanoseconds `json:"a_time_ns,omitempty"` // of functions; only if both traces have it
-	TimeB *nanoseconds `json:"b_time_ns,omitempty"`
+	Name  string `json:"name"`
+	A     uint64 `json:"a"`
+	B     uint64 `json:"b"`
+	Ranks string `json:"ranks"` // that call it another number of times, as a list
 
 	ranks int // how many
+}
+
+// A timeDiff is how long the calls of a function take, of all ranks together.
+type timeDiff struct {
+	Function string      `json:"function"`
+	A        nanoseconds `json:"a_ns"`
+	B        nanoseconds `json:"b_ns"`
 }
 
 type messageDiff struct {
@@ -228,11 +237,38 @@ func (i *diffInfo) fillTimes(a, b *query.Profile) {
 		}
 		*side.total = &sum
 	}
-	for k := range i.Functions {
-		c := &i.Functions[k]
-		x, y := times[0][c.Name], times[1][c.Name]
-		c.TimeA, c.TimeB = &x, &y
+	for _, name := range slices.Sorted(maps.Keys(times[0])) {
+		if _, both := times[1][name]; !both {
+			times[1][name] = 0
+		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(times[1])) {
+		if d := (timeDiff{name, times[0][name], times[1][name]}); d.A != d.B {
+			i.Times = append(i.Times, d)
+		}
+	}
+	slices.SortStableFunc(i.Times, func(c, d timeDiff) int { return cmp.Compare(d.distance(), c.distance()) })
+}
+
+// distance returns how far apart the times are, the largest number if one is not known.
+func (d timeDiff) distance() float64 { return math.Abs(min(float64(d.A-d.B), math.MaxFloat64)) }
+
+// more returns how much longer calls take in B, with its sign, nothing if it is not known.
+func (d timeDiff) more() string {
+	switch {
+	case !d.A.known() || !d.B.known():
+		return ""
+	case d.A > d.B:
+		return "-" + durationText(float64(d.A-d.B))
+	}
+	return "+" + durationText(float64(d.B-d.A))
+}
+
+func (i *diffInfo) printTimes(w io.Writer, most int) {
+	table(w, most, len(i.Times), "time in A\tin B\tdifference\t  function", func(out io.Writer, n int) {
+		d := i.Times[n]
+		fmt.Fprintf(out, "%v\t%v\t%s\t  %s\n", d.A, d.B, d.more(), printable(d.Function))
+	})
 }
 
 func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
@@ -287,6 +323,10 @@ func callText(trace *reprise.Trace, c *reprise.Call) string {
 }
 
 func (i *diffInfo) print(w io.Writer, all bool) {
+	most := maxDifferences
+	if all {
+		most = math.MaxInt
+	}
 	if i.Equal {
 		fmt.Fprintf(w, "equal: %s of %s\n", plural(i.A.Calls, "call"), plural(uint64(i.Compared), "rank"))
 		if i.A.Time != nil {
@@ -295,6 +335,7 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 		if i.Reordered {
 			fmt.Fprintln(w, "the order of the calls of different ranks differs")
 		}
+		i.printTimes(w, most)
 		return
 	}
 	for _, t := range []struct {
@@ -322,14 +363,11 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 	if f := i.FirstOther; f != nil {
 		f.print(w, "differs otherwise from call %s on")
 	}
-	most := maxDifferences
-	if all {
-		most = math.MaxInt
-	}
 	i.printCounts(w, most)
 	if i.Messages != nil {
 		i.Messages.print(w, most)
 	}
+	i.printTimes(w, most)
 }
 
 func (f *firstInfo) print(w io.Writer, differs string) {
@@ -361,22 +399,13 @@ func (i *diffInfo) printCounts(w io.Writer, most int) {
 const maxRanksText = 30
 
 func printCountRows(w io.Writer, most int, what string, rows []diffCount) {
-	timed := len(rows) > 0 && rows[0].TimeA != nil
-	head := "calls in A\tcalls in B\tdifference\t"
-	if timed {
-		head += "time in A\tin B\t"
-	}
-	table(w, most, len(rows), head+"ranks\t  "+what, func(out io.Writer, n int) {
+	table(w, most, len(rows), "calls in A\tcalls in B\tdifference\tranks\t  "+what, func(out io.Writer, n int) {
 		c := rows[n]
-		fmt.Fprintf(out, "%s\t%s\t%s\t", comma(c.A), comma(c.B), more(c.A, c.B, comma))
-		if timed {
-			fmt.Fprintf(out, "%v\t%v\t", c.TimeA, c.TimeB)
-		}
 		ranks := c.Ranks
 		if len(ranks) > maxRanksText {
 			ranks = comma(uint64(c.ranks)) + " ranks"
 		}
-		fmt.Fprintf(out, "%s\t  %s\n", ranks, printable(c.Name))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), ranks, printable(c.Name))
 	})
 }
 

@@ -44,5 +44,5 @@ func (l loops) readTimes(cmd *cobra.Command, trace *reprise.Trace, path string, 
 	if rest.Len() == 0 {
 		return times, "", without.err(), nil
 	}
-	return read, fmt.Sprintf("by the times of every call of %s, %s", setText(rest), guaranteeText(g)), without.err(), nil
+	return read, fmt.Sprintf("the means of like calls, by the times of every call of %s, %s", setText(rest), guaranteeText(g)), without.err(), nil
 }

@@ -422,8 +422,12 @@ func (i *matchInfo) printSummary(w io.Writer) {
 // printCut says that what does not match may be for calls that are not in the trace.
 func (i *matchInfo) printCut(w io.Writer) {
 	differ := slices.ContainsFunc(i.Communicators, func(c matchedCommunicator) bool { return len(c.Different)+c.Absent > 0 })
-	if i.unfinished.Len() > 0 && (len(i.Unmatched) > 0 || differ) {
+	switch {
+	case i.unfinished.Len() == 0:
+	case len(i.Unmatched) > 0 || differ:
 		fmt.Fprintln(w, "what does not match may be for calls of theirs that are not in the trace, such as\nthe one that each was in at the end: a call is recorded when it returns")
+	default:
+		fmt.Fprintln(w, "the call that each of them was in at the end is not in the trace: a call is\nrecorded when it returns")
 	}
 }
 
@@ -503,6 +507,9 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	fmt.Fprintf(w, "\n%s on %s", plural(sum, "collective operation"), plural(communicators, "communicator"))
 	if differ == 0 && absent == 0 {
 		fmt.Fprint(w, ": all members make the same calls")
+		if i.unfinished.Len() > 0 {
+			fmt.Fprint(w, ", as far as they have returned")
+		}
 	}
 	fmt.Fprintln(w)
 	out := newTable(w)

@@ -184,7 +184,8 @@ func align(all map[*symbolic.Group]*creators) (map[*symbolic.Group][]gap, bool) 
 	for _, of := range all {
 		for _, list := range of.marks {
 			for i := range list {
-				if l := list[i].loop; l.left()%l.period != 0 || l.before <= 2*l.period {
+				// What a process was told before it is scanned again is not yet so.
+				if l := list[i].loop; !list[i].process.changed && (l.left()%l.period != 0 || l.before <= 2*l.period) {
 					unrollAll(list[i : i+1])
 					done = false
 				}

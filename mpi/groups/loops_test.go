@@ -344,6 +344,13 @@ func TestSums(t *testing.T) {
 			other(r, rank*n%2)
 			free(r, 0)
 		}, 2, []string{"world/0…58", "world/1…59"}},
+		{"ThreeRoundsOfOneRank", func(rank, n int, r *recording) {
+			dup(r, world, 0)
+			if rank == 1 {
+				other(r, n%3)
+			}
+			free(r, 0)
+		}, 3, []string{"world/0…57", "world/1…58", "world/2…59"}},
 		{"Colors", func(rank, n int, r *recording) { split(r, world, (rank+n)%2, 0); free(r, 0) }, 4,
 			[]string{"world/0…58:0", "world/0…58:1", "world/1…59:0", "world/1…59:1"}},
 		{"Nested", func(rank, _ int, r *recording) {
