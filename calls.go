@@ -49,7 +49,7 @@ func newCursor(r *Rank, position uint64) *cursor {
 func (c *cursor) read() Call {
 	if c.left == 0 {
 		run := c.walk.Next()
-		c.call, c.left = c.rank.call(uint32(run.Symbol)), run.Count
+		c.call, c.left = c.rank.call(run.Symbol), run.Count
 	}
 	c.left--
 	if c.times == nil {

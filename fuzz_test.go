@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 const maxFuzzCalls = 500 // to read from one place
@@ -102,7 +101,7 @@ func readSome(t *testing.T, trace *Trace, position uint64) []Call {
 		if ranks[c.Rank] == nil {
 			ranks[c.Rank] = readRank(t, trace, c.Rank)
 		}
-		if got := ranks[c.Rank].Grammar().At(next[c.Rank]); got != sequitur.Symbol(c.Terminal) {
+		if got := ranks[c.Rank].Grammar().At(next[c.Rank]); got != c.Terminal {
 			t.Fatalf("call %d of rank %d is %d, in the order of all %d", next[c.Rank], c.Rank, got, c.Terminal)
 		}
 		_ = c.String()

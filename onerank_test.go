@@ -59,7 +59,7 @@ func checkPart(t *testing.T, r *Rank, want merge.Part) {
 	t.Helper()
 	var calls []string
 	for _, terminal := range want.Grammar.All() {
-		fn, args := want.Table.Signature(uint32(terminal))
+		fn, args := want.Table.Signature(terminal)
 		calls = append(calls, string(cst.AppendCall(nil, want.Table.Functions()[fn], args)))
 	}
 	if r.Len() != uint64(len(calls)) {

@@ -152,7 +152,7 @@ func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 		}
 		at, w := position, r.Walk(position)
 		for run := w.Next(); run.Count > 0; run = w.Next() {
-			call := r.call(uint32(run.Symbol))
+			call := r.call(run.Symbol)
 			for range run.Count {
 				if !yield(at, *call) {
 					return
@@ -173,8 +173,8 @@ func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[uint64, C
 		if r.series != nil {
 			times = newTimeReader(r, position)
 		}
-		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(uint32(x))) }) {
-			call := *r.call(uint32(terminal))
+		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(x)) }) {
+			call := *r.call(terminal)
 			if times != nil {
 				times.seek(r, at)
 				r.setTime(&call, times)

@@ -131,7 +131,7 @@ func (t *timeReader) decode() {
 		if t.run.Count == 0 {
 			t.run = t.walk.Next()
 		}
-		t.terminals[i] = uint32(t.run.Symbol)
+		t.terminals[i] = t.run.Symbol
 		t.run.Count--
 	}
 	t.left -= uint64(n)

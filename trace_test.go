@@ -118,7 +118,7 @@ func checkRank(t rapid.TB, r *Rank, rank int, events []event, position uint64) {
 			t.Fatalf("position %d, want %d", i, at)
 		}
 		placed{rank, events[i]}.check(t, c)
-		if again := r.Call(c.Terminal); again.Terminal != c.Terminal || r.Grammar().At(i) != sequitur.Symbol(c.Terminal) {
+		if again := r.Call(c.Terminal); again.Terminal != c.Terminal || r.Grammar().At(i) != c.Terminal {
 			t.Fatalf("call %d has terminal %d, Call gives %d, Grammar %d", i, c.Terminal, again.Terminal, r.Grammar().At(i))
 		}
 		at++

@@ -24,7 +24,7 @@ var bound = map[string]int{
 func build(in []uint32) *sequitur.Grammar {
 	var b sequitur.Builder
 	for _, s := range in {
-		b.Append(sequitur.Symbol(s))
+		b.Append(s)
 	}
 	return b.Finish()
 }
@@ -34,7 +34,7 @@ func appendTask(name string, in []uint32) task {
 	return task{name, len(in), func() {
 		var b sequitur.Builder
 		for _, s := range in {
-			b.Append(sequitur.Symbol(s))
+			b.Append(s)
 		}
 	}}
 }

@@ -301,7 +301,7 @@ func inOrderOfUse(g *sequitur.Grammar, n int) (*sequitur.Grammar, []uint32) {
 	number := make([]sequitur.Symbol, n)
 	sorted := true
 	for i, s := range order {
-		terminals[i], number[s] = uint32(s), sequitur.Symbol(i)
+		terminals[i], number[s] = s, sequitur.Symbol(i)
 		sorted = sorted && int(s) == i
 	}
 	if sorted {

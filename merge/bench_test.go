@@ -53,7 +53,7 @@ func uniquePart(rank, n int, arguments func(rank, i int) (tag, count int64)) Par
 		case 2:
 			t = table.Intern(wait, args[6], cst.Handle(-2))
 		}
-		b.Append(sequitur.Symbol(t))
+		b.Append(t)
 	}
 	groups := map[GroupHandle]Group{{"comm", -3}: {rank, 2}}
 	return Part{Rank: rank, Table: &table, Grammar: b.Finish(), Groups: groups}

@@ -64,8 +64,8 @@ func variedPart(rank int) Part {
 	)
 	compute, vector := table.Declare(compute), table.Declare(vector)
 	for i := range 200 {
-		grammar.Append(sequitur.Symbol(table.Intern(compute, cst.Float(float64(i*i%1009)))))
-		grammar.Append(sequitur.Symbol(table.Intern(vector, cst.Array(cst.Int(int64(rank)), cst.Int(int64(i%2*rank))))))
+		grammar.Append(table.Intern(compute, cst.Float(float64(i*i%1009))))
+		grammar.Append(table.Intern(vector, cst.Array(cst.Int(int64(rank)), cst.Int(int64(i%2*rank)))))
 	}
 	return Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
 }

@@ -155,7 +155,7 @@ func (c *callCounter) read(rank int, signatures map[int]bool) {
 	byNumber := make(map[int]uint64)
 	if calls, err := c.shape.trace.Calls(rank); err == nil {
 		for terminal, n := range calls.Occurrences() {
-			byNumber[calls.Signature(uint32(terminal))] += n
+			byNumber[calls.Signature(terminal)] += n
 		}
 	} else {
 		for i, n := range c.shape.signatures {

@@ -20,7 +20,7 @@ import (
 func oneCall(rank int, f cst.Function, args ...cst.Value) Part {
 	var table cst.Table
 	var grammar sequitur.Builder
-	grammar.Append(sequitur.Symbol(table.Intern(table.Declare(f), args...)))
+	grammar.Append(table.Intern(table.Declare(f), args...))
 	return Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
 }
 
@@ -203,8 +203,8 @@ func TestElasticSignature(t *testing.T) {
 		for i := range 400 {
 			x := uint64(rank*400+i+1) * 0x9e3779b97f4a7c15
 			flops := float64((x^x>>29)*0xbf58476d1ce4e5b9>>32%60) / 2
-			grammar.Append(sequitur.Symbol(table.Intern(table.Declare(f), cst.Int(1), cst.Float(flops))))
-			grammar.Append(sequitur.Symbol(table.Intern(table.Declare(cst.Function{Name: "barrier"}))))
+			grammar.Append(table.Intern(table.Declare(f), cst.Int(1), cst.Float(flops)))
+			grammar.Append(table.Intern(table.Declare(cst.Function{Name: "barrier"})))
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish()})
 	}

@@ -170,7 +170,7 @@ func (x *streams) stretch(s *shape) *shape {
 	values := make(map[elastic][]int64)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
-		b.AppendRun(sequitur.Symbol(number[r.Symbol]), r.Count)
+		b.AppendRun(number[r.Symbol], r.Count)
 		f := s.forms[r.Symbol].function
 		for _, k := range slots[f] {
 			e := elastic{f, k}

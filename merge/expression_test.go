@@ -64,7 +64,7 @@ func checkSignatures(t rapid.TB, trace *Trace, c *Calls) {
 	for run := w.Next(); run.Count > 0; run = w.Next() {
 		if !seen[run.Symbol] {
 			seen[run.Symbol] = true
-			if got, want := c.Signature(uint32(run.Symbol)), c.shape.Grammar.At(position); got != int(want) {
+			if got, want := c.Signature(run.Symbol), c.shape.Grammar.At(position); got != int(want) {
 				t.Fatalf("rank %d: terminal %d has the signature %d, want %d", c.rank, run.Symbol, got, want)
 			}
 		}
@@ -128,7 +128,7 @@ func recordedArgs(rank, n int, f cst.Function, args func(i int) []cst.Value) Par
 	var b sequitur.Builder
 	fn := table.Declare(f)
 	for i := range n {
-		b.Append(sequitur.Symbol(table.Intern(fn, args(i)...)))
+		b.Append(table.Intern(fn, args(i)...))
 	}
 	return Part{Rank: rank, Table: &table, Grammar: b.Finish()}
 }

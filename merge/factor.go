@@ -187,7 +187,7 @@ func (j *joint) terminals() [][]uint32 {
 	for i := len(j.steps); i > 0; i-- {
 		of[i] = make([]uint32, len(j.forms))
 		for n, k := range before {
-			of[i][n], before[n] = uint32(j.steps[i-1][k].y), uint32(j.steps[i-1][k].x)
+			of[i][n], before[n] = j.steps[i-1][k].y, j.steps[i-1][k].x
 		}
 	}
 	of[0] = before

@@ -40,7 +40,7 @@ func rings(ranks int, color func(rank int) int, order []int, grouped bool) []Par
 			if grouped {
 				to, from = int64((i+1)%n), int64((i+n-1)%n)
 			}
-			send := sequitur.Symbol(table.Intern(table.Declare(groupSend), cst.Rank(to), cst.Rank(from), cst.Tag(7), cst.Handle(5)))
+			send := table.Intern(table.Declare(groupSend), cst.Rank(to), cst.Rank(from), cst.Tag(7), cst.Handle(5))
 			grammar.AppendRun(send, 1000)
 			parts[rank] = Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
 			if grouped {

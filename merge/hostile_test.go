@@ -449,7 +449,7 @@ func describe(file []byte) (string, error) {
 		text += fmt.Sprintf("rank %d\n", p.Rank)
 		functions := p.Table.Functions()
 		for _, s := range p.Grammar.All() {
-			fn, args := p.Table.Signature(uint32(s))
+			fn, args := p.Table.Signature(s)
 			text += string(cst.AppendCall(nil, functions[fn], args)) + "\n"
 		}
 	}

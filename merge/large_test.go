@@ -23,7 +23,7 @@ func recorded(rank, n int, call func(i int) (cst.Function, cst.Value)) Part {
 	var b sequitur.Builder
 	for i := range n {
 		f, v := call(i)
-		b.Append(sequitur.Symbol(table.Intern(table.Declare(f), v)))
+		b.Append(table.Intern(table.Declare(f), v))
 	}
 	return Part{Rank: rank, Table: &table, Grammar: b.Finish()}
 }

@@ -118,8 +118,8 @@ func sameCalls(p, q Part) error {
 // sameCall compares a signature of one table with one of another, declarations
 // included.
 func sameCall(t, u *cst.Table, x, y sequitur.Symbol) error {
-	m, args := t.Signature(uint32(x))
-	n, want := u.Signature(uint32(y))
+	m, args := t.Signature(x)
+	n, want := u.Signature(y)
 	f, g := t.Functions()[m], u.Functions()[n]
 	if !f.Equal(g) || !slices.EqualFunc(args, want, cst.Value.Equal) {
 		return fmt.Errorf("call %s of %v, want %s of %v", cst.AppendCall(nil, f, args), f, cst.AppendCall(nil, g, want), g)

@@ -148,7 +148,7 @@ func orderOf(ranks ...int) *sequitur.Grammar {
 func repeatCall(rank int, n uint64, f cst.Function, args ...cst.Value) Part {
 	var table cst.Table
 	var b sequitur.Builder
-	b.AppendRun(sequitur.Symbol(table.Intern(table.Declare(f), args...)), n)
+	b.AppendRun(table.Intern(table.Declare(f), args...), n)
 	return Part{Rank: rank, Table: &table, Grammar: b.Finish()}
 }
 

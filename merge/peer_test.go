@@ -34,9 +34,9 @@ func TestHighestPeer(t *testing.T) {
 			}
 			table, b := new(cst.Table), new(sequitur.Builder)
 			if len(values) == 1 {
-				b.Append(sequitur.Symbol(table.Intern(table.Declare(send), cst.Int(1000), values[0])))
+				b.Append(table.Intern(table.Declare(send), cst.Int(1000), values[0]))
 			} else {
-				b.Append(sequitur.Symbol(table.Intern(table.Declare(graph), cst.Array(values...))))
+				b.Append(table.Intern(table.Declare(graph), cst.Array(values...)))
 			}
 			if err := a.Add(Part{Rank: r, Table: table, Grammar: b.Finish()}); err != nil {
 				t.Fatal(err)
@@ -50,8 +50,8 @@ func TestHighestPeer(t *testing.T) {
 	var a Accumulator
 	table, b := new(cst.Table), new(sequitur.Builder)
 	comm := cst.Function{Name: "comm", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
-	b.Append(sequitur.Symbol(table.Intern(table.Declare(comm), cst.Handle(0), cst.Int(1000))))
-	b.Append(sequitur.Symbol(table.Intern(table.Declare(send), cst.Int(1000), cst.Rank(1))))
+	b.Append(table.Intern(table.Declare(comm), cst.Handle(0), cst.Int(1000)))
+	b.Append(table.Intern(table.Declare(send), cst.Int(1000), cst.Rank(1)))
 	groups := map[GroupHandle]Group{{"comm", 0}: {1, 2000}}
 	if err := a.Add(Part{Table: table, Grammar: b.Finish(), Groups: groups}); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func (s *Shape) placeTimes(rank int, of *summaries) placedTimes {
 	p := placedTimes{rank: rank}
 	own := make(map[uint32]uint32)
 	for at, n := range s.Grammar.FirstUses() {
-		own[uint32(n)] = uint32(len(p.positions))
+		own[n] = uint32(len(p.positions))
 		p.positions = append(p.positions, at)
 	}
 	p.times = of.take(own)

@@ -31,7 +31,7 @@ func factored(ranks int) []Part {
 			}
 			for range 20 {
 				s := table.Intern(fn, cst.Int(int64(v)))
-				grammar.Append(sequitur.Symbol(s))
+				grammar.Append(s)
 				if int(s) == len(durations) {
 					durations = append(durations, timing.Statistics[int64]{})
 				}

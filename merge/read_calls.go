@@ -39,7 +39,7 @@ func (c *Calls) setGroup(r *rankReader, terminal sequitur.Symbol) {
 	if c.groups == nil {
 		c.groups = make(map[uint32]Group)
 	}
-	c.groups[uint32(terminal)] = r.group
+	c.groups[terminal] = r.group
 }
 
 // Calls reads the calls of a rank. A rank that made none has no signatures. An
@@ -83,7 +83,7 @@ func (c *Calls) rewrite(r *rankReader) error {
 		if err != nil {
 			return err
 		}
-		terminals[i] = sequitur.Symbol(c.table.InternRun(fn, 0, args...))
+		terminals[i] = c.table.InternRun(fn, 0, args...)
 		c.setGroup(r, terminals[i])
 		c.setSource(terminals[i], i)
 		same = same && terminals[i] == sequitur.Symbol(i)

@@ -161,7 +161,7 @@ func (e *expander) add(b *sequitur.Builder, run sequitur.Run) error {
 
 // next returns the terminal of the next call of a signature of the shape.
 func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
-	state := uint32(x)
+	state := x
 	for _, s := range e.calls[x].streams {
 		n, err := s.next()
 		if err != nil {
@@ -199,7 +199,7 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 			return 0, err
 		}
 		if len(c.streams) == 0 { // it is not asked for again
-			t := sequitur.Symbol(e.table.InternRun(int(e.trace.signatures.functions[e.shape.signatures[x]]), 0, args...))
+			t := e.table.InternRun(int(e.trace.signatures.functions[e.shape.signatures[x]]), 0, args...)
 			e.of.setGroup(e.rankReader, t)
 			e.of.setSource(t, int(x))
 			return t, nil
@@ -218,7 +218,7 @@ func (e *expander) intern(x sequitur.Symbol) (sequitur.Symbol, error) {
 		}
 		c.args[i] = u.value(p.Type)
 	}
-	t := sequitur.Symbol(e.table.InternRun(fn, 0, c.args...))
+	t := e.table.InternRun(fn, 0, c.args...)
 	e.group, e.grouped = c.group, c.grouped
 	e.of.setGroup(e.rankReader, t)
 	e.of.setSource(t, int(x))

@@ -52,7 +52,7 @@ func (s *Shape) newTemplate() *template {
 	}
 	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
 		i, _ := numbers.Get(uint64(n), 0)
-		return sequitur.Symbol(i)
+		return i
 	})
 	return t
 }

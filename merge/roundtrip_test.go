@@ -103,7 +103,7 @@ func disguise(t *rapid.T, p Part, unused bool) Part {
 	to := make([]sequitur.Symbol, len(terminals))
 	for _, s := range rapid.Permutation(terminals).Draw(t, "signatures") {
 		fn, args := p.Table.Signature(s)
-		to[s] = sequitur.Symbol(table.Intern(table.Declare(p.Table.Functions()[fn]), args...))
+		to[s] = table.Intern(table.Declare(p.Table.Functions()[fn]), args...)
 	}
 	p.Table = &table
 	p.Grammar = p.Grammar.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return to[s] })
@@ -156,7 +156,7 @@ func TestFunctionsOfOneName(t *testing.T) {
 		var g sequitur.Builder
 		for i := range 3 {
 			f := cst.Function{Name: "f", Params: []cst.Param{{Name: fmt.Sprint("p", (i+rank)%3), Type: cst.Type{Kind: cst.KindInt}}}}
-			g.Append(sequitur.Symbol(table.Intern(table.Declare(f), cst.Int(1))))
+			g.Append(table.Intern(table.Declare(f), cst.Int(1)))
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: g.Finish()})
 	}

@@ -49,7 +49,7 @@ func (p spmd) part(rank int) Part {
 				args = append(args, a(rank, calls))
 			}
 			calls++
-			grammar.Append(sequitur.Symbol(table.Intern(table.Declare(s.function), args...)))
+			grammar.Append(table.Intern(table.Declare(s.function), args...))
 		}
 	}
 	run(p.body)

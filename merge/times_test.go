@@ -76,13 +76,13 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 			gap -= all[i-1].start + all[i-1].duration
 		}
 		if c.statistics {
-			times.Durations.of(uint32(s)).Add(uint32(p.Rank), m.duration)
-			times.Gaps.of(uint32(s)).Add(uint32(p.Rank), gap)
+			times.Durations.of(s).Add(uint32(p.Rank), m.duration)
+			times.Gaps.of(s).Add(uint32(p.Rank), gap)
 		}
-		paths[0].Append(uint32(s), m.duration)
-		paths[1].Append(uint32(s), gap)
+		paths[0].Append(s, m.duration)
+		paths[1].Append(s, gap)
 		if builder != nil {
-			builder.Append(uint32(s), m.start, m.duration)
+			builder.Append(s, m.start, m.duration)
 		}
 	}
 	if c.histograms {
@@ -207,7 +207,7 @@ func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
 			if left.Count == 0 {
 				left = w.Next()
 			}
-			terminals[k] = uint32(left.Symbol)
+			terminals[k] = left.Symbol
 			left.Count--
 		}
 		if err := d.Decode(got, terminals); err != nil {
@@ -508,7 +508,7 @@ func TestCodecByFunction(t *testing.T) {
 		b := codec.NewBuilder(0)
 		for i := range 100 {
 			s := table.Intern(functions[i%2])
-			grammar.Append(sequitur.Symbol(s))
+			grammar.Append(s)
 			b.Append(s, int64(2000*i), int64(1000+i+rank))
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish(), Times: &Times{Codec: codec.Name(), Series: b.Finish(nil)}})

@@ -221,7 +221,7 @@ func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call
 		if shapes.source(int(all[i])) == None {
 			return uint32(c.Rank().Signature(calls[i].Terminal))
 		}
-		return uint32(all[i])
+		return all[i]
 	}
 	of := func(s *merge.Summary, i int) float64 {
 		if s.Histograms == nil {

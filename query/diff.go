@@ -177,7 +177,7 @@ func (d *differ) difference(rank int, position uint64) (*Difference, error) {
 			return nil, err
 		}
 		if run := r.Walk(position).Next(); run.Count > 0 {
-			call := r.Call(uint32(run.Symbol))
+			call := r.Call(run.Symbol)
 			*side.call = &call
 		}
 	}

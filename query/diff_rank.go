@@ -106,8 +106,8 @@ func (d *differ) isFrame(x, y *merge.Calls, position uint64) bool {
 	if a.Count == 0 || b.Count == 0 {
 		return false
 	}
-	f := d.a.frameOf(x, uint32(a.Symbol))
-	return f != 0 && f == d.b.frameOf(y, uint32(b.Symbol))
+	f := d.a.frameOf(x, a.Symbol)
+	return f != 0 && f == d.b.frameOf(y, b.Symbol)
 }
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
@@ -219,8 +219,8 @@ func (d *differ) grammars(x, y *sequitur.Grammar, ofX, ofY []uint32) uint64 {
 	}
 	d.mu.Unlock()
 	c.once.Do(func() {
-		x := x.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return sequitur.Symbol(ofX[s]) })
-		c.prefix = x.CommonPrefix(y, func(s sequitur.Symbol) sequitur.Symbol { return sequitur.Symbol(ofY[s]) })
+		x := x.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return ofX[s] })
+		c.prefix = x.CommonPrefix(y, func(s sequitur.Symbol) sequitur.Symbol { return ofY[s] })
 	})
 	return c.prefix
 }

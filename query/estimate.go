@@ -261,7 +261,7 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 		var run sequitur.Run
 		var call reprise.Call
 		for signature := signatures.Next(); signature.Count > 0; signature = signatures.Next() {
-			at.terminal = uint32(signature.Symbol)
+			at.terminal = signature.Symbol
 			c := e.costs.of(at)
 			for i := range signature.Count {
 				if i == 1 {
@@ -269,7 +269,7 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 				}
 				if run.Count == 0 {
 					run = w.Next()
-					call = e.rank.Call(uint32(run.Symbol))
+					call = e.rank.Call(run.Symbol)
 					call.Timed = true
 				}
 				run.Count--

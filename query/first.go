@@ -89,7 +89,7 @@ func (all *operations) firsts(ctx context.Context, list []*first) error {
 	}
 	keep := make(map[sequitur.Symbol]bool)
 	for _, o := range all.list {
-		t := sequitur.Symbol(o.Terminal)
+		t := o.Terminal
 		for i := range o.Operation.Messages {
 			f := byKey[keyOf(&o.Operation.Messages[i])]
 			switch {
@@ -135,7 +135,7 @@ func (all *operations) findMixed(ctx context.Context, byKey map[messageKey]*firs
 		if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		o := all.rank.At(position, uint32(t))
+		o := all.rank.At(position, t)
 		if o == nil {
 			continue
 		}

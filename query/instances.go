@@ -86,7 +86,7 @@ type terminals map[sequitur.Symbol][]digest
 func (all *operations) terminals(c *semantics.Communicator) terminals {
 	t := make(terminals)
 	for _, o := range all.collectives[c].list {
-		t[sequitur.Symbol(o.Terminal)] = all.digests(o.Terminal, operationsOn(o.Operation, c))
+		t[o.Terminal] = all.digests(o.Terminal, operationsOn(o.Operation, c))
 	}
 	return t
 }
@@ -217,7 +217,7 @@ func (r *operations) call(c *semantics.Communicator, s sequence, n uint64) Colle
 		return CollectiveCall{Position: r.rank.Len(), Root: -1}
 	}
 	position, nth := s.at(n)
-	terminal := uint32(r.rank.Walk(position).Next().Symbol)
+	terminal := r.rank.Walk(position).Next().Symbol
 	o := operationsOn(r.rank.At(position, terminal), c)[nth]
 	return CollectiveCall{position, collectiveName(functionOf(r.rank, terminal)), o.Root}
 }
@@ -239,7 +239,7 @@ func (m *Match) Instance(rank int, position uint64) (c *semantics.Communicator, 
 	if err != nil {
 		return nil, 0, false, err
 	}
-	list := operationsOn(r.rank.At(position, uint32(r.rank.Walk(position).Next().Symbol)), nil)
+	list := operationsOn(r.rank.At(position, r.rank.Walk(position).Next().Symbol), nil)
 	if len(list) == 0 {
 		return nil, 0, false, nil
 	}

@@ -189,7 +189,7 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 // blockingReceive returns the signature of a call, −1 if it does not wait for the message
 // of a key that is its nth.
 func (r *matchRank) blockingReceive(position uint64, k messageKey, nth uint64) int {
-	terminal := uint32(r.rank.Walk(position).Next().Symbol)
+	terminal := r.rank.Walk(position).Next().Symbol
 	for _, x := range r.rank.At(position, terminal).Messages {
 		if keyOf(&x) != k {
 			continue

@@ -53,7 +53,7 @@ type FunctionCalls struct {
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
 func (t *Times) RankLoops(r *reprise.Rank) *Loops {
-	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(uint32(s)) })
+	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) })
 }
 
 // ShapeLoops returns the loops of the ranks of a shape of the trace, whose calls are the

@@ -84,7 +84,7 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 	symbols := l.Grammar.AppendSymbols(nil)
 	costs := make([][2]float64, len(symbols))
 	for i, s := range symbols {
-		p := pair{none, uint32(s)}
+		p := pair{none, s}
 		if i > 0 {
 			p.before = int64(symbols[i-1])
 		}

@@ -52,7 +52,7 @@ func BenchmarkMatch(b *testing.B) {
 					run = walk.Next()
 				}
 			}
-			numbers.At(position, uint32(run.Symbol))
+			numbers.At(position, run.Symbol)
 			position++
 			run.Count--
 		}

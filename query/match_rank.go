@@ -75,7 +75,7 @@ func (m *Match) operationsOf(ctx context.Context, r *semantics.Rank) (*operation
 	}
 	counts := make(map[uint32]uint64)
 	for s, n := range r.Occurrences() {
-		counts[uint32(s)] = n
+		counts[s] = n
 	}
 	for _, o := range all.list {
 		all.alike[o.Terminal] = o.Count == counts[o.Terminal]
@@ -154,9 +154,9 @@ func (r *matchRank) newIndex(k messageKey) *index {
 		switch {
 		case n == 0:
 		case r.alike[o.Terminal]:
-			alike[sequitur.Symbol(o.Terminal)] = messageDigests(n)
+			alike[o.Terminal] = messageDigests(n)
 		default:
-			others[sequitur.Symbol(o.Terminal)] = true
+			others[o.Terminal] = true
 		}
 	}
 	x.alike = newRuled(r.layout(), alike)
@@ -165,7 +165,7 @@ func (r *matchRank) newIndex(k messageKey) *index {
 	}
 	sum := uint64(0)
 	for position, terminal := range r.rank.Find(0, func(s sequitur.Symbol) bool { return others[s] }) {
-		if n := countOf(r.rank.At(position, uint32(terminal)), k); n > 0 {
+		if n := countOf(r.rank.At(position, terminal), k); n > 0 {
 			x.others = append(x.others, spot{position, sum, n})
 			sum += n
 		}
@@ -238,7 +238,7 @@ func (m *Match) Partner(rank int, position uint64) ([]Partner, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := r.rank.At(position, uint32(r.rank.Walk(position).Next().Symbol))
+	o := r.rank.At(position, r.rank.Walk(position).Next().Symbol)
 	if o == nil {
 		return nil, nil
 	}
@@ -284,7 +284,7 @@ func (m *Match) partner(r *matchRank, rank int, position uint64, o *semantics.Op
 		return none, nil
 	}
 	p := Partner{Message: i, Rank: k.peer, Position: at}
-	found := other.rank.At(at, uint32(other.rank.Walk(at).Next().Symbol))
+	found := other.rank.At(at, other.rank.Walk(at).Next().Symbol)
 	for j := range found.Messages {
 		if keyOf(&found.Messages[j]) != there {
 			continue

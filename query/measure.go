@@ -98,7 +98,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		}
 		if run.Count == 0 {
 			run = walk.Next()
-			n := r.Signature(uint32(run.Symbol))
+			n := r.Signature(run.Symbol)
 			if site = sites[n]; site == nil {
 				site = new(rankSite)
 				sites[n] = site

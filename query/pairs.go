@@ -45,7 +45,7 @@ func newPairs(g *sequitur.Grammar) *pairs {
 	for r := range g.Rules() { // rules refer to those below them
 		end := uint64(0)
 		for s := range g.Body(r) {
-			t := pairTerm{rule: s.Rule, count: s.Count, length: 1, first: uint32(s.Symbol), last: uint32(s.Symbol)}
+			t := pairTerm{rule: s.Rule, count: s.Count, length: 1, first: s.Symbol, last: s.Symbol}
 			if s.Rule >= 0 {
 				body := p.body(s.Rule)
 				t.length, t.first, t.last = g.RuleLen(s.Rule), body[0].first, body[len(body)-1].last

@@ -77,7 +77,7 @@ func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Sym
 				return nil, err
 			}
 		}
-		timed[s] = r.Signature(uint32(r.Walk(position).Next().Symbol))
+		timed[s] = r.Signature(r.Walk(position).Next().Symbol)
 	}
 	return timed, nil
 }

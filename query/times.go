@@ -208,7 +208,7 @@ func (t *Times) mean(kind int, previous int64, signature int) float64 {
 // meansOf returns the means of durations and of gaps of a pair of what signature says the
 // signatures of.
 func (t *Times) meansOf(p pair, signature func(sequitur.Symbol) int) [2]float64 {
-	n := signature(sequitur.Symbol(p.terminal))
+	n := signature(p.terminal)
 	if p.before == none { // there is no gap
 		return [2]float64{t.mean(durations, timing.NoPrevious, n), 0}
 	}

@@ -51,7 +51,7 @@ func (all *operations) walk(ctx context.Context) (map[*semantics.Communicator]*w
 		}
 		found[c] = &walked{operations: all, communicator: c, blocks: []*block{{whole: empty}}}
 		for _, call := range calls.list {
-			keep[sequitur.Symbol(call.Terminal)] = true
+			keep[call.Terminal] = true
 		}
 	}
 	if len(found) == 0 {
@@ -114,7 +114,7 @@ func (w *walk) calls(ctx context.Context, from, until uint64) error {
 
 // call adds the operations of a call.
 func (w *walk) call(position uint64, t sequitur.Symbol) {
-	list := operationsOn(w.rank.At(position, uint32(t)), nil)
+	list := operationsOn(w.rank.At(position, t), nil)
 	for len(list) > 0 {
 		c := list[0].Communicator
 		own, others := list, []*semantics.Operation(nil)
@@ -133,7 +133,7 @@ func (w *walk) call(position uint64, t sequitur.Symbol) {
 			for _, p := range w.inside[len(s.blocks)-1:] {
 				s.blocks = append(s.blocks, &block{repeat: p, whole: empty})
 			}
-			s.blocks[len(s.blocks)-1].add(position, w.digests(uint32(t), own))
+			s.blocks[len(s.blocks)-1].add(position, w.digests(t, own))
 		}
 		list = others
 	}
@@ -168,11 +168,11 @@ func (s *walked) each(position uint64, f func(position uint64, list []digest) bo
 	all := s.operations
 	keep := make(map[sequitur.Symbol]bool)
 	for _, call := range all.collectives[s.communicator].list {
-		keep[sequitur.Symbol(call.Terminal)] = true
+		keep[call.Terminal] = true
 	}
 	for position, t := range all.rank.Find(position, func(t sequitur.Symbol) bool { return keep[t] }) {
-		list := operationsOn(all.rank.At(position, uint32(t)), s.communicator)
-		if len(list) > 0 && !f(position, all.digests(uint32(t), list)) {
+		list := operationsOn(all.rank.At(position, t), s.communicator)
+		if len(list) > 0 && !f(position, all.digests(t, list)) {
 			return
 		}
 	}

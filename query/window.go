@@ -114,7 +114,7 @@ func (e *rankEstimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage, len(all))
 	for x, position := range firstPositions(e.pairs.grammar) {
 		if of, ok := all[e.numbers[x]]; ok {
-			n := sequitur.Symbol(e.rank.Signature(uint32(e.rank.Walk(position).Next().Symbol)))
+			n := sequitur.Symbol(e.rank.Signature(e.rank.Walk(position).Next().Symbol))
 			u := found[n]
 			found[n] = Usage{Calls: u.Calls + of.Calls, Time: u.Time + of.Time}
 		}
@@ -134,7 +134,7 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		}
 		run.Count--
 		if Overlaps(t.Start, t.Duration, w.From, w.To) {
-			n := sequitur.Symbol(s.rank.Signature(uint32(run.Symbol)))
+			n := sequitur.Symbol(s.rank.Signature(run.Symbol))
 			u := found[n]
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)

@@ -87,7 +87,7 @@ func TestTimelineDeep(t *testing.T) {
 	table := new(cst.Table)
 	var body []sequitur.Run
 	for _, name := range []string{"f", "g"} {
-		body = append(body, sequitur.Run{Symbol: sequitur.Symbol(table.InternRun(table.Declare(exporttest.Function(name)), 1<<61)), Count: 1})
+		body = append(body, sequitur.Run{Symbol: table.InternRun(table.Declare(exporttest.Function(name)), 1<<61), Count: 1})
 	}
 	var grammar sequitur.Builder
 	grammar.AppendLoop(body, 1<<61)

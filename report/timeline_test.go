@@ -161,7 +161,7 @@ func TestTimelineZoom(t *testing.T) {
 	position := uint64(s[0] + 0.5*(s[1]-s[0]))
 	found := false
 	for p := position - min(position, 1); p <= position+1; p++ { // as the pointer is on whole pixels
-		call := rank.Call(uint32(rank.Grammar().At(p)))
+		call := rank.Call(rank.Grammar().At(p))
 		if text := string(trace.Printer(reprise.PrintOptions{Absolute: true}).AppendCall(nil, call)); text == shown {
 			found = true
 		}

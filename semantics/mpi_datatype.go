@@ -103,7 +103,7 @@ func (d *datatypes) walk() {
 	}
 	calls := uint64(0)
 	for terminal, count := range d.rank.read.Occurrences() {
-		if made[uint32(terminal)] != nil {
+		if made[terminal] != nil {
 			calls += count
 		}
 	}
@@ -111,9 +111,9 @@ func (d *datatypes) walk() {
 		return
 	}
 	now := make(map[int64]int64)
-	for position, terminal := range d.rank.read.Find(0, func(s sequitur.Symbol) bool { return made[uint32(s)] != nil }) {
-		for _, id := range made[uint32(terminal)] {
-			size, _ := d.made(uint32(terminal), id, func(old int64) (int64, bool) {
+	for position, terminal := range d.rank.read.Find(0, func(s sequitur.Symbol) bool { return made[s] != nil }) {
+		for _, id := range made[terminal] {
+			size, _ := d.made(terminal, id, func(old int64) (int64, bool) {
 				size, ok := now[old]
 				return size, ok
 			})

@@ -105,20 +105,20 @@ func (p *probes) walk() map[int64][]found {
 			continue
 		}
 		for _, terminal := range makers {
-			gives[sequitur.Symbol(terminal)] = append(gives[sequitur.Symbol(terminal)], id)
+			gives[terminal] = append(gives[terminal], id)
 		}
 	}
 	for terminal := range uint32(p.rank.read.Table().Len()) {
 		if plan := p.rank.plan(terminal); plan != nil && plan.takes {
-			takes[sequitur.Symbol(terminal)] = true
+			takes[terminal] = true
 		}
 	}
 	if p.rank.count(func(s sequitur.Symbol) bool { return gives[s] != nil || takes[s] }) > maxRequestCalls {
 		return varied
 	}
 	for position, s := range p.rank.read.Find(0, func(s sequitur.Symbol) bool { return gives[s] != nil }) {
-		f := found{position: position, source: p.rank.finding(uint32(s)).source}
-		if o := p.rank.base(position, uint32(s)).operation; o != nil {
+		f := found{position: position, source: p.rank.finding(s).source}
+		if o := p.rank.base(position, s).operation; o != nil {
 			f.communicator = o.Communicator
 		}
 		for _, id := range gives[s] {

@@ -203,7 +203,7 @@ func (r *mpiRank) tally(terminal uint32) (t tally, ok bool) {
 // measure returns how often a terminal occurs.
 func (r *mpiRank) measure(terminal uint32) *sequitur.Measure {
 	return r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
-		if s == sequitur.Symbol(terminal) {
+		if s == terminal {
 			return 1
 		}
 		return 0
@@ -218,7 +218,7 @@ func (r *mpiRank) tallyEach(terminal uint32, count uint64) tally {
 		t.add(e.operation(terminal), count)
 		return t
 	}
-	for position := range r.read.Find(0, func(s sequitur.Symbol) bool { return s == sequitur.Symbol(terminal) }) {
+	for position := range r.read.Find(0, func(s sequitur.Symbol) bool { return s == terminal }) {
 		t.add(r.at(position, terminal), 1)
 	}
 	return t
@@ -233,7 +233,7 @@ func (r *mpiRank) allOf(o *Operation, terminal uint32, at extent, count uint64, 
 		return yield(Occurrence{terminal, r.resolve(o, at.from), count})
 	}
 	t := tally{counts: make(map[*Operation]uint64)}
-	for position := range r.read.Find(at.from, func(s sequitur.Symbol) bool { return s == sequitur.Symbol(terminal) }) {
+	for position := range r.read.Find(at.from, func(s sequitur.Symbol) bool { return s == terminal }) {
 		if position >= at.until {
 			break
 		}

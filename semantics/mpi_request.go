@@ -79,14 +79,14 @@ func (q *requests) findCreations(o object) []creation {
 	}
 	makers := make(map[sequitur.Symbol]bool)
 	for _, terminal := range terminals {
-		makers[sequitur.Symbol(terminal)] = true
+		makers[terminal] = true
 	}
 	if q.rank.count(func(s sequitur.Symbol) bool { return makers[s] }) > maxRequestCalls {
 		return nil
 	}
 	var list []creation
 	for position, terminal := range q.rank.read.Find(0, func(s sequitur.Symbol) bool { return makers[s] }) {
-		list = append(list, creation{position, uint32(terminal)})
+		list = append(list, creation{position, terminal})
 	}
 	return list
 }

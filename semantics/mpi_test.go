@@ -375,7 +375,7 @@ func TestPersistentRequests(t *testing.T) {
 	}
 	const startall = 4
 	for position, terminal := range r.Find(startall, func(sequitur.Symbol) bool { return true }) {
-		o := r.At(position, uint32(terminal))
+		o := r.At(position, terminal)
 		for i, want := range []int{a, b} { // the one of c is no message
 			if id, ok := o.Request(i); !ok || id != int64(want) {
 				t.Errorf("message %d has request %d, want %d", i, id, want)
@@ -514,7 +514,7 @@ func TestProbedMessages(t *testing.T) {
 	}
 	const first, varied = 2, 4
 	for position, want := range map[uint64]int{first: 1, varied: semantics.AnySource} {
-		if o := r.At(position, uint32(r.Walk(position).Next().Symbol)); len(o.Messages) != 1 || o.Messages[0].Peer != want {
+		if o := r.At(position, r.Walk(position).Next().Symbol); len(o.Messages) != 1 || o.Messages[0].Peer != want {
 			t.Errorf("of too many calls, the one at %d: %s", position, text(o))
 		}
 	}

@@ -98,7 +98,7 @@ func newWildcards(r *mpiRank) *wildcards {
 	acts := make(map[sequitur.Symbol][]act)
 	for terminal := range uint32(r.read.Table().Len()) {
 		if list := r.acts(terminal, wanted); len(list) > 0 {
-			acts[sequitur.Symbol(terminal)] = list
+			acts[terminal] = list
 		}
 	}
 	w.fix(wanted, acts)

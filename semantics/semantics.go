@@ -133,7 +133,7 @@ func (r *Rank) All() iter.Seq[Occurrence] {
 			return
 		}
 		for terminal, count := range r.Occurrences() {
-			if !r.meanings.all(uint32(terminal), count, yield) {
+			if !r.meanings.all(terminal, count, yield) {
 				return
 			}
 		}

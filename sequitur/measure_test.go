@@ -14,7 +14,7 @@ func TestMeasure(t *testing.T) {
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				for _, s := range phrase {
-					b.AppendRun(Symbol(s), uint64(1+s%2*3))
+					b.AppendRun(s, uint64(1+s%2*3))
 				}
 			}
 		}

@@ -14,13 +14,13 @@ func TestCommonPrefix(t *testing.T) {
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				for _, s := range phrase {
-					sequence = append(sequence, Symbol(s))
+					sequence = append(sequence, s)
 				}
 			}
 		}
 		other := append([]Symbol(nil), sequence...)
 		if len(other) > 0 && rapid.Bool().Draw(t, "change") {
-			other[rapid.IntRange(0, len(other)-1).Draw(t, "at")] = Symbol(rapid.Uint32Range(0, 5).Draw(t, "new"))
+			other[rapid.IntRange(0, len(other)-1).Draw(t, "at")] = rapid.Uint32Range(0, 5).Draw(t, "new")
 		}
 		if rapid.Bool().Draw(t, "cut") {
 			other = other[:rapid.IntRange(0, len(other)).Draw(t, "length")]

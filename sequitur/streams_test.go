@@ -17,7 +17,7 @@ import (
 func symbols(in []uint32) []Symbol {
 	out := make([]Symbol, len(in))
 	for i, s := range in {
-		out[i] = Symbol(s)
+		out[i] = s
 	}
 	return out
 }
@@ -158,11 +158,11 @@ func TestMemory(t *testing.T) {
 	}
 	var b Builder
 	for _, s := range streams.Loop(100_000, 1000) {
-		b.Append(Symbol(s))
+		b.Append(s)
 	}
 	before := b.liveBytes()
 	for _, s := range streams.Loop(1_000_000, 1000) {
-		b.Append(Symbol(s))
+		b.Append(s)
 	}
 	if after := b.liveBytes(); after != before {
 		t.Errorf("a steady loop grew from %d to %d bytes", before, after)

@@ -18,7 +18,7 @@ func TestLoops(t *testing.T) {
 			n, m := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "m")
 			for range n {
 				for _, s := range slices.Concat(outer, slices.Repeat(inner, m)) {
-					b.Append(Symbol(s))
+					b.Append(s)
 				}
 			}
 		}

@@ -46,7 +46,7 @@ func TestRecord(t *testing.T) {
 			}
 			var lines []string
 			for _, s := range p.Grammar.All() {
-				fn, args := p.Table.Signature(uint32(s))
+				fn, args := p.Table.Signature(s)
 				index, _ := Lookup(p.Table.Functions()[fn])
 				line, err := AppendCall(nil, Call{Rank: p.Rank, Function: index, Args: args})
 				if err != nil {

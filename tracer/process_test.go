@@ -84,7 +84,7 @@ func TestProcess(t *testing.T) {
 	}
 	next := make(map[int64]int64) // call of each thread
 	for _, s := range part.Grammar.All() {
-		fn, args := part.Table.Signature(uint32(s))
+		fn, args := part.Table.Signature(s)
 		thread := args[0].Int()
 		i := next[thread] % calls // numbers are taken again
 		if thread < 0 || thread >= threads || args[1].Int() != i%3 || args[2].Index(0).Int() != i%2 || part.Table.Functions()[fn].Params[0].Name != "thread" {

@@ -3,7 +3,6 @@ package tracer
 import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -70,7 +69,7 @@ func (r *Recorder) functionOf(terminal uint32) string {
 // statistics, and with a series what its codec does, at the end of a block.
 func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
 	t := r.table.Intern(fn, args...)
-	r.grammar.Append(sequitur.Symbol(t))
+	r.grammar.Append(t)
 	r.times.add(t, start, duration)
 }
 

@@ -83,7 +83,7 @@ func TestCallAt(t *testing.T) {
 		}
 		checkSeries(t, p.Times.Codec, p.Times.Series, slices.Collect(func(yield func(uint32) bool) {
 			for _, s := range p.Grammar.All() {
-				yield(uint32(s))
+				yield(s)
 			}
 		}), times)
 	})

@@ -32,7 +32,7 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 	if r.times.series != nil {
 		panic("tracer: a call without a time where those of all calls are kept")
 	}
-	r.grammar.Append(sequitur.Symbol(r.table.Intern(fn, args...)))
+	r.grammar.Append(r.table.Intern(fn, args...))
 }
 
 // SetGroup says what the process is in the group, such as a communicator, that

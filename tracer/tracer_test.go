@@ -28,7 +28,7 @@ type call struct {
 func expand(p merge.Part) []call {
 	var calls []call
 	for _, s := range p.Grammar.All() {
-		fn, args := p.Table.Signature(uint32(s))
+		fn, args := p.Table.Signature(s)
 		calls = append(calls, call{p.Table.Functions()[fn], args})
 	}
 	return calls

@@ -148,7 +148,7 @@ func (c *comparison) call(call ti.Call, in *ti.Reader) error {
 		d.File, d.Line = in.Place()
 		d.Input = string(cst.AppendCall(nil, c.functions[call.Function], call.Args))
 		if r != nil && r.run.Count > 0 {
-			d.Trace = r.Rank.Call(uint32(r.run.Symbol)).String()
+			d.Trace = r.Rank.Call(r.run.Symbol).String()
 		}
 	}
 	if !equal {
@@ -168,7 +168,7 @@ func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur
 	if r.numbers[call.Function] == 0 {
 		r.numbers[call.Function] = r.table.Declare(functions[call.Function]) + 1
 	}
-	return sequitur.Symbol(r.table.Intern(r.numbers[call.Function]-1, call.Args...))
+	return r.table.Intern(r.numbers[call.Function]-1, call.Args...)
 }
 
 // inTurn reports whether the next call of the trace, disregarding ranks that

@@ -92,7 +92,7 @@ func (c *callCounter) rank(rank, shape int) {
 		if c.toTI == nil {
 			break
 		}
-		if c.line, err = ti.AppendCall(c.line[:0], c.toTI(r.Call(uint32(s)))); err != nil {
+		if c.line, err = ti.AppendCall(c.line[:0], c.toTI(r.Call(s))); err != nil {
 			c.toTI = nil // a call that is not a line: there is no text
 			break
 		}

@@ -150,7 +150,7 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 func rankLoops(r *reprise.Rank, p *reprise.Printer) loops {
 	return loops{
 		grammar: r.Grammar(), different: r.Table().Len(),
-		call: func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(uint32(s)))) },
+		call: func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(s))) },
 	}
 }
 

@@ -97,7 +97,7 @@ func (c clock) positions(in Interval) iter.Seq2[uint64, timedCall] {
 		walk, at := c.rank.Walk(first), int64(first)*perCall
 		for run := walk.Next(); run.Count > 0; run = walk.Next() {
 			for range run.Count {
-				if at >= in.To || !yield(first, timedCall{uint32(run.Symbol), at, at + perCall}) {
+				if at >= in.To || !yield(first, timedCall{run.Symbol, at, at + perCall}) {
 					return
 				}
 				first++

@@ -212,7 +212,7 @@ func TestRealTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for terminal, n := range r.Occurrences() {
-			want[r.Call(uint32(terminal)).Function.Name] += int(n)
+			want[r.Call(terminal).Function.Name] += int(n)
 		}
 	}
 	r := foreign.DuckDB(t, "SELECT function, count(*), sum(position) FROM '"+path+"' GROUP BY 1")

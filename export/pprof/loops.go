@@ -118,7 +118,7 @@ func (c *counter) merged(rule int) []int {
 func (c *counter) add(s sequitur.Term, node int, times int64, repetitions uint64) {
 	n := times * int64(repetitions)
 	if s.Rule < 0 {
-		c.terminal(node, uint32(s.Symbol), n)
+		c.terminal(node, s.Symbol, n)
 		return
 	}
 	if c.nests[s.Rule] == nil {

@@ -22,7 +22,7 @@ func drawGrammar(t *rapid.T) *sequitur.Grammar {
 		n, m := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "m")
 		for range n {
 			for _, s := range slices.Concat(outer, slices.Repeat(inner, m)) {
-				b.Append(sequitur.Symbol(s))
+				b.Append(s)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func TestCount(t *testing.T) {
 		got := make(map[string]int64)
 		for _, c := range tr.count(g, first, end, letter) {
 			if c.calls != 0 {
-				got[tr.around(c.node)+" "+letter(sequitur.Symbol(c.terminal))] += c.calls
+				got[tr.around(c.node)+" "+letter(c.terminal)] += c.calls
 			}
 		}
 		if !maps.Equal(got, want) {
@@ -104,7 +104,7 @@ func TestManyNests(t *testing.T) {
 	loops := uint32(3 * maxNests)
 	for k := range loops {
 		for range 5 {
-			b.Append(sequitur.Symbol(10 + k))
+			b.Append(10 + k)
 			for range inner {
 				b.Append(0)
 				b.Append(1)

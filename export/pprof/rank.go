@@ -96,7 +96,7 @@ func (r *ranked) choose() (first, end uint64, err error) {
 // add adds the calls first ≤ position < end.
 func (r *ranked) add(first, end uint64) {
 	g := r.read.Grammar()
-	counts := r.tree.count(g, first, end, func(s sequitur.Symbol) string { return r.name(uint32(s)) })
+	counts := r.tree.count(g, first, end, func(s sequitur.Symbol) string { return r.name(s) })
 	times := r.sums(first, end, counts)
 	texts := make(map[uint32]string)
 	for _, c := range counts {

@@ -288,7 +288,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 	for at := first; at < end; {
 		run := walk.Next()
 		for range min(run.Count, end-at) {
-			f.group.add(s, s.code(at, uint32(run.Symbol)))
+			f.group.add(s, s.code(at, run.Symbol))
 			if f.times != nil {
 				f.group.addTime(reprise.Call{})
 			}

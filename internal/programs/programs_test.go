@@ -45,7 +45,7 @@ func checkPart(t *testing.T, name string, part merge.Part) {
 		t.Fatalf("%s, rank %d: %d signatures, %d used", name, part.Rank, part.Table.Len(), next)
 	}
 	for s, n := range part.Grammar.Occurrences() {
-		if got := part.Table.Count(uint32(s)); got != n {
+		if got := part.Table.Count(s); got != n {
 			t.Fatalf("%s, rank %d: count %d of terminal %d, which occurs %d times", name, part.Rank, got, s, n)
 		}
 	}

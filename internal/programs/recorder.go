@@ -51,7 +51,7 @@ func (r *recorder) begin(rank, ranks int) {
 }
 
 func (r *recorder) call(fn int, args ...cst.Value) {
-	s := sequitur.Symbol(r.table.InternRun(fn, r.rounds, args...))
+	s := r.table.InternRun(fn, r.rounds, args...)
 	begin := 0
 	if n := len(r.blocks); n > 0 {
 		begin = r.blocks[n-1].end

@@ -435,7 +435,7 @@ func TestLongCall(t *testing.T) {
 	part, _ := c.ranked()[0].part()
 	var last string
 	for _, terminal := range part.Grammar.All() {
-		fn, args := part.Table.Signature(uint32(terminal))
+		fn, args := part.Table.Signature(terminal)
 		last = string(cst.AppendCall(nil, part.Table.Functions()[fn], args))
 	}
 	if last != want[len(want)-1] || !strings.Contains(last, "1234") {

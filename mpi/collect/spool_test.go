@@ -286,7 +286,7 @@ func list(t testing.TB, directory string) []string {
 	}
 	var calls []string
 	for _, terminal := range part.Grammar.All() {
-		fn, args := part.Table.Signature(uint32(terminal))
+		fn, args := part.Table.Signature(terminal)
 		calls = append(calls, string(cst.AppendCall(nil, part.Table.Functions()[fn], args)))
 	}
 	return calls
@@ -297,7 +297,7 @@ func callsOf(part merge.Part, change func(n int, f *cst.Function, args []cst.Val
 	return func(yield func(*cst.Function, []cst.Value) bool) {
 		n := 0
 		for _, terminal := range part.Grammar.All() {
-			fn, args := part.Table.Signature(uint32(terminal))
+			fn, args := part.Table.Signature(terminal)
 			f := part.Table.Functions()[fn]
 			if change != nil {
 				f.Params = slices.Clone(f.Params)

@@ -29,7 +29,7 @@ type found struct {
 func (s *scanner) scan(ctx context.Context, r *reprise.Rank, p *process, others uint64) error {
 	terminals := make(map[sequitur.Symbol]*found)
 	for terminal := range r.Occurrences() {
-		if f := s.look(r, uint32(terminal)); f != nil {
+		if f := s.look(r, terminal); f != nil {
 			terminals[terminal] = f
 		}
 	}

@@ -156,7 +156,7 @@ func exchanges(t *testing.T, trace *reprise.Trace, o events.Options) (list []exc
 // end returns the call with which the receipt of a message of a call ends, nothing if there
 // is none.
 func end(r *semantics.Rank, rank int, position uint64, message int) place {
-	terminal := uint32(r.Walk(position).Next().Symbol)
+	terminal := r.Walk(position).Next().Symbol
 	o := r.At(position, terminal)
 	id, ok := o.Request(message)
 	if !ok || o.Messages[message].Blocking {
