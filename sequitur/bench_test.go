@@ -48,7 +48,7 @@ func benchAppend(b *testing.B, inputs ...[]Symbol) {
 
 func BenchmarkAppend(b *testing.B) {
 	for _, st := range streams.All {
-		b.Run("stream="+st.Name, func(b *testing.B) { benchAppend(b, symbols(st.Gen(1_000_000))) })
+		b.Run("stream="+st.Name, func(b *testing.B) { benchAppend(b, st.Gen(1_000_000)) })
 	}
 }
 
@@ -62,7 +62,7 @@ func BenchmarkAppendTrace(b *testing.B) {
 func BenchmarkAppendLength(b *testing.B) {
 	for _, st := range streams.All {
 		for _, n := range []int{1e4, 1e5, 1e6, 1e7} {
-			b.Run(fmt.Sprintf("stream=%s/events=%d", st.Name, n), func(b *testing.B) { benchAppend(b, symbols(st.Gen(n))) })
+			b.Run(fmt.Sprintf("stream=%s/events=%d", st.Name, n), func(b *testing.B) { benchAppend(b, st.Gen(n)) })
 		}
 	}
 }
@@ -73,7 +73,7 @@ func BenchmarkAppendBody(b *testing.B) {
 	for _, body := range []int{3, 10, 100, 1_000, 10_000, 100_000} {
 		n := max(1_000_000, 20*body)
 		run := func(miss string, in []uint32) {
-			b.Run(fmt.Sprintf("miss=%s/body=%d", miss, body), func(b *testing.B) { benchAppend(b, symbols(in)) })
+			b.Run(fmt.Sprintf("miss=%s/body=%d", miss, body), func(b *testing.B) { benchAppend(b, in) })
 		}
 		run("Never", streams.Loop(n, body))
 		run("Start", streams.NearMiss(n, body, 0))
@@ -86,7 +86,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	for _, st := range streams.All {
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			var bld Builder
-			for _, s := range symbols(st.Gen(100_000)) {
+			for _, s := range st.Gen(100_000) {
 				bld.Append(s)
 			}
 			var g *Grammar
@@ -101,7 +101,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func BenchmarkParse(b *testing.B) {
 	for _, st := range streams.All {
-		in := symbols(st.Gen(100_000))
+		in := st.Gen(100_000)
 		enc, _ := build(in).MarshalBinary()
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -118,7 +118,7 @@ func BenchmarkParse(b *testing.B) {
 
 func BenchmarkAll(b *testing.B) {
 	for _, st := range streams.All {
-		g := build(symbols(st.Gen(1_000_000)))
+		g := build(st.Gen(1_000_000))
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -133,7 +133,7 @@ func BenchmarkAll(b *testing.B) {
 
 func BenchmarkAppendSymbols(b *testing.B) {
 	for _, st := range streams.All {
-		g := build(symbols(st.Gen(1_000_000)))
+		g := build(st.Gen(1_000_000))
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			var dst []Symbol
@@ -148,7 +148,7 @@ func BenchmarkAppendSymbols(b *testing.B) {
 
 func BenchmarkAt(b *testing.B) {
 	for _, st := range streams.All {
-		g := build(symbols(st.Gen(1_000_000)))
+		g := build(st.Gen(1_000_000))
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			i := uint64(0)
 			for b.Loop() {
@@ -189,7 +189,7 @@ func BenchmarkAppendLoop(b *testing.B) {
 func BenchmarkForest(b *testing.B) {
 	random := func(name string) *Grammar {
 		at := slices.IndexFunc(streams.All, func(s streams.Stream) bool { return s.Name == name })
-		return build(symbols(streams.All[at].Gen(1_000_000)))
+		return build(streams.All[at].Gen(1_000_000))
 	}
 	for _, bm := range []struct {
 		name    string

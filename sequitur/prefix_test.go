@@ -13,9 +13,7 @@ func TestCommonPrefix(t *testing.T) {
 		var sequence []Symbol
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
-				for _, s := range phrase {
-					sequence = append(sequence, s)
-				}
+				sequence = append(sequence, phrase...)
 			}
 		}
 		other := append([]Symbol(nil), sequence...)

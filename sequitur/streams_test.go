@@ -13,15 +13,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/streams"
 )
 
-// symbols returns in as Symbols.
-func symbols(in []uint32) []Symbol {
-	out := make([]Symbol, len(in))
-	for i, s := range in {
-		out[i] = s
-	}
-	return out
-}
-
 // A trace is the calls of every rank of a real run, numbered by first use.
 type trace struct {
 	name   string
@@ -109,7 +100,7 @@ func TestSizes(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if got := build(symbols(st.Gen(1_000_000))).Symbols(); got > want+want*3/100 {
+		if got := build(st.Gen(1_000_000)).Symbols(); got > want+want*3/100 {
 			t.Errorf("%s: %d symbols, want at most %d + 3 %%", st.Name, got, want)
 		}
 	}
@@ -139,7 +130,7 @@ func suffixes(m int) []Symbol {
 func TestMemory(t *testing.T) {
 	inputs := map[string][]Symbol{"Suffixes": suffixes(1500)}
 	for _, st := range streams.All {
-		inputs[st.Name] = symbols(st.Gen(1_000_000))
+		inputs[st.Name] = st.Gen(1_000_000)
 	}
 	for name, in := range inputs {
 		var b Builder
