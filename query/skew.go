@@ -38,6 +38,11 @@ type Skew struct {
 	// the member of which that is most.
 	Guarantee timing.Guarantee
 
+	// StartError is how many nanoseconds each start may be off at most, by the longest time
+	// between calls in the run: skews of less mean nothing. It is 2⁶³−1 if the trace has no
+	// statistics that tell.
+	StartError int64
+
 	// Last is the member that makes the skew: of all skews together, those of operations
 	// that it was the last to begin are most. LastShare is the share of these.
 	Last      int
@@ -99,6 +104,9 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	var list []Skew
 	for _, j := range jobs {
 		list = append(list, j.skews()...)
+	}
+	for i := range list {
+		list[i].StartError = times.startError(list[i].Guarantee)
 	}
 	slices.SortStableFunc(list, func(a, b Skew) int { return cmp.Compare(b.Mean*float64(b.Instances), a.Mean*float64(a.Instances)) })
 	return list, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -52,7 +53,9 @@ func testSkew(t *rapid.T) {
 	sampled := 0
 	for _, s := range list {
 		checkMaxLast(t, trace, s)
-		sampled += s.Sampled
+		if sampled += s.Sampled; s.StartError != 0 {
+			t.Fatalf("%+v, by exact times", s)
+		}
 		if s.Function == "MPI_Bcast" {
 			if s.Instances != uint64(rounds) || s.Mean != float64(7*(ranks-1)) || s.Median != s.Mean || s.Max != int64(s.Mean) || s.Last != ranks-1 || math.Abs(s.LastShare-1) > 1e-9 || s.Root != 0 {
 				t.Fatalf("%+v", s)
@@ -101,5 +104,38 @@ func checkMaxLast(t tester, trace *reprise.Trace, s Skew) {
 	}
 	if number != s.MaxPosition || s.MaxStart-least != s.Max {
 		t.Fatalf("%+v, but it is call %d, and the first begins at %d", s, number, least)
+	}
+}
+
+// TestSkewError checks how far skews are off if times are kept within an error.
+func TestSkewError(t *testing.T) {
+	entropy, err := timing.NewEntropy[int64](0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []merge.Part
+	for rank := range 3 {
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		barrier := r.Declare(mpiFunctions[5])
+		for round := range 500 {
+			r.CallAt(barrier, int64(round)*1e5+int64(round*round%977+rank*(round%7)*500), 10+int64(rank), cst.Handle(-3))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	trace := openParts(t, merge.Run{Ranks: 3}, parts)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := openMatch(t, trace).Skew(t.Context(), times, Options{})
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	const most, mean = 2 * 6 * 500, 2 * 500 * (71*21 + 1 + 2) / 500.0
+	if s := list[0]; s.StartError <= 0 || s.StartError > 2e4 || math.Abs(float64(s.Max-most)) > 2*float64(s.StartError) || math.Abs(s.Mean-mean) > 2*float64(s.StartError) {
+		t.Errorf("%+v, want a skew of %d at most and %v on average", s, int(most), mean)
 	}
 }

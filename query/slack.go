@@ -51,17 +51,36 @@ func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol
 // overlap returns how long before the end of the call before it on its rank a call of the
 // trace began at most, as far as statistics tell.
 func (t *Times) overlap() int64 {
+	s, ok := t.slack(timing.Exact)
+	if !ok {
+		return maxTime
+	}
+	return s.overlap
+}
+
+// startError returns how far the starts of a series of a guarantee are off at most, as far
+// as statistics tell; maxTime if they do not.
+func (t *Times) startError(g timing.Guarantee) int64 {
+	if g == timing.Exact {
+		return 0
+	}
+	s, ok := t.slack(g)
+	if !ok {
+		return maxTime
+	}
+	return s.start
+}
+
+// slack returns that of a series of a guarantee of any calls, and whether statistics tell.
+func (t *Times) slack(g timing.Guarantee) (slack, bool) {
 	var signatures []sequitur.Symbol
 	for n := range t.trace.Merged().Signatures() {
 		if t.source(n) != None {
 			signatures = append(signatures, sequitur.Symbol(n))
 		}
 	}
-	s := t.slackOf(signatures, func(n sequitur.Symbol) int { return int(n) }, timing.Exact)
-	if s.unknown || len(signatures) == 0 {
-		return maxTime
-	}
-	return s.overlap
+	s := t.slackOf(signatures, func(n sequitur.Symbol) int { return int(n) }, g)
+	return s, !s.unknown && len(signatures) > 0
 }
 
 // ceiling returns a number of nanoseconds above ns.

@@ -222,8 +222,9 @@ type skewInfo struct {
 	MaxPosition  uint64  `json:"max_last_position"`
 	MaxStart     int64   `json:"max_last_start_ns"` // since the first call
 	Last         int     `json:"last"`
-	LastShare    float64 `json:"last_share"`     // of all skews
-	Error        float64 `json:"relative_error"` // at most, of the time from a call to the next
+	LastShare    float64 `json:"last_share"`              // of all skews
+	Error        float64 `json:"relative_error"`          // at most, of the time from a call to the next
+	StartError   *int64  `json:"start_error_ns,omitzero"` // at most, of each start; none if it is not known
 }
 
 func match(cmd *cobra.Command, path string, o matchOptions) error {
@@ -355,6 +356,9 @@ func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query
 		}
 		if s.Root >= 0 {
 			info.Root = &s.Root
+		}
+		if s.StartError < math.MaxInt64 {
+			info.StartError = &s.StartError
 		}
 		i.Skews = append(i.Skews, info)
 	}

@@ -51,14 +51,20 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 
 // errorText returns in words how exact skews are.
 func (i *matchInfo) errorText() string {
-	most, some := 0.0, false
+	most, known, off, some := 0.0, true, int64(0), false
 	for _, s := range i.Skews {
 		most = max(most, s.Error)
+		if known = known && s.StartError != nil; known {
+			off = max(off, *s.StartError)
+		}
 		some = some || uint64(s.Sampled) < s.Instances
 	}
 	text := "by the times of every call, exact"
-	if most > 0 {
-		text = fmt.Sprintf("by the times of every call, of which starts are at most %.4g %% of the longest\ngap between calls near them off, and so may skews be", 100*most)
+	switch {
+	case most > 0 && known:
+		text = fmt.Sprintf("by the times of every call, of which starts are at most %s off: smaller skews\nmean nothing", durationText(float64(off)))
+	case most > 0:
+		text = fmt.Sprintf("by the times of every call, of which starts are at most %.4g %% of the longest\ntime between calls near them off: smaller skews mean nothing", 100*most)
 	}
 	if some {
 		text += "; there are too many operations\nto look at all: larger skews may not be among them"
