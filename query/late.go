@@ -35,16 +35,16 @@ type LateSender struct {
 	Guarantee timing.Guarantee
 }
 
-// Limits of what is looked at for late senders.
-const maxReceives = 1 << 19 // of all channels, unless there are more than of minSamples each
+// maxReceives is how many receives are looked at for late senders, of all channels, unless
+// minSamples of each are more.
+const maxReceives = 1 << 19
 
 // LateSenders returns how long the blocking receives wait for late senders, by the call
 // that receives, those that wait longest first: where both ranks have the times of every
 // call, and the trace tells which message it is. Of a channel of many messages it looks at
 // some, of which each is drawn from an equal part of all, so that they are 524,288 on all
 // channels, and 16 at least on each; channels are left out where there are too many. It costs
-// what [Match.Skew] does.
-// Unreadable of o is called for ranks whose times are lost.
+// what [Match.Skew] does. Unreadable of o is called for ranks whose times are lost.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
 	timed, _, err := times.trace.Merged().SeriesRanks()
 	if err != nil {

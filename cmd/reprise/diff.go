@@ -237,17 +237,16 @@ func (i *diffInfo) fillTimes(a, b *query.Profile) {
 		}
 		*side.total = &sum
 	}
-	for _, name := range slices.Sorted(maps.Keys(times[0])) {
-		if _, both := times[1][name]; !both {
-			times[1][name] = 0
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(times[1])) {
+	names := maps.Clone(times[0])
+	maps.Copy(names, times[1])
+	for name := range names {
 		if d := (timeDiff{name, times[0][name], times[1][name]}); d.A != d.B {
 			i.Times = append(i.Times, d)
 		}
 	}
-	slices.SortStableFunc(i.Times, func(c, d timeDiff) int { return cmp.Compare(d.distance(), c.distance()) })
+	slices.SortFunc(i.Times, func(c, d timeDiff) int {
+		return cmp.Or(cmp.Compare(d.distance(), c.distance()), cmp.Compare(c.Function, d.Function))
+	})
 }
 
 // distance returns how far apart the times are, the largest number if one is not known.

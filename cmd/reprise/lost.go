@@ -86,17 +86,7 @@ func (l *lostRanks) ranks() []int {
 
 // others returns those of some ranks that are not lost.
 func (l *lostRanks) others(ranks rankenc.Set) rankenc.Set {
-	if len(l.list) == 0 {
-		return ranks
-	}
-	lost := rankSet(l.ranks())
-	var others []int
-	for _, rank := range ranks.All() {
-		if !lost.Contains(int(rank)) {
-			others = append(others, int(rank))
-		}
-	}
-	return rankSet(others)
+	return ranks.Without(rankSet(l.ranks()))
 }
 
 // warn writes a line for each cause.
