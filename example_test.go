@@ -196,11 +196,11 @@ func Example_record() {
 // Times in a trace: a relative error of at most a tenth for every duration and
 // every gap between calls, and starts that do not drift.
 func Example_times() {
-	entropy, err := timing.NewEntropy[int64](0.1)
+	entropy, err := timing.NewEntropy(0.1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)})
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)})
 	if err != nil {
 		log.Fatal(err)
 	}

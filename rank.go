@@ -64,7 +64,7 @@ type Rank struct {
 	sequence  *merge.Calls
 	functions []cst.Function
 	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
-	series    *timing.Series[int64]  // nil if there is none, or it is lost
+	series    *timing.Series         // nil if there is none, or it is lost
 	lost      atomic.Pointer[error]  // the first about times
 	printed   atomic.Pointer[printedRank]
 	name      func(error) error // puts the name of the file into an error

@@ -9,11 +9,11 @@ import (
 
 // A Time is when a call began and how long it took, in nanoseconds, and the time
 // since the call before, as the series of the rank has it.
-type Time = timing.Time[int64]
+type Time = timing.Time
 
 // Series returns the times of the calls as they are encoded, nil if the trace does
 // not have them, or they cannot be read.
-func (r *Rank) Series() *timing.Series[int64] { return r.series }
+func (r *Rank) Series() *timing.Series { return r.series }
 
 // LostTimes returns the first error about the times of calls that were read so far,
 // nil if there was none.
@@ -68,12 +68,12 @@ func (r *Rank) setTime(call *Call, t *timeReader) {
 // A timeReader reads the times of the calls of a rank, which must be timed, in
 // order.
 type timeReader struct {
-	series *timing.Series[int64]
+	series *timing.Series
 	at     uint64 // position of the next call
 	walk   *sequitur.Walker
 	run    sequitur.Run // what is left of it
 	next   int          // block
-	block  *timing.SeriesDecoder[int64]
+	block  *timing.SeriesDecoder
 	err    error  // why block cannot be read
 	left   uint64 // calls of block
 	ahead  uint64 // calls that come with the blocks from next on

@@ -22,7 +22,7 @@ import (
 
 // timed records calls of ranks with times, which are the moments that it returns,
 // and returns the trace.
-func timed(t rapid.TB, codec *timing.SeriesCodec[int64], ranks, calls int) ([]byte, [][]Time) {
+func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][]Time) {
 	t.Helper()
 	step := cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
 	var (
@@ -53,8 +53,8 @@ func timed(t rapid.TB, codec *timing.SeriesCodec[int64], ranks, calls int) ([]by
 	return file.Bytes(), all
 }
 
-func exactTimes() *timing.SeriesCodec[int64] {
-	return timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.Zstd), timing.NewLossless[int64](timing.Zstd), timing.Gaps)
+func exactTimes() *timing.SeriesCodec {
+	return timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
 }
 
 // TestTimes reads calls and times from any position, in every way that there is.
@@ -147,11 +147,11 @@ func TestLostTimes(t *testing.T) {
 // no farther off than the error of the longest gap.
 func TestRecordedTimes(t *testing.T) {
 	const epsilon = 0.1
-	entropy, err := timing.NewEntropy[int64](epsilon)
+	entropy, err := timing.NewEntropy(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codec := timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)
+	codec := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
 	runs := make(map[string][]*recorded.Rank)
 	for _, r := range recorded.Ranks(t) {
 		runs[r.Run] = append(runs[r.Run], r)
@@ -166,7 +166,7 @@ func TestRecordedTimes(t *testing.T) {
 	}
 }
 
-func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec[int64], ranks []*recorded.Rank) {
+func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec, ranks []*recorded.Rank) {
 	step := cst.Function{Name: "signature", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
 	var (
 		a     merge.Accumulator
@@ -253,7 +253,7 @@ func TestLostBlock(t *testing.T) {
 // TestSelect compares the calls of some terminals with those among all calls.
 func TestSelect(t *testing.T) {
 	const calls = 3*timing.DefaultBlockLen + 100
-	for _, codec := range []*timing.SeriesCodec[int64]{nil, exactTimes()} {
+	for _, codec := range []*timing.SeriesCodec{nil, exactTimes()} {
 		r, err := tracer.New(tracer.Options{Series: codec})
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ const epsilon = 0.1
 // A contender is a codec of times that is compared with others.
 type contender struct {
 	name  string
-	codec timing.Codec[int64]
+	codec timing.Codec
 
 	// clusters is whether the codec makes use of the terminals. Where it does not,
 	// who wants clusters sorts the column.
@@ -26,19 +26,19 @@ type contender struct {
 
 // lossy returns the codecs that have a relative error of epsilon.
 func lossy(epsilon float64) ([]contender, error) {
-	bins, err := timing.NewExponential[int64](epsilon)
+	bins, err := timing.NewExponential(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	hist, err := timing.NewHIST[int64](timing.HISTOptions{Epsilon: epsilon})
+	hist, err := timing.NewHIST(timing.HISTOptions{Epsilon: epsilon})
 	if err != nil {
 		return nil, err
 	}
-	folded, err := grammar.New[int64](epsilon)
+	folded, err := grammar.New(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	entropy, err := timing.NewEntropy[int64](epsilon)
+	entropy, err := timing.NewEntropy(epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func lossy(epsilon float64) ([]contender, error) {
 // lossless returns the codecs that keep every bit.
 func lossless() []contender {
 	return []contender{
-		{"lossless-zstd", timing.NewLossless[int64](timing.Zstd), true},
-		{"lossless-lz4", timing.NewLossless[int64](timing.LZ4), true},
+		{"lossless-zstd", timing.NewLossless(timing.Zstd), true},
+		{"lossless-lz4", timing.NewLossless(timing.LZ4), true},
 	}
 }
 

@@ -77,7 +77,7 @@ func (k kept) cells() string {
 // occurs is not part of it, so that columns with few values for a signature cannot
 // come close.
 func conditionalEntropy(epsilon float64, columns []column) (float64, error) {
-	bins, err := timing.NewBins[int64](epsilon)
+	bins, err := timing.NewBins(epsilon)
 	if err != nil {
 		return 0, err
 	}

@@ -193,7 +193,7 @@ func runTable(w io.Writer, ranks []*recorded.Rank) error {
 func speedTable(w io.Writer, ranks []*recorded.Rank) error {
 	fmt.Fprintf(w, "\n### Entropy-coded bins, ns/value\n\nAn encoder or decoder of each rank begins with empty tables, which weighs where a rank has few calls.\n\n")
 	fmt.Fprintf(w, "| run | column | values of a rank | encoding, ns/value | range | decoding, ns/value | range |\n|---|---|---|---|---|---|---|\n")
-	codec, err := timing.NewEntropy[int64](epsilon)
+	codec, err := timing.NewEntropy(epsilon)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (b runBits) peers() (bits struct{ sz3, hist float64 }, ok bool) {
 }
 
 func measureRun(run []*recorded.Rank, form timing.Form) (runBits, error) {
-	codec, err := timing.NewEntropy[int64](epsilon)
+	codec, err := timing.NewEntropy(epsilon)
 	if err != nil {
 		return runBits{}, err
 	}
@@ -247,7 +247,7 @@ func measureRun(run []*recorded.Rank, form timing.Form) (runBits, error) {
 	b.lapse = kept.bits()
 	size := 0
 	for _, r := range run {
-		series := timing.NewSeriesCodec[int64](codec, codec, form).NewBuilder(0)
+		series := timing.NewSeriesCodec(codec, codec, form).NewBuilder(0)
 		for i, terminal := range r.Terminals {
 			series.Append(terminal, r.Starts[i], r.Durations[i])
 		}

@@ -11,8 +11,8 @@ import (
 
 // rankStatistics returns the statistics of the signatures of ranks, each of those
 // of each rank, of durations and of gaps. There is no gap before a first call.
-func rankStatistics(ranks []*recorded.Rank) [2][]timing.Statistics[int64] {
-	var all [2][]timing.Statistics[int64]
+func rankStatistics(ranks []*recorded.Rank) [2][]timing.Statistics {
+	var all [2][]timing.Statistics
 	for rank, r := range ranks {
 		rows := make(map[uint32]int)
 		gaps := r.Gaps()
@@ -22,7 +22,7 @@ func rankStatistics(ranks []*recorded.Rank) [2][]timing.Statistics[int64] {
 				row = len(all[0])
 				rows[terminal] = row
 				for k := range all {
-					all[k] = append(all[k], timing.Statistics[int64]{})
+					all[k] = append(all[k], timing.Statistics{})
 				}
 			}
 			all[0][row].Add(uint32(rank), r.Durations[i])

@@ -23,7 +23,7 @@ var summaries = []summary{{"statistics", addStatistics}}
 
 func addStatistics(in column) []encoding.BinaryAppender {
 	var (
-		byTerminal []*timing.Statistics[int64]
+		byTerminal []*timing.Statistics
 		list       []encoding.BinaryAppender
 	)
 	for i, v := range in.values {
@@ -32,7 +32,7 @@ func addStatistics(in column) []encoding.BinaryAppender {
 			byTerminal = append(byTerminal, nil)
 		}
 		if byTerminal[t] == nil {
-			byTerminal[t] = new(timing.Statistics[int64])
+			byTerminal[t] = new(timing.Statistics)
 			list = append(list, byTerminal[t])
 		}
 		byTerminal[t].Add(0, v)

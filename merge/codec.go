@@ -18,9 +18,9 @@ import (
 // the codec others: durations of a function with a smaller error, say. Function
 // returns the name of the function of a terminal; whoever reads a trace finds it in
 // the trace. The codecs must be of package timing, or its grammar.
-func CodecByFunction(others timing.Codec[int64], own map[string]timing.Codec[int64], function func(terminal uint32) string) timing.Codec[int64] {
+func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string) timing.Codec {
 	names := slices.Sorted(maps.Keys(own))
-	codecs := []timing.Codec[int64]{others}
+	codecs := []timing.Codec{others}
 	number := make(map[string]int, len(own))
 	var text strings.Builder
 	text.WriteString(ofFunctions)
@@ -36,7 +36,7 @@ func CodecByFunction(others timing.Codec[int64], own map[string]timing.Codec[int
 
 // A functionCodec is a codec whose name says what is encoded with which.
 type functionCodec struct {
-	*timing.Split[int64]
+	*timing.Split
 	name string
 }
 
@@ -45,7 +45,7 @@ func (c functionCodec) Name() string { return c.name }
 // CheckCodec returns an error unless a trace can have series of a codec: it must be
 // known by its name, as those of package timing and its grammar are, but for Split,
 // and those that [CodecByFunction] returns.
-func CheckCodec(c *timing.SeriesCodec[int64]) error {
+func CheckCodec(c *timing.SeriesCodec) error {
 	if c.Durations() == nil || c.Lapses() == nil {
 		return errors.New("merge: a codec of series without one of a column")
 	}
@@ -64,8 +64,8 @@ var quotedName = strings.NewReplacer(";", `\x3b`, "|", `\x7c`)
 
 // seriesCodec returns the codec of series with a name. Function returns the name of
 // the function of a terminal, for what decodes; it may be nil for what does not.
-func seriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec[int64], error) {
-	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec[int64], error) {
+func seriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec, error) {
+	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec, error) {
 		body, ok := strings.CutPrefix(name, ofFunctions)
 		if !ok {
 			return columnCodec(name)
@@ -88,7 +88,7 @@ var knownCodecs codecCache
 // A codecCache holds codecs of series by their names, a few at most.
 type codecCache struct {
 	mu     sync.Mutex
-	codecs map[string]*timing.SeriesCodec[int64]
+	codecs map[string]*timing.SeriesCodec
 }
 
 // maxCodecs is how many codecs are kept: one may take ten megabytes.
@@ -96,7 +96,7 @@ const maxCodecs = 4
 
 // get returns the codec with a name. It must not decode if that depends on the
 // functions of terminals.
-func (k *codecCache) get(name string) (*timing.SeriesCodec[int64], error) {
+func (k *codecCache) get(name string) (*timing.SeriesCodec, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c := k.codecs[name]; c != nil {
@@ -107,31 +107,31 @@ func (k *codecCache) get(name string) (*timing.SeriesCodec[int64], error) {
 		return nil, err
 	}
 	if k.codecs == nil || len(k.codecs) == maxCodecs {
-		k.codecs = make(map[string]*timing.SeriesCodec[int64])
+		k.codecs = make(map[string]*timing.SeriesCodec)
 	}
 	k.codecs[name] = c
 	return c, nil
 }
 
 // columnCodec returns the codec of a column with a name.
-func columnCodec(name string) (timing.Codec[int64], error) {
+func columnCodec(name string) (timing.Codec, error) {
 	var epsilon float64
 	if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
-		if c, err := grammar.New[int64](epsilon); err == nil && c.Name() == name {
+		if c, err := grammar.New(epsilon); err == nil && c.Name() == name {
 			return c, nil
 		}
 	}
-	return timing.NewCodec[int64](name)
+	return timing.NewCodec(name)
 }
 
 // parseByFunction returns the codec whose name has a body.
-func parseByFunction(body string, function func(terminal uint32) string) (timing.Codec[int64], error) {
+func parseByFunction(body string, function func(terminal uint32) string) (timing.Codec, error) {
 	body, ok := strings.CutSuffix(body, "}")
 	if !ok {
 		return nil, errors.New("there is no } at the end")
 	}
 	parts := strings.Split(body, "|")
-	own := make(map[string]timing.Codec[int64])
+	own := make(map[string]timing.Codec)
 	for _, part := range parts[:len(parts)-1] {
 		quoted, err := strconv.QuotedPrefix(part)
 		if err != nil {

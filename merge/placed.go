@@ -96,7 +96,7 @@ func (s *summaries) take(own map[uint32]uint32) summaries {
 				continue
 			}
 			taken[i].of(t).Merge(&s[i].Statistics[n])
-			s[i].Statistics[n] = timing.Statistics[int64]{}
+			s[i].Statistics[n] = timing.Statistics{}
 		}
 		taken[i].Histograms, s[i].Histograms = splitHistograms(s[i].Histograms, own)
 	}
@@ -105,7 +105,7 @@ func (s *summaries) take(own map[uint32]uint32) summaries {
 
 // splitHistograms returns the histograms of paths that own has, over what the
 // terminals are there, and the others.
-func splitHistograms(h *timing.Histograms[int64], own map[uint32]uint32) (taken, left *timing.Histograms[int64]) {
+func splitHistograms(h *timing.Histograms, own map[uint32]uint32) (taken, left *timing.Histograms) {
 	if h == nil {
 		return nil, nil
 	}

@@ -21,8 +21,8 @@ func factored(ranks int) []Part {
 	for rank := range ranks {
 		var table cst.Table
 		var grammar sequitur.Builder
-		var durations []timing.Statistics[int64]
-		var paths timing.HistogramsBuilder[int64]
+		var durations []timing.Statistics
+		var paths timing.HistogramsBuilder
 		fn := table.Declare(f)
 		for i := range 2 * ranks {
 			v := i
@@ -33,7 +33,7 @@ func factored(ranks int) []Part {
 				s := table.Intern(fn, cst.Int(int64(v)))
 				grammar.Append(s)
 				if int(s) == len(durations) {
-					durations = append(durations, timing.Statistics[int64]{})
+					durations = append(durations, timing.Statistics{})
 				}
 				durations[s].Add(uint32(rank), int64(1000*v))
 				paths.Append(s, int64(1000*v))
@@ -86,7 +86,7 @@ func TestPlacedTimes(t *testing.T) {
 // TestPlacedWithoutRanks checks that the times of a shape are there as long as one
 // of its ranks is, and that it is told how many are not.
 func TestPlacedWithoutRanks(t *testing.T) {
-	same, other := timing.Statistics[int64]{}, timing.Statistics[int64]{}
+	same, other := timing.Statistics{}, timing.Statistics{}
 	for i := range int64(5) {
 		same.Add(uint32(i), 100)
 		other.Add(9, 300)
@@ -94,25 +94,25 @@ func TestPlacedWithoutRanks(t *testing.T) {
 	var parts []Part
 	for rank := range 5 {
 		p := repeatCall(rank, 1, barrier)
-		var one timing.Statistics[int64]
+		var one timing.Statistics
 		one.Add(uint32(rank), 100)
-		p.Times = &Times{Durations: Summary{Statistics: []timing.Statistics[int64]{one}}}
+		p.Times = &Times{Durations: Summary{Statistics: []timing.Statistics{one}}}
 		parts = append(parts, p)
 	}
 	alone := oneCall(9, send, cst.Rank(3))
 	alone.Grammar = repeatCall(9, 5, barrier).Grammar
-	alone.Times = &Times{Durations: Summary{Statistics: []timing.Statistics[int64]{other}}}
+	alone.Times = &Times{Durations: Summary{Statistics: []timing.Statistics{other}}}
 	parts = append(parts, alone)
 	trace := open(t, write(t, Run{Ranks: 10}, parts))
 	for _, tt := range []struct {
 		ranks []int
-		want  []timing.Statistics[int64] // of barrier and send
+		want  []timing.Statistics // of barrier and send
 		lost  bool
 	}{
-		{[]int{0, 1, 2, 3, 4, 9}, []timing.Statistics[int64]{same, other}, false},
-		{[]int{3, 9}, []timing.Statistics[int64]{same, other}, false},
-		{[]int{4}, []timing.Statistics[int64]{same}, true},
-		{[]int{9}, []timing.Statistics[int64]{other}, true},
+		{[]int{0, 1, 2, 3, 4, 9}, []timing.Statistics{same, other}, false},
+		{[]int{3, 9}, []timing.Statistics{same, other}, false},
+		{[]int{4}, []timing.Statistics{same}, true},
+		{[]int{9}, []timing.Statistics{other}, true},
 	} {
 		var a Accumulator
 		for _, rank := range tt.ranks {

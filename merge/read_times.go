@@ -100,7 +100,7 @@ func (s *summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, fla
 		if d.Err() != nil {
 			break
 		}
-		h, err := timing.ParseHistograms[int64](enc)
+		h, err := timing.ParseHistograms(enc)
 		if err != nil {
 			return summaries{}, atOffset(err, at)
 		}
@@ -120,13 +120,13 @@ func (s *summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, fla
 }
 
 // decodeStatistics reads statistics of n terminals, up to the last that has any.
-func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
+func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics {
 	at := d.Offset()
 	if n > d.Rest() {
 		d.Corrupt(at, "statistics", "of %d terminals in %d bytes", n, d.Rest())
 		return nil
 	}
-	var list []timing.Statistics[int64]
+	var list []timing.Statistics
 	none := 0 // of the terminals before
 	for range n {
 		s := decodeOneStatistics(d)
@@ -137,7 +137,7 @@ func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
 			none++
 			continue
 		}
-		list = append(list, make([]timing.Statistics[int64], none+1)...)
+		list = append(list, make([]timing.Statistics, none+1)...)
 		list[len(list)-1], none = *s, 0
 	}
 	if len(list) == 0 {
@@ -148,10 +148,10 @@ func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics[int64] {
 
 // decodeOneStatistics reads the statistics of a terminal. It returns nil if that
 // fails.
-func decodeOneStatistics(d *wire.Decoder) *timing.Statistics[int64] {
+func decodeOneStatistics(d *wire.Decoder) *timing.Statistics {
 	ahead := *d
 	data := ahead.Bytes("statistics", ahead.Rest())
-	s, rest, err := timing.ReadStatistics[int64](data)
+	s, rest, err := timing.ReadStatistics(data)
 	var e *timing.ParseError
 	if errors.As(err, &e) {
 		d.Fail(d.Offset()+int(e.Offset), e.Field, e.Err)
@@ -236,7 +236,7 @@ func (t *Trace) CheckSeries(rank int) error {
 // them. Its terminals are those of [Trace.Part]. Blocks are read when they are
 // needed. An error about the file, also of the methods of the series, is a
 // [*SectionError], or a [*timing.ParseError] about a block.
-func (t *Trace) Series(rank int) (*timing.Series[int64], error) {
+func (t *Trace) Series(rank int) (*timing.Series, error) {
 	s, err := t.series()
 	if err != nil || s == nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (t *Trace) Series(rank int) (*timing.Series[int64], error) {
 }
 
 // codecOf returns the codec of the i-th series of a table, that of a rank.
-func (t *Trace) codecOf(s *seriesTable, i, rank int) (*timing.SeriesCodec[int64], error) {
+func (t *Trace) codecOf(s *seriesTable, i, rank int) (*timing.SeriesCodec, error) {
 	name := s.names[s.codec.At(i)] // openSeries has checked it
 	if !strings.Contains(name, ofFunctions) {
 		c, err := knownCodecs.get(name)

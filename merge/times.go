@@ -26,17 +26,17 @@ type Times struct {
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty.
 type Summary struct {
-	Statistics []timing.Statistics[int64] // by terminal; it may be shorter
-	Histograms *timing.Histograms[int64]  // nil means none
+	Statistics []timing.Statistics // by terminal; it may be shorter
+	Histograms *timing.Histograms  // nil means none
 }
 
 // IsZero reports whether s is empty.
 func (s *Summary) IsZero() bool { return len(s.Statistics) == 0 && s.Histograms == nil }
 
 // of returns the statistics of a terminal, which may be new.
-func (s *Summary) of(terminal uint32) *timing.Statistics[int64] {
+func (s *Summary) of(terminal uint32) *timing.Statistics {
 	if n := int(terminal) + 1; n > len(s.Statistics) {
-		s.Statistics = append(s.Statistics, make([]timing.Statistics[int64], n-len(s.Statistics))...)
+		s.Statistics = append(s.Statistics, make([]timing.Statistics, n-len(s.Statistics))...)
 	}
 	return &s.Statistics[terminal]
 }
@@ -52,7 +52,7 @@ func (s *Summary) merge(o *Summary) {
 		return
 	}
 	if s.Histograms == nil {
-		s.Histograms = new(timing.Histograms[int64])
+		s.Histograms = new(timing.Histograms)
 	}
 	if err := s.Histograms.Merge(o.Histograms); err != nil {
 		panic(err) // an accumulator takes those of one kind

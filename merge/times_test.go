@@ -52,8 +52,8 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 	t.Helper()
 	var (
 		times   Times
-		builder *timing.SeriesBuilder[int64]
-		paths   [2]*timing.HistogramsBuilder[int64]
+		builder *timing.SeriesBuilder
+		paths   [2]*timing.HistogramsBuilder
 	)
 	if c.codec != "" {
 		codec, err := seriesCodec(c.codec, nil)
@@ -64,7 +64,7 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 	}
 	for i := range paths {
 		var err error
-		if paths[i], err = timing.NewHistogramsBuilder[int64](timing.HistogramOptions{PathSensitive: c.paths}); err != nil {
+		if paths[i], err = timing.NewHistogramsBuilder(timing.HistogramOptions{PathSensitive: c.paths}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +104,7 @@ func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
 	}
 	for i, s := range []Summary{durations, gaps} {
 		got := byFunction(trace, s)
-		want := make(map[string]*timing.Statistics[int64])
+		want := make(map[string]*timing.Statistics)
 		for _, p := range parts {
 			if p.Times == nil || p.Grammar.Len() == 0 {
 				continue
@@ -134,12 +134,12 @@ func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
 
 // sameButRounded reports whether statistics are the same, but for what a trace that
 // was merged from another one can round.
-func sameButRounded(got, want *timing.Statistics[int64]) bool {
+func sameButRounded(got, want *timing.Statistics) bool {
 	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank || got.MaxRank != want.MaxRank {
 		return false
 	}
 	mean := want.Mean() - float64(want.Min)
-	square := func(s *timing.Statistics[int64]) float64 {
+	square := func(s *timing.Statistics) float64 {
 		mean := s.Mean() - float64(s.Min)
 		return s.Variance() + mean*mean
 	}
@@ -148,18 +148,18 @@ func sameButRounded(got, want *timing.Statistics[int64]) bool {
 
 // byFunction returns the statistics of the calls of each function, from those of
 // signatures and from histograms.
-func byFunction(trace *Trace, s Summary) map[string]*timing.Statistics[int64] {
-	all := make(map[string]*timing.Statistics[int64])
+func byFunction(trace *Trace, s Summary) map[string]*timing.Statistics {
+	all := make(map[string]*timing.Statistics)
 	add(all, s, func(n uint32) cst.Function { return trace.Functions()[trace.FunctionOf(int(n))] })
 	return all
 }
 
-func add(to map[string]*timing.Statistics[int64], s Summary, function func(uint32) cst.Function) {
-	of := func(what string, terminal uint32) *timing.Statistics[int64] {
+func add(to map[string]*timing.Statistics, s Summary, function func(uint32) cst.Function) {
+	of := func(what string, terminal uint32) *timing.Statistics {
 		f := function(terminal)
 		name := fmt.Sprint(what, f.Name, f.Params)
 		if to[name] == nil {
-			to[name] = new(timing.Statistics[int64])
+			to[name] = new(timing.Statistics)
 		}
 		return to[name]
 	}
@@ -202,7 +202,7 @@ func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terminals, got := make([]uint32, d.Len()), make([]timing.Time[int64], d.Len())
+		terminals, got := make([]uint32, d.Len()), make([]timing.Time, d.Len())
 		for k := range terminals {
 			if left.Count == 0 {
 				left = w.Next()
@@ -504,7 +504,7 @@ func TestCodecByFunction(t *testing.T) {
 		var grammar sequitur.Builder
 		names := []string{odd.Name, barrier.Name}
 		functions := []int{table.Declare(odd), table.Declare(barrier)}
-		codec := timing.NewSeriesCodec(CodecByFunction(bins, map[string]timing.Codec[int64]{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
+		codec := timing.NewSeriesCodec(CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
 		b := codec.NewBuilder(0)
 		for i := range 100 {
 			s := table.Intern(functions[i%2])
@@ -524,7 +524,7 @@ func TestCodecByFunction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			terminals, got := make([]uint32, 100), make([]timing.Time[int64], 100)
+			terminals, got := make([]uint32, 100), make([]timing.Time, 100)
 			for i := range terminals {
 				terminals[i] = uint32(i % 2)
 			}

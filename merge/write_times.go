@@ -43,7 +43,7 @@ func (s *summaries) append(dst []byte, n int) []byte {
 		if len(s[i].Statistics) == 0 {
 			continue
 		}
-		var none timing.Statistics[int64]
+		var none timing.Statistics
 		for t := range n {
 			of := &none
 			if t < len(s[i].Statistics) {
@@ -59,7 +59,7 @@ func (s *summaries) append(dst []byte, n int) []byte {
 // functions, as it is in a trace.
 func (s *summaries) appendRounded(dst []byte, n int, function func(signature int) uint32) []byte {
 	dst = append(dst, s.flags())
-	var columns [][]timing.Statistics[int64]
+	var columns [][]timing.Statistics
 	for i := range s {
 		if len(s[i].Statistics) > 0 {
 			columns = append(columns, s[i].Statistics)

@@ -14,7 +14,7 @@ const crowded = 0.5
 
 // binsOf returns the bins of a histogram, of those that are crowded only where their
 // values are. What is negative counts as 0.
-func binsOf(h *timing.Histogram[int64]) []bin {
+func binsOf(h *timing.Histogram) []bin {
 	var list []bin
 	for _, b := range h.Bins() {
 		low, high := max(0, float64(b.Low)), max(0, float64(b.High))

@@ -59,8 +59,8 @@ var functions = []cst.Function{
 	{Name: "odd", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}},
 }
 
-func exactSeries() *timing.SeriesCodec[int64] {
-	return timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.LZ4), timing.NewLossless[int64](timing.LZ4), timing.Gaps)
+func exactSeries() *timing.SeriesCodec {
+	return timing.NewSeriesCodec(timing.NewLossless(timing.LZ4), timing.NewLossless(timing.LZ4), timing.Gaps)
 }
 
 // record returns a trace of the calls of ranks.
@@ -235,7 +235,7 @@ func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call
 			return h.Statistics().Mean()
 		}
 		t.Logf("%v has no histogram", path)
-		var any timing.Statistics[int64]
+		var any timing.Statistics
 		for p, h := range s.Histograms.All() {
 			if p.Terminal == path.Terminal {
 				any.Merge(h.Statistics())

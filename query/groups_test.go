@@ -54,14 +54,14 @@ func TestGroups(t *testing.T) {
 				const tries = 50
 				for seed := range uint64(tries) {
 					r := rand.New(rand.NewPCG(seed, 1))
-					var h timing.HistogramBuilder[int64]
+					var h timing.HistogramBuilder
 					var g logBins
 					for range n {
 						v := int64(d.draw(r))
 						h.Add(v)
 						g.add(v)
 					}
-					merged := new(timing.Histogram[int64])
+					merged := new(timing.Histogram)
 					merged.Merge(h.Finish(0))
 					for of, bins := range map[string][]bin{"series": g.bins(), "histogram": binsOf(h.Finish(0)), "merged": binsOf(merged.Reduce(16))} {
 						groups := groupsOf(bins)

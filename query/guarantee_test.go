@@ -10,11 +10,11 @@ import (
 // TestTimesGuarantee asks traces of ranks with several codecs for the weakest guarantee.
 func TestTimesGuarantee(t *testing.T) {
 	rough := func(epsilon float64) tracer.Options {
-		codec, err := timing.NewEntropy[int64](epsilon)
+		codec, err := timing.NewEntropy(epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)}
+		return tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
 	}
 	for name, c := range map[string]struct {
 		options []tracer.Options // by rank

@@ -106,8 +106,8 @@ func (t *Times) ranksOfSignatures() ([]int, error) {
 }
 
 // histograms returns those of durations, by signature.
-func (t *Times) histograms() map[int]*timing.Histogram[int64] {
-	found := make(map[int]*timing.Histogram[int64])
+func (t *Times) histograms() map[int]*timing.Histogram {
+	found := make(map[int]*timing.Histogram)
 	if t.summaries[durations].Histograms == nil {
 		return found
 	}
@@ -118,7 +118,7 @@ func (t *Times) histograms() map[int]*timing.Histogram[int64] {
 		case found[n] == nil:
 			found[n] = h
 		case !merged[n]: // what the trace has is not changed
-			both := new(timing.Histogram[int64])
+			both := new(timing.Histogram)
 			both.Merge(found[n])
 			both.Merge(h)
 			found[n], merged[n] = both, true

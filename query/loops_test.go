@@ -237,11 +237,11 @@ func testLoopsOfSeries(t *rapid.T) {
 // TestLoopsOfSeriesError looks at a short gap after a call that is long, the error of
 // whose duration is longer than the gap.
 func TestLoopsOfSeriesError(t *testing.T) {
-	codec, err := timing.NewEntropy[int64](0.1)
+	codec, err := timing.NewEntropy(0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)}
+	o := tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
 	for _, long := range []int64{450_000_000, 480_000_000, 520_000_000} {
 		calls := []timedCall{{0, 0, 0, long}, {1, 1, long + 500_000, 1000}, {1, 3, long + 502_000, 1000}}
 		trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})

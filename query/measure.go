@@ -39,7 +39,7 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 		}
 	}
 	n := t.trace.Merged().Signatures()
-	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics[int64], n)}, {Statistics: make([]timing.Statistics[int64], n)}})
+	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
 	m.measured = make([]*measured, n)
 	var (
 		mu   sync.Mutex
@@ -72,7 +72,7 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 
 // A rankSite is the times of the calls of a rank that are of one signature.
 type rankSite struct {
-	statistics [2]timing.Statistics[int64] // of durations and of gaps
+	statistics [2]timing.Statistics // of durations and of gaps
 	bins       logBins
 }
 

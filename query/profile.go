@@ -45,7 +45,7 @@ type FunctionProfile struct {
 	Ranks int // that called it
 
 	// Time has the durations of its calls, in nanoseconds; nil if that is not known.
-	Time *timing.Statistics[int64]
+	Time *timing.Statistics
 }
 
 // A SignatureProfile is what ranks did in calls that are alike.
@@ -58,7 +58,7 @@ type SignatureProfile struct {
 	// Time is as in FunctionProfile. Where a rank has equal calls under several
 	// signatures, the first has all of them, with their times, and the others none, as
 	// [merge.Shape.Counts] and [merge.Trace.Summaries] say.
-	Time *timing.Statistics[int64]
+	Time *timing.Statistics
 }
 
 // A ShapeProfile is what each rank of a shape did.
@@ -239,7 +239,7 @@ func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
 		return
 	}
 	p.Timed = true
-	all := make([]timing.Statistics[int64], t.Signatures())
+	all := make([]timing.Statistics, t.Signatures())
 	copy(all, durations.Statistics)
 	if len(durations.Statistics) == 0 {
 		for path, h := range durations.Histograms.All() {
@@ -248,12 +248,12 @@ func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
 			}
 		}
 	}
-	byName := make(map[string]*timing.Statistics[int64])
+	byName := make(map[string]*timing.Statistics)
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
 		s.Time = &all[s.Signature]
 		if byName[s.Function] == nil {
-			byName[s.Function] = new(timing.Statistics[int64])
+			byName[s.Function] = new(timing.Statistics)
 		}
 		byName[s.Function].Merge(s.Time)
 	}

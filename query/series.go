@@ -11,7 +11,7 @@ import (
 // A seriesClock is a clock by the times of every call.
 type seriesClock struct {
 	rank   *reprise.Rank
-	series *timing.Series[int64]
+	series *timing.Series
 	slack  slack
 }
 

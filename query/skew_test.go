@@ -109,13 +109,13 @@ func checkMaxLast(t tester, trace *reprise.Trace, s Skew) {
 
 // TestSkewError checks how far skews are off if times are kept within an error.
 func TestSkewError(t *testing.T) {
-	entropy, err := timing.NewEntropy[int64](0.1)
+	entropy, err := timing.NewEntropy(0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var parts []merge.Part
 	for rank := range 3 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,13 +33,13 @@ func drawThreads(t *rapid.T) []timedCall {
 }
 
 // lossySeries returns a codec of some relative error.
-func lossySeries(t rapid.TB, relative float64, form timing.Form) *timing.SeriesCodec[int64] {
+func lossySeries(t rapid.TB, relative float64, form timing.Form) *timing.SeriesCodec {
 	t.Helper()
-	c, err := timing.NewEntropy[int64](relative)
+	c, err := timing.NewEntropy(relative)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return timing.NewSeriesCodec[int64](c, c, form)
+	return timing.NewSeriesCodec(c, c, form)
 }
 
 // testThreads compares clocks of series of calls that overlap with their calls, one by

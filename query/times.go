@@ -33,7 +33,7 @@ type Times struct {
 	summaries [2]merge.Summary // of durations and of gaps
 	paths     bool             // whether histograms are by a call and the one before it
 	means     [2][]atomic.Uint64
-	anyPath   func() [2][]timing.Statistics[int64] // by signature, if paths
+	anyPath   func() [2][]timing.Statistics // by signature, if paths
 	begin     func() (int64, error)
 	measured  []*measured // by signature, if the statistics are of the times of every call
 
@@ -150,7 +150,7 @@ func (t *Times) source(signature int) Source {
 }
 
 // histogram returns what the histograms of all calls of a signature have, or nil.
-func (t *Times) histogram(kind, signature int) *timing.Statistics[int64] {
+func (t *Times) histogram(kind, signature int) *timing.Statistics {
 	if t.paths {
 		if all := t.anyPath()[kind]; signature < len(all) && all[signature].Count > 0 {
 			return &all[signature]
@@ -164,7 +164,7 @@ func (t *Times) histogram(kind, signature int) *timing.Statistics[int64] {
 }
 
 // statistics returns those of all calls of a signature, or nil if there are none.
-func (t *Times) statistics(kind, signature int) *timing.Statistics[int64] {
+func (t *Times) statistics(kind, signature int) *timing.Statistics {
 	s := &t.summaries[kind]
 	if s.Histograms != nil {
 		if of := t.histogram(kind, signature); of != nil {
@@ -179,13 +179,13 @@ func (t *Times) statistics(kind, signature int) *timing.Statistics[int64] {
 
 // overPaths returns the statistics of the histograms of each signature, whatever the
 // call before was.
-func (t *Times) overPaths() [2][]timing.Statistics[int64] {
-	var all [2][]timing.Statistics[int64]
+func (t *Times) overPaths() [2][]timing.Statistics {
+	var all [2][]timing.Statistics
 	for i, s := range t.summaries {
 		if !t.paths || s.Histograms == nil {
 			continue
 		}
-		all[i] = make([]timing.Statistics[int64], t.trace.Merged().Signatures())
+		all[i] = make([]timing.Statistics, t.trace.Merged().Signatures())
 		for p, h := range s.Histograms.All() {
 			all[i][p.Terminal].Merge(h.Statistics())
 		}

@@ -70,8 +70,8 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
 }
 
 func exact() tracer.Options {
-	lossless := func() *timing.Lossless[int64] { return timing.NewLossless[int64](timing.LZ4) }
-	return tracer.Options{Series: timing.NewSeriesCodec[int64](lossless(), lossless(), timing.Gaps)}
+	lossless := func() *timing.Lossless { return timing.NewLossless(timing.LZ4) }
+	return tracer.Options{Series: timing.NewSeriesCodec(lossless(), lossless(), timing.Gaps)}
 }
 
 // render returns the page of a trace.

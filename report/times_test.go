@@ -16,11 +16,11 @@ import (
 // tenth are options by which times are kept at most 10 % off.
 func tenth(t testing.TB) tracer.Options {
 	t.Helper()
-	codec, err := timing.NewEntropy[int64](0.1)
+	codec, err := timing.NewEntropy(0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)}
+	return tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
 }
 
 // TestErrorOfTimes looks for what a page says of how exact its times are.

@@ -9,7 +9,7 @@ import (
 )
 
 // A correctionModel codes by how much the clock moves at each call, in units of the
-// block, which are steps as of step. It is the more likely to move, and the
+// block. It is the more likely to move, and the
 // farther, the longer the times are from which the clock places the call: each call
 // is in a class by these. What a class has not learned yet of amounts, it has from
 // all.
@@ -84,22 +84,16 @@ func (m *correctionModel) adapt(slot *uint32, parent, bit uint32) uint32 {
 	return bit
 }
 
-// classOf returns the class of a call that is placed by values, where starts are
-// around one and move by a unit.
-func classOf[V Value](unit uint64, start, v, w V) int {
-	size := bits.Len64(unit)
-	if isFloat[V]() {
-		// Of a float64, the exponent stands for the number of bits.
-		exponent := func(v V) int { return int(toBits(v) >> 52 & 2047) }
-		return min(max(0, max(exponent(v), exponent(w))-exponent(start)+52-size), correctionClasses-1)
-	}
+// classOf returns the class of a call that is placed by values, where starts move by
+// a unit.
+func classOf(unit uint64, v, w int64) int {
 	if v < 0 {
 		v = -v
 	}
 	if w < 0 {
 		w = -w
 	}
-	return min(max(0, bits.Len64(uint64(v)+uint64(w))-size), correctionClasses-1)
+	return min(max(0, bits.Len64(uint64(v)+uint64(w))-bits.Len64(unit)), correctionClasses-1)
 }
 
 // A correctionReader reads the corrections of a block.
@@ -121,7 +115,7 @@ func (r *correctionReader) open(d *wire.Decoder) {
 	r.model.coder.read(number)
 }
 
-// next returns the correction of the next call, in steps.
+// next returns the correction of the next call, in nanoseconds.
 func (r *correctionReader) next(class int) int64 {
 	amount := r.model.code(class, 0)
 	r.some = r.some || amount != 0

@@ -12,7 +12,7 @@ import (
 // knows where the number ends.
 func TestCorrections(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		amount := rapid.OneOf(rapid.Just[int64](0), rapid.Int64Range(-9, 9), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -math.MaxInt64}))
+		amount := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(-9, 9), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -math.MaxInt64}))
 		amounts := rapid.SliceOf(amount).Draw(t, "amounts")
 		amounts = append(amounts, 1)
 		classes := make([]int, len(amounts))
@@ -39,25 +39,20 @@ func TestCorrections(t *testing.T) {
 
 func TestClassOf(t *testing.T) {
 	for _, c := range []struct {
-		unit       uint64
-		v, w       int64
-		want       int
-		start      float64 // of float64: the start, and v and w
-		x, y       float64
-		wantFloats int
+		unit uint64
+		v, w int64
+		want int
 	}{
-		{1, 0, 0, 0, 1, 0, 0, 0},
-		{1, 1, 0, 0, 1, 1, 0, 31},
-		{1, -3, 5, 3, 1, -0x1p-50, 0x1p-52, 1},
-		{100, 99, 0, 0, 1e9, 0x1p-30, 0, 0},
-		{100, -200, -200, 2, 0x1p40, 0x1p30, 0x1p-4, 31},
-		{1 << 61, math.MinInt64, 0, 2, 0x1p40, 0x1p10, -0x1p12, 0},
+		{1, 0, 0, 0},
+		{1, 1, 0, 0},
+		{1, -3, 5, 3},
+		{100, 99, 0, 0},
+		{100, -200, -200, 2},
+		{1, math.MaxInt64, 0, 31},
+		{1 << 61, math.MinInt64, 0, 2},
 	} {
-		if got := classOf(c.unit, 0, c.v, c.w); got != c.want {
+		if got := classOf(c.unit, c.v, c.w); got != c.want {
 			t.Errorf("%d and %d with unit %d: class %d, want %d", c.v, c.w, c.unit, got, c.want)
-		}
-		if got := classOf(c.unit, c.start, c.x, c.y); got != c.wantFloats {
-			t.Errorf("%g and %g at %g with unit %d: class %d, want %d", c.x, c.y, c.start, c.unit, got, c.wantFloats)
 		}
 	}
 }

@@ -7,34 +7,32 @@ import (
 )
 
 // A drift follows the clock of a decoder, and finds the corrections it needs.
-type drift[V Value] struct {
-	clock     clock[V]
+type drift struct {
+	clock     clock
 	guarantee Guarantee
 	longest   float64 // gap of the block
-	calls     []placed[V]
+	calls     []placed
 	found     []int64 // corrections of the calls, in units
 }
 
 // A placed is a call of the block: its true start, and what the decoder gives
 // back for the rest.
-type placed[V Value] struct {
-	start    V
-	duration V
-	lapse    V
+type placed struct {
+	start    int64
+	duration int64
+	lapse    int64
 	chain    int32
 }
 
 // append adds a call, with the true gap before it.
-func (d *drift[V]) append(gap V, c placed[V]) {
+func (d *drift) append(gap int64, c placed) {
 	d.calls = append(d.calls, c)
-	if g := math.Abs(float64(gap)); g > d.longest && g <= math.MaxFloat64 {
-		d.longest = g
-	}
+	d.longest = max(d.longest, math.Abs(float64(gap)))
 }
 
 // appendCorrections appends the unit of the corrections of the block and these,
 // or 0 if there are none, and begins the next block.
-func (d *drift[V]) appendCorrections(dst []byte) []byte {
+func (d *drift) appendCorrections(dst []byte) []byte {
 	unit, count := d.corrections()
 	if count == 0 {
 		dst = append(dst, 0)
@@ -47,12 +45,12 @@ func (d *drift[V]) appendCorrections(dst []byte) []byte {
 }
 
 // encode codes the corrections that were found.
-func (d *drift[V]) encode(unit uint64) []byte {
+func (d *drift) encode(unit uint64) []byte {
 	m := new(correctionModel)
 	m.coder.write(nil)
-	var before V
+	var before int64
 	for i, c := range d.calls {
-		m.code(classOf(unit, d.calls[0].start, before, c.lapse), d.found[i])
+		m.code(classOf(unit, before, c.lapse), d.found[i])
 		if d.clock.form == Gaps {
 			before = c.duration
 		}
@@ -62,11 +60,11 @@ func (d *drift[V]) encode(unit uint64) []byte {
 
 // corrections finds the corrections of the block, and returns their unit and
 // number.
-func (d *drift[V]) corrections() (unit uint64, count int) {
+func (d *drift) corrections() (unit uint64, count int) {
 	bound := math.Nextafter(d.longest*min(float64(d.guarantee), 1), 0)
 	// A correction leaves the clock no farther from the truth than half the unit.
 	// Smaller units take more bits, and larger ones corrections sooner again.
-	unit = d.unit(1.5 * bound)
+	unit = uint64(max(1, min(1.5*bound, 0x1p61)))
 	count, ok := d.correct(bound, unit)
 	if !ok {
 		unit = 1
@@ -75,43 +73,23 @@ func (d *drift[V]) corrections() (unit uint64, count int) {
 	return unit, count
 }
 
-// unit returns the largest number of steps, of float64 of those that are powers
-// of two, that moves no start farther than a distance.
-func (d *drift[V]) unit(distance float64) uint64 {
-	if !isFloat[V]() {
-		return uint64(max(1, min(distance, 0x1p61)))
-	}
-	farthest := 0.0
-	for _, c := range d.calls {
-		farthest = max(farthest, math.Abs(float64(c.start)))
-	}
-	farthest += distance
-	if !(distance > 0 && farthest <= math.MaxFloat64) {
-		return 1
-	}
-	const mantissa = 52
-	return 1 << max(0, min(mantissa-1, math.Ilogb(distance)-math.Ilogb(farthest)+mantissa))
-}
-
 // correct sets d.found to corrections by multiples of a unit: one wherever the
 // clock is farther from the truth than the bound. It returns their number and
-// whether they do, as those of one step always do. The operations are those of the
-// decoder, in the same order, because what float64 loses to rounding depends on
-// that.
-func (d *drift[V]) correct(bound float64, unit uint64) (count int, ok bool) {
+// whether they do, as those of one nanosecond always do.
+func (d *drift) correct(bound float64, unit uint64) (count int, ok bool) {
 	d.clock.reset(d.calls[0].start)
 	d.found = d.found[:0]
 	for i, c := range d.calls {
 		chain := int(c.chain)
-		start := sum(d.clock.place(chain), c.lapse)
+		start := d.clock.place(chain) + c.lapse
 		if i == 0 {
 			start = c.start
 		}
 		amount := int64(0)
-		if toBits(start) != toBits(c.start) && !near(start, c.start, bound) {
-			amount = nearest(steps(start, c.start), int64(unit))
-			start = step(start, amount*int64(unit))
-			if amount == 0 || toBits(start) != toBits(c.start) && !near(start, c.start, bound) {
+		if start != c.start && !near(start, c.start, bound) {
+			amount = nearest(c.start-start, int64(unit))
+			start += amount * int64(unit)
+			if amount == 0 || start != c.start && !near(start, c.start, bound) {
 				return 0, false
 			}
 			count++
@@ -135,8 +113,8 @@ func nearest(n, unit int64) int64 {
 }
 
 // near reports whether v and w are no farther from each other than a bound above
-// 0. If the difference of int64 overflows, its sign is wrong.
-func near[V Value](v, w V, bound float64) bool {
+// 0. If the difference overflows, its sign is wrong.
+func near(v, w int64, bound float64) bool {
 	x := v - w
 	return bound > 0 && math.Abs(float64(x)) <= bound && (x > 0) == (v > w)
 }

@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 
@@ -17,22 +16,19 @@ import (
 // A block is
 //
 //	values   uvarint  their number; if it is 0, nothing follows
-//	escapes  uvarint  of float64 only: the number of values without a bin, then
-//	                  the 8 bytes of each, little-endian
-//	least    varint   the least symbol, or 0 if all values escape
+//	least    varint   the least symbol
 //	low      byte     the least number such that the symbols fit in 3+4·low bits
 //	symbols  uvarint  length in bytes of a number, then this, most significant
 //	                  byte first
 //
-// where least is subtracted from symbols, and then, if there are escapes, 1 added,
-// and 0 stands for an escape. The bits of a symbol, highest first, are written by
+// where least is subtracted from symbols. The bits of a symbol, highest first, are written by
 // range coding. The first three may be preceded by a bit that is one if they are
 // those that were guessed from the terminal, and left out then. The probability
 // of a bit is predicted in five contexts by adaptive counters, which are found by
 // hashing, and the predictions are mixed with weights that are learned; all with
 // integers, so that a block is the same on every machine.
-type Entropy[V Value] struct {
-	bins *Bins[V]
+type Entropy struct {
+	bins *Bins
 	fine uint // low bits of symbols that are no context
 }
 
@@ -42,12 +38,12 @@ const coarseEpsilon = 1 << 28
 
 // NewEntropy returns a codec of relative error epsilon, which must be one that
 // [NewBins] accepts.
-func NewEntropy[V Value](epsilon float64) (*Entropy[V], error) {
-	b, err := NewBins[V](epsilon)
+func NewEntropy(epsilon float64) (*Entropy, error) {
+	b, err := NewBins(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	c := &Entropy[V]{bins: b}
+	c := &Entropy{bins: b}
 	for b.epsilon<<c.fine < coarseEpsilon {
 		c.fine++
 	}
@@ -55,23 +51,22 @@ func NewEntropy[V Value](epsilon float64) (*Entropy[V], error) {
 }
 
 // Name returns "entropy" and the relative error.
-func (c *Entropy[V]) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
+func (c *Entropy) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
 
 // Guarantee returns the relative error.
-func (c *Entropy[V]) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+func (c *Entropy) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column. It keeps 8 bytes for each value of
 // the block in hand.
-func (c *Entropy[V]) NewEncoder() Encoder[V] { return &entropyEncoder[V]{codec: c} }
+func (c *Entropy) NewEncoder() Encoder { return &entropyEncoder{codec: c} }
 
-type entropyEncoder[V Value] struct {
-	codec   *Entropy[V]
-	calls   []entropyCall // of the block
-	escapes []V
-	least   int32 // of the symbols of the block that are not Escape
-	most    int32
-	model   entropyModel
-	number  []byte // of the block, or of the one before
+type entropyEncoder struct {
+	codec  *Entropy
+	calls  []entropyCall // of the block
+	least  int32         // of the symbols of the block
+	most   int32
+	model  entropyModel
+	number []byte // of the block, or of the one before
 }
 
 // An entropyCall is a terminal and the symbol of a value.
@@ -80,33 +75,22 @@ type entropyCall struct {
 	symbol   int32
 }
 
-func (e *entropyEncoder[V]) Append(terminal uint32, v V) V {
+func (e *entropyEncoder) Append(terminal uint32, v int64) int64 {
 	s := e.codec.bins.Symbol(v)
 	e.calls = append(e.calls, entropyCall{terminal, s})
-	if s == Escape {
-		e.escapes = append(e.escapes, v)
-		return v
-	}
-	if len(e.calls) == len(e.escapes)+1 {
+	if len(e.calls) == 1 {
 		e.least, e.most = s, s
 	}
 	e.least, e.most = min(e.least, s), max(e.most, s)
 	return e.codec.bins.Value(s)
 }
 
-func (e *entropyEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(e.calls)))
 	if len(e.calls) == 0 {
 		return dst
 	}
-	zero := e.least // the symbol that is coded as 0
-	if isFloat[V]() {
-		dst = appendEscapes(dst, e.escapes)
-		if len(e.escapes) > 0 {
-			zero--
-		}
-	}
-	low := lowLines(uint32(e.most - zero))
+	low := lowLines(uint32(e.most - e.least))
 	dst = wire.AppendVarint(dst, int64(e.least))
 	dst = append(dst, byte(low))
 
@@ -114,14 +98,11 @@ func (e *entropyEncoder[V]) AppendBlock(dst []byte) []byte {
 	m.reset(len(e.calls), low*lowLevels, e.codec.fine)
 	m.coder.write(e.number[:0])
 	for _, c := range e.calls {
-		if isFloat[V]() && c.symbol == Escape {
-			c.symbol = zero
-		}
-		m.code(c.terminal, uint32(c.symbol-zero))
+		m.code(c.terminal, uint32(c.symbol-e.least))
 	}
 	e.number = m.coder.finish()
 	dst = append(wire.AppendUvarint(dst, uint64(len(e.number))), e.number...)
-	e.calls, e.escapes, e.least, e.most = e.calls[:0], e.escapes[:0], 0, 0
+	e.calls, e.least, e.most = e.calls[:0], 0, 0
 	return dst
 }
 
@@ -140,26 +121,19 @@ const maxLow = 6
 
 // NewDecoder returns a Decoder of a block. Apart from what each terminal needs,
 // it holds no more than about a megabyte.
-func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+func (c *Entropy) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
-	d := &entropyDecoder[V]{codec: c, values: decodeCount(&w, o), offset: len(block)}
+	d := &entropyDecoder{codec: c, values: decodeCount(&w, o), offset: len(block)}
 	if d.left = d.values; d.left == 0 {
 		w.End("values")
 		return d, w.Err()
 	}
-	if isFloat[V]() {
-		d.escapes = decodeEscapes(&w, c.bins, d.left)
-		d.escaped = len(d.escapes) > 0
-	}
 	at := w.Offset()
 	least := w.Varint("least")
-	if limit := int64(c.bins.max); least < -limit || least > limit {
+	if limit := int64(c.bins.Max()); least < -limit || least > limit {
 		w.Corrupt(at, "least", "symbol %d of %d", least, limit)
 	}
-	d.zero = int32(least)
-	if d.escaped {
-		d.zero--
-	}
+	d.least = int32(least)
 	at = w.Offset()
 	d.low = int(w.Byte("low"))
 	if d.low > maxLow {
@@ -180,22 +154,20 @@ func (c *Entropy[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	return d, nil
 }
 
-type entropyDecoder[V Value] struct {
-	codec   *Entropy[V]
-	offset  int    // of the symbols
-	values  int    // in the block
-	left    int    // of them
-	escapes []byte // that are left
-	escaped bool   // if there were any
+type entropyDecoder struct {
+	codec   *Entropy
+	offset  int // of the symbols
+	values  int // in the block
+	left    int // of them
 	low     int
-	zero    int32 // the symbol that is coded as 0
-	lowest  int32 // of the symbols so far, less zero
+	least   int32
+	lowest  int32 // of the symbols so far, less the least
 	highest int32
 	model   entropyModel
 	err     error
 }
 
-func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
+func (d *entropyDecoder) Decode(dst []int64, terminals []uint32) error {
 	if d.err != nil {
 		return d.err
 	}
@@ -205,19 +177,11 @@ func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
 		}
 		d.left--
 		x := int32(d.model.code(terminals[i], 0))
-		if x == 0 && d.escaped {
-			if len(d.escapes) == 0 {
-				return d.corrupt("more escapes than there are values of them")
-			}
-			dst[i] = fromBits[V](binary.LittleEndian.Uint64(d.escapes))
-			d.escapes = d.escapes[8:]
-		} else {
-			d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
-			if s := int64(x) + int64(d.zero); s > int64(d.codec.bins.max) {
-				return d.corrupt("symbol %d of %d", s, d.codec.bins.max)
-			}
-			dst[i] = d.codec.bins.Value(x + d.zero)
+		d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
+		if s := int64(x) + int64(d.least); s > int64(d.codec.bins.Max()) {
+			return d.corrupt("symbol %d of %d", s, d.codec.bins.Max())
 		}
+		dst[i] = d.codec.bins.Value(x + d.least)
 		if d.model.coder.ended() {
 			return d.corrupt("%d values are left at the end of the number", d.left)
 		}
@@ -230,25 +194,17 @@ func (d *entropyDecoder[V]) Decode(dst []V, terminals []uint32) error {
 	return nil
 }
 
-func (d *entropyDecoder[V]) Len() int { return d.values }
+func (d *entropyDecoder) Len() int { return d.values }
 
 // end checks, after the last value, that the block is the only one with these
 // values.
-func (d *entropyDecoder[V]) end() error {
+func (d *entropyDecoder) end() error {
 	if t := d.model.lineTable; cap(t.lines) == maxLines {
 		lineTables.Put(&t)
 		d.model.lineTable = lineTable{}
 	}
-	lowest := int32(0)
-	if d.escaped {
-		lowest = 1
-	}
 	switch {
-	case len(d.escapes) > 0:
-		return d.corrupt("%d escapes fewer than there are values of them", len(d.escapes)/8)
-	case d.lowest == noSymbol && (d.zero != -1 || d.low != 0):
-		return d.corrupt("all values escape, and the least symbol is %d", d.zero+1)
-	case d.lowest != noSymbol && (d.lowest != lowest || lowLines(uint32(d.highest)) != d.low):
+	case d.lowest != 0 || lowLines(uint32(d.highest)) != d.low:
 		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
 	case d.model.refused:
 		return d.corrupt("a guess that is refused and right")
@@ -258,7 +214,7 @@ func (d *entropyDecoder[V]) end() error {
 	return nil
 }
 
-func (d *entropyDecoder[V]) corrupt(format string, args ...any) error {
+func (d *entropyDecoder) corrupt(format string, args ...any) error {
 	d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
 	return d.err
 }

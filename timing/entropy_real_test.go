@@ -8,7 +8,7 @@ import (
 
 // conditionalEntropy returns the bits that the symbols of a column take at least
 // if each depends on the terminal, and on nothing else.
-func conditionalEntropy(b *Bins[int64], terminals []uint32, values []int64) float64 {
+func conditionalEntropy(b *Bins, terminals []uint32, values []int64) float64 {
 	type event struct {
 		terminal uint32
 		symbol   int32
@@ -32,7 +32,7 @@ func conditionalEntropy(b *Bins[int64], terminals []uint32, values []int64) floa
 
 // encodedBits encodes a column in blocks, checks that it decodes, and returns
 // the bits it takes.
-func encodedBits(t *testing.T, c Codec[int64], terminals []uint32, values []int64) int {
+func encodedBits(t *testing.T, c Codec, terminals []uint32, values []int64) int {
 	t.Helper()
 	e := c.NewEncoder()
 	size := 0
@@ -71,7 +71,7 @@ var measuredPeers = map[string]map[string]peers{
 // TestEntropyReal compares the bits per value of the recorded runs with those of
 // peers, and with the entropy of the bins given the terminal.
 func TestEntropyReal(t *testing.T) {
-	c := newEntropy[int64](t, 0.1)
+	c := newEntropy(t, 0.1)
 	columns := []string{"duration", "gap", "interval"}
 	bits := make(map[string]map[string]float64)
 	for _, column := range columns {
@@ -117,7 +117,7 @@ func TestEntropyReal(t *testing.T) {
 // BenchmarkEntropyColumns measures both directions on columns of a rank of the
 // long runs.
 func BenchmarkEntropyColumns(b *testing.B) {
-	c := newEntropy[int64](b, 0.1)
+	c := newEntropy(b, 0.1)
 	for _, r := range realRanks(b) {
 		if r.rank != "rank-00001" || r.run != "lu.W.8" && r.run != "hpcc.4" {
 			continue

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleSeriesCodec() {
-	bins, err := timing.NewExponential[int64](0.1)
+	bins, err := timing.NewExponential(0.1)
 	if err != nil {
 		panic(err)
 	}
@@ -42,7 +42,7 @@ func ExampleSeriesCodec() {
 }
 
 func ExampleStatistics() {
-	var rank0, rank1 timing.Statistics[int64]
+	var rank0, rank1 timing.Statistics
 	for _, d := range []int64{10, 20, 30} {
 		rank0.Add(0, d)
 	}

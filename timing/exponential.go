@@ -14,56 +14,47 @@ const groupLen = 128
 
 // Exponential is the codec that writes the symbols of [Bins] in as many bits as
 // 128 of them in a row need. It is fast and knows nothing of signatures.
-type Exponential[V Value] struct{ bins *Bins[V] }
+type Exponential struct{ bins *Bins }
 
 // NewExponential returns a codec of relative error epsilon, which must be one
 // that [NewBins] accepts.
-func NewExponential[V Value](epsilon float64) (*Exponential[V], error) {
-	b, err := NewBins[V](epsilon)
+func NewExponential(epsilon float64) (*Exponential, error) {
+	b, err := NewBins(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	return &Exponential[V]{b}, nil
+	return &Exponential{b}, nil
 }
 
 // Name returns "bins" and the relative error.
-func (c *Exponential[V]) Name() string { return fmt.Sprintf("bins,epsilon=%g", c.bins.Epsilon()) }
+func (c *Exponential) Name() string { return fmt.Sprintf("bins,epsilon=%g", c.bins.Epsilon()) }
 
 // Guarantee returns the relative error.
-func (c *Exponential[V]) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+func (c *Exponential) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column.
-func (c *Exponential[V]) NewEncoder() Encoder[V] { return &exponentialEncoder[V]{bins: c.bins} }
+func (c *Exponential) NewEncoder() Encoder { return &exponentialEncoder{bins: c.bins} }
 
-type exponentialEncoder[V Value] struct {
-	bins    *Bins[V]
-	symbols []int32 // of the block, Max+1 for values that escape
-	escapes []V
+type exponentialEncoder struct {
+	bins    *Bins
+	symbols []int32   // of the block
 	packed  bitWriter // empty between groups
 }
 
-func (e *exponentialEncoder[V]) Append(_ uint32, v V) V {
+func (e *exponentialEncoder) Append(_ uint32, v int64) int64 {
 	s := e.bins.Symbol(v)
-	if s == Escape {
-		e.symbols = append(e.symbols, e.bins.Max()+1)
-		e.escapes = append(e.escapes, v)
-		return v
-	}
 	e.symbols = append(e.symbols, s)
 	return e.bins.Value(s)
 }
 
-func (e *exponentialEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *exponentialEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(e.symbols)))
-	if isFloat[V]() {
-		dst = appendEscapes(dst, e.escapes)
-	}
 	for rest := e.symbols; len(rest) > 0; {
 		n := min(len(rest), groupLen)
 		dst = appendGroup(dst, &e.packed, rest[:n])
 		rest = rest[n:]
 	}
-	e.symbols, e.escapes = e.symbols[:0], e.escapes[:0]
+	e.symbols = e.symbols[:0]
 	return dst
 }
 
@@ -84,13 +75,10 @@ func appendGroup(dst []byte, w *bitWriter, symbols []int32) []byte {
 }
 
 // NewDecoder returns a Decoder of a block.
-func (c *Exponential[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+func (c *Exponential) NewDecoder(block []byte, o Options) (Decoder, error) {
 	d := wire.NewDecoder("timing", block)
 	values := decodeCount(&d, o)
-	dec := &exponentialDecoder[V]{bins: c.bins, values: values, left: values}
-	if isFloat[V]() {
-		dec.escapes = decodeEscapes(&d, c.bins, values)
-	}
+	dec := &exponentialDecoder{bins: c.bins, values: values, left: values}
 	dec.wire = d
 	for left := values; left > 0 && d.Err() == nil; left -= groupLen {
 		d.Varint("least")
@@ -115,51 +103,23 @@ func decodeCount(d *wire.Decoder, o Options) int {
 	return int(n)
 }
 
-// decodeEscapes reads a number of values that escape bins, at most as many as
-// there are values, and returns their bits.
-func decodeEscapes[V Value](d *wire.Decoder, bins *Bins[V], values int) []byte {
-	at := d.Offset()
-	escapes := d.Bytes("escapes", 8*d.Count("escapes", 8))
-	if n := len(escapes) / 8; n > values {
-		d.Corrupt(at, "escapes", "%d among %d values", n, values)
-		return nil
-	}
-	for rest := escapes; len(rest) > 0; rest = rest[8:] {
-		if v := fromBits[V](binary.LittleEndian.Uint64(rest)); bins.Symbol(v) != Escape {
-			d.Corrupt(d.Offset()-len(rest), "escapes", "%v has a bin", v)
-			return nil
-		}
-	}
-	return escapes
-}
-
-// appendEscapes appends what decodeEscapes reads.
-func appendEscapes[V Value](dst []byte, escapes []V) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(escapes)))
-	for _, v := range escapes {
-		dst = wire.AppendUint64(dst, toBits(v))
-	}
-	return dst
-}
-
 // endOfBlock is the error of a Decoder when more values are asked for than the
 // block has, which ends at an offset.
 func endOfBlock(offset int) error {
 	return &ParseError{Package: "timing", Offset: int64(offset), Field: "values", Err: io.ErrUnexpectedEOF}
 }
 
-type exponentialDecoder[V Value] struct {
-	bins    *Bins[V]
+type exponentialDecoder struct {
+	bins    *Bins
 	wire    wire.Decoder // at the next group
 	values  int          // in the block
 	left    int          // in the groups that follow
 	symbols []int32      // of group, those that are left to decode
-	escapes []byte       // that are left
 	group   [groupLen]int32
 	packed  [groupLen*4 + 8]byte
 }
 
-func (d *exponentialDecoder[V]) Decode(dst []V, _ []uint32) error {
+func (d *exponentialDecoder) Decode(dst []int64, _ []uint32) error {
 	for len(dst) > 0 {
 		if len(d.symbols) == 0 && !d.readGroup() {
 			if err := d.wire.Err(); err != nil {
@@ -169,11 +129,6 @@ func (d *exponentialDecoder[V]) Decode(dst []V, _ []uint32) error {
 		}
 		n := min(len(dst), len(d.symbols))
 		for i, s := range d.symbols[:n] {
-			if isFloat[V]() && s > d.bins.max {
-				dst[i] = fromBits[V](binary.LittleEndian.Uint64(d.escapes))
-				d.escapes = d.escapes[8:]
-				continue
-			}
 			dst[i] = d.bins.Value(s)
 		}
 		dst, d.symbols = dst[n:], d.symbols[n:]
@@ -181,17 +136,17 @@ func (d *exponentialDecoder[V]) Decode(dst []V, _ []uint32) error {
 	return nil
 }
 
-func (d *exponentialDecoder[V]) Len() int { return d.values }
+func (d *exponentialDecoder) Len() int { return d.values }
 
 // readGroup unpacks the next group, and reports whether there is one.
-func (d *exponentialDecoder[V]) readGroup() bool {
+func (d *exponentialDecoder) readGroup() bool {
 	if d.left == 0 || d.wire.Err() != nil {
 		return false
 	}
 	n := min(d.left, groupLen)
 	at := d.wire.Offset()
 	least, width := d.wire.Varint("least"), int(d.wire.Byte("width"))
-	if limit := int64(d.bins.max); least < -limit || least > limit+1 || width > 31 {
+	if limit := int64(d.bins.Max()); least < -limit || least > limit || width > 31 {
 		d.wire.Corrupt(at, "least", "%d, and symbols of %d bits", least, width)
 		return false
 	}
@@ -207,28 +162,18 @@ func (d *exponentialDecoder[V]) readGroup() bool {
 }
 
 // checkGroup checks the symbols of a group that begins at an offset: that they
-// exist, that they are written in the only way, and that there is a value for
-// each that escapes.
-func (d *exponentialDecoder[V]) checkGroup(at int, least int32, width int, packed []byte) bool {
-	lowest, most, escapes := d.symbols[0], d.symbols[0], 0
+// exist, and that they are written in the only way.
+func (d *exponentialDecoder) checkGroup(at int, least int32, width int, packed []byte) bool {
+	lowest, most := d.symbols[0], d.symbols[0]
 	for _, s := range d.symbols {
 		lowest, most = min(lowest, s), max(most, s)
-		if s > d.bins.max {
-			escapes++
-		}
-	}
-	highest := d.bins.max
-	if isFloat[V]() {
-		highest++
 	}
 	used := len(d.symbols) * width & 7
 	switch {
 	case lowest != least || bits.Len32(uint32(most-least)) != width || used > 0 && packed[len(packed)-1]>>used != 0:
 		d.wire.Corrupt(at, "symbols", "not packed in the least number of bits")
-	case most > highest:
-		d.wire.Corrupt(at, "symbols", "symbol %d of %d", most, highest)
-	case escapes > len(d.escapes)/8 || d.left == 0 && escapes < len(d.escapes)/8:
-		d.wire.Corrupt(at, "symbols", "%d escapes, where %d are left", escapes, len(d.escapes)/8)
+	case most > d.bins.Max():
+		d.wire.Corrupt(at, "symbols", "symbol %d of %d", most, d.bins.Max())
 	default:
 		return true
 	}

@@ -35,14 +35,14 @@ type HISTOptions struct {
 // It departs from the paper in that the table of codes is written, once for
 // each block that uses it, codes are shorter where the samples have few
 // bins, and values that are kept take as many bytes as they need.
-type HIST[V Value] struct {
-	bins    *Bins[V]
+type HIST struct {
+	bins    *Bins
 	samples int
 	bits    int
 }
 
 // NewHIST returns a codec with such options.
-func NewHIST[V Value](o HISTOptions) (*HIST[V], error) {
+func NewHIST(o HISTOptions) (*HIST, error) {
 	o.Epsilon, o.Samples, o.Bits = cmp.Or(o.Epsilon, 0.1), cmp.Or(o.Samples, 100), cmp.Or(o.Bits, 5)
 	if o.Samples < 1 || o.Samples > 1<<16 {
 		return nil, fmt.Errorf("timing: %d samples are not from 1 to %d", o.Samples, 1<<16)
@@ -50,26 +50,26 @@ func NewHIST[V Value](o HISTOptions) (*HIST[V], error) {
 	if o.Bits < 1 || o.Bits > 12 {
 		return nil, fmt.Errorf("timing: %d bits of a code are not from 1 to 12", o.Bits)
 	}
-	b, err := NewBins[V](o.Epsilon)
+	b, err := NewBins(o.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	return &HIST[V]{b, o.Samples, o.Bits}, nil
+	return &HIST{b, o.Samples, o.Bits}, nil
 }
 
 // Name returns "hist" and the options.
-func (c *HIST[V]) Name() string {
+func (c *HIST) Name() string {
 	return fmt.Sprintf("hist,epsilon=%g,samples=%d,bits=%d", c.bins.Epsilon(), c.samples, c.bits)
 }
 
 // Guarantee returns the relative error.
-func (c *HIST[V]) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+func (c *HIST) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column.
-func (c *HIST[V]) NewEncoder() Encoder[V] { return &histEncoder[V]{codec: c} }
+func (c *HIST) NewEncoder() Encoder { return &histEncoder{codec: c} }
 
-type histEncoder[V Value] struct {
-	codec      *HIST[V]
+type histEncoder struct {
+	codec      *HIST
 	signatures terminalIndex
 	clusters   []*histCluster // by number of the signature
 	order      []*histCluster // those with values in the block, by first use
@@ -85,11 +85,11 @@ type histCluster struct {
 	raw   int    // samples
 	coded int    // values after them
 	kept  int    // values in bytes: the samples, and those that have no code
-	bytes []byte // varints, or the bits of float64
+	bytes []byte // varints
 	bits  bitWriter
 }
 
-func (e *histEncoder[V]) Append(terminal uint32, v V) V {
+func (e *histEncoder) Append(terminal uint32, v int64) int64 {
 	i := e.signatures.number(terminal)
 	if i == len(e.clusters) {
 		e.clusters = append(e.clusters, &histCluster{samples: make([]int32, 0, 16)})
@@ -102,7 +102,7 @@ func (e *histEncoder[V]) Append(terminal uint32, v V) V {
 	s := e.codec.bins.Symbol(v)
 	if c.samples != nil {
 		c.raw++
-		c.kept, c.bytes = c.kept+1, appendValue(c.bytes, v)
+		c.kept, c.bytes = c.kept+1, wire.AppendVarint(c.bytes, v)
 		c.samples = append(c.samples, s)
 		if len(c.samples) == e.codec.samples {
 			c.codes = newHistCodes(c.samples, e.codec.bits)
@@ -116,11 +116,11 @@ func (e *histEncoder[V]) Append(terminal uint32, v V) V {
 		return e.codec.bins.Value(s)
 	}
 	c.bits.write(1, 1)
-	c.kept, c.bytes = c.kept+1, appendValue(c.bytes, v)
+	c.kept, c.bytes = c.kept+1, wire.AppendVarint(c.bytes, v)
 	return v
 }
 
-func (e *histEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *histEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(e.values))
 	dst = wire.AppendUvarint(dst, uint64(len(e.order)))
 	for _, c := range e.order {
@@ -159,7 +159,7 @@ func newHistCodes(samples []int32, most int) histCodes {
 	for _, s := range samples {
 		if n := len(runs); n > 0 && runs[n-1].symbol == s {
 			runs[n-1].length++
-		} else if s != Escape {
+		} else {
 			runs = append(runs, run{s, 1})
 		}
 	}

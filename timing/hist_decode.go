@@ -8,11 +8,11 @@ import (
 )
 
 // NewDecoder returns a Decoder of a block.
-func (c *HIST[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+func (c *HIST) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
 	values := decodeCount(&w, o)
 	at := w.Offset()
-	d := &histDecoder[V]{block: block, values: values, clusters: make([]histReader[V], w.Count("clusters", 4))}
+	d := &histDecoder{block: block, values: values, clusters: make([]histReader, w.Count("clusters", 4))}
 	total := 0
 	for i := range d.clusters {
 		c.decodeCluster(&w, block, &d.clusters[i], values-total)
@@ -32,18 +32,18 @@ func (c *HIST[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 }
 
 // A histReader is a cluster that is being decoded.
-type histReader[V Value] struct {
+type histReader struct {
 	raw    int          // samples that are left
 	coded  int          // values after them that are left
 	width  int          // of a code
-	table  []V          // by code
+	table  []int64      // by code
 	bit    int          // of the block: the next code
 	bitEnd int          // and the end of the last
 	kept   wire.Decoder // at the next value that was kept
 }
 
 // decodeCluster reads a cluster, which has from 1 to most values.
-func (c *HIST[V]) decodeCluster(w *wire.Decoder, block []byte, r *histReader[V], most int) {
+func (c *HIST) decodeCluster(w *wire.Decoder, block []byte, r *histReader, most int) {
 	at := w.Offset()
 	r.raw = int(w.UvarintMax("samples", uint64(most)))
 	r.coded = int(w.UvarintMax("coded", uint64(most-r.raw)))
@@ -79,14 +79,14 @@ func (c *HIST[V]) decodeCluster(w *wire.Decoder, block []byte, r *histReader[V],
 }
 
 // decodeTable reads the symbols that have codes.
-func (c *HIST[V]) decodeTable(w *wire.Decoder, r *histReader[V]) {
+func (c *HIST) decodeTable(w *wire.Decoder, r *histReader) {
 	at := w.Offset()
 	n := w.Count("table", 1)
 	if n > 1<<c.bits {
 		w.Corrupt(at, "table", "%d codes of %d bits", n, c.bits)
 		return
 	}
-	r.table = make([]V, n)
+	r.table = make([]int64, n)
 	symbol := int64(0)
 	for i := range r.table {
 		at = w.Offset()
@@ -103,15 +103,15 @@ func (c *HIST[V]) decodeTable(w *wire.Decoder, r *histReader[V]) {
 	}
 }
 
-type histDecoder[V Value] struct {
+type histDecoder struct {
 	block    []byte
 	values   int // in the block
-	clusters []histReader[V]
+	clusters []histReader
 	order    terminalIndex // of signatures, by first use in the block
 	err      error
 }
 
-func (d *histDecoder[V]) Decode(dst []V, terminals []uint32) error {
+func (d *histDecoder) Decode(dst []int64, terminals []uint32) error {
 	for i := range dst {
 		if d.err != nil {
 			return d.err
@@ -126,21 +126,21 @@ func (d *histDecoder[V]) Decode(dst []V, terminals []uint32) error {
 	return d.err
 }
 
-func (d *histDecoder[V]) Len() int { return d.values }
+func (d *histDecoder) Len() int { return d.values }
 
 // next returns the next value of a cluster, and sets d.err if that fails.
-func (d *histDecoder[V]) next(r *histReader[V]) V {
-	var v V
+func (d *histDecoder) next(r *histReader) int64 {
+	var v int64
 	switch {
 	case r.raw > 0:
 		r.raw--
-		v = decodeValue[V](&r.kept, "kept")
+		v = r.kept.Varint("kept")
 	case r.coded > 0:
 		r.coded--
 		code := loadBits(d.block, r.bit)
 		r.bit++
 		if code&1 != 0 {
-			v = decodeValue[V](&r.kept, "kept")
+			v = r.kept.Varint("kept")
 			break
 		}
 		r.bit += r.width

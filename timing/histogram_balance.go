@@ -5,33 +5,9 @@ import (
 	"slices"
 )
 
-// place returns the number of v in the order of all values that an edge can have,
-// or of the one below it: of float64, those with 20 digits after the first.
-func place[V Value](v V) int64 {
-	if !isFloat[V]() {
-		return int64(v)
-	}
-	n := int64(toBits(v) &^ (1 << 63))
-	if v < 0 {
-		n = -n
-	}
-	return n >> 32
-}
-
-// fromPlace returns the value with such a number.
-func fromPlace[V Value](n int64) V {
-	switch {
-	case !isFloat[V]():
-		return V(n)
-	case n < 0:
-		return -fromBits[V](uint64(-n) << 32)
-	}
-	return fromBits[V](uint64(n) << 32)
-}
-
 // balance merges the two neighbours that have the fewest values, and splits the
 // bin that has the most, as often as the former have at most half as many.
-func (b *HistogramBuilder[V]) balance() {
+func (b *HistogramBuilder) balance() {
 	for range b.bins {
 		fullest, at := b.fullest()
 		if fullest < 0 {
@@ -51,14 +27,14 @@ func (b *HistogramBuilder[V]) balance() {
 
 // fullest returns the bin that has the most values of those that can be split,
 // and where; −1 if there is none.
-func (b *HistogramBuilder[V]) fullest() (fullest int, at V) {
+func (b *HistogramBuilder) fullest() (fullest int, at int64) {
 	fullest = -1
 	for i, bin := range b.bins {
 		if bin.count < 2 || bin.squares == 0 || fullest >= 0 && bin.count <= b.bins[fullest].count {
 			continue
 		}
 		low, high := b.bounds(i)
-		if e := edge[V](bin.mean); low < e && e <= high {
+		if e := int64(math.Ceil(bin.mean)); low < e && e <= high {
 			fullest, at = i, e
 		}
 	}
@@ -78,7 +54,7 @@ func emptiest(bins []growingBin, apart int) int {
 }
 
 // merge makes one bin of two neighbours.
-func (b *HistogramBuilder[V]) merge(i int) {
+func (b *HistogramBuilder) merge(i int) {
 	b.bins[i].merge(&b.bins[i+1])
 	b.bins = slices.Delete(b.bins, i+1, i+2)
 	b.edges = slices.Delete(b.edges, i, i+1)
@@ -99,10 +75,10 @@ func (p *growingBin) merge(q *growingBin) {
 // split divides a bin. What of it is below, and the means and variances of both
 // parts, are those of a [span]; the mean and the variance of both together
 // remain what they were.
-func (b *HistogramBuilder[V]) split(i int, at V) {
+func (b *HistogramBuilder) split(i int, at int64) {
 	low, high := b.bounds(i)
 	all := b.bins[i]
-	below, above := all.mean-limit(low), limit(high)-all.mean
+	below, above := all.mean-float64(low), float64(high)-all.mean
 	t := shapeOf(below, above, all.squares/float64(all.count))
 	least := math.Floor(float64(float64(all.count)*above)/(below+above) + 0.5)
 	n := max(1, min(uint64(min(least, 0x1p63)), all.count-1))
@@ -113,9 +89,9 @@ func (b *HistogramBuilder[V]) split(i int, at V) {
 	} else {
 		nearer = farther / ratio
 	}
-	end := limit(at)
-	p.mean = max(limit(low), min(all.mean-nearer, end))
-	q.mean = max(end, min(all.mean+farther, limit(high)))
+	end := float64(at)
+	p.mean = max(float64(low), min(all.mean-nearer, end))
+	q.mean = max(end, min(all.mean+farther, float64(high)))
 	between := float64(float64(nearer*nearer)*float64(p.count)) + float64(float64(farther*farther)*float64(q.count))
 	within := max(0, all.squares-between)
 	partOfP, partOfQ := float64(float64(below*below)*float64(p.count)), float64(float64(above*above)*float64(q.count))
@@ -128,8 +104,8 @@ func (b *HistogramBuilder[V]) split(i int, at V) {
 
 // Finish returns the histogram of the values, which were all of one rank. The
 // builder must not be used after that.
-func (b *HistogramBuilder[V]) Finish(rank uint32) *Histogram[V] {
-	h := &Histogram[V]{statistics: b.statistics}
+func (b *HistogramBuilder) Finish(rank uint32) *Histogram {
+	h := &Histogram{statistics: b.statistics}
 	if s := &h.statistics; s.Count > 0 {
 		s.MinRank, s.MaxRank = rank, rank
 		if s.Min < s.Max {
@@ -140,8 +116,8 @@ func (b *HistogramBuilder[V]) Finish(rank uint32) *Histogram[V] {
 }
 
 // spans returns the bins that have values.
-func (b *HistogramBuilder[V]) spans() []span[V] {
-	spans := make([]span[V], 0, len(b.bins))
+func (b *HistogramBuilder) spans() []span {
+	spans := make([]span, 0, len(b.bins))
 	for i := range b.bins {
 		if b.bins[i].count > 0 {
 			low, high := b.bounds(i)

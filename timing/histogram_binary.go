@@ -8,7 +8,7 @@ import (
 
 // AppendBinary appends the encoding of h to dst and returns the extended slice.
 // The error is always nil; it is there for [encoding.BinaryAppender].
-func (h *Histogram[V]) AppendBinary(dst []byte) ([]byte, error) {
+func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 	dst, err := h.statistics.AppendBinary(dst)
 	switch {
 	case h.spans != nil:
@@ -20,13 +20,13 @@ func (h *Histogram[V]) AppendBinary(dst []byte) ([]byte, error) {
 }
 
 // MarshalBinary returns the encoding of h.
-func (h *Histogram[V]) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 // ParseHistogram returns the histogram encoded in data. The error is a
 // [*ParseError].
-func ParseHistogram[V Value](data []byte) (*Histogram[V], error) {
+func ParseHistogram(data []byte) (*Histogram, error) {
 	d := wire.NewDecoder("timing", data)
-	h := decodeHistogram[V](&d)
+	h := decodeHistogram(&d)
 	d.End("histogram")
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func ParseHistogram[V Value](data []byte) (*Histogram[V], error) {
 }
 
 // decodeHistogram reads a histogram. It returns nil if that fails.
-func decodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
-	h := new(Histogram[V])
-	if s := decodeStatistics[V](d); s != nil {
+func decodeHistogram(d *wire.Decoder) *Histogram {
+	h := new(Histogram)
+	if s := decodeStatistics(d); s != nil {
 		h.statistics = *s
 	}
 	if s := &h.statistics; d.Err() == nil && s.Min < s.Max && s.Count < manyValues {
@@ -55,15 +55,15 @@ func decodeHistogram[V Value](d *wire.Decoder) *Histogram[V] {
 	return h
 }
 
-func appendSpans[V Value](dst []byte, spans []span[V]) []byte {
+func appendSpans(dst []byte, spans []span) []byte {
 	last := len(spans) - 1
 	dst = wire.AppendUvarint(dst, uint64(len(spans)))
 	for i, s := range spans {
 		if i > 0 {
-			dst = wire.AppendUvarint(dst, uint64(place(s.low)-place(spans[i-1].high))-adjacent[V]())
+			dst = wire.AppendUvarint(dst, uint64(s.low)-uint64(spans[i-1].high)-1)
 		}
 		if i < last {
-			dst = wire.AppendUvarint(dst, uint64(place(s.high)-place(s.low)))
+			dst = wire.AppendUvarint(dst, uint64(s.high)-uint64(s.low))
 			dst = wire.AppendUvarint(dst, s.count-1)
 		}
 		if s.width() > 0 {
@@ -74,15 +74,7 @@ func appendSpans[V Value](dst []byte, spans []span[V]) []byte {
 	return dst
 }
 
-// adjacent returns how far a bin is at least from the end of that before.
-func adjacent[V Value]() uint64 {
-	if isFloat[V]() {
-		return 0
-	}
-	return 1
-}
-
-func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
+func decodeSpans(d *wire.Decoder, all *Statistics) []span {
 	at := d.Offset()
 	n := d.Uvarint("bins")
 	if d.Err() == nil && (n == 0 || n > MaxHistogramBins) {
@@ -91,14 +83,14 @@ func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
 	if d.Err() != nil {
 		return nil
 	}
-	spans := make([]span[V], n)
-	low, rest := all.Min+0, all.Count
+	spans := make([]span, n)
+	low, rest := all.Min, all.Count
 	for i := range spans {
 		at := d.Offset()
 		if i > 0 {
-			low = farther(d, spans[i-1].high, adjacent[V](), "gap")
+			low = farther(d, spans[i-1].high, 1, "gap")
 		}
-		s := span[V]{low: low, high: all.Max + 0, count: rest}
+		s := span{low: low, high: all.Max, count: rest}
 		if i < len(spans)-1 {
 			s.high = farther(d, low, 0, "width")
 			s.count = d.Uvarint("values") + 1
@@ -119,18 +111,17 @@ func decodeSpans[V Value](d *wire.Decoder, all *Statistics[V]) []span[V] {
 }
 
 // farther reads a distance and returns what is that far, and more, from v.
-func farther[V Value](d *wire.Decoder, v V, more uint64, field string) V {
+func farther(d *wire.Decoder, v int64, more uint64, field string) int64 {
 	at := d.Offset()
 	n := d.Uvarint(field)
-	from, most := place(v), place(extreme[V](1))
-	if left := uint64(most) - uint64(from); n > left || more > left-n {
+	if left := math.MaxInt64 - uint64(v); n > left || more > left-n {
 		d.Corrupt(at, field, "%d from %v", n, v)
 		return v
 	}
-	return fromPlace[V](from + int64(n+more))
+	return v + int64(n+more)
 }
 
-func (s *span[V]) decodeMoments(d *wire.Decoder) {
+func (s *span) decodeMoments(d *wire.Decoder) {
 	at := d.Offset()
 	u := d.Uint32("mean")
 	if u > math.Float32bits(1) {
@@ -159,7 +150,7 @@ func appendCells(dst []byte, cells []cell) []byte {
 	return dst
 }
 
-func decodeCells[V Value](d *wire.Decoder, level uint8, all *Statistics[V]) []cell {
+func decodeCells(d *wire.Decoder, level uint8, all *Statistics) []cell {
 	at := d.Offset()
 	first, last := cellIndex(all.Min)>>level, cellIndex(all.Max)>>level
 	n := 1

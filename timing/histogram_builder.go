@@ -39,9 +39,9 @@ type HistogramOptions struct {
 //
 // The zero HistogramBuilder is ready for use, with the default options. A
 // HistogramBuilder must not be used by two goroutines at once.
-type HistogramBuilder[V Value] struct {
-	statistics Statistics[V]
-	edges      []V // bin i holds the values v with edges[i−1] ≤ v < edges[i]
+type HistogramBuilder struct {
+	statistics Statistics
+	edges      []int64 // bin i holds the values v with edges[i−1] ≤ v < edges[i]
 	bins       []growingBin
 	size       int // number of bins; 0 means DefaultHistogramBins
 	added      uint64
@@ -55,11 +55,11 @@ type growingBin struct {
 }
 
 // NewHistogramBuilder returns a builder with such options.
-func NewHistogramBuilder[V Value](o HistogramOptions) (*HistogramBuilder[V], error) {
+func NewHistogramBuilder(o HistogramOptions) (*HistogramBuilder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return &HistogramBuilder[V]{size: o.Bins}, nil
+	return &HistogramBuilder{size: o.Bins}, nil
 }
 
 func (o HistogramOptions) check() error {
@@ -77,22 +77,18 @@ const (
 )
 
 // Add adds the next value. It takes constant time.
-func (b *HistogramBuilder[V]) Add(v V) {
-	before := b.statistics.Count
-	b.statistics.Add(0, v)
-	if b.statistics.Count == before {
-		return
-	}
-	if before == 0 {
+func (b *HistogramBuilder) Add(v int64) {
+	if b.statistics.Count == 0 {
 		b.create(v)
 	}
+	b.statistics.Add(0, v)
 	i := 0
 	for _, e := range b.edges {
 		if v >= e {
 			i++
 		}
 	}
-	bin, x := &b.bins[i], limit(v)
+	bin, x := &b.bins[i], float64(v)
 	bin.count++
 	d := x - bin.mean
 	bin.mean += d / float64(bin.count)
@@ -104,40 +100,25 @@ func (b *HistogramBuilder[V]) Add(v V) {
 }
 
 // create makes bins of equal size from 0 to 2v.
-func (b *HistogramBuilder[V]) create(v V) {
+func (b *HistogramBuilder) create(v int64) {
 	n := cmp.Or(b.size, DefaultHistogramBins)
 	b.bins = make([]growingBin, n)
-	b.edges = make([]V, n-1, n)
-	x := max(-0x1p61, min(limit(v), 0x1p61))
-	if isFloat[V]() {
-		x = limit(v)
-	}
+	b.edges = make([]int64, n-1, n)
+	x := max(-0x1p61, min(float64(v), 0x1p61))
 	for i := range b.edges {
-		b.edges[i] = edge[V](float64(2*x) * float64(i+1) / float64(n))
+		b.edges[i] = int64(math.Ceil(float64(2*x) * float64(i+1) / float64(n)))
 	}
 	slices.Sort(b.edges)
 }
 
-// edge returns the least integer that is not below x, or a float64 near x with
-// fewer digits.
-func edge[V Value](x float64) V {
-	if isFloat[V]() {
-		return fromPlace[V](place(V(x)))
-	}
-	return V(math.Ceil(x))
-}
-
 // bounds returns the ends of a bin, within the extremes. It is empty if low > high.
-func (b *HistogramBuilder[V]) bounds(i int) (low, high V) {
-	low, high = b.statistics.Min+0, b.statistics.Max+0
+func (b *HistogramBuilder) bounds(i int) (low, high int64) {
+	low, high = b.statistics.Min, b.statistics.Max
 	if i > 0 {
 		low = max(low, b.edges[i-1])
 	}
 	if i < len(b.edges) && b.edges[i] <= high {
-		high = b.edges[i]
-		if !isFloat[V]() {
-			high--
-		}
+		high = b.edges[i] - 1
 	}
 	return low, high
 }

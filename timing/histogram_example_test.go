@@ -10,9 +10,9 @@ import (
 func ExampleHistograms() {
 	// Two ranks send (1) and receive (2), and rank 1 waits longer for what it
 	// receives first.
-	merged := new(timing.Histograms[int64])
+	merged := new(timing.Histograms)
 	for rank := range uint32(2) {
-		b, err := timing.NewHistogramsBuilder[int64](timing.HistogramOptions{PathSensitive: true})
+		b, err := timing.NewHistogramsBuilder(timing.HistogramOptions{PathSensitive: true})
 		if err != nil {
 			fmt.Println(err)
 			return

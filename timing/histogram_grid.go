@@ -12,8 +12,7 @@ const maxCells = 512
 // A cell is an interval of a grid that is the same for all histograms, and how
 // many values are there. Cells have an index, which grows with the values. On
 // the finest grid, of level 0, that of 0 has index 0, each octave has 64 cells
-// of equal length, and a cell of int64 holds an integer at least. On the
-// grid of level k, the cell with index i holds those from i·2ᵏ to (i+1)·2ᵏ−1.
+// of equal length, and a cell holds an integer at least. On the grid of level k, the cell with index i holds those from i·2ᵏ to (i+1)·2ᵏ−1.
 //
 // The level of a histogram is the least where it has at most maxCells cells that
 // are not empty. Adding values can only make the number of such cells
@@ -27,25 +26,12 @@ type cell struct {
 // lastLevel is the level on which there are no more than maxCells cells at all.
 const lastLevel = 9
 
-// A cell of the finest grid is told by octaveBits bits after the first of a
-// number, and lowFloatBits is how many of a float64 are below.
-const (
-	octaveBits   = 6
-	lowFloatBits = 52 - octaveBits
-)
+// octaveBits is how many bits of a number after the first tell its cell of the
+// finest grid.
+const octaveBits = 6
 
 // cellIndex returns the index of the cell of v on the finest grid.
-func cellIndex[V Value](v V) int32 {
-	if v == 0 {
-		return 0
-	}
-	if isFloat[V]() {
-		i := int32(toBits(v)&^(1<<63)>>lowFloatBits) + 1
-		if v < 0 {
-			return -i
-		}
-		return i
-	}
+func cellIndex(v int64) int32 {
 	if v < 0 {
 		return -naturalIndex(-uint64(v))
 	}
@@ -72,55 +58,32 @@ func leastNatural(i int32) uint64 {
 
 // lowest returns the lower end of a cell of the finest grid, or the least value
 // for an index below those of all values.
-func lowest[V Value](i int32) V {
+func lowest(i int32) int64 {
 	switch {
-	case i <= cellIndex(extreme[V](-1)):
-		return extreme[V](-1)
-	case i == 0:
-		return 0
-	case isFloat[V]() && i < 0:
-		return -fromBits[V](uint64(-i) << lowFloatBits)
-	case isFloat[V]():
-		return fromBits[V](uint64(i-1) << lowFloatBits)
+	case i <= cellIndex(math.MinInt64):
+		return math.MinInt64
 	case i < 0:
-		return -V(leastNatural(1-i) - 1)
+		return -int64(leastNatural(1-i) - 1)
 	}
-	return V(leastNatural(i))
+	return int64(leastNatural(i))
 }
 
 // highest returns the upper end of a cell of the finest grid, or the largest
 // value for an index above those of all values.
-func highest[V Value](i int32) V {
+func highest(i int32) int64 {
 	switch {
-	case i >= cellIndex(extreme[V](1)):
-		return extreme[V](1)
-	case i == 0:
-		return 0
-	case isFloat[V]() && i < 0:
-		return -fromBits[V](uint64(-i-1) << lowFloatBits)
-	case isFloat[V]():
-		return fromBits[V](uint64(i) << lowFloatBits)
+	case i >= cellIndex(math.MaxInt64):
+		return math.MaxInt64
 	case i < 0:
-		return -V(leastNatural(-i))
+		return -int64(leastNatural(-i))
 	}
-	return V(leastNatural(i+1) - 1)
-}
-
-// extreme returns the largest finite value, or the least for sign < 0.
-func extreme[V Value](sign int) V {
-	if isFloat[V]() {
-		return V(math.Copysign(math.MaxFloat64, float64(sign)))
-	}
-	if sign < 0 {
-		return fromBits[V](1 << 63)
-	}
-	return fromBits[V](1<<63 - 1)
+	return int64(leastNatural(i+1) - 1)
 }
 
 // cellsOf returns the cells of the finest grid that have values of the spans of
 // a series: the minimum, the maximum, and as many of the others as the spans have
 // there by what they know of them.
-func cellsOf[V Value](spans []span[V]) []cell {
+func cellsOf(spans []span) []cell {
 	last := len(spans) - 1
 	least, most := spans[0].low, spans[last].high
 	cells := make([]cell, 1, 64)
@@ -139,7 +102,7 @@ func cellsOf[V Value](spans []span[V]) []cell {
 
 // spread adds the values with numbers from begin to end, in their order, to
 // cells: to those with indices from first to last, where they are.
-func (s *span[V]) spread(cells []cell, first, last int32, begin, end uint64) []cell {
+func (s *span) spread(cells []cell, first, last int32, begin, end uint64) []cell {
 	if begin == end {
 		return cells
 	}
@@ -147,7 +110,7 @@ func (s *span[V]) spread(cells []cell, first, last int32, begin, end uint64) []c
 		return addCell(cells, cell{first, end - begin})
 	}
 	middle := first + (last-first)/2
-	n := max(begin, min(s.countUpTo(highest[V](middle)), end))
+	n := max(begin, min(s.countUpTo(highest(middle)), end))
 	cells = s.spread(cells, first, middle, begin, n)
 	return s.spread(cells, middle+1, last, n, end)
 }
@@ -187,20 +150,20 @@ func mergeCells(a []cell, levelA uint8, b []cell, levelB uint8) ([]cell, uint8) 
 
 // spansOf returns the bins that cells are. Their means are at the same
 // place in each, such that the sum of all values is what it is.
-func spansOf[V Value](cells []cell, level uint8, all *Statistics[V]) []span[V] {
-	spans := make([]span[V], len(cells))
+func spansOf(cells []cell, level uint8, all *Statistics) []span {
+	spans := make([]span, len(cells))
 	var lows, widths float64
 	for i, c := range cells {
 		s := &spans[i]
-		s.low = max(lowest[V](c.index<<level), all.Min+0)
-		s.high = min(highest[V]((c.index+1)<<level-1), all.Max+0)
+		s.low = max(lowest(c.index<<level), all.Min)
+		s.high = min(highest((c.index+1)<<level-1), all.Max)
 		s.count = c.count
-		lows += float64(limit(s.low) * float64(c.count))
+		lows += float64(float64(s.low) * float64(c.count))
 		widths += float64(s.width() * float64(c.count))
 	}
 	mean := float32(0.5)
-	if sum := all.Sum(); widths > 0 && math.Abs(sum) <= 0x1p400 {
-		mean = float32(max(0, min((sum-lows)/widths, 1)))
+	if widths > 0 {
+		mean = float32(max(0, min((all.Sum()-lows)/widths, 1)))
 	}
 	for i := range spans {
 		if spans[i].width() > 0 {

@@ -12,8 +12,8 @@ import "math"
 //
 // Nothing here depends on the machine: it is computed without fused operations
 // and with no functions but the square root.
-type span[V Value] struct {
-	low, high V       // low ≤ high; of float64, high may be the low of the next
+type span struct {
+	low, high int64   // low ≤ high
 	count     uint64  // at least 1
 	before    uint64  // number of values in the spans before
 	mean      float32 // (mean−low)/(high−low)
@@ -26,7 +26,7 @@ const (
 )
 
 // numbered sets of each span how many values are before it, and returns the spans.
-func numbered[V Value](spans []span[V]) []span[V] {
+func numbered(spans []span) []span {
 	var n uint64
 	for i := range spans {
 		spans[i].before = n
@@ -35,34 +35,30 @@ func numbered[V Value](spans []span[V]) []span[V] {
 	return spans
 }
 
-// limit returns v, or the nearest to it of the numbers that can be squared, and
-// summed, without overflow.
-func limit[V Value](v V) float64 { return max(-0x1p400, min(float64(v), 0x1p400)) }
-
 // width returns the distance of the ends; 0 if all values are taken to be low.
-func (s *span[V]) width() float64 { return limit(s.high) - limit(s.low) }
+func (s *span) width() float64 { return float64(s.high) - float64(s.low) }
 
 // average returns the mean.
-func (s *span[V]) average() float64 {
-	return min(limit(s.low)+float64(s.width()*float64(s.mean)), limit(s.high))
+func (s *span) average() float64 {
+	return min(float64(s.low)+float64(s.width()*float64(s.mean)), float64(s.high))
 }
 
 // deviation returns the standard deviation.
-func (s *span[V]) deviation() float64 {
+func (s *span) deviation() float64 {
 	mean := float64(s.mean)
 	spread := math.Sqrt(float64(mean*(1-mean)) / (2*math.Ldexp(1, int(s.shape)) + 1))
 	return float64(s.width() * spread)
 }
 
 // newSpan returns the span of a bin that has values and such ends.
-func newSpan[V Value](low, high V, bin growingBin) span[V] {
-	s := span[V]{low: low, high: high, count: bin.count}
+func newSpan(low, high int64, bin growingBin) span {
+	s := span{low: low, high: high, count: bin.count}
 	if s.width() == 0 {
 		return s
 	}
-	below := bin.mean - limit(low)
+	below := bin.mean - float64(low)
 	s.mean = float32(max(0, min(below/s.width(), 1)))
-	t := shapeOf(below, limit(high)-bin.mean, bin.squares/float64(bin.count))
+	t := shapeOf(below, float64(high)-bin.mean, bin.squares/float64(bin.count))
 	fraction, exponent := math.Frexp(t)
 	if fraction < math.Sqrt2/2 {
 		exponent--
@@ -72,7 +68,7 @@ func newSpan[V Value](low, high V, bin growingBin) span[V] {
 }
 
 // bin is the inverse of newSpan.
-func (s *span[V]) bin() growingBin {
+func (s *span) bin() growingBin {
 	d := s.deviation()
 	return growingBin{s.count, s.average(), float64(float64(d*d) * float64(s.count))}
 }
@@ -102,7 +98,7 @@ func power(u float64, k int8) float64 {
 }
 
 // at returns the value of which the share f of the values is smaller.
-func (s *span[V]) at(f float64) V {
+func (s *span) at(f float64) int64 {
 	mean := float64(s.mean)
 	below := 1 - mean
 	var place float64
@@ -112,25 +108,20 @@ func (s *span[V]) at(f float64) V {
 	case mean > 0:
 		place = mean + float64(below*power(min((f-below)/mean, 1), s.shape))
 	}
-	x := limit(s.low) + float64(s.width()*place)
-	if !isFloat[V]() {
-		x = math.Floor(x + 0.5)
-	}
+	x := float64(s.low) + float64(s.width()*place)
+	x = math.Floor(x + 0.5)
 	if x >= float64(s.high) { // not every int64 is a float64
 		return s.high
 	}
-	return max(s.low, V(x))
+	return max(s.low, int64(x))
 }
 
 // upTo returns the share of the values that are at most v, where low ≤ v.
-func (s *span[V]) upTo(v V) float64 {
+func (s *span) upTo(v int64) float64 {
 	if v >= s.high || s.width() == 0 {
 		return 1
 	}
-	x := limit(v) - limit(s.low)
-	if !isFloat[V]() {
-		x += 0.5
-	}
+	x := float64(v) - float64(s.low) + 0.5
 	mean, place := float64(s.mean), x/s.width()
 	below := 1 - mean
 	if place < mean {
@@ -143,7 +134,7 @@ func (s *span[V]) upTo(v V) float64 {
 }
 
 // countUpTo returns upTo times the number of values, rounded.
-func (s *span[V]) countUpTo(v V) uint64 {
+func (s *span) countUpTo(v int64) uint64 {
 	if v >= s.high {
 		return s.count
 	}

@@ -26,41 +26,41 @@ func comparePaths(p, q Path) int {
 // A HistogramsBuilder makes the histograms of the calls of a rank, with a
 // [HistogramBuilder] for each path. The zero HistogramsBuilder is ready for use,
 // with the default options. It must not be used by two goroutines at once.
-type HistogramsBuilder[V Value] struct {
+type HistogramsBuilder struct {
 	options HistogramOptions
 	paths   map[Path]int
-	all     []*pathBuilder[V]
-	last    *pathBuilder[V] // that of the last call; nil before the first
+	all     []*pathBuilder
+	last    *pathBuilder // that of the last call; nil before the first
 }
 
-type pathBuilder[V Value] struct {
+type pathBuilder struct {
 	path Path
-	HistogramBuilder[V]
-	next *pathBuilder[V] // that of the call which came after it the last time
+	HistogramBuilder
+	next *pathBuilder // that of the call which came after it the last time
 }
 
 // NewHistogramsBuilder returns a builder with such options.
-func NewHistogramsBuilder[V Value](o HistogramOptions) (*HistogramsBuilder[V], error) {
+func NewHistogramsBuilder(o HistogramOptions) (*HistogramsBuilder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return &HistogramsBuilder[V]{options: o}, nil
+	return &HistogramsBuilder{options: o}, nil
 }
 
 // Append adds the value of the next call of the rank. It takes constant time.
-func (b *HistogramsBuilder[V]) Append(terminal uint32, v V) { b.next(terminal).Add(v) }
+func (b *HistogramsBuilder) Append(terminal uint32, v int64) { b.next(terminal).Add(v) }
 
 // Skip tells of the next call of the rank, which has no value, as the first has no
 // gap before it. The path of the call after it begins with the terminal.
-func (b *HistogramsBuilder[V]) Skip(terminal uint32) { b.next(terminal) }
+func (b *HistogramsBuilder) Skip(terminal uint32) { b.next(terminal) }
 
 // next returns the builder of the next call.
-func (b *HistogramsBuilder[V]) next(terminal uint32) *pathBuilder[V] {
+func (b *HistogramsBuilder) next(terminal uint32) *pathBuilder {
 	path := Path{NoPrevious, terminal}
 	if b.options.PathSensitive && b.last != nil {
 		path.Previous = int64(b.last.path.Terminal)
 	}
-	var at *pathBuilder[V]
+	var at *pathBuilder
 	if b.last != nil {
 		at = b.last.next
 	}
@@ -75,7 +75,7 @@ func (b *HistogramsBuilder[V]) next(terminal uint32) *pathBuilder[V] {
 }
 
 // find returns the builder of a path, which may be new.
-func (b *HistogramsBuilder[V]) find(path Path) *pathBuilder[V] {
+func (b *HistogramsBuilder) find(path Path) *pathBuilder {
 	i, ok := b.paths[path]
 	if !ok {
 		if b.paths == nil {
@@ -83,21 +83,21 @@ func (b *HistogramsBuilder[V]) find(path Path) *pathBuilder[V] {
 		}
 		i = len(b.all)
 		b.paths[path] = i
-		b.all = append(b.all, &pathBuilder[V]{path: path, HistogramBuilder: HistogramBuilder[V]{size: b.options.Bins}})
+		b.all = append(b.all, &pathBuilder{path: path, HistogramBuilder: HistogramBuilder{size: b.options.Bins}})
 	}
 	return b.all[i]
 }
 
 // Finish returns the histograms of the calls, which were those of a rank. The
 // builder must not be used after that.
-func (b *HistogramsBuilder[V]) Finish(rank uint32) *Histograms[V] {
-	return b.finish(func(p *HistogramBuilder[V]) *Histogram[V] { return p.Finish(rank) })
+func (b *HistogramsBuilder) Finish(rank uint32) *Histograms {
+	return b.finish(func(p *HistogramBuilder) *Histogram { return p.Finish(rank) })
 }
 
 // Snapshot returns the histograms of the calls so far, as Finish would, and lets
 // the builder go on.
-func (b *HistogramsBuilder[V]) Snapshot(rank uint32) *Histograms[V] {
-	return b.finish(func(p *HistogramBuilder[V]) *Histogram[V] {
+func (b *HistogramsBuilder) Snapshot(rank uint32) *Histograms {
+	return b.finish(func(p *HistogramBuilder) *Histogram {
 		copied := *p
 		copied.edges, copied.bins = slices.Clone(p.edges), slices.Clone(p.bins)
 		return copied.Finish(rank)
@@ -105,11 +105,11 @@ func (b *HistogramsBuilder[V]) Snapshot(rank uint32) *Histograms[V] {
 }
 
 // finish returns the histograms of paths that have values.
-func (b *HistogramsBuilder[V]) finish(one func(*HistogramBuilder[V]) *Histogram[V]) *Histograms[V] {
-	h := &Histograms[V]{paths: b.options.PathSensitive}
+func (b *HistogramsBuilder) finish(one func(*HistogramBuilder) *Histogram) *Histograms {
+	h := &Histograms{paths: b.options.PathSensitive}
 	for _, p := range b.all {
-		if s := &p.statistics; s.Count > 0 || s.NonFinite > 0 {
-			h.all = append(h.all, pathHistogram[V]{p.path, one(&p.HistogramBuilder)})
+		if p.statistics.Count > 0 {
+			h.all = append(h.all, pathHistogram{p.path, one(&p.HistogramBuilder)})
 		}
 	}
 	sortPaths(h.all)
@@ -118,31 +118,31 @@ func (b *HistogramsBuilder[V]) finish(one func(*HistogramBuilder[V]) *Histogram[
 
 // Histograms are those of all signatures: by terminal, or by path. The zero
 // Histograms are none. They merge as each [Histogram] does.
-type Histograms[V Value] struct {
-	all   []pathHistogram[V] // by path
-	paths bool               // whether they are path-sensitive, if there are any
+type Histograms struct {
+	all   []pathHistogram // by path
+	paths bool            // whether they are path-sensitive, if there are any
 }
 
-type pathHistogram[V Value] struct {
+type pathHistogram struct {
 	path      Path
-	histogram *Histogram[V]
+	histogram *Histogram
 }
 
-func sortPaths[V Value](all []pathHistogram[V]) {
-	slices.SortFunc(all, func(p, q pathHistogram[V]) int { return comparePaths(p.path, q.path) })
+func sortPaths(all []pathHistogram) {
+	slices.SortFunc(all, func(p, q pathHistogram) int { return comparePaths(p.path, q.path) })
 }
 
 // Len returns the number of histograms.
-func (h *Histograms[V]) Len() int { return len(h.all) }
+func (h *Histograms) Len() int { return len(h.all) }
 
 // PathSensitive reports whether the histograms were asked for by path, see
 // [HistogramOptions]; false if there are none.
-func (h *Histograms[V]) PathSensitive() bool { return h.paths && len(h.all) > 0 }
+func (h *Histograms) PathSensitive() bool { return h.paths && len(h.all) > 0 }
 
 // All returns an iterator over paths and histograms, by terminal and then by the
 // previous one.
-func (h *Histograms[V]) All() iter.Seq2[Path, *Histogram[V]] {
-	return func(yield func(Path, *Histogram[V]) bool) {
+func (h *Histograms) All() iter.Seq2[Path, *Histogram] {
+	return func(yield func(Path, *Histogram) bool) {
 		for _, p := range h.all {
 			if !yield(p.path, p.histogram) {
 				return
@@ -152,7 +152,7 @@ func (h *Histograms[V]) All() iter.Seq2[Path, *Histogram[V]] {
 }
 
 // Find returns the histogram of a path, or nil for none.
-func (h *Histograms[V]) Find(path Path) *Histogram[V] {
+func (h *Histograms) Find(path Path) *Histogram {
 	i, ok := sort.Find(len(h.all), func(i int) int { return comparePaths(path, h.all[i].path) })
 	if !ok {
 		return nil
@@ -167,7 +167,7 @@ var ErrPaths = errors.New("timing: histograms by path and by terminal alone")
 // Merge adds the histograms of o, which does not change. Both must be
 // path-sensitive, or both not, unless there are none; otherwise the error is
 // [ErrPaths], and h does not change.
-func (h *Histograms[V]) Merge(o *Histograms[V]) error {
+func (h *Histograms) Merge(o *Histograms) error {
 	n := len(h.all)
 	switch {
 	case len(o.all) == 0:
@@ -181,7 +181,7 @@ func (h *Histograms[V]) Merge(o *Histograms[V]) error {
 		i, ok := sort.Find(n, func(i int) int { return comparePaths(p.path, h.all[i].path) })
 		if !ok {
 			i = len(h.all)
-			h.all = append(h.all, pathHistogram[V]{p.path, new(Histogram[V])})
+			h.all = append(h.all, pathHistogram{p.path, new(Histogram)})
 		}
 		h.all[i].histogram.Merge(p.histogram)
 	}
@@ -191,7 +191,7 @@ func (h *Histograms[V]) Merge(o *Histograms[V]) error {
 
 // Rename returns the histograms with other terminals, where those that get the
 // same path are merged.
-func (h *Histograms[V]) Rename(terminal func(uint32) uint32) *Histograms[V] {
+func (h *Histograms) Rename(terminal func(uint32) uint32) *Histograms {
 	all := slices.Clone(h.all)
 	for i := range all {
 		p := &all[i].path
@@ -201,10 +201,10 @@ func (h *Histograms[V]) Rename(terminal func(uint32) uint32) *Histograms[V] {
 		}
 	}
 	sortPaths(all)
-	renamed := &Histograms[V]{paths: h.paths}
+	renamed := &Histograms{paths: h.paths}
 	for i, p := range all {
 		if i == 0 || p.path != all[i-1].path {
-			renamed.all = append(renamed.all, pathHistogram[V]{p.path, new(Histogram[V])})
+			renamed.all = append(renamed.all, pathHistogram{p.path, new(Histogram)})
 		}
 		renamed.all[len(renamed.all)-1].histogram.Merge(p.histogram)
 	}
@@ -213,18 +213,18 @@ func (h *Histograms[V]) Rename(terminal func(uint32) uint32) *Histograms[V] {
 
 // Reduce returns the histograms with at most so many bins each, as
 // [Histogram.Reduce] does.
-func (h *Histograms[V]) Reduce(n int) *Histograms[V] {
-	reduced := &Histograms[V]{paths: h.paths}
+func (h *Histograms) Reduce(n int) *Histograms {
+	reduced := &Histograms{paths: h.paths}
 	for _, p := range h.all {
-		reduced.all = append(reduced.all, pathHistogram[V]{p.path, p.histogram.Reduce(n)})
+		reduced.all = append(reduced.all, pathHistogram{p.path, p.histogram.Reduce(n)})
 	}
 	return reduced
 }
 
 // Select returns the histograms of the paths for which keep is true. They are
 // shared with h, and must not be merged into.
-func (h *Histograms[V]) Select(keep func(Path) bool) *Histograms[V] {
-	selected := &Histograms[V]{paths: h.paths}
+func (h *Histograms) Select(keep func(Path) bool) *Histograms {
+	selected := &Histograms{paths: h.paths}
 	for _, p := range h.all {
 		if keep(p.path) {
 			selected.all = append(selected.all, p)

@@ -4,7 +4,7 @@ import "github.com/reprise-trace/reprise/internal/wire"
 
 // AppendBinary appends the encoding of h to dst and returns the extended slice.
 // The error is always nil; it is there for [encoding.BinaryAppender].
-func (h *Histograms[V]) AppendBinary(dst []byte) ([]byte, error) {
+func (h *Histograms) AppendBinary(dst []byte) ([]byte, error) {
 	head := uint64(len(h.all)) << 1
 	if h.PathSensitive() {
 		head++
@@ -30,13 +30,13 @@ func (h *Histograms[V]) AppendBinary(dst []byte) ([]byte, error) {
 }
 
 // MarshalBinary returns the encoding of h.
-func (h *Histograms[V]) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+func (h *Histograms) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 // ParseHistograms returns the histograms encoded in data. The error is a
 // [*ParseError].
-func ParseHistograms[V Value](data []byte) (*Histograms[V], error) {
+func ParseHistograms(data []byte) (*Histograms, error) {
 	d := wire.NewDecoder("timing", data)
-	h := new(Histograms[V])
+	h := new(Histograms)
 	head := d.Uvarint("histograms")
 	if h.paths = head&1 == 1; head == 1 || head>>1 > uint64(len(data)) {
 		d.Corrupt(0, "histograms", "%d in %d bytes, by path: %t", head>>1, len(data), h.paths)
@@ -51,8 +51,8 @@ func ParseHistograms[V Value](data []byte) (*Histograms[V], error) {
 		} else {
 			last.decodeTerminal(&d, i == 0)
 		}
-		if one := decodeHistogram[V](&d); one != nil {
-			h.all = append(h.all, pathHistogram[V]{last, one})
+		if one := decodeHistogram(&d); one != nil {
+			h.all = append(h.all, pathHistogram{last, one})
 		}
 	}
 	d.End("histograms")

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func encodeHistograms[V Value](t rapid.TB, h *Histograms[V]) []byte {
+func encodeHistograms(t rapid.TB, h *Histograms) []byte {
 	enc, err := h.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func encodeHistograms[V Value](t rapid.TB, h *Histograms[V]) []byte {
 
 // A pathModel makes histograms as they are defined: one of the values of
 // each path.
-func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []call[int64]) map[Path]*Histogram[int64] {
+func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []call) map[Path]*Histogram {
 	values := make(map[Path][]int64)
 	previous := int64(NoPrevious)
 	for _, c := range calls {
@@ -35,14 +35,14 @@ func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []call[int64])
 			previous = int64(c.terminal)
 		}
 	}
-	model := make(map[Path]*Histogram[int64])
+	model := make(map[Path]*Histogram)
 	for p, v := range values {
 		model[p] = histogramOf(t, o.Bins, rank, v)
 	}
 	return model
 }
 
-func checkHistograms(t rapid.TB, h *Histograms[int64], model map[Path]*Histogram[int64]) {
+func checkHistograms(t rapid.TB, h *Histograms, model map[Path]*Histogram) {
 	t.Helper()
 	if h.Len() != len(model) || h.Find(Path{7, 1 << 30}) != nil {
 		t.Fatalf("%d histograms, want %d", h.Len(), len(model))
@@ -58,7 +58,7 @@ func checkHistograms(t rapid.TB, h *Histograms[int64], model map[Path]*Histogram
 		break
 	}
 	enc := encodeHistograms(t, h)
-	got, err := ParseHistograms[int64](enc)
+	got, err := ParseHistograms(enc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func checkHistograms(t rapid.TB, h *Histograms[int64], model map[Path]*Histogram
 	}
 }
 
-func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []call[int64]) *Histograms[int64] {
-	b, err := NewHistogramsBuilder[int64](o)
+func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []call) *Histograms {
+	b, err := NewHistogramsBuilder(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"), PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}
 		halve := func(terminal uint32) uint32 { return terminal / 2 }
-		model, halved := make(map[Path]*Histogram[int64]), make(map[Path]*Histogram[int64])
-		merged, backward := new(Histograms[int64]), new(Histograms[int64])
+		model, halved := make(map[Path]*Histogram), make(map[Path]*Histogram)
+		merged, backward := new(Histograms), new(Histograms)
 		for rank := range rapid.Uint32Range(1, 3).Draw(t, "ranks") {
-			calls := callsGen[int64]().Draw(t, "calls")
+			calls := callsGen().Draw(t, "calls")
 			h, one := buildHistograms(t, o, rank, calls), pathModel(t, o, rank, calls)
 			checkHistograms(t, h, one)
 			for p, h := range one {
@@ -110,26 +110,26 @@ func TestHistograms(t *testing.T) {
 	})
 }
 
-func addHistogram(all map[Path]*Histogram[int64], p Path, h *Histogram[int64]) {
+func addHistogram(all map[Path]*Histogram, p Path, h *Histogram) {
 	if all[p] == nil {
-		all[p] = new(Histogram[int64])
+		all[p] = new(Histogram)
 	}
 	all[p].Merge(h)
 }
 
 // exampleHistograms are of one path with one value, of one with many in bins,
 // and, if several, in cells on a level above 0.
-func exampleHistograms[V Value](t testing.TB, several bool) *Histograms[V] {
-	all := new(Histograms[V])
+func exampleHistograms(t testing.TB, several bool) *Histograms {
+	all := new(Histograms)
 	for rank := range uint32(3) {
 		r := newRandom(uint64(rank))
-		b, err := NewHistogramsBuilder[V](HistogramOptions{PathSensitive: true})
+		b, err := NewHistogramsBuilder(HistogramOptions{PathSensitive: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.Append(5, 7)
 		for range 600 {
-			b.Append(9, fromBits[V](r.next()>>(1+r.next()%40)))
+			b.Append(9, int64(r.next()>>(1+r.next()%40)))
 		}
 		h := b.Finish(rank)
 		if !several {
@@ -175,7 +175,7 @@ func TestParseHistogramErrors(t *testing.T) {
 		{"FirstCellTooFull", head + "\x01\x00\x04", 11, ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := ParseHistogram[int64]([]byte(c.data))
+			h, err := ParseHistogram([]byte(c.data))
 			var e *ParseError
 			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || h != nil {
 				t.Fatalf("%v, %v, want %v at offset %d", h, err, c.want, c.off)
@@ -183,16 +183,16 @@ func TestParseHistogramErrors(t *testing.T) {
 		})
 	}
 	// Nothing is after the largest integer.
-	full, err := statisticsOf([]ranked[int64]{{0, 1}, {0, math.MaxInt64}, {0, math.MaxInt64}}).MarshalBinary()
+	full, err := statisticsOf([]ranked{{0, 1}, {0, math.MaxInt64}, {0, math.MaxInt64}}).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	full = append(full, "\x00\x02\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x80\x3e\x00\x00\x00\x00\x80\x3e\x00"...)
-	if _, err := ParseHistogram[int64](full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
+	if _, err := ParseHistogram(full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
 		t.Errorf("%v, want a gap after the largest integer to be rejected", err)
 	}
 	for _, data := range []string{head + "\x00\x01\x00\x00\x80\x3e\x00", head + "\x01\x00\x03", head + "\x01\x01\x00\x08\x02"} {
-		h, err := ParseHistogram[int64]([]byte(data))
+		h, err := ParseHistogram([]byte(data))
 		if err != nil {
 			t.Fatalf("%x: %v", data, err)
 		}
@@ -204,7 +204,7 @@ func TestParseHistogramErrors(t *testing.T) {
 // have no histogram.
 func TestHistogramsSkip(t *testing.T) {
 	for _, paths := range []bool{false, true} {
-		b, err := NewHistogramsBuilder[int64](HistogramOptions{PathSensitive: paths})
+		b, err := NewHistogramsBuilder(HistogramOptions{PathSensitive: paths})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestHistogramsSkip(t *testing.T) {
 		b.Skip(3)
 		b.Append(3, 20)
 		b.Append(7, 30)
-		for _, h := range []*Histograms[int64]{b.Snapshot(0), b.Finish(0)} {
+		for _, h := range []*Histograms{b.Snapshot(0), b.Finish(0)} {
 			got := make(map[Path]int64)
 			for path, one := range h.All() {
 				got[path] = int64(one.Statistics().Sum())
@@ -232,25 +232,25 @@ func TestHistogramsSkip(t *testing.T) {
 // TestHistogramsKinds checks that histograms know whether they are path-sensitive,
 // and that both kinds do not merge.
 func TestHistogramsKinds(t *testing.T) {
-	calls := []call[int64]{{3, 10}, {3, 11}, {0, 5}}
+	calls := []call{{3, 10}, {3, 11}, {0, 5}}
 	byPath := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, calls)
 	alone := buildHistograms(t, HistogramOptions{}, 0, calls)
 	none := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, nil)
-	for _, h := range []*Histograms[int64]{byPath, alone, none} {
+	for _, h := range []*Histograms{byPath, alone, none} {
 		want := h == byPath
-		copied := new(Histograms[int64])
+		copied := new(Histograms)
 		if err := copied.Merge(h); err != nil {
 			t.Fatal(err)
 		}
 		if err := copied.Merge(none); err != nil {
 			t.Fatal(err)
 		}
-		read, err := ParseHistograms[int64](encodeHistograms(t, h))
+		read, err := ParseHistograms(encodeHistograms(t, h))
 		if err != nil {
 			t.Fatal(err)
 		}
 		same := func(n uint32) uint32 { return n }
-		for i, h := range []*Histograms[int64]{h, copied, read, h.Reduce(2), h.Rename(same), h.Select(func(Path) bool { return true })} {
+		for i, h := range []*Histograms{h, copied, read, h.Reduce(2), h.Rename(same), h.Select(func(Path) bool { return true })} {
 			if h.PathSensitive() != want {
 				t.Errorf("%d: path-sensitive: %t, want %t", i, !want, want)
 			}
@@ -287,7 +287,7 @@ func TestParseHistogramsErrors(t *testing.T) {
 		{"Trailing", "\x00\x00", 1, ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := ParseHistograms[int64]([]byte(c.data))
+			h, err := ParseHistograms([]byte(c.data))
 			var e *ParseError
 			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || h != nil {
 				t.Fatalf("%v, %v, want %v at offset %d", h, err, c.want, c.off)
@@ -297,16 +297,11 @@ func TestParseHistogramsErrors(t *testing.T) {
 }
 
 func TestParseHistogramsDamaged(t *testing.T) {
-	t.Run("int64", testHistogramsDamaged[int64])
-	t.Run("float64", testHistogramsDamaged[float64])
-}
-
-func testHistogramsDamaged[V Value](t *testing.T) {
 	for _, several := range []bool{false, true} {
-		example := exampleHistograms[V](t, several)
+		example := exampleHistograms(t, several)
 		enc := encodeHistograms(t, example)
 		for n := range enc {
-			if _, err := ParseHistograms[V](enc[:n]); err == nil {
+			if _, err := ParseHistograms(enc[:n]); err == nil {
 				t.Errorf("accepted the first %d of %d bytes", n, len(enc))
 			}
 		}
@@ -330,7 +325,7 @@ func TestParseHistogramsMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := ParseHistograms[int64](data); err == nil {
+		if _, err := ParseHistograms(data); err == nil {
 			t.Errorf("accepted %x", data)
 		}
 		runtime.ReadMemStats(&after)
@@ -342,21 +337,17 @@ func TestParseHistogramsMemory(t *testing.T) {
 
 func FuzzParseHistograms(f *testing.F) {
 	for _, several := range []bool{false, true} {
-		f.Add(encodeHistograms(f, exampleHistograms[int64](f, several)))
-		f.Add(encodeHistograms(f, exampleHistograms[float64](f, several)))
+		f.Add(encodeHistograms(f, exampleHistograms(f, several)))
 	}
-	integers, floats := exampleHistograms[int64](f, false), exampleHistograms[float64](f, false)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzHistograms(t, data, integers)
-		fuzzHistograms(t, data, floats)
-	})
+	example := exampleHistograms(f, false)
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzHistograms(t, data, example) })
 }
 
 // fuzzHistograms checks what is accepted: it is encoded as it was, is in order,
 // and merges whatever it says with an example.
-func fuzzHistograms[V Value](t testing.TB, data []byte, example *Histograms[V]) {
+func fuzzHistograms(t testing.TB, data []byte, example *Histograms) {
 	t.Helper()
-	h, err := ParseHistograms[V](data)
+	h, err := ParseHistograms(data)
 	if err != nil {
 		checkParseError(t, err, nil)
 		return
@@ -371,7 +362,7 @@ func fuzzHistograms[V Value](t testing.TB, data []byte, example *Histograms[V]) 
 		checkBins(t, one, maxCells)
 		checkBins(t, one.Reduce(2), 2)
 	}
-	twice, other := new(Histograms[V]), new(Histograms[V])
+	twice, other := new(Histograms), new(Histograms)
 	other.Merge(example)
 	twice.Merge(h)
 	twice.Merge(other)
@@ -379,7 +370,7 @@ func fuzzHistograms[V Value](t testing.TB, data []byte, example *Histograms[V]) 
 	if !bytes.Equal(encodeHistograms(t, twice), encodeHistograms(t, other)) {
 		t.Fatal("merging depends on the order")
 	}
-	if _, err := ParseHistograms[V](encodeHistograms(t, twice)); err != nil {
+	if _, err := ParseHistograms(encodeHistograms(t, twice)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -432,7 +423,7 @@ type fit struct {
 func (f *fit) size() float64 { return float64(f.bytes) / float64(f.histograms) }
 func (f *fit) mean() float64 { return f.distances / f.calls }
 
-func (f *fit) add(t testing.TB, h *Histogram[int64], values []int64) {
+func (f *fit) add(t testing.TB, h *Histogram, values []int64) {
 	f.histograms++
 	f.bytes += len(encodeHistogram(t, h))
 	f.calls += float64(len(values))
@@ -446,20 +437,20 @@ type runFit struct {
 
 func fitRun(t testing.TB, o HistogramOptions, column string, ranks []*realRank) *runFit {
 	f := new(runFit)
-	merged := new(Histograms[int64])
+	merged := new(Histograms)
 	all := make(map[Path][]int64)
 	var sum, inBins float64
 	for rank, r := range ranks {
 		values := make(map[Path][]int64)
 		previous := int64(NoPrevious)
-		var calls []call[int64]
+		var calls []call
 		for i, v := range r.column(column) {
 			p := Path{previous, r.terminals[i]}
 			values[p], all[p] = append(values[p], v), append(all[p], v)
 			if o.PathSensitive {
 				previous = int64(r.terminals[i])
 			}
-			calls = append(calls, call[int64]{r.terminals[i], v})
+			calls = append(calls, call{r.terminals[i], v})
 		}
 		h := buildHistograms(t, o, uint32(rank), calls)
 		for p, one := range h.All() {
@@ -483,7 +474,7 @@ func fitRun(t testing.TB, o HistogramOptions, column string, ranks []*realRank) 
 
 // kolmogorovSmirnov returns the largest distance of the cumulative distributions of a
 // histogram and of values.
-func kolmogorovSmirnov(h *Histogram[int64], values []int64) float64 {
+func kolmogorovSmirnov(h *Histogram, values []int64) float64 {
 	values = slices.Sorted(slices.Values(values))
 	n, worst := float64(len(values)), 0.0
 	for i, k := 0, 0; i < len(values); i = k {
@@ -495,26 +486,21 @@ func kolmogorovSmirnov(h *Histogram[int64], values []int64) float64 {
 }
 
 func BenchmarkHistogram(b *testing.B) {
-	benchmarkHistogram[int64](b, "int64", 1)
-	benchmarkHistogram[float64](b, "float64", 1e-9)
-}
-
-func benchmarkHistogram[V Value](b *testing.B, name string, unit float64) {
 	r := newRandom(1)
-	values := make([]V, 1<<12)
+	values := make([]int64, 1<<12)
 	for i := range values {
-		values[i] = V(math.Exp(r.float()*12+3) * unit)
+		values[i] = int64(math.Exp(r.float()*12 + 3))
 	}
 	perValue := func(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(values)), "ns/value")
 		b.ReportMetric(0, "ns/op")
 	}
-	var h *Histogram[V]
+	var h *Histogram
 	for _, bins := range []int{5, 8, 16} {
-		b.Run(name+"/bins="+string(rune('0'+bins/10))+string(rune('0'+bins%10)), func(b *testing.B) {
-			builders := make([]*HistogramBuilder[V], 64)
+		b.Run("bins="+string(rune('0'+bins/10))+string(rune('0'+bins%10)), func(b *testing.B) {
+			builders := make([]*HistogramBuilder, 64)
 			for i := range builders {
-				builders[i], _ = NewHistogramBuilder[V](HistogramOptions{Bins: bins})
+				builders[i], _ = NewHistogramBuilder(HistogramOptions{Bins: bins})
 			}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -526,10 +512,10 @@ func benchmarkHistogram[V Value](b *testing.B, name string, unit float64) {
 		})
 	}
 	h = histogramOf(b, 8, 0, values)
-	merged := new(Histogram[V])
+	merged := new(Histogram)
 	merged.Merge(h)
 	merged.Merge(h)
-	b.Run(name+"/sample", func(b *testing.B) {
+	b.Run("sample", func(b *testing.B) {
 		source := rand.NewPCG(1, 2)
 		for b.Loop() {
 			for i := range values {
@@ -538,14 +524,14 @@ func benchmarkHistogram[V Value](b *testing.B, name string, unit float64) {
 		}
 		perValue(b)
 	})
-	b.Run(name+"/merge", func(b *testing.B) {
+	b.Run("merge", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			merged.Merge(h)
 		}
 		b.ReportMetric(float64(len(encodeHistogram(b, merged))), "B/histogram")
 	})
-	b.Run(name+"/reduce", func(b *testing.B) {
+	b.Run("reduce", func(b *testing.B) {
 		for b.Loop() {
 			merged.Reduce(DefaultHistogramBins)
 		}
@@ -567,7 +553,7 @@ func BenchmarkHistograms(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
-					h, _ := NewHistogramsBuilder[int64](HistogramOptions{PathSensitive: pathSensitive})
+					h, _ := NewHistogramsBuilder(HistogramOptions{PathSensitive: pathSensitive})
 					for i, v := range r.durations {
 						h.Append(r.terminals[i], v)
 					}

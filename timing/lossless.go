@@ -2,7 +2,6 @@ package timing
 
 import (
 	"bytes"
-	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -24,26 +23,26 @@ const varintPlanes = 9
 // signature, divides them by the resolution of the clock if they show one,
 // subtracts the least of the cluster, and compresses the bytes of each
 // significance apart.
-type Lossless[V Value] struct{ compressor Compressor }
+type Lossless struct{ compressor Compressor }
 
 // NewLossless returns a codec with a compressor.
-func NewLossless[V Value](c Compressor) *Lossless[V] { return &Lossless[V]{c} }
+func NewLossless(c Compressor) *Lossless { return &Lossless{c} }
 
 // Name returns "lossless" and the compressor.
-func (c *Lossless[V]) Name() string { return "lossless,compressor=" + c.compressor.String() }
+func (c *Lossless) Name() string { return "lossless,compressor=" + c.compressor.String() }
 
 // Guarantee returns [Exact].
-func (c *Lossless[V]) Guarantee() Guarantee { return Exact }
+func (c *Lossless) Guarantee() Guarantee { return Exact }
 
 // NewEncoder returns an Encoder of a column. It holds some 30 bytes for each
 // value of a block.
-func (c *Lossless[V]) NewEncoder() Encoder[V] { return &losslessEncoder[V]{compressor: c.compressor} }
+func (c *Lossless) NewEncoder() Encoder { return &losslessEncoder{compressor: c.compressor} }
 
-type losslessEncoder[V Value] struct {
+type losslessEncoder struct {
 	compressor Compressor
 	terminals  terminalIndex
 	sizes      []int // of the clusters, by number of the terminal
-	values     []V
+	values     []int64
 	clusters   []int32 // of the values
 
 	numbers    []int64 // what values are made of, cluster after cluster
@@ -52,7 +51,7 @@ type losslessEncoder[V Value] struct {
 	scratch    []byte
 }
 
-func (e *losslessEncoder[V]) Append(terminal uint32, v V) V {
+func (e *losslessEncoder) Append(terminal uint32, v int64) int64 {
 	k := e.terminals.number(terminal)
 	if k == len(e.sizes) {
 		e.sizes = append(e.sizes, 0)
@@ -63,7 +62,7 @@ func (e *losslessEncoder[V]) Append(terminal uint32, v V) V {
 	return v
 }
 
-func (e *losslessEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *losslessEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(e.values)))
 	if len(e.values) > 0 {
 		base := len(dst)
@@ -82,16 +81,9 @@ func (e *losslessEncoder[V]) AppendBlock(dst []byte) []byte {
 	return dst
 }
 
-func (e *losslessEncoder[V]) appendClusters(dst []byte) []byte {
-	decimal := isDecimal(e.values)
-	e.sort(decimal)
-	t := resolution(0)
-	if isFloat[V]() {
-		dst = wire.AppendUvarint(dst, map[bool]uint64{true: 1}[decimal])
-	}
-	if decimal || !isFloat[V]() {
-		t = findResolution(e.numbers)
-	}
+func (e *losslessEncoder) appendClusters(dst []byte) []byte {
+	e.sort()
+	t := findResolution(e.numbers)
 	dst = wire.AppendUvarint(dst, uint64(t))
 	if t > 0 {
 		e.divide(t)
@@ -112,49 +104,8 @@ func (e *losslessEncoder[V]) appendClusters(dst []byte) []byte {
 	return dst
 }
 
-// nanoseconds in a second: what float64 seconds are multiples of where the clock
-// was read as an integer.
-const nanoseconds = 1e9
-
-// isDecimal reports whether all values are whole numbers of nanoseconds.
-func isDecimal[V Value](values []V) bool {
-	if !isFloat[V]() {
-		return false
-	}
-	for _, v := range values {
-		n := math.Round(float64(v) * nanoseconds)
-		if !(math.Abs(n) < 1<<53) || toBits(valueOf[V](int64(n), true)) != toBits(v) { // not if it is −0
-			return false
-		}
-	}
-	return true
-}
-
-// number returns the number that a value is made of: of nanoseconds, or for
-// float64 otherwise its place in their order.
-func number[V Value](v V, decimal bool) int64 {
-	switch {
-	case decimal:
-		return int64(math.Round(float64(v) * nanoseconds))
-	case isFloat[V]():
-		return int64(ordered(toBits(v)))
-	}
-	return int64(v)
-}
-
-// valueOf is the inverse of number.
-func valueOf[V Value](n int64, decimal bool) V {
-	switch {
-	case decimal:
-		return V(float64(n) / nanoseconds)
-	case isFloat[V]():
-		return fromBits[V](ordered(uint64(n)))
-	}
-	return V(n)
-}
-
 // sort sets e.numbers to those of the values, clusters one after the other.
-func (e *losslessEncoder[V]) sort(decimal bool) {
+func (e *losslessEncoder) sort() {
 	next := make([]int, len(e.sizes)) // place of the next value of a cluster
 	for k := range next[1:] {
 		next[k+1] = next[k] + e.sizes[k]
@@ -162,7 +113,7 @@ func (e *losslessEncoder[V]) sort(decimal bool) {
 	e.numbers = append(e.numbers[:0], make([]int64, len(e.values))...)
 	for i, v := range e.values {
 		k := e.clusters[i]
-		e.numbers[next[k]] = number(v, decimal)
+		e.numbers[next[k]] = v
 		next[k]++
 	}
 }
@@ -170,7 +121,7 @@ func (e *losslessEncoder[V]) sort(decimal bool) {
 // divide divides e.numbers by a resolution. What is left of each, 0 or 1, goes
 // to the flags with the same eighth after the point, which tells how probable 1
 // is, and what is more to the exceptions.
-func (e *losslessEncoder[V]) divide(t resolution) {
+func (e *losslessEncoder) divide(t resolution) {
 	e.exceptions = e.exceptions[:0]
 	last := -1
 	for i, n := range e.numbers {
@@ -187,7 +138,7 @@ func (e *losslessEncoder[V]) divide(t resolution) {
 
 // appendSizes appends the number of clusters, and the number of values of each,
 // less one, if there are several.
-func (e *losslessEncoder[V]) appendSizes(dst []byte) []byte {
+func (e *losslessEncoder) appendSizes(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(e.sizes)))
 	if len(e.sizes) == 1 {
 		return dst
@@ -200,7 +151,7 @@ func (e *losslessEncoder[V]) appendSizes(dst []byte) []byte {
 }
 
 // appendLeast appends the least number of each cluster, and subtracts it.
-func (e *losslessEncoder[V]) appendLeast(dst []byte) []byte {
+func (e *losslessEncoder) appendLeast(dst []byte) []byte {
 	e.scratch = e.scratch[:0]
 	rest := e.numbers
 	for _, n := range e.sizes {
@@ -236,7 +187,7 @@ func chunks(sizes []int) func(yield func(n int) bool) {
 // appendPlanes appends the number of bytes that the largest number needs, and
 // then the bytes of all numbers, the least significant first, or, if few numbers
 // take less so, their integers.
-func (e *losslessEncoder[V]) appendPlanes(dst []byte, numbers []int64) []byte {
+func (e *losslessEncoder) appendPlanes(dst []byte, numbers []int64) []byte {
 	base := len(dst)
 	all := uint64(0)
 	for _, n := range numbers {

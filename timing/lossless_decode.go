@@ -8,14 +8,11 @@ import (
 
 // NewDecoder returns a Decoder of a block, which it decodes whole. It holds 8
 // bytes for each value.
-func (c *Lossless[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+func (c *Lossless) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
 	r := losslessReader{wire: &w, compressor: c.compressor}
-	d := &losslessDecoder[V]{size: len(block)}
+	d := &losslessDecoder{size: len(block)}
 	if d.values = decodeCount(&w, o); d.values > 0 {
-		if isFloat[V]() {
-			d.decimal = w.UvarintMax("decimal", 1) == 1
-		}
 		d.rest = r.decodeClusters(d.values)
 	}
 	w.End("values")
@@ -25,15 +22,14 @@ func (c *Lossless[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	return d, nil
 }
 
-type losslessDecoder[V Value] struct {
+type losslessDecoder struct {
 	values    int // in the block
-	decimal   bool
 	terminals terminalIndex
 	rest      [][]int64 // numbers of each cluster that are left
 	size      int       // of the block
 }
 
-func (d *losslessDecoder[V]) Decode(dst []V, terminals []uint32) error {
+func (d *losslessDecoder) Decode(dst []int64, terminals []uint32) error {
 	for i := range dst {
 		k := 0
 		if len(d.rest) != 1 {
@@ -42,13 +38,13 @@ func (d *losslessDecoder[V]) Decode(dst []V, terminals []uint32) error {
 		if k >= len(d.rest) || len(d.rest[k]) == 0 {
 			return endOfBlock(d.size)
 		}
-		dst[i] = valueOf[V](d.rest[k][0], d.decimal)
+		dst[i] = d.rest[k][0]
 		d.rest[k] = d.rest[k][1:]
 	}
 	return nil
 }
 
-func (d *losslessDecoder[V]) Len() int { return d.values }
+func (d *losslessDecoder) Len() int { return d.values }
 
 // A losslessReader decodes the clusters of a block.
 type losslessReader struct {

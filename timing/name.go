@@ -8,8 +8,8 @@ import (
 // NewCodec returns the codec of this package whose Name is name. Those of other
 // packages, such as the one of timing/grammar, and [Split] codecs are not among
 // them; who has such makes them with their own constructors.
-func NewCodec[V Value](name string) (Codec[V], error) {
-	c, err := newCodec[V](name)
+func NewCodec(name string) (Codec, error) {
+	c, err := newCodec(name)
 	if err != nil {
 		return nil, err
 	}
@@ -20,20 +20,20 @@ func NewCodec[V Value](name string) (Codec[V], error) {
 }
 
 // newCodec returns a codec that may be called name, or nil for none.
-func newCodec[V Value](name string) (Codec[V], error) {
+func newCodec(name string) (Codec, error) {
 	var epsilon float64
 	var o HISTOptions
 	if n, _ := fmt.Sscanf(name, "bins,epsilon=%g", &epsilon); n == 1 {
-		return asCodec[V](NewExponential[V](epsilon))
+		return asCodec(NewExponential(epsilon))
 	}
 	if n, _ := fmt.Sscanf(name, "entropy,epsilon=%g", &epsilon); n == 1 {
-		return asCodec[V](NewEntropy[V](epsilon))
+		return asCodec(NewEntropy(epsilon))
 	}
 	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n == 3 {
-		return asCodec[V](NewHIST[V](o))
+		return asCodec(NewHIST(o))
 	}
 	for _, c := range []Compressor{Zstd, LZ4} {
-		if c := NewLossless[V](c); c.Name() == name {
+		if c := NewLossless(c); c.Name() == name {
 			return c, nil
 		}
 	}
@@ -41,7 +41,7 @@ func newCodec[V Value](name string) (Codec[V], error) {
 }
 
 // asCodec keeps a nil pointer from becoming a codec.
-func asCodec[V Value](c Codec[V], err error) (Codec[V], error) {
+func asCodec(c Codec, err error) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func asCodec[V Value](c Codec[V], err error) (Codec[V], error) {
 
 // ParseSeriesCodec returns the codec of series whose Name is name. The codecs in
 // it come from the function codec, such as [NewCodec] or one that knows others, too.
-func ParseSeriesCodec[V Value](name string, codec func(name string) (Codec[V], error)) (*SeriesCodec[V], error) {
+func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*SeriesCodec, error) {
 	parts := strings.Split(name, ";")
 	if len(parts) == 3 {
 		for _, form := range []Form{Gaps, Intervals} {

@@ -10,10 +10,10 @@ import (
 // one for Duration and Lapse. Start has the bound of [SeriesCodec], so that of codecs
 // that are not exact the Lapse is not what starts and durations give, and may be
 // much nearer to the truth.
-type Time[V Value] struct {
-	Start    V
-	Duration V
-	Lapse    V // what the [Form] says
+type Time struct {
+	Start    int64
+	Duration int64
+	Lapse    int64 // what the [Form] says
 }
 
 // A SeriesCodec encodes the times of the calls of one rank: durations with one
@@ -27,61 +27,61 @@ type Time[V Value] struct {
 // of the rank's call before, whatever the form. Where durations or intervals are so
 // much longer than all gaps that most calls need a correction, corrections take more
 // bits than durations and lapses do.
-type SeriesCodec[V Value] struct {
-	durations, lapses Codec[V]
+type SeriesCodec struct {
+	durations, lapses Codec
 	form              Form
 }
 
 // NewSeriesCodec returns a codec of series from codecs of durations and lapses.
-func NewSeriesCodec[V Value](durations, lapses Codec[V], form Form) *SeriesCodec[V] {
-	return &SeriesCodec[V]{durations, lapses, form}
+func NewSeriesCodec(durations, lapses Codec, form Form) *SeriesCodec {
+	return &SeriesCodec{durations, lapses, form}
 }
 
 // Name returns the form, and the names of the codecs of durations and lapses.
-func (c *SeriesCodec[V]) Name() string {
+func (c *SeriesCodec) Name() string {
 	return fmt.Sprintf("%s;%s;%s", c.form, c.durations.Name(), c.lapses.Name())
 }
 
 // Form returns what lapses are.
-func (c *SeriesCodec[V]) Form() Form { return c.form }
+func (c *SeriesCodec) Form() Form { return c.form }
 
 // Durations and Lapses return the codecs of the columns.
-func (c *SeriesCodec[V]) Durations() Codec[V] { return c.durations }
-func (c *SeriesCodec[V]) Lapses() Codec[V]    { return c.lapses }
+func (c *SeriesCodec) Durations() Codec { return c.durations }
+func (c *SeriesCodec) Lapses() Codec    { return c.lapses }
 
 // Guarantee returns the guarantee for every duration and every lapse: that of
 // the codec whose is the weaker.
-func (c *SeriesCodec[V]) Guarantee() Guarantee {
+func (c *SeriesCodec) Guarantee() Guarantee {
 	return max(c.durations.Guarantee(), c.lapses.Guarantee())
 }
 
 // A SeriesEncoder encodes a series on line, block after block. It holds some 40
 // bytes for each call of the block, beside what its codecs do. A SeriesEncoder
 // must not be used by two goroutines at once.
-type SeriesEncoder[V Value] struct {
-	codec             *SeriesCodec[V]
-	durations, lapses Encoder[V]
+type SeriesEncoder struct {
+	codec             *SeriesCodec
+	durations, lapses Encoder
 
-	truth  clock[V]
+	truth  clock
 	begun  bool
-	end    V // of the last call, if begun
-	drift  drift[V]
+	end    int64 // of the last call, if begun
+	drift  drift
 	column []byte // scratch of AppendBlock
 }
 
 // NewEncoder returns an Encoder of a series.
-func (c *SeriesCodec[V]) NewEncoder() *SeriesEncoder[V] {
-	return &SeriesEncoder[V]{
+func (c *SeriesCodec) NewEncoder() *SeriesEncoder {
+	return &SeriesEncoder{
 		codec:     c,
 		durations: c.durations.NewEncoder(),
 		lapses:    c.lapses.NewEncoder(),
-		truth:     clock[V]{form: c.form},
-		drift:     drift[V]{clock: clock[V]{form: c.form}, guarantee: c.Guarantee()},
+		truth:     clock{form: c.form},
+		drift:     drift{clock: clock{form: c.form}, guarantee: c.Guarantee()},
 	}
 }
 
 // Append adds the next call of the rank to the block.
-func (e *SeriesEncoder[V]) Append(terminal uint32, start, duration V) {
+func (e *SeriesEncoder) Append(terminal uint32, start, duration int64) {
 	if e.Len() == 0 {
 		last := e.truth.places
 		e.truth.reset(start)
@@ -90,14 +90,14 @@ func (e *SeriesEncoder[V]) Append(terminal uint32, start, duration V) {
 		}
 	}
 	chain := e.truth.chain(terminal)
-	lapse := difference(start, e.truth.place(chain))
+	lapse := start - e.truth.place(chain)
 	e.truth.set(chain, start, duration)
-	var gap V
+	var gap int64
 	if e.begun {
-		gap = difference(start, e.end)
+		gap = start - e.end
 	}
-	e.begun, e.end = true, sum(start, duration)
-	e.drift.append(gap, placed[V]{
+	e.begun, e.end = true, start+duration
+	e.drift.append(gap, placed{
 		start:    start,
 		duration: e.durations.Append(terminal, duration),
 		lapse:    e.lapses.Append(terminal, lapse),
@@ -106,35 +106,19 @@ func (e *SeriesEncoder[V]) Append(terminal uint32, start, duration V) {
 }
 
 // Len returns the number of calls in the block.
-func (e *SeriesEncoder[V]) Len() int { return len(e.drift.calls) }
+func (e *SeriesEncoder) Len() int { return len(e.drift.calls) }
 
 // AppendBlock ends the block, appends its encoding to dst, and begins the next.
 // It returns the extended slice.
-func (e *SeriesEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *SeriesEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(e.Len()))
 	if e.Len() == 0 {
 		return dst
 	}
-	dst = appendValue(dst, e.drift.calls[0].start)
+	dst = wire.AppendVarint(dst, e.drift.calls[0].start)
 	dst = e.drift.appendCorrections(dst)
 	e.column = e.durations.AppendBlock(e.column[:0])
 	dst = wire.AppendUvarint(dst, uint64(len(e.column)))
 	dst = append(dst, e.column...)
 	return e.lapses.AppendBlock(dst)
-}
-
-// appendValue appends the bits of a float64, or an int64 in its shortest form.
-func appendValue[V Value](dst []byte, v V) []byte {
-	if isFloat[V]() {
-		return wire.AppendUint64(dst, toBits(v))
-	}
-	return wire.AppendVarint(dst, int64(v))
-}
-
-// decodeValue reads what appendValue appends.
-func decodeValue[V Value](d *wire.Decoder, field string) V {
-	if isFloat[V]() {
-		return fromBits[V](d.Uint64(field))
-	}
-	return V(d.Varint(field))
 }

@@ -9,15 +9,15 @@ import (
 
 // A SeriesDecoder decodes the times of a block in order. A SeriesDecoder must
 // not be used by two goroutines at once.
-type SeriesDecoder[V Value] struct {
-	columns [2]column[V] // durations and lapses
-	clock   clock[V]
+type SeriesDecoder struct {
+	columns [2]column // durations and lapses
+	clock   clock
 	calls   int // of the block
 	decoded int // of them
 	size    int // of the block in bytes
 
 	corrections correctionReader
-	before      V     // with gaps, the duration of the last call
+	before      int64 // with gaps, the duration of the last call
 	err         error // sticks: the clock is wrong after it
 }
 
@@ -26,26 +26,26 @@ type SeriesDecoder[V Value] struct {
 const portionLen = 256
 
 // A column is one that a SeriesDecoder decodes, a portion at once.
-type column[V Value] struct {
+type column struct {
 	name    string
-	decoder Decoder[V]
+	decoder Decoder
 	offset  int // in the block
-	values  [portionLen]V
+	values  [portionLen]int64
 }
 
 // NewDecoder returns a Decoder of a block. The error is a [*ParseError].
-func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V], error) {
+func (c *SeriesCodec) NewDecoder(block []byte, o Options) (*SeriesDecoder, error) {
 	w := wire.NewDecoder("timing", block)
-	d := &SeriesDecoder[V]{clock: clock[V]{form: c.form}, size: len(block), calls: decodeCount(&w, o)}
+	d := &SeriesDecoder{clock: clock{form: c.form}, size: len(block), calls: decodeCount(&w, o)}
 	if d.calls == 0 {
 		w.End("values")
 		return d, w.Err()
 	}
-	d.clock.reset(decodeValue[V](&w, "start"))
+	d.clock.reset(w.Varint("start"))
 	d.corrections.open(&w)
 	durations := w.String("durations")
-	d.columns[0] = column[V]{name: "durations", offset: w.Offset() - len(durations)}
-	d.columns[1] = column[V]{name: "lapses", offset: w.Offset()}
+	d.columns[0] = column{name: "durations", offset: w.Offset() - len(durations)}
+	d.columns[1] = column{name: "lapses", offset: w.Offset()}
 	lapses := w.Bytes("lapses", w.Rest())
 	if w.Err() != nil {
 		return nil, w.Err()
@@ -60,7 +60,7 @@ func (c *SeriesCodec[V]) NewDecoder(block []byte, o Options) (*SeriesDecoder[V],
 }
 
 // open opens the block of a column, which must have so many values.
-func (c *column[V]) open(codec Codec[V], block []byte, values int, o Options) error {
+func (c *column) open(codec Codec, block []byte, values int, o Options) error {
 	var err error
 	if c.decoder, err = codec.NewDecoder(block, o); err != nil {
 		return c.inBlock(err)
@@ -73,12 +73,12 @@ func (c *column[V]) open(codec Codec[V], block []byte, values int, o Options) er
 }
 
 // decode sets c.values to the next ones, of calls with these terminals.
-func (c *column[V]) decode(terminals []uint32) error {
+func (c *column) decode(terminals []uint32) error {
 	return c.inBlock(c.decoder.Decode(c.values[:len(terminals)], terminals))
 }
 
 // inBlock returns an error of a column as one of the block.
-func (c *column[V]) inBlock(err error) error { return locate(err, c.offset, c.name) }
+func (c *column) inBlock(err error) error { return locate(err, c.offset, c.name) }
 
 // locate returns an error of what begins at an offset of a field, as one of what
 // has the field.
@@ -94,13 +94,13 @@ func locate(err error, offset int, field string) error {
 }
 
 // Len returns the number of calls in the block.
-func (d *SeriesDecoder[V]) Len() int { return d.calls }
+func (d *SeriesDecoder) Len() int { return d.calls }
 
 // Decode sets dst to the times of the next len(dst) calls of the block, which
 // have these terminals; len(terminals) must be len(dst). The error is a
 // [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer calls.
 // What dst holds after an error is not defined.
-func (d *SeriesDecoder[V]) Decode(dst []Time[V], terminals []uint32) error {
+func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
 	if len(dst) > d.calls-d.decoded {
 		return endOfBlock(d.size)
 	}
@@ -112,7 +112,7 @@ func (d *SeriesDecoder[V]) Decode(dst []Time[V], terminals []uint32) error {
 			}
 		}
 		for i := range dst[:n] {
-			dst[i] = Time[V]{Duration: d.columns[0].values[i], Lapse: d.columns[1].values[i]}
+			dst[i] = Time{Duration: d.columns[0].values[i], Lapse: d.columns[1].values[i]}
 			d.place(&dst[i], terminals[i])
 		}
 		d.err = d.corrections.check(d.decoded == d.calls)
@@ -122,17 +122,14 @@ func (d *SeriesDecoder[V]) Decode(dst []Time[V], terminals []uint32) error {
 }
 
 // place sets the start of the next call.
-func (d *SeriesDecoder[V]) place(t *Time[V], terminal uint32) {
+func (d *SeriesDecoder) place(t *Time, terminal uint32) {
 	chain := d.clock.chain(terminal)
-	t.Start = sum(d.clock.place(chain), t.Lapse)
+	t.Start = d.clock.place(chain) + t.Lapse
 	if d.decoded == 0 {
 		t.Start = d.clock.start
 	}
 	if c := &d.corrections; c.unit > 0 {
-		class := classOf(uint64(c.unit), d.clock.start, d.before, t.Lapse)
-		if amount := c.next(class); amount != 0 {
-			t.Start = step(t.Start, amount)
-		}
+		t.Start += c.next(classOf(uint64(c.unit), d.before, t.Lapse))
 	}
 	d.clock.set(chain, t.Start, t.Duration)
 	if d.clock.form == Gaps {

@@ -14,38 +14,38 @@ const DefaultBlockLen = 1 << 16
 
 // A SeriesBuilder encodes a series in blocks of one length, with an index. What
 // it holds is the encoding of the blocks so far, and what a [SeriesEncoder] does.
-type SeriesBuilder[V Value] struct {
-	encoder  *SeriesEncoder[V]
+type SeriesBuilder struct {
+	encoder  *SeriesEncoder
 	blockLen int
 	calls    uint64
 	lengths  []int // of blocks in bytes
 	blocks   []byte
-	block    []timedCall[V] // the calls of the block in hand, for Snapshot
+	block    []timedCall // the calls of the block in hand, for Snapshot
 }
 
 // A timedCall is a call as it was appended.
-type timedCall[V Value] struct {
+type timedCall struct {
 	terminal        uint32
-	start, duration V
+	start, duration int64
 }
 
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
 // the last. Zero means [DefaultBlockLen].
-func (c *SeriesCodec[V]) NewBuilder(blockLen int) *SeriesBuilder[V] {
-	return &SeriesBuilder[V]{encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
+func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
+	return &SeriesBuilder{encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
 }
 
 // Append adds the next call of the rank.
-func (b *SeriesBuilder[V]) Append(terminal uint32, start, duration V) {
+func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 	b.encoder.Append(terminal, start, duration)
-	b.block = append(b.block, timedCall[V]{terminal, start, duration})
+	b.block = append(b.block, timedCall{terminal, start, duration})
 	b.calls++
 	if len(b.block) == b.blockLen {
 		b.endBlock(b.encoder)
 	}
 }
 
-func (b *SeriesBuilder[V]) endBlock(e *SeriesEncoder[V]) {
+func (b *SeriesBuilder) endBlock(e *SeriesEncoder) {
 	at := len(b.blocks)
 	b.blocks = e.AppendBlock(b.blocks)
 	b.lengths = append(b.lengths, len(b.blocks)-at)
@@ -53,11 +53,11 @@ func (b *SeriesBuilder[V]) endBlock(e *SeriesEncoder[V]) {
 }
 
 // Len returns the number of calls.
-func (b *SeriesBuilder[V]) Len() uint64 { return b.calls }
+func (b *SeriesBuilder) Len() uint64 { return b.calls }
 
 // Snapshot appends the encoding of the series so far to dst, and returns the
 // extended slice. It encodes the block in hand once more.
-func (b *SeriesBuilder[V]) Snapshot(dst []byte) []byte {
+func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 	e := b.encoder.codec.NewEncoder()
 	for _, c := range b.block {
 		e.Append(c.terminal, c.start, c.duration)
@@ -73,7 +73,7 @@ func (b *SeriesBuilder[V]) Snapshot(dst []byte) []byte {
 
 // Finish appends the encoding of the series to dst, and returns the extended
 // slice. The builder must not be used after that.
-func (b *SeriesBuilder[V]) Finish(dst []byte) []byte {
+func (b *SeriesBuilder) Finish(dst []byte) []byte {
 	if b.encoder.Len() > 0 {
 		b.endBlock(b.encoder)
 	}
@@ -81,7 +81,7 @@ func (b *SeriesBuilder[V]) Finish(dst []byte) []byte {
 }
 
 // append appends the index and the blocks.
-func (b *SeriesBuilder[V]) append(dst []byte) []byte {
+func (b *SeriesBuilder) append(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, b.calls)
 	if b.calls > 0 {
 		dst = wire.AppendUvarint(dst, uint64(b.blockLen))
@@ -94,9 +94,9 @@ func (b *SeriesBuilder[V]) append(dst []byte) []byte {
 
 // A Series is the times of the calls of one rank, as it is encoded. It is
 // immutable, and its methods may be called from several goroutines at once.
-type Series[V Value] struct {
+type Series struct {
 	SeriesIndex
-	codec   *SeriesCodec[V]
+	codec   *SeriesCodec
 	options Options
 	block   func(i int) ([]byte, error)
 }
@@ -111,7 +111,7 @@ type SeriesIndex struct {
 
 // Parse returns the series encoded in data, which must not change. It reads the
 // index only. The error is a [*ParseError].
-func (c *SeriesCodec[V]) Parse(data []byte, o Options) (*Series[V], error) {
+func (c *SeriesCodec) Parse(data []byte, o Options) (*Series, error) {
 	x, err := ParseSeriesIndex(data)
 	if err != nil {
 		return nil, err
@@ -126,12 +126,12 @@ func (c *SeriesCodec[V]) Parse(data []byte, o Options) (*Series[V], error) {
 // Open returns the series with an index, of which block reads the blocks, each of
 // the length that the index says. The methods of the series return errors of block
 // as they are. The error is a [*ParseError] about the index.
-func (c *SeriesCodec[V]) Open(x SeriesIndex, block func(i int) ([]byte, error), o Options) (*Series[V], error) {
+func (c *SeriesCodec) Open(x SeriesIndex, block func(i int) ([]byte, error), o Options) (*Series, error) {
 	if n := uint64(o.maxValues()); x.blockLen > n && x.calls > n {
 		return nil, &ParseError{Package: "timing", Offset: int64(len(wire.AppendUvarint(nil, x.calls))), Field: "block length",
 			Err: fmt.Errorf("%w: %d, and the limit is %d", ErrLimit, x.blockLen, n)}
 	}
-	return &Series[V]{x, c, o, block}, nil
+	return &Series{x, c, o, block}, nil
 }
 
 // ParseSeriesIndex reads the index at the beginning of a series. Not all of the
@@ -209,14 +209,14 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 }
 
 // Guarantee returns that of the codec.
-func (s *Series[V]) Guarantee() Guarantee { return s.codec.Guarantee() }
+func (s *Series) Guarantee() Guarantee { return s.codec.Guarantee() }
 
 // Form returns what lapses are.
-func (s *Series[V]) Form() Form { return s.codec.Form() }
+func (s *Series) Form() Form { return s.codec.Form() }
 
 // Block returns a Decoder of a block. The error is a [*ParseError], or one of who
 // reads the blocks.
-func (s *Series[V]) Block(i int) (*SeriesDecoder[V], error) {
+func (s *Series) Block(i int) (*SeriesDecoder, error) {
 	block, err := s.block(i)
 	if err != nil {
 		return nil, err
@@ -236,18 +236,18 @@ func (s *Series[V]) Block(i int) (*SeriesDecoder[V], error) {
 // At returns the times of a call, which must be below Len. It decodes the block
 // of the call up to it. The terminals of the block's calls come from the function
 // terminals, which sets dst to those of the calls from first on.
-func (s *Series[V]) At(call uint64, terminals func(dst []uint32, first uint64)) (Time[V], error) {
+func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Time, error) {
 	block, first := s.Find(call)
 	d, err := s.Block(block)
 	if err != nil {
-		return Time[V]{}, err
+		return Time{}, err
 	}
-	times, portion := make([]Time[V], 512), make([]uint32, 512)
+	times, portion := make([]Time, 512), make([]uint32, 512)
 	for {
 		n := int(min(call-first+1, uint64(len(times))))
 		terminals(portion[:n], first)
 		if err := d.Decode(times[:n], portion[:n]); err != nil {
-			return Time[V]{}, locate(err, s.starts[block], "block")
+			return Time{}, locate(err, s.starts[block], "block")
 		}
 		if first += uint64(n); first > call {
 			return times[n-1], nil

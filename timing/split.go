@@ -8,20 +8,20 @@ import (
 
 // Split is the codec that encodes a column with several, each the values of some
 // signatures: for instance those of one function with a smaller error.
-type Split[V Value] struct {
-	codecs []Codec[V]
+type Split struct {
+	codecs []Codec
 	which  func(terminal uint32) int
 }
 
 // NewSplit returns a codec that encodes the values of a terminal with the codec
 // which(terminal) of codecs. What decodes must be given the same.
-func NewSplit[V Value](codecs []Codec[V], which func(terminal uint32) int) *Split[V] {
-	return &Split[V]{codecs, which}
+func NewSplit(codecs []Codec, which func(terminal uint32) int) *Split {
+	return &Split{codecs, which}
 }
 
 // Name returns "split" and the names of the codecs. It does not tell what is
 // encoded with which.
-func (c *Split[V]) Name() string {
+func (c *Split) Name() string {
 	names := make([]string, len(c.codecs))
 	for i, codec := range c.codecs {
 		names[i] = codec.Name()
@@ -30,7 +30,7 @@ func (c *Split[V]) Name() string {
 }
 
 // Guarantee returns the weakest guarantee of the codecs.
-func (c *Split[V]) Guarantee() Guarantee {
+func (c *Split) Guarantee() Guarantee {
 	weakest := Exact
 	for _, codec := range c.codecs {
 		weakest = max(weakest, codec.Guarantee())
@@ -39,26 +39,26 @@ func (c *Split[V]) Guarantee() Guarantee {
 }
 
 // NewEncoder returns an Encoder of a column.
-func (c *Split[V]) NewEncoder() Encoder[V] {
-	e := &splitEncoder[V]{which: c.which}
+func (c *Split) NewEncoder() Encoder {
+	e := &splitEncoder{which: c.which}
 	for _, codec := range c.codecs {
 		e.encoders = append(e.encoders, codec.NewEncoder())
 	}
 	return e
 }
 
-type splitEncoder[V Value] struct {
+type splitEncoder struct {
 	which    func(terminal uint32) int
-	encoders []Encoder[V]
+	encoders []Encoder
 	scratch  []byte
 }
 
-func (e *splitEncoder[V]) Append(terminal uint32, v V) V {
+func (e *splitEncoder) Append(terminal uint32, v int64) int64 {
 	return e.encoders[e.which(terminal)].Append(terminal, v)
 }
 
 // AppendBlock appends the blocks of all codecs, each after its length.
-func (e *splitEncoder[V]) AppendBlock(dst []byte) []byte {
+func (e *splitEncoder) AppendBlock(dst []byte) []byte {
 	for _, encoder := range e.encoders {
 		e.scratch = encoder.AppendBlock(e.scratch[:0])
 		dst = wire.AppendUvarint(dst, uint64(len(e.scratch)))
@@ -68,9 +68,9 @@ func (e *splitEncoder[V]) AppendBlock(dst []byte) []byte {
 }
 
 // NewDecoder returns a Decoder of a block.
-func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
+func (c *Split) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
-	d := &splitDecoder[V]{which: c.which, parts: make([]splitPart[V], len(c.codecs))}
+	d := &splitDecoder{which: c.which, parts: make([]splitPart, len(c.codecs))}
 	for i, codec := range c.codecs {
 		part := w.String("part")
 		if w.Err() != nil {
@@ -95,26 +95,26 @@ func (c *Split[V]) NewDecoder(block []byte, o Options) (Decoder[V], error) {
 	return d, nil
 }
 
-type splitDecoder[V Value] struct {
+type splitDecoder struct {
 	which  func(terminal uint32) int
-	parts  []splitPart[V]
+	parts  []splitPart
 	values int   // in the block
 	err    error // sticks: parts are not in step after it
 }
 
 // A splitPart is what one codec has in a block, and what it is asked for.
-type splitPart[V Value] struct {
-	decoder   Decoder[V]
+type splitPart struct {
+	decoder   Decoder
 	offset    int
 	terminals []uint32
-	values    []V
+	values    []int64
 	places    []int // of the values in what is decoded
 }
 
-func (d *splitDecoder[V]) Len() int { return d.values }
+func (d *splitDecoder) Len() int { return d.values }
 
 // Decode decodes at most portionLen values at once, so that little is held.
-func (d *splitDecoder[V]) Decode(dst []V, terminals []uint32) error {
+func (d *splitDecoder) Decode(dst []int64, terminals []uint32) error {
 	for len(dst) > 0 && d.err == nil {
 		n := min(len(dst), portionLen)
 		for i, t := range terminals[:n] {
@@ -133,7 +133,7 @@ func (d *splitDecoder[V]) Decode(dst []V, terminals []uint32) error {
 }
 
 // decode decodes what p was asked for into its places in dst.
-func (p *splitPart[V]) decode(dst []V) error {
+func (p *splitPart) decode(dst []int64) error {
 	for len(p.values) < len(p.terminals) {
 		p.values = append(p.values, 0)
 	}

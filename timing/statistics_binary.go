@@ -10,65 +10,50 @@ import (
 
 // AppendBinary appends the encoding of s to dst and returns the extended slice.
 // The error is always nil; it is there for [encoding.BinaryAppender].
-func (s *Statistics[V]) AppendBinary(dst []byte) ([]byte, error) {
+func (s *Statistics) AppendBinary(dst []byte) ([]byte, error) {
 	dst = wire.AppendUvarint(dst, s.Count)
-	if isFloat[V]() {
-		dst = wire.AppendUvarint(dst, s.NonFinite)
-	}
 	if s.Count == 0 {
 		return dst, nil
 	}
-	if isFloat[V]() {
-		dst = wire.AppendUint64(dst, toBits(s.Min))
-		dst = wire.AppendUint64(dst, toBits(s.Max))
-	} else {
-		dst = wire.AppendVarint(dst, int64(s.Min))
-		dst = wire.AppendUvarint(dst, uint64(s.Max)-uint64(s.Min))
-	}
+	dst = wire.AppendVarint(dst, s.Min)
+	dst = wire.AppendUvarint(dst, uint64(s.Max)-uint64(s.Min))
 	dst = wire.AppendUvarint(dst, uint64(s.MinRank))
 	dst = wire.AppendUvarint(dst, uint64(s.MaxRank))
-	if toBits(s.Min) == toBits(s.Max) || s.Count == manyValues {
+	if s.Min == s.Max || s.Count == manyValues {
 		return dst, nil
 	}
 	above, squares := s.distances()
-	dst = appendNatural[V](dst, above)
-	return appendNatural[V](dst, squares), nil
+	dst = appendNatural(dst, above)
+	return appendNatural(dst, squares), nil
 }
 
 // distances returns the sums of the distances from the least value, which are
 // smaller numbers: Σ(x−m) = Σx − n·m and Σ(x−m)² = Σx² − m·(Σx + Σ(x−m)).
-func (s *Statistics[V]) distances() (above, squares *big.Int) {
+func (s *Statistics) distances() (above, squares *big.Int) {
 	sum, squares := s.integers()
-	least, n := integer(s.Min), new(big.Int).SetUint64(s.Count)
+	least, n := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
 	above = new(big.Int).Sub(sum, n.Mul(n, least))
 	return above, squares.Sub(squares, least.Mul(least, sum.Add(sum, above)))
 }
 
 // setSums sets the sums from those of the distances, which it changes.
-func (s *Statistics[V]) setSums(above, squares *big.Int) {
-	least, sum := integer(s.Min), new(big.Int).SetUint64(s.Count)
+func (s *Statistics) setSums(above, squares *big.Int) {
+	least, sum := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
 	sum.Mul(sum, least)
 	sum.Add(sum, above)
 	squares.Add(squares, least.Mul(least, above.Add(above, sum)))
-	if isFloat[V]() && (sum.Sign() != 0 || squares.Sign() != 0) {
-		s.floats = new(floatSums)
-	}
-	x, y := s.sum[:], s.squares[:]
-	if s.floats != nil {
-		x, y = s.floats.sum[:], s.floats.squares[:]
-	}
-	setWords(x, sum)
-	setWords(y, squares)
+	setWords(s.sum[:], sum)
+	setWords(s.squares[:], squares)
 }
 
 // MarshalBinary returns the encoding of s.
-func (s *Statistics[V]) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
+func (s *Statistics) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
 // ParseStatistics returns the statistics encoded in data. The error is a
 // [*ParseError].
-func ParseStatistics[V Value](data []byte) (*Statistics[V], error) {
+func ParseStatistics(data []byte) (*Statistics, error) {
 	d := wire.NewDecoder("timing", data)
-	s := decodeStatistics[V](&d)
+	s := decodeStatistics(&d)
 	d.End("statistics")
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -78,21 +63,18 @@ func ParseStatistics[V Value](data []byte) (*Statistics[V], error) {
 
 // ReadStatistics returns the statistics whose encoding data begins with, and what
 // follows it. The error is a [*ParseError].
-func ReadStatistics[V Value](data []byte) (s *Statistics[V], rest []byte, err error) {
+func ReadStatistics(data []byte) (s *Statistics, rest []byte, err error) {
 	d := wire.NewDecoder("timing", data)
-	if s = decodeStatistics[V](&d); s == nil {
+	if s = decodeStatistics(&d); s == nil {
 		return nil, nil, d.Err()
 	}
 	return s, data[d.Offset():], nil
 }
 
 // decodeStatistics reads statistics. It returns nil if that fails.
-func decodeStatistics[V Value](d *wire.Decoder) *Statistics[V] {
-	s := new(Statistics[V])
+func decodeStatistics(d *wire.Decoder) *Statistics {
+	s := new(Statistics)
 	s.Count = d.UvarintMax("count", manyValues)
-	if isFloat[V]() {
-		s.NonFinite = d.UvarintMax("non-finite", manyValues)
-	}
 	if d.Err() == nil && s.Count > 0 {
 		s.decodeExtremes(d)
 		if d.Err() == nil {
@@ -105,19 +87,11 @@ func decodeStatistics[V Value](d *wire.Decoder) *Statistics[V] {
 	return s
 }
 
-func (s *Statistics[V]) decodeExtremes(d *wire.Decoder) {
+func (s *Statistics) decodeExtremes(d *wire.Decoder) {
 	at := d.Offset()
-	if isFloat[V]() {
-		s.Min = fromBits[V](d.Uint64("minimum"))
-		s.Max = fromBits[V](d.Uint64("maximum"))
-		if !(math.Abs(float64(s.Min)) <= math.MaxFloat64 && math.Abs(float64(s.Max)) <= math.MaxFloat64) {
-			d.Corrupt(at, "minimum", "not finite: %v, %v", s.Min, s.Max)
-		}
-	} else {
-		s.Min = V(d.Varint("minimum"))
-		s.Max = V(int64(uint64(s.Min) + d.Uvarint("maximum")))
-	}
-	if before(s.Max, s.Min) || s.Count == 1 && toBits(s.Min) != toBits(s.Max) {
+	s.Min = d.Varint("minimum")
+	s.Max = int64(uint64(s.Min) + d.Uvarint("maximum"))
+	if s.Max < s.Min || s.Count == 1 && s.Min != s.Max {
 		d.Corrupt(at, "maximum", "%v of %d values from %v on", s.Max, s.Count, s.Min)
 	}
 	s.MinRank = uint32(d.UvarintMax("minimum rank", math.MaxUint32))
@@ -126,16 +100,16 @@ func (s *Statistics[V]) decodeExtremes(d *wire.Decoder) {
 
 // decodeSums reads the sums, unless all values are equal or there are manyValues,
 // and checks that values with such extremes can have them.
-func (s *Statistics[V]) decodeSums(d *wire.Decoder) {
+func (s *Statistics) decodeSums(d *wire.Decoder) {
 	at := d.Offset()
-	least, n := integer(s.Min), new(big.Int).SetUint64(s.Count)
+	least, n := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
 	above, squares := new(big.Int), new(big.Int)
 	switch {
-	case toBits(s.Min) != toBits(s.Max) && s.Count == manyValues:
+	case s.Min != s.Max && s.Count == manyValues:
 		return
-	case toBits(s.Min) != toBits(s.Max):
-		width := new(big.Int).Sub(integer(s.Max), least)
-		above, squares = decodeNatural[V](d, "sum"), decodeNatural[V](d, "squares")
+	case s.Min != s.Max:
+		width := new(big.Int).Sub(big.NewInt(s.Max), least)
+		above, squares = decodeNatural(d, "sum"), decodeNatural(d, "squares")
 		if d.Err() != nil {
 			return
 		}
@@ -164,50 +138,27 @@ func checkSums(n, width, sum, squares *big.Int) error {
 	return nil
 }
 
-// integer returns v in the unit of the sums.
-func integer[V Value](v V) *big.Int {
-	if !isFloat[V]() {
-		return big.NewInt(int64(v))
-	}
-	var s Statistics[V]
-	s.addFloat(float64(v))
-	sum, _ := s.integers()
-	return sum
-}
-
-// appendNatural appends a number ≥ 0: the number of bytes, of float64 the number
-// of zero bytes that are left out below them, and the bytes, the most
+// appendNatural appends a number ≥ 0: the number of bytes, and these, the most
 // significant first.
-func appendNatural[V Value](dst []byte, n *big.Int) []byte {
-	digits := n.Bytes()
-	low := 0
-	for isFloat[V]() && len(digits) > 0 && digits[len(digits)-1] == 0 {
-		digits = digits[:len(digits)-1]
-		low++
-	}
-	dst = wire.AppendUvarint(dst, uint64(len(digits)))
-	if isFloat[V]() && len(digits) > 0 {
-		dst = wire.AppendUvarint(dst, uint64(low))
-	}
-	return append(dst, digits...)
+func appendNatural(dst []byte, n *big.Int) []byte {
+	return wire.AppendString(dst, string(n.Bytes()))
 }
 
-func decodeNatural[V Value](d *wire.Decoder, field string) *big.Int {
+func decodeNatural(d *wire.Decoder, field string) *big.Int {
 	at := d.Offset()
-	count, low := d.Count(field, 1), 0
-	if count > len(floatSums{}.squares)*8 {
+	count := d.Count(field, 1)
+	if count > naturalBytes {
 		d.Corrupt(at, field, "%d bytes", count)
 	}
-	if isFloat[V]() && count > 0 {
-		low = int(d.UvarintMax(field, uint64(len(floatSums{}.squares)*8)))
-	}
 	digits := d.Bytes(field, count)
-	if d.Err() == nil && count > 0 && (digits[0] == 0 || isFloat[V]() && digits[count-1] == 0) {
+	if d.Err() == nil && count > 0 && digits[0] == 0 {
 		d.Corrupt(at, field, "not in the shortest form")
 	}
-	n := new(big.Int).SetBytes(digits)
-	return n.Lsh(n, uint(8*low))
+	return new(big.Int).SetBytes(digits)
 }
+
+// naturalBytes is the largest number of bytes of the sums: 2⁶³ values of 128 bits.
+const naturalBytes = 24
 
 // setWords sets words to n in two's complement, which must fit.
 func setWords(words []uint64, n *big.Int) {

@@ -28,9 +28,9 @@ type spread struct {
 
 // spread returns what is known of the values of s. There must be two different ones
 // at least, and less than manyValues.
-func (s *Statistics[V]) spread() *spread {
+func (s *Statistics) spread() *spread {
 	p := &spread{
-		width:  new(big.Int).Sub(integer(s.Max), integer(s.Min)),
+		width:  new(big.Int).Sub(big.NewInt(s.Max), big.NewInt(s.Min)),
 		others: new(big.Int).SetUint64(s.Count - 2),
 		digits: allDigits,
 	}
@@ -84,7 +84,7 @@ func (p *spread) room(rest *big.Int) *big.Int {
 
 // round returns the sums of the distances of s, rounded: the sum of the others,
 // and how much the squares are more than the least.
-func (p *spread) round(s *Statistics[int64]) (rest, more *big.Int) {
+func (p *spread) round(s *Statistics) (rest, more *big.Int) {
 	above, squares := s.distances()
 	exact := upTo(above.Sub(above, p.width), p.most)
 	distance, far := p.near(exact)
@@ -107,6 +107,6 @@ func upTo(n, most *big.Int) *big.Int {
 }
 
 // setRounded sets the sums of s to rounded ones.
-func (s *Statistics[V]) setRounded(p *spread, rest, more *big.Int) {
+func (s *Statistics) setRounded(p *spread, rest, more *big.Int) {
 	s.setSums(new(big.Int).Add(p.width, rest), more.Add(more, p.least(rest)))
 }

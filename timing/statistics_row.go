@@ -9,7 +9,7 @@ import (
 
 // extremes codes the extremes and their ranks. The first column is there for the
 // others.
-func (c *tableCoder) extremes(column int, s, first *Statistics[int64], sizes *[tableColumns]tableSizes) {
+func (c *tableCoder) extremes(column int, s, first *Statistics, sizes *[tableColumns]tableSizes) {
 	kind := column * tableKinds
 	few := uint64(min(bits.Len64(s.Count), 3))
 	class := uint64(c.class)<<2 | few
@@ -79,7 +79,7 @@ func (c *tableCoder) rank(kind int, rank uint32, few uint64, likely []uint32) ui
 }
 
 // sums codes the sums, rounded.
-func (c *tableCoder) sums(column int, s *Statistics[int64]) {
+func (c *tableCoder) sums(column int, s *Statistics) {
 	switch {
 	case s.Min == s.Max:
 		if c.coder.reading {
@@ -102,7 +102,7 @@ func (c *tableCoder) sums(column int, s *Statistics[int64]) {
 }
 
 // sum codes the sum of the others.
-func (c *tableCoder) sum(column int, s *Statistics[int64], p *spread, rest *big.Int) *big.Int {
+func (c *tableCoder) sum(column int, s *Statistics, p *spread, rest *big.Int) *big.Int {
 	if p.most.Sign() == 0 {
 		return new(big.Int)
 	}

@@ -19,7 +19,7 @@ import (
 // more than two values, such that the mean moves by at most 1/4096 of its distance
 // from the nearer extreme, and then by no more than 1 % of itself the variance.
 // What was read from a table is encoded as it was.
-func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics[int64]) []byte {
+func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics) []byte {
 	var top uint32
 	for _, column := range columns {
 		for i := range column {
@@ -29,7 +29,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 	c := newTableCoder(n, len(columns), bits.Len32(top))
 	c.coder.write(append(dst, byte(c.rankBits)))
 	for i := range n {
-		var row [tableColumns]Statistics[int64]
+		var row [tableColumns]Statistics
 		for k, column := range columns {
 			if i < len(column) {
 				row[k] = column[i]
@@ -43,7 +43,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 // ParseStatisticsTable returns the statistics in data, of n rows and up to two
 // columns, each up to its last row that has values. The error is a [*ParseError].
 // It takes memory in proportion to data.
-func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, columns int) ([][]Statistics[int64], error) {
+func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, columns int) ([][]Statistics, error) {
 	d := wire.NewDecoder("timing", data)
 	rankBits := int(d.Byte("ranks"))
 	if d.Err() == nil && rankBits > 32 {
@@ -54,9 +54,9 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 	}
 	c := newTableCoder(n, columns, rankBits)
 	c.coder.read(data[1:])
-	table := make([][]Statistics[int64], columns)
+	table := make([][]Statistics, columns)
 	for i := range n {
-		var row [tableColumns]Statistics[int64]
+		var row [tableColumns]Statistics
 		c.row(class(i), row[:columns])
 		if c.coder.ended() {
 			c.corrupt("%d rows are left at the end of the number", n-1-i)
@@ -66,7 +66,7 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		}
 		for k := range columns {
 			if row[k].Count > 0 {
-				table[k] = append(table[k], make([]Statistics[int64], i-len(table[k])+1)...)
+				table[k] = append(table[k], make([]Statistics, i-len(table[k])+1)...)
 				table[k][i] = row[k]
 			}
 		}
@@ -139,7 +139,7 @@ func (c *tableCoder) corrupt(format string, args ...any) {
 }
 
 // row codes a row.
-func (c *tableCoder) row(class uint32, row []Statistics[int64]) {
+func (c *tableCoder) row(class uint32, row []Statistics) {
 	sizes := c.classes[class]
 	c.again = sizes != nil && class == c.class
 	if sizes == nil {

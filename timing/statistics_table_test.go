@@ -20,14 +20,14 @@ func classOfRow(row int) uint32 { return uint32(row*row) % 7 }
 
 // genCrowd draws statistics of values that may be alike, or far apart, and as many
 // as 2⁶⁰.
-var genCrowd = rapid.Custom(func(t *rapid.T) Statistics[int64] {
-	var all Statistics[int64]
+var genCrowd = rapid.Custom(func(t *rapid.T) Statistics {
+	var all Statistics
 	base := rapid.OneOf(rapid.Int64Range(-10, 5000), rapid.Int64()).Draw(t, "base")
 	for range rapid.IntRange(0, 6).Draw(t, "crowds") {
 		v := rapid.OneOf(rapid.Just(base), rapid.Custom(func(t *rapid.T) int64 {
 			return base + rapid.Int64Range(-2000, 1<<rapid.IntRange(0, 40).Draw(t, "scale")).Draw(t, "away")
 		}), rapid.Int64(), rapid.SampledFrom([]int64{0, math.MinInt64, math.MaxInt64})).Draw(t, "value")
-		var s Statistics[int64]
+		var s Statistics
 		s.Add(rapid.OneOf(rapid.Uint32Range(0, 5), rapid.Uint32()).Draw(t, "rank"), v)
 		if rapid.Bool().Draw(t, "neighbour") {
 			s.Add(3, v^1)
@@ -45,7 +45,7 @@ var genCrowd = rapid.Custom(func(t *rapid.T) Statistics[int64] {
 
 // checkRounded checks that statistics are those that came out of a table, of
 // those that went in.
-func checkRounded(t rapid.TB, got, want *Statistics[int64]) {
+func checkRounded(t rapid.TB, got, want *Statistics) {
 	t.Helper()
 	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank || got.MaxRank != want.MaxRank {
 		t.Fatalf("%+v is read as %+v", want, got)
@@ -59,7 +59,7 @@ func checkRounded(t rapid.TB, got, want *Statistics[int64]) {
 		}
 		return
 	}
-	moments := func(s *Statistics[int64]) (mean, variance *big.Rat) {
+	moments := func(s *Statistics) (mean, variance *big.Rat) {
 		mean, variance = s.exact()
 		mean.Quo(mean, s.count())
 		variance.Quo(variance, s.count())
@@ -78,14 +78,14 @@ func checkRounded(t rapid.TB, got, want *Statistics[int64]) {
 		t.Fatalf("the variance of %+v, 100 times %v, moved by %v", want, spread.FloatString(9), variance.FloatString(9))
 	}
 	if enc := encode(t, got); len(enc) > 0 {
-		if _, err := ParseStatistics[int64](enc); err != nil {
+		if _, err := ParseStatistics(enc); err != nil {
 			t.Fatalf("%+v, read as %+v, cannot be written alone: %v", want, got, err)
 		}
 	}
 }
 
 // checkTable writes a table and reads it, and returns its encoding.
-func checkTable(t rapid.TB, n int, columns ...[]Statistics[int64]) []byte {
+func checkTable(t rapid.TB, n int, columns ...[]Statistics) []byte {
 	t.Helper()
 	enc := AppendStatisticsTable([]byte("before"), n, classOfRow, columns...)
 	enc, ok := bytes.CutPrefix(enc, []byte("before"))
@@ -120,7 +120,7 @@ func checkTable(t rapid.TB, n int, columns ...[]Statistics[int64]) []byte {
 // in exact arithmetic.
 func TestStatisticsTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var columns [][]Statistics[int64]
+		var columns [][]Statistics
 		rows := 0
 		for range rapid.IntRange(0, 2).Draw(t, "columns") {
 			columns = append(columns, rapid.SliceOfN(genCrowd, 0, 8).Draw(t, "column"))
@@ -136,12 +136,12 @@ func TestStatisticsTable(t *testing.T) {
 // TestStatisticsTableClose checks values where rounding is most delicate: near an
 // end of what they can sum up to, and near each other.
 func TestStatisticsTableClose(t *testing.T) {
-	var column []Statistics[int64]
+	var column []Statistics
 	for _, width := range []int64{1, 2, 3, 254, 255, 256, 257, 511, 4096, 1 << 40, math.MaxInt64} {
 		for _, crowd := range []int64{0, 1, width / 2, width - 1, width} {
 			for doublings := range 24 {
 				for _, other := range []int64{0, width / 2, width} {
-					var s, crowded Statistics[int64]
+					var s, crowded Statistics
 					crowded.Add(0, crowd)
 					for range doublings {
 						copied := crowded
@@ -169,12 +169,12 @@ func TestStatisticsTableImpossible(t *testing.T) {
 		least := new(big.Int).Mul(big.NewInt(sum), big.NewInt(sum))
 		least.Add(least, big.NewInt(n-1)).Div(least, big.NewInt(n))
 		squares := big.NewInt(rapid.Int64Range(least.Int64(), sum*width).Draw(t, "squares"))
-		s := Statistics[int64]{Count: uint64(n), Max: width}
+		s := Statistics{Count: uint64(n), Max: width}
 		s.setSums(big.NewInt(sum), squares)
-		if _, err := ParseStatistics[int64](encode(t, &s)); err != nil {
+		if _, err := ParseStatistics(encode(t, &s)); err != nil {
 			t.Fatal(err)
 		}
-		if !readsAs(t, AppendStatisticsTable(nil, 1, classOfRow, []Statistics[int64]{s}), 1, 1) {
+		if !readsAs(t, AppendStatisticsTable(nil, 1, classOfRow, []Statistics{s}), 1, 1) {
 			t.Fatalf("%+v in a table cannot be read", s)
 		}
 	})
@@ -182,10 +182,10 @@ func TestStatisticsTableImpossible(t *testing.T) {
 
 // timedTable returns the statistics of recorded runs, or of values that are made
 // up.
-func timedTable(t recorded.Test, real bool) (durations, gaps []Statistics[int64]) {
+func timedTable(t recorded.Test, real bool) (durations, gaps []Statistics) {
 	if !real {
 		random := newRandom(1)
-		durations, gaps = make([]Statistics[int64], 300), make([]Statistics[int64], 300)
+		durations, gaps = make([]Statistics, 300), make([]Statistics, 300)
 		for i := range 2000 {
 			at := int(300 * random.float() * random.float())
 			durations[at].Add(uint32(i%8), int64(math.Exp(random.float()*12+3)))
@@ -198,7 +198,7 @@ func timedTable(t recorded.Test, real bool) (durations, gaps []Statistics[int64]
 		for i, terminal := range r.Terminals {
 			at := base + int(terminal)
 			for at >= len(durations) {
-				durations, gaps = append(durations, Statistics[int64]{}), append(gaps, Statistics[int64]{})
+				durations, gaps = append(durations, Statistics{}), append(gaps, Statistics{})
 			}
 			durations[at].Add(uint32(k), r.Durations[i])
 			if i > 0 {
@@ -273,7 +273,7 @@ func readsAs(t rapid.TB, data []byte, n, columns int) bool {
 	for _, column := range table {
 		for i := range column {
 			if s := &column[i]; s.Count > 0 {
-				if got, err := ParseStatistics[int64](encode(t, s)); err != nil || *got != *s {
+				if got, err := ParseStatistics(encode(t, s)); err != nil || *got != *s {
 					t.Fatalf("%+v alone: %+v, %v", s, got, err)
 				}
 			}

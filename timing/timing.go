@@ -3,7 +3,6 @@ package timing
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -19,14 +18,10 @@ var (
 	ErrLimit   = wire.ErrLimit
 )
 
-// A Value is a time or a duration: a number of nanoseconds, as the tracer of
-// this module records them, or a number of seconds, as other tracers do.
-type Value interface{ int64 | float64 }
-
-// A Codec encodes a column of values of one rank: a value for each call, in the
-// order of the calls. The terminals of the calls are not stored: who decodes a
+// A Codec encodes a column of values of one rank, in nanoseconds: a value for each
+// call, in the order of the calls. The terminals of the calls are not stored: who decodes a
 // column has them from the rank's grammar. A Codec is immutable.
-type Codec[V Value] interface {
+type Codec interface {
 	// Name returns the name of the codec and then its parameters, as in
 	// "bins,epsilon=0.1".
 	Name() string
@@ -35,19 +30,19 @@ type Codec[V Value] interface {
 	Guarantee() Guarantee
 
 	// NewEncoder returns an Encoder of a column.
-	NewEncoder() Encoder[V]
+	NewEncoder() Encoder
 
 	// NewDecoder returns a Decoder of a block. The error is a [*ParseError].
 	// The Decoder may keep block, which must not change.
-	NewDecoder(block []byte, o Options) (Decoder[V], error)
+	NewDecoder(block []byte, o Options) (Decoder, error)
 }
 
 // An Encoder encodes a column on line, block after block. Each block is decoded
 // without the others. An Encoder must not be used by two goroutines at once.
-type Encoder[V Value] interface {
+type Encoder interface {
 	// Append adds the value of the next call to the block, and returns what a
 	// Decoder will give back for it.
-	Append(terminal uint32, value V) V
+	Append(terminal uint32, value int64) int64
 
 	// AppendBlock ends the block, appends its encoding to dst, and begins the
 	// next. It returns the extended slice.
@@ -56,7 +51,7 @@ type Encoder[V Value] interface {
 
 // A Decoder decodes the values of a block in order. A Decoder must not be used
 // by two goroutines at once.
-type Decoder[V Value] interface {
+type Decoder interface {
 	// Len returns the number of values in the block.
 	Len() int
 
@@ -64,7 +59,7 @@ type Decoder[V Value] interface {
 	// with these terminals; len(terminals) must be len(dst). The error is a
 	// [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer
 	// values. What dst holds after an error is not defined.
-	Decode(dst []V, terminals []uint32) error
+	Decode(dst []int64, terminals []uint32) error
 }
 
 // Options configures decoders. The zero Options is the default configuration.
@@ -82,7 +77,7 @@ const DefaultMaxValues = 1 << 20
 func (o Options) maxValues() int { return cmp.Or(o.MaxValues, DefaultMaxValues) }
 
 // A Guarantee is the largest error of a decoded value relative to what it was:
-// |d̂−d| ≤ g·|d| for every finite d, while NaN and ±Inf are kept to the bit.
+// |d̂−d| ≤ g·|d| for every d.
 type Guarantee float64
 
 // Exact is the Guarantee of codecs that keep every bit.
@@ -93,23 +88,4 @@ func (g Guarantee) String() string {
 		return "exact"
 	}
 	return fmt.Sprintf("relative error %g", float64(g))
-}
-
-// isFloat reports whether V is float64. It is known when the code is compiled.
-func isFloat[V Value]() bool { return V(1)/2 != 0 }
-
-// toBits returns the bits of v: of the number in two's complement or IEEE 754.
-func toBits[V Value](v V) uint64 {
-	if isFloat[V]() {
-		return math.Float64bits(float64(v))
-	}
-	return uint64(int64(v))
-}
-
-// fromBits is the inverse of toBits.
-func fromBits[V Value](u uint64) V {
-	if isFloat[V]() {
-		return V(math.Float64frombits(u))
-	}
-	return V(int64(u))
 }

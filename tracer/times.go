@@ -12,7 +12,7 @@ type Options struct {
 	// Series is the codec with which the start and the duration of every call are
 	// kept: one that a trace can have, see [merge.CheckCodec]. Nil means that they
 	// are not.
-	Series *timing.SeriesCodec[int64]
+	Series *timing.SeriesCodec
 
 	// BlockLen is the number of calls of a block of Series. The call that ends a
 	// block takes the time to encode it, some milliseconds. Zero means
@@ -21,7 +21,7 @@ type Options struct {
 
 	// DurationsOf are codecs for the durations of functions, by their names, in
 	// place of that of Series; see [merge.CodecByFunction].
-	DurationsOf map[string]timing.Codec[int64]
+	DurationsOf map[string]timing.Codec
 
 	// Histograms says what histograms of durations and of gaps are kept, alike in all
 	// processes. A trace has at most 16 bins of each, a part file those that there
@@ -46,7 +46,7 @@ func New(o Options) (*Recorder, error) {
 			break
 		}
 		var err error
-		if r.times.histograms[i], err = timing.NewHistogramsBuilder[int64](*o.Histograms); err != nil {
+		if r.times.histograms[i], err = timing.NewHistogramsBuilder(*o.Histograms); err != nil {
 			return nil, err
 		}
 	}
@@ -75,16 +75,16 @@ func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
 
 // Times are those of the calls of a Recorder.
 type times struct {
-	statistics []callStatistics                    // by terminal
-	histograms [2]*timing.HistogramsBuilder[int64] // of durations and of gaps; nil if there are none
+	statistics []callStatistics             // by terminal
+	histograms [2]*timing.HistogramsBuilder // of durations and of gaps; nil if there are none
 	codec      string
-	series     *timing.SeriesBuilder[int64] // nil if there is none
-	end        int64                        // of the last call
+	series     *timing.SeriesBuilder // nil if there is none
+	end        int64                 // of the last call
 	calls      uint64
 	functions  []string // the names of those of terminals; as many as were asked for
 }
 
-type callStatistics struct{ durations, gaps timing.Statistics[int64] }
+type callStatistics struct{ durations, gaps timing.Statistics }
 
 func (t *times) add(terminal uint32, start, duration int64) {
 	for int(terminal) >= len(t.statistics) {
@@ -133,7 +133,7 @@ func (t *times) summarize(rank int) *merge.Times {
 	}
 	var m merge.Times
 	for _, s := range t.statistics {
-		for _, of := range []*timing.Statistics[int64]{&s.durations, &s.gaps} {
+		for _, of := range []*timing.Statistics{&s.durations, &s.gaps} {
 			if of.Count > 0 {
 				of.MinRank, of.MaxRank = uint32(rank), uint32(rank)
 			}

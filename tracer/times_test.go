@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-func exactSeries() *timing.SeriesCodec[int64] {
-	return timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.LZ4), timing.NewLossless[int64](timing.LZ4), timing.Gaps)
+func exactSeries() *timing.SeriesCodec {
+	return timing.NewSeriesCodec(timing.NewLossless(timing.LZ4), timing.NewLossless(timing.LZ4), timing.Gaps)
 }
 
 // TestCallAt records calls with times, and compares what is kept of these with
@@ -36,7 +36,7 @@ func TestCallAt(t *testing.T) {
 		fn := r.Declare(send)
 		var (
 			want  [4]callStatistics
-			times []timing.Time[int64]
+			times []timing.Time
 			now   int64
 		)
 		for i := range rapid.IntRange(0, 300).Draw(t, "calls") {
@@ -48,7 +48,7 @@ func TestCallAt(t *testing.T) {
 				want[dest].gaps.Add(rank, start-now)
 			}
 			now = start + duration
-			times = append(times, timing.Time[int64]{Start: start, Duration: duration})
+			times = append(times, timing.Time{Start: start, Duration: duration})
 		}
 		snapshot, p := r.Snapshot(rank), r.Finish(rank)
 		if !reflect.DeepEqual(snapshot.Times, p.Times) {
@@ -90,9 +90,9 @@ func TestCallAt(t *testing.T) {
 }
 
 // checkSeries compares the starts and durations of a series.
-func checkSeries(t rapid.TB, name string, data []byte, terminals []uint32, want []timing.Time[int64]) {
+func checkSeries(t rapid.TB, name string, data []byte, terminals []uint32, want []timing.Time) {
 	t.Helper()
-	codec, err := timing.ParseSeriesCodec(name, timing.NewCodec[int64])
+	codec, err := timing.ParseSeriesCodec(name, timing.NewCodec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func checkSeries(t rapid.TB, name string, data []byte, terminals []uint32, want 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make([]timing.Time[int64], len(want))
+	got := make([]timing.Time, len(want))
 	if err := d.Decode(got, terminals); err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +138,8 @@ func TestTimesAreOver(t *testing.T) {
 	if p := r.Finish(0); p.Grammar.Len() != 1 || p.Times != nil {
 		t.Errorf("%d calls, times %+v", p.Grammar.Len(), p.Times)
 	}
-	split := timing.NewSplit([]timing.Codec[int64]{timing.NewLossless[int64](timing.LZ4)}, func(uint32) int { return 0 })
-	for _, c := range []*timing.SeriesCodec[int64]{timing.NewSeriesCodec[int64](split, split, timing.Gaps), timing.NewSeriesCodec[int64](nil, split, timing.Gaps)} {
+	split := timing.NewSplit([]timing.Codec{timing.NewLossless(timing.LZ4)}, func(uint32) int { return 0 })
+	for _, c := range []*timing.SeriesCodec{timing.NewSeriesCodec(split, split, timing.Gaps), timing.NewSeriesCodec(nil, split, timing.Gaps)} {
 		if _, err := New(Options{Series: c}); err == nil {
 			t.Error("a codec that no trace can have")
 		}
@@ -167,15 +167,15 @@ func TestSteadyTimes(t *testing.T) {
 // BenchmarkCallAt records a loop of calls with times, of which statistics,
 // histograms or all are kept.
 func BenchmarkCallAt(b *testing.B) {
-	entropy, err := timing.NewEntropy[int64](0.1)
+	entropy, err := timing.NewEntropy(0.1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	bins, err := timing.NewExponential[int64](0.1)
+	bins, err := timing.NewExponential(0.1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	exact := timing.NewLossless[int64](timing.Zstd)
+	exact := timing.NewLossless(timing.Zstd)
 	random := rand.New(rand.NewPCG(1, 2))
 	durations := make([]int64, 1<<16)
 	for i := range durations {
@@ -187,9 +187,9 @@ func BenchmarkCallAt(b *testing.B) {
 	}{
 		{"statistics", Options{}},
 		{"histograms", Options{Histograms: &timing.HistogramOptions{}}},
-		{"entropy", Options{Series: timing.NewSeriesCodec[int64](entropy, entropy, timing.Gaps)}},
-		{"bins", Options{Series: timing.NewSeriesCodec[int64](bins, bins, timing.Gaps)}},
-		{"lossless", Options{Series: timing.NewSeriesCodec[int64](exact, exact, timing.Gaps)}},
+		{"entropy", Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)}},
+		{"bins", Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}},
+		{"lossless", Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)}},
 	} {
 		b.Run(fmt.Sprint("keep=", o.name), func(b *testing.B) {
 			r, err := New(o.Options)

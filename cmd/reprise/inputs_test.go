@@ -184,7 +184,7 @@ func writeEmpty(t testing.TB) {
 // the last rank.
 func writeTimed(t testing.TB) {
 	t.Helper()
-	bins, err := timing.NewExponential[int64](0.1)
+	bins, err := timing.NewExponential(0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func writeTimed(t testing.TB) {
 		}
 		writeFile(t, name, b.String())
 	}
-	all := tracer.Options{Series: timing.NewSeriesCodec[int64](bins, bins, timing.Gaps)}
+	all := tracer.Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}
 	timed, summed := record(all, 0, 1), record(tracer.Options{}, 0, 1)
 	write("timed.rpz", timed.Write)
 	write("summed.rpz", summed.Write)
@@ -236,13 +236,13 @@ func writeRun(t testing.TB, name string, argc, killed int64) {
 	t.Helper()
 	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
 	number, comm := cst.Type{Kind: cst.KindInt}, cst.HandleOf("comm")
-	exact := timing.NewLossless[int64](timing.LZ4)
+	exact := timing.NewLossless(timing.LZ4)
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: collect.Source, Ranks: 3}); err != nil {
 		t.Fatal(err)
 	}
 	for rank := range int64(3) {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](exact, exact, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,12 +278,12 @@ func writeRun(t testing.TB, name string, argc, killed int64) {
 // pair, and hole.rpz, in which a section of series is damaged.
 func writeCodecs(t testing.TB) {
 	t.Helper()
-	bins, err := timing.NewExponential[int64](0.05)
+	bins, err := timing.NewExponential(0.05)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lossless := timing.NewLossless[int64](timing.Zstd)
-	codecs := []*timing.SeriesCodec[int64]{timing.NewSeriesCodec[int64](bins, bins, timing.Gaps), timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)}
+	lossless := timing.NewLossless(timing.Zstd)
+	codecs := []*timing.SeriesCodec{timing.NewSeriesCodec(bins, bins, timing.Gaps), timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
 		t.Fatal(err)

@@ -262,7 +262,7 @@ func byTime(a, b profileRow) int {
 }
 
 // newProfileTime returns nil if there are no times.
-func newProfileTime(s *timing.Statistics[int64]) *profileTime {
+func newProfileTime(s *timing.Statistics) *profileTime {
 	if s == nil || s.Count == 0 {
 		return nil
 	}

@@ -19,8 +19,8 @@ import (
 func TestProfileMany(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const ranks = 50
-	lossless := timing.NewLossless[int64](timing.LZ4)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	lossless := timing.NewLossless(timing.LZ4)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func TestLostSeriesTable(t *testing.T) {
 // TestImbalanceLate checks what is told of receives that wait for a late sender.
 func TestImbalanceLate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless[int64](timing.LZ4)
+	lossless := timing.NewLossless(timing.LZ4)
 	var parts []merge.Part
 	for rank, name := range []string{"send", "recv"} {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
 		if err != nil {
 			t.Fatal(err)
 		}

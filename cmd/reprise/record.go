@@ -241,14 +241,14 @@ func timesOptions(times string, epsilon float64) (o collect.Options, err error) 
 		if !(epsilon >= timing.MinEpsilon && epsilon <= timing.MaxEpsilon) {
 			return o, fmt.Errorf("--error is from %g to %g, not %g", timing.MinEpsilon, timing.MaxEpsilon, epsilon)
 		}
-		codec, err := timing.NewEntropy[int64](epsilon)
+		codec, err := timing.NewEntropy(epsilon)
 		if err != nil {
 			return o, err
 		}
-		o.Times.Series = timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)
+		o.Times.Series = timing.NewSeriesCodec(codec, codec, timing.Gaps)
 	case "exact":
-		codec := timing.NewLossless[int64](timing.Zstd)
-		o.Times.Series = timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)
+		codec := timing.NewLossless(timing.Zstd)
+		o.Times.Series = timing.NewSeriesCodec(codec, codec, timing.Gaps)
 	default:
 		err = fmt.Errorf("--times is none, statistics, histograms, all or exact, not %q", times)
 	}

@@ -62,7 +62,7 @@ func (i *timeInfo) readSeries(ctx context.Context, t *merge.Trace, timed, withou
 
 // readSeries returns the series of a rank, of which all can be read, and the name of
 // its codec.
-func readSeries(t *merge.Trace, rank int) (*timing.Series[int64], string, error) {
+func readSeries(t *merge.Trace, rank int) (*timing.Series, string, error) {
 	name, err := t.SeriesCodec(rank)
 	if err == nil {
 		err = t.CheckSeries(rank)
@@ -75,7 +75,7 @@ func readSeries(t *merge.Trace, rank int) (*timing.Series[int64], string, error)
 }
 
 // add counts a series.
-func (c *codecInfo) add(s *timing.Series[int64]) {
+func (c *codecInfo) add(s *timing.Series) {
 	c.Calls = wire.AddSat(c.Calls, s.Len())
 	c.Bytes += int64(s.Size())
 	c.Guarantee, c.Error = guaranteeText(s.Guarantee()), float64(s.Guarantee())

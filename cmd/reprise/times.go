@@ -77,9 +77,9 @@ func describeTimes(ctx context.Context, trace *reprise.Trace, path string, witho
 }
 
 // describeHistograms returns nil if there are no histograms. Either may be nil.
-func describeHistograms(durations, gaps *timing.Histograms[int64]) *histogramInfo {
+func describeHistograms(durations, gaps *timing.Histograms) *histogramInfo {
 	var i histogramInfo
-	count := func(h *timing.Histograms[int64]) (n int) {
+	count := func(h *timing.Histograms) (n int) {
 		if h == nil {
 			return 0
 		}
@@ -97,9 +97,9 @@ func describeHistograms(durations, gaps *timing.Histograms[int64]) *histogramInf
 // timesByFunction sums up durations or gaps by the name of the function: statistics
 // or, if there are none, histograms.
 func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
-	all := make([]timing.Statistics[int64], len(t.Functions()))
-	of := make([]*timing.Statistics[int64], len(all)) // that of the first of the name
-	byName := make(map[string]*timing.Statistics[int64])
+	all := make([]timing.Statistics, len(t.Functions()))
+	of := make([]*timing.Statistics, len(all)) // that of the first of the name
+	byName := make(map[string]*timing.Statistics)
 	for f := range t.Functions() {
 		name := t.Functions()[f].Name
 		if byName[name] == nil {

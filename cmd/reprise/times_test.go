@@ -245,8 +245,8 @@ func TestSomeSummaries(t *testing.T) {
 // in JSON.
 func TestExactTimes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless[int64](timing.Zstd)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	lossless := timing.NewLossless(timing.Zstd)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func durationText(ns float64) string {
 type nanoseconds float64
 
 // timeOf returns a time that comes from statistics.
-func timeOf(s *timing.Statistics[int64], ns float64) nanoseconds {
+func timeOf(s *timing.Statistics, ns float64) nanoseconds {
 	if s.Count == math.MaxInt64 {
 		return nanoseconds(math.Inf(1))
 	}

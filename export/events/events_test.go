@@ -191,11 +191,11 @@ func TestTimesBy(t *testing.T) {
 
 // TestTimesLabel looks at the label of times that are not exact.
 func TestTimesLabel(t *testing.T) {
-	codec, err := timing.NewEntropy[int64](0.1)
+	codec, err := timing.NewEntropy(0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps)})
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -355,8 +355,8 @@ func BenchmarkWrite(b *testing.B) {
 
 // TestOverlap checks that what is between calls is counted once if calls overlap.
 func TestOverlap(t *testing.T) {
-	lossless := timing.NewLossless[int64](timing.LZ4)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+	lossless := timing.NewLossless(timing.LZ4)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,11 +252,11 @@ func TestSummaries(t *testing.T) {
 // the one before it, and its duration is not exact.
 func overlapping(t *testing.T) *reprise.Trace {
 	t.Helper()
-	codec, err := timing.NewEntropy[int64](0.3)
+	codec, err := timing.NewEntropy(0.3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](codec, codec, timing.Gaps), BlockLen: 16})
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps), BlockLen: 16})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,11 +122,11 @@ func (t *Table) sumColumns() []*Column {
 	}
 	if t.all != nil {
 		columns = append(columns,
-			t.summaryColumn("all_calls", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(int64(min(s.Count, math.MaxInt64))) }),
-			t.summaryColumn("all_mean_ns", Float, durations, func(s *timing.Statistics[int64]) Cell { return floatCell(s.Mean()) }),
-			t.summaryColumn("all_min_ns", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(s.Min) }),
-			t.summaryColumn("all_max_ns", Int, durations, func(s *timing.Statistics[int64]) Cell { return intCell(s.Max) }),
-			t.summaryColumn("all_gap_mean_ns", Float, gaps, func(s *timing.Statistics[int64]) Cell { return floatCell(s.Mean()) }))
+			t.summaryColumn("all_calls", Int, durations, func(s *timing.Statistics) Cell { return intCell(int64(min(s.Count, math.MaxInt64))) }),
+			t.summaryColumn("all_mean_ns", Float, durations, func(s *timing.Statistics) Cell { return floatCell(s.Mean()) }),
+			t.summaryColumn("all_min_ns", Int, durations, func(s *timing.Statistics) Cell { return intCell(s.Min) }),
+			t.summaryColumn("all_max_ns", Int, durations, func(s *timing.Statistics) Cell { return intCell(s.Max) }),
+			t.summaryColumn("all_gap_mean_ns", Float, gaps, func(s *timing.Statistics) Cell { return floatCell(s.Mean()) }))
 	}
 	return columns
 }
@@ -140,7 +140,7 @@ func timedColumn(name string, typ Type, of func(*sum) Cell) *Column {
 	}}
 }
 
-func (t *Table) summaryColumn(name string, typ Type, kind int, of func(*timing.Statistics[int64]) Cell) *Column {
+func (t *Table) summaryColumn(name string, typ Type, kind int, of func(*timing.Statistics) Cell) *Column {
 	return &Column{Name: name, Type: typ, Optional: true, cell: func(c *code) Cell {
 		s := t.all.of(kind, c.read.Signature(c.terminal))
 		if s == nil {
@@ -157,19 +157,19 @@ const (
 )
 
 // summaries are statistics by signature.
-type summaries [2][]timing.Statistics[int64]
+type summaries [2][]timing.Statistics
 
 // newSummaries returns the statistics of n signatures, or what histograms tell where
 // there are none.
 func newSummaries(from [2]merge.Summary, n int) *summaries {
 	var s summaries
 	for kind := range from {
-		s[kind] = make([]timing.Statistics[int64], n)
+		s[kind] = make([]timing.Statistics, n)
 		copy(s[kind], from[kind].Statistics)
 		if from[kind].Histograms == nil {
 			continue
 		}
-		found := make([]timing.Statistics[int64], n)
+		found := make([]timing.Statistics, n)
 		for path, h := range from[kind].Histograms.All() {
 			found[path.Terminal].Merge(h.Statistics())
 		}
@@ -183,7 +183,7 @@ func newSummaries(from [2]merge.Summary, n int) *summaries {
 }
 
 // of returns the statistics of a signature, or nil if there are none.
-func (s *summaries) of(kind, signature int) *timing.Statistics[int64] {
+func (s *summaries) of(kind, signature int) *timing.Statistics {
 	if of := &s[kind][signature]; of.Count > 0 {
 		return of
 	}

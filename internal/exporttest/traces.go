@@ -51,7 +51,7 @@ type Call struct {
 	Start, Duration int64
 }
 
-var exact = timing.NewSeriesCodec[int64](timing.NewLossless[int64](timing.Zstd), timing.NewLossless[int64](timing.Zstd), timing.Gaps)
+var exact = timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
 
 // Record returns a trace of calls by rank, with their times if timed says so.
 func Record(t testing.TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Trace {

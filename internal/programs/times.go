@@ -33,8 +33,8 @@ func (p Program) Timed() Program {
 
 // values returns the statistics of n values of a rank, half of which are least, and half
 // twice that.
-func values(rank int, least int64, n uint64) timing.Statistics[int64] {
-	var all, power timing.Statistics[int64] // power is of 1, 2, 4, … pairs
+func values(rank int, least int64, n uint64) timing.Statistics {
+	var all, power timing.Statistics // power is of 1, 2, 4, … pairs
 	power.Add(uint32(rank), least)
 	power.Add(uint32(rank), 2*least)
 	for pairs := n / 2; pairs > 0; pairs /= 2 {

@@ -64,10 +64,10 @@ func Hostile(t rapid.TB) *reprise.Trace {
 		{Name: "size", Params: []cst.Param{param("size", integer), param("tag", cst.Type{Kind: cst.KindTag}), param("thread", integer)}},
 	}
 	texts := []string{"", " ", "plain", "\"quoted\"", "a,b", "line\nbreak", "\xc3", "NULL", "\\N", "ünï", "\u2028", "tab\t", "'", "trailing "}
-	lossless := timing.NewLossless[int64](timing.LZ4)
+	lossless := timing.NewLossless(timing.LZ4)
 	var parts []merge.Part
 	for rank := range 3 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,10 +114,10 @@ const (
 func Timed(t rapid.TB, ranks, rounds int, times Times) *reprise.Trace {
 	t.Helper()
 	var o tracer.Options
-	lossless := timing.NewLossless[int64](timing.LZ4)
+	lossless := timing.NewLossless(timing.LZ4)
 	switch times {
 	case Series:
-		o = tracer.Options{Series: timing.NewSeriesCodec[int64](lossless, lossless, timing.Gaps)}
+		o = tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}
 	case Histograms:
 		o.Histograms = &timing.HistogramOptions{}
 	case Paths:
