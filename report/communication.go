@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -157,19 +158,19 @@ func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
 		p.Sizes.About = "No call sends a message."
 		return
 	}
-	t.About = fmt.Sprintf("%s of %s. Collective operations are not messages, and not in the matrix.", plural(all.Messages, "message"), flowSize(all))
+	t.About = fmt.Sprintf("%s of %s. Collective operations are not messages, and not in the matrix.", text.Plural(all.Messages, "message"), flowSize(all))
 	if all.Unknown > 0 {
-		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", count(all.Unknown))
+		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", text.Count(all.Unknown))
 	}
 	if lost.Messages > 0 {
-		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", plural(lost.Messages, "message"))
+		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(lost.Messages, "message"))
 	}
 	if p.data.Matrix == nil {
 		return
 	}
 	t.Matrix, t.Bytes = true, p.data.Matrix.Bytes
 	if n := p.data.Matrix.Bins; n < p.data.Matrix.Ranks {
-		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", count(uint64(n)), count(uint64(n)))
+		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(n), text.Count(n))
 	}
 	most := slices.Clone(pairs)
 	slices.SortStableFunc(most, func(a, b query.Pair) int {
@@ -180,7 +181,7 @@ func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
 	}
 	t.Caption = "All pairs"
 	if len(most) > maxPairs {
-		t.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, count(uint64(len(most))))
+		t.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, text.Count(len(most)))
 	}
 }
 
@@ -188,11 +189,11 @@ func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
 func flowSize(f query.Flow) string {
 	switch {
 	case f.Unknown == 0:
-		return size(float64(f.Bytes))
+		return text.Bytes(f.Bytes)
 	case f.Unknown == f.Messages:
 		return "unknown size"
 	}
-	return "at least " + size(float64(f.Bytes))
+	return "at least " + text.Bytes(f.Bytes)
 }
 
 // addCommunicators adds what is done on each communicator.
@@ -201,7 +202,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		row := communicatorRow{
 			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages.Messages,
 			Bytes: u.Messages.Bytes, Size: flowSize(u.Messages), Collectives: u.Collectives.Calls, Sent: u.Collectives.Sent,
-			SentSize: size(float64(u.Collectives.Sent)),
+			SentSize: text.Bytes(u.Collectives.Sent),
 		}
 		if u.Communicator != nil {
 			row.Name = printable(u.Communicator.Name)
@@ -218,7 +219,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		p.Communication.Communicators = append(p.Communication.Communicators, row)
 	}
 	if n := len(uses) - maxCommunicators; n > 0 {
-		p.Communication.MoreCommunicators = fmt.Sprintf("… and %s more", plural(uint64(n), "communicator"))
+		p.Communication.MoreCommunicators = fmt.Sprintf("… and %s more", text.Plural(n, "communicator"))
 	}
 }
 
@@ -243,8 +244,8 @@ func (p *page) addSizes(s *query.Sizes) {
 		return
 	}
 	known := s.All.Messages - s.All.Unknown
-	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", plural(known, "message"),
-		plural(uint64(len(s.List)), "size"), size(float64(s.Quantile(0.5))))
+	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", text.Plural(known, "message"),
+		text.Plural(len(s.List), "size"), text.Bytes(s.Quantile(0.5)))
 	next := s.List
 	for _, c := range s.Classes() {
 		sizes := 0
@@ -262,9 +263,9 @@ func (p *page) addSizes(s *query.Sizes) {
 	slices.SortStableFunc(most, func(a, b query.SizeCount) int { return cmp.Compare(b.Messages, a.Messages) })
 	for _, c := range most[:min(len(most), maxSizes)] {
 		p.Sizes.Rows = append(p.Sizes.Rows, sizeRow{c.Bytes, c.Messages, c.All(),
-			percent(float64(c.Messages), float64(known)), size(float64(c.All()))})
+			text.Percent(float64(c.Messages), float64(known)), text.Bytes(c.All())})
 	}
 	if n := len(most) - maxSizes; n > 0 {
-		p.Sizes.More = fmt.Sprintf("… and %s more", plural(uint64(n), "size"))
+		p.Sizes.More = fmt.Sprintf("… and %s more", text.Plural(n, "size"))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -65,16 +66,16 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	}
 	for i := range t.Rows {
 		if t.Rows[i].Timed {
-			t.Rows[i].TimeShare = percent(t.Rows[i].Time, total)
+			t.Rows[i].TimeShare = text.Percent(t.Rows[i].Time, total)
 		}
 	}
 	p.inCalls = total
 	if n := len(list) - maxFunctions; n > 0 {
-		t.More = fmt.Sprintf("… and %s more", plural(uint64(n), "function"))
+		t.More = fmt.Sprintf("… and %s more", text.Plural(n, "function"))
 	}
-	t.About = fmt.Sprintf("%s of %s.", plural(profile.Calls, "call"), plural(uint64(len(list)), "function"))
+	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
-		t.About += fmt.Sprintf(" All ranks together spent %s in them.", duration(total))
+		t.About += fmt.Sprintf(" All ranks together spent %s in them.", text.Duration(total))
 	}
 	if profile.Timed && p.guarantee > timing.Exact {
 		t.About += fmt.Sprintf(" These times are statistics that the recorder kept of all calls, and exact; the timeline has the times of every call, each at most %s off, so that the two differ.", percentOff(p.guarantee))
@@ -84,7 +85,7 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 }
 
 func rowOf(f query.FunctionProfile, of *query.Profile) functionRow {
-	row := functionRow{Name: printable(f.Name), Calls: f.Calls, Share: percent(float64(f.Calls), float64(of.Calls)), Ranks: uint64(f.Ranks)}
+	row := functionRow{Name: printable(f.Name), Calls: f.Calls, Share: text.Percent(float64(f.Calls), float64(of.Calls)), Ranks: uint64(f.Ranks)}
 	if s := f.Time; of.Timed && s.Count > 0 {
 		row.Timed, row.Time, row.Mean = true, s.Sum(), tenth(s.Mean())
 		row.Min, row.Max, row.MinRank, row.MaxRank = s.Min, s.Max, s.MinRank, s.MaxRank

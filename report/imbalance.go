@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -91,7 +92,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 		})
 	}
 	if n := lossy - maxSites; n > 0 {
-		t.More = fmt.Sprintf("… and %s more", plural(uint64(n), "call"))
+		t.More = fmt.Sprintf("… and %s more", text.Plural(n, "call"))
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func groupText(s query.Site) string {
 	}
 	var parts []string
 	for _, g := range s.Groups {
-		parts = append(parts, fmt.Sprintf("%s take about %s", percent(float64(g.Calls), float64(s.Calls)), duration(g.Mean)))
+		parts = append(parts, fmt.Sprintf("%s take about %s", text.Percent(float64(g.Calls), float64(s.Calls)), text.Duration(g.Mean)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -169,16 +170,16 @@ func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
 			sums[i] = tenth(sums[i] / n)
 		}
 	}
-	write := func(v float64) string { return plural(uint64(v), "call") }
+	write := func(v float64) string { return text.Plural(uint64(v), "call") }
 	what := "How many calls the ranks make"
 	if timed {
-		write, what = duration, "How long the ranks are in calls"
+		write, what = text.Duration[float64], "How long the ranks are in calls"
 	}
 	if most.rank < 0 || ranks == 1 {
 		return nil
 	}
 	if most.value == least.value {
-		p.Imbalance.Load = "All ranks make as many calls: " + count(uint64(most.value)) + "."
+		p.Imbalance.Load = "All ranks make as many calls: " + text.Count(uint64(most.value)) + "."
 		return nil
 	}
 	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -77,7 +78,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 		p.Loops.Shapes = append(p.Loops.Shapes, shape)
 	}
 	if n := len(order) - maxLoopShapes; n > 0 {
-		p.Loops.More = fmt.Sprintf("… and %s more", plural(uint64(n), "shape"))
+		p.Loops.More = fmt.Sprintf("… and %s more", text.Plural(n, "shape"))
 	}
 	return nil
 }
@@ -140,9 +141,9 @@ func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loo
 		}
 	}
 	ranks := trace.Merged().ShapeRanks(number)
-	name := fmt.Sprintf("Shape %d: %s with %s each", number, plural(uint64(ranks.Len()), "rank"), plural(g.Len(), "call"))
+	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"), text.Plural(g.Len(), "call"))
 	if ranks.Len() == 1 {
-		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), plural(g.Len(), "call"))
+		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), text.Plural(g.Len(), "call"))
 	} else if text := ranks.String(); len(text) < 60 {
 		name += ": ranks " + text
 	}
@@ -165,7 +166,7 @@ func (w *loopWriter) body(rule, depth int) []loopNode {
 		nodes = append(nodes, w.node(t, depth))
 	}
 	if n := symbols - len(nodes); n > 0 {
-		nodes = append(nodes, loopNode{Text: "… and " + plural(uint64(n), "line") + " more"})
+		nodes = append(nodes, loopNode{Text: "… and " + text.Plural(n, "line") + " more"})
 	}
 	return nodes
 }
@@ -173,17 +174,17 @@ func (w *loopWriter) body(rule, depth int) []loopNode {
 func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 	var n loopNode
 	if t.Count > 1 {
-		n.Count = count(t.Count)
+		n.Count = text.Count(t.Count)
 	}
 	if t.Rule < 0 {
 		n.Text = w.words(t.Symbol)
 		if w.Source != query.None {
 			took, _ := w.Mean(t.Symbol)
-			n.Time = duration(took)
+			n.Time = text.Duration(took)
 		}
 		return n
 	}
-	n.Text = plural(w.Grammar.RuleLen(t.Rule), "call")
+	n.Text = text.Plural(w.Grammar.RuleLen(t.Rule), "call")
 	if t.Count > 1 {
 		n.Text = "loop of " + n.Text
 	}
@@ -192,13 +193,13 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 		n.Text = fmt.Sprintf("R%d, %s, in %d places", t.Rule, n.Text, w.uses[t.Rule])
 	}
 	if w.Source != query.None {
-		n.Time = duration(of.Time)
+		n.Time = text.Duration(of.Time)
 		if t.Count > 1 {
 			n.Time += " each"
 		}
-		n.Time += fmt.Sprintf(", altogether %s of the time", percent(of.Share, 1))
+		n.Time += fmt.Sprintf(", altogether %s of the time", text.Percent(of.Share, 1))
 	} else if t.Count > 1 {
-		n.Time = fmt.Sprintf("altogether %s of the calls", percent(of.Share, 1))
+		n.Time = fmt.Sprintf("altogether %s of the calls", text.Percent(of.Share, 1))
 	}
 	if w.seen[t.Rule] {
 		n.Text += ", see above"

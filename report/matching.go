@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -84,25 +85,25 @@ func (t *matchText) about(m *query.Match) string {
 	}
 	switch {
 	case sends > 0 || receives > 0:
-		say("%s sent and received; %s that nobody receives, and %s without a message.", plural(m.Messages, "message"), plural(sends, "message"), plural(receives, "receive"))
+		say("%s sent and received; %s that nobody receives, and %s without a message.", text.Plural(m.Messages, "message"), text.Plural(sends, "message"), text.Plural(receives, "receive"))
 	case m.Messages > 0:
-		say("%s: all that are sent are received.", plural(m.Messages, "message"))
+		say("%s: all that are sent are received.", text.Plural(m.Messages, "message"))
 	}
 	if m.Guessed > 0 {
-		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", count(m.Guessed))
+		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", text.Count(m.Guessed))
 	}
 	if m.Cancelled > 0 {
-		say("%s without a message, which the program tried to cancel.", plural(m.Cancelled, "receive"))
+		say("%s without a message, which the program tried to cancel.", text.Plural(m.Cancelled, "receive"))
 	}
 	if m.Unknown > 0 {
-		say("Of %s of messages the trace does not tell the other rank.", plural(m.Unknown, "end"))
+		say("Of %s of messages the trace does not tell the other rank.", text.Plural(m.Unknown, "end"))
 	}
 	if len(m.Instances) > 0 {
 		operations := uint64(0)
 		for _, n := range m.Instances {
 			operations += n.Count
 		}
-		on := plural(operations, "collective operation") + " on " + plural(uint64(len(m.Instances)), "communicator")
+		on := text.Plural(operations, "collective operation") + " on " + text.Plural(len(m.Instances), "communicator")
 		silent := silentText(m)
 		switch {
 		case len(t.Different) > 0:
@@ -128,13 +129,13 @@ func silentText(m *query.Match) string {
 		if n.Absent.Len() > 0 {
 			ranks := n.Absent.String()
 			if len(ranks) > mostText {
-				ranks = count(uint64(n.Absent.Len())) + " others"
+				ranks = text.Count(n.Absent.Len()) + " others"
 			}
 			parts = append(parts, fmt.Sprintf("ranks %s of %s", ranks, printable(n.Communicator.Name)))
 		}
 	}
 	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("and some of %s", plural(uint64(more), "more communicator")))
+		parts = append(parts[:most], fmt.Sprintf("and some of %s", text.Plural(more, "more communicator")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -153,12 +154,12 @@ func (t *matchText) addUnmatched(m *query.Match) {
 			row.Tag = strconv.FormatInt(u.Tag, 10)
 		}
 		if n := len(u.Among); n > 0 {
-			row.What += fmt.Sprintf(", on one of %s", plural(uint64(n), "channel"))
+			row.What += fmt.Sprintf(", on one of %s", text.Plural(n, "channel"))
 		}
 		t.Unmatched = append(t.Unmatched, row)
 	}
 	if n := len(m.Unmatched) - maxMatchRows; n > 0 {
-		t.MoreUnmatched = fmt.Sprintf("… and %s more", plural(uint64(n), "channel"))
+		t.MoreUnmatched = fmt.Sprintf("… and %s more", text.Plural(n, "channel"))
 	}
 }
 
@@ -178,7 +179,7 @@ func (t *matchText) addDifferent(m *query.Match) {
 		}
 	}
 	if more > 0 {
-		t.MoreDifferent = fmt.Sprintf("… and %s more", plural(uint64(more), "rank"))
+		t.MoreDifferent = fmt.Sprintf("… and %s more", text.Plural(more, "rank"))
 	}
 }
 
@@ -200,18 +201,18 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 		return err
 	}
 	for _, s := range list[:min(len(list), maxMatchRows)] {
-		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxLast, count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
+		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxLast, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
 		if s.Root >= 0 {
 			row.Call += fmt.Sprintf(" with root %d", s.Root)
 		}
 		if s.Communicator != nil {
 			row.Call += " on " + printable(s.Communicator.Name)
 		}
-		row.LastShare = percent(s.LastShare, 1)
+		row.LastShare = text.Percent(s.LastShare, 1)
 		t.Skews = append(t.Skews, row)
 	}
 	if n := len(list) - maxMatchRows; n > 0 {
-		t.MoreSkews = fmt.Sprintf("… and %s more", plural(uint64(n), "operation"))
+		t.MoreSkews = fmt.Sprintf("… and %s more", text.Plural(n, "operation"))
 	}
 	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
 	if p.guarantee > 0 {

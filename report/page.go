@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -92,12 +93,12 @@ var parts = sync.OnceValue(func() static {
 		script.WriteString(read(name))
 	}
 	charts := read("echarts.min.js")
-	functions := template.FuncMap{"count": count, "duration": func(v any) string {
+	functions := template.FuncMap{"count": text.Count[uint64], "duration": func(v any) string {
 		switch v := v.(type) {
 		case int64:
-			return duration(float64(v))
+			return text.Duration(v)
 		case float64:
-			return duration(v)
+			return text.Duration(v)
 		}
 		return ""
 	}}

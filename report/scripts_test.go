@@ -152,7 +152,7 @@ func checkCalls(t *testing.T, name string, drawn [][]float64, calls []int, start
 func TestFormatSame(t *testing.T) {
 	b := open(t, file(t, program(t, programs.Stencil2D(2, 2, 3)), report.Options{}), desktop)
 	for _, c := range []struct{ call, want string }{
-		{"formatTime(0)", "0 ns"}, {"formatTime(7.25)", "7.3 ns"}, {"formatTime(1250000)", "1.25 ms"}, {"formatTime(-12500)", "−12.5 µs"},
+		{"formatTime(0)", "0 ns"}, {"formatTime(7.25)", "7.25 ns"}, {"formatTime(1250000)", "1.25 ms"}, {"formatTime(-12500)", "-12.5 µs"},
 		{"formatTime(999999)", "1.00 ms"}, {"formatTime(3.6e12)", "3,600 s"}, {"formatTime(12.34e9)", "12.3 s"},
 		{"formatBytes(0)", "0 B"}, {"formatBytes(999)", "999 B"}, {"formatBytes(1200)", "1.20 kB"}, {"formatBytes(5.51e6)", "5.51 MB"}, {"formatBytes(1.8e19)", "18.0 EB"},
 		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"}, {"formatBrief(100)", "100"},

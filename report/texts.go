@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -31,12 +32,12 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 	if err != nil {
 		return err
 	}
-	text := &timelineText{Ranks: fmt.Sprintf("%s of %s", count(uint64(made.ranks)), plural(uint64(of), "rank"))}
+	t := &timelineText{Ranks: fmt.Sprintf("%s of %s", text.Count(made.ranks), text.Plural(of, "rank"))}
 	p.length = made.length
-	text.About = made.clocks.about(made.bound, p.guarantee)
+	t.About = made.clocks.about(made.bound, p.guarantee)
 	var notes []string
 	if made.ranks < of {
-		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", text.Ranks))
+		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", t.Ranks))
 	}
 	if made.nested {
 		notes = append(notes, "Where calls are in others, the innermost is drawn.")
@@ -45,17 +46,17 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 		notes = append(notes, "Threads whose calls overlap have rows of their own.")
 	}
 	if made.leftOut > 0 {
-		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", plural(uint64(made.leftOut), "rank")))
+		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", text.Plural(made.leftOut, "rank")))
 	}
 	if made.bytes > maxTexts {
 		notes = append(notes, "Arguments of some calls are left out.")
 	}
-	text.Note = strings.Join(notes, " ")
+	t.Note = strings.Join(notes, " ")
 	if len(data.Ranks) == 0 {
-		p.Remarks = append(p.Remarks, text.Note)
+		p.Remarks = append(p.Remarks, t.Note)
 		return nil
 	}
-	p.Timeline, p.data.Timeline = text, data
+	p.Timeline, p.data.Timeline = t, data
 	return nil
 }
 
@@ -67,7 +68,7 @@ func (c *clocks) about(bound float64, g timing.Guarantee) string {
 		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(c.trace, "to see how long they take") +
 			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
 	case c.worst == query.Series && bound > 0:
-		return seriesAbout(g) + fmt.Sprintf(" What is drawn is within %s of them.", duration(bound)) + stacks
+		return seriesAbout(g) + fmt.Sprintf(" What is drawn is within %s of them.", text.Duration(bound)) + stacks
 	case c.worst == query.Series:
 		return seriesAbout(g) + " What is drawn has those of some, evenly chosen, and means between them." + stacks
 	}
@@ -119,21 +120,21 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	t := trace.Merged()
 	run := trace.Run()
 	active := t.RankSet().Len()
-	p.Lead = fmt.Sprintf("%s by %s, from %s", plural(p.profile.Calls, "call"), plural(uint64(active), "rank"), printable(run.Source))
-	ranks := fact{"Ranks", count(uint64(run.Ranks)), ""}
+	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(run.Source))
+	ranks := fact{"Ranks", text.Count(run.Ranks), ""}
 	if active < run.Ranks {
-		ranks.Note = count(uint64(active)) + " made calls"
+		ranks.Note = text.Count(active) + " made calls"
 	}
-	calls := fact{"Calls", count(p.profile.Calls), ""}
+	calls := fact{"Calls", text.Count(p.profile.Calls), ""}
 	if active > 0 {
-		calls.Note = "about " + count(p.profile.Calls/uint64(active)) + " by each rank"
+		calls.Note = "about " + text.Count(p.profile.Calls/uint64(active)) + " by each rank"
 	}
 	p.Facts = append(p.Facts, ranks, calls,
-		fact{"Functions", count(uint64(len(p.profile.Functions))), ""},
-		fact{"Different calls", count(uint64(t.Signatures())), "by their arguments"},
-		fact{"Shapes", count(uint64(t.Shapes())), "of control flow"})
+		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
+		fact{"Different calls", text.Count(t.Signatures()), "by their arguments"},
+		fact{"Shapes", text.Count(t.Shapes()), "of control flow"})
 	if o.Bytes > 0 {
-		file := fact{"File", size(float64(o.Bytes)), ""}
+		file := fact{"File", text.Bytes(o.Bytes), ""}
 		if p.profile.Calls > 0 {
 			file.Note = fmt.Sprintf("%.3g bits a call", 8*float64(o.Bytes)/float64(p.profile.Calls))
 		}
@@ -141,13 +142,13 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	}
 	p.Facts = append(p.Facts, p.timesFact(trace))
 	if p.length > 0 {
-		run := fact{"Run", duration(p.length), "from the first call to the last"}
+		run := fact{"Run", text.Duration(p.length), "from the first call to the last"}
 		if !p.hasSeries {
 			run.Note += ", estimated"
 		}
 		p.Facts = append(p.Facts, run)
 		if share := p.inCalls / (p.length * float64(active)); share > 0 && share <= 1 {
-			p.Facts = append(p.Facts, fact{"In calls", percent(share, 1), "of the time of all ranks"})
+			p.Facts = append(p.Facts, fact{"In calls", text.Percent(share, 1), "of the time of all ranks"})
 		}
 	}
 	if len(p.lost) > 0 {
@@ -171,7 +172,7 @@ func (p *page) timesFact(trace *reprise.Trace) fact {
 	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
 		return fact{"Times", "of every call", errorNote(p.guarantee)}
 	case err == nil && series.Len() > 0:
-		return fact{"Times", "of every call", "of " + plural(uint64(series.Len()), "rank") + ", " + errorNote(p.guarantee)}
+		return fact{"Times", "of every call", "of " + text.Plural(series.Len(), "rank") + ", " + errorNote(p.guarantee)}
 	}
 	durations, gaps, err := t.Summaries()
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -118,10 +119,10 @@ func (i *activityInfo) fill(trace *reprise.Trace, a *query.Activity, by string) 
 		for _, u := range a.Signatures {
 			function := trace.Functions()[trace.Merged().FunctionOf(u.Signature)].Name
 			row := activityRow{Signature: &u.Signature, Function: function, Calls: u.Calls, Time: nanoseconds(u.Time)}
-			if text, err := describe(nil, u.Signature); err != nil {
-				row.Call = printable(function) + "(cannot be read)"
+			if s, err := describe(nil, u.Signature); err != nil {
+				row.Call = text.Printable(function) + "(cannot be read)"
 			} else {
-				row.Call = text.String()
+				row.Call = s.String()
 			}
 			i.Signatures = append(i.Signatures, row)
 		}
@@ -143,9 +144,9 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 	}
 	to := "the end"
 	if i.To != nil {
-		to = durationText(float64(*i.To))
+		to = text.Duration(*i.To)
 	}
-	fmt.Fprintf(w, "%s from %s to %s, %s\n", i.Path, durationText(float64(i.From)), to, sourceText(i.Source, i.Error))
+	fmt.Fprintf(w, "%s from %s to %s, %s\n", i.Path, text.Duration(i.From), to, sourceText(i.Source, i.Error))
 	i.printUnfinished(w)
 	if i.threads && i.Source != query.Series.String() {
 		fmt.Fprintln(w, threadsNote)
@@ -154,32 +155,32 @@ func (i *activityInfo) print(w io.Writer, o profileOptions) {
 		fmt.Fprintln(w, "no rank makes calls there")
 		return
 	}
-	fmt.Fprintf(w, "%s, %s, %s in calls, %s\n\n", plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"), i.Time, i.shareText())
+	fmt.Fprintf(w, "%s, %s, %s in calls, %s\n\n", text.Plural(i.Ranks, "rank"), text.Plural(i.Calls, "call"), i.Time, i.shareText())
 	out := newTable(w)
 	rows := len(i.Functions) + len(i.Signatures) + len(i.ByRank)
 	switch o.by {
 	case "function":
 		fmt.Fprintf(out, "calls\t\tranks\ttime\t\t  function\n")
 		for _, r := range i.Functions[:min(rows, most)] {
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)),
-				r.Time, shareOfTime(r.Time, i.Time), printable(r.Function))
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t  %s\n", text.Count(r.Calls), text.Percent(r.Calls, i.Calls), text.Count(r.Ranks),
+				r.Time, shareOfTime(r.Time, i.Time), text.Printable(r.Function))
 		}
 	case "signature":
 		fmt.Fprintf(out, "calls\t\ttime\t\t  call\n")
 		for _, r := range i.Signatures[:min(rows, most)] {
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), percent(r.Calls, i.Calls),
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", text.Count(r.Calls), text.Percent(r.Calls, i.Calls),
 				r.Time, shareOfTime(r.Time, i.Time), r.Call)
 		}
 	case "rank":
 		fmt.Fprintf(out, "rank\tfrom call\tcalls\tin calls\t\toutside\t\n")
 		for _, r := range i.ByRank[:min(rows, most)] {
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.First), comma(r.Calls),
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r.Rank, text.Count(r.First), text.Count(r.Calls),
 				r.Time, shareOfTime(r.Time, r.Span), r.Outside, shareOfTime(r.Outside, r.Span))
 		}
 	}
 	out.Flush()
 	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
 	}
 }
 
@@ -196,9 +197,9 @@ func sourceText(source string, relative float64) string {
 	if source != query.Series.String() {
 		return "estimated from " + source
 	}
-	return "by the times of every call, " + guaranteeText(timing.Guarantee(relative))
+	return "by the times of every call, " + text.Error(timing.Guarantee(relative))
 }
 
 // shareOfTime returns how much of the whole a part is, or a dash if there is no whole, or
 // it is not known.
-func shareOfTime(part, whole nanoseconds) string { return cmp.Or(part.share(whole), "-") }
+func shareOfTime(part, whole nanoseconds) string { return cmp.Or(text.Percent(part, whole), "-") }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -206,7 +207,7 @@ func (i *atInfo) print(w io.Writer, most int) {
 		fmt.Fprintf(w, "%s: no rank has calls\n", i.Path)
 		return
 	}
-	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, durationText(float64(i.Time)), i.sources())
+	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, text.Duration(i.Time), i.sources())
 	i.printSummary(w)
 	if i.threads && slices.ContainsFunc(i.Ranks, atPlace.estimated) {
 		fmt.Fprintln(w, threadsNote)
@@ -218,18 +219,18 @@ func (i *atInfo) print(w io.Writer, most int) {
 	for _, p := range i.Ranks[:min(len(i.Ranks), most)] {
 		switch p.State {
 		case inCall:
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.Start)), durationText(float64(*p.Duration)), p.Call)
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, text.Count(p.Position), text.Duration(i.Time-*p.Start), text.Duration(*p.Duration), p.Call)
 		case beforeCall:
-			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, comma(p.Position), cutName(w, p.Call), durationText(float64(*p.Start-i.Time)))
+			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, text.Count(p.Position), cutName(w, p.Call), text.Duration(*p.Start-i.Time))
 		case afterCalls:
-			fmt.Fprintf(out, "%d\t%s\t%s\t\t  %s\n", p.Rank, comma(p.Position), durationText(float64(i.Time-*p.End)), i.afterText(p.Rank))
+			fmt.Fprintf(out, "%d\t%s\t%s\t\t  %s\n", p.Rank, text.Count(p.Position), text.Duration(i.Time-*p.End), i.afterText(p.Rank))
 		default:
 			fmt.Fprintf(out, "%d\t\t\t\t  has no times\n", p.Rank)
 		}
 	}
 	out.Flush()
 	if n := len(i.Ranks) - most; n > 0 {
-		fmt.Fprintf(w, "\nand %s: --all shows them\n", plural(uint64(n), "more rank"))
+		fmt.Fprintf(w, "\nand %s: --all shows them\n", text.Plural(n, "more rank"))
 	}
 }
 
@@ -278,16 +279,16 @@ func (i *atInfo) printSummary(w io.Writer) {
 	})
 	var parts []string
 	for _, name := range names[:min(len(names), most)] {
-		parts = append(parts, fmt.Sprintf("%s in %s", comma(uint64(in[name])), printable(name)))
+		parts = append(parts, fmt.Sprintf("%s in %s", text.Count(in[name]), text.Printable(name)))
 	}
 	if n := len(names) - most; n > 0 {
-		parts = append(parts, fmt.Sprintf("others in %s", plural(uint64(n), "more function")))
+		parts = append(parts, fmt.Sprintf("others in %s", text.Plural(n, "more function")))
 	}
 	if between > 0 {
-		parts = append(parts, comma(uint64(between))+" before a call")
+		parts = append(parts, text.Count(between)+" before a call")
 	}
 	if after > 0 {
-		parts = append(parts, comma(uint64(after))+" after the last")
+		parts = append(parts, text.Count(after)+" after the last")
 	}
-	fmt.Fprintf(w, "%s: %s\n", plural(uint64(len(i.Ranks)), "rank"), strings.Join(parts, ", "))
+	fmt.Fprintf(w, "%s: %s\n", text.Plural(len(i.Ranks), "rank"), strings.Join(parts, ", "))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -33,7 +34,7 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 				stretches = append(stretches, stretch{first, last, i})
 			}
 			if size > 0 && n > size {
-				return fmt.Errorf("is of a run of at least %s, not %s", plural(uint64(n), "rank"), comma(uint64(size)))
+				return fmt.Errorf("is of a run of at least %s, not %s", text.Plural(n, "rank"), text.Count(size))
 			}
 			return nil
 		}))
@@ -192,10 +193,10 @@ func (p problems) err() error {
 func (p problems) Error() string {
 	const most = 20
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:", plural(uint64(len(p)), "problem"))
+	fmt.Fprintf(&b, "%s:", text.Plural(len(p), "problem"))
 	for i, err := range p {
 		if i == most {
-			fmt.Fprintf(&b, "\n  and %s more", comma(uint64(len(p)-most)))
+			fmt.Fprintf(&b, "\n  and %s more", text.Count(len(p)-most))
 			break
 		}
 		fmt.Fprintf(&b, "\n  %v%s", err, hint("merge", err))

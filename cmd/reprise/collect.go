@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -221,8 +222,8 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	if quiet {
 		return nil
 	}
-	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, comma(s.Calls),
-		plural(uint64(s.Processes), "rank"), comma(uint64(s.Bytes)), humanize.Bytes(uint64(s.Raw)), ratio(uint64(s.Raw), uint64(s.Bytes)))
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, text.Count(s.Calls),
+		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), humanize.Bytes(uint64(s.Raw)), text.Ratio(uint64(s.Raw), uint64(s.Bytes)))
 	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time; compressing, %.1f s of a processor, and %.1f s after the end\n",
 		100*s.Overhead, s.Collector, s.After)
 	if len(s.Unfinished) > 0 {
@@ -240,5 +241,5 @@ func rankList(ranks []int) string {
 	if err != nil {
 		return fmt.Sprint(ranks)
 	}
-	return setText(set)
+	return text.Ranks(set)
 }

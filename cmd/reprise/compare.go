@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
@@ -199,7 +200,7 @@ func (c *comparison) end() error {
 			d := &difference{Rank: rank, Call: r.position, Trace: call.String()}
 			if r.position == 0 {
 				missing := c.missing()
-				d.Missing, d.missing = missing.String(), setText(missing)
+				d.Missing, d.missing = missing.String(), text.Ranks(missing)
 			}
 			return d
 		}

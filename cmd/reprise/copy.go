@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A callWriter writes a call that stands at a position, in its rank or in all.
@@ -111,5 +112,5 @@ func copyInterleaved(trace *reprise.Trace, path string, o catOptions, write call
 
 // noCall returns the error of a position beyond the end.
 func noCall(path string, position uint64, of string, calls uint64) error {
-	return fmt.Errorf("%s: there is no call %d: %s has %s", path, position, of, plural(calls, "call"))
+	return fmt.Errorf("%s: there is no call %d: %s has %s", path, position, of, text.Plural(calls, "call"))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -33,6 +34,6 @@ func (c *cutShort) findUnfinished(ctx context.Context, trace *reprise.Trace, q q
 // printUnfinished names the ranks, if there are any.
 func (c *cutShort) printUnfinished(w io.Writer) {
 	if c.unfinished.Len() > 0 {
-		fmt.Fprintf(w, "without MPI_Finalize, to which they did not come or which was not recorded: %s\n", setText(c.unfinished))
+		fmt.Fprintf(w, "without MPI_Finalize, to which they did not come or which was not recorded: %s\n", text.Ranks(c.unfinished))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -42,7 +43,7 @@ func demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "  read and compressed %s in %.2f s\n", plural(s.Calls, "call"), time.Since(begin).Seconds())
+	fmt.Fprintf(out, "  read and compressed %s in %.2f s\n", text.Plural(s.Calls, "call"), time.Since(begin).Seconds())
 
 	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {

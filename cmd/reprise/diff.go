@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -49,7 +50,7 @@ Exit status:
   reprise diff before.rpz after.rpz --ranks 0-3 --json | jq .first`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageError{fmt.Errorf("diff takes two traces, not %s", plural(uint64(len(args)), "argument"))}
+				return usageError{fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument"))}
 			}
 			return nil
 		},
@@ -258,15 +259,15 @@ func (d timeDiff) more() string {
 	case !d.A.known() || !d.B.known():
 		return ""
 	case d.A > d.B:
-		return "-" + durationText(float64(d.A-d.B))
+		return "-" + text.Duration(d.A-d.B)
 	}
-	return "+" + durationText(float64(d.B-d.A))
+	return "+" + text.Duration(d.B-d.A)
 }
 
 func (i *diffInfo) printTimes(w io.Writer, most int) {
 	table(w, most, len(i.Times), "time in A\tin B\tdifference\t  function", func(out io.Writer, n int) {
 		d := i.Times[n]
-		fmt.Fprintf(out, "%v\t%v\t%s\t  %s\n", d.A, d.B, d.more(), printable(d.Function))
+		fmt.Fprintf(out, "%v\t%v\t%s\t  %s\n", d.A, d.B, d.more(), text.Printable(d.Function))
 	})
 }
 
@@ -327,7 +328,7 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 		most = math.MaxInt
 	}
 	if i.Equal {
-		fmt.Fprintf(w, "equal: %s of %s\n", plural(i.A.Calls, "call"), plural(uint64(i.Compared), "rank"))
+		fmt.Fprintf(w, "equal: %s of %s\n", text.Plural(i.A.Calls, "call"), text.Plural(i.Compared, "rank"))
 		if i.A.Time != nil {
 			fmt.Fprintf(w, "they take %v in A, %v in B\n", i.A.Time, i.B.Time)
 		}
@@ -342,19 +343,19 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 		of   diffTrace
 		only rankenc.Set
 	}{{"A", i.A, i.onlyA}, {"B", i.B, i.onlyB}} {
-		fmt.Fprintf(w, "%s  %s: %s, %s", t.name, t.of.Path, plural(uint64(t.of.Ranks), "rank"), plural(t.of.Calls, "call"))
+		fmt.Fprintf(w, "%s  %s: %s, %s", t.name, t.of.Path, text.Plural(t.of.Ranks, "rank"), text.Plural(t.of.Calls, "call"))
 		if t.of.Time != nil {
 			fmt.Fprintf(w, ", %v in calls", t.of.Time)
 		}
 		fmt.Fprintln(w)
 		if t.only.Len() > 0 {
-			fmt.Fprintf(w, "   only here are calls of %s\n", setText(t.only))
+			fmt.Fprintf(w, "   only here are calls of %s\n", text.Ranks(t.only))
 		}
 	}
 	if n := i.different.Len(); n > 0 {
-		fmt.Fprintf(w, "\n%s of %s differ: %s\n", comma(uint64(n)), plural(uint64(i.Compared), "rank"), cutList(i.different.String(), maxListText))
+		fmt.Fprintf(w, "\n%s of %s differ: %s\n", text.Count(n), text.Plural(i.Compared, "rank"), text.CutList(i.different.String(), maxListText))
 	} else if i.Compared > 0 {
-		fmt.Fprintf(w, "\nthe calls of %s are the same\n", plural(uint64(i.Compared), "rank"))
+		fmt.Fprintf(w, "\nthe calls of %s are the same\n", text.Plural(i.Compared, "rank"))
 	}
 	if f := i.First; f != nil {
 		f.print(w, "differs from call %s on")
@@ -370,7 +371,7 @@ func (i *diffInfo) print(w io.Writer, all bool) {
 }
 
 func (f *firstInfo) print(w io.Writer, differs string) {
-	fmt.Fprintf(w, "rank %d "+differs+"\n", f.Rank, comma(f.Position))
+	fmt.Fprintf(w, "rank %d "+differs+"\n", f.Rank, text.Count(f.Position))
 	fmt.Fprintf(w, "  A  %s\n  B  %s\n", callOrEnd(f.A), callOrEnd(f.B))
 }
 
@@ -402,34 +403,34 @@ func printCountRows(w io.Writer, most int, what string, rows []diffCount) {
 		c := rows[n]
 		ranks := c.Ranks
 		if len(ranks) > maxRanksText {
-			ranks = comma(uint64(c.ranks)) + " ranks"
+			ranks = text.Count(c.ranks) + " ranks"
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(c.A), comma(c.B), more(c.A, c.B, comma), ranks, printable(c.Name))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", text.Count(c.A), text.Count(c.B), more(c.A, c.B, text.Count), ranks, text.Printable(c.Name))
 	})
 }
 
 func (m *messageDiff) print(w io.Writer, most int) {
 	if len(m.Pairs)+len(m.Sizes) == 0 && !m.A.saturated() && !m.B.saturated() {
-		fmt.Fprintf(w, "\nthe messages are the same: %s, %s\n", plural(m.A.Messages, "message"), m.A.bytes())
+		fmt.Fprintf(w, "\nthe messages are the same: %s, %s\n", text.Plural(m.A.Messages, "message"), m.A.bytes())
 		return
 	}
-	fmt.Fprintf(w, "\nmessages: %s, %s in A, %s, %s in B\n", comma(m.A.Messages), m.A.bytes(), comma(m.B.Messages), m.B.bytes())
+	fmt.Fprintf(w, "\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), m.A.bytes(), text.Count(m.B.Messages), m.B.bytes())
 	for _, lost := range []struct {
 		of   string
 		flow *flowInfo
 	}{{"A", m.LostA}, {"B", m.LostB}} {
 		if f := lost.flow; f != nil {
-			fmt.Fprintf(w, "%s, %s in %s, of which the trace does not tell one of the ranks: they are in no pair\n", plural(f.Messages, "message"), f.bytes(), lost.of)
+			fmt.Fprintf(w, "%s, %s in %s, of which the trace does not tell one of the ranks: they are in no pair\n", text.Plural(f.Messages, "message"), f.bytes(), lost.of)
 		}
 	}
 	table(w, most, len(m.Pairs), "from\tto\tmessages in A\tin B\tdifference\tbytes in A\tin B\tdifference\t", func(out io.Writer, n int) {
 		p := m.Pairs[n]
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, comma(p.A.Messages), comma(p.B.Messages),
-			more(p.A.Messages, p.B.Messages, comma), p.A.bytes(), p.B.bytes(), more(p.A.Bytes, p.B.Bytes, bytesText))
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, text.Count(p.A.Messages), text.Count(p.B.Messages),
+			more(p.A.Messages, p.B.Messages, text.Count), p.A.bytes(), p.B.bytes(), more(p.A.Bytes, p.B.Bytes, text.Bytes))
 	})
 	table(w, most, len(m.Sizes), "bytes of each\tmessages in A\tin B\tdifference\t", func(out io.Writer, n int) {
 		s := m.Sizes[n]
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t\n", comma(s.Size), comma(s.A), comma(s.B), more(s.A, s.B, comma))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t\n", text.Count(s.Size), text.Count(s.A), text.Count(s.B), more(s.A, s.B, text.Count))
 	})
 }
 
@@ -447,19 +448,19 @@ func table(w io.Writer, most, rows int, head string, row func(out io.Writer, n i
 	}
 	out.Flush()
 	if rows > most {
-		fmt.Fprintf(w, "and %s more: --all shows them\n", comma(uint64(rows-most)))
+		fmt.Fprintf(w, "and %s more: --all shows them\n", text.Count(rows-most))
 	}
 }
 
 // more returns how much b is more than a, with its sign, nothing if one is saturated.
-func more(a, b uint64, text func(uint64) string) string {
+func more(a, b uint64, write func(uint64) string) string {
 	switch {
-	case saturated(a) || saturated(b):
+	case text.Saturated(a) || text.Saturated(b):
 		return ""
 	case a == b:
 		return "0"
 	case a > b:
-		return "-" + text(a-b)
+		return "-" + write(a-b)
 	}
-	return "+" + text(b-a)
+	return "+" + write(b-a)
 }

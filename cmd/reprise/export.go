@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/export/parquet"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -300,7 +301,7 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 	if x.by == rows.Signatures {
 		unit = "signature"
 	}
-	fmt.Fprintf(report, "%s: %s, %s\n", o.output, plural(done, unit), plural(uint64(size), "byte"))
+	fmt.Fprintf(report, "%s: %s, %s\n", o.output, text.Plural(done, unit), text.Plural(size, "byte"))
 	for _, n := range x.notes {
 		fmt.Fprintf(report, "  %s\n", n)
 	}

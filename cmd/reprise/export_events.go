@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/export/paraver"
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/simgrid"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 func exportPerfetto(x *export, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
@@ -23,12 +24,12 @@ func exportParaver(x *export, w io.Writer) error {
 	}
 	m, err := paraver.Write(x.ctx, w, x.trace, o)
 	if m.Sent > 0 {
-		note := fmt.Sprintf("%s are written", plural(m.Written, "communication"))
+		note := fmt.Sprintf("%s are written", text.Plural(m.Written, "communication"))
 		if m.Written == 1 {
 			note = "1 communication is written"
 		}
 		if m.Written < m.Sent {
-			note += fmt.Sprintf(", of %s that calls send: the others are left out", plural(m.Sent, "message"))
+			note += fmt.Sprintf(", of %s that calls send: the others are left out", text.Plural(m.Sent, "message"))
 		}
 		x.notes = append(x.notes, note)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // recordedRun is the trace of a run of an MPI program with the time of every call.
@@ -33,9 +34,9 @@ func TestExportChoice(t *testing.T) {
 	dir := t.TempDir()
 	for _, format := range []string{"csv", "parquet"} {
 		out := filepath.Join(dir, "out."+format)
-		text := must(t, "export", recordedRun, "-o", out, "--ranks", "1,3", "--from", fmt.Sprintf("%dns", from), "--to", fmt.Sprint(to/1e9), "--columns", "rank,position,start_ns,function")
-		if !strings.HasPrefix(text, out+": "+plural(uint64(len(want)), "call")+", ") {
-			t.Errorf("%s, want %d calls", text, len(want))
+		said := must(t, "export", recordedRun, "-o", out, "--ranks", "1,3", "--from", fmt.Sprintf("%dns", from), "--to", fmt.Sprint(to/1e9), "--columns", "rank,position,start_ns,function")
+		if !strings.HasPrefix(said, out+": "+text.Plural(len(want), "call")+", ") {
+			t.Errorf("%s, want %d calls", said, len(want))
 		}
 	}
 	f, err := os.Open(filepath.Join(dir, "out.csv"))

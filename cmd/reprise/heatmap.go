@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -203,7 +204,7 @@ func (h *heatMap) rankTicks(place func(rank float64) float64) plot.ConstantTicks
 	}
 	var ticks plot.ConstantTicks
 	for rank := 0; rank < h.ranks; rank += step {
-		ticks = append(ticks, plot.Tick{Value: place(float64(rank)), Label: comma(uint64(rank))})
+		ticks = append(ticks, plot.Tick{Value: place(float64(rank)), Label: text.Count(rank)})
 	}
 	return ticks
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -206,10 +207,10 @@ func newImbalanceInfo(trace *reprise.Trace, path string, sites []query.Site) *im
 			Lost: s.Lost, Total: s.Total, Mean: s.Mean, Deviation: s.Deviation,
 			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
 		}
-		if text, err := describe(nil, s.Signature); err != nil {
-			c.Call = printable(c.Function) + "(cannot be read)"
+		if words, err := describe(nil, s.Signature); err != nil {
+			c.Call = text.Printable(c.Function) + "(cannot be read)"
 		} else {
-			c.Call = text.String()
+			c.Call = words.String()
 		}
 		if s.Exact {
 			c.Fast, c.Slow = &imbalanceRank{s.Fast, s.FastMean}, &imbalanceRank{s.Slow, s.SlowMean}
@@ -233,7 +234,7 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	if i.Exact {
 		how = "what ranks take beyond the rank with the least mean"
 	}
-	fmt.Fprintf(w, "%s: %s in calls, lost is %s\n\n", i.Path, durationText(i.Total), how)
+	fmt.Fprintf(w, "%s: %s in calls, lost is %s\n\n", i.Path, text.Duration(i.Total), how)
 	out := newTable(w)
 	lost := "lost at most"
 	if i.Exact {
@@ -245,10 +246,10 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	}
 	fmt.Fprintln(out, "  call")
 	for _, c := range i.Calls[:min(len(i.Calls), most)] {
-		fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t", durationText(c.Lost), 100*c.Lost/i.Total, comma(c.Calls), comma(uint64(c.Ranks)),
-			durationText(c.Mean), durationText(float64(c.Min)), c.MinRank, durationText(float64(c.Max)), c.MaxRank)
+		fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t", text.Duration(c.Lost), 100*c.Lost/i.Total, text.Count(c.Calls), text.Count(c.Ranks),
+			text.Duration(c.Mean), text.Duration(c.Min), c.MinRank, text.Duration(c.Max), c.MaxRank)
 		if i.Exact {
-			fmt.Fprintf(out, "%s\t%d\t%s\t%d\t", durationText(c.Fast.Mean), c.Fast.Rank, durationText(c.Slow.Mean), c.Slow.Rank)
+			fmt.Fprintf(out, "%s\t%d\t%s\t%d\t", text.Duration(c.Fast.Mean), c.Fast.Rank, text.Duration(c.Slow.Mean), c.Slow.Rank)
 		}
 		fmt.Fprintf(out, "  %s\n", c.Call)
 	}
@@ -256,7 +257,7 @@ func (i *imbalanceInfo) print(w io.Writer, o imbalanceOptions) {
 	i.printGroups(w, most)
 	i.printLate(w, most)
 	if n := len(i.Calls) - most; n > 0 {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(n)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(n))
 	}
 }
 
@@ -277,7 +278,7 @@ func (i *imbalanceInfo) printGroups(w io.Writer, most int) {
 		}
 		fmt.Fprintf(w, "  %s\n", c.Call)
 		for _, g := range c.Groups {
-			fmt.Fprintf(w, "    %6s of about %s, from %s to %s\n", percent(g.Calls, c.Calls), durationText(g.Mean), durationText(float64(g.Low)), durationText(float64(g.High)))
+			fmt.Fprintf(w, "    %6s of about %s, from %s to %s\n", text.Percent(g.Calls, c.Calls), text.Duration(g.Mean), text.Duration(g.Low), text.Duration(g.High))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
@@ -52,10 +53,10 @@ func (i *imbalanceInfo) addLate(cmd *cobra.Command, trace *reprise.Trace, times 
 			continue
 		}
 		info := lateSenderInfo{s.Signature, "", s.Receives, s.Sampled, s.Late, s.Wait, s.Sender, s.SenderShare, float64(s.Guarantee)}
-		if text, err := describe(nil, s.Signature); err == nil {
-			info.Call = text.String()
+		if words, err := describe(nil, s.Signature); err == nil {
+			info.Call = words.String()
 		} else {
-			info.Call = printable(trace.Functions()[trace.Merged().FunctionOf(s.Signature)].Name) + "(cannot be read)"
+			info.Call = text.Printable(trace.Functions()[trace.Merged().FunctionOf(s.Signature)].Name) + "(cannot be read)"
 		}
 		i.Late = append(i.Late, info)
 	}
@@ -73,15 +74,15 @@ func (i *imbalanceInfo) printLate(w io.Writer, most int) {
 			some = "; how long all wait is concluded from those looked at"
 		}
 	}
-	fmt.Fprintf(w, "\nreceives that block and wait for a send that begins later,\nby the times of every call, %s%s\n\n", guaranteeText(timing.Guarantee(weakest)), some)
+	fmt.Fprintf(w, "\nreceives that block and wait for a send that begins later,\nby the times of every call, %s%s\n\n", text.Error(timing.Guarantee(weakest)), some)
 	out := newTable(w)
 	fmt.Fprintf(out, "wait\t\treceives\tlooked at\tlate\tmostly for\t  call\n")
 	for _, s := range i.Late[:min(len(i.Late), most)] {
-		fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%s\t%d, %.0f %%\t  %s\n", durationText(s.Wait), 100*s.Wait/i.Total, comma(s.Receives),
-			comma(uint64(s.Sampled)), percent(uint64(s.Late), uint64(s.Sampled)), s.Sender, 100*s.Share, s.Call)
+		fmt.Fprintf(out, "%s\t%.1f %%\t%s\t%s\t%s\t%d, %.0f %%\t  %s\n", text.Duration(s.Wait), 100*s.Wait/i.Total, text.Count(s.Receives),
+			text.Count(s.Sampled), text.Percent(uint64(s.Late), uint64(s.Sampled)), s.Sender, 100*s.Share, s.Call)
 	}
 	out.Flush()
 	if n := len(i.Late) - most; n > 0 {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(n)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(n))
 	}
 }

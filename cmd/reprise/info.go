@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -253,16 +254,16 @@ func (i *info) print(w io.Writer) {
 	if i.Part {
 		what = "part file, "
 	}
-	fmt.Fprintf(w, "%s: %s%s, %s, from %s\n", i.Path, what, rankCount(i.Ranks, i.Active), plural(i.Calls, "call"), printable(i.Source))
+	fmt.Fprintf(w, "%s: %s%s, %s, from %s\n", i.Path, what, rankCount(i.Ranks, i.Active), text.Plural(i.Calls, "call"), text.Printable(i.Source))
 	if i.silent.Len() > 0 {
-		fmt.Fprintf(w, "without calls: %s\n", setText(i.silent))
+		fmt.Fprintf(w, "without calls: %s\n", text.Ranks(i.silent))
 	}
 	i.cut.printUnfinished(w)
 	if i.Unreadable != "" {
-		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", cutList(i.Unreadable, maxListText))
+		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", text.CutList(i.Unreadable, maxListText))
 	}
-	fmt.Fprintf(w, "%s of control flow, %s, %s\n", plural(uint64(i.ShapeCount), "shape"), plural(uint64(i.Signatures), "signature"),
-		plural(i.Symbols, "grammar symbol"))
+	fmt.Fprintf(w, "%s of control flow, %s, %s\n", text.Plural(i.ShapeCount, "shape"), text.Plural(i.Signatures, "signature"),
+		text.Plural(i.Symbols, "grammar symbol"))
 	if len(i.Shapes) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -270,7 +271,7 @@ func (i *info) print(w io.Writer) {
 		s.print(w)
 	}
 	if n := i.ShapeCount - len(i.Shapes); n > 0 && i.Unreadable == "" {
-		fmt.Fprintf(w, "and %s: --all shows them\n", plural(uint64(n), "more shape"))
+		fmt.Fprintf(w, "and %s: --all shows them\n", text.Plural(n, "more shape"))
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	i.printTables(out)
@@ -284,29 +285,29 @@ func (i *info) printTables(out io.Writer) {
 		fmt.Fprintf(out, "\nfunction\tcalls\t\t\n")
 	}
 	for _, f := range i.Functions {
-		fmt.Fprintf(out, "%s\t%s\t%s\t\n", printable(f.Name), comma(f.Calls), percent(f.Calls, i.Calls))
+		fmt.Fprintf(out, "%s\t%s\t%s\t\n", text.Printable(f.Name), text.Count(f.Calls), text.Percent(f.Calls, i.Calls))
 	}
 	if len(i.Arguments) > 0 {
 		fmt.Fprintf(out, "\narguments\tnumber\t\n")
 	}
 	for _, f := range i.Arguments {
-		fmt.Fprintf(out, "%s\t%s\t\n", f.Form, comma(uint64(f.Count)))
+		fmt.Fprintf(out, "%s\t%s\t\n", f.Form, text.Count(f.Count))
 	}
 	if len(i.Columns) > 0 {
 		fmt.Fprintf(out, "\ncolumns\tnumber\tcontent\t\n")
 	}
 	for _, f := range i.Columns {
-		fmt.Fprintf(out, "%s\t%s\t%s\t\n", f.Form, comma(uint64(f.Count)), comma(uint64(f.Content)))
+		fmt.Fprintf(out, "%s\t%s\t%s\t\n", f.Form, text.Count(f.Count), text.Count(f.Content))
 	}
 	if i.Times != nil {
 		i.Times.print(out)
 	}
 	fmt.Fprintf(out, "\nsections\tnumber\tcontent\tstored\t\t\n")
 	for _, s := range i.Sections {
-		fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", s.Kind, s.Count, comma(uint64(s.Content)), comma(uint64(s.Stored)),
-			percent(uint64(s.Stored), uint64(i.Bytes)))
+		fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", s.Kind, s.Count, text.Count(s.Content), text.Count(s.Stored),
+			text.Percent(uint64(s.Stored), uint64(i.Bytes)))
 		if s.Kind == merge.KindName(merge.KindSignatures) && i.Inline > 0 {
-			fmt.Fprintf(out, "of them columns\t\t%s\t\t\t\n", comma(uint64(i.Inline)))
+			fmt.Fprintf(out, "of them columns\t\t%s\t\t\t\n", text.Count(i.Inline))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -143,7 +144,7 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 	if l.ranks, err = rankenc.SetOf(rank); err != nil {
 		return loops{}, err
 	}
-	l.what = fmt.Sprintf("rank %d of %s: ", rank, comma(uint64(trace.Ranks())))
+	l.what = fmt.Sprintf("rank %d of %s: ", rank, text.Count(trace.Ranks()))
 	return l, nil
 }
 
@@ -178,7 +179,7 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 		texts[n] = words(s).String()
 	}
 	return loops{
-		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), setText(shape.Ranks)),
+		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks)),
 		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
 		functions: trace.Functions(), ranks: shape.Ranks,
 		timed: func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
@@ -258,14 +259,14 @@ func (l loops) isTimed() bool { return l.times != nil && l.times.Source != query
 func (l loops) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	g := l.grammar
-	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n", l.what, plural(g.Len(), "call"), comma(uint64(l.different)),
-		plural(uint64(g.Rules()), "rule"), plural(uint64(g.Symbols()), "symbol"))
+	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n", l.what, text.Plural(g.Len(), "call"), text.Count(l.different),
+		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
 	if l.isTimed() {
 		by := l.by
 		if l.times.Source != query.Series {
 			by = fmt.Sprintf("from %s of the calls of all ranks%s", l.times.Source, l.by)
 		}
-		fmt.Fprintf(out, "%s, %s\n\n", durationText(l.times.Rules[g.Rules()-1].Time), by)
+		fmt.Fprintf(out, "%s, %s\n\n", text.Duration(l.times.Rules[g.Rules()-1].Time), by)
 		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf(timeColumns, "each", "in calls", "share"), " "))
 	} else {
 		fmt.Fprintln(out)
@@ -283,9 +284,9 @@ func (l loops) write(w io.Writer) error {
 	}
 	for i := 0; i < len(lw.named); i++ {
 		rule := lw.named[i]
-		fmt.Fprintf(out, "\nR%d, %s", rule, plural(g.RuleLen(rule), "call"))
+		fmt.Fprintf(out, "\nR%d, %s", rule, text.Plural(g.RuleLen(rule), "call"))
 		if l.isTimed() {
-			fmt.Fprintf(out, ", %s each, %.1f %% of the time", durationText(l.times.Rules[rule].Time), 100*l.times.Rules[rule].Share)
+			fmt.Fprintf(out, ", %s each, %.1f %% of the time", text.Duration(l.times.Rules[rule].Time), 100*l.times.Rules[rule].Share)
 		}
 		fmt.Fprint(out, ":\n")
 		lw.body(rule)
@@ -325,13 +326,13 @@ func (l *loopWriter) body(rule int) {
 		l.writeTimes(top.rule, t)
 		l.out.WriteString(strings.Repeat("  ", min(len(stack), maxIndent)))
 		if t.Count > 1 {
-			fmt.Fprintf(l.out, "%s × ", comma(t.Count))
+			fmt.Fprintf(l.out, "%s × ", text.Count(t.Count))
 		}
 		switch {
 		case t.Rule < 0:
 			fmt.Fprintln(l.out, l.call(t.Symbol))
 		case l.uses[t.Rule] == 1:
-			fmt.Fprintf(l.out, "loop of %s:\n", plural(g.RuleLen(t.Rule), "call"))
+			fmt.Fprintf(l.out, "loop of %s:\n", text.Plural(g.RuleLen(t.Rule), "call"))
 			stack = append(stack, level{t.Rule, terms(g, t.Rule)})
 		default:
 			if !l.seen[t.Rule] {
@@ -363,7 +364,7 @@ func (l *loopWriter) writeTimes(rule int, t sequitur.Term) {
 	if whole := l.times.Rules[len(l.times.Rules)-1].Time; whole > 0 {
 		share = fmt.Sprintf("%.1f %%", 100*each*float64(t.Count)*float64(l.times.Rules[rule].Iterations)/whole)
 	}
-	fmt.Fprintf(l.out, timeColumns, durationText(each), durationText(inCalls), share)
+	fmt.Fprintf(l.out, timeColumns, text.Duration(each), text.Duration(inCalls), share)
 }
 
 func terms(g *sequitur.Grammar, rule int) []sequitur.Term {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -27,7 +28,7 @@ func (l loops) readTimes(cmd *cobra.Command, trace *reprise.Trace, path string, 
 		}
 	}
 	if most := maxTimedCalls / max(1, l.grammar.Len()); uint64(l.ranks.Len()) > most {
-		return times, fmt.Sprintf(", as more than %s would have to be read for their own", plural(maxTimedCalls, "call")), nil, nil
+		return times, fmt.Sprintf(", as more than %s would have to be read for their own", text.Plural(maxTimedCalls, "call")), nil, nil
 	}
 	g, err := times.Guarantee()
 	if err != nil {
@@ -44,5 +45,5 @@ func (l loops) readTimes(cmd *cobra.Command, trace *reprise.Trace, path string, 
 	if rest.Len() == 0 {
 		return times, "", without.err(), nil
 	}
-	return read, fmt.Sprintf("the means of like calls, by the times of every call of %s, %s", setText(rest), guaranteeText(g)), without.err(), nil
+	return read, fmt.Sprintf("the means of like calls, by the times of every call of %s, %s", text.Ranks(rest), text.Error(g)), without.err(), nil
 }

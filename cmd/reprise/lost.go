@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -159,7 +160,7 @@ func warnUnreadable(stderr io.Writer, err error) error {
 func (l *lostRanks) text() string { return rankSet(l.ranks()).String() }
 
 // rankText returns ranks as a list, such as rank 7 or ranks 3-5, 8-14:2.
-func rankText(ranks []int) string { return setText(rankSet(ranks)) }
+func rankText(ranks []int) string { return text.Ranks(rankSet(ranks)) }
 
 func rankSet(ranks []int) rankenc.Set {
 	set, err := rankenc.SetOf(ranks...)
@@ -176,7 +177,7 @@ func setText(ranks rankenc.Set) string {
 	if ranks.Len() == 1 {
 		return "rank " + ranks.String()
 	}
-	return "ranks " + cutList(ranks.String(), maxListText)
+	return "ranks " + text.CutList(ranks.String(), maxListText)
 }
 
 // cutList returns a list that is separated by commas, cut off after an element if

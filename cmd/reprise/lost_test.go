@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -48,7 +49,7 @@ func TestCutList(t *testing.T) {
 		{"1-6, 8-62:2, 70", "1-6, …"},
 		{"(100-200)+300×400", "(100-200)+3…"},
 	} {
-		if got := cutList(tt.list, 11); got != tt.want {
+		if got := text.CutList(tt.list, 11); got != tt.want {
 			t.Errorf("cutList(%q) = %q, want %q", tt.list, got, tt.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -203,9 +204,9 @@ func (c callInfo) text(rank int) string {
 	case c.Function == "":
 		return fmt.Sprintf("rank %d calls no more", rank)
 	case c.Root != nil:
-		return fmt.Sprintf("rank %d calls %s with root %d at %s", rank, printable(c.Function), *c.Root, comma(c.Position))
+		return fmt.Sprintf("rank %d calls %s with root %d at %s", rank, text.Printable(c.Function), *c.Root, text.Count(c.Position))
 	}
-	return fmt.Sprintf("rank %d calls %s at %s", rank, printable(c.Function), comma(c.Position))
+	return fmt.Sprintf("rank %d calls %s at %s", rank, text.Printable(c.Function), text.Count(c.Position))
 }
 
 type skewInfo struct {
@@ -387,7 +388,7 @@ func (i *matchInfo) printSummary(w io.Writer) {
 	if i.Channels == 0 && len(i.Unmatched) == 0 {
 		fmt.Fprintf(w, "%s: no messages to match\n", i.Path)
 	} else {
-		fmt.Fprintf(w, "%s: %s sent and received, on %s\n", i.Path, plural(i.Messages, "message"), plural(uint64(i.Channels), "channel"))
+		fmt.Fprintf(w, "%s: %s sent and received, on %s\n", i.Path, text.Plural(i.Messages, "message"), text.Plural(i.Channels, "channel"))
 	}
 	for _, line := range []struct {
 		n           uint64
@@ -399,7 +400,7 @@ func (i *matchInfo) printSummary(w io.Writer) {
 		{i.Outside, "end", "%s of messages to or from ranks that made no calls, or are not looked at: not matched"},
 	} {
 		if line.n > 0 {
-			fmt.Fprintf(w, line.text+"\n", plural(line.n, line.thing))
+			fmt.Fprintf(w, line.text+"\n", text.Plural(line.n, line.thing))
 		}
 	}
 	var sends, receives uint64
@@ -412,13 +413,13 @@ func (i *matchInfo) printSummary(w io.Writer) {
 	}
 	switch {
 	case sends > 0 || receives > 0:
-		fmt.Fprintf(w, "%s that nobody receives, %s without a message\n", plural(sends, "message"), plural(receives, "receive"))
+		fmt.Fprintf(w, "%s that nobody receives, %s without a message\n", text.Plural(sends, "message"), text.Plural(receives, "receive"))
 	case i.Messages > 0:
 		fmt.Fprintln(w, "no others are sent or received")
 	}
 	i.printUnfinished(w)
 	if i.switching.Len() > 0 {
-		fmt.Fprintf(w, "switching recording off or on, with calls between that are not in the trace: %s\n", setText(i.switching))
+		fmt.Fprintf(w, "switching recording off or on, with calls between that are not in the trace: %s\n", text.Ranks(i.switching))
 	}
 	i.printCut(w)
 }
@@ -449,9 +450,9 @@ func (i *matchInfo) printUnmatched(w io.Writer, most int) {
 			from, tag = "?", "?"
 		}
 		if u.First != nil {
-			rank, first = strconv.Itoa(*u.Rank), comma(*u.First)
+			rank, first = strconv.Itoa(*u.Rank), text.Count(*u.First)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t  %s\n", comma(u.Count), u.What, from, u.To, tag, rank, first, printable(u.Communicator))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t  %s\n", text.Count(u.Count), u.What, from, u.To, tag, rank, first, text.Printable(u.Communicator))
 	}
 	out.Flush()
 	i.more(w, len(i.Unmatched), most)
@@ -466,7 +467,7 @@ func (u *unmatchedInfo) printAmong(w io.Writer, most int) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s to rank %d on %s, of some of these %s: the trace\ndoes not tell what receives got from any source or with any tag\n",
-		plural(u.Count, u.What), u.To, printable(u.Communicator), plural(uint64(len(u.Among)), "channel"))
+		text.Plural(u.Count, u.What), u.To, text.Printable(u.Communicator), text.Plural(len(u.Among), "channel"))
 	line := ""
 	for k, c := range u.Among[:min(len(u.Among), most)] {
 		from, tag := c.text()
@@ -482,20 +483,20 @@ func (u *unmatchedInfo) printAmong(w io.Writer, most int) {
 		}
 	}
 	if n := len(u.Among) - most; n > 0 {
-		line += fmt.Sprintf(" and %s more: --all shows them", comma(uint64(n)))
+		line += fmt.Sprintf(" and %s more: --all shows them", text.Count(n))
 	}
 	fmt.Fprintln(w, line)
 }
 
 func (i *matchInfo) more(w io.Writer, rows, most int) {
 	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
 	}
 }
 
 func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	if i.UnknownCollectives > 0 {
-		fmt.Fprintf(w, "\n%s of collective operations on communicators that the trace does not tell\n", plural(i.UnknownCollectives, "call"))
+		fmt.Fprintf(w, "\n%s of collective operations on communicators that the trace does not tell\n", text.Plural(i.UnknownCollectives, "call"))
 	}
 	if len(i.Communicators) == 0 {
 		return
@@ -508,7 +509,7 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 		differ += len(c.Different)
 		absent += c.Absent
 	}
-	fmt.Fprintf(w, "\n%s on %s", plural(sum, "collective operation"), plural(communicators, "communicator"))
+	fmt.Fprintf(w, "\n%s on %s", text.Plural(sum, "collective operation"), text.Plural(communicators, "communicator"))
 	if differ == 0 && absent == 0 {
 		fmt.Fprint(w, ": all members make the same calls")
 		if i.unfinished.Len() > 0 {
@@ -528,16 +529,16 @@ func (i *matchInfo) printCommunicators(w io.Writer, most int) {
 	list := sumSiblings(i.Communicators, most)
 	slices.SortStableFunc(list, func(a, b matchedCommunicator) int { return cmp.Compare(b.Instances, a.Instances) })
 	for _, c := range list[:min(len(list), most)] {
-		members := comma(uint64(c.Members))
+		members := text.Count(c.Members)
 		if c.Members < 0 {
 			members = ""
 		}
-		fmt.Fprintf(out, "%s\t%s\t", comma(c.Instances), members)
+		fmt.Fprintf(out, "%s\t%s\t", text.Count(c.Instances), members)
 		if absent > 0 {
-			fmt.Fprintf(out, "%s\t", comma(uint64(c.Absent)))
+			fmt.Fprintf(out, "%s\t", text.Count(c.Absent))
 		}
 		if differ > 0 {
-			fmt.Fprintf(out, "%s\t", comma(uint64(len(c.Different))))
+			fmt.Fprintf(out, "%s\t", text.Count(len(c.Different)))
 		}
 		fmt.Fprintf(out, "  %s\n", severalNamed(c.Name, c.Count))
 	}
@@ -553,13 +554,13 @@ func (i *matchInfo) printOthers(w io.Writer, list []matchedCommunicator, most in
 	if len(list) == 0 {
 		return
 	}
-	text := "other members, which make no such calls:"
+	line := "other members, which make no such calls:"
 	if i.partly {
-		text = "other members, which make no such calls or are not looked at:"
+		line = "other members, which make no such calls or are not looked at:"
 	}
-	fmt.Fprintf(w, "\n%s\n", text)
+	fmt.Fprintf(w, "\n%s\n", line)
 	for _, c := range list[:min(len(list), most)] {
-		fmt.Fprintf(w, "  %s of %s\n", setText(rankenc.UnionOf(c.others...)), printable(c.Name))
+		fmt.Fprintf(w, "  %s of %s\n", text.Ranks(rankenc.UnionOf(c.others...)), text.Printable(c.Name))
 	}
 	i.more(w, len(list), most)
 }
@@ -572,7 +573,7 @@ func (i *matchInfo) printDifferent(w io.Writer, most int) {
 			if rows++; rows > most {
 				continue
 			}
-			fmt.Fprintf(w, "\n%s, operation %s: %s,\n  but %s\n", printable(c.Name), comma(d.Instance), d.Here.text(d.Rank), d.There.text(d.Other))
+			fmt.Fprintf(w, "\n%s, operation %s: %s,\n  but %s\n", text.Printable(c.Name), text.Count(d.Instance), d.Here.text(d.Rank), d.There.text(d.Other))
 		}
 	}
 	i.more(w, rows, most)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -28,22 +29,22 @@ func (i *matchInfo) printSkews(w io.Writer, most int) {
 		each = min(mostSkews, most)
 	}
 	for _, s := range i.Skews[:each] {
-		name := printable(s.Function)
+		name := text.Printable(s.Function)
 		if s.Root != nil {
 			name += fmt.Sprintf(" with root %d", *s.Root)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%v\t%s\t%s\t%s\t  %s on %s\n", durationText(s.Mean), durationText(s.Median), durationText(float64(s.Max)),
-			comma(s.MaxInstance), s.MaxLast, comma(s.MaxPosition), time.Duration(s.MaxStart), comma(s.Instances), comma(uint64(s.Sampled)), fmt.Sprintf("%d, %.0f %%", s.Last, 100*s.LastShare),
-			name, printable(s.Communicator))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%v\t%s\t%s\t%s\t  %s on %s\n", text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max),
+			text.Count(s.MaxInstance), s.MaxLast, text.Count(s.MaxPosition), time.Duration(s.MaxStart), text.Count(s.Instances), text.Count(s.Sampled), fmt.Sprintf("%d, %.0f %%", s.Last, 100*s.LastShare),
+			name, text.Printable(s.Communicator))
 	}
 	others := sumSkews(i.Skews[each:])
 	for _, s := range others[:min(len(others), most)] {
-		fmt.Fprintf(out, "%s\t\t%s\t\t\t\t\t%s\t%s\t\t  %s on %s\n", durationText(s.sum/s.operations), durationText(float64(s.max)), comma(s.instances),
-			comma(s.sampled), printable(s.function), s.on(each > 0))
+		fmt.Fprintf(out, "%s\t\t%s\t\t\t\t\t%s\t%s\t\t  %s on %s\n", text.Duration(s.sum/s.operations), text.Duration(s.max), text.Count(s.instances),
+			text.Count(s.sampled), text.Printable(s.function), s.on(each > 0))
 	}
 	out.Flush()
 	if len(others) > most {
-		fmt.Fprintf(w, "\nand %s more functions: --all shows them\n", comma(uint64(len(others)-most)))
+		fmt.Fprintf(w, "\nand %s more functions: --all shows them\n", text.Count(len(others)-most))
 	} else if len(others) > 0 {
 		fmt.Fprintln(w, "\nthe largest by communicator, the others by function: --all shows each")
 	}
@@ -59,17 +60,17 @@ func (i *matchInfo) errorText() string {
 		}
 		some = some || uint64(s.Sampled) < s.Instances
 	}
-	text := "by the times of every call, exact"
+	line := "by the times of every call, exact"
 	switch {
 	case most > 0 && known:
-		text = fmt.Sprintf("by the times of every call, of which starts are at most %s off: smaller skews\nmean nothing", durationText(float64(off)))
+		line = fmt.Sprintf("by the times of every call, of which starts are at most %s off: smaller skews\nmean nothing", text.Duration(off))
 	case most > 0:
-		text = fmt.Sprintf("by the times of every call, of which starts are at most %.4g %% of the longest\ntime between calls near them off: smaller skews mean nothing", 100*most)
+		line = fmt.Sprintf("by the times of every call, of which starts are at most %.4g %% of the longest\ntime between calls near them off: smaller skews mean nothing", 100*most)
 	}
 	if some {
-		text += "; there are too many operations\nto look at all: larger skews may not be among them"
+		line += "; there are too many operations\nto look at all: larger skews may not be among them"
 	}
-	return text
+	return line
 }
 
 // A functionSkew is the skews of a function on several communicators.
@@ -84,14 +85,14 @@ type functionSkew struct {
 
 // on says where the function is called.
 func (s *functionSkew) on(others bool) string {
-	text := plural(uint64(len(s.communicators)), "communicator")
+	line := text.Plural(len(s.communicators), "communicator")
 	if others {
-		text = "other " + text
+		line = "other " + line
 		if n := len(s.communicators); n > 1 {
-			text = fmt.Sprintf("%s other communicators", comma(uint64(n)))
+			line = fmt.Sprintf("%s other communicators", text.Count(n))
 		}
 	}
-	return text
+	return line
 }
 
 // sumSkews sums up skews by function, the largest first.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -149,17 +150,17 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 		return nil, fmt.Errorf("%s: no rank sends a message: there is nothing to draw", path)
 	}
 	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale == "linear", scale: o.of + " from one rank to another"}
-	h.title = fmt.Sprintf("%s: %s, %s", filepath.Base(path), plural(all.Messages, "message"), all.bytes())
+	h.title = fmt.Sprintf("%s: %s, %s", filepath.Base(path), text.Plural(all.Messages, "message"), all.bytes())
 	if m.Bins < m.Ranks {
 		h.scale = fmt.Sprintf("%s from %s to as many others", o.of, ranksOfBin(m))
 	}
 	switch {
 	case o.of == "messages":
-		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, comma
+		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, text.Count[uint64]
 	case m.All.Bytes == 0:
 		return nil, fmt.Errorf("%s: the messages have no bytes, or it is not known how many: --of messages draws their number", path)
 	default:
-		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, bytesText
+		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, text.Bytes[uint64]
 	}
 	h.markSaturated()
 	return h, nil
@@ -169,7 +170,7 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 func (h *heatMap) markSaturated() {
 	for from := range h.bins {
 		for to := range h.bins {
-			if saturated(h.value(from, to)) {
+			if text.Saturated(h.value(from, to)) {
 				h.scale += ", the darkest: " + h.text(math.MaxUint64)
 				return
 			}
@@ -181,7 +182,7 @@ func (h *heatMap) markSaturated() {
 func ranksOfBin(m *query.Matrix) string {
 	least := m.Ranks / m.Bins
 	if m.Ranks%m.Bins > 0 {
-		return fmt.Sprintf("%s or %s ranks", comma(uint64(least)), comma(uint64(least+1)))
+		return fmt.Sprintf("%s or %s ranks", text.Count(least), text.Count(least+1))
 	}
-	return plural(uint64(least), "rank")
+	return text.Plural(least, "rank")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 )
@@ -29,7 +30,7 @@ func TestMatrixPicture(t *testing.T) {
 			}
 			return 0
 		}
-		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value, text: bytesText}
+		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value, text: text.Bytes[uint64]}
 		var b bytes.Buffer
 		if err := h.write(&b, "png"); err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestHeatScale(t *testing.T) {
 		{true, 7, 100, "0 20 40 60 80 100"},
 		{true, 7, 9637, "0 2,000 4,000 6,000 8,000"},
 	} {
-		h := heatMap{linear: tt.linear, ranks: 2, bins: 2, text: comma, value: func(from, to int) uint64 {
+		h := heatMap{linear: tt.linear, ranks: 2, bins: 2, text: text.Count[uint64], value: func(from, to int) uint64 {
 			return [][]uint64{{tt.least, 0}, {0, tt.most}}[from][to]
 		}}
 		s := h.newScale()

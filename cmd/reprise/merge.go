@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -172,12 +173,12 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	ranks := rankCount(s.Ranks, s.Active)
 	if s.Part {
-		ranks = plural(uint64(s.Active), "rank")
+		ranks = text.Plural(s.Active, "rank")
 	}
-	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", plural(uint64(s.Parts), "part"), ranks, plural(s.Calls, "call"), s.Output,
-		plural(uint64(s.Shapes), "shape"), plural(uint64(s.Bytes), "byte"))
+	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
+		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if s.missing.Len() > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", setText(s.missing))
+		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", text.Ranks(s.missing))
 	}
 	s.Beyond.warn(stderr, s.size > 0)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
@@ -116,11 +117,11 @@ func newLostFlow(f query.Flow) *flowInfo {
 func (f flowInfo) bytes() string {
 	switch {
 	case f.Unknown == 0:
-		return bytesText(f.Bytes)
+		return text.Bytes(f.Bytes)
 	case f.Unknown == f.Messages:
 		return "unknown"
 	}
-	return atLeast(bytesText(f.Bytes))
+	return text.AtLeast(text.Bytes(f.Bytes))
 }
 
 type pairInfo struct {
@@ -281,7 +282,7 @@ func newCommunicatorRow(u query.CommunicatorUse) communicatorRow {
 }
 
 func (i *messageInfo) print(w io.Writer, o messageOptions) {
-	fmt.Fprintf(w, "%s: %s", i.Path, plural(i.Messages, "message"))
+	fmt.Fprintf(w, "%s: %s", i.Path, text.Plural(i.Messages, "message"))
 	if i.Messages > 0 {
 		fmt.Fprintf(w, ", %s", i.bytes())
 	}
@@ -290,10 +291,10 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 		fmt.Fprintln(w, "collective operations are not messages: --by communicator counts them")
 	}
 	if i.Unknown > 0 {
-		fmt.Fprintf(w, "%s of unknown size\n", plural(i.Unknown, "message"))
+		fmt.Fprintf(w, "%s of unknown size\n", text.Plural(i.Unknown, "message"))
 	}
 	if l := i.Lost; l != nil {
-		fmt.Fprintf(w, "%s, %s, of which the trace does not tell one of the ranks\n", plural(l.Messages, "message"), l.bytes())
+		fmt.Fprintf(w, "%s, %s, of which the trace does not tell one of the ranks\n", text.Plural(l.Messages, "message"), l.bytes())
 	}
 	most := maxRows
 	if o.all {
@@ -306,8 +307,8 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 		rows = len(i.Pairs)
 		i.printPairs(out, most)
 	case "size":
-		if i.Messages > i.Unknown && !saturated(i.Messages) {
-			fmt.Fprintf(w, "half of them are of %s at most\n", plural(i.median, "byte"))
+		if i.Messages > i.Unknown && !text.Saturated(i.Messages) {
+			fmt.Fprintf(w, "half of them are of %s at most\n", text.Plural(i.median, "byte"))
 		}
 		i.printSizes(out, o.all)
 	case "communicator":
@@ -318,7 +319,7 @@ func (i *messageInfo) print(w io.Writer, o messageOptions) {
 	}
 	out.Flush()
 	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
 	}
 }
 
@@ -332,14 +333,14 @@ func (i *messageInfo) printPairs(out io.Writer, most int) {
 	})
 	fmt.Fprintf(out, "\nfrom\tto\tmessages\t\tbytes\t\ta message\t\n")
 	for _, p := range list[:min(len(list), most)] {
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, comma(p.Messages), percent(p.Messages, i.Messages),
-			p.bytes(), percent(p.Bytes, i.Bytes), p.mean())
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, text.Count(p.Messages), text.Percent(p.Messages, i.Messages),
+			p.bytes(), text.Percent(p.Bytes, i.Bytes), p.mean())
 	}
 }
 
 // saturated reports whether f may be more than it says.
 func (f flowInfo) saturated() bool {
-	return saturated(f.Messages) || saturated(f.Bytes) || saturated(f.Unknown)
+	return text.Saturated(f.Messages) || text.Saturated(f.Bytes) || text.Saturated(f.Unknown)
 }
 
 // mean returns the bytes of a message on average as text, nothing if it is not known.
@@ -347,7 +348,7 @@ func (f flowInfo) mean() string {
 	if f.Messages == f.Unknown || f.saturated() {
 		return ""
 	}
-	return bytesText(f.Bytes / (f.Messages - f.Unknown))
+	return text.Bytes(f.Bytes / (f.Messages - f.Unknown))
 }
 
 func (i *messageInfo) printSizes(out io.Writer, each bool) {
@@ -358,14 +359,14 @@ func (i *messageInfo) printSizes(out io.Writer, each bool) {
 		fmt.Fprintf(out, "\nbytes of each\tmessages\t\tbytes\t\t\n")
 		for _, s := range i.Sizes {
 			all := query.SizeCount{Bytes: s.Size, Messages: s.Messages}.All()
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", comma(s.Size), comma(s.Messages), percent(s.Messages, i.Messages), bytesText(all), percent(all, i.Bytes))
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", text.Count(s.Size), text.Count(s.Messages), text.Percent(s.Messages, i.Messages), text.Bytes(all), text.Percent(all, i.Bytes))
 		}
 		return
 	}
 	fmt.Fprintf(out, "\nfrom bytes\tto\tmessages\t\tbytes\t\t\n")
 	for _, c := range i.classes {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", comma(c.From), comma(c.To), comma(c.Messages), percent(c.Messages, i.Messages),
-			bytesText(c.Bytes), percent(c.Bytes, i.Bytes))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", text.Count(c.From), text.Count(c.To), text.Count(c.Messages), text.Percent(c.Messages, i.Messages),
+			text.Bytes(c.Bytes), text.Percent(c.Bytes, i.Bytes))
 	}
 }
 
@@ -380,17 +381,17 @@ func printCommunicators(out io.Writer, list []communicatorRow) {
 			name = severalNamed(*c.Name, c.Count)
 		}
 		if c.Size > 0 {
-			size = comma(uint64(c.Size))
+			size = text.Count(c.Size)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", comma(c.Calls), comma(uint64(c.Ranks)), size, comma(c.Messages), c.bytes(),
-			comma(c.Collectives.Calls), c.Collectives.bytes(c.Collectives.Sent), c.Collectives.bytes(c.Collectives.Received), name)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", text.Count(c.Calls), text.Count(c.Ranks), size, text.Count(c.Messages), c.bytes(),
+			text.Count(c.Collectives.Calls), c.Collectives.bytes(c.Collectives.Sent), c.Collectives.bytes(c.Collectives.Received), name)
 	}
 }
 
 // bytes returns a sum of bytes as text, marked if not all are known.
 func (c collectiveInfo) bytes(sum uint64) string {
 	if c.Unknown > 0 {
-		return atLeast(bytesText(sum))
+		return text.AtLeast(text.Bytes(sum))
 	}
-	return bytesText(sum)
+	return text.Bytes(sum)
 }

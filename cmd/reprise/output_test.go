@@ -79,27 +79,3 @@ func TestWriteOutput(t *testing.T) {
 		t.Errorf("the directory has %s", names)
 	}
 }
-
-func TestPrintable(t *testing.T) {
-	for _, tt := range [][2]string{
-		{"", ""}, {"MPI_Send", "MPI_Send"}, {"größer als", "größer als"}, {"a\x1b[2J", `"a\x1b[2J"`}, {"a\nb", `"a\nb"`}, {"\xff", `"\xff"`},
-	} {
-		if got := printable(tt[0]); got != tt[1] {
-			t.Errorf("printable(%q) = %s, want %s", tt[0], got, tt[1])
-		}
-	}
-}
-
-func TestRatio(t *testing.T) {
-	for _, tt := range []struct {
-		text, size uint64
-		want       string
-	}{
-		{0, 67, "-"}, {10, 0, "-"}, {1, 3, "0.3:1"}, {100, 10, "10.0:1"}, {99, 1, "99.0:1"}, {123456, 1, "123,456:1"},
-		{1<<64 - 1, 1, "9,223,372,036,854,775,808:1"},
-	} {
-		if got := ratio(tt.text, tt.size); got != tt.want {
-			t.Errorf("ratio(%d, %d) = %s, want %s", tt.text, tt.size, got, tt.want)
-		}
-	}
-}

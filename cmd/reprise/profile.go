@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -232,11 +233,11 @@ func (i *profileInfo) fill(trace *reprise.Trace, p *query.Profile, o profileOpti
 		describe := signaturesOf(trace)
 		for _, s := range p.Signatures {
 			row := profileRow{Signature: &s.Signature, Function: s.Function, Calls: s.Calls, Ranks: s.Ranks, Time: newProfileTime(s.Time)}
-			text, err := describe(nil, s.Signature)
+			words, err := describe(nil, s.Signature)
 			if err != nil {
-				row.Call = printable(s.Function) + "(cannot be read)"
+				row.Call = text.Printable(s.Function) + "(cannot be read)"
 			} else {
-				row.Call = text.String()
+				row.Call = words.String()
 			}
 			i.Signatures = append(i.Signatures, row)
 		}
@@ -274,7 +275,7 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 	if o.all {
 		most = math.MaxInt
 	}
-	fmt.Fprintf(w, "%s: %s, %s", i.Path, plural(uint64(i.Ranks), "rank"), plural(i.Calls, "call"))
+	fmt.Fprintf(w, "%s: %s, %s", i.Path, text.Plural(i.Ranks, "rank"), text.Plural(i.Calls, "call"))
 	if i.Error != nil && o.by != "rank" {
 		fmt.Fprintf(w, ", %s", sourceText(query.Series.String(), *i.Error))
 	}
@@ -301,12 +302,12 @@ func (i *profileInfo) print(w io.Writer, o profileOptions) {
 		fmt.Fprintf(out, "calls of each\tranks\tcalls\t\t  ranks\n")
 		for _, r := range i.ByRank[:min(rows, most)] {
 			all := wire.MulSat(r.Calls, uint64(r.Number))
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", comma(r.Calls), comma(uint64(r.Number)), comma(all), percent(all, i.Calls), cutList(r.Ranks, maxListText))
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", text.Count(r.Calls), text.Count(r.Number), text.Count(all), text.Percent(all, i.Calls), text.CutList(r.Ranks, maxListText))
 		}
 	}
 	out.Flush()
 	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", comma(uint64(rows-most)))
+		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
 	}
 	i.printRankTimes(w, most)
 }
@@ -327,15 +328,15 @@ func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
 	}
 	fmt.Fprintf(out, "  %s\n", what)
 	for _, r := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t", comma(r.Calls), percent(r.Calls, i.Calls), comma(uint64(r.Ranks)))
+		fmt.Fprintf(out, "%s\t%s\t%s\t", text.Count(r.Calls), text.Percent(r.Calls, i.Calls), text.Count(r.Ranks))
 		switch t := r.Time; {
 		case t != nil:
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Total, t.Total.share(total), t.Mean,
-				durationText(float64(t.Min)), t.MinRank, durationText(float64(t.Max)), t.MaxRank)
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Total, text.Percent(t.Total, total), t.Mean,
+				text.Duration(t.Min), t.MinRank, text.Duration(t.Max), t.MaxRank)
 		case i.Timed:
 			fmt.Fprint(out, "-\t\t\t\t\t\t\t")
 		}
-		text := printable(r.Function)
+		text := text.Printable(r.Function)
 		if r.Call != "" {
 			text = r.Call
 		}

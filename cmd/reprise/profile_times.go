@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -42,10 +43,10 @@ func (i *profileInfo) readTimes(cmd *cobra.Command, trace *reprise.Trace, p *que
 		i.Missing = noTimes(trace)
 		return nil, nil
 	case ranks.Len() < p.Ranks && o.by != "rank":
-		i.Missing = "no times: the trace has those of every call of " + setText(ranks) + " only"
+		i.Missing = "no times: the trace has those of every call of " + text.Ranks(ranks) + " only"
 		return nil, nil
 	case calls > maxUnasked:
-		i.Missing = fmt.Sprintf("no times: those of %s would have to be read, as --from 0 does", plural(calls, "call"))
+		i.Missing = fmt.Sprintf("no times: those of %s would have to be read, as --from 0 does", text.Plural(calls, "call"))
 		return nil, nil
 	}
 	times, err := query.OpenTimes(trace)
@@ -138,10 +139,10 @@ func (i *profileInfo) printRankTimes(w io.Writer, most int) {
 	out := newTable(w)
 	fmt.Fprintf(out, "rank\tcalls\tin calls\t\toutside\t\n")
 	for _, r := range i.RankTimes[:min(len(i.RankTimes), most)] {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t\n", r.Rank, comma(r.Calls), r.Time, shareOfTime(r.Time, r.Span), r.Outside, shareOfTime(r.Outside, r.Span))
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t\n", r.Rank, text.Count(r.Calls), r.Time, shareOfTime(r.Time, r.Span), r.Outside, shareOfTime(r.Outside, r.Span))
 	}
 	out.Flush()
 	if n := len(i.RankTimes) - most; n > 0 {
-		fmt.Fprintf(w, "\nand %s: --all shows them\n", plural(uint64(n), "more rank"))
+		fmt.Fprintf(w, "\nand %s: --all shows them\n", text.Plural(n, "more rank"))
 	}
 }

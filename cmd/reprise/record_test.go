@@ -17,6 +17,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // recorder returns the command record as a process of its own. The spool is to be
@@ -66,18 +67,18 @@ func TestRecord(t *testing.T) {
 			m.Parallel(t)
 			directory := t.TempDir()
 			trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
-			text := strings.Repeat("comes in and goes out\n", 1000) // launchers lose more
+			input := strings.Repeat("comes in and goes out\n", 1000) // launchers lose more
 			line := append([]string{"sh", "-c", `"$@" && exit 3`, "sh"}, m.Launch(2, m.Build(t, "filter.c"), "busy")...)
 			cmd := recorder(t, m, []string{"-o", trace, "--keep-raw", raw}, line...)
-			cmd.Stdin = strings.NewReader(text)
+			cmd.Stdin = strings.NewReader(input)
 			got := outcome(t, cmd)
-			if got.stdout != text || got.status != 3 {
-				t.Errorf("status %d, %d bytes come out of %d", got.status, len(got.stdout), len(text))
+			if got.stdout != input || got.status != 3 {
+				t.Errorf("status %d, %d bytes come out of %d", got.status, len(got.stdout), len(input))
 			}
 			info := infoOf(t, trace)
 			for _, pattern := range []string{
-				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(text)),
-				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw, .*:1\)$`, trace, comma(info.Calls), info.Bytes),
+				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(input)),
+				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw, .*:1\)$`, trace, text.Count(info.Calls), info.Bytes),
 				`(?m)^reprise: recording took \d.*% of the processes' time; compressing, .* s of a processor, and .* s after the end$`,
 				`(?m)^reprise: the command ended with status 3$`,
 			} {
@@ -94,7 +95,7 @@ func TestRecord(t *testing.T) {
 			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD)\n"; !strings.Contains(listed, want) {
 				t.Errorf("no %s in\n%s", want, listed)
 			}
-			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %s of 2 ranks\n", plural(info.Calls, "call")); got != want {
+			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
 				t.Errorf("verify says %q, want %q", got, want)
 			}
 			changeMark(t, raw)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -249,7 +250,7 @@ func (r *repairResult) printDamage(w io.Writer, prefix string) {
 	for _, l := range r.Lost {
 		what := "what follows"
 		if l.Bytes > 0 {
-			what = plural(uint64(l.Bytes), "byte")
+			what = text.Plural(l.Bytes, "byte")
 		}
 		if l.Section != "" {
 			what += " of the section " + l.Section
@@ -275,5 +276,5 @@ func (r *repairResult) print(w io.Writer) {
 	case len(r.Lost) == 0:
 		fmt.Fprintln(w, "nothing was damaged")
 	}
-	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, comma(uint64(r.Readable)), plural(uint64(r.Ranks), "rank"))
+	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, text.Count(r.Readable), text.Plural(r.Ranks, "rank"))
 }

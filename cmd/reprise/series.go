@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -78,7 +79,7 @@ func readSeries(t *merge.Trace, rank int) (*timing.Series, string, error) {
 func (c *codecInfo) add(s *timing.Series) {
 	c.Calls = wire.AddSat(c.Calls, s.Len())
 	c.Bytes += int64(s.Size())
-	c.Guarantee, c.Error = guaranteeText(s.Guarantee()), float64(s.Guarantee())
+	c.Guarantee, c.Error = text.Error(s.Guarantee()), float64(s.Guarantee())
 }
 
 // guaranteeText returns in words how far values are off.

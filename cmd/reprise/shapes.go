@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -57,7 +58,7 @@ func (d *differ) name(n sequitur.Symbol) callName {
 	}
 	s, err := d.signature(nil, int(n))
 	if err != nil {
-		function := printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
+		function := text.Printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
 		name.full, name.brief = function+"(cannot be read)", function+"(…)"
 	} else {
 		name.full, name.brief = s.String(), briefName(s)
@@ -77,7 +78,7 @@ func briefName(s merge.Signature) string {
 	if len(ranks) == 0 && len(s.Args) > 0 {
 		ranks = []string{"…"}
 	}
-	return printable(s.Function.Name) + "(" + strings.Join(ranks, ", ") + ")"
+	return text.Printable(s.Function.Name) + "(" + strings.Join(ranks, ", ") + ")"
 }
 
 // count returns how often the ranks of a shape make each call, by brief or by
@@ -204,16 +205,16 @@ func signaturesOf(trace *reprise.Trace) func(s *merge.Shape, n int) (merge.Signa
 
 // print writes a line for the shape, and some for what it differs in.
 func (s shapeInfo) print(w io.Writer) {
-	ranks := "1 rank with " + plural(s.Calls, "call")
+	ranks := "1 rank with " + text.Plural(s.Calls, "call")
 	if s.Count != 1 {
-		ranks = fmt.Sprintf("%s with %s each", plural(uint64(s.Count), "rank"), plural(s.Calls, "call"))
+		ranks = fmt.Sprintf("%s with %s each", text.Plural(s.Count, "rank"), text.Plural(s.Calls, "call"))
 	}
-	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, cutList(s.Ranks, maxListText))
+	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, text.CutList(s.Ranks, maxListText))
 	printSome(w, "without ", cutNames(w, s.Without))
 	printSome(w, "with ", cutNames(w, s.With))
 	var often []string
 	for _, c := range s.Often {
-		often = append(often, fmt.Sprintf("%s × %s, not %s", comma(c.Times), cutName(w, c.Call), comma(c.Most)))
+		often = append(often, fmt.Sprintf("%s × %s, not %s", text.Count(c.Times), cutName(w, c.Call), text.Count(c.Most)))
 	}
 	printSome(w, "", often)
 	if s.Order {
@@ -229,7 +230,7 @@ func printSome(w io.Writer, what string, names []string) {
 	}
 	some, rest := names[:min(len(names), most)], ""
 	if n := len(names) - most; n > 0 {
-		rest = fmt.Sprintf("; and %s more", comma(uint64(n)))
+		rest = fmt.Sprintf("; and %s more", text.Count(n))
 	}
 	fmt.Fprintf(w, "  %s%s%s\n", what, strings.Join(some, "; "), rest)
 }

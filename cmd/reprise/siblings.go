@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -62,8 +63,8 @@ func several(c *semantics.Communicator) uint64 {
 
 // severalNamed returns the name of a row for so many communicators.
 func severalNamed(name string, count uint64) string {
-	if name = printable(name); count > 1 {
-		return fmt.Sprintf("%s, %s of them", name, comma(count))
+	if name = text.Printable(name); count > 1 {
+		return fmt.Sprintf("%s, %s of them", name, text.Count(count))
 	}
 	return name
 }

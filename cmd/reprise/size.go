@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -21,7 +22,7 @@ func addSize(cmd *cobra.Command, size *int) {
 // checkSize returns what is wrong with the number of ranks, if it is given.
 func checkSize(cmd *cobra.Command, size int) error {
 	if cmd.Flags().Changed("ranks") && (size < 1 || size > maxSize) {
-		return usageError{fmt.Errorf("--ranks is from 1 to %s, not %d", comma(maxSize), size)}
+		return usageError{fmt.Errorf("--ranks is from 1 to %s, not %d", text.Count(maxSize), size)}
 	}
 	return nil
 }
@@ -65,5 +66,5 @@ func (b *beyond) warn(stderr io.Writer, given bool) {
 		cure = ""
 	}
 	fmt.Fprintf(stderr, "reprise: warning: rank %d names rank %d in a call of %s, which is not among the %s%s\n",
-		b.Caller, b.Rank, printable(b.Function), plural(uint64(b.ranks), "rank"), cure)
+		b.Caller, b.Rank, text.Printable(b.Function), text.Plural(b.ranks, "rank"), cure)
 }

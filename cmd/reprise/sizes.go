@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A textSizes is the size of a trace as text, and of the text compressed.
@@ -70,10 +71,10 @@ func inBackground(w io.Writer) (io.Writer, func() error) {
 
 // smaller returns how many times smaller than the text a size is.
 func (t *textSizes) smaller(size uint64) string {
-	if saturated(t.Plain) {
+	if text.Saturated(t.Plain) {
 		return "-"
 	}
-	return ratio(t.Plain, size)
+	return text.Ratio(t.Plain, size)
 }
 
 // printSizes prints the sizes of a trace beside those of its text, if that is
@@ -81,13 +82,13 @@ func (t *textSizes) smaller(size uint64) string {
 func printSizes(out io.Writer, t *textSizes, bytes uint64) {
 	fmt.Fprintf(out, "size\tbytes\t\t\n")
 	if t != nil {
-		fmt.Fprintf(out, "text\t%s\t\t\n", comma(t.Plain))
+		fmt.Fprintf(out, "text\t%s\t\t\n", text.Count(t.Plain))
 		if t.Gzip > 0 {
-			fmt.Fprintf(out, "gzip -9 (this library)\t%s\t%s\t\n", comma(t.Gzip), t.smaller(t.Gzip))
-			fmt.Fprintf(out, "zstd best (this library)\t%s\t%s\t\n", comma(t.Zstd), t.smaller(t.Zstd))
+			fmt.Fprintf(out, "gzip -9 (this library)\t%s\t%s\t\n", text.Count(t.Gzip), t.smaller(t.Gzip))
+			fmt.Fprintf(out, "zstd best (this library)\t%s\t%s\t\n", text.Count(t.Zstd), t.smaller(t.Zstd))
 		}
-		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", comma(bytes), t.smaller(bytes))
+		fmt.Fprintf(out, "this trace\t%s\t%s\t\n", text.Count(bytes), t.smaller(bytes))
 		return
 	}
-	fmt.Fprintf(out, "this trace\t%s\t\n", comma(bytes))
+	fmt.Fprintf(out, "this trace\t%s\t\n", text.Count(bytes))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -25,7 +26,7 @@ func (e notTextError) Unwrap() error { return e.error }
 func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 	for _, f := range trace.Functions() {
 		if _, ok := ti.Lookup(f); !ok {
-			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", printable(f.Name))}
+			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", text.Printable(f.Name))}
 		}
 	}
 	numbers := make(map[*cst.Function]int)

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+
+	"golang.org/x/term"
 )
 
 // An output is standard output. Its first error sticks, so that who prints does
@@ -78,4 +81,18 @@ type counter int64
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
+}
+
+// Columns returns how many columns the terminal has that is written to, or 0 if it is
+// none.
+func (o *output) Columns() int {
+	f, ok := o.w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

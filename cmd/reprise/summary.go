@@ -5,6 +5,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A summary is what compress reports.
@@ -33,7 +35,7 @@ func (s *summary) inputs() string {
 	const most = 3
 	switch {
 	case len(s.Input) > most:
-		return plural(uint64(len(s.Input)), "file")
+		return text.Plural(len(s.Input), "file")
 	case len(s.Input) == 1 && s.Input[0] == "-":
 		return "standard input"
 	}
@@ -43,14 +45,14 @@ func (s *summary) inputs() string {
 func (s *summary) print(stdout, stderr io.Writer) {
 	ranks := rankCount(s.Ranks, s.Active)
 	if s.Part {
-		ranks = plural(uint64(s.Active), "rank")
+		ranks = text.Plural(s.Active, "rank")
 	}
 	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), ranks,
-		plural(s.Calls, "call"), plural(s.TextBytes, "byte"), s.Output, plural(uint64(s.TraceBytes), "byte"),
-		ratio(s.TextBytes, uint64(s.TraceBytes)))
+		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), s.Output, text.Plural(s.TraceBytes, "byte"),
+		text.Ratio(s.TextBytes, uint64(s.TraceBytes)))
 	if s.Foreign > 0 {
 		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are; the first is %s\n",
-			plural(s.Foreign, "line"), s.First)
+			text.Plural(s.Foreign, "line"), s.First)
 	}
 	warnPlaces(stderr, s.Incomplete, "where calls are missing")
 	warnPlaces(stderr, s.Restarts, "where a rank begins again")
@@ -80,30 +82,30 @@ func warnIgnored(stderr io.Writer, paths []string) {
 // firstOf returns the first of some names, and how many there are more.
 func firstOf(names []string) string {
 	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
+	list := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names) - most; n > 0 {
-		text += fmt.Sprintf(" and %s more", comma(uint64(n)))
+		list += fmt.Sprintf(" and %s more", text.Count(n))
 	}
-	return text
+	return list
 }
 
 // warnPlaces writes a warning for each place, up to a few.
 func warnPlaces(stderr io.Writer, places []string, what string) {
 	const most = 5
-	for i, text := range places {
+	for i, line := range places {
 		if i == most {
-			fmt.Fprintf(stderr, "reprise: warning: %s more %s\n", plural(uint64(len(places)-most), "place"), what)
+			fmt.Fprintf(stderr, "reprise: warning: %s more %s\n", text.Plural(len(places)-most, "place"), what)
 			break
 		}
-		fmt.Fprintf(stderr, "reprise: warning: %s\n", text)
+		fmt.Fprintf(stderr, "reprise: warning: %s\n", line)
 	}
 }
 
 // rankCount returns how many ranks there are, and how many of them with calls.
 func rankCount(ranks, active int) string {
-	text := plural(uint64(ranks), "rank")
+	line := text.Plural(ranks, "rank")
 	if active < ranks {
-		text += fmt.Sprintf(" (%s with calls)", comma(uint64(active)))
+		line += fmt.Sprintf(" (%s with calls)", text.Count(active))
 	}
-	return text
+	return line
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,11 +17,14 @@ import (
 // beginning of their texts, and nowhere else.
 func TestTableWidth(t *testing.T) {
 	write := func(w io.Writer) {
-		out := newTable(&output{ctx: t.Context(), w: w})
-		fmt.Fprintf(out, "number\tother\t  call\n")
-		fmt.Fprintf(out, "1\t2\t  é%s root\n", strings.Repeat("x", 90))
-		fmt.Fprintf(out, "\na table of a longer name\t  call\n12\t  %s\n", strings.Repeat("y", 90))
-		out.Flush()
+		w = &output{ctx: t.Context(), w: w}
+		table := text.NewTable(w, text.All, "number", "other", "<call")
+		table.Row(1, 2, "é"+strings.Repeat("x", 90)+" root")
+		table.Close()
+		fmt.Fprintln(w)
+		table = text.NewTable(w, text.All, "a table of a longer name", "<call")
+		table.Row(12, strings.Repeat("y", 90))
+		table.Close()
 	}
 	var whole bytes.Buffer
 	if write(&whole); !strings.Contains(whole.String(), " root\n") || strings.Contains(whole.String(), "…") {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -143,7 +142,7 @@ func (i *timeInfo) print(out io.Writer) {
 		if h.ByPair {
 			of = "by pair of calls"
 		}
-		fmt.Fprintf(out, "\nhistograms %s: %s of durations, %s of gaps\n", of, comma(uint64(h.Durations)), comma(uint64(h.Gaps)))
+		fmt.Fprintf(out, "\nhistograms %s: %s of durations, %s of gaps\n", of, text.Count(h.Durations), text.Count(h.Gaps))
 	}
 	if len(i.Codecs) == 0 {
 		return
@@ -153,8 +152,8 @@ func (i *timeInfo) print(out io.Writer) {
 	for _, c := range i.Codecs {
 		calls, ranks = wire.AddSat(calls, c.Calls), ranks+c.Count
 	}
-	all := comma(uint64(i.Bytes)) + "\t"
-	if !saturated(calls) {
+	all := text.Count(i.Bytes) + "\t"
+	if !text.Saturated(calls) {
 		all += fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
 	}
 	for _, c := range i.Codecs {
@@ -163,52 +162,30 @@ func (i *timeInfo) print(out io.Writer) {
 			stored = all
 		}
 		const most = 40 // of a list of ranks in a column
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", printable(string(cutRunes([]byte(c.Codec), 80))), c.Guarantee, cutList(c.Ranks, most), comma(c.Calls), stored)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", text.Printable(text.Cut(c.Codec, 80)), c.Guarantee, text.CutList(c.Ranks, most), text.Count(c.Calls), stored)
 	}
 	if len(i.Codecs) > 1 && i.Unreadable == "" {
-		fmt.Fprintf(out, "all\t\t%s\t%s\t%s\t\n", plural(uint64(ranks), "rank"), comma(calls), all)
+		fmt.Fprintf(out, "all\t\t%s\t%s\t%s\t\n", text.Plural(ranks, "rank"), text.Count(calls), all)
 	}
 	if i.Unreadable != "" {
-		fmt.Fprintf(out, "cannot be read\t\t%s\t\t\t\t\n", cutList(i.Unreadable, 40))
+		fmt.Fprintf(out, "cannot be read\t\t%s\t\t\t\t\n", text.CutList(i.Unreadable, 40))
 	}
 }
 
 // printFunctionTimes prints a table of times, unless it is empty.
 func printFunctionTimes(out io.Writer, what string, list []functionTimes) {
 	if len(list) > 0 {
-		fmt.Fprintf(out, "\n%s\tcalls\ttotal ms\tmean µs\tdeviation µs\tleast µs\tin rank\tmost µs\tin rank\t\n", what)
+		fmt.Fprintf(out, "\n%s\tcalls\ttotal\tmean\tdeviation\tmin\tin rank\tmax\tin rank\t\n", what)
 	}
 	for _, f := range list {
-		calls := comma(f.Calls)
+		calls := text.Count(f.Calls)
 		if !f.Total.known() {
-			calls = atLeast(calls)
+			calls = text.AtLeast(calls)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t\n", printable(f.Function), calls, f.Total.milliseconds(),
-			f.Mean.microseconds(), f.Deviation.microseconds(), thousandths(intText(f.Min)), f.MinRank, thousandths(intText(f.Max)), f.MaxRank)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\t\n", text.Printable(f.Function), calls, f.Total,
+			f.Mean, f.Deviation, text.Duration(f.Min), f.MinRank, text.Duration(f.Max), f.MaxRank)
 	}
 }
-
-// thousandths returns a whole number of thousandths, in decimal digits, with a point
-// and with commas between the thousands.
-func thousandths(digits string) string {
-	digits, negative := strings.CutPrefix(digits, "-")
-	digits = strings.Repeat("0", max(0, 4-len(digits))) + digits
-	point := len(digits) - 3
-	text := digits[:point] + "." + digits[point:]
-	for at := point - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	if negative && strings.Trim(digits, "0") != "" {
-		text = "-" + text
-	}
-	return text
-}
-
-// wholeText returns the nearest whole number in decimal digits.
-func wholeText(f float64) string { return strconv.FormatFloat(f, 'f', 0, 64) }
-
-// intText returns n in decimal digits.
-func intText(n int64) string { return strconv.FormatInt(n, 10) }
 
 // isTimed reports whether a trace has the times of every call of some rank.
 func isTimed(trace *reprise.Trace) (bool, error) {

@@ -15,23 +15,6 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-func TestThousandths(t *testing.T) {
-	for _, tt := range []struct {
-		n    int64
-		want string
-	}{
-		{0, "0.000"}, {7, "0.007"}, {-7, "-0.007"}, {1000, "1.000"}, {999_999, "999.999"}, {1_000_000, "1,000.000"},
-		{-123_456_789_012, "-123,456,789.012"}, {-1 << 63, "-9,223,372,036,854,775.808"},
-	} {
-		if got := thousandths(intText(tt.n)); got != tt.want {
-			t.Errorf("thousandths of %d are %s, want %s", tt.n, got, tt.want)
-		}
-	}
-	if got := thousandths(wholeText(-0.2)); got != "0.000" {
-		t.Errorf("thousandths of -0.2 are %s", got)
-	}
-}
-
 // untimed returns the ranks of a trace of which some times cannot be read, as a list,
 // by reading all.
 func untimed(t testing.TB, path string) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -86,7 +87,7 @@ func verify(cmd *cobra.Command, path string, inputs []string, asJSON bool) error
 	case result.Ranks == 0 && len(c.lost.list) > 0:
 		fmt.Fprintln(cmd.OutOrStdout(), "nothing was compared")
 	default:
-		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(result.Calls, "call"), plural(uint64(result.Ranks), "rank"))
+		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", text.Plural(result.Calls, "call"), text.Plural(result.Ranks, "rank"))
 	}
 	return c.lost.err()
 }

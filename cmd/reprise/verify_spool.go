@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -74,7 +75,7 @@ func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 		return fmt.Errorf("%s differs: %w", path, found)
 	}
 	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", plural(calls, "call"), plural(uint64(len(read)), "rank"))
+		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", text.Plural(calls, "call"), text.Plural(len(read), "rank"))
 	}
 	return nil
 }

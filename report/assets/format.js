@@ -1,8 +1,7 @@
-// Numbers as people read them. The page that is generated writes them likewise.
+// Numbers as people read them, as package internal/text writes them.
 
 function significant(v) {
-  const text = v >= 1000 ? v.toFixed(0) : v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2);
-  return text;
+  return v >= 99.95 ? formatCount(v) : v.toFixed(v >= 9.995 ? 1 : 2);
 }
 
 function scaled(v, steps, units) {
@@ -13,10 +12,9 @@ function scaled(v, steps, units) {
 
 // formatTime writes nanoseconds.
 function formatTime(ns) {
-  const sign = ns < 0 ? '−' : '';
+  const sign = ns < 0 ? '-' : '';
   const [v, unit] = scaled(Math.abs(ns), [1000, 1000, 1000], ['ns', 'µs', 'ms', 's']);
-  if (unit === 'ns') return sign + (v < 10 && v !== Math.round(v) ? v.toFixed(1) : v.toFixed(0)) + ' ns';
-  return sign + (unit === 's' && v >= 1000 ? formatCount(Math.round(v)) : significant(v)) + ' ' + unit;
+  return sign + (unit === 'ns' && v === Math.round(v) ? v.toFixed(0) : significant(v)) + ' ' + unit;
 }
 
 // formatBytes writes a number of bytes.

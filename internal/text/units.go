@@ -1,0 +1,191 @@
+// Package text writes numbers with their units, tables and loop trees, as the
+// command and the report show them: one way for each, so that a reader learns
+// it once.
+package text
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A number is what shares are computed of.
+type number interface {
+	~int | ~int64 | ~uint64 | ~float64
+}
+
+// Saturated reports whether n is the number that stands for all larger ones, too.
+func Saturated(n uint64) bool { return n == math.MaxUint64 }
+
+// AtLeast marks the text of a number as a lower bound.
+func AtLeast(text string) string { return "≥ " + strings.TrimPrefix(text, "≥ ") }
+
+// Count writes a number with commas between its thousands, marked if it is
+// saturated.
+func Count[N ~int | ~int64 | ~uint64](n N) string {
+	if n < 0 {
+		return "-" + commas(strconv.FormatUint(-uint64(n), 10))
+	}
+	text := commas(strconv.FormatUint(uint64(n), 10))
+	if Saturated(uint64(n)) {
+		return AtLeast(text)
+	}
+	return text
+}
+
+// commas puts commas between the thousands of digits.
+func commas(digits string) string {
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// Plural writes a number of things, such as 1 rank or 2 ranks.
+func Plural[N ~int | ~int64 | ~uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+// Percent writes the share of a part in the whole: nothing if there is no whole,
+// or if one of the two is saturated or not finite.
+func Percent[N number](part, whole N) string {
+	p, w := float64(part), float64(whole)
+	switch {
+	case whole <= 0 || isSaturated(part) || isSaturated(whole) || math.IsInf(p, 0) || math.IsInf(w, 0):
+		return ""
+	case part > 0 && p < w/2000:
+		return "< 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*p/w)
+}
+
+func isSaturated[N number](n N) bool {
+	u, ok := any(n).(uint64)
+	return ok && Saturated(u)
+}
+
+// Ratio writes how many times smaller than a text a size is: a dash if one of
+// them is nothing, or the text is saturated.
+func Ratio(text, size uint64) string {
+	if text == 0 || size == 0 || Saturated(text) {
+		return "-"
+	}
+	return digits3(float64(text)/float64(size)) + ":1"
+}
+
+// digits3 writes a number that is not negative with three digits, or with all that
+// stand before the point.
+func digits3(v float64) string {
+	switch {
+	case v >= 99.95:
+		return commas(strconv.FormatFloat(v, 'f', 0, 64))
+	case v >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// Duration writes nanoseconds with three digits and a unit, such as 1.25 ms: a
+// dash if they are infinite, which stands for a time that is not known.
+func Duration[N ~int64 | ~float64](ns N) string {
+	v, sign := float64(ns), ""
+	if v < 0 {
+		v, sign = -v, "-"
+	}
+	if math.IsInf(v, 0) {
+		return "-"
+	}
+	unit := "s"
+	for _, u := range []string{"ns", "µs", "ms"} {
+		if v < 999.5 {
+			unit = u
+			break
+		}
+		v /= 1000
+	}
+	if unit == "ns" && v == math.Trunc(v) {
+		return fmt.Sprintf("%s%.0f ns", sign, v)
+	}
+	return sign + digits3(v) + " " + unit
+}
+
+// Bytes writes a number of bytes with three digits and a unit, such as 1.25 MB. It
+// is exact below 1000, and marked if it is saturated.
+func Bytes[N ~int64 | ~uint64](n N) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n)/1000, "kB"
+	for _, larger := range []string{"MB", "GB", "TB", "PB", "EB"} {
+		if v < 999.5 {
+			break
+		}
+		v, unit = v/1000, larger
+	}
+	text := digits3(v) + " " + unit
+	if Saturated(uint64(n)) {
+		return AtLeast(text)
+	}
+	return text
+}
+
+// Error writes how far values may be from what they were.
+func Error(g timing.Guarantee) string {
+	if g == timing.Exact {
+		return "exact"
+	}
+	return fmt.Sprintf("at most %.4g %% off", 100*float64(g))
+}
+
+// maxList is the length of the longest list of ranks that is written whole.
+const maxList = 200
+
+// Ranks names the ranks of a set: rank 7, or ranks 3-5, 8-14:2. A list that is
+// long is cut off.
+func Ranks(set rankenc.Set) string {
+	if set.Len() == 1 {
+		return "rank " + set.String()
+	}
+	return "ranks " + CutList(set.String(), maxList)
+}
+
+// CutList returns a list that is separated by commas, cut off after an element if
+// it is longer than most bytes.
+func CutList(list string, most int) string {
+	if len(list) <= most {
+		return list
+	}
+	if end := strings.LastIndex(list[:most], ", "); end >= 0 {
+		most = end + len(", ")
+	}
+	return list[:most] + "…"
+}
+
+// Printable returns a text of a file as it is or, if a terminal or a browser might
+// take it for more than text, quoted.
+func Printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// Cut returns a text with at most so many characters, the last being … if it was
+// longer.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
