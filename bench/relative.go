@@ -67,7 +67,7 @@ func different(parts []merge.Part) int {
 	seen := make(map[[sha256.Size]byte]bool)
 	var buf []byte
 	for _, p := range parts {
-		buf = p.Table.AppendSignatures(buf[:0])
+		buf, _ = p.Table.AppendBinary(buf[:0])
 		buf, _ = p.Grammar.AppendBinary(buf)
 		seen[sha256.Sum256(buf)] = true
 	}

@@ -84,12 +84,12 @@ func BenchmarkInternNew(b *testing.B) {
 func BenchmarkParse(b *testing.B) {
 	for _, distinct := range benchDistinct {
 		t, _ := sends(distinct)
-		enc, _ := t.MarshalBinary()
+		enc, _ := t.AppendBinary(nil)
 		b.Run(fmt.Sprintf("distinct=%d", distinct), func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(enc)))
 			for b.Loop() {
-				if _, err := Parse(enc, Options{}); err != nil {
+				if _, err := Parse(enc); err != nil {
 					b.Fatal(err)
 				}
 			}

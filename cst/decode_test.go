@@ -32,49 +32,49 @@ func TestParseErrors(t *testing.T) {
 		want  error // nil if accepted
 	}{
 		{"Empty", nil, 0, "version", io.ErrUnexpectedEOF},
-		{"BadVersion", []byte("\x02\x00\x00"), 0, "version", ErrCorrupt},
+		{"BadVersion", []byte("\x02\x00\x00"), 0, "version", wire.ErrCorrupt},
 		{"OnlyVersion", v(""), 1, "functions", io.ErrUnexpectedEOF},
 		{"Nothing", v(none + none), 0, "", nil},
-		{"LongVarint", v("\x80\x00\x00"), 1, "functions", ErrCorrupt},
-		{"HugeVarint", v("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), 1, "functions", ErrCorrupt},
-		{"HugeFunctions", v("\xff\xff\xff\xff\x0f\x00"), 1, "functions", ErrCorrupt},
+		{"LongVarint", v("\x80\x00\x00"), 1, "functions", wire.ErrCorrupt},
+		{"HugeVarint", v("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), 1, "functions", wire.ErrCorrupt},
+		{"HugeFunctions", v("\xff\xff\xff\xff\x0f\x00"), 1, "functions", wire.ErrCorrupt},
 		{"NameCut", v("\x01\x06fu"), 3, "name", io.ErrUnexpectedEOF},
-		{"NameTooLong", v("\x01" + long), 2, "name", ErrLimit},
-		{"NameHuge", v("\x01\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 2, "name", ErrLimit},
-		{"NameOfItself", v("\x01\x01\x00"), 2, "name", ErrCorrupt},
-		{"NameAgain", v("\x02" + fOfInt + fOfNone + none), 9, "name", ErrCorrupt},
-		{"HugeParameters", v("\x01\x02f\xff\xff\xff\xff\x0f"), 4, "parameters", ErrCorrupt},
-		{"ParameterAhead", v("\x01\x02f\x01\x01" + none), 5, "parameter", ErrCorrupt},
-		{"ParameterAgain", v("\x01\x02f\x02\x00\x02p\x01\x00\x03\x01"), 9, "parameter", ErrCorrupt},
+		{"NameTooLong", v("\x01" + long), 2, "name", wire.ErrLimit},
+		{"NameHuge", v("\x01\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 2, "name", wire.ErrLimit},
+		{"NameOfItself", v("\x01\x01\x00"), 2, "name", wire.ErrCorrupt},
+		{"NameAgain", v("\x02" + fOfInt + fOfNone + none), 9, "name", wire.ErrCorrupt},
+		{"HugeParameters", v("\x01\x02f\xff\xff\xff\xff\x0f"), 4, "parameters", wire.ErrCorrupt},
+		{"ParameterAhead", v("\x01\x02f\x01\x01" + none), 5, "parameter", wire.ErrCorrupt},
+		{"ParameterAgain", v("\x01\x02f\x02\x00\x02p\x01\x00\x03\x01"), 9, "parameter", wire.ErrCorrupt},
 		{"ParameterShared", v("\x02" + fOfInt + gSharing + none), 0, "", nil},
-		{"FunctionAgain", v("\x02" + fOfInt + "\x01\x01\x01" + none), 9, "function", ErrCorrupt},
+		{"FunctionAgain", v("\x02" + fOfInt + "\x01\x01\x01" + none), 9, "function", wire.ErrCorrupt},
 		{"FunctionOverloaded", v("\x02" + fOfInt + "\x01\x00" + none), 0, "", nil},
-		{"NoKind", v("\x01\x02f\x01\x00\x02p\x00"), 8, "type", ErrCorrupt},
-		{"BadKind", v("\x01\x02f\x01\x00\x02p\x0b"), 8, "type", ErrCorrupt},
-		{"BadDirection", v("\x01\x02f\x01\x00\x02p\x31"), 8, "type", ErrCorrupt},
+		{"NoKind", v("\x01\x02f\x01\x00\x02p\x00"), 8, "type", wire.ErrCorrupt},
+		{"BadKind", v("\x01\x02f\x01\x00\x02p\x0b"), 8, "type", wire.ErrCorrupt},
+		{"BadDirection", v("\x01\x02f\x01\x00\x02p\x31"), 8, "type", wire.ErrCorrupt},
 		{"NoElement", v("\x01\x02f\x01\x00\x02p\x0a"), 9, "type", io.ErrUnexpectedEOF},
-		{"BadElement", v("\x01\x02f\x01\x00\x02p\x0a\x11"), 9, "type", ErrCorrupt},
-		{"Deepest", v("\x01\x02f\x01\x00\x02p" + arrays(MaxDepth) + "\x01" + none), 0, "", nil},
-		{"TooDeep", v("\x01\x02f\x01\x00\x02p" + arrays(MaxDepth+1) + "\x01" + none), 8 + MaxDepth, "type", ErrLimit},
+		{"BadElement", v("\x01\x02f\x01\x00\x02p\x0a\x11"), 9, "type", wire.ErrCorrupt},
+		{"Deepest", v("\x01\x02f\x01\x00\x02p" + arrays(maxDepth) + "\x01" + none), 0, "", nil},
+		{"TooDeep", v("\x01\x02f\x01\x00\x02p" + arrays(maxDepth+1) + "\x01" + none), 8 + maxDepth, "type", wire.ErrLimit},
 		{"NoClass", v("\x01\x02f\x01\x00\x02p\x07"), 9, "class", io.ErrUnexpectedEOF},
 		{"NoSignatures", v("\x01" + fOfInt), 9, "signatures", io.ErrUnexpectedEOF},
-		{"HugeSignatures", v("\x01" + fOfInt + "\xff\xff\xff\xff\x0f\x00"), 9, "signatures", ErrCorrupt},
-		{"NoFunction", v(none + "\x01\x00\x01"), 3, "function", ErrCorrupt},
-		{"FunctionAhead", v("\x01" + fOfInt + "\x01\x01\x00\x01"), 10, "function", ErrCorrupt},
+		{"HugeSignatures", v("\x01" + fOfInt + "\xff\xff\xff\xff\x0f\x00"), 9, "signatures", wire.ErrCorrupt},
+		{"NoFunction", v(none + "\x01\x00\x01"), 3, "function", wire.ErrCorrupt},
+		{"FunctionAhead", v("\x01" + fOfInt + "\x01\x01\x00\x01"), 10, "function", wire.ErrCorrupt},
 		{"NoArgument", v("\x01" + fOfInt + "\x01\x00"), 11, "argument", io.ErrUnexpectedEOF},
-		{"LongArgument", v("\x01" + fOfInt + "\x01\x00\x80\x00\x01"), 11, "argument", ErrCorrupt},
-		{"SignatureAgain", v("\x01" + fOfInt + "\x03\x00\x02\x00\x04\x00\x02\x01\x01\x01"), 14, "signature", ErrCorrupt},
+		{"LongArgument", v("\x01" + fOfInt + "\x01\x00\x80\x00\x01"), 11, "argument", wire.ErrCorrupt},
+		{"SignatureAgain", v("\x01" + fOfInt + "\x03\x00\x02\x00\x04\x00\x02\x01\x01\x01"), 14, "signature", wire.ErrCorrupt},
 		{"NoCount", v("\x01" + fOfInt + "\x01\x00\x02"), 12, "count", io.ErrUnexpectedEOF},
-		{"LongCount", v("\x01" + fOfInt + "\x01\x00\x02\x81\x00"), 12, "count", ErrCorrupt},
-		{"Trailing", v("\x01" + fOfInt + "\x01\x00\x02\x05\x00"), 13, "count", ErrCorrupt},
+		{"LongCount", v("\x01" + fOfInt + "\x01\x00\x02\x81\x00"), 12, "count", wire.ErrCorrupt},
+		{"Trailing", v("\x01" + fOfInt + "\x01\x00\x02\x05\x00"), 13, "count", wire.ErrCorrupt},
 		{"One", v("\x01" + fOfInt + "\x01\x00\x02\x05"), 0, "", nil},
 		{"NoArguments", v("\x01" + fOfNone + "\x01\x00\x05"), 0, "", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			table, err := Parse(tt.data, Options{})
+			table, err := Parse(tt.data)
 			if tt.want == nil {
-				if enc, _ := table.MarshalBinary(); err != nil || !bytes.Equal(enc, tt.data) {
+				if enc, _ := table.AppendBinary(nil); err != nil || !bytes.Equal(enc, tt.data) {
 					t.Fatalf("Parse = %v, encoded again as %x, want %x", err, enc, tt.data)
 				}
 				return
@@ -87,19 +87,10 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestParseHalvesErrors checks what only the two halves can do wrong.
-func TestParseHalvesErrors(t *testing.T) {
-	if _, err := ParseFunctions([]byte("\x01" + fOfInt + none)); !errors.Is(err, ErrCorrupt) {
+// TestParseFunctionsErrors checks what only a list of functions alone can do wrong.
+func TestParseFunctionsErrors(t *testing.T) {
+	if _, err := ParseFunctions([]byte("\x01" + fOfInt + none)); !errors.Is(err, wire.ErrCorrupt) {
 		t.Errorf("ParseFunctions with a byte too many = %v", err)
-	}
-	functions, err := ParseFunctions([]byte("\x01" + fOfInt))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, data := range []string{"", "\x01\x01\x00", "\x01\x00\x02\x01"} {
-		if _, err := ParseSignatures(functions, []byte(data), Options{}); err == nil {
-			t.Errorf("ParseSignatures accepted %x", data)
-		}
 	}
 }
 
@@ -108,11 +99,11 @@ func TestParseMaxValues(t *testing.T) {
 	fn := table.Declare(function(Type{Kind: KindInt}, nested(2, Type{Kind: KindInt})))
 	table.Intern(fn, Int(1), Array(Array(Int(1), Int(2)), Array(), Array(Int(3)))) // 8 values
 	table.Intern(fn, Int(1), Array())
-	enc, _ := table.MarshalBinary()
-	if _, err := Parse(enc, Options{MaxValues: 8}); err != nil {
+	enc, _ := table.AppendBinary(nil)
+	if _, err := parse(enc, 8); err != nil {
 		t.Error(err)
 	}
-	if _, err := Parse(enc, Options{MaxValues: 7}); !errors.Is(err, ErrLimit) {
+	if _, err := parse(enc, 7); !errors.Is(err, wire.ErrLimit) {
 		t.Errorf("Parse of 8 values, limit 7 = %v", err)
 	}
 }
@@ -135,12 +126,12 @@ func tableOfAll() *Table {
 // TestParseDamaged checks that no prefix of a valid encoding is accepted, and a
 // one-bit change only where it makes another table: there is no checksum here.
 func TestParseDamaged(t *testing.T) {
-	enc, _ := tableOfAll().MarshalBinary()
-	if _, err := Parse(enc, Options{}); err != nil {
+	enc, _ := tableOfAll().AppendBinary(nil)
+	if _, err := Parse(enc); err != nil {
 		t.Fatal(err)
 	}
 	for n := range enc {
-		if _, err := Parse(enc[:n], Options{}); err == nil {
+		if _, err := Parse(enc[:n]); err == nil {
 			t.Errorf("accepted the first %d of %d bytes", n, len(enc))
 		}
 	}
@@ -148,12 +139,12 @@ func TestParseDamaged(t *testing.T) {
 	for bit := range len(enc) * 8 {
 		bad := bytes.Clone(enc)
 		bad[bit/8] ^= 1 << (bit % 8)
-		table, err := Parse(bad, Options{})
+		table, err := Parse(bad)
 		if err != nil {
 			rejected++
 			continue
 		}
-		if again, _ := table.MarshalBinary(); !bytes.Equal(again, bad) {
+		if again, _ := table.AppendBinary(nil); !bytes.Equal(again, bad) {
 			t.Errorf("change of bit %d accepted, encoded again as\n%x, want\n%x", bit, again, bad)
 		}
 	}
@@ -232,7 +223,7 @@ func TestParseMemory(t *testing.T) {
 				table *Table
 				err   error
 			)
-			got := allocated(func() { table, err = Parse(data, Options{}) })
+			got := allocated(func() { table, err = Parse(data) })
 			if limit := uint64(8<<10 + tt.factor*len(data)); got > limit {
 				t.Errorf("Parse of %d bytes allocated %d bytes, want at most %d (%v)", len(data), got, limit, err)
 			}
@@ -251,8 +242,8 @@ func TestParseMemory(t *testing.T) {
 // was parsed from.
 func TestParseKeepsNothing(t *testing.T) {
 	want := tableOfAll()
-	enc, _ := want.MarshalBinary()
-	got, err := Parse(enc, Options{})
+	enc, _ := want.AppendBinary(nil)
+	got, err := Parse(enc)
 	if err != nil {
 		t.Fatal(err)
 	}

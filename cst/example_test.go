@@ -31,7 +31,7 @@ func Example() {
 		fmt.Printf("%d: %d × %s\n", terminal, table.Count(terminal), call)
 		terminal++
 	}
-	enc, _ := table.MarshalBinary()
+	enc, _ := table.AppendBinary(nil)
 	fmt.Println(len(enc), "bytes")
 	// Output:
 	// [0 1 0 1 0 1 0 1 0 1]

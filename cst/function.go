@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // Limits of a [Function], which every table and every encoding keeps.
 const (
-	MaxDepth = 32   // arrays inside one another
+	maxDepth = 32   // arrays inside one another
 	MaxName  = 4096 // bytes in the name of a function, a parameter or a class
 )
 
@@ -95,18 +97,6 @@ const (
 
 func (d Direction) valid() bool { return d <= InOut }
 
-func (d Direction) String() string {
-	switch d {
-	case In:
-		return "in"
-	case Out:
-		return "out"
-	case InOut:
-		return "inout"
-	}
-	return "invalid"
-}
-
 // A Param is a parameter of a function.
 type Param struct {
 	Name      string
@@ -131,7 +121,7 @@ func (f Function) Equal(g Function) bool {
 // Validate returns nil if f can be declared in a [Table], and what is wrong
 // with it otherwise: an invalid kind or direction, a class on a type other than
 // a handle, an array without a type of elements or a type of elements on
-// something else, or more than [MaxDepth] or [MaxName] allow. Names may be
+// something else, or more than [maxDepth] or [MaxName] allow. Names may be
 // empty and need not be valid UTF-8.
 func (f Function) Validate() error {
 	if len(f.Name) > MaxName {
@@ -170,8 +160,8 @@ func (t Type) check() error {
 			return nil
 		case t.Elem == nil:
 			return errors.New("array without a type of elements")
-		case depth == MaxDepth:
-			return fmt.Errorf("arrays nest deeper than %d", MaxDepth)
+		case depth == maxDepth:
+			return fmt.Errorf("arrays nest deeper than %d", maxDepth)
 		}
 		t = *t.Elem
 	}
@@ -180,7 +170,90 @@ func (t Type) check() error {
 // clone returns a copy of t that shares no storage with it.
 func (t Type) clone() Type {
 	if t.Kind == KindArray {
-		return ArrayOf(t.Elem.clone()) // at most MaxDepth deep
+		return ArrayOf(t.Elem.clone()) // at most maxDepth deep
 	}
 	return t
+}
+
+// A dictionary numbers the distinct names and parameters in a list of functions
+// in the order of their first use. Functions share most of both, and an
+// encoding refers to what it already holds by number.
+type dictionary struct {
+	names  map[string]uint64
+	params map[paramKey]uint64
+}
+
+// A paramKey identifies a parameter.
+type paramKey struct {
+	name      string
+	class     string
+	depth     uint8 // arrays around kind
+	kind      Kind
+	direction Direction
+}
+
+func (p *Param) key() paramKey {
+	k := paramKey{name: p.Name, direction: p.Direction}
+	t := &p.Type
+	for ; t.Kind == KindArray; t = t.Elem {
+		k.depth++
+	}
+	k.class, k.kind = t.Class, t.Kind
+	return k
+}
+
+// name returns the number of a name and reports whether it had one before.
+func (d *dictionary) name(s string) (number uint64, known bool) {
+	if number, known = d.names[s]; known {
+		return number, true
+	}
+	if d.names == nil {
+		d.names = make(map[string]uint64)
+	}
+	number = uint64(len(d.names))
+	d.names[s] = number
+	return number, false
+}
+
+// param returns the number of a parameter and reports whether it had one before.
+func (d *dictionary) param(p *Param) (number uint64, known bool) {
+	k := p.key()
+	if number, known = d.params[k]; known {
+		return number, true
+	}
+	if d.params == nil {
+		d.params = make(map[paramKey]uint64)
+	}
+	number = uint64(len(d.params))
+	d.params[k] = number
+	return number, false
+}
+
+// A functionIndex numbers distinct functions in the order of their first use.
+// It identifies a function by the numbers of its name and parameters, so its
+// size follows from the encoding of the list however often a name recurs.
+type functionIndex struct {
+	dictionary
+	functions map[string]int
+	key       []byte
+}
+
+// number returns the number of f, which is valid, and reports whether it had one
+// before.
+func (x *functionIndex) number(f *Function) (number int, known bool) {
+	n, _ := x.name(f.Name)
+	x.key = wire.AppendUvarint(x.key[:0], n)
+	for i := range f.Params {
+		n, _ = x.param(&f.Params[i])
+		x.key = wire.AppendUvarint(x.key, n)
+	}
+	if number, known = x.functions[string(x.key)]; known {
+		return number, true
+	}
+	if x.functions == nil {
+		x.functions = make(map[string]int)
+	}
+	number = len(x.functions)
+	x.functions[string(x.key)] = number
+	return number, false
 }

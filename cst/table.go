@@ -2,6 +2,7 @@ package cst
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"math"
@@ -91,11 +92,31 @@ func (t *Table) Intern(fn int, args ...Value) uint32 { return t.InternRun(fn, 1,
 // InternRun is Intern for n equal calls. If n is zero, the signature gets a
 // terminal all the same. Counts stop at the largest uint64.
 func (t *Table) InternRun(fn int, n uint64, args ...Value) uint32 {
-	start := len(t.arena)
-	arena := appendSignature(t.arena, fn, &t.functions[fn], args)
-	t.arena = arena[:start]
-	terminal, _ := t.intern(arena[start:], n)
+	terminal, err := t.tryIntern(fn, n, args)
+	if err != nil {
+		panic(err.Error())
+	}
 	return terminal
+}
+
+// TryIntern is Intern for arguments that nobody vouches for: where Intern panics, it
+// returns an error and changes nothing.
+func (t *Table) TryIntern(fn int, args ...Value) (terminal uint32, err error) {
+	return t.tryIntern(fn, 1, args)
+}
+
+func (t *Table) tryIntern(fn int, n uint64, args []Value) (uint32, error) {
+	if uint(fn) >= uint(len(t.functions)) {
+		return 0, fmt.Errorf("cst: function %d of %d", fn, len(t.functions))
+	}
+	start := len(t.arena)
+	arena, err := appendSignature(t.arena, fn, &t.functions[fn], args)
+	t.arena = arena[:start]
+	if err != nil {
+		return 0, err
+	}
+	terminal, _ := t.intern(arena[start:], n)
+	return terminal, nil
 }
 
 // intern returns the terminal of an encoded signature, counts n calls of it and
@@ -155,16 +176,6 @@ func (t *Table) Len() int { return len(t.entries) }
 // Count returns the number of calls of a terminal.
 func (t *Table) Count(terminal uint32) uint64 { return t.entries[terminal].count }
 
-// Calls returns the number of calls of all terminals together, or the largest
-// uint64 if there are more. It takes time in proportion to [Table.Len].
-func (t *Table) Calls() uint64 {
-	var calls uint64
-	for _, e := range t.entries {
-		calls = wire.AddSat(calls, e.count)
-	}
-	return calls
-}
-
 // Encoded returns the encoded signature of a terminal. The result must not be
 // changed, and stays valid whatever is added to t.
 func (t *Table) Encoded(terminal uint32) []byte {
@@ -217,4 +228,48 @@ func (t *Table) All() iter.Seq2[int, []Value] {
 func (t *Table) Equal(u *Table) bool {
 	return slices.EqualFunc(t.functions, u.functions, Function.Equal) &&
 		slices.Equal(t.entries, u.entries) && bytes.Equal(t.arena, u.arena)
+}
+
+// Merge returns a table with the functions and signatures of a and b, each once,
+// and the sums of their counts. Terminals and functions are numbered in a's
+// order, followed by what only b has in b's order. Terminal i of a is terminal
+// fromA[i] of merged, and of b, fromB[i]; fromA is the identity, so that callers
+// can treat both alike. Merge changes neither a nor b.
+func Merge(a, b *Table) (merged *Table, fromA, fromB []uint32) {
+	merged = &Table{
+		functions: slices.Clip(a.functions),
+		arena:     slices.Clone(a.arena),
+		entries:   slices.Clone(a.entries),
+		slots:     slices.Clone(a.slots),
+	}
+	fromA = make([]uint32, len(a.entries))
+	for i := range fromA {
+		fromA[i] = uint32(i)
+	}
+	functions := merged.declareAll(b.functions)
+	fromB = make([]uint32, len(b.entries))
+	var signature []byte
+	for i, e := range b.entries {
+		// The function number is all that differs between the two tables.
+		encoded := b.Encoded(uint32(i))
+		d := wire.NewDecoder(packageName, encoded)
+		fn := d.Uvarint("function")
+		signature = wire.AppendUvarint(signature[:0], uint64(functions[fn]))
+		signature = append(signature, encoded[d.Offset():]...)
+		fromB[i], _ = merged.intern(signature, e.count)
+	}
+	return merged, fromA, fromB
+}
+
+// declareAll declares functions and returns their numbers.
+func (t *Table) declareAll(functions []Function) []int {
+	numbers := make([]int, len(functions))
+	for i, f := range functions {
+		if i < len(t.functions) && f.Equal(t.functions[i]) {
+			numbers[i] = i // saves the index where all ranks have one list
+			continue
+		}
+		numbers[i] = t.Declare(f)
+	}
+	return numbers
 }

@@ -46,17 +46,15 @@ func (m *model) check(t *rapid.T, table *Table) {
 		t.Fatalf("%d functions, %d signatures, want %d, %d", len(table.Functions()), table.Len(), len(m.functions), len(m.calls))
 	}
 	var terminal uint32
-	var calls uint64
 	for fn, args := range table.All() {
 		c := m.calls[terminal]
 		if fn != c.fn || !slices.EqualFunc(args, c.args, Value.Equal) || table.Count(terminal) != c.count {
 			t.Fatalf("signature %d is %d%v, %d times, want %+v", terminal, fn, args, table.Count(terminal), c)
 		}
-		calls += c.count
 		terminal++
 	}
-	if int(terminal) != len(m.calls) || table.Calls() != calls {
-		t.Fatalf("%d signatures, %d calls, want %d, %d", terminal, table.Calls(), len(m.calls), calls)
+	if int(terminal) != len(m.calls) {
+		t.Fatalf("%d signatures, want %d", terminal, len(m.calls))
 	}
 }
 
@@ -174,38 +172,44 @@ func addSaturated(x, y uint64) uint64 {
 
 // clone copies a table by way of its encoding.
 func clone(t rapid.TB, table *Table) *Table {
-	enc, err := table.MarshalBinary()
+	enc, err := table.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Parse(enc, Options{})
+	c, err := Parse(enc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func TestInternPanics(t *testing.T) {
+// TestInternRefuses checks that Intern panics, and TryIntern returns an error, where
+// arguments are none of the function, and that the table stays as it was.
+func TestInternRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		call func(table *Table, fn int)
+		fn   int // besides the one that is declared
+		args []Value
 	}{
-		{"TooFew", func(table *Table, fn int) { table.Intern(fn, Int(1)) }},
-		{"TooMany", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(), Int(1)) }},
-		{"Kind", func(table *Table, fn int) { table.Intern(fn, Rank(1), Array()) }},
-		{"ZeroValue", func(table *Table, fn int) { table.Intern(fn, Value{}, Array()) }},
-		{"Element", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(Array(Int(1)), Array(Int(1), Tag(1)))) }},
-		{"ElementKind", func(table *Table, fn int) { table.Intern(fn, Int(1), Array(Int(1))) }},
-		{"Function", func(table *Table, fn int) { table.Intern(fn+1, Int(1), Array()) }},
-		{"NegativeFunction", func(table *Table, fn int) { table.Intern(-1) }},
+		{"TooFew", 0, []Value{Int(1)}},
+		{"TooMany", 0, []Value{Int(1), Array(), Int(1)}},
+		{"Kind", 0, []Value{Rank(1), Array()}},
+		{"ZeroValue", 0, []Value{{}, Array()}},
+		{"Element", 0, []Value{Int(1), Array(Array(Int(1)), Array(Int(1), Tag(1)))}},
+		{"ElementKind", 0, []Value{Int(1), Array(Int(1))}},
+		{"Function", 1, []Value{Int(1), Array()}},
+		{"NegativeFunction", -1, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var table Table
 			fn := table.Declare(function(Type{Kind: KindInt}, nested(2, Type{Kind: KindInt})))
 			table.Intern(fn, Int(1), Array(Array()))
 			before := clone(t, &table)
-			if !panics(func() { tt.call(&table, fn) }) {
+			if !panics(func() { table.Intern(fn+tt.fn, tt.args...) }) {
 				t.Error("did not panic")
+			}
+			if terminal, err := table.TryIntern(fn+tt.fn, tt.args...); err == nil || !table.Equal(before) {
+				t.Errorf("terminal %d, %v", terminal, err)
 			}
 			if table.Intern(fn, Int(1), Array(Array())); table.Len() != 1 || table.Equal(before) {
 				t.Error("table is damaged after the panic")
@@ -236,8 +240,8 @@ func TestCountsSaturate(t *testing.T) {
 	for range 3 {
 		table.InternRun(fn, math.MaxUint64-1)
 	}
-	if table.Count(0) != math.MaxUint64 || table.Calls() != math.MaxUint64 {
-		t.Errorf("Count, Calls = %d, %d", table.Count(0), table.Calls())
+	if table.Count(0) != math.MaxUint64 {
+		t.Errorf("Count = %d", table.Count(0))
 	}
 }
 
@@ -334,10 +338,7 @@ func TestFunctionsShared(t *testing.T) {
 	for _, name := range []string{"f", "g", "h"} { // leaves room in a slice of 4
 		a.Declare(Function{Name: name})
 	}
-	b, err := ParseSignatures(&a, a.AppendSignatures(nil), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, _, _ := Merge(&a, new(Table))
 	c, _, _ := Merge(&a, b)
 	tables := []*Table{&a, b, c}
 	for i, table := range tables {
@@ -398,15 +399,10 @@ func TestAllStops(t *testing.T) {
 // race detector.
 func TestConcurrentReads(t *testing.T) {
 	table, fn := sends(100)
-	enc := table.AppendSignatures(nil)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			got, err := ParseSignatures(table, enc, Options{})
-			if err != nil {
-				t.Error(err)
-				return
-			}
+			got, _, _ := Merge(table, new(Table))
 			got.Declare(Function{Name: "f"})
 			internSend(got, fn, 200)
 			if merged, _, _ := Merge(table, got); merged.Len() != 101 {

@@ -75,8 +75,8 @@ func classOf(t *cst.Type) string {
 	return t.Class
 }
 
-// jsonValue returns what encodes v in JSON. Arrays nest no deeper than
-// cst.MaxDepth.
+// jsonValue returns what encodes v in JSON. Arrays nest no deeper
+// than 32.
 func jsonValue(v cst.Value) any {
 	switch v.Kind() {
 	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:

@@ -149,7 +149,7 @@ func isNumbers(t *cst.Type) bool {
 }
 
 // appendList appends an array of numbers as a JSON list. What JSON does not have, such
-// as NaN, is a string. Arrays nest no deeper than cst.MaxDepth.
+// as NaN, is a string. Arrays nest no deeper than 32.
 func appendList(dst []byte, v cst.Value) []byte {
 	switch v.Kind() {
 	case cst.KindArray:
