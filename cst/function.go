@@ -97,6 +97,13 @@ const (
 
 func (d Direction) valid() bool { return d <= InOut }
 
+func (d Direction) String() string {
+	if !d.valid() {
+		return "invalid"
+	}
+	return [...]string{In: "in", Out: "out", InOut: "inout"}[d]
+}
+
 // A Param is a parameter of a function.
 type Param struct {
 	Name      string
