@@ -21,26 +21,7 @@ func (a *Accumulator) RankSet() rankenc.Set {
 
 // RankSet returns the ranks that made calls.
 func (t *Trace) RankSet() rankenc.Set {
-	var ranges [][2]int
-	for _, s := range t.sets {
-		for first, last := range s.Ranges() {
-			ranges = append(ranges, [2]int{first, last})
-		}
-	}
-	slices.SortFunc(ranges, func(a, b [2]int) int { return a[0] - b[0] })
-	var b rankenc.SetBuilder
-	next := 0 // sets have ranks in common if the file contradicts itself
-	for _, r := range ranges {
-		if first := max(r[0], next); first <= r[1] {
-			b.AddRange(first, r[1])
-			next = r[1] + 1
-		}
-	}
-	set, err := b.Finish()
-	if err != nil {
-		panic(err) // ranks ascend and are below 2³¹−1
-	}
-	return set
+	return rankenc.UnionOf(t.sets...) // that have ranks in common if the file contradicts itself
 }
 
 // ShapeRanks returns the ranks of a shape, number < t.Shapes(), without reading

@@ -105,7 +105,7 @@ func (t describer) evaluate(e rankenc.Expr) []point {
 	points := make([]point, 0, count)
 	for _, s := range sets {
 		for _, rank := range s.All() {
-			points = append(points, point{rank, e.Eval(rank, int64(t.run.Ranks))})
+			points = append(points, point{int64(rank), e.Eval(int64(rank), int64(t.run.Ranks))})
 		}
 	}
 	return points
@@ -153,7 +153,7 @@ func (t describer) places(column int) ([]rankPlace, error) {
 			}
 			rank := int64(i)
 			if !d.isWorld() {
-				rank = d.At(i)
+				rank = int64(d.At(i))
 			}
 			places = append(places, rankPlace{rank, i})
 		}
@@ -163,11 +163,11 @@ func (t describer) places(column int) ([]rankPlace, error) {
 		return nil, nil
 	}
 	for i, rank := range t.shape.Ranks.All() {
-		at, err := t.place(column, t.shape.number, i, int(rank))
+		at, err := t.place(column, t.shape.number, i, rank)
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, rankPlace{rank, at})
+		places = append(places, rankPlace{int64(rank), at})
 	}
 	return places, nil
 }
@@ -267,8 +267,8 @@ func (t describer) pieces(points []point, typ cst.Type) string {
 				rest = append(rest, q)
 			}
 		}
-		set, err := rankenc.SetOf(ranks...)
-		if err != nil || strings.ContainsAny(set.String(), "(,") {
+		set := rankenc.SetOf(ranks...)
+		if strings.ContainsAny(set.String(), "(,") {
 			return ""
 		}
 		text := rankenc.Shift(p.c).String()

@@ -319,10 +319,7 @@ func TestDescribeContradiction(t *testing.T) {
 	if s, err := trace.Signature(0); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("signature is %v, %v", s, err)
 	}
-	set, err := rankenc.SetOf(3, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := rankenc.SetOf(3, 9)
 	trace.sets = []rankenc.Set{rankenc.World(5), set}
 	if got := trace.RankSet().String(); got != "0-4, 9" {
 		t.Errorf("ranks %s", got)

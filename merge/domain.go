@@ -25,12 +25,12 @@ func newDomain(sets []rankenc.Set, size int) *domain {
 // columns returns d as package rankenc has domains of columns.
 func (d *domain) columns() rankenc.Domain {
 	if d.isWorld() {
-		return rankenc.Over(rankenc.World(d.size), int64(d.size))
+		return rankenc.Over(rankenc.World(d.size), d.size)
 	}
 	if len(d.sets) == 1 {
-		return rankenc.Over(d.sets[0], int64(d.size))
+		return rankenc.Over(d.sets[0], d.size)
 	}
-	return rankenc.Domain{Ranks: d, Size: int64(d.size)}
+	return rankenc.Domain{Ranks: d, Size: d.size}
 }
 
 // slice returns the positions of d from begin to end, which it excludes, as a domain
@@ -40,15 +40,9 @@ func (d *domain) slice(begin, end int) rankenc.Domain {
 	case begin == 0 && end == d.Len():
 		return d.columns()
 	case !d.isWorld():
-		return rankenc.Domain{Ranks: subdomain{d, begin, end}, Size: int64(d.size)}
+		return rankenc.Domain{Ranks: subdomain{d, begin, end}, Size: d.size}
 	}
-	var b rankenc.SetBuilder
-	b.AddRange(begin, end-1)
-	ranks, err := b.Finish()
-	if err != nil {
-		panic(err) // a run has no more ranks than a set
-	}
-	return rankenc.Over(ranks, int64(d.size))
+	return rankenc.Over(rankenc.World(end).Difference(rankenc.World(begin)), d.size)
 }
 
 // A subdomain is consecutive positions of a domain.
@@ -57,8 +51,8 @@ type subdomain struct {
 	begin, end int
 }
 
-func (s subdomain) Len() int       { return s.end - s.begin }
-func (s subdomain) At(i int) int64 { return s.domain.At(s.begin + i) }
+func (s subdomain) Len() int     { return s.end - s.begin }
+func (s subdomain) At(i int) int { return s.domain.At(s.begin + i) }
 
 // isWorld reports whether d has all ranks of the run. Sets have no rank in
 // common, or the file contradicts itself.
@@ -68,7 +62,7 @@ func (d *domain) isWorld() bool { return d.Len() == d.size }
 func (d *domain) Len() int { return d.begins[len(d.sets)] }
 
 // At returns the rank at position i.
-func (d *domain) At(i int) int64 {
+func (d *domain) At(i int) int {
 	k := sort.SearchInts(d.begins, i+1) - 1
 	return d.sets[k].At(i - d.begins[k])
 }

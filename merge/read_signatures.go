@@ -147,7 +147,7 @@ func (p *signatureParser) parseFunctions() []int {
 
 // numbers reads a column of n numbers.
 func (p *signatureParser) numbers(n int) numbers {
-	return rankenc.DecodeColumn(&p.Decoder, rankenc.Over(rankenc.World(n), int64(n)))
+	return rankenc.DecodeColumn(&p.Decoder, rankenc.Over(rankenc.World(n), n))
 }
 
 func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {

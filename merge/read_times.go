@@ -355,7 +355,7 @@ func parseSeriesTable(data []byte, size int) (*seriesTable, error) {
 	}
 	for _, list := range []*numbers{&s.codec, &s.sections, &s.offsets} {
 		if d.Err() == nil {
-			*list = rankenc.DecodeColumn(&d, rankenc.Over(rankenc.World(n), int64(n)))
+			*list = rankenc.DecodeColumn(&d, rankenc.Over(rankenc.World(n), n))
 		}
 	}
 	d.End("offsets")

@@ -85,11 +85,7 @@ func (s spans) set() rankenc.Set {
 	for _, p := range s {
 		b.AddRange(int(p.first), int(p.last))
 	}
-	set, err := b.Finish()
-	if err != nil {
-		panic(err) // ranks ascend and are below 2³¹−1
-	}
-	return set
+	return b.Finish()
 }
 
 // A piece is consecutive ranks that come from one of two shapes.

@@ -157,7 +157,7 @@ func TestDomain(t *testing.T) {
 		}
 		d := newDomain(sets, size)
 		columns := d.columns()
-		if columns.Len() != d.Len() || columns.Size != int64(size) {
+		if columns.Len() != d.Len() || columns.Size != size {
 			t.Fatalf("%d ranks of %d, want %d of %d", columns.Len(), columns.Size, d.Len(), size)
 		}
 		next := 0

@@ -201,7 +201,7 @@ func (u *unifier) fitRun(s *shape, c column, kind slot) (fit fits, expr rankenc.
 	if kind&slotElement != 0 {
 		return 0, expr // arrays are stored as they are
 	}
-	domain := rankenc.Over(s.ranks.set(), u.size)
+	domain := rankenc.Over(s.ranks.set(), int(u.size))
 	e, ok := rankenc.Fit(domain, c.appendValues(nil, s.ranks), rankenc.Options{Ranks: kind == slotRank})
 	if !ok {
 		return 0, expr

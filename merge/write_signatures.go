@@ -91,7 +91,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 // appendNumbers appends a column of numbers that have nothing to do with ranks.
 // Their number is known to the reader.
 func appendNumbers(dst []byte, numbers []int64) []byte {
-	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), int64(len(numbers))), numbers, rankenc.Options{})
+	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), len(numbers)), numbers, rankenc.Options{})
 	dst, _ = c.AppendBinary(dst)
 	return dst
 }
@@ -299,7 +299,7 @@ func (w *signatureWriter) domain(s *signature) int {
 	for _, u := range s.uses {
 		b.Add(int(u.shape))
 	}
-	set, _ := b.Finish()
+	set := b.Finish()
 	key, _ := set.MarshalBinary()
 	n, ok := w.domainNumbers[string(key)]
 	if !ok {

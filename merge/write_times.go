@@ -162,9 +162,8 @@ func appendSeries(ctx context.Context, series []rankSeries) [][]byte {
 			place(s.data[begin:end])
 		}
 	}
-	set, _ := ranks.Finish() // they ascend
 	head := appendTexts(nil, names)
-	head, _ = set.AppendBinary(head)
+	head, _ = ranks.Finish().AppendBinary(head)
 	for _, numbers := range [][]int64{codecs, sections, offsets} {
 		head = appendNumbers(head, numbers)
 	}

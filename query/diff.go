@@ -76,7 +76,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 		}
 	}
 	onlyA, onlyB := without(ranksA, both), without(ranksB, both)
-	result.OnlyA, result.OnlyB = setOf(onlyA), setOf(onlyB)
+	result.OnlyA, result.OnlyB = rankenc.SetOf(onlyA...), rankenc.SetOf(onlyB...)
 	all := slices.Concat(both, onlyA, onlyB)
 	slices.Sort(all)
 	found := make([]*comparedRank, len(all))
@@ -95,7 +95,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	if err != nil {
 		return nil, err
 	}
-	result.Unreadable = setOf(lost.numbers())
+	result.Unreadable = rankenc.SetOf(lost.numbers()...)
 	for i, r := range found {
 		if r == nil || !r.both {
 			continue
@@ -108,7 +108,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 			return nil, err
 		}
 	}
-	if result.Different = setOf(different); result.differs() {
+	if result.Different = rankenc.SetOf(different...); result.differs() {
 		if result.Summary, err = summarize(ctx, a, b, o); err != nil {
 			return nil, err
 		}
@@ -137,14 +137,6 @@ func without(list, others []int) []int {
 		}
 	}
 	return rest
-}
-
-func setOf(ranks []int) rankenc.Set {
-	set, err := rankenc.SetOf(ranks...)
-	if err != nil {
-		panic(err) // they are those of a trace
-	}
-	return set
 }
 
 // first fills in the first differences, unless they are those of a rank before.

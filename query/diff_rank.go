@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -22,20 +23,20 @@ type differ struct {
 
 	mu        sync.Mutex // of what follows
 	known     map[sameComparison]*comparedGrammars
-	calls     map[string]*countedCall // of ranks that make a call another number of times
-	functions map[string]*rankRuns    // ranks that call a function another number of times
+	calls     map[string]*countedCall        // of ranks that make a call another number of times
+	functions map[string]*rankenc.SetBuilder // ranks that call a function another number of times
 }
 
 // A countedCall is a call that ranks make another number of times.
 type countedCall struct {
 	a, b  uint64
-	ranks rankRuns
+	ranks rankenc.SetBuilder
 }
 
 func newDiffer(a, b *reprise.Trace) *differ {
 	d := &differ{
 		a: newDiffSide(a), b: newDiffSide(b),
-		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankRuns),
+		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankenc.SetBuilder),
 	}
 	d.b.matchFunctions(d.a)
 	if maps.Equal(d.a.names, d.b.names) {
@@ -160,7 +161,7 @@ func (d *differ) add(text []byte, n [2]uint64, rank int) {
 		d.calls[string(text)] = c
 	}
 	c.a, c.b = wire.AddSat(c.a, n[0]), wire.AddSat(c.b, n[1])
-	c.ranks.add(rank)
+	c.ranks.Add(rank)
 }
 
 // addFunctions takes note of the functions that a rank calls another number of times.
@@ -172,9 +173,9 @@ func (d *differ) addFunctions(counts map[string][2]uint64, rank int) {
 			continue
 		}
 		if d.functions[name] == nil {
-			d.functions[name] = new(rankRuns)
+			d.functions[name] = new(rankenc.SetBuilder)
 		}
-		d.functions[name].add(rank)
+		d.functions[name].Add(rank)
 	}
 }
 
@@ -182,7 +183,7 @@ func (d *differ) addFunctions(counts map[string][2]uint64, rank int) {
 func (d *differ) differences() []CountDifference {
 	list := make([]CountDifference, 0, len(d.calls))
 	for text, c := range d.calls {
-		list = append(list, CountDifference{text, c.a, c.b, c.ranks.set()})
+		list = append(list, CountDifference{text, c.a, c.b, c.ranks.Finish()})
 	}
 	sortCounts(list)
 	return list
@@ -192,7 +193,7 @@ func (d *differ) differences() []CountDifference {
 func (d *differ) addRanks(functions []CountDifference) {
 	for i := range functions {
 		if ranks := d.functions[functions[i].Name]; ranks != nil {
-			functions[i].Ranks = ranks.set()
+			functions[i].Ranks = ranks.Finish()
 		}
 	}
 }

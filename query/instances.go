@@ -136,7 +136,7 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 			n.Members = append(n.Members, ranks[i])
 			votes[sums[i].digests[c]]++
 		}
-		n.Absent = c.RankSet().Without(setOf(n.Members))
+		n.Absent = c.RankSet().Difference(rankenc.SetOf(n.Members...))
 		most := sums[list[0]].digests[c]
 		n.Reference = ranks[list[0]]
 		for _, i := range list {

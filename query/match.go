@@ -109,9 +109,7 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 			off = append(off, rank)
 		}
 	}
-	if m.Switching, err = rankenc.SetOf(off...); err != nil {
-		return nil, err
-	}
+	m.Switching = rankenc.SetOf(off...)
 	if err := m.pair(ctx, ranks, found); err != nil {
 		return nil, err
 	}

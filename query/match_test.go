@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -267,7 +268,7 @@ func checkInstances(t tester, m *Match, s slowMatch, every int) {
 			t.Fatalf("%s: members %v, want %v", n.Communicator.Name, n.Members, members)
 		}
 		others := slices.DeleteFunc(slices.Concat(n.Communicator.Members(), n.Communicator.Remote()), func(rank int) bool { return lists[rank] != nil })
-		if !n.Absent.Equal(setOf(others)) {
+		if !n.Absent.Equal(rankenc.SetOf(others...)) {
 			t.Fatalf("%s: no calls of %v, want %v", n.Communicator.Name, n.Absent, others)
 		}
 		for _, rank := range members {

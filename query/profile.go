@@ -100,7 +100,7 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
 		ranks := merged.ShapeRanks(number)
 		if o.Ranks.Len() > 0 {
-			ranks = intersection(ranks, o.Ranks)
+			ranks = ranks.Intersection(o.Ranks)
 		}
 		if ranks.Len() == 0 {
 			return nil
@@ -124,21 +124,6 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 		return nil, err
 	}
 	return p.sum(), nil
-}
-
-// intersection returns the ranks that are in both sets.
-func intersection(a, b rankenc.Set) rankenc.Set {
-	var both rankenc.SetBuilder
-	for _, rank := range a.All() {
-		if b.Contains(int(rank)) {
-			both.Add(int(rank))
-		}
-	}
-	set, err := both.Finish()
-	if err != nil {
-		panic(err) // they ascend
-	}
-	return set
 }
 
 // A profiler holds what the shapes of a trace have.

@@ -23,7 +23,7 @@ func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Opti
 			return nil
 		}
 		if without[number] = s.Ranks; o.Ranks.Len() > 0 {
-			without[number] = intersection(s.Ranks, o.Ranks)
+			without[number] = s.Ranks.Intersection(o.Ranks)
 		}
 		return nil
 	})

@@ -116,9 +116,9 @@ func BenchmarkSet(b *testing.B) {
 		{"interior", interior(1<<20, 1<<10)},
 		{"irregular", random(1<<20, 0.5)},
 	}
-	other := setOf(b, sets[1].ranks...)
+	other := SetOf(sets[1].ranks...)
 	for _, tt := range sets {
-		s := setOf(b, tt.ranks...)
+		s := SetOf(tt.ranks...)
 		const reads = 1 << 12
 		run := func(name string, count int, f func(k int)) {
 			b.Run(fmt.Sprintf("%s/set=%s", name, tt.name), func(b *testing.B) {

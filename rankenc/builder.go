@@ -1,15 +1,20 @@
 package rankenc
 
-import "fmt"
+import (
+	"fmt"
 
-// A SetBuilder makes a [Set] of ranks that come in ascending order. The zero
-// SetBuilder is empty and ready for use. It holds memory in proportion to the
-// items of the nested ranklist, not to the number of ranks.
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A SetBuilder makes a [Set] of ranks. The zero SetBuilder is empty and ready for
+// use. For ranks that ascend it holds memory in proportion to the items of the
+// nested ranklist, not to their number, and for ranks that come after a larger one
+// a bitmap.
 type SetBuilder struct {
-	next    int // smallest rank that may come
+	next    int // one more than the largest rank
 	pending [maxDepth + 1]item
 	items   []item
-	err     error
+	late    *roaring.Bitmap // ranks that came after a larger one; nil if there are none
 }
 
 // A pending item of level 0 is a run of consecutive ranks that may still grow;
@@ -18,17 +23,24 @@ type SetBuilder struct {
 // longer grow moves one level up. That is greedy, in one pass, and makes the
 // list of items a function of the set; see item.canonical for the check.
 
-// Add adds rank, which must be larger than all ranks added before.
+// Add adds rank. It panics if that is not in 0 … [MaxRank].
 func (b *SetBuilder) Add(rank int) { b.AddRange(rank, rank) }
 
-// AddRange adds the ranks from lo to hi, which must be larger than all ranks
-// added before. It takes amortized constant time.
+// AddRange adds the ranks from lo to hi, if lo ≤ hi. It panics if they are not in
+// 0 … [MaxRank]. If they are larger than all before, it takes amortized constant
+// time.
 func (b *SetBuilder) AddRange(lo, hi int) {
-	if b.err != nil {
-		return
+	if lo < 0 || hi > MaxRank {
+		panic(fmt.Sprintf("rankenc: ranks %d to %d", lo, hi))
 	}
-	if lo < b.next || hi < lo || hi > MaxRank {
-		b.err = fmt.Errorf("rankenc: ranks %d to %d after %d", lo, hi, b.next-1)
+	if lo < b.next && lo <= hi {
+		if b.late == nil {
+			b.late = roaring.New()
+		}
+		b.late.AddRange(uint64(lo), uint64(min(hi+1, b.next)))
+		lo = b.next
+	}
+	if hi < lo {
 		return
 	}
 	if p := &b.pending[0]; p.length > 0 && lo == b.next {
@@ -63,16 +75,24 @@ func (b *SetBuilder) push(k int) {
 	}
 }
 
-// Finish returns the set of the ranks added so far and leaves b empty. An error
-// says which ranks were out of order or out of range.
-func (b *SetBuilder) Finish() (Set, error) {
+// Finish returns the set of the ranks added so far and leaves b empty.
+func (b *SetBuilder) Finish() Set {
 	for k := range b.pending {
 		b.push(k)
 	}
-	items, err := b.items, b.err
+	s, late := newSet(b.items), b.late
 	*b = SetBuilder{}
-	if err != nil {
-		return Set{}, err
+	if late == nil {
+		return s
 	}
-	return newSet(items), nil
+	return s.Union(setOfBitmap(late))
+}
+
+// setOfBitmap returns the set of the ranks of a bitmap, all in 0 … MaxRank.
+func setOfBitmap(ranks *roaring.Bitmap) Set {
+	var b SetBuilder
+	for lo, end := range ranks.Ranges() {
+		b.AddRange(int(lo), int(end)-1)
+	}
+	return b.Finish()
 }

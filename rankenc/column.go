@@ -60,7 +60,7 @@ func NewColumn(d Domain, values []int64, o Options) Column {
 		b, _ := smallestPlain(values, nil, math.MaxInt)
 		return Column{d, b}
 	}
-	return Column{d, smallest(d.list(), values, d.Size, o)}
+	return Column{d, smallest(d.list(), values, int64(d.Size), o)}
 }
 
 // enough is the number of bytes of an expression below which no other encoding
@@ -126,7 +126,7 @@ func (c Column) At(i int) int64 {
 	if i < 0 || i >= c.Len() {
 		panic(fmt.Sprintf("rankenc: value number %d of %d", i, c.Len()))
 	}
-	return c.body.at(i, c.domain.Ranks.At(i), c.domain.Size)
+	return c.body.at(i, int64(c.domain.Ranks.At(i)), int64(c.domain.Size))
 }
 
 // All returns an iterator over the positions and values of c, in ascending order.
@@ -134,7 +134,7 @@ func (c Column) All() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		if s, ok := c.domain.Ranks.(Set); ok {
 			for i, r := range s.All() {
-				if !yield(i, c.body.at(i, r, c.domain.Size)) {
+				if !yield(i, c.body.at(i, int64(r), int64(c.domain.Size))) {
 					return
 				}
 			}

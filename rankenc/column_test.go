@@ -67,7 +67,7 @@ var columnTests = []struct {
 func TestColumnRelative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(64, 300).Draw(t, "n")
-		d := Over(World(n), int64(n))
+		d := Over(World(n), n)
 		steps := rapid.SliceOfN(rapid.SampledFrom([]int64{1, -1, 7, 0}), n, n).Draw(t, "steps")
 		values := make([]int64, n)
 		for i, step := range steps {
@@ -187,7 +187,7 @@ func testColumn(t *rapid.T) {
 		}
 	}
 	if len(values) > 0 {
-		if b := fitPieces(d.list(), values, d.Size, o, math.MaxInt); b != nil {
+		if b := fitPieces(d.list(), values, int64(d.Size), o, math.MaxInt); b != nil {
 			checkColumn(t, d, values, Column{d, b})
 			checkSpecial(t, b.(*pieces), values, o)
 		}
@@ -213,7 +213,7 @@ func checkSpecial(t rapid.TB, b *pieces, values []int64, o Options) {
 func TestColumnSpecial(t *testing.T) {
 	d, values := sampleOf(64, all, func(r int) int64 { return int64(r - 1) })
 	values[7], values[9] = -2, -2
-	b := fitPieces(d.list(), values, d.Size, Options{Ranks: true}, math.MaxInt)
+	b := fitPieces(d.list(), values, int64(d.Size), Options{Ranks: true}, math.MaxInt)
 	checkSpecial(t, b.(*pieces), values, Options{Ranks: true})
 	checkColumn(t, d, values, Column{d, b})
 }
@@ -293,13 +293,11 @@ func TestColumnEmpty(t *testing.T) {
 }
 
 // TestColumnBases checks columns of processes that have their ranks in groups of
-// their own, which are a column as well.
+// their own.
 func TestColumnBases(t *testing.T) {
-	d, row := sampleOf(64, all, func(r int) int64 { return int64(r % 8) })
-	bases := NewColumn(d, row, Options{Ranks: true})
-	values := make([]int64, 64)
+	bases, values := make(list, 64), make([]int64, 64)
 	for i := range values {
-		values[i] = int64((i + 1) % 8)
+		bases[i], values[i] = i%8, int64((i+1)%8)
 	}
 	inRow := Domain{bases, 8}
 	c := NewColumn(inRow, values, Options{Ranks: true})

@@ -42,10 +42,7 @@ func ExampleSet() {
 			b.Add(rank)
 		}
 	}
-	s, err := b.Finish()
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := b.Finish()
 	enc, err := s.MarshalBinary()
 	if err != nil {
 		log.Fatal(err)

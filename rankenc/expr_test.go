@@ -88,15 +88,11 @@ var fitTests = []struct {
 // sampleOf returns the ranks below n for which in holds, and their values.
 func sampleOf(n int, in func(r int) bool, value func(r int) int64) (Domain, []int64) {
 	ranks := where(n, in)
-	s, err := SetOf(ranks...)
-	if err != nil {
-		panic(err)
-	}
 	var values []int64
 	for _, r := range ranks {
 		values = append(values, value(r))
 	}
-	return Over(s, int64(n)), values
+	return Over(SetOf(ranks...), n), values
 }
 
 func TestFit(t *testing.T) {
@@ -112,7 +108,7 @@ func TestFit(t *testing.T) {
 			}
 			checkExpr(t, e)
 			for i, v := range values {
-				if got := e.Eval(d.Ranks.At(i), d.Size); got != v {
+				if got := e.Eval(int64(d.Ranks.At(i)), int64(d.Size)); got != v {
 					t.Fatalf("%v of %d = %d, want %d", e, d.Ranks.At(i), got, v)
 				}
 			}
@@ -162,10 +158,10 @@ func TestFitRanks(t *testing.T) {
 }
 
 // list is ranks in any order.
-type list []int64
+type list []int
 
-func (l list) Len() int       { return len(l) }
-func (l list) At(i int) int64 { return l[i] }
+func (l list) Len() int     { return len(l) }
+func (l list) At(i int) int { return l[i] }
 
 // TestFitBases checks ranks that are no set: those in rows of a grid, of which
 // each is a group.
@@ -173,7 +169,7 @@ func TestFitBases(t *testing.T) {
 	ranks := make(list, 64)
 	values := make([]int64, 64)
 	for i := range ranks {
-		ranks[i] = int64(i % 8)
+		ranks[i] = i % 8
 		values[i] = int64((i + 1) % 8)
 	}
 	if e, ok := Fit(Domain{ranks, 8}, values, Options{Ranks: true}); !ok || e.String() != "(rank+1) mod N" {
@@ -255,7 +251,7 @@ func drawValues(t *rapid.T, d Domain) []int64 {
 	e := exprGen.Draw(t, "e")
 	values := make([]int64, d.Len())
 	for i, r := range d.list() {
-		values[i] = e.Eval(r, d.Size)
+		values[i] = e.Eval(r, int64(d.Size))
 	}
 	if len(values) > 0 {
 		for range rapid.IntRange(0, 4).Draw(t, "noise") {
@@ -281,9 +277,9 @@ func TestFitExact(t *testing.T) {
 					case constantNumber:
 						c.params[0] = values[0]
 					case xorNumber:
-						c.params[0] = values[0] ^ d.Ranks.At(0)
+						c.params[0] = values[0] ^ int64(d.Ranks.At(0))
 					default:
-						c.params[0] = values[0] - d.Ranks.At(0)
+						c.params[0] = values[0] - int64(d.Ranks.At(0))
 					}
 				}
 				if fits(c, d, values) && !(o.Ranks && slices.ContainsFunc(values, func(v int64) bool { return v < 0 })) {
@@ -307,7 +303,7 @@ func TestFitExact(t *testing.T) {
 
 func fits(e Expr, d Domain, values []int64) bool {
 	for i, v := range values {
-		if e.Eval(d.Ranks.At(i), d.Size) != v {
+		if e.Eval(int64(d.Ranks.At(i)), int64(d.Size)) != v {
 			return false
 		}
 	}

@@ -5,24 +5,22 @@ import (
 	"slices"
 )
 
-// Ranks lists the bases of the values of a column: at each position, the rank
-// of a process in the group that the value refers to. A [Set] is one, for
-// processes that refer to the same group, and so is a [Column] of the ranks that
-// they have in a group each.
+// Ranks lists the processes that have the values of a column: at each position,
+// the rank of one. A [Set] is one.
 type Ranks interface {
 	Len() int
-	At(i int) int64
+	At(i int) int
 }
 
 // A Domain says where a column has values: one at each position of Ranks, in a
 // group of Size processes. The zero Domain is empty.
 type Domain struct {
 	Ranks Ranks
-	Size  int64
+	Size  int
 }
 
 // Over returns the domain of the ranks of s in a group of size processes.
-func Over(s Set, size int64) Domain { return Domain{s, size} }
+func Over(s Set, size int) Domain { return Domain{s, size} }
 
 // Len returns the number of positions.
 func (d Domain) Len() int {
@@ -37,12 +35,12 @@ func (d Domain) list() []int64 {
 	ranks := make([]int64, d.Len())
 	if s, ok := d.Ranks.(Set); ok {
 		for i, r := range s.All() {
-			ranks[i] = r
+			ranks[i] = int64(r)
 		}
 		return ranks
 	}
 	for i := range ranks {
-		ranks[i] = d.Ranks.At(i)
+		ranks[i] = int64(d.Ranks.At(i))
 	}
 	return ranks
 }
@@ -73,7 +71,7 @@ func Fit(d Domain, values []int64, o Options) (Expr, bool) {
 	if d.Len() != len(values) {
 		panic("rankenc: not as many values as ranks")
 	}
-	return fitValues(d.list(), values, d.Size, o)
+	return fitValues(d.list(), values, int64(d.Size), o)
 }
 
 func fitValues(ranks, values []int64, size int64, o Options) (Expr, bool) {

@@ -153,11 +153,11 @@ func newEqualRows(_ Domain, rows [][]int64, o Options, _ int) matrixBody {
 }
 
 // elements returns the domain of the n elements of a row.
-func elements(n int) Domain { return Over(World(n), int64(n)) }
+func elements(n int) Domain { return Over(World(n), n) }
 
 // element returns the value of element i, 0 ≤ i < c.Len(), of a column over what
 // elements returns.
-func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), c.domain.Size) }
+func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), int64(c.domain.Size)) }
 
 func (b equalRows) rowLen(int) int     { return b.row.Len() }
 func (b equalRows) width() (int, bool) { return b.row.Len(), true }
@@ -224,9 +224,9 @@ func (b *columns) text() string {
 }
 func (b *columns) appendRow(dst []int64, i int) []int64 {
 	domain := b.distinct[0].domain // of all of them
-	rank := domain.Ranks.At(i)
+	rank, size := int64(domain.Ranks.At(i)), int64(domain.Size)
 	for j := range b.number.Len() {
-		dst = append(dst, b.distinct[b.number.element(j)].body.at(i, rank, domain.Size))
+		dst = append(dst, b.distinct[b.number.element(j)].body.at(i, rank, size))
 	}
 	return dst
 }

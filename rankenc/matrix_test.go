@@ -120,7 +120,7 @@ func testMatrix(t *rapid.T) {
 	d := domainGen.Draw(t, "domain")
 	if rapid.Bool().Draw(t, "whole") {
 		n := rapid.IntRange(1, 9).Draw(t, "n")
-		d = Over(World(n), int64(n))
+		d = Over(World(n), n)
 	}
 	n := d.Len()
 	m := rapid.OneOf(rapid.IntRange(0, 6), rapid.Just(min(n, 9))).Draw(t, "m")

@@ -79,7 +79,7 @@ func decodePieces(d *wire.Decoder, count int) body {
 		if d.Err() != nil {
 			return nil
 		}
-		if s.Len() == 0 || s.At(s.Len()-1) >= int64(count) || s.Len() >= rest {
+		if s.Len() == 0 || s.At(s.Len()-1) >= count || s.Len() >= rest {
 			d.Corrupt(at, "positions", "%d of %d", s.Len(), rest)
 			return nil
 		}
@@ -193,10 +193,7 @@ func (s *splitter) take(e Expr) (size int, pays bool) {
 			left = append(left, p)
 		}
 	}
-	set, err := b.Finish()
-	if err != nil {
-		panic(err) // positions ascend
-	}
+	set := b.Finish()
 	enc, _ := set.AppendBinary(nil)
 	size = len(e.append(enc))
 	c, constant := e.Constant()

@@ -68,7 +68,7 @@ func realColumns(t testing.TB, name string) []realColumn {
 }
 
 func shapeColumns(t testing.TB, ranks []int, calls map[int][][]string) []realColumn {
-	d := Over(setOf(t, ranks...), int64(len(calls)))
+	d := Over(SetOf(ranks...), len(calls))
 	var columns []realColumn
 	for k, fields := range calls[ranks[0]] {
 		for f := 1; f < len(fields); f++ {

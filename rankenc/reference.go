@@ -89,7 +89,7 @@ func newTransposed(d Domain, rows [][]int64, others []Matrix, i int) matrixBody 
 func square(d Domain, m Matrix) bool {
 	s, ok := d.Ranks.(Set)
 	n := s.Len()
-	if !ok || n == 0 || int64(n) != d.Size || !s.Equal(World(n)) || m.Len() != n {
+	if !ok || n == 0 || n != d.Size || !s.Equal(World(n)) || m.Len() != n {
 		return false
 	}
 	w, ok := m.body.width()

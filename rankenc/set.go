@@ -35,13 +35,11 @@ func newSet(items []item) Set {
 	return s
 }
 
-// SetOf returns the set of ranks, which may come in any order and repeatedly.
-// An error says which one is out of range.
-func SetOf(ranks ...int) (Set, error) {
-	ranks = slices.Clone(ranks)
-	slices.Sort(ranks)
+// SetOf returns the set of ranks, which may come in any order and repeatedly. It
+// panics if one is not in 0 … [MaxRank].
+func SetOf(ranks ...int) Set {
 	var b SetBuilder
-	for _, r := range slices.Compact(ranks) {
+	for _, r := range ranks {
 		b.Add(r)
 	}
 	return b.Finish()
@@ -62,7 +60,7 @@ func (s Set) Len() int { return s.n }
 
 // At returns the i-th rank of s in ascending order, 0 ≤ i < s.Len(). It takes
 // time logarithmic in the number of items.
-func (s Set) At(i int) int64 {
+func (s Set) At(i int) int {
 	if i < 0 || i >= s.n {
 		panic(fmt.Sprintf("rankenc: rank number %d of %d", i, s.n))
 	}
@@ -71,10 +69,10 @@ func (s Set) At(i int) int64 {
 		if err != nil {
 			panic(err) // the cardinality is s.n
 		}
-		return int64(r)
+		return int(r)
 	}
 	k := sort.SearchInts(s.before, i+1) - 1
-	return int64(s.items[k].at(i - s.before[k]))
+	return s.items[k].at(i - s.before[k])
 }
 
 // Index returns the number of ranks of s below rank, which is the position of
@@ -127,12 +125,12 @@ func (s Set) Ranges() iter.Seq2[int, int] {
 }
 
 // All returns an iterator over the positions and ranks of s, in ascending order.
-func (s Set) All() iter.Seq2[int, int64] {
-	return func(yield func(int, int64) bool) {
+func (s Set) All() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
 		i := 0
 		for lo, hi := range s.Ranges() {
 			for r := lo; r <= hi; r++ {
-				if !yield(i, int64(r)) {
+				if !yield(i, r) {
 					return
 				}
 				i++
@@ -151,33 +149,20 @@ func (s Set) Equal(t Set) bool {
 }
 
 // Union returns the set of the ranks that are in s or in t. It takes time in
-// proportion to their runs of consecutive ranks.
+// proportion to their runs of consecutive ranks, as [Set.Intersection] and
+// [Set.Difference] do.
 func (s Set) Union(t Set) Set {
-	next, stop := iter.Pull2(t.Ranges())
-	defer stop()
-	var b SetBuilder
-	tlo, thi, more := next()
-	add := func(lo, hi int) {
-		if lo = max(lo, b.next); lo <= hi {
-			b.AddRange(lo, hi)
-		}
-	}
-	for lo, hi := range s.Ranges() {
-		for more && tlo <= lo {
-			add(tlo, thi)
-			tlo, thi, more = next()
-		}
-		add(lo, hi)
-	}
-	for more {
-		add(tlo, thi)
-		tlo, thi, more = next()
-	}
-	u, err := b.Finish()
-	if err != nil {
-		panic(err) // add keeps the order
-	}
-	return u
+	return combine(s, t, func(inS, inT bool) bool { return inS || inT })
+}
+
+// Intersection returns the set of the ranks that are in s and in t.
+func (s Set) Intersection(t Set) Set {
+	return combine(s, t, func(inS, inT bool) bool { return inS && inT })
+}
+
+// Difference returns the set of the ranks that are in s and not in t.
+func (s Set) Difference(t Set) Set {
+	return combine(s, t, func(inS, inT bool) bool { return inS && !inT })
 }
 
 // UnionOf returns the set of the ranks that are in any of sets. It halves the list, so that
@@ -193,34 +178,60 @@ func UnionOf(sets ...Set) Set {
 	}
 }
 
-// Without returns the set of the ranks that are in s and not in t. It takes time in
-// proportion to their runs of consecutive ranks.
-func (s Set) Without(t Set) Set {
-	next, stop := iter.Pull2(t.Ranges())
-	defer stop()
-	var b SetBuilder
-	tlo, thi, more := next()
-	for lo, hi := range s.Ranges() {
-		for more && thi < lo {
-			tlo, thi, more = next()
+// combine returns the set of the ranks that in accepts, told whether they are in s
+// and whether in t. It must not accept ranks that are in neither.
+func combine(s, t Set, in func(inS, inT bool) bool) Set {
+	var (
+		b      SetBuilder
+		cs, ct = newCursor(s), newCursor(t)
+	)
+	defer cs.stop()
+	defer ct.stop()
+	for from := 0; !cs.done || !ct.done; {
+		inS, untilS := cs.at(from)
+		inT, untilT := ct.at(from)
+		until := min(untilS, untilT)
+		if in(inS, inT) {
+			b.AddRange(from, until-1)
 		}
-		for ; more && tlo <= hi; tlo, thi, more = next() {
-			if lo < tlo {
-				b.AddRange(lo, tlo-1)
-			}
-			if lo = thi + 1; lo > hi {
-				break
-			}
-		}
-		if lo <= hi {
-			b.AddRange(lo, hi)
-		}
+		from = until
 	}
-	rest, err := b.Finish()
-	if err != nil {
-		panic(err) // the ranges ascend
+	return b.Finish()
+}
+
+// A cursor walks the runs of consecutive ranks of a set.
+type cursor struct {
+	next   func() (lo, hi int, ok bool)
+	stop   func()
+	lo, hi int  // the first run that does not end before the rank of the last at
+	done   bool // there is no such run
+}
+
+func newCursor(s Set) *cursor {
+	c := &cursor{}
+	c.next, c.stop = iter.Pull2(s.Ranges())
+	c.advance()
+	return c
+}
+
+func (c *cursor) advance() {
+	lo, hi, ok := c.next()
+	c.lo, c.hi, c.done = lo, hi, !ok
+}
+
+// at reports whether rank is in the set, and the first rank after it of which that
+// is not known to be so as well. Ranks must ascend.
+func (c *cursor) at(rank int) (in bool, until int) {
+	if !c.done && c.hi < rank {
+		c.advance()
 	}
-	return rest
+	switch {
+	case c.done:
+		return false, MaxRank + 1
+	case rank < c.lo:
+		return false, c.lo
+	}
+	return true, c.hi + 1
 }
 
 // String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"

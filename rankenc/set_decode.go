@@ -113,16 +113,12 @@ func decodeBitmap(d *wire.Decoder, at int, size uint64) Set {
 	if err == nil {
 		err = in.Validate()
 	}
-	if err != nil || n != int64(size) {
+	if err != nil || n != int64(size) || in.IsEmpty() || in.Maximum() > MaxRank {
 		d.Corrupt(from, "bitmap", "%d bytes, %d of them read: %v", size, n, err)
 		return Set{}
 	}
-	var b SetBuilder
-	for lo, end := range in.Ranges() {
-		b.AddRange(int(lo), int(end)-1)
-	}
-	s, err := b.Finish()
-	if err != nil || s.bitmap == nil || !bytes.Equal(appendBitmap(nil, s.bitmap), d.Since(at)) {
+	s := setOfBitmap(in)
+	if s.bitmap == nil || !bytes.Equal(appendBitmap(nil, s.bitmap), d.Since(at)) {
 		d.Corrupt(from, "bitmap", "not the smallest encoding of its ranks")
 		return Set{}
 	}

@@ -29,11 +29,7 @@ func SetOfText(text string, size int) (Set, error) {
 	if p.err != nil {
 		return Set{}, p.err
 	}
-	var b SetBuilder
-	for lo, end := range ranks.Ranges() {
-		b.AddRange(int(lo), int(end)-1)
-	}
-	return b.Finish()
+	return setOfBitmap(ranks), nil
 }
 
 // A setParser reads a text. The first failure sticks.

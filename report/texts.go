@@ -152,10 +152,7 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 		}
 	}
 	if len(p.lost) > 0 {
-		set, err := rankenc.SetOf(slices.Collect(maps.Keys(p.lost))...)
-		if err != nil {
-			panic(err) // they are those of the trace
-		}
+		set := rankenc.SetOf(slices.Collect(maps.Keys(p.lost))...)
 		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
 	}
 	if p.unfinished.Len() > 0 {

@@ -198,10 +198,7 @@ func TestTimelineBegin(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{
 		{call(0, 2e9, 1e9), call(1, 1e9, 5e9)}, {call(0, 8e9, 1e9), call(0, 10e9, 1e9)},
 	})
-	ranks, err := rankenc.SetOf(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := rankenc.SetOf(1)
 	if html := string(render(t, trace, report.Options{Ranks: ranks})); !strings.Contains(html, "10.0 s") {
 		t.Error("the run is not 10 s from its first call")
 	}

@@ -53,11 +53,7 @@ func (c *Communicator) RankSet() rankenc.Set {
 	if c.members == nil {
 		return rankenc.World(c.size)
 	}
-	set, err := rankenc.SetOf(slices.Concat(c.members, c.remote)...)
-	if err != nil {
-		panic(err) // they are those of a trace
-	}
-	return set
+	return rankenc.SetOf(slices.Concat(c.members, c.remote)...)
 }
 
 // Remote returns the ranks in the run of the members of the second group of an

@@ -100,7 +100,7 @@ func twice(stretches []stretch, paths []string) []error {
 		times[o.b]++
 	}
 	type shared struct {
-		ranks  []int
+		ranks  rankenc.Set
 		others []string
 	}
 	all := make(map[int]*shared)
@@ -115,24 +115,17 @@ func twice(stretches []stretch, paths []string) []error {
 			s = new(shared)
 			all[file], files = s, append(files, file)
 		}
-		ranks, err := o.ranks.Finish()
-		if err != nil {
-			panic(err) // ranks ascend
-		}
-		for _, rank := range ranks.All() {
-			s.ranks = append(s.ranks, int(rank))
-		}
+		s.ranks = s.ranks.Union(o.ranks.Finish())
 		s.others = append(s.others, paths[other])
 	}
 	var wrong []error
 	for _, file := range files {
 		s := all[file]
-		slices.Sort(s.ranks)
 		verb := "are"
-		if s.ranks = slices.Compact(s.ranks); len(s.ranks) == 1 {
+		if s.ranks.Len() == 1 {
 			verb = "is"
 		}
-		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", rankText(s.ranks), verb, paths[file], firstOf(s.others)))
+		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", setText(s.ranks), verb, paths[file], firstOf(s.others)))
 	}
 	return wrong
 }

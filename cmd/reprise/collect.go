@@ -236,10 +236,4 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 }
 
 // rankList returns ranks as a list with ranges.
-func rankList(ranks []int) string {
-	set, err := rankenc.SetOf(ranks...)
-	if err != nil {
-		return fmt.Sprint(ranks)
-	}
-	return text.Ranks(set)
-}
+func rankList(ranks []int) string { return text.Ranks(rankenc.SetOf(ranks...)) }

@@ -219,7 +219,7 @@ func (c *comparison) missing() rankenc.Set {
 			ranks = append(ranks, rank)
 		}
 	}
-	return rankSet(ranks)
+	return rankenc.SetOf(ranks...)
 }
 
 // An order is a place in the order of the calls of a trace.

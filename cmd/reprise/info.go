@@ -158,7 +158,7 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
 	ranks := trace.Merged().RankSet()
-	i.Active, i.silent = ranks.Len(), rankenc.World(i.Ranks).Without(ranks)
+	i.Active, i.silent = ranks.Len(), rankenc.World(i.Ranks).Difference(ranks)
 	i.Silent = i.silent.String()
 	lost, err := i.count(cmd, trace, shapes)
 	if err != nil {
@@ -166,7 +166,7 @@ func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info,
 	}
 	i.Unreadable = lost.text()
 	i.sections(trace)
-	if i.Times, err = describeTimes(cmd.Context(), trace, path, rankSet(lost.ranks())); err != nil {
+	if i.Times, err = describeTimes(cmd.Context(), trace, path, rankenc.SetOf(lost.ranks()...)); err != nil {
 		return nil, err
 	}
 	if err := i.unreadable(lost).err(); err != nil || i.Text == nil || !compare {

@@ -141,9 +141,7 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
 	l.functions = trace.Functions()
 	l.timed = func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil }
-	if l.ranks, err = rankenc.SetOf(rank); err != nil {
-		return loops{}, err
-	}
+	l.ranks = rankenc.SetOf(rank)
 	l.what = fmt.Sprintf("rank %d of %s: ", rank, text.Count(trace.Ranks()))
 	return l, nil
 }

@@ -87,7 +87,7 @@ func (l *lostRanks) ranks() []int {
 
 // others returns those of some ranks that are not lost.
 func (l *lostRanks) others(ranks rankenc.Set) rankenc.Set {
-	return ranks.Without(rankSet(l.ranks()))
+	return ranks.Difference(rankenc.SetOf(l.ranks()...))
 }
 
 // warn writes a line for each cause.
@@ -157,18 +157,10 @@ func warnUnreadable(stderr io.Writer, err error) error {
 }
 
 // text returns the ranks as a list, such as 3-5, 8-14:2.
-func (l *lostRanks) text() string { return rankSet(l.ranks()).String() }
+func (l *lostRanks) text() string { return rankenc.SetOf(l.ranks()...).String() }
 
 // rankText returns ranks as a list, such as rank 7 or ranks 3-5, 8-14:2.
-func rankText(ranks []int) string { return text.Ranks(rankSet(ranks)) }
-
-func rankSet(ranks []int) rankenc.Set {
-	set, err := rankenc.SetOf(ranks...)
-	if err != nil {
-		panic(err) // they are those of a trace
-	}
-	return set
-}
+func rankText(ranks []int) string { return text.Ranks(rankenc.SetOf(ranks...)) }
 
 // maxListText is the length of the longest list of ranks that is printed whole.
 const maxListText = 200

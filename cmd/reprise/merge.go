@@ -164,7 +164,7 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	if !s.Part {
-		s.missing = rankenc.World(s.Ranks).Without(ranks)
+		s.missing = rankenc.World(s.Ranks).Difference(ranks)
 		s.Missing = s.missing.String()
 	}
 	return nil

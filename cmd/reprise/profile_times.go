@@ -86,7 +86,7 @@ func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
 			}
 		}
 	}
-	return rankSet(ranks), calls
+	return rankenc.SetOf(ranks...), calls
 }
 
 // readSeries sets the times of functions and signatures.

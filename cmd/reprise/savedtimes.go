@@ -59,7 +59,7 @@ func (t *timesSaved) finish(file *format.Reader, ranks rankenc.Set, left bool) {
 	if t.all {
 		t.tellRanks(file, ranks)
 	}
-	if t.Untimed = rankSet(t.untimed).String(); t.all {
+	if t.Untimed = rankenc.SetOf(t.untimed...).String(); t.all {
 		t.Untimed = "all"
 	}
 }

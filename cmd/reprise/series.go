@@ -51,10 +51,10 @@ func (i *timeInfo) readSeries(ctx context.Context, t *merge.Trace, timed, withou
 	}
 	for _, name := range slices.Sorted(maps.Keys(codecs)) {
 		c := codecs[name]
-		c.Ranks, c.Count = rankSet(ranks[name]).String(), len(ranks[name])
+		c.Ranks, c.Count = rankenc.SetOf(ranks[name]...).String(), len(ranks[name])
 		i.Codecs = append(i.Codecs, *c)
 	}
-	i.Ranks, i.Unreadable = rankSet(all).String(), lost.text()
+	i.Ranks, i.Unreadable = rankenc.SetOf(all...).String(), lost.text()
 	if err := lost.err(); err != nil {
 		i.errs = append(i.errs, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -39,7 +40,7 @@ func untimed(t testing.TB, path string) string {
 			list = append(list, number)
 		}
 	}
-	return rankSet(list).String()
+	return rankenc.SetOf(list...).String()
 }
 
 // timesOf returns what info --json says of times.

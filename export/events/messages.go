@@ -30,16 +30,7 @@ func (t *Trace) NumberMessages(timed bool) error {
 // timedRanks returns those that were chosen and have the times of every call.
 func (t *Trace) timedRanks() (rankenc.Set, error) {
 	timed, _, err := t.trace.Merged().SeriesRanks()
-	if err != nil {
-		return timed, err
-	}
-	var both rankenc.SetBuilder
-	for _, rank := range t.options.Ranks.All() {
-		if timed.Contains(int(rank)) {
-			both.Add(int(rank))
-		}
-	}
-	return both.Finish()
+	return timed.Intersection(t.options.Ranks), err
 }
 
 // messages are those of a rank.

@@ -152,24 +152,17 @@ func (b *builder) add(k key, calls, time int64) {
 }
 
 // labels returns the ranks of each shape that are in samples, as text.
-func (b *builder) labels() (map[int]string, error) {
+func (b *builder) labels() map[int]string {
 	labels := make(map[int]string, len(b.ranks))
 	for shape, ranks := range b.ranks {
-		set, err := ranks.Finish()
-		if err != nil {
-			return nil, err
-		}
-		labels[shape] = set.String()
+		labels[shape] = ranks.Finish().String()
 	}
-	return labels, nil
+	return labels
 }
 
 // profile returns the profile of the samples.
 func (b *builder) profile() (*profile.Profile, error) {
-	ranks, err := b.labels()
-	if err != nil {
-		return nil, err
-	}
+	ranks := b.labels()
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "calls", Unit: "count"}}}
 	if b.times != nil {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "time", Unit: "nanoseconds"})

@@ -126,10 +126,7 @@ func all(int) bool { return true }
 
 func TestTotals(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 50)
-	odd, err := rankenc.SetOf(1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	odd := rankenc.SetOf(1, 3)
 	for name, trace := range map[string]*reprise.Trace{
 		"Recorded": exporttest.Stencil(t, "exact"), "Hostile": tabletest.Hostile(t), "Timed": tabletest.Timed(t, 4, 100, tabletest.Series),
 		"Synthetic": tabletest.Write(t, stencil.Run(), stencil.Parts()), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),

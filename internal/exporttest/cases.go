@@ -24,10 +24,7 @@ type Case struct {
 // Cases returns traces of all kinds.
 func Cases(t testing.TB) []Case {
 	t.Helper()
-	some, err := rankenc.SetOf(1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := rankenc.SetOf(1, 3)
 	stencil, statistics := Stencil(t, "exact"), Stencil(t, "statistics")
 	lines := TI(t, Lines)
 	return []Case{
