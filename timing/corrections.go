@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/internal/adaptive"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -14,18 +15,18 @@ import (
 // is in a class by these. What a class has not learned yet of amounts, it has from
 // all.
 type correctionModel struct {
-	coder rangeCoder
-	moves [4][correctionClasses]uint32 // whether the clock moves, by what it did before
-	last  int                          // whether it moved at the two calls before, a bit each
-	signs uint32
+	coder adaptive.Coder
+	moves [4][correctionClasses]adaptive.Bit // whether the clock moves, by what it did before
+	last  int                                // whether it moved at the two calls before, a bit each
+	signs adaptive.Bit
 	all   lengthModel
 	class [correctionClasses]lengthModel
-	tops  [maxLength]uint32 // the second bit of an amount, by number of bits less two
+	tops  [maxLength]adaptive.Bit // the second bit of an amount, by number of bits less two
 }
 
 // A lengthModel learns the number of bits of amounts: whether it is larger than
 // one and the index.
-type lengthModel [maxLength - 1]uint32
+type lengthModel [maxLength - 1]adaptive.Bit
 
 const (
 	correctionClasses = 32
@@ -38,21 +39,21 @@ func (m *correctionModel) code(class int, amount int64) int64 {
 	if amount != 0 {
 		moves = 1
 	}
-	moves = m.adapt(&m.moves[m.last][class], 1<<31, moves)
+	moves = m.coder.Adapt(&m.moves[m.last][class], adaptive.Even, moves)
 	m.last = m.last<<1&2 | int(moves)
 	if moves == 0 {
 		return 0
 	}
-	sign := -int64(m.adapt(&m.signs, 1<<31, uint32(uint64(amount)>>63)))
+	sign := -int64(m.coder.Adapt(&m.signs, adaptive.Even, uint32(uint64(amount)>>63)))
 	n := uint64((amount ^ sign) - sign)
 	length := m.length(class, bits.Len64(n))
 	v := uint64(1)
 	for i := length - 2; i >= 0; i-- {
 		bit := uint32(n>>i) & 1
 		if i == length-2 {
-			bit = m.adapt(&m.tops[i], 1<<31, bit)
+			bit = m.coder.Adapt(&m.tops[i], adaptive.Even, bit)
 		} else {
-			bit = m.coder.code(bit, 1<<15)
+			bit = m.coder.Even(bit)
 		}
 		v = v<<1 | uint64(bit)
 	}
@@ -66,22 +67,14 @@ func (m *correctionModel) length(class, length int) int {
 		if length > n+1 {
 			longer = 1
 		}
-		longer = m.adapt(&m.class[class][n], inherit(m.all[n], 1<<31), longer)
-		m.all[n] = learn(inherit(m.all[n], 1<<31), -longer)
+		all := m.all[n].Or(adaptive.Even)
+		longer = m.coder.Adapt(&m.class[class][n], all, longer)
+		m.all[n] = all.Learned(longer)
 		if longer == 0 {
 			return n + 1
 		}
 	}
 	return maxLength
-}
-
-// adapt codes a bit with what a slot predicts, or, if it is unused, a parent, and
-// the slot learns the bit.
-func (m *correctionModel) adapt(slot *uint32, parent, bit uint32) uint32 {
-	x := inherit(*slot, parent)
-	bit = m.coder.code(bit, max(x>>16, 1))
-	*slot = learn(x, -bit)
-	return bit
 }
 
 // classOf returns the class of a call that is placed by values, where starts move by
@@ -112,7 +105,7 @@ func (r *correctionReader) open(d *wire.Decoder) {
 	number := d.String("corrections")
 	r.at = d.Offset() - len(number)
 	r.model = new(correctionModel)
-	r.model.coder.read(number)
+	r.model.coder.Read(number)
 }
 
 // next returns the correction of the next call, in nanoseconds.
@@ -125,7 +118,7 @@ func (r *correctionReader) next(class int) int64 {
 // check returns an error if the number ended before its calls, or, after the last
 // one, did not end as that of an encoder.
 func (r *correctionReader) check(last bool) error {
-	if r.unit == 0 || !r.model.coder.ended() && (!last || r.some && r.model.coder.finished()) {
+	if r.unit == 0 || !r.model.coder.Ended() && (!last || r.some && r.model.coder.Finished()) {
 		return nil
 	}
 	return &ParseError{Package: "timing", Offset: int64(r.at), Field: "corrections", Err: fmt.Errorf("%w: the number ends otherwise", ErrCorrupt)}

@@ -17,13 +17,13 @@ func TestCorrections(t *testing.T) {
 		amounts = append(amounts, 1)
 		classes := make([]int, len(amounts))
 		var m correctionModel
-		m.coder.write(nil)
+		m.coder.Write(nil)
 		for i := range amounts {
 			classes[i] = rapid.IntRange(0, correctionClasses-1).Draw(t, "class")
 			m.code(classes[i], amounts[i])
 		}
 		r := correctionReader{unit: 1, model: new(correctionModel)}
-		r.model.coder.read(m.coder.finish())
+		r.model.coder.Read(m.coder.Finish())
 		var got []int64
 		for i, class := range classes {
 			got = append(got, r.next(class))

@@ -47,7 +47,7 @@ func (d *drift) appendCorrections(dst []byte) []byte {
 // encode codes the corrections that were found.
 func (d *drift) encode(unit uint64) []byte {
 	m := new(correctionModel)
-	m.coder.write(nil)
+	m.coder.Write(nil)
 	var before int64
 	for i, c := range d.calls {
 		m.code(classOf(unit, before, c.lapse), d.found[i])
@@ -55,7 +55,7 @@ func (d *drift) encode(unit uint64) []byte {
 			before = c.duration
 		}
 	}
-	return m.coder.finish()
+	return m.coder.Finish()
 }
 
 // corrections finds the corrections of the block, and returns their unit and

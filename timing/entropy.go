@@ -96,11 +96,11 @@ func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 
 	m := &e.model
 	m.reset(len(e.calls), low*lowLevels, e.codec.fine)
-	m.coder.write(e.number[:0])
+	m.coder.Write(e.number[:0])
 	for _, c := range e.calls {
 		m.code(c.terminal, uint32(c.symbol-e.least))
 	}
-	e.number = m.coder.finish()
+	e.number = m.coder.Finish()
 	dst = append(wire.AppendUvarint(dst, uint64(len(e.number))), e.number...)
 	e.calls, e.least, e.most = e.calls[:0], 0, 0
 	return dst
@@ -150,7 +150,7 @@ func (c *Entropy) NewDecoder(block []byte, o Options) (Decoder, error) {
 		d.model.lineTable = *t
 	}
 	d.model.reset(d.left, d.low*lowLevels, c.fine)
-	d.model.coder.read(number)
+	d.model.coder.Read(number)
 	return d, nil
 }
 
@@ -182,7 +182,7 @@ func (d *entropyDecoder) Decode(dst []int64, terminals []uint32) error {
 			return d.corrupt("symbol %d of %d", s, d.codec.bins.Max())
 		}
 		dst[i] = d.codec.bins.Value(x + d.least)
-		if d.model.coder.ended() {
+		if d.model.coder.Ended() {
 			return d.corrupt("%d values are left at the end of the number", d.left)
 		}
 		if d.left == 0 {
@@ -208,7 +208,7 @@ func (d *entropyDecoder) end() error {
 		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
 	case d.model.refused:
 		return d.corrupt("a guess that is refused and right")
-	case !d.model.coder.finished():
+	case !d.model.coder.Finished():
 		return d.corrupt("the number ends otherwise")
 	}
 	return nil

@@ -3,35 +3,14 @@ package timing
 import (
 	"math/bits"
 	"sync"
+
+	"github.com/reprise-trace/reprise/internal/adaptive"
 )
 
-// A slot predicts a bit: the upper 22 bits are the probability of a one, the
-// others count the corrections it had, up to maxCount. A slot of 0 is unused.
-const (
-	countMask = 1<<10 - 1
-	maxCount  = 255
-)
-
-// learn returns a slot after a bit was seen. All bits of ones are those of bit.
-func learn(slot, ones uint32) uint32 {
-	n := slot & countMask
-	d := (int32(ones>>10) - int32(slot>>10)) * gainTable[n]
-	return slot + uint32(d<<1)&^countMask + (n-maxCount)>>31
-}
-
-// inherit returns a slot, or, if it is unused, one that predicts as the parent
-// does and learns faster.
-func inherit(slot, parent uint32) uint32 {
-	if slot == 0 {
-		return parent &^ countMask
-	}
-	return slot
-}
-
-// A line holds the slots for the bits of up to four levels of the tree of
-// symbols in one context: slot i has the children 2i and 2i+1, and 1 is the
-// root. Slot 0 is for the bit whether the symbol is below this root at all.
-type line [16]uint32
+// A line predicts the bits of up to four levels of the tree of symbols in one
+// context: bit i has the children 2i and 2i+1, and 1 is the root. Bit 0 is whether
+// the symbol is below this root at all.
+type line [16]adaptive.Bit
 
 // The contexts of which each has a prediction.
 const (
@@ -74,9 +53,9 @@ type entropyState struct {
 // The model is a function of the symbols before, computed with integers. It holds
 // at most about a megabyte, and some bytes for each terminal.
 type entropyModel struct {
-	coder  rangeCoder
+	coder  adaptive.Coder
 	mature [levelSets][3]int64                   // weights of predictions, in units of 1/2²⁰
-	young  [levelSets][countSets][contexts]int64 // the same, by how often the slot learned
+	young  [levelSets][countSets][contexts]int64 // the same, by how often the terminal's bit learned
 
 	lineTable
 	shift  uint // of a hash to the index of a line
@@ -120,10 +99,10 @@ func (m *entropyModel) reset(values, levels int, fine uint) {
 	m.shift = uint(65 - bits.Len(uint(lines)))
 	m.levels, m.fine = levels, fine
 	for i := range m.mature {
-		m.mature[i] = [3]int64{1 << 20 / 3, 1 << 20 / 3, 1 << 20 / 3}
+		m.mature[i] = [3]int64{adaptive.One / 3, adaptive.One / 3, adaptive.One / 3}
 		for k := range m.young[i] {
 			for j := range m.young[i][k] {
-				m.young[i][k][j] = 1 << 20 / contexts
+				m.young[i][k][j] = adaptive.One / contexts
 			}
 		}
 	}
@@ -240,4 +219,70 @@ func (m *entropyModel) find(hash uint64, prefix uint32) *line {
 		m.lines[i] = line{}
 	}
 	return &m.lines[i]
+}
+
+const (
+	// There are weights for each level, counted from the leaves, and of young
+	// bits by the logarithm of how often they learned.
+	levelSets  = 16
+	maxLevel   = 10 // of the last bit in a line; from there on they share weights
+	guessLevel = 15 // of the bit for the guess
+	countSets  = 8  // more than log₂ matureCount
+
+	matureCount = 32 // of the terminal's bit, from which on fewer contexts are mixed
+	sureCount   = 30 // from which on a bit is trusted that is sure
+)
+
+// walk codes the last count bits of a number in the lines that were entered, from
+// a node on, and returns the node it comes to. The last bit is at a
+// level; levels count from the leaves up. A bit that was nearly always the same with
+// the terminal is predicted from that alone.
+func (m *entropyModel) walk(node, number uint32, count, level int) uint32 {
+	l1 := m.at[terminalContext]
+	var l2, l3 *line
+	for i := count - 1; i >= 0; i-- {
+		bit := number >> (i & 31) & 1
+		b1 := &l1[node&15]
+		x1 := *b1
+		if x1.Seen() >= sureCount && (x1>>22+1)&1023 < 2 {
+			node = node<<1 | m.coder.Adapt(b1, x1, bit)
+			continue
+		}
+		if l2 == nil {
+			m.enterAll()
+			l2, l3 = m.at[followContext], m.at[loopContext]
+		}
+		at := (level + i) & (levelSets - 1)
+		if x1.Seen() < matureCount {
+			node = node<<1 | m.walkYoung(node, at, bit)
+			continue
+		}
+		node = node<<1 | m.coder.Mix3(bit, x1, b1, &l2[node&15], &l3[node&15], &m.mature[at])
+	}
+	return node
+}
+
+// walkYoung codes a bit that the terminal has not often had. Wider contexts help
+// then.
+func (m *entropyModel) walkYoung(node uint32, level int, bit uint32) uint32 {
+	if m.at[previousContext] == nil {
+		m.at[anyContext] = m.find(m.hashes[anyContext], m.prefix)
+		m.at[previousContext] = m.find(m.hashes[previousContext], m.prefix)
+	}
+	var x [contexts]adaptive.Bit
+	for i, l := range m.at {
+		x[i] = l[node&15]
+	}
+	x[anyContext] = x[anyContext].Or(adaptive.Even)
+	x[previousContext] = x[previousContext].Or(x[anyContext])
+	x[terminalContext] = x[terminalContext].Or(x[anyContext])
+	x[followContext] = x[followContext].Or(x[terminalContext])
+	x[loopContext] = x[loopContext].Or(x[terminalContext])
+
+	seen := bits.Len32(x[terminalContext].Seen()+1) - 1
+	bit = m.coder.Mix(bit, x[:], m.young[level][seen&(countSets-1)][:])
+	for i, l := range m.at {
+		l[node&15] = x[i]
+	}
+	return bit
 }

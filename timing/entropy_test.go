@@ -1,10 +1,8 @@
 package timing
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"math"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -53,120 +51,6 @@ func TestEntropyBytes(t *testing.T) {
 	}
 }
 
-// TestTables checks the tables against the functions they hold.
-func TestTables(t *testing.T) {
-	for x := -maxLogit; x <= maxLogit; x++ {
-		want := 65536 / (1 + math.Exp(-float64(x)/256))
-		if got := squash(int64(x)); math.Abs(float64(got)-want) > 1 {
-			t.Fatalf("squash(%d) = %d, want %.2f", x, got, want)
-		}
-	}
-	if squash(1<<40) != 65535 || squash(-1<<40) != 1 { // e⁻¹¹ is 1.1/65536
-		t.Error("squash is not limited")
-	}
-	for i, got := range stretchTable {
-		p := (float64(i) + 0.5) / 4096
-		want := 256 * math.Log(p/(1-p))
-		// A unit of the squashed probability is so many logits.
-		if slack := 1 + 256/(65536*p*(1-p)); math.Abs(float64(got)-want) > slack {
-			t.Fatalf("logit of %v = %d, want %.2f", p, got, want)
-		}
-	}
-}
-
-// TestRangeCoder checks bits of any probabilities, and above all carries, which
-// take probabilities near 0 and 1.
-func TestRangeCoder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		type event struct{ bit, p uint32 }
-		events := rapid.SliceOf(rapid.Custom(func(t *rapid.T) event {
-			p := rapid.OneOf(rapid.Uint32Range(1, 65535), rapid.SampledFrom([]uint32{1, 2, 32768, 65534, 65535}))
-			return event{rapid.Uint32Range(0, 1).Draw(t, "bit"), p.Draw(t, "p")}
-		})).Draw(t, "events")
-		prefix := rapid.SliceOf(rapid.Byte()).Draw(t, "prefix")
-		var w, r rangeCoder
-		w.write(bytes.Clone(prefix))
-		for _, e := range events {
-			w.code(e.bit, e.p)
-		}
-		out := w.finish()
-		if !bytes.HasPrefix(out, prefix) {
-			t.Fatalf("%x does not begin with %x", out, prefix)
-		}
-		r.read(out[len(prefix):])
-		for i, e := range events {
-			if got := r.code(0, e.p); got != e.bit {
-				t.Fatalf("bit %d = %d", i, got)
-			}
-		}
-		if r.ended() || !r.finished() {
-			t.Fatalf("%x is not as it should end", out)
-		}
-		for _, more := range []string{"\x00", "\x01", "\x00\x00\x00\x00\x00\x00\x00\x00\x01"} {
-			r.read(append(out[len(prefix):], more...))
-			same := true
-			for _, e := range events {
-				same = same && r.code(0, e.p) == e.bit
-			}
-			if same && r.finished() {
-				t.Fatalf("accepted %q after the number", more)
-			}
-		}
-	})
-}
-
-// TestRangeCoderCarry writes enough bits for carries, also such that go up through
-// several bytes.
-func TestRangeCoderCarry(t *testing.T) {
-	random := newRandom(1)
-	var far, carries int
-	for range 1000 {
-		var w, r rangeCoder
-		w.write(nil)
-		var all [200]struct{ bit, p uint32 }
-		for i := range all {
-			all[i].bit, all[i].p = uint32(random.next()%2), 1+uint32(random.next()%65535)
-			before := bytes.Clone(w.out)
-			if w.code(all[i].bit, all[i].p); !bytes.HasPrefix(w.out, before) {
-				carries++
-				if last := len(before) - 1; before[last] == 0xff {
-					far++
-				}
-			}
-		}
-		r.read(w.finish())
-		for i, e := range all {
-			if r.code(0, e.p) != e.bit {
-				t.Fatalf("bit %d differs", i)
-			}
-		}
-		if !r.finished() {
-			t.Fatal("not as it should end")
-		}
-	}
-	if carries == 0 || far == 0 {
-		t.Errorf("%d carries, %d of them far", carries, far)
-	}
-}
-
-// TestRoundest compares with a search.
-func TestRoundest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		low := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(math.MaxUint64-300, math.MaxUint64), rapid.Uint64Range(0, 300)).Draw(t, "low")
-		size := rapid.Uint64Range(0, 300).Draw(t, "size")
-		best, carry := low, false
-		zeros := func(n uint64) uint64 { return n &^ (n - 1) } // the lowest one
-		for k := uint64(1); k <= size && best != 0; k++ {
-			if n := low + k; n == 0 || zeros(n) > zeros(best) {
-				best, carry = n, n < low
-			}
-		}
-		if got, c := roundest(low, size); got != best || c != carry {
-			t.Fatalf("roundest(%x, %d) = %x, %v, want %x, %v", low, size, got, c, best, carry)
-		}
-	})
-}
-
 func TestEntropyErrors(t *testing.T) {
 	c := newEntropy(t, 0.1)
 	decode := func(data string) error { return decodeAll(c, []byte(data), []uint32{0, 1}) }
@@ -206,11 +90,11 @@ func TestEntropyErrors(t *testing.T) {
 func entropyBlock(header string, low int, symbols ...uint32) []byte {
 	var m entropyModel
 	m.reset(len(symbols), low*lowLevels, 0)
-	m.coder.write(nil)
+	m.coder.Write(nil)
 	for _, x := range symbols {
 		m.code(0, x)
 	}
-	return appendNumber([]byte(header), m.coder.finish())
+	return appendNumber([]byte(header), m.coder.Finish())
 }
 
 func appendNumber(dst, number []byte) []byte {
@@ -226,7 +110,7 @@ func TestEntropyNotUnique(t *testing.T) {
 	var m entropyModel
 	var symbols [firmHits + 2]uint32
 	m.reset(len(symbols), 0, 0)
-	m.coder.write(nil)
+	m.coder.Write(nil)
 	for _, x := range symbols[1:] {
 		m.code(0, x)
 	}
@@ -235,7 +119,7 @@ func TestEntropyNotUnique(t *testing.T) {
 	m.walk(0, 0, 1, guessLevel)
 	m.enter(missPrefix)
 	m.walk(1, 0, topLevels, 0)
-	refused := appendNumber([]byte{byte(len(symbols)), 2, 0}, m.coder.finish())
+	refused := appendNumber([]byte{byte(len(symbols)), 2, 0}, m.coder.Finish())
 
 	for _, tt := range []struct {
 		name  string

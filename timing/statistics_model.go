@@ -3,15 +3,17 @@ package timing
 import (
 	"math/big"
 	"math/bits"
+
+	"github.com/reprise-trace/reprise/internal/adaptive"
 )
 
 // A numberModel codes bits, and numbers of which little is known, with what it
 // learned from those before in the same contexts. It is a function of these,
-// computed with integers. Predictions are mixed as in entropyModel.
+// computed with integers.
 type numberModel struct {
-	coder   rangeCoder
-	slots   []uint32                                      // by a hash of the context; contexts that share one disturb each other
-	shift   uint                                          // of a hash to the index of a slot
+	coder   adaptive.Coder
+	bits    []adaptive.Bit                                // by a hash of the context; contexts that share one disturb each other
+	shift   uint                                          // of a hash to the index of a bit
 	weights [modelKinds][modelDepths][modelContexts]int64 // of predictions, in units of 1/2²⁰
 }
 
@@ -20,7 +22,7 @@ const (
 	modelDepths   = 11 // bits of a number that are predicted
 	modelKinds    = 32 // of bits and numbers
 
-	minModelBits = 10 // logarithm of the number of slots
+	minModelBits = 10 // logarithm of the number of bits that are kept
 	maxModelBits = 18
 
 	// leadingBits is the number of bits below the highest one of a number that are
@@ -31,7 +33,7 @@ const (
 // reset makes m ready for the numbers of as many rows. Its coder is to be set.
 func (m *numberModel) reset(rows int) {
 	n := max(minModelBits, min(bits.Len(uint(rows))+8, maxModelBits))
-	m.slots = make([]uint32, 1<<n)
+	m.bits = make([]adaptive.Bit, 1<<n)
 	m.shift = uint(64 - n)
 	clear(m.weights[:])
 }
@@ -41,31 +43,24 @@ func (m *numberModel) reset(rows int) {
 // which the others inherit what they have not learned yet.
 func (m *numberModel) bit(kind, depth, node int, bit uint32, contexts []uint64) uint32 {
 	var (
-		at     [modelContexts]*uint32
-		x      [modelContexts]uint32
-		t      [modelContexts]int64
-		w      = &m.weights[kind][depth]
-		sum    int64
-		parent = uint32(1 << 31)
+		at     [modelContexts]*adaptive.Bit
+		x      [modelContexts]adaptive.Bit
+		w      = m.weights[kind][depth][:len(contexts)]
+		parent = adaptive.Even
 	)
 	if w[0] == 0 && w[len(contexts)-1] == 0 {
-		for i := range contexts {
-			w[i] = 1 << 20 / int64(len(contexts))
+		for i := range w {
+			w[i] = adaptive.One / int64(len(contexts))
 		}
 	}
 	for i, c := range contexts {
-		at[i] = &m.slots[mix(uint64(kind*modelContexts+i), uint64(node), c)*0xbf58476d1ce4e5b9>>m.shift]
-		x[i] = inherit(*at[i], parent)
+		at[i] = &m.bits[mix(uint64(kind*modelContexts+i), uint64(node), c)*0xbf58476d1ce4e5b9>>m.shift]
+		x[i] = at[i].Or(parent)
 		parent = x[0]
-		t[i] = int64(stretchTable[x[i]>>20])
-		sum += w[i] * t[i]
 	}
-	p := squash(sum >> 20)
-	bit = m.coder.code(bit, p)
-	err := (int64(bit)<<16 - int64(p)) * gain
+	bit = m.coder.Mix(bit, x[:len(contexts)], w)
 	for i := range contexts {
-		w[i] += t[i] * err >> 14
-		*at[i] = learn(x[i], -bit)
+		*at[i] = x[i]
 	}
 	return bit
 }
@@ -103,7 +98,7 @@ func (m *numberModel) number(kind, levels, digits int, n *big.Int, contexts ...u
 			bit = m.bit(kind, levels+i, node, bit, contexts)
 			node = node<<1 | int(bit)
 		} else {
-			bit = m.coder.code(bit, 1<<15)
+			bit = m.coder.Even(bit)
 		}
 		if bit != 0 {
 			coded.SetBit(coded, at, 1)

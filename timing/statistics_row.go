@@ -69,7 +69,7 @@ func (c *tableCoder) rank(kind int, rank uint32, few uint64, likely []uint32) ui
 	}
 	n := uint32(0)
 	for i := c.rankBits - 1; i >= 0; i-- {
-		n = n<<1 | c.coder.code(rank>>i&1, 1<<15)
+		n = n<<1 | c.coder.Even(rank>>i&1)
 	}
 	if slices.Contains(likely, n) {
 		c.corrupt("rank %d, which was ruled out", n)
@@ -82,7 +82,7 @@ func (c *tableCoder) rank(kind int, rank uint32, few uint64, likely []uint32) ui
 func (c *tableCoder) sums(column int, s *Statistics) {
 	switch {
 	case s.Min == s.Max:
-		if c.coder.reading {
+		if c.coder.Reading() {
 			s.setSums(new(big.Int), new(big.Int))
 		}
 		return
@@ -91,12 +91,12 @@ func (c *tableCoder) sums(column int, s *Statistics) {
 	}
 	var rest, more *big.Int
 	p := s.spread()
-	if !c.coder.reading {
+	if !c.coder.Reading() {
 		rest, more = p.round(s)
 	}
 	rest = c.sum(column, s, p, rest)
 	more = c.squares(column, p, rest, more)
-	if c.coder.reading && c.err == nil {
+	if c.coder.Reading() && c.err == nil {
 		s.setRounded(p, rest, more)
 	}
 }

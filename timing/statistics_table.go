@@ -27,7 +27,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 		}
 	}
 	c := newTableCoder(n, len(columns), bits.Len32(top))
-	c.coder.write(append(dst, byte(c.rankBits)))
+	c.coder.Write(append(dst, byte(c.rankBits)))
 	for i := range n {
 		var row [tableColumns]Statistics
 		for k, column := range columns {
@@ -37,7 +37,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 		}
 		c.row(class(i), row[:len(columns)])
 	}
-	return c.coder.finish()
+	return c.coder.Finish()
 }
 
 // ParseStatisticsTable returns the statistics in data, of n rows and up to two
@@ -53,12 +53,12 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		return nil, d.Err()
 	}
 	c := newTableCoder(n, columns, rankBits)
-	c.coder.read(data[1:])
+	c.coder.Read(data[1:])
 	table := make([][]Statistics, columns)
 	for i := range n {
 		var row [tableColumns]Statistics
 		c.row(class(i), row[:columns])
-		if c.coder.ended() {
+		if c.coder.Ended() {
 			c.corrupt("%d rows are left at the end of the number", n-1-i)
 		}
 		if c.err != nil {
@@ -72,7 +72,7 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		}
 	}
 	switch {
-	case !c.coder.finished():
+	case !c.coder.Finished():
 		c.corrupt("the number ends otherwise")
 	case bits.Len32(c.top) != rankBits:
 		c.corrupt("ranks of %d bits, where the last is %d", rankBits, c.top)
@@ -172,7 +172,7 @@ func (c *tableCoder) firstCount(n uint64) uint64 {
 	if n == 0 {
 		none = 1
 	}
-	if c.coder.code(none, 1<<13) != 0 {
+	if c.coder.Code(none, 1<<13) != 0 {
 		return 0
 	}
 	place := 0
@@ -214,7 +214,7 @@ func (c *tableCoder) otherCount(column int, n, first uint64) uint64 {
 // natural codes a number of at most 64 bits.
 func (c *tableCoder) natural(kind int, n uint64, contexts ...uint64) uint64 {
 	var value *big.Int
-	if !c.coder.reading {
+	if !c.coder.Reading() {
 		value = new(big.Int).SetUint64(n)
 	}
 	value = c.number(kind, 7, allDigits, value, contexts...)
