@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
 	"github.com/reprise-trace/reprise/export/parquet"
 	"github.com/reprise-trace/reprise/export/pprof"
-	"github.com/reprise-trace/reprise/export/rows"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -30,13 +31,13 @@ type exportFormat struct {
 	beside []beside // files
 
 	// write writes the calls that are chosen.
-	write func(x *export, w io.Writer) error
+	write func(x *exporting, w io.Writer) error
 }
 
 // A beside is a file to be written beside the output, of its name with another suffix.
 type beside struct {
 	suffix string
-	write  func(x *export, w io.Writer) error
+	write  func(x *exporting, w io.Writer) error
 }
 
 // exportFormats are all of them, in the order of the help.
@@ -51,17 +52,16 @@ var exportFormats = []exportFormat{
 	{name: "pprof", suffixes: []string{".pb.gz", ".pprof"}, about: "calls and time by function, for go tool pprof", write: exportPprof},
 }
 
-// An export is the calls that are to be exported, and what is to be told of them.
-type export struct {
+// An exporting is the calls that are to be exported, and what is to be told of them.
+type exporting struct {
 	ctx   context.Context
 	trace *reprise.Trace
 	path  string
 	ranks rankenc.Set // of those chosen; all if that is nil
 	all   bool        // whether all ranks are chosen
 
-	between *rows.Interval // by the clocks of the ranks; nil if all times are chosen
-	window  *window        // the same, since the first call
-	by      rows.By
+	window  *window // of times, since the first call
+	by      export.By
 	columns []string
 
 	progress func(calls uint64) // how many are done
@@ -72,7 +72,7 @@ type export struct {
 }
 
 // lose takes note of a rank that cannot be read, or whose times cannot.
-func (x *export) lose(rank int, times bool, err error) error {
+func (x *exporting) lose(rank int, times bool, err error) error {
 	if times {
 		x.lostTimes.add(rank, err)
 	} else {
@@ -260,12 +260,12 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 		return err
 	}
 	defer trace.Close()
-	x := &export{
+	x := &exporting{
 		ctx: cmd.Context(), trace: trace, path: path, columns: o.columns, window: &o.window,
 		lost: &lostRanks{path: path}, lostTimes: &lostRanks{path: path, what: "the times of "},
 	}
 	if o.by == "signature" {
-		x.by = rows.Signatures
+		x.by = export.Signatures
 	}
 	if x.ranks, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
 		return err
@@ -298,7 +298,7 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 		report = cmd.ErrOrStderr()
 	}
 	unit := "call"
-	if x.by == rows.Signatures {
+	if x.by == export.Signatures {
 		unit = "signature"
 	}
 	fmt.Fprintf(report, "%s: %s, %s\n", o.output, text.Plural(done, unit), text.Plural(size, "byte"))
@@ -309,7 +309,7 @@ func exportTrace(cmd *cobra.Command, path string, o exportOptions) error {
 }
 
 // write has an error of reading name the trace, and one of w what w does.
-func (x *export) write(write func(x *export, w io.Writer) error, w io.Writer) error {
+func (x *exporting) write(write func(x *exporting, w io.Writer) error, w io.Writer) error {
 	out := &failing{w: w}
 	err := write(x, out)
 	var usage usageError
@@ -337,7 +337,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 // choose sets the times that w chooses.
-func (x *export) choose(w *window) error {
+func (x *exporting) choose(w *window) error {
 	if !w.set {
 		return nil
 	}
@@ -348,13 +348,11 @@ func (x *export) choose(w *window) error {
 	if !timed {
 		return errNoTimes(x.trace, x.path)
 	}
-	from, to, err := w.times(x.trace, x.path)
-	x.between = &rows.Interval{From: from, To: to}
 	series, _, lost := x.trace.Merged().SeriesRanks()
 	if hasThreads(x.trace) && (lost != nil || series.Len() < x.trace.Merged().RankSet().Len()) {
 		x.notes = append(x.notes, threadsNote)
 	}
-	return err
+	return nil
 }
 
 // isTimedAtAll reports whether a trace has times of any kind.
@@ -368,7 +366,7 @@ func isTimedAtAll(trace *reprise.Trace) (bool, error) {
 }
 
 // err returns an error if anything was lost.
-func (x *export) err() error {
+func (x *exporting) err() error {
 	var u unreadable
 	for _, l := range []*lostRanks{x.lost, x.lostTimes} {
 		if err := l.err(); err != nil {
@@ -378,49 +376,45 @@ func (x *export) err() error {
 	return u.err()
 }
 
-// rows returns the table that is to be exported.
-func (x *export) rows() (*rows.Table, error) {
-	o := rows.Options{By: x.by, Between: x.between, Columns: x.columns, Lost: x.lose}
-	if !x.all {
-		o.Ranks = x.ranks
+// table returns what is chosen of a table, and takes note of what the times are.
+func (x *exporting) table() (export.TableOptions, error) {
+	o := export.TableOptions{Options: x.chosen(), By: x.by, Columns: x.columns}
+	series, _, err := x.trace.Merged().SeriesRanks()
+	if err != nil || series.Len() > 0 || x.by == export.Signatures {
+		return o, err
 	}
-	t, err := rows.New(x.ctx, x.trace, o)
-	var unknown *rows.ColumnError
+	durations, gaps, err := x.trace.Merged().Summaries()
+	switch {
+	case err != nil:
+		return o, err
+	case durations.Histograms != nil || gaps.Histograms != nil:
+		x.estimated(query.Histograms)
+	case !durations.IsZero() || !gaps.IsZero():
+		x.estimated(query.Statistics)
+	}
+	return o, nil
+}
+
+func (x *exporting) estimated(from query.Source) {
+	x.notes = append(x.notes, "times are estimates from "+from.String()+", of which time_source tells")
+}
+
+func exportParquet(x *exporting, w io.Writer) error { return exportTable(x, w, parquet.Write) }
+func exportCSV(x *exporting, w io.Writer) error     { return exportTable(x, w, csv.Write) }
+
+func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, export.TableOptions) error) error {
+	o, err := x.table()
+	if err != nil {
+		return err
+	}
+	err = write(x.ctx, w, x.trace, o)
+	var unknown *export.ColumnError
 	if errors.As(err, &unknown) {
-		return nil, usageError{fmt.Errorf("--columns: %s", strings.TrimPrefix(err.Error(), "rows: "))}
+		return usageError{fmt.Errorf("--columns: %w", err)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if from := t.Estimated(); from != "" && x.by == rows.Calls {
-		x.notes = append(x.notes, "times are estimates from "+from+", of which time_source tells")
-	}
-	return t, nil
+	return err
 }
 
-func exportParquet(x *export, w io.Writer) error {
-	t, err := x.rows()
-	if err != nil {
-		return err
-	}
-	return parquet.Write(x.ctx, w, t, parquet.Options{Progress: x.progress})
-}
-
-func exportCSV(x *export, w io.Writer) error {
-	t, err := x.rows()
-	if err != nil {
-		return err
-	}
-	return csv.Write(x.ctx, w, t, csv.Options{Progress: x.progress})
-}
-
-func exportPprof(x *export, w io.Writer) error {
-	o := pprof.Options{Lost: x.lose, Progress: x.progress}
-	if !x.all {
-		o.Ranks = x.ranks
-	}
-	if x.between != nil {
-		o.Between = &pprof.Interval{From: x.between.From, To: x.between.To}
-	}
-	return pprof.Write(x.ctx, w, x.trace, o)
+func exportPprof(x *exporting, w io.Writer) error {
+	return pprof.Write(x.ctx, w, x.trace, x.chosen())
 }

@@ -6,18 +6,18 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
-	"github.com/reprise-trace/reprise/export/events"
 	"github.com/reprise-trace/reprise/export/paraver"
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
-func exportPerfetto(x *export, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
-func exportChrome(x *export, w io.Writer) error   { return exportEvents(x, w, chrome.Write) }
+func exportPerfetto(x *exporting, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
+func exportChrome(x *exporting, w io.Writer) error   { return exportEvents(x, w, chrome.Write) }
 
-func exportParaver(x *export, w io.Writer) error {
+func exportParaver(x *exporting, w io.Writer) error {
 	o, err := x.events()
 	if err != nil {
 		return err
@@ -36,13 +36,13 @@ func exportParaver(x *export, w io.Writer) error {
 	return err
 }
 
-func exportParaverConfig(x *export, w io.Writer) error { return paraver.WriteConfig(w, x.trace) }
+func exportParaverConfig(x *exporting, w io.Writer) error { return paraver.WriteConfig(w, x.trace) }
 
-func exportParaverRows(x *export, w io.Writer) error {
+func exportParaverRows(x *exporting, w io.Writer) error {
 	return paraver.WriteRows(x.ctx, w, x.trace, x.chosen())
 }
 
-func exportSimGrid(x *export, w io.Writer) error {
+func exportSimGrid(x *exporting, w io.Writer) error {
 	o, err := x.events()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func exportSimGrid(x *export, w io.Writer) error {
 }
 
 // exportEvents writes the calls as write has them.
-func exportEvents(x *export, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, events.Options) error) error {
+func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, export.Options) error) error {
 	o, err := x.events()
 	if err != nil {
 		return err
@@ -68,19 +68,19 @@ func exportEvents(x *export, w io.Writer, write func(context.Context, io.Writer,
 }
 
 // chosen returns what is chosen.
-func (x *export) chosen() events.Options {
-	o := events.Options{Lost: x.lose, Progress: func(calls uint64) error { x.progress(calls); return nil }}
+func (x *exporting) chosen() export.Options {
+	o := export.Options{Lost: x.lose, Progress: func(calls uint64) error { x.progress(calls); return nil }}
 	if !x.all {
-		o.Ranks = x.ranks
+		o.Ranks = &x.ranks
 	}
 	if x.window.set {
-		o.Between = &events.Interval{From: int64(x.window.from), To: int64(x.window.to)}
+		o.Between = &export.Interval{From: int64(x.window.from), To: int64(x.window.to)}
 	}
 	return o
 }
 
 // events returns what is chosen, and takes note of what the times are.
-func (x *export) events() (events.Options, error) {
+func (x *exporting) events() (export.Options, error) {
 	o := x.chosen()
 	timed, err := isTimedAtAll(x.trace)
 	if err != nil {

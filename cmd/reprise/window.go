@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/query"
 )
 
 // A timeFlag is a time in a run, since its first call began: a duration, such as 1.5s or
@@ -68,19 +67,7 @@ func (w *window) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// times returns the times of w by the clocks of the ranks, if one is set.
-func (w *window) times(trace *reprise.Trace, path string) (from, to int64, err error) {
-	t, err := query.OpenTimes(trace)
-	if err != nil {
-		return 0, 0, fileError(path, err)
-	}
-	begin, err := t.Begin()
-	if err != nil {
-		return 0, 0, fileError(path, err)
-	}
-	return addTime(begin, w.from), addTime(begin, w.to), nil
-}
-
+// addTime returns a time since the run began by the clock of the trace.
 func addTime(begin int64, t timeFlag) int64 {
 	if t == math.MaxInt64 || begin > 0 && int64(t) > math.MaxInt64-begin {
 		return math.MaxInt64

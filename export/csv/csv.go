@@ -1,3 +1,15 @@
+// Package csv writes the calls of a trace as comma-separated values: a row for each
+// call, or one for each rank and signature, with the columns of package rows.
+//
+// The first line has the names of the columns. Fields are separated by commas and lines
+// end with a line feed. Text that contains a comma, a quotation mark or a line break, or
+// begins or ends with a space, is in quotation marks, with the quotation marks in it
+// doubled, as in RFC 4180. Nothing is a missing value, and a pair of quotation marks
+// empty text. Integers are decimal, floats as short as they can be without losing a
+// bit, or NaN, +Inf or -Inf.
+//
+// What does not differ from call to call, all but position and times, is put into words
+// once for each different call of a rank, up to some megabytes of text.
 package csv
 
 import (
@@ -7,19 +19,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/rows"
 )
 
-// Options configures [Write]. The zero Options is the default configuration.
-type Options struct {
-	// Progress is called with the number of rows that were written so far. Nil means
-	// none.
-	Progress func(rows uint64)
-}
-
-// Write writes a table as comma-separated values. If ctx is cancelled, or there is an
-// error, some rows are missing.
-func Write(ctx context.Context, w io.Writer, t *rows.Table, o Options) error {
+// Write writes the table of a trace as comma-separated values. If ctx is cancelled, or
+// there is an error, some rows are missing.
+func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.TableOptions) error {
+	t, err := rows.New(ctx, trace, o)
+	if err != nil {
+		return err
+	}
 	f := newFile(w, t)
 	for i, c := range t.Columns() {
 		if i > 0 {
@@ -41,8 +52,8 @@ func Write(ctx context.Context, w io.Writer, t *rows.Table, o Options) error {
 			if err := f.rows(g, begin, end); err != nil {
 				return err
 			}
-			if o.Progress != nil {
-				o.Progress(done + uint64(end))
+			if err := t.Done(done + uint64(end)); err != nil {
+				return err
 			}
 		}
 		done += uint64(g.Len())

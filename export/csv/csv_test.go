@@ -15,16 +15,17 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
-	"github.com/reprise-trace/reprise/export/rows"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
 )
 
-func newTable(t testing.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
+func newTable(t testing.TB, trace *reprise.Trace, o export.TableOptions) *rows.Table {
 	t.Helper()
 	table, err := rows.New(t.Context(), trace, o)
 	if err != nil {
@@ -33,10 +34,10 @@ func newTable(t testing.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
 	return table
 }
 
-func write(t testing.TB, table *rows.Table) string {
+func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) string {
 	t.Helper()
 	var b strings.Builder
-	if err := csv.Write(t.Context(), &b, table, csv.Options{}); err != nil {
+	if err := csv.Write(t.Context(), &b, trace, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -99,11 +100,11 @@ func TestReaders(t *testing.T) {
 		"Recorded": exporttest.Stencil(t, "exact"), "Statistics": exporttest.Stencil(t, "statistics"), "Hostile": tabletest.Hostile(t),
 		"Timed": tabletest.Timed(t, 3, 6_000, tabletest.Series), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
 	} {
-		for _, by := range []rows.By{rows.Calls, rows.Signatures} {
-			table := newTable(t, trace, rows.Options{By: by})
-			columns, want := tabletest.Read(t, table)
+		for _, by := range []export.By{export.Calls, export.Signatures} {
+			o := export.TableOptions{By: by}
+			columns, want := tabletest.Read(t, newTable(t, trace, o))
 			path := filepath.Join(t.TempDir(), "file.csv")
-			if err := os.WriteFile(path, []byte(write(t, table)), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(write(t, trace, o)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for reader, read := range readers {
@@ -139,7 +140,7 @@ func withoutEmpty(all []tabletest.Row) []tabletest.Row {
 
 // TestText checks a file as it is.
 func TestText(t *testing.T) {
-	got := write(t, newTable(t, tabletest.Timed(t, 2, 1, tabletest.Series), rows.Options{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}}))
+	got := write(t, tabletest.Timed(t, 2, 1, tabletest.Series), export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
 	const want = `call,position,rank,duration_ns,arg_dest
 "send(dest=rank+1, count=0)",0,0,100,1
 wait(),1,0,1000,
@@ -154,14 +155,14 @@ wait(),1,1,1000,
 // TestGroups checks that rows do not change where a group of rows ends.
 func TestGroups(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 60_000)
-	table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), rows.Options{Columns: []string{"rank", "position", "arg_dest"}})
-	if got := write(t, table); strings.Count(got, "\n") < rows.MaxRows {
+	trace := tabletest.Write(t, p.Run(), p.Parts())
+	if got := write(t, trace, export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got, "\n") < rows.MaxRows {
 		t.Fatal("one group only")
 	} else {
 		line := func(s string) string { return s[:strings.IndexByte(s, '\n')] }
 		rest := got[len(line(got))+1:]
-		for number := range table.Trace().Ranks() {
-			r, err := table.Trace().Rank(number)
+		for number := range trace.Ranks() {
+			r, err := trace.Rank(number)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,30 +194,31 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	table := newTable(t, tabletest.Timed(t, 2, 2000, tabletest.Series), rows.Options{})
-	for _, n := range []int{0, 100_000, len(write(t, table)) - 1} {
+	trace := tabletest.Timed(t, 2, 2000, tabletest.Series)
+	for _, n := range []int{0, 100_000, len(write(t, trace, export.TableOptions{})) - 1} {
 		f := failing(n)
-		if err := csv.Write(t.Context(), &f, table, csv.Options{}); err != io.ErrShortWrite {
+		if err := csv.Write(t.Context(), &f, trace, export.TableOptions{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := csv.Write(ctx, io.Discard, table, csv.Options{}); !errors.Is(err, os.ErrClosed) {
+	if err := csv.Write(ctx, io.Discard, trace, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // TestCancel cancels while rows are written.
 func TestCancel(t *testing.T) {
-	table := newTable(t, tabletest.Timed(t, 2, 50_000, tabletest.Statistics), rows.Options{})
+	trace := tabletest.Timed(t, 2, 50_000, tabletest.Statistics)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
-	err := csv.Write(ctx, io.Discard, table, csv.Options{Progress: func(n uint64) {
+	err := csv.Write(ctx, io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		done = append(done, n)
 		cancel(os.ErrClosed)
-	}})
+		return nil
+	}}})
 	if err != os.ErrClosed || len(done) != 1 || done[0] == 0 || done[0] >= 200_000 {
 		t.Errorf("%v after %d rows", err, done)
 	}
@@ -228,11 +230,11 @@ func TestMemory(t *testing.T) {
 		t.Skip("short: 10⁷ calls")
 	}
 	p := programs.Stencil2D(2, 2, 300_000)
-	table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
+	trace := tabletest.Write(t, p.Run(), p.Parts())
 	var first, last, next uint64
-	err := csv.Write(t.Context(), io.Discard, table, csv.Options{Progress: func(n uint64) {
+	err := csv.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		if n < next {
-			return
+			return nil
 		}
 		next = n + rows.MaxRows
 		var m runtime.MemStats
@@ -241,7 +243,8 @@ func TestMemory(t *testing.T) {
 		if last = m.HeapAlloc; first == 0 {
 			first = m.HeapAlloc
 		}
-	}})
+		return nil
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,8 +262,9 @@ func BenchmarkWrite(b *testing.B) {
 
 func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
 	var n uint64
+	o := export.TableOptions{Options: export.Options{Progress: func(rows uint64) error { n = rows; return nil }}}
 	for b.Loop() {
-		if err := csv.Write(b.Context(), io.Discard, newTable(b, trace, rows.Options{}), csv.Options{Progress: func(rows uint64) { n = rows }}); err != nil {
+		if err := csv.Write(b.Context(), io.Discard, trace, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,3 +1,45 @@
+// Package paraver writes traces for Paraver, of the Barcelona Supercomputing Center: the
+// records by [Write], to a file NAME.prv, what their numbers mean by [WriteConfig], to
+// NAME.pcf, and the names of rows by [WriteRows], to NAME.row.
+//
+// # Records
+//
+// There is one application. A rank is a task of it, in the order of those chosen, of
+// which the rows have the numbers in the run; threads likewise. Nodes and processors are
+// not known, and 0. Times are nanoseconds since the run began. Records are in the order of
+// their times:
+//
+//	1:0:1:TASK:THREAD:BEGIN:END:STATE
+//	2:0:1:TASK:THREAD:TIME:TYPE:VALUE
+//	3:0:1:TASK:THREAD:SEND:SEND:0:1:TASK:THREAD:RECEIVE:RECEIVED:BYTES:TAG
+//
+// A thread is in one state at a time: that of the call that it is in or, between calls,
+// Running. A call is an event of the value of its function where it begins, and of 0, or
+// the value of the call around it, where it ends. Types and values of functions of MPI are
+// those of Extrae: type 50000001 is point-to-point, 50000002 collective, 50000004
+// one-sided, 50000005 for files, and 50000003 others. Functions of MPI that Extrae does not
+// have numbers for, have values from 1000 on. Actions of SimGrid are what they are called
+// after. Other functions are of type 60000019.
+//
+// # Communications
+//
+// A message is a record if both its calls are chosen and [query.Numbering] has a number for
+// it: from the call that sends it, to the call that receives it, received when the call that
+// completes that ends. Records wait for those of earlier messages that are not received yet,
+// up to 32 MiB of them; then these messages are left out. [Write] returns how many messages
+// there are, and how many records.
+//
+// # Cost
+//
+// All ranks that are chosen are read at a time, each as often as it has threads. Held are
+// some 13 kB for each thread, the signatures and grammars of the ranks, up to 2¹⁸ messages
+// that are under way, and the records that wait. If there are more messages, those that are
+// under way then are left out.
+//
+// # Source
+//
+// The format is that of "Paraver: Parallel Program Visualization and Analysis tool,
+// Tracefile Description", CEPBA, 2001; the numbers of MPI are those of Extrae.
 package paraver
 
 import (
@@ -13,11 +55,12 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/events"
 )
 
-// ErrNoCalls means that no rank that was chosen made calls: Paraver needs one at least.
-var ErrNoCalls = errors.New("paraver: there are no calls")
+// errNoCalls means that no rank that was chosen made calls: Paraver needs one at least.
+var errNoCalls = errors.New("paraver: there are no calls")
 
 // A writer writes the records of all threads.
 type writer struct {
@@ -36,7 +79,7 @@ type Messages struct {
 
 // Write writes the records of the calls of t that o chooses, and returns of how many
 // messages there are records.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) (Messages, error) {
+func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) (Messages, error) {
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
 		return Messages{}, err
@@ -56,7 +99,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options)
 		return Messages{}, err
 	}
 	if tasks == 0 {
-		return Messages{}, ErrNoCalls
+		return Messages{}, errNoCalls
 	}
 	out.header(t, choice, threads, tasks)
 	if err := out.merge(threads); err != nil {
@@ -165,7 +208,7 @@ func (w *writer) function(f *cst.Function) function {
 }
 
 // WriteRows writes the names of the tasks and threads that Write writes with the same o.
-func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
 	o.Progress = nil
 	o.Lost = func(int, bool, error) error { return nil } // Write tells
 	choice, err := events.Open(ctx, t, o)

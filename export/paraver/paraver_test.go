@@ -17,7 +17,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -102,7 +103,7 @@ func (p *parsed) place(t testing.TB, r record) [2]int64 {
 	return [2]int64{r[2], r[3]}
 }
 
-func written(t testing.TB, trace *reprise.Trace, o events.Options) string {
+func written(t testing.TB, trace *reprise.Trace, o export.Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	m, err := Write(context.Background(), &b, trace, o)
@@ -271,7 +272,7 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 	tasks := make(map[int]int64)
 	var unclear []channel
 	meanings := make(map[int]*semantics.Rank)
-	for place, e := range chosenCalls(t, c.Trace, events.Options{Ranks: c.Options.Ranks}) {
+	for place, e := range chosenCalls(t, c.Trace, export.Options{Ranks: c.Options.Ranks}) {
 		rank := int(place[0])
 		if tasks[rank] == 0 {
 			tasks[rank] = int64(len(tasks) + 1)
@@ -326,7 +327,7 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 }
 
 // chosenCalls returns an iterator over the calls that are chosen, by rank and position.
-func chosenCalls(t *testing.T, trace *reprise.Trace, o events.Options) iter.Seq2[[2]uint64, events.Event] {
+func chosenCalls(t *testing.T, trace *reprise.Trace, o export.Options) iter.Seq2[[2]uint64, events.Event] {
 	t.Helper()
 	choice, err := events.Open(t.Context(), trace, o)
 	if err != nil {
@@ -352,7 +353,7 @@ func chosenCalls(t *testing.T, trace *reprise.Trace, o events.Options) iter.Seq2
 // TestUnclear checks that there are communications where statuses tell what a rank received.
 func TestUnclear(t *testing.T) {
 	for name, want := range map[string]int{"startall": 60, "wildcard": 20} {
-		if n := len(parse(t, written(t, exporttest.Recorded(t, name+".exact"), events.Options{})).comms); n != want {
+		if n := len(parse(t, written(t, exporttest.Recorded(t, name+".exact"), export.Options{})).comms); n != want {
 			t.Errorf("%d communications of %s, want %d", n, name, want)
 		}
 	}
@@ -364,7 +365,7 @@ func TestWindows(t *testing.T) {
 	trace := exporttest.Stencil(t, "exact")
 	var all, between int
 	for from := int64(267_000_000); from < 270_000_000; from += 150_000 {
-		o := events.Options{Between: &events.Interval{From: from, To: from + 150_000}}
+		o := export.Options{Between: &export.Interval{From: from, To: from + 150_000}}
 		p := parse(t, written(t, trace, o))
 		checkComms(t, p, exporttest.Case{Trace: trace, Options: o})
 		if between += len(p.comms); len(p.comms) > 0 {
@@ -380,14 +381,14 @@ func TestWindows(t *testing.T) {
 func TestDelay(t *testing.T) {
 	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) + "0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
 	trace := exporttest.TI(t, lines)
-	text := written(t, trace, events.Options{})
+	text := written(t, trace, export.Options{})
 	if n := len(parse(t, text).comms); n != 1 {
 		t.Fatalf("%d communications, want 1", n)
 	}
 	was := maxDelay
 	defer func() { maxDelay = was }()
 	maxDelay = 10_000
-	short := written(t, trace, events.Options{})
+	short := written(t, trace, export.Options{})
 	if n := len(parse(t, short).comms); n != 0 {
 		t.Fatalf("%d communications, want none", n)
 	}
@@ -414,7 +415,7 @@ func TestLook(t *testing.T) {
 	for _, start := range []int64{10 * 4 * look, 12} {
 		calls = append(calls, exporttest.Call{Function: f, Args: args, Start: start, Duration: 10*5*look + 20 - start})
 	}
-	p := parse(t, written(t, exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls}), events.Options{}))
+	p := parse(t, written(t, exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls}), export.Options{}))
 	checkStates(t, p)
 	if n := len(p.events[[2]int64{1, 1}]); n != 2*len(calls) {
 		t.Errorf("%d events of %d calls", n, len(calls))
@@ -424,7 +425,7 @@ func TestLook(t *testing.T) {
 func TestRows(t *testing.T) {
 	some := rankenc.SetOf(1, 3)
 	var b strings.Builder
-	if err := WriteRows(t.Context(), &b, exporttest.Stencil(t, "exact"), events.Options{Ranks: some}); err != nil {
+	if err := WriteRows(t.Context(), &b, exporttest.Stencil(t, "exact"), export.Options{Ranks: &some}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "LEVEL TASK SIZE 2\nrank 1\nrank 3\n\nLEVEL THREAD SIZE 2\nrank 1 thread 0\nrank 3 thread 0\n"
@@ -456,7 +457,7 @@ func TestConfig(t *testing.T) {
 				t.Errorf("line %q", line)
 			}
 		}
-		for _, records := range parse(t, written(t, c.Trace, events.Options{})).events {
+		for _, records := range parse(t, written(t, c.Trace, export.Options{})).events {
 			for _, r := range records {
 				if k := fmt.Sprint(r[5], " ", r[6]); !names[k] {
 					t.Fatalf("%s: type and value %s have no name", c.Name, k)
@@ -468,8 +469,8 @@ func TestConfig(t *testing.T) {
 
 func TestNoCalls(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{nil, nil})
-	if _, err := Write(t.Context(), io.Discard, trace, events.Options{}); !errors.Is(err, ErrNoCalls) {
-		t.Errorf("error %v, want %v", err, ErrNoCalls)
+	if _, err := Write(t.Context(), io.Discard, trace, export.Options{}); !errors.Is(err, errNoCalls) {
+		t.Errorf("error %v, want %v", err, errNoCalls)
 	}
 }
 
@@ -477,7 +478,7 @@ func TestBounds(t *testing.T) { exporttest.CheckBounds(t, write) }
 
 func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, write) }
 
-func write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+func write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
 	_, err := Write(ctx, w, t, o)
 	return err
 }
@@ -511,7 +512,7 @@ func TestMemory(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, false, slices.Repeat([][]exporttest.Call{list}, ranks))
 	before := held()
 	g := &gauge{left: ranks * calls * 60} // about half of what is written
-	if _, err := Write(t.Context(), g, trace, events.Options{}); err != nil {
+	if _, err := Write(t.Context(), g, trace, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.held == 0 {
@@ -526,7 +527,8 @@ func TestMemory(t *testing.T) {
 
 // TestLeftOut exports one rank of several: its messages are counted, and none is written.
 func TestLeftOut(t *testing.T) {
-	m, err := Write(t.Context(), io.Discard, exporttest.Recorded(t, "messages.exact"), events.Options{Ranks: rankenc.World(1)})
+	first := rankenc.World(1)
+	m, err := Write(t.Context(), io.Discard, exporttest.Recorded(t, "messages.exact"), export.Options{Ranks: &first})
 	if err != nil || m.Sent == 0 || m.Written != 0 {
 		t.Errorf("%+v, %v, want messages that are left out", m, err)
 	}

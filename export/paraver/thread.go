@@ -7,8 +7,7 @@ import (
 	"strconv"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/export/events"
-	"github.com/reprise-trace/reprise/export/internal/requests"
+	"github.com/reprise-trace/reprise/internal/events"
 )
 
 // A process is a rank that is being written.
@@ -33,7 +32,7 @@ func (p *process) call(terminal uint32) *call {
 	if c == nil {
 		c = &call{Call: p.rank.Call(terminal)}
 		c.function = p.writer.function(c.Function)
-		c.name, c.requests = requests.Name(c.Function.Name), requests.Of(c.Call)
+		c.name, c.requests = events.FunctionName(c.Function.Name), events.Requests(c.Call)
 		p.calls[terminal] = c
 	}
 	return c

@@ -17,11 +17,12 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/parquet"
-	"github.com/reprise-trace/reprise/export/rows"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
@@ -62,14 +63,10 @@ func distinct(t testing.TB, n int) *reprise.Trace {
 }
 
 // write returns a trace as a Parquet file.
-func write(t testing.TB, trace *reprise.Trace, o rows.Options) []byte {
+func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) []byte {
 	t.Helper()
-	table, err := rows.New(t.Context(), trace, o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var file bytes.Buffer
-	if err := parquet.Write(t.Context(), &file, table, parquet.Options{}); err != nil {
+	if err := parquet.Write(t.Context(), &file, trace, o); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
@@ -79,17 +76,17 @@ func write(t testing.TB, trace *reprise.Trace, o rows.Options) []byte {
 // read with the rows of the table.
 func TestReaders(t *testing.T) {
 	for name, trace := range traces(t) {
-		for _, by := range []rows.By{rows.Calls, rows.Signatures} {
-			if name == "Distinct" && by == rows.Signatures {
+		for _, by := range []export.By{export.Calls, export.Signatures} {
+			if name == "Distinct" && by == export.Signatures {
 				continue
 			}
 			t.Run(fmt.Sprint(name, by), func(t *testing.T) {
-				table, err := rows.New(t.Context(), trace, rows.Options{By: by})
+				table, err := rows.New(t.Context(), trace, export.TableOptions{By: by})
 				if err != nil {
 					t.Fatal(err)
 				}
 				names, want := tabletest.Read(t, table)
-				file := write(t, trace, rows.Options{By: by})
+				file := write(t, trace, export.TableOptions{By: by})
 				t.Run("parquet-go", func(t *testing.T) {
 					n, got := readBack(t, file, table)
 					tabletest.Compare(t, names, want, n, got)
@@ -130,7 +127,7 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by, _ := f.Lookup("reprise.rows"); by != map[rows.By]string{rows.Calls: "call", rows.Signatures: "signature"}[table.By()] {
+	if by, _ := f.Lookup("reprise.rows"); by != map[export.By]string{export.Calls: "call", export.Signatures: "signature"}[table.By()] {
 		t.Errorf("rows are %q", by)
 	}
 	number := make(map[string]int)
@@ -202,7 +199,7 @@ func readChunk(t *testing.T, c reader.ColumnChunk) []reader.Value {
 func TestRealTrace(t *testing.T) {
 	trace := tabletest.TI(t, "ti/lu.W.16.ti.zst")
 	path := filepath.Join(t.TempDir(), "lu.parquet")
-	if err := os.WriteFile(path, write(t, trace, rows.Options{}), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, trace, export.TableOptions{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want := make(map[string]int)
@@ -230,10 +227,10 @@ func TestRealTrace(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	trace := distinct(t, 300_000)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := write(t, trace, rows.Options{})
+	one := write(t, trace, export.TableOptions{})
 	for _, n := range []int{2, 7} {
 		runtime.GOMAXPROCS(n)
-		if !bytes.Equal(write(t, trace, rows.Options{}), one) {
+		if !bytes.Equal(write(t, trace, export.TableOptions{}), one) {
 			t.Errorf("another file with %d processors", n)
 		}
 	}
@@ -251,20 +248,16 @@ func (f *failing) Write(p []byte) (int, error) {
 
 func TestErrors(t *testing.T) {
 	trace := tabletest.Timed(t, 2, 100, tabletest.Series)
-	table, err := rows.New(t.Context(), trace, rows.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := len(write(t, trace, rows.Options{}))
+	size := len(write(t, trace, export.TableOptions{}))
 	for _, n := range []int{0, 4, 100, size - 100, size - 1} {
 		f := failing(n)
-		if err := parquet.Write(t.Context(), &f, table, parquet.Options{}); err != io.ErrShortWrite {
+		if err := parquet.Write(t.Context(), &f, trace, export.TableOptions{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := parquet.Write(ctx, io.Discard, table, parquet.Options{}); !errors.Is(err, os.ErrClosed) {
+	if err := parquet.Write(ctx, io.Discard, trace, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -272,17 +265,15 @@ func TestErrors(t *testing.T) {
 // TestCancel cancels after the first row group.
 func TestCancel(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 200_000)
-	table, err := rows.New(t.Context(), tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := tabletest.Write(t, p.Run(), p.Parts())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
-	err = parquet.Write(ctx, io.Discard, table, parquet.Options{Progress: func(n uint64) {
+	err := parquet.Write(ctx, io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		done = append(done, n)
 		cancel(os.ErrClosed)
-	}})
+		return nil
+	}}})
 	if err != os.ErrClosed || len(done) != 1 || done[0] == 0 {
 		t.Errorf("%v after %d rows", err, done)
 	}
@@ -294,13 +285,10 @@ func TestMemory(t *testing.T) {
 		t.Skip("short: 10⁷ calls")
 	}
 	p := programs.Stencil2D(2, 2, 1_000_000/3)
-	table, err := rows.New(t.Context(), tabletest.Write(t, p.Run(), p.Parts()), rows.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := tabletest.Write(t, p.Run(), p.Parts())
 	var first, last uint64
 	var n uint64
-	err = parquet.Write(t.Context(), io.Discard, table, parquet.Options{Progress: func(rows uint64) {
+	err := parquet.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(rows uint64) error {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
@@ -308,7 +296,8 @@ func TestMemory(t *testing.T) {
 			first = m.HeapAlloc
 		}
 		last, n = m.HeapAlloc, rows
-	}})
+		return nil
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,12 +321,9 @@ func BenchmarkWrite(b *testing.B) {
 
 func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
 	var n uint64
+	o := export.TableOptions{Options: export.Options{Progress: func(rows uint64) error { n = rows; return nil }}}
 	for b.Loop() {
-		table, err := rows.New(b.Context(), trace, rows.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := parquet.Write(b.Context(), io.Discard, table, parquet.Options{Progress: func(rows uint64) { n = rows }}); err != nil {
+		if err := parquet.Write(b.Context(), io.Discard, trace, o); err != nil {
 			b.Fatal(err)
 		}
 	}

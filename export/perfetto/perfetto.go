@@ -1,3 +1,32 @@
+// Package perfetto writes traces in the protobuf form of Perfetto, which its viewer
+// at ui.perfetto.dev and its trace processor open, with SQL over the calls: a fraction
+// of the size of the JSON of package [github.com/reprise-trace/reprise/export/chrome].
+//
+// # Form
+//
+// A rank is a process, with the number of the rank, and a sequence of packets of its
+// own. A thread is a thread of it. A call is a slice with the name of the function,
+// which begins and ends in nanoseconds since the run began. Packets are not in the order
+// of their times, but an outer call begins before one in it at the same time. Its debug
+// annotations are the arguments by their names: integers, ranks and tags without a name as
+// int, floats as double, all else as string; and position, the number of the call in the
+// rank. A name that a call has twice, or that is position itself, is that name with _, and
+// then with _2, _3 and so on. Names and texts that cannot be printed are quoted as in Go.
+//
+// A message is a flow, from its number in both calls: that which sends it, and that with
+// which its receipt ends, such as an MPI_Wait. There are flows if it is known what the
+// functions mean and the times of every call are. The viewer draws them as arrows, from
+// the call that begins first to the other: that is the one that receives, if it waits for
+// the message.
+//
+// The label of a process says what its times are.
+//
+//	SELECT name, EXTRACT_ARG(arg_set_id, 'debug.dest'), COUNT(*), SUM(dur) FROM slice GROUP BY 1, 2
+//
+// # Source
+//
+// The field numbers are those of the definitions in protos/perfetto/trace of
+// github.com/google/perfetto, which stay as they are.
 package perfetto
 
 import (
@@ -5,19 +34,21 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/events"
 )
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures
 // and the grammar of a rank, and with the pairs of ranks that exchange messages, not with
 // the number of calls.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o events.Options) error {
+func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
 		return err
@@ -227,4 +258,47 @@ func (n *interning) take() []byte {
 	added := n.added
 	n.added = nil
 	return added
+}
+
+// begins keeps back where calls of a thread begin, as long as a later call may contain
+// them and begin at the same time: of two packets of one time a reader takes the first in
+// the file first, which must be that of the outer call. Other packets may come in any
+// order. The zero begins is empty.
+type begins struct {
+	kept []events.Event // by their beginnings and, where these are equal, outermost first
+}
+
+// maxKept is how many calls are kept back, at 40 bytes each. Of a call that contains more,
+// and begins when the first of them does, the trace processor exchanges name and arguments
+// with those of that one.
+const maxKept = 1024
+
+// add takes the next call to return, and calls write with those that no later call can
+// begin with.
+func (b *begins) add(e events.Event, write func(events.Event)) {
+	if e.Start == e.End { // nothing is in it, and what contains it begins before
+		write(e)
+		return
+	}
+	n := len(b.kept)
+	for n > 0 && b.kept[n-1].Start > e.Start { // e contains them
+		n--
+	}
+	b.flush(n, len(b.kept), write)
+	if n == maxKept {
+		b.flush(0, maxKept/2, write)
+	}
+	at := len(b.kept)
+	for at > 0 && b.kept[at-1].Start == e.Start {
+		at--
+	}
+	b.kept = slices.Insert(b.kept, at, e)
+}
+
+// flush calls write with some of those that were kept, and forgets them.
+func (b *begins) flush(from, to int, write func(events.Event)) {
+	for _, e := range b.kept[from:to] {
+		write(e)
+	}
+	b.kept = slices.Delete(b.kept, from, to)
 }

@@ -1,3 +1,52 @@
+// Package pprof writes the calls of a trace as a profile of pprof: how often functions
+// are called, and how long that takes, by function and by the loops in which they stand.
+// go tool pprof shows it, as text, as a graph or, with -http, as a flame graph in the
+// browser, and so does what else reads these profiles.
+//
+// # Samples
+//
+// A sample has the values
+//
+//	calls  count        how many calls there are
+//	time   nanoseconds  that they take, if the trace has times; it is the one shown
+//
+// and the stack of a call. The innermost frame is the function. A trace has no stacks of
+// the program; in their place are the loops around the call, as its grammar has them,
+// the innermost first: a loop is named after how often it goes round and the functions
+// that it calls, in the order of their first call, as in
+//
+//	loop 250 × MPI_Irecv MPI_Isend MPI_Waitall
+//
+// so that a loop that is entered again with another count is another frame. Between two
+// calls, the program does something else: that is the function (outside calls), with the
+// time and no calls, in the loops of the call that comes after.
+//
+// Samples have the labels
+//
+//	rank   number of the rank, as text; or, of more than 1024,
+//	ranks  those of the same control flow that are chosen and have calls, as in 0-62:2
+//	call   the call as [reprise.Printer] writes it; not of more than 1024
+//
+// by which go tool pprof divides and chooses, as with -tagroot rank, -tagleaf call and
+// -tagfocus.
+//
+// # Times
+//
+// Those of every call, if the trace has them, are added up for equal calls of a rank.
+// Otherwise they are estimates: a call takes the mean of its like, of all ranks. The time
+// of equal calls is divided among the loops in which they stand by how many there are.
+//
+// # Cost
+//
+// The samples come from the grammar of a rank, not from its calls, unless there are times
+// of every call to be added up. What a rule of the grammar stands in is followed up to
+// 64 different nests of loops; what stands in more counts for the loops that these have in
+// common. The profile is in memory before it is written.
+//
+// # Source
+//
+// The format is that of github.com/google/pprof, proto/profile.proto, which also writes
+// it.
 package pprof
 
 import (
@@ -10,61 +59,40 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// MaxRanks is how many ranks have samples of their own.
-const MaxRanks = 1024
+// maxRanks is how many ranks have samples of their own.
+const maxRanks = 1024
 
-// Options configures [Write]. The zero Options is the default configuration.
-type Options struct {
-	// Ranks are those whose calls are wanted. None means all.
-	Ranks rankenc.Set
-
-	// Between leaves out calls that are not in it, as [query.Clock.Positions] has it, of
-	// ranks that have times. What is partly in it counts as a whole. Nil means no limit.
-	Between *Interval
-
-	// Lost is called with a rank that cannot be read, which is left out, or whose times
-	// cannot, which are then missing. An error that it returns ends the work. Nil means
-	// to end it with the error.
-	Lost func(rank int, times bool, err error) error
-
-	// Progress is called with the number of calls that are in the profile so far. Nil
-	// means none.
-	Progress func(calls uint64)
-}
-
-// An Interval is a span of time, in nanoseconds, by the clock of a trace.
-type Interval struct{ From, To int64 }
-
-// Write writes the profile of a trace, compressed by gzip as pprof has it.
-func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
-	b := &builder{ctx: ctx, trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), index: make(map[key]int), ranks: make(map[int]*rankenc.SetBuilder)}
+// Write writes the profile of the calls of a trace that o chooses, compressed by gzip as
+// pprof has it. Of estimated times, calls are between two times by [query.Clock.Positions].
+func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Options) error {
+	choice, err := events.Choose(ctx, trace, o)
+	if err != nil {
+		return err
+	}
+	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
-	if err := b.openTimes(); err != nil {
+	if b.from, b.to, b.between, err = choice.Between(); err != nil {
 		return err
 	}
 	ranks := 0
-	for rank := range trace.Active() {
-		if b.wants(rank) {
-			ranks++
-		}
+	for range choice.Numbers() {
+		ranks++
 	}
-	b.byRank = ranks <= MaxRanks
-	for rank := range trace.Active() {
+	b.byRank = ranks <= maxRanks
+	for rank := range choice.Numbers() {
 		if err := context.Cause(ctx); err != nil {
 			return err
-		}
-		if !b.wants(rank) {
-			continue
 		}
 		if err := b.rank(rank); err != nil {
 			return err
 		}
-		if o.Progress != nil {
-			o.Progress(b.calls)
+		if err := choice.Done(b.calls); err != nil {
+			return err
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -83,17 +111,18 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) er
 
 // A builder makes a profile.
 type builder struct {
+	*events.Choice
 	ctx     context.Context
-	trace   *reprise.Trace
-	options Options
 	printer *reprise.Printer
-	times   *query.Times // nil if the trace has none
-	byRank  bool         // whether ranks have samples of their own
+	byRank  bool // whether ranks have samples of their own
+
+	from, to int64 // when the calls are that are wanted, by the clock of the trace,
+	between  bool  // if not all are
 
 	tree    tree
 	samples []sample
 	index   map[key]int                 // of samples
-	ranks   map[int]*rankenc.SetBuilder // by shape, those that are in samples, if not byRank
+	shapes  map[int]*rankenc.SetBuilder // their ranks that are in samples, if not byRank
 	calls   uint64
 
 	begin, end int64 // of all clocks, if begun
@@ -113,32 +142,6 @@ type sample struct {
 	calls, time int64
 }
 
-// openTimes finds out whether the trace has times.
-func (b *builder) openTimes() error {
-	durations, gaps, err := b.trace.Merged().Summaries()
-	if err != nil {
-		return err
-	}
-	ranks, _, err := b.trace.Merged().SeriesRanks()
-	if err != nil || durations.IsZero() && gaps.IsZero() && ranks.Len() == 0 {
-		return err
-	}
-	b.times, err = query.OpenTimes(b.trace)
-	return err
-}
-
-func (b *builder) wants(rank int) bool {
-	return b.options.Ranks.Len() == 0 || b.options.Ranks.Contains(rank)
-}
-
-// lose tells of a rank that cannot be read, or whose times cannot.
-func (b *builder) lose(rank int, times bool, err error) error {
-	if b.options.Lost == nil || b.ctx.Err() != nil {
-		return err
-	}
-	return b.options.Lost(rank, times, err)
-}
-
 // add adds calls to a sample.
 func (b *builder) add(k key, calls, time int64) {
 	i, ok := b.index[k]
@@ -153,8 +156,8 @@ func (b *builder) add(k key, calls, time int64) {
 
 // labels returns the ranks of each shape that are in samples, as text.
 func (b *builder) labels() map[int]string {
-	labels := make(map[int]string, len(b.ranks))
-	for shape, ranks := range b.ranks {
+	labels := make(map[int]string, len(b.shapes))
+	for shape, ranks := range b.shapes {
 		labels[shape] = ranks.Finish().String()
 	}
 	return labels
@@ -164,7 +167,7 @@ func (b *builder) labels() map[int]string {
 func (b *builder) profile() (*profile.Profile, error) {
 	ranks := b.labels()
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "calls", Unit: "count"}}}
-	if b.times != nil {
+	if b.Times != nil {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "time", Unit: "nanoseconds"})
 		p.DefaultSampleType = "time"
 		p.DurationNanos = b.end - b.begin
@@ -181,7 +184,7 @@ func (b *builder) profile() (*profile.Profile, error) {
 	for i := range b.samples {
 		s := &b.samples[i]
 		out := &profile.Sample{Value: []int64{s.calls}, Location: []*profile.Location{frame(s.function)}}
-		if b.times != nil {
+		if b.Times != nil {
 			out.Value = append(out.Value, s.time)
 		}
 		for n := s.node; n > 0; n = b.tree.nodes[n].parent {

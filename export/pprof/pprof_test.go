@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -29,7 +30,7 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-func write(t testing.TB, trace *reprise.Trace, o pprof.Options) []byte {
+func write(t testing.TB, trace *reprise.Trace, o export.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := pprof.Write(t.Context(), &b, trace, o); err != nil {
@@ -72,12 +73,20 @@ func totals(p *profile.Profile) map[[3]string]total {
 }
 
 // expected sums up the calls of a trace one by one.
-func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, between *pprof.Interval) map[[3]string]total {
+func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, between *export.Interval) map[[3]string]total {
 	t.Helper()
 	sums := make(map[[3]string]total)
 	add := func(k [3]string, calls, time int64) {
 		s := sums[k]
 		sums[k] = total{s.calls + calls, s.time + time}
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, err := times.Begin()
+	if err != nil {
+		t.Fatal(err)
 	}
 	printer := trace.Printer(reprise.PrintOptions{})
 	for number := range trace.Ranks() {
@@ -88,13 +97,13 @@ func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, be
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock, err := query.OpenClock(trace, rank)
+		clock, err := times.Clock(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
 		first, end := uint64(0), rank.Len()
 		if between != nil {
-			if first, end, err = clock.Positions(between.From, between.To); err != nil {
+			if first, end, err = clock.Positions(begin+between.From, begin+between.To); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,11 +141,11 @@ func TestTotals(t *testing.T) {
 		"Synthetic": tabletest.Write(t, stencil.Run(), stencil.Parts()), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := totals(parse(t, write(t, trace, pprof.Options{})))
+			got := totals(parse(t, write(t, trace, export.Options{})))
 			if want := expected(t, trace, all, nil); !maps.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
-			got = totals(parse(t, write(t, trace, pprof.Options{Ranks: odd})))
+			got = totals(parse(t, write(t, trace, export.Options{Ranks: &odd})))
 			if want := expected(t, trace, func(rank int) bool { return rank == 1 || rank == 3 }, nil); !maps.Equal(got, want) {
 				t.Errorf("ranks 1 and 3: %v, want %v", got, want)
 			}
@@ -146,8 +155,8 @@ func TestTotals(t *testing.T) {
 
 func TestBetween(t *testing.T) {
 	trace := tabletest.Timed(t, 3, 100, tabletest.Series)
-	for _, i := range []pprof.Interval{{0, 1e15}, {1e12 + 100_000, 1e12 + 200_000}, {1e12 + 4350, 1e12 + 4400}, {0, 1}} {
-		p := parse(t, write(t, trace, pprof.Options{Between: &i}))
+	for _, i := range []export.Interval{{To: 1e15}, {From: 100_000, To: 200_000}, {From: 4350, To: 4400}, {To: 1}} {
+		p := parse(t, write(t, trace, export.Options{Between: &i}))
 		got, want := totals(p), expected(t, trace, all, &i)
 		if !maps.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", i, got, want)
@@ -163,7 +172,7 @@ func TestBetween(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
 		trace := tabletest.Timed(t, 3, 100, times)
-		p := parse(t, write(t, trace, pprof.Options{}))
+		p := parse(t, write(t, trace, export.Options{}))
 		if p.DefaultSampleType != "time" || len(p.SampleType) != 2 {
 			t.Errorf("%s: samples of %v", times, p.SampleType)
 		}
@@ -184,7 +193,7 @@ func TestEstimates(t *testing.T) {
 
 // TestLoops checks the stack of a call in a loop.
 func TestLoops(t *testing.T) {
-	p := parse(t, write(t, tabletest.Timed(t, 1, 90, tabletest.Series), pprof.Options{}))
+	p := parse(t, write(t, tabletest.Timed(t, 1, 90, tabletest.Series), export.Options{}))
 	found := false
 	for _, s := range p.Sample {
 		var stack []string
@@ -208,7 +217,7 @@ func TestTool(t *testing.T) {
 	}
 	trace := exporttest.Stencil(t, "exact")
 	path := filepath.Join(t.TempDir(), "profile.pb.gz")
-	if err := os.WriteFile(path, write(t, trace, pprof.Options{}), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, trace, export.Options{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want := make(map[string]int64)
@@ -243,7 +252,7 @@ func TestTool(t *testing.T) {
 func TestManyRanks(t *testing.T) {
 	program := programs.Stencil2D(40, 40, 10)
 	trace := tabletest.Write(t, program.Run(), program.Parts())
-	p := parse(t, write(t, trace, pprof.Options{}))
+	p := parse(t, write(t, trace, export.Options{}))
 	calls := make(map[string]int64)
 	for _, s := range p.Sample {
 		if len(s.Label["ranks"]) != 1 || len(s.NumLabel) > 0 {
@@ -278,7 +287,7 @@ func TestManyRanksChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := make(map[string]int64)
-	for _, s := range parse(t, write(t, trace, pprof.Options{Ranks: chosen})).Sample {
+	for _, s := range parse(t, write(t, trace, export.Options{Ranks: &chosen})).Sample {
 		calls[s.Label["ranks"][0]] += s.Value[0]
 	}
 	ranks := 0
@@ -321,16 +330,16 @@ func TestErrors(t *testing.T) {
 	trace := tabletest.Timed(t, 2, 10, tabletest.Series)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := pprof.Write(ctx, io.Discard, trace, pprof.Options{}); !errors.Is(err, os.ErrClosed) {
+	if err := pprof.Write(ctx, io.Discard, trace, export.Options{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, n := range []int{0, 10, 200} {
 		f := failing(n)
-		if err := pprof.Write(t.Context(), &f, trace, pprof.Options{}); err != io.ErrShortWrite {
+		if err := pprof.Write(t.Context(), &f, trace, export.Options{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
-	if a, b := write(t, trace, pprof.Options{}), write(t, trace, pprof.Options{}); !bytes.Equal(a, b) {
+	if a, b := write(t, trace, export.Options{}), write(t, trace, export.Options{}); !bytes.Equal(a, b) {
 		t.Error("two profiles of one trace differ")
 	}
 }
@@ -342,7 +351,7 @@ func BenchmarkWrite(b *testing.B) {
 			p := programs.Stencil2D(8, 8, n)
 			trace := tabletest.Write(b, p.Run(), p.Parts())
 			for b.Loop() {
-				if err := pprof.Write(b.Context(), io.Discard, trace, pprof.Options{}); err != nil {
+				if err := pprof.Write(b.Context(), io.Discard, trace, export.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -362,7 +371,7 @@ func TestOverlap(t *testing.T) {
 		r.CallAt(f, call[0], call[1])
 	}
 	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	got := totals(parse(t, write(t, trace, pprof.Options{})))
+	got := totals(parse(t, write(t, trace, export.Options{})))
 	if in, out := got[[3]string{"0", "f", "f()"}], got[[3]string{"0", outside, "f()"}]; in != (total{4, 660}) || out != (total{0, 100}) {
 		t.Errorf("%v in calls, %v outside", in, out)
 	}

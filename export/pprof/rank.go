@@ -2,10 +2,9 @@ package pprof
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -16,17 +15,17 @@ const outside = "(outside calls)"
 
 // rank adds the calls of a rank.
 func (b *builder) rank(rank int) error {
-	read, err := b.trace.Rank(rank)
+	read, err := b.Trace.Rank(rank)
 	if err != nil {
-		return b.lose(rank, false, err)
+		return b.Lose(rank, false, err)
 	}
 	r := &ranked{builder: b, read: read, who: rank}
 	if !b.byRank {
-		r.who, _ = b.trace.Merged().ShapeOf(rank)
+		r.who, _ = b.Trace.Merged().ShapeOf(rank)
 	}
 	first, end, err := r.choose()
 	if err != nil {
-		if err := b.lose(rank, true, err); err != nil || b.options.Between != nil {
+		if err := b.Lose(rank, true, err); err != nil || b.between {
 			return err
 		}
 		first, end = 0, read.Len()
@@ -39,17 +38,17 @@ func (b *builder) rank(rank int) error {
 	}
 	r.add(first, end)
 	if err := read.LostTimes(); err != nil {
-		return b.lose(rank, true, err)
+		return b.Lose(rank, true, err)
 	}
 	return nil
 }
 
 // shares has a rank share the samples of a shape.
 func (b *builder) shares(shape, rank int) {
-	if b.ranks[shape] == nil {
-		b.ranks[shape] = new(rankenc.SetBuilder)
+	if b.shapes[shape] == nil {
+		b.shapes[shape] = new(rankenc.SetBuilder)
 	}
-	b.ranks[shape].Add(rank)
+	b.shapes[shape].Add(rank)
 }
 
 // A ranked is a rank whose calls are added.
@@ -62,10 +61,10 @@ type ranked struct {
 
 // choose returns the positions of the calls that are wanted, and makes the clock.
 func (r *ranked) choose() (first, end uint64, err error) {
-	if r.times == nil {
+	if r.Times == nil {
 		return 0, r.read.Len(), nil
 	}
-	clock, err := r.times.Clock(r.read)
+	clock, err := r.Times.Clock(r.read)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -78,11 +77,11 @@ func (r *ranked) choose() (first, end uint64, err error) {
 		return 0, 0, err
 	}
 	first, end = 0, r.read.Len()
-	if i := r.options.Between; i != nil {
-		if first, end, err = clock.Positions(i.From, i.To); err != nil {
+	if r.between {
+		if first, end, err = clock.Positions(r.from, r.to); err != nil {
 			return 0, 0, err
 		}
-		from, to = max(from, i.From), min(to, i.To)
+		from, to = max(from, r.from), min(to, r.to)
 	}
 	if first < end {
 		if !r.begun {
@@ -120,11 +119,7 @@ func (r *ranked) add(first, end uint64) {
 
 // name returns the name of the function of a terminal, which comes from a file.
 func (r *ranked) name(terminal uint32) string {
-	name := r.read.Call(terminal).Function.Name
-	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return c == '\uFFFD' || !strconv.IsPrint(c) }) {
-		return strconv.Quote(name)
-	}
-	return name
+	return events.Readable(r.read.Call(terminal).Function.Name)
 }
 
 // A timeSum is the time of equal calls of a rank, and that between them and the calls
@@ -153,7 +148,7 @@ func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
 	case r.clock.Source() == query.Series:
 		r.addSeries(sums, first, end)
 	default:
-		loops := r.times.RankLoops(r.read)
+		loops := r.Times.RankLoops(r.read)
 		for terminal := range sums {
 			if s := &sums[terminal]; s.calls > 0 {
 				in, out := loops.Mean(sequitur.Symbol(terminal))

@@ -3,8 +3,7 @@ package simgrid
 import (
 	"strings"
 
-	"github.com/reprise-trace/reprise/export/events"
-	"github.com/reprise-trace/reprise/export/internal/requests"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -188,7 +187,7 @@ func (s *translator) completion(_ events.Event, c *call, _ *semantics.Operation)
 			delete(s.requests, id)
 		}
 	}
-	for id := range requests.Completed(c.Call, c.name, c.requests) {
+	for id := range events.Completed(c.Call, c.name, c.requests) {
 		if err := s.complete(id); err != nil {
 			return err
 		}

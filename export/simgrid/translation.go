@@ -1,11 +1,11 @@
 package simgrid
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/export/events"
-	"github.com/reprise-trace/reprise/export/internal/requests"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -84,7 +84,7 @@ func (s *translator) call(terminal uint32) *call {
 	c := s.calls[terminal]
 	if c == nil {
 		c = &call{Call: s.rank.Call(terminal)}
-		c.name, c.requests = requests.Name(c.Function.Name), requests.Of(c.Call)
+		c.name, c.requests = events.FunctionName(c.Function.Name), events.Requests(c.Call)
 		s.calls[terminal] = c
 	}
 	return c
@@ -123,8 +123,9 @@ func (s *translator) event(e events.Event) error {
 // nothing leaves a call out.
 func (s *translator) nothing(events.Event, *call, *semantics.Operation) error { return nil }
 
+// unsupported is the error of a call that no action stands for.
 func (s *translator) unsupported(e events.Event, c *call, reason string) error {
-	return &UnsupportedError{Rank: s.rank.Number, Position: e.Position, Call: s.rank.Text(e.Terminal), Reason: reason}
+	return fmt.Errorf("simgrid: rank %d, call %d, %s: %s", s.rank.Number, e.Position, s.rank.Text(e.Terminal), reason)
 }
 
 // Types of SimGrid.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -18,7 +18,7 @@ import (
 type Case struct {
 	Name    string
 	Trace   *reprise.Trace
-	Options events.Options
+	Options export.Options
 }
 
 // Cases returns traces of all kinds.
@@ -28,14 +28,14 @@ func Cases(t testing.TB) []Case {
 	stencil, statistics := Stencil(t, "exact"), Stencil(t, "statistics")
 	lines := TI(t, Lines)
 	return []Case{
-		{"Recorded", stencil, events.Options{}},
-		{"Chosen", stencil, events.Options{Ranks: some, Between: &events.Interval{From: 267_500_000, To: 267_600_000}}},
-		{"Statistics", statistics, events.Options{}},
-		{"TI", lines, events.Options{}},
-		{"TIChosen", lines, events.Options{Ranks: some, Between: &events.Interval{From: 1500, To: 3000}}},
-		{"Hostile", Hostile(t, true), events.Options{}},
-		{"SameStart", SameStart(t), events.Options{}},
-		{"HostileWithoutTimes", Hostile(t, false), events.Options{}},
+		{"Recorded", stencil, export.Options{}},
+		{"Chosen", stencil, export.Options{Ranks: &some, Between: &export.Interval{From: 267_500_000, To: 267_600_000}}},
+		{"Statistics", statistics, export.Options{}},
+		{"TI", lines, export.Options{}},
+		{"TIChosen", lines, export.Options{Ranks: &some, Between: &export.Interval{From: 1500, To: 3000}}},
+		{"Hostile", Hostile(t, true), export.Options{}},
+		{"SameStart", SameStart(t), export.Options{}},
+		{"HostileWithoutTimes", Hostile(t, false), export.Options{}},
 	}
 }
 
@@ -58,7 +58,7 @@ const Lines = `0 init
 `
 
 // A Writer writes the calls of a trace.
-type Writer func(context.Context, io.Writer, *reprise.Trace, events.Options) error
+type Writer func(context.Context, io.Writer, *reprise.Trace, export.Options) error
 
 // CheckBounds checks that what a Writer holds does not grow with the number of calls,
 // and that it stops when it is told to.
@@ -72,14 +72,14 @@ func CheckBounds(t *testing.T, write Writer) {
 	})
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		o := events.Options{Progress: func(uint64) error { cancel(); return nil }}
+		o := export.Options{Progress: func(uint64) error { cancel(); return nil }}
 		if err := write(ctx, io.Discard, Stencils(t, 1_000_000), o); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v after it was cancelled", err)
 		}
 	})
 	t.Run("Progress", func(t *testing.T) {
 		stop := errors.New("stop")
-		o := events.Options{Progress: func(calls uint64) error {
+		o := export.Options{Progress: func(calls uint64) error {
 			if calls >= 50_000 {
 				return stop
 			}
@@ -90,13 +90,13 @@ func CheckBounds(t *testing.T, write Writer) {
 		}
 	})
 	t.Run("Full", func(t *testing.T) {
-		if err := write(t.Context(), full{}, Stencil(t, "exact"), events.Options{}); !errors.Is(err, errFull) {
+		if err := write(t.Context(), full{}, Stencil(t, "exact"), export.Options{}); !errors.Is(err, errFull) {
 			t.Errorf("%v from a full disk", err)
 		}
 	})
 	t.Run("Time", func(t *testing.T) {
-		for _, between := range []events.Interval{{From: -1, To: 1}, {From: 6, To: 5}, {To: -1}} {
-			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), events.Options{Between: &between}); err == nil {
+		for _, between := range []export.Interval{{From: -1, To: 1}, {From: 6, To: 5}, {To: -1}} {
+			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), export.Options{Between: &between}); err == nil {
 				t.Errorf("%+v is no error", between)
 			}
 		}
@@ -116,7 +116,7 @@ func allocated(t *testing.T, write Writer, calls uint64) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	if err := write(t.Context(), io.Discard, trace, events.Options{}); err != nil {
+	if err := write(t.Context(), io.Discard, trace, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -133,7 +133,7 @@ func Stencils(t testing.TB, calls uint64) *reprise.Trace {
 // BenchmarkWrite measures a Writer on a trace without times, and on one that is
 // estimated from statistics.
 func BenchmarkWrite(b *testing.B, write Writer) {
-	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), events.Options{}}, {"trace=Recorded", Stencil(b, "exact"), events.Options{}}} {
+	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}}, {"trace=Recorded", Stencil(b, "exact"), export.Options{}}} {
 		b.Run(c.Name, func(b *testing.B) {
 			var calls uint64
 			for number := range c.Trace.Active() {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/internal/rows"
 )
 
 // Read returns the columns of a table by name, and its rows.

@@ -14,9 +14,10 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/export/rows"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -27,7 +28,7 @@ import (
 )
 
 // newTable returns the table of a trace.
-func newTable(t rapid.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
+func newTable(t rapid.TB, trace *reprise.Trace, o export.TableOptions) *rows.Table {
 	t.Helper()
 	table, err := rows.New(context.Background(), trace, o)
 	if err != nil {
@@ -37,7 +38,7 @@ func newTable(t rapid.TB, trace *reprise.Trace, o rows.Options) *rows.Table {
 }
 
 // compare checks the rows of a table without what calls mean.
-func compare(t *testing.T, trace *reprise.Trace, o rows.Options, column func(f *cst.Function, i int) string, keep func(tabletest.Row) bool) {
+func compare(t *testing.T, trace *reprise.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(tabletest.Row) bool) {
 	t.Helper()
 	names, got := tabletest.Read(t, newTable(t, trace, o))
 	names = slices.DeleteFunc(names, isMeaning)
@@ -70,13 +71,13 @@ func TestRows(t *testing.T) {
 		"Paths":      tabletest.Timed(t, 3, 50, tabletest.Paths),
 	} {
 		t.Run(name, func(t *testing.T) {
-			compare(t, trace, rows.Options{}, plain, all)
+			compare(t, trace, export.TableOptions{}, plain, all)
 			some := rankenc.SetOf(1)
-			compare(t, trace, rows.Options{Ranks: some}, plain, func(r tabletest.Row) bool { return r["rank"] == "1" })
+			compare(t, trace, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r tabletest.Row) bool { return r["rank"] == "1" })
 		})
 	}
 	for _, name := range []string{"kinds/tikinds.np4.location.ti.txt", "ti/mg.S.16.compute.ti.zst"} {
-		t.Run(name, func(t *testing.T) { compare(t, tabletest.TI(t, name), rows.Options{}, plain, all) })
+		t.Run(name, func(t *testing.T) { compare(t, tabletest.TI(t, name), export.TableOptions{}, plain, all) })
 	}
 }
 
@@ -84,12 +85,12 @@ func TestRows(t *testing.T) {
 // for.
 func TestHostile(t *testing.T) {
 	trace := tabletest.Hostile(t)
-	compare(t, trace, rows.Options{}, tabletest.HostileColumn, all)
+	compare(t, trace, export.TableOptions{}, tabletest.HostileColumn, all)
 	types := map[string]rows.Type{
 		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float, "arg_rank": rows.Int, "arg_mixed": rows.Text,
 		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int, "arg_thread": rows.Int, "arg_n": rows.Text,
 	}
-	for _, c := range newTable(t, trace, rows.Options{}).Columns() {
+	for _, c := range newTable(t, trace, export.TableOptions{}).Columns() {
 		if want, ok := types[c.Name]; ok && c.Type != want {
 			t.Errorf("column %s is of type %d, want %d", c.Name, c.Type, want)
 		}
@@ -111,7 +112,7 @@ func TestMeanings(t *testing.T) {
 	if !model.Known() {
 		t.Fatal("the functions are not known")
 	}
-	_, got := tabletest.Read(t, newTable(t, trace, rows.Options{}))
+	_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
 	next, sends := 0, 0
 	for number := range trace.Ranks() {
 		rank, err := model.Rank(number)
@@ -177,7 +178,7 @@ func TestSignatures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			testSignatures(t, trace, nil)
-			testSignatures(t, trace, &rows.Interval{From: 1e12 + 10_000, To: 1e12 + 50_000})
+			testSignatures(t, trace, &export.Interval{From: 10_000, To: 50_000})
 		})
 	}
 }
@@ -186,9 +187,9 @@ type sum struct {
 	calls, timed, total, least, most int64
 }
 
-func testSignatures(t *testing.T, trace *reprise.Trace, between *rows.Interval) {
+func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval) {
 	t.Helper()
-	_, calls := tabletest.Read(t, newTable(t, trace, rows.Options{Between: between}))
+	_, calls := tabletest.Read(t, newTable(t, trace, export.TableOptions{Options: export.Options{Between: between}}))
 	sums := make(map[string]*sum)
 	for _, c := range calls {
 		key := c["rank"] + " " + c["call"]
@@ -203,7 +204,7 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *rows.Interval) 
 			s.timed, s.total, s.least, s.most = s.timed+1, s.total+d, min(s.least, d), max(s.most, d)
 		}
 	}
-	_, got := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures, Between: between}))
+	_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
 	if len(got) != len(sums) {
 		t.Fatalf("%d rows, want %d", len(got), len(sums))
 	}
@@ -229,7 +230,7 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *rows.Interval) 
 func TestSummaries(t *testing.T) {
 	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
 		trace := tabletest.Timed(t, 4, 30, times)
-		_, got := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures}))
+		_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
 		for _, row := range got {
 			// 30 waits of each of 4 ranks take 1000 + (i mod 7)·(rank+1).
 			if row["function"] != "wait" {
@@ -268,36 +269,44 @@ func overlapping(t *testing.T) *reprise.Trace {
 
 // TestBetween checks the choice by time, and that it does not depend on the way there.
 func TestBetween(t *testing.T) {
-	for times, trace := range map[string]*reprise.Trace{
+	for name, trace := range map[string]*reprise.Trace{
 		"Series":     tabletest.Timed(t, 3, 100, tabletest.Series),
 		"Statistics": tabletest.Timed(t, 3, 100, tabletest.Statistics),
 		"Threads":    overlapping(t),
 	} {
-		_, whole := tabletest.Read(t, newTable(t, trace, rows.Options{}))
-		first, _ := strconv.ParseInt(whole[0]["start_ns"], 10, 64)
+		_, whole := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
+		times, err := query.OpenTimes(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := times.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
 		rapid.Check(t, func(t *rapid.T) {
-			from := first + rapid.Int64Range(-1000, 450_000).Draw(t, "from")
-			to := from + rapid.Int64Range(0, 100_000).Draw(t, "length")
-			_, got := tabletest.Read(t, newTable(t, trace, rows.Options{Between: &rows.Interval{From: from, To: to}}))
+			in := export.Interval{From: rapid.Int64Range(0, 450_000).Draw(t, "from")}
+			in.To = in.From + rapid.Int64Range(0, 100_000).Draw(t, "length")
+			chosen := export.Options{Between: &in}
+			_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{Options: chosen}))
 			var want []tabletest.Row
 			for _, row := range whole {
 				start, _ := strconv.ParseInt(row["start_ns"], 10, 64)
 				duration, _ := strconv.ParseInt(row["duration_ns"], 10, 64)
-				if query.Overlaps(start, duration, from, to) {
+				if query.Overlaps(start, duration, first+in.From, first+in.To) {
 					want = append(want, row)
 				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("%s: %d rows, want %d", times, len(got), len(want))
+				t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
 			}
-			_, sums := tabletest.Read(t, newTable(t, trace, rows.Options{By: rows.Signatures, Between: &rows.Interval{From: from, To: to}}))
+			_, sums := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: chosen}))
 			calls := 0
 			for _, row := range sums {
 				n, _ := strconv.Atoi(row["calls"])
 				calls += n
 			}
 			if calls != len(want) {
-				t.Fatalf("%s: %d calls by signature, want %d", times, calls, len(want))
+				t.Fatalf("%s: %d calls by signature, want %d", name, calls, len(want))
 			}
 		})
 	}
@@ -305,13 +314,13 @@ func TestBetween(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	trace := tabletest.Timed(t, 2, 3, tabletest.Series)
-	names, got := tabletest.Read(t, newTable(t, trace, rows.Options{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
+	names, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
 	if !slices.Equal(names, []string{"arg_dest", "rank", "start_ns"}) || len(got) != 12 || len(got[0]) != 3 {
 		t.Errorf("columns %v of %d rows", names, len(got))
 	}
 	for _, wanted := range [][]string{{"rank", "dest"}, {"rank", "RANK"}, {""}} {
-		var e *rows.ColumnError
-		if _, err := rows.New(t.Context(), trace, rows.Options{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
+		var e *export.ColumnError
+		if _, err := rows.New(t.Context(), trace, export.TableOptions{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
 			t.Errorf("columns %q: %v", wanted, err)
 		}
 	}
@@ -328,7 +337,7 @@ func TestManyArguments(t *testing.T) {
 	var r tracer.Recorder
 	r.Call(r.Declare(f), args...)
 	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	names, got := tabletest.Read(t, newTable(t, trace, rows.Options{}))
+	names, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
 	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) || got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
 		t.Errorf("the last of %d columns is %s", len(names), last)
 	}
@@ -338,7 +347,7 @@ func TestManyArguments(t *testing.T) {
 // nothing comes after the last row that is wanted.
 func TestCancel(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 100_000)
-	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), rows.Options{})
+	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), export.TableOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	n := 0
@@ -359,7 +368,8 @@ func TestCancel(t *testing.T) {
 // TestGroups checks that groups are bounded, and that there is none without rows.
 func TestGroups(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 100_000)
-	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), rows.Options{})
+	trace := tabletest.Write(t, stencil.Run(), stencil.Parts())
+	table := newTable(t, trace, export.TableOptions{})
 	total := 0
 	for g, err := range table.Groups(t.Context()) {
 		if err != nil || g.Len() == 0 || g.Len() > rows.MaxRows {
@@ -369,8 +379,8 @@ func TestGroups(t *testing.T) {
 		g.Release()
 	}
 	var want uint64
-	for number := range table.Trace().Ranks() {
-		r, err := table.Trace().Rank(number)
+	for number := range trace.Ranks() {
+		r, err := trace.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}

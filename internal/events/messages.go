@@ -1,9 +1,13 @@
+// Package requests finds the requests among the arguments of calls of MPI.
 package events
 
 import (
+	"iter"
 	"slices"
+	"strings"
 
-	"github.com/reprise-trace/reprise/export/internal/requests"
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -13,24 +17,24 @@ import (
 // were chosen; if timed, between those of them that have the times of every call. It costs
 // what [query.OpenNumbering] does.
 func (t *Trace) NumberMessages(timed bool) error {
-	model, err := semantics.Open(t.ctx, t.trace)
+	model, err := semantics.Open(t.choice.ctx, t.choice.Trace)
 	if err != nil || !model.Known() {
 		return err
 	}
-	o := query.Options{Ranks: t.options.Ranks, Unreadable: func(int, error) {}} // Ranks tells
+	o := query.Options{Ranks: t.choice.Ranks, Unreadable: func(int, error) {}} // Ranks tells
 	if timed {
 		if o.Ranks, err = t.timedRanks(); err != nil || o.Ranks.Len() == 0 {
 			return err
 		}
 	}
-	t.numbering, err = query.OpenNumbering(t.ctx, model, o)
+	t.numbering, err = query.OpenNumbering(t.choice.ctx, model, o)
 	return err
 }
 
 // timedRanks returns those that were chosen and have the times of every call.
 func (t *Trace) timedRanks() (rankenc.Set, error) {
-	timed, _, err := t.trace.Merged().SeriesRanks()
-	return timed.Intersection(t.options.Ranks), err
+	timed, _, err := t.choice.Trace.Merged().SeriesRanks()
+	return timed.Intersection(t.choice.Ranks), err
 }
 
 // messages are those of a rank.
@@ -52,7 +56,7 @@ func (t *Trace) numberMessages(r *Rank) (*messages, error) {
 	if t.numbering == nil {
 		return nil, nil
 	}
-	numbers, err := t.numbering.Of(t.ctx, r.Rank, r.Number)
+	numbers, err := t.numbering.Of(t.choice.ctx, r.Rank, r.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +125,72 @@ func (m *messages) begin(o *semantics.Operation, numbers []uint64) {
 // ended returns the requests that calls of a terminal complete, or free.
 func (r *Rank) ended(terminal uint32) *ended {
 	c := r.Call(terminal)
-	name, ids := requests.Name(c.Function.Name), requests.Of(c)
+	name, ids := FunctionName(c.Function.Name), Requests(c)
 	if name == "request_free" {
 		return &ended{ids, true}
 	}
-	return &ended{ids: slices.Collect(requests.Completed(c, name, ids))}
+	return &ended{ids: slices.Collect(Completed(c, name, ids))}
+}
+
+// FunctionName returns the name of a function of MPI in lower case, without MPI_ and the _c of
+// large counts.
+func FunctionName(function string) string {
+	name := strings.TrimPrefix(function, "MPIX_")
+	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "MPI_"), "_c"))
+}
+
+// Requests returns the ids of the requests among the arguments of a call.
+func Requests(c reprise.Call) []int64 {
+	for i, p := range c.Function.Params {
+		switch {
+		case isRequest(p.Type):
+			return []int64{c.Args[i].Int()}
+		case p.Type.Kind == cst.KindArray && isRequest(*p.Type.Elem):
+			ids := make([]int64, c.Args[i].Len())
+			for k := range ids {
+				ids[k] = c.Args[i].Index(k).Int()
+			}
+			return ids
+		}
+	}
+	return nil
+}
+
+func isRequest(t cst.Type) bool { return t.Kind == cst.KindHandle && t.Class == "request" }
+
+// Completed returns an iterator over those requests of a call, which Requests returned, that the
+// call completes. Name is that of its function.
+func Completed(c reprise.Call, name string, ids []int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		if v, ok := c.Arg("flag"); ok && v.Kind() == cst.KindInt && v.Int() == 0 {
+			return
+		}
+		at := func(v cst.Value) bool {
+			i := v.Int()
+			return i < 0 || i >= int64(len(ids)) || yield(ids[i])
+		}
+		switch name {
+		case "wait", "test", "waitall", "testall":
+			for _, id := range ids {
+				if !yield(id) {
+					return
+				}
+			}
+		case "waitany", "testany":
+			if v, ok := c.Arg("index"); ok && v.Kind() == cst.KindInt {
+				at(v)
+			}
+		case "waitsome", "testsome":
+			n, ok := c.Arg("outcount")
+			indices, also := c.Arg("array_of_indices")
+			if !ok || !also || n.Kind() != cst.KindInt || indices.Kind() != cst.KindArray {
+				return
+			}
+			for i := range min(int64(indices.Len()), n.Int()) {
+				if !at(indices.Index(int(i))) {
+					return
+				}
+			}
+		}
+	}
 }

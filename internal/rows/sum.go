@@ -30,7 +30,7 @@ func (s *sum) add(duration int64) {
 // sums adds a row for each signature of the calls first ≤ position < end of a source.
 func (f *filler) sums(s *source, first, end uint64) {
 	var sums []sum
-	if f.series && s.read.Series() != nil {
+	if f.choice.Series && s.read.Series() != nil {
 		sums = f.sumsOfTimes(s, first, end)
 	} else {
 		sums = sumsOf(s, first, end)
@@ -113,7 +113,7 @@ func operationsOf(s *source) map[uint32]*semantics.Operation {
 // sumColumns returns the columns of sums.
 func (t *Table) sumColumns() []*Column {
 	columns := []*Column{{Name: "calls", Type: Int, cell: func(c *code) Cell { return intCell(int64(min(c.sum.calls, math.MaxInt64))) }}}
-	if t.series {
+	if t.choice.Series {
 		columns = append(columns,
 			timedColumn("total_ns", Int, func(s *sum) Cell { return intCell(s.total) }),
 			timedColumn("mean_ns", Float, func(s *sum) Cell { return floatCell(float64(s.total) / float64(s.timed)) }),

@@ -12,7 +12,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/export/events"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
@@ -23,7 +24,7 @@ import (
 )
 
 // all returns the calls of a rank that o chooses.
-func all(t rapid.TB, trace *reprise.Trace, rank int, o events.Options) []events.Event {
+func all(t rapid.TB, trace *reprise.Trace, rank int, o export.Options) []events.Event {
 	t.Helper()
 	choice, err := events.Open(context.Background(), trace, o)
 	if err != nil {
@@ -63,7 +64,7 @@ func TestNesting(t *testing.T) {
 			calls = append(calls, exporttest.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
 		}
 		trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls})
-		list := all(rt, trace, 0, events.Options{})
+		list := all(rt, trace, 0, export.Options{})
 		if len(list) != len(calls) {
 			rt.Fatalf("%d calls, want %d", len(list), len(calls))
 		}
@@ -121,21 +122,21 @@ func timesOf(t *testing.T, trace *reprise.Trace, rank int) func(events.Event) (s
 // TestChoice compares what is chosen with what there is.
 func TestChoice(t *testing.T) {
 	for _, c := range exporttest.Cases(t) {
-		if c.Options.Ranks.Len() > 0 {
+		if c.Options.Ranks != nil {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			whole := all(t, c.Trace, 0, events.Options{})
+			whole := all(t, c.Trace, 0, export.Options{})
 			told := timesOf(t, c.Trace, 0)
 			end := whole[len(whole)-1].End
 			rapid.Check(t, func(rt *rapid.T) {
-				in := events.Interval{From: rapid.Int64Range(0, end).Draw(rt, "from")}
+				in := export.Interval{From: rapid.Int64Range(0, end).Draw(rt, "from")}
 				in.To = rapid.Int64Range(in.From, end+10).Draw(rt, "to")
 				want := slices.DeleteFunc(slices.Clone(whole), func(e events.Event) bool {
 					start, duration := told(e)
 					return !query.Overlaps(start, duration, in.From, in.To)
 				})
-				if got := all(rt, c.Trace, 0, events.Options{Between: &in}); !slices.Equal(got, want) {
+				if got := all(rt, c.Trace, 0, export.Options{Between: &in}); !slices.Equal(got, want) {
 					rt.Fatalf("%+v: %v, want %v", in, got, want)
 				}
 			})
@@ -146,12 +147,13 @@ func TestChoice(t *testing.T) {
 func TestRanks(t *testing.T) {
 	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
 	for _, c := range []struct{ ranks, want string }{{"", "[0 2]"}, {"0-1", "[0]"}, {"1-3", "[2]"}, {"3", "[]"}} {
-		o := events.Options{}
+		o := export.Options{}
 		if c.ranks != "" {
-			var err error
-			if o.Ranks, err = rankenc.SetOfText(c.ranks, 4); err != nil {
+			ranks, err := rankenc.SetOfText(c.ranks, 4)
+			if err != nil {
 				t.Fatal(err)
 			}
+			o.Ranks = &ranks
 		}
 		choice, err := events.Open(t.Context(), trace, o)
 		if err != nil {
@@ -174,7 +176,7 @@ func TestTimesBy(t *testing.T) {
 	for want, trace := range map[query.Source]*reprise.Trace{
 		query.Series: exporttest.Stencil(t, "exact"), query.Statistics: exporttest.Stencil(t, "statistics"), query.None: exporttest.TI(t, exporttest.Lines),
 	} {
-		choice, err := events.Open(t.Context(), trace, events.Options{})
+		choice, err := events.Open(t.Context(), trace, export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +204,7 @@ func TestTimesLabel(t *testing.T) {
 	r.Declare(cst.Function{Name: "f"})
 	r.CallAt(0, 1000, 1000)
 	trace := tracetest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	choice, err := events.Open(t.Context(), trace, events.Options{})
+	choice, err := events.Open(t.Context(), trace, export.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +230,7 @@ func TestArgumentNames(t *testing.T) {
 		for k, name := range names {
 			f.Params, args = append(f.Params, exporttest.Param(name, cst.KindInt)), append(args, cst.Int(int64(k)))
 		}
-		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: f, Args: args}}}), events.Options{})
+		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: f, Args: args}}}), export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,9 +265,9 @@ func TestReadable(t *testing.T) {
 // TestProgress checks that those calls are counted that are taken.
 func TestProgress(t *testing.T) {
 	trace := exporttest.SameStart(t)
-	for _, between := range []*events.Interval{nil, {From: 2000, To: 4000}, {}} {
+	for _, between := range []*export.Interval{nil, {From: 2000, To: 4000}, {}} {
 		calls, want := uint64(0), uint64(0)
-		o := events.Options{Between: between, Progress: func(n uint64) error { calls = n; return nil }}
+		o := export.Options{Between: between, Progress: func(n uint64) error { calls = n; return nil }}
 		choice, err := events.Open(t.Context(), trace, o)
 		if err != nil {
 			t.Fatal(err)
@@ -302,7 +304,7 @@ func TestBegin(t *testing.T) {
 		{Function: threaded, Args: args(1, 2), Start: 600, Duration: 500},
 	}})
 	starts := make(map[int32]int64)
-	for _, e := range all(t, trace, 0, events.Options{}) {
+	for _, e := range all(t, trace, 0, export.Options{}) {
 		starts[e.Thread] = e.Start
 	}
 	if starts[0] != 100 || starts[1] != 0 {

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -151,10 +152,7 @@ func (f *filler) give() bool {
 func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		f := &filler{Table: t, ctx: ctx, yield: yield, group: t.newGroup()}
-		for rank := range t.trace.Active() {
-			if t.options.Ranks.Len() > 0 && !t.options.Ranks.Contains(rank) {
-				continue
-			}
+		for rank := range t.choice.Numbers() {
 			err := f.rank(rank)
 			if f.ended {
 				return
@@ -177,23 +175,23 @@ func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
 func (f *filler) rank(rank int) error {
 	s, err := f.open(rank)
 	if err != nil {
-		return f.lose(rank, false, err)
+		return f.choice.Lose(rank, false, err)
 	}
 	lost := s.read.LostTimes()
-	if f.times != nil {
-		if s.clock, err = f.times.Clock(s.read); err != nil {
+	if f.choice.Times != nil {
+		if s.clock, err = f.choice.Times.Clock(s.read); err != nil {
 			lost = err
 		}
 	}
 	if lost != nil {
-		if err := f.lose(rank, true, lost); err != nil || f.options.Between != nil {
+		if err := f.choice.Lose(rank, true, lost); err != nil || f.between {
 			return err
 		}
 	}
 	first, end := uint64(0), s.read.Len()
-	if f.options.Between != nil && s.clock != nil {
-		if first, end, err = s.clock.Positions(f.options.Between.From, f.options.Between.To); err != nil {
-			return f.lose(rank, true, err)
+	if f.between && s.clock != nil {
+		if first, end, err = s.clock.Positions(f.from, f.to); err != nil {
+			return f.choice.Lose(rank, true, err)
 		}
 	}
 	if f.group.full() {
@@ -204,7 +202,7 @@ func (f *filler) rank(rank int) error {
 	}
 	switch {
 	case first == end:
-	case f.options.By == Signatures:
+	case f.options.By == export.Signatures:
 		f.sums(s, first, end)
 	case s.clock == nil:
 		f.calls(s, first, end)
@@ -212,17 +210,9 @@ func (f *filler) rank(rank int) error {
 		f.timedCalls(s, first, end)
 	}
 	if err := s.read.LostTimes(); err != nil && lost == nil {
-		return f.lose(rank, true, err)
+		return f.choice.Lose(rank, true, err)
 	}
 	return nil
-}
-
-// lose tells of a rank that cannot be read, or whose times cannot.
-func (f *filler) lose(rank int, times bool, err error) error {
-	if f.options.Lost == nil || f.ctx.Err() != nil {
-		return err
-	}
-	return f.options.Lost(rank, times, err)
 }
 
 // open reads a rank.
@@ -289,7 +279,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 		run := walk.Next()
 		for range min(run.Count, end-at) {
 			f.group.add(s, s.code(at, run.Symbol))
-			if f.times != nil {
+			if f.choice.Times != nil {
 				f.group.addTime(reprise.Call{})
 			}
 			f.addPosition(at)
@@ -304,7 +294,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 // addPosition adds the position of a row, if rows may not be those of calls one after
 // the other.
 func (f *filler) addPosition(position uint64) {
-	if f.options.Between != nil {
+	if f.between {
 		f.group.positions = append(f.group.positions, position)
 	}
 }
@@ -312,8 +302,7 @@ func (f *filler) addPosition(position uint64) {
 // wanted reports whether a call is between the times of the options, of calls of which
 // some are that stand before it, and after it. In an estimate all are.
 func (f *filler) wanted(s *source, call *reprise.Call) bool {
-	in := f.options.Between
-	return in == nil || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, in.From, in.To)
+	return !f.between || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, f.from, f.to)
 }
 
 // timedCalls is calls with times.
