@@ -152,10 +152,11 @@ type Place struct {
 	// Position is that of the call that the rank is Inside; of several, which are in
 	// one another or overlap, the one that began last. If it is in none, that of the
 	// first call that ends later, or the number of calls if none does.
-	Position uint64
-	Inside   bool
+	Position uint64 `json:"position"`
+	Inside   bool   `json:"inside"`
 
-	Start, Duration int64 // of that call; if there is none, Start is when the last one ended
+	Start    int64 `json:"start_ns"` // of that call; if there is none, when the last one ended
+	Duration int64 `json:"duration_ns"`
 }
 
 // At returns where the rank is at a time. In an estimate it takes as many steps as

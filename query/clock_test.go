@@ -343,7 +343,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 		u := want[n]
 		u.Signature = n
 		u.Calls++
-		u.Time += float64(max(0, min(to, call.Start+call.Duration)-max(from, call.Start)))
+		u.Time += Nanoseconds(max(0, min(to, call.Start+call.Duration)-max(from, call.Start)))
 		want[n] = u
 	}
 	w, err := c.Between(from, to)
@@ -355,7 +355,7 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 	}
 	for _, u := range w.Usage {
 		near := want[u.Signature]
-		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(u.Time-near.Time) > 1+float64(u.Calls) {
+		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
 			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
 		}
 	}

@@ -13,21 +13,23 @@ import (
 // A CommunicatorUse is what ranks do on a communicator: or on one that the trace does
 // not tell. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 type CommunicatorUse struct {
-	Communicator *semantics.Communicator // nil if the trace does not tell
+	Communicator *semantics.Communicator `json:"communicator"`           // nil if the trace does not tell
+	Count        uint64                  `json:"communicators,omitzero"` // that it stands for, if they are several
+	Size         int                     `json:"size"`                   // its members, those of both groups
 
-	Ranks int    // that make calls on it
-	Calls uint64 // that send or receive messages, access memory or are collective
+	Ranks int    `json:"ranks"` // that make calls on it
+	Calls uint64 `json:"calls"` // that send or receive messages, access memory or are collective
 
-	Messages    Flow // as in Traffic
-	Collectives CollectiveFlow
+	Flow                       // as in Traffic
+	Collectives CollectiveFlow `json:"collectives"`
 }
 
 // A CollectiveFlow is an amount of calls of collective operations.
 type CollectiveFlow struct {
-	Calls    uint64
-	Sent     uint64 // bytes that ranks contribute, or write to files
-	Received uint64 // bytes that they get, or read from files
-	Unknown  uint64 // calls of which one of these is not known and not in the sum
+	Calls    uint64 `json:"calls"`
+	Sent     uint64 `json:"bytes_sent"`                     // that ranks contribute, or write to files
+	Received uint64 `json:"bytes_received"`                 // that they get, or read from files
+	Unknown  uint64 `json:"calls_of_unknown_size,omitzero"` // of which one of these is not known and not in the sum
 }
 
 func (f *CollectiveFlow) add(calls uint64, sent, received int64) {
@@ -67,12 +69,15 @@ func communicatorsQuestion(list *[]CommunicatorUse, ranks []int) question {
 				of := useOf(all, c)
 				of.Ranks++
 				of.Calls = wire.AddSat(of.Calls, use.Calls)
-				of.Messages.Add(use.Messages)
+				of.Add(use.Flow)
 				of.Collectives.Add(use.Collectives)
 			}
 		}
 		*list = make([]CommunicatorUse, 0, len(all))
-		for _, use := range all {
+		for c, use := range all {
+			if c != nil {
+				use.Count, use.Size = standsFor(c), c.Size()+len(c.Remote())
+			}
 			*list = append(*list, *use)
 		}
 		slices.SortFunc(*list, func(a, b CommunicatorUse) int {
@@ -92,6 +97,14 @@ func compareCommunicators(a, b *semantics.Communicator) int {
 		return -1
 	}
 	return strings.Compare(a.Name, b.Name)
+}
+
+// standsFor returns how many communicators c stands for, 0 if it is just one.
+func standsFor(c *semantics.Communicator) uint64 {
+	if n := c.Count(); n > 1 {
+		return n
+	}
+	return 0
 }
 
 func useOf(all map[*semantics.Communicator]*CommunicatorUse, c *semantics.Communicator) *CommunicatorUse {
@@ -133,10 +146,10 @@ func addUse(all map[*semantics.Communicator]*CommunicatorUse, o *semantics.Opera
 	for i := range o.Messages {
 		m := &o.Messages[i]
 		if sends(m.Direction) {
-			useOf(all, m.Communicator).Messages.add(count, m.Bytes)
+			useOf(all, m.Communicator).add(count, m.Bytes)
 		}
 		if fetches(m.Direction) {
-			useOf(all, m.Communicator).Messages.add(count, m.Bytes)
+			useOf(all, m.Communicator).add(count, m.Bytes)
 		}
 	}
 }

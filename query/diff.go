@@ -16,32 +16,48 @@ import (
 // numbers that both traces have names for, such as those of predefined datatypes, are
 // equal if the names are.
 type Diff struct {
-	RanksA, RanksB int // of the runs
+	A DiffSide `json:"a"`
+	B DiffSide `json:"b"`
 
-	// OnlyA and OnlyB are the ranks that made calls in one run only.
-	OnlyA, OnlyB rankenc.Set
-
-	Compared  int         // ranks that made calls in both runs and could be read
-	Different rankenc.Set // those whose calls are not the same
+	Compared  int         `json:"ranks_compared"`    // that made calls in both runs and could be read
+	Different rankenc.Set `json:"ranks_that_differ"` // those whose calls are not the same
 
 	// Unreadable are the ranks that were left out, as [Options.Unreadable] says.
-	Unreadable rankenc.Set
+	Unreadable rankenc.Set `json:"unreadable_ranks"`
 
 	// First is the first call of the lowest rank that differs; nil if none does.
-	First *Difference
+	First *Difference `json:"first"`
 
 	// FirstOther is the first such call if those that begin and end MPI, MPI_Init,
 	// MPI_Init_thread and MPI_Finalize, count as equal whatever their arguments: nil if
 	// First is none of them, or nothing else differs.
-	FirstOther *Difference
+	FirstOther *Difference `json:"first_other"`
 
 	// Reordered says that the traces do not have the same order of the calls of
 	// different ranks. Two runs that do the same may have that.
-	Reordered bool
+	Reordered bool `json:"other_order_of_ranks"`
 
-	// Summary says in what the numbers of calls differ, over all ranks; nil if no
-	// difference was found.
-	Summary *DiffSummary
+	// Functions are those that are called another number of times, over all ranks, and
+	// Calls calls as a [reprise.Printer] writes them: only those of a rank are counted that
+	// it makes another number of times in the other trace. The largest differences come
+	// first. There are none if no difference was found.
+	Functions []CountDifference `json:"functions"`
+	Calls     []CountDifference `json:"calls"`
+
+	// Messages are what differs in messages; nil if no difference was found, if what the
+	// functions of a trace mean is not known, or if they cannot be counted.
+	Messages *MessageDiff `json:"messages"`
+
+	// LostMessages are why the messages of A, and of B, cannot be counted; nil if they
+	// can, or are not known.
+	LostMessages [2]error `json:"-"`
+}
+
+// A DiffSide is one of two traces that are compared.
+type DiffSide struct {
+	Ranks int         `json:"run_ranks"`       // of the run
+	Only  rankenc.Set `json:"ranks_only_here"` // that made calls in this run only
+	Calls uint64      `json:"calls"`           // of the ranks that are compared; 0 if no difference was found
 }
 
 // Equal reports whether both runs have the same ranks with the same calls: all of them
@@ -50,14 +66,15 @@ func (d *Diff) Equal() bool { return !d.differs() && d.Unreadable.Len() == 0 }
 
 // differs reports whether there is a difference.
 func (d *Diff) differs() bool {
-	return d.RanksA != d.RanksB || d.OnlyA.Len()+d.OnlyB.Len()+d.Different.Len() > 0
+	return d.A.Ranks != d.B.Ranks || d.A.Only.Len()+d.B.Only.Len()+d.Different.Len() > 0
 }
 
 // A Difference is a place in which the calls of a rank differ in two traces.
 type Difference struct {
-	Rank     int
-	Position uint64
-	A, B     *reprise.Call // nil if the rank has no more calls
+	Rank     int    `json:"rank"`
+	Position uint64 `json:"position"`
+	A        string `json:"a"` // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
+	B        string `json:"b"`
 }
 
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
@@ -67,7 +84,7 @@ type Difference struct {
 // in the summary, but no error.
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error) {
 	d := newDiffer(a, b)
-	result := &Diff{RanksA: a.Ranks(), RanksB: b.Ranks(), Reordered: reordered(a, b)}
+	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
 	ranksA, ranksB := o.ranks(a), o.ranks(b)
 	var both, different []int
 	for _, rank := range ranksA {
@@ -76,7 +93,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 		}
 	}
 	onlyA, onlyB := without(ranksA, both), without(ranksB, both)
-	result.OnlyA, result.OnlyB = rankenc.SetOf(onlyA...), rankenc.SetOf(onlyB...)
+	result.A.Only, result.B.Only = rankenc.SetOf(onlyA...), rankenc.SetOf(onlyB...)
 	all := slices.Concat(both, onlyA, onlyB)
 	slices.Sort(all)
 	found := make([]*comparedRank, len(all))
@@ -109,11 +126,11 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 		}
 	}
 	if result.Different = rankenc.SetOf(different...); result.differs() {
-		if result.Summary, err = summarize(ctx, a, b, o); err != nil {
+		if err = result.summarize(ctx, a, b, o); err != nil {
 			return nil, err
 		}
-		result.Summary.Calls = d.differences()
-		d.addRanks(result.Summary.Functions)
+		result.Calls = d.differences()
+		d.addRanks(result.Functions)
 	}
 	return result, nil
 }
@@ -161,45 +178,26 @@ func (d *differ) first(result *Diff, rank int, r *comparedRank) (err error) {
 func (d *differ) difference(rank int, position uint64) (*Difference, error) {
 	result := &Difference{Rank: rank, Position: position}
 	for _, side := range []struct {
-		trace *reprise.Trace
-		call  **reprise.Call
-	}{{d.a.trace, &result.A}, {d.b.trace, &result.B}} {
-		r, err := side.trace.Rank(rank)
+		of   *diffSide
+		call *string
+	}{{d.a, &result.A}, {d.b, &result.B}} {
+		r, err := side.of.trace.Rank(rank)
 		if err != nil {
 			return nil, err
 		}
 		if run := r.Walk(position).Next(); run.Count > 0 {
-			call := r.Call(run.Symbol)
-			*side.call = &call
+			*side.call = string(side.of.printer.AppendCall(nil, r.Call(run.Symbol)))
 		}
 	}
 	return result, nil
 }
 
-// A DiffSummary says how many more calls, messages and bytes there are in one trace than
-// in another. It has what differs in number, the largest differences first.
-type DiffSummary struct {
-	CallsA, CallsB uint64
-	Functions      []CountDifference // by name
-
-	// Calls are calls as a [reprise.Printer] writes them. Only those of a rank are
-	// counted that it makes another number of times in the other trace.
-	Calls []CountDifference
-
-	// Messages are what differs in messages; nil if what the functions of a trace mean
-	// is not known, or if they cannot be counted.
-	Messages *MessageDiff
-
-	// LostMessages are why the messages of A, and of B, cannot be counted; nil if they
-	// can, or are not known.
-	LostMessages [2]error
-}
-
 // A CountDifference is how often something is called in two traces.
 type CountDifference struct {
-	Name  string
-	A, B  uint64
-	Ranks rankenc.Set // that call it another number of times, of those that could be read in both
+	Name  string      `json:"name"`
+	A     uint64      `json:"a"`
+	B     uint64      `json:"b"`
+	Ranks rankenc.Set `json:"rank_set"` // that call it another number of times, of those that could be read in both
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

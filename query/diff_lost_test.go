@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -24,9 +25,9 @@ func TestDiffUnreadable(t *testing.T) {
 		}
 	}
 	other := tracetest.Open(t, damaged)
-	for _, o := range []Options{{}, {Ranks: rankenc.World(2)}} {
+	for _, o := range []Options{{}, {Ranks: of(rankenc.World(2))}} {
 		want := p.Ranks
-		if o.Ranks.Len() > 0 {
+		if o.Ranks != nil {
 			want = o.Ranks.Len()
 		}
 		if _, err := OpenDiff(t.Context(), openProgram(t, p), other, o); err == nil {
@@ -38,7 +39,7 @@ func TestDiffUnreadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Equal() || d.Compared != 0 || d.Unreadable.Len() != want || named != want || d.Summary != nil {
+		if d.Equal() || d.Compared != 0 || d.Unreadable.Len() != want || named != want || d.Functions != nil || d.Calls != nil {
 			t.Errorf("equal %v, %d ranks compared, %v unreadable, %d named, want %d", d.Equal(), d.Compared, d.Unreadable, named, want)
 		}
 	}
@@ -67,14 +68,14 @@ func TestDiffManyCommunicators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := d.First; f == nil || f.Position != 2*rounds || f.A.Function.Name != "MPI_Finalize" || f.B.Function.Name != "MPI_Comm_dup" {
+	if f := d.First; f == nil || f.Position != 2*rounds || f.A != "MPI_Finalize()" || !strings.HasPrefix(f.B, "MPI_Comm_dup(") {
 		t.Errorf("the first difference is %+v", f)
 	}
-	if s := d.Summary; s.CallsB-s.CallsA != 2 || len(s.Functions) != 2 || len(s.Calls) != 2 {
-		t.Errorf("%+v", s)
+	if d.B.Calls-d.A.Calls != 2 || len(d.Functions) != 2 || len(d.Calls) != 2 {
+		t.Errorf("%+v", d)
 	}
-	if s := d.Summary; (s.Messages == nil) != (s.LostMessages[0] != nil && s.LostMessages[1] != nil) {
-		t.Errorf("messages %+v, lost %v", s.Messages, s.LostMessages)
+	if (d.Messages == nil) != (d.LostMessages[0] != nil && d.LostMessages[1] != nil) {
+		t.Errorf("messages %+v, lost %v", d.Messages, d.LostMessages)
 	}
 }
 
@@ -97,7 +98,7 @@ func TestDiffLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := d.Summary.Messages; m == nil || m.LostA.Messages != 2 || m.LostB.Messages != 5 || m.A.Messages != 2 || m.B.Messages != 5 || len(m.Pairs) != 0 {
+	if m := d.Messages; m == nil || m.UnplacedA.Messages != 2 || m.UnplacedB.Messages != 5 || m.A.Messages != 2 || m.B.Messages != 5 || len(m.Pairs) != 0 {
 		t.Errorf("messages %+v", m)
 	}
 }

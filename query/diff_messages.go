@@ -12,55 +12,61 @@ import (
 // A MessageDiff says in what the messages of two traces, A and B, differ. Its lists have
 // what differs, the largest differences in bytes, and then in messages, first.
 type MessageDiff struct {
-	A, B         Flow // all of them
-	LostA, LostB Flow // as in Traffic: those that are missing in Pairs
-	Pairs        []PairDifference
-	Sizes        []SizeDifference
+	A         Flow             `json:"a"` // all of them
+	B         Flow             `json:"b"`
+	UnplacedA Flow             `json:"a_of_unknown_ranks,omitzero"` // as in Traffic: those that are missing in Pairs
+	UnplacedB Flow             `json:"b_of_unknown_ranks,omitzero"`
+	Pairs     []PairDifference `json:"pairs"`
+	Sizes     []SizeDifference `json:"sizes"`
 }
 
 // A PairDifference is what goes from a rank to another in two traces.
 type PairDifference struct {
-	Source, Destination int
-	A, B                Flow
+	Source      int  `json:"from"`
+	Destination int  `json:"to"`
+	A           Flow `json:"a"`
+	B           Flow `json:"b"`
 }
 
 // A SizeDifference is how many messages have a size in two traces.
 type SizeDifference struct {
-	Bytes uint64
-	A, B  uint64
+	Bytes uint64 `json:"size"`
+	A     uint64 `json:"a"`
+	B     uint64 `json:"b"`
 }
 
 // summarize counts what two traces have.
-func summarize(ctx context.Context, a, b *reprise.Trace, o Options) (*DiffSummary, error) {
+func (d *Diff) summarize(ctx context.Context, a, b *reprise.Trace, o Options) error {
 	o.Unreadable, o.Progress = func(int, error) {}, nil // they have been told
 	var calls [2]uint64
 	var functions [2]map[string]uint64
 	for i, t := range []*reprise.Trace{a, b} {
 		p, err := countCalls(ctx, t, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		calls[i], functions[i] = p.Calls, make(map[string]uint64)
 		for _, f := range p.Functions {
 			functions[i][f.Name] = f.Calls
 		}
 	}
-	s := &DiffSummary{CallsA: calls[0], CallsB: calls[1], Functions: countDifferences(functions[0], functions[1])}
-	return s, s.countMessages(ctx, a, b, o)
+	d.A.Calls, d.B.Calls = calls[0], calls[1]
+	d.Functions = countDifferences(functions[0], functions[1])
+	return d.countMessages(ctx, a, b, o)
 }
 
 // countMessages fills in what differs in messages. It returns an error only if the work
 // was cancelled.
-func (s *DiffSummary) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
+func (d *Diff) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
 	var counted [2]*Messages
 	for i, t := range []*reprise.Trace{a, b} {
-		if counted[i], s.LostMessages[i] = countMessages(ctx, t, o); ctx.Err() != nil {
+		if counted[i], d.LostMessages[i] = countMessages(ctx, t, o); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
 	if x, y := counted[0], counted[1]; x != nil && y != nil {
-		s.Messages = &MessageDiff{
-			A: x.Traffic.All, B: y.Traffic.All, LostA: x.Traffic.Lost, LostB: y.Traffic.Lost,
+		d.Messages = &MessageDiff{
+			A: x.Traffic.Flow, B: y.Traffic.Flow, UnplacedA: x.Traffic.Unplaced, UnplacedB: y.Traffic.Unplaced,
 			Pairs: diffPairs(x.Traffic.Pairs, y.Traffic.Pairs), Sizes: diffSizes(x.Sizes.List, y.Sizes.List),
 		}
 	}

@@ -2,44 +2,31 @@ package query
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// NoPosition stands for a position that is not known.
-const NoPosition = math.MaxUint64
-
-// First returns the position of the first call of u, on u.Rank, as [Match.Firsts] does.
-func (m *Match) First(u Unmatched) (uint64, error) {
-	list, err := m.Firsts(context.Background(), []Unmatched{u}, Options{})
-	if err != nil {
-		return 0, err
-	}
-	return list[0], nil
-}
-
-// Firsts returns the positions of the first calls of messages that are not matched, each on
-// its rank: [NoPosition] of those that may be of several channels. Each rank is read once,
-// and calls are gone through only where terminals do not tell of which channel they are.
-func (m *Match) Firsts(ctx context.Context, list []Unmatched, o Options) ([]uint64, error) {
-	positions := make([]uint64, len(list))
+// Firsts fills in the positions of the first calls of messages that are not matched, each on
+// its rank: not of those that may be of several channels. Each rank is read once, and calls
+// are gone through only where terminals do not tell of which channel they are.
+func (m *Match) Firsts(ctx context.Context, list []Unmatched, o Options) error {
 	byRank := make(map[int][]*first)
 	var ranks []int
 	for i := range list {
 		u := &list[i]
-		if positions[i] = NoPosition; len(u.Among) > 0 {
+		if len(u.Among) > 0 {
 			continue
 		}
+		u.First = new(uint64)
 		if byRank[u.Rank] == nil {
 			ranks = append(ranks, u.Rank)
 		}
-		byRank[u.Rank] = append(byRank[u.Rank], &first{key: u.key(), number: u.Matched, to: &positions[i]})
+		byRank[u.Rank] = append(byRank[u.Rank], &first{key: u.key(), number: u.Matched, to: u.First})
 	}
 	slices.Sort(ranks)
-	err := o.each(ctx, len(ranks), func(i int) error {
+	return o.each(ctx, len(ranks), func(i int) error {
 		r, err := m.model.Rank(ranks[i])
 		if err != nil {
 			return err
@@ -50,7 +37,6 @@ func (m *Match) Firsts(ctx context.Context, list []Unmatched, o Options) ([]uint
 		}
 		return all.firsts(ctx, byRank[ranks[i]])
 	})
-	return positions, err
 }
 
 // A first is a message to find among the calls of a rank.

@@ -7,9 +7,10 @@ import (
 
 // A Group is durations that lie together, apart from others.
 type Group struct {
-	Low, High int64 // Low ≤ duration ≤ High
-	Calls     uint64
-	Mean      float64
+	Low   int64   `json:"low_ns"` // Low ≤ duration ≤ High
+	High  int64   `json:"high_ns"`
+	Calls uint64  `json:"calls"`
+	Mean  float64 `json:"mean_ns"`
 }
 
 // A bin is durations from low to high, which are not negative.

@@ -10,17 +10,15 @@ import (
 // A Site is a call as the ranks make it, a signature of the trace, and how the durations
 // of these calls differ, in nanoseconds.
 type Site struct {
-	Signature int // of the trace, see [merge.Trace.Signature]
-	Function  int // number in [reprise.Trace.Functions]
-	Ranks     int // that make the call; of a Site that is Exact, those whose times were read
-	Calls     uint64
+	Signature int    `json:"signature"` // of the trace, see [merge.Trace.Signature]
+	Function  string `json:"function"`
+	Ranks     int    `json:"ranks"` // that make the call; of a Site that is Exact, those whose times were read
+	Calls     uint64 `json:"calls"`
 
-	Total, Mean, Deviation float64
-	Min, Max               int64
-	MinRank, MaxRank       int // the lowest ranks that had them
+	Durations
 
-	// Lost is the time that goes by in these calls because they do not all take as long
-	// as the shortest.
+	// Wait is the imbalance time: what goes by in these calls because they do not all take
+	// as long as the shortest.
 	//
 	// If the Site is Exact, that is by rank: the sum over the ranks of how often one
 	// makes the call, times by how much its mean duration is above that of the rank
@@ -29,24 +27,30 @@ type Site struct {
 	//
 	// Otherwise it is an upper bound of this: the sum of all durations less Calls · Min,
 	// or 0 if one rank alone makes the call.
-	Lost  float64
-	Exact bool
+	Wait  Nanoseconds `json:"wait_ns"`
+	Exact bool        `json:"exact"`
 
 	// The ranks with the least and the greatest mean duration, and these, if the Site is
 	// Exact.
-	Fast, Slow         int
-	FastMean, SlowMean float64
+	Fast *RankMean `json:"fastest,omitempty"`
+	Slow *RankMean `json:"slowest,omitempty"`
 
 	// Groups are those that the durations fall in, as far as histograms or the times of
 	// every call tell; otherwise there are none. They are of at least a twentieth of
 	// the calls each, with means that differ by a factor of two at least, and apart: on
 	// a scale of logarithms, durations between them are less than half as frequent as
 	// where they are most frequent in either. Histograms of few bins may hide one.
-	Groups []Group
+	Groups []Group `json:"groups,omitempty"`
 }
 
-// Imbalance returns the calls of which durations are known, those in which most time is
-// lost first. It takes time in proportion to the grammars of the shapes, and to the
+// A RankMean is the mean duration of the calls of a rank.
+type RankMean struct {
+	Rank int     `json:"rank"`
+	Mean float64 `json:"mean_ns"`
+}
+
+// Imbalance returns the calls of which durations are known, those of most imbalance time
+// first. It takes time in proportion to the grammars of the shapes, and to the
 // number of signatures and their histograms. They are Exact if t is from [Times.ReadSeries].
 func (t *Times) Imbalance() ([]Site, error) {
 	ranks, err := t.ranksOfSignatures()
@@ -61,19 +65,18 @@ func (t *Times) Imbalance() ([]Site, error) {
 			continue
 		}
 		site := Site{
-			Signature: n, Function: t.trace.Merged().FunctionOf(n), Ranks: ranks[n], Calls: s.Count,
-			Total: s.Sum(), Mean: s.Mean(), Deviation: s.StandardDeviation(),
-			Min: s.Min, Max: s.Max, MinRank: int(s.MinRank), MaxRank: int(s.MaxRank),
+			Signature: n, Function: t.trace.Functions()[t.trace.Merged().FunctionOf(n)].Name,
+			Ranks: ranks[n], Calls: s.Count, Durations: *durationsOf(s),
 		}
 		switch {
 		case t.measured != nil:
 			m := t.measured[n]
 			site.Exact, site.Ranks = true, m.ranks
-			site.Lost = max(0, site.Total-float64(float64(s.Count)*m.fast.mean))
-			site.Fast, site.FastMean, site.Slow, site.SlowMean = m.fast.rank, m.fast.mean, m.slow.rank, m.slow.mean
+			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*m.fast.Mean))
+			site.Fast, site.Slow = &m.fast, &m.slow
 			site.Groups = groupsOf(m.bins.bins())
 		case site.Ranks > 1:
-			site.Lost = max(0, site.Total-float64(float64(s.Count)*float64(s.Min)))
+			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*float64(s.Min)))
 		}
 		if h := histograms[n]; h != nil {
 			site.Groups = groupsOf(binsOf(h))
@@ -84,7 +87,7 @@ func (t *Times) Imbalance() ([]Site, error) {
 		sites = append(sites, site)
 	}
 	slices.SortStableFunc(sites, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(b.Total, a.Total))
+		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(b.Total, a.Total))
 	})
 	return sites, nil
 }

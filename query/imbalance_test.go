@@ -40,10 +40,10 @@ func testImbalance(t *rapid.T) {
 	}
 	last, calls := math.Inf(1), uint64(0)
 	for _, s := range sites {
-		if s.Lost > last {
-			t.Fatalf("%g lost after %g", s.Lost, last)
+		if float64(s.Wait) > last {
+			t.Fatalf("%g after %g", s.Wait, last)
 		}
-		last, calls = s.Lost, calls+s.Calls
+		last, calls = float64(s.Wait), calls+s.Calls
 		checkSite(t, s, ranks, func(i int) bool { return uint32(s.Signature) == uint32(firstUse(ranks[0], i)) }, source == Series)
 		grouped := uint64(0)
 		for _, g := range s.Groups {
@@ -104,10 +104,10 @@ func checkSite(t *rapid.T, s Site, ranks [][]timedCall, at func(i int) bool, exa
 	}
 	rounded := float64(n) * float64(most-least) / 4096 // as statistics are
 	if s.Calls != uint64(n) || s.Ranks != len(ranks) || s.Min != least || s.Max != most || s.MinRank != leastRank || s.MaxRank != mostRank ||
-		s.Exact != exact || math.Abs(s.Total-sum) > rounded+1e-6 || math.Abs(s.Lost-lost) > rounded+1e-6 {
+		s.Exact != exact || math.Abs(float64(s.Total)-sum) > rounded+1e-6 || math.Abs(float64(s.Wait)-lost) > rounded+1e-6 {
 		t.Fatalf("%+v, want %d calls of %d ranks, %d on %d to %d on %d, %g of %g lost", s, n, len(ranks), least, leastRank, most, mostRank, lost, sum)
 	}
-	if exact && (s.Fast != slices.Index(means, fast) || s.Slow != slices.Index(means, slow) || !near(s.FastMean, fast) || !near(s.SlowMean, slow)) {
+	if exact && (s.Fast.Rank != slices.Index(means, fast) || s.Slow.Rank != slices.Index(means, slow) || !near(s.Fast.Mean, fast) || !near(s.Slow.Mean, slow)) {
 		t.Fatalf("%+v, want %v", s, means)
 	}
 }

@@ -14,36 +14,38 @@ import (
 // Instances are the collective operations on a communicator. The members call them in one
 // order, so that the k-th of each is the same.
 type Instances struct {
-	Communicator *semantics.Communicator
-	Members      []int       // that were looked at and made calls on it, in ascending order
-	Absent       rankenc.Set // others that the communicator has: that made no calls on it, or were not looked at
+	Communicator *semantics.Communicator `json:"communicator"`
+	StandsFor    uint64                  `json:"communicators,omitzero"` // how many it stands for, if they are several
+	Members      rankenc.Set             `json:"members"`                // that were looked at and made calls on it
+	Absent       rankenc.Set             `json:"absent"`                 // others that the communicator has: that made no calls on it, or were not looked at
 
 	// Count is how many operations there are, as most members have it, of which
 	// Reference is the lowest.
-	Count     uint64
-	Reference int
+	Count     uint64 `json:"instances"`
+	Reference int    `json:"reference"`
 
 	// Different are the members that have others than the reference, in ascending order.
-	Different []Disagreement
+	Different []Disagreement `json:"different,omitzero"`
 }
 
 // A Disagreement is where the collective operations of a member first are others than those
 // of the reference.
 type Disagreement struct {
-	Rank     int
-	Count    uint64 // of its operations
-	Instance uint64 // the first that differs, from 0 on
+	Rank     int    `json:"rank"`
+	Count    uint64 `json:"instances"` // of its operations
+	Instance uint64 `json:"instance"`  // the first that differs, from 0 on
 
 	// What the member calls there, and the reference; nothing if it calls no more.
-	Here, There CollectiveCall
+	Here  CollectiveCall `json:"here"`
+	There CollectiveCall `json:"there"`
 }
 
 // A CollectiveCall is a call that is a collective operation. Position is the number of calls
 // of the rank, and Function empty, if there is none.
 type CollectiveCall struct {
-	Position uint64
-	Function string
-	Root     int // −1 if it has none
+	Position uint64 `json:"position"`
+	Function string `json:"function,omitzero"`
+	Root     int    `json:"root"` // −1 if it has none
 }
 
 // rankSequences are digests of the collective operations of a rank, by communicator.
@@ -130,13 +132,15 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 		}
 	}
 	for c, list := range members {
-		n := Instances{Communicator: c}
+		n := Instances{Communicator: c, StandsFor: standsFor(c)}
+		var own []int
 		votes := make(map[digest]int)
 		for _, i := range list {
-			n.Members = append(n.Members, ranks[i])
+			own = append(own, ranks[i])
 			votes[sums[i].digests[c]]++
 		}
-		n.Absent = c.RankSet().Difference(rankenc.SetOf(n.Members...))
+		n.Members = rankenc.SetOf(own...)
+		n.Absent = c.RankSet().Difference(n.Members)
 		most := sums[list[0]].digests[c]
 		n.Reference = ranks[list[0]]
 		for _, i := range list {

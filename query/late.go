@@ -16,23 +16,23 @@ import (
 // 49(10–11), 2003. It goes by the clocks of the recording: if these are of several
 // machines, as far as they agree.
 type LateSender struct {
-	Signature int // of the receives, in the trace
+	Signature int `json:"signature"` // of the receives, in the trace
 
-	Receives uint64 // about: messages that such calls receive
-	Sampled  int    // those that were looked at
-	Late     int    // of these, that began before the send
+	Receives uint64 `json:"receives"` // about: messages that such calls receive
+	Sampled  int    `json:"sampled"`  // those that were looked at
+	Late     int    `json:"late"`     // of these, that began before the send
 
 	// Wait is about how long all Receives wait, in nanoseconds: each from its beginning to
 	// that of the send, or to its own end if that is before.
-	Wait float64
+	Wait float64 `json:"wait_ns"`
 
 	// Sender is the rank that made those that were looked at wait most, the lowest if there
 	// are several, and SenderShare its share of how long they did.
-	Sender      int
-	SenderShare float64
+	Sender      int     `json:"sender"`
+	SenderShare float64 `json:"sender_share"`
 
 	// Guarantee is the weakest of the times of the ranks.
-	Guarantee timing.Guarantee
+	Guarantee timing.Guarantee `json:"relative_error"`
 }
 
 // maxReceives is how many receives are looked at for late senders, of all channels, unless

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
@@ -30,25 +29,19 @@ type Loops struct {
 	times     *Times
 
 	once      sync.Once
-	functions [][]FunctionCalls // of an iteration of each rule
+	functions [][]FunctionCount // of an iteration of each rule
 }
 
 // A Loop is a rule: what an iteration of a loop is on average. Times are sums of the
 // means that the trace has of durations of the calls, and of the gaps before them.
 type Loop struct {
-	Calls      uint64 // of an iteration
-	Iterations uint64 // altogether, in all places
-	Places     int    // on the right-hand sides of other rules
+	Calls      uint64 `json:"calls"`      // of an iteration
+	Iterations uint64 `json:"iterations"` // altogether, in all places
+	Places     int    `json:"places"`     // on the right-hand sides of other rules
 
-	Time    float64 // of an iteration, in nanoseconds, gaps before the calls included
-	InCalls float64 // of that, the durations of the calls
-	Share   float64 // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
-}
-
-// A FunctionCalls is how often a function is called.
-type FunctionCalls struct {
-	Function int // number in [reprise.Trace.Functions]
-	Calls    uint64
+	Time    float64 `json:"iteration_ns"` // of an iteration, gaps before the calls included
+	InCalls float64 `json:"in_calls_ns"`  // of that, the durations of the calls
+	Share   float64 `json:"share"`        // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
 }
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
@@ -175,9 +168,9 @@ func (l *Loops) Signature(s sequitur.Symbol) int { return l.signature(s) }
 // Functions returns how often an iteration of a rule calls each function, the most
 // frequent first. The first time, it takes time in proportion to the grammar and to the
 // number of functions.
-func (l *Loops) Functions(rule int) []FunctionCalls {
+func (l *Loops) Functions(rule int) []FunctionCount {
 	l.once.Do(func() {
-		l.functions = make([][]FunctionCalls, len(l.Rules))
+		l.functions = make([][]FunctionCount, len(l.Rules))
 		for r := range l.functions { // rules refer to those below them
 			l.functions[r] = l.countFunctions(r)
 		}
@@ -187,25 +180,24 @@ func (l *Loops) Functions(rule int) []FunctionCalls {
 
 // countFunctions returns how often an iteration of a rule calls each function, which is
 // known of the rules below it.
-func (l *Loops) countFunctions(rule int) []FunctionCalls {
-	calls := make(map[int]uint64)
+func (l *Loops) countFunctions(rule int) []FunctionCount {
+	calls := make(map[string]uint64)
+	trace := l.times.trace
 	for s := range l.Grammar.Body(rule) {
 		if s.Rule < 0 {
-			f := l.times.trace.Merged().FunctionOf(l.signature(s.Symbol))
+			f := trace.Functions()[trace.Merged().FunctionOf(l.signature(s.Symbol))].Name
 			calls[f] = wire.AddSat(calls[f], s.Count)
 			continue
 		}
 		for _, f := range l.functions[s.Rule] {
-			calls[f.Function] = wire.AddSat(calls[f.Function], wire.MulSat(s.Count, f.Calls))
+			calls[f.Name] = wire.AddSat(calls[f.Name], wire.MulSat(s.Count, f.Calls))
 		}
 	}
-	var list []FunctionCalls
+	var list []FunctionCount
 	for f, n := range calls {
-		list = append(list, FunctionCalls{f, n})
+		list = append(list, FunctionCount{f, n})
 	}
-	slices.SortFunc(list, func(a, b FunctionCalls) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function))
-	})
+	slices.SortFunc(list, func(a, b FunctionCount) int { return byCalls(a.Calls, b.Calls, a.Name, b.Name) })
 	return list
 }
 

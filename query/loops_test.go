@@ -114,13 +114,13 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 		if whole > 0 && !near(of.Share, (sum[durations]+sum[gaps])/whole) {
 			t.Fatalf("rule %d: %+v of %g", r, of, whole)
 		}
-		calls := make(map[int]uint64)
+		calls := make(map[string]uint64)
 		for _, s := range symbols[begins[0] : begins[0]+length] {
-			calls[times.trace.Merged().FunctionOf(l.Signature(s))]++
+			calls[times.trace.Functions()[times.trace.Merged().FunctionOf(l.Signature(s))].Name]++
 		}
-		got := make(map[int]uint64)
+		got := make(map[string]uint64)
 		for _, f := range l.Functions(r) {
-			got[f.Function] = f.Calls
+			got[f.Name] = f.Calls
 		}
 		if !maps.Equal(got, calls) {
 			t.Fatalf("rule %d calls %v, want %v", r, got, calls)
@@ -211,7 +211,7 @@ func testLoopsOfSeries(t *rapid.T) {
 			continue
 		}
 		set := rankenc.SetOf(rank)
-		own, err := times.ReadSeries(t.Context(), Options{Ranks: set})
+		own, err := times.ReadSeries(t.Context(), Options{Ranks: &set})
 		if err != nil {
 			t.Fatal(err)
 		}

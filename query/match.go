@@ -15,25 +15,27 @@ import (
 // a tag. MPI does not let them overtake each other: the k-th that is sent is what the k-th
 // receive of them gets.
 type Channel struct {
-	Communicator        *semantics.Communicator
-	Source, Destination int   // ranks in the run; Source is [semantics.AnySource] where no call tells it
-	Tag                 int64 // [semantics.AnyTag] where no call tells it, [semantics.NoTag] where the trace has none
+	Communicator *semantics.Communicator `json:"communicator"`
+	Source       int                     `json:"from"` // ranks in the run; [semantics.AnySource], −1, where no call tells it
+	Destination  int                     `json:"to"`
+	Tag          int64                   `json:"tag"` // [semantics.AnyTag], −1, where no call tells it, [semantics.NoTag], −2, where the trace has none
 }
 
 // An Unmatched is messages of a channel that are sent and not received, or receives that get
 // none. Rank is the source of the former and the destination of the latter.
 type Unmatched struct {
 	Channel
-	Direction semantics.Direction // Send or Receive
-	Rank      int
-	Count     uint64
-	Matched   uint64 // others of that channel and direction, which come before
+	Direction semantics.Direction `json:"direction"` // Send or Receive
+	Rank      int                 `json:"rank"`
+	Count     uint64              `json:"count"`
+	Matched   uint64              `json:"matched"`        // others of that channel and direction, which come before
+	First     *uint64             `json:"first,omitzero"` // position of the first of them on its rank, once [Match.Firsts] has found it
 
 	// Among are channels of which they are, if there are several and the trace does not
 	// tell which: receives that do not tell the sender or the tag may have got what is
 	// sent on one as well as on another. Channel is the first of them then, Rank that of
 	// its end, and Matched 0.
-	Among []Channel
+	Among []Channel `json:"among,omitzero"`
 }
 
 // A Match says which sends and receives of a trace belong together, and which calls of the
@@ -44,24 +46,26 @@ type Unmatched struct {
 // call that completed them, or the probe that found the message. Those of which neither does
 // are matched last, with what is left, so that as many messages as can be are received.
 type Match struct {
-	Messages  uint64 // that are sent and received
-	Guessed   uint64 // of these, received by calls of which the trace does not tell the sender or the tag
-	Channels  int    // with messages
-	Unmatched []Unmatched
+	Messages  uint64      `json:"messages"`         // that are sent and received
+	Assumed   uint64      `json:"assumed,omitzero"` // of these, received by calls of which the trace does not tell the sender or the tag
+	Channels  int         `json:"channels"`         // with messages
+	Unmatched []Unmatched `json:"unmatched"`
 
 	// What cannot be matched: ends of messages of which the trace does not tell the
 	// other rank or the communicator, those of messages to and from ranks that are not
 	// looked at or made no calls, and receives without a message that the program tried to cancel.
-	Unknown, Outside, Cancelled uint64
+	Unknown   uint64 `json:"messages_of_unknown_ranks,omitzero"`
+	Outside   uint64 `json:"messages_of_other_ranks,omitzero"`
+	Cancelled uint64 `json:"receives_cancelled,omitzero"`
 
 	// Instances are those of collective operations, by communicator. UnknownCollectives
 	// are calls of which the trace does not tell the communicator.
-	Instances          []Instances
-	UnknownCollectives uint64
+	Instances          []Instances `json:"communicators"`
+	UnknownCollectives uint64      `json:"collectives_of_unknown_communicators,omitzero"`
 
 	// Switching are the ranks with calls that switch recording off or on, as
 	// [semantics.Rank.SwitchesRecording] says.
-	Switching rankenc.Set
+	Switching rankenc.Set `json:"ranks_switching_recording"`
 
 	model   *semantics.Model
 	codes   codes

@@ -68,7 +68,7 @@ func TestMatchMPI(t *testing.T) {
 					t.Error(err)
 				}
 				for _, u := range match.Unmatched {
-					first, err := match.First(u)
+					first, err := firstOf(match, u)
 					t.Errorf("%v of %d from %d to %d, tag %d on %s: first %d, %v", u.Direction, u.Count, u.Source, u.Destination, u.Tag, u.Communicator.Name, first, err)
 				}
 				operations := uint64(0)
@@ -78,7 +78,7 @@ func TestMatchMPI(t *testing.T) {
 						t.Errorf("%s: %+v", n.Communicator.Name, d)
 					}
 				}
-				t.Logf("%d messages, %d guessed, %d cancelled, %d unknown, %d collective operations, %d unknown", match.Messages, match.Guessed, match.Cancelled, match.Unknown,
+				t.Logf("%d messages, %d guessed, %d cancelled, %d unknown, %d collective operations, %d unknown", match.Messages, match.Assumed, match.Cancelled, match.Unknown,
 					operations, match.UnknownCollectives)
 				checkMatch(t, match, 1)
 				checkDatatypes(t, match.model)
@@ -143,8 +143,8 @@ func TestMatchTraffic(t *testing.T) {
 		match := openMatch(t, trace)
 		checkMatch(t, match, 1)
 		checkDatatypes(t, match.model)
-		if match.Messages != 3*20+3*20+2*10+3*8 || match.Guessed != 0 || match.Cancelled != 1 {
-			t.Errorf("%d messages, %d guessed, %d cancelled", match.Messages, match.Guessed, match.Cancelled)
+		if match.Messages != 3*20+3*20+2*10+3*8 || match.Assumed != 0 || match.Cancelled != 1 {
+			t.Errorf("%d messages, %d guessed, %d cancelled", match.Messages, match.Assumed, match.Cancelled)
 		}
 		if len(match.Unmatched) != 1 {
 			t.Fatalf("unmatched: %+v", match.Unmatched)

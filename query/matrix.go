@@ -11,10 +11,10 @@ import (
 // A Matrix is a [Traffic] by ranges of ranks, its bins, which are as long as each other
 // but for one rank.
 type Matrix struct {
-	Ranks int // of the run
-	Bins  int // at most Ranks
-	All   Flow
-	Lost  Flow // as in Traffic
+	Ranks    int // of the run
+	Bins     int // at most Ranks
+	Flow         // as in Traffic, likewise Unplaced
+	Unplaced Flow
 
 	cells []Flow // source by source
 }
@@ -71,8 +71,8 @@ func (m *Matrix) question(ranks []int) question {
 	}
 	return question{read, func() {
 		for _, of := range idle {
-			m.All.Add(of.All)
-			m.Lost.Add(of.Lost)
+			m.Add(of.Flow)
+			m.Unplaced.Add(of.Unplaced)
 			for i, f := range of.cells {
 				m.cells[i].Add(f)
 			}
@@ -89,14 +89,14 @@ func (t *Traffic) Matrix(bins int) (*Matrix, error) {
 	for _, p := range t.Pairs {
 		m.add(p)
 	}
-	m.All, m.Lost = t.All, t.Lost
+	m.Flow, m.Unplaced = t.Flow, t.Unplaced
 	return m, nil
 }
 
 func (m *Matrix) add(p Pair) {
-	m.All.Add(p.Flow)
+	m.Add(p.Flow)
 	if p.Source < 0 || p.Source >= m.Ranks || p.Destination < 0 || p.Destination >= m.Ranks {
-		m.Lost.Add(p.Flow)
+		m.Unplaced.Add(p.Flow)
 		return
 	}
 	m.cells[m.Bin(p.Source)*m.Bins+m.Bin(p.Destination)].Add(p.Flow)

@@ -13,14 +13,8 @@ import (
 type measured struct {
 	bins  logBins // of durations
 	ranks int     // of which the times are known
-	fast  rankMean
-	slow  rankMean
-}
-
-// A rankMean is the mean duration of the calls of a rank.
-type rankMean struct {
-	rank int
-	mean float64
+	fast  RankMean
+	slow  RankMean
 }
 
 // ReadSeries returns times as t has them, but with statistics made of the times of every
@@ -133,11 +127,11 @@ func (t *Times) add(rank int, sites map[int]*rankSite) {
 			m = new(measured)
 			t.measured[n] = m
 		}
-		mean := rankMean{rank, s.statistics[durations].Mean()}
-		if m.ranks == 0 || mean.mean < m.fast.mean || mean.mean == m.fast.mean && rank < m.fast.rank {
+		mean := RankMean{rank, s.statistics[durations].Mean()}
+		if m.ranks == 0 || mean.Mean < m.fast.Mean || mean.Mean == m.fast.Mean && rank < m.fast.Rank {
 			m.fast = mean
 		}
-		if m.ranks == 0 || mean.mean > m.slow.mean || mean.mean == m.slow.mean && rank < m.slow.rank {
+		if m.ranks == 0 || mean.Mean > m.slow.Mean || mean.Mean == m.slow.Mean && rank < m.slow.Rank {
 			m.slow = mean
 		}
 		m.ranks++

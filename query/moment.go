@@ -15,25 +15,29 @@ import (
 
 // A RankPlace is where a rank is at a time.
 type RankPlace struct {
-	Rank   int
-	Source Source // of the clock; None if there are no times, and then there is no place
-	Len    uint64 // number of calls
+	Rank   int    `json:"rank"`
+	Source Source `json:"source"` // of the clock; None if there are no times, and then there is no place
+	Len    uint64 `json:"calls"`  // of the rank
 
-	Guarantee timing.Guarantee // as that of the clock
+	Guarantee timing.Guarantee `json:"relative_error"` // as that of the clock
 
 	Place
-	Call reprise.Call // at the position, with its times, if there is one
+	Call reprise.Call `json:"-"` // at the position, with its times, if there is one
 }
 
-// At returns where each rank of the options is at a time, which counts as [Times.Begin]
-// does, in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
+// At returns where each rank of the options is at a time, which like those of the places
+// counts from [Times.Begin], in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
 // Ranks whose times of every call are lost count as unreadable: where they are is an
 // estimate, and they are left out if the trace has nothing else.
 func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, error) {
+	begin, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
 	ranks := o.ranks(t.trace)
 	places := make([]RankPlace, len(ranks))
-	err := t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
-		place, err := c.At(time)
+	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
+		place, err := c.At(addTimes(begin, time))
 		if err != nil {
 			return err
 		}
@@ -42,6 +46,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 			p.Call = c.Rank().Call(c.Rank().Walk(p.Position).Next().Symbol)
 			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
 		}
+		p.Start -= begin
 		places[i] = p
 		return nil
 	})
@@ -84,58 +89,71 @@ func (t *Times) withClock(rank int, do func(*Clock) error) error {
 	return cmp.Or(err, lost)
 }
 
-// An Activity is what ranks do between two times.
+// An Activity is what ranks do between two times, which count from [Times.Begin].
 type Activity struct {
-	From, To int64
-	Source   Source // the least exact of those of the ranks; None if some have no times, which are left out
-	Ranks    []RankActivity
-	Calls    uint64
-	Time     float64 // in calls, in nanoseconds, of all ranks
+	From   int64       `json:"from_ns"`
+	To     *int64      `json:"to_ns"`    // nil for the end
+	Begin  int64       `json:"begin_ns"` // [Times.Begin], by the clock of the trace
+	Source Source      `json:"source"`   // the least exact of those of the ranks; None if some have no times, which are left out
+	Calls  uint64      `json:"calls"`    // of all ranks
+	Time   Nanoseconds `json:"time_ns"`  // likewise, in calls
 
-	Guarantee timing.Guarantee // the weakest of those of the ranks, see [Clock.Guarantee]
+	Guarantee timing.Guarantee `json:"relative_error"` // the weakest of those of the ranks, see [Clock.Guarantee]
 
-	Signatures []Usage         // in their order
-	Functions  []FunctionUsage // those of most time first, then of most calls, then by name
+	Ranks      []RankActivity  `json:"by_rank,omitzero"`
+	Signatures []Usage         `json:"signatures,omitzero"` // in their order
+	Functions  []FunctionUsage `json:"functions,omitzero"`  // those of most time first, then of most calls, then by name
 }
 
 // A RankActivity is what a rank does between two times.
 type RankActivity struct {
-	Rank       int
-	First, End uint64 // the positions of the calls are First ≤ p < End
-	Calls      uint64
-	Time       float64 // in calls
+	Rank  int         `json:"rank"`
+	First uint64      `json:"first"` // the positions of the calls are First ≤ p < End
+	End   uint64      `json:"end"`
+	Calls uint64      `json:"calls"`
+	Time  Nanoseconds `json:"time_ns"` // in calls
 
 	// Span is the time from its first call to its last, as much of that as lies in
 	// between; +Inf if the last ends later than times go.
-	Span float64
+	Span Nanoseconds `json:"span_ns"`
 
 	// Outside is how much of the Span the rank is in no call: +Inf if that is not known,
 	// see [Window.Covered].
-	Outside float64
+	Outside Nanoseconds `json:"outside_ns"`
 }
 
 // A FunctionUsage is how often a function is called, by how many ranks, and how much time
 // goes by in it. Functions of one name are one.
 type FunctionUsage struct {
-	Name  string
-	Calls uint64
-	Ranks int
-	Time  float64
+	Name  string      `json:"function"`
+	Calls uint64      `json:"calls"`
+	Ranks int         `json:"ranks"`
+	Time  Nanoseconds `json:"time_ns"`
 }
 
-// Activity returns what the ranks of the options do between two times, from ≤ to, which
-// count as [Times.Begin] does: see [Clock.Between]. Ranks whose times of every call are
+// Activity returns what the ranks of the options do between two times, from ≤ to, of which
+// math.MaxInt64 is the end: see [Clock.Between]. Ranks whose times of every call are
 // lost count as unreadable: what they do is an estimate, and they are left out if the
 // trace has nothing else.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
+	first, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
 	var (
 		mu         sync.Mutex
-		a          = &Activity{From: from, To: to, Source: Series}
+		a          = &Activity{From: from, Begin: first, Source: Series}
 		signatures = make(map[int]Usage)
 		functions  = make(map[string]*FunctionUsage)
 		ranks      = o.ranks(t.trace)
 	)
-	err := t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
+	from = addTimes(first, from)
+	if to < maxTime {
+		a.To = new(int64)
+		*a.To = to
+		to = addTimes(first, to)
+	}
+	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
 		w, err := c.Between(from, to)
 		if err != nil {
 			return err
@@ -150,10 +168,10 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 			return nil
 		}
 		a.Guarantee = max(a.Guarantee, c.Guarantee())
-		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: span(from, to, begin, end)}
+		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: Nanoseconds(span(from, to, begin, end))}
 		r.Calls, r.Time = w.Total()
-		if r.Outside = math.Inf(1); !math.IsInf(w.Covered, 1) {
-			r.Outside = max(0, r.Span-w.Covered)
+		if r.Outside = Nanoseconds(math.Inf(1)); !math.IsInf(w.Covered, 1) {
+			r.Outside = max(0, r.Span-Nanoseconds(w.Covered))
 		}
 		a.Ranks = append(a.Ranks, r)
 		own := make(map[string]bool)

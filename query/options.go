@@ -14,8 +14,8 @@ import (
 // Options says what a query is about and how it is answered. The zero Options is
 // about all ranks of a trace, of which each must be readable.
 type Options struct {
-	// Ranks are those the query is about. The empty set means all.
-	Ranks rankenc.Set
+	// Ranks are those the query is about. Nil means all; the empty set means none.
+	Ranks *rankenc.Set
 
 	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).
 	Workers int
@@ -31,7 +31,15 @@ type Options struct {
 }
 
 // chosen reports whether a query is about a rank.
-func (o *Options) chosen(rank int) bool { return o.Ranks.Len() == 0 || o.Ranks.Contains(rank) }
+func (o *Options) chosen(rank int) bool { return o.Ranks == nil || o.Ranks.Contains(rank) }
+
+// among returns the ranks of a set that a query is about.
+func (o *Options) among(set rankenc.Set) rankenc.Set {
+	if o.Ranks == nil {
+		return set
+	}
+	return set.Intersection(*o.Ranks)
+}
 
 // ranks returns the ranks of a trace that made calls and that the query is about, in
 // ascending order.

@@ -127,7 +127,7 @@ func (p *pairing) apply(m *Match) {
 		}
 	}
 	m.Messages = wire.AddSat(m.Messages, all)
-	m.Guessed = wire.AddSat(m.Guessed, all-same)
+	m.Assumed = wire.AddSat(m.Assumed, all-same)
 }
 
 // unmatched returns what is left of ends. What could as well be left of others is told of
@@ -140,7 +140,7 @@ func (p *pairing) unmatched(ends []*end) []Unmatched {
 		group, ok := groups[e]
 		if !ok {
 			if e.left > 0 {
-				list = append(list, Unmatched{e.channel, e.direction, e.rank(), e.left, e.count - e.left, nil})
+				list = append(list, Unmatched{Channel: e.channel, Direction: e.direction, Rank: e.rank(), Count: e.left, Matched: e.count - e.left})
 			}
 			continue
 		}

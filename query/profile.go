@@ -3,6 +3,8 @@ package query
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise"
@@ -15,64 +17,100 @@ import (
 // A Profile says how often ranks of a trace made which calls, and how long that took.
 // Counts that exceed 2⁶⁴−1 are 2⁶⁴−1.
 type Profile struct {
-	Ranks int    // that made calls
-	Calls uint64 // of all of them
+	Ranks int    `json:"ranks"` // that made calls
+	Calls uint64 `json:"calls"` // of all of them
 
 	// Functions are those with calls, the most frequent first, then by name.
 	// Functions of one name, with other parameters, are one.
-	Functions []FunctionProfile
+	Functions []FunctionProfile `json:"functions,omitzero"`
 
 	// Signatures are those of [merge.Trace.Signature] with calls, in their order.
-	Signatures []SignatureProfile
+	Signatures []SignatureProfile `json:"signatures,omitzero"`
 
 	// Shapes are those of the ranks, in their order: ranks of one shape make each
 	// call equally often.
-	Shapes []ShapeProfile
+	Shapes []ShapeProfile `json:"shapes,omitzero"`
 
 	// Timed says that there are durations: those of [Profile.SetTimes], or statistics of
 	// all calls of the trace, which there are not if the profile is of some of its ranks.
-	Timed bool
+	Timed bool `json:"timed"`
 
 	// LostTimes is why the statistics cannot be read; nil if they can, or are not
 	// needed.
-	LostTimes error
+	LostTimes error `json:"-"`
+}
+
+// Durations are how long calls take, in nanoseconds.
+type Durations struct {
+	Total     Nanoseconds `json:"time_ns"`
+	Mean      Nanoseconds `json:"mean_ns"`
+	Deviation Nanoseconds `json:"standard_deviation_ns"`
+	Min       int64       `json:"min_ns"`
+	Max       int64       `json:"max_ns"`
+	MinRank   int         `json:"rank_of_min"` // the lowest ranks that had them
+	MaxRank   int         `json:"rank_of_max"`
+}
+
+// durationsOf returns what statistics tell, nil if they are of no calls.
+func durationsOf(s *timing.Statistics) *Durations {
+	if s == nil || s.Count == 0 {
+		return nil
+	}
+	d := &Durations{
+		Total: Nanoseconds(s.Sum()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
+		Min: s.Min, Max: s.Max, MinRank: int(s.MinRank), MaxRank: int(s.MaxRank),
+	}
+	if s.Count == math.MaxInt64 {
+		unknown := Nanoseconds(math.Inf(1))
+		d.Total, d.Mean, d.Deviation = unknown, unknown, unknown
+	}
+	return d
+}
+
+// Nanoseconds are a time; +Inf if it is not known, which is null in JSON.
+type Nanoseconds float64
+
+// MarshalJSON writes a number, or null if n is not known.
+func (n Nanoseconds) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
 }
 
 // A FunctionProfile is what ranks did in a function.
 type FunctionProfile struct {
-	Name  string
-	Calls uint64
-	Ranks int // that called it
-
-	// Time has the durations of its calls, in nanoseconds; nil if that is not known.
-	Time *timing.Statistics
+	Name  string     `json:"function"`
+	Calls uint64     `json:"calls"`
+	Ranks int        `json:"ranks"`          // that called it
+	Time  *Durations `json:"time,omitempty"` // of its calls; nil if that is not known
 }
 
 // A SignatureProfile is what ranks did in calls that are alike.
 type SignatureProfile struct {
-	Signature int // number in the trace
-	Function  string
-	Calls     uint64
-	Ranks     int
+	Signature int    `json:"signature"` // number in the trace
+	Function  string `json:"function"`
+	Calls     uint64 `json:"calls"`
+	Ranks     int    `json:"ranks"`
 
 	// Time is as in FunctionProfile. Where a rank has equal calls under several
 	// signatures, the first has all of them, with their times, and the others none, as
 	// [merge.Shape.Counts] and [merge.Trace.Summaries] say.
-	Time *timing.Statistics
+	Time *Durations `json:"time,omitempty"`
 }
 
 // A ShapeProfile is what each rank of a shape did.
 type ShapeProfile struct {
-	Shape     int // number in the trace
-	Ranks     rankenc.Set
-	Calls     uint64          // of each rank
-	Functions []FunctionCount // of each rank, the most frequent first, then by name
+	Shape     int             `json:"shape"` // number in the trace
+	Ranks     rankenc.Set     `json:"rank_set"`
+	Calls     uint64          `json:"calls_each"`     // of each rank
+	Functions []FunctionCount `json:"functions_each"` // of each rank, the most frequent first, then by name
 }
 
 // A FunctionCount is how often a function is called.
 type FunctionCount struct {
-	Name  string
-	Calls uint64
+	Name  string `json:"function"`
+	Calls uint64 `json:"calls"`
 }
 
 // OpenProfile counts the calls of a trace. It reads the grammars of shapes, and of ranks
@@ -98,10 +136,7 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 	var lost failures
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
-		ranks := merged.ShapeRanks(number)
-		if o.Ranks.Len() > 0 {
-			ranks = ranks.Intersection(o.Ranks)
-		}
+		ranks := o.among(merged.ShapeRanks(number))
 		if ranks.Len() == 0 {
 			return nil
 		}
@@ -236,13 +271,14 @@ func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
 	byName := make(map[string]*timing.Statistics)
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
-		s.Time = &all[s.Signature]
+		of := &all[s.Signature]
+		s.Time = durationsOf(of)
 		if byName[s.Function] == nil {
 			byName[s.Function] = new(timing.Statistics)
 		}
-		byName[s.Function].Merge(s.Time)
+		byName[s.Function].Merge(of)
 	}
 	for i := range p.Functions {
-		p.Functions[i].Time = byName[p.Functions[i].Name]
+		p.Functions[i].Time = durationsOf(byName[p.Functions[i].Name])
 	}
 }

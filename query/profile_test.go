@@ -20,12 +20,12 @@ func TestProfile(t *testing.T) {
 	some := rankenc.SetOf(0, 3, 4, 7)
 	for _, p := range programs.All(9) {
 		trace := openProgram(t, p)
-		for _, ranks := range []rankenc.Set{{}, some} {
-			t.Run(p.Name+" "+ranks.String(), func(t *testing.T) { checkProfile(t, trace, ranks) })
+		for name, ranks := range map[string]*rankenc.Set{"all": nil, "none": {}, "some": &some} {
+			t.Run(p.Name+" "+name, func(t *testing.T) { checkProfile(t, trace, ranks) })
 		}
 	}
 	for _, path := range realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt") {
-		t.Run(filepath.Base(path), func(t *testing.T) { checkProfile(t, openTI(t, path), rankenc.Set{}) })
+		t.Run(filepath.Base(path), func(t *testing.T) { checkProfile(t, openTI(t, path), nil) })
 	}
 }
 
@@ -43,7 +43,7 @@ func count[K comparable](counts map[K]*counted, key K, rank int) {
 	counts[key].ranks[rank] = true
 }
 
-func checkProfile(t *testing.T, trace *reprise.Trace, ranks rankenc.Set) {
+func checkProfile(t *testing.T, trace *reprise.Trace, ranks *rankenc.Set) {
 	done := 0
 	o := Options{Ranks: ranks, Progress: func(n int) { done = n }}
 	p, err := OpenProfile(t.Context(), trace, o)
@@ -133,15 +133,15 @@ func TestProfileTimes(t *testing.T) {
 		t.Fatalf("timed %v, %d functions, %d signatures", p.Timed, len(p.Functions), len(p.Signatures))
 	}
 	// Each rank has 0, 10, 20 and 30, and its number for each call, and 100.
-	if f := p.Functions[0]; f.Time.Sum() != 3*160+4*3 || f.Time.Count != 15 || f.Time.Max != 100 || f.Time.Min != 0 {
-		t.Errorf("read: %v in %d calls of %d to %d", f.Time.Sum(), f.Time.Count, f.Time.Min, f.Time.Max)
+	if f := p.Functions[0]; f.Time.Total != 3*160+4*3 || f.Calls != 15 || f.Time.Max != 100 || f.Time.Min != 0 {
+		t.Errorf("read: %v in %d calls of %d to %d", f.Time.Total, f.Calls, f.Time.Min, f.Time.Max)
 	}
-	for i, want := range []float64{3*20 + 2*3, 3*40 + 2*3, 300} {
-		if got := p.Signatures[i].Time.Sum(); got != want {
+	for i, want := range []Nanoseconds{3*20 + 2*3, 3*40 + 2*3, 300} {
+		if got := p.Signatures[i].Time.Total; got != want {
 			t.Errorf("signature %d: %v, want %v", i, got, want)
 		}
 	}
-	p, err = OpenProfile(t.Context(), trace, Options{Ranks: rankenc.World(2)})
+	p, err = OpenProfile(t.Context(), trace, Options{Ranks: of(rankenc.World(2))})
 	if err != nil || p.Timed || p.Functions[0].Time != nil {
 		t.Errorf("of some ranks: timed %v, %v", p.Timed, err)
 	}
@@ -166,7 +166,7 @@ func TestProfileSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := rankenc.SetOf(1)
-	o := Options{Ranks: one}
+	o := Options{Ranks: &one}
 	p, err := OpenProfile(t.Context(), trace, o)
 	if err != nil || p.Timed {
 		t.Fatalf("%+v, %v", p, err)
@@ -176,9 +176,9 @@ func TestProfileSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.SetTimes(read)
-	sums := make(map[string]float64)
+	sums := make(map[string]Nanoseconds)
 	for _, f := range p.Functions {
-		sums[f.Name] = f.Time.Sum()
+		sums[f.Name] = f.Time.Total
 	}
 	if !p.Timed || sums["even"] != 101 || sums["odd"] != 70 {
 		t.Errorf("%+v, %v", p, sums)
@@ -258,13 +258,17 @@ func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
 		t.Errorf("%d signatures, want %d", len(p.Signatures), len(signatures))
 	}
 	checkActivityCounts(t, trace, signatures)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range p.Signatures {
 		want := signatures[s.Signature]
 		if want == nil || s.Calls != want.calls || s.Ranks != len(want.ranks) {
 			t.Fatalf("signature %d has %d calls of %d ranks, want %+v", s.Signature, s.Calls, s.Ranks, want)
 		}
-		if summarized && (s.Time == nil || s.Time.Count != s.Calls) {
-			t.Errorf("signature %d has %d calls, and times %+v", s.Signature, s.Calls, s.Time)
+		if of := times.statistics(durations, s.Signature); summarized && (s.Time == nil || of.Count != s.Calls) {
+			t.Errorf("signature %d has %d calls, and times %+v", s.Signature, s.Calls, of)
 		}
 	}
 }

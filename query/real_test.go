@@ -81,7 +81,7 @@ func checkReal(t *testing.T, r *recorded.Rank, c *Clock) {
 				calls, time = calls+1, time+max(0, min(end(i), to)-max(r.Starts[i], from))
 			}
 		}
-		if gotCalls, gotTime := w.Total(); gotCalls != calls || gotTime != float64(time) {
+		if gotCalls, gotTime := w.Total(); gotCalls != calls || gotTime != Nanoseconds(time) {
 			t.Fatalf("from %d to %d: %d calls of %g ns, want %d of %d", from, to, gotCalls, gotTime, calls, time)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 // Sizes are the sizes of the messages of a [Traffic].
 type Sizes struct {
-	All  Flow
-	List []SizeCount // by size; those of unknown size are only in All
+	Flow             // of all of them
+	List []SizeCount `json:"sizes"` // by size, without those of unknown size
 }
 
 // A SizeCount is how many messages have a size.
 type SizeCount struct {
-	Bytes    uint64 // of each
-	Messages uint64
+	Bytes    uint64 `json:"size"` // of each
+	Messages uint64 `json:"messages"`
 }
 
 // All returns the bytes of all messages of that size, or 2⁶⁴−1 if they are more.
@@ -48,7 +48,7 @@ func (s *Sizes) question(ranks []int) question {
 			}
 		}
 		for _, size := range slices.Sorted(maps.Keys(all)) {
-			s.All.add(all[size], size)
+			s.add(all[size], size)
 			if size >= 0 {
 				s.List = append(s.List, SizeCount{uint64(size), all[size]})
 			}

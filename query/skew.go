@@ -16,37 +16,38 @@ import (
 // operation, by the clocks of the recording: if these are of several machines, as far as
 // they agree.
 type Skew struct {
-	Communicator *semantics.Communicator
-	Function     string
-	Root         int // in the run; −1 if there is none
+	Communicator *semantics.Communicator `json:"communicator"`
+	Function     string                  `json:"function"`
+	Root         int                     `json:"root"` // in the run; −1 if there is none
 
-	Instances uint64 // operations that the reference of [Instances] has
-	Sampled   int    // those that were looked at, which all members agree on
+	Instances uint64 `json:"instances"` // operations that the reference of [Instances] has
+	Sampled   int    `json:"sampled"`   // those that were looked at, which all members agree on
 
-	Mean, Median float64 // nanoseconds from the first member that begins to the last
-	Max          int64
-	MaxInstance  uint64 // the number on its communicator of the one with the maximum
+	Mean        float64 `json:"mean_ns"` // from the first member that begins to the last
+	Median      float64 `json:"median_ns"`
+	Max         int64   `json:"max_ns"`
+	MaxInstance uint64  `json:"max_instance"` // the number on its communicator of the one with the maximum
 
-	// MaxLast is the member that is the last to begin that one, the lowest if there are
-	// several, at the position MaxPosition and the time MaxStart, which counts as
-	// [Times.Begin] does.
-	MaxLast     int
-	MaxPosition uint64
-	MaxStart    int64
+	// MaxStraggler is the member that is the last to begin that one, the lowest if there
+	// are several, at the position MaxPosition and the time MaxStart since [Times.Begin].
+	MaxStraggler int    `json:"max_straggler"`
+	MaxPosition  uint64 `json:"max_position"`
+	MaxStart     int64  `json:"max_start_ns"`
 
 	// Guarantee is how far the time from a call to the next may be from what it was, of
 	// the member of which that is most.
-	Guarantee timing.Guarantee
+	Guarantee timing.Guarantee `json:"relative_error"`
 
 	// StartError is how many nanoseconds each start may be off at most, by the longest time
-	// between calls in the run: skews of less mean nothing. It is 2⁶³−1 if the trace has no
+	// between calls in the run: skews of less mean nothing. It is nil if the trace has no
 	// statistics that tell.
-	StartError int64
+	StartError *int64 `json:"start_error_ns,omitzero"`
 
-	// Last is the member that makes the skew: of all skews together, those of operations
-	// that it was the last to begin are most. LastShare is the share of these.
-	Last      int
-	LastShare float64
+	// Straggler is the member that is most often last to arrive: of all skews together,
+	// those of operations that it was the last to begin are most. StragglerShare is the
+	// share of these, from 0 to 1.
+	Straggler      int     `json:"straggler"`
+	StragglerShare float64 `json:"straggler_share"`
 }
 
 // Limits of what is looked at for a Skew.
@@ -105,18 +106,26 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	for _, j := range jobs {
 		list = append(list, j.skews()...)
 	}
+	begin, err := times.Begin()
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
-		list[i].StartError = times.startError(list[i].Guarantee)
+		s := &list[i]
+		s.MaxStart -= begin
+		if off := times.startError(s.Guarantee); off < maxTime {
+			s.StartError = &off
+		}
 	}
 	slices.SortStableFunc(list, func(a, b Skew) int { return cmp.Compare(b.Mean*float64(b.Instances), a.Mean*float64(a.Instances)) })
 	return list, nil
 }
 
 // severalOf reports whether a set has more than one of some ranks.
-func severalOf(set rankenc.Set, ranks []int) bool {
+func severalOf(set, ranks rankenc.Set) bool {
 	n := 0
-	for _, rank := range ranks {
-		if set.Contains(rank) {
+	for _, rank := range ranks.All() {
+		if set.Contains(int(rank)) {
 			if n++; n > 1 {
 				return true
 			}
@@ -154,12 +163,15 @@ func newSkewJob(n *Instances, maxStarts int) *skewJob {
 	for _, d := range n.Different {
 		agreed = min(agreed, d.Instance)
 	}
-	if agreed == 0 || len(n.Members) < 2 {
+	members := n.Members.Len()
+	if agreed == 0 || members < 2 {
 		return j
 	}
-	j.members = n.Members
-	j.starts, j.off = make([][]callTime, len(n.Members)), make([]timing.Guarantee, len(n.Members))
-	j.samples = sampled(agreed, uint64(max(maxStarts/len(n.Members), minSamples)))
+	for _, rank := range n.Members.All() {
+		j.members = append(j.members, int(rank))
+	}
+	j.starts, j.off = make([][]callTime, members), make([]timing.Guarantee, members)
+	j.samples = sampled(agreed, uint64(max(maxStarts/members, minSamples)))
 	return j
 }
 
@@ -314,7 +326,7 @@ func (j *skewJob) skews() []Skew {
 		width := latest.start - j.starts[first][i].start
 		if width > s.Max || len(s.widths) == 0 {
 			s.Max, s.MaxInstance = width, k
-			s.MaxLast, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
+			s.MaxStraggler, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
 		}
 		s.widths = append(s.widths, width)
 		s.last[j.members[last]] += float64(width)
@@ -327,10 +339,10 @@ func (j *skewJob) skews() []Skew {
 			total += float64(w)
 		}
 		s.Mean = total / float64(len(s.widths))
-		s.Sampled, s.Median, s.Last = len(s.widths), float64(s.widths[len(s.widths)/2]), -1
+		s.Sampled, s.Median, s.Straggler = len(s.widths), float64(s.widths[len(s.widths)/2]), -1
 		for rank, skew := range s.last {
-			if share := skew / max(total, 1); s.Last < 0 || share > s.LastShare || share == s.LastShare && rank < s.Last {
-				s.Last, s.LastShare = rank, share
+			if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare || share == s.StragglerShare && rank < s.Straggler {
+				s.Straggler, s.StragglerShare = rank, share
 			}
 		}
 		list = append(list, s.Skew)

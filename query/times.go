@@ -26,6 +26,9 @@ func (s Source) String() string {
 	return [...]string{"none", "statistics", "histograms", "series"}[s]
 }
 
+// MarshalText returns what String does.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Times are what a trace has of the times of calls, to be read with the ranks of that
 // trace. Their methods may be called from several goroutines at once.
 type Times struct {

@@ -12,9 +12,9 @@ import (
 
 // A Flow is an amount of messages. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 type Flow struct {
-	Messages uint64
-	Bytes    uint64 // of the messages whose size is known
-	Unknown  uint64 // messages whose size is not known
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`                             // of the messages whose size is known
+	Unknown  uint64 `json:"messages_of_unknown_size,omitzero"` // messages whose size is not known
 }
 
 // add adds messages of a size each, which may be [semantics.Unknown].
@@ -36,7 +36,8 @@ func (f *Flow) Add(g Flow) {
 
 // A Pair is what goes from one rank to another.
 type Pair struct {
-	Source, Destination int // ranks in the run
+	Source      int `json:"from"` // ranks in the run
+	Destination int `json:"to"`
 	Flow
 }
 
@@ -46,13 +47,14 @@ type Pair struct {
 // another goes from it to the other, what it gets comes from there, and if it fetches
 // what was there before, bytes go both ways.
 type Traffic struct {
-	Ranks int    // of the run
-	Pairs []Pair // of which there is traffic, by source and then by destination
-	All   Flow   // of all pairs, and of Lost
+	Flow // of all pairs, and of Lost
 
-	// Lost is the traffic of which the trace does not say to, or from, which rank of
+	Ranks int    `json:"run_ranks"` // of the run
+	Pairs []Pair `json:"pairs"`     // of which there is traffic, by source and then by destination
+
+	// Unplaced is the traffic of which the trace does not say to, or from, which rank of
 	// the run it goes.
-	Lost Flow
+	Unplaced Flow `json:"of_unknown_ranks,omitzero"`
 }
 
 // OpenTraffic counts the messages that ranks send, and what they access in the memory
@@ -79,14 +81,14 @@ func (t *Traffic) question(m *semantics.Model, ranks []int) question {
 		}
 		t.Pairs = make([]Pair, 0, n)
 		for i, f := range found {
-			t.Lost.Add(f.lost)
+			t.Unplaced.Add(f.lost)
 			t.Pairs = append(t.Pairs, f.pairs...)
 			found[i] = rankTraffic{}
 		}
 		t.Pairs = mergePairs(t.Pairs)
-		t.All = t.Lost
+		t.Flow = t.Unplaced
 		for _, p := range t.Pairs {
-			t.All.Add(p.Flow)
+			t.Add(p.Flow)
 		}
 	}}
 }

@@ -51,8 +51,8 @@ func TestTrafficText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.All != traffic.All || len(s.List) != len(sizes) {
-				t.Errorf("%v of %d sizes, want %v of %d", s.All, len(s.List), traffic.All, len(sizes))
+			if s.Flow != traffic.Flow || len(s.List) != len(sizes) {
+				t.Errorf("%v of %d sizes, want %v of %d", s.Flow, len(s.List), traffic.Flow, len(sizes))
 			}
 			for _, c := range s.List {
 				if want := sizes[c.Bytes]; c.Messages != want {
@@ -213,7 +213,7 @@ func addOne(f *Flow, bytes int64) {
 func checkMessages(t *testing.T, trace *reprise.Trace) {
 	some := rankenc.SetOf(1, 2, 5)
 	model := openModel(t, trace)
-	for _, o := range []Options{{}, {Ranks: some, Workers: 1}} {
+	for _, o := range []Options{{}, {Ranks: &some, Workers: 1}} {
 		want := countSlowly(t, model, o.ranks(trace))
 		traffic, err := OpenTraffic(t.Context(), model, o)
 		if err != nil {
@@ -242,8 +242,8 @@ func checkTraffic(t *testing.T, traffic *Traffic, want slowCount) {
 			t.Errorf("%d to %d: %v is missing", key[0], key[1], f)
 		}
 	}
-	if len(traffic.Pairs) != n || traffic.All != all || traffic.Lost != lost {
-		t.Errorf("%d pairs, %v, %v lost, want %d, %v, %v", len(traffic.Pairs), traffic.All, traffic.Lost, n, all, lost)
+	if len(traffic.Pairs) != n || traffic.Flow != all || traffic.Unplaced != lost {
+		t.Errorf("%d pairs, %v, %v lost, want %d, %v, %v", len(traffic.Pairs), traffic.Flow, traffic.Unplaced, n, all, lost)
 	}
 }
 
@@ -258,8 +258,8 @@ func checkMatrix(t *testing.T, model *semantics.Model, traffic *Traffic, o Optio
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.All != traffic.All || m.Lost != traffic.Lost || m.Bins != min(bins, traffic.Ranks) || !slices.Equal(m.cells, same.cells) {
-			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.All, m.Lost, m.Bins, traffic.All, traffic.Lost)
+		if m.Flow != traffic.Flow || m.Unplaced != traffic.Unplaced || m.Bins != min(bins, traffic.Ranks) || !slices.Equal(m.cells, same.cells) {
+			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.Flow, m.Unplaced, m.Bins, traffic.Flow, traffic.Unplaced)
 		}
 		cells := make(map[[2]int]Flow)
 		for _, p := range traffic.Pairs {
@@ -293,8 +293,8 @@ func checkSizes(t *testing.T, model *semantics.Model, want slowCount, o Options)
 	}
 	unknown := want.sizes[semantics.Unknown]
 	delete(want.sizes, semantics.Unknown)
-	if len(s.List) != len(want.sizes) || s.All.Unknown != unknown {
-		t.Errorf("%d sizes and %d unknown, want %d and %d", len(s.List), s.All.Unknown, len(want.sizes), unknown)
+	if len(s.List) != len(want.sizes) || s.Unknown != unknown {
+		t.Errorf("%d sizes and %d unknown, want %d and %d", len(s.List), s.Unknown, len(want.sizes), unknown)
 	}
 	var sum Flow
 	for i, c := range s.List {
@@ -310,8 +310,8 @@ func checkSizes(t *testing.T, model *semantics.Model, want slowCount, o Options)
 			t.Errorf("class %d is from %d to %d", i, c.From, c.To)
 		}
 	}
-	if sum.Unknown = unknown; classes.Bytes != sum.Bytes || classes.Messages+unknown != s.All.Messages {
-		t.Errorf("classes of %v, all %v", classes, s.All)
+	if sum.Unknown = unknown; classes.Bytes != sum.Bytes || classes.Messages+unknown != s.Messages {
+		t.Errorf("classes of %v, all %v", classes, s.Flow)
 	}
 }
 
@@ -326,7 +326,7 @@ func checkCommunicators(t *testing.T, model *semantics.Model, want slowCount, o 
 	}
 	for _, u := range list {
 		c := u.Communicator
-		if u.Calls != want.calls[c] || u.Ranks != len(want.communicators[c]) || u.Messages != want.messages[c] || u.Collectives != want.collectives[c] {
+		if u.Calls != want.calls[c] || u.Ranks != len(want.communicators[c]) || u.Flow != want.messages[c] || u.Collectives != want.collectives[c] {
 			t.Errorf("%v: %+v, want %d calls of %d ranks, %v, %v", c, u, want.calls[c], len(want.communicators[c]), want.messages[c], want.collectives[c])
 		}
 	}

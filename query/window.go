@@ -24,13 +24,13 @@ type Window struct {
 // A Usage is how often calls are made that are of one signature, and how much time
 // goes by in them.
 type Usage struct {
-	Signature int // of the trace, see [merge.Trace.Signature]: of equal calls under several, the first
-	Calls     uint64
-	Time      float64 // in nanoseconds: a whole number, exact below 2⁵³
+	Signature int         `json:"signature"` // of the trace, see [merge.Trace.Signature]: of equal calls under several, the first
+	Calls     uint64      `json:"calls"`
+	Time      Nanoseconds `json:"time_ns"` // a whole number, exact below 2⁵³
 }
 
 // Total returns how many calls there are, and how much time goes by in them.
-func (w *Window) Total() (calls uint64, time float64) {
+func (w *Window) Total() (calls uint64, time Nanoseconds) {
 	for _, u := range w.Usage {
 		calls, time = wire.AddSat(calls, u.Calls), time+u.Time
 	}
@@ -69,8 +69,8 @@ func (c *Clock) Between(from, to int64) (*Window, error) {
 }
 
 // within returns how much of the time of a call lies in w.
-func (w *Window) within(start, duration int64) float64 {
-	return max(0, elapsed(max(start, w.From), min(addTimes(start, duration), w.To)))
+func (w *Window) within(start, duration int64) Nanoseconds {
+	return Nanoseconds(max(0, elapsed(max(start, w.From), min(addTimes(start, duration), w.To))))
 }
 
 // usage cuts what overlaps the ends of w off the first call and the last.
@@ -84,12 +84,12 @@ func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		if n := counts[p]; n > 0 {
 			u := found[e.numbers[p.terminal]]
 			u.Calls += n
-			u.Time += float64(float64(n) * float64(e.costs.of(p).duration))
+			u.Time += Nanoseconds(float64(n) * float64(e.costs.of(p).duration))
 			found[e.numbers[p.terminal]] = u
 		}
 	}
 	for n, u := range found {
-		u.Time = math.Round(math.Ldexp(u.Time, -e.shift))
+		u.Time = Nanoseconds(math.Round(math.Ldexp(float64(u.Time), -e.shift)))
 		found[n] = u
 	}
 	for _, position := range slices.Compact([]uint64{w.First, w.End - 1}) {
@@ -97,7 +97,7 @@ func (e *estimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		c := e.costs.of(p)
 		if start, duration := e.place(c, before+c.weight()); start < maxTime { // as clocks have it, later ones too
 			u := found[e.numbers[p.terminal]]
-			u.Time = max(0, u.Time-(float64(duration)-w.within(start, duration)))
+			u.Time = max(0, u.Time-(Nanoseconds(duration)-w.within(start, duration)))
 			found[e.numbers[p.terminal]] = u
 		}
 	}

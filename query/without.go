@@ -22,9 +22,7 @@ func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Opti
 		}) {
 			return nil
 		}
-		if without[number] = s.Ranks; o.Ranks.Len() > 0 {
-			without[number] = s.Ranks.Intersection(o.Ranks)
-		}
+		without[number] = o.among(s.Ranks)
 		return nil
 	})
 	return rankenc.UnionOf(without...), err

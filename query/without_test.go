@@ -15,7 +15,7 @@ func TestRanksWithout(t *testing.T) {
 		want     string
 	}{
 		{"finalize", Options{}, "1-2, 5"},
-		{"finalize", Options{Ranks: rankenc.World(2)}, "1"},
+		{"finalize", Options{Ranks: of(rankenc.World(2))}, "1"},
 		{"barrier", Options{}, "0-1, 5"},
 		{"init", Options{}, ""},
 		{"other", Options{}, "0-3, 5"},

@@ -251,6 +251,9 @@ func (s Set) String() string {
 	return strings.Join(text, ", ")
 }
 
+// MarshalText returns what String does.
+func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 func (it *item) String() string {
 	text := fmt.Sprint(it.start)
 	if it.length > 1 {

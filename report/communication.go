@@ -83,10 +83,10 @@ func (p *page) cells(m *query.Messages) (pairs []query.Pair, all, lost query.Flo
 		bins  int
 	)
 	if t := m.Traffic; t != nil {
-		pairs, list, ranks, bins, all, lost = t.Pairs, t.Pairs, t.Ranks, t.Ranks, t.All, t.Lost
+		pairs, list, ranks, bins, all, lost = t.Pairs, t.Pairs, t.Ranks, t.Ranks, t.Flow, t.Unplaced
 	} else {
 		x := m.Matrix
-		list, ranks, bins, all, lost = cellsOf(x), x.Ranks, x.Bins, x.All, x.Lost
+		list, ranks, bins, all, lost = cellsOf(x), x.Ranks, x.Bins, x.Flow, x.Unplaced
 	}
 	for of := bins; len(list) > maxCells; {
 		if of > mostBins {
@@ -200,8 +200,8 @@ func flowSize(f query.Flow) string {
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 	for _, u := range uses[:min(len(uses), maxCommunicators)] {
 		row := communicatorRow{
-			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages.Messages,
-			Bytes: u.Messages.Bytes, Size: flowSize(u.Messages), Collectives: u.Collectives.Calls, Sent: u.Collectives.Sent,
+			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages,
+			Bytes: u.Bytes, Size: flowSize(u.Flow), Collectives: u.Collectives.Calls, Sent: u.Collectives.Sent,
 			SentSize: text.Bytes(u.Collectives.Sent),
 		}
 		if u.Communicator != nil {
@@ -213,7 +213,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		case u.Collectives.Unknown > 0:
 			row.SentSize = "at least " + row.SentSize
 		}
-		if u.Messages.Messages == 0 {
+		if u.Messages == 0 {
 			row.Size = "–"
 		}
 		p.Communication.Communicators = append(p.Communication.Communicators, row)
@@ -238,12 +238,12 @@ type sizeRow struct {
 // addSizes adds the sizes of messages.
 func (p *page) addSizes(s *query.Sizes) {
 	if len(s.List) == 0 {
-		if s.All.Messages > 0 {
+		if s.Messages > 0 {
 			p.Sizes.About = "The trace does not tell the sizes of the messages."
 		}
 		return
 	}
-	known := s.All.Messages - s.All.Unknown
+	known := s.Messages - s.Unknown
 	p.Sizes.About = fmt.Sprintf("%s of known size, of %s; half of them have at most %s.", text.Plural(known, "message"),
 		text.Plural(len(s.List), "size"), text.Bytes(s.Quantile(0.5)))
 	next := s.List

@@ -32,7 +32,7 @@ type functionRow struct {
 	Time, Mean       float64
 	TimeShare        string
 	Min, Max         int64
-	MinRank, MaxRank uint32
+	MinRank, MaxRank int
 }
 
 // addFunctions adds the functions.
@@ -49,13 +49,13 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	}
 	list := slices.Clone(profile.Functions)
 	if profile.Timed {
-		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(b.Time.Sum(), a.Time.Sum()) })
+		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(totalTime(b), totalTime(a)) })
 	}
 	t := &functionTable{Timed: profile.Timed}
 	total := 0.0
 	for i, f := range list {
 		if profile.Timed {
-			total += f.Time.Sum()
+			total += totalTime(f)
 		}
 		if i >= maxFunctions {
 			continue
@@ -84,10 +84,18 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	return nil
 }
 
+// totalTime returns how long the calls of a function take, 0 if that is not known.
+func totalTime(f query.FunctionProfile) float64 {
+	if f.Time == nil {
+		return 0
+	}
+	return float64(f.Time.Total)
+}
+
 func rowOf(f query.FunctionProfile, of *query.Profile) functionRow {
 	row := functionRow{Name: printable(f.Name), Calls: f.Calls, Share: text.Percent(float64(f.Calls), float64(of.Calls)), Ranks: uint64(f.Ranks)}
-	if s := f.Time; of.Timed && s.Count > 0 {
-		row.Timed, row.Time, row.Mean = true, s.Sum(), tenth(s.Mean())
+	if s := f.Time; s != nil {
+		row.Timed, row.Time, row.Mean = true, float64(s.Total), tenth(float64(s.Mean))
 		row.Min, row.Max, row.MinRank, row.MaxRank = s.Min, s.Max, s.MinRank, s.MaxRank
 	}
 	return row
@@ -96,7 +104,7 @@ func rowOf(f query.FunctionProfile, of *query.Profile) functionRow {
 func functionOf(f query.FunctionProfile, of *query.Profile) functionData {
 	d := functionData{Name: printable(f.Name), Calls: f.Calls}
 	if of.Timed {
-		sum := f.Time.Sum()
+		sum := totalTime(f)
 		d.Time = &sum
 	}
 	return d

@@ -67,7 +67,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 		return err
 	}
 	lossy := 0
-	for lossy < len(sites) && sites[lossy].Lost > 0 {
+	for lossy < len(sites) && sites[lossy].Wait > 0 {
 		lossy++
 	}
 	switch {
@@ -87,7 +87,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	words := signatureWords(trace)
 	for _, s := range sites[:min(lossy, maxSites)] {
 		t.Rows = append(t.Rows, imbalanceRow{
-			Call: words(s.Signature), Groups: groupText(s), Calls: s.Calls, Mean: tenth(s.Mean), Lost: s.Lost,
+			Call: words(s.Signature), Groups: groupText(s), Calls: s.Calls, Mean: tenth(float64(s.Mean)), Lost: float64(s.Wait),
 			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
 		})
 	}

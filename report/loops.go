@@ -93,7 +93,8 @@ func (p *page) timesOfShape(ctx context.Context, t *merge.Trace, number int) (*q
 		return p.exact, nil
 	}
 	o := p.query()
-	o.Ranks = t.ShapeRanks(number)
+	ranks := t.ShapeRanks(number)
+	o.Ranks = &ranks
 	return p.times.ReadSeries(ctx, o)
 }
 

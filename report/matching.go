@@ -89,8 +89,8 @@ func (t *matchText) about(m *query.Match) string {
 	case m.Messages > 0:
 		say("%s: all that are sent are received.", text.Plural(m.Messages, "message"))
 	}
-	if m.Guessed > 0 {
-		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", text.Count(m.Guessed))
+	if m.Assumed > 0 {
+		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", text.Count(m.Assumed))
 	}
 	if m.Cancelled > 0 {
 		say("%s without a message, which the program tried to cancel.", text.Plural(m.Cancelled, "receive"))
@@ -201,14 +201,14 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 		return err
 	}
 	for _, s := range list[:min(len(list), maxMatchRows)] {
-		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxLast, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Last}
+		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Straggler}
 		if s.Root >= 0 {
 			row.Call += fmt.Sprintf(" with root %d", s.Root)
 		}
 		if s.Communicator != nil {
 			row.Call += " on " + printable(s.Communicator.Name)
 		}
-		row.LastShare = text.Percent(s.LastShare, 1)
+		row.LastShare = text.Percent(s.StragglerShare, 1)
 		t.Skews = append(t.Skews, row)
 	}
 	if n := len(list) - maxMatchRows; n > 0 {

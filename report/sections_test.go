@@ -117,8 +117,8 @@ func TestMatrixBins(t *testing.T) {
 	b := open(t, write(t, html), desktop)
 	b.show("matrix")
 	got := eval[[2]uint64](b, "report.figures.get('matrix').cells.reduce((s, c) => [s[0] + c[2], s[1] + c[3]], [0, 0])")
-	if got != [2]uint64{sizes.All.Bytes, sizes.All.Messages} {
-		t.Errorf("the matrix has %v, not %+v", got, sizes.All)
+	if got != [2]uint64{sizes.Bytes, sizes.Messages} {
+		t.Errorf("the matrix has %v, not %+v", got, sizes.Flow)
 	}
 	named := eval[[][]int](b, "(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
 	m, err := query.OpenMatrix(context.Background(), model, 1024, query.Options{})
@@ -154,7 +154,7 @@ func TestFunctions(t *testing.T) {
 	}
 	for _, f := range profile.Functions {
 		row := eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].filter((r) => r.cells[0].textContent === '%s').flatMap((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))", f.Name)
-		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", f.Time.Sum()) || row[8] != fmt.Sprint(f.Time.Max) || row[9] != fmt.Sprint(f.Time.MaxRank) {
+		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", float64(f.Time.Total)) || row[8] != fmt.Sprint(f.Time.Max) || row[9] != fmt.Sprint(f.Time.MaxRank) {
 			t.Errorf("%s is %v, not %+v", f.Name, row, f.Time)
 		}
 	}

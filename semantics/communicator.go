@@ -26,6 +26,9 @@ type Communicator struct {
 // [github.com/reprise-trace/reprise/mpi/groups].
 func (c *Communicator) Count() uint64 { return max(1, c.count) }
 
+// MarshalText returns the name.
+func (c *Communicator) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
+
 // Size returns the number of members, of an intercommunicator those of the first group.
 func (c *Communicator) Size() int { return c.size }
 

@@ -95,6 +95,9 @@ var directionNames = [...]string{
 }
 
 // String returns the name of the direction, such as send.
+// MarshalText returns what String does.
+func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
 func (d Direction) String() string {
 	if d > 0 && int(d) < len(directionNames) {
 		return directionNames[d]

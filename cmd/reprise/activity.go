@@ -63,16 +63,12 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if err != nil {
 		return fileError(path, err)
 	}
-	begin, err := times.Begin()
-	if err != nil {
-		return fileError(path, err)
-	}
 	var (
 		a   *query.Activity
 		cut cutShort
 	)
 	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
-		if a, err = times.Activity(cmd.Context(), addTime(begin, o.window.from), addTime(begin, o.window.to), q); err == nil {
+		if a, err = times.Activity(cmd.Context(), int64(o.window.from), int64(o.window.to), q); err == nil {
 			err = cut.findUnfinished(cmd.Context(), trace, q)
 		}
 		return err
@@ -87,10 +83,8 @@ func profileWindow(cmd *cobra.Command, trace *reprise.Trace, path string, o prof
 	if a.Source == query.None && trace.Merged().RankSet().Len() > 0 {
 		return errNoTimes(trace, path)
 	}
-	i := &activityInfo{Path: path, From: int64(o.window.from), Begin: begin, Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), threads: hasThreads(trace), cutShort: cut}
-	if to := int64(o.window.to); to != math.MaxInt64 {
-		i.To = &to
-	}
+	i := &activityInfo{Path: path, From: int64(o.window.from), Begin: a.Begin, Source: a.Source.String(), Error: float64(a.Guarantee), Calls: a.Calls, Time: nanoseconds(a.Time), threads: hasThreads(trace), cutShort: cut}
+	i.To = a.To
 	for _, r := range a.Ranks {
 		if i.Span += nanoseconds(r.Span); r.Span > 0 || r.Calls > 0 {
 			i.Ranks++

@@ -151,7 +151,7 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 	var places []query.RankPlace
 	i := &atInfo{Path: path, Time: int64(time), Begin: begin, Ranks: []atPlace{}, threads: hasThreads(trace)}
 	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
-		if places, err = times.At(cmd.Context(), addTime(begin, time), q); err == nil {
+		if places, err = times.At(cmd.Context(), int64(time), q); err == nil {
 			err = i.findUnfinished(cmd.Context(), trace, q)
 		}
 		return err
@@ -163,7 +163,7 @@ func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*at
 	printer := trace.Printer(reprise.PrintOptions{})
 	timed := false
 	for _, p := range places {
-		i.Ranks = append(i.Ranks, newAtPlace(p, begin, printer))
+		i.Ranks = append(i.Ranks, newAtPlace(p, printer))
 		timed = timed || p.Source != query.None
 	}
 	switch {
@@ -181,14 +181,14 @@ func (p atPlace) estimated() bool {
 	return p.Source == query.Statistics.String() || p.Source == query.Histograms.String()
 }
 
-func newAtPlace(p query.RankPlace, begin int64, printer *reprise.Printer) atPlace {
+func newAtPlace(p query.RankPlace, printer *reprise.Printer) atPlace {
 	place := atPlace{Rank: p.Rank, Source: p.Source.String(), Error: float64(p.Guarantee), Position: p.Position}
 	switch {
 	case p.Source == query.None:
 		return place
 	case p.Position == p.Len:
 		place.State = afterCalls
-		end := p.Start - begin
+		end := p.Start
 		place.End = &end
 		return place
 	case p.Inside:
@@ -196,7 +196,7 @@ func newAtPlace(p query.RankPlace, begin int64, printer *reprise.Printer) atPlac
 	default:
 		place.State = beforeCall
 	}
-	start, duration := p.Start-begin, p.Duration
+	start, duration := p.Start, p.Duration
 	place.Start, place.Duration = &start, &duration
 	place.Function, place.Call = p.Call.Function.Name, string(printer.AppendCall(nil, p.Call))
 	return place

@@ -167,7 +167,7 @@ func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	i := newDiffInfo(d, a, b)
+	i := newDiffInfo(d)
 	i.A.Path, i.B.Path = pathA, pathB
 	if err := i.countCalls(cmd, a, b, o.ranks); err != nil {
 		return err
@@ -190,11 +190,8 @@ func lostOfDiff(d *query.Diff, lost *lostRanks, pathA, pathB string) unreadable 
 	if err := lost.err(); err != nil {
 		bad = append(bad, err)
 	}
-	if d.Summary == nil {
-		return bad
-	}
 	for i, path := range []string{pathA, pathB} {
-		if err := d.Summary.LostMessages[i]; err != nil {
+		if err := d.LostMessages[i]; err != nil {
 			bad = append(bad, fmt.Errorf("%s: the messages cannot be counted: %w", path, err))
 		}
 	}
@@ -203,14 +200,15 @@ func lostOfDiff(d *query.Diff, lost *lostRanks, pathA, pathB string) unreadable 
 
 // countCalls fills in the numbers of calls.
 func (i *diffInfo) countCalls(cmd *cobra.Command, a, b *reprise.Trace, ranks string) error {
-	set := rankenc.Set{}
+	q := query.Options{Unreadable: func(int, error) {}}
 	if cmd.Flags().Changed("ranks") {
-		set, _ = rankenc.SetOfText(ranks, max(a.Ranks(), b.Ranks())) // which has been checked
+		set, _ := rankenc.SetOfText(ranks, max(a.Ranks(), b.Ranks())) // which has been checked
+		q.Ranks = &set
 	}
 	var profiles [2]*query.Profile
 	for k, trace := range []*reprise.Trace{a, b} {
 		var err error
-		if profiles[k], err = query.OpenProfile(cmd.Context(), trace, query.Options{Ranks: set, Unreadable: func(int, error) {}}); err != nil {
+		if profiles[k], err = query.OpenProfile(cmd.Context(), trace, q); err != nil {
 			return err
 		}
 	}
@@ -232,7 +230,7 @@ func (i *diffInfo) fillTimes(a, b *query.Profile) {
 		times[k] = make(map[string]nanoseconds)
 		for _, f := range side.profile.Functions {
 			if f.Time != nil {
-				times[k][f.Name] = timeOf(f.Time, f.Time.Sum())
+				times[k][f.Name] = nanoseconds(f.Time.Total)
 				sum += times[k][f.Name]
 			}
 		}
@@ -271,31 +269,27 @@ func (i *diffInfo) printTimes(w io.Writer, most int) {
 	})
 }
 
-func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
+func newDiffInfo(d *query.Diff) *diffInfo {
 	i := &diffInfo{
-		A: diffTrace{Ranks: d.RanksA, Only: d.OnlyA.String()}, B: diffTrace{Ranks: d.RanksB, Only: d.OnlyB.String()},
+		A: diffTrace{Ranks: d.A.Ranks, Only: d.A.Only.String()}, B: diffTrace{Ranks: d.B.Ranks, Only: d.B.Only.String()},
 		Equal: d.Equal(), Compared: d.Compared, Different: d.Different.String(), Unreadable: d.Unreadable.String(), Reordered: d.Reordered,
 		Functions: []diffCount{}, Calls: []diffCount{},
-		different: d.Different, onlyA: d.OnlyA, onlyB: d.OnlyB,
+		different: d.Different, onlyA: d.A.Only, onlyB: d.B.Only,
 	}
 	if f := d.First; f != nil {
-		i.First = newFirstInfo(f, a, b)
+		i.First = &firstInfo{f.Rank, f.Position, f.A, f.B}
 	}
 	if f := d.FirstOther; f != nil {
-		i.FirstOther = newFirstInfo(f, a, b)
+		i.FirstOther = &firstInfo{f.Rank, f.Position, f.A, f.B}
 	}
-	s := d.Summary
-	if s == nil {
-		return i
-	}
-	for _, c := range s.Functions {
+	for _, c := range d.Functions {
 		i.Functions = append(i.Functions, newDiffCount(c))
 	}
-	for _, c := range s.Calls {
+	for _, c := range d.Calls {
 		i.Calls = append(i.Calls, newDiffCount(c))
 	}
-	if m := s.Messages; m != nil {
-		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), newLostFlow(m.LostA), newLostFlow(m.LostB), []pairDiff{}, []sizeDiff{}}
+	if m := d.Messages; m != nil {
+		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), newLostFlow(m.UnplacedA), newLostFlow(m.UnplacedB), []pairDiff{}, []sizeDiff{}}
 		for _, p := range m.Pairs {
 			i.Messages.Pairs = append(i.Messages.Pairs, pairDiff{p.Source, p.Destination, newFlowInfo(p.A), newFlowInfo(p.B)})
 		}
@@ -306,20 +300,8 @@ func newDiffInfo(d *query.Diff, a, b *reprise.Trace) *diffInfo {
 	return i
 }
 
-func newFirstInfo(d *query.Difference, a, b *reprise.Trace) *firstInfo {
-	return &firstInfo{d.Rank, d.Position, callText(a, d.A), callText(b, d.B)}
-}
-
 func newDiffCount(c query.CountDifference) diffCount {
 	return diffCount{Name: c.Name, A: c.A, B: c.B, Ranks: c.Ranks.String(), ranks: c.Ranks.Len()}
-}
-
-// callText returns a call as cat writes it, nothing if there is none.
-func callText(trace *reprise.Trace, c *reprise.Call) string {
-	if c == nil {
-		return ""
-	}
-	return string(trace.Printer(reprise.PrintOptions{}).AppendCall(nil, *c))
 }
 
 func (i *diffInfo) print(w io.Writer, all bool) {

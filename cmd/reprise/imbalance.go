@@ -186,7 +186,7 @@ func (o imbalanceOptions) readsSeries(cmd *cobra.Command, trace *reprise.Trace, 
 	if err != nil {
 		return false, err
 	}
-	p, err := query.OpenProfile(cmd.Context(), trace, query.Options{Ranks: ranks, Unreadable: func(int, error) {}})
+	p, err := query.OpenProfile(cmd.Context(), trace, query.Options{Ranks: &ranks, Unreadable: func(int, error) {}})
 	if err != nil {
 		return false, err
 	}
@@ -203,8 +203,8 @@ func newImbalanceInfo(trace *reprise.Trace, path string, sites []query.Site) *im
 	describe := signaturesOf(trace)
 	for _, s := range sites {
 		c := imbalanceCall{
-			Signature: s.Signature, Function: trace.Functions()[s.Function].Name, Ranks: s.Ranks, Calls: s.Calls,
-			Lost: s.Lost, Total: s.Total, Mean: s.Mean, Deviation: s.Deviation,
+			Signature: s.Signature, Function: s.Function, Ranks: s.Ranks, Calls: s.Calls,
+			Lost: float64(s.Wait), Total: float64(s.Total), Mean: float64(s.Mean), Deviation: float64(s.Deviation),
 			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
 		}
 		if words, err := describe(nil, s.Signature); err != nil {
@@ -213,13 +213,13 @@ func newImbalanceInfo(trace *reprise.Trace, path string, sites []query.Site) *im
 			c.Call = words.String()
 		}
 		if s.Exact {
-			c.Fast, c.Slow = &imbalanceRank{s.Fast, s.FastMean}, &imbalanceRank{s.Slow, s.SlowMean}
+			c.Fast, c.Slow = &imbalanceRank{s.Fast.Rank, s.Fast.Mean}, &imbalanceRank{s.Slow.Rank, s.Slow.Mean}
 		}
 		for _, g := range s.Groups {
 			c.Groups = append(c.Groups, imbalanceGroup{g.Calls, g.Mean, g.Low, g.High})
 		}
 		i.Exact = s.Exact
-		i.Total += s.Total
+		i.Total += float64(s.Total)
 		i.Calls = append(i.Calls, c)
 	}
 	return i

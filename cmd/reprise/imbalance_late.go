@@ -35,9 +35,11 @@ func (i *imbalanceInfo) addLate(cmd *cobra.Command, trace *reprise.Trace, times 
 	}
 	q := query.Options{Unreadable: func(int, error) {}}
 	if cmd.Flags().Changed("ranks") {
-		if q.Ranks, err = chosenRanks(cmd, ranks, trace, i.Path); err != nil {
+		chosen, err := chosenRanks(cmd, ranks, trace, i.Path)
+		if err != nil {
 			return err
 		}
+		q.Ranks = &chosen
 	}
 	m, err := query.OpenMatch(cmd.Context(), model, q)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -124,7 +123,6 @@ type loops struct {
 	grammar   *sequitur.Grammar
 	different int // calls
 	call      func(sequitur.Symbol) string
-	functions []cst.Function
 
 	ranks rankenc.Set  // whose they are
 	times *query.Loops // nil without times
@@ -139,7 +137,6 @@ func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
 		return loops{}, err
 	}
 	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
-	l.functions = trace.Functions()
 	l.timed = func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil }
 	l.ranks = rankenc.SetOf(rank)
 	l.what = fmt.Sprintf("rank %d of %s: ", rank, text.Count(trace.Ranks()))
@@ -179,7 +176,7 @@ func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) 
 	return loops{
 		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks)),
 		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
-		functions: trace.Functions(), ranks: shape.Ranks,
+		ranks: shape.Ranks,
 		timed: func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
 	}, nil
 }
@@ -228,7 +225,7 @@ func (l loops) json() []jsonRule {
 		loop := l.times.Rules[i]
 		rule := jsonRule{Rule: i, Calls: g.RuleLen(i), Iterations: loop.Iterations, Functions: make(map[string]uint64)}
 		for _, f := range l.times.Functions(i) {
-			rule.Functions[l.functions[f.Function].Name] += f.Calls
+			rule.Functions[f.Name] += f.Calls
 		}
 		if l.isTimed() {
 			rule.Time, rule.InCalls, rule.Share = &loop.Time, &loop.InCalls, &loop.Share

@@ -37,7 +37,7 @@ func (l loops) readTimes(cmd *cobra.Command, trace *reprise.Trace, path string, 
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "times of every call", int64(l.ranks.Len()), "ranks")
 	defer bar.done()
 	without := &lostRanks{path: path, what: "the times of "}
-	read, err := times.ReadSeries(cmd.Context(), query.Options{Ranks: l.ranks, Unreadable: without.add, Progress: func(n int) { bar.show(uint64(n)) }})
+	read, err := times.ReadSeries(cmd.Context(), query.Options{Ranks: &l.ranks, Unreadable: without.add, Progress: func(n int) { bar.show(uint64(n)) }})
 	if err != nil {
 		return nil, "", nil, err
 	}

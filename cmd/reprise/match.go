@@ -268,7 +268,7 @@ func (i *matchInfo) fill(cmd *cobra.Command, trace *reprise.Trace, q query.Optio
 	if err != nil {
 		return err
 	}
-	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Guessed, m.Channels, m.Unknown, m.Outside, m.Cancelled
+	i.Messages, i.Guessed, i.Channels, i.Unknown, i.Outside, i.Cancelled = m.Messages, m.Assumed, m.Channels, m.Unknown, m.Outside, m.Cancelled
 	i.UnknownCollectives, i.unresolved = m.UnknownCollectives, model.Unresolved()
 	i.switching, i.Switching = m.Switching, m.Switching.String()
 	if err := i.findUnfinished(cmd.Context(), trace, q); err != nil {
@@ -291,15 +291,14 @@ func (i *matchInfo) fillUnmatched(ctx context.Context, m *query.Match, q query.O
 		shown = min(shown, maxRows)
 	}
 	q.Progress = nil
-	firsts, err := m.Firsts(ctx, m.Unmatched[:shown], q)
-	if err != nil {
+	if err := m.Firsts(ctx, m.Unmatched[:shown], q); err != nil {
 		return err
 	}
 	i.Unmatched = make([]unmatchedInfo, len(m.Unmatched))
 	for k, u := range m.Unmatched {
 		info := unmatchedInfo{What: u.Direction.String(), Count: u.Count, To: u.Destination, Communicator: u.Communicator.Name}
-		if k < shown && firsts[k] != query.NoPosition {
-			info.First, info.Rank = &firsts[k], &m.Unmatched[k].Rank
+		if u.First != nil {
+			info.First, info.Rank = u.First, &m.Unmatched[k].Rank
 		}
 		if len(u.Among) == 0 {
 			c := newChannelInfo(u.Channel)
@@ -326,7 +325,7 @@ func newChannelInfo(c query.Channel) channelInfo {
 
 func newMatchedCommunicator(n query.Instances) matchedCommunicator {
 	c := matchedCommunicator{
-		Name: n.Communicator.Name, Count: several(n.Communicator), Members: len(n.Members), Absent: n.Absent.Len(), Others: n.Absent.String(),
+		Name: n.Communicator.Name, Count: several(n.Communicator), Members: n.Members.Len(), Absent: n.Absent.Len(), Others: n.Absent.String(),
 		Instances: n.Count, others: []rankenc.Set{n.Absent},
 	}
 	for _, d := range n.Different {
@@ -345,22 +344,16 @@ func (i *matchInfo) fillSkews(cmd *cobra.Command, trace *reprise.Trace, m *query
 	if err != nil {
 		return err
 	}
-	begin, err := times.Begin()
-	if err != nil {
-		return err
-	}
 	for _, s := range list {
 		info := skewInfo{
 			Communicator: s.Communicator.Name, Function: s.Function, Instances: s.Instances, Sampled: s.Sampled,
-			Mean: s.Mean, Median: s.Median, Max: s.Max, MaxInstance: s.MaxInstance, MaxLast: s.MaxLast, MaxPosition: s.MaxPosition, MaxStart: s.MaxStart - begin,
-			Last: s.Last, LastShare: s.LastShare, Error: float64(s.Guarantee),
+			Mean: s.Mean, Median: s.Median, Max: s.Max, MaxInstance: s.MaxInstance, MaxLast: s.MaxStraggler, MaxPosition: s.MaxPosition, MaxStart: s.MaxStart,
+			Last: s.Straggler, LastShare: s.StragglerShare, Error: float64(s.Guarantee),
 		}
 		if s.Root >= 0 {
 			info.Root = &s.Root
 		}
-		if s.StartError < math.MaxInt64 {
-			info.StartError = &s.StartError
-		}
+		info.StartError = s.StartError
 		i.Skews = append(i.Skews, info)
 	}
 	switch {

@@ -145,8 +145,8 @@ func writePairs(w io.Writer, t *query.Traffic) error {
 
 // newHeatMap returns the picture of a matrix.
 func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
-	all := newFlowInfo(m.All)
-	if m.All.Messages == 0 {
+	all := newFlowInfo(m.Flow)
+	if m.Messages == 0 {
 		return nil, fmt.Errorf("%s: no rank sends a message: there is nothing to draw", path)
 	}
 	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale == "linear", scale: o.of + " from one rank to another"}
@@ -157,7 +157,7 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 	switch {
 	case o.of == "messages":
 		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, text.Count[uint64]
-	case m.All.Bytes == 0:
+	case m.Bytes == 0:
 		return nil, fmt.Errorf("%s: the messages have no bytes, or it is not known how many: --of messages draws their number", path)
 	default:
 		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, text.Bytes[uint64]

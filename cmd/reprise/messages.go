@@ -237,8 +237,8 @@ func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string
 		if err != nil {
 			return err
 		}
-		i.flowInfo = newFlowInfo(t.All)
-		i.Lost = newLostFlow(t.Lost)
+		i.flowInfo = newFlowInfo(t.Flow)
+		i.Lost = newLostFlow(t.Unplaced)
 		i.Pairs = make([]pairInfo, len(t.Pairs))
 		for n, p := range t.Pairs {
 			i.Pairs[n] = pairInfo{p.Source, p.Destination, newFlowInfo(p.Flow)}
@@ -248,7 +248,7 @@ func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string
 		if err != nil {
 			return err
 		}
-		i.flowInfo = newFlowInfo(s.All)
+		i.flowInfo = newFlowInfo(s.Flow)
 		i.classes, i.median = s.Classes(), s.Quantile(0.5)
 		i.Sizes = make([]sizeInfo, len(s.List))
 		for n, c := range s.List {
@@ -262,7 +262,7 @@ func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string
 		var all query.Flow
 		i.Communicators = make([]communicatorRow, len(list))
 		for n, u := range list {
-			all.Add(u.Messages)
+			all.Add(u.Flow)
 			i.Communicators[n] = newCommunicatorRow(u)
 		}
 		i.flowInfo = newFlowInfo(all)
@@ -272,7 +272,7 @@ func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string
 
 func newCommunicatorRow(u query.CommunicatorUse) communicatorRow {
 	c := u.Collectives
-	row := communicatorRow{Ranks: u.Ranks, Calls: u.Calls, flowInfo: newFlowInfo(u.Messages),
+	row := communicatorRow{Ranks: u.Ranks, Calls: u.Calls, flowInfo: newFlowInfo(u.Flow),
 		Collectives: collectiveInfo{c.Calls, c.Sent, c.Received, c.Unknown}}
 	if u.Communicator != nil {
 		row.Name, row.Size = &u.Communicator.Name, u.Communicator.Size()+len(u.Communicator.Remote())

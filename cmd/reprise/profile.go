@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // maxRows is how many rows of a table are shown if nobody asks for all.
@@ -122,8 +121,8 @@ type profileTime struct {
 	Mean    nanoseconds `json:"mean_ns"`
 	Min     int64       `json:"min_ns"`
 	Max     int64       `json:"max_ns"`
-	MinRank uint32      `json:"rank_of_min"`
-	MaxRank uint32      `json:"rank_of_max"`
+	MinRank int         `json:"rank_of_min"`
+	MaxRank int         `json:"rank_of_max"`
 }
 
 type profileRank struct {
@@ -205,7 +204,7 @@ func ask(cmd *cobra.Command, trace *reprise.Trace, path, ranks, what string, run
 	defer bar.done()
 	q := query.Options{Unreadable: lost.add, Progress: func(n int) { bar.show(uint64(n)) }}
 	if cmd.Flags().Changed("ranks") {
-		q.Ranks = set
+		q.Ranks = &set
 	}
 	return lost, run(q)
 }
@@ -263,11 +262,11 @@ func byTime(a, b profileRow) int {
 }
 
 // newProfileTime returns nil if there are no times.
-func newProfileTime(s *timing.Statistics) *profileTime {
-	if s == nil || s.Count == 0 {
+func newProfileTime(d *query.Durations) *profileTime {
+	if d == nil {
 		return nil
 	}
-	return &profileTime{timeOf(s, s.Sum()), timeOf(s, s.Mean()), s.Min, s.Max, s.MinRank, s.MaxRank}
+	return &profileTime{nanoseconds(d.Total), nanoseconds(d.Mean), d.Min, d.Max, d.MinRank, d.MaxRank}
 }
 
 func (i *profileInfo) print(w io.Writer, o profileOptions) {

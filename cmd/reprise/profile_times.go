@@ -61,7 +61,7 @@ func (i *profileInfo) readTimes(cmd *cobra.Command, trace *reprise.Trace, p *que
 		read = i.readRanks
 	}
 	lost, err := ask(cmd, trace, i.Path, o.ranks, "times of every call", func(q query.Options) error {
-		q.Ranks = ranks
+		q.Ranks = &ranks
 		return read(cmd, times, p, q)
 	})
 	if err != nil || len(lost.list) == 0 {

@@ -21,12 +21,13 @@ func (t *Trace) NumberMessages(timed bool) error {
 	if err != nil || !model.Known() {
 		return err
 	}
-	o := query.Options{Ranks: t.choice.Ranks, Unreadable: func(int, error) {}} // Ranks tells
+	ranks := t.choice.Ranks
 	if timed {
-		if o.Ranks, err = t.timedRanks(); err != nil || o.Ranks.Len() == 0 {
+		if ranks, err = t.timedRanks(); err != nil || ranks.Len() == 0 {
 			return err
 		}
 	}
+	o := query.Options{Ranks: &ranks, Unreadable: func(int, error) {}} // Ranks tells
 	t.numbering, err = query.OpenNumbering(t.choice.ctx, model, o)
 	return err
 }
