@@ -26,15 +26,17 @@ func newCollect() *cobra.Command {
 		Long: `Make a trace of the raw records that record --keep-raw has kept: as record would
 have made it, with other times if you like. The records stay. Those that are
 left in a spool because record itself was killed make a trace as well, but for
-what it had read before.`,
+what it had read before.
+
+` + helpOnTimes,
 		Example: `  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
   reprise collect raw --times all -o run.times.rpz`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageError{errors.New("collect takes a directory of raw records")}
 			}
-			if err := checkError(cmd, o.times); err != nil {
-				return err
+			if _, err := o.times.options(); err != nil {
+				return usageError{err}
 			}
 			return o.output.named()
 		},
@@ -42,7 +44,7 @@ what it had read before.`,
 	}
 	f := cmd.Flags()
 	o.output.addTo(f)
-	addTimes(f, &o.times, &o.epsilon)
+	o.times.addTo(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
@@ -57,14 +59,13 @@ what it had read before.`,
 
 type collectOptions struct {
 	output      collectOutput
-	times       string
-	epsilon     float64
+	times       timesFlag
 	quiet, json bool
 	live, keep  bool // as the helper of record
 }
 
 func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
-	options, err := timesOptions(o.times, o.epsilon)
+	options, err := o.times.options()
 	if err != nil {
 		return usageError{err}
 	}

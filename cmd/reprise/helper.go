@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -37,10 +36,7 @@ func startHelper(spool string, o *recordOptions) (*helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"collect", "--live", "--times", o.times}
-	if o.times == "all" {
-		args = append(args, "--error", strconv.FormatFloat(o.epsilon, 'g', -1, 64))
-	}
+	args := append([]string{"collect", "--live"}, o.times.args()...)
 	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
 		if set {
 			args = append(args, flag)

@@ -11,11 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 func newRecord() *cobra.Command {
@@ -37,11 +34,7 @@ The program can switch recording off and on for a process: MPI_Pcontrol(0) and
 MPI_Pcontrol(1), or MPI_Info_set on any info object with the key reprise_record
 and the value off or on. With --off it is off at first.
 
---times says what is kept of times: statistics of the durations of each call and
-of the gaps before it, which is the default; histograms as well; all, the start
-and the duration of every call, within --error of what they were; exact, to the
-nanosecond; or none. Without times, a program that does the same twice has the
-same trace, byte for byte.
+` + helpOnTimes + `
 
 For a run on several nodes, start one recorder for each process, and join their
 parts:
@@ -56,19 +49,15 @@ is not read yet. The MPI is found by what the program is linked with, unless
 statically cannot be recorded.`,
 		Example: `  reprise record -o run.rpz -- mpirun -n 4 ./app
   reprise record --times all -o run.rpz -- srun ./app input
+  reprise record --times all --error MPI_Wait=1% -o run.rpz -- srun ./app
   reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
   reprise verify run.rpz raw`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(args); err != nil {
-				return err
-			}
-			return checkError(cmd, o.times)
-		},
+		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) },
 	}
 	f := cmd.Flags()
 	o.output.addTo(f)
-	addTimes(f, &o.times, &o.epsilon)
+	o.times.addTo(f)
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
@@ -81,8 +70,7 @@ statically cannot be recorded.`,
 
 type recordOptions struct {
 	output           collectOutput
-	times            string
-	epsilon          float64
+	times            timesFlag
 	mpicc            string
 	spool, raw       string
 	off, quiet, json bool
@@ -100,7 +88,7 @@ func (o *recordOptions) check(args []string) error {
 	if err := o.output.named(); err != nil {
 		return err
 	}
-	if _, err := timesOptions(o.times, o.epsilon); err != nil {
+	if _, err := o.times.options(); err != nil {
 		return usageError{err}
 	}
 	return nil
@@ -212,45 +200,4 @@ func (o *recordOptions) environment(library, spool string) []string {
 		env = append(env, "REPRISE_RECORD=off")
 	}
 	return env
-}
-
-// addTimes adds the flags that say what is kept of times.
-func addTimes(f *pflag.FlagSet, times *string, epsilon *float64) {
-	f.StringVar(times, "times", "statistics", "none, statistics, histograms, all, exact")
-	f.Float64Var(epsilon, "error", 0.1, "the relative error of --times all")
-	f.Lookup("times").DefValue = ""
-}
-
-// checkError refuses --error where it has no meaning.
-func checkError(cmd *cobra.Command, times string) error {
-	if cmd.Flags().Changed("error") && times != "all" {
-		return usageError{fmt.Errorf("--error is that of --times all: it does not go with --times %s", times)}
-	}
-	return nil
-}
-
-// timesOptions returns what to keep of times.
-func timesOptions(times string, epsilon float64) (o collect.Options, err error) {
-	switch times {
-	case "none":
-		o.Untimed = true
-	case "statistics":
-	case "histograms":
-		o.Times.Histograms = new(timing.HistogramOptions)
-	case "all":
-		if !(epsilon >= timing.MinEpsilon && epsilon <= timing.MaxEpsilon) {
-			return o, fmt.Errorf("--error is from %g to %g, not %g", timing.MinEpsilon, timing.MaxEpsilon, epsilon)
-		}
-		codec, err := timing.NewEntropy(epsilon)
-		if err != nil {
-			return o, err
-		}
-		o.Times.Series = timing.NewSeriesCodec(codec, codec, timing.Gaps)
-	case "exact":
-		codec := timing.NewLossless(timing.Zstd)
-		o.Times.Series = timing.NewSeriesCodec(codec, codec, timing.Gaps)
-	default:
-		err = fmt.Errorf("--times is none, statistics, histograms, all or exact, not %q", times)
-	}
-	return o, err
 }
