@@ -63,20 +63,16 @@ func (c Counts) Differences(other Counts) []string {
 // variable that [CountIn] returns.
 func (m *MPI) Counter(t testing.TB) string {
 	t.Helper()
-	path, err := m.builds.once("counter", func() (string, error) {
-		base, err := directory()
-		if err != nil {
-			return "", err
-		}
+	path, err := m.once("counter.so", []string{counterSource}, func(output string) error {
 		source, err := m.counterSource()
 		if err != nil {
-			return "", err
+			return err
 		}
-		input, output := filepath.Join(base, m.Name+"-counter.c"), filepath.Join(base, m.Name+"-counter.so")
+		input := filepath.Join(filepath.Dir(output), "counter.c")
 		if err := os.WriteFile(input, source, 0o600); err != nil {
-			return "", err
+			return err
 		}
-		return output, compile(m.CC, []string{"-shared", "-fPIC", "-O1", "-w", "-pthread", "-Wl,--as-needed", "-o", output, input, "-ldl"}, base)
+		return compile(m.CC, []string{"-shared", "-fPIC", "-O1", "-w", "-pthread", "-Wl,--as-needed", "-o", output, input, "-ldl"}, filepath.Dir(output))
 	})
 	if err != nil {
 		t.Fatal(err)

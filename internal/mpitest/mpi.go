@@ -13,6 +13,7 @@ type MPI struct {
 	CC      string // the compiler command for C
 	Fortran string // that for Fortran, empty if it is not installed
 	launch  []string
+	version string
 	builds  builds
 }
 
@@ -44,7 +45,7 @@ func find(suffix string) (*MPI, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Name = "mpich"
+	m.Name, m.version = "mpich", string(version)
 	if strings.Contains(string(version), "Open") {
 		m.Name = "openmpi"
 		m.launch = append(m.launch, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
