@@ -8,7 +8,7 @@ import (
 )
 
 // Requests gives symbolic ids to requests: operations that one call begins and
-// another, some time, finds complete. The zero Requests knows none. Every method
+// another, some time, finds complete. The zero Requests knows none. With one thread, every method
 // takes expected constant time for each request, and allocates only for more
 // requests than were ever outstanding at once, and for new keys.
 //
@@ -24,7 +24,8 @@ import (
 //
 // The handles of requests, the raw values, are not unique: a library may hand out
 // one handle for all operations that are complete when the call that began them
-// returns. Requests with equal handles are in line, first in, first out. A call
+// returns. Requests with equal handles are in line: a call is given the first that
+// its own thread made, or if there is none, the first of all. A call
 // that is given requests to wait for, test or free them is one that enters, with
 // [Requests.Enter], and says what became of each with [Requests.Leave]. Between
 // the two its requests are not in line, so that another thread that begins an
@@ -33,6 +34,9 @@ import (
 // cancelling them, only looks, with [Requests.Look], and may do so while another
 // thread waits for them.
 type Requests struct {
+	// Thread is the number of the thread whose calls are told of next.
+	Thread int
+
 	pools     []keyPool
 	byKey     table[int32] // first pool + 1 for each hash of a key
 	keys      []byte       // all of them
@@ -66,6 +70,7 @@ type request struct {
 	id         int64
 	seq        uint64 // order of creation
 	next, prev int32  // in line, entry + 1
+	thread     int    // that made it
 	entered    bool
 	persistent bool
 }
@@ -118,7 +123,7 @@ func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
 	q.seq++
 	*q.byID.put(uint64(id)) = e
 	l := q.lines.put(raw)
-	q.entries[e-1] = request{raw: raw, id: id, seq: q.seq, prev: l.last, persistent: persistent}
+	q.entries[e-1] = request{raw: raw, id: id, seq: q.seq, prev: l.last, thread: q.Thread, persistent: persistent}
 	if l.last == 0 {
 		l.first = e
 	} else {
@@ -152,8 +157,8 @@ func (q *Requests) pool(key []byte) int32 {
 }
 
 // Lookup returns the id of the request with a handle, or that of a constant, and
-// whether there is one. Of several it is the one that is first in line, or if all
-// of them entered calls, the last that was made. It changes nothing.
+// whether there is one. Of several it is the one that [Requests.Enter] would take,
+// or if all of them entered calls, the last that was made. It changes nothing.
 func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
 	if c := q.constants.find(raw); c != nil {
 		return int64(*c), true
@@ -163,7 +168,7 @@ func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
 	case l == nil:
 		return 0, false
 	case l.ready != 0:
-		return q.entries[l.ready-1].id, true
+		return q.entries[q.first(l)-1].id, true
 	}
 	return q.entries[l.last-1].id, true
 }
@@ -200,12 +205,24 @@ func (q *Requests) Enter(dst []int64, raws ...uint64) []int64 {
 			q.add(raw, nil, false)
 			l = q.lines.find(raw)
 		}
-		r := &q.entries[l.ready-1]
+		r := &q.entries[q.first(l)-1]
 		r.entered = true
 		q.advance(l)
 		dst = append(dst, r.id)
 	}
 	return dst
+}
+
+// first returns the entry + 1 of the request that a call of the thread is given by a
+// handle of which some have not entered a call. It takes time in proportion to those
+// that other threads made before.
+func (q *Requests) first(l *line) int32 {
+	for e := l.ready; e != 0; e = q.entries[e-1].next {
+		if r := &q.entries[e-1]; r.thread == q.Thread && !r.entered {
+			return e
+		}
+	}
+	return l.ready
 }
 
 // advance moves l.ready to the first request from there on that has not entered

@@ -1,18 +1,19 @@
 package main
 
 import (
-	"errors"
+	"bytes"
+	"context"
 	"fmt"
-	"strings"
+	"iter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // isSpool reports whether a directory has raw records of MPI calls.
@@ -21,88 +22,144 @@ func isSpool(path string) bool {
 	return err == nil && len(threads) > 0
 }
 
-// verifySpool compares a trace with the raw records that it was made from.
+type spoolResult struct {
+	Equal      bool             `json:"equal"`
+	Calls      uint64           `json:"calls"` // compared
+	Ranks      int              `json:"ranks"` // compared
+	Difference *spoolDifference `json:"difference"`
+}
+
+// A spoolDifference is where a trace is not what was recorded.
+type spoolDifference struct {
+	Rank   int    `json:"rank"`
+	Call   uint64 `json:"call"` // of the rank, from 0
+	Reason string `json:"reason"`
+}
+
+func (d *spoolDifference) Error() string {
+	return fmt.Sprintf("rank %d, call %d: %s", d.Rank, d.Call, d.Reason)
+}
+
+// verifySpool compares a trace with one that it makes of raw records.
 func verifySpool(cmd *cobra.Command, path, spool string, asJSON bool) error {
 	trace, err := openTrace(path)
 	if err != nil {
 		return err
 	}
 	defer trace.Close()
-	var lost error
-	read := make(map[int]bool)
-	var last reprise.Call // that was compared
-	calls, err := collect.Compare(cmd.Context(), spool, func(rank int) collect.Calls {
-		return func(yield func(*cst.Function, []cst.Value) bool) {
-			read[rank] = true
-			if rank >= trace.Ranks() {
-				return
-			}
-			r, err := trace.Rank(rank)
-			if err != nil {
-				lost = err
-				return
-			}
-			for _, c := range r.Calls() {
-				last = c
-				if !yield(c.Function, c.Args) {
-					return
-				}
-			}
-		}
-	})
-	if lost != nil {
-		return lost
-	}
-	var found *collect.Difference
-	if err != nil && !errors.As(err, &found) {
+	recorded, err := collectAgain(cmd.Context(), spool)
+	if err != nil {
 		return err
 	}
-	if found != nil && last.Function != nil {
-		found.Reason = inWords(trace, last, found.Reason)
-	}
-	for rank := range trace.Active() {
-		if found == nil && !read[rank] {
-			found = &collect.Difference{Rank: rank, Reason: "the rank has calls in the trace alone"}
+	var result spoolResult
+	for rank := range recorded.Active() {
+		var n uint64
+		n, result.Difference, err = compareRecorded(cmd.Context(), trace, recorded, rank)
+		if err != nil {
+			return err
+		}
+		result.Calls += n
+		if result.Ranks++; result.Difference != nil {
+			break
 		}
 	}
+	others := rankenc.SetOf(slices.Collect(trace.Active())...).Difference(rankenc.SetOf(slices.Collect(recorded.Active())...))
+	if result.Difference == nil && others.Len() > 0 {
+		result.Difference = &spoolDifference{Rank: others.At(0), Reason: "the rank has calls in the trace alone"}
+	}
+	result.Equal = result.Difference == nil
 	if asJSON {
-		result := spoolResult{Equal: found == nil, Calls: calls, Ranks: len(read), Difference: found}
 		if err := printJSON(cmd.OutOrStdout(), result); err != nil {
 			return err
 		}
 	}
-	if found != nil {
-		return fmt.Errorf("%s differs: %w", path, found)
+	if !result.Equal {
+		return fmt.Errorf("%s differs: %w", path, result.Difference)
 	}
 	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", text.Plural(calls, "call"), text.Plural(len(read), "rank"))
+		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", text.Plural(result.Calls, "call"), text.Plural(result.Ranks, "rank"))
 	}
 	return nil
 }
 
-// inWords returns the reason of a difference in the words of cat: the call, if that is
-// what it is about, and the argument that was recorded.
-func inWords(trace *reprise.Trace, c reprise.Call, reason string) string {
-	before, after, ok := strings.Cut(reason, c.String())
-	if !ok {
-		return reason // of another thread than the call
+// collectAgain returns the trace of raw records, which it leaves as they are.
+func collectAgain(ctx context.Context, spool string) (*reprise.Trace, error) {
+	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true})
+	if err != nil {
+		return nil, err
 	}
-	p := trace.Printer(reprise.PrintOptions{Absolute: true})
-	for _, param := range c.Function.Params {
-		value, isThis := strings.CutPrefix(after, ": "+param.Name+"=")
-		value, rest, isRecorded := strings.Cut(value, " was recorded")
-		if isThis && isRecorded {
-			one := merge.Signature{Function: &cst.Function{Params: []cst.Param{param}}, Args: []string{value}}
-			after = ": " + param.Name + "=" + p.Signature(nil, one).Args[0] + " was recorded" + rest
-			break
-		}
+	a, summary, err := c.Finish(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return before + string(p.AppendCall(nil, c)) + after
+	if summary.Problems != nil {
+		return nil, summary.Problems
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		return nil, err
+	}
+	return reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 }
 
-type spoolResult struct {
-	Equal      bool                `json:"equal"`
-	Calls      uint64              `json:"calls"` // compared
-	Ranks      int                 `json:"ranks"` // compared
-	Difference *collect.Difference `json:"difference"`
+// compareRecorded compares the calls of a rank with those that were recorded, of which
+// there are some, and returns how many are equal and the first difference.
+func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank int) (uint64, *spoolDifference, error) {
+	want, err := recorded.Rank(rank)
+	if err != nil {
+		return 0, nil, err
+	}
+	next := func() (uint64, reprise.Call, bool) { return 0, reprise.Call{}, false }
+	if rank < trace.Ranks() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return 0, nil, err
+		}
+		var stop func()
+		next, stop = iter.Pull2(r.Calls())
+		defer stop()
+	}
+	p, q := trace.Printer(reprise.PrintOptions{Absolute: true}), recorded.Printer(reprise.PrintOptions{Absolute: true})
+	for i, c := range want.Calls() {
+		if i%10000 == 0 && ctx.Err() != nil {
+			return i, nil, context.Cause(ctx)
+		}
+		_, have, ok := next()
+		reason := ""
+		switch {
+		case !ok:
+			reason = "the trace ends before a call of " + c.Function.Name
+		case have.Function.Name != c.Function.Name:
+			reason = fmt.Sprintf("%s was recorded, not %s", c.Function.Name, p.AppendCall(nil, have))
+		default:
+			reason = otherArgument(p, q, have, c)
+		}
+		if reason != "" {
+			return i, &spoolDifference{rank, i, reason}, nil
+		}
+	}
+	if _, more, ok := next(); ok {
+		reason := fmt.Sprintf("the trace has a call that was not recorded: %s", p.AppendCall(nil, more))
+		return want.Len(), &spoolDifference{rank, want.Len(), reason}, nil
+	}
+	return want.Len(), nil, nil
+}
+
+// otherArgument says which argument of a call is not as it was recorded, nothing if all
+// are. Each call comes with a printer.
+func otherArgument(p, q *reprise.Printer, have, want reprise.Call) string {
+	for i, param := range want.Function.Params {
+		switch {
+		case i >= len(have.Args) || have.Function.Params[i].Name != param.Name:
+			return fmt.Sprintf("%s lacks the argument %s=%s in its place", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+		case !have.Function.Params[i].Type.Equal(param.Type) || have.Function.Params[i].Direction != param.Direction:
+			return fmt.Sprintf("%s: %s is of another type or direction than was recorded", p.AppendCall(nil, have), param.Name)
+		case !have.Args[i].Equal(want.Args[i]):
+			return fmt.Sprintf("%s: %s=%s was recorded", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+		}
+	}
+	if n := len(want.Args); n < len(have.Args) {
+		return fmt.Sprintf("%s has the argument %s, which was not recorded", p.AppendCall(nil, have), have.Function.Params[n].Name)
+	}
+	return ""
 }

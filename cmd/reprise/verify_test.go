@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 )
 
 // TestVerify checks that a difference is found, and named by rank and call.
@@ -75,8 +77,9 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestInWords checks what becomes of the reason of a difference from raw records.
-func TestInWords(t *testing.T) {
+// TestOtherArgument checks what is said of a call that is not as it was recorded, in the
+// words of cat.
+func TestOtherArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeNamed(t)
 	trace, err := reprise.Open("named.rpz")
@@ -88,20 +91,79 @@ func TestInWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const (
-		raw   = "MPI_Send(buf=seg-16+8, datatypes=[-20 1], dest=0, comm=-3)"
-		words = "MPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=0, comm=MPI_COMM_WORLD)"
-	)
-	for _, tt := range []struct{ reason, want string }{
-		{raw + ": comm=0 was recorded", words + ": comm=comm#0 was recorded"},
-		{raw + ": datatypes=[-20 2] was recorded; so", words + ": datatypes=[MPI_DOUBLE datatype#2] was recorded; so"},
-		{raw + ": buf=seg3+0 was recorded", words + ": buf=heap#3+0 was recorded"},
-		{raw + " has the argument comm, which was not recorded", words + " has the argument comm, which was not recorded"},
-		{"MPI_Recv was recorded, not " + raw, "MPI_Recv was recorded, not " + words},
-		{"the trace ends before a call of MPI_Send", "the trace ends before a call of MPI_Send"},
+	have := r.Call(0)
+	const words = "MPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=0, comm=MPI_COMM_WORLD)"
+	for _, tt := range []struct {
+		change func(f *cst.Function, args []cst.Value)
+		want   string
+	}{
+		{func(*cst.Function, []cst.Value) {}, ""},
+		{func(_ *cst.Function, args []cst.Value) { args[3] = cst.Handle(0) }, words + ": comm=comm#0 was recorded"},
+		{func(_ *cst.Function, args []cst.Value) { args[1] = cst.Array(cst.Handle(-20), cst.Handle(2)) },
+			words + ": datatypes=[MPI_DOUBLE datatype#2] was recorded"},
+		{func(_ *cst.Function, args []cst.Value) { args[0] = cst.PointerTo(cst.Pointer{Segment: 3}) }, words + ": buf=heap#3+0 was recorded"},
+		{func(f *cst.Function, _ []cst.Value) { f.Params[2].Name = "source" }, words + " lacks the argument source=0 in its place"},
+		{func(f *cst.Function, _ []cst.Value) { f.Params[2].Direction = cst.Out },
+			words + ": dest is of another type or direction than was recorded"},
 	} {
-		if got := inWords(trace, r.Call(0), tt.reason); got != tt.want {
-			t.Errorf("%s becomes\n%s, want\n%s", tt.reason, got, tt.want)
+		want := have
+		f := *have.Function
+		f.Params = slices.Clone(f.Params)
+		want.Function, want.Args = &f, slices.Clone(have.Args)
+		tt.change(&f, want.Args)
+		p := trace.Printer(reprise.PrintOptions{Absolute: true})
+		if got := otherArgument(p, p, have, want); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	f := *have.Function
+	f.Params = f.Params[:3]
+	fewer := reprise.Call{Function: &f, Args: have.Args[:3]}
+	p := trace.Printer(reprise.PrintOptions{Absolute: true})
+	if got, want := otherArgument(p, p, have, fewer), words+" has the argument comm, which was not recorded"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCompareRecorded compares traces, one of which has calls that the other lacks.
+func TestCompareRecorded(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if r := invoke(t, "", "compress", "last-missing.txt", "-o", "last-missing.rpz"); r.status != exitOK {
+		t.Fatal(r.stderr)
+	}
+	compare := func(trace, recorded string, rank int) (uint64, *spoolDifference) {
+		t.Helper()
+		a, err := reprise.Open(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		b, err := reprise.Open(recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		n, d, err := compareRecorded(t.Context(), a, b, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n, d
+	}
+	if n, d := compare("ring.rpz", "ring.rpz", 2); n != 212 || d != nil {
+		t.Errorf("%d calls are equal: %v", n, d)
+	}
+	for _, tt := range []struct {
+		trace, recorded string
+		want            spoolDifference
+	}{
+		{"one.rpz", "ring.rpz", spoolDifference{0, 1, "send(destination=0, tag=0, count=8, type=datatype#1): destination=1 was recorded"}},
+		{"last-missing.rpz", "ring.rpz", spoolDifference{1, 211, "the trace ends before a call of finalize"}},
+		{"ring.rpz", "last-missing.rpz", spoolDifference{1, 211, "the trace has a call that was not recorded: finalize()"}},
+		{"empty.rpz", "one.rpz", spoolDifference{0, 0, "the trace ends before a call of init"}},
+	} {
+		if n, d := compare(tt.trace, tt.recorded, tt.want.Rank); d == nil || *d != tt.want || n != tt.want.Call {
+			t.Errorf("%s and %s: %d calls, %v, want %v", tt.trace, tt.recorded, n, d, &tt.want)
 		}
 	}
 }

@@ -3,7 +3,7 @@
 // A [Collector] reads a spool, see package [mpi], while the processes write it or
 // later. It makes symbolic values of raw ones, records the calls with package tracer
 // as they come, deletes the segments that it has read, and hands over the parts of
-// all ranks for the merge. [Compare] compares a trace with a spool that was kept.
+// all ranks for the merge.
 //
 // # Calls in a trace
 //
@@ -58,7 +58,9 @@
 // call that made it. The calls of all threads are one sequence, in the order of time:
 // where threads race, it repeats less than what each of them does. A handle that two
 // threads hold is told apart by when their calls began: a request belongs to the call
-// that waits for it, tests it or frees it until that returns. Calls that do anything
+// that waits for it, tests it or frees it until that returns. Of several requests with
+// one handle, as MPI gives to operations that are complete when they have begun, a call
+// is given the first that its own thread made, if there is one. Calls that do anything
 // else with a request, such as MPI_Start, MPI_Cancel or MPI_Grequest_complete, leave it
 // where it is, and may be given one that another thread waits for. An object and its id
 // belong to the call that frees it from when that begins until it returns, while its

@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 var nullComm = int(constantValue("MPI_COMM_NULL"))
@@ -118,4 +121,50 @@ func TestMemoryOfMPI(t *testing.T) {
 			t.Errorf("%s lacks %s", calls[i], want[i])
 		}
 	}
+}
+
+// TestRequestsOfThreads has threads that begin operations and wait for them at random,
+// all with one handle. Every call is given the first request of its own thread.
+func TestRequestsOfThreads(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		directory := t.TempDir()
+		threads := make([]*spoolWriter, rapid.IntRange(1, 4).Draw(rt, "threads"))
+		for i := range threads {
+			threads[i] = newSpoolWriter(0, uint32(i))
+		}
+		begun := make([][]int, len(threads)) // tags of what each thread waits for yet
+		numbers := make(map[int]int)         // of the threads, in the order of their first calls
+		var want []string                    // for each call, the thread and the tag
+		for k := range rapid.IntRange(1, 30).Draw(rt, "calls") {
+			i, at := rapid.IntRange(0, len(threads)-1).Draw(rt, "thread"), int64(100*(k+1))
+			if _, known := numbers[i]; !known {
+				numbers[i] = len(numbers)
+			}
+			tag := k
+			if len(begun[i]) > 0 && rapid.Bool().Draw(rt, "wait") {
+				tag, begun[i] = begun[i][0], begun[i][1:]
+				threads[i].call(at, "MPI_Wait", changes{7000, int(noRequest)}, ignored{})
+			} else {
+				begun[i] = append(begun[i], tag)
+				threads[i].call(at, "MPI_Isend", lower, 1, integers, 1, tag, world, 7000)
+			}
+			want = append(want, fmt.Sprint(numbers[i], " ", tag))
+		}
+		for _, w := range threads {
+			w.write(t, directory)
+		}
+		tags := make(map[string]string) // by the id of the request
+		for k, call := range list(t, directory) {
+			thread, request := "0", idOfArgument(call, "request")
+			if strings.Contains(call, "thread=") {
+				thread = idOfArgument(call, "thread")
+			}
+			if strings.HasPrefix(call, "MPI_Isend") {
+				tags[request] = idOfArgument(call, "tag")
+			}
+			if got := thread + " " + tags[request]; got != want[k] {
+				rt.Fatalf("call %d, %s, is of thread and tag %s, want %s", k, call, got, want[k])
+			}
+		}
+	})
 }

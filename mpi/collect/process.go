@@ -108,6 +108,7 @@ func (p *process) round(ended bool, listed int64) (more bool) {
 
 // take processes one record.
 func (p *process) take(t *thread, r *mpi.Record) {
+	p.requests.Thread = int(t.lane)
 	switch r.Type {
 	case mpi.Began:
 		p.enter(t, r)

@@ -49,6 +49,9 @@ func TestPrograms(t *testing.T) {
 				if n, err := collect.Compare(context.Background(), first.spool, callsOf(t, first.trace)); err != nil || n != first.summary.Calls {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
+				if p.Source == "threads.c" || p.Source == "waits.c" {
+					checkOwnRequests(t, first.trace)
+				}
 				if p.Dies != (len(first.summary.Unfinished) > 0) {
 					t.Errorf("without MPI_Finalize: %v", first.summary.Unfinished)
 				}
@@ -209,6 +212,38 @@ func callsOf(t *testing.T, trace *reprise.Trace) func(rank int) collect.Calls {
 					return
 				}
 			}
+		}
+	}
+}
+
+// checkOwnRequests checks of a program, each of whose threads waits for what it has
+// begun, that the trace says so.
+func checkOwnRequests(t *testing.T, trace *reprise.Trace) {
+	t.Helper()
+	for rank := range trace.Ranks() {
+		makers := make(map[int64]int64) // threads, by request
+		others := 0
+		for f, args := range callsOf(t, trace)(rank) {
+			thread := int64(0)
+			for i, p := range f.Params {
+				switch {
+				case p.Name == "thread":
+					thread = args[i].Int()
+				case p.Name == "request" && p.Direction == cst.Out:
+					makers[args[i].Int()] = thread
+				case p.Name == "request" && makers[args[i].Int()] != thread:
+					others++
+				case p.Name == "array_of_requests":
+					for k := range args[i].Len() {
+						if makers[args[i].Index(k).Int()] != thread {
+							others++
+						}
+					}
+				}
+			}
+		}
+		if others > 0 {
+			t.Errorf("rank %d: %d times, a call is given a request that another thread made", rank, others)
 		}
 	}
 }

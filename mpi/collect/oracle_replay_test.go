@@ -109,7 +109,7 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 	var given *requestCall
 	if f.requests >= 0 {
 		given = m.requests.current(t, r)
-		m.requests.settle(given, handlesIn(c.argument(f.Params[f.requests].Name)))
+		m.requests.settle(t, given, handlesIn(c.argument(f.Params[f.requests].Name)))
 	}
 	s := m.memory.made(f, r)
 	m.wanted = m.wanted[:0]
@@ -126,9 +126,9 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 	if f.Name == "MPI_Win_create_dynamic" && !r.Failed {
 		m.dynamic[m.objectsOf("win").find(f.after(r, "win"))] = true
 	}
-	m.begin(f, r, from, c)
+	m.begin(t, f, r, from, c)
 	if c != nil {
-		m.result(f, r)
+		m.result(t, f, r)
 	}
 	if given != nil {
 		m.requests.leave(t, r)
@@ -398,7 +398,7 @@ func (m *replay) canonical(class string, raw int64) int64 {
 
 // begin makes the requests that a call has made. What else the call says, from the
 // given argument on, tells their pool.
-func (m *replay) begin(f *knownFunction, r *mpi.Record, from int, c *tracedCall) {
+func (m *replay) begin(t *thread, f *knownFunction, r *mpi.Record, from int, c *tracedCall) {
 	var key string
 	for i := range f.Params {
 		raw := r.Arguments[i].After
@@ -415,7 +415,7 @@ func (m *replay) begin(f *knownFunction, r *mpi.Record, from int, c *tracedCall)
 			if len(list) < len(traced) {
 				hint = traced[len(list)]
 			}
-			list = append(list, cst.Handle(m.start(f, r, raw, key, hint)))
+			list = append(list, cst.Handle(m.start(t, f, r, raw, key, hint)))
 		}
 		at := from
 		for m.wanted[at].Name != f.Params[i].Name {
@@ -433,11 +433,11 @@ func (m *replay) begin(f *knownFunction, r *mpi.Record, from int, c *tracedCall)
 	}
 }
 
-func (m *replay) start(f *knownFunction, r *mpi.Record, raw int64, key string, traced int64) int64 {
+func (m *replay) start(t *thread, f *knownFunction, r *mpi.Record, raw int64, key string, traced int64) int64 {
 	if id, constant := m.requests.constants[raw]; constant {
 		return id
 	}
-	q := m.requests.add(raw, key, traced)
+	q := m.requests.add(t, raw, key, traced)
 	q.persistent = f.persistent()
 	q.asked = m.asked(f, r)
 	return q.id
@@ -519,7 +519,7 @@ func (c *requestCall) selected(f *knownFunction, r *mpi.Record, k int) *knownReq
 
 // result appends what a call has returned: its result if that is no error code, and
 // the class of the error if there was one.
-func (m *replay) result(f *knownFunction, r *mpi.Record) {
+func (m *replay) result(by *thread, f *knownFunction, r *mpi.Record) {
 	switch t := f.Result; {
 	case f.Name == "MPI_Wtime":
 	case t.Kind == 0 && r.Result != 0 && r.Class != 0:
@@ -532,7 +532,7 @@ func (m *replay) result(f *knownFunction, r *mpi.Record) {
 	case t.Kind == cst.KindPointer:
 		m.want("result", t, cst.Out, m.address(r.Result))
 	case t.Kind == cst.KindHandle && t.Class == "request":
-		m.want("result", t, cst.Out, cst.Handle(m.requestResult(r.Result)))
+		m.want("result", t, cst.Out, cst.Handle(m.requestResult(by, r.Result)))
 	case t.Kind == cst.KindHandle:
 		m.want("result", t, cst.Out, cst.Handle(m.objectsOf(t.Class).find(r.Result)))
 	default:
@@ -541,11 +541,11 @@ func (m *replay) result(f *knownFunction, r *mpi.Record) {
 }
 
 // requestResult returns the id of a request that exists, or 0.
-func (m *replay) requestResult(raw int64) int64 {
+func (m *replay) requestResult(t *thread, raw int64) int64 {
 	if id, ok := m.requests.constants[raw]; ok {
 		return id
 	}
-	if q := m.requests.first(raw, true); q != nil {
+	if q := m.requests.first(t, raw, true); q != nil {
 		return q.id
 	}
 	return 0

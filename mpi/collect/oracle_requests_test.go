@@ -12,7 +12,8 @@ import (
 // A knownRequest is a request that was made and is not gone.
 type knownRequest struct {
 	raw, id    int64
-	inCall     bool // a call waits for it or tests it
+	maker      *thread // whose call made it
+	inCall     bool    // a call waits for it or tests it
 	persistent bool
 	stale      bool // recording was off since it was made: it may be gone
 	gone       bool
@@ -65,13 +66,13 @@ func (k *knownRequests) pool(key string) int {
 
 // add makes a request, which in the trace has the id traced. That is not the lowest
 // only if one that is stale was gone.
-func (k *knownRequests) add(raw int64, key string, traced int64) *knownRequest {
+func (k *knownRequests) add(maker *thread, raw int64, key string, traced int64) *knownRequest {
 	n := k.pool(key)
 	pool, index := symbolic.SplitRequest(traced)
 	if old := k.live[traced]; old != nil && old.stale && pool == int64(n) && index < k.pools[n].lowest() {
 		k.remove(old)
 	}
-	q := &knownRequest{raw: raw, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
+	q := &knownRequest{raw: raw, maker: maker, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
 	k.live[q.id] = q
 	if k.lines[raw] == nil {
 		k.lines[raw] = new(requestLine)
@@ -110,12 +111,18 @@ func (k *knownRequests) switchedOff() {
 	}
 }
 
-// first returns the request that is first in line, or nil: for a call that waits for
-// it, of those that no call waits for.
-func (k *knownRequests) first(raw int64, looking bool) *knownRequest {
+// first returns the request of a handle that a call of a thread is given, or nil, for a
+// call that waits for it, of those that no call waits for. A thread waits for what it
+// has begun: another's request is meant only if the thread has made none with the
+// handle that is left.
+func (k *knownRequests) first(t *thread, raw int64, looking bool) *knownRequest {
 	line := k.lines[raw]
 	if line == nil {
 		return nil
+	}
+	own := slices.IndexFunc(line.list, func(q *knownRequest) bool { return q.maker == t && !q.inCall })
+	if own >= 0 {
+		return line.list[own]
 	}
 	for n := len(line.list); line.inCall < n; line.inCall++ {
 		if q := line.list[line.inCall]; !q.inCall {
@@ -165,9 +172,9 @@ func (k *knownRequests) enter(t *thread, r *mpi.Record) {
 			c.requests = append(c.requests, nil)
 			continue
 		}
-		q := k.first(raw, looking(f))
+		q := k.first(t, raw, looking(f))
 		if q == nil {
-			q = k.add(raw, "", -1)
+			q = k.add(t, raw, "", -1)
 		}
 		q.inCall = q.inCall || !looking(f)
 		c.requests = append(c.requests, q)
@@ -201,7 +208,7 @@ func (k *knownRequests) current(t *thread, r *mpi.Record) *requestCall {
 
 // settle decides, with the ids in the trace, which requests that are stale are gone:
 // those in front of the one that the trace has.
-func (k *knownRequests) settle(c *requestCall, traced []int64) {
+func (k *knownRequests) settle(t *thread, c *requestCall, traced []int64) {
 	looks := looking(&knownFunctions[c.function])
 	for i, q := range c.requests {
 		if q == nil || i >= len(traced) || q.id == traced[i] {
@@ -210,7 +217,7 @@ func (k *knownRequests) settle(c *requestCall, traced []int64) {
 		isTraced := func(o *knownRequest) bool { return o.id == traced[i] }
 		for q != nil && q.stale && !isTraced(q) && slices.ContainsFunc(k.lines[q.raw].list, isTraced) {
 			k.remove(q)
-			q = k.first(q.raw, looks)
+			q = k.first(t, q.raw, looks)
 		}
 		if q != nil {
 			q.inCall = q.inCall || !looks
