@@ -121,7 +121,7 @@ func (t *timeReader) read() (Time, error) {
 // decode decodes the next times, or sets t.err.
 func (t *timeReader) decode() {
 	if t.left == 0 {
-		t.left = min(t.ahead, t.series.BlockLen())
+		t.left = t.series.First(t.next+1) - t.series.First(t.next)
 		t.ahead -= t.left
 		t.block, t.err = t.series.Block(t.next)
 		t.next++

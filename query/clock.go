@@ -76,7 +76,7 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 			return nil, err
 		}
 		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee())
-		c.source, c.clock = Series, &seriesClock{r, s, slack}
+		c.source, c.clock = Series, newSeriesClock(r, s, slack)
 		return c, nil
 	}
 	shape, err := t.shapeOf(r)
@@ -100,8 +100,8 @@ func (c *Clock) Source() Source { return c.source }
 // Guarantee returns how far a duration may be from what it was, if the Source is Series.
 // It says nothing of estimates.
 func (c *Clock) Guarantee() timing.Guarantee {
-	if s, ok := c.clock.(*seriesClock); ok {
-		return s.series.Guarantee()
+	if c.source == Series {
+		return c.rank.Series().Guarantee()
 	}
 	return timing.Exact
 }

@@ -1,18 +1,37 @@
 package query
 
 import (
+	"cmp"
 	"iter"
+	"math"
+	"slices"
 	"sort"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A seriesClock is a clock by the times of every call.
+// A seriesClock is a clock by the times of every call. Each thread that has a piece of
+// the series of its own has a seriesClock.
 type seriesClock struct {
-	rank   *reprise.Rank
-	series *timing.Series
-	slack  slack
+	rank       *reprise.Rank
+	series     *timing.Series
+	slack      slack
+	begin, til int // blocks
+}
+
+// newSeriesClock returns the clock of a series.
+func newSeriesClock(r *reprise.Rank, s *timing.Series, slack slack) clock {
+	pieces := append(s.Pieces(), s.Blocks())
+	var clocks threadClocks
+	for i, til := range pieces[1:] {
+		clocks = append(clocks, &seriesClock{r, s, slack, pieces[i], til})
+	}
+	if len(clocks) == 1 {
+		return clocks[0]
+	}
+	return clocks
 }
 
 func (s *seriesClock) at(position uint64) (start, duration int64, err error) {
@@ -25,7 +44,7 @@ func (s *seriesClock) at(position uint64) (start, duration int64, err error) {
 // earliest decodes calls for as long as one after them may begin before the first: it begins
 // no earlier than the slack of overlap before the end of the call before it.
 func (s *seriesClock) earliest(most uint64) (int64, error) {
-	least, err := s.series.Start(0)
+	least, err := s.series.Start(s.begin)
 	if err != nil || s.slack.overlap == 0 && !s.slack.unknown {
 		return least, err
 	}
@@ -33,7 +52,8 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 	if s.slack.unknown {
 		early = maxTime
 	}
-	for _, t := range s.times(0, min(most, s.rank.Len()), &err) {
+	first := s.first(s.begin)
+	for _, t := range s.times(first, min(first+most, s.first(s.til)), &err) {
 		least = min(least, t.Start)
 		if addTimes(addTimes(t.Start, t.Duration), -early) >= least {
 			break
@@ -43,7 +63,7 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 }
 
 func (s *seriesClock) end() (int64, error) {
-	start, duration, err := s.at(s.rank.Len() - 1)
+	start, duration, err := s.at(s.first(s.til) - 1)
 	return start + duration, err
 }
 
@@ -102,9 +122,7 @@ func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, rep
 
 // first returns the first position of a block, or the length if it is the number of
 // blocks.
-func (s *seriesClock) first(block int) uint64 {
-	return min(uint64(block)*s.series.BlockLen(), s.rank.Len())
-}
+func (s *seriesClock) first(block int) uint64 { return s.series.First(block) }
 
 // blocks returns low ≤ block < high for the blocks of the calls between two times.
 //
@@ -114,7 +132,7 @@ func (s *seriesClock) first(block int) uint64 {
 // before ended no later than M after it.
 func (s *seriesClock) blocks(from, to int64) (low, high int, err error) {
 	if s.slack.unknown {
-		return 0, s.series.Blocks(), nil
+		return s.begin, s.til, nil
 	}
 	twice := addTimes(s.slack.overlap, s.slack.overlap)
 	early := addTimes(twice, addTimes(s.slack.start, s.slack.duration))
@@ -122,7 +140,7 @@ func (s *seriesClock) blocks(from, to int64) (low, high int, err error) {
 		return 0, 0, err
 	}
 	high, err = s.blockFrom(addTimes(to, addTimes(twice, s.slack.start)))
-	low = max(0, low-1)
+	low = max(s.begin, low-1)
 	return low, max(low, high), err
 }
 
@@ -131,8 +149,8 @@ func (s *seriesClock) blocks(from, to int64) (low, high int, err error) {
 // most. It is the number of blocks if the last began before.
 func (s *seriesClock) blockFrom(time int64) (int, error) {
 	var err error
-	block := sort.Search(s.series.Blocks(), func(i int) bool {
-		start, e := s.series.Start(i)
+	block := s.begin + sort.Search(s.til-s.begin, func(i int) bool {
+		start, e := s.series.Start(s.begin + i)
 		if e != nil && err == nil {
 			err = e
 		}
@@ -148,20 +166,21 @@ func (s *seriesClock) where(time int64) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	of := Place{Position: s.rank.Len()}
-	for position, t := range s.times(s.first(low), s.rank.Len(), &err) {
-		if position >= s.first(high) && of.Position < s.rank.Len() {
+	none := s.rank.Len()
+	of := Place{Position: none}
+	for position, t := range s.times(s.first(low), s.first(s.til), &err) {
+		if position >= s.first(high) && of.Position < none {
 			break
 		}
 		switch {
 		case t.Start+t.Duration <= time:
 		case t.Start <= time && (!of.Inside || t.Start >= of.Start):
 			of = Place{position, true, t.Start, t.Duration}
-		case of.Position == s.rank.Len():
+		case of.Position == none:
 			of = Place{position, false, t.Start, t.Duration}
 		}
 	}
-	if err == nil && of.Position == s.rank.Len() {
+	if err == nil && of.Position == none {
 		of.Start, err = s.end()
 	}
 	return of, err
@@ -169,4 +188,108 @@ func (s *seriesClock) where(time int64) (Place, error) {
 
 func (s *seriesClock) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 	return s.rank.CallsFrom(from)
+}
+
+// threadClocks are the clocks of the threads of a rank whose calls stand thread by thread.
+type threadClocks []*seriesClock
+
+func (c threadClocks) at(position uint64) (start, duration int64, err error) {
+	return c[0].at(position)
+}
+
+// where returns the place in the call that began last of all threads, or else before the
+// call that begins first.
+func (c threadClocks) where(time int64) (Place, error) {
+	var best Place
+	none := c[0].rank.Len()
+	for i, s := range c {
+		p, err := s.where(time)
+		if err != nil {
+			return Place{}, err
+		}
+		better := false
+		switch {
+		case i == 0:
+			better = true
+		case p.Inside != best.Inside:
+			better = p.Inside
+		case (p.Position == none) != (best.Position == none):
+			better = best.Position == none
+		default:
+			if better = p.Start < best.Start; p.Inside || p.Position == none {
+				better = p.Start >= best.Start
+			}
+		}
+		if better {
+			best = p
+		}
+	}
+	return best, nil
+}
+
+func (c threadClocks) positions(from, to int64) (first, end uint64, err error) {
+	for _, s := range c {
+		f, e, err := s.positions(from, to)
+		if err != nil {
+			return 0, 0, err
+		}
+		if f == e {
+			continue
+		}
+		if first == end {
+			first = f
+		}
+		end = e
+	}
+	return first, end, nil
+}
+
+func (c threadClocks) earliest(most uint64) (int64, error) {
+	least := int64(maxTime)
+	for _, s := range c {
+		begin, err := s.earliest(most)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, begin)
+	}
+	return least, nil
+}
+
+func (c threadClocks) end() (int64, error) {
+	last := int64(minTime)
+	for _, s := range c {
+		end, err := s.end()
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, end)
+	}
+	return last, nil
+}
+
+func (c threadClocks) calls(from uint64) iter.Seq2[uint64, reprise.Call] { return c[0].calls(from) }
+
+// usage knows what is covered as long as the covers keep all spans.
+func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
+	found := make(map[sequitur.Symbol]Usage)
+	var spans []callSpan
+	known := true
+	for _, s := range c {
+		var own cover
+		if err := s.addUsage(w, found, &own); err != nil {
+			return nil, err
+		}
+		spans = append(spans, own.spans...)
+		known = known && !own.some
+	}
+	slices.SortFunc(spans, func(a, b callSpan) int { return cmp.Compare(a.end, b.end) })
+	var all cover
+	for _, s := range spans {
+		all.add(s.start, s.end)
+	}
+	if w.Covered = math.Inf(1); known {
+		w.Covered = all.total()
+	}
+	return found, nil
 }

@@ -246,8 +246,8 @@ func readTimes(r *reprise.Rank, wanted []*callTime) error {
 	slices.SortFunc(wanted, func(a, b *callTime) int { return cmp.Compare(a.position, b.position) })
 	for len(wanted) > 0 {
 		at := wanted[0].position
-		_, block := r.Series().Find(at)
-		end := block + r.Series().BlockLen()
+		block, _ := r.Series().Find(at)
+		end := r.Series().First(block + 1)
 		for t, err := range r.Times(at) {
 			if err != nil {
 				return err

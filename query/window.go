@@ -124,11 +124,22 @@ func (e *rankEstimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 
 func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
-	walk := s.rank.Walk(w.First)
-	run := walk.Next()
 	var all cover
+	err := s.addUsage(w, found, &all)
+	w.Covered = all.total()
+	return found, err
+}
+
+// addUsage adds the calls of the window that are those of the clock.
+func (s *seriesClock) addUsage(w *Window, found map[sequitur.Symbol]Usage, all *cover) error {
+	first, end := max(w.First, s.first(s.begin)), min(w.End, s.first(s.til))
+	if first >= end {
+		return nil
+	}
+	walk := s.rank.Walk(first)
+	run := walk.Next()
 	var err error
-	for _, t := range s.times(w.First, w.End, &err) {
+	for _, t := range s.times(first, end, &err) {
 		for run.Count == 0 {
 			run = walk.Next()
 		}
@@ -142,6 +153,5 @@ func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 			all.add(max(t.Start, w.From), min(addTimes(t.Start, t.Duration), w.To))
 		}
 	}
-	w.Covered = all.total()
-	return found, err
+	return err
 }

@@ -137,7 +137,9 @@
 // A series is
 //
 //	calls      uvarint  number of calls, and if it is not 0
-//	block      uvarint  number of calls of every block but the last
+//	pieces              if there are several: a byte 0, and uvarint number of them
+//	block      uvarint  number of calls of every block but the last of each piece
+//	calls      uvarint  of each piece but the last
 //	lengths    uvarint  for each block
 //	blocks
 //

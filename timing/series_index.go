@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -92,6 +93,54 @@ func (b *SeriesBuilder) append(dst []byte) []byte {
 	return append(dst, b.blocks...)
 }
 
+// JoinSeries returns the series of calls one after the other, as those of the threads of
+// a process, from series with one codec and one block length, of which none is empty.
+// Each remains a piece of its own: its blocks are as they were, and its first call comes
+// after no gap. The error is a [*ParseError].
+func JoinSeries(list ...[]byte) ([]byte, error) {
+	var (
+		calls, blockLen uint64
+		pieces          []uint64 // calls of each
+		lengths, blocks []byte
+	)
+	for _, data := range list {
+		x, err := ParseSeriesIndex(data)
+		if err != nil {
+			return nil, err
+		}
+		if x.Size() != len(data) || x.calls == 0 || blockLen != 0 && x.blockLen != blockLen {
+			return nil, &ParseError{Package: "timing", Field: "block length",
+				Err: fmt.Errorf("%w: series of %d calls in blocks of %d are joined with others of %d", ErrCorrupt, x.calls, x.blockLen, blockLen)}
+		}
+		calls, blockLen = calls+x.calls, x.blockLen
+		for i, p := range x.pieces {
+			end := x.calls
+			if i+1 < len(x.pieces) {
+				end = x.pieces[i+1].first
+			}
+			pieces = append(pieces, end-p.first)
+		}
+		for i := range x.Blocks() {
+			begin, end := x.Range(i)
+			lengths = wire.AppendUvarint(lengths, uint64(end-begin))
+		}
+		blocks = append(blocks, data[x.IndexSize():]...)
+	}
+	dst := wire.AppendUvarint(nil, calls)
+	if len(pieces) > 1 {
+		dst = append(dst, 0)
+		dst = wire.AppendUvarint(dst, uint64(len(pieces)))
+	}
+	if len(pieces) > 0 {
+		dst = wire.AppendUvarint(dst, blockLen)
+		for _, n := range pieces[:len(pieces)-1] {
+			dst = wire.AppendUvarint(dst, n)
+		}
+	}
+	dst = append(dst, lengths...)
+	return append(dst, blocks...), nil
+}
+
 // A Series is the times of the calls of one rank, as it is encoded. It is
 // immutable, and its methods may be called from several goroutines at once.
 type Series struct {
@@ -106,7 +155,14 @@ type Series struct {
 type SeriesIndex struct {
 	calls    uint64
 	blockLen uint64
-	starts   []int // offsets of the blocks in the series, and of their end; or only that
+	pieces   []seriesPiece // one or more if there are calls
+	starts   []int         // offsets of the blocks in the series, and of their end; or only that
+}
+
+// A seriesPiece is where a series begins that was joined with others.
+type seriesPiece struct {
+	first uint64 // call
+	block int
 }
 
 // Parse returns the series encoded in data, which must not change. It reads the
@@ -150,16 +206,24 @@ func ParseSeriesIndex(data []byte) (SeriesIndex, error) {
 func (x *SeriesIndex) decode(d *wire.Decoder) {
 	at := d.Offset()
 	x.blockLen = d.Uvarint("block length")
+	several := x.blockLen == 0 && d.Err() == nil
+	pieces := 1
+	if several {
+		pieces = d.Count("pieces", 1)
+		x.blockLen = d.Uvarint("block length")
+	}
 	if d.Err() != nil {
 		return
 	}
-	if x.blockLen == 0 {
-		d.Corrupt(at, "block length", "0, of %d calls", x.calls)
+	if x.blockLen == 0 || several && pieces < 2 {
+		d.Corrupt(at, "block length", "%d pieces with blocks of %d calls", pieces, x.blockLen)
 		return
 	}
-	blocks := (x.calls-1)/x.blockLen + 1
+	blocks := x.decodePieces(d, pieces)
 	if blocks > uint64(d.Rest()) {
 		d.Corrupt(at, "block length", "%d blocks in %d bytes", blocks, d.Rest())
+	}
+	if d.Err() != nil {
 		return
 	}
 	x.starts = make([]int, blocks+1)
@@ -180,14 +244,55 @@ func (x *SeriesIndex) decode(d *wire.Decoder) {
 	}
 }
 
+// decodePieces reads the calls of the pieces, and returns the number of blocks.
+func (x *SeriesIndex) decodePieces(d *wire.Decoder, pieces int) uint64 {
+	x.pieces = make([]seriesPiece, 1, pieces)
+	var blocks uint64
+	left := x.calls
+	for range pieces - 1 {
+		at := d.Offset()
+		n := d.Uvarint("calls of a piece")
+		if d.Err() == nil && (n == 0 || n >= left) {
+			d.Corrupt(at, "calls of a piece", "%d of %d calls", n, left)
+		}
+		if d.Err() != nil {
+			return 0
+		}
+		blocks += (n-1)/x.blockLen + 1
+		left -= n
+		if blocks > math.MaxInt32 {
+			return blocks // more than there can be bytes for
+		}
+		x.pieces = append(x.pieces, seriesPiece{x.calls - left, int(blocks)})
+	}
+	return wire.AddSat(blocks, (left-1)/x.blockLen+1)
+}
+
 // Len returns the number of calls.
 func (x *SeriesIndex) Len() uint64 { return x.calls }
 
 // Blocks returns the number of blocks.
 func (x *SeriesIndex) Blocks() int { return max(len(x.starts)-1, 0) }
 
-// BlockLen returns the number of calls of every block but the last.
-func (x *SeriesIndex) BlockLen() uint64 { return x.blockLen }
+// First returns the first call of a block, i ≤ x.Blocks(): of that number, the number
+// of calls.
+func (x *SeriesIndex) First(i int) uint64 {
+	if i >= x.Blocks() {
+		return x.calls
+	}
+	p := x.pieces[sort.Search(len(x.pieces), func(p int) bool { return x.pieces[p].block > i })-1]
+	return p.first + uint64(i-p.block)*x.blockLen
+}
+
+// Pieces returns the blocks that begin a piece: of one thread after the other, see
+// [JoinSeries]. Times do not go on from one piece to the next.
+func (x *SeriesIndex) Pieces() []int {
+	blocks := make([]int, len(x.pieces))
+	for i, p := range x.pieces {
+		blocks[i] = p.block
+	}
+	return blocks
+}
 
 // Range returns where a block, i < x.Blocks(), is in the series, in bytes from its
 // beginning.
@@ -205,7 +310,9 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 	if call >= x.calls {
 		panic(fmt.Sprintf("timing: call %d of %d", call, x.calls))
 	}
-	return int(call / x.blockLen), call - call%x.blockLen
+	p := x.pieces[sort.Search(len(x.pieces), func(p int) bool { return x.pieces[p].first > call })-1]
+	in := call - p.first
+	return p.block + int(in/x.blockLen), call - in%x.blockLen
 }
 
 // Guarantee returns that of the codec.
@@ -225,7 +332,7 @@ func (s *Series) Block(i int) (*SeriesDecoder, error) {
 	if err != nil {
 		return nil, locate(err, s.starts[i], "block")
 	}
-	want := min(s.blockLen, s.calls-uint64(i)*s.blockLen)
+	want := s.First(i+1) - s.First(i)
 	if uint64(d.calls) != want {
 		return nil, &ParseError{Package: "timing", Offset: int64(s.starts[i]), Field: "block, values",
 			Err: fmt.Errorf("%w: %d in a block of %d calls", ErrCorrupt, d.calls, want)}

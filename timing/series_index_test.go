@@ -109,6 +109,11 @@ func TestSeriesIndexErrors(t *testing.T) {
 		{"BlocksOfNothing", "\x01\x00" + one, 1, ErrCorrupt},
 		{"BlockTooLong", "\xff\xff\xff\x01\xff\xff\xff\x01\x01\x00", 4, ErrLimit},
 		{"ManyBlocks", "\xff\xff\xff\xff\x01\x01\x01\x01", 5, ErrCorrupt},
+		{"OnePiece", "\x01\x00\x01\x01\x07" + one, 1, ErrCorrupt},
+		{"PiecesOfNothing", "\x02\x00\x02\x00\x01\x07\x07" + one + one, 1, ErrCorrupt},
+		{"EmptyPiece", "\x02\x00\x02\x01\x00\x07\x07" + one + one, 4, ErrCorrupt},
+		{"LongPiece", "\x02\x00\x02\x01\x02\x07\x07" + one + one, 4, ErrCorrupt},
+		{"ManyPieces", "\xff\xff\xff\xff\x01\x00\x7f\x01\x01", 6, ErrCorrupt},
 		{"Length", "\x01\x01\x7f" + one, 3 + int64(len(one)), ErrCorrupt},
 		{"Lengths", "\x02\x01\x09\x09" + one, 4 + int64(len(one)), ErrCorrupt},
 		{"Trailing", "\x01\x01" + string(rune(len(one)-1)) + one, 3 + int64(len(one)) - 1, ErrCorrupt},
@@ -151,6 +156,95 @@ func FuzzParseSeries(f *testing.F) {
 		if s.Len() > 0 {
 			if _, err := s.At(s.Len()-1, func(dst []uint32, _ uint64) { clear(dst) }); err != nil {
 				checkParseError(t, err, nil)
+			}
+		}
+	})
+}
+
+// TestJoinSeries checks that joined series have the times that each has alone, whatever
+// numbers its terminals have in the whole.
+func TestJoinSeries(t *testing.T) {
+	codecs := seriesCodecs(t)
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(codecs).Draw(t, "codec")
+		blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
+		var (
+			all       [][]byte
+			want      []Time
+			terminals []uint32
+			firsts    []uint64
+		)
+		for piece := range rapid.IntRange(0, 4).Draw(t, "pieces") {
+			calls := timedGen().Draw(t, "calls")
+			if len(calls) == 0 {
+				continue
+			}
+			b := c.NewBuilder(blockLen)
+			for _, call := range calls {
+				b.Append(call.terminal, call.start, call.duration)
+			}
+			data := b.Finish(nil)
+			alone, err := c.Parse(data, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range alone.Blocks() {
+				firsts = append(firsts, uint64(len(want)))
+				d, err := alone.Block(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				times := make([]Time, d.Len())
+				own := make([]uint32, d.Len())
+				for k := range own {
+					own[k] = calls[i*blockLen+k].terminal
+					terminals = append(terminals, own[k]+uint32(20*piece))
+				}
+				if err := d.Decode(times, own); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, times...)
+			}
+			all = append(all, data)
+		}
+		data, err := JoinSeries(all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Parse(data, Options{})
+		if err != nil || s.Len() != uint64(len(want)) || s.Blocks() != len(firsts) || len(s.Pieces()) != len(all) {
+			t.Fatalf("%+v, %v, want %d calls, %d pieces", s, err, len(want), len(all))
+		}
+		for i, first := range append(firsts, uint64(len(want))) {
+			if s.First(i) != first {
+				t.Fatalf("block %d begins with call %d, want %d", i, s.First(i), first)
+			}
+		}
+		for i, w := range want {
+			block, first := s.Find(uint64(i))
+			if first != firsts[block] || first > uint64(i) || s.First(block+1) <= uint64(i) {
+				t.Fatalf("call %d is in block %d from %d on", i, block, first)
+			}
+			if uint64(i) != first {
+				continue
+			}
+			d, err := s.Block(block)
+			if err != nil {
+				t.Fatal(err)
+			}
+			times := make([]Time, d.Len())
+			if err := d.Decode(times, terminals[i:i+len(times)]); err != nil || !slices.Equal(times, want[i:i+len(times)]) {
+				t.Fatalf("block %d: %v, %v, want %v from %v on", block, err, times, want[i:i+len(times)], w)
+			}
+		}
+		if len(all) > 1 {
+			other := c.NewBuilder(blockLen + 1)
+			other.Append(0, 1, 1)
+			if _, err := JoinSeries(data, other.Finish(nil)); err == nil {
+				t.Error("series with blocks of different lengths were joined")
+			}
+			if again, err := JoinSeries(data, all[0]); err != nil || len(again) == 0 {
+				t.Error(err)
 			}
 		}
 	})

@@ -1,15 +1,30 @@
-// Package tracer is the front end that a tracer embeds: calls in, a part for
-// the merge out.
+// Package tracer records what a Go program calls.
 //
-// A [Recorder] takes the calls of one rank. It interns each call's signature
-// and folds the sequence of terminals into a grammar, so that it holds what
-// repeats once. [Recorder.Finish] returns the [merge.Part] that [merge.Write]
-// puts into a trace with those of the other ranks, [Recorder.Snapshot] what it
-// would be so far. What is kept of the times of calls, [Options] say. A [Process]
-// is a Recorder for several goroutines, with a clock and a part file.
+//	var read = tracer.Func2[string, int]("read", "path", "out bytes")
 //
-// The parts of processes that do not share memory meet as files: each process
-// writes one of its own rank with [merge.Accumulator.WritePart], and who collects
-// them reads these with [merge.ReadPart] and merges them with [merge.Tree]. The
-// command does the same: reprise merge.
+//	process, err := tracer.Open(tracer.Config{Path: "program.rpz"})
+//	…
+//	thread := process.Thread()
+//	begun := thread.Begin()
+//	data, err := os.ReadFile(path)
+//	read.End(thread, begun, path, len(data))
+//	…
+//	err = process.Close()
+//
+// and then, with the name of the file,
+//
+//	reprise grammar program.rpz --rank 0
+//
+// A [Process] records the calls of its goroutines, with their times, and writes them to a
+// part file. [Func1] and its relatives declare functions with arguments that the compiler
+// checks, [Func] any others. Several processes of one run, each with a rank of its own,
+// make one trace: reprise.Merge, or the command reprise merge, joins their part files.
+// Packages tracehttp, tracesql and traceos record what programs do by way of net/http,
+// database/sql and os.
+//
+// A [Recorder] is what a Process is made of: the calls of one rank, with any times or none,
+// and no file. It interns each call's signature and folds the sequence of terminals into a
+// grammar, so that it holds what repeats once. [Recorder.Finish] returns the [merge.Part]
+// that [merge.Write] puts into a trace with those of other ranks. [merge.Join] makes one
+// part of those of several threads.
 package tracer

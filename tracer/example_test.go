@@ -1,17 +1,61 @@
 package tracer_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
+	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
+
+// Goroutines that work in equal loops: each is a thread, and its loop is one line however
+// they interleave.
+func Example() {
+	dir, err := os.MkdirTemp("", "tracer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "program.rpz")
+	process, err := tracer.Open(tracer.Config{Path: path})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	get := tracer.Func2[string, int]("get", "key", "out bytes")
+	var workers sync.WaitGroup
+	for range 2 {
+		thread := process.Thread()
+		workers.Go(func() {
+			for i := range 10_000 {
+				begun := thread.Begin()
+				// … what is to be recorded
+				get.End(thread, begun, []string{"a", "b"}[i%2], 512)
+			}
+		})
+	}
+	workers.Wait()
+	if err := process.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	trace, err := reprise.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	rank, err := trace.Rank(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rank.Grammar().WriteText(os.Stdout, func(terminal uint32) string { return rank.Call(terminal).String() })
+	// Output:
+	// S → (get(key="a", bytes=512) get(key="b", bytes=512))^5000 (get(thread=1, key="a", bytes=512) get(thread=1, key="b", bytes=512))^5000
+}
 
 func ExampleRecorder() {
 	var r tracer.Recorder
@@ -36,51 +80,38 @@ func ExampleRecorder() {
 	// S → (0^3 1)^1000000 2
 }
 
-// Processes that do not share memory each write a part file of their own rank;
-// who collects the files merges them, on all cores.
+// Processes that do not share memory each write a part file of their own rank.
 func Example_processes() {
 	const ranks = 100
-	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}}}
-	process := func(rank int) []byte { // runs in a process of its own
-		var r tracer.Recorder
-		fn := r.Declare(send)
-		for range 1000 {
-			r.Call(fn, cst.Rank(int64(rank+1)%ranks))
-		}
-		var part merge.Accumulator
-		if err := part.Describe(merge.Run{Ranks: ranks, Source: "example"}); err != nil {
-			log.Fatal(err)
-		}
-		if err := part.Add(r.Finish(rank)); err != nil {
-			log.Fatal(err)
-		}
-		var file bytes.Buffer
-		if err := part.WritePart(&file); err != nil {
-			log.Fatal(err)
-		}
-		return file.Bytes()
+	dir, err := os.MkdirTemp("", "tracer")
+	if err != nil {
+		log.Fatal(err)
 	}
-
-	all, err := merge.Tree(context.Background(), ranks, func(_ context.Context, rank int) (*merge.Accumulator, error) {
-		file := process(rank)
-		container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	defer os.RemoveAll(dir)
+	send := tracer.Func1[tracer.Rank]("send", "dest")
+	for rank := range ranks { // each runs in a process of its own
+		process, err := tracer.Open(tracer.Config{Rank: rank, Ranks: ranks, Path: filepath.Join(dir, fmt.Sprint(rank, ".rpz"))})
 		if err != nil {
-			return nil, err
+			log.Fatal(err)
 		}
-		return merge.ReadPart(container)
-	}, merge.TreeOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := all.Write(&file); err != nil {
-		log.Fatal(err)
+		thread := process.Thread()
+		for range 1000 {
+			send.End(thread, thread.Begin(), tracer.Rank(rank+1)%ranks)
+		}
+		if err := process.Close(); err != nil {
+			log.Fatal(err)
+		}
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	path := filepath.Join(dir, "run.rpz")
+	if err := reprise.Merge(path, dir); err != nil {
+		log.Fatal(err)
+	}
+	trace, err := reprise.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer trace.Close()
 	rank, err := trace.Rank(99)
 	if err != nil {
 		log.Fatal(err)

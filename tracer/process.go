@@ -1,19 +1,19 @@
 package tracer
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // Config configures [Open].
@@ -29,10 +29,6 @@ type Config struct {
 	// there are new calls. Zero means never.
 	Checkpoint time.Duration
 
-	// Threads asks for the number of the thread as the first argument of every
-	// call, a parameter of kind int named thread.
-	Threads bool
-
 	// Options say what is kept of times besides statistics.
 	Options
 
@@ -46,8 +42,15 @@ type Config struct {
 // times, and writes them to a part file: what a tracer embeds. Its methods may be
 // called by several goroutines at once.
 //
-// A call that is recorded in a steady loop allocates nothing. The goroutines of a
-// process take turns for some 50 nanoseconds a call.
+// Each [Thread] records its calls by itself, so that the loops of each are found
+// however threads interleave, and threads do not wait for each other. In the part, the
+// calls of one thread stand after those of the other. The order of calls of different
+// threads is that of their times, where the times of every call are kept; otherwise it is
+// not kept. Calls of the first thread are as they were declared, those of others have the
+// number of the thread as their first argument.
+//
+// Nothing that is recorded wrongly panics: it is left out and counted, and Close returns
+// an error. A call that is recorded in a steady loop allocates nothing.
 type Process struct {
 	config Config
 	clock  func() int64
@@ -55,29 +58,31 @@ type Process struct {
 	stop   chan struct{} // of the goroutine that makes checkpoints, nil without one
 	ended  sync.WaitGroup
 
-	mu       sync.Mutex // of what follows
-	recorder *Recorder
-	closed   bool
-	args     []cst.Value // scratch
-	threads  []bool      // the numbers that are taken
+	mu      sync.Mutex // of what follows
+	threads []*Thread
+	taken   symbolic.Pool             // numbers of threads
+	objects map[string]*symbolic.Pool // by class
+	groups  map[merge.GroupHandle]merge.Group
+	misuse  misuse
+	closed  bool
 
 	writing sync.Mutex // of the file
 	saved   uint64     // calls in it
 }
 
-// A Function is the number of a function in a [Process].
-type Function int
-
-// Open returns a Process that is recording. Somebody must [Process.Close] it.
+// Open returns a Process that is recording. Somebody must [Process.Close] it. It returns
+// an error if the rank is none of the run, or if there can be no file at the path.
 func Open(c Config) (*Process, error) {
-	if c.Path == "" || c.Rank < 0 {
-		return nil, fmt.Errorf("tracer: rank %d, path %q: a process has a rank and a part file", c.Rank, c.Path)
+	if c.Rank < 0 || c.Rank >= math.MaxInt32 || c.Ranks > math.MaxInt32 || c.Ranks != 0 && c.Rank >= c.Ranks {
+		return nil, fmt.Errorf("tracer: rank %d of %d ranks", c.Rank, c.Ranks)
 	}
-	r, err := New(c.Options)
-	if err != nil {
+	if err := atomicfile.Check(c.Path); err != nil {
+		return nil, fmt.Errorf("tracer: the part file: %w", err)
+	}
+	if _, err := New(c.Options); err != nil {
 		return nil, err
 	}
-	p := &Process{config: c, clock: c.Clock, recorder: r}
+	p := &Process{config: c, clock: c.Clock}
 	if p.clock == nil {
 		begin := time.Now()
 		p.clock = func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
@@ -91,22 +96,40 @@ func Open(c Config) (*Process, error) {
 	return p, nil
 }
 
-// Declare returns the number of a function. Equal functions have one number. It
-// panics if f is not valid; see [cst.Function.Validate].
-func (p *Process) Declare(f cst.Function) Function {
-	if p.config.Threads {
-		f.Params = append([]cst.Param{{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}}, f.Params...)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return Function(p.recorder.Declare(f))
-}
-
 // SetGroup is [Recorder.SetGroup].
 func (p *Process) SetGroup(class string, handle int64, g merge.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.recorder.SetGroup(class, handle, g)
+	if p.groups == nil {
+		p.groups = make(map[merge.GroupHandle]merge.Group)
+	}
+	p.groups[merge.GroupHandle{Class: class, Value: handle}] = g
+}
+
+// Object returns the id of a new object of a class, for arguments that are handles: the
+// lowest that no object of the class has. A program that opens and closes a file in a loop
+// has the same id in every round, and its loop is found.
+func (p *Process) Object(class string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.objects == nil {
+		p.objects = make(map[string]*symbolic.Pool)
+	}
+	if p.objects[class] == nil {
+		p.objects[class] = new(symbolic.Pool)
+	}
+	return p.objects[class].Take()
+}
+
+// Release gives the id of an object back.
+func (p *Process) Release(class string, id int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ids := p.objects[class]; ids != nil && ids.Taken(id) {
+		ids.Release(id)
+		return
+	}
+	p.misuse.add(fmt.Errorf("release of %s %d, which is no object", class, id))
 }
 
 // Record switches recording on or off. Calls that begin while it is off are left
@@ -114,30 +137,49 @@ func (p *Process) SetGroup(class string, handle int64, g merge.Group) {
 func (p *Process) Record(on bool) { p.on.Store(on) }
 
 // A Thread is what makes one call after the other: a goroutine, or whatever takes
-// its place. It must not be used by two goroutines at once.
+// its place.
 type Thread struct {
 	process *Process
 	number  int64
+
+	mu       sync.Mutex // of what follows
+	recorder *Recorder
+	numbers  []int32     // by id of functions: 1 more than in the Recorder, 0 if it has none
+	args     []cst.Value // scratch
+	closed   bool
+	taken    bool
 }
 
-// Thread returns a Thread with the lowest number that no other one has.
+// Thread returns a Thread with the lowest number that no other one has. A Thread that was
+// released goes on where it ended.
 func (p *Process) Thread() *Thread {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := slices.Index(p.threads, false)
-	if n < 0 {
-		n = len(p.threads)
-		p.threads = append(p.threads, false)
+	n := p.taken.Take()
+	if n == int64(len(p.threads)) {
+		r, _ := New(p.config.Options) // which Open checked
+		p.threads = append(p.threads, &Thread{process: p, number: n, recorder: r, closed: p.closed})
 	}
-	p.threads[n] = true
-	return &Thread{p, int64(n)}
+	t := p.threads[n]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taken = true
+	return t
 }
 
 // Release gives the number of t back. It must not be used after that.
 func (t *Thread) Release() {
+	t.mu.Lock()
+	taken := t.taken
+	t.taken = false
+	t.mu.Unlock()
 	t.process.mu.Lock()
 	defer t.process.mu.Unlock()
-	t.process.threads[t.number] = false
+	if !taken {
+		t.process.misuse.add(fmt.Errorf("thread %d was released twice", t.number))
+		return
+	}
+	t.process.taken.Release(t.number)
 }
 
 // A Moment is when a call began.
@@ -155,58 +197,114 @@ func (t *Thread) Begin() Moment {
 }
 
 // End records a call that began at a moment and ends now. It does not keep args.
-// Calls stand in the order in which they end. It panics as [Recorder.Call] does.
-func (t *Thread) End(fn Function, begun Moment, args ...cst.Value) {
+// Calls of a thread stand in the order in which they end.
+func (t *Thread) End(fn *Function, begun Moment, args ...cst.Value) {
 	if begun == unrecorded {
 		return
 	}
-	t.process.call(t.number, fn, int64(begun), t.process.clock()-int64(begun), args)
+	t.call(fn, int64(begun), t.process.clock()-int64(begun), args)
 }
 
 // Call records a call of which the time is known, in nanoseconds, unless recording
 // is off.
-func (t *Thread) Call(fn Function, start, duration int64, args ...cst.Value) {
+func (t *Thread) Call(fn *Function, start, duration int64, args ...cst.Value) {
 	if t.process.on.Load() {
-		t.process.call(t.number, fn, start, duration, args)
+		t.call(fn, start, duration, args)
 	}
 }
 
-func (p *Process) call(thread int64, fn Function, start, duration int64, args []cst.Value) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+func (t *Thread) call(fn *Function, start, duration int64, args []cst.Value) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		t.recorder.misuse.add(errClosed)
 		return
 	}
-	if p.config.Threads {
-		p.args = append(append(p.args[:0], cst.Int(thread)), args...)
-		args = p.args
+	if fn == nil || int(fn.id) >= len(t.numbers) || t.numbers[fn.id] == 0 {
+		if err := t.declare(fn); err != nil {
+			t.recorder.misuse.add(err)
+			return
+		}
 	}
-	p.recorder.CallAt(int(fn), start, duration, args...)
+	if t.number > 0 {
+		t.args = append(append(t.args[:0], cst.Int(t.number)), args...)
+		args = t.args
+	}
+	t.recorder.CallAt(int(t.numbers[fn.id])-1, start, duration, args...)
 }
 
-// Len returns the number of calls that were recorded.
-func (p *Process) Len() uint64 {
+// declare gives fn a number in the Recorder.
+func (t *Thread) declare(fn *Function) error {
+	if fn == nil {
+		return errNoFunction
+	}
+	if fn.err != nil {
+		return fn.err
+	}
+	for int(fn.id) >= len(t.numbers) {
+		t.numbers = append(t.numbers, 0)
+	}
+	f := fn.function
+	if t.number > 0 {
+		f = fn.threaded
+	}
+	t.numbers[fn.id] = int32(t.recorder.Declare(f) + 1)
+	return nil
+}
+
+// len returns the number of calls that were recorded.
+func (p *Process) len() uint64 {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.recorder.Len()
+	threads := slices.Clone(p.threads)
+	p.mu.Unlock()
+	var n uint64
+	for _, t := range threads {
+		t.mu.Lock()
+		n += t.recorder.Len()
+		t.mu.Unlock()
+	}
+	return n
+}
+
+// part returns what all threads have recorded, or what take returns of their Recorders.
+func (p *Process) part(take func(*Thread) merge.Part) (merge.Part, error) {
+	p.mu.Lock()
+	threads := slices.Clone(p.threads)
+	groups := make(map[merge.GroupHandle]merge.Group, len(p.groups))
+	for h, g := range p.groups {
+		groups[h] = g
+	}
+	p.mu.Unlock()
+	var parts []merge.Part
+	for _, t := range threads {
+		t.mu.Lock()
+		parts = append(parts, take(t))
+		t.mu.Unlock()
+	}
+	part, err := merge.Join(p.config.Rank, parts...)
+	part.Groups = groups
+	return part, err
 }
 
 // Checkpoint writes what was recorded so far to the part file, in place of what is
-// there. Recording waits while it is copied, not while it is written.
+// there. A thread waits while its calls are copied, and none while they are written.
 func (p *Process) Checkpoint() error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
 		return errors.New("tracer: the process is closed")
 	}
-	part, calls := p.recorder.Snapshot(p.config.Rank), p.recorder.Len()
-	p.mu.Unlock()
+	part, err := p.part(func(t *Thread) merge.Part { return t.recorder.Snapshot(p.config.Rank) })
+	if err != nil {
+		return err
+	}
 	if err := p.write(part); err != nil {
 		return err
 	}
-	p.saved = calls
+	p.saved = part.Grammar.Len()
 	return nil
 }
 
@@ -224,36 +322,56 @@ func (p *Process) checkpoints() {
 			p.writing.Lock()
 			saved := p.saved
 			p.writing.Unlock()
-			if p.Len() != saved {
+			if p.len() != saved {
 				_ = p.Checkpoint()
 			}
 		}
 	}
 }
 
-// Close ends the recording and writes the part file. Calls that end later are left
-// out.
+// Close ends the recording and writes the part file. Its error says why the file could
+// not be written, and how many calls were left out because they were recorded wrongly.
+// Calls that end after Close are left out, too: the error of another Close counts them.
 func (p *Process) Close() error {
 	p.on.Store(false)
 	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return errors.New("tracer: the process is closed")
-	}
+	again := p.closed
 	p.closed = true
-	part := p.recorder.Finish(p.config.Rank)
 	p.mu.Unlock()
+	if again {
+		return errors.Join(errors.New("tracer: the process is closed"), p.misused())
+	}
 	if p.stop != nil {
 		close(p.stop)
 		p.ended.Wait()
 	}
+	part, err := p.part(func(t *Thread) merge.Part {
+		t.closed = true
+		return t.recorder.Finish(p.config.Rank)
+	})
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	return p.write(part)
+	if err == nil {
+		err = p.write(part)
+	}
+	return errors.Join(err, p.misused())
+}
+
+// misused returns an error if something was recorded wrongly.
+func (p *Process) misused() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.misuse
+	for _, t := range p.threads {
+		t.mu.Lock()
+		all.merge(t.recorder.misuse)
+		t.mu.Unlock()
+	}
+	return all.err()
 }
 
 // write writes the part file, which is complete or as it was before.
-func (p *Process) write(part merge.Part) (err error) {
+func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source}); err != nil {
 		return err
@@ -261,28 +379,5 @@ func (p *Process) write(part merge.Part) (err error) {
 	if err := a.Add(part); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(p.config.Path), "."+filepath.Base(p.config.Path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	w := bufio.NewWriter(f)
-	if err := a.WritePart(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), p.config.Path)
+	return atomicfile.Write(p.config.Path, func(w io.Writer) error { return a.WritePart(w) })
 }

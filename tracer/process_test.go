@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,8 +52,8 @@ func openProcess(t testing.TB, c Config) *Process {
 
 // TestProcess records calls of several goroutines, and reads them back.
 func TestProcess(t *testing.T) {
-	p := openProcess(t, Config{Rank: 3, Ranks: 8, Source: "test", Threads: true, Clock: counting(), Options: Options{Series: exactSeries()}})
-	fn := p.Declare(send)
+	p := openProcess(t, Config{Rank: 3, Ranks: 8, Source: "test", Clock: counting(), Options: Options{Series: exactSeries()}})
+	fn := Func(send)
 	const threads, calls = 4, 500
 	var all sync.WaitGroup
 	for range threads {
@@ -68,7 +69,7 @@ func TestProcess(t *testing.T) {
 		}()
 	}
 	all.Wait()
-	if n := p.Len(); n != threads*calls {
+	if n := p.len(); n != threads*calls {
 		t.Fatalf("%d calls", n)
 	}
 	if err := p.Close(); err != nil {
@@ -83,17 +84,31 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := make(map[int64]int64) // call of each thread
-	for _, s := range part.Grammar.All() {
-		fn, args := part.Table.Signature(s)
-		thread := args[0].Int()
-		i := next[thread] % calls // numbers are taken again
-		if thread < 0 || thread >= threads || args[1].Int() != i%3 || args[2].Index(0).Int() != i%2 || part.Table.Functions()[fn].Params[0].Name != "thread" {
-			t.Fatalf("call %d of thread %d is %v", i, thread, args)
-		}
-		next[thread]++
+	times, err := trace.Series(3)
+	if err != nil || times == nil || times.Len() != threads*calls {
+		t.Fatalf("series %v, %v", times, err)
 	}
-	if s, err := trace.Series(3); err != nil || s == nil || s.Len() != threads*calls {
-		t.Errorf("series %v, %v", s, err)
+	last, thread := int64(0), int64(-1)
+	var terminals []uint32
+	for _, s := range part.Grammar.All() {
+		terminals = append(terminals, s)
+	}
+	for position, s := range terminals {
+		fn, args := part.Table.Signature(s)
+		at := int64(0)
+		if f := part.Table.Functions()[fn]; f.Params[0].Name == "thread" {
+			at, args = args[0].Int(), args[1:]
+		}
+		i := next[at] % calls // numbers are taken again
+		if at < thread || at >= threads || args[0].Int() != i%3 || args[1].Index(0).Int() != i%2 {
+			t.Fatalf("call %d of thread %d, after one of %d, is %v", i, at, thread, args)
+		}
+		next[at]++
+		when, err := times.At(uint64(position), func(dst []uint32, first uint64) { copy(dst, terminals[first:]) })
+		if err != nil || at == thread && when.Start <= last || when.Duration < 10 {
+			t.Fatalf("call %d of thread %d is at %v, the one before at %d: %v", i, at, when, last, err)
+		}
+		last, thread = when.Start, at
 	}
 }
 
@@ -114,7 +129,7 @@ func TestThreadNumbers(t *testing.T) {
 // Close, are left out.
 func TestRecordOff(t *testing.T) {
 	p := openProcess(t, Config{Clock: counting()})
-	fn, thread := p.Declare(barrier), p.Thread()
+	fn, thread := Func(barrier), p.Thread()
 	thread.End(fn, thread.Begin())
 	within := thread.Begin()
 	p.Record(false)
@@ -145,7 +160,7 @@ func TestRecordOff(t *testing.T) {
 // recorded up to some moment, and that nothing else is left in its directory.
 func TestCheckpoint(t *testing.T) {
 	p := openProcess(t, Config{Checkpoint: time.Millisecond, Options: Options{Series: exactSeries()}})
-	fn, thread := p.Declare(barrier), p.Thread()
+	fn, thread := Func(barrier), p.Thread()
 	for range 100 {
 		thread.End(fn, thread.Begin())
 	}
@@ -183,43 +198,147 @@ func TestProcessErrors(t *testing.T) {
 	if _, err := Open(Config{}); err == nil {
 		t.Error("no path")
 	}
-	p, err := Open(Config{Path: filepath.Join(t.TempDir(), "none", "x.rpz")})
+	if _, err := Open(Config{Rank: 3, Ranks: 2, Path: filepath.Join(t.TempDir(), "x.rpz")}); err == nil {
+		t.Error("rank 3 of 2")
+	}
+	if _, err := Open(Config{Path: filepath.Join(t.TempDir(), "none", "x.rpz")}); err == nil {
+		t.Error("a file in no directory")
+	}
+	if _, err := Open(Config{Path: t.TempDir()}); err == nil {
+		t.Error("a directory")
+	}
+}
+
+// TestMisuse checks that what is recorded wrongly is left out and counted.
+func TestMisuse(t *testing.T) {
+	p := openProcess(t, Config{Clock: counting()})
+	thread, other := p.Thread(), p.Thread()
+	var none Function1[int]
+	big := Func1[uint64]("big", "n")
+	for i, call := range []func(){
+		func() { thread.End(Func(send), thread.Begin(), cst.Rank(1)) },
+		func() { thread.End(Func(send), thread.Begin(), cst.Rank(1), cst.Int(1)) },
+		func() { other.End(Func(send), thread.Begin(), cst.Rank(1), cst.Array(cst.Int(1), cst.Tag(1))) },
+		func() { thread.End(nil, thread.Begin()) },
+		func() { thread.Call(Func(cst.Function{Params: make([]cst.Param, 1)}), 1, 1, cst.Int(1)) },
+		func() { none.End(thread, thread.Begin(), 1) },
+		func() { big.End(thread, thread.Begin(), 1<<63) },
+		func() { p.Release("file", 3) },
+		func() { other.Release(); other.Release() },
+	} {
+		call()
+		if p.len() != 0 {
+			t.Fatalf("%d: %d calls", i, p.len())
+		}
+		if err := p.misused(); err == nil || !strings.Contains(err.Error(), fmt.Sprint(i+1, " calls")) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	big.End(thread, thread.Begin(), 1<<63-1)
+	if err := p.Close(); err == nil {
+		t.Error("nothing was told")
+	}
+	if part, err := openPart(t, p.config.Path).Part(0); err != nil || part.Grammar.Len() != 1 {
+		t.Errorf("%d calls, %v", part.Grammar.Len(), err)
+	}
+	big.End(thread, 0, 1)
+	p.Thread().End(Func(barrier), 0)
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "11 calls") {
+		t.Error(err)
+	}
+}
+
+// TestObjects checks that the lowest free id is taken, of each class.
+func TestObjects(t *testing.T) {
+	p := openProcess(t, Config{})
+	a, b, c := p.Object("file"), p.Object("file"), p.Object("socket")
+	p.Release("file", a)
+	if d := p.Object("file"); a != 0 || b != 1 || c != 0 || d != 0 {
+		t.Errorf("ids %d, %d, %d, %d", a, b, c, d)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestThreadsInLoops checks that goroutines in equal loops give a grammar that does not
+// grow with their calls, nor with how they interleave.
+func TestThreadsInLoops(t *testing.T) {
+	p := openProcess(t, Config{})
+	const threads = 3
+	get, put := Func1[int]("get", "key"), Func2[int, string]("put", "key", "out value")
+	var all sync.WaitGroup
+	for range threads {
+		thread := p.Thread()
+		all.Go(func() {
+			for range 10_000 {
+				for key := range 3 {
+					get.End(thread, thread.Begin(), key)
+				}
+				put.End(thread, thread.Begin(), 3, "x")
+			}
+		})
+	}
+	all.Wait()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	part, err := openPart(t, p.config.Path).Part(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Close(); err == nil {
-		t.Error("a file in no directory")
+	if n := part.Grammar.Symbols(); part.Grammar.Len() != threads*40_000 || n > 5*threads {
+		t.Errorf("%d calls in %d symbols:\n%v", part.Grammar.Len(), n, part.Grammar)
 	}
 }
 
 // BenchmarkProcess records a steady loop of calls with six arguments and their
-// times, as a tracer does that embeds a Process.
+// times, as a tracer does that embeds a Process: of the first thread, of another, and
+// with five arguments that the compiler checks.
 func BenchmarkProcess(b *testing.B) {
-	for _, threads := range []bool{false, true} {
-		b.Run(fmt.Sprintf("threads=%v", threads), func(b *testing.B) {
-			p := openProcess(b, Config{Threads: threads})
-			f := cst.Function{Name: "MPI_Send", Params: []cst.Param{
-				{Name: "buffer", Type: cst.Type{Kind: cst.KindPointer}},
-				{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
-				{Name: "datatype", Type: cst.HandleOf("datatype")},
-				{Name: "peer", Type: cst.Type{Kind: cst.KindRank}},
-				{Name: "tag", Type: cst.Type{Kind: cst.KindTag}},
-				{Name: "comm", Type: cst.HandleOf("comm")},
-			}}
-			fn, thread := p.Declare(f), p.Thread()
-			i := int64(0)
-			call := func() {
-				begun := thread.Begin()
-				buffer := cst.PointerTo(cst.Pointer{Segment: 1, Displacement: 4096 * (i & 7)})
-				thread.End(fn, begun, buffer, cst.Int(1024), cst.Handle(2), cst.Rank(i&7), cst.Tag(99), cst.Handle(0))
-				i++
+	dynamic := Func(cst.Function{Name: "MPI_Send", Params: []cst.Param{
+		{Name: "buffer", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "datatype", Type: cst.HandleOf("datatype")},
+		{Name: "peer", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "tag", Type: cst.Type{Kind: cst.KindTag}},
+		{Name: "comm", Type: cst.HandleOf("comm")},
+	}})
+	type comm struct{}
+	typed := Func5[cst.Pointer, int, Rank, Tag, Handle[comm]]("MPI_Send", "buffer", "count", "peer", "tag", "comm")
+	for _, of := range []struct {
+		name   string
+		thread int64
+		call   func(t *Thread, i int64)
+	}{
+		{"threads=false", 0, func(t *Thread, i int64) {
+			begun := t.Begin()
+			buffer := cst.PointerTo(cst.Pointer{Segment: 1, Displacement: 4096 * (i & 7)})
+			t.End(dynamic, begun, buffer, cst.Int(1024), cst.Handle(2), cst.Rank(i&7), cst.Tag(99), cst.Handle(0))
+		}},
+		{"threads=true", 1, func(t *Thread, i int64) {
+			begun := t.Begin()
+			buffer := cst.PointerTo(cst.Pointer{Segment: 1, Displacement: 4096 * (i & 7)})
+			t.End(dynamic, begun, buffer, cst.Int(1024), cst.Handle(2), cst.Rank(i&7), cst.Tag(99), cst.Handle(0))
+		}},
+		{"typed", 0, func(t *Thread, i int64) {
+			typed.End(t, t.Begin(), cst.Pointer{Segment: 1, Displacement: 4096 * (i & 7)}, 1024, Rank(i&7), 99, 0)
+		}},
+	} {
+		b.Run(of.name, func(b *testing.B) {
+			p := openProcess(b, Config{})
+			thread := p.Thread()
+			for thread.number < of.thread {
+				thread = p.Thread()
 			}
-			for range 1000 {
-				call()
+			i := int64(0)
+			for ; i < 1000; i++ {
+				of.call(thread, i)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				call()
+				of.call(thread, i)
+				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/event")
 			b.ReportMetric(0, "ns/op")

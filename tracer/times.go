@@ -68,7 +68,11 @@ func (r *Recorder) functionOf(terminal uint32) string {
 // the start, which are negative where calls overlap. It takes some 50 ns with
 // statistics, and with a series what its codec does, at the end of a block.
 func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
-	t := r.table.Intern(fn, args...)
+	t, err := r.table.TryIntern(fn, args...)
+	if err != nil {
+		r.misuse.add(err)
+		return
+	}
 	r.grammar.Append(t)
 	r.times.add(t, start, duration)
 }

@@ -1,12 +1,10 @@
 // Command nethttp records the HTTP requests of several processes, a server and
-// its clients, in one trace: each process is a rank. The types in traced.go are to
-// be copied.
+// its clients, in one trace: each process is a rank.
 //
 //	go run ./examples/nethttp -o web.rpz && reprise info web.rpz
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -20,9 +18,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/tracer"
+	"github.com/reprise-trace/reprise/tracer/tracehttp"
 )
 
 // processes is how many there are: a server, which is rank 0, and clients.
@@ -49,62 +47,9 @@ func main() {
 	}
 }
 
-// run starts all processes, waits for them, and merges what they recorded.
-func run(output string) error {
-	dir, err := os.MkdirTemp("", "nethttp")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel() // of processes that are left after an error
-	part := func(rank int) string { return filepath.Join(dir, fmt.Sprintf("%d.part.rpz", rank)) }
-	start := func(rank int, server string) (*exec.Cmd, io.WriteCloser, io.Reader, error) {
-		cmd := exec.CommandContext(ctx, os.Args[0], "-rank", fmt.Sprint(rank), "-part", part(rank), "-server", server)
-		cmd.Stderr = os.Stderr
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return cmd, in, out, cmd.Start()
-	}
-	server, stop, out, err := start(0, "")
-	if err != nil {
-		return err
-	}
-	var address string
-	if _, err := fmt.Fscan(out, &address); err != nil {
-		return err
-	}
-	var clients []*exec.Cmd
-	for rank := 1; rank < processes; rank++ {
-		c, _, _, err := start(rank, address)
-		if err != nil {
-			return err
-		}
-		clients = append(clients, c)
-	}
-	for _, c := range clients {
-		if err := c.Wait(); err != nil {
-			return err
-		}
-	}
-	stop.Close() // the end of the server's input
-	if err := server.Wait(); err != nil {
-		return err
-	}
-	return mergeParts(part, output)
-}
-
 // record lets a process do its work, and writes its part file.
 func record(rank int, path string, work func(*tracer.Process) error) error {
-	p, err := tracer.Open(tracer.Config{
-		Rank: rank, Ranks: processes, Source: "nethttp", Path: path, Threads: true, Checkpoint: time.Second,
-	})
+	p, err := tracer.Open(tracer.Config{Rank: rank, Ranks: processes, Source: "nethttp", Path: path, Checkpoint: time.Second})
 	if err != nil {
 		return err
 	}
@@ -119,7 +64,7 @@ func serve(p *tracer.Process) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /items/{n}", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "item %s\n", r.PathValue("n")) })
-	s := http.Server{Handler: NewHandler(mux, p)}
+	s := http.Server{Handler: tracehttp.Handler(mux, p)}
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		s.Shutdown(context.Background())
@@ -133,7 +78,7 @@ func serve(p *tracer.Process) error {
 
 // request asks the server for items, over and over.
 func request(p *tracer.Process, server string) error {
-	client := http.Client{Transport: NewTransport(http.DefaultTransport, p)}
+	client := http.Client{Transport: tracehttp.Transport(http.DefaultTransport, p)}
 	for i := range 300 {
 		path := fmt.Sprintf("/items/%d", i%3)
 		if i%100 == 99 {
@@ -151,26 +96,47 @@ func request(p *tracer.Process, server string) error {
 	return nil
 }
 
-// mergeParts merges the part files of all ranks to a trace.
-func mergeParts(part func(rank int) string, output string) error {
-	all, err := merge.Tree(context.Background(), processes, func(_ context.Context, rank int) (*merge.Accumulator, error) {
-		data, err := os.ReadFile(part(rank))
-		if err != nil {
-			return nil, err
-		}
-		file, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
-		if err != nil {
-			return nil, err
-		}
-		return merge.ReadPart(file)
-	}, merge.TreeOptions{})
+// run starts all processes, waits for them, and merges what they recorded.
+func run(output string) error {
+	dir, err := os.MkdirTemp("", "nethttp")
 	if err != nil {
 		return err
 	}
-	var trace bytes.Buffer
-	if err := all.Write(&trace); err != nil {
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel() // of processes that are left after an error
+	command := func(rank int, server string) *exec.Cmd {
+		part := filepath.Join(dir, fmt.Sprintf("%d.rpz", rank))
+		c := exec.CommandContext(ctx, os.Args[0], "-rank", fmt.Sprint(rank), "-part", part, "-server", server)
+		c.Stderr = os.Stderr
+		return c
+	}
+	server := command(0, "")
+	stop, _ := server.StdinPipe()
+	out, _ := server.StdoutPipe()
+	if err := server.Start(); err != nil {
 		return err
 	}
-	fmt.Printf("%d processes of %d shapes, %d bytes: %s\n", all.Ranks(), all.Shapes(), trace.Len(), output)
-	return os.WriteFile(output, trace.Bytes(), 0o644)
+	var address string
+	if _, err := fmt.Fscan(out, &address); err != nil {
+		return err
+	}
+	var clients []*exec.Cmd
+	for rank := 1; rank < processes; rank++ {
+		c := command(rank, address)
+		if err := c.Start(); err != nil {
+			return err
+		}
+		clients = append(clients, c)
+	}
+	for _, c := range clients {
+		if err := c.Wait(); err != nil {
+			return err
+		}
+	}
+	stop.Close() // the end of the server's input
+	if err := server.Wait(); err != nil {
+		return err
+	}
+	return reprise.Merge(output, dir)
 }

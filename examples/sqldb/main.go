@@ -1,8 +1,7 @@
 // Command sqldb records the statements that a program sends to a database, with
-// their times. The type in traced.go is to be copied; several processes that use
-// it make one trace as those of ../nethttp do.
+// their times. Several processes that do so make one trace as those of ../nethttp do.
 //
-//	go run ./examples/sqldb -o app.part.rpz && reprise merge app.part.rpz -o app.rpz
+//	go run ./examples/sqldb -o app.part.rpz && reprise grammar app.part.rpz --rank 0
 package main
 
 import (
@@ -12,9 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/reprise-trace/reprise/tracer"
+	"github.com/reprise-trace/reprise/tracer/tracesql"
 )
 
 func main() {
@@ -22,25 +21,18 @@ func main() {
 	output := flag.String("o", "app.part.rpz", "the part file to write")
 	rank := flag.Int("rank", 0, "the number of this process")
 	flag.Parse()
-	p, err := tracer.Open(tracer.Config{Rank: *rank, Source: "sqldb", Path: *output, Threads: true})
+	p, err := tracer.Open(tracer.Config{Rank: *rank, Source: "sqldb", Path: *output})
 	if err != nil {
 		log.Fatal(err)
 	}
-	db := NewDB(sql.OpenDB(newTable()), p)
-	err = errors.Join(work(db), db.Close())
-	n := p.Len()
-	if err = errors.Join(err, p.Close()); err != nil {
+	db := sql.OpenDB(tracesql.Connector(newTable(), p))
+	if err := errors.Join(work(db), db.Close(), p.Close()); err != nil {
 		log.Fatal(err)
 	}
-	file, err := os.Stat(*output)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%d statements, %d bytes: %s\n", n, file.Size(), *output)
 }
 
 // work inserts and reads numbers, and makes a mistake.
-func work(db *DB) error {
+func work(db *sql.DB) error {
 	ctx := context.Background()
 	for i := range 1000 {
 		name := fmt.Sprint("series ", i%5)
@@ -61,7 +53,7 @@ func work(db *DB) error {
 }
 
 // read reads all numbers of a name.
-func read(ctx context.Context, db *DB, name string) error {
+func read(ctx context.Context, db *sql.DB, name string) error {
 	rows, err := db.QueryContext(ctx, "select n from numbers where name = ?", name)
 	if err != nil {
 		return err

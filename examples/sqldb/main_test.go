@@ -7,16 +7,17 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/tracer"
+	"github.com/reprise-trace/reprise/tracer/tracesql"
 )
 
 // TestWork counts the statements in the part file.
 func TestWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.part.rpz")
-	p, err := tracer.Open(tracer.Config{Path: path, Threads: true})
+	p, err := tracer.Open(tracer.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := NewDB(sql.OpenDB(newTable()), p)
+	db := sql.OpenDB(tracesql.Connector(newTable(), p))
 	if err := work(db); err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +38,9 @@ func TestWork(t *testing.T) {
 		counts[c.String()]++
 	}
 	for call, want := range map[string]int{
-		`sql.exec(thread=0, text="insert into numbers values (?, ?)", values=2, rows=1, error="")`:        1000,
-		`sql.query(thread=0, text="select n from numbers where name = ?", values=1, columns=1, error="")`: 100,
-		`sql.exec(thread=0, text="drop table numbers", values=0, rows=-1, error="no such statement")`:     1,
+		`sql.exec(text="insert into numbers values (?, ?)", values=2, rows=1, error="")`:        1000,
+		`sql.query(text="select n from numbers where name = ?", values=1, columns=1, error="")`: 100,
+		`sql.exec(text="drop table numbers", values=0, rows=-1, error="no such statement")`:     1,
 	} {
 		if counts[call] != want {
 			t.Errorf("%d of %s, want %d: %v", counts[call], call, want, counts)

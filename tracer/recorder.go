@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -10,29 +12,44 @@ import (
 
 // A Recorder records the calls of one rank. The zero Recorder is empty and
 // ready for use. It must not be used by two goroutines at once.
+//
+// It never panics. Calls that cannot be recorded are left out and counted:
+// [Recorder.Err] tells.
 type Recorder struct {
 	table   cst.Table
 	grammar sequitur.Builder
 	groups  map[merge.GroupHandle]merge.Group
 	times   times
+	misuse  misuse
 }
 
 // Declare returns the number of a function for use with [Recorder.Call]. Equal
-// functions have one number. It panics if f is not valid; see
-// [cst.Function.Validate].
-func (r *Recorder) Declare(f cst.Function) int { return r.table.Declare(f) }
+// functions have one number. An invalid function, see [cst.Function.Validate], has the
+// number −1, and its calls are left out.
+func (r *Recorder) Declare(f cst.Function) int {
+	if err := f.Validate(); err != nil {
+		r.misuse.add(err)
+		return -1
+	}
+	return r.table.Declare(f)
+}
 
 // Call records a call of the function that has number fn. It takes amortized
 // constant time for each argument, and allocates only when the table or the
-// grammar grows: in a steady loop it does not. It does not keep args. It panics,
-// and records nothing, if fn is not a number that Declare returned or args are
-// not arguments of that function in number and kind, or if the Recorder keeps the
-// times of every call.
+// grammar grows: in a steady loop it does not. It does not keep args. The call is left
+// out if fn is not a number that Declare returned, if args are not arguments of that
+// function in number and kind, or if the Recorder keeps the times of every call.
 func (r *Recorder) Call(fn int, args ...cst.Value) {
 	if r.times.series != nil {
-		panic("tracer: a call without a time where those of all calls are kept")
+		r.misuse.add(errUntimed)
+		return
 	}
-	r.grammar.Append(r.table.Intern(fn, args...))
+	terminal, err := r.table.TryIntern(fn, args...)
+	if err != nil {
+		r.misuse.add(err)
+		return
+	}
+	r.grammar.Append(terminal)
 }
 
 // SetGroup says what the process is in the group, such as a communicator, that
@@ -49,6 +66,11 @@ func (r *Recorder) SetGroup(class string, handle int64, g merge.Group) {
 // Len returns the number of calls recorded.
 func (r *Recorder) Len() uint64 { return r.grammar.Len() }
 
+// Err returns an error if calls were left out, or functions refused, since the Recorder
+// was made: how many, and why the first was. It is nil if there were none. Finish does
+// not clear it.
+func (r *Recorder) Err() error { return r.misuse.err() }
+
 // Snapshot returns the part of the given rank as Finish would, without ending the
 // recording: what a tracer keeps in case the program does not come to its end.
 // It takes time and memory in proportion to what is held, not to the calls. It
@@ -59,11 +81,45 @@ func (r *Recorder) Snapshot(rank int) merge.Part {
 }
 
 // Finish returns the part of the given rank and leaves r empty, without
-// functions and groups, and without what [New] was asked for. Recording more does not change the part.
+// functions and groups, and without what [New] was asked for. Recording more does not
+// change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
 	p := merge.Part{Rank: rank, Grammar: r.grammar.Finish(), Groups: r.groups, Times: r.times.finish(rank)}
 	table := r.table
 	p.Table = &table
 	r.table, r.groups, r.times = cst.Table{}, nil, times{}
 	return p
+}
+
+// Misuse counts what could not be recorded.
+type misuse struct {
+	count uint64
+	first error
+}
+
+var (
+	errUntimed    = errors.New("a call without a time where those of all calls are kept")
+	errClosed     = errors.New("a call after Close")
+	errNoFunction = errors.New("a call of no function: it was not made by Func or Func1 to Func5")
+)
+
+func (m *misuse) add(err error) {
+	if m.count == 0 {
+		m.first = err
+	}
+	m.count++
+}
+
+func (m *misuse) merge(o misuse) {
+	if m.count == 0 {
+		m.first = o.first
+	}
+	m.count += o.count
+}
+
+func (m *misuse) err() error {
+	if m.count == 0 {
+		return nil
+	}
+	return fmt.Errorf("tracer: %d calls or declarations left out, the first: %w", m.count, m.first)
 }

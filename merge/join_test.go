@@ -1,0 +1,69 @@
+package merge
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// threadPart returns a part with calls of one function with these arguments, and
+// statistics of their durations.
+func threadPart(f string, args ...int64) Part {
+	var (
+		table   cst.Table
+		grammar sequitur.Builder
+		times   Times
+	)
+	fn := table.Declare(cst.Function{Name: f, Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+	for _, n := range args {
+		s := table.Intern(fn, cst.Int(n))
+		grammar.Append(s)
+		times.Durations.of(s).Add(0, 10*n)
+	}
+	return Part{Table: &table, Grammar: grammar.Finish(), Times: &times}
+}
+
+// TestJoin checks that threads stand one after the other, with signatures and statistics
+// of what they have in common once.
+func TestJoin(t *testing.T) {
+	a, b, c := threadPart("f", 1, 2, 1), threadPart("g"), threadPart("f", 2, 3)
+	a.Groups = map[GroupHandle]Group{{"comm", 1}: {0, 2}}
+	c.Groups = map[GroupHandle]Group{{"comm", 2}: {1, 3}}
+	p, err := Join(7, a, b, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, s := range p.Grammar.All() {
+		_, args := p.Table.Signature(s)
+		got = append(got, args[0].Int())
+	}
+	if want := []int64{1, 2, 1, 2, 3}; p.Rank != 7 || len(got) != 5 || [5]int64(got) != [5]int64(want) || p.Table.Len() != 3 || len(p.Groups) != 2 || len(a.Groups) != 1 {
+		t.Errorf("rank %d: %v, %d signatures, groups %v", p.Rank, got, p.Table.Len(), p.Groups)
+	}
+	if s := p.Times.Durations.Statistics; s[0].Count != 2 || s[1].Count != 2 || s[1].Max != 20 || s[2].Count != 1 {
+		t.Errorf("statistics %+v", s)
+	}
+	if err := new(Accumulator).Add(p); err != nil {
+		t.Error(err)
+	}
+	if p, err := Join(1); err != nil || p.Grammar.Len() != 0 || new(Accumulator).Add(p) != nil {
+		t.Errorf("no threads: %+v, %v", p, err)
+	}
+	series := func(codec string) Part {
+		p := threadPart("f", 1)
+		c := timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
+		b := c.NewBuilder(0)
+		b.Append(0, 5, 10)
+		p.Times.Codec, p.Times.Series = codec, b.Finish(nil)
+		return p
+	}
+	if _, err := Join(0, series("x"), series("y")); err == nil {
+		t.Error("series of two codecs")
+	}
+	if _, err := Join(0, series("x"), a); err == nil {
+		t.Error("a thread without a series")
+	}
+}

@@ -1,0 +1,130 @@
+package traceos_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/tracer"
+	"github.com/reprise-trace/reprise/tracer/traceos"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "traceos")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "program.rpz")
+	process, err := tracer.Open(tracer.Config{Path: path})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	files := traceos.New(process)
+	for i := range 100 {
+		f, err := files.Create(filepath.Join(dir, "out"))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Fprintln(f, "round", i%10)
+		if err := f.Close(); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	if err := process.Close(); err != nil {
+		log.Fatal(err)
+	}
+	trace, err := reprise.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	rank, err := trace.Rank(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var text strings.Builder
+	rank.Grammar().WriteText(&text, func(terminal uint32) string { return rank.Call(terminal).String() })
+	fmt.Print(strings.ReplaceAll(text.String(), dir, "DIR"))
+	// Output:
+	// S → (os.open(path="DIR/out", flags=578, mode=438, file=0, error="") os.write(file=0, bytes=8, error="") os.close(file=0, error=""))^100
+}
+
+// TestFiles checks every call of a File, and what goes wrong.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "part.rpz")
+	p, err := tracer.Open(tracer.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := traceos.New(p)
+	a := filepath.Join(dir, "a")
+	f, err := files.Create(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("hello")
+	f.ReadFrom(strings.NewReader(" world"))
+	f.WriteAt([]byte("J"), 0)
+	f.Seek(1, io.SeekStart)
+	b := make([]byte, 4)
+	f.Read(b)
+	var rest strings.Builder
+	f.WriteTo(&rest)
+	f.ReadAt(b, 100)
+	f.Sync()
+	f.Close()
+	f.Close()
+	if _, err := files.Open(filepath.Join(dir, "none")); err == nil {
+		t.Error("a file that is not there was opened")
+	}
+	files.Rename(a, a+"2")
+	files.Remove(a)
+	if string(b) != "ello" || rest.String() != " world" {
+		t.Errorf("read %q, %q", b, rest.String())
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	rank, err := trace.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range rank.Calls() {
+		got = append(got, strings.ReplaceAll(c.String(), dir, "D"))
+	}
+	want := []string{
+		fmt.Sprintf(`os.open(path="D/a", flags=%d, mode=438, file=0, error="")`, os.O_RDWR|os.O_CREATE|os.O_TRUNC),
+		`os.write(file=0, bytes=5, error="")`,
+		`os.write(file=0, bytes=6, error="")`,
+		`os.writeat(file=0, bytes=1, offset=0, error="")`,
+		`os.seek(file=0, offset=1, whence=0, position=1, error="")`,
+		`os.read(file=0, bytes=4, read=4, error="")`,
+		`os.read(file=0, bytes=32768, read=6, error="")`,
+		`os.read(file=0, bytes=32768, read=0, error="EOF")`,
+		`os.readat(file=0, bytes=4, offset=100, read=0, error="EOF")`,
+		`os.sync(file=0, error="")`,
+		`os.close(file=0, error="")`,
+		`os.close(file=0, error="file already closed")`,
+		`os.open(path="D/none", flags=0, mode=0, file=-1, error="no such file or directory")`,
+		`os.rename(from="D/a", to="D/a2", error="")`,
+		`os.remove(path="D/a", error="no such file or directory")`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
