@@ -154,7 +154,7 @@ Exit status:
 	})
 	addGroup(root, "record", "Record:", newRecord(), newCollect())
 	addGroup(root, "look", "Look into a trace:", newReport(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
-		newMatrix(), newMatch(), newImbalance(), newAt(), newDiff())
+		newMatrix(), newMatch(), newImbalance(), newAt(), newDiff(), newCodecs())
 	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
 	addGroup(root, "files", "Files:", newMerge(), newVerify(), newRepair())
 	root.AddCommand(newDemo())

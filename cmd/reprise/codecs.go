@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+func newCodecs() *cobra.Command {
+	var o codecsOptions
+	cmd := &cobra.Command{
+		Use:   "codecs FILE...",
+		Short: "Compare the codecs of times on times of your own",
+		Long: `Encode and decode times with every codec that record --times takes, and print
+the size, the error and the speed of each. A file is
+
+  a text        a number on each line, a time in nanoseconds or in the unit of
+                --unit, or with a unit of its own, as 1.5us; - is standard input
+  a CSV file    if --column names one of its columns, or has its number from 1
+                on; fields are separated by commas, semicolons or tabs
+  a trace       that has the exact times of every call, as record --times exact
+                keeps them: the durations, and the gaps between calls
+
+Errors are relative, of the times that are not 0. Bits are those of a value.
+Codecs with an error are compared at that of --error. Times of a trace are
+encoded rank by rank, with what the codec makes of signatures; in other columns
+there is one signature. Statistics, histograms and paths keep no single times,
+and so have no errors.
+
+Speed is in nanoseconds for a value, the best of five rounds on one processor.
+It differs from run to run, all else does not. --json has the times of all
+values.`,
+		Example: `  reprise codecs latencies.txt
+  reprise codecs run.rpz --ranks 0-3 --error 1%
+  reprise codecs spans.csv --column duration --unit ms --json
+  cut -f 3 log.tsv | reprise codecs -`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("codecs takes files with times")}
+			}
+			return o.check()
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return compareCodecs(cmd, args, &o) },
+	}
+	f := cmd.Flags()
+	addRanks(cmd, &o.ranks)
+	f.StringVar(&o.column, "column", "", "the `name` or number of the column of a CSV file")
+	f.StringVar(&o.unit, "unit", "ns", "the `unit` of bare numbers: ns, us, ms or s")
+	f.StringVar(&o.relative, "error", "10%", "the relative `error` of codecs that have one")
+	f.BoolVar(&o.json, "json", false, "print as JSON")
+	return cmd
+}
+
+type codecsOptions struct {
+	ranks, column, unit string
+	relative            string // error, as 0.1 or 10%
+	epsilon             float64
+	json                bool
+}
+
+func (o *codecsOptions) check() (err error) {
+	if o.epsilon, err = parseError(o.relative); err == nil && o.epsilon == 0 {
+		err = errors.New("--error is not 0: exact codecs are compared as well")
+	}
+	if !slices.Contains([]string{"ns", "us", "ms", "s"}, o.unit) {
+		err = fmt.Errorf("--unit is ns, us, ms or s, not %q", o.unit)
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// A userColumn is times that are compared together.
+type userColumn struct {
+	name  string
+	parts []timing.Column[int64] // of ranks
+}
+
+// A codecsTable is what codecs tells.
+type codecsTable struct {
+	Schema  int             `json:"schema"`
+	Error   float64         `json:"relative_error"`
+	Columns []codecsOfTimes `json:"columns"`
+}
+
+type codecsOfTimes struct {
+	Name   string              `json:"column"`
+	Values int                 `json:"values"`
+	Codecs []timing.Comparison `json:"codecs"`
+}
+
+// codecsRounds is how often speed is measured.
+const codecsRounds = 5
+
+func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
+	var codecs []timing.Codec
+	for _, c := range timesCodecs {
+		codec, err := c.codec(o.epsilon)
+		if err != nil {
+			return err
+		}
+		codecs = append(codecs, codec)
+	}
+	t := codecsTable{Schema: 1, Error: o.epsilon}
+	for _, path := range paths {
+		columns, err := readColumns(cmd, path, o)
+		if err != nil {
+			return err
+		}
+		for _, c := range columns {
+			options := timing.CompareOptions{Codecs: codecs, Rounds: codecsRounds}
+			all, err := timing.Compare(c.parts, options)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			all = append(all, timing.Summarize(c.parts, options)...)
+			t.Columns = append(t.Columns, codecsOfTimes{c.name, all[0].Values, all})
+		}
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), t)
+	}
+	return t.print(cmd.OutOrStdout())
+}
+
+func (t *codecsTable) print(w io.Writer) error {
+	for i, c := range t.Columns {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s: %s, %s as they are\n", c.Name, text.Plural(c.Values, "value"), text.Bytes(8*int64(c.Values)))
+		table := text.NewTable(w, text.All, "bytes", "bits", "max error", "mean error", "encode ns", "decode ns", "<  codec")
+		for k, r := range c.Codecs {
+			word := r.Codec
+			if k < len(timesCodecs) {
+				word = timesCodecs[k].word
+			}
+			perValue := func(total float64) string { return fmt.Sprintf("%.3g", total/float64(max(r.Values, 1))) }
+			worst, mean, decode := "–", "–", "–"
+			if e := r.Errors; e != nil {
+				worst, mean = "exact", "exact"
+				if e.Max > 0 {
+					worst, mean = fmt.Sprintf("%.3g %%", 100*e.Max), fmt.Sprintf("%.3g %%", 100*e.Mean)
+				}
+				decode = perValue(float64(r.Decode))
+			}
+			table.Row(r.Bytes, perValue(8*float64(r.Bytes)), worst, mean, perValue(float64(r.Encode)), decode, "  "+word)
+		}
+		if err := table.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readColumns reads the columns of a file.
+func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {
+	r := bufio.NewReader(cmd.InOrStdin())
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r.Reset(f)
+		if begin, _ := r.Peek(len(traceBegin)); string(begin) == traceBegin || strings.HasSuffix(path, ".rpz") {
+			return readTraceColumns(cmd, path, o)
+		}
+	}
+	column := userColumn{name: path}
+	var (
+		values []int64
+		err    error
+	)
+	if o.column == "" {
+		values, err = readText(r, o.unit)
+	} else {
+		column.name += ", column " + o.column
+		values, err = readCSV(r, o)
+	}
+	if err == nil && len(values) == 0 {
+		err = errors.New("no times in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	column.parts = []timing.Column[int64]{{Values: values}}
+	return []userColumn{column}, nil
+}
+
+// traceBegin is what a trace begins with.
+const traceBegin = "\x8frpz"
+
+// readTraceColumns returns the durations and the gaps of a trace.
+func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {
+	trace, err := openTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	defer trace.Close()
+	ranks, err := chosenRanks(cmd, o.ranks, trace, path)
+	if err != nil {
+		return nil, err
+	}
+	durations, gaps := userColumn{name: path + ", durations"}, userColumn{name: path + ", gaps"}
+	for _, number := range ranks.All() {
+		rank, err := trace.Rank(number)
+		if err != nil {
+			return nil, err
+		}
+		if s := rank.Series(); s == nil && rank.Len() > 0 || s != nil && s.Guarantee() != timing.Exact {
+			return nil, fmt.Errorf("%s: rank %d has no exact times: record --times exact keeps them", path, number)
+		}
+		var d, g timing.Column[int64]
+		end, walk := int64(0), rank.Walk(0)
+		run := walk.Next()
+		for at, err := range rank.Times(0) {
+			if err != nil {
+				return nil, err
+			}
+			if run.Count == 0 {
+				run = walk.Next()
+			}
+			run.Count--
+			d.Values, d.Terminals = append(d.Values, at.Duration), append(d.Terminals, run.Symbol)
+			if len(d.Values) > 1 { // there is no gap before the first call
+				g.Values, g.Terminals = append(g.Values, at.Start-end), append(g.Terminals, run.Symbol)
+			}
+			end = at.Start + at.Duration
+		}
+		durations.parts, gaps.parts = append(durations.parts, d), append(gaps.parts, g)
+	}
+	return []userColumn{durations, gaps}, nil
+}
+
+// readText reads a time from each line that has one.
+func readText(r io.Reader, unit string) ([]int64, error) {
+	var values []int64
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		v, err := parseNanoseconds(line, unit)
+		if err != nil {
+			if strings.ContainsAny(line, ",;\t") {
+				return nil, fmt.Errorf("line %d has several fields: --column chooses one", n)
+			}
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		values = append(values, v)
+	}
+	return values, lines.Err()
+}
+
+// readCSV reads a column of times.
+func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
+	begin, _ := r.Peek(r.Size())
+	head, _, _ := strings.Cut(string(begin), "\n")
+	c := csv.NewReader(r)
+	c.ReuseRecord, c.FieldsPerRecord = true, -1
+	for _, separator := range ";\t" {
+		if strings.ContainsRune(head, separator) && !strings.Contains(head, ",") {
+			c.Comma = separator
+		}
+	}
+	var values []int64
+	for column := -1; ; {
+		fields, err := c.Read()
+		if err == io.EOF {
+			return values, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := c.FieldPos(0)
+		if column < 0 {
+			named := slices.Index(fields, o.column)
+			number, _ := strconv.Atoi(o.column)
+			if column = cmp.Or(named+1, number) - 1; column < 0 || column >= len(fields) {
+				return nil, fmt.Errorf("no column %q: there are %s", o.column, strings.Join(fields, ", "))
+			}
+			if _, err := parseNanoseconds(fields[column], o.unit); named >= 0 || err != nil {
+				continue // names
+			}
+		}
+		if column >= len(fields) {
+			return nil, fmt.Errorf("line %d has no column %q", line, o.column)
+		}
+		v, err := parseNanoseconds(fields[column], o.unit)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		values = append(values, v)
+	}
+}
+
+// parseNanoseconds returns a time that has a unit, or is in a unit.
+func parseNanoseconds(text, unit string) (int64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, errors.New("an empty field is no time")
+	}
+	if last := text[len(text)-1]; last != '.' && (last < '0' || last > '9') {
+		if d, err := time.ParseDuration(text); err == nil {
+			return int64(d), nil
+		}
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	if d, err := time.ParseDuration(text + unit); err == nil {
+		return int64(d), nil
+	}
+	one, _ := time.ParseDuration("1" + unit)
+	v, err := strconv.ParseFloat(text, 64) // as 1e-05
+	if v = math.Round(v * float64(one)); err != nil || !(math.Abs(v) < math.MaxInt64) {
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	return int64(v), nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// compared returns what codecs --json prints.
+func compared(t *testing.T, stdin string, args ...string) codecsTable {
+	t.Helper()
+	r := invoke(t, stdin, append([]string{"codecs", "--json"}, args...)...)
+	if r.status != exitOK || r.stderr != "" {
+		t.Fatalf("codecs %q: status %d, %s", args, r.status, r.stderr)
+	}
+	var table codecsTable
+	d := json.NewDecoder(strings.NewReader(r.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestCodecsInputs checks that one column is the same however it is written.
+func TestCodecsInputs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var lines, milli, table, semicolons strings.Builder
+	table.WriteString("name,took\n")
+	for i := range 2000 {
+		ns := 1_000_000 + i%13*125
+		fmt.Fprintln(&lines, ns)
+		fmt.Fprintf(&milli, "%d.%06dms\n\n", ns/1_000_000, ns%1_000_000)
+		fmt.Fprintf(&table, "\"a,b\",%g\n", float64(ns)/1e9)
+		fmt.Fprintf(&semicolons, "%d; %d\n", i, ns)
+	}
+	writeFile(t, "lines.txt", lines.String())
+	writeFile(t, "milli", milli.String())
+	writeFile(t, "table.csv", table.String())
+	writeFile(t, "semicolons.csv", semicolons.String())
+	want := compared(t, "", "lines.txt")
+	if want.Schema != 1 || want.Error != 0.1 || len(want.Columns) != 1 || want.Columns[0].Values != 2000 || want.Columns[0].Name != "lines.txt" {
+		t.Fatalf("%+v", want)
+	}
+	for _, args := range [][]string{
+		{"-"}, {"milli"}, {"milli", "--unit", "s"}, {"table.csv", "--column", "took", "--unit", "s"}, {"table.csv", "--column", "2", "--unit", "s"}, {"semicolons.csv", "--column", "2"},
+	} {
+		got := compared(t, lines.String(), args...)
+		for i, c := range got.Columns[0].Codecs {
+			w := want.Columns[0].Codecs[i]
+			if c.Codec != w.Codec || c.Values != w.Values || c.Bytes != w.Bytes || (c.Errors == nil) != (w.Errors == nil) || c.Errors != nil && *c.Errors != *w.Errors || c.Encode <= 0 {
+				t.Errorf("codecs %q: %+v, want %+v", args, c, w)
+			}
+		}
+	}
+	names := []string{"bins,epsilon=0.1", "hist,epsilon=0.1,samples=100,bits=5", "grammar,epsilon=0.1", "entropy,epsilon=0.1", "lossless,compressor=zstd", "lossless,compressor=lz4", "statistics", "histograms", "paths"}
+	for i, c := range want.Columns[0].Codecs {
+		if c.Codec != names[i] || c.Bytes <= 0 {
+			t.Errorf("codec %d is %+v, want %s", i, c, names[i])
+		}
+	}
+	text := must(t, "codecs", "lines.txt", "--error", "1%")
+	if !strings.Contains(text, "lines.txt: 2,000 values, ") || strings.Count(text, "mean error") != 1 {
+		t.Errorf("printed\n%s", text)
+	}
+	for word := range strings.FieldsSeq("exponential hist grammar entropy zstd lz4 statistics histograms paths") {
+		if !strings.Contains(text, "  "+word+"\n") {
+			t.Errorf("no %s in\n%s", word, text)
+		}
+	}
+}
+
+// TestCodecsTrace checks the columns of traces: sizes of the chosen ranks, with what
+// signatures tell.
+func TestCodecsTrace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.rpz")
+	writeTimedRanks(t, path, timing.NewLossless(timing.Zstd))
+	got := compared(t, "", path, "--ranks", "0,2")
+	if len(got.Columns) != 2 || got.Columns[0].Name != path+", durations" || got.Columns[1].Name != path+", gaps" || got.Columns[0].Values != 2000 || got.Columns[1].Values != 1998 {
+		t.Fatalf("%+v", got)
+	}
+	var want []timing.Column[int64]
+	for rank := range int64(2) {
+		var c timing.Column[int64]
+		for i := range int64(1000) {
+			c.Values, c.Terminals = append(c.Values, 100+2*rank+i%2*(1000+i%7)), append(c.Terminals, uint32(i%2))
+		}
+		want = append(want, c)
+	}
+	all, err := timing.Compare(want, timing.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := make(map[string]int)
+	for _, c := range all {
+		bytes[c.Codec] = c.Bytes
+	}
+	for _, c := range got.Columns[0].Codecs {
+		if b, ok := bytes[c.Codec]; ok && b != c.Bytes {
+			t.Errorf("%s takes %d bytes, want %d", c.Codec, c.Bytes, b)
+		}
+	}
+	entropy, err := timing.NewEntropy(0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTimedRanks(t, path, entropy)
+	if r := invoke(t, "", "codecs", path); r.status != exitFailure || !strings.HasSuffix(r.stderr, "rank 0 has no exact times: record --times exact keeps them\n") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}
+
+// writeTimedRanks writes a trace of three ranks with the times of their calls.
+func writeTimedRanks(t *testing.T, path string, codec timing.Codec) {
+	t.Helper()
+	var a merge.Accumulator
+	for rank := range int64(3) {
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, write := r.Declare(cst.Function{Name: "read"}), r.Declare(cst.Function{Name: "write"})
+		now := int64(0)
+		for i := range int64(1000) {
+			now += 50 + i%5
+			duration := 100 + rank + i%2*(1000+i%7)
+			r.CallAt([]int{read, write}[i%2], now, duration)
+			now += duration
+		}
+		if err := a.Add(r.Finish(int(rank))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Describe(merge.Run{Ranks: 3}); err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, file.String())
+}
+
+func TestCodecsErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "table.csv", "a,b\n1,2\n3\n")
+	writeFile(t, "empty", "\n\n")
+	for _, tt := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", exitUsage, "codecs takes files with times"},
+		{"empty --unit h", exitUsage, `--unit is ns, us, ms or s, not "h"`},
+		{"empty --error 0", exitUsage, "--error is not 0: exact codecs are compared as well"},
+		{"empty --error x", exitUsage, "--error is from 0.0001 to 0.5, not x"},
+		{"missing", exitFailure, "open missing: no such file or directory"},
+		{"empty", exitFailure, "empty: no times in it"},
+		{"table.csv", exitFailure, "table.csv: line 1 has several fields: --column chooses one"},
+		{"table.csv --column c", exitFailure, `table.csv: no column "c": there are a, b`},
+		{"table.csv --column 3", exitFailure, `table.csv: no column "3": there are a, b`},
+		{"table.csv --column b", exitFailure, `table.csv: line 3 has no column "b"`},
+		{"-", exitFailure, `-: line 2: "1e300" is no time`},
+	} {
+		r := invoke(t, "1\n1e300\n", append([]string{"codecs"}, strings.Fields(tt.args)...)...)
+		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want || r.stdout != "" {
+			t.Errorf("codecs %s: status %d, %q, want %d, %q", tt.args, r.status, line, tt.status, tt.want)
+		}
+	}
+}
