@@ -1,11 +1,6 @@
-// Package mpi records the calls of MPI programs: a table of the functions of MPI,
-// a library to load into a program that writes down its calls, and a reader of
-// what it wrote.
-//
-// [Functions] is the table. It is generated from the mpi.h and the manual pages
-// of two implementations of MPI, has every function of the C interface of MPI 4.0
-// with its large-count form, and what else these mpi.h declare. A [Param] says
-// what an argument means and where its length is to be found.
+// Package mpi records the calls of MPI programs: a library to load into a program that
+// writes down its calls, and a reader of what it wrote. Package
+// [github.com/reprise-trace/reprise/mpi/spec] has the table of functions and constants.
 //
 // [BuildInterposer] builds the library, the interposer, from the table with the
 // compiler command of an MPI. A process records itself if it is loaded with
@@ -21,14 +16,14 @@
 //
 // Of each call: the function, the time before and after, the result, and every
 // argument as C has it, inputs before the call and outputs after it. Handles and
-// addresses are raw values; [Constants] are recorded once, so that those with
+// addresses are raw values; [spec.Constants] are recorded once, so that those with
 // names can be told. Of a buffer it is the address. An output of a call that
 // returned an error is not looked at, unless the error is MPI_ERR_IN_STATUS. The
 // error code of a status is that of MPI only in this case: MPI leaves it as it
 // was in all others.
 //
 // Of a function that makes a communicator, also its [Group]; and where the
-// arguments do not say who is where in it, what does: see [Param.Asked].
+// arguments do not say who is where in it, what does: see [spec.Param.Asked].
 //
 // Of memory: what malloc, calloc, realloc, free, posix_memalign, aligned_alloc,
 // memalign, valloc and pvalloc return and free, outside of calls of MPI, and inside of
@@ -125,10 +120,10 @@
 // was in no call of MPI before this one, at its begin and at its end. Where records
 // are lost, there may be an end without its begin, or a begin without its end.
 // Values stand in the order of the
-// parameters, those from before the call for which [Param.Before] holds, those
-// from after it for which [Param.After] holds; if the call failed, only those of
+// parameters, those from before the call for which [spec.Param.Before] holds, those
+// from after it for which [spec.Param.After] holds; if the call failed, only those of
 // direction inout. In front of these are two words, the rank and the size of the
-// [Group], if the function has one and did not fail. A single value is a word. A value for which [Param.Counted]
+// [Group], if the function has one and did not fail. A single value is a word. A value for which [spec.Param.Counted]
 // holds begins with its length: −1 for a null pointer, −2 for a constant that
 // stands for no array, −3 for an argument that does not count in this call and −4
 // for MPI_WEIGHTS_EMPTY, and otherwise as many elements: words, or three words

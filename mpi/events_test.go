@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // TestThreads records threads that communicate at once, some with the numbers of
@@ -170,7 +172,7 @@ func TestBig(t *testing.T) {
 
 func number(t testing.TB, name string) int {
 	t.Helper()
-	n, ok := Lookup(name)
+	n, ok := spec.Lookup(name)
 	if !ok {
 		t.Fatalf("%s is not in the table", name)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // An Interposer is a library to load into the processes of an MPI program with
@@ -109,7 +110,7 @@ func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 		named    []numbered
 	)
 	for _, declared := range h.Functions {
-		number, ok := Lookup(declared.Name)
+		number, ok := spec.Lookup(declared.Name)
 		if !ok || fits(&functions[number], declared) != nil {
 			library.Unknown = append(library.Unknown, declared.Name)
 			continue
@@ -117,7 +118,7 @@ func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 		wrappers = append(wrappers, newWrapper(number, declared))
 	}
 	for number, c := range constants {
-		if slices.Contains(h.Constants, header.Constant(c)) {
+		if slices.Contains(h.Constants, header.Constant{Name: c.Name, Class: c.Class}) {
 			named = append(named, numbered{number, c.Name})
 		}
 	}
@@ -143,42 +144,42 @@ type numbered struct {
 
 // fits returns nil if a function is declared with the parameters of its row of
 // the table, and what is different otherwise.
-func fits(f *Function, declared header.Function) error {
+func fits(f *spec.Function, declared header.Function) error {
 	if (declared.Result == "double") != (f.Result.Kind == cst.KindFloat) {
 		return fmt.Errorf("it returns %s", declared.Result)
 	}
-	params := f.declared()
+	params := f.Declared()
 	if len(declared.Params) != len(params) {
 		return fmt.Errorf("%d parameters instead of %d", len(declared.Params), len(params))
 	}
 	for i := range params {
 		p, d := &params[i], declared.Params[i]
-		if !p.fits(d) {
+		if !paramFits(p, d) {
 			return fmt.Errorf("%s is %s%s", p.Name, d.Type, d.Suffix)
 		}
 	}
 	return nil
 }
 
-func (p *Param) fits(d header.Param) bool {
+func paramFits(p *spec.Param, d header.Param) bool {
 	base, stars := d.Base(), d.Indirections()
 	if base == "void" {
 		return stars == 1 && p.Type.Kind == cst.KindPointer
 	}
 	element := p.Element()
-	if class := header.Class(base); class != "" || element.Kind == cst.KindHandle {
+	if class := spec.HandleClass(base); class != "" || element.Kind == cst.KindHandle {
 		if element.Class == "function" {
 			return class == ""
 		}
-		return (stars == 0) == (p.Form == ByValue) && (class == element.Class || class == "" && base == "int")
+		return (stars == 0) == (p.Form == spec.ByValue) && (class == element.Class || class == "" && base == "int")
 	}
 	switch p.Form {
-	case ByValue:
+	case spec.ByValue:
 		return stars == 0 || p.Type.Kind == cst.KindPointer
-	case Indirect:
-		return stars == 1 && (base == "MPI_Status") == (element.Kind == cst.KindStatus) && base != "char"
-	case Array:
-		return stars >= 1 && (base == "MPI_Status") == (element.Kind == cst.KindStatus) && base != "char"
+	case spec.Indirect:
+		return stars == 1 && (base == spec.StatusType) == (element.Kind == cst.KindStatus) && base != "char"
+	case spec.Array:
+		return stars >= 1 && (base == spec.StatusType) == (element.Kind == cst.KindStatus) && base != "char"
 	}
 	return base == "char" && stars >= 1
 }

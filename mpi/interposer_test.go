@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // TestCalls runs a program that writes down its calls and their arguments, and
@@ -179,7 +180,7 @@ func saidValue(r *Record, name string, after bool) string {
 	return "no parameter"
 }
 
-func formatValue(p *Param, v Value) string {
+func formatValue(p *spec.Param, v Value) string {
 	switch v.Presence {
 	case Missing:
 		return "missing"
@@ -193,7 +194,7 @@ func formatValue(p *Param, v Value) string {
 		return "empty"
 	}
 	var list []string
-	switch p.layout() {
+	switch layoutOf(p) {
 	case layoutText:
 		return strconv.Quote(string(v.Text()))
 	case layoutTexts:

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A layoutKind says how a value is laid out in a record.
@@ -37,16 +38,22 @@ type layout struct {
 	group         bool // the function makes a communicator, of which there is the group
 }
 
+// The table: positions are the numbers in a spool.
+var (
+	functions = spec.Functions()
+	constants = spec.Constants()
+)
+
 var layouts = func() []layout {
 	list := make([]layout, len(functions))
 	for i := range functions {
 		l := &list[i]
 		l.fails = functions[i].Result.Kind == 0
 		l.begins = functions[i].Begins()
-		l.group = functions[i].group() >= 0
+		l.group = functions[i].Communicator() >= 0
 		for j := range functions[i].Params {
 			p := &functions[i].Params[j]
-			f := field{j, p.layout(), p.Direction == cst.InOut}
+			f := field{j, layoutOf(p), p.Direction == cst.InOut}
 			if p.Before() {
 				l.before = append(l.before, f)
 			}
@@ -58,17 +65,17 @@ var layouts = func() []layout {
 	return list
 }()
 
-func (p *Param) layout() layoutKind {
+func layoutOf(p *spec.Param) layoutKind {
 	switch {
-	case p.Form == Text:
+	case p.Form == spec.Text:
 		return layoutText
-	case p.Form == Texts || p.Form == TextLists:
+	case p.Form == spec.Texts || p.Form == spec.TextLists:
 		return layoutTexts
 	case p.Type.Kind == cst.KindStatus:
 		return layoutStatus
 	case p.Element().Kind == cst.KindStatus:
 		return layoutStatuses
-	case p.Form == Array:
+	case p.Form == spec.Array:
 		return layoutWords
 	case p.Counted():
 		return layoutOptional

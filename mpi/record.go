@@ -13,7 +13,7 @@ type RecordType uint8
 // The types of records.
 const (
 	Call      RecordType = iota + 1 // a call of a function of MPI that returned
-	Began                           // a call that may not have returned; see [Function.Begins]
+	Began                           // a call that may not have returned; see [spec.Function.Begins]
 	Allocated                       // memory that was allocated
 	Released                        // memory that is about to be freed
 	Resized                         // memory that was freed and allocated by realloc
@@ -35,8 +35,8 @@ const (
 type Record struct {
 	Type RecordType
 
-	// Function is the number of the function of a Call or a Began, see [Functions],
-	// and of the constant of a Known, see [Constants].
+	// Function is the number of the function of a Call or a Began, see [spec.Functions],
+	// and of the constant of a Known, see [spec.Constants].
 	Function int
 
 	// Start and End are the times of a Call in nanoseconds on the monotonic clock
@@ -90,7 +90,7 @@ type Group struct {
 func (r *Record) Float() float64 { return floatOf(r.Result) }
 
 // An Argument is the value of an argument before and after a call; which of them
-// there is, the [Param] says.
+// there is, the [spec.Param] says.
 type Argument struct{ Before, After Value }
 
 // A Presence says whether a value is there, and why not.

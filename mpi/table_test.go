@@ -3,13 +3,11 @@ package mpi
 import (
 	"context"
 	"os/exec"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // compilers returns the installed compiler commands of MPI and skips the test
@@ -31,43 +29,6 @@ func compilers(t testing.TB) []string {
 	return found
 }
 
-func TestTable(t *testing.T) {
-	if !slices.IsSortedFunc(functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) }) {
-		t.Error("not sorted by name")
-	}
-	word := regexp.MustCompile(`\b[a-z]\w*\(?`)
-	for i := range functions {
-		f := &functions[i]
-		if number, ok := Lookup(f.Name); !ok || number != i {
-			t.Errorf("%s: Lookup returns %d, %v, want %d", f.Name, number, ok, i)
-		}
-		declared := cst.Function{Name: f.Name}
-		known := map[string]bool{}
-		for _, p := range f.Params {
-			declared.Params = append(declared.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})
-			known[p.Name], known["entry_"+p.Name] = true, true
-		}
-		if err := declared.Validate(); err != nil {
-			t.Errorf("%s: %v", f.Name, err)
-		}
-		for _, p := range f.Params[len(f.declared()):] {
-			if p.Before() || !p.After() || !p.Counted() || f.group() < 0 {
-				t.Errorf("%s: %s cannot be asked for", f.Name, p.Name)
-			}
-		}
-		for _, p := range f.Params {
-			if !p.Before() && !p.After() {
-				t.Errorf("%s: %s is not recorded", f.Name, p.Name)
-			}
-			for _, name := range word.FindAllString(p.Length+" "+p.Given+" "+p.Asked, -1) {
-				if !strings.HasSuffix(name, "(") && !known[name] {
-					t.Errorf("%s: %s: %q is no parameter", f.Name, p.Name, name)
-				}
-			}
-		}
-	}
-}
-
 // TestTableCoversHeaders compares the table with what the installed mpi.h
 // declare: no function and no parameter may be missing.
 func TestTableCoversHeaders(t *testing.T) {
@@ -80,7 +41,7 @@ func TestTableCoversHeaders(t *testing.T) {
 			t.Errorf("%s declares only %d functions", mpicc, len(declared.Functions))
 		}
 		for _, f := range declared.Functions {
-			number, ok := Lookup(f.Name)
+			number, ok := spec.Lookup(f.Name)
 			if !ok {
 				t.Errorf("%s declares %s, which is not in the table", mpicc, f.Name)
 				continue
@@ -90,7 +51,7 @@ func TestTableCoversHeaders(t *testing.T) {
 			}
 		}
 		for _, c := range declared.Constants {
-			if !slices.Contains(constants, Constant(c)) {
+			if !slices.ContainsFunc(constants, func(k spec.Constant) bool { return k.Name == c.Name && k.Class == c.Class }) {
 				t.Errorf("%s declares %s, which is not in the table", mpicc, c.Name)
 			}
 		}
@@ -98,36 +59,8 @@ func TestTableCoversHeaders(t *testing.T) {
 	}
 }
 
-func TestTakesRequests(t *testing.T) {
-	for name, want := range map[string]bool{
-		"MPI_Wait": true, "MPI_Testsome": true, "MPI_Start": true, "MPI_Startall": true, "MPI_Request_free": true,
-		"MPI_Cancel": true, "MPI_Request_get_status": true, "MPI_Grequest_complete": true, "MPI_Request_c2f": true,
-		"MPI_Isend": false, "MPI_Send_init": false, "MPI_Grequest_start": false, "MPI_Request_f2c": false,
-		"MPI_Mrecv": false, "MPI_Barrier": false,
-	} {
-		if got := functions[number(t, name)].TakesRequests(); got != want {
-			t.Errorf("%s: %t, want %t", name, got, want)
-		}
-	}
-}
-
-func TestBegins(t *testing.T) {
-	for name, want := range map[string]struct{ frees, begins bool }{
-		"MPI_Comm_free": {true, true}, "MPI_Comm_disconnect": {true, true}, "MPI_File_close": {true, true},
-		"MPI_Session_finalize": {true, true}, "MPI_Type_free_keyval": {true, true}, "MPI_T_pvar_handle_free": {true, true},
-		"MPI_Mrecv": {true, true}, "MPI_Imrecv_c": {true, true}, "MPI_Info_free": {true, true},
-		"MPI_Request_free": {false, true}, "MPI_Wait": {false, true}, "MPI_Free_mem": {false, true},
-		"MPI_Type_commit": {false, false}, "MPI_Comm_dup": {false, false}, "MPI_Comm_set_errhandler": {false, false},
-		"MPI_Mprobe": {false, false}, "MPI_Finalize": {false, false},
-	} {
-		if f := &functions[number(t, name)]; f.FreesObject() != want.frees || f.Begins() != want.begins {
-			t.Errorf("%s: %t, %t, want %v", name, f.FreesObject(), f.Begins(), want)
-		}
-	}
-}
-
 func TestFits(t *testing.T) {
-	number, _ := Lookup("MPI_Wait")
+	number, _ := spec.Lookup("MPI_Wait")
 	tests := []struct {
 		declared string
 		fit      bool

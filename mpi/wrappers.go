@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"text/template"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 var (
@@ -77,7 +77,9 @@ var fingerprint = sync.OnceValue(func() uint64 {
 			fmt.Fprintf(hash, "%s %v %v %t %t %t\n", p.Name, p.Type, p.Direction, p.Before(), p.After(), p.Counted())
 		}
 	}
-	fmt.Fprintln(hash, constants)
+	for _, c := range constants {
+		fmt.Fprintln(hash, c.Name, c.Class)
+	}
 	return binary.LittleEndian.Uint64(hash.Sum(nil))
 })
 
@@ -118,9 +120,9 @@ func newWrapper(number int, declared header.Function) wrapper {
 	// A header and the ticks, and after the call its result.
 	w.Before, w.After = &record{words: []string{"2"}}, &record{words: []string{"3"}}
 	var parameters, arguments []string
-	for i := range f.declared() {
+	for i := range f.Declared() {
 		name, d := f.Params[i].Name, declared.Params[i]
-		if d.Indirections() == 0 && header.Class(d.Base()) != "" {
+		if d.Indirections() == 0 && spec.HandleClass(d.Base()) != "" {
 			wide := "wide_" + name
 			parameters, arguments = append(parameters, "intptr_t "+wide), append(arguments, wide)
 			w.Handles = append(w.Handles, fmt.Sprintf("%s = (%s)%s;", d.Declare(name), d.Base(), wide))
@@ -129,7 +131,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		parameters = append(parameters, d.Declare(name))
 		arguments = append(arguments, name)
 	}
-	if header.Class(declared.Result) != "" {
+	if spec.HandleClass(declared.Result) != "" {
 		w.Result, w.ResultWord = "intptr_t", "WORD(("+declared.Result+")result_)"
 	}
 	if declared.Variadic {
@@ -147,7 +149,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 	if f.Result.Kind == cst.KindFloat {
 		w.ResultWord = "float_word(result_)"
 	}
-	if made := f.group(); made >= 0 {
+	if made := f.Communicator(); made >= 0 {
 		w.After.addGroup(&f.Params[made])
 	}
 	for i := range f.Params {
@@ -161,7 +163,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		}
 		if p.After() {
 			errors := "0"
-			if p.layout() == layoutStatuses {
+			if layoutOf(p) == layoutStatuses {
 				w.Statuses, errors = true, "errors_"
 			}
 			w.After.add(p, declared.Params[i], w.Fails, errors)
@@ -175,36 +177,39 @@ func newWrapper(number int, declared header.Function) wrapper {
 }
 
 // special adds what the functions do that tell or change what is recorded.
-func (w *wrapper) special(f *Function) {
-	if f.Lifecycle() {
+func (w *wrapper) special(f *spec.Function) {
+	if f.Outlives() {
 		w.Always = 1
 	}
-	switch f.Name {
-	case "MPI_Init", "MPI_Init_thread":
-		w.Always, w.Starts = 1, true
-		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized_world();"}
-	case "MPI_Session_init":
-		w.Always, w.Starts = 1, true
-		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tinitialized_session(*session);"}
-	case "MPI_T_init_thread":
+	life := f.Role().Life
+	switch life {
+	case spec.NoLife:
+		return
+	case spec.BeginsTools:
 		w.Starts = true
-	case "MPI_Finalize":
-		w.Always = 1
+		return
+	}
+	w.Always = 1
+	succeeded := func(statement string) []string { return []string{"if (result_ == MPI_SUCCESS)", "\t" + statement} }
+	switch life {
+	case spec.BeginsWorld:
+		w.Starts, w.Finally = true, succeeded("initialized_world();")
+	case spec.BeginsSession:
+		w.Starts, w.Finally = true, succeeded("initialized_session(*session);")
+	case spec.Ends:
 		w.First = []string{"atomic_store(&running, 0);"}
-	case "MPI_Pcontrol":
-		w.Always = 1
-		w.Finally = []string{"control(level);"}
-	case "MPI_Info_set":
-		w.Always = 1
-		w.Finally = []string{"if (result_ == MPI_SUCCESS)", "\tcontrol_by_info(key, value);"}
+	case spec.Switches:
+		if w.Finally = []string{"control(level);"}; w.Fails && len(f.Params) > 1 {
+			w.Finally = succeeded("control_by_info(key, value);")
+		}
 	}
 }
 
 // entriesOf returns the numbers that a function reads and writes.
-func entriesOf(f *Function) []string {
+func entriesOf(f *spec.Function) []string {
 	var names []string
 	for i := range f.Params {
-		if p := &f.Params[i]; p.Form == Indirect && p.Direction == cst.InOut && p.Type.Kind == cst.KindInt {
+		if p := &f.Params[i]; p.Form == spec.Indirect && p.Direction == cst.InOut && p.Type.Kind == cst.KindInt {
 			names = append(names, p.Name)
 		}
 	}
@@ -212,16 +217,16 @@ func entriesOf(f *Function) []string {
 }
 
 // addGroup adds the rank and the size of a communicator that the function has made.
-func (r *record) addGroup(made *Param) {
+func (r *record) addGroup(made *spec.Param) {
 	r.Lengths = append(r.Lengths, "int64_t group_[2] = {-1, 0};", fmt.Sprintf("if (!(flags_ & FAILED)) ask_group(*%s, group_);", made.Name))
 	r.words = append(r.words, "2")
 	r.Puts = append(r.Puts, "if (!(flags_ & FAILED)) { *p_++ = WORD(group_[0]); *p_++ = WORD(group_[1]); }")
 }
 
 // ask adds the statements for a value that MPI is asked for.
-func (r *record) ask(p *Param) {
+func (r *record) ask(p *spec.Param) {
 	given := "!(flags_ & FAILED) && (" + p.Given + ")"
-	if p.Form == Array {
+	if p.Form == spec.Array {
 		r.Lengths = append(r.Lengths, fmt.Sprintf("int *asked_%s __attribute__((cleanup(discard))) = %s ? %s : NULL;", p.Name, given, p.Asked))
 	} else {
 		r.Lengths = append(r.Lengths, fmt.Sprintf("int asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
@@ -232,8 +237,8 @@ func (r *record) ask(p *Param) {
 // add adds the statements for one argument. Where the function may fail, what it
 // only writes is left out if it did. The expression errors is for whether
 // statuses have error codes.
-func (r *record) add(p *Param, d header.Param, fails bool, errors string) {
-	put := p.put(d, errors)
+func (r *record) add(p *spec.Param, d header.Param, fails bool, errors string) {
+	put := putOf(p, d, errors)
 	if fails && p.Direction != cst.InOut {
 		put = "if (!(flags_ & FAILED)) { " + put + " }"
 	}
@@ -242,7 +247,7 @@ func (r *record) add(p *Param, d header.Param, fails bool, errors string) {
 	if !p.Counted() {
 		return
 	}
-	length, words := p.length(d)
+	length, words := lengthOf(p, d)
 	if fails && p.Direction != cst.InOut {
 		length = "flags_ & FAILED ? UNUSED : " + length
 	}
@@ -251,15 +256,15 @@ func (r *record) add(p *Param, d header.Param, fails bool, errors string) {
 }
 
 // argument returns the expression for what the argument points to.
-func (p *Param) argument(d header.Param) string {
+func argumentOf(p *spec.Param, d header.Param) string {
 	switch {
 	case p.Asked != "":
 		return "asked_" + p.Name
-	case p.Form == Indirect && d.Base() == "void":
+	case p.Form == spec.Indirect && d.Base() == "void":
 		return "((void **)" + p.Name + ")"
-	case p.Form == Texts && d.Indirections() == 3:
+	case p.Form == spec.Texts && d.Indirections() == 3:
 		return "(" + p.Name + " ? *" + p.Name + " : NULL)"
-	case p.Form == Array && d.Indirections() == 2:
+	case p.Form == spec.Array && d.Indirections() == 2:
 		return "((const " + d.Base() + " *)" + p.Name + ")"
 	}
 	return p.Name
@@ -267,20 +272,20 @@ func (p *Param) argument(d header.Param) string {
 
 // length returns the expressions for the length of a value, which is negative for
 // one that is not there, and for the words it takes besides its length.
-func (p *Param) length(d header.Param) (length, words string) {
-	name := p.argument(d)
+func lengthOf(p *spec.Param, d header.Param) (length, words string) {
+	name := argumentOf(p, d)
 	n := "n_" + p.Name
 	switch p.Form {
-	case Text:
+	case spec.Text:
 		length, words = "length_of("+name+")", "text_words("+n+")"
 		if p.Length != "" {
 			length = "length_within(" + name + ", " + p.Length + ")"
 		}
-	case Texts:
+	case spec.Texts:
 		length, words = "at_least_none("+p.Length+")", "texts_words("+n+", (char *const *)"+name+")"
-	case TextLists:
+	case spec.TextLists:
 		length, words = "at_least_none("+p.Length+")", "lists_words("+n+", (char **const *)"+name+")"
-	case Array:
+	case spec.Array:
 		length, words = "at_least_none("+p.Length+")", "words_of("+n+")"
 	default:
 		length, words = "1", "words_of("+n+")"
@@ -288,10 +293,10 @@ func (p *Param) length(d header.Param) (length, words string) {
 	if p.Element().Kind == cst.KindStatus {
 		words = "3 * " + words
 	}
-	if p.Form != Text {
+	if p.Form != spec.Text {
 		length = "!" + name + " ? ABSENT : " + length
 	}
-	length = p.ignored() + length
+	length = ignoredOf(p) + length
 	if p.Given != "" {
 		length = "!(" + p.Given + ") ? UNUSED : " + length
 	}
@@ -300,35 +305,33 @@ func (p *Param) length(d header.Param) (length, words string) {
 
 // ignored returns the beginning of the expression for a length: whether the
 // argument is one of the constants that stand for no array.
-func (p *Param) ignored() string {
-	switch {
-	case p.Type.Kind == cst.KindStatus:
-		return p.Name + " == MPI_STATUS_IGNORE ? IGNORED : "
-	case p.Element().Kind == cst.KindStatus:
-		return p.Name + " == MPI_STATUSES_IGNORE ? IGNORED : "
-	case p.Name == "array_of_errcodes":
-		return p.Name + " == MPI_ERRCODES_IGNORE ? IGNORED : "
-	case slices.Contains([]string{"weights", "sourceweights", "destweights"}, p.Name):
-		return p.Name + " && " + p.Name + " == MPI_UNWEIGHTED ? IGNORED : " + p.Name + " && " + p.Name + " == MPI_WEIGHTS_EMPTY ? EMPTY : "
+func ignoredOf(p *spec.Param) string {
+	placeholder, ok := p.Ignored()
+	if !ok {
+		return ""
 	}
-	return ""
+	is := func(c spec.Placeholder) string { return p.Name + " == " + c.String() }
+	if placeholder == spec.Unweighted {
+		return p.Name + " && " + is(placeholder) + " ? IGNORED : " + p.Name + " && " + is(spec.WeightsEmpty) + " ? EMPTY : "
+	}
+	return is(placeholder) + " ? IGNORED : "
 }
 
 // put returns the statement that writes the value.
-func (p *Param) put(d header.Param, errors string) string {
-	name, n := p.argument(d), "n_"+p.Name
+func putOf(p *spec.Param, d header.Param, errors string) string {
+	name, n := argumentOf(p, d), "n_"+p.Name
 	switch {
-	case p.Form == Text:
+	case p.Form == spec.Text:
 		return fmt.Sprintf("p_ = put_text(p_, %s, %s);", n, name)
-	case p.Form == Texts:
+	case p.Form == spec.Texts:
 		return fmt.Sprintf("p_ = put_texts(p_, %s, (char *const *)%s);", n, name)
-	case p.Form == TextLists:
+	case p.Form == spec.TextLists:
 		return fmt.Sprintf("p_ = put_lists(p_, %s, (char **const *)%s);", n, name)
 	case p.Element().Kind == cst.KindStatus:
 		return fmt.Sprintf("p_ = put_statuses(p_, %s, %s, %s);", n, name, errors)
 	case p.Counted():
 		return fmt.Sprintf("PUT_COUNTED(p_, %s, %s);", n, name)
-	case p.Form == Indirect:
+	case p.Form == spec.Indirect:
 		return fmt.Sprintf("*p_++ = %s ? WORD(*%s) : 0;", name, name)
 	}
 	return fmt.Sprintf("*p_++ = WORD(%s);", name)

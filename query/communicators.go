@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -130,8 +131,8 @@ func communicatorsOf(r *semantics.Rank) map[*semantics.Communicator]*Communicato
 // those on theirs.
 func addUse(all map[*semantics.Communicator]*CommunicatorUse, o *semantics.Operation, count uint64) {
 	switch o.Class {
-	case semantics.PointToPoint, semantics.OneSided:
-	case semantics.Collective:
+	case spec.PointToPoint, spec.OneSided:
+	case spec.Collective:
 		useOf(all, o.Communicator).addCollective(o, count)
 	default:
 		if o.Communicator == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -58,7 +59,7 @@ func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 	found := rankSequences{digests: make(map[*semantics.Communicator]digest)}
 	for _, o := range all.list {
 		for _, p := range append([]*semantics.Operation{o.Operation}, o.Operation.More...) {
-			if p.Class == semantics.Collective && p.Communicator == nil {
+			if p.Class == spec.Collective && p.Communicator == nil {
 				found.unknown = wire.AddSat(found.unknown, o.Count)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -185,7 +186,7 @@ func (s *slowCount) operation(rank int, o *semantics.Operation) {
 	if c == nil && len(o.Messages) > 0 {
 		c = o.Messages[0].Communicator
 	}
-	if c != nil || o.Class == semantics.PointToPoint || o.Class == semantics.OneSided || o.Class == semantics.Collective {
+	if c != nil || o.Class == spec.PointToPoint || o.Class == spec.OneSided || o.Class == spec.Collective {
 		use(c)
 		s.calls[c]++
 	}

@@ -21,6 +21,16 @@ func (a arguments) find(name string, kind cst.Kind) (cst.Value, bool) {
 	return a.values[i], true
 }
 
+// class returns the class of the handles that a parameter takes, "" if it takes none.
+func (a arguments) class(name string) string {
+	for _, p := range a.function.Params {
+		if p.Name == name {
+			return p.Type.Class
+		}
+	}
+	return ""
+}
+
 // number returns an argument that is a number of a kind, Unknown if there is none.
 func (a arguments) number(name string, kind cst.Kind) int64 {
 	if v, ok := a.find(name, kind); ok {

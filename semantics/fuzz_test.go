@@ -9,14 +9,14 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
 // meant are the functions of MPI that mean something or make objects.
-var meant = func() []mpi.Function {
-	var list []mpi.Function
-	for _, f := range mpi.Functions() {
+var meant = func() []spec.Function {
+	var list []spec.Function
+	for _, f := range spec.Functions() {
 		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "Comm_", "Type_", "cast", "ather", "catter", "Reduce", "Win_", "Put", "Get", "probe", "free", "ancel", "File_"} {
 			if strings.Contains(f.Name, word) {
 				list = append(list, f)

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -24,14 +23,13 @@ const (
 	datatypeClass = "datatype"
 	requestClass  = "request"
 	messageClass  = "message"
-	errorClass    = "error" // of the names of classes of errors
 )
 
 // An mpiDialect says what calls of MPI mean.
 type mpiDialect struct {
 	model     *Model
-	plans     []*mpiPlan // by function; nil if it means nothing
-	failed    []bool     // by function: it is that of calls that failed
+	roles     []*spec.Role // by function; nil if it means nothing
+	failed    []bool       // by function: it is that of calls that failed
 	constants mpiConstants
 	makes     [][]int        // by function: the parameters that are objects that it makes
 	cancels   bool           // whether there is a function that does
@@ -50,13 +48,13 @@ type mpiConstants struct {
 	inPlace                   int64 // a segment
 	noOp                      int64 // an operation
 	noMessage                 int64
-	truncate                  int64           // a class of errors, which differs between MPIs
+	truncate, pending         int64           // classes of errors, which differ between MPIs
 	sizes                     map[int64]int64 // of datatypes, by their ids
 }
 
 // isMPI reports whether there are functions of MPI.
 func isMPI(functions []cst.Function) bool {
-	return slices.ContainsFunc(functions, func(f cst.Function) bool { return strings.HasPrefix(f.Name, "MPI_") })
+	return slices.ContainsFunc(functions, func(f cst.Function) bool { return spec.IsMPI(f.Name) })
 }
 
 // newMPI returns the dialect of a trace of MPI, and an error about the groups that it
@@ -64,14 +62,14 @@ func isMPI(functions []cst.Function) bool {
 func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unresolved, err error) {
 	functions := m.trace.Functions()
 	d = &mpiDialect{
-		model: m, plans: make([]*mpiPlan, len(functions)), failed: make([]bool, len(functions)), makes: make([][]int, len(functions)),
+		model: m, roles: make([]*spec.Role, len(functions)), failed: make([]bool, len(functions)), makes: make([][]int, len(functions)),
 		constants:     constantsOf(m.trace.Run().Names),
 		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
 	}
 	resolve := false
 	for i := range functions {
-		d.plans[i], d.failed[i] = planOf(&functions[i]), hasFailed(&functions[i])
-		d.cancels = d.cancels || d.plans[i] != nil && d.plans[i].name == "Cancel"
+		d.roles[i], d.failed[i] = roleOf(&functions[i]), hasFailed(&functions[i])
+		d.cancels = d.cancels || d.roles[i] != nil && d.roles[i].Requests == spec.Cancels
 		for k, p := range functions[i].Params {
 			if p.Direction != cst.Out {
 				continue
@@ -101,7 +99,7 @@ func element(t cst.Type) cst.Type {
 }
 
 // constantsOf returns the constants of a trace that names numbers so. Where it has no
-// names of a kind and class, they are those of package collect.
+// names of a type, they are those of package collect.
 func constantsOf(names []merge.Name) mpiConstants {
 	type key struct {
 		kind        cst.Kind
@@ -113,44 +111,27 @@ func constantsOf(names []merge.Name) mpiConstants {
 		numbers[key{n.Kind, n.Class, n.Name}] = n.Value
 		named[key{n.Kind, n.Class, ""}] = true
 	}
-	next := make(map[string]int64)
-	for _, c := range mpi.Constants() {
-		next[c.Class]--
-		k := key{cst.KindHandle, c.Class, ""}
-		switch c.Class {
-		case "rank":
-			k = key{cst.KindRank, "", ""}
-		case "tag":
-			k = key{cst.KindTag, "", ""}
-		case "int", errorClass:
-			continue
-		case "pointer":
-			k = key{cst.KindPointer, "", ""}
-		}
-		if !named[k] {
-			k.name = c.Name
-			numbers[k] = next[c.Class]
-		}
+	c := mpiConstants{sizes: make(map[int64]int64)}
+	wanted := map[string]*int64{
+		spec.CommWorld: &c.world, spec.CommSelf: &c.self, spec.CommNull: &c.null,
+		spec.AnySource: &c.anySource, spec.ProcNull: &c.procNull, spec.Root: &c.root, spec.AnyTag: &c.anyTag,
+		spec.InPlace: &c.inPlace, spec.NoOp: &c.noOp, spec.MessageNoProc: &c.noMessage, spec.ErrTruncate: &c.truncate, spec.ErrPending: &c.pending,
 	}
-	number := func(kind cst.Kind, class, name string) int64 {
-		if n, ok := numbers[key{kind, class, name}]; ok {
-			return n
+	for _, known := range spec.Constants() {
+		t := known.Type()
+		number, ok := numbers[key{t.Kind, t.Class, known.Name}]
+		switch {
+		case ok:
+		case named[key{t.Kind, t.Class, ""}] || t.Kind == cst.KindInt || t.Class == spec.ErrorClass:
+			number = absent
+		default:
+			number = known.ID
 		}
-		return absent
-	}
-	c := mpiConstants{
-		world: number(cst.KindHandle, commClass, "MPI_COMM_WORLD"), self: number(cst.KindHandle, commClass, "MPI_COMM_SELF"),
-		null:      number(cst.KindHandle, commClass, "MPI_COMM_NULL"),
-		anySource: number(cst.KindRank, "", "MPI_ANY_SOURCE"), procNull: number(cst.KindRank, "", "MPI_PROC_NULL"),
-		root: number(cst.KindRank, "", "MPI_ROOT"), anyTag: number(cst.KindTag, "", "MPI_ANY_TAG"),
-		inPlace: number(cst.KindPointer, "", "MPI_IN_PLACE"), noOp: number(cst.KindHandle, "op", "MPI_NO_OP"),
-		noMessage: number(cst.KindHandle, messageClass, "MPI_MESSAGE_NO_PROC"),
-		truncate:  number(cst.KindHandle, errorClass, "MPI_ERR_TRUNCATE"),
-		sizes:     make(map[int64]int64, len(datatypeSizes)),
-	}
-	for name, size := range datatypeSizes {
-		if id := number(cst.KindHandle, datatypeClass, name); id != absent {
-			c.sizes[id] = size
+		if to := wanted[known.Name]; to != nil {
+			*to = number
+		}
+		if size := known.Size(); size >= 0 && number != absent {
+			c.sizes[number] = size
 		}
 	}
 	return c
@@ -196,4 +177,30 @@ func (d *mpiDialect) selfLocked(rank int) *Communicator {
 
 func (d *mpiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
 	return newMPIRank(d, read, number), nil
+}
+
+// roleOf returns what a function does to other processes; nil if it does nothing to them.
+func roleOf(f *cst.Function) *spec.Role {
+	if r := spec.RoleOf(f.Name); r.Class != spec.Local {
+		return r
+	}
+	return nil
+}
+
+// hasFailed reports whether a function is that of calls that failed.
+func hasFailed(f *cst.Function) bool {
+	n := len(f.Params)
+	return n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out
+}
+
+// happened reports whether a call that failed means what others do: it received a message,
+// of which there was no room for all, it waited for one operation, which is what failed, or it
+// has a status for each of several operations.
+func happened(p *spec.Role, args arguments, truncate int64) bool {
+	if p.Class == spec.Completion {
+		_, single := args.find("request", cst.KindHandle)
+		_, told := args.find("array_of_statuses", cst.KindArray)
+		return told || single && p.Requests == spec.Waits
+	}
+	return p.Receives != nil && args.number("error", cst.KindInt) == truncate
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A collect is a collective call as it is taken apart.
@@ -18,7 +19,7 @@ type collect struct {
 }
 
 // collective says what a collective call on data gives and gets.
-func (e *evaluation) collective(o *Operation, p *mpiPlan, args arguments, s scope) {
+func (e *evaluation) collective(o *Operation, p *spec.Role, args arguments, s scope) {
 	c := collect{evaluation: e, arguments: args, scope: s, sendInPlace: e.inPlace(args, "sendbuf"), recvInPlace: e.inPlace(args, "recvbuf")}
 	if v, ok := args.find("root", cst.KindRank); ok {
 		inter := s.communicator != nil && s.communicator.remote != nil
@@ -32,7 +33,7 @@ func (e *evaluation) collective(o *Operation, p *mpiPlan, args arguments, s scop
 			c.atRoot = !inter && o.Root == e.number
 		}
 	}
-	o.Sent, o.Received = c.bytes(p.family)
+	o.Sent, o.Received = c.bytes(p.Data)
 }
 
 // inPlace reports whether an argument is MPI_IN_PLACE.

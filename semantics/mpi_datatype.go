@@ -5,29 +5,9 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
-
-// datatypeSizes are the sizes of predefined datatypes in bytes: where a long has 8
-// bytes, and the default integers and reals of Fortran have 4.
-var datatypeSizes = map[string]int64{
-	"MPI_CHAR": 1, "MPI_SIGNED_CHAR": 1, "MPI_UNSIGNED_CHAR": 1, "MPI_BYTE": 1, "MPI_PACKED": 1, "MPI_CHARACTER": 1,
-	"MPI_SHORT": 2, "MPI_UNSIGNED_SHORT": 2, "MPI_INT": 4, "MPI_UNSIGNED": 4, "MPI_LONG": 8, "MPI_UNSIGNED_LONG": 8,
-	"MPI_LONG_LONG": 8, "MPI_LONG_LONG_INT": 8, "MPI_UNSIGNED_LONG_LONG": 8, "MPI_WCHAR": 4,
-	"MPI_FLOAT": 4, "MPI_DOUBLE": 8, "MPI_LONG_DOUBLE": 16, "MPI_C_BOOL": 1, "MPI_CXX_BOOL": 1,
-	"MPI_INT8_T": 1, "MPI_INT16_T": 2, "MPI_INT32_T": 4, "MPI_INT64_T": 8,
-	"MPI_UINT8_T": 1, "MPI_UINT16_T": 2, "MPI_UINT32_T": 4, "MPI_UINT64_T": 8,
-	"MPI_AINT": 8, "MPI_COUNT": 8, "MPI_OFFSET": 8,
-	"MPI_C_COMPLEX": 8, "MPI_C_FLOAT_COMPLEX": 8, "MPI_C_DOUBLE_COMPLEX": 16, "MPI_C_LONG_DOUBLE_COMPLEX": 32,
-	"MPI_CXX_COMPLEX": 8, "MPI_CXX_FLOAT_COMPLEX": 8, "MPI_CXX_DOUBLE_COMPLEX": 16, "MPI_CXX_LONG_DOUBLE_COMPLEX": 32,
-	"MPI_FLOAT_INT": 8, "MPI_DOUBLE_INT": 12, "MPI_LONG_INT": 12, "MPI_SHORT_INT": 6, "MPI_2INT": 8, "MPI_LONG_DOUBLE_INT": 20,
-	"MPI_INTEGER": 4, "MPI_LOGICAL": 4, "MPI_REAL": 4, "MPI_DOUBLE_PRECISION": 8, "MPI_COMPLEX": 8, "MPI_DOUBLE_COMPLEX": 16,
-	"MPI_INTEGER1": 1, "MPI_INTEGER2": 2, "MPI_INTEGER4": 4, "MPI_INTEGER8": 8, "MPI_INTEGER16": 16,
-	"MPI_LOGICAL1": 1, "MPI_LOGICAL2": 2, "MPI_LOGICAL4": 4, "MPI_LOGICAL8": 8,
-	"MPI_REAL4": 4, "MPI_REAL8": 8, "MPI_REAL16": 16, "MPI_COMPLEX8": 8, "MPI_COMPLEX16": 16, "MPI_COMPLEX32": 32,
-	"MPI_2INTEGER": 8, "MPI_2REAL": 8, "MPI_2DOUBLE_PRECISION": 16, "MPI_2COMPLEX": 16, "MPI_2DOUBLE_COMPLEX": 32,
-	"MPI_UB": 0, "MPI_LB": 0,
-}
 
 // maxDatatypeCalls is the largest number of calls of a rank that are gone through
 // because one id is that of datatypes of several sizes.
@@ -169,7 +149,7 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 		}
 		return of(old.Int())
 	}
-	switch mpiName(args.function.Name) {
+	switch spec.Base(args.function.Name) {
 	case "Type_dup", "Type_create_resized":
 		return oldSize(), ok
 	case "Type_contiguous":

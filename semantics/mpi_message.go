@@ -2,6 +2,7 @@ package semantics
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -10,51 +11,61 @@ const implied = -9
 
 // operation returns what a call with a terminal means.
 func (e *evaluation) operation(terminal uint32) *Operation {
-	p := e.plan(terminal)
+	p := e.role(terminal)
 	if p == nil {
 		return nil
 	}
 	args := e.arguments(terminal)
 	switch {
-	case p.starts:
+	case p.Requests == spec.Starts:
 		return e.started(p, args)
-	case p.persistent:
+	case p.Progress == spec.Persistent:
 		return nil // it begins when it is started
 	}
 	return e.begun(p, args)
 }
 
-// begun returns what begins when a plan's operation does.
-func (e *evaluation) begun(p *mpiPlan, args arguments) *Operation {
-	o := &Operation{Class: p.class, Root: -1}
+// begun returns what begins when an operation of a role does.
+func (e *evaluation) begun(p *spec.Role, args arguments) *Operation {
+	o := &Operation{Class: p.Class, Root: -1}
 	var s scope
-	if p.group != "" {
-		if v, ok := args.find(p.group, cst.KindHandle); ok {
-			s = e.scope(p.groupClass, v.Int())
-		} else if p.takes {
-			s = e.probed(args)
-		}
-		o.Communicator = s.communicator
-	}
 	switch {
-	case p.family != "":
-		e.collective(o, p, args, s)
-	case p.access != noAccess:
-		bytes := product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
-		if p.access == reads {
-			o.Received = bytes
-		} else {
-			o.Sent = bytes
+	case takes(p):
+		s = e.probed(args)
+	case p.Class == spec.Access && !p.Collective, p.Makes == symbolic.CreateGroup:
+		// Not all members take part.
+	case p.On != "":
+		if v, ok := args.find(p.On, cst.KindHandle); ok {
+			s = e.scope(args.class(p.On), v.Int())
 		}
-	case p.class == OneSided:
+	}
+	o.Communicator = s.communicator
+	switch {
+	case p.Requests == spec.Waits || p.Requests == spec.Tests:
+		o.Completes = e.completed(p, args)
+	case p.Requests == spec.Releases:
+		o.Frees = requestsOf(args)
+	case p.Data != "":
+		e.collective(o, p, args, s)
+	case p.Class == spec.Access && p.Reads:
+		o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
+	case p.Class == spec.Access && p.Writes:
+		o.Sent = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
+	case p.Class == spec.OneSided:
 		e.oneSided(o, p, args, s)
 	default:
-		for _, q := range p.parts {
-			e.message(o, p, q, args, s)
+		if p.Sends != nil {
+			e.message(o, p, Send, args, s)
+		}
+		if p.Receives != nil {
+			e.message(o, p, Receive, args, s)
 		}
 	}
 	return o
 }
+
+// takes reports whether a function receives the message that a probe found.
+func takes(p *spec.Role) bool { return p.Receives != nil && p.Receives.Peer == "" }
 
 // sizeOf returns the size of a datatype that is an argument.
 func (e *evaluation) sizeOf(args arguments, name string) int64 {
@@ -66,34 +77,34 @@ func (e *evaluation) sizeOf(args arguments, name string) int64 {
 }
 
 // message adds a message to an operation, if there is one.
-func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s scope) {
-	m := Message{
-		Direction: q.direction, Blocking: !p.nonblocking && !p.persistent, Mode: q.mode, Peer: NoPeer, Tag: NoTag,
-		Communicator: s.communicator,
-	}
+func (e *evaluation) message(o *Operation, p *spec.Role, d Direction, args arguments, s scope) {
+	m := Message{Direction: d, Blocking: p.Progress == spec.Blocking, Peer: NoPeer, Tag: NoTag, Communicator: s.communicator}
 	var status source
-	if q.direction == Receive {
-		status = statusOf(args)
+	q := p.Sends
+	if d == Receive {
+		q, status = p.Receives, statusOf(args)
 		m.Peer, m.Tag = AnySource, AnyTag
+	} else {
+		m.Mode = p.Mode
 	}
-	if v, ok := args.find(q.peer, cst.KindRank); ok {
+	if v, ok := args.find(q.Peer, cst.KindRank); ok {
 		switch rank := v.Int(); {
 		case rank == e.constants.procNull || s.null:
 			return
-		case rank == e.constants.anySource && q.direction == Receive:
+		case rank == e.constants.anySource && d == Receive:
 			m.Peer = AnySource
 		default:
 			m.Peer = s.world(rank)
 		}
-	} else if v, ok := args.find("message", cst.KindHandle); ok && p.takes {
+	} else if v, ok := args.find("message", cst.KindHandle); ok && takes(p) {
 		if v.Int() == e.constants.noMessage {
 			return
 		}
 		status = e.take(o, v.Int(), status)
 	}
-	if v, ok := args.find(q.tag, cst.KindTag); ok {
+	if v, ok := args.find(q.Tag, cst.KindTag); ok {
 		switch tag := v.Int(); {
-		case tag == e.constants.anyTag && q.direction == Receive:
+		case tag == e.constants.anyTag && d == Receive:
 			m.Tag = AnyTag
 		case tag >= 0:
 			m.Tag = tag
@@ -101,7 +112,7 @@ func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s
 			m.Tag = NoTag
 		}
 	}
-	if m.Peer == AnySource && q.direction == Receive && status.rank != implied {
+	if m.Peer == AnySource && d == Receive && status.rank != implied {
 		if status.rank == e.constants.procNull {
 			return
 		}
@@ -110,8 +121,8 @@ func (e *evaluation) message(o *Operation, p *mpiPlan, q part, args arguments, s
 	if m.Tag == AnyTag && status.tag >= 0 {
 		m.Tag = status.tag
 	}
-	m.Elements = e.elements(args, q.count)
-	m.Bytes = product(m.Elements, e.sizeOf(args, q.datatype))
+	m.Elements = e.elements(args, q.Count)
+	m.Bytes = product(m.Elements, e.sizeOf(args, q.Type))
 	o.Messages = append(o.Messages, m)
 	if v, ok := args.find("request", cst.KindHandle); ok {
 		o.requests = append(o.requests, v.Int())
@@ -128,15 +139,23 @@ func (e *evaluation) elements(args arguments, name string) int64 {
 }
 
 // oneSided adds what a one-sided operation accesses.
-func (e *evaluation) oneSided(o *Operation, p *mpiPlan, args arguments, s scope) {
-	q := p.parts[0]
-	rank := args.number(q.peer, cst.KindRank)
+func (e *evaluation) oneSided(o *Operation, p *spec.Role, args arguments, s scope) {
+	q := p.Accesses
+	rank := args.number(q.Peer, cst.KindRank)
 	if rank == e.constants.procNull {
 		return
 	}
-	m := Message{Direction: q.direction, Peer: s.world(rank), Elements: 1, Communicator: s.communicator}
-	count, datatype := q.count, q.datatype
-	if op, ok := args.find("op", cst.KindHandle); ok && p.fetches && op.Int() == e.constants.noOp {
+	m := Message{Direction: Put, Peer: s.world(rank), Elements: 1, Communicator: s.communicator}
+	switch {
+	case p.Reads && p.Writes:
+		m.Direction = Fetch
+	case p.Reads:
+		m.Direction = Get
+	case p.Combines:
+		m.Direction = Accumulate
+	}
+	count, datatype := q.Count, q.Type
+	if op, ok := args.find("op", cst.KindHandle); ok && m.Direction == Fetch && op.Int() == e.constants.noOp {
 		m.Direction = Get
 		if count != "" {
 			count, datatype = "result_count", "result_datatype"
@@ -181,19 +200,19 @@ func (e *evaluation) take(o *Operation, message int64, status source) source {
 }
 
 // started returns what the persistent requests that a call starts are.
-func (e *evaluation) started(p *mpiPlan, args arguments) *Operation {
-	o := &Operation{Class: p.class, Root: -1}
+func (e *evaluation) started(p *spec.Role, args arguments) *Operation {
+	o := &Operation{Class: p.Class, Root: -1}
 	for i, id := range requestsOf(args) {
 		begun := e.requestBegun(id)
 		switch {
 		case begun == nil:
-		case begun.Class != Collective:
-			if len(o.Messages) == 0 && o.Class != Collective {
+		case begun.Class != spec.Collective:
+			if len(o.Messages) == 0 && o.Class != spec.Collective {
 				o.Communicator = begun.Communicator
 			}
 			o.Messages = append(o.Messages, begun.Messages...)
 			o.requests = append(o.requests, begun.requests...)
-		case i == 0 || o.Class != Collective && len(o.Messages) == 0:
+		case i == 0 || o.Class != spec.Collective && len(o.Messages) == 0:
 			o = begun
 		default:
 			o.More = append(o.More, begun)
@@ -223,7 +242,7 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 	}
 	if len(makers) == 1 {
 		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere, others: everywhere}
-		if o := made.begun(e.plan(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
+		if o := made.begun(e.role(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
 			return o
 		}
 	}
@@ -233,5 +252,5 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 		return nil
 	}
 	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere, others: everywhere}
-	return made.begun(e.plan(terminal), e.arguments(terminal))
+	return made.begun(e.role(terminal), e.arguments(terminal))
 }

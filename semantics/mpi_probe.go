@@ -99,7 +99,7 @@ func statusOf(args arguments) source {
 // walk goes through the probes that give messages of which others tell something else.
 func (p *probes) walk() map[int64][]found {
 	varied := make(map[int64][]found)
-	gives, takes := make(map[sequitur.Symbol][]int64), make(map[sequitur.Symbol]bool)
+	gives, receives := make(map[sequitur.Symbol][]int64), make(map[sequitur.Symbol]bool)
 	for id, makers := range p.makers {
 		if _, ok := p.fixed[id]; ok {
 			continue
@@ -109,11 +109,11 @@ func (p *probes) walk() map[int64][]found {
 		}
 	}
 	for terminal := range uint32(p.rank.read.Table().Len()) {
-		if plan := p.rank.plan(terminal); plan != nil && plan.takes {
-			takes[terminal] = true
+		if plan := p.rank.role(terminal); plan != nil && takes(plan) {
+			receives[terminal] = true
 		}
 	}
-	if p.rank.count(func(s sequitur.Symbol) bool { return gives[s] != nil || takes[s] }) > maxRequestCalls {
+	if p.rank.count(func(s sequitur.Symbol) bool { return gives[s] != nil || receives[s] }) > maxRequestCalls {
 		return varied
 	}
 	for position, s := range p.rank.read.Find(0, func(s sequitur.Symbol) bool { return gives[s] != nil }) {

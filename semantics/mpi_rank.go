@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -83,10 +84,10 @@ func (r *mpiRank) arguments(terminal uint32) arguments {
 	return arguments{c.Function, c.Args}
 }
 
-// plan returns that of a terminal, nil if it means nothing.
-func (r *mpiRank) plan(terminal uint32) *mpiPlan {
+// role returns that of a terminal, nil if it means nothing.
+func (r *mpiRank) role(terminal uint32) *spec.Role {
 	f := r.function(terminal)
-	if p := r.plans[f]; p == nil || !r.failed[f] || p.happened(r.arguments(terminal), r.constants.truncate) {
+	if p := r.roles[f]; p == nil || !r.failed[f] || happened(p, r.arguments(terminal), r.constants.truncate) {
 		return p
 	}
 	return nil

@@ -1,9 +1,13 @@
 package semantics
 
 import (
+	"math"
+	"slices"
 	"sort"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -19,6 +23,11 @@ type requests struct {
 	topologies map[int64][]uint32 // terminals that make a communicator, by its id
 
 	creations map[object][]creation // in the order of positions; made when they are asked for
+
+	mutex   sync.Mutex
+	acts    map[sequitur.Symbol][]act   // made by all
+	counted *sequitur.Measure           // calls that have acts
+	single  map[int64]*sequitur.Measure // calls that have acts on a request
 }
 
 // An object is what has an id of a class.
@@ -34,10 +43,10 @@ type creation struct {
 }
 
 func newRequests(r *mpiRank) *requests {
-	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass)}
+	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), single: make(map[int64]*sequitur.Measure)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
-			if p := r.plan(terminal); p != nil && p.persistent {
+			if p := r.role(terminal); p != nil && p.Progress == spec.Persistent {
 				q.persistent[id] = append(q.persistent[id], terminal)
 			}
 		}
@@ -102,6 +111,177 @@ func (r *mpiRank) count(keep func(s sequitur.Symbol) bool) uint64 {
 	return sum
 }
 
+// An act is what a call does to a request.
+type act struct {
+	request int64
+	kind    actKind
+	source  source // of a completion
+}
+
+type actKind uint8
+
+const (
+	begins actKind = iota
+	cancels
+	completes
+	frees
+)
+
+// acts returns what a call does to requests.
+func (r *mpiRank) acts(terminal uint32) (list []act) {
+	p, args := r.requestRole(terminal), r.arguments(terminal)
+	add := func(kind actKind, ids []int64) {
+		for _, id := range ids {
+			list = append(list, act{id, kind, unresolved})
+		}
+	}
+	switch {
+	case p == nil:
+	case p.Requests == spec.Starts:
+		add(begins, requestsOf(args))
+	case p.Requests == spec.Cancels:
+		add(cancels, requestsOf(args))
+	case p.Requests == spec.Releases:
+		add(frees, requestsOf(args))
+	case p.Requests == spec.Waits || p.Requests == spec.Tests:
+		r.eachCompleted(p, args, func(id int64, s source) { list = append(list, act{id, completes, s}) })
+	case p.Progress == spec.Nonblocking:
+		if v, ok := args.find("request", cst.KindHandle); ok {
+			add(begins, []int64{v.Int()})
+		}
+	}
+	return list
+}
+
+// requestRole returns what a call does to requests; nil if it does nothing. Other than role, it
+// knows those that begin something that means nothing to other processes.
+func (r *mpiRank) requestRole(terminal uint32) *spec.Role {
+	f := r.function(terminal)
+	p := spec.RoleOf(r.model.trace.Functions()[f].Name)
+	if r.failed[f] && !happened(p, r.arguments(terminal), r.constants.truncate) {
+		return nil
+	}
+	return p
+}
+
+// completed returns the requests that a call completes.
+func (d *mpiDialect) completed(p *spec.Role, args arguments) (ids []int64) {
+	d.eachCompleted(p, args, func(id int64, _ source) { ids = append(ids, id) })
+	return ids
+}
+
+// eachCompleted calls f with the requests that a call completes, and what it says of them. If
+// the call failed, those are complete whose status has no error or one of the operation; those
+// with MPI_ERR_PENDING have neither failed nor completed (MPI-4.1, §3.7.5).
+func (d *mpiDialect) eachCompleted(p *spec.Role, args arguments, f func(id int64, s source)) {
+	requests := requestsOf(args)
+	statuses, many := args.find("array_of_statuses", cst.KindArray)
+	complete := func(i int64, k int) {
+		s := statusOf(args)
+		if many && k < statuses.Len() && statuses.Index(k).Kind() == cst.KindStatus {
+			told := statuses.Index(k).Status()
+			if s = (source{rank: told.Source, tag: told.Tag}); told.Error != 0 && told.Error == d.constants.pending {
+				return
+			}
+		}
+		if i >= 0 && i < int64(len(requests)) && requests[i] >= 0 {
+			f(requests[i], s)
+		}
+	}
+	if v, ok := args.find("flag", cst.KindInt); ok && v.Int() == 0 {
+		return
+	}
+	indices, some := args.numbers("array_of_indices")
+	index, one := args.find("index", cst.KindInt)
+	switch {
+	case some:
+		for k, i := range indices[:min(len(indices), max(0, int(args.number("outcount", cst.KindInt))))] {
+			complete(i, k)
+		}
+	case one:
+		complete(index.Int(), 0)
+	default:
+		for k := range requests {
+			complete(int64(k), k)
+		}
+	}
+}
+
+// maxSteps is how many acts on other requests are looked at to find that on a request.
+const maxSteps = 64
+
+// begun returns the position of the call that began the operation of a request that is active
+// at a position, and whether a call cancelled it since.
+func (q *requests) begun(request int64, position uint64) (began uint64, cancelled, ok bool) {
+	began, cancelled, ok, decided := q.search(q.all(), request, position, maxSteps)
+	if !decided {
+		began, cancelled, ok, _ = q.search(q.of(request), request, position, math.MaxInt)
+	}
+	return began, cancelled, ok
+}
+
+// search goes back from a position through the calls with acts that a measure counts, some
+// steps at most, and reports whether these were enough.
+func (q *requests) search(m *sequitur.Measure, request int64, position uint64, steps int) (began uint64, cancelled, ok, decided bool) {
+	for left := m.Before(position); left > 0; left-- {
+		if steps--; steps < 0 {
+			return 0, false, false, false
+		}
+		at, _ := m.Find(left - 1)
+		for _, a := range slices.Backward(q.acts[q.rank.read.Grammar().At(at)]) {
+			switch {
+			case a.request != request:
+			case a.kind == cancels:
+				cancelled = true
+			default:
+				return at, cancelled, a.kind == begins, true
+			}
+		}
+	}
+	return 0, false, false, true
+}
+
+// all returns the measure that counts the calls with acts.
+func (q *requests) all() *sequitur.Measure {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if q.counted == nil {
+		q.acts = make(map[sequitur.Symbol][]act)
+		for terminal := range uint32(q.rank.read.Table().Len()) {
+			if list := q.rank.acts(terminal); len(list) > 0 {
+				q.acts[terminal] = list
+			}
+		}
+		q.counted = q.count(func(act) bool { return true })
+	}
+	return q.counted
+}
+
+// of returns the measure that counts the calls with acts on a request. Only the last few are
+// kept.
+func (q *requests) of(request int64) *sequitur.Measure {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	m := q.single[request]
+	if m == nil {
+		if len(q.single) >= maxSteps {
+			clear(q.single)
+		}
+		m = q.count(func(a act) bool { return a.request == request })
+		q.single[request] = m
+	}
+	return m
+}
+
+func (q *requests) count(keep func(act) bool) *sequitur.Measure {
+	return q.rank.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
+		if slices.ContainsFunc(q.acts[s], keep) {
+			return 1
+		}
+		return 0
+	})
+}
+
 // degrees are how many neighbours there are that a rank receives from and sends to in a
 // communicator, −1 if that is not known.
 type degrees struct{ in, out int }
@@ -124,7 +304,7 @@ func (e *evaluation) degrees(id int64, s scope) degrees {
 // degreesOf returns those in a communicator that a call makes.
 func (e *evaluation) degreesOf(terminal uint32, s scope) degrees {
 	args := e.arguments(terminal)
-	switch mpiName(args.function.Name) {
+	switch spec.Base(args.function.Name) {
 	case "Cart_create":
 		n := gridNeighbours(args, s)
 		return degrees{n, n}

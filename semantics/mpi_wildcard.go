@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -44,22 +44,6 @@ type resolved struct {
 	sources string
 }
 
-// An act is what a call does to a request.
-type act struct {
-	request int64
-	kind    actKind
-	source  source // of a completion
-}
-
-type actKind uint8
-
-const (
-	begins actKind = iota
-	cancels
-	completes
-	frees
-)
-
 // hasWildcards reports whether later calls may say more of the messages of o.
 func (r *mpiRank) hasWildcards(o *Operation) bool {
 	if slices.ContainsFunc(o.Messages, isWildcard) {
@@ -76,7 +60,7 @@ func (r *mpiRank) hasWildcards(o *Operation) bool {
 func (r *mpiRank) findCancelled() map[int64]bool {
 	found := make(map[int64]bool)
 	for terminal := range uint32(r.read.Table().Len()) {
-		if p := r.plan(terminal); p != nil && p.name == "Cancel" {
+		if p := r.role(terminal); p != nil && p.Requests == spec.Cancels {
 			for _, id := range requestsOf(r.arguments(terminal)) {
 				found[id] = true
 			}
@@ -97,8 +81,10 @@ func newWildcards(r *mpiRank) *wildcards {
 	}
 	acts := make(map[sequitur.Symbol][]act)
 	for terminal := range uint32(r.read.Table().Len()) {
-		if list := r.acts(terminal, wanted); len(list) > 0 {
-			acts[terminal] = list
+		for _, a := range r.acts(terminal) {
+			if _, ok := wanted[a.request]; ok {
+				acts[terminal] = append(acts[terminal], a)
+			}
 		}
 	}
 	w.fix(wanted, acts)
@@ -120,8 +106,8 @@ func (w *wildcards) requests() map[int64]bool {
 	r, wanted := w.rank, make(map[int64]bool)
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
-			p := r.plan(terminal)
-			if p == nil || p.class != PointToPoint {
+			p := r.role(terminal)
+			if p == nil || p.Class != spec.PointToPoint {
 				continue
 			}
 			e := evaluation{mpiRank: r, extent: everywhere, others: everywhere}
@@ -131,76 +117,6 @@ func (w *wildcards) requests() map[int64]bool {
 		}
 	}
 	return wanted
-}
-
-// acts returns what a call does to requests.
-func (r *mpiRank) acts(terminal uint32, wanted map[int64]bool) []act {
-	p := r.plan(terminal)
-	if p == nil || p.persistent {
-		return nil
-	}
-	args := r.arguments(terminal)
-	var list []act
-	add := func(kind actKind, id int64, s source) {
-		if _, ok := wanted[id]; ok {
-			list = append(list, act{id, kind, s})
-		}
-	}
-	switch {
-	case p.starts:
-		for _, id := range requestsOf(args) {
-			add(begins, id, unresolved)
-		}
-	case p.name == "Cancel":
-		for _, id := range requestsOf(args) {
-			add(cancels, id, unresolved)
-		}
-	case p.name == "Request_free":
-		for _, id := range requestsOf(args) {
-			add(frees, id, unresolved)
-		}
-	case p.class == Completion:
-		completions(p.name, args, func(id int64, s source) { add(completes, id, s) })
-	case p.class == PointToPoint && p.nonblocking:
-		if v, ok := args.find("request", cst.KindHandle); ok {
-			add(begins, v.Int(), unresolved)
-		}
-	}
-	return list
-}
-
-// completions calls f with the requests that a call completes, and what it says of them.
-func completions(name string, args arguments, f func(id int64, s source)) {
-	if v, ok := args.find("flag", cst.KindInt); ok && v.Int() == 0 {
-		return
-	}
-	requests := requestsOf(args)
-	complete := func(id int64, k int) {
-		list, many := args.find("array_of_statuses", cst.KindArray)
-		if !many || k >= list.Len() || list.Index(k).Kind() != cst.KindStatus {
-			f(id, statusOf(args))
-		} else if s := list.Index(k).Status(); s.Error == 0 || !hasFailed(args.function) {
-			f(id, source{rank: s.Source, tag: s.Tag})
-		}
-	}
-	switch name {
-	case "Wait", "Test", "Waitall", "Testall":
-		for k, id := range requests {
-			complete(id, k)
-		}
-	case "Waitany", "Testany":
-		if i := args.number("index", cst.KindInt); i >= 0 && i < int64(len(requests)) {
-			complete(requests[i], 0)
-		}
-	case "Waitsome", "Testsome":
-		indices, _ := args.numbers("array_of_indices")
-		n := args.number("outcount", cst.KindInt)
-		for k, i := range indices {
-			if int64(k) < n && i >= 0 && i < int64(len(requests)) {
-				complete(requests[i], k)
-			}
-		}
-	}
 }
 
 // fix finds the requests of which all receives got the same, or that are all cancelled and

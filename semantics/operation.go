@@ -1,40 +1,15 @@
 package semantics
 
-import "strconv"
+import (
+	"strconv"
 
-// A Class says what kind of operation a call is.
-type Class uint8
-
-// The classes. The zero Class is that of calls that mean nothing to other processes,
-// which have no [Operation].
-const (
-	Local           Class = iota
-	PointToPoint          // sends or receives messages, or starts to
-	OneSided              // accesses the memory of another process
-	Collective            // is called by all members of a communicator, or starts what is
-	Completion            // waits for operations that were started, tests or frees them
-	Probe                 // looks for messages
-	Access                // reads or writes a file; collective if it has a communicator
-	Synchronization       // orders accesses to the memory of processes, but for collective ones
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
-
-var classNames = [...]string{
-	Local: "local", PointToPoint: "point-to-point", OneSided: "one-sided", Collective: "collective",
-	Completion: "completion", Probe: "probe", Access: "file access", Synchronization: "synchronization",
-}
-
-// String returns the name of the class, such as point-to-point.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return "class " + strconv.Itoa(int(c))
-}
 
 // An Operation is what a call means to other processes. It is shared, and must not be
 // changed.
 type Operation struct {
-	Class Class
+	Class spec.Class
 
 	// Messages are what the call sends and receives itself, or starts to: none, one,
 	// two as with MPI_Sendrecv, or more as with MPI_Startall. Messages to and from
@@ -58,6 +33,11 @@ type Operation struct {
 	// More are further collective operations that the call starts, as MPI_Startall may.
 	More []*Operation
 
+	// Completes are the ids of the requests that the call completes: flag, index and outcount
+	// are applied, and requests that are pending after an error are left out. Frees are those
+	// that it frees. See [Rank.Begun].
+	Completes, Frees []int64
+
 	requests []int64 // of Messages, if another call completes them
 	taken    *taken  // what Messages is, if it depends on the position which probe found that
 }
@@ -72,9 +52,9 @@ func (o *Operation) Request(message int) (id int64, ok bool) {
 }
 
 // IsCollective reports whether all members of a communicator make the call: it is of
-// class [Collective], or of class [Access] and collective.
+// class [spec.Collective], or of class [spec.Access] and collective.
 func (o *Operation) IsCollective() bool {
-	return o.Class == Collective || o.Class == Access && o.Communicator != nil
+	return o.Class == spec.Collective || o.Class == spec.Access && o.Communicator != nil
 }
 
 // A Direction says where the bytes of a message go.
@@ -118,7 +98,7 @@ const (
 type Message struct {
 	Direction Direction
 	Blocking  bool // the call returns when the buffer can be used again
-	Mode      Mode
+	Mode      spec.Mode
 
 	Peer int   // rank in the run, [AnySource] or [NoPeer]
 	Tag  int64 // [AnyTag] or [NoTag] if negative; 0 for one-sided operations
@@ -132,25 +112,4 @@ type Message struct {
 	Cancelled bool
 
 	Communicator *Communicator // nil if the trace does not say which
-}
-
-// A Mode is a mode of sending.
-type Mode uint8
-
-// The modes.
-const (
-	Standard Mode = iota
-	Buffered
-	Synchronous
-	Ready
-)
-
-var modeNames = [...]string{Standard: "standard", Buffered: "buffered", Synchronous: "synchronous", Ready: "ready"}
-
-// String returns the name of the mode.
-func (m Mode) String() string {
-	if int(m) < len(modeNames) {
-		return modeNames[m]
-	}
-	return "mode " + strconv.Itoa(int(m))
 }

@@ -108,6 +108,19 @@ func (r *Rank) At(position uint64, terminal uint32) *Operation {
 	return r.meanings.at(position, terminal)
 }
 
+// Begun returns the position of the call that began the operation which a request stands for
+// at a position, and whether a call before that position tried to cancel it. It is the call
+// that made the request, and of a persistent request the one that started it. The request is one
+// of [Operation.Completes] or [Operation.Frees]; ok is false if it is not active, or was made while recording was
+// off. The cost is some steps through the grammar.
+func (r *Rank) Begun(request int64, position uint64) (began uint64, cancelled, ok bool) {
+	m, isMPI := r.meanings.(*mpiRank)
+	if !isMPI || request < 0 {
+		return 0, false, false
+	}
+	return m.requests().begun(request, position)
+}
+
 // SwitchesRecording reports whether the rank has calls that switch off or on what package
 // [github.com/reprise-trace/reprise/mpi/collect] records: others may be missing then. It
 // costs what looking at each signature costs.

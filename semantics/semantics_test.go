@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -92,7 +93,7 @@ func text(o *semantics.Operation) string {
 		if m.Blocking {
 			b.WriteString(", blocking")
 		}
-		if m.Mode != semantics.Standard {
+		if m.Mode != spec.Standard {
 			fmt.Fprintf(&b, ", %s", m.Mode)
 		}
 		if m.Cancelled {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -54,9 +55,9 @@ type tiDialect struct {
 
 // A tiAction says what an action means.
 type tiAction struct {
-	class     Class
+	class     spec.Class
 	direction Direction // of the message of a PointToPoint or OneSided
-	mode      Mode
+	mode      spec.Mode
 	blocking  bool
 	write     bool // of an Access
 	operation func(d *tiRank, a *tiAction, args arguments) *Operation
@@ -93,62 +94,62 @@ func (r *tiRank) operation(terminal uint32) *Operation {
 
 // tiActions are the actions that mean something, by their names.
 var tiActions = map[string]*tiAction{
-	"send":     {class: PointToPoint, direction: Send, blocking: true, operation: (*tiRank).message},
-	"isend":    {class: PointToPoint, direction: Send, operation: (*tiRank).message},
-	"bsend":    {class: PointToPoint, direction: Send, mode: Buffered, blocking: true, operation: (*tiRank).message},
-	"ibsend":   {class: PointToPoint, direction: Send, mode: Buffered, operation: (*tiRank).message},
-	"Ssend":    {class: PointToPoint, direction: Send, mode: Synchronous, blocking: true, operation: (*tiRank).message},
-	"ISsend":   {class: PointToPoint, direction: Send, mode: Synchronous, operation: (*tiRank).message},
-	"recv":     {class: PointToPoint, direction: Receive, blocking: true, operation: (*tiRank).message},
-	"irecv":    {class: PointToPoint, direction: Receive, operation: (*tiRank).message},
-	"sendRecv": {class: PointToPoint, blocking: true, operation: (*tiRank).sendRecv},
-	"Start":    {class: PointToPoint, operation: (*tiRank).start},
+	"send":     {class: spec.PointToPoint, direction: Send, blocking: true, operation: (*tiRank).message},
+	"isend":    {class: spec.PointToPoint, direction: Send, operation: (*tiRank).message},
+	"bsend":    {class: spec.PointToPoint, direction: Send, mode: spec.Buffered, blocking: true, operation: (*tiRank).message},
+	"ibsend":   {class: spec.PointToPoint, direction: Send, mode: spec.Buffered, operation: (*tiRank).message},
+	"Ssend":    {class: spec.PointToPoint, direction: Send, mode: spec.Synchronous, blocking: true, operation: (*tiRank).message},
+	"ISsend":   {class: spec.PointToPoint, direction: Send, mode: spec.Synchronous, operation: (*tiRank).message},
+	"recv":     {class: spec.PointToPoint, direction: Receive, blocking: true, operation: (*tiRank).message},
+	"irecv":    {class: spec.PointToPoint, direction: Receive, operation: (*tiRank).message},
+	"sendRecv": {class: spec.PointToPoint, blocking: true, operation: (*tiRank).sendRecv},
+	"Start":    {class: spec.PointToPoint, operation: (*tiRank).start},
 
-	"wait":     {class: Completion, operation: (*tiRank).plain},
-	"waitall":  {class: Completion, operation: (*tiRank).plain},
-	"waitAny":  {class: Completion, operation: (*tiRank).plain},
-	"test":     {class: Completion, operation: (*tiRank).plain},
-	"testall":  {class: Completion, operation: (*tiRank).plain},
-	"testany":  {class: Completion, operation: (*tiRank).plain},
-	"testsome": {class: Completion, operation: (*tiRank).plain},
+	"wait":     {class: spec.Completion, operation: (*tiRank).plain},
+	"waitall":  {class: spec.Completion, operation: (*tiRank).plain},
+	"waitAny":  {class: spec.Completion, operation: (*tiRank).plain},
+	"test":     {class: spec.Completion, operation: (*tiRank).plain},
+	"testall":  {class: spec.Completion, operation: (*tiRank).plain},
+	"testany":  {class: spec.Completion, operation: (*tiRank).plain},
+	"testsome": {class: spec.Completion, operation: (*tiRank).plain},
 
-	"Put":              {class: OneSided, direction: Put, operation: (*tiRank).message},
-	"Rput":             {class: OneSided, direction: Put, operation: (*tiRank).message},
-	"Get":              {class: OneSided, direction: Get, operation: (*tiRank).message},
-	"Rget":             {class: OneSided, direction: Get, operation: (*tiRank).message},
-	"Accumulate":       {class: OneSided, direction: Accumulate, operation: (*tiRank).message},
-	"Raccumulate":      {class: OneSided, direction: Accumulate, operation: (*tiRank).message},
-	"Get_accumulate":   {class: OneSided, direction: Fetch, operation: (*tiRank).message},
-	"Rget_accumulate":  {class: OneSided, direction: Fetch, operation: (*tiRank).message},
-	"Compare_and_swap": {class: OneSided, direction: Fetch, operation: (*tiRank).message},
+	"Put":              {class: spec.OneSided, direction: Put, operation: (*tiRank).message},
+	"Rput":             {class: spec.OneSided, direction: Put, operation: (*tiRank).message},
+	"Get":              {class: spec.OneSided, direction: Get, operation: (*tiRank).message},
+	"Rget":             {class: spec.OneSided, direction: Get, operation: (*tiRank).message},
+	"Accumulate":       {class: spec.OneSided, direction: Accumulate, operation: (*tiRank).message},
+	"Raccumulate":      {class: spec.OneSided, direction: Accumulate, operation: (*tiRank).message},
+	"Get_accumulate":   {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
+	"Rget_accumulate":  {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
+	"Compare_and_swap": {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
 
-	"Win_fence":           {class: Collective, operation: (*tiRank).plain},
-	"Win_post":            {class: Synchronization, operation: (*tiRank).plain},
-	"Win_start":           {class: Synchronization, operation: (*tiRank).plain},
-	"Win_complete":        {class: Synchronization, operation: (*tiRank).plain},
-	"Win_wait":            {class: Synchronization, operation: (*tiRank).plain},
-	"Win_lock":            {class: Synchronization, operation: (*tiRank).plain},
-	"Win_unlock":          {class: Synchronization, operation: (*tiRank).plain},
-	"Win_lock_all":        {class: Synchronization, operation: (*tiRank).plain},
-	"Win_unlock_all":      {class: Synchronization, operation: (*tiRank).plain},
-	"Win_flush":           {class: Synchronization, operation: (*tiRank).plain},
-	"Win_flush_local":     {class: Synchronization, operation: (*tiRank).plain},
-	"Win_flush_all":       {class: Synchronization, operation: (*tiRank).plain},
-	"Win_flush_local_all": {class: Synchronization, operation: (*tiRank).plain},
+	"Win_fence":           {class: spec.Collective, operation: (*tiRank).plain},
+	"Win_post":            {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_start":           {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_complete":        {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_wait":            {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_lock":            {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_unlock":          {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_lock_all":        {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_unlock_all":      {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_flush":           {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_flush_local":     {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_flush_all":       {class: spec.Synchronization, operation: (*tiRank).plain},
+	"Win_flush_local_all": {class: spec.Synchronization, operation: (*tiRank).plain},
 
-	"comm_split": {class: Collective, operation: (*tiRank).plain},
-	"comm_dup":   {class: Collective, operation: (*tiRank).plain},
+	"comm_split": {class: spec.Collective, operation: (*tiRank).plain},
+	"comm_dup":   {class: spec.Collective, operation: (*tiRank).plain},
 
-	"IO - read":          {class: Access, operation: (*tiRank).access},
-	"IO - read_shared":   {class: Access, operation: (*tiRank).access},
-	"IO - read_all":      {class: Access, operation: (*tiRank).access},
-	"IO - read_ordered":  {class: Access, operation: (*tiRank).access},
-	"IO - read_at_all":   {class: Access, operation: (*tiRank).access},
-	"IO - write":         {class: Access, write: true, operation: (*tiRank).access},
-	"IO - write_shared":  {class: Access, write: true, operation: (*tiRank).access},
-	"IO - write_all":     {class: Access, write: true, operation: (*tiRank).access},
-	"IO - write_ordered": {class: Access, write: true, operation: (*tiRank).access},
-	"IO - write_at_all":  {class: Access, write: true, operation: (*tiRank).access},
+	"IO - read":          {class: spec.Access, operation: (*tiRank).access},
+	"IO - read_shared":   {class: spec.Access, operation: (*tiRank).access},
+	"IO - read_all":      {class: spec.Access, operation: (*tiRank).access},
+	"IO - read_ordered":  {class: spec.Access, operation: (*tiRank).access},
+	"IO - read_at_all":   {class: spec.Access, operation: (*tiRank).access},
+	"IO - write":         {class: spec.Access, write: true, operation: (*tiRank).access},
+	"IO - write_shared":  {class: spec.Access, write: true, operation: (*tiRank).access},
+	"IO - write_all":     {class: spec.Access, write: true, operation: (*tiRank).access},
+	"IO - write_ordered": {class: spec.Access, write: true, operation: (*tiRank).access},
+	"IO - write_at_all":  {class: spec.Access, write: true, operation: (*tiRank).access},
 
 	"barrier": tiCollective, "ibarrier": tiCollective, "bcast": tiCollective, "ibcast": tiCollective,
 	"reduce": tiCollective, "ireduce": tiCollective, "allreduce": tiCollective, "iallreduce": tiCollective,
@@ -160,7 +161,7 @@ var tiActions = map[string]*tiAction{
 	"alltoallw": tiCollective, "ialltoallw": tiCollective, "reducescatter": tiCollective, "ireducescatter": tiCollective,
 }
 
-var tiCollective = &tiAction{class: Collective, operation: (*tiRank).collective}
+var tiCollective = &tiAction{class: spec.Collective, operation: (*tiRank).collective}
 
 // plain returns the operation of an action of which no more is known than its class.
 func (r *tiRank) plain(a *tiAction, _ arguments) *Operation {
@@ -198,7 +199,7 @@ func (r *tiRank) peer(v int64, d Direction) (int, bool) {
 func (r *tiRank) message(a *tiAction, args arguments) *Operation {
 	name := "destination"
 	switch {
-	case a.class == OneSided:
+	case a.class == spec.OneSided:
 		name = "target"
 	case a.direction == Receive:
 		name = "source"
@@ -213,7 +214,7 @@ func (r *tiRank) message(a *tiAction, args arguments) *Operation {
 		Direction: a.direction, Blocking: a.blocking, Mode: a.mode, Peer: peer, Tag: tiTag(args.number("tag", cst.KindTag)),
 		Elements: max(count, Unknown), Bytes: product(count, args.tiSize("type")), Communicator: r.model.world,
 	}}
-	if a.class == OneSided {
+	if a.class == spec.OneSided {
 		o.Messages[0].Tag = 0
 		o.Communicator, o.Messages[0].Communicator = nil, nil
 	}

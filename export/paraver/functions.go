@@ -6,7 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -126,7 +126,7 @@ func functionsOf(t *reprise.Trace) []function {
 	})
 	all := make([]function, len(list))
 	for i, f := range list {
-		name := events.FunctionName(f.Name)
+		name := strings.ToLower(spec.Base(f.Name))
 		if actions {
 			name = strings.Replace(name, "reducescatter", "reduce_scatter", 1)
 		}

@@ -190,7 +190,11 @@ func (x *matching) begin(s *thread, c *open) {
 		return
 	}
 	o, numbers := self.numbers.At(c.Position, c.Terminal)
+	if o == nil {
+		return
+	}
 	x.sent += sends(o)
+	c.completes = o.Completes
 	for i, n := range numbers {
 		id, ok := o.Request(i)
 		switch m := &o.Messages[i]; {
@@ -206,11 +210,8 @@ func (x *matching) begin(s *thread, c *open) {
 	}
 }
 
-// sends returns how many messages an operation, which may be nil, sends.
+// sends returns how many messages an operation sends.
 func sends(o *semantics.Operation) (n uint64) {
-	if o == nil {
-		return 0
-	}
 	for i := range o.Messages {
 		if o.Messages[i].Direction == semantics.Send {
 			n++
@@ -225,10 +226,10 @@ func (x *matching) end(s *thread, c *open, now int64) {
 		r.received, r.done = now, true
 	}
 	self := x.ranks[s.process.rank.Number]
-	if self == nil || len(c.call.requests) == 0 {
+	if self == nil {
 		return
 	}
-	for id := range events.Completed(c.call.Call, c.call.name, c.call.requests) {
+	for _, id := range c.completes {
 		if r := self.requests[id]; r != nil {
 			r.received, r.done = now, true
 			delete(self.requests, id)

@@ -22,8 +22,6 @@ type process struct {
 type call struct {
 	reprise.Call
 	function
-	name     string  // of the function without MPI_, in lower case
-	requests []int64 // ids of those among the arguments
 }
 
 // call returns the call that a terminal stands for.
@@ -32,7 +30,6 @@ func (p *process) call(terminal uint32) *call {
 	if c == nil {
 		c = &call{Call: p.rank.Call(terminal)}
 		c.function = p.writer.function(c.Function)
-		c.name, c.requests = events.FunctionName(c.Function.Name), events.Requests(c.Call)
 		p.calls[terminal] = c
 	}
 	return c
@@ -59,8 +56,9 @@ type thread struct {
 // An open call has begun.
 type open struct {
 	events.Event
-	call     *call
-	receives []*message // that end with it
+	call      *call
+	receives  []*message // that end with it
+	completes []int64    // requests that it completes
 }
 
 // look is how many calls are looked at to find one that begins earlier, and ends later.

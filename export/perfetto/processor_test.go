@@ -294,10 +294,8 @@ func end(r *semantics.Rank, rank int, position uint64, message int) place {
 		return placeOf(rank, position)
 	}
 	for later, call := range r.CallsFrom(position + 1) {
-		for completed := range events.Completed(call, events.FunctionName(call.Function.Name), events.Requests(call)) {
-			if completed == id {
-				return placeOf(rank, later)
-			}
+		if o := r.At(later, call.Terminal); o != nil && slices.Contains(o.Completes, id) {
+			return placeOf(rank, later)
 		}
 	}
 	return ""

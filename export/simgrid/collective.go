@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -35,6 +36,9 @@ var collectives = map[string]collective{
 	"reduce_scatter_block": {false, (*collectiveCall).reduceScatter},
 }
 
+// persistentCollective is why a call is refused.
+const persistentCollective = "SimGrid has no persistent collective operations"
+
 // A collectiveCall is a collective operation that is being written.
 type collectiveCall struct {
 	*translator
@@ -47,16 +51,11 @@ type collectiveCall struct {
 
 // collective translates a collective operation.
 func (s *translator) collective(e events.Event, c *call, o *semantics.Operation) error {
-	name := c.name
-	if strings.HasSuffix(name, "_init") {
-		return nil // refused when it starts
-	}
+	name := c.data
 	kind, ok := collectives[name]
-	if !ok {
-		name = strings.TrimPrefix(name, "i")
-		kind, ok = collectives[name]
-	}
 	switch {
+	case c.role.Requests == spec.Starts:
+		return s.unsupported(e, c, persistentCollective)
 	case strings.HasPrefix(name, "neighbor_") || name == "alltoallw":
 		return s.unsupported(e, c, "SimGrid replays no such operation")
 	case !ok:

@@ -1,9 +1,8 @@
 package simgrid
 
 import (
-	"strings"
-
 	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -34,13 +33,8 @@ const (
 func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) error {
 	switch {
 	case len(o.More) > 0:
-		return s.unsupported(e, c, "SimGrid has no persistent collective operations")
-	case strings.HasSuffix(c.name, "_init"):
-		for _, id := range c.requests {
-			s.requests[id] = request{persistent: true}
-		}
-		return nil
-	case strings.HasPrefix(c.name, "start"):
+		return s.unsupported(e, c, persistentCollective)
+	case c.role.Requests == spec.Starts:
 		return s.start(e, c, o)
 	}
 	if len(o.Messages) > len(request{}.waits) {
@@ -60,9 +54,8 @@ func (s *translator) messages(e events.Event, c *call, o *semantics.Operation) e
 		}
 		r.add(w)
 	}
-	for _, id := range c.requests {
-		s.requests[id] = r
-	}
+	id, _ := o.Request(0)
+	s.requests[id] = r
 	return nil
 }
 
@@ -181,13 +174,11 @@ func (s *translator) tag(m semantics.Message) (tag int64, ok bool) {
 }
 
 // completion translates a call that completes requests.
-func (s *translator) completion(_ events.Event, c *call, _ *semantics.Operation) error {
-	if c.name == "request_free" {
-		for _, id := range c.requests {
-			delete(s.requests, id)
-		}
+func (s *translator) completion(_ events.Event, _ *call, o *semantics.Operation) error {
+	for _, id := range o.Frees {
+		delete(s.requests, id)
 	}
-	for id := range events.Completed(c.Call, c.name, c.requests) {
+	for _, id := range o.Completes {
 		if err := s.complete(id); err != nil {
 			return err
 		}

@@ -160,6 +160,13 @@ func TestUnsupported(t *testing.T) {
 		call := exporttest.Call{Function: exporttest.Function(name, params...), Args: args}
 		return exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{call}, {call}})
 	}
+	persistent := func() *reprise.Trace {
+		request := cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}
+		made := exporttest.Call{Function: exporttest.Function("MPI_Barrier_init", comm, request), Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
+		request.Direction = cst.InOut
+		started := exporttest.Call{Function: exporttest.Function("MPI_Start", request), Args: []cst.Value{cst.Handle(1)}}
+		return exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{made, started}, {made, started}})
+	}
 	for _, c := range []struct {
 		name  string
 		trace *reprise.Trace
@@ -168,6 +175,7 @@ func TestUnsupported(t *testing.T) {
 		{"Halves", exporttest.Recorded(t, "halves.exact"), "this is of the communicator world"},
 		{"Datatype", one("MPI_Send", []cst.Param{count, datatype, exporttest.Param("dest", cst.KindRank), exporttest.Param("tag", cst.KindTag), comm},
 			cst.Int(1), cst.Handle(77), cst.Rank(0), cst.Tag(1), cst.Handle(-3)), "how many bytes"},
+		{"PersistentCollective", persistent(), "persistent collective"},
 		{"Put", one("MPI_Put", []cst.Param{exporttest.Param("target_rank", cst.KindRank)}, cst.Rank(0)), "one-sided"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

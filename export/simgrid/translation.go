@@ -3,9 +3,11 @@ package simgrid
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -41,8 +43,8 @@ type translator struct {
 // A call is what calls of a terminal have in common.
 type call struct {
 	reprise.Call
-	name     string  // of the function without MPI_, in lower case
-	requests []int64 // ids of those among the arguments
+	role *spec.Role
+	data string // collective operation, in lower case
 }
 
 func (t *translation) rank(r *events.Rank) error {
@@ -84,7 +86,8 @@ func (s *translator) call(terminal uint32) *call {
 	c := s.calls[terminal]
 	if c == nil {
 		c = &call{Call: s.rank.Call(terminal)}
-		c.name, c.requests = events.FunctionName(c.Function.Name), events.Requests(c.Call)
+		c.role = spec.RoleOf(c.Function.Name)
+		c.data = strings.ToLower(c.role.Data)
 		s.calls[terminal] = c
 	}
 	return c
@@ -102,15 +105,15 @@ func (s *translator) event(e events.Event) error {
 	c := s.call(e.Terminal)
 	translate := (*translator).nothing
 	switch o.Class {
-	case semantics.PointToPoint:
+	case spec.PointToPoint:
 		translate = (*translator).messages
-	case semantics.Completion:
+	case spec.Completion:
 		translate = (*translator).completion
-	case semantics.Collective:
+	case spec.Collective:
 		translate = (*translator).collective
-	case semantics.OneSided:
+	case spec.OneSided:
 		return s.unsupported(e, c, "SimGrid replays no one-sided communication")
-	case semantics.Access:
+	case spec.Access:
 		return nil
 	}
 	if s.last >= 0 && s.timed {

@@ -2,12 +2,6 @@
 package events
 
 import (
-	"iter"
-	"slices"
-	"strings"
-
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -42,14 +36,7 @@ func (t *Trace) timedRanks() (rankenc.Set, error) {
 type messages struct {
 	numbers        *query.Numbers
 	waiting        map[int64]uint64 // receives by the requests that complete them
-	ends           []*ended         // by terminal
 	sent, received []uint64
-}
-
-// Ended are the requests that calls of a terminal complete, or free.
-type ended struct {
-	ids  []int64
-	free bool
 }
 
 // numberMessages returns the messages of a rank, nil if they have no numbers.
@@ -61,7 +48,7 @@ func (t *Trace) numberMessages(r *Rank) (*messages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &messages{numbers: numbers, waiting: make(map[int64]uint64), ends: make([]*ended, r.Terminals())}, nil
+	return &messages{numbers: numbers, waiting: make(map[int64]uint64)}, nil
 }
 
 // Numbers returns the numbers of the messages of the rank, for who asks for them in other
@@ -86,18 +73,17 @@ func (r *Rank) Messages(e Event) (sent, received []uint64) {
 	}
 	m.sent, m.received = m.sent[:0], m.received[:0]
 	o, numbers := m.numbers.At(e.Position, e.Terminal)
-	if o != nil {
-		m.begin(o, numbers)
+	if o == nil {
+		return m.sent, m.received
 	}
-	ended := m.ends[e.Terminal]
-	if ended == nil {
-		ended = r.ended(e.Terminal)
-		m.ends[e.Terminal] = ended
-	}
-	for _, id := range ended.ids {
-		if n := m.waiting[id]; n > 0 && !ended.free {
+	m.begin(o, numbers)
+	for _, id := range o.Completes {
+		if n := m.waiting[id]; n > 0 {
 			m.received = append(m.received, n)
 		}
+		delete(m.waiting, id)
+	}
+	for _, id := range o.Frees {
 		delete(m.waiting, id)
 	}
 	return m.sent, m.received
@@ -119,79 +105,6 @@ func (m *messages) begin(o *semantics.Operation, numbers []uint64) {
 			m.waiting[id] = numbers[i]
 		default:
 			m.received = append(m.received, numbers[i])
-		}
-	}
-}
-
-// ended returns the requests that calls of a terminal complete, or free.
-func (r *Rank) ended(terminal uint32) *ended {
-	c := r.Call(terminal)
-	name, ids := FunctionName(c.Function.Name), Requests(c)
-	if name == "request_free" {
-		return &ended{ids, true}
-	}
-	return &ended{ids: slices.Collect(Completed(c, name, ids))}
-}
-
-// FunctionName returns the name of a function of MPI in lower case, without MPI_ and the _c of
-// large counts.
-func FunctionName(function string) string {
-	name := strings.TrimPrefix(function, "MPIX_")
-	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "MPI_"), "_c"))
-}
-
-// Requests returns the ids of the requests among the arguments of a call.
-func Requests(c reprise.Call) []int64 {
-	for i, p := range c.Function.Params {
-		switch {
-		case isRequest(p.Type):
-			return []int64{c.Args[i].Int()}
-		case p.Type.Kind == cst.KindArray && isRequest(*p.Type.Elem):
-			ids := make([]int64, c.Args[i].Len())
-			for k := range ids {
-				ids[k] = c.Args[i].Index(k).Int()
-			}
-			return ids
-		}
-	}
-	return nil
-}
-
-func isRequest(t cst.Type) bool { return t.Kind == cst.KindHandle && t.Class == "request" }
-
-// Completed returns an iterator over those requests of a call, which Requests returned, that the
-// call completes. Name is that of its function.
-func Completed(c reprise.Call, name string, ids []int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		if v, ok := c.Arg("flag"); ok && v.Kind() == cst.KindInt && v.Int() == 0 {
-			return
-		}
-		at := func(v cst.Value) bool {
-			i := v.Int()
-			return i < 0 || i >= int64(len(ids)) || yield(ids[i])
-		}
-		switch name {
-		case "wait", "test", "waitall", "testall":
-			for _, id := range ids {
-				if !yield(id) {
-					return
-				}
-			}
-		case "waitany", "testany":
-			if v, ok := c.Arg("index"); ok && v.Kind() == cst.KindInt {
-				at(v)
-			}
-		case "waitsome", "testsome":
-			n, ok := c.Arg("outcount")
-			indices, also := c.Arg("array_of_indices")
-			if !ok || !also || n.Kind() != cst.KindInt || indices.Kind() != cst.KindArray {
-				return
-			}
-			for i := range min(int64(indices.Len()), n.Int()) {
-				if !at(indices.Index(int(i))) {
-					return
-				}
-			}
 		}
 	}
 }

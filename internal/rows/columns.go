@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -243,13 +244,13 @@ func meaningColumns() []*Column {
 			return common(o, way.goes, func(m *semantics.Message) int64 { return int64(m.Peer) })
 		})
 		add(way.name+"_tag", Int, func(o *semantics.Operation) Cell {
-			if o.Class == semantics.OneSided {
+			if o.Class == spec.OneSided {
 				return Cell{}
 			}
 			return common(o, way.goes, func(m *semantics.Message) int64 { return m.Tag })
 		})
 		add(way.name+"_bytes", Int, func(o *semantics.Operation) Cell {
-			if o.Class == semantics.Collective || o.Class == semantics.Access {
+			if o.Class == spec.Collective || o.Class == spec.Access {
 				return known(way.collective(o))
 			}
 			return bytes(o, way.goes)

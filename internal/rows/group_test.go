@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -67,19 +67,19 @@ func datatypes(t *testing.T, rounds int) *reprise.Trace {
 	t.Helper()
 	var ids = make(map[string]int64) // of constants
 	next := make(map[string]int64)
-	for _, c := range mpi.Constants() {
+	for _, c := range spec.Constants() {
 		next[c.Class]--
 		ids[c.Name] = next[c.Class]
 	}
 	var r tracer.Recorder
 	call := func(name string, args map[string]cst.Value) {
-		n, ok := mpi.Lookup(name)
+		n, ok := spec.Lookup(name)
 		if !ok {
 			t.Fatal(name)
 		}
 		f := cst.Function{Name: name}
 		var values []cst.Value
-		for _, p := range mpi.Functions()[n].Params {
+		for _, p := range spec.Functions()[n].Params {
 			if v, ok := args[p.Name]; ok {
 				f.Params, values = append(f.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction}), append(values, v)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -31,14 +32,14 @@ func TestSeveralMessages(t *testing.T) {
 			map[string]int64{}},
 		{"TooMany", semantics.Operation{Messages: []semantics.Message{message(send, 1, 1, 1<<62), message(send, 1, 1, 1<<62)}},
 			map[string]int64{"send_to": 1, "send_tag": 1}},
-		{"OneSided", semantics.Operation{Class: semantics.OneSided, Messages: []semantics.Message{message(semantics.Fetch, 3, 0, 8)}},
+		{"OneSided", semantics.Operation{Class: spec.OneSided, Messages: []semantics.Message{message(semantics.Fetch, 3, 0, 8)}},
 			map[string]int64{"send_to": 3, "send_bytes": 8, "recv_from": 3, "recv_bytes": 8}},
-		{"Get", semantics.Operation{Class: semantics.OneSided, Messages: []semantics.Message{message(semantics.Get, 3, 0, 8)}},
+		{"Get", semantics.Operation{Class: spec.OneSided, Messages: []semantics.Message{message(semantics.Get, 3, 0, 8)}},
 			map[string]int64{"recv_from": 3, "recv_bytes": 8}},
-		{"Collective", semantics.Operation{Class: semantics.Collective, Root: 2, Sent: 5, Received: semantics.Unknown},
+		{"Collective", semantics.Operation{Class: spec.Collective, Root: 2, Sent: 5, Received: semantics.Unknown},
 			map[string]int64{"send_bytes": 5, "root": 2}},
 	} {
-		if tt.operation.Class != semantics.Collective {
+		if tt.operation.Class != spec.Collective {
 			tt.operation.Root = -1
 		}
 		for _, c := range meaningColumns() {

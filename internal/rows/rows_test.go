@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/internal/tabletest"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -154,7 +155,7 @@ func meaningOf(o *semantics.Operation) tabletest.Row {
 	if o.Communicator != nil {
 		row["communicator"] = o.Communicator.Name
 	}
-	if o.Class == semantics.Collective {
+	if o.Class == spec.Collective {
 		set("send_bytes", o.Sent)
 		set("recv_bytes", o.Received)
 	}

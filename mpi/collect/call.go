@@ -4,6 +4,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // call records a call that has returned.
@@ -26,7 +27,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 		p.leave(t, r)
 	}
 	p.join(f, r)
-	p.ended = p.ended || f.Name == "MPI_Finalize"
+	p.ended = p.ended || f.role.Life == spec.Ends
 	if isRecorded(f, r) {
 		p.record(t, f, r)
 	}
@@ -38,15 +39,15 @@ func isRecorded(f *plan, r *mpi.Record) bool {
 	switch {
 	case !r.Hidden:
 		return true
-	case f.Name == "MPI_Pcontrol":
-		level := r.Arguments[0].Before.Int()
-		return level == 1 || level == 2
-	case f.Name == "MPI_Info_set" && r.Result == 0:
-		key, value := r.Arguments[1].Before, r.Arguments[2].Before
-		return key.Presence == mpi.Given && value.Presence == mpi.Given &&
-			string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
+	case f.role.Life != spec.Switches || r.Result != 0:
+		return false
 	}
-	return false
+	key, value := f.argument(r, "key"), f.argument(r, "value")
+	if key.Presence != mpi.Given || value.Presence != mpi.Given {
+		level := f.argument(r, "level")
+		return level.Presence == mpi.Given && (level.Int() == 1 || level.Int() == 2)
+	}
+	return string(key.Text()) == spec.SwitchKey && string(value.Text()) == spec.SwitchOn
 }
 
 // learnClass takes note of the class of an error code, where a call tells.
@@ -83,11 +84,11 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
 		case q.operation == request || q.operation == freed:
 			p.values[i] = p.given(t, q)
-		case f.effect == releases:
+		case f.role.Memory == spec.Frees:
 			p.values[i] = cst.PointerTo(t.waiting[len(t.waiting)-1].base)
-		case q.distances && p.areAddresses(v):
+		case q.Use == spec.Distances && p.areAddresses(v):
 			s, p.values[i] = pointing, p.pointers(v)
-		case q.target && p.dynamic[p.lookup(classOfWindows, uint64(f.argument(r, "win").Int()))] && p.isAddress(v.Int()):
+		case q.Use == spec.Target && p.dynamic[p.lookup(classOfWindows, uint64(f.argument(r, "win").Int()))] && p.isAddress(v.Int()):
 			s, p.values[i] = pointing, cst.PointerTo(p.pointer(v.Int()))
 		case q.operation == status:
 			p.values[i] = p.status(t, f, q, r, v)
@@ -122,7 +123,7 @@ type allocation struct{ address, size uint64 }
 
 // allocation returns the memory that MPI has allocated in a call, if any.
 func (f *plan) allocation(r *mpi.Record) allocation {
-	if f.effect != allocates && f.effect != windowMade || r.Failed {
+	if f.role.Memory != spec.Allocates || r.Failed {
 		return allocation{}
 	}
 	m := allocation{uint64(f.argument(r, "baseptr").Int()), uint64(f.argument(r, "size").Int())}
@@ -162,7 +163,7 @@ func (p *process) join(f *plan, r *mpi.Record) {
 	if m := f.allocation(r); m.size > 0 {
 		p.windows[id] = m
 	}
-	if f.effect == windowOpen {
+	if f.role.Memory == spec.Attaches {
 		p.dynamic[id] = true
 	}
 	switch class := f.params[f.made].Type.Class; {

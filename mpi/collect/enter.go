@@ -3,6 +3,7 @@ package collect
 import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -32,10 +33,10 @@ func (p *process) enter(t *thread, r *mpi.Record) {
 		id := p.lookup(class, w.raw)
 		p.handles[class].Detach(w.raw)
 		t.given = append(t.given, id)
-		if m, ok := p.windows[id]; ok && f.effect == windowGone {
+		if m, ok := p.windows[id]; ok && f.freesWindow {
 			p.memory.Free(m.address)
 		}
-	case f.effect == releases:
+	case f.role.Memory == spec.Frees:
 		base := f.argument(r, "base").Int()
 		w.base = p.pointer(base)
 		p.memory.Free(uint64(base))
@@ -46,7 +47,7 @@ func (p *process) enter(t *thread, r *mpi.Record) {
 func (p *process) enterRequests(t *thread, f *plan, v mpi.Value) {
 	switch {
 	case v.Presence != mpi.Given:
-	case f.params[f.requests].Form != mpi.Array:
+	case f.params[f.requests].Form != spec.Array:
 		p.enterRequest(t, f, v.Int())
 	default:
 		for k := range v.Len() {
@@ -107,10 +108,10 @@ func (p *process) leaveObject(f *plan, r *mpi.Record, id int64, raw uint64) {
 	} else {
 		objects.Attach(raw, id)
 	}
-	if f.effect == windowGone && gone {
+	if f.freesWindow && gone {
 		delete(p.dynamic, id)
 	}
-	if m, ok := p.windows[id]; ok && f.effect == windowGone {
+	if m, ok := p.windows[id]; ok && f.freesWindow {
 		if gone {
 			delete(p.windows, id)
 		} else {

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -62,11 +64,26 @@ func (n naming) numeral(name merge.Name, t *cst.Table) {
 func (n naming) failure(name merge.Name, t *cst.Table) {
 	for fn, args := range t.All() {
 		params := t.Functions()[fn].Params
-		if k := len(params) - 1; k >= 0 && params[k].Name == "error" && params[k].Direction == cst.Out && args[k].Int() == name.Value {
+		if k := len(params) - 1; k < 0 || params[k].Name != "error" || params[k].Direction != cst.Out {
+			continue
+		} else if args[k].Int() == name.Value || slices.ContainsFunc(args, func(v cst.Value) bool { return hasError(v, name.Value) }) {
 			n[constantKey{kind: name.Kind, class: name.Class, value: name.Value}] = name.Name
 			return
 		}
 	}
+}
+
+// hasError reports whether one of several statuses is of a class of errors.
+func hasError(v cst.Value, class int64) bool {
+	if v.Kind() != cst.KindArray {
+		return false
+	}
+	for i := range v.Len() {
+		if e := v.Index(i); e.Kind() == cst.KindStatus && e.Status().Error == class {
+			return true
+		}
+	}
+	return false
 }
 
 // list returns the names.

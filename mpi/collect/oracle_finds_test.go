@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // TestKnownFunctions compares what the collector and Compare know of each function of
@@ -21,7 +22,7 @@ func TestKnownFunctions(t *testing.T) {
 	}
 	for i := range plans {
 		f, k := &plans[i], &knownFunctions[i]
-		if f.persistent != k.persistent() || f.takesRequests != (k.requests >= 0) {
+		if f.makesRequest && f.persistent != k.persistent() || f.takesRequests != (k.requests >= 0) {
 			t.Errorf("%s: persistent %v, takes requests %v", f.Name, f.persistent, f.takesRequests)
 		}
 		if f.takesRequests && f.looks != looking(k) {
@@ -29,8 +30,8 @@ func TestKnownFunctions(t *testing.T) {
 		}
 		for j := range f.params {
 			q, role := &f.params[j], k.roles[j]
-			if !slices.Contains(roles[q.operation], role) || q.distances != (role == displacing) || q.target != (role == aiming) ||
-				q.operation == address && q.plain != (role == bare) {
+			if !slices.Contains(roles[q.operation], role) || (q.Use == spec.Distances) != (role == displacing) || (q.Use == spec.Target) != (role == aiming) ||
+				q.operation == address && (q.Use == spec.Word) != (role == bare) {
 				t.Errorf("%s: %s has operation %d and role %d", f.Name, q.Name, q.operation, k.roles[j])
 			}
 		}

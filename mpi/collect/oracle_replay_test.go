@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A replay goes through the records of a process and works out what the trace should
@@ -86,9 +87,9 @@ func (m *replay) follow(t *thread, r *mpi.Record, c *tracedCall) {
 // declare takes note of a constant. The first that has a value counts, and none that
 // has that of an object.
 func (m *replay) declare(n int, raw int64) {
-	class := mpi.Constants()[n].Class
+	class := spec.Constants()[n].Class
 	id := int64(0)
-	for _, k := range mpi.Constants()[:n+1] {
+	for _, k := range spec.Constants()[:n+1] {
 		if k.Class == class {
 			id--
 		}
@@ -120,7 +121,7 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 	for i := range f.Params {
 		m.parameter(t, f, r, given, i)
 	}
-	if i := slices.IndexFunc(f.Params, func(p mpi.Param) bool { return p.Name == "win" }); i >= 0 && s.size > 0 {
+	if i := slices.IndexFunc(f.Params, func(p spec.Param) bool { return p.Name == "win" }); i >= 0 && s.size > 0 {
 		m.memory.windows[m.objectsOf("win").find(r.Arguments[i].After.Int())] = s
 	}
 	if f.Name == "MPI_Win_create_dynamic" && !r.Failed {
@@ -220,7 +221,7 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 		raw = a.After
 	}
 	typ := p.Type
-	if p.Form == mpi.TextLists {
+	if p.Form == spec.TextLists {
 		typ = cst.ArrayOf(typ)
 	}
 	switch raw.Presence {
@@ -255,7 +256,7 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 }
 
 // standIn returns the id of what stands for an argument that is not there.
-func standIn(p *mpi.Param, presence mpi.Presence) int64 {
+func standIn(p *spec.Param, presence mpi.Presence) int64 {
 	e := p.Element()
 	switch {
 	case presence == mpi.Absent:
@@ -277,14 +278,14 @@ func (m *replay) value(f *knownFunction, r *mpi.Record, given *requestCall, i in
 	p := &f.Params[i]
 	switch {
 	case f.roles[i] == waitedFor:
-		if ids := m.requests.ids(given); p.Form == mpi.Array {
+		if ids := m.requests.ids(given); p.Form == spec.Array {
 			return cst.Array(ids...)
 		} else {
 			return ids[0]
 		}
 	case f.roles[i] == startedHere:
 		return cst.Value{} // is yet to come
-	case f.roles[i] == outcomes && p.Form == mpi.Array:
+	case f.roles[i] == outcomes && p.Form == spec.Array:
 		var list []cst.Value
 		for k := range raw.Len() {
 			list = append(list, m.status(f, r, given, i, k, raw))
@@ -294,11 +295,11 @@ func (m *replay) value(f *knownFunction, r *mpi.Record, given *requestCall, i in
 		return m.status(f, r, given, i, 0, raw)
 	}
 	switch p.Form {
-	case mpi.Text:
+	case spec.Text:
 		return cst.String(string(raw.Text()))
-	case mpi.Texts, mpi.TextLists:
-		return texts(raw, p.Form == mpi.TextLists)
-	case mpi.Array:
+	case spec.Texts, spec.TextLists:
+		return texts(raw, p.Form == spec.TextLists)
+	case spec.Array:
 		return m.list(raw, func(word int64) cst.Value { return m.word(f, i, word) })
 	}
 	return m.word(f, i, raw.Int())
@@ -421,7 +422,7 @@ func (m *replay) begin(t *thread, f *knownFunction, r *mpi.Record, from int, c *
 		for m.wanted[at].Name != f.Params[i].Name {
 			at++
 		}
-		if f.Params[i].Form != mpi.Array {
+		if f.Params[i].Form != spec.Array {
 			start(raw.Int())
 			m.wanted[at].value = list[0]
 			continue
@@ -503,7 +504,7 @@ func (c *requestCall) selected(f *knownFunction, r *mpi.Record, k int) *knownReq
 	if f.index >= 0 {
 		v := r.Arguments[f.index].After
 		switch {
-		case f.Params[f.index].Form != mpi.Array:
+		case f.Params[f.index].Form != spec.Array:
 			k = int(v.Int())
 		case k < v.Len():
 			k = int(v.Index(k))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -160,7 +161,7 @@ func (k *knownRequests) enter(t *thread, r *mpi.Record) {
 	c := requestCall{function: r.Function, depth: r.Depth}
 	switch v := r.Arguments[f.requests].Before; {
 	case v.Presence != mpi.Given:
-	case f.Params[f.requests].Form != mpi.Array:
+	case f.Params[f.requests].Form != spec.Array:
 		c.raws = append(c.raws, v.Int())
 	default:
 		for i := range v.Len() {
@@ -244,7 +245,7 @@ func (k *knownRequests) leave(t *thread, r *mpi.Record) {
 		after := c.raws[i]
 		switch {
 		case v.Presence != mpi.Given:
-		case f.Params[f.requests].Form != mpi.Array:
+		case f.Params[f.requests].Form != spec.Array:
 			after = v.Int()
 		case i < v.Len():
 			after = v.Index(i)

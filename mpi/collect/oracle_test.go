@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A Difference is where a trace is not what was recorded.
@@ -176,7 +177,7 @@ func (m *comparison) take(t *thread, r *mpi.Record) {
 		m.numbers++
 	}
 	c := m.fetch(t.number)
-	name := mpi.Functions()[r.Function].Name
+	name := spec.Functions()[r.Function].Name
 	switch {
 	case c == nil:
 		m.fail("the trace ends before a call of %s", name)
@@ -238,7 +239,7 @@ func (w wantedArgument) text() string {
 
 // A knownFunction is what a [replay] knows of a function.
 type knownFunction struct {
-	*mpi.Function
+	*spec.Function
 	base     string // its name, without the suffix for large counts
 	requests int    // parameter with the requests that it is given, or −1
 	source   int    // parameters that say which message to receive, or −1
@@ -269,7 +270,7 @@ const (
 var knownFunctions = makeKnownFunctions()
 
 func makeKnownFunctions() []knownFunction {
-	functions := mpi.Functions()
+	functions := spec.Functions()
 	list := make([]knownFunction, len(functions))
 	for i := range functions {
 		list[i] = newKnownFunction(&functions[i])
@@ -277,7 +278,7 @@ func makeKnownFunctions() []knownFunction {
 	return list
 }
 
-func newKnownFunction(f *mpi.Function) knownFunction {
+func newKnownFunction(f *spec.Function) knownFunction {
 	k := knownFunction{Function: f, base: strings.TrimSuffix(f.Name, "_c"), requests: -1, source: -1, tag: -1, index: -1}
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -297,7 +298,7 @@ func newKnownFunction(f *mpi.Function) knownFunction {
 	return k
 }
 
-func (k *knownFunction) role(p *mpi.Param) role {
+func (k *knownFunction) role(p *spec.Param) role {
 	switch e := p.Element(); {
 	case e.Kind == cst.KindStatus:
 		return outcomes
@@ -320,9 +321,9 @@ func (k *knownFunction) role(p *mpi.Param) role {
 }
 
 // takesBare reports whether a pointer is not one to data for MPI.
-func (k *knownFunction) takesBare(p *mpi.Param) bool {
+func (k *knownFunction) takesBare(p *spec.Param) bool {
 	switch {
-	case strings.HasPrefix(k.Name, "MPI_Aint_"), k.Name == "MPI_Free_mem", p.Direction == cst.Out && p.Form == mpi.Indirect:
+	case strings.HasPrefix(k.Name, "MPI_Aint_"), k.Name == "MPI_Free_mem", p.Direction == cst.Out && p.Form == spec.Indirect:
 		return true
 	}
 	switch p.Name {
@@ -332,16 +333,16 @@ func (k *knownFunction) takesBare(p *mpi.Param) bool {
 	return false
 }
 
-func (k *knownFunction) handleRole(p *mpi.Param, class string) role {
-	asInput := p.Form == mpi.ByValue || p.Direction != cst.Out && !p.Late
+func (k *knownFunction) handleRole(p *spec.Param, class string) role {
+	asInput := p.Form == spec.ByValue || p.Direction != cst.Out && !p.Late
 	switch {
 	case class == "request" && asInput:
 		return waitedFor
 	case class == "request":
 		return startedHere
-	case p.Direction == cst.InOut && p.Form != mpi.ByValue && k.Name != "MPI_Type_commit":
+	case p.Direction == cst.InOut && p.Form != spec.ByValue && k.Name != "MPI_Type_commit":
 		return freeing
-	case p.Form == mpi.ByValue || p.Direction != cst.Out:
+	case p.Form == spec.ByValue || p.Direction != cst.Out:
 		return used
 	case k.returnsExisting(class):
 		return returned

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -152,8 +153,9 @@ func (p *process) resize(t *thread, r *mpi.Record) {
 
 // declare takes note of the value of a constant.
 func (p *process) declare(n int, raw int64) {
-	id := ids[n]
-	switch class := mpi.Constants()[n].Class; class {
+	c := spec.Constants()[n]
+	id := c.ID
+	switch c.Class {
 	case "rank":
 		p.ranks = append(p.ranks, numeral{raw, id})
 	case "tag":
@@ -161,14 +163,14 @@ func (p *process) declare(n int, raw int64) {
 	case "pointer":
 		p.places = append(p.places, numeral{raw, id})
 	case "int":
-		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: mpi.Constants()[n].Name})
-	case errorClass:
-		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: errorClass, Value: raw, Name: mpi.Constants()[n].Name})
+		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: c.Name})
+	case spec.ErrorClass:
+		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: spec.ErrorClass, Value: raw, Name: c.Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)
 		p.noRequest = uint64(raw)
 	default:
-		objects := &p.handles[classOf(class)]
+		objects := &p.handles[classOf(c.Class)]
 		if _, known := objects.Lookup(uint64(raw)); !known {
 			objects.Declare(uint64(raw), id)
 		}

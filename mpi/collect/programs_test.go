@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
@@ -123,7 +124,7 @@ func addUnfinished(t *testing.T, counts mpitest.Counts, spool string) {
 		}
 		err = nil
 		for r := range reader.Decoder().Unfinished() {
-			counts.Add(reader.Decoder().Header().Rank, mpi.Functions()[r.Function].Name, 1)
+			counts.Add(reader.Decoder().Header().Rank, spec.Functions()[r.Function].Name, 1)
 		}
 	}
 }

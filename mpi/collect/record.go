@@ -3,6 +3,7 @@ package collect
 import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A state says what is recorded of an argument.
@@ -121,7 +122,7 @@ func (f *plan) declaration(key uint64) cst.Function {
 	for i := range f.params {
 		q := &f.params[i]
 		t := q.Type
-		if q.Form == mpi.TextLists {
+		if q.Form == spec.TextLists {
 			t = cst.ArrayOf(t)
 		}
 		switch state(key >> (stateBits * i) & (1<<stateBits - 1)) {
@@ -129,12 +130,12 @@ func (f *plan) declaration(key uint64) cst.Function {
 			add(q.Name, t, q.Direction)
 		case pointing:
 			t = cst.Type{Kind: cst.KindPointer}
-			if q.Form == mpi.Array {
+			if q.Form == spec.Array {
 				t = cst.ArrayOf(t)
 			}
 			add(q.Name, t, q.Direction)
 		case constant:
-			add(q.Name, cst.HandleOf(constantClass), q.Direction)
+			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
 		case changed:
 			add(q.Name, t, cst.In)
 			add(q.Name+"_out", t, cst.Out)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // nulled reports whether a call has replaced a request by the null request.
 func (p *process) nulled(f *plan, a *mpi.Argument, k int) bool {
 	before, after := a.Before.Int(), a.After.Int()
-	if f.params[f.requests].Form == mpi.Array {
+	if f.params[f.requests].Form == spec.Array {
 		if k >= a.After.Len() {
 			return false // a damaged record
 		}
@@ -35,7 +36,7 @@ func (p *process) begin(f *plan, r *mpi.Record) {
 			continue
 		}
 		v, from := r.Arguments[i].After, len(p.elements)
-		if f.params[i].Form != mpi.Array {
+		if f.params[i].Form != spec.Array {
 			p.values[i] = cst.Handle(p.makeRequest(f, uint64(v.Int())))
 			continue
 		}
@@ -78,7 +79,7 @@ func (p *process) makeRequest(f *plan, raw uint64) int64 {
 // question returns what the call asks for.
 func (p *process) question(f *plan) question {
 	if f.source < 0 {
-		return question{f.answers, unasked, unasked}
+		return question{f.role.Reports, unasked, unasked}
 	}
 	q := question{true, p.values[f.source].Int(), unasked}
 	if f.tag >= 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A spoolWriter writes a segment as the interposer would.
@@ -61,7 +62,7 @@ func (w *spoolWriter) header(rank int32) {
 }
 
 func (w *spoolWriter) function(name string) int {
-	n, ok := mpi.Lookup(name)
+	n, ok := spec.Lookup(name)
 	if !ok {
 		panic(name)
 	}
@@ -80,13 +81,13 @@ func (w *spoolWriter) words(kind, number int, flags uint64, words ...uint64) {
 // constants tells of all constants: the value of one is its number, and that of a
 // rank or a tag its number less 1000.
 func (w *spoolWriter) constants() {
-	for i, c := range mpi.Constants() {
+	for i, c := range spec.Constants() {
 		w.words(recordConstant, i, 0, uint64(constantValue(c.Name)))
 	}
 }
 
 func constantValue(name string) int64 {
-	for i, c := range mpi.Constants() {
+	for i, c := range spec.Constants() {
 		if c.Name == name {
 			if c.Class == "rank" || c.Class == "tag" {
 				return int64(i) - 1000
@@ -116,7 +117,7 @@ type (
 func (w *spoolWriter) begin(at int64, flags uint64, name string, values ...any) {
 	n := w.function(name)
 	record := []uint64{uint64(at)}
-	params := mpi.Functions()[n].Params
+	params := spec.Functions()[n].Params
 	for i := range params {
 		if params[i].Before() {
 			record = appendArgument(record, &params[i], before(values[i]))
@@ -129,7 +130,7 @@ func (w *spoolWriter) begin(at int64, flags uint64, name string, values ...any) 
 func (w *spoolWriter) end(at int64, flags uint64, name string, values ...any) {
 	n := w.function(name)
 	record := []uint64{uint64(at), 0}
-	params := mpi.Functions()[n].Params
+	params := spec.Functions()[n].Params
 	if g, ok := values[max(len(values)-1, 0)].(members); ok {
 		record = append(record, uint64(g.rank), uint64(g.size))
 		values = values[:len(values)-1]
@@ -161,7 +162,7 @@ func after(v any) any {
 	return v
 }
 
-func appendArgument(record []uint64, p *mpi.Param, v any) []uint64 {
+func appendArgument(record []uint64, p *spec.Param, v any) []uint64 {
 	switch v := v.(type) {
 	case nothing:
 		return append(record, ^uint64(0))
@@ -228,7 +229,7 @@ func (w *spoolWriter) failed(at int64, class int, name string, values ...any) {
 	w.begin(at, flagOutermost, name, values...)
 	n := w.function(name)
 	record := []uint64{uint64(at + 10), uint64(1000+class) | uint64(class)<<32}
-	for i, p := range mpi.Functions()[n].Params {
+	for i, p := range spec.Functions()[n].Params {
 		if p.After() && p.Direction == cst.InOut {
 			record = appendArgument(record, &p, before(values[i]))
 		}

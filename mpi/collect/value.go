@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -13,19 +14,19 @@ import (
 func (p *process) value(q *parameter, v mpi.Value) cst.Value {
 	from := len(p.elements)
 	switch q.Form {
-	case mpi.ByValue, mpi.Indirect:
+	case spec.ByValue, spec.Indirect:
 		return p.word(q, v.Int())
-	case mpi.Text:
+	case spec.Text:
 		return cst.String(string(v.Text()))
-	case mpi.Array:
+	case spec.Array:
 		for k := range v.Len() {
 			p.elements = append(p.elements, p.word(q, v.Index(k)))
 		}
-	case mpi.Texts:
+	case spec.Texts:
 		for s := range v.Texts() {
 			p.elements = append(p.elements, cst.String(string(s)))
 		}
-	case mpi.TextLists:
+	case spec.TextLists:
 		var list []cst.Value
 		for s, more := range v.Texts() {
 			if more {
@@ -71,7 +72,7 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case tag:
 		return cst.Tag(resolve(p.tags, raw))
 	case address:
-		if !q.plain {
+		if q.Use != spec.Word {
 			return cst.PointerTo(p.buffer(raw))
 		}
 		return cst.PointerTo(p.pointer(raw))
@@ -132,7 +133,7 @@ func (p *process) create(class int, raw uint64) int64 {
 // given returns the requests that a call was given, or the object that it frees.
 func (p *process) given(t *thread, q *parameter) cst.Value {
 	list := t.given[t.waiting[len(t.waiting)-1].from:]
-	if q.Form != mpi.Array {
+	if q.Form != spec.Array {
 		return cst.Handle(list[0])
 	}
 	from := len(p.elements)
@@ -144,7 +145,7 @@ func (p *process) given(t *thread, q *parameter) cst.Value {
 
 // status returns the symbolic form of one status or several.
 func (p *process) status(t *thread, f *plan, q *parameter, r *mpi.Record, v mpi.Value) cst.Value {
-	if q.Form != mpi.Array {
+	if q.Form != spec.Array {
 		return p.outcome(p.questionOf(t, f, r, 0, q), v.Status(0), v.StatusClass(0))
 	}
 	from := len(p.elements)
@@ -177,7 +178,7 @@ func (p *process) questionOf(t *thread, f *plan, r *mpi.Record, k int, q *parame
 		return p.question(f)
 	case f.statuses == inSelected:
 		v := r.Arguments[f.selection].After
-		if f.params[f.selection].Form != mpi.Array {
+		if f.params[f.selection].Form != spec.Array {
 			k = int(v.Int())
 		} else if k < v.Len() {
 			k = int(v.Index(k))

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // TestSmallAddresses has numbers in place of addresses, and what is a constant for a
@@ -34,7 +36,7 @@ func TestSmallAddresses(t *testing.T) {
 		"MPI_Comm_create_keyval(comm_copy_attr_fn=-1, comm_delete_attr_fn=0, comm_keyval=1, extra_state=seg-15+7)",
 		send("seg-1+0"), send("seg-2+0"), send("seg-15+8"),
 	)
-	if got := nameOf(keyOf("pointer", absolute)); got != "NULL" {
+	if got := nameOf(constantKey{cst.KindPointer, "", absolute}); got != "NULL" {
 		t.Errorf("the segment of numbers is called %q", got)
 	}
 }
@@ -105,7 +107,7 @@ func TestPlainPointers(t *testing.T) {
 	var plain []string
 	for i := range plans {
 		for j := range plans[i].params {
-			if q := &plans[i].params[j]; q.operation == address && q.plain && !slices.Contains(plain, q.Name) {
+			if q := &plans[i].params[j]; q.operation == address && q.Use == spec.Word && !slices.Contains(plain, q.Name) {
 				plain = append(plain, q.Name)
 			}
 		}

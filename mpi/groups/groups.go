@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -173,20 +173,9 @@ func (d *dropped) color(rank int) int64 {
 
 // Communicators that every process has.
 var (
-	world = symbolic.Local{Class: commClass, ID: constant("MPI_COMM_WORLD")}
-	self  = symbolic.Local{Class: commClass, ID: constant("MPI_COMM_SELF")}
+	world = symbolic.Local{Class: commClass, ID: spec.ID(spec.CommWorld)}
+	self  = symbolic.Local{Class: commClass, ID: spec.ID(spec.CommSelf)}
 )
-
-// constant returns the id of a constant handle: −1 is the first of its class.
-func constant(name string) int64 {
-	next := make(map[string]int64)
-	for _, c := range mpi.Constants() {
-		if next[c.Class]--; c.Name == name {
-			return next[c.Class]
-		}
-	}
-	panic("mpi/groups: the table has no constant " + name)
-}
 
 // resolve resolves all objects. Those that depend on coordinates in a grid are
 // resolved when that is: grids are made of parts of others, so it may take several

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -26,17 +26,17 @@ type recording struct{ tracer.Recorder }
 // call records a call of a function of the table with the arguments that are named
 // first, in pairs of a name and a number, an array, or the number of an object.
 func (r *recording) call(name string, pairs ...any) {
-	n, ok := mpi.Lookup(name)
+	n, ok := spec.Lookup(name)
 	if !ok {
 		panic(name)
 	}
 	f := cst.Function{Name: name}
 	var args []cst.Value
 	for i := 0; i < len(pairs); i += 2 {
-		k := slices.IndexFunc(mpi.Functions()[n].Params, func(p mpi.Param) bool { return p.Name == pairs[i] })
+		k := slices.IndexFunc(spec.Functions()[n].Params, func(p spec.Param) bool { return p.Name == pairs[i] })
 		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 		if k >= 0 {
-			p.Type, p.Direction = mpi.Functions()[n].Params[k].Type, mpi.Functions()[n].Params[k].Direction
+			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
 		} else if p.Name != "error" {
 			panic(p.Name)
 		}

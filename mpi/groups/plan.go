@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -14,54 +15,12 @@ const (
 	fileClass = "file"
 )
 
-// A rule says what a function does to group objects.
-type rule struct {
-	kind           symbolic.Kind // 0 frees the parent
-	parent, result string        // parameters
-	color, rank    string        // likewise, if there are such
-}
-
-// rules are those of functions by their names.
-var rules = map[string]rule{
-	"MPI_Comm_dup":            {symbolic.Duplicate, "comm", "newcomm", "", ""},
-	"MPI_Comm_dup_with_info":  {symbolic.Duplicate, "comm", "newcomm", "", ""},
-	"MPI_Comm_idup":           {symbolic.Duplicate, "comm", "newcomm", "", ""},
-	"MPI_Comm_idup_with_info": {symbolic.Duplicate, "comm", "newcomm", "", ""},
-
-	"MPI_Win_create":            {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_create_c":          {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_create_dynamic":    {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_allocate":          {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_allocate_c":        {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_allocate_shared":   {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_Win_allocate_shared_c": {symbolic.Duplicate, "comm", "win", "", ""},
-	"MPI_File_open":             {symbolic.Duplicate, "comm", "fh", "", ""},
-
-	"MPI_Comm_split":        {symbolic.Split, "comm", "newcomm", "color", ""},
-	"MPI_Comm_split_type":   {symbolic.SplitType, "comm", "newcomm", "leader", "newrank"},
-	"MPIX_Comm_shrink":      {symbolic.SplitType, "comm", "newcomm", "leader", "newrank"},
-	"MPI_Comm_create":       {symbolic.Create, "comm", "newcomm", "leader", "newrank"},
-	"MPI_Comm_create_group": {symbolic.CreateGroup, "comm", "newcomm", "", ""},
-	"MPI_Cart_sub":          {symbolic.Split, "comm", "newcomm", "", ""},
-
-	"MPI_Cart_create":                {symbolic.Topology, "comm_old", "comm_cart", "", "newrank"},
-	"MPI_Graph_create":               {symbolic.Topology, "comm_old", "comm_graph", "", "newrank"},
-	"MPI_Dist_graph_create":          {symbolic.Topology, "comm_old", "comm_dist_graph", "", "newrank"},
-	"MPI_Dist_graph_create_adjacent": {symbolic.Topology, "comm_old", "comm_dist_graph", "", "newrank"},
-
-	"MPI_Intercomm_create": {symbolic.IntercommCreate, "local_comm", "newintercomm", "", ""},
-	"MPI_Intercomm_merge":  {symbolic.IntercommMerge, "intercomm", "newintracomm", "", "newrank"},
-
-	"MPI_Comm_free":       {0, "comm", "", "", ""},
-	"MPI_Comm_disconnect": {0, "comm", "", "", ""},
-	"MPI_Win_free":        {0, "win", "", "", ""},
-	"MPI_File_close":      {0, "fh", "", "", ""},
-}
-
-// A plan is a rule for a function of a trace.
+// A plan is what a function of a trace does to group objects.
 type plan struct {
-	rule
+	*spec.Role
 	function *cst.Function
+	result   string // parameter with the object that it makes
+	color    string // parameter that tells the objects apart that members make together
 	cartSub  bool
 }
 
@@ -71,13 +30,27 @@ func plansOf(functions []cst.Function) []*plan {
 	plans := make([]*plan, len(functions))
 	for i := range functions {
 		f := &functions[i]
-		r, ok := rules[f.Name]
-		if n := len(f.Params); !ok || n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out {
+		r := spec.RoleOf(f.Name)
+		if n := len(f.Params); r.Makes == 0 && !r.Frees || n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out {
 			continue
 		}
-		plans[i] = &plan{r, f, f.Name == "MPI_Cart_sub"}
+		plans[i] = newPlan(r, f)
 	}
 	return plans
+}
+
+func newPlan(r *spec.Role, f *cst.Function) *plan {
+	p := &plan{Role: r, function: f}
+	for _, q := range f.Params {
+		switch {
+		case q.Direction == cst.Out && q.Type.Kind == cst.KindHandle && q.Type.Class != "request":
+			p.result = q.Name
+		case q.Name == "color" || q.Name == "leader":
+			p.color = q.Name
+		}
+	}
+	p.cartSub = r.Makes == symbolic.Split && p.color == ""
+	return p
 }
 
 // arguments are those of a call.
@@ -134,8 +107,8 @@ func (a arguments) object(name string) symbolic.Local {
 // creation returns what a call of a plan creates, or frees.
 func (p *plan) creation(values []cst.Value) symbolic.Creation {
 	a := arguments{p.function.Params, values}
-	c := symbolic.Creation{Kind: p.kind, Parent: a.object(p.parent)}
-	if p.kind == 0 {
+	c := symbolic.Creation{Kind: p.Makes, Parent: a.object(p.On)}
+	if p.Frees {
 		return c
 	}
 	if r := a.object(p.result); r.ID >= 0 {
@@ -144,10 +117,10 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 	if p.color != "" {
 		c.Color, c.Key = a.number(p.color), a.number("key")
 	}
-	if _, _, ok := a.find(p.rank, cst.KindRank); ok && p.rank != "" {
-		c.Rank, c.Size = int(a.number(p.rank)), -1
+	if _, _, ok := a.find("newrank", cst.KindRank); ok {
+		c.Rank, c.Size = int(a.number("newrank")), -1
 	}
-	switch p.kind {
+	switch p.Makes {
 	case symbolic.CreateGroup:
 		for _, m := range a.numbers("members") {
 			c.Members = append(c.Members, int(m))

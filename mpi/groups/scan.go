@@ -66,7 +66,7 @@ func (s *scanner) look(r *reprise.Rank, terminal uint32) *found {
 		for _, n := range a.numbers("remain_dims") {
 			f.keep = append(f.keep, n != 0)
 		}
-	case p.kind == symbolic.Topology:
+	case p.Makes == symbolic.Topology:
 		f.dims = a.numbers("dims")
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A row is a function of the table, in the words of the generated source.
@@ -16,8 +17,8 @@ type row struct {
 }
 
 type column struct {
-	name, kind, direction, form, length, given, asked string
-	late                                              bool
+	name, kind, direction, form, use, length, given, asked string
+	late                                                   bool
 }
 
 func describe(f header.Function, m manual) (row, error) {
@@ -50,7 +51,7 @@ func describe(f header.Function, m manual) (row, error) {
 // unnamed returns a name for the parameter of a declaration without names,
 // which only conversions of handles have.
 func unnamed(p header.Param) string {
-	if class := header.Class(p.Type); class != "" {
+	if class := spec.HandleClass(p.Type); class != "" {
 		return class
 	}
 	return "handle"
@@ -88,6 +89,11 @@ func describeParam(function string, p header.Param, m manual) (column, error) {
 	}
 	if c.length == "" && (c.form == "Array" || c.form == "Texts" || c.form == "TextLists" || c.form == "Text" && c.direction != "In") {
 		return column{}, errors.New("no rule for its length")
+	}
+	if r, ok := uses.find(function, p.Name); ok && (r.value != "ErrorCode" || c.kind == "integer") {
+		c.use = r.value
+	} else if c.kind == "pointer" && c.form == "Indirect" {
+		c.use = "Word"
 	}
 	c.late = c.form != "ByValue" && c.direction == "In" && asks.MatchString(c.length+" "+c.given)
 	return c, nil
@@ -160,10 +166,10 @@ func kind(function string, p header.Param, form string) (string, error) {
 // scalar returns the type of one value.
 func scalar(function string, p header.Param) (string, error) {
 	base := p.Base()
-	if class := header.Class(base); class != "" {
+	if class := spec.HandleClass(base); class != "" {
 		return fmt.Sprintf("cst.HandleOf(%q)", class), nil
 	}
-	if base == "MPI_Status" {
+	if base == spec.StatusType {
 		return "status", nil
 	}
 	if callback.MatchString(base) {
@@ -197,6 +203,9 @@ func (r row) write(text *bytes.Buffer) {
 	text.WriteString(", Params: []Param{\n")
 	for _, c := range r.params {
 		fmt.Fprintf(text, "\t\t{Name: %q, Type: %s, Direction: cst.%s, Form: %s", c.name, c.kind, c.direction, c.form)
+		if c.use != "" {
+			fmt.Fprintf(text, ", Use: %s", c.use)
+		}
 		if c.length != "" {
 			fmt.Fprintf(text, ", Length: %q", c.length)
 		}

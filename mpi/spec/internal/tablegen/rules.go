@@ -39,6 +39,17 @@ var kinds = rules{
 	{`MPI_Aint_diff`, `addr[12]`, "pointer", ""},
 }
 
+// uses are those of numbers and addresses that say more than their types.
+var uses = rules{
+	{`MPI_Abort`, `errorcode`, "", ""},
+	{`.*`, `errorcode`, "ErrorCode", ""},
+	{`.*`, `array_of_addresses`, "Distances", ""},
+	{`MPI_Type_(create_hindexed(_block)?|create_struct)(_c)?|MPI_Type_(hindexed|struct)`, `array_of_displacements`, "Distances", ""},
+	{`.*`, `target_disp`, "Target", ""},
+	{`.*`, `attribute_val|extra_state|user_data|obj_handle|addr[12]|f08_status`, "Word", ""},
+	{`MPI_Aint_add|MPI_Free_mem`, `base`, "Word", ""},
+}
+
 // pointers are arguments declared as void * that point to a pointer.
 var pointers = rules{
 	{`MPI_Alloc_mem|MPI_Win_(allocate|allocate_shared|shared_query)(_c)?`, `baseptr`, "", ""},

@@ -1,4 +1,4 @@
-package mpi
+package spec
 
 import (
 	"bufio"
@@ -38,7 +38,7 @@ type forumParam struct{ name, kind, direction, length string }
 // the repository, and skips the test otherwise.
 func readForum(t *testing.T) map[string][]forumParam {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "shared", "mpi", "apis.tsv"))
+	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "mpi", "apis.tsv"))
 	if err != nil {
 		t.Skip("the interface description of the MPI Forum is not beside the repository")
 	}
@@ -85,8 +85,8 @@ func TestTableAgainstForum(t *testing.T) {
 				continue
 			}
 			f := &functions[number]
-			if len(f.declared()) != len(params) {
-				differs(variant, "", "count", len(f.declared()), len(params))
+			if len(f.Declared()) != len(params) {
+				differs(variant, "", "count", len(f.Declared()), len(params))
 				continue
 			}
 			for i := range params {

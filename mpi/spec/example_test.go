@@ -1,18 +1,18 @@
-package mpi_test
+package spec_test
 
 import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 func ExampleLookup() {
-	number, ok := mpi.Lookup("MPI_Gatherv")
+	number, ok := spec.Lookup("MPI_Gatherv")
 	if !ok {
 		log.Fatal("not in the table")
 	}
-	for _, p := range mpi.Functions()[number].Params {
+	for _, p := range spec.Functions()[number].Params {
 		fmt.Printf("%-10s %-9v %-4v %q\n", p.Name, p.Type.Kind, p.Direction, p.Length)
 	}
 	// Output:

@@ -1,8 +1,12 @@
-package mpi
+package spec
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"strings"
 
-//go:generate go run ./internal/tablegen -o functions.go
+	"github.com/reprise-trace/reprise/cst"
+)
+
+//go:generate go run ./internal/tablegen -o functions_gen.go
 
 // A Function is a function of MPI's C interface.
 type Function struct {
@@ -14,7 +18,7 @@ type Function struct {
 // A Param is a parameter of a [Function].
 type Param struct {
 	Name string
-	Type cst.Type // of what is recorded
+	Type cst.Type // of the value that is recorded
 
 	// Direction says what the function does with what the parameter stands for:
 	// a buffer to receive into is [cst.Out], although its address is known
@@ -22,6 +26,7 @@ type Param struct {
 	Direction cst.Direction
 
 	Form Form
+	Use  Use
 
 	// Length is a C expression for the number of elements of an Array, of
 	// Texts or of TextLists, and for the most bytes of a Text that the function writes. It is
@@ -49,7 +54,7 @@ type Param struct {
 // A Form says how C passes an argument.
 type Form uint8
 
-// The forms. What is named first of two is what a record holds.
+// The forms. A record holds the value that the comment names.
 const (
 	ByValue   Form = iota // the argument
 	Indirect              // the value the argument points to
@@ -59,15 +64,17 @@ const (
 	TextLists             // the strings in an array of such arrays, each closed by an absent string
 )
 
-// String returns the name of the constant.
-func (f Form) String() string {
-	if int(f) < len(formNames) {
-		return formNames[f]
-	}
-	return "Form(?)"
-}
+// A Use says more of a number or an address than its type.
+type Use uint8
 
-var formNames = [...]string{"ByValue", "Indirect", "Array", "Text", "Texts", "TextLists"}
+// The uses.
+const (
+	Plain     Use = iota
+	ErrorCode     // the code of an error, which differs between runs
+	Distances     // in bytes from an address that may be zero: they may be addresses
+	Target        // a displacement in a window: it may be an address
+	Word          // an address that is no buffer, or a number in its place: no constant stands for it
+)
 
 // Before reports whether a record holds the value from before the call.
 func (p *Param) Before() bool {
@@ -92,19 +99,6 @@ func (p *Param) Element() cst.Type {
 	return p.Type
 }
 
-// A Constant is a value with a name in MPI that arguments may have: a handle
-// that MPI defines, or one of few numbers and addresses with a meaning of their
-// own; or that is the class of an error. The value differs between implementations, and for handles may differ
-// between processes.
-type Constant struct {
-	Name  string
-	Class string // of the handle, or "rank", "tag", "int", "pointer" or "error"
-}
-
-// Constants returns the constants of the table. The position is the number of a
-// constant in a spool. The result must not be changed.
-func Constants() []Constant { return constants }
-
 // Functions returns the functions of the table in the order of their names.
 // The position is the number of a function in a spool. The result must not be
 // changed.
@@ -125,10 +119,37 @@ var numbers = func() map[string]int {
 	return m
 }()
 
-// Lifecycle reports whether the function makes or frees an object other than
+// Base returns the name of a function without MPI_ or MPIX_ and without the _c of
+// those with large counts: Isend for MPI_Isend_c.
+func Base(name string) string {
+	base, ok := strings.CutPrefix(name, "MPI_")
+	if !ok {
+		base, ok = strings.CutPrefix(name, "MPIX_")
+	}
+	if !ok {
+		return name
+	}
+	return strings.TrimSuffix(base, "_c")
+}
+
+// IsMPI reports whether a function is one of MPI, in the table or not, by its name.
+func IsMPI(name string) bool {
+	return strings.HasPrefix(name, "MPI_") || strings.HasPrefix(name, "MPIX_")
+}
+
+// Declared returns the parameters that the function has in C: those that are not [Param.Asked].
+func (f *Function) Declared() []Param {
+	n := len(f.Params)
+	for n > 0 && f.Params[n-1].Asked != "" {
+		n--
+	}
+	return f.Params[:n]
+}
+
+// Outlives reports whether the function makes or frees an object other than
 // a request or a message. Such calls are recorded even while recording is off,
 // so that the objects are known when it is on again.
-func (f *Function) Lifecycle() bool {
+func (f *Function) Outlives() bool {
 	for i := range f.Params {
 		p := &f.Params[i]
 		if p.Direction == cst.In || p.Form == ByValue {
@@ -167,27 +188,18 @@ func (f *Function) FreesObject() bool {
 	return false
 }
 
-// Begins reports whether there is a [Began] of each call of the function: whether it
-// takes requests, frees an object, or is MPI_Free_mem. While the call runs, another
-// thread may be given the same handle or the same memory for something new: what the
-// arguments stand for is decided when it begins.
+// Begins reports whether a spool says when a call of the function begins, and not only that
+// it returned: whether it takes requests, frees an object, or frees memory. While the call
+// runs, another thread may be given the same handle or the same memory for something new:
+// what the arguments stand for is decided when it begins.
 func (f *Function) Begins() bool {
-	return f.TakesRequests() || f.FreesObject() || f.Name == "MPI_Free_mem"
+	return f.TakesRequests() || f.FreesObject() || f.Role().Memory == Frees
 }
 
-// declared returns the parameters that the function has in C.
-func (f *Function) declared() []Param {
-	n := len(f.Params)
-	for n > 0 && f.Params[n-1].Asked != "" {
-		n--
-	}
-	return f.Params[:n]
-}
-
-// group returns the index of the parameter for the communicator that the function
+// Communicator returns the index of the parameter for the communicator that the function
 // makes, or −1. One that is still to be completed with a request does not count:
 // nothing may be asked about it.
-func (f *Function) group() int {
+func (f *Function) Communicator() int {
 	made := -1
 	for i := range f.Params {
 		if p := &f.Params[i]; p.Direction == cst.Out && p.Form == Indirect && p.Type.Class == "comm" {

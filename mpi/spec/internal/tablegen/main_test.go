@@ -68,7 +68,7 @@ func TestUpToDate(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(pages, "MPI_Send.3.gz")); err != nil {
 		t.Skip("MPICH's manual pages are not installed")
 	}
-	output := filepath.Join(t.TempDir(), "functions.go")
+	output := filepath.Join(t.TempDir(), "functions_gen.go")
 	if err := run(compilers, pages, output); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(filepath.Join("..", "..", "functions.go"))
+	want, err := os.ReadFile(filepath.Join("..", "..", "functions_gen.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +85,6 @@ func TestUpToDate(t *testing.T) {
 		t.Skipf("installed: %s, in the repository: %s", a, b)
 	}
 	if string(got) != string(want) {
-		t.Error("functions.go differs: run go generate ./mpi")
+		t.Error("functions_gen.go differs: run go generate ./mpi/spec")
 	}
 }

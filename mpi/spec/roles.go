@@ -1,0 +1,373 @@
+package spec
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// A Role says what a function does to other processes and to objects. The zero Role is that
+// of functions that do nothing to either. Texts are names of parameters, empty if there is
+// no such parameter.
+type Role struct {
+	Class Class
+
+	// On is the communicator, window or file of the operation.
+	On string
+
+	// Collective is set if all members of it call the function, or, for
+	// [symbolic.CreateGroup], all members of the new communicator.
+	Collective bool
+
+	// Data is the name of the blocking form, without MPI_, of a collective operation on
+	// data: Alltoallv for MPI_Ialltoallv.
+	Data string
+
+	Sends, Receives *Transfer // messages; nil for none
+	Mode            Mode      // of sending
+
+	// Accesses is the memory of another process that a one-sided operation uses. Where Reads
+	// is set and the operation has no effect, the result's parameters say how much that is.
+	Accesses *Transfer
+
+	// What the operation does to the memory that it accesses, or to a file.
+	Reads, Writes, Combines bool
+
+	// Progress says when an operation is complete, and Requests what the function does with
+	// requests that it is given.
+	Progress Progress
+	Requests Requests
+
+	// Reports is set if the status of the request that the function makes may name a source
+	// and a tag, and no parameter asks for these.
+	Reports bool
+
+	// Makes says how the function makes a communicator, window or file of On; 0 for
+	// functions that do not. Frees is set if it frees the object On.
+	Makes symbolic.Kind
+	Frees bool
+
+	// Shares is set if the function returns handles of objects that may exist already, or of
+	// none that the program made.
+	Shares bool
+
+	Memory Memory
+	Life   Life
+	Clock  bool // the result is the time, which a trace has anyway
+}
+
+// A Transfer is what a function moves, by the names of parameters.
+type Transfer struct {
+	Peer, Tag   string // Peer is empty for a message that a probe found
+	Count, Type string
+}
+
+// A Class says what kind of operation a call is.
+type Class uint8
+
+// The classes.
+const (
+	Local           Class = iota // means nothing to other processes
+	PointToPoint                 // sends or receives messages, or starts to
+	OneSided                     // accesses the memory of another process
+	Collective                   // is called by all members of a communicator, or starts what is
+	Completion                   // waits for operations that were started, tests or frees them
+	Probe                        // looks for messages
+	Access                       // reads or writes a file, collectively or not
+	Synchronization              // orders accesses to the memory of processes, but for collective ones
+)
+
+var classNames = [...]string{
+	Local: "local", PointToPoint: "point-to-point", OneSided: "one-sided", Collective: "collective",
+	Completion: "completion", Probe: "probe", Access: "file access", Synchronization: "synchronization",
+}
+
+// String returns the name of the class, such as point-to-point.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return "class " + strconv.Itoa(int(c))
+}
+
+// A Mode is a mode of sending.
+type Mode uint8
+
+// The modes.
+const (
+	Standard Mode = iota
+	Buffered
+	Synchronous
+	Ready
+)
+
+var modeNames = [...]string{Standard: "standard", Buffered: "buffered", Synchronous: "synchronous", Ready: "ready"}
+
+// String returns the name of the mode.
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return "mode " + strconv.Itoa(int(m))
+}
+
+// A Progress says when an operation is complete.
+type Progress uint8
+
+// The kinds of progress.
+const (
+	Blocking    Progress = iota // when the call returns
+	Nonblocking                 // when a call completes the request that this one makes
+	Persistent                  // likewise, once a call has started the request that this one makes
+)
+
+// Requests says what a function does with requests that it is given.
+type Requests uint8
+
+// The uses of requests. Functions that complete some have their outputs flag, index,
+// outcount and array_of_indices in common, which say whether and which.
+const (
+	NoRequests Requests = iota
+	Looks               // leaves them as they are
+	Starts
+	Waits // until all, one or some are complete
+	Tests // likewise, whether they are complete
+	Cancels
+	Releases // frees them
+)
+
+// A Memory says what a function does to memory besides using it.
+type Memory uint8
+
+// What functions do to memory.
+const (
+	NoMemory  Memory = iota
+	Allocates        // MPI does, for the program or for a window
+	Frees
+	Attaches // to the window that the function makes, later
+)
+
+// A Life says what a function does to MPI, or to recording.
+type Life uint8
+
+// The lives.
+const (
+	NoLife        Life = iota
+	BeginsWorld        // as MPI_Init
+	BeginsSession      // as MPI_Session_init
+	BeginsTools        // as MPI_T_init_thread
+	Ends               // as MPI_Finalize
+	Switches           // recording off or on, by level or by key and value
+)
+
+// Key is the key in an info object, and Off and On are the values, by which a function
+// that [Switches] does so.
+const (
+	SwitchKey = "reprise_record"
+	SwitchOff = "off"
+	SwitchOn  = "on"
+)
+
+var noRole Role
+
+// RoleOf returns what the function of a name does, which need not be in the table. The
+// result must not be changed.
+func RoleOf(name string) *Role {
+	if IsMPI(name) {
+		if r := roles[Base(name)]; r != nil {
+			return r
+		}
+	}
+	return &noRole
+}
+
+// Role returns what the function does. The result must not be changed.
+func (f *Function) Role() *Role { return RoleOf(f.Name) }
+
+// A roleTable has roles by the names of functions, as [Base] returns them.
+type roleTable map[string]*Role
+
+var roles = makeRoles()
+
+func makeRoles() roleTable {
+	t := make(roleTable)
+	t.addMessages()
+	t.addOneSided()
+	t.addCollectives()
+	t.addObjects()
+	t.addFiles()
+	t.addOthers()
+	for i := range functions {
+		t.derive(&functions[i])
+	}
+	return t
+}
+
+// of returns the role of a function, to be set.
+func (t roleTable) of(name string) *Role {
+	if t[name] == nil {
+		t[name] = new(Role)
+	}
+	return t[name]
+}
+
+// add gives functions, whose names are separated by spaces, one role.
+func (t roleTable) add(names string, r Role) {
+	for name := range strings.FieldsSeq(names) {
+		*t.of(name) = r
+	}
+}
+
+// derive sets what follows from the parameters of a function.
+func (t roleTable) derive(f *Function) {
+	base := Base(f.Name)
+	if strings.HasPrefix(base, "T_") {
+		t.of(base).Shares = true
+	}
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Direction != cst.Out || p.Element().Class != "request" {
+			continue
+		}
+		if t.of(base).Progress = Nonblocking; strings.HasSuffix(base, "_init") {
+			t[base].Progress = Persistent
+		}
+	}
+}
+
+// initial returns a name that begins with another prefix, as Isend for send and I.
+func initial(prefix, name string) string {
+	if prefix == "" {
+		return strings.ToUpper(name[:1]) + name[1:]
+	}
+	return prefix + strings.ToLower(name[:1]) + name[1:]
+}
+
+// addMessages adds the functions that send and receive, and those that are given requests.
+func (t roleTable) addMessages() {
+	one := Role{Class: PointToPoint, On: "comm"}
+	send, receive := one, one
+	send.Sends = &Transfer{"dest", "tag", "count", "datatype"}
+	receive.Receives = &Transfer{"source", "tag", "count", "datatype"}
+	for mode, name := range []string{Standard: "send", Buffered: "bsend", Synchronous: "ssend", Ready: "rsend"} {
+		send.Mode = Mode(mode)
+		t.add(initial("", name)+" I"+name+" "+initial("", name)+"_init", send)
+	}
+	send.Mode = Standard
+	t.add("Psend_init", send)
+	t.add("Recv Irecv Recv_init Precv_init", receive)
+	t.add("Mrecv Imrecv", Role{Class: PointToPoint, Receives: &Transfer{"", "", "count", "datatype"}})
+	t["Imrecv"].Reports = true
+
+	both := one
+	both.Sends = &Transfer{"dest", "sendtag", "sendcount", "sendtype"}
+	both.Receives = &Transfer{"source", "recvtag", "recvcount", "recvtype"}
+	t.add("Sendrecv Isendrecv", both)
+	both.Sends = &Transfer{"dest", "sendtag", "count", "datatype"}
+	both.Receives = &Transfer{"source", "recvtag", "count", "datatype"}
+	t.add("Sendrecv_replace Isendrecv_replace", both)
+	t.add("Probe Iprobe Mprobe Improbe", Role{Class: Probe, On: "comm"})
+
+	t.add("Start Startall", Role{Class: PointToPoint, Requests: Starts})
+	t.add("Wait Waitall Waitany Waitsome", Role{Class: Completion, Requests: Waits})
+	t.add("Test Testall Testany Testsome", Role{Class: Completion, Requests: Tests})
+	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: Looks})
+	t.add("Request_free", Role{Class: Completion, Requests: Releases})
+	t.add("Cancel", Role{Class: Completion, Requests: Cancels})
+	t.add("Grequest_start Grequest_class_allocate", Role{Reports: true})
+}
+
+// addOneSided adds the functions that access the memory of another process.
+func (t roleTable) addOneSided() {
+	many := &Transfer{"target_rank", "", "origin_count", "origin_datatype"}
+	single := &Transfer{"target_rank", "", "", "datatype"}
+	get := Role{Class: OneSided, On: "win", Accesses: many, Reads: true}
+	put := Role{Class: OneSided, On: "win", Accesses: many, Writes: true}
+	combine, fetch := put, put
+	combine.Combines = true
+	fetch.Reads, fetch.Combines = true, true
+	for _, prefix := range []string{"", "R"} {
+		t.add(initial(prefix, "get"), get)
+		t.add(initial(prefix, "put"), put)
+		t.add(initial(prefix, "accumulate"), combine)
+		t.add(initial(prefix, "get_accumulate"), fetch)
+	}
+	fetch.Accesses = single
+	t.add("Fetch_and_op Compare_and_swap", fetch)
+	t.add("Win_post Win_start Win_complete Win_wait Win_test Win_lock Win_unlock Win_lock_all Win_unlock_all "+
+		"Win_flush Win_flush_all Win_flush_local Win_flush_local_all Win_sync", Role{Class: Synchronization, On: "win"})
+}
+
+// addCollectives adds the functions that all members of a communicator, window or file call.
+func (t roleTable) addCollectives() {
+	for data := range strings.FieldsSeq("Barrier Bcast Reduce Allreduce Scan Exscan Gather Gatherv Scatter Scatterv Allgather Allgatherv " +
+		"Alltoall Alltoallv Alltoallw Reduce_scatter Reduce_scatter_block Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall " +
+		"Neighbor_alltoallv Neighbor_alltoallw") {
+		t.add(data+" "+initial("I", data)+" "+data+"_init", Role{Class: Collective, On: "comm", Collective: true, Data: data})
+	}
+	add := func(on, names string) { t.add(names, Role{Class: Collective, On: on, Collective: true}) }
+	add("comm", "Comm_set_info Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect Comm_agree")
+	add("", "Comm_create_from_group Intercomm_create_from_groups")
+	add("win", "Win_fence Win_set_info")
+	add("fh", "File_set_view File_set_size File_preallocate File_set_info File_set_atomicity File_sync File_seek_shared")
+}
+
+// addObjects adds the functions that make and free communicators, windows and files, and
+// those that return handles of what there is.
+func (t roleTable) addObjects() {
+	add := func(kind symbolic.Kind, on, names string) {
+		t.add(names, Role{Class: Collective, On: on, Collective: true, Makes: kind})
+	}
+	add(symbolic.Duplicate, "comm", "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info File_open "+
+		"Win_create Win_create_dynamic Win_allocate Win_allocate_shared")
+	add(symbolic.Split, "comm", "Comm_split Cart_sub")
+	add(symbolic.SplitType, "comm", "Comm_split_type Comm_shrink")
+	add(symbolic.Create, "comm", "Comm_create")
+	add(symbolic.CreateGroup, "comm", "Comm_create_group")
+	add(symbolic.Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
+	add(symbolic.IntercommCreate, "local_comm", "Intercomm_create")
+	add(symbolic.IntercommMerge, "intercomm", "Intercomm_merge")
+	for on, names := range map[string]string{"comm": "Comm_free Comm_disconnect", "win": "Win_free", "fh": "File_close"} {
+		t.add(names, Role{Class: Collective, On: on, Collective: true, Frees: true})
+	}
+	t.add("Comm_group Comm_remote_group Win_get_group File_get_group Comm_get_errhandler Win_get_errhandler File_get_errhandler "+
+		"Session_get_errhandler Errhandler_get Type_get_contents File_get_view Comm_get_parent "+
+		"Type_match_size Type_create_f90_integer Type_create_f90_real Type_create_f90_complex", Role{Shares: true})
+}
+
+// addFiles adds the functions that read and write files.
+func (t roleTable) addFiles() {
+	for _, verb := range []string{"read", "write"} {
+		r := Role{Class: Access, On: "fh", Reads: verb == "read", Writes: verb == "write"}
+		all, end := r, Role{Class: Access, On: "fh", Collective: true}
+		all.Collective = true
+		for _, suffix := range []string{"", "_at", "_shared"} {
+			t.add("File_"+verb+suffix+" File_i"+verb+suffix, r)
+		}
+		t.add("File_i"+verb+"_all File_i"+verb+"_at_all", all)
+		for _, suffix := range []string{"_all", "_at_all", "_ordered"} {
+			t.add("File_"+verb+suffix+" File_"+verb+suffix+"_begin", all)
+			t.add("File_"+verb+suffix+"_end", end)
+		}
+	}
+}
+
+// addOthers adds what functions do to MPI, to memory and to recording.
+func (t roleTable) addOthers() {
+	for names, life := range map[string]Life{
+		"Init Init_thread": BeginsWorld, "Session_init": BeginsSession, "T_init_thread": BeginsTools, "Finalize": Ends,
+		"Pcontrol Info_set": Switches,
+	} {
+		t.add(names, Role{Life: life})
+	}
+	for names, memory := range map[string]Memory{
+		"Alloc_mem Win_allocate Win_allocate_shared": Allocates, "Free_mem": Frees, "Win_create_dynamic": Attaches,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			t.of(name).Memory = memory
+		}
+	}
+	t.of("Wtime").Clock = true
+}
