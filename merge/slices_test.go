@@ -129,7 +129,7 @@ func withoutSlices(a *Accumulator) int {
 func TestSlices(t *testing.T) {
 	for _, p := range longPrograms {
 		t.Run(p.name, func(t *testing.T) {
-			if Racing && p.ranks > 20_000 {
+			if (Racing || testing.Short()) && p.ranks > 20_000 {
 				t.Skip("takes long")
 			}
 			a, parts := p.accumulate(t)

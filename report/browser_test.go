@@ -93,6 +93,9 @@ var (
 // if the page requests anything, or says anything on the console.
 func open(t *testing.T, path string, w window) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: runs a browser")
+	}
 	running.once.Do(startBrowser)
 	switch {
 	case running.err != nil:

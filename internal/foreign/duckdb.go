@@ -24,6 +24,7 @@ type Result struct {
 // internal/foreign/install-duckdb puts it, or skips the test.
 func DuckDB(t testing.TB, query string) Result {
 	t.Helper()
+	skipShort(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("DuckDB needs node: ", err)
@@ -62,4 +63,12 @@ func DuckDB(t testing.TB, query string) Result {
 		r.Rows = append(r.Rows, row)
 	}
 	return r
+}
+
+// skipShort skips what runs other programs, in short runs.
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: runs another program")
+	}
 }

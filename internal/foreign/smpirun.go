@@ -26,6 +26,7 @@ var simulationTime = regexp.MustCompile(`Simulation time ([0-9.]+)`)
 // the simulated time in seconds. It skips the test if there is no smpirun.
 func Replay(t testing.TB, trace string, ranks int) float64 {
 	t.Helper()
+	skipShort(t)
 	smpirun, err := exec.LookPath("smpirun")
 	if err != nil {
 		t.Skip("SimGrid, which is Debian's libsimgrid-dev, is not installed: ", err)

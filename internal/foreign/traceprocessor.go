@@ -26,6 +26,7 @@ type TraceProcessor struct {
 // skips the test.
 func FindTraceProcessor(t testing.TB) *TraceProcessor {
 	t.Helper()
+	skipShort(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("Perfetto's trace processor needs node: ", err)

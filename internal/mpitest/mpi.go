@@ -54,9 +54,12 @@ func find(suffix string) (*MPI, error) {
 }
 
 // Installed returns the implementations that are installed. It skips the test if
-// there is none.
+// there is none, and in short runs: to compile and run programs takes minutes.
 func Installed(t testing.TB) []*MPI {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: compiles and runs MPI programs")
+	}
 	found, missing := installed()
 	if len(found) == 0 {
 		t.Skip("no MPI:", missing)
