@@ -1,0 +1,29 @@
+package perfetto_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/export/perfetto"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func Example() {
+	trace, err := reprise.Open("../../internal/exporttest/testdata/stencil.exact.rpz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	first := rankenc.World(1)
+	var file bytes.Buffer
+	if err := perfetto.Write(context.Background(), &file, trace, export.Options{Ranks: &first}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(file.Len(), "bytes")
+	// Output:
+	// 42493 bytes
+}

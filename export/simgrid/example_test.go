@@ -1,0 +1,38 @@
+package simgrid_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/export/simgrid"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+func Example() {
+	trace, err := reprise.Open("../../internal/exporttest/testdata/stencil.exact.rpz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	first := rankenc.World(1)
+	var file bytes.Buffer
+	if err := simgrid.Write(context.Background(), &file, trace, simgrid.Options{Options: export.Options{Ranks: &first}}); err != nil {
+		log.Fatal(err)
+	}
+	for range 4 {
+		line, err := file.ReadString('\n')
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(line)
+	}
+	// Output:
+	// 0 init
+	// 0 compute 521029
+	// 0 irecv 3 1 8 6
+	// 0 compute 30
+}
