@@ -6,9 +6,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/recorded"
 )
 
-// BenchmarkCodecs measures both directions of every codec on every column of every
-// recorded run, all ranks; codecs that cluster by signature also without signatures.
-// With -benchtime 1x it takes some seconds, otherwise minutes.
+// BenchmarkCodecs measures both directions of every codec on every column of the
+// ranks in testdata; codecs that cluster by signature also without signatures.
+// With -benchtime 1x it takes a second, otherwise minutes.
 func BenchmarkCodecs(b *testing.B) {
 	list, err := contenders()
 	if err != nil {
@@ -23,7 +23,7 @@ func BenchmarkCodecs(b *testing.B) {
 				continue
 			}
 			b.Run("codec="+name, func(b *testing.B) {
-				for _, run := range byRun(recordedRanks(b)) {
+				for _, run := range byRun(recorded.Shipped(b)) {
 					for kind, k := range kinds {
 						b.Run("run="+run[0].Run+"/column="+k.name, func(b *testing.B) { benchmarkCodec(b, c, columns(run, kind), o) })
 					}
@@ -80,7 +80,7 @@ func BenchmarkSummaries(b *testing.B) {
 	for _, s := range summaries {
 		for kind, k := range kinds[:2] {
 			b.Run("summary="+s.name+"/column="+k.name, func(b *testing.B) {
-				long, _ := longAndShort(recordedRanks(b))
+				long, _ := longAndShort(recorded.Shipped(b))
 				benchmarkSummary(b, s, long, kind)
 			})
 		}

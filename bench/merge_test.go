@@ -107,6 +107,15 @@ func sharedTraces(t testing.TB) []trace {
 	return traces
 }
 
+// shippedTraces returns the traces in testdata.
+func shippedTraces(b *testing.B) []trace {
+	traces, err := readTraces(filepath.Join("testdata", "ti"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return traces
+}
+
 // perCall reports the time per call of the loop that just ended.
 func perCall(b *testing.B, calls uint64) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(uint64(b.N)*calls), "ns/event")
@@ -115,7 +124,7 @@ func perCall(b *testing.B, calls uint64) {
 
 // BenchmarkMergeTrace merges the parts of real traces into a file.
 func BenchmarkMergeTrace(b *testing.B) {
-	for _, t := range sharedTraces(b) {
+	for _, t := range shippedTraces(b) {
 		b.Run("trace="+t.name, func(b *testing.B) {
 			run, parts, err := t.record()
 			if err != nil {
@@ -128,7 +137,7 @@ func BenchmarkMergeTrace(b *testing.B) {
 
 // BenchmarkCompress makes files of the text of real traces.
 func BenchmarkCompress(b *testing.B) {
-	for _, t := range sharedTraces(b) {
+	for _, t := range shippedTraces(b) {
 		b.Run("trace="+t.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(t.text)))
@@ -152,7 +161,7 @@ func BenchmarkCompress(b *testing.B) {
 // BenchmarkExpand goes through the calls of real traces, on one core: with their
 // arguments, and as numbers of signatures alone.
 func BenchmarkExpand(b *testing.B) {
-	for _, t := range sharedTraces(b) {
+	for _, t := range shippedTraces(b) {
 		file, err := t.compress()
 		if err != nil {
 			b.Fatal(err)

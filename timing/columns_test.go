@@ -23,11 +23,29 @@ func realRanks(t testing.TB) []*realRank {
 	if raceEnabled {
 		t.Skip("one goroutine reads millions of values: there is nothing for the race detector to find")
 	}
+	return realRanksOf(recorded.Ranks(t))
+}
+
+// shippedRanks returns those of parts of the runs that the project has itself.
+func shippedRanks(b *testing.B) []*realRank { return realRanksOf(recorded.Shipped(b)) }
+
+func realRanksOf(all []*recorded.Rank) []*realRank {
 	var ranks []*realRank
-	for _, r := range recorded.Ranks(t) {
+	for _, r := range all {
 		ranks = append(ranks, &realRank{r.Run, r.Rank, r.Terminals, r.Starts, r.Durations, r})
 	}
 	return ranks
+}
+
+// shippedRank returns the rank of the part of a run that the project has itself.
+func shippedRank(b *testing.B, run string) *realRank {
+	for _, r := range shippedRanks(b) {
+		if r.run == run {
+			return r
+		}
+	}
+	b.Fatal("no part of a run " + run)
+	return nil
 }
 
 // column is one column of a rank by name: duration, gap or interval.

@@ -76,19 +76,22 @@ func Read(dir string) ([]*Rank, error) {
 	return all, nil
 }
 
-// read finds the runs beside the project, from wherever in it the test runs.
-var read = sync.OnceValues(func() ([]*Rank, error) {
+// Runs beside the project, and those in it, from wherever in it the test runs.
+var (
+	beside = sync.OnceValues(func() ([]*Rank, error) { return Read(inProject("../shared/traces/timing")) })
+	inside = sync.OnceValues(func() ([]*Rank, error) { return Read(inProject("bench/testdata/timing")) })
+)
+
+// inProject returns a path from the root of the project.
+func inProject(path string) string {
 	folder, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+	for ; err == nil && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 			break
 		}
 	}
-	return Read(filepath.Join(folder, "../shared/traces/timing"))
-})
+	return filepath.Join(folder, path)
+}
 
 // A Test is what Ranks needs of a [testing.TB].
 type Test interface {
@@ -102,10 +105,22 @@ type Test interface {
 // change them.
 func Ranks(t Test) []*Rank {
 	t.Helper()
-	ranks, err := read()
+	ranks, err := beside()
 	if errors.Is(err, ErrNoRuns) {
 		t.Skip("no recorded runs in ../shared/traces/timing from the project's root")
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranks
+}
+
+// Shipped returns ranks of parts of the same runs, which the project has itself, in
+// bench/testdata: benchmarks are of these, so that they run anywhere. Who calls it
+// must not change them.
+func Shipped(t Test) []*Rank {
+	t.Helper()
+	ranks, err := inside()
 	if err != nil {
 		t.Fatal(err)
 	}
