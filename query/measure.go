@@ -104,7 +104,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		if !first {
 			gap := at.Start - end
 			if r.Series().Form() == timing.Gaps {
-				gap = at.Lapse // to which the error of a long call before does not add
+				gap = at.Delta // to which the error of a long call before does not add
 			}
 			site.statistics[gaps].Add(uint32(rank), gap)
 		}

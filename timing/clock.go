@@ -22,14 +22,14 @@ func (f Form) String() string {
 	return "gaps"
 }
 
-// A clock places calls by their lapses. Those of a chain are placed by the one
+// A clock places calls by their deltas. Those of a chain are placed by the one
 // before in it: there is one chain of all calls, or of intervals one for each
 // terminal.
 type clock struct {
 	form      Form
 	start     int64 // of the block
 	terminals terminalIndex
-	places    []int64 // of each chain: from where the lapse of its next call counts
+	places    []int64 // of each chain: from where the delta of its next call counts
 }
 
 // reset begins a block, the first call of which starts at a time.
@@ -47,7 +47,7 @@ func (c *clock) chain(terminal uint32) int {
 	return c.terminals.number(terminal)
 }
 
-// place returns from where the lapse of the next call of a chain counts. A chain
+// place returns from where the delta of the next call of a chain counts. A chain
 // begins at the start of the block.
 func (c *clock) place(chain int) int64 {
 	if chain == len(c.places) {

@@ -20,7 +20,7 @@ type drift struct {
 type placed struct {
 	start    int64
 	duration int64
-	lapse    int64
+	delta    int64
 	chain    int32
 }
 
@@ -50,7 +50,7 @@ func (d *drift) encode(unit uint64) []byte {
 	m.coder.Write(nil)
 	var before int64
 	for i, c := range d.calls {
-		m.code(classOf(unit, before, c.lapse), d.found[i])
+		m.code(classOf(unit, before, c.delta), d.found[i])
 		if d.clock.form == Gaps {
 			before = c.duration
 		}
@@ -81,7 +81,7 @@ func (d *drift) correct(bound float64, unit uint64) (count int, ok bool) {
 	d.found = d.found[:0]
 	for i, c := range d.calls {
 		chain := int(c.chain)
-		start := d.clock.place(chain) + c.lapse
+		start := d.clock.place(chain) + c.delta
 		if i == 0 {
 			start = c.start
 		}

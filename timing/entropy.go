@@ -12,21 +12,6 @@ import (
 // calls before with any terminal and with this one, and the terminals of the
 // three calls before, which tell where in a loop the call stands. What it knows of these
 // it learns from the block itself, so that a block has no tables.
-//
-// A block is
-//
-//	values   uvarint  their number; if it is 0, nothing follows
-//	least    varint   the least symbol
-//	low      byte     the least number such that the symbols fit in 3+4·low bits
-//	symbols  uvarint  length in bytes of a number, then this, most significant
-//	                  byte first
-//
-// where least is subtracted from symbols. The bits of a symbol, highest first, are written by
-// range coding. The first three may be preceded by a bit that is one if they are
-// those that were guessed from the terminal, and left out then. The probability
-// of a bit is predicted in five contexts by adaptive counters, which are found by
-// hashing, and the predictions are mixed with weights that are learned; all with
-// integers, so that a block is the same on every machine.
 type Entropy struct {
 	bins *Bins
 	fine uint // low bits of symbols that are no context

@@ -61,11 +61,11 @@ func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*Ser
 			if err != nil {
 				return nil, err
 			}
-			lapses, err := codec(parts[2])
+			deltas, err := codec(parts[2])
 			if err != nil {
 				return nil, err
 			}
-			return NewSeriesCodec(durations, lapses, form), nil
+			return NewSeriesCodec(durations, deltas, form), nil
 		}
 	}
 	return nil, fmt.Errorf("timing: no codec of series is called %q", name)

@@ -7,17 +7,17 @@ import (
 )
 
 // A Time is when a call was and how long it took. The guarantee of the codecs is
-// one for Duration and Lapse. Start has the bound of [SeriesCodec], so that of codecs
-// that are not exact the Lapse is not what starts and durations give, and may be
+// one for Duration and Delta. Start has the bound of [SeriesCodec], so that of codecs
+// that are not exact the Delta is not what starts and durations give, and may be
 // much nearer to the truth.
 type Time struct {
 	Start    int64
 	Duration int64
-	Lapse    int64 // what the [Form] says
+	Delta    int64 // what the [Form] says
 }
 
 // A SeriesCodec encodes the times of the calls of one rank: durations with one
-// codec, and gaps or intervals, the lapses, with another or the same. A
+// codec, and gaps or intervals, the deltas, with another or the same. A
 // SeriesCodec is immutable.
 //
 // Starts do not drift. A block has the exact start of its first call, and the encoder
@@ -26,33 +26,33 @@ type Time struct {
 // times the longest gap before a call of the block, which is the time since the end
 // of the rank's call before, whatever the form. Where durations or intervals are so
 // much longer than all gaps that most calls need a correction, corrections take more
-// bits than durations and lapses do.
+// bits than durations and deltas do.
 type SeriesCodec struct {
-	durations, lapses Codec
+	durations, deltas Codec
 	form              Form
 }
 
-// NewSeriesCodec returns a codec of series from codecs of durations and lapses.
-func NewSeriesCodec(durations, lapses Codec, form Form) *SeriesCodec {
-	return &SeriesCodec{durations, lapses, form}
+// NewSeriesCodec returns a codec of series from codecs of durations and deltas.
+func NewSeriesCodec(durations, deltas Codec, form Form) *SeriesCodec {
+	return &SeriesCodec{durations, deltas, form}
 }
 
-// Name returns the form, and the names of the codecs of durations and lapses.
+// Name returns the form, and the names of the codecs of durations and deltas.
 func (c *SeriesCodec) Name() string {
-	return fmt.Sprintf("%s;%s;%s", c.form, c.durations.Name(), c.lapses.Name())
+	return fmt.Sprintf("%s;%s;%s", c.form, c.durations.Name(), c.deltas.Name())
 }
 
-// Form returns what lapses are.
+// Form returns what deltas are.
 func (c *SeriesCodec) Form() Form { return c.form }
 
-// Durations and Lapses return the codecs of the columns.
+// Durations and Deltas return the codecs of the columns.
 func (c *SeriesCodec) Durations() Codec { return c.durations }
-func (c *SeriesCodec) Lapses() Codec    { return c.lapses }
+func (c *SeriesCodec) Deltas() Codec    { return c.deltas }
 
-// Guarantee returns the guarantee for every duration and every lapse: that of
+// Guarantee returns the guarantee for every duration and every delta: that of
 // the codec whose is the weaker.
 func (c *SeriesCodec) Guarantee() Guarantee {
-	return max(c.durations.Guarantee(), c.lapses.Guarantee())
+	return max(c.durations.Guarantee(), c.deltas.Guarantee())
 }
 
 // A SeriesEncoder encodes a series on line, block after block. It holds some 40
@@ -60,7 +60,7 @@ func (c *SeriesCodec) Guarantee() Guarantee {
 // must not be used by two goroutines at once.
 type SeriesEncoder struct {
 	codec             *SeriesCodec
-	durations, lapses Encoder
+	durations, deltas Encoder
 
 	truth  clock
 	begun  bool
@@ -74,7 +74,7 @@ func (c *SeriesCodec) NewEncoder() *SeriesEncoder {
 	return &SeriesEncoder{
 		codec:     c,
 		durations: c.durations.NewEncoder(),
-		lapses:    c.lapses.NewEncoder(),
+		deltas:    c.deltas.NewEncoder(),
 		truth:     clock{form: c.form},
 		drift:     drift{clock: clock{form: c.form}, guarantee: c.Guarantee()},
 	}
@@ -90,7 +90,7 @@ func (e *SeriesEncoder) Append(terminal uint32, start, duration int64) {
 		}
 	}
 	chain := e.truth.chain(terminal)
-	lapse := start - e.truth.place(chain)
+	delta := start - e.truth.place(chain)
 	e.truth.set(chain, start, duration)
 	var gap int64
 	if e.begun {
@@ -100,7 +100,7 @@ func (e *SeriesEncoder) Append(terminal uint32, start, duration int64) {
 	e.drift.append(gap, placed{
 		start:    start,
 		duration: e.durations.Append(terminal, duration),
-		lapse:    e.lapses.Append(terminal, lapse),
+		delta:    e.deltas.Append(terminal, delta),
 		chain:    int32(chain),
 	})
 }
@@ -120,5 +120,5 @@ func (e *SeriesEncoder) AppendBlock(dst []byte) []byte {
 	e.column = e.durations.AppendBlock(e.column[:0])
 	dst = wire.AppendUvarint(dst, uint64(len(e.column)))
 	dst = append(dst, e.column...)
-	return e.lapses.AppendBlock(dst)
+	return e.deltas.AppendBlock(dst)
 }

@@ -10,7 +10,7 @@ import (
 // A SeriesDecoder decodes the times of a block in order. A SeriesDecoder must
 // not be used by two goroutines at once.
 type SeriesDecoder struct {
-	columns [2]column // durations and lapses
+	columns [2]column // durations and deltas
 	clock   clock
 	calls   int // of the block
 	decoded int // of them
@@ -45,15 +45,15 @@ func (c *SeriesCodec) NewDecoder(block []byte, o Options) (*SeriesDecoder, error
 	d.corrections.open(&w)
 	durations := w.String("durations")
 	d.columns[0] = column{name: "durations", offset: w.Offset() - len(durations)}
-	d.columns[1] = column{name: "lapses", offset: w.Offset()}
-	lapses := w.Bytes("lapses", w.Rest())
+	d.columns[1] = column{name: "deltas", offset: w.Offset()}
+	deltas := w.Bytes("deltas", w.Rest())
 	if w.Err() != nil {
 		return nil, w.Err()
 	}
 	if err := d.columns[0].open(c.durations, durations, d.calls, o); err != nil {
 		return nil, err
 	}
-	if err := d.columns[1].open(c.lapses, lapses, d.calls, o); err != nil {
+	if err := d.columns[1].open(c.deltas, deltas, d.calls, o); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -112,7 +112,7 @@ func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
 			}
 		}
 		for i := range dst[:n] {
-			dst[i] = Time{Duration: d.columns[0].values[i], Lapse: d.columns[1].values[i]}
+			dst[i] = Time{Duration: d.columns[0].values[i], Delta: d.columns[1].values[i]}
 			d.place(&dst[i], terminals[i])
 		}
 		d.err = d.corrections.check(d.decoded == d.calls)
@@ -124,12 +124,12 @@ func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
 // place sets the start of the next call.
 func (d *SeriesDecoder) place(t *Time, terminal uint32) {
 	chain := d.clock.chain(terminal)
-	t.Start = d.clock.place(chain) + t.Lapse
+	t.Start = d.clock.place(chain) + t.Delta
 	if d.decoded == 0 {
 		t.Start = d.clock.start
 	}
 	if c := &d.corrections; c.unit > 0 {
-		t.Start += c.next(classOf(uint64(c.unit), d.before, t.Lapse))
+		t.Start += c.next(classOf(uint64(c.unit), d.before, t.Delta))
 	}
 	d.clock.set(chain, t.Start, t.Duration)
 	if d.clock.form == Gaps {

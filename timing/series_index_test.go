@@ -51,7 +51,7 @@ func testSeriesIndex(t *rapid.T, c *SeriesCodec) {
 			t.Fatal(err)
 		}
 		w := want[i]
-		if !slices.Equal([]int64{got.Start, got.Duration, got.Lapse}, []int64{w.Start, w.Duration, w.Lapse}) {
+		if !slices.Equal([]int64{got.Start, got.Duration, got.Delta}, []int64{w.Start, w.Duration, w.Delta}) {
 			t.Fatalf("call %d is %+v, want %+v", i, got, w)
 		}
 	}

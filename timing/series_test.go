@@ -52,7 +52,7 @@ func timedGen() *rapid.Generator[[]timed] {
 	})
 }
 
-// testSeries checks that decoded durations and lapses keep the guarantee, and
+// testSeries checks that decoded durations and deltas keep the guarantee, and
 // starts the bound, whatever the lengths of blocks and of what is decoded at once.
 func testSeries(t *rapid.T, c *SeriesCodec) {
 	calls := timedGen().Draw(t, "calls")
@@ -71,13 +71,13 @@ func testSeries(t *rapid.T, c *SeriesCodec) {
 		if !begun && len(block) > 0 {
 			last = block[0].start
 		}
-		lapses, longest := trueLapses(c.form, block, last), 0.0
-		for _, l := range trueLapses(Gaps, block, last) {
+		deltas, longest := trueDeltas(c.form, block, last), 0.0
+		for _, l := range trueDeltas(Gaps, block, last) {
 			longest = max(longest, math.Abs(float64(l)))
 		}
 		bound := longest * float64(c.Guarantee())
 		for i, call := range block {
-			checkGuarantee(t, c.Guarantee(), []int64{got[i].Duration, got[i].Lapse}, []int64{call.duration, lapses[i]})
+			checkGuarantee(t, c.Guarantee(), []int64{got[i].Duration, got[i].Delta}, []int64{call.duration, deltas[i]})
 			if failure := distance(got[i].Start, call.start); failure > bound {
 				t.Fatalf("call %d starts at %v, not %v: %v off, the bound is %v", i, got[i].Start, call.start, failure, bound)
 			}
@@ -97,10 +97,10 @@ func distance(v, w int64) float64 {
 	return math.Abs(float64(v - w))
 }
 
-// trueLapses returns the gaps of a block after a call that ended at last, or its
+// trueDeltas returns the gaps of a block after a call that ended at last, or its
 // intervals.
-func trueLapses(form Form, block []timed, last int64) []int64 {
-	var lapses []int64
+func trueDeltas(form Form, block []timed, last int64) []int64 {
+	var deltas []int64
 	starts := make(map[uint32]int64)
 	for _, call := range block {
 		before, ok := starts[call.terminal]
@@ -110,11 +110,11 @@ func trueLapses(form Form, block []timed, last int64) []int64 {
 		if form == Gaps {
 			before = last
 		}
-		lapses = append(lapses, call.start-before)
+		deltas = append(deltas, call.start-before)
 		last = call.start + call.duration
 		starts[call.terminal] = call.start
 	}
-	return lapses
+	return deltas
 }
 
 // decodeSeries decodes a block in portions.
@@ -173,7 +173,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		size           int
 		calls          []timed
 		terminals      []uint32
-		lapseError     float64
+		deltaError     float64
 		got            = make([]Time, 1<<16)
 	)
 	for i := range n {
@@ -195,19 +195,19 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		if err := dec.Decode(got[:len(calls)], terminals); err != nil {
 			t.Fatal(err)
 		}
-		for _, gap := range trueLapses(Gaps, calls, last) {
+		for _, gap := range trueDeltas(Gaps, calls, last) {
 			longest = max(longest, gap)
 		}
-		for k, lapse := range trueLapses(c.form, calls, last) {
+		for k, delta := range trueDeltas(c.form, calls, last) {
 			worst = max(worst, got[k].Start-calls[k].start, calls[k].start-got[k].Start)
-			lapseError = max(lapseError, math.Abs(float64(got[k].Lapse-lapse)))
+			deltaError = max(deltaError, math.Abs(float64(got[k].Delta-delta)))
 		}
 		last = now
 		calls, terminals = calls[:0], terminals[:0]
 	}
 	bound := float64(c.Guarantee()) * float64(longest)
-	t.Logf("%v: %d calls in %.1f s, worst error of a start %d ns; longest gap %d ns, its error at most %.0f ns, worst of a lapse %.0f ns; %.2f bits per call",
-		c.form, n, float64(now-1e15)/1e9, worst, longest, bound, lapseError, 8*float64(size)/float64(n))
+	t.Logf("%v: %d calls in %.1f s, worst error of a start %d ns; longest gap %d ns, its error at most %.0f ns, worst of a delta %.0f ns; %.2f bits per call",
+		c.form, n, float64(now-1e15)/1e9, worst, longest, bound, deltaError, 8*float64(size)/float64(n))
 	if float64(worst) > bound {
 		t.Errorf("%v: worst error of a start is %d ns, more than %.0f ns", c.form, worst, bound)
 	}
@@ -223,7 +223,7 @@ func TestSeriesWaiting(t *testing.T) {
 		var calls []timed
 		var terminals []uint32
 		var columns int
-		durations, lapses := c.durations.NewEncoder(), c.lapses.NewEncoder()
+		durations, deltas := c.durations.NewEncoder(), c.deltas.NewEncoder()
 		now := int64(1e9)
 		for i := range 50_000 {
 			now += int64(50 + 100*r.float())
@@ -232,12 +232,12 @@ func TestSeriesWaiting(t *testing.T) {
 			now += calls[i].duration
 		}
 		e := c.NewEncoder()
-		for i, lapse := range trueLapses(form, calls, calls[0].start) {
+		for i, delta := range trueDeltas(form, calls, calls[0].start) {
 			e.Append(calls[i].terminal, calls[i].start, calls[i].duration)
 			durations.Append(calls[i].terminal, calls[i].duration)
-			lapses.Append(calls[i].terminal, lapse)
+			deltas.Append(calls[i].terminal, delta)
 		}
-		columns = len(durations.AppendBlock(nil)) + len(lapses.AppendBlock(nil))
+		columns = len(durations.AppendBlock(nil)) + len(deltas.AppendBlock(nil))
 		block := e.AppendBlock(nil)
 		got := make([]Time, len(calls))
 		d, err := c.NewDecoder(block, Options{})
@@ -330,7 +330,7 @@ func TestSeriesReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			var worst, longest int64
-			for i, gap := range trueLapses(Gaps, calls, calls[0].start) {
+			for i, gap := range trueDeltas(Gaps, calls, calls[0].start) {
 				longest = max(longest, gap, -gap)
 				worst = max(worst, got[i].Start-calls[i].start, calls[i].start-got[i].Start)
 			}
@@ -408,11 +408,11 @@ func TestSeriesErrors(t *testing.T) {
 		{"CorrectionsCutOff", "\x02\x02\x01\x7f\x03" + good + good, 3, "corrections", ErrCorrupt},
 		{"NoDurations", "\x02\x02\x00\x04" + good, 3, "durations", ErrCorrupt},
 		{"Durations", "\x02\x02\x00\x04\x02\x02\x00\x00" + good, 7, "durations, symbols", ErrCorrupt},
-		{"Lapses", "\x02\x02\x00\x03" + good + "\x02", 8, "lapses, least", io.ErrUnexpectedEOF},
+		{"Deltas", "\x02\x02\x00\x03" + good + "\x02", 8, "deltas, least", io.ErrUnexpectedEOF},
 		{"TooFewDurations", "\x02\x02\x00\x03\x01\x02\x00" + good, 4, "durations, values", ErrCorrupt},
 		{"TooManyDurations", "\x02\x02\x00\x03\x03\x02\x00" + good, 4, "durations, values", ErrCorrupt},
-		{"TooManyLapses", "\x02\x02\x00\x03" + good + "\x03\x02\x00", 7, "lapses, values", ErrCorrupt},
-		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 7, "lapses, values", ErrCorrupt},
+		{"TooManyLapses", "\x02\x02\x00\x03" + good + "\x03\x02\x00", 7, "deltas, values", ErrCorrupt},
+		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 7, "deltas, values", ErrCorrupt},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := c.NewDecoder([]byte(tt.data), Options{})
