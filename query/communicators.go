@@ -14,9 +14,8 @@ import (
 // A CommunicatorUse is what ranks do on a communicator: or on one that the trace does
 // not tell. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 type CommunicatorUse struct {
-	Communicator *semantics.Communicator `json:"communicator"`           // nil if the trace does not tell
-	Count        uint64                  `json:"communicators,omitzero"` // that it stands for, if they are several
-	Size         int                     `json:"size"`                   // its members, those of both groups
+	Communicator *semantics.Communicator `json:"communicator"` // nil if the trace does not tell
+	Size         int                     `json:"size"`         // its members, those of both groups
 
 	Ranks int    `json:"ranks"` // that make calls on it
 	Calls uint64 `json:"calls"` // that send or receive messages, access memory or are collective
@@ -77,7 +76,7 @@ func communicatorsQuestion(list *[]CommunicatorUse, ranks []int) question {
 		*list = make([]CommunicatorUse, 0, len(all))
 		for c, use := range all {
 			if c != nil {
-				use.Count, use.Size = standsFor(c), c.Size()+len(c.Remote())
+				use.Size = c.Size()
 			}
 			*list = append(*list, *use)
 		}
@@ -98,14 +97,6 @@ func compareCommunicators(a, b *semantics.Communicator) int {
 		return -1
 	}
 	return strings.Compare(a.Name, b.Name)
-}
-
-// standsFor returns how many communicators c stands for, 0 if it is just one.
-func standsFor(c *semantics.Communicator) uint64 {
-	if n := c.Count(); n > 1 {
-		return n
-	}
-	return 0
 }
 
 func useOf(all map[*semantics.Communicator]*CommunicatorUse, c *semantics.Communicator) *CommunicatorUse {

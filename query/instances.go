@@ -16,9 +16,8 @@ import (
 // order, so that the k-th of each is the same.
 type Instances struct {
 	Communicator *semantics.Communicator `json:"communicator"`
-	StandsFor    uint64                  `json:"communicators,omitzero"` // how many it stands for, if they are several
-	Members      rankenc.Set             `json:"members"`                // that were looked at and made calls on it
-	Absent       rankenc.Set             `json:"absent"`                 // others that the communicator has: that made no calls on it, or were not looked at
+	Members      rankenc.Set             `json:"members"` // that were looked at and made calls on it
+	Absent       rankenc.Set             `json:"absent"`  // others that the communicator has: that made no calls on it, or were not looked at
 
 	// Count is how many operations there are, as most members have it, of which
 	// Reference is the lowest.
@@ -133,7 +132,7 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 		}
 	}
 	for c, list := range members {
-		n := Instances{Communicator: c, StandsFor: standsFor(c)}
+		n := Instances{Communicator: c}
 		var own []int
 		votes := make(map[digest]int)
 		for _, i := range list {

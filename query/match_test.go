@@ -265,8 +265,8 @@ func checkInstances(t tester, m *Match, s slowMatch, every int) {
 		if !members.Equal(n.Members) {
 			t.Fatalf("%s: members %v, want %v", n.Communicator.Name, n.Members, members)
 		}
-		others := slices.DeleteFunc(slices.Concat(n.Communicator.Members(), n.Communicator.Remote()), func(rank int) bool { return lists[rank] != nil })
-		if !n.Absent.Equal(rankenc.SetOf(others...)) {
+		others := n.Communicator.RankSet().Difference(members)
+		if !n.Absent.Equal(others) {
 			t.Fatalf("%s: no calls of %v, want %v", n.Communicator.Name, n.Absent, others)
 		}
 		for rank := range lists {
@@ -276,7 +276,7 @@ func checkInstances(t tester, m *Match, s slowMatch, every int) {
 }
 
 func sameOperation(c *semantics.Communicator, a, b CollectiveCall) bool {
-	return a.Function == b.Function && (a.Root == b.Root || c.Remote() != nil)
+	return a.Function == b.Function && (a.Root == b.Root || c.IsInter())
 }
 
 func checkMember(t tester, m *Match, n Instances, rank int, list, want []CollectiveCall, every int) {

@@ -83,7 +83,7 @@ type codes struct {
 // of returns the number of an operation.
 func (c *codes) of(function string, o *semantics.Operation) uint64 {
 	k := operationKey{collectiveName(function), o.Root}
-	if o.Communicator != nil && o.Communicator.Remote() != nil {
+	if o.Communicator != nil && o.Communicator.IsInter() {
 		k.root = -1 // the members of the root's group do not say who it is
 	}
 	c.mutex.Lock()

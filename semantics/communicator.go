@@ -6,33 +6,33 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A Communicator is a communicator of a run, or what a window or a file was created on.
+// A Communicator is a communicator of a run, or the one that a window or a file was created on.
 // Pointers to Communicators of one Model are equal exactly if it is the same for all
 // members. It must not be changed.
+//
+// A communicator has one group of processes. An intercommunicator has two, and the methods
+// [Communicator.Local] and [Communicator.Remote] tell them apart by the rank that asks.
 type Communicator struct {
 	// Name is that of [github.com/reprise-trace/reprise/symbolic.Group.Name], such as
-	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world. One
-	// that stands for several has the first and the last number: see Count.
+	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world.
 	Name string
 
-	count   uint64
-	size    int   // of Members, or of world, which has none
+	size    int   // of members, or of world, which has none
 	members []int // ranks in the run, in the order of their ranks in the communicator
 	remote  []int // likewise, of the second group of an intercommunicator; nil for others
 }
 
-// Count returns how many communicators c stands for: 1, or those that loops make one after
-// the other, alike and of the same members, in a trace that makes very many. See
-// [github.com/reprise-trace/reprise/mpi/groups].
-func (c *Communicator) Count() uint64 { return max(1, c.count) }
-
 // MarshalText returns the name.
 func (c *Communicator) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
 
-// Size returns the number of members, of an intercommunicator those of the first group.
-func (c *Communicator) Size() int { return c.size }
+// IsInter reports whether c is an intercommunicator.
+func (c *Communicator) IsInter() bool { return c.remote != nil }
 
-// Member returns the rank in the run of a member, 0 ≤ rank < c.Size().
+// Size returns the number of all members: of both groups of an intercommunicator.
+func (c *Communicator) Size() int { return c.size + len(c.remote) }
+
+// Member returns the rank in the run of a member of a communicator that is no intercommunicator, by its rank
+// in c, 0 ≤ rank < c.Size().
 func (c *Communicator) Member(rank int) int {
 	if c.members == nil && rank < c.size {
 		return rank
@@ -40,14 +40,35 @@ func (c *Communicator) Member(rank int) int {
 	return c.members[rank]
 }
 
-// Members returns the ranks in the run of the members, in the order of their ranks in the
-// communicator. The caller owns the result.
-func (c *Communicator) Members() []int {
-	list := make([]int, c.size)
-	for i := range list {
-		list[i] = c.Member(i)
+// Local returns the group that a rank of the run belongs to: the ranks in the run of its
+// members, in the order of their ranks in c. It is nil if that rank is no member. The caller
+// owns the result.
+func (c *Communicator) Local(rank int) []int {
+	if c.members == nil && rank >= 0 && rank < c.size {
+		list := make([]int, c.size)
+		for i := range list {
+			list[i] = i
+		}
+		return list
 	}
-	return list
+	for _, group := range [][]int{c.members, c.remote} {
+		if slices.Contains(group, rank) {
+			return slices.Clone(group)
+		}
+	}
+	return nil
+}
+
+// Remote returns the other group of an intercommunicator than the one that a rank of the run
+// belongs to, like Local; nil for other communicators. The caller owns the result.
+func (c *Communicator) Remote(rank int) []int {
+	switch {
+	case slices.Contains(c.members, rank):
+		return slices.Clone(c.remote)
+	case slices.Contains(c.remote, rank):
+		return slices.Clone(c.members)
+	}
+	return nil
 }
 
 // RankSet returns the ranks in the run of all members, of an intercommunicator those of
@@ -58,7 +79,3 @@ func (c *Communicator) RankSet() rankenc.Set {
 	}
 	return rankenc.SetOf(slices.Concat(c.members, c.remote)...)
 }
-
-// Remote returns the ranks in the run of the members of the second group of an
-// intercommunicator; nil for other communicators. The caller owns the result.
-func (c *Communicator) Remote() []int { return slices.Clone(c.remote) }

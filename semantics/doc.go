@@ -39,9 +39,7 @@
 // What a communicator, window, file, datatype or request is depends on the position of the
 // call: its id is used again when it is gone. Communicators, windows and files are those of package
 // [github.com/reprise-trace/reprise/mpi/groups], so that those from outside of
-// MPI_COMM_WORLD are not known. If a trace has very many of them, those that the rounds of a
-// loop make alike are one [Communicator], of which [Communicator.Count] says how many they are.
-// Where a rank says that its MPI_COMM_WORLD is not the run,
+// MPI_COMM_WORLD are not known. Where a rank says that its MPI_COMM_WORLD is not the run,
 // because several runs were recorded together, none of its peers are. Sizes of predefined
 // datatypes are those of machines where a long has 8 bytes and a default integer of Fortran
 // 4; others follow from the calls that make them. Those that MPI chooses by precision have the
@@ -71,13 +69,12 @@
 // # Cost
 //
 // Opening a model of SimGrid's actions costs nothing. Of MPI, it costs what resolving
-// communicators costs, if the trace makes any: what the grammars do, where these are made in
-// loops whose rounds are alike. Otherwise each call that makes or frees one is looked at, and
-// if they are too many, [Model.Unresolved] says so. A rank costs what reading it costs, and each
+// communicators costs, if the trace makes any: each call that makes or frees one is looked at, and
+// if they are more than some millions, [Model.Unresolved] says so. A rank costs what reading it costs, and each
 // of its signatures is looked at once, when it is asked for. The calls themselves are gone
 // through, only those that matter, where one id is that of datatypes of different sizes, of
 // persistent requests on different objects, of different topologies, or of messages from
 // several senders that probes found, and where the receives of one call from any source got
-// messages of several, or some of them were cancelled, also in rounds that are summed up: up
+// messages of several, or some of them were cancelled: up
 // to some millions of calls of a rank, and beyond that the answer is not known.
 package semantics

@@ -31,9 +31,9 @@ type mpiDialect struct {
 	roles     []*spec.Role // by function; nil if it means nothing
 	failed    []bool       // by function: it is that of calls that failed
 	constants mpiConstants
-	makes     [][]int        // by function: the parameters that are objects that it makes
-	cancels   bool           // whether there is a function that does
-	groups    *groups.Groups // nil if there are none, or too many
+	makes     [][]int          // by function: the parameters that are objects that it makes
+	cancels   bool             // whether there is a function that does
+	groups    *symbolic.Groups // nil if there are none, or too many
 
 	mutex         sync.Mutex
 	communicators map[*symbolic.Group]*Communicator
@@ -147,7 +147,7 @@ func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
 	if c := d.communicators[g]; c != nil {
 		return c
 	}
-	c := &Communicator{Name: g.Name(), count: g.Count, size: len(g.Members), members: g.Members, remote: g.Remote}
+	c := &Communicator{Name: g.Name(), size: len(g.Members), members: g.Members, remote: g.Remote}
 	if g.Parent == nil {
 		if c.Name == d.model.world.Name {
 			c = d.model.world

@@ -241,7 +241,7 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 		return nil
 	}
 	if len(makers) == 1 {
-		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere, others: everywhere}
+		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere}
 		if o := made.begun(e.role(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
 			return o
 		}
@@ -251,6 +251,6 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 	if !ok {
 		return nil
 	}
-	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere, others: everywhere}
+	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere}
 	return made.begun(e.role(terminal), e.arguments(terminal))
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -33,7 +35,6 @@ type mpiRank struct {
 	counts    map[uint64][]uint64  // by position: how often each terminal occurs before
 	made      map[made][]*Operation
 
-	sections  func() []section
 	datatypes func() *datatypes
 	requests  func() *requests
 	probes    func() *probes
@@ -42,18 +43,14 @@ type mpiRank struct {
 }
 
 // A stretch is the positions from from up to until, not included, at which a call is an
-// operation. It would be that at more of them, if what groups objects are was the same.
+// operation.
 type stretch struct {
 	from, until uint64
 	operation   *Operation
-	others      extent // where all but group objects is the same
 }
 
 // An extent is the positions from from up to until, not included.
 type extent struct{ from, until uint64 }
-
-// has reports whether another extent is part of e.
-func (e extent) has(other extent) bool { return e.from <= other.from && other.until <= e.until }
 
 // within returns what is in both.
 func (e extent) within(from, until uint64) extent {
@@ -68,7 +65,6 @@ func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 		mpiDialect: d, read: read, number: number,
 		always: make([]atomic.Pointer[Operation], read.Table().Len()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
 	}
-	r.sections = sync.OnceValue(func() []section { return sectionsOf(r.repeats()) })
 	r.misfit = r.inOtherWorld()
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
 	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
@@ -209,10 +205,7 @@ func (r *mpiRank) varies(o *Operation) bool {
 // it receives, and at which positions it is that.
 func (r *mpiRank) base(position uint64, terminal uint32) stretch {
 	if o := r.always[terminal].Load(); o != nil {
-		return stretch{0, forever, meaning(o), everywhere}
-	}
-	if folded := r.fold(position); folded != position {
-		return r.repeated(position, folded, terminal)
+		return stretch{0, forever, meaning(o)}
 	}
 	r.mutex.Lock()
 	s, ok := find(r.stretches[terminal], position)
@@ -295,11 +288,126 @@ func (r *mpiRank) before(position uint64, terminal uint32) uint64 {
 	return counts[terminal]
 }
 
+// A tally counts the calls of a terminal by their operations.
+type tally struct {
+	order  []*Operation
+	counts map[*Operation]uint64
+}
+
+func (t *tally) add(o *Operation, count uint64) {
+	if o == nil {
+		return
+	}
+	if _, ok := t.counts[o]; !ok {
+		t.order = append(t.order, o)
+	}
+	t.counts[o] = wire.AddSat(t.counts[o], count)
+}
+
+func (t *tally) each(terminal uint32, yield func(Occurrence) bool) bool {
+	for _, o := range t.order {
+		if !yield(Occurrence{terminal, o, t.counts[o]}) {
+			return false
+		}
+	}
+	return true
+}
+
+// all yields the operations of a terminal.
+func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
+	if first := r.base(0, terminal); first.until == forever {
+		return r.allOf(first.operation, terminal, everywhere, count, yield)
+	}
+	t := tally{counts: make(map[*Operation]uint64)}
+	add := func(o Occurrence) bool {
+		t.add(o.Operation, o.Count)
+		return true
+	}
+	before := func(position uint64) uint64 { return r.before(position, terminal) }
+	var m *sequitur.Measure // from when on so many steps have been made
+	for position, steps := uint64(0), 0; position < r.read.Len(); steps++ {
+		if steps == maxCuts {
+			m = r.measure(terminal)
+			before = m.Before
+		}
+		if m != nil {
+			if position, _ = m.Find(m.Before(position)); position >= r.read.Len() {
+				break
+			}
+		}
+		s := r.base(position, terminal)
+		part := extent{position, min(s.until, r.read.Len())}
+		if n := before(part.until) - before(position); n > 0 {
+			r.allOf(s.operation, terminal, part, n, add)
+		}
+		position = part.until
+	}
+	return t.each(terminal, yield)
+}
+
+// measure returns how often a terminal occurs.
+func (r *mpiRank) measure(terminal uint32) *sequitur.Measure {
+	return r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
+		if s == terminal {
+			return 1
+		}
+		return 0
+	})
+}
+
+// allOf yields the operations of calls at some positions, of which there are count.
+func (r *mpiRank) allOf(o *Operation, terminal uint32, at extent, count uint64, yield func(Occurrence) bool) bool {
+	if o == nil {
+		return true
+	}
+	if !r.varies(o) {
+		return yield(Occurrence{terminal, r.resolve(o, at.from), count})
+	}
+	t := tally{counts: make(map[*Operation]uint64)}
+	for position := range r.read.Find(at.from, func(s sequitur.Symbol) bool { return s == terminal }) {
+		if position >= at.until {
+			break
+		}
+		t.add(r.resolve(o, position), 1)
+	}
+	return t.each(terminal, yield)
+}
+
+// made is what operations have in common that may be equal.
+type made struct {
+	terminal     uint32
+	communicator *Communicator
+}
+
+// one returns one operation for all of a terminal that are equal.
+func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
+	if o == nil {
+		return nil
+	}
+	k := made{terminal, o.Communicator}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for _, known := range r.made[k] {
+		if known.equal(o) {
+			return known
+		}
+	}
+	r.made[k] = append(r.made[k], o)
+	return o
+}
+
+// equal reports whether two operations are the same.
+func (o *Operation) equal(p *Operation) bool {
+	return o.Class == p.Class && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
+		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) &&
+		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+}
+
 // evaluate finds out what a call means.
 func (r *mpiRank) evaluate(position uint64, terminal uint32) stretch {
-	e := evaluation{mpiRank: r, position: position, extent: everywhere, others: everywhere}
+	e := evaluation{mpiRank: r, position: position, extent: everywhere}
 	o := r.one(terminal, e.operation(terminal))
-	return stretch{e.from, e.until, o, e.others}
+	return stretch{e.from, e.until, o}
 }
 
 // An evaluation finds out what a call at a position means, and where it does.
@@ -307,14 +415,11 @@ type evaluation struct {
 	*mpiRank
 	position uint64
 	extent
-	others extent // as in a stretch
-	blind  bool   // nothing is known that depends on the position
+	blind bool // nothing is known that depends on the position
 }
 
-// within narrows the positions, by what is not a group object.
-func (e *evaluation) within(from, until uint64) {
-	e.extent, e.others = e.extent.within(from, until), e.others.within(from, until)
-}
+// within narrows the positions.
+func (e *evaluation) within(from, until uint64) { e.extent = e.extent.within(from, until) }
 
 // A scope is what a handle of a communicator, window or file means to the rank.
 type scope struct {
@@ -342,7 +447,7 @@ func (e *evaluation) scope(class string, id int64) scope {
 	if last < forever {
 		last++
 	}
-	if e.extent = e.extent.within(first, last); !ok {
+	if e.within(first, last); !ok {
 		return scope{}
 	}
 	return scope{communicator: e.communicator(m.Group), self: m.Rank, peers: m.Peers()}
@@ -354,7 +459,7 @@ func (s scope) size() int {
 	case s.peers != nil:
 		return len(s.peers)
 	case s.communicator != nil:
-		return s.communicator.Size()
+		return s.communicator.size
 	}
 	return -1
 }
@@ -388,7 +493,7 @@ func (e *evaluation) size(id int64) int64 {
 func (r *Rank) DatatypeSize(position uint64, id int64) int64 {
 	switch m := r.meanings.(type) {
 	case *mpiRank:
-		e := evaluation{mpiRank: m, position: position, extent: everywhere, others: everywhere}
+		e := evaluation{mpiRank: m, position: position, extent: everywhere}
 		return e.size(id)
 	case *memo:
 		return tiSize(id)

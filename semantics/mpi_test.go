@@ -219,7 +219,7 @@ func TestIdsUsedAgain(t *testing.T) {
 			}
 		})
 	}
-	if of[0] != of[1] || of[0].Size() != 2 || !slices.Equal(of[0].Members(), []int{3, 1}) || of[0].Member(0) != 3 {
+	if of[0] != of[1] || of[0].Size() != 2 || !slices.Equal(of[0].Local(3), []int{3, 1}) || of[0].Local(0) != nil || of[0].Remote(3) != nil || of[0].Member(0) != 3 {
 		t.Errorf("members of one communicator have %v and %v", of[0], of[1])
 	}
 }

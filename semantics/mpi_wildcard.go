@@ -110,7 +110,7 @@ func (w *wildcards) requests() map[int64]bool {
 			if p == nil || p.Class != spec.PointToPoint {
 				continue
 			}
-			e := evaluation{mpiRank: r, extent: everywhere, others: everywhere}
+			e := evaluation{mpiRank: r, extent: everywhere}
 			if o := e.begun(p, r.arguments(terminal)); r.hasWildcards(o) {
 				wanted[id] = wanted[id] || slices.ContainsFunc(o.Messages, isWildcard)
 			}

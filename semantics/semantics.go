@@ -58,7 +58,7 @@ func open(ctx context.Context, t *reprise.Trace, o groups.Options) (*Model, erro
 
 // Unresolved returns an error about communicators, windows and files that could not be
 // resolved: because what processes recorded does not fit, or because too many calls make or
-// free them that are not in loops whose rounds are alike, and then only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
+// free them, which is a [*groups.LimitError], and then only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
 // What is on them has no communicator and no known peers.
 func (m *Model) Unresolved() error { return m.unresolved }
 

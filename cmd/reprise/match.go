@@ -63,8 +63,8 @@ within an error are off by no more than that share of the longest gap between
 calls. If there are too many rows, only the largest skews are shown by
 communicator, and the others by function; communicators that are made from one
 are summed up as world/*. --all shows each of them, and --json has them all. Of
-very many communicators, those that a loop makes alike, one after the other, are
-matched as one, such as world/0…99: the first and the last.
+a run that makes more than some millions of communicators, windows and files,
+only what is on MPI_COMM_WORLD and MPI_COMM_SELF is matched, and the rest is told.
 
 Of a run that was killed, what does not match may be for calls that are not in
 the trace: a call is recorded when it returns. The ranks that did not come to
@@ -325,7 +325,7 @@ func newChannelInfo(c query.Channel) channelInfo {
 
 func newMatchedCommunicator(n query.Instances) matchedCommunicator {
 	c := matchedCommunicator{
-		Name: n.Communicator.Name, Count: several(n.Communicator), Members: n.Members.Len(), Absent: n.Absent.Len(), Others: n.Absent.String(),
+		Name: n.Communicator.Name, Members: n.Members.Len(), Absent: n.Absent.Len(), Others: n.Absent.String(),
 		Instances: n.Count, others: []rankenc.Set{n.Absent},
 	}
 	for _, d := range n.Different {

@@ -275,8 +275,7 @@ func newCommunicatorRow(u query.CommunicatorUse) communicatorRow {
 	row := communicatorRow{Ranks: u.Ranks, Calls: u.Calls, flowInfo: newFlowInfo(u.Flow),
 		Collectives: collectiveInfo{c.Calls, c.Sent, c.Received, c.Unknown}}
 	if u.Communicator != nil {
-		row.Name, row.Size = &u.Communicator.Name, u.Communicator.Size()+len(u.Communicator.Remote())
-		row.Count = several(u.Communicator)
+		row.Name, row.Size = &u.Communicator.Name, u.Communicator.Size()
 	}
 	return row
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A communicatorLine is a row of a table of communicators. Rows can be summed up.
@@ -51,14 +50,6 @@ func sumSiblings[T communicatorLine[T]](rows []T, most int) []T {
 		sums[i] = sums[i].named(fmt.Sprintf("%s/*", of), counts[of])
 	}
 	return sums
-}
-
-// several returns how many communicators one stands for, 0 if it is one.
-func several(c *semantics.Communicator) uint64 {
-	if n := c.Count(); n > 1 {
-		return n
-	}
-	return 0
 }
 
 // severalNamed returns the name of a row for so many communicators.

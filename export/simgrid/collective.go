@@ -62,9 +62,9 @@ func (s *translator) collective(e events.Event, c *call, o *semantics.Operation)
 		return nil // it has no data
 	case o.Communicator == nil:
 		return s.unsupported(e, c, "the trace does not say of which communicator it is")
-	case o.Communicator.Size() == 1 && o.Communicator.Remote() == nil:
+	case o.Communicator.Size() == 1:
 		return nil
-	case o.Communicator.Remote() != nil || o.Communicator.Size() != s.model.World().Size():
+	case o.Communicator.IsInter() || o.Communicator.Size() != s.model.World().Size():
 		return s.unsupported(e, c, "SimGrid replays collective operations of all processes only, and this is of the communicator "+events.Readable(o.Communicator.Name))
 	case kind.rooted && o.Root < 0:
 		return s.unsupported(e, c, "the trace does not say which rank of the run is the root")

@@ -30,31 +30,10 @@
 // The ranks of a trace are those of one MPI_COMM_WORLD. If processes of several runs
 // were recorded together, creations lack the calls of other members.
 //
-// # Loops
-//
-// If there are more than [Options].MaxApart calls that create or free objects, loops are
-// summed up: objects that rounds of a loop create one after the other are one group,
-// whose Count says how many they are, and whose name has the numbers of the first and
-// the last, as in world/0…99. They have the same members in the same order, who all know
-// them by the same ids; they were created in the same way, on one parent; and what was
-// created on them is alike. Of a loop of which that is so, a few rounds are gone through,
-// and at a position in another, a name stands for what it does at that place of one of these.
-//
-// A loop is a symbol of the grammar of a process that is repeated. The members of
-// a group leave the same creations on it out of theirs, whatever else they call
-// in them, and wherever a round of theirs begins. All rounds are gone through if they
-// do not: if, in the grammars of the members, creations on the group are in different
-// numbers of loops; if objects are created on those of rounds before, so that names grow; if
-// the process grid of MPI_Cart_sub is not known;
-// and if a round has MPI_Comm_create_group or MPI_Intercomm_create, in whose
-// order not all members of the parent take part. Where colors depend on the round, what repeats is
-// several rounds. Objects that are not freed have more and more ids, so that
-// the calls are no loop.
-//
 // # Limits
 //
-// The cost is in proportion to the creations of all processes that are gone through, and
-// to the sizes of the grammars of their calls, not to the number of other calls or of
-// rounds that are left out. There may be more creations to go through than there is memory,
-// which [Options] bounds.
+// Each call that creates or frees an object is gone through. The cost is in proportion to these
+// calls of all processes, and to the sizes of the grammars, not to the number of other calls.
+// [Options] bounds how many there may be: a program that creates communicators in a loop of very
+// many rounds has too many, and the error is a [*LimitError].
 package groups

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,14 +29,8 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // Options configures [Resolve]. The zero Options is the default configuration.
 type Options struct {
 	// MaxCalls is the largest number of calls, of all processes, that create or free
-	// objects and are looked at one by one. Zero means 1<<22, which take some hundred
-	// bytes each.
+	// objects. Zero means 1<<22, which take some hundred bytes each.
 	MaxCalls uint64
-
-	// MaxApart is the number of such calls up to which all objects are told apart: loops
-	// of a trace that has more are summed up, unless MaxCalls is no larger. Zero means
-	// 1<<14.
-	MaxApart uint64
 
 	// MaxRanks is the largest number of ranks of a run. Zero means 1<<24, which take
 	// 8 bytes each.
@@ -47,9 +40,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.MaxCalls == 0 {
 		o.MaxCalls = 1 << 22
-	}
-	if o.MaxApart == 0 {
-		o.MaxApart = 1 << 14
 	}
 	if o.MaxRanks == 0 {
 		o.MaxRanks = 1 << 24
@@ -63,81 +53,45 @@ func (o Options) withDefaults() Options {
 // creation that is, and what does not depend on these is returned. After any other
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
-func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*Groups, error) {
+func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
 	o = o.withDefaults()
 	if n := t.Ranks(); n > o.MaxRanks {
 		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
 	}
-	r := run{trace: t, size: t.Ranks(), scanner: scanner{plans: plansOf(t.Functions()), most: min(o.MaxApart, o.MaxCalls)}}
+	r := run{size: t.Ranks(), plans: plansOf(t.Functions())}
+	left := o.MaxCalls
 	for rank := range t.Active() {
-		r.processes = append(r.processes, &process{rank: rank, changed: true})
-	}
-	all, err := r.apart(ctx)
-	if errors.Is(err, ErrLimit) && o.MaxApart < o.MaxCalls {
-		return r.summedUp(ctx, o.MaxCalls)
-	}
-	return all, err
-}
-
-// apart resolves all objects of a run.
-func (r *run) apart(ctx context.Context) (*Groups, error) {
-	if err := r.scan(ctx); err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		read, err := t.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		p := &process{rank: rank}
+		if err := r.scan(ctx, read, p, left); errors.Is(err, ErrLimit) {
+			return nil, &LimitError{fmt.Sprintf("more than %d calls create or free communicators, windows and files", o.MaxCalls)}
+		} else if err != nil {
+			return nil, err
+		}
+		left -= uint64(len(p.events))
+		r.processes = append(r.processes, p)
 	}
 	groups, err := r.resolve()
-	return &Groups{resolved: groups}, explained(err)
+	return groups, explained(err)
 }
 
 // A run is what its processes did to group objects.
 type run struct {
-	trace     *reprise.Trace
-	scanner   scanner
-	size      int // in ranks
+	size      int     // in ranks
+	plans     []*plan // by function; nil where it does nothing to group objects
 	processes []*process
 }
 
+// A process is what one did, in order.
 type process struct {
-	rank    int
-	events  []event
-	loops   []loop               // in the order of what is left out of them
-	how     map[place]*unrolling // of loops that differ from those of other processes
-	changed bool                 // since it was scanned
-}
-
-// unrolling says how often the rounds of a loop are gone through.
-func (p *process) unrolling(at place) unrolling {
-	if how := p.how[at]; how != nil {
-		return *how
-	}
-	return unrolling{roundsBefore, math.MaxUint64}
-}
-
-// scan goes through the calls of the processes that have changed.
-func (r *run) scan(ctx context.Context) error {
-	others := uint64(0)
-	for _, p := range r.processes {
-		if !p.changed {
-			others += uint64(len(p.events))
-		}
-	}
-	for _, p := range r.processes {
-		if !p.changed {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		read, err := r.trace.Rank(p.rank)
-		if err != nil {
-			return err
-		}
-		if err := r.scanner.scan(ctx, read, p, others); err != nil {
-			return err
-		}
-		p.changed = false
-		others += uint64(len(p.events))
-	}
-	return nil
+	rank   int
+	events []event
 }
 
 // An event is a call that creates or frees an object.

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -86,7 +87,7 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *repris
 }
 
 // resolve resolves the objects of a trace without errors.
-func resolve(t testing.TB, trace *reprise.Trace) *groups.Groups {
+func resolve(t testing.TB, trace *reprise.Trace) *symbolic.Groups {
 	t.Helper()
 	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
 	if err != nil {
@@ -97,7 +98,7 @@ func resolve(t testing.TB, trace *reprise.Trace) *groups.Groups {
 
 // describe returns the name and the members of what a rank calls an object at the
 // end of its calls.
-func describe(all *groups.Groups, rank int, class string, id int64) string {
+func describe(all *symbolic.Groups, rank int, class string, id int64) string {
 	m, ok := all.At(rank, symbolic.Local{Class: class, ID: id}, 1<<40)
 	if !ok {
 		return "none"
@@ -335,5 +336,39 @@ func TestInconsistent(t *testing.T) {
 				t.Errorf("the duplicate is %s", got)
 			}
 		})
+	}
+}
+
+// looped returns the trace of a run of which each rank makes the calls of a round so many
+// times.
+func looped(t rapid.TB, ranks int, rounds uint64, record func(rank int, r *recording)) *reprise.Trace {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range ranks {
+		var r recording
+		record(rank, &r)
+		p := r.Finish(rank)
+		var runs []sequitur.Run
+		for _, s := range p.Grammar.AppendSymbols(nil) {
+			runs = append(runs, sequitur.Run{Symbol: s, Count: 1})
+		}
+		var b sequitur.Builder
+		b.AppendLoop(runs, rounds)
+		p.Grammar = b.Finish()
+		parts = append(parts, p)
+	}
+	return tracetest.Write(t, merge.Run{Ranks: ranks}, parts)
+}
+
+// TestTooManyCalls checks that a loop of very many rounds ends with an error, at once.
+func TestTooManyCalls(t *testing.T) {
+	trace := looped(t, 2, 1<<40, func(_ int, r *recording) {
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		r.call("MPI_Comm_free", "comm", 0)
+	})
+	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	var limit *groups.LimitError
+	if !errors.As(err, &limit) || !errors.Is(err, groups.ErrLimit) || all != nil {
+		t.Errorf("%v, %v", all, err)
 	}
 }

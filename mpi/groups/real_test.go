@@ -78,7 +78,7 @@ func collected(t *testing.T, spool string) *reprise.Trace {
 
 // checkAnswers compares what MPI said of communicators with what was resolved, and
 // returns how often it did.
-func checkAnswers(t *testing.T, trace *reprise.Trace, all *groups.Groups) int {
+func checkAnswers(t *testing.T, trace *reprise.Trace, all *symbolic.Groups) int {
 	t.Helper()
 	n := 0
 	for rank := range trace.Active() {

@@ -1,10 +1,14 @@
 package groups
 
 import (
+	"context"
 	"slices"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -133,4 +137,89 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		c.High = a.number("high") != 0
 	}
 	return c
+}
+
+// A found is what a terminal does.
+type found struct {
+	plan     *plan
+	creation symbolic.Creation
+	dims     []int64 // of MPI_Cart_create
+	keep     []bool  // of MPI_Cart_sub
+}
+
+// scan finds the events of a process, at most some.
+func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uint64) error {
+	terminals, calls := make(map[sequitur.Symbol]*found), uint64(0)
+	for terminal, count := range read.Occurrences() {
+		if f := r.look(read, terminal); f != nil {
+			terminals[terminal] = f
+			calls = wire.AddSat(calls, count)
+		}
+	}
+	if calls > most {
+		return ErrLimit
+	}
+	p.events = make([]event, 0, calls)
+	grids := make(map[symbolic.Local][]int64)
+	for position, terminal := range read.Find(0, func(s sequitur.Symbol) bool { return terminals[s] != nil }) {
+		p.events = append(p.events, terminals[terminal].event(position, grids))
+		if len(p.events)%(1<<16) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// look returns what a terminal does, nil if it is nothing.
+func (r *run) look(read *reprise.Rank, terminal uint32) *found {
+	fn, values := read.Table().Signature(terminal)
+	p := r.plans[fn]
+	if p == nil {
+		return nil
+	}
+	f := &found{plan: p, creation: p.creation(values)}
+	if f.creation.Kind == 0 && f.creation.Parent.ID < 0 || f.creation.Parent.Class == "" {
+		return nil // what is there from the start, or nothing
+	}
+	a := arguments{p.function.Params, values}
+	switch {
+	case p.cartSub:
+		for _, n := range a.numbers("remain_dims") {
+			f.keep = append(f.keep, n != 0)
+		}
+	case p.Makes == symbolic.Topology:
+		f.dims = a.numbers("dims")
+	}
+	return f
+}
+
+// event returns what the call at a position does, and keeps the grids up to date,
+// which communicators have that it creates.
+func (f *found) event(position uint64, grids map[symbolic.Local][]int64) event {
+	e := event{position: position, creation: f.creation}
+	c := &e.creation
+	var dims []int64
+	switch {
+	case c.Kind == 0:
+		delete(grids, c.Parent)
+		return e
+	case f.plan.cartSub:
+		grid := grids[c.Parent]
+		e.drop = &dropped{dims: grid, keep: f.keep}
+		for i, n := range grid {
+			if i < len(f.keep) && f.keep[i] {
+				dims = append(dims, n)
+			}
+		}
+	case c.Kind == symbolic.Topology:
+		dims = f.dims
+	case c.Kind == symbolic.Duplicate:
+		dims = grids[c.Parent]
+	}
+	if dims != nil && c.Result.Class == commClass {
+		grids[c.Result] = dims
+	} else {
+		delete(grids, c.Result)
+	}
+	return e
 }
