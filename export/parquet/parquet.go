@@ -2,19 +2,7 @@
 // Polars, Spark and what else reads these: a row for each call, or one for each rank
 // and signature, with the columns of package rows.
 //
-// # File
-//
-// Columns are INT64, DOUBLE and BYTE_ARRAY with the logical type STRING, required
-// unless values may be missing. Rows are in row groups of up to 1,048,576, and
-// columns in data pages of 65,536 rows. Most columns are encoded with a dictionary,
-// for a call repeats; from the page on in which that becomes large, values are plain.
-// Positions and times are encoded as differences, DELTA_BINARY_PACKED. Pages are
-// compressed with Zstandard, levels and all, as version 1 has them. Columns of integers
-// have their least and greatest value in the footer, by which readers leave out row
-// groups. The footer says with what the file was made, and under the key reprise.rows
-// what a row is: a call or a signature.
-//
-// The same table gives the same file, whatever the number of processors.
+// The file docs/exports.md says what is written.
 //
 // # Cost
 //
