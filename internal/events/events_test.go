@@ -253,6 +253,27 @@ func TestArgumentNames(t *testing.T) {
 	}
 }
 
+// TestCut checks that long texts are cut off between characters.
+func TestCut(t *testing.T) {
+	f := exporttest.Function("f", exporttest.Param("text", cst.KindString))
+	for _, before := range []string{"", "a"} {
+		call := exporttest.Call{Function: f, Args: []cst.Value{cst.String(before + strings.Repeat("é", 600))}}
+		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{call}}), export.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range choice.Ranks() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := before + strings.Repeat("é", 500-len(before)) + "…"
+			if args := r.Args(0); len(args) != 1 || args[0].Text != want {
+				t.Errorf("%+v, want %s", args, want)
+			}
+		}
+	}
+}
+
 func TestReadable(t *testing.T) {
 	for _, name := range exporttest.OddNames {
 		got := events.Readable(name)
