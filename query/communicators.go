@@ -15,7 +15,7 @@ import (
 // not tell. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.
 type CommunicatorUse struct {
 	Communicator *semantics.Communicator `json:"communicator"` // nil if the trace does not tell
-	Size         int                     `json:"size"`         // its members, those of both groups
+	Size         int                     `json:"members"`      // its members, those of both groups
 
 	Ranks int    `json:"ranks"` // that make calls on it
 	Calls uint64 `json:"calls"` // that send or receive messages, access memory or are collective

@@ -16,22 +16,22 @@ import (
 // numbers that both traces have names for, such as those of predefined datatypes, are
 // equal if the names are.
 type Diff struct {
-	A DiffSide `json:"a"`
-	B DiffSide `json:"b"`
+	A DiffSide `json:"a_side"`
+	B DiffSide `json:"b_side"`
 
-	Compared  int         `json:"ranks_compared"`    // that made calls in both runs and could be read
-	Different rankenc.Set `json:"ranks_that_differ"` // those whose calls are not the same
+	Compared  int         `json:"ranks"`              // that made calls in both runs and could be read
+	Different rankenc.Set `json:"different_rank_set"` // those whose calls are not the same
 
 	// Unreadable are the ranks that were left out, as [Options.Unreadable] says.
-	Unreadable rankenc.Set `json:"unreadable_ranks"`
+	Unreadable rankenc.Set `json:"unreadable_rank_set"`
 
 	// First is the first call of the lowest rank that differs; nil if none does.
-	First *Difference `json:"first"`
+	First *Difference `json:"first_difference"`
 
 	// FirstOther is the first such call if those that begin and end MPI, MPI_Init,
 	// MPI_Init_thread and MPI_Finalize, count as equal whatever their arguments: nil if
 	// First is none of them, or nothing else differs.
-	FirstOther *Difference `json:"first_other"`
+	FirstOther *Difference `json:"first_other_difference"`
 
 	// Reordered says that the traces do not have the same order of the calls of
 	// different ranks. Two runs that do the same may have that.
@@ -42,11 +42,11 @@ type Diff struct {
 	// it makes another number of times in the other trace. The largest differences come
 	// first. There are none if no difference was found.
 	Functions []CountDifference `json:"functions"`
-	Calls     []CountDifference `json:"calls"`
+	Calls     []CountDifference `json:"signatures"`
 
 	// Messages are what differs in messages; nil if no difference was found, if what the
 	// functions of a trace mean is not known, or if they cannot be counted.
-	Messages *MessageDiff `json:"messages"`
+	Messages *MessageDiff `json:"message_differences"`
 
 	// LostMessages are why the messages of A, and of B, cannot be counted; nil if they
 	// can, or are not known.
@@ -55,9 +55,9 @@ type Diff struct {
 
 // A DiffSide is one of two traces that are compared.
 type DiffSide struct {
-	Ranks int         `json:"run_ranks"`       // of the run
-	Only  rankenc.Set `json:"ranks_only_here"` // that made calls in this run only
-	Calls uint64      `json:"calls"`           // of the ranks that are compared; 0 if no difference was found
+	Ranks int         `json:"run_ranks"`     // of the run
+	Only  rankenc.Set `json:"only_rank_set"` // that made calls in this run only
+	Calls uint64      `json:"calls"`         // of the ranks that are compared; 0 if no difference was found
 }
 
 // Equal reports whether both runs have the same ranks with the same calls: all of them
@@ -73,8 +73,8 @@ func (d *Diff) differs() bool {
 type Difference struct {
 	Rank     int    `json:"rank"`
 	Position uint64 `json:"position"`
-	A        string `json:"a"` // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
-	B        string `json:"b"`
+	A        string `json:"a_call"` // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
+	B        string `json:"b_call"`
 }
 
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
@@ -195,8 +195,8 @@ func (d *differ) difference(rank int, position uint64) (*Difference, error) {
 // A CountDifference is how often something is called in two traces.
 type CountDifference struct {
 	Name  string      `json:"name"`
-	A     uint64      `json:"a"`
-	B     uint64      `json:"b"`
+	A     uint64      `json:"a_calls"`
+	B     uint64      `json:"b_calls"`
 	Ranks rankenc.Set `json:"rank_set"` // that call it another number of times, of those that could be read in both
 }
 

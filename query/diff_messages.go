@@ -12,8 +12,8 @@ import (
 // A MessageDiff says in what the messages of two traces, A and B, differ. Its lists have
 // what differs, the largest differences in bytes, and then in messages, first.
 type MessageDiff struct {
-	A         Flow             `json:"a"` // all of them
-	B         Flow             `json:"b"`
+	A         Flow             `json:"a_flow"` // all of them
+	B         Flow             `json:"b_flow"`
 	UnplacedA Flow             `json:"a_of_unknown_ranks,omitzero"` // as in Traffic: those that are missing in Pairs
 	UnplacedB Flow             `json:"b_of_unknown_ranks,omitzero"`
 	Pairs     []PairDifference `json:"pairs"`
@@ -24,15 +24,15 @@ type MessageDiff struct {
 type PairDifference struct {
 	Source      int  `json:"from"`
 	Destination int  `json:"to"`
-	A           Flow `json:"a"`
-	B           Flow `json:"b"`
+	A           Flow `json:"a_flow"`
+	B           Flow `json:"b_flow"`
 }
 
 // A SizeDifference is how many messages have a size in two traces.
 type SizeDifference struct {
-	Bytes uint64 `json:"size"`
-	A     uint64 `json:"a"`
-	B     uint64 `json:"b"`
+	Bytes uint64 `json:"message_bytes"`
+	A     uint64 `json:"a_messages"`
+	B     uint64 `json:"b_messages"`
 }
 
 // summarize counts what two traces have.

@@ -7,10 +7,10 @@ import (
 
 // A Group is durations that lie together, apart from others.
 type Group struct {
-	Low   int64   `json:"low_ns"` // Low ≤ duration ≤ High
-	High  int64   `json:"high_ns"`
-	Calls uint64  `json:"calls"`
-	Mean  float64 `json:"mean_ns"`
+	Low   int64       `json:"low_ns"` // Low ≤ duration ≤ High
+	High  int64       `json:"high_ns"`
+	Calls uint64      `json:"calls"`
+	Mean  Nanoseconds `json:"mean_ns"`
 }
 
 // A bin is durations from low to high, which are not negative.
@@ -65,7 +65,7 @@ func groupsOf(bins []bin) []Group {
 	}
 	list := make([]Group, len(groups))
 	for i, g := range groups {
-		list[i] = Group{int64(g.low), int64(g.high), g.count, g.sum / float64(g.count)}
+		list[i] = Group{int64(g.low), int64(g.high), g.count, Nanoseconds(g.sum / float64(g.count))}
 	}
 	return list
 }

@@ -12,7 +12,8 @@ import (
 type Site struct {
 	Signature int    `json:"signature"` // of the trace, see [merge.Trace.Signature]
 	Function  string `json:"function"`
-	Ranks     int    `json:"ranks"` // that make the call; of a Site that is Exact, those whose times were read
+	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
+	Ranks     int    `json:"ranks"`          // that make the call; of a Site that is Exact, those whose times were read
 	Calls     uint64 `json:"calls"`
 
 	Durations
@@ -45,8 +46,8 @@ type Site struct {
 
 // A RankMean is the mean duration of the calls of a rank.
 type RankMean struct {
-	Rank int     `json:"rank"`
-	Mean float64 `json:"mean_ns"`
+	Rank int         `json:"rank"`
+	Mean Nanoseconds `json:"mean_ns"`
 }
 
 // Imbalance returns the calls of which durations are known, those of most imbalance time
@@ -66,13 +67,13 @@ func (t *Times) Imbalance() ([]Site, error) {
 		}
 		site := Site{
 			Signature: n, Function: t.trace.Functions()[t.trace.Merged().FunctionOf(n)].Name,
-			Ranks: ranks[n], Calls: s.Count, Durations: *durationsOf(s),
+			Ranks: ranks[n], Calls: s.Count, Durations: *DurationsOf(s),
 		}
 		switch {
 		case t.measured != nil:
 			m := t.measured[n]
 			site.Exact, site.Ranks = true, m.ranks
-			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*m.fast.Mean))
+			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*float64(m.fast.Mean)))
 			site.Fast, site.Slow = &m.fast, &m.slow
 			site.Groups = groupsOf(m.bins.bins())
 		case site.Ranks > 1:

@@ -107,7 +107,7 @@ func checkSite(t *rapid.T, s Site, ranks [][]timedCall, at func(i int) bool, exa
 		s.Exact != exact || math.Abs(float64(s.Total)-sum) > rounded+1e-6 || math.Abs(float64(s.Wait)-lost) > rounded+1e-6 {
 		t.Fatalf("%+v, want %d calls of %d ranks, %d on %d to %d on %d, %g of %g lost", s, n, len(ranks), least, leastRank, most, mostRank, lost, sum)
 	}
-	if exact && (s.Fast.Rank != slices.Index(means, fast) || s.Slow.Rank != slices.Index(means, slow) || !near(s.Fast.Mean, fast) || !near(s.Slow.Mean, slow)) {
+	if exact && (s.Fast.Rank != slices.Index(means, fast) || s.Slow.Rank != slices.Index(means, slow) || !near(float64(s.Fast.Mean), fast) || !near(float64(s.Slow.Mean), slow)) {
 		t.Fatalf("%+v, want %v", s, means)
 	}
 }

@@ -54,9 +54,9 @@ func TestJSON(t *testing.T) {
 		{profile, []string{`"ranks":3,"calls":`, `"time":{"time_ns":`, `"rank_set":"0-2"`}},
 		{places, []string{`"rank":0,"source":"statistics"`, `"position":1,"inside":false,"start_ns":12`}},
 		{messages.Traffic, []string{`"run_ranks":4`, `"pairs":[{"from":0,"to":1,"messages":`}},
-		{messages.Sizes, []string{`"sizes":[{"size":`}},
-		{messages.Communicators, []string{`"communicator":"world","size":4,"ranks":4`, `"collectives":{"calls":`}},
-		{match, []string{`"communicator":"world","from":-1,"to":2,"tag":-2,"direction":"send","rank":2,"count":3`, `"members":"0-3","absent":"","instances":`}},
+		{messages.Sizes, []string{`"sizes":[{"message_bytes":`}},
+		{messages.Communicators, []string{`"communicator":"world","members":4,"ranks":4`, `"collectives":{"calls":`}},
+		{match, []string{`"communicator":"world","from":-1,"to":2,"tag":-2,"direction":"send","rank":2,"count":3`, `"member_set":"0-3","absent_set":"","instances":`}},
 	} {
 		text, err := json.Marshal(tt.result)
 		if err != nil {

@@ -16,7 +16,8 @@ import (
 // 49(10–11), 2003. It goes by the clocks of the recording: if these are of several
 // machines, as far as they agree.
 type LateSender struct {
-	Signature int `json:"signature"` // of the receives, in the trace
+	Signature int    `json:"signature"`      // of the receives, in the trace
+	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
 
 	Receives uint64 `json:"receives"` // about: messages that such calls receive
 	Sampled  int    `json:"sampled"`  // those that were looked at
@@ -24,7 +25,7 @@ type LateSender struct {
 
 	// Wait is about how long all Receives wait, in nanoseconds: each from its beginning to
 	// that of the send, or to its own end if that is before.
-	Wait float64 `json:"wait_ns"`
+	Wait Nanoseconds `json:"wait_ns"`
 
 	// Sender is the rank that made those that were looked at wait most, the lowest if there
 	// are several, and SenderShare its share of how long they did.
@@ -231,7 +232,7 @@ func lateSenders(channels []*lateChannel, lost []int) []LateSender {
 			s.Guarantee = max(s.Guarantee, c.off[0], c.off[1])
 			if wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration)); wait > 0 {
 				s.Late++
-				s.Wait += each * wait
+				s.Wait += Nanoseconds(each * wait)
 				s.waited += wait
 				s.bySender[c.source] += wait
 			}

@@ -65,7 +65,7 @@ func TestLateSenders(t *testing.T) {
 			t.Fatalf("%d rounds: %+v, %v", rounds, list, err)
 		}
 		odd := float64(rounds / 2)
-		for i, want := range []LateSender{{Late: rounds, Wait: 300 * float64(rounds), Sender: 0}, {Late: rounds / 2, Wait: 400 * odd, Sender: 2}} {
+		for i, want := range []LateSender{{Late: rounds, Wait: Nanoseconds(300 * float64(rounds)), Sender: 0}, {Late: rounds / 2, Wait: Nanoseconds(400 * odd), Sender: 2}} {
 			got := list[i]
 			if rounds == 1 && i == 1 {
 				want.Sender = -1
@@ -74,7 +74,7 @@ func TestLateSenders(t *testing.T) {
 			if got.Receives != uint64(rounds) || got.Sampled != sampled || got.Sender != want.Sender || (got.SenderShare != 1) != (want.Sender < 0) {
 				t.Errorf("%d rounds: %+v, want %+v", rounds, got, want)
 			}
-			if rounds == sampled && (got.Late != want.Late || got.Wait != want.Wait) || math.Abs(got.Wait-want.Wait) > 0.2*want.Wait {
+			if rounds == sampled && (got.Late != want.Late || got.Wait != want.Wait) || math.Abs(float64(got.Wait-want.Wait)) > 0.2*float64(want.Wait) {
 				t.Errorf("%d rounds: %+v, want %+v", rounds, got, want)
 			}
 		}

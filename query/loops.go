@@ -39,9 +39,9 @@ type Loop struct {
 	Iterations uint64 `json:"iterations"` // altogether, in all places
 	Places     int    `json:"places"`     // on the right-hand sides of other rules
 
-	Time    float64 `json:"iteration_ns"` // of an iteration, gaps before the calls included
-	InCalls float64 `json:"in_calls_ns"`  // of that, the durations of the calls
-	Share   float64 `json:"share"`        // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
+	Time    Nanoseconds `json:"iteration_ns"` // of an iteration, gaps before the calls included
+	InCalls Nanoseconds `json:"in_calls_ns"`  // of that, the durations of the calls
+	Share   float64     `json:"share"`        // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
 }
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
@@ -133,8 +133,8 @@ func (l *Loops) time() {
 			}
 		}
 		of := &l.Rules[r]
-		of.InCalls = inner[r][durations] + entries[r][durations]/n
-		of.Time = of.InCalls + inner[r][gaps] + entries[r][gaps]/n
+		inCalls := inner[r][durations] + entries[r][durations]/n
+		of.InCalls, of.Time = Nanoseconds(inCalls), Nanoseconds(inCalls+inner[r][gaps]+entries[r][gaps]/n)
 	}
 }
 
@@ -154,7 +154,7 @@ func (l *Loops) share() {
 		of := &l.Rules[r]
 		switch {
 		case whole.Time > 0:
-			of.Share = min(1, of.Time*float64(of.Iterations)/whole.Time)
+			of.Share = min(1, float64(of.Time)*float64(of.Iterations)/float64(whole.Time))
 		case l.Source == None:
 			of.Share = min(1, float64(of.Calls)*float64(of.Iterations)/float64(whole.Calls))
 		}

@@ -108,7 +108,7 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 			}
 		}
 		n := float64(len(begins))
-		if !near(of.InCalls, sum[durations]/n) || !near(of.Time, (sum[durations]+sum[gaps])/n) {
+		if !near(float64(of.InCalls), sum[durations]/n) || !near(float64(of.Time), (sum[durations]+sum[gaps])/n) {
 			t.Fatalf("rule %d: %+v, want %g and %g", r, of, sum[durations]/n, sum[gaps]/n)
 		}
 		if whole > 0 && !near(of.Share, (sum[durations]+sum[gaps])/whole) {
@@ -186,7 +186,7 @@ func TestEqualCalls(t *testing.T) {
 			}
 			clock := openClock(t, trace, tt.equal)
 			_, end, err := clock.Span()
-			if err != nil || math.Abs(float64(end)-tt.end) > 0.05*tt.end || math.Abs(loops.Rules[len(loops.Rules)-1].Time-tt.end) > 0.05*tt.end {
+			if err != nil || math.Abs(float64(end)-tt.end) > 0.05*tt.end || math.Abs(float64(loops.Rules[len(loops.Rules)-1].Time)-tt.end) > 0.05*tt.end {
 				t.Fatalf("the clock ends at %d, %v, and loops are %+v, want %g", end, err, loops.Rules[len(loops.Rules)-1], tt.end)
 			}
 		})
@@ -222,10 +222,10 @@ func testLoopsOfSeries(t *rapid.T) {
 			inCalls += float64(c.duration)
 		}
 		whole := l.Rules[len(l.Rules)-1]
-		if !near(whole.InCalls, inCalls) {
+		if !near(float64(whole.InCalls), inCalls) {
 			t.Fatalf("rank %d: %g in calls, want %g", rank, whole.InCalls, inCalls)
 		}
-		if span := float64(last.start + last.duration - calls[0].start); !near(whole.Time, span) {
+		if span := float64(last.start + last.duration - calls[0].start); !near(float64(whole.Time), span) {
 			t.Fatalf("rank %d takes %g, want %g", rank, whole.Time, span)
 		}
 	}

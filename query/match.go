@@ -65,7 +65,7 @@ type Match struct {
 
 	// Switching are the ranks with calls that switch recording off or on, as
 	// [semantics.Rank.SwitchesRecording] says.
-	Switching rankenc.Set `json:"ranks_switching_recording"`
+	Switching rankenc.Set `json:"switching_rank_set"`
 
 	model   *semantics.Model
 	codes   codes

@@ -127,7 +127,7 @@ func (t *Times) add(rank int, sites map[int]*rankSite) {
 			m = new(measured)
 			t.measured[n] = m
 		}
-		mean := RankMean{rank, s.statistics[durations].Mean()}
+		mean := RankMean{rank, Nanoseconds(s.statistics[durations].Mean())}
 		if m.ranks == 0 || mean.Mean < m.fast.Mean || mean.Mean == m.fast.Mean && rank < m.fast.Rank {
 			m.fast = mean
 		}

@@ -177,7 +177,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		own := make(map[string]bool)
 		for _, u := range w.Usage {
 			sum := signatures[u.Signature]
-			signatures[u.Signature] = Usage{u.Signature, wire.AddSat(sum.Calls, u.Calls), sum.Time + u.Time}
+			signatures[u.Signature] = Usage{Signature: u.Signature, Calls: wire.AddSat(sum.Calls, u.Calls), Time: sum.Time + u.Time}
 			name := t.trace.Functions()[t.trace.Merged().FunctionOf(u.Signature)].Name
 			if functions[name] == nil {
 				functions[name] = &FunctionUsage{Name: name}

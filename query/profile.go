@@ -3,9 +3,9 @@ package query
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -51,8 +51,8 @@ type Durations struct {
 	MaxRank   int         `json:"rank_of_max"`
 }
 
-// durationsOf returns what statistics tell, nil if they are of no calls.
-func durationsOf(s *timing.Statistics) *Durations {
+// DurationsOf returns what statistics tell, nil if they are of no calls.
+func DurationsOf(s *timing.Statistics) *Durations {
 	if s == nil || s.Count == 0 {
 		return nil
 	}
@@ -70,12 +70,12 @@ func durationsOf(s *timing.Statistics) *Durations {
 // Nanoseconds are a time; +Inf if it is not known, which is null in JSON.
 type Nanoseconds float64
 
-// MarshalJSON writes a number, or null if n is not known.
+// MarshalJSON writes a whole number, or null if n is not known.
 func (n Nanoseconds) MarshalJSON() ([]byte, error) {
 	if math.IsInf(float64(n), 0) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(float64(n))
+	return strconv.AppendFloat(nil, math.Round(float64(n)), 'f', 0, 64), nil
 }
 
 // A FunctionProfile is what ranks did in a function.
@@ -90,6 +90,7 @@ type FunctionProfile struct {
 type SignatureProfile struct {
 	Signature int    `json:"signature"` // number in the trace
 	Function  string `json:"function"`
+	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64 `json:"calls"`
 	Ranks     int    `json:"ranks"`
 
@@ -272,13 +273,13 @@ func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
 		of := &all[s.Signature]
-		s.Time = durationsOf(of)
+		s.Time = DurationsOf(of)
 		if byName[s.Function] == nil {
 			byName[s.Function] = new(timing.Statistics)
 		}
 		byName[s.Function].Merge(of)
 	}
 	for i := range p.Functions {
-		p.Functions[i].Time = durationsOf(byName[p.Functions[i].Name])
+		p.Functions[i].Time = DurationsOf(byName[p.Functions[i].Name])
 	}
 }

@@ -18,7 +18,7 @@ type Sizes struct {
 
 // A SizeCount is how many messages have a size.
 type SizeCount struct {
-	Bytes    uint64 `json:"size"` // of each
+	Bytes    uint64 `json:"message_bytes"` // of each
 	Messages uint64 `json:"messages"`
 }
 

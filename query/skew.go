@@ -23,10 +23,10 @@ type Skew struct {
 	Instances uint64 `json:"instances"` // operations that the reference of [Instances] has
 	Sampled   int    `json:"sampled"`   // those that were looked at, which all members agree on
 
-	Mean        float64 `json:"mean_ns"` // from the first member that begins to the last
-	Median      float64 `json:"median_ns"`
-	Max         int64   `json:"max_ns"`
-	MaxInstance uint64  `json:"max_instance"` // the number on its communicator of the one with the maximum
+	Mean        Nanoseconds `json:"mean_ns"` // from the first member that begins to the last
+	Median      Nanoseconds `json:"median_ns"`
+	Max         int64       `json:"max_ns"`
+	MaxInstance uint64      `json:"max_instance"` // the number on its communicator of the one with the maximum
 
 	// MaxStraggler is the member that is the last to begin that one, the lowest if there
 	// are several, at the position MaxPosition and the time MaxStart since [Times.Begin].
@@ -117,7 +117,9 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 			s.StartError = &off
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Skew) int { return cmp.Compare(b.Mean*float64(b.Instances), a.Mean*float64(a.Instances)) })
+	slices.SortStableFunc(list, func(a, b Skew) int {
+		return cmp.Compare(float64(b.Mean)*float64(b.Instances), float64(a.Mean)*float64(a.Instances))
+	})
 	return list, nil
 }
 
@@ -338,8 +340,8 @@ func (j *skewJob) skews() []Skew {
 		for _, w := range s.widths {
 			total += float64(w)
 		}
-		s.Mean = total / float64(len(s.widths))
-		s.Sampled, s.Median, s.Straggler = len(s.widths), float64(s.widths[len(s.widths)/2]), -1
+		s.Mean = Nanoseconds(total / float64(len(s.widths)))
+		s.Sampled, s.Median, s.Straggler = len(s.widths), Nanoseconds(s.widths[len(s.widths)/2]), -1
 		for rank, skew := range s.last {
 			if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare || share == s.StragglerShare && rank < s.Straggler {
 				s.Straggler, s.StragglerShare = rank, share

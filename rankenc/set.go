@@ -254,6 +254,15 @@ func (s Set) String() string {
 // MarshalText returns what String does.
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads what MarshalText writes, the empty set too.
+func (s *Set) UnmarshalText(text []byte) (err error) {
+	*s = Set{}
+	if len(text) > 0 {
+		*s, err = SetOfText(string(text), MaxRank+1)
+	}
+	return err
+}
+
 func (it *item) String() string {
 	text := fmt.Sprint(it.start)
 	if it.length > 1 {

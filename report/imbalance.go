@@ -72,17 +72,17 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	}
 	switch {
 	case len(sites) == 0:
-		t.About = "The trace has no times, which would tell in which calls ranks wait for others." + advice(trace, "to see it")
+		t.About = "The trace has no times to show the calls in which ranks wait for others." + advice(trace, "to see it")
 		return nil
 	case lossy == 0:
 		t.About = "No call takes longer on one rank than on another."
 		return nil
 	case exact:
-		t.Lost = "Time lost"
-		t.About = "The calls in which most time is lost: what ranks take beyond the rank with the least mean, which is by how much a call takes longer on average than there, times how often it is made."
+		t.Lost = "Wait time"
+		t.About = "The calls with most wait time. The wait time is the time beyond the mean of the fastest rank: how much longer a call takes on average than there, times its number."
 	default:
-		t.Lost = "Lost at most"
-		t.About = "The calls in which most time may be lost: at most what calls take beyond the shortest of them, which is more than what ranks take beyond the rank with the least mean."
+		t.Lost = "Wait time at most"
+		t.About = "The calls that may have most wait time. The wait time is an upper bound: the time of all calls beyond the shortest, which is more than the time beyond the mean of the fastest rank."
 	}
 	words := signatureWords(trace)
 	for _, s := range sites[:min(lossy, maxSites)] {

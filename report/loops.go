@@ -102,9 +102,9 @@ func (p *page) timesOfShape(ctx context.Context, t *merge.Trace, number int) (*q
 func (p *page) aboutLoopTimes() string {
 	switch {
 	case p.exact != nil:
-		return " Times are the means of the ranks of the shape, by the times of every call; reprise grammar --rank has those of one rank."
+		return " Times are the means of the ranks of the shape, by the times of every call; reprise grammar --ranks has those of one rank."
 	case p.profile.Timed && p.hasSeries:
-		return " Times are the means of the calls of all ranks, by statistics; reprise grammar --rank has those of one rank, by the times of every call."
+		return " Times are the means of the calls of all ranks, by statistics; reprise grammar --ranks has those of one rank, by the times of every call."
 	case p.profile.Timed:
 		return " Times are the means of the calls of all ranks."
 	}

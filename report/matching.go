@@ -201,7 +201,7 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 		return err
 	}
 	for _, s := range list[:min(len(list), maxMatchRows)] {
-		row := skewRow{Call: printable(s.Function), Mean: tenth(s.Mean), Median: s.Median, Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Straggler}
+		row := skewRow{Call: printable(s.Function), Mean: tenth(float64(s.Mean)), Median: float64(s.Median), Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Straggler}
 		if s.Root >= 0 {
 			row.Call += fmt.Sprintf(" with root %d", s.Root)
 		}

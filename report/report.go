@@ -21,9 +21,8 @@ type Options struct {
 	// tell it.
 	Bytes int64
 
-	// Ranks are those of the timeline, at most 256. The empty set means some that are
-	// typical of all.
-	Ranks rankenc.Set
+	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
+	Ranks *rankenc.Set
 
 	// Unreadable, unless it is nil, is called for each rank that cannot be read, or
 	// whose times cannot be, in ascending order, when the page has been put together

@@ -288,9 +288,9 @@ func steps(list []int64) []int64 {
 // chooseRanks returns the ranks of a timeline, in ascending order: those that are asked
 // for and made calls, as many as there is room for, and how many there are. If none are
 // asked for, they are some of each of the shapes of most ranks, and others evenly.
-func chooseRanks(trace *reprise.Trace, asked rankenc.Set) (ranks []int, of int) {
+func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int) {
 	active := trace.Merged().RankSet()
-	if asked.Len() > 0 {
+	if asked != nil {
 		for _, rank := range asked.All() {
 			if active.Contains(int(rank)) {
 				if of++; len(ranks) < maxRanks {

@@ -199,7 +199,7 @@ func TestTimelineBegin(t *testing.T) {
 		{call(0, 2e9, 1e9), call(1, 1e9, 5e9)}, {call(0, 8e9, 1e9), call(0, 10e9, 1e9)},
 	})
 	ranks := rankenc.SetOf(1)
-	if html := string(render(t, trace, report.Options{Ranks: ranks})); !strings.Contains(html, "10.0 s") {
+	if html := string(render(t, trace, report.Options{Ranks: &ranks})); !strings.Contains(html, "10.0 s") {
 		t.Error("the run is not 10 s from its first call")
 	}
 }

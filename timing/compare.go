@@ -97,7 +97,7 @@ type Comparison struct {
 type Errors struct {
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
-	Root float64 `json:"root_mean_square_ns"` // of the differences
+	Root float64 `json:"root_mean_square"` // of the differences
 }
 
 // CompareOptions configures [Compare]. The zero CompareOptions is the default

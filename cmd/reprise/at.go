@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,114 +13,53 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 func newAt() *cobra.Command {
-	var (
-		ranks       string
-		asJSON, all bool
-	)
-	cmd := &cobra.Command{
-		Use:   "at TRACE.rpz TIME",
-		Short: "Show where each rank is at a time",
-		Long: `Show which call each rank is in at a time, or which comes next, with its
-position and how long it lasts. The time counts from the beginning of the first
-call of the run: 1.5s, 20ms, or a number of seconds. So do start_ns and end_ns
-of --json; begin_ns is when that call began by the clock of the trace, which
-start_ns of reprise cat is of: since 1970, if reprise recorded it.
-
-A trace that has the times of every call tells where the ranks were. One that
-has only statistics or histograms tells where they are expected: each call takes
-the mean of calls like it, after the mean gap, and every rank counts from its
-own first call.
-
-Of a rank in which several threads are in calls, the call that began last is
-shown.
-
-` + estimatedThreads + `
-
-The time is searched for in the compressed form, however many calls there are.
-The text has times with their units, --json nanoseconds.
-
-Ranks of an MPI program that did not come to MPI_Finalize are named. After the
-last call in the trace they may be in another: a call is recorded when it
-returns.
-
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; those whose times of every call cannot be read are named and, if the trace
-has statistics, are where these say. The exit status is then 1.`,
-		Example: `  reprise at run.rpz 1.5s
-  reprise at run.rpz 0.02 --ranks 0-3 --json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usageError{fmt.Errorf("at takes one trace and a time, not %d arguments", len(args))}
-			}
-			var time timeFlag
-			if err := time.Set(args[1]); err != nil {
-				return usageError{fmt.Errorf("%q %w", args[1], err)}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var time timeFlag
-			_ = time.Set(args[1])
-			i, lost, err := placesAt(cmd, args[0], time, ranks)
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				printJSON(cmd.OutOrStdout(), i)
-			default:
-				most := maxRows
-				if all {
-					most = math.MaxInt
-				}
-				i.print(cmd.OutOrStdout(), most)
-			}
-			return warnLost(cmd.ErrOrStderr(), lost.err())
-		},
+	var at timeFlag
+	q := newQuestion("at", nil, func(q *question) error { return placesAt(q, at) }, optJSON, optAll, optRanks)
+	q.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return usageError{fmt.Errorf("at takes one trace and a time, not %d arguments", len(args))}
+		}
+		return timeError(args[1], at.Set(args[1]))
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+	q.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) { // a time that looks like an option
-			var time timeFlag
-			text := "-" + unknown.GetSpecifiedShortnames()
-			if err := time.Set(text); errors.Is(err, errBefore) {
-				return usageError{fmt.Errorf("%q %w", text, err)}
+			value := "-" + unknown.GetSpecifiedShortnames()
+			if err := at.Set(value); errors.Is(err, errBefore) {
+				return timeError(value, err)
 			}
 		}
 		return cmd.Root().FlagErrorFunc()(cmd, err)
 	})
-	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print as JSON")
-	f.BoolVar(&all, "all", false, fmt.Sprintf("show all ranks, not the first %d", maxRows))
-	addRanks(cmd, &ranks)
-	return cmd
+	return q.Command
 }
 
-// An atInfo is what the command at tells of a trace.
-type atInfo struct {
-	Path  string    `json:"path"`
-	Time  int64     `json:"time_ns"`  // since the first call of the run
-	Begin int64     `json:"begin_ns"` // of that call, by the clock of the trace; 0 if all times are estimates
-	Ranks []atPlace `json:"ranks"`
-
-	threads bool // functions say which thread called them
-	cutShort
+func timeError(value string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{fmt.Errorf("%q %w", value, err)}
 }
 
-// An atPlace is where a rank is.
-type atPlace struct {
-	Rank     int     `json:"rank"`
-	Source   string  `json:"source"`         // of the times: series, or an estimate from statistics or histograms; none if there are no times
-	Error    float64 `json:"relative_error"` // at most, of the times of every call
-	State    string  `json:"state,omitempty"`
-	Position uint64  `json:"position"`           // of the call that it is in or before; after the last, the number of calls
-	Start    *int64  `json:"start_ns,omitempty"` // since the first call of the run
-	Duration *int64  `json:"duration_ns,omitempty"`
-	End      *int64  `json:"end_ns,omitempty"` // likewise, of the last call, if the rank is after it
-	Function string  `json:"function,omitempty"`
-	Call     string  `json:"call,omitempty"`
+// An atAnswer is where ranks are at a time.
+type atAnswer struct {
+	header
+	Time   timeFlag `json:"time_ns"`  // since the first call of the run
+	Begin  int64    `json:"begin_ns"` // of that call, by the clock of the trace; 0 if all times are estimates
+	Places []place  `json:"by_rank"`
+	recorded
+}
+
+// A place is where a rank is.
+type place struct {
+	query.RankPlace
+	State    string `json:"state,omitempty"` // in a call, before one, or after the last; empty if there are no times
+	Function string `json:"function,omitempty"`
+	Call     string `json:"call,omitempty"`
 }
 
 // Where a rank may be.
@@ -132,123 +69,101 @@ const (
 	afterCalls = "after"
 )
 
-// placesAt returns where the ranks of an option are at a time, and the ranks that cannot
-// be read.
-func placesAt(cmd *cobra.Command, path string, time timeFlag, ranks string) (*atInfo, *lostRanks, error) {
-	trace, err := openTrace(path)
+func placesAt(q *question, at timeFlag) error {
+	times, err := query.OpenTimes(q.trace)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	defer trace.Close()
-	times, err := query.OpenTimes(trace)
-	if err != nil {
-		return nil, nil, fileError(path, err)
-	}
-	begin, err := times.Begin()
-	if err != nil {
-		return nil, nil, fileError(path, err)
+	a := &atAnswer{header: q.header(), Time: at, Places: []place{}}
+	if a.Begin, err = times.Begin(); err != nil {
+		return err
 	}
 	var places []query.RankPlace
-	i := &atInfo{Path: path, Time: int64(time), Begin: begin, Ranks: []atPlace{}, threads: hasThreads(trace)}
-	lost, err := ask(cmd, trace, path, ranks, "at", func(q query.Options) (err error) {
-		if places, err = times.At(cmd.Context(), int64(time), q); err == nil {
-			err = i.findUnfinished(cmd.Context(), trace, q)
+	err = q.query("at", timesOf, func(o query.Options) (err error) {
+		if places, err = times.At(q.Context(), int64(at), o); err == nil {
+			a.recorded, err = q.recorded()
 		}
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	lost.what = "the times of "
-	printer := trace.Printer(reprise.PrintOptions{})
+	printer := q.trace.Printer(reprise.PrintOptions{})
 	timed := false
 	for _, p := range places {
-		i.Ranks = append(i.Ranks, newAtPlace(p, printer))
+		a.Places = append(a.Places, newPlace(p, printer))
 		timed = timed || p.Source != query.None
 	}
 	switch {
 	case timed:
-	case len(lost.list) > 0:
-		return nil, nil, warnLost(cmd.ErrOrStderr(), lost)
+	case q.damage.any():
+		return nil // which is told
 	case len(places) > 0:
-		return nil, nil, errNoTimes(trace, path)
+		return errNoTimes(q.trace)
 	}
-	return i, lost, nil
+	return q.answer(a, func() { a.print(q) })
+}
+
+func newPlace(p query.RankPlace, printer *reprise.Printer) place {
+	at := place{RankPlace: p}
+	switch {
+	case p.Source == query.None:
+		return at
+	case p.Position == p.Len:
+		at.State = afterCalls
+		return at
+	case p.Inside:
+		at.State = inCall
+	default:
+		at.State = beforeCall
+	}
+	at.Function, at.Call = p.Call.Function.Name, string(printer.AppendCall(nil, p.Call))
+	return at
 }
 
 // estimated reports whether the times of the place are estimates.
-func (p atPlace) estimated() bool {
-	return p.Source == query.Statistics.String() || p.Source == query.Histograms.String()
-}
+func (p place) estimated() bool { return p.Source == query.Statistics || p.Source == query.Histograms }
 
-func newAtPlace(p query.RankPlace, printer *reprise.Printer) atPlace {
-	place := atPlace{Rank: p.Rank, Source: p.Source.String(), Error: float64(p.Guarantee), Position: p.Position}
-	switch {
-	case p.Source == query.None:
-		return place
-	case p.Position == p.Len:
-		place.State = afterCalls
-		end := p.Start
-		place.End = &end
-		return place
-	case p.Inside:
-		place.State = inCall
-	default:
-		place.State = beforeCall
-	}
-	start, duration := p.Start, p.Duration
-	place.Start, place.Duration = &start, &duration
-	place.Function, place.Call = p.Call.Function.Name, string(printer.AppendCall(nil, p.Call))
-	return place
-}
-
-func (i *atInfo) print(w io.Writer, most int) {
-	if len(i.Ranks) == 0 {
-		fmt.Fprintf(w, "%s: no rank has calls\n", i.Path)
+func (a *atAnswer) print(q *question) {
+	if len(a.Places) == 0 {
+		q.printf("%s: no rank has calls\n", q.path)
 		return
 	}
-	fmt.Fprintf(w, "%s at %s, %s\n", i.Path, text.Duration(i.Time), i.sources())
-	i.printSummary(w)
-	if i.threads && slices.ContainsFunc(i.Ranks, atPlace.estimated) {
-		fmt.Fprintln(w, threadsNote)
+	q.printf("%s at %s, %s\n", q.path, text.Duration(int64(a.Time)), a.sources())
+	q.printf("%s: %s\n", text.Plural(len(a.Places), "rank"), a.summary())
+	if hasThreads(q.trace) && slices.ContainsFunc(a.Places, place.estimated) {
+		q.printf("%s\n", threadsNote)
 	}
-	i.printUnfinished(w)
-	fmt.Fprintln(w)
-	out := newTable(w)
-	fmt.Fprintf(out, "rank\tposition\tfor\tlasts\t  where\n")
-	for _, p := range i.Ranks[:min(len(i.Ranks), most)] {
+	a.recorded.print(q.OutOrStdout())
+	q.printf("\n")
+	t := q.table("rank", "position", "for", "duration", "<place")
+	for _, p := range a.Places {
+		since := text.Duration(int64(a.Time) - p.Start)
 		switch p.State {
 		case inCall:
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\t  in %s\n", p.Rank, text.Count(p.Position), text.Duration(i.Time-*p.Start), text.Duration(*p.Duration), p.Call)
+			t.Row(text.ID(p.Rank), p.Position, since, text.Duration(p.Duration), "in "+p.Call)
 		case beforeCall:
-			fmt.Fprintf(out, "%d\t%s\t\t\t  before %s, in %s\n", p.Rank, text.Count(p.Position), cutName(w, p.Call), text.Duration(*p.Start-i.Time))
+			t.Row(text.ID(p.Rank), p.Position, "", "", fmt.Sprintf("before %s, in %s", cutName(q.OutOrStdout(), p.Call), text.Duration(p.Start-int64(a.Time))))
 		case afterCalls:
-			fmt.Fprintf(out, "%d\t%s\t%s\t\t  %s\n", p.Rank, text.Count(p.Position), text.Duration(i.Time-*p.End), i.afterText(p.Rank))
+			where := "after its last call"
+			if a.Unfinished.Contains(p.Rank) {
+				where = "after its last recorded call, which is not MPI_Finalize"
+			}
+			t.Row(text.ID(p.Rank), p.Position, since, "", where)
 		default:
-			fmt.Fprintf(out, "%d\t\t\t\t  has no times\n", p.Rank)
+			t.Row(text.ID(p.Rank), "", "", "", "has no times")
 		}
 	}
-	out.Flush()
-	if n := len(i.Ranks) - most; n > 0 {
-		fmt.Fprintf(w, "\nand %s: --all shows them\n", text.Plural(n, "more rank"))
-	}
+	t.Close()
 }
 
-// afterText says where a rank is after its last call.
-func (i *atInfo) afterText(rank int) string {
-	if i.unfinished.Contains(rank) {
-		return "after the last call in the trace, which is not MPI_Finalize"
+// sources says where the times are from.
+func (a *atAnswer) sources() string {
+	weakest := make(map[query.Source]timing.Guarantee)
+	for _, p := range a.Places {
+		weakest[p.Source] = max(weakest[p.Source], p.Guarantee)
 	}
-	return "after its last call"
-}
-
-// sources says what the times are known by.
-func (i *atInfo) sources() string {
-	weakest := make(map[string]float64) // error of each source
-	for _, p := range i.Ranks {
-		weakest[p.Source] = max(weakest[p.Source], p.Error)
-	}
-	delete(weakest, query.None.String())
+	delete(weakest, query.None)
 	var texts []string
 	for _, source := range slices.Sorted(maps.Keys(weakest)) {
 		texts = append(texts, sourceText(source, weakest[source]))
@@ -256,11 +171,11 @@ func (i *atInfo) sources() string {
 	return strings.Join(texts, ", and ")
 }
 
-// printSummary writes how many ranks are in which function.
-func (i *atInfo) printSummary(w io.Writer) {
+// summary says how many ranks are in which function.
+func (a *atAnswer) summary() string {
 	in := make(map[string]int)
 	between, after := 0, 0
-	for _, p := range i.Ranks {
+	for _, p := range a.Places {
 		switch p.State {
 		case inCall:
 			in[p.Function]++
@@ -290,5 +205,5 @@ func (i *atInfo) printSummary(w io.Writer) {
 	if after > 0 {
 		parts = append(parts, text.Count(after)+" after the last")
 	}
-	fmt.Fprintf(w, "%s: %s\n", text.Plural(len(i.Ranks), "rank"), strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }

@@ -7,189 +7,98 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/ti"
 )
 
-func newCat() *cobra.Command {
-	var o catOptions
-	cmd := &cobra.Command{
-		Use:   "cat TRACE.rpz",
-		Short: "Write the calls of a trace",
-		Long: `Write the calls of a trace, of all ranks in the order in which they were read,
-or of one rank. A trace that was made from a SimGrid trace comes back byte for
-byte.
-
-The formats are
-  ti    SimGrid's lines: the default for a trace that was made from them
-  text  rank, position and call, with tabs between them: the default for others;
-        if there are times of every call, start and duration in seconds stand
-        before the call, or - and - where the call has none
-  json  an object a line, with the names of the arguments, and start_ns and
-        duration_ns in nanoseconds if the call has times; with the class of
-        handles, and, as called, what the trace calls a number, or the segment
-        of a pointer
-
-Positions count from 0, in the rank if one is asked for, else in all calls.
-
-In text, a call is written as people write it, such as
-  MPI_Isend(buf=heap#3+0, count=9, dest=rank+1, comm=comm#0, request=isend#0)
-with a result, if it has one, as = 3 after it. Its arguments are
-  handles    their names, as MPI_DOUBLE, or class and number, as comm#0. Numbers
-             are of one rank: comm#0 of two ranks may be different objects
-  requests   the function that made them, and how many-th of the different calls
-             of it did; .1 and so on if it has others that are not complete, as
-             isend#0.1. A request made by no call that is there is request#7
-  pointers   heap#3+16, byte 16 of allocation 3, which is the lowest number that
-             is free when a call first uses it; static3+208144, of the static
-             data of a library, the third loaded, and static+8, of the program;
-             stack-8, 8 bytes before what a call first used of the stack, and
-             stack3-8, of the stack of another thread; memory#0+8, of unknown
-             memory, from what a call first used there; @1 after it on device 1
-  ranks      rank+1, rank xor 1, or (rank+1) mod N where that is not rank+1, if
-             all ranks that make the call have it in common; else the number.
-             Rank is that of the caller in the communicator, window or file that
-             the call names, or in the run, and N the number of ranks there;
-             world+1 is the rank in the run and 1 where it names something else.
-             The trace has whatever is smaller: a rank in a communicator may be
-             an expression in one call and a number in the next. With --ranks
-             absolute all are numbers
-  statuses   {source=3, tag=7}, without what the call asked for, so that {} is
-             one that says nothing new, and with error=15, a class, if not 0
-and arrays [1 2 3]. Names that could be mistaken are quoted.
-
-Calls of MPI have some arguments that are not of its interface:
-  thread=1   first, in calls of other threads than the first that calls MPI
-  x_out=5    the argument x after a call that changed it
-  error=15   last, of a call that failed: the class. Its outputs are left out
-  result=3   what a function returns that is no error code: written as = 3
-  leader=0   rank in the old communicator of the first member of the new one
-  newrank=2  rank of the caller in the new communicator
-  members=[0 2]  ranks in the old communicator of the members of the new one
-
-Starts count from where the clock of the trace does: from 1970, if reprise
-recorded it. In JSON, since_begin_ns counts from the beginning of the first call
-of the run, as the times of reprise at and of --from and --to elsewhere do. A
-start_ns that counts from 1970 is beyond 2⁵³. Integers of that size are exact
-here, but jq 1.6, and what else takes numbers for float64, rounds them by some
-hundred nanoseconds. Take since_begin_ns, or --format text for every digit.
-
-In a trace made from a SimGrid trace, a source of -333 is any source, or none,
-and a tag of -444 is any tag. What was outside the format is a call too: opaque
-is a line of which only the rank was understood, line is one without a rank,
-such as a comment or a blank line.
-
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out, and positions count the calls of the others; the exit status is then 1. If
-the calls of the ranks alternate, only --rank and --split leave them out.`,
-		Example: `  reprise cat run.rpz > trace.txt
-  reprise cat run.rpz --rank 3 --from 1000 --count 20 --format text
-  reprise cat run.rpz --json | jq .function
-  reprise cat run.rpz --split traces`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			o.all = !cmd.Flags().Changed("rank")
-			if err := o.check(); err != nil {
-				return err
-			}
-			return oneTrace(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cat(cmd, args[0], o) },
-	}
-	f := cmd.Flags()
-	f.IntVar(&o.rank, "rank", 0, "write the calls of this rank only")
-	f.Uint64Var(&o.from, "from", 0, "begin at this position")
-	f.Uint64Var(&o.count, "count", math.MaxUint64, "write at most so many calls")
-	f.StringVar(&o.format, "format", "", "ti, text or json")
-	f.StringVar(&o.ranks, "ranks", "relative", "in text, relative or absolute")
-	f.BoolVar(&o.json, "json", false, "the same as --format json")
-	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
-	f.Lookup("count").DefValue = "all"
-	f.Lookup("rank").DefValue = "all"
-	return cmd
-}
-
+// A catOptions is which calls cat writes, and how.
 type catOptions struct {
-	rank        int
-	all         bool // of the ranks, not rank
-	from, count uint64
-	format      string
-	ranks       string
-	json        bool
-	split       string
+	first, count    uint64 // positions
+	format          string
+	absolute, clock bool
+	split           string
 }
 
-// allCalls selects every call of every rank.
-var allCalls = catOptions{all: true, count: math.MaxUint64}
+func newCat() *cobra.Command {
+	var (
+		q *question
+		o catOptions
+	)
+	format := newChoice("", "ti", "text", "json")
+	q = newQuestion("cat", func() error {
+		o.format = format.value
+		return o.check(q)
+	}, func(q *question) error { return cat(q, &o) }, optJSON, optRanks, optWindow)
+	f := q.Flags()
+	f.Uint64Var(&o.first, "first", 0, "begin at this `position`")
+	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most so many calls, with --ranks of each rank")
+	f.Lookup("count").DefValue = "all"
+	addChoice(q.Command, format, "format", "how calls are written")
+	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")
+	f.BoolVar(&o.clock, "clock", false, "times by the clock of the trace")
+	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
+	f.Lookup("json").Usage = "the same as --format json"
+	return q.Command
+}
 
 // check fills in the format, and returns what is wrong with o.
-func (o *catOptions) check() error {
-	if o.json {
+func (o *catOptions) check(q *question) error {
+	if q.json {
 		if o.format != "" && o.format != "json" {
-			return usageError{fmt.Errorf("--json does not go with --format %s", o.format)}
+			return fmt.Errorf("--json does not go with --format %s", o.format)
 		}
 		o.format = "json"
 	}
-	switch o.format {
-	case "", "ti", "text", "json":
-	default:
-		return usageError{fmt.Errorf("there is no format %q: ti, text or json", o.format)}
-	}
+	changed := q.Flags().Changed
 	switch {
-	case o.ranks != "relative" && o.ranks != "absolute":
-		return usageError{fmt.Errorf("ranks are not %q: relative or absolute", o.ranks)}
-	case o.rank < 0:
-		return usageError{fmt.Errorf("there is no rank %d", o.rank)}
 	case o.split == "":
 		return nil
-	case !o.all:
-		return usageError{errors.New("--split writes all ranks: it does not go with --rank")}
-	case o.from != 0 || o.count != math.MaxUint64:
-		return usageError{errors.New("--split writes all calls: it does not go with --from and --count")}
+	case changed("ranks"):
+		return errors.New("--split writes all ranks: it does not go with --ranks")
+	case changed("first") || changed("count") || changed("from") || changed("to"):
+		return errors.New("--split writes all calls: it does not go with --first, --count, --from and --to")
 	case o.format != "" && o.format != "ti":
-		return usageError{errors.New("--split writes SimGrid's files: the only format is ti")}
+		return errors.New("--split writes SimGrid's files: the only format is ti")
 	}
 	return nil
 }
 
-func cat(cmd *cobra.Command, path string, o catOptions) error {
-	trace, err := openTrace(path)
-	if err != nil {
-		return err
-	}
-	defer trace.Close()
+func cat(q *question, o *catOptions) error {
 	if o.split != "" {
-		return split(cmd, trace, path, o)
+		return split(q, o.split)
 	}
 	if o.format == "" {
 		o.format = "text"
-		if isTI(trace) {
+		if isTI(q.trace) {
 			o.format = "ti"
 		}
 	}
 	var size counter
-	write, flush, err := newLineWriter(o, trace, io.MultiWriter(cmd.OutOrStdout(), &size))
+	write, flush, err := newLineWriter(o, q.trace, io.MultiWriter(q.OutOrStdout(), &size))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
-	bar := newProgress(cmd.Context(), progressOfOutput(cmd), "cat", -1)
-	err = copyCalls(cmd.Context(), trace, path, o, func(position uint64, c reprise.Call) error {
+	bar := newProgress(q.Context(), progressOfOutput(q.Command), "cat", -1)
+	defer bar.done()
+	err = o.copy(q, func(position uint64, c reprise.Call) error {
 		if err := write(position, c); err != nil {
 			return err
 		}
 		return bar.step(uint64(size))
 	})
-	if e := flush(); e != nil && (err == nil || errors.As(err, new(*lostRanks))) {
+	if e := flush(); err == nil {
 		err = e
 	}
-	bar.done()
-	if _, ok := trace.Merged().ShapeOf(o.rank); err == nil && !o.all && !ok {
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", o.rank)
-	}
-	return warnLost(cmd.ErrOrStderr(), err)
+	return err
 }
 
 // progressOfOutput returns where the progress of writing to standard output is
@@ -205,37 +114,286 @@ func progressOfOutput(cmd *cobra.Command) io.Writer {
 	return io.Discard
 }
 
+// A callWriter writes a call that stands at a position.
+type callWriter func(position uint64, c reprise.Call) error
+
+// copy gives the calls that o selects to write: of ranks that are chosen, or by time,
+// rank by rank; else in the order in which they were read.
+func (o *catOptions) copy(q *question, write callWriter) error {
+	switch {
+	case q.ranks != nil || q.window.set:
+		return o.copyChosen(q, write)
+	case q.trace.Run().Interleaving == nil:
+		return o.copyRanks(q, write)
+	}
+	if n := q.trace.Run().Interleaving.Len(); o.first > n {
+		return noCall(o.first, "the trace", n)
+	}
+	return copyCalls(q.trace.Calls(o.first), o.first, o.count, write)
+}
+
+// copyCalls copies at most so many calls.
+func copyCalls(calls *reprise.CallReader, first, count uint64, write callWriter) error {
+	for i := range count {
+		c, err := calls.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%w; the calls of the ranks alternate: --ranks reads the others", err)
+		}
+		if err := write(first+i, c); err != nil {
+			return err
+		}
+	}
+	return calls.LostTimes()
+}
+
+// copyChosen copies calls of the chosen ranks, with their positions in the ranks.
+func (o *catOptions) copyChosen(q *question, write callWriter) error {
+	from, to := int64(0), int64(0)
+	times, err := query.OpenTimes(q.trace)
+	if err == nil && q.window.set {
+		from, to, err = q.window.times(q.trace)
+	}
+	if err != nil {
+		return err
+	}
+	ranks, reader := q.trace.Merged().RankSet(), newRankReader(q.trace.Merged())
+	if q.ranks != nil {
+		ranks = *q.ranks
+	}
+	for _, number := range ranks.All() {
+		if err := q.Context().Err(); err != nil {
+			return err
+		}
+		rank, err := reader.rank(q.trace, int(number))
+		if err != nil {
+			q.damage.add("", int(number), err)
+			continue
+		}
+		first, end := o.first, rank.Len()
+		if first > end && ranks.Len() == 1 {
+			return noCall(first, fmt.Sprintf("rank %d", number), end)
+		}
+		if end == 0 && ranks.Len() == 1 {
+			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", number)
+		}
+		if q.window.set {
+			if first, end, err = o.between(times, rank, from, to); err != nil {
+				return err
+			}
+		}
+		left := o.count
+		for position, c := range rank.CallsFrom(min(first, end)) {
+			if left == 0 || position >= end {
+				break
+			}
+			if q.window.set && !query.Overlaps(c.Start, c.Duration, from, to) {
+				continue
+			}
+			if err := write(position, c); err != nil {
+				return err
+			}
+			left--
+		}
+		if err := rank.LostTimes(); err != nil {
+			q.damage.add(timesOf, int(number), err)
+		}
+	}
+	return nil
+}
+
+// between returns the positions of the calls between two times, from o.first on.
+func (o *catOptions) between(times *query.Times, rank *reprise.Rank, from, to int64) (first, end uint64, err error) {
+	clock, err := times.Clock(rank)
+	if err != nil {
+		return 0, 0, err
+	}
+	if clock.Source() != query.Series && rank.Len() > 0 {
+		return 0, 0, errors.New("the trace does not have the times of every call: --first and --count choose calls by position")
+	}
+	first, end, err = clock.Positions(from, to)
+	return max(first, o.first), end, err
+}
+
+// copyRanks copies calls of all ranks, rank by rank. It leaves out the ranks that
+// cannot be read, as if there were none.
+func (o *catOptions) copyRanks(q *question, write callWriter) error {
+	reader := newRankReader(q.trace.Merged())
+	skip, left, position := o.first, o.count, o.first
+	for number := range q.trace.Active() {
+		if skip == 0 && left == 0 {
+			break
+		}
+		if err := q.Context().Err(); err != nil {
+			return err
+		}
+		rank, err := reader.rank(q.trace, number)
+		if err != nil {
+			q.damage.add("", number, err)
+			continue
+		}
+		first := min(skip, rank.Len())
+		skip -= first
+		for _, c := range rank.CallsFrom(first) {
+			if left == 0 {
+				break
+			}
+			if err := write(position, c); err != nil {
+				return err
+			}
+			position++
+			left--
+		}
+		if err := rank.LostTimes(); err != nil {
+			q.damage.add(timesOf, number, err)
+		}
+	}
+	if skip > 0 && !q.damage.any() {
+		return noCall(o.first, "the trace", o.first-skip)
+	}
+	return nil
+}
+
+// noCall returns the error of a position beyond the end.
+func noCall(position uint64, of string, calls uint64) error {
+	return fmt.Errorf("no call at position %d: %s has %s", position, of, text.Plural(calls, "call"))
+}
+
 // newLineWriter returns a function that writes a call as a line of a format, and
 // one to call at the end.
-func newLineWriter(o catOptions, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
-	switch o.format {
-	case "ti":
+func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
+	if o.format == "ti" {
 		toTI, err := newConverter(trace)
 		if err != nil {
 			return nil, nil, err
 		}
 		out := ti.NewWriter(w)
 		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Flush, nil
-	case "json":
-		out := bufio.NewWriterSize(w, 64<<10)
-		return newJSONWriter(out, trace), out.Flush, nil
 	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	timed, err := isTimed(trace)
+	timed, _, err := trace.Merged().SeriesRanks()
 	if err != nil {
 		return nil, nil, err
 	}
-	printer := trace.Printer(reprise.PrintOptions{Absolute: o.ranks == "absolute"})
+	begin := int64(0)
+	if timed.Len() > 0 && !o.clock {
+		times, err := query.OpenTimes(trace)
+		if err != nil {
+			return nil, nil, err
+		}
+		if begin, err = times.Begin(); err != nil {
+			return nil, nil, err
+		}
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	if o.format == "json" {
+		return newJSONWriter(out, trace, begin), out.Flush, nil
+	}
+	printer := trace.Printer(reprise.PrintOptions{Absolute: o.absolute})
 	var line []byte
 	write = func(position uint64, c reprise.Call) error {
 		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
 		line = append(strconv.AppendUint(line, position, 10), '\t')
-		if timed {
-			line = appendTime(line, c)
+		if timed.Len() > 0 {
+			line = appendTime(line, c, begin)
 		}
 		line = append(printer.AppendCall(line, c), '\n')
 		_, err := out.Write(line)
 		return err
 	}
 	return write, out.Flush, nil
+}
+
+// appendTime appends the start since begin and the duration of a call, in seconds,
+// each with a tab.
+func appendTime(dst []byte, c reprise.Call, begin int64) []byte {
+	if !c.Timed {
+		return append(dst, "-\t-\t"...)
+	}
+	dst = append(appendSeconds(dst, c.Start-begin), '\t')
+	return append(appendSeconds(dst, c.Duration), '\t')
+}
+
+// appendSeconds appends nanoseconds as seconds.
+func appendSeconds(dst []byte, ns int64) []byte {
+	n := uint64(ns)
+	if ns < 0 {
+		n = -n
+		dst = append(dst, '-')
+	}
+	return fmt.Appendf(dst, "%d.%09d", n/1e9, n%1e9)
+}
+
+// A notTextError is the error of a trace that is not one of SimGrid's.
+type notTextError struct{ error }
+
+func (e notTextError) Unwrap() error { return e.error }
+
+// newConverter returns a function that turns calls of a trace into those of
+// package ti, or a notTextError if the trace has functions that SimGrid's traces
+// have not.
+func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
+	for _, f := range trace.Functions() {
+		if _, ok := ti.Lookup(f); !ok {
+			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", text.Printable(f.Name))}
+		}
+	}
+	numbers := make(map[*cst.Function]int)
+	return func(c reprise.Call) ti.Call {
+		n, ok := numbers[c.Function]
+		if !ok {
+			n, _ = ti.Lookup(*c.Function)
+			numbers[c.Function] = n
+		}
+		return ti.Call{Rank: c.Rank, Function: n, Args: c.Args}
+	}, nil
+}
+
+// split writes one file a rank, and their list, into a directory, which it makes
+// if it is not there. The file of a rank that cannot be read is empty. If it fails,
+// nothing stays.
+func split(q *question, dir string) error {
+	toTI, err := newConverter(q.trace)
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	finish, err := unfinished.begin(func() (undo func(), err error) {
+		return func() { <-ended }, nil // which is soon, as writing notices that it was cancelled
+	})
+	if err != nil {
+		return err
+	}
+	defer finish()
+	defer close(ended)
+	made := os.Mkdir(dir, 0o777) == nil // if there is no directory, creating files says why
+	if err := splitInto(q, dir, toTI); err != nil {
+		if made {
+			os.Remove(dir) // which it cannot be unless it is empty
+		}
+		return err
+	}
+	return nil
+}
+
+func splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
+	w, err := ti.CreateRanks(dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
+	if err != nil {
+		return named(err)
+	}
+	defer w.Abort()
+	bar := newProgress(q.Context(), q.ErrOrStderr(), "cat", -1)
+	defer bar.done()
+	all := catOptions{count: math.MaxUint64}
+	err = all.copyRanks(q, func(_ uint64, c reprise.Call) error {
+		if err := w.Write(toTI(c)); err != nil {
+			return named(err)
+		}
+		return bar.step(0)
+	})
+	if err != nil {
+		return err
+	}
+	return named(w.Close())
 }

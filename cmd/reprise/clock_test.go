@@ -31,18 +31,18 @@ func TestAtRecorded(t *testing.T) {
 		if got := outcome(t, recorder(t, m, []string{"--times", times, "-q", "-o", path}, m.Launch(2, program, "100")...)); got.status != exitOK {
 			t.Fatal(got.stderr)
 		}
-		var at atInfo
+		var at atAnswer
 		decodeJSON(t, &at, "at", "--json", path, "0")
-		if len(at.Ranks) != 2 || !strings.HasPrefix(at.Ranks[0].Function, "MPI_Init") && !strings.HasPrefix(at.Ranks[1].Function, "MPI_Init") {
+		if len(at.Places) != 2 || !strings.HasPrefix(at.Places[0].Function, "MPI_Init") && !strings.HasPrefix(at.Places[1].Function, "MPI_Init") {
 			t.Fatalf("%s: at the beginning: %+v", times, at)
 		}
 		if times == "all" || times == "exact" {
 			compareAt(t, path)
-		} else if at.Ranks[0].Source != times {
-			t.Errorf("%s: times by %s", times, at.Ranks[0].Source)
+		} else if at.Places[0].Source.String() != times {
+			t.Errorf("%s: times by %v", times, at.Places[0].Source)
 		}
-		var profile profileInfo
-		var activity activityInfo
+		var profile profileAnswer
+		var activity activityAnswer
 		decodeJSON(t, &profile, "profile", "--json", path)
 		decodeJSON(t, &activity, "profile", "--json", "--from", "0", path)
 		if activity.Calls != profile.Calls || len(activity.Functions) != len(profile.Functions) {
@@ -78,14 +78,14 @@ func compareAt(t *testing.T, path string) {
 			if *c.Duration == 0 {
 				continue // it ends when it begins
 			}
-			var at atInfo
+			var at atAnswer
 			decodeJSON(t, &at, "at", "--json", "--ranks", fmt.Sprint(rank), path, fmt.Sprintf("%dns", *c.Start-begin))
-			if len(at.Ranks) != 1 || at.Begin != begin || *c.Since != *c.Start-begin {
+			if len(at.Places) != 1 || begin != 0 {
 				t.Fatalf("%+v and %+v, of a run that began at %d", at, c, begin)
 			}
-			p := at.Ranks[0]
+			p := at.Places[0]
 			// What was rounded may end later than the next call begins.
-			if diff := int(p.Position) - position; diff > 0 || diff < -2 || p.State != inCall || *p.Start+begin != *calls[rank][p.Position].Start {
+			if diff := int(p.Position) - position; diff > 0 || diff < -2 || p.State != inCall || p.Start != *calls[rank][p.Position].Start {
 				t.Errorf("%s: rank %d is at %+v, want call %d: %+v", path, rank, p, position, c)
 			}
 		}

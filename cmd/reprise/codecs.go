@@ -17,49 +17,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 func newCodecs() *cobra.Command {
 	var o codecsOptions
-	cmd := &cobra.Command{
-		Use:   "codecs FILE...",
-		Short: "Compare the codecs of times on times of your own",
-		Long: `Encode and decode times with every codec that record --times takes, and print
-the size, the error and the speed of each. A file is
-
-  a text        a number on each line, a time in nanoseconds or in the unit of
-                --unit, or with a unit of its own, as 1.5us; - is standard input
-  a CSV file    if --column names one of its columns, or has its number from 1
-                on; fields are separated by commas, semicolons or tabs
-  a trace       that has the exact times of every call, as record --times exact
-                keeps them: the durations, and the gaps between calls
-
-Errors are relative, of the times that are not 0. Bits are those of a value.
-Codecs with an error are compared at that of --error. Times of a trace are
-encoded rank by rank, with what the codec makes of signatures; in other columns
-there is one signature. Statistics, histograms and paths keep no single times,
-and so have no errors.
-
-Speed is in nanoseconds for a value, the best of five rounds on one processor.
-It differs from run to run, all else does not. --json has the times of all
-values.`,
-		Example: `  reprise codecs latencies.txt
-  reprise codecs run.rpz --ranks 0-3 --error 1%
-  reprise codecs spans.csv --column duration --unit ms --json
-  cut -f 3 log.tsv | reprise codecs -`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("codecs takes files with times")}
-			}
-			return o.check()
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return compareCodecs(cmd, args, &o) },
+	cmd := newCommand("codecs")
+	unit := newChoice("ns", "us", "ms", "s")
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		o.unit = unit.value
+		if len(args) == 0 {
+			return usageError{errors.New("codecs takes files with times")}
+		}
+		return o.check()
 	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return compareCodecs(cmd, args, &o) }
 	f := cmd.Flags()
 	addRanks(cmd, &o.ranks)
 	f.StringVar(&o.column, "column", "", "the `name` or number of the column of a CSV file")
-	f.StringVar(&o.unit, "unit", "ns", "the `unit` of bare numbers: ns, us, ms or s")
+	addChoice(cmd, unit, "unit", "unit of bare numbers")
 	f.StringVar(&o.relative, "error", "10%", "the relative `error` of codecs that have one")
 	f.BoolVar(&o.json, "json", false, "print as JSON")
 	return cmd
@@ -75,9 +52,6 @@ type codecsOptions struct {
 func (o *codecsOptions) check() (err error) {
 	if o.epsilon, err = parseError(o.relative); err == nil && o.epsilon == 0 {
 		err = errors.New("--error is not 0: exact codecs are compared as well")
-	}
-	if !slices.Contains([]string{"ns", "us", "ms", "s"}, o.unit) {
-		err = fmt.Errorf("--unit is ns, us, ms or s, not %q", o.unit)
 	}
 	if err != nil {
 		return usageError{err}
@@ -116,7 +90,7 @@ func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 		}
 		codecs = append(codecs, codec)
 	}
-	t := codecsTable{Schema: 1, Error: o.epsilon}
+	t := codecsTable{Schema: schema, Error: o.epsilon}
 	for _, path := range paths {
 		columns, err := readColumns(cmd, path, o)
 		if err != nil {
@@ -213,9 +187,12 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		return nil, err
 	}
 	defer trace.Close()
-	ranks, err := chosenRanks(cmd, o.ranks, trace, path)
-	if err != nil {
+	ranks, chosen := trace.Merged().RankSet(), (*rankenc.Set)(nil)
+	if chosen, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
 		return nil, err
+	}
+	if chosen != nil {
+		ranks = *chosen
 	}
 	durations, gaps := userColumn{name: path + ", durations"}, userColumn{name: path + ", gaps"}
 	for _, number := range ranks.All() {
@@ -315,13 +292,13 @@ func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 func parseNanoseconds(text, unit string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return 0, errors.New("an empty field is no time")
+		return 0, errors.New("an empty field is not a time")
 	}
 	if last := text[len(text)-1]; last != '.' && (last < '0' || last > '9') {
 		if d, err := time.ParseDuration(text); err == nil {
 			return int64(d), nil
 		}
-		return 0, fmt.Errorf("%q is no time", text)
+		return 0, fmt.Errorf("%q is not a time", text)
 	}
 	if d, err := time.ParseDuration(text + unit); err == nil {
 		return int64(d), nil
@@ -329,7 +306,7 @@ func parseNanoseconds(text, unit string) (int64, error) {
 	one, _ := time.ParseDuration("1" + unit)
 	v, err := strconv.ParseFloat(text, 64) // as 1e-05
 	if v = math.Round(v * float64(one)); err != nil || !(math.Abs(v) < math.MaxInt64) {
-		return 0, fmt.Errorf("%q is no time", text)
+		return 0, fmt.Errorf("%q is not a time", text)
 	}
 	return int64(v), nil
 }

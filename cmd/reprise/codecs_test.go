@@ -159,7 +159,7 @@ func TestCodecsErrors(t *testing.T) {
 		want   string
 	}{
 		{"", exitUsage, "codecs takes files with times"},
-		{"empty --unit h", exitUsage, `--unit is ns, us, ms or s, not "h"`},
+		{"empty --unit h", exitUsage, `invalid argument "h" for "--unit" flag: must be ns, us, ms or s`},
 		{"empty --error 0", exitUsage, "--error is not 0: exact codecs are compared as well"},
 		{"empty --error x", exitUsage, "--error is from 0.0001 to 0.5, not x"},
 		{"missing", exitFailure, "open missing: no such file or directory"},
@@ -168,7 +168,7 @@ func TestCodecsErrors(t *testing.T) {
 		{"table.csv --column c", exitFailure, `table.csv: no column "c": there are a, b`},
 		{"table.csv --column 3", exitFailure, `table.csv: no column "3": there are a, b`},
 		{"table.csv --column b", exitFailure, `table.csv: line 3 has no column "b"`},
-		{"-", exitFailure, `-: line 2: "1e300" is no time`},
+		{"-", exitFailure, `-: line 2: "1e300" is not a time`},
 	} {
 		r := invoke(t, "1\n1e300\n", append([]string{"codecs"}, strings.Fields(tt.args)...)...)
 		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want || r.stdout != "" {

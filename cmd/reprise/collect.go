@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -20,31 +19,20 @@ import (
 
 func newCollect() *cobra.Command {
 	var o collectOptions
-	cmd := &cobra.Command{
-		Use:   "collect DIR -o OUT.rpz",
-		Short: "Make a trace of raw records of MPI calls",
-		Long: `Make a trace of the raw records that record --keep-raw has kept: as record would
-have made it, with other times if you like. The records stay. Those that are
-left in a spool because record itself was killed make a trace as well, but for
-what it had read before.
-
-` + helpOnTimes,
-		Example: `  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
-  reprise collect raw --times all -o run.times.rpz`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{errors.New("collect takes a directory of raw records")}
-			}
-			if _, err := o.times.options(); err != nil {
-				return usageError{err}
-			}
-			return o.output.named()
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return collectSpool(cmd, args[0], &o) },
+	cmd := newCommand("collect")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{errors.New("collect takes a directory of raw records")}
+		}
+		if _, err := o.times.options(); err != nil {
+			return usageError{err}
+		}
+		return o.output.named()
 	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return collectSpool(cmd, args[0], &o) }
 	f := cmd.Flags()
 	o.output.addTo(f)
-	o.times.addTo(f)
+	o.times.addTo(cmd)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
@@ -87,7 +75,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	} else {
 		begin := time.Now()
 		err = o.output.write(cmd, collector, &s)
-		s.After = time.Since(begin).Seconds()
+		s.After = time.Since(begin)
 	}
 	if err != nil {
 		return err
@@ -165,7 +153,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	if err != nil {
 		return saveElsewhere(file, err)
 	}
-	s.Collector = processorTime().Seconds()
+	s.Collector = processorTime()
 	return nil
 }
 
@@ -186,27 +174,25 @@ func saveElsewhere(file []byte, cause error) error {
 
 // A collectSummary is what record and collect report.
 type collectSummary struct {
-	Output     string   `json:"output"`
-	Ranks      int      `json:"ranks"` // of the run, as far as it is known
-	Processes  int      `json:"processes"`
-	Calls      uint64   `json:"calls"`
-	Bytes      int64    `json:"trace_bytes"`
-	Raw        int64    `json:"raw_bytes"`
-	Seconds    float64  `json:"seconds"`       // that the command ran
-	After      float64  `json:"seconds_after"` // from its end until the trace was there
-	Collector  float64  `json:"collector_cpu_seconds"`
-	Overhead   float64  `json:"overhead"` // share of the processes' time, 0.01 being 1 %
-	Unfinished []int    `json:"ranks_without_finalize"`
-	Problems   []string `json:"problems"`
-	Status     int      `json:"exit_status"`
+	Schema     int           `json:"schema"`
+	Output     string        `json:"output"`
+	Ranks      int           `json:"run_ranks"` // as far as it is known
+	Processes  int           `json:"ranks"`     // with calls
+	Calls      uint64        `json:"calls"`
+	Bytes      int64         `json:"trace_bytes"`
+	Raw        int64         `json:"raw_bytes"`
+	Command    time.Duration `json:"command_ns"` // that the command ran
+	After      time.Duration `json:"after_ns"`   // from its end until the trace was there
+	Collector  time.Duration `json:"collector_cpu_ns"`
+	Overhead   float64       `json:"overhead"` // share of the processes' time, 0.01 being 1 %
+	Unfinished rankenc.Set   `json:"unfinished_rank_set"`
+	Problems   []string      `json:"problems"`
+	Status     int           `json:"exit_status"`
 }
 
 func (s *collectSummary) fill(c collect.Summary) {
-	if c.Unfinished == nil {
-		c.Unfinished = []int{}
-	}
-	s.Processes = c.Processes
-	s.Ranks, s.Calls, s.Raw, s.Unfinished, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Unfinished, c.Overhead
+	s.Schema, s.Processes, s.Unfinished = schema, c.Processes, rankenc.SetOf(c.Unfinished...)
+	s.Ranks, s.Calls, s.Raw, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Overhead
 	s.Problems = []string{}
 	if c.Problems != nil {
 		s.Problems = strings.Split(c.Problems.Error(), "\n")
@@ -224,17 +210,14 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		return nil
 	}
 	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, text.Count(s.Calls),
-		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), humanize.Bytes(uint64(s.Raw)), text.Ratio(uint64(s.Raw), uint64(s.Bytes)))
+		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), text.Bytes(s.Raw), text.Ratio(uint64(s.Raw), uint64(s.Bytes)))
 	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time; compressing, %.1f s of a processor, and %.1f s after the end\n",
-		100*s.Overhead, s.Collector, s.After)
-	if len(s.Unfinished) > 0 {
-		fmt.Fprintf(w, "reprise: the trace ends early: %s did not come to MPI_Finalize\n", rankList(s.Unfinished))
+		100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	if s.Unfinished.Len() > 0 {
+		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
 	if s.Status != 0 {
 		fmt.Fprintf(w, "reprise: the command ended with status %d\n", s.Status)
 	}
 	return nil
 }
-
-// rankList returns ranks as a list with ranges.
-func rankList(ranks []int) string { return text.Ranks(rankenc.SetOf(ranks...)) }

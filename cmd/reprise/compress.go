@@ -1,90 +1,67 @@
 package main
 
 import (
-	"errors"
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
+	"github.com/spf13/cobra"
 )
 
-func newCompress() *cobra.Command {
-	var (
-		output       string
-		size         int
-		part, asJSON bool
-	)
-	cmd := &cobra.Command{
-		Use:   "compress IN... -o OUT.rpz",
-		Short: "Compress a SimGrid time-independent trace",
-		Long: `Compress a SimGrid time-independent trace: one file for all ranks, one file a
-rank, the list file that names these, or the directories they are in, where they
-are called …_rank-1.txt and so on; plain, .gz or .zst. Directories are not
-searched in depth. Files with such names are read in the order of their numbers,
-others as they are given; two of one name, as in the directories of two nodes,
-are one rank twice, and an error. The input - is standard input, the output -
-standard output.
+// A writeOptions is how compress and merge write a trace.
+type writeOptions struct {
+	output     string
+	size       int // of the run, in ranks; 0 if it is not given
+	part, json bool
+}
 
-Every byte comes back with "reprise cat": comments, blank lines and lines of
-another form are kept as they are, and count as calls. The output appears when
-it is complete: if the work fails or is interrupted, what was there stays.
+// maxSize is the largest number of ranks of a run that --size can say.
+const maxSize = 1 << 24
 
-How many ranks the run has, --ranks tells, or a list of the files of ranks,
-which may be in a directory with some of them. Otherwise it has those up to the
-last that has lines.
-
-With --part the output is a part file of the ranks in the input, which may be
-some of the ranks of a run: "reprise merge" makes a trace of part files. Other
-commands read a part file like a trace.
-
-Warnings say what may be wrong with the input; the output is written, and the
-exit status is 0.
-  lines outside the grammar  no action of the format, or one spelled otherwise,
-                             such as with CR LF at the end; takes more space
-  no init, no finalize       the lines of the rank are cut off
-  no lines                   the rank is missing (not with --part)
-  names rank                 a call names a rank that the run does not have:
-                             ranks at the end may be missing (not with --part)
-  init again                 the lines of the rank are there twice
-  not read                   other files in a directory, and directories in it`,
-		Example: `  reprise compress lu.W.64.ti.zst -o lu.rpz
-  reprise compress trace.txt -o run.rpz     # a trace, or the list of its files
-  reprise compress trace_files -o run.rpz   # the directory of these files
-  reprise compress node1 node2 -o run.rpz   # those of several nodes
-  xz -dc trace.txt.xz | reprise compress - -o run.rpz
-  reprise compress --part --ranks 64 trace_rank-7.txt -o 7.part.rpz`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usageError{errors.New("compress takes the files of a trace")}
-			case output == "":
-				return usageError{errors.New("compress needs -o OUT.rpz")}
-			}
-			return checkSize(cmd, size)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return compressFiles(cmd, args, output, size, part, asJSON)
-		},
+// newWriter returns a command that writes a trace of some inputs.
+func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string, o *writeOptions) error) *cobra.Command {
+	cmd := newCommand(name)
+	var o writeOptions
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
+	f.IntVar(&o.size, "size", 0, "`number` of ranks of the run")
+	f.Lookup("size").DefValue = "up to the last with calls"
+	f.BoolVar(&o.part, "part", false, "write a part file, to be merged with others")
+	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usageError{fmt.Errorf("%s takes %s", name, inputs)}
+		case o.output == "":
+			return usageError{fmt.Errorf("%s needs -o OUT.rpz", name)}
+		case f.Changed("size") && (o.size < 1 || o.size > maxSize):
+			return usageError{fmt.Errorf("--size is from 1 to %s, not %d", text.Count(maxSize), o.size)}
+		}
+		return nil
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
-	addSize(cmd, &size)
-	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return write(cmd, args, &o) }
 	return cmd
 }
 
-func compressFiles(cmd *cobra.Command, paths []string, output string, size int, part, asJSON bool) error {
-	in, err := ti.Open(paths, ti.Options{Ranks: size, Stdin: cmd.InOrStdin()})
+func newCompress() *cobra.Command {
+	return newWriter("compress", "the files of a trace", compressFiles)
+}
+
+func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
+	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	s := summary{Input: paths, Output: output, Part: part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
-	err = writeOutput(cmd, output, append(in.Files(), paths...), func(w io.Writer) error {
+	s := summary{Schema: schema, Input: paths, Output: o.output, Part: o.part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
+	err = writeOutput(cmd, o.output, append(in.Files(), paths...), func(w io.Writer) error {
 		file, err := s.compress(cmd, in, textSize(paths))
 		if err != nil {
 			return err
@@ -95,14 +72,11 @@ func compressFiles(cmd *cobra.Command, paths []string, output string, size int, 
 	if err != nil {
 		return err
 	}
-	report := cmd.OutOrStdout()
-	if output == "-" {
-		report = cmd.ErrOrStderr()
+	out := summaryOf(cmd, o.output)
+	if o.json {
+		return printJSON(out, s)
 	}
-	if asJSON {
-		return printJSON(report, s)
-	}
-	s.print(report, cmd.ErrOrStderr())
+	s.print(out, cmd.ErrOrStderr())
 	return nil
 }
 
@@ -164,4 +138,211 @@ func textSize(paths []string) int64 {
 		n += info.Size()
 	}
 	return n
+}
+
+// A summary is what compress reports.
+type summary struct {
+	Schema     int      `json:"schema"`
+	Input      []string `json:"input"`
+	Output     string   `json:"output"`
+	Part       bool     `json:"part"` // a part file, not a trace
+	Ranks      int      `json:"run_ranks"`
+	Active     int      `json:"ranks"` // with calls
+	Calls      uint64   `json:"calls"`
+	TextBytes  uint64   `json:"text_bytes"`
+	TraceBytes int64    `json:"trace_bytes"`
+	Foreign    uint64   `json:"foreign_lines"`
+	First      string   `json:"first_foreign_line"` // its place and text; empty if there is none
+	Comments   uint64   `json:"comment_lines"`
+	Incomplete []string `json:"incomplete"`
+	Restarts   []string `json:"restarts"`
+	Ignored    []string `json:"not_read"` // of directories
+	Beyond     *beyond  `json:"beyond"`   // null if calls name only ranks of the run
+
+	known bool // the number of ranks, without the lines
+}
+
+// inputs returns the names of the inputs, or their number if that is long.
+func (s *summary) inputs() string {
+	const most = 3
+	switch {
+	case len(s.Input) > most:
+		return text.Plural(len(s.Input), "file")
+	case len(s.Input) == 1 && s.Input[0] == "-":
+		return "standard input"
+	}
+	return strings.Join(s.Input, " ")
+}
+
+func (s *summary) print(stdout, stderr io.Writer) {
+	ranks := rankCount(s.Ranks, s.Active)
+	if s.Part {
+		ranks = text.Plural(s.Active, "rank")
+	}
+	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), ranks,
+		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), s.Output, text.Plural(s.TraceBytes, "byte"),
+		text.Ratio(s.TextBytes, uint64(s.TraceBytes)))
+	if s.Foreign > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are; the first is %s\n",
+			text.Plural(s.Foreign, "line"), s.First)
+	}
+	warnPlaces(stderr, s.Incomplete, "where calls are missing")
+	warnPlaces(stderr, s.Restarts, "where a rank begins again")
+	s.Beyond.warn(stderr, s.known)
+	warnIgnored(stderr, s.Ignored)
+}
+
+// warnIgnored warns of what is in directories and was not read: other files, and
+// other directories, whose paths end in a separator.
+func warnIgnored(stderr io.Writer, paths []string) {
+	var files, directories []string
+	for _, p := range paths {
+		if strings.HasSuffix(p, string(filepath.Separator)) {
+			directories = append(directories, p)
+		} else {
+			files = append(files, p)
+		}
+	}
+	if len(files) > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: not read, as they are not named …_rank-1.txt and so on: %s\n", firstOf(files))
+	}
+	if len(directories) > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: not read, as directories are not searched in depth: %s\n", firstOf(directories))
+	}
+}
+
+// firstOf returns the first of some names, and how many there are more.
+func firstOf(names []string) string {
+	const most = 5
+	list := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		list += fmt.Sprintf(" and %s more", text.Count(n))
+	}
+	return list
+}
+
+// warnPlaces writes a warning for each place, up to a few.
+func warnPlaces(stderr io.Writer, places []string, what string) {
+	const most = 5
+	for i, line := range places {
+		if i == most {
+			fmt.Fprintf(stderr, "reprise: warning: %s more %s\n", text.Plural(len(places)-most, "place"), what)
+			break
+		}
+		fmt.Fprintf(stderr, "reprise: warning: %s\n", line)
+	}
+}
+
+// rankCount returns how many ranks there are, and how many of them with calls.
+func rankCount(ranks, active int) string {
+	line := text.Plural(ranks, "rank")
+	if active < ranks {
+		line += fmt.Sprintf(" (%s with calls)", text.Count(active))
+	}
+	return line
+}
+
+// A beyond is a call that names a rank which the run does not have.
+type beyond struct {
+	Rank     int64  `json:"rank"`
+	Caller   int    `json:"caller"`
+	Function string `json:"function"`
+
+	ranks int // of the run
+}
+
+// A peer is the highest rank that calls name, if they name any.
+type peer struct {
+	merge.Peer
+	ok bool
+}
+
+func highestPeer(a *merge.Accumulator) peer {
+	p, ok := a.HighestPeer()
+	return peer{p, ok}
+}
+
+// beyond returns what is wrong with p in a run of so many ranks, or nil.
+func (p peer) beyond(ranks int) *beyond {
+	if !p.ok || p.Rank < int64(ranks) {
+		return nil
+	}
+	return &beyond{p.Rank, p.Caller, p.Function, ranks}
+}
+
+// warn writes a warning, unless b is nil. Given says that the number of ranks was
+// given.
+func (b *beyond) warn(stderr io.Writer, given bool) {
+	if b == nil {
+		return
+	}
+	cure := "; --size says how many there are"
+	if given {
+		cure = ""
+	}
+	fmt.Fprintf(stderr, "reprise: warning: rank %d names rank %d in a call of %s, which is not one of the %s%s\n",
+		b.Caller, b.Rank, text.Printable(b.Function), text.Plural(b.ranks, "rank"), cure)
+}
+
+// sourceSeparator stands between the sources of a run that was merged.
+const sourceSeparator = ", "
+
+// describeRun adds the description of a run that comes from a file to a, each of
+// its sources for itself.
+func describeRun(a *merge.Accumulator, run merge.Run) error {
+	for source := range strings.SplitSeq(run.Source, sourceSeparator) {
+		if err := a.Describe(merge.Run{Source: source}); err != nil {
+			return err
+		}
+	}
+	run.Source = ""
+	return a.Describe(run)
+}
+
+// ranksPerLeaf is how many ranks are added to an accumulator before it is merged
+// with others.
+const ranksPerLeaf = 256
+
+// accumulate merges parts, which ascend, on all cores.
+func accumulate(cmd *cobra.Command, run merge.Run, parts []merge.Part) (*merge.Accumulator, error) {
+	leaves := (len(parts) + ranksPerLeaf - 1) / ranksPerLeaf
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(len(parts)), "ranks")
+	defer bar.done()
+	a, err := merge.Tree(cmd.Context(), leaves, func(_ context.Context, i int) (*merge.Accumulator, error) {
+		var a merge.Accumulator
+		for _, p := range parts[i*ranksPerLeaf : min(len(parts), (i+1)*ranksPerLeaf)] {
+			if err := a.Add(p); err != nil {
+				return nil, err
+			}
+		}
+		return &a, nil
+	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(min(done*ranksPerLeaf, len(parts)))) }})
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Describe(run)
+}
+
+// encode returns what write writes, or an error as soon as the work is cancelled:
+// it does not wait until write has noticed that.
+func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "write", -1, "")
+	defer bar.done()
+	var file bytes.Buffer
+	done := make(chan error, 1)
+	go func() { done <- write(&file) }()
+	select {
+	case <-cmd.Context().Done():
+		return nil, cmd.Context().Err()
+	case err := <-done:
+		return file.Bytes(), err
+	}
+}
+
+// encodeTrace returns the trace, or the part file, of what a has.
+func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool) ([]byte, error) {
+	if part {
+		return encode(cmd, a.WritePart)
+	}
+	return encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
 }

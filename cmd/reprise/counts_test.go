@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/query"
 )
 
 // TestDiffRecorded records a program twice, once with times: the traces are equal. With
@@ -31,11 +32,24 @@ func TestDiffRecorded(t *testing.T) {
 			t.Error(got)
 		}
 		r := invoke(t, "", "diff", a, record("c.rpz", "none", 3), "--json")
-		var got diffInfo
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != exitFailure || got.Equal || got.B.Only != "2" || got.B.Ranks != 3 {
+		var got diffAnswer
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != exitFailure || got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {
 			t.Errorf("status %d, %v, %+v", r.status, err, got)
 		}
 	})
+}
+
+// A messagesWithNames is what messages --json writes.
+type messagesWithNames struct {
+	query.Flow
+	Pairs         []query.Pair
+	Sizes         []query.SizeCount
+	Communicators []struct {
+		Name string `json:"communicator"`
+		query.Flow
+		Ranks       int
+		Collectives query.CollectiveFlow
+	}
 }
 
 // TestMessagesRecorded records a ring of which each rank sends a number to both
@@ -48,25 +62,25 @@ func TestMessagesRecorded(t *testing.T) {
 		if got := outcome(t, cmd); got.status != 0 {
 			t.Fatal(got.stderr)
 		}
-		read := func(by string) (got messageInfo) {
+		read := func(by string) (got messagesWithNames) {
 			if err := json.Unmarshal([]byte(must(t, "messages", trace, "--by", by, "--json")), &got); err != nil {
 				t.Fatal(err)
 			}
-			if want := (flowInfo{2 * ranks * rounds, 2 * ranks * rounds * 8, 0}); got.flowInfo != want {
-				t.Errorf("by %s: %+v, want %+v", by, got.flowInfo, want)
+			if want := (query.Flow{Messages: 2 * ranks * rounds, Bytes: 2 * ranks * rounds * 8}); got.Flow != want {
+				t.Errorf("by %s: %+v, want %+v", by, got.Flow, want)
 			}
 			return got
 		}
 		for _, p := range read("pair").Pairs {
-			if p.From == p.To || p.flowInfo != (flowInfo{rounds, rounds * 8, 0}) {
+			if p.Source == p.Destination || p.Flow != (query.Flow{Messages: rounds, Bytes: rounds * 8}) {
 				t.Errorf("%+v", p)
 			}
 		}
-		if got := read("size").Sizes; len(got) != 1 || got[0].Size != 8 {
+		if got := read("size").Sizes; len(got) != 1 || got[0].Bytes != 8 {
 			t.Errorf("sizes %v", got)
 		}
 		got := read("communicator").Communicators
-		if len(got) == 0 || got[0].Name == nil || *got[0].Name != "world" || got[0].Messages != 2*ranks*rounds || got[0].Ranks != ranks {
+		if len(got) == 0 || got[0].Name != "world" || got[0].Messages != 2*ranks*rounds || got[0].Ranks != ranks {
 			t.Fatalf("communicators %+v", got)
 		}
 		// A sum of 8 bytes, and a broadcast of 4 from one rank to the others.

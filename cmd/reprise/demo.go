@@ -4,13 +4,13 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -20,15 +20,10 @@ import (
 var demoTrace []byte
 
 func newDemo() *cobra.Command {
-	return &cobra.Command{
-		Use:   "demo",
-		Short: "Compress, verify and explain a small real trace",
-		Long: `Compress a real trace that is part of this program, verify that every call comes
-back, and print the sizes and the loops of rank 0. No file is written.`,
-		Example: "  reprise demo",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd) },
-	}
+	cmd := newCommand("demo")
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return demo(cmd) }
+	return cmd
 }
 
 func demo(cmd *cobra.Command) error {
@@ -52,27 +47,31 @@ func demo(cmd *cobra.Command) error {
 	again := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer again.Close()
 	begin = time.Now()
-	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace, "demo").compare(again, bar) })
+	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace, new(damage)).compare(again, bar) })
 	if err != nil {
 		return fmt.Errorf("the trace differs from what it was made from: %w", err)
 	}
 	fmt.Fprintf(out, "  verified every call of every rank in %.2f s\n\n", time.Since(begin).Seconds())
 
-	text := textSizes{Plain: s.TextBytes}
-	err = withProgress(cmd, "gzip and zstd", func(bar *progress) error { return text.compress(cmd.Context(), trace, "demo", bar) })
+	sizes := textSizes{Plain: s.TextBytes}
+	err = withProgress(cmd, "gzip and zstd", func(bar *progress) error { return sizes.compress(cmd.Context(), trace, bar) })
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	printSizes(table, &text, uint64(len(file)))
-	table.Flush()
-
+	printSizes(out, &sizes, uint64(len(file)))
 	rank, err := trace.Rank(0)
 	if err != nil {
 		return err
 	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return err
+	}
 	fmt.Fprint(out, "\nRank 0: ")
-	return rankLoops(rank, trace.Printer(reprise.PrintOptions{})).write(out)
+	q := &question{Command: cmd, trace: trace}
+	l := &loops{LoopTree: text.LoopTree{Loops: times.RankLoops(rank), Call: callsOfRank(trace, rank)}, different: rank.Table().Len()}
+	l.print(q)
+	return nil
 }
 
 // withProgress does work of unknown length under a progress bar.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -13,138 +12,40 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 func newDiff() *cobra.Command {
-	var o diffOptions
-	cmd := &cobra.Command{
-		Use:   "diff A.rpz B.rpz",
-		Short: "Compare two traces up to their times",
-		Long: `Compare the calls of two traces, rank by rank and in their order, whenever they
-were made and however long they took. Two runs of the same program are equal
-unless they do something else.
-
-Of traces that differ, it names the ranks of which one has no calls, those whose
-calls differ, the first difference by rank and number of the call, from 0, and
-what differs in number: calls by function, and messages by pair of ranks and by
-size, all together, and the calls that a rank makes another number of times. If
-the first difference is in MPI_Init, MPI_Init_thread or MPI_Finalize, as where
-programs are called with other arguments, it shows the first of others, too. If
-both traces have statistics of times, it shows in which functions they differ.
-
-Calls are equal if function and arguments are. A number that has a name in both
-traces, such as that of a datatype of MPI, is compared by the name.
-
-The order of the calls of different ranks may differ between runs that do the
-same. If the traces have it, and it differs, that is said, but they are equal.
-
-The traces are compared in their compressed form. Ranks that cannot be read, of
-a damaged or repaired trace, are named and left out, and so are messages that
-cannot be counted.
-
-Exit status:
-  0  the traces are equal
-  1  they differ, or something cannot be read`,
-		Example: `  reprise diff before.rpz after.rpz
-  reprise diff before.rpz after.rpz --ranks 0-3 --json | jq .first`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usageError{fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument"))}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return diff(cmd, args[0], args[1], o) },
+	q := &question{Command: newCommand("diff")}
+	q.addOptions([]option{optJSON, optAll, optRanks})
+	q.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return usageError{fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument"))}
+		}
+		return nil
 	}
-	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
-	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all that differs, not the first %d of a kind", maxDifferences))
-	addRanks(cmd, &o.ranks)
-	return cmd
+	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1]) }
+	return q.Command
 }
 
-// maxDifferences is how many differences of a kind are shown if nobody asks for all.
-const maxDifferences = 10
-
-type diffOptions struct {
-	ranks     string
-	json, all bool
+// A diffAnswer is in what two traces differ.
+type diffAnswer struct {
+	Schema int       `json:"schema"`
+	Traces [2]string `json:"traces"` // a and b
+	Same   bool      `json:"equal"`
+	*query.Diff
+	TimeA *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
+	TimeB *query.Nanoseconds `json:"b_time_ns,omitempty"`
+	Times []timeDifference   `json:"time_differences,omitzero"` // that differ, the largest difference first; likewise
 }
 
-// A diffInfo is what the command diff tells. Names of fields are those of the options.
-type diffInfo struct {
-	A          diffTrace    `json:"a"`
-	B          diffTrace    `json:"b"`
-	Equal      bool         `json:"equal"`
-	Compared   int          `json:"ranks_compared"`
-	Different  string       `json:"ranks_that_differ"` // as a list
-	Unreadable string       `json:"unreadable_ranks"`  // as a list
-	Reordered  bool         `json:"other_order_of_ranks"`
-	First      *firstInfo   `json:"first"`       // null if no rank differs
-	FirstOther *firstInfo   `json:"first_other"` // than in the calls that begin and end MPI, if first is one of these and there is another
-	Functions  []diffCount  `json:"functions"`
-	Calls      []diffCount  `json:"calls"`
-	Messages   *messageDiff `json:"messages"`       // null if there is no difference, or messages are not known or cannot be counted
-	Times      []timeDiff   `json:"times,omitzero"` // that differ, the largest difference first; only if both traces have statistics
-
-	different, onlyA, onlyB rankenc.Set
+// A timeDifference is how long the calls of a function take, of all ranks together.
+type timeDifference struct {
+	Function string            `json:"function"`
+	A        query.Nanoseconds `json:"a_ns"`
+	B        query.Nanoseconds `json:"b_ns"`
 }
 
-type diffTrace struct {
-	Path  string `json:"path"`
-	Ranks int    `json:"ranks"`
-	Calls uint64 `json:"calls"` // of the ranks that are compared
-	Only  string `json:"ranks_only_here"`
-
-	Time *nanoseconds `json:"time_ns,omitempty"` // in all calls; only if both traces have it
-}
-
-type firstInfo struct {
-	Rank     int    `json:"rank"`
-	Position uint64 `json:"call"`
-	A        string `json:"a"` // empty if the rank has no more calls
-	B        string `json:"b"`
-}
-
-type diffCount struct {
-	Name  string `json:"name"`
-	A     uint64 `json:"a"`
-	B     uint64 `json:"b"`
-	Ranks string `json:"ranks"` // that call it another number of times, as a list
-
-	ranks int // how many
-}
-
-// A timeDiff is how long the calls of a function take, of all ranks together.
-type timeDiff struct {
-	Function string      `json:"function"`
-	A        nanoseconds `json:"a_ns"`
-	B        nanoseconds `json:"b_ns"`
-}
-
-type messageDiff struct {
-	A     flowInfo   `json:"a"`
-	B     flowInfo   `json:"b"`
-	LostA *flowInfo  `json:"a_of_unknown_ranks,omitempty"` // of a, not in the pairs
-	LostB *flowInfo  `json:"b_of_unknown_ranks,omitempty"`
-	Pairs []pairDiff `json:"pairs"`
-	Sizes []sizeDiff `json:"sizes"`
-}
-
-type pairDiff struct {
-	From int      `json:"from"`
-	To   int      `json:"to"`
-	A    flowInfo `json:"a"`
-	B    flowInfo `json:"b"`
-}
-
-type sizeDiff struct {
-	Size uint64 `json:"size"`
-	A    uint64 `json:"a"`
-	B    uint64 `json:"b"`
-}
-
-func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
+func diff(q *question, pathA, pathB string) error {
 	a, err := openTrace(pathA)
 	if err != nil {
 		return err
@@ -155,283 +56,208 @@ func diff(cmd *cobra.Command, pathA, pathB string, o diffOptions) error {
 		return err
 	}
 	defer b.Close()
-	larger := a
+	q.trace = a
 	if b.Ranks() > a.Ranks() {
-		larger = b
+		q.trace = b
 	}
-	var d *query.Diff
-	lost, err := ask(cmd, larger, pathA+" or "+pathB, o.ranks, "diff", func(q query.Options) (err error) {
-		d, err = query.OpenDiff(cmd.Context(), a, b, q)
+	q.path = pathA + " or " + pathB
+	q.damage.path = q.path
+	if q.ranks, err = chosenRanks(q.Command, q.rankText, q.trace, q.path); err != nil {
+		return err
+	}
+	d := &diffAnswer{Schema: schema, Traces: [2]string{pathA, pathB}}
+	err = q.query("diff", "", func(o query.Options) (err error) {
+		d.Diff, err = query.OpenDiff(q.Context(), a, b, o)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	i := newDiffInfo(d)
-	i.A.Path, i.B.Path = pathA, pathB
-	if err := i.countCalls(cmd, a, b, o.ranks); err != nil {
+	d.Same = d.Equal()
+	d.Functions, d.Calls = listed(d.Functions), listed(d.Calls)
+	if err := d.profile(q, a, b); err != nil {
 		return err
 	}
-	if o.json {
-		printJSON(cmd.OutOrStdout(), i)
-	} else {
-		i.print(cmd.OutOrStdout(), o.all)
+	if err := q.answer(d, func() { d.print(q) }); err != nil {
+		return err
 	}
-	bad := lostOfDiff(d, lost, pathA, pathB)
-	if bad == nil && !i.Equal {
-		return exitStatus(exitFailure)
-	}
-	return warnUnreadable(cmd.ErrOrStderr(), bad.err())
-}
-
-// lostOfDiff returns what could not be compared.
-func lostOfDiff(d *query.Diff, lost *lostRanks, pathA, pathB string) unreadable {
-	var bad unreadable
-	if err := lost.err(); err != nil {
-		bad = append(bad, err)
-	}
-	for i, path := range []string{pathA, pathB} {
+	for i, path := range d.Traces {
 		if err := d.LostMessages[i]; err != nil {
-			bad = append(bad, fmt.Errorf("%s: the messages cannot be counted: %w", path, err))
+			q.damage.addAll("the messages of "+path, err)
 		}
 	}
-	return bad
+	if !d.Same && !q.damage.any() {
+		return exitStatus(exitFailure)
+	}
+	return q.damage.tell(q.ErrOrStderr())
 }
 
-// countCalls fills in the numbers of calls.
-func (i *diffInfo) countCalls(cmd *cobra.Command, a, b *reprise.Trace, ranks string) error {
-	q := query.Options{Unreadable: func(int, error) {}}
-	if cmd.Flags().Changed("ranks") {
-		set, _ := rankenc.SetOfText(ranks, max(a.Ranks(), b.Ranks())) // which has been checked
-		q.Ranks = &set
-	}
+// profile fills in the numbers of calls and, if both traces have statistics, the times
+// of functions.
+func (d *diffAnswer) profile(q *question, a, b *reprise.Trace) error {
+	o := query.Options{Ranks: q.ranks, Unreadable: func(int, error) {}}
 	var profiles [2]*query.Profile
 	for k, trace := range []*reprise.Trace{a, b} {
 		var err error
-		if profiles[k], err = query.OpenProfile(cmd.Context(), trace, q); err != nil {
+		if profiles[k], err = query.OpenProfile(q.Context(), trace, o); err != nil {
 			return err
 		}
 	}
-	i.A.Calls, i.B.Calls = profiles[0].Calls, profiles[1].Calls
-	if profiles[0].Timed && profiles[1].Timed {
-		i.fillTimes(profiles[0], profiles[1])
+	d.A.Calls, d.B.Calls = profiles[0].Calls, profiles[1].Calls
+	if !profiles[0].Timed || !profiles[1].Timed {
+		return nil
 	}
-	return nil
-}
-
-// fillTimes fills in how long calls took.
-func (i *diffInfo) fillTimes(a, b *query.Profile) {
-	var times [2]map[string]nanoseconds
-	for k, side := range []struct {
-		profile *query.Profile
-		total   **nanoseconds
-	}{{a, &i.A.Time}, {b, &i.B.Time}} {
-		sum := nanoseconds(0)
-		times[k] = make(map[string]nanoseconds)
-		for _, f := range side.profile.Functions {
-			if f.Time != nil {
-				times[k][f.Name] = nanoseconds(f.Time.Total)
-				sum += times[k][f.Name]
-			}
+	var times [2]map[string]query.Nanoseconds
+	var sums [2]query.Nanoseconds
+	for k, p := range profiles {
+		times[k] = make(map[string]query.Nanoseconds)
+		for _, f := range p.Functions {
+			times[k][f.Name] = total(f.Time)
+			sums[k] += total(f.Time)
 		}
-		*side.total = &sum
 	}
+	d.TimeA, d.TimeB = &sums[0], &sums[1]
 	names := maps.Clone(times[0])
 	maps.Copy(names, times[1])
 	for name := range names {
-		if d := (timeDiff{name, times[0][name], times[1][name]}); d.A != d.B {
-			i.Times = append(i.Times, d)
+		if t := (timeDifference{name, times[0][name], times[1][name]}); t.A != t.B {
+			d.Times = append(d.Times, t)
 		}
 	}
-	slices.SortFunc(i.Times, func(c, d timeDiff) int {
-		return cmp.Or(cmp.Compare(d.distance(), c.distance()), cmp.Compare(c.Function, d.Function))
+	slices.SortFunc(d.Times, func(s, t timeDifference) int {
+		return cmp.Or(cmp.Compare(t.distance(), s.distance()), cmp.Compare(s.Function, t.Function))
 	})
+	return nil
 }
 
 // distance returns how far apart the times are, the largest number if one is not known.
-func (d timeDiff) distance() float64 { return math.Abs(min(float64(d.A-d.B), math.MaxFloat64)) }
+func (t timeDifference) distance() float64 { return math.Abs(min(float64(t.A-t.B), math.MaxFloat64)) }
 
 // more returns how much longer calls take in B, with its sign, nothing if it is not known.
-func (d timeDiff) more() string {
+func (t timeDifference) more() string {
 	switch {
-	case !d.A.known() || !d.B.known():
+	case math.IsInf(float64(t.A), 0) || math.IsInf(float64(t.B), 0):
 		return ""
-	case d.A > d.B:
-		return "-" + text.Duration(d.A-d.B)
+	case t.A > t.B:
+		return "-" + text.Duration(t.A-t.B)
 	}
-	return "+" + text.Duration(d.B-d.A)
+	return "+" + text.Duration(t.B-t.A)
 }
 
-func (i *diffInfo) printTimes(w io.Writer, most int) {
-	table(w, most, len(i.Times), "time in A\tin B\tdifference\t  function", func(out io.Writer, n int) {
-		d := i.Times[n]
-		fmt.Fprintf(out, "%v\t%v\t%s\t  %s\n", d.A, d.B, d.more(), text.Printable(d.Function))
-	})
-}
+// maxDifferences is how many differences of a kind are shown if nobody asks for all.
+const maxDifferences = 10
 
-func newDiffInfo(d *query.Diff) *diffInfo {
-	i := &diffInfo{
-		A: diffTrace{Ranks: d.A.Ranks, Only: d.A.Only.String()}, B: diffTrace{Ranks: d.B.Ranks, Only: d.B.Only.String()},
-		Equal: d.Equal(), Compared: d.Compared, Different: d.Different.String(), Unreadable: d.Unreadable.String(), Reordered: d.Reordered,
-		Functions: []diffCount{}, Calls: []diffCount{},
-		different: d.Different, onlyA: d.A.Only, onlyB: d.B.Only,
+// rows returns a table of differences, behind an empty line if there are any.
+func (d *diffAnswer) rows(q *question, n int, titles ...string) *text.Table {
+	if n > 0 {
+		q.printf("\n")
 	}
-	if f := d.First; f != nil {
-		i.First = &firstInfo{f.Rank, f.Position, f.A, f.B}
-	}
-	if f := d.FirstOther; f != nil {
-		i.FirstOther = &firstInfo{f.Rank, f.Position, f.A, f.B}
-	}
-	for _, c := range d.Functions {
-		i.Functions = append(i.Functions, newDiffCount(c))
-	}
-	for _, c := range d.Calls {
-		i.Calls = append(i.Calls, newDiffCount(c))
-	}
-	if m := d.Messages; m != nil {
-		i.Messages = &messageDiff{newFlowInfo(m.A), newFlowInfo(m.B), newLostFlow(m.UnplacedA), newLostFlow(m.UnplacedB), []pairDiff{}, []sizeDiff{}}
-		for _, p := range m.Pairs {
-			i.Messages.Pairs = append(i.Messages.Pairs, pairDiff{p.Source, p.Destination, newFlowInfo(p.A), newFlowInfo(p.B)})
-		}
-		for _, s := range m.Sizes {
-			i.Messages.Sizes = append(i.Messages.Sizes, sizeDiff{s.Bytes, s.A, s.B})
-		}
-	}
-	return i
-}
-
-func newDiffCount(c query.CountDifference) diffCount {
-	return diffCount{Name: c.Name, A: c.A, B: c.B, Ranks: c.Ranks.String(), ranks: c.Ranks.Len()}
-}
-
-func (i *diffInfo) print(w io.Writer, all bool) {
 	most := maxDifferences
-	if all {
-		most = math.MaxInt
+	if q.all {
+		most = text.All
 	}
-	if i.Equal {
-		fmt.Fprintf(w, "equal: %s of %s\n", text.Plural(i.A.Calls, "call"), text.Plural(i.Compared, "rank"))
-		if i.A.Time != nil {
-			fmt.Fprintf(w, "they take %v in A, %v in B\n", i.A.Time, i.B.Time)
+	return text.NewTable(q.OutOrStdout(), most, titles...)
+}
+
+func (d *diffAnswer) print(q *question) {
+	if d.Same {
+		q.printf("equal: %s of %s\n", text.Plural(d.A.Calls, "call"), text.Plural(d.Compared, "rank"))
+		if d.TimeA != nil {
+			q.printf("time in calls: %s in A, %s in B\n", text.Duration(*d.TimeA), text.Duration(*d.TimeB))
 		}
-		if i.Reordered {
-			fmt.Fprintln(w, "the order of the calls of different ranks differs")
+		if d.Reordered {
+			q.printf("the order of the calls of different ranks differs\n")
 		}
-		i.printTimes(w, most)
+		d.printTimes(q)
 		return
 	}
-	for _, t := range []struct {
-		name string
-		of   diffTrace
-		only rankenc.Set
-	}{{"A", i.A, i.onlyA}, {"B", i.B, i.onlyB}} {
-		fmt.Fprintf(w, "%s  %s: %s, %s", t.name, t.of.Path, text.Plural(t.of.Ranks, "rank"), text.Plural(t.of.Calls, "call"))
-		if t.of.Time != nil {
-			fmt.Fprintf(w, ", %v in calls", t.of.Time)
+	for i, side := range []query.DiffSide{d.A, d.B} {
+		q.printf("%c  %s: %s, %s", "AB"[i], d.Traces[i], text.Plural(side.Ranks, "rank"), text.Plural(side.Calls, "call"))
+		if time := []*query.Nanoseconds{d.TimeA, d.TimeB}[i]; time != nil {
+			q.printf(", %s in calls", text.Duration(*time))
 		}
-		fmt.Fprintln(w)
-		if t.only.Len() > 0 {
-			fmt.Fprintf(w, "   only here are calls of %s\n", text.Ranks(t.only))
+		q.printf("\n")
+		if side.Only.Len() > 0 {
+			q.printf("   calls only here: %s\n", text.Ranks(side.Only))
 		}
 	}
-	if n := i.different.Len(); n > 0 {
-		fmt.Fprintf(w, "\n%s of %s differ: %s\n", text.Count(n), text.Plural(i.Compared, "rank"), text.CutList(i.different.String(), maxListText))
-	} else if i.Compared > 0 {
-		fmt.Fprintf(w, "\nthe calls of %s are the same\n", text.Plural(i.Compared, "rank"))
+	if n := d.Different.Len(); n > 0 {
+		q.printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), text.CutList(d.Different.String(), maxListText))
+	} else if d.Compared > 0 {
+		q.printf("\nthe calls of %s are equal\n", text.Plural(d.Compared, "rank"))
 	}
-	if f := i.First; f != nil {
-		f.print(w, "differs from call %s on")
+	printFirst(q, d.First, "first difference")
+	printFirst(q, d.FirstOther, "first difference other than in MPI_Init and MPI_Finalize")
+	if len(d.Functions)+len(d.Calls) == 0 && d.Different.Len() > 0 {
+		q.printf("\neach rank makes each call equally often, in another order\n")
 	}
-	if f := i.FirstOther; f != nil {
-		f.print(w, "differs otherwise from call %s on")
-	}
-	i.printCounts(w, most)
-	if i.Messages != nil {
-		i.Messages.print(w, most)
-	}
-	i.printTimes(w, most)
+	d.printCounts(q, "<function", d.Functions)
+	d.printCounts(q, "<signature", d.Calls)
+	d.printMessages(q)
+	d.printTimes(q)
 }
 
-func (f *firstInfo) print(w io.Writer, differs string) {
-	fmt.Fprintf(w, "rank %d "+differs+"\n", f.Rank, text.Count(f.Position))
-	fmt.Fprintf(w, "  A  %s\n  B  %s\n", callOrEnd(f.A), callOrEnd(f.B))
-}
-
-func callOrEnd(text string) string {
-	if text == "" {
-		return "no more calls"
+// printFirst prints where calls differ, if they do.
+func printFirst(q *question, f *query.Difference, what string) {
+	if f == nil {
+		return
 	}
-	return text
-}
-
-func (i *diffInfo) printCounts(w io.Writer, most int) {
-	if len(i.Functions)+len(i.Calls) == 0 && i.different.Len() > 0 {
-		fmt.Fprintln(w, "\neach rank makes each call equally often, in another order")
-	}
-	for _, list := range []struct {
-		what string
-		rows []diffCount
-	}{{"function", i.Functions}, {"call", i.Calls}} {
-		printCountRows(w, most, list.what, list.rows)
+	q.printf("%s: rank %d, position %s\n", what, f.Rank, text.Count(f.Position))
+	for i, call := range []string{f.A, f.B} {
+		q.printf("  %c  %s\n", "AB"[i], cmp.Or(call, "no more calls"))
 	}
 }
 
-// maxRanksText is the length of the longest list of ranks in a row of a table: of others it is
-// shown how many they are.
+// maxRanksText is the length of the longest list of ranks in a row of a table: of others
+// it is shown how many they are.
 const maxRanksText = 30
 
-func printCountRows(w io.Writer, most int, what string, rows []diffCount) {
-	table(w, most, len(rows), "calls in A\tcalls in B\tdifference\tranks\t  "+what, func(out io.Writer, n int) {
-		c := rows[n]
-		ranks := c.Ranks
+func (d *diffAnswer) printCounts(q *question, what string, rows []query.CountDifference) {
+	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what)
+	for _, c := range rows {
+		ranks := c.Ranks.String()
 		if len(ranks) > maxRanksText {
-			ranks = text.Count(c.ranks) + " ranks"
+			ranks = text.Plural(c.Ranks.Len(), "rank")
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", text.Count(c.A), text.Count(c.B), more(c.A, c.B, text.Count), ranks, text.Printable(c.Name))
-	})
+		t.Row(c.A, c.B, more(c.A, c.B, text.Count[uint64]), ranks, text.Printable(c.Name))
+	}
+	t.Close()
 }
 
-func (m *messageDiff) print(w io.Writer, most int) {
-	if len(m.Pairs)+len(m.Sizes) == 0 && !m.A.saturated() && !m.B.saturated() {
-		fmt.Fprintf(w, "\nthe messages are the same: %s, %s\n", text.Plural(m.A.Messages, "message"), m.A.bytes())
+func (d *diffAnswer) printMessages(q *question) {
+	m := d.Messages
+	if m == nil {
 		return
 	}
-	fmt.Fprintf(w, "\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), m.A.bytes(), text.Count(m.B.Messages), m.B.bytes())
-	for _, lost := range []struct {
-		of   string
-		flow *flowInfo
-	}{{"A", m.LostA}, {"B", m.LostB}} {
-		if f := lost.flow; f != nil {
-			fmt.Fprintf(w, "%s, %s in %s, of which the trace does not tell one of the ranks: they are in no pair\n", text.Plural(f.Messages, "message"), f.bytes(), lost.of)
+	if len(m.Pairs)+len(m.Sizes) == 0 && !saturatedFlow(m.A) && !saturatedFlow(m.B) {
+		q.printf("\nequal messages: %s, %s\n", text.Plural(m.A.Messages, "message"), flowBytes(m.A))
+		return
+	}
+	q.printf("\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), flowBytes(m.A), text.Count(m.B.Messages), flowBytes(m.B))
+	for i, f := range []query.Flow{m.UnplacedA, m.UnplacedB} {
+		if f.Messages > 0 {
+			q.printf("%s, %s in %c, to or from an unknown rank: they are in no pair\n", text.Plural(f.Messages, "message"), flowBytes(f), "AB"[i])
 		}
 	}
-	table(w, most, len(m.Pairs), "from\tto\tmessages in A\tin B\tdifference\tbytes in A\tin B\tdifference\t", func(out io.Writer, n int) {
-		p := m.Pairs[n]
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, text.Count(p.A.Messages), text.Count(p.B.Messages),
-			more(p.A.Messages, p.B.Messages, text.Count), p.A.bytes(), p.B.bytes(), more(p.A.Bytes, p.B.Bytes, text.Bytes))
-	})
-	table(w, most, len(m.Sizes), "bytes of each\tmessages in A\tin B\tdifference\t", func(out io.Writer, n int) {
-		s := m.Sizes[n]
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t\n", text.Count(s.Size), text.Count(s.A), text.Count(s.B), more(s.A, s.B, text.Count))
-	})
+	t := d.rows(q, len(m.Pairs), "from", "to", "messages in A", "in B", "difference", "bytes in A", "in B", "difference")
+	for _, p := range m.Pairs {
+		t.Row(text.ID(p.Source), text.ID(p.Destination), p.A.Messages, p.B.Messages, more(p.A.Messages, p.B.Messages, text.Count[uint64]),
+			flowBytes(p.A), flowBytes(p.B), more(p.A.Bytes, p.B.Bytes, text.Bytes[uint64]))
+	}
+	t.Close()
+	t = d.rows(q, len(m.Sizes), "size", "messages in A", "in B", "difference")
+	for _, s := range m.Sizes {
+		t.Row(s.Bytes, s.A, s.B, more(s.A, s.B, text.Count[uint64]))
+	}
+	t.Close()
 }
 
-// table prints a table of so many rows, at most the first of them, nothing if there are
-// none.
-func table(w io.Writer, most, rows int, head string, row func(out io.Writer, n int)) {
-	if rows == 0 {
-		return
+func (d *diffAnswer) printTimes(q *question) {
+	t := d.rows(q, len(d.Times), "time in A", "time in B", "difference", "<function")
+	for _, f := range d.Times {
+		t.Row(text.Duration(f.A), text.Duration(f.B), f.more(), text.Printable(f.Function))
 	}
-	fmt.Fprintln(w)
-	out := newTable(w)
-	fmt.Fprintln(out, head)
-	for n := range min(rows, most) {
-		row(out, n)
-	}
-	out.Flush()
-	if rows > most {
-		fmt.Fprintf(w, "and %s more: --all shows them\n", text.Count(rows-most))
-	}
+	t.Close()
 }
 
 // more returns how much b is more than a, with its sign, nothing if one is saturated.

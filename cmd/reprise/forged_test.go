@@ -40,7 +40,11 @@ func TestHugeTrace(t *testing.T) {
 	}
 	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: ti.Source}, parts...)
 
-	var got info
+	var got struct {
+		Calls     uint64
+		Functions []functionCount
+		Text      textSizes
+	}
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "huge.rpz")), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -50,17 +54,17 @@ func TestHugeTrace(t *testing.T) {
 	must(t, "info", "huge.rpz")
 	for _, tt := range []struct{ args, want string }{
 		{"cat huge.rpz --count 1", "0 init\n"},
-		{"cat huge.rpz --from 9223372036854775806 --count 2", "0 init\n1 init\n"},
-		{"cat huge.rpz --rank 2 --from 9223372036854775806", "2 init\n"},
-		{"grammar huge.rpz --rank 2", "rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
+		{"cat huge.rpz --first 9223372036854775806 --count 2", "0 init\n1 init\n"},
+		{"cat huge.rpz --ranks 2 --first 9223372036854775806", "2 init\n"},
+		{"grammar huge.rpz --ranks 2", "rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
 			"  9,223,372,036,854,775,807 × init()\n"},
-		{"grammar huge.rpz --rank 2147483646", "rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
+		{"grammar huge.rpz --ranks 2147483646", "rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
 	} {
 		if got := must(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("reprise %s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	r := invoke(t, "", "cat", "huge.rpz", "--rank", "2147483646")
+	r := invoke(t, "", "cat", "huge.rpz", "--ranks", "2147483646")
 	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != exitOK || r.stdout != "" || r.stderr != want {
 		t.Errorf("a rank without calls: %+v", r)
 	}
@@ -87,7 +91,7 @@ func TestDeepGrammar(t *testing.T) {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, line := range lines {
-		if indent := len(line) - len(strings.TrimLeft(line, " ")); indent > 2*maxIndent {
+		if indent := len(line) - len(strings.TrimLeft(line, " ")); indent > 2*40 {
 			t.Fatalf("a line is indented by %d", indent)
 		}
 	}
@@ -110,7 +114,7 @@ func TestOtherTrace(t *testing.T) {
 	writeTrace(t, "other.rpz", merge.Run{Ranks: 1, Source: "tracer\x1b[2J"}, r.Finish(0))
 	writeFile(t, "in.txt", "0 init\n")
 
-	const want = `{"rank":0,"position":0,"function":"f<\u001b","args":[{"name":"int","value":-9223372036854775808},` +
+	const want = `{"schema":1,"rank":0,"position":0,"function":"f<\u001b","args":[{"name":"int","value":-9223372036854775808},` +
 		`{"name":"float","value":0.1},{"name":"nan","value":"NaN"},{"name":"string","value":"<&>"},{"name":"bytes","value":"AP8="},` +
 		`{"name":"pointer","value":{"device":0,"displacement":16,"segment":3}},` +
 		`{"name":"status","value":{"error":0,"source":1,"tag":99}},{"name":"array","value":[1,2]}]}` + "\n"
@@ -132,7 +136,7 @@ func TestOtherTrace(t *testing.T) {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
-	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != exitFailure || !strings.Contains(r.stderr, "rank 0, call 0: ") {
+	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != exitFailure || !strings.Contains(r.stderr, "rank 0, position 0: ") {
 		t.Errorf("verify: status %d, %q", r.status, r.stderr)
 	}
 }

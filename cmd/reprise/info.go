@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"os"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
@@ -16,106 +21,49 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/ti"
 )
 
 func newInfo() *cobra.Command {
-	var asJSON, compare, all bool
-	cmd := &cobra.Command{
-		Use:   "info TRACE.rpz",
-		Short: "Show what is in a trace and what takes the space",
-		Long: `Show what is in a trace: the run, its ranks and calls, the calls of each
-function, and what takes the space.
-
-Ranks of the same control flow are one shape. A list of ranks such as 1-6,
-8-62:2 is 1 to 6, and every second one from 8 to 62; (1-6)+8×7 is 1 to 6, and
-the same six times more, each 8 further on. Shapes are compared with the one of
-most ranks: by calls that have no counterpart there, as send(rank-8), which is
-every send to the rank that is 8 below, and by calls that are made another
-number of times.
-
-An argument has one value for all ranks, or an expression of the rank, or else a
-value for each rank in a stored column.
-
-For a trace made from a SimGrid trace, also how much smaller it is than the text
-and, with --compare, than the text compressed as gzip and zstd, both at the best
-level of the library in this program, not by the programs of these names. All
-else is read from the compressed form; to compare takes time for every call.
-
-If the trace has times, also how long the calls of each function took, and the
-gaps before them, which are the times since the end of the rank's call before:
-all together, on average, the standard deviation, the least and the most, and in
-which rank that was; how many histograms there are, one for each call or for
-each pair of a call and the one before it; and which ranks have the times of
-every call, with which codec and how exact, and the bits that takes. The text
-has milliseconds and microseconds, as the heads say, --json nanoseconds.
-
-` + tooLarge + ` Statistics of 2⁶³−1
-calls or more do not tell their time, which is null then.
-
-Ranks that cannot be read, or whose times cannot be, of a damaged or repaired
-trace, are named and left out; the exit status is then 1.`,
-		Example: `  reprise info lu.rpz
-  reprise info lu.rpz --compare
-  reprise info lu.rpz --json | jq .calls`,
-		Args: oneTrace,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			most := maxShapes
-			if all || asJSON {
-				most = math.MaxInt
-			}
-			i, err := describe(cmd, args[0], most, compare)
-			switch {
-			case i == nil:
-			case asJSON:
-				printJSON(cmd.OutOrStdout(), i)
-			default:
-				i.print(cmd.OutOrStdout())
-			}
-			return warnUnreadable(cmd.ErrOrStderr(), err)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("show all shapes, not the first %d", maxShapes))
-	cmd.Flags().BoolVar(&compare, "compare", false, "compare with the text as gzip and zstd")
-	return cmd
+	var compare bool
+	q := newQuestion("info", nil, func(q *question) error { return info(q, compare) }, optJSON, optAll)
+	q.Flags().Lookup("all").Usage = fmt.Sprintf("show all shapes, not the first %d", maxShapes)
+	q.Flags().BoolVar(&compare, "compare", false, "compare with the text under gzip and zstd")
+	return q.Command
 }
 
 // maxShapes is how many shapes are shown if nobody asks for all.
 const maxShapes = 20
 
-// An info is what the command info tells of a trace. Numbers that a forged trace
-// makes too large are the largest there are.
-type info struct {
-	Path       string          `json:"path"`
-	Source     string          `json:"source"`
-	Ranks      int             `json:"ranks"`
-	Part       bool            `json:"part"` // a part file, not a trace
-	Active     int             `json:"ranks_with_calls"`
-	Silent     string          `json:"ranks_without_calls"`    // as a list
-	Unreadable string          `json:"unreadable_ranks"`       // as a list
-	Unfinished string          `json:"ranks_without_finalize"` // as a list, of MPI programs
+// An infoAnswer is what a trace holds. Numbers that a forged trace makes too large are
+// the largest there are.
+type infoAnswer struct {
+	header
+	Source     string          `json:"origin"`
+	Size       int             `json:"run_ranks"`
+	Part       bool            `json:"part"`  // a part file, not a trace
+	Active     int             `json:"ranks"` // with calls
+	Silent     rankenc.Set     `json:"silent_rank_set"`
+	Unreadable rankenc.Set     `json:"unreadable_rank_set"`
 	Calls      uint64          `json:"calls"`
 	ShapeCount int             `json:"number_of_shapes"`
 	Shapes     []shapeInfo     `json:"shapes"`
-	Signatures int             `json:"signatures"`
-	Symbols    uint64          `json:"grammar_symbols"` // of the grammars of all shapes
+	Signatures int             `json:"number_of_signatures"`
+	Symbols    uint64          `json:"grammar_symbols"` // of all shapes
 	Functions  []functionCount `json:"functions"`
 	Arguments  []form          `json:"arguments"`
 	Columns    []form          `json:"columns"`
 	Inline     int             `json:"column_bytes_in_signatures"`
 	Sections   []sectionSize   `json:"sections"`
-	Bytes      int64           `json:"bytes"`
+	Bytes      int64           `json:"trace_bytes"`
 	Times      *timeInfo       `json:"times"` // null if there are none
-	Text       *textSizes      `json:"text"`  // null if the trace is none of text or not whole
-
-	silent rankenc.Set // ranks without calls
-	cut    cutShort
+	Text       *textSizes      `json:"text"`  // null if the trace is none of text, or damaged
+	recorded
 }
 
 type functionCount struct {
-	Name  string `json:"name"`
+	Name  string `json:"function"`
 	Calls uint64 `json:"calls"`
 }
 
@@ -143,91 +91,70 @@ type sectionSize struct {
 	Stored  int64  `json:"stored_bytes"`
 }
 
-// describe returns what is known of the trace at path, of at most so many shapes,
-// nil if that is nothing, and the error, which is an unreadable if ranks, or times,
-// cannot be read.
-func describe(cmd *cobra.Command, path string, shapes int, compare bool) (*info, error) {
-	trace, err := openTrace(path)
+func info(q *question, compare bool) error {
+	file, err := os.Stat(q.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer trace.Close()
-	file, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
+	ranks := q.trace.Merged().RankSet()
+	a.Active, a.Silent = ranks.Len(), rankenc.World(a.Size).Difference(ranks)
+	if err := a.count(q); err != nil {
+		return err
 	}
-	i := &info{Path: path, Source: trace.Run().Source, Ranks: trace.Ranks(), Bytes: file.Size()}
-	ranks := trace.Merged().RankSet()
-	i.Active, i.silent = ranks.Len(), rankenc.World(i.Ranks).Difference(ranks)
-	i.Silent = i.silent.String()
-	lost, err := i.count(cmd, trace, shapes)
-	if err != nil {
-		return nil, err
+	a.Unreadable = q.damage.ranks("")
+	a.sections(q.trace)
+	if a.Times, err = describeTimes(q, a.Unreadable); err != nil {
+		return err
 	}
-	i.Unreadable = lost.text()
-	i.sections(trace)
-	if i.Times, err = describeTimes(cmd.Context(), trace, path, rankenc.SetOf(lost.ranks()...)); err != nil {
-		return nil, err
+	if a.Text != nil && compare && !q.damage.any() {
+		bar := newProgress(q.Context(), q.ErrOrStderr(), "gzip and zstd", int64(min(a.Text.Plain, 1<<62)))
+		err := a.Text.compress(q.Context(), q.trace, bar)
+		if bar.done(); err != nil {
+			return err
+		}
 	}
-	if err := i.unreadable(lost).err(); err != nil || i.Text == nil || !compare {
-		return i, err
-	}
-	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "gzip and zstd", int64(min(i.Text.Plain, 1<<62)))
-	defer bar.done()
-	if err := i.Text.compress(cmd.Context(), trace, path, bar); err != nil {
-		return nil, err
-	}
-	return i, nil
+	return q.answer(a, func() { a.print(q) })
 }
 
-// unreadable returns what cannot be read.
-func (i *info) unreadable(lost *lostRanks) unreadable {
-	var list unreadable
-	if err := lost.err(); err != nil {
-		list = append(list, err)
-	}
-	if i.Times != nil {
-		list = append(list, i.Times.errs...)
-	}
-	return list
-}
-
-// count fills in what the calls are, and how they are written. It returns the
-// ranks that cannot be read, or an error if the work was cancelled.
-func (i *info) count(cmd *cobra.Command, trace *reprise.Trace, shapes int) (*lostRanks, error) {
-	t := trace.Merged()
-	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "info", int64(i.Active), "ranks")
+// count fills in what the calls are, and how they are written.
+func (a *infoAnswer) count(q *question) error {
+	t := q.trace.Merged()
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "info", int64(a.Active), "ranks")
 	defer bar.done()
-	c := newCallCounter(trace, i.Path, bar)
-	if err := c.count(cmd.Context()); err != nil {
-		return nil, err
+	c := newCallCounter(q, bar)
+	if err := c.count(q.Context()); err != nil {
+		return err
 	}
 	for number, s := range c.shapes {
 		if s != nil {
-			i.Calls = wire.AddSat(i.Calls, wire.MulSat(s.Grammar.Len(), uint64(c.readable[number])))
-			i.Symbols += uint64(s.Grammar.Symbols())
+			a.Calls = wire.AddSat(a.Calls, wire.MulSat(s.Grammar.Len(), uint64(c.readable[number])))
+			a.Symbols += uint64(s.Grammar.Symbols())
 		}
 	}
-	var cut cutShort
-	if err := cut.findUnfinished(cmd.Context(), trace, query.Options{}); err != nil {
-		return nil, err
+	var err error
+	if a.recorded, err = q.recorded(); err != nil {
+		return err
 	}
-	i.Unfinished, i.cut = cut.Unfinished, cut
-	i.ShapeCount, i.Shapes = t.Shapes(), describeShapes(trace, c.shapes, shapes)
-	i.Signatures = t.Signatures()
-	i.Functions = c.sorted()
-	i.Arguments, i.Columns, i.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
-	if c.toTI != nil && len(c.lost.list) == 0 {
-		i.Text = &textSizes{Plain: c.text}
+	most := maxShapes
+	if q.all || q.json {
+		most = t.Shapes()
 	}
-	return c.lost, nil
+	a.ShapeCount, a.Shapes = t.Shapes(), describeShapes(q.trace, c.shapes, most)
+	a.Signatures = t.Signatures()
+	a.Functions = c.sorted()
+	a.Arguments, a.Columns, a.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
+	if c.toTI != nil && !q.damage.any() {
+		a.Text = &textSizes{Plain: c.text}
+	}
+	return nil
 }
 
 // sections sums up the sections by kind. What no section takes, the header and
 // the index, is the container.
-func (i *info) sections(trace *reprise.Trace) {
+func (a *infoAnswer) sections(trace *reprise.Trace) {
 	kinds := make(map[format.Kind]*sectionSize)
-	rest := i.Bytes
+	rest := a.Bytes
 	for _, s := range trace.Sections() {
 		size := kinds[s.Kind]
 		if size == nil {
@@ -241,73 +168,276 @@ func (i *info) sections(trace *reprise.Trace) {
 			size.Shared++
 		}
 		rest -= s.Size
-		i.Part = i.Part || s.Kind == merge.KindPart
+		a.Part = a.Part || s.Kind == merge.KindPart
 	}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
-		i.Sections = append(i.Sections, *kinds[k])
+		a.Sections = append(a.Sections, *kinds[k])
 	}
-	i.Sections = append(i.Sections, sectionSize{Kind: "container", Count: 1, Content: rest, Stored: rest})
+	a.Sections = append(a.Sections, sectionSize{Kind: "container", Count: 1, Content: rest, Stored: rest})
 }
 
-func (i *info) print(w io.Writer) {
+func (a *infoAnswer) print(q *question) {
+	out := q.OutOrStdout()
 	what := ""
-	if i.Part {
+	if a.Part {
 		what = "part file, "
 	}
-	fmt.Fprintf(w, "%s: %s%s, %s, from %s\n", i.Path, what, rankCount(i.Ranks, i.Active), text.Plural(i.Calls, "call"), text.Printable(i.Source))
-	if i.silent.Len() > 0 {
-		fmt.Fprintf(w, "without calls: %s\n", text.Ranks(i.silent))
+	q.printf("%s: %s%s, %s, from %s\n", q.path, what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), text.Printable(a.Source))
+	if a.Silent.Len() > 0 {
+		q.printf("without calls: %s\n", text.Ranks(a.Silent))
 	}
-	i.cut.printUnfinished(w)
-	if i.Unreadable != "" {
-		fmt.Fprintf(w, "cannot be read, not counted: ranks %s\n", text.CutList(i.Unreadable, maxListText))
+	a.recorded.print(out)
+	if a.Unreadable.Len() > 0 {
+		q.printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))
 	}
-	fmt.Fprintf(w, "%s of control flow, %s, %s\n", text.Plural(i.ShapeCount, "shape"), text.Plural(i.Signatures, "signature"),
-		text.Plural(i.Symbols, "grammar symbol"))
-	if len(i.Shapes) > 0 {
-		fmt.Fprintln(w)
+	q.printf("%s, %s, %s\n", text.Plural(a.ShapeCount, "shape"), text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
+	if len(a.Shapes) > 0 {
+		q.printf("\n")
 	}
-	for _, s := range i.Shapes {
-		s.print(w)
+	for _, s := range a.Shapes {
+		s.print(out)
 	}
-	if n := i.ShapeCount - len(i.Shapes); n > 0 && i.Unreadable == "" {
-		fmt.Fprintf(w, "and %s: --all shows them\n", text.Plural(n, "more shape"))
+	if n := a.ShapeCount - len(a.Shapes); n > 0 && a.Unreadable.Len() == 0 {
+		q.printf("and %s: --all shows them\n", text.Plural(n, "more shape"))
 	}
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	i.printTables(out)
-	fmt.Fprintln(out)
-	printSizes(out, i.Text, uint64(i.Bytes))
-	out.Flush()
-}
-
-func (i *info) printTables(out io.Writer) {
-	if len(i.Functions) > 0 {
-		fmt.Fprintf(out, "\nfunction\tcalls\t\t\n")
+	t := q.section("function", "calls", "")
+	for _, f := range a.Functions {
+		t.Row(text.Printable(f.Name), f.Calls, text.Percent(f.Calls, a.Calls))
 	}
-	for _, f := range i.Functions {
-		fmt.Fprintf(out, "%s\t%s\t%s\t\n", text.Printable(f.Name), text.Count(f.Calls), text.Percent(f.Calls, i.Calls))
+	t.Close()
+	t = q.section("arguments", "number")
+	for _, f := range a.Arguments {
+		t.Row(f.Form, f.Count)
 	}
-	if len(i.Arguments) > 0 {
-		fmt.Fprintf(out, "\narguments\tnumber\t\n")
+	t.Close()
+	t = q.section("columns", "number", "content")
+	for _, f := range a.Columns {
+		t.Row(f.Form, f.Count, f.Content)
 	}
-	for _, f := range i.Arguments {
-		fmt.Fprintf(out, "%s\t%s\t\n", f.Form, text.Count(f.Count))
+	t.Close()
+	if a.Times != nil {
+		a.Times.print(q)
 	}
-	if len(i.Columns) > 0 {
-		fmt.Fprintf(out, "\ncolumns\tnumber\tcontent\t\n")
-	}
-	for _, f := range i.Columns {
-		fmt.Fprintf(out, "%s\t%s\t%s\t\n", f.Form, text.Count(f.Count), text.Count(f.Content))
-	}
-	if i.Times != nil {
-		i.Times.print(out)
-	}
-	fmt.Fprintf(out, "\nsections\tnumber\tcontent\tstored\t\t\n")
-	for _, s := range i.Sections {
-		fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", s.Kind, s.Count, text.Count(s.Content), text.Count(s.Stored),
-			text.Percent(uint64(s.Stored), uint64(i.Bytes)))
-		if s.Kind == merge.KindName(merge.KindSignatures) && i.Inline > 0 {
-			fmt.Fprintf(out, "of them columns\t\t%s\t\t\t\n", text.Count(i.Inline))
+	t = q.section("sections", "number", "content", "stored", "")
+	for _, s := range a.Sections {
+		t.Row(s.Kind, s.Count, s.Content, s.Stored, text.Percent(s.Stored, a.Bytes))
+		if s.Kind == merge.KindName(merge.KindSignatures) && a.Inline > 0 {
+			t.Row("of them columns", "", a.Inline, "", "")
 		}
 	}
+	t.Close()
+	q.printf("\n")
+	printSizes(out, a.Text, uint64(a.Bytes))
+}
+
+// section returns a table of all rows behind an empty line, if it has any.
+func (q *question) section(titles ...string) *text.Table {
+	return text.NewTable(&precededWriter{w: q.OutOrStdout()}, text.All, titles...)
+}
+
+// A precededWriter writes an empty line before the first of what is written.
+type precededWriter struct {
+	w     io.Writer
+	begun bool
+}
+
+func (p *precededWriter) Write(b []byte) (int, error) {
+	if !p.begun && len(b) > 0 {
+		p.begun = true
+		if _, err := io.WriteString(p.w, "\n"); err != nil {
+			return 0, err
+		}
+	}
+	return p.w.Write(b)
+}
+
+// isTI reports whether a trace was made from a SimGrid trace, or merged from
+// several, and holds nothing else.
+func isTI(trace *reprise.Trace) bool {
+	if !slices.Contains(strings.Split(trace.Run().Source, sourceSeparator), ti.Source) {
+		return false
+	}
+	_, err := newConverter(trace)
+	return err == nil
+}
+
+// A callCounter counts the calls of a trace from its grammars, without expanding
+// them.
+type callCounter struct {
+	trace *reprise.Trace
+	ranks *rankReader
+	lost  *damage
+	bar   *progress
+
+	shapes    []*merge.Shape // those that can be read, nil for the others
+	readable  []int          // ranks of each shape that can be read
+	done      int            // ranks that were looked at
+	functions []uint64       // calls of each function
+
+	toTI func(reprise.Call) ti.Call // nil: no text
+	text uint64                     // bytes of the calls as text
+	line []byte
+}
+
+func newCallCounter(q *question, bar *progress) *callCounter {
+	trace := q.trace
+	c := &callCounter{
+		trace: trace, ranks: newRankReader(trace.Merged()), lost: &q.damage, bar: bar,
+		shapes: make([]*merge.Shape, trace.Merged().Shapes()), readable: make([]int, trace.Merged().Shapes()),
+		functions: make([]uint64, len(trace.Functions())),
+	}
+	if isTI(trace) {
+		c.toTI, _ = newConverter(trace)
+	}
+	return c
+}
+
+// count counts all calls. It returns an error only if the work was cancelled.
+func (c *callCounter) count(ctx context.Context) error {
+	for number := range c.shapes {
+		set, err := c.trace.Merged().ShapeRanks(number), error(nil)
+		if c.shapes[number], err = c.trace.Merged().Shape(number); err != nil {
+			for _, rank := range set.All() {
+				c.lost.add("", int(rank), err)
+			}
+			continue
+		}
+		for _, rank := range set.All() {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			c.rank(int(rank), number)
+		}
+		c.shape(c.shapes[number], c.readable[number])
+	}
+	return nil
+}
+
+// rank counts the text of a rank. If there is no text, the first rank of a shape
+// stands for the others.
+func (c *callCounter) rank(rank, shape int) {
+	c.done++
+	if c.toTI == nil && c.readable[shape] > 0 {
+		c.readable[shape]++
+		return
+	}
+	c.bar.show(uint64(c.done))
+	r, err := c.ranks.rank(c.trace, rank)
+	if err != nil {
+		c.lost.add("", rank, err)
+		return
+	}
+	c.readable[shape]++
+	for s, count := range r.Occurrences() {
+		if c.toTI == nil {
+			break
+		}
+		if c.line, err = ti.AppendCall(c.line[:0], c.toTI(r.Call(s))); err != nil {
+			c.toTI = nil // a call that is not a line: there is no text
+			break
+		}
+		c.text = wire.AddSat(c.text, wire.MulSat(count, uint64(len(c.line))))
+	}
+}
+
+// shape counts the calls of so many ranks of a shape.
+func (c *callCounter) shape(s *merge.Shape, ranks int) {
+	for signature, count := range s.Grammar.Occurrences() {
+		f := &c.functions[c.trace.Merged().FunctionOf(int(signature))]
+		*f = wire.AddSat(*f, wire.MulSat(count, uint64(ranks)))
+	}
+}
+
+// sorted returns the calls of each function by name, the greatest first.
+func (c *callCounter) sorted() []functionCount {
+	calls := make(map[string]uint64)
+	for i, f := range c.trace.Functions() {
+		if c.functions[i] > 0 {
+			calls[f.Name] = wire.AddSat(calls[f.Name], c.functions[i])
+		}
+	}
+	list := make([]functionCount, 0, len(calls))
+	for name, n := range calls {
+		list = append(list, functionCount{name, n})
+	}
+	slices.SortFunc(list, func(a, b functionCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// A textSizes is the size of a trace as text, and of the text compressed.
+type textSizes struct {
+	Plain uint64 `json:"plain_bytes"`
+	Gzip  uint64 `json:"gzip_bytes,omitempty"`
+	Zstd  uint64 `json:"zstd_bytes,omitempty"`
+}
+
+// compress writes the trace as text through gzip and zstd and counts what comes
+// out. Each runs in a goroutine of its own.
+func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, bar *progress) error {
+	var gz, zs, plain counter
+	gzipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	zstded, err := zstd.NewWriter(&zs, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return err
+	}
+	zstdIn, stop := inBackground(zstded)
+	out := bufio.NewWriterSize(io.MultiWriter(gzipped, zstdIn, &plain), 64<<10)
+	write, flush, err := newLineWriter(&catOptions{format: "ti"}, trace, out)
+	if err != nil {
+		return err
+	}
+	err = copyCalls(trace.Calls(0), 0, math.MaxUint64, func(position uint64, c reprise.Call) error {
+		if err := cmp.Or(ctx.Err(), write(position, c)); err != nil {
+			return err
+		}
+		return bar.step(uint64(plain))
+	})
+	for _, end := range []func() error{flush, out.Flush, gzipped.Close, stop, zstded.Close} {
+		if e := end(); err == nil {
+			err = e
+		}
+	}
+	t.Gzip, t.Zstd = uint64(gz), uint64(zs)
+	return err
+}
+
+// inBackground returns a writer to w that does not wait for it, and a function
+// that does.
+func inBackground(w io.Writer) (io.Writer, func() error) {
+	r, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(w, r)
+		r.CloseWithError(err)
+		done <- err
+	}()
+	return in, func() error {
+		in.Close()
+		return <-done
+	}
+}
+
+// printSizes prints the size of a trace beside those of its text, if that is known.
+func printSizes(w io.Writer, t *textSizes, bytes uint64) {
+	table := text.NewTable(w, text.All, "size", "bytes", "")
+	plain := uint64(0)
+	if t != nil {
+		plain = t.Plain
+		table.Row("text", t.Plain, "")
+		if t.Gzip > 0 {
+			table.Row("gzip -9 (this library)", t.Gzip, text.Ratio(t.Plain, t.Gzip))
+			table.Row("zstd best (this library)", t.Zstd, text.Ratio(t.Plain, t.Zstd))
+		}
+	}
+	ratio := text.Ratio(plain, bytes)
+	if t == nil {
+		ratio = ""
+	}
+	table.Row("this trace", bytes, ratio)
+	table.Close()
 }

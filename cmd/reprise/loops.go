@@ -2,11 +2,8 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -19,166 +16,144 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
+// maxTimedCalls is of how many calls the command grammar reads the times.
+const maxTimedCalls = 20_000_000
+
 func newGrammar() *cobra.Command {
 	var (
-		rank, shape   int
-		asDOT, asJSON bool
+		q     *question
+		shape int
+		dot   bool
 	)
-	cmd := &cobra.Command{
-		Use:   "grammar TRACE.rpz [--rank R | --shape N]",
-		Short: "Show the loops of a rank, or of all ranks of a shape",
-		Long: `Show the loops of a rank, if none is given the first that has calls, with the
-calls spelled out, or of the ranks of a shape, with what differs from rank to
-rank as an expression of the rank. A rule of the grammar that stands in several
-places goes by its number, as R4, and is spelled out at the end. The command
-info lists the shapes.
-
-Of a shape, {3, 5} and {3 … 90} are the values of an argument that has no
-expression, rank+{-8, 8} those relative to the rank, and {rank+1 on 0-30, 0 on
-31} those of each rank; {3 … 90 by call} varies from call to call, on all ranks
-that make it.
-
-If the trace has statistics or histograms of times, each line begins with how
-long a call takes on average, or an iteration of a loop, the gaps before calls
-included; how much of that is in calls; and which share of the time of the whole
-that is, of all iterations. They are the means of the calls of all ranks. If the
-trace has the times of every call, they are the means of the calls of the rank,
-or of the ranks of the shape; unless these made more than 20,000,000 calls,
-which would take long to read. Those that cannot be read are named; without any,
-there are the means of all ranks. The exit status is then 1.
-
-JSON and Graphviz have the same numbers. The last rule is the one to begin with.
-JSON has times in nanoseconds, and how often an iteration calls each function.`,
-		Example: `  reprise grammar lu.rpz --rank 3
-  reprise grammar lu.rpz --shape 0
-  reprise grammar lu.rpz --dot | dot -Tsvg -o loops.svg`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case asDOT && asJSON:
-				return usageError{errors.New("--dot does not go with --json")}
-			case cmd.Flags().Changed("rank") && cmd.Flags().Changed("shape"):
-				return usageError{errors.New("--rank does not go with --shape")}
-			case rank < 0:
-				return usageError{fmt.Errorf("there is no rank %d", rank)}
-			case shape < 0:
-				return usageError{fmt.Errorf("there is no shape %d", shape)}
+	check := func() error {
+		switch {
+		case dot && q.json:
+			return errors.New("--dot does not go with --json")
+		case q.Flags().Changed("ranks") && q.Flags().Changed("shape"):
+			return errors.New("--ranks does not go with --shape")
+		case shape < 0:
+			return fmt.Errorf("no shape %d", shape)
+		}
+		return nil
+	}
+	q = newQuestion("grammar", check, func(q *question) error {
+		list, err := chosenLoops(q, shape)
+		if err != nil {
+			return err
+		}
+		if dot {
+			if len(list) != 1 {
+				return usageError{errors.New("--dot draws the loops of one rank or shape")}
 			}
-			return oneTrace(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			trace, err := openTrace(args[0])
-			if err != nil {
-				return err
-			}
-			defer trace.Close()
-			if !cmd.Flags().Changed("rank") && !cmd.Flags().Changed("shape") {
-				rank, _ = trace.Merged().Active(0)
-				if rank > 0 && (asDOT || asJSON) { // which do not say it
-					fmt.Fprintf(cmd.ErrOrStderr(), "reprise: rank %d is the first that has calls\n", rank)
+			return list[0].Grammar.WriteDOT(q.OutOrStdout(), list[0].Call)
+		}
+		a := grammarAnswer{header: q.header()}
+		for _, l := range list {
+			a.Grammars = append(a.Grammars, l.info())
+		}
+		return q.answer(a, func() {
+			for i, l := range list {
+				if i > 0 {
+					q.printf("\n")
 				}
+				l.print(q)
 			}
-			read := func() (loops, error) { return loopsOfRank(trace, args[0], rank) }
-			if cmd.Flags().Changed("shape") {
-				read = func() (loops, error) { return loopsOfShape(trace, args[0], shape) }
-			}
-			l, err := read()
-			if err != nil {
-				return err
-			}
-			times, err := query.OpenTimes(trace)
-			if err != nil {
-				return fileError(args[0], err)
-			}
-			times, by, lost, err := l.readTimes(cmd, trace, args[0], times)
-			if err != nil {
-				return fileError(args[0], err)
-			}
-			l.by = by
-			if l.times, err = l.timed(times); err != nil {
-				return fileError(args[0], err)
-			}
-			switch out := cmd.OutOrStdout(); {
-			case asDOT:
-				err = l.grammar.WriteDOT(out, l.call)
-			case asJSON:
-				err = printJSON(out, l.json())
-			default:
-				err = l.write(out)
-			}
-			return cmp.Or(err, warnLost(cmd.ErrOrStderr(), lost))
-		},
-	}
-	cmd.Flags().IntVar(&rank, "rank", 0, "the rank to show")
-	cmd.Flags().Lookup("rank").DefValue = "the first that has calls"
-	cmd.Flags().IntVar(&shape, "shape", 0, "the shape to show")
-	cmd.Flags().Lookup("shape").DefValue = "none"
-	cmd.Flags().BoolVar(&asDOT, "dot", false, "write a Graphviz graph")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the rules as JSON")
-	return cmd
+		})
+	}, optJSON, optRanks)
+	q.Flags().Lookup("ranks").DefValue = "the first with calls"
+	q.Flags().IntVar(&shape, "shape", 0, "the loops of the ranks of this shape")
+	q.Flags().Lookup("shape").DefValue = "none"
+	q.Flags().BoolVar(&dot, "dot", false, "write a Graphviz graph")
+	return q.Command
 }
 
-// Loops are a grammar with its calls.
+// Loops are a grammar with its calls and times.
 type loops struct {
-	what      string // whose they are; empty if the caller says it
-	grammar   *sequitur.Grammar
-	different int // calls
-	call      func(sequitur.Symbol) string
-
-	ranks rankenc.Set  // whose they are
-	times *query.Loops // nil without times
-	timed func(*query.Times) (*query.Loops, error)
-	by    string // what times are from, in words
+	text.LoopTree
+	title     string
+	rank      *int // whose they are; nil for a shape
+	shape     *int
+	ranks     rankenc.Set
+	different int    // calls
+	by        string // where times are from
 }
 
-// loopsOfRank returns the loops of a rank of the trace at path.
-func loopsOfRank(trace *reprise.Trace, path string, rank int) (loops, error) {
-	r, err := openRank(trace, path, rank)
-	if err != nil {
-		return loops{}, err
+// chosenLoops returns the loops of the ranks or of the shape that are chosen.
+func chosenLoops(q *question, shape int) ([]*loops, error) {
+	if q.Flags().Changed("shape") {
+		l, err := loopsOfShape(q, shape)
+		return []*loops{l}, err
 	}
-	l := rankLoops(r, trace.Printer(reprise.PrintOptions{}))
-	l.timed = func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil }
-	l.ranks = rankenc.SetOf(rank)
-	l.what = fmt.Sprintf("rank %d of %s: ", rank, text.Count(trace.Ranks()))
-	return l, nil
-}
-
-func rankLoops(r *reprise.Rank, p *reprise.Printer) loops {
-	return loops{
-		grammar: r.Grammar(), different: r.Table().Len(),
-		call: func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(s))) },
+	t := q.trace.Merged()
+	first, _ := t.Active(0)
+	ranks := rankenc.SetOf(first)
+	switch {
+	case q.ranks != nil:
+		ranks = *q.ranks
+	case q.rankText == "all":
+		ranks = t.RankSet()
+	case t.RankSet().Len() == 0:
+		return nil, noRank(q.path, 0, q.trace.Ranks())
 	}
+	var list []*loops
+	for _, rank := range ranks.All() {
+		r, err := q.trace.Rank(int(rank))
+		if err != nil && ranks.Len() > 1 {
+			q.damage.add("", int(rank), err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l, err := loopsOfRank(q, r, int(rank))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
-// loopsOfShape returns the loops that the ranks of a shape of the trace at path
-// have in common.
-func loopsOfShape(trace *reprise.Trace, path string, number int) (loops, error) {
-	t := trace.Merged()
+// loopsOfRank returns the loops of a rank.
+func loopsOfRank(q *question, r *reprise.Rank, rank int) (*loops, error) {
+	l := &loops{rank: &rank, ranks: rankenc.SetOf(rank), different: r.Table().Len()}
+	l.title = fmt.Sprintf("rank %d of %s: ", rank, text.Count(q.trace.Ranks()))
+	l.LoopTree.Call = callsOfRank(q.trace, r)
+	return l, l.read(q, r.Grammar(), func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil })
+}
+
+// callsOfRank returns a function that writes the calls of a rank.
+func callsOfRank(trace *reprise.Trace, r *reprise.Rank) func(sequitur.Symbol) string {
+	p := trace.Printer(reprise.PrintOptions{})
+	return func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(s))) }
+}
+
+// loopsOfShape returns the loops that the ranks of a shape have in common.
+func loopsOfShape(q *question, number int) (*loops, error) {
+	t := q.trace.Merged()
 	switch n := t.Shapes(); {
 	case n == 0:
-		return loops{}, fmt.Errorf("%s: there is no shape %d: the trace has no calls", path, number)
+		return nil, fmt.Errorf("no shape %d: the trace has no calls", number)
 	case number >= n:
-		return loops{}, fmt.Errorf("%s: there is no shape %d: the trace has shapes 0 to %d", path, number, n-1)
+		return nil, fmt.Errorf("no shape %d: the trace has shapes 0 to %d", number, n-1)
 	}
 	shape, err := t.Shape(number)
 	if err != nil {
-		return loops{}, fileError(path, err)
+		return nil, err
 	}
-	words := wordsOf(trace, trace.Printer(reprise.PrintOptions{}), shape)
+	words := wordsOf(q.trace, q.trace.Printer(reprise.PrintOptions{}), shape)
 	texts := make(map[sequitur.Symbol]string)
 	for n := range shape.Grammar.Occurrences() {
 		s, err := shape.Signature(int(n))
 		if err != nil {
-			return loops{}, fileError(path, err)
+			return nil, err
 		}
 		texts[n] = words(s).String()
 	}
-	return loops{
-		what:    fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks)),
-		grammar: shape.Grammar, different: len(texts), call: func(s sequitur.Symbol) string { return texts[s] },
-		ranks: shape.Ranks,
-		timed: func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) },
-	}, nil
+	l := &loops{shape: &number, ranks: shape.Ranks, different: len(texts)}
+	l.title = fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks))
+	l.LoopTree.Call = func(s sequitur.Symbol) string { return texts[s] }
+	return l, l.read(q, shape.Grammar, func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) })
 }
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
@@ -194,178 +169,126 @@ func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *merge.Shape) func(merg
 	return func(signature merge.Signature) merge.Signature { return p.Signature(rank(), signature) }
 }
 
-type jsonTerm struct {
+// read sets the loops with the times of their ranks, if the trace has those of every
+// call of these and they are not too many, or else with those of all ranks.
+func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*query.Loops, error)) error {
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return err
+	}
+	own, err := l.ownTimes(q, times, g)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		times = own
+	}
+	if l.Loops, err = of(times); err != nil {
+		return err
+	}
+	if l.Timed() && l.Source != query.Series {
+		l.by = fmt.Sprintf("from %s of the calls of all ranks%s", l.Source, l.by)
+	}
+	return nil
+}
+
+// ownTimes returns the times of the ranks of l from the times of every call, nil if
+// the trace does not have these or they are too many.
+func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (*query.Times, error) {
+	timed, _, err := q.trace.Merged().SeriesRanks()
+	if err != nil {
+		q.damage.addAll(series, err)
+		return nil, nil
+	}
+	for _, rank := range l.ranks.All() {
+		if !timed.Contains(int(rank)) {
+			return nil, nil
+		}
+	}
+	if most := maxTimedCalls / max(1, g.Len()); uint64(l.ranks.Len()) > most {
+		l.by = fmt.Sprintf(", as their own are of more than %s", text.Plural(maxTimedCalls, "call"))
+		return nil, nil
+	}
+	guarantee, err := times.Guarantee()
+	if err != nil {
+		return nil, err
+	}
+	var read *query.Times
+	err = q.query("times of every call", timesOf, func(o query.Options) (err error) {
+		o.Ranks = &l.ranks
+		read, err = times.ReadSeries(q.Context(), o)
+		return err
+	})
+	rest := l.ranks.Difference(q.damage.ranks(timesOf))
+	if err != nil || rest.Len() == 0 {
+		return nil, err
+	}
+	l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(rest), text.Error(guarantee))
+	return read, nil
+}
+
+func (l *loops) print(q *question) {
+	g := l.Grammar
+	q.printf("%s%s, %s different, as %s with %s\n", l.title, text.Plural(g.Len(), "call"), text.Count(l.different),
+		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
+	if l.Timed() {
+		q.printf("%s, %s\n", text.Duration(l.Rules[g.Rules()-1].Time), l.by)
+	}
+	q.printf("\n")
+	out := bufio.NewWriter(q.OutOrStdout())
+	l.Write(out)
+	out.Flush()
+}
+
+// A grammarAnswer is the loops of ranks, or of a shape.
+type grammarAnswer struct {
+	header
+	Grammars []grammarInfo `json:"grammars"`
+}
+
+type grammarInfo struct {
+	Rank   *int         `json:"rank,omitempty"`
+	Shape  *int         `json:"shape,omitempty"`
+	Ranks  rankenc.Set  `json:"rank_set"`
+	Source query.Source `json:"source"` // of the times
+	Rules  []ruleInfo   `json:"rules"`  // the last is the whole
+}
+
+type ruleInfo struct {
+	Rule int `json:"rule"`
+	query.Loop
+	Functions []query.FunctionCount `json:"functions"` // calls of an iteration
+	Body      []termInfo            `json:"body"`
+}
+
+type termInfo struct {
 	Call  string `json:"call,omitempty"`
 	Rule  *int   `json:"rule,omitempty"`
 	Count uint64 `json:"count"`
 
-	// Of a call, if there are times of its like.
-	Duration *float64 `json:"duration_ns,omitempty"`
-	Gap      *float64 `json:"gap_ns,omitempty"`
+	// Of a call, the means of its signature.
+	Duration *query.Nanoseconds `json:"duration_ns,omitempty"`
+	Gap      *query.Nanoseconds `json:"gap_ns,omitempty"`
 }
 
-type jsonRule struct {
-	Rule       int               `json:"rule"`
-	Calls      uint64            `json:"calls"`
-	Iterations uint64            `json:"iterations"` // altogether
-	Functions  map[string]uint64 `json:"functions"`  // calls of an iteration
-	Body       []jsonTerm        `json:"body"`
-
-	// Of an iteration, and of all of them in the whole, if there are times.
-	Time    *float64 `json:"time_ns,omitempty"`
-	InCalls *float64 `json:"in_calls_ns,omitempty"`
-	Share   *float64 `json:"share_of_time,omitempty"`
-}
-
-// json lists the rules, the start rule last.
-func (l loops) json() []jsonRule {
-	g := l.grammar
-	rules := []jsonRule{}
-	for i := range g.Rules() {
-		loop := l.times.Rules[i]
-		rule := jsonRule{Rule: i, Calls: g.RuleLen(i), Iterations: loop.Iterations, Functions: make(map[string]uint64)}
-		for _, f := range l.times.Functions(i) {
-			rule.Functions[f.Name] += f.Calls
-		}
-		if l.isTimed() {
-			rule.Time, rule.InCalls, rule.Share = &loop.Time, &loop.InCalls, &loop.Share
-		}
-		for t := range g.Body(i) {
-			if t.Rule >= 0 {
-				rule.Body = append(rule.Body, jsonTerm{Rule: &t.Rule, Count: t.Count})
+// info lists the rules.
+func (l *loops) info() grammarInfo {
+	i := grammarInfo{Rank: l.rank, Shape: l.shape, Ranks: l.ranks, Source: l.Source, Rules: []ruleInfo{}}
+	for n := range l.Grammar.Rules() {
+		rule := ruleInfo{Rule: n, Loop: l.Rules[n], Functions: listed(l.Functions(n))}
+		for line := range l.Lines(n) {
+			if line.Rule >= 0 {
+				rule.Body = append(rule.Body, termInfo{Rule: &line.Rule, Count: line.Count})
 				continue
 			}
-			term := jsonTerm{Call: l.call(t.Symbol), Count: t.Count}
-			if l.isTimed() {
-				duration, gap := l.times.Mean(t.Symbol)
-				term.Duration, term.Gap = &duration, &gap
+			term := termInfo{Call: line.Text, Count: line.Count}
+			if l.Timed() {
+				gap := line.Each - line.InCalls
+				term.Duration, term.Gap = &line.InCalls, &gap
 			}
 			rule.Body = append(rule.Body, term)
 		}
-		rules = append(rules, rule)
+		i.Rules = append(i.Rules, rule)
 	}
-	return rules
-}
-
-// isTimed reports whether there are times.
-func (l loops) isTimed() bool { return l.times != nil && l.times.Source != query.None }
-
-// write writes the loops, a call a line, nested by indentation.
-func (l loops) write(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	g := l.grammar
-	fmt.Fprintf(out, "%s%s, %s different, as %s with %s\n", l.what, text.Plural(g.Len(), "call"), text.Count(l.different),
-		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
-	if l.isTimed() {
-		by := l.by
-		if l.times.Source != query.Series {
-			by = fmt.Sprintf("from %s of the calls of all ranks%s", l.times.Source, l.by)
-		}
-		fmt.Fprintf(out, "%s, %s\n\n", text.Duration(l.times.Rules[g.Rules()-1].Time), by)
-		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf(timeColumns, "each", "in calls", "share"), " "))
-	} else {
-		fmt.Fprintln(out)
-	}
-	lw := loopWriter{out: out, loops: l, uses: make([]int, g.Rules()), seen: make(map[int]bool)}
-	for i := range g.Rules() {
-		for t := range g.Body(i) {
-			if t.Rule >= 0 {
-				lw.uses[t.Rule]++
-			}
-		}
-	}
-	if g.Rules() > 0 {
-		lw.body(g.Rules() - 1)
-	}
-	for i := 0; i < len(lw.named); i++ {
-		rule := lw.named[i]
-		fmt.Fprintf(out, "\nR%d, %s", rule, text.Plural(g.RuleLen(rule), "call"))
-		if l.isTimed() {
-			fmt.Fprintf(out, ", %s each, %.1f %% of the time", text.Duration(l.times.Rules[rule].Time), 100*l.times.Rules[rule].Share)
-		}
-		fmt.Fprint(out, ":\n")
-		lw.body(rule)
-	}
-	return out.Flush()
-}
-
-// A loopWriter is the state of loops.write.
-type loopWriter struct {
-	out *bufio.Writer
-	loops
-	uses  []int        // in how many places each rule stands
-	seen  map[int]bool // the rules in named
-	named []int        // rules that stand in several places, by first use
-}
-
-// maxIndent is how deep a loop is indented at most: grammars may nest deeper
-// than a line has room.
-const maxIndent = 40
-
-// body writes the right-hand side of a rule and the loops in it.
-func (l *loopWriter) body(rule int) {
-	g := l.grammar
-	type level struct {
-		rule  int
-		terms []sequitur.Term // that are left
-	}
-	stack := []level{{rule, terms(g, rule)}}
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if len(top.terms) == 0 {
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		t := top.terms[0]
-		top.terms = top.terms[1:]
-		l.writeTimes(top.rule, t)
-		l.out.WriteString(strings.Repeat("  ", min(len(stack), maxIndent)))
-		if t.Count > 1 {
-			fmt.Fprintf(l.out, "%s × ", text.Count(t.Count))
-		}
-		switch {
-		case t.Rule < 0:
-			fmt.Fprintln(l.out, l.call(t.Symbol))
-		case l.uses[t.Rule] == 1:
-			fmt.Fprintf(l.out, "loop of %s:\n", text.Plural(g.RuleLen(t.Rule), "call"))
-			stack = append(stack, level{t.Rule, terms(g, t.Rule)})
-		default:
-			if !l.seen[t.Rule] {
-				l.named = append(l.named, t.Rule)
-				l.seen[t.Rule] = true
-			}
-			fmt.Fprintf(l.out, "R%d\n", t.Rule)
-		}
-	}
-}
-
-// timeColumns is the format of the columns of times.
-const timeColumns = "%10s %10s %8s  "
-
-// writeTimes writes the times of a symbol on the right-hand side of a rule, if there are
-// any.
-func (l *loopWriter) writeTimes(rule int, t sequitur.Term) {
-	if !l.isTimed() {
-		return
-	}
-	var each, inCalls float64
-	if t.Rule >= 0 {
-		each, inCalls = l.times.Rules[t.Rule].Time, l.times.Rules[t.Rule].InCalls
-	} else {
-		duration, gap := l.times.Mean(t.Symbol)
-		each, inCalls = duration+gap, duration
-	}
-	share := "-"
-	if whole := l.times.Rules[len(l.times.Rules)-1].Time; whole > 0 {
-		share = fmt.Sprintf("%.1f %%", 100*each*float64(t.Count)*float64(l.times.Rules[rule].Iterations)/whole)
-	}
-	fmt.Fprintf(l.out, timeColumns, text.Duration(each), text.Duration(inCalls), share)
-}
-
-func terms(g *sequitur.Grammar, rule int) []sequitur.Term {
-	var out []sequitur.Term
-	for t := range g.Body(rule) {
-		out = append(out, t)
-	}
-	return out
+	return i
 }

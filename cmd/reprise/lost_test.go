@@ -2,56 +2,26 @@ package main
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
 
-func TestRankText(t *testing.T) {
-	for _, tt := range []struct {
-		ranks []int
-		want  string
-	}{
-		{[]int{7}, "rank 7"},
-		{[]int{1, 0}, "ranks 0-1"},
-		{[]int{3, 4, 5, 9}, "ranks 3-5, 9"},
-		{[]int{1, 3, 5, 7}, "ranks 1-7:2"},
-	} {
-		if got := rankText(tt.ranks); got != tt.want {
-			t.Errorf("rankText(%v) = %q, want %q", tt.ranks, got, tt.want)
-		}
-	}
-}
-
-// TestLostRanksOrder checks that ranks that were found in any order are named in
-// theirs.
-func TestLostRanksOrder(t *testing.T) {
-	l := lostRanks{path: "a.rpz"}
-	if err := l.err(); err != nil {
+// TestDamageOrder checks that ranks that were found in any order are named in theirs.
+func TestDamageOrder(t *testing.T) {
+	d := damage{path: "a.rpz"}
+	if err := d.tell(io.Discard); err != nil {
 		t.Errorf("without a rank: %v", err)
 	}
 	for _, rank := range []int{9, 4, 5, 3} {
-		l.add(rank, errors.New("gone"))
+		d.add("", rank, errors.New("gone"))
 	}
-	if got, want := l.err().Error(), "a.rpz: ranks 3-5, 9 cannot be read"; got != want {
+	if got, want := d.tell(io.Discard).Error(), "a.rpz: ranks 3-5, 9 cannot be read; reprise repair may save the rest"; got != want {
 		t.Errorf("error is %q, want %q", got, want)
-	}
-}
-
-// TestCutList checks that a list is cut off between its elements.
-func TestCutList(t *testing.T) {
-	for _, tt := range []struct{ list, want string }{
-		{"1-6, 8-62:2", "1-6, 8-62:2"},
-		{"1-6, 8-62:2, 70", "1-6, …"},
-		{"(100-200)+300×400", "(100-200)+3…"},
-	} {
-		if got := text.CutList(tt.list, 11); got != tt.want {
-			t.Errorf("cutList(%q) = %q, want %q", tt.list, got, tt.want)
-		}
 	}
 }
 
@@ -102,7 +72,7 @@ func TestLostRanks(t *testing.T) {
 		t.Errorf("info lost.rpz: %s", got)
 	}
 	r = invoke(t, "", "cat", "flipped-mixed.rpz", "--split", "dir")
-	if r.status != exitFailure || !strings.HasSuffix(r.stderr, lost+" cannot be read\n") {
+	if r.status != exitFailure || !strings.HasSuffix(r.stderr, lost+" cannot be read; reprise repair may save the rest\n") {
 		t.Errorf("cat --split: status %d, %s", r.status, r.stderr)
 	}
 	for i, want := range []string{rank(0), "", rank(2), ""} {

@@ -9,9 +9,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -59,6 +59,44 @@ func interruptible() context.Context {
 	return ctx
 }
 
+// unfinished is the files that are being written.
+var unfinished works
+
+// Works are what must be undone if the program ends in the midst of it.
+type works struct {
+	mu   sync.Mutex
+	list map[*func()]bool // what undoes each
+}
+
+// begin calls start, which begins a work and returns what undoes it, and returns
+// a function to be called when the work is finished or undone. Once works are
+// abandoned it waits for the end of the program.
+func (w *works) begin(start func() (undo func(), err error)) (finish func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	undo, err := start()
+	if err != nil {
+		return nil, err
+	}
+	if w.list == nil {
+		w.list = make(map[*func()]bool)
+	}
+	w.list[&undo] = true
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.list, &undo)
+	}, nil
+}
+
+// abandon undoes all works. None begins or finishes afterwards.
+func (w *works) abandon() {
+	w.mu.Lock() // and leaves it so
+	for undo := range w.list {
+		(*undo)()
+	}
+}
+
 // A usageError is a mistake in the command line.
 type usageError struct{ error }
 
@@ -104,7 +142,7 @@ func flagError(err error) error {
 	if !errors.As(err, &number) {
 		return err
 	}
-	what := "is no number"
+	what := "is not a number"
 	if errors.Is(err, strconv.ErrRange) {
 		what = "is out of range"
 	}
@@ -113,39 +151,17 @@ func flagError(err error) error {
 }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "reprise",
-		Short: "Keep the calls of every process of a parallel program in kilobytes",
-		Long: `Reprise keeps what every process of a parallel program called, with all
-arguments, in a file that is kilobytes where others need gigabytes: because a
-program is loops.
-
-Try "reprise demo" first.
-
-Exit status:
-  0    success
-  1    bad input, failure, or a difference found by verify or diff
-  2    wrong usage
-  130  interrupted`,
-		Example: `  reprise demo
-  reprise record -o run.rpz -- mpirun -n 4 ./app
-  reprise report run.rpz -o run.html
-  reprise profile run.rpz
-  reprise grammar run.rpz --rank 0
-  reprise cat run.rpz --rank 0 --format text | head
-  reprise compress lu.W.64.ti.zst -o lu.rpz`,
-		Version:                    version(),
-		SilenceErrors:              true,
-		SilenceUsage:               true,
-		SuggestionsMinimumDistance: 2,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return noCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	root := newCommand("reprise")
+	root.Version = version()
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SuggestionsMinimumDistance = 2
+	root.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return noCommand(cmd, args[0])
+		}
+		return nil
 	}
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
 			return noCommand(root, args[0]) // whose flags they are
@@ -158,11 +174,12 @@ Exit status:
 	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
 	addGroup(root, "files", "Files:", newMerge(), newVerify(), newRepair())
 	root.AddCommand(newDemo())
-	root.SetHelpCommand(newHelp())
+	addHelp(root)
+	addCompletion(root)
 	return root
 }
 
-func init() { cobra.EnableCommandSorting = false } // the help has commands as newRoot does
+func init() { cobra.EnableCommandSorting = false } // the help lists commands as newRoot does
 
 // addGroup adds commands that the help has together, under a title.
 func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
@@ -171,32 +188,6 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 		c.GroupID = id
 		root.AddCommand(c)
 	}
-}
-
-// newHelp returns a command that, unlike cobra's, fails if there is nothing to
-// help with.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Show how to use a command",
-		Example: "  reprise help cat",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return noCommand(cmd.Root(), args[0])
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
-// version returns the version that the program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
 
 // noCommand returns the error of a command that is not there.

@@ -36,16 +36,16 @@ func TestMatchSwitched(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "switched.rpz")
 	writeFile(t, path, b.String())
-	const line = "\nswitching recording off or on, with calls between that are not in the trace: "
+	const line = "\nrecording was switched off or on, so that calls are missing: "
 	for ranks, want := range map[string]string{"0-3": "ranks 1-3", "0,2": "rank 2"} {
 		if got := must(t, "match", path, "--ranks", ranks); !strings.Contains(got, line+want+"\n") {
 			t.Errorf("of %s: %s", ranks, got)
 		}
-		if got := must(t, "match", path, "--ranks", ranks, "--json"); !strings.Contains(got, `"ranks_switching_recording": "`+want[strings.Index(want, " ")+1:]+`"`) {
+		if got := must(t, "match", path, "--ranks", ranks, "--json"); !strings.Contains(got, `"switching_rank_set": "`+want[strings.Index(want, " ")+1:]+`"`) {
 			t.Errorf("of %s: %s", ranks, got)
 		}
 	}
-	if got := must(t, "match", path, "--ranks", "0"); strings.Contains(got, "switching") {
+	if got := must(t, "match", path, "--ranks", "0"); strings.Contains(got, "recording was switched") {
 		t.Error(got)
 	}
 }

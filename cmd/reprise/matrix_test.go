@@ -116,12 +116,12 @@ func TestMatrixErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"matrix ring.rpz", exitUsage, "-o is missing: the file to write"},
-		{"matrix ring.rpz -o m.gif", exitUsage, "m.gif is not named .svg, .png or .csv: --format says what it shall be"},
+		{"matrix ring.rpz", exitUsage, "matrix needs -o FILE"},
+		{"matrix ring.rpz -o m.gif", exitUsage, "m.gif is not named .svg, .png or .csv: choose one with --format"},
 		{"matrix ring.rpz -o -", exitUsage, "- is not named .svg, .png or .csv"},
-		{"matrix ring.rpz -o m --format gif", exitUsage, `--format is svg, png or csv, not "gif"`},
-		{"matrix ring.rpz -o m.png --of calls", exitUsage, `--of is bytes or messages, not "calls"`},
-		{"matrix ring.rpz -o m.png --scale x", exitUsage, `--scale is log or linear, not "x"`},
+		{"matrix ring.rpz -o m --format gif", exitUsage, `invalid argument "gif" for "--format" flag: must be svg, png or csv`},
+		{"matrix ring.rpz -o m.png --of calls", exitUsage, `invalid argument "calls" for "--of" flag: must be bytes or messages`},
+		{"matrix ring.rpz -o m.png --scale x", exitUsage, `invalid argument "x" for "--scale" flag: must be log or linear`},
 		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 2048, not 0"},
 		{"matrix ring.rpz -o ring.rpz --format png", exitUsage, "ring.rpz is an input"},
 		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends a message: there is nothing to draw"},

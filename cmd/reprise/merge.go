@@ -2,98 +2,56 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/spf13/cobra"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/spf13/cobra"
 )
 
 func newMerge() *cobra.Command {
-	var (
-		output       string
-		size         int
-		part, asJSON bool
-	)
-	cmd := &cobra.Command{
-		Use:   "merge PART... -o OUT.rpz",
-		Short: "Merge part files, or traces, into one trace",
-		Long: `Merge part files into a trace. A PART is a file that "reprise compress --part"
-wrote, a trace, or a directory, which stands for all *.rpz files in it, but not
-in directories there; the output cannot be one of these. Every rank may be in
-one of the parts only. The order does not matter: the trace is the same, byte
-for byte, as if all ranks had been compressed at once. Only where the lines of
-ranks alternated across parts, they stand part by part. Of a trace among them
-all calls and times are kept, but not what the ranks were like before they were
-merged: the new trace can be some bytes larger or smaller.
-
-Ranks that are in no part have no calls, which a warning says. How many ranks
-the run has, --ranks tells, or one of the parts; otherwise it has those up to
-the last of which there are calls, and a warning says if calls name a rank
-beyond. With --part the output is a part file again, to be merged with others.
-
-All parts are looked at first, and everything that is wrong with their ranks and
-checksums is listed. They are read when it is their turn, and merged in pairs on
-all cores: memory grows with the structure found, not with the number of parts.`,
-		Example: `  reprise merge 0.part.rpz 1.part.rpz -o run.rpz
-  reprise merge parts -o run.rpz            # the directory of these files
-  reprise merge --ranks 64 a.part.rpz b.part.rpz -o run.rpz
-  reprise merge --part parts -o node7.part.rpz`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usageError{errors.New("merge takes part files")}
-			case output == "":
-				return usageError{errors.New("merge needs -o OUT.rpz")}
-			}
-			return checkSize(cmd, size)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s := mergeSummary{Input: args, Output: output, Part: part, size: size}
-			if err := mergeFiles(cmd, &s); err != nil {
-				return err
-			}
-			report := cmd.OutOrStdout()
-			if output == "-" {
-				report = cmd.ErrOrStderr()
-			}
-			if asJSON {
-				return printJSON(report, s)
-			}
-			s.print(report, cmd.ErrOrStderr())
-			return nil
-		},
-	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
-	addSize(cmd, &size)
-	cmd.Flags().BoolVar(&part, "part", false, "write a part file, to be merged with others")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
-	return cmd
+	return newWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *writeOptions) error {
+		s := mergeSummary{Schema: schema, Input: args, Output: o.output, Part: o.part, size: o.size}
+		if err := mergeFiles(cmd, &s); err != nil {
+			return err
+		}
+		out := summaryOf(cmd, o.output)
+		if o.json {
+			return printJSON(out, s)
+		}
+		s.print(out, cmd.ErrOrStderr())
+		return nil
+	})
 }
 
 // A mergeSummary is what merge reports.
 type mergeSummary struct {
-	Input   []string `json:"input"`
-	Output  string   `json:"output"`
-	Part    bool     `json:"part"`  // a part file, not a trace
-	Parts   int      `json:"parts"` // files that were merged
-	Ranks   int      `json:"ranks"`
-	Active  int      `json:"ranks_with_calls"`
-	Missing string   `json:"missing_ranks"` // as a list
-	Calls   uint64   `json:"calls"`
-	Shapes  int      `json:"shapes"`
-	Bytes   int64    `json:"trace_bytes"`
-	Beyond  *beyond  `json:"beyond"` // null if calls name only ranks of the run
+	Schema  int         `json:"schema"`
+	Input   []string    `json:"input"`
+	Output  string      `json:"output"`
+	Part    bool        `json:"part"`  // a part file, not a trace
+	Parts   int         `json:"parts"` // files that were merged
+	Ranks   int         `json:"run_ranks"`
+	Active  int         `json:"ranks"` // with calls
+	Missing rankenc.Set `json:"missing_rank_set"`
+	Calls   uint64      `json:"calls"`
+	Shapes  int         `json:"number_of_shapes"`
+	Bytes   int64       `json:"trace_bytes"`
+	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
 
-	size    int // of the run, in ranks; 0 if it was not given
-	missing rankenc.Set
+	size int // of the run, in ranks; 0 if it was not given
 }
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
@@ -164,8 +122,7 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	if !s.Part {
-		s.missing = rankenc.World(s.Ranks).Difference(ranks)
-		s.Missing = s.missing.String()
+		s.Missing = rankenc.World(s.Ranks).Difference(ranks)
 	}
 	return nil
 }
@@ -177,8 +134,142 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	}
 	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
-	if s.missing.Len() > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", text.Ranks(s.missing))
+	if s.Missing.Len() > 0 {
+		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", text.Ranks(s.Missing))
 	}
 	s.Beyond.warn(stderr, s.size > 0)
+}
+
+// partFiles returns paths with the *.rpz files of a directory in its place, in
+// the order of the numbers in their names.
+func partFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		if info, err := os.Stat(p); err != nil || !info.IsDir() {
+			files = append(files, p)
+			continue
+		}
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			return nil, fileError(p, err)
+		}
+		var names []string
+		for _, e := range entries {
+			if name := e.Name(); !e.IsDir() && isPartName(name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("%s: no files named ….rpz", p)
+		}
+		// Ranks that ascend are merged fastest.
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+		for _, name := range names {
+			files = append(files, filepath.Join(p, name))
+		}
+	}
+	return files, nil
+}
+
+// refuseInside returns an error if the output is to be a *.rpz file in one of the
+// directories among the inputs. The next merge of that directory would take it for
+// one of the parts; and if it is there already, it may be a part that is not to be
+// replaced, or a merge of before that is not to be read, and nothing tells which.
+func refuseInside(output string, inputs []string) error {
+	if name := filepath.Base(output); output == "-" || !isPartName(name) {
+		return nil
+	}
+	dir, err := os.Stat(filepath.Dir(output))
+	if err != nil {
+		return nil // left to who creates it
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && os.SameFile(info, dir) {
+			return usageError{fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in)}
+		}
+	}
+	return nil
+}
+
+// isPartName reports whether a file of that name in a directory is a part.
+func isPartName(name string) bool {
+	return strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".")
+}
+
+// A leafError is the error of one part. It names the file.
+type leafError struct {
+	path string
+	error
+}
+
+func (e leafError) Unwrap() error { return e.error }
+
+// cause returns what is wrong without the name of the file.
+func (e leafError) cause() string { return strings.TrimPrefix(e.Error(), e.path+": ") }
+
+// readLeaf reads the part file, or the trace, at path. Its errors are leafErrors.
+func readLeaf(ctx context.Context, path string) (*merge.Accumulator, error) {
+	var a *merge.Accumulator
+	err := openPart(path, func(file *format.Reader) (err error) {
+		if merge.IsPart(file) {
+			a, err = merge.ReadPart(file)
+			return err
+		}
+		a, err = readTrace(ctx, file)
+		return err
+	})
+	return a, err
+}
+
+// openPart opens a container and calls read. Its errors are leafErrors.
+func openPart(path string, read func(*format.Reader) error) error {
+	if err := checkSeekable(path); err != nil {
+		return leafError{path, err}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return leafError{path, fileError(path, err)}
+	}
+	defer f.Close()
+	err = func() error {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		file, err := format.NewReader(f, info.Size(), reprise.FileOptions(info.Size()))
+		if err != nil {
+			return err
+		}
+		return read(file)
+	}()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, format.ErrFormat):
+		err = noTrace(path)
+	}
+	return leafError{path, fileError(path, err)}
+}
+
+// openWhole opens a trace that has not lost the order of its calls.
+func openWhole(file *format.Reader) (*merge.Trace, error) {
+	trace, err := merge.Open(file)
+	if err == nil && trace.LostInterleaving() {
+		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
+	}
+	return trace, err
+}
+
+// readTrace reads all ranks of a trace. One that is lost, or whose place among the
+// others is, is an error.
+func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
+	trace, err := openWhole(file)
+	if err != nil {
+		return nil, err
+	}
+	a := new(merge.Accumulator)
+	if err := describeRun(a, trace.Run()); err != nil {
+		return nil, err
+	}
+	return a, a.AddTrace(ctx, trace)
 }

@@ -83,7 +83,7 @@ func TestMergeDemo(t *testing.T) {
 	// A trace is a part, too.
 	r := invoke(t, "", "merge", "parts/3.part.rpz", "parts/5.part.rpz", "-o", "two.rpz")
 	if want := "reprise: warning: in no part: ranks 0-2, 4\n" +
-		"reprise: warning: rank 5 names rank 9 in a call of irecv, which is not among the 6 ranks; --ranks says how many there are\n"; r.status != exitOK || r.stderr != want {
+		"reprise: warning: rank 5 names rank 9 in a call of irecv, which is not one of the 6 ranks; --size says how many there are\n"; r.status != exitOK || r.stderr != want {
 		t.Fatalf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	os.Remove("parts/3.part.rpz")

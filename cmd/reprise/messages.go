@@ -2,16 +2,18 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
@@ -19,378 +21,391 @@ import (
 )
 
 func newMessages() *cobra.Command {
-	var o messageOptions
-	cmd := &cobra.Command{
-		Use:   "messages TRACE.rpz",
-		Short: "Count the messages by pair of ranks, size or communicator",
-		Long:  messagesHelp,
-		Example: `  reprise messages run.rpz
-  reprise messages run.rpz --by size
-  reprise messages run.rpz --json | jq '.pairs[] | select(.to == 3)'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"pair", "size", "communicator"}, o.by) {
-				return usageError{fmt.Errorf("--by is pair, size or communicator, not %q", o.by)}
-			}
-			return oneTrace(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return messages(cmd, args[0], o) },
-	}
-	f := cmd.Flags()
-	f.StringVar(&o.by, "by", "pair", "pair, size or communicator")
-	f.BoolVar(&o.json, "json", false, "print as JSON")
-	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all rows, not the first %d, and each size", maxRows))
-	addRanks(cmd, &o.ranks)
-	return cmd
+	by := newChoice("pair", "size", "communicator")
+	q := newQuestion("messages", nil, func(q *question) error { return messages(q, by.value) }, optJSON, optAll, optRanks)
+	addChoice(q.Command, by, "by", "what a row is")
+	return q.Command
 }
 
-const messagesHelp = `Count the messages of a trace, and their bytes: those that calls send, and the
-accesses to the memory of other ranks. Collective operations are not messages.
-
-With --by
-  pair          a row is what goes from a rank to another, the most bytes first:
-                the default
-  size          a row is the messages from a size to the next power of two; with
-                --all, those of a size
-  communicator  a row is a communicator, with the calls on it, and the bytes of
-                its collective operations; if they are too many, those that are
-                made from one are summed up as world/*: --all shows each, and
-                --json has them all. Of very many, those that a loop makes alike
-                are one, such as world/0…99: the first and the last
-
-A message is counted where it is sent. What a rank puts into the memory of
-another goes from it, what it gets comes to it. Ranks are those of the run,
-whatever communicator a call names. With --ranks only what these ranks send, put
-and get is counted.
-
-What a trace does not tell is unknown, not a guess: the size of a datatype whose
-creation it does not have, and ranks in a communicator of unknown members. What
-was sent while recording was off is not counted, nor what a call sends that
-failed, other than a receive with MPI_ERR_TRUNCATE, such as MPI_Sendrecv.
-
-This is known of MPI programs and of SimGrid traces. The cost is that of the
-compressed form, however many calls there are. The text has bytes with their
-units, --json exact numbers.
-
-` + tooLarge + `
-
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1.`
-
-type messageOptions struct {
-	by        string
-	ranks     string
-	json, all bool
-}
-
-// A messageInfo is what the command messages tells of a trace. One of the lists is
-// there.
-type messageInfo struct {
-	Path string `json:"path"`
-	flowInfo
-	Lost          *flowInfo         `json:"of_unknown_ranks,omitempty"` // of these; by pair only
-	Pairs         []pairInfo        `json:"pairs,omitzero"`
-	Sizes         []sizeInfo        `json:"sizes,omitzero"`
-	Communicators []communicatorRow `json:"communicators,omitzero"`
+// A messagesAnswer is how many messages there are. One of the lists is there.
+type messagesAnswer struct {
+	header
+	query.Flow
+	Unplaced      query.Flow              `json:"of_unknown_ranks,omitzero"` // by pair only
+	Pairs         []query.Pair            `json:"pairs,omitzero"`
+	Sizes         []query.SizeCount       `json:"sizes,omitzero"`
+	Communicators []query.CommunicatorUse `json:"communicators,omitzero"`
 
 	classes []query.SizeClass
 	median  uint64
 }
 
-type flowInfo struct {
-	Messages uint64 `json:"messages"`
-	Bytes    uint64 `json:"bytes"`
-	Unknown  uint64 `json:"messages_of_unknown_size,omitzero"`
-}
-
-func newFlowInfo(f query.Flow) flowInfo { return flowInfo{f.Messages, f.Bytes, f.Unknown} }
-
-// newLostFlow returns nil if there are no messages.
-func newLostFlow(f query.Flow) *flowInfo {
-	if f.Messages == 0 {
-		return nil
-	}
-	lost := newFlowInfo(f)
-	return &lost
-}
-
-// bytes returns the bytes as text, marked if not all are known.
-func (f flowInfo) bytes() string {
-	switch {
-	case f.Unknown == 0:
-		return text.Bytes(f.Bytes)
-	case f.Unknown == f.Messages:
-		return "unknown"
-	}
-	return text.AtLeast(text.Bytes(f.Bytes))
-}
-
-type pairInfo struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-	flowInfo
-}
-
-type sizeInfo struct {
-	Size     uint64 `json:"size"`
-	Messages uint64 `json:"messages"`
-}
-
-type communicatorRow struct {
-	Name  *string `json:"name"`                   // null if the trace does not tell
-	Count uint64  `json:"communicators,omitzero"` // that it stands for, if they are several
-	Size  int     `json:"size"`
-	Ranks int     `json:"ranks_with_calls"`
-	Calls uint64  `json:"calls"`
-	flowInfo
-	Collectives collectiveInfo `json:"collectives"`
-}
-
-func (c communicatorRow) name() string {
-	if c.Name == nil {
-		return ""
-	}
-	return *c.Name
-}
-
-func (c communicatorRow) count() uint64 { return max(1, c.Count) }
-
-func (c communicatorRow) named(name string, count uint64) communicatorRow {
-	c.Name, c.Count = &name, count
-	return c
-}
-
-// with returns the sum of c and d, with the larger number of ranks, and the size 0 if they
-// have others.
-func (c communicatorRow) with(d communicatorRow) communicatorRow {
-	if c.Size != d.Size {
-		c.Size = 0
-	}
-	c.Ranks = max(c.Ranks, d.Ranks)
-	c.Calls = wire.AddSat(c.Calls, d.Calls)
-	flow := query.Flow{Messages: c.Messages, Bytes: c.Bytes, Unknown: c.Unknown}
-	flow.Add(query.Flow{Messages: d.Messages, Bytes: d.Bytes, Unknown: d.Unknown})
-	c.flowInfo = newFlowInfo(flow)
-	s, t := &c.Collectives, d.Collectives
-	s.Calls, s.Unknown = wire.AddSat(s.Calls, t.Calls), wire.AddSat(s.Unknown, t.Unknown)
-	s.Sent, s.Received = wire.AddSat(s.Sent, t.Sent), wire.AddSat(s.Received, t.Received)
-	return c
-}
-
-type collectiveInfo struct {
-	Calls    uint64 `json:"calls"`
-	Sent     uint64 `json:"bytes_sent"`
-	Received uint64 `json:"bytes_received"`
-	Unknown  uint64 `json:"calls_of_unknown_size,omitzero"`
-}
-
-// errUnknownFunctions is the error of a query of messages in a trace of functions that
-// are neither MPI nor SimGrid's.
-var errUnknownFunctions = errors.New("its functions are not those of MPI or of SimGrid: which of them send messages is not known")
-
-func messages(cmd *cobra.Command, path string, o messageOptions) error {
-	trace, err := openTrace(path)
-	if err != nil {
-		return err
-	}
-	defer trace.Close()
-	i := &messageInfo{Path: path}
-	lost, err := ask(cmd, trace, path, o.ranks, "messages", func(q query.Options) error {
-		model, err := openModel(cmd, trace, path)
+func messages(q *question, by string) error {
+	a := &messagesAnswer{header: q.header()}
+	err := q.query("messages", "", func(o query.Options) error {
+		model, err := q.model()
 		if err != nil {
 			return err
 		}
-		return fileError(path, i.fill(cmd, model, o.by, q))
+		return a.fill(q, model, by, o)
 	})
 	if err != nil {
 		return err
 	}
-	if o.json {
-		printJSON(cmd.OutOrStdout(), i)
-	} else {
-		i.print(cmd.OutOrStdout(), o)
-	}
-	return warnLost(cmd.ErrOrStderr(), lost.err())
+	return q.answer(a, func() { a.print(q, by) })
 }
 
-// openModel returns what the calls of a trace mean, and warns of communicators that are not
-// known.
-func openModel(cmd *cobra.Command, trace *reprise.Trace, path string) (*semantics.Model, error) {
-	model, err := semantics.Open(cmd.Context(), trace)
+// model returns what the calls of the trace mean, and warns of communicators that
+// are not known.
+func (q *question) model() (*semantics.Model, error) {
+	model, err := semantics.Open(q.Context(), q.trace)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, err)
-	case !model.Known() && len(trace.Functions()) > 0:
-		return nil, fmt.Errorf("%s: %w", path, errUnknownFunctions)
+		return nil, err
+	case !model.Known() && len(q.trace.Functions()) > 0:
+		return nil, errors.New("its functions are not those of MPI or of SimGrid: their messages are not known")
 	}
 	if err := model.Unresolved(); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: warning: %s: communicators that are not known, nor who sends to whom on them: %s\n", path, first)
+		fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: %s: unknown communicators: %s; messages and operations on them are left out\n", q.path, first)
 	}
 	return model, nil
 }
 
 // fill fills in the list that is asked for.
-func (i *messageInfo) fill(cmd *cobra.Command, model *semantics.Model, by string, q query.Options) error {
+func (a *messagesAnswer) fill(q *question, model *semantics.Model, by string, o query.Options) error {
 	switch by {
 	case "pair":
-		t, err := query.OpenTraffic(cmd.Context(), model, q)
+		t, err := query.OpenTraffic(q.Context(), model, o)
 		if err != nil {
 			return err
 		}
-		i.flowInfo = newFlowInfo(t.Flow)
-		i.Lost = newLostFlow(t.Unplaced)
-		i.Pairs = make([]pairInfo, len(t.Pairs))
-		for n, p := range t.Pairs {
-			i.Pairs[n] = pairInfo{p.Source, p.Destination, newFlowInfo(p.Flow)}
-		}
+		a.Flow, a.Unplaced, a.Pairs = t.Flow, t.Unplaced, listed(t.Pairs)
 	case "size":
-		s, err := query.OpenSizes(cmd.Context(), model, q)
+		s, err := query.OpenSizes(q.Context(), model, o)
 		if err != nil {
 			return err
 		}
-		i.flowInfo = newFlowInfo(s.Flow)
-		i.classes, i.median = s.Classes(), s.Quantile(0.5)
-		i.Sizes = make([]sizeInfo, len(s.List))
-		for n, c := range s.List {
-			i.Sizes[n] = sizeInfo{c.Bytes, c.Messages}
-		}
+		a.Flow, a.Sizes, a.classes, a.median = s.Flow, listed(s.List), s.Classes(), s.Quantile(0.5)
 	case "communicator":
-		list, err := query.OpenCommunicators(cmd.Context(), model, q)
+		list, err := query.OpenCommunicators(q.Context(), model, o)
 		if err != nil {
 			return err
 		}
-		var all query.Flow
-		i.Communicators = make([]communicatorRow, len(list))
-		for n, u := range list {
-			all.Add(u.Flow)
-			i.Communicators[n] = newCommunicatorRow(u)
+		for _, u := range list {
+			a.Flow.Add(u.Flow)
 		}
-		i.flowInfo = newFlowInfo(all)
+		a.Communicators = listed(list)
 	}
 	return nil
 }
 
-func newCommunicatorRow(u query.CommunicatorUse) communicatorRow {
-	c := u.Collectives
-	row := communicatorRow{Ranks: u.Ranks, Calls: u.Calls, flowInfo: newFlowInfo(u.Flow),
-		Collectives: collectiveInfo{c.Calls, c.Sent, c.Received, c.Unknown}}
-	if u.Communicator != nil {
-		row.Name, row.Size = &u.Communicator.Name, u.Communicator.Size()
+// listed returns a list that JSON writes as one if it is empty.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return row
+	return list
 }
 
-func (i *messageInfo) print(w io.Writer, o messageOptions) {
-	fmt.Fprintf(w, "%s: %s", i.Path, text.Plural(i.Messages, "message"))
-	if i.Messages > 0 {
-		fmt.Fprintf(w, ", %s", i.bytes())
+func (a *messagesAnswer) print(q *question, by string) {
+	q.printf("%s: %s", q.path, text.Plural(a.Messages, "message"))
+	if a.Messages > 0 {
+		q.printf(", %s", flowBytes(a.Flow))
 	}
-	fmt.Fprintln(w)
-	if i.Messages == 0 && o.by != "communicator" {
-		fmt.Fprintln(w, "collective operations are not messages: --by communicator counts them")
+	q.printf("\n")
+	if a.Messages == 0 && by != "communicator" {
+		q.printf("collective operations are no messages: --by communicator counts them\n")
 	}
-	if i.Unknown > 0 {
-		fmt.Fprintf(w, "%s of unknown size\n", text.Plural(i.Unknown, "message"))
+	if a.Unknown > 0 {
+		q.printf("%s of unknown size\n", text.Plural(a.Unknown, "message"))
 	}
-	if l := i.Lost; l != nil {
-		fmt.Fprintf(w, "%s, %s, of which the trace does not tell one of the ranks\n", text.Plural(l.Messages, "message"), l.bytes())
+	if u := a.Unplaced; u.Messages > 0 {
+		q.printf("%s, %s, to or from an unknown rank\n", text.Plural(u.Messages, "message"), flowBytes(u))
 	}
-	most := maxRows
-	if o.all {
-		most = math.MaxInt
-	}
-	out := newTable(w)
-	rows := 0
-	switch o.by {
+	switch by {
 	case "pair":
-		rows = len(i.Pairs)
-		i.printPairs(out, most)
+		a.printPairs(q)
 	case "size":
-		if i.Messages > i.Unknown && !text.Saturated(i.Messages) {
-			fmt.Fprintf(w, "half of them are of %s at most\n", text.Plural(i.median, "byte"))
+		if a.Messages > a.Unknown && !text.Saturated(a.Messages) {
+			q.printf("median size: %s\n", text.Plural(a.median, "byte"))
 		}
-		i.printSizes(out, o.all)
+		a.printSizes(q)
 	case "communicator":
-		list := sumSiblings(i.Communicators, most)
-		slices.SortStableFunc(list, func(a, b communicatorRow) int { return cmp.Compare(b.Calls, a.Calls) })
-		rows = len(list)
-		printCommunicators(out, list[:min(rows, most)])
-	}
-	out.Flush()
-	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
+		a.printCommunicators(q)
 	}
 }
 
-func (i *messageInfo) printPairs(out io.Writer, most int) {
-	if len(i.Pairs) == 0 {
-		return
-	}
-	list := slices.Clone(i.Pairs)
-	slices.SortStableFunc(list, func(a, b pairInfo) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
-	})
-	fmt.Fprintf(out, "\nfrom\tto\tmessages\t\tbytes\t\ta message\t\n")
-	for _, p := range list[:min(len(list), most)] {
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", p.From, p.To, text.Count(p.Messages), text.Percent(p.Messages, i.Messages),
-			p.bytes(), text.Percent(p.Bytes, i.Bytes), p.mean())
-	}
-}
+// flowBytes returns the bytes of messages, marked if not all sizes are known.
+func flowBytes(f query.Flow) string { return text.KnownBytes(f.Bytes, f.Unknown, f.Messages) }
 
-// saturated reports whether f may be more than it says.
-func (f flowInfo) saturated() bool {
-	return text.Saturated(f.Messages) || text.Saturated(f.Bytes) || text.Saturated(f.Unknown)
-}
-
-// mean returns the bytes of a message on average as text, nothing if it is not known.
-func (f flowInfo) mean() string {
-	if f.Messages == f.Unknown || f.saturated() {
+// meanSize returns the mean size of messages, nothing if it is not known.
+func meanSize(f query.Flow) string {
+	if f.Messages == f.Unknown || saturatedFlow(f) {
 		return ""
 	}
 	return text.Bytes(f.Bytes / (f.Messages - f.Unknown))
 }
 
-func (i *messageInfo) printSizes(out io.Writer, each bool) {
-	if len(i.Sizes) == 0 {
+// saturatedFlow reports whether f may be more than it says.
+func saturatedFlow(f query.Flow) bool {
+	return text.Saturated(f.Messages) || text.Saturated(f.Bytes) || text.Saturated(f.Unknown)
+}
+
+func (a *messagesAnswer) printPairs(q *question) {
+	list := slices.Clone(a.Pairs)
+	slices.SortStableFunc(list, func(a, b query.Pair) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
+	})
+	if len(list) > 0 {
+		q.printf("\n")
+	}
+	t := q.table("from", "to", "messages", "", "bytes", "", "mean size")
+	for _, p := range list {
+		t.Row(text.ID(p.Source), text.ID(p.Destination), p.Messages, text.Percent(p.Messages, a.Messages),
+			flowBytes(p.Flow), text.Percent(p.Bytes, a.Bytes), meanSize(p.Flow))
+	}
+	t.Close()
+}
+
+// printSizes prints classes of sizes or, with --all, each size.
+func (a *messagesAnswer) printSizes(q *question) {
+	if len(a.Sizes) == 0 {
 		return
 	}
-	if each {
-		fmt.Fprintf(out, "\nbytes of each\tmessages\t\tbytes\t\t\n")
-		for _, s := range i.Sizes {
-			all := query.SizeCount{Bytes: s.Size, Messages: s.Messages}.All()
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t\n", text.Count(s.Size), text.Count(s.Messages), text.Percent(s.Messages, i.Messages), text.Bytes(all), text.Percent(all, i.Bytes))
+	q.printf("\n")
+	if !q.all {
+		t := text.NewTable(q.OutOrStdout(), text.All, "min size", "max size", "messages", "", "bytes", "")
+		for _, c := range a.classes {
+			t.Row(c.From, c.To, c.Messages, text.Percent(c.Messages, a.Messages), text.Bytes(c.Bytes), text.Percent(c.Bytes, a.Bytes))
 		}
+		t.Close()
 		return
 	}
-	fmt.Fprintf(out, "\nfrom bytes\tto\tmessages\t\tbytes\t\t\n")
-	for _, c := range i.classes {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", text.Count(c.From), text.Count(c.To), text.Count(c.Messages), text.Percent(c.Messages, i.Messages),
-			text.Bytes(c.Bytes), text.Percent(c.Bytes, i.Bytes))
+	t := q.table("size", "messages", "", "bytes", "")
+	for _, s := range a.Sizes {
+		t.Row(s.Bytes, s.Messages, text.Percent(s.Messages, a.Messages), text.Bytes(s.All()), text.Percent(s.All(), a.Bytes))
+	}
+	t.Close()
+}
+
+func (a *messagesAnswer) printCommunicators(q *question) {
+	if len(a.Communicators) == 0 {
+		return
+	}
+	q.printf("\n")
+	all := make([]relative, len(a.Communicators))
+	for i, u := range a.Communicators {
+		all[i] = relativeOf(u.Communicator)
+	}
+	type row struct {
+		query.CommunicatorUse
+		name string
+	}
+	var rows []row
+	for _, group := range siblings(all, q.most()) {
+		r := row{a.Communicators[group[0]], familyName(all, group)}
+		for _, i := range group[1:] {
+			r.CommunicatorUse = sumUses(r.CommunicatorUse, a.Communicators[i])
+		}
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
+	t := q.table("calls", "ranks", "size", "messages", "bytes", "collectives", "sent", "received", "<communicator")
+	for _, r := range rows {
+		size := ""
+		if r.Size > 0 {
+			size = text.Count(r.Size)
+		}
+		c := r.Collectives
+		t.Row(r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls, text.KnownBytes(c.Sent, c.Unknown, math.MaxUint64),
+			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), r.name)
+	}
+	t.Close()
+}
+
+// sumUses returns the sum of two rows, with the larger number of ranks, and the size
+// 0 if they have others.
+func sumUses(c, d query.CommunicatorUse) query.CommunicatorUse {
+	if c.Size != d.Size {
+		c.Size = 0
+	}
+	c.Ranks = max(c.Ranks, d.Ranks)
+	c.Calls = wire.AddSat(c.Calls, d.Calls)
+	c.Flow.Add(d.Flow)
+	c.Collectives.Add(d.Collectives)
+	return c
+}
+
+// A relative is the name of a communicator in a table, nothing if it is not known.
+type relative string
+
+func relativeOf(c *semantics.Communicator) relative {
+	if c == nil {
+		return ""
+	}
+	return relative(c.Name)
+}
+
+// parent returns the name of the parent of a communicator, nothing if it has none.
+func (r relative) parent() string { return string(r[:max(0, strings.LastIndexByte(string(r), '/'))]) }
+
+// siblings returns the communicators that a table shows in one row each, as indices:
+// each alone if they are no more than most, otherwise those with one parent together.
+func siblings(all []relative, most int) [][]int {
+	children := make(map[string]int)
+	for _, r := range all {
+		children[r.parent()]++
+	}
+	var rows [][]int
+	at := make(map[string]int)
+	for i, r := range all {
+		parent := r.parent()
+		row, ok := at[parent]
+		switch {
+		case most == text.All || len(all) <= most || parent == "" || children[parent] < 2:
+			rows = append(rows, []int{i})
+		case ok:
+			rows[row] = append(rows[row], i)
+		default:
+			at[parent] = len(rows)
+			rows = append(rows, []int{i})
+		}
+	}
+	return rows
+}
+
+// familyName returns the name of a row for some of all communicators.
+func familyName(all []relative, row []int) string {
+	first := all[row[0]]
+	switch {
+	case first == "":
+		return "unknown"
+	case len(row) > 1:
+		return fmt.Sprintf("%s, %s of them", text.Printable(first.parent()+"/*"), text.Count(len(row)))
+	}
+	return text.Printable(string(first))
+}
+
+// A picture has this number of rows at most, if nobody asks for more.
+const (
+	fewBins = 512
+	maxBins = 2048
+)
+
+type matrixOptions struct {
+	output    string
+	format    *choice
+	of, scale *choice
+	bins      int
+}
+
+func newMatrix() *cobra.Command {
+	o := matrixOptions{format: newChoice("", "svg", "png", "csv"), of: newChoice("bytes", "messages"), scale: newChoice("log", "linear")}
+	q := newQuestion("matrix", o.check, func(q *question) error { return matrix(q, o) }, optRanks)
+	f := q.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
+	addChoice(q.Command, o.format, "format", "what to write")
+	f.Lookup("format").DefValue = "by the name of the file"
+	addChoice(q.Command, o.of, "of", "what to draw")
+	addChoice(q.Command, o.scale, "scale", "scale of the colours")
+	f.IntVar(&o.bins, "bins", fewBins, "most rows and columns of a picture")
+	return q.Command
+}
+
+// check returns what is wrong with the options, and fills in the format.
+func (o *matrixOptions) check() error {
+	switch {
+	case o.output == "":
+		return errors.New("matrix needs -o FILE")
+	case o.bins < 1 || o.bins > maxBins:
+		return fmt.Errorf("--bins is from 1 to %d, not %d", maxBins, o.bins)
+	}
+	if o.format.value == "" {
+		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.value == "" {
+			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
+		}
+	}
+	return nil
+}
+
+func matrix(q *question, o matrixOptions) error {
+	var write func(io.Writer) error
+	err := q.query("matrix", "", func(options query.Options) error {
+		model, err := q.model()
+		if err != nil {
+			return err
+		}
+		if o.format.value == "csv" {
+			t, err := query.OpenTraffic(q.Context(), model, options)
+			write = func(w io.Writer) error { return writePairs(w, t) }
+			return err
+		}
+		m, err := query.OpenMatrix(q.Context(), model, o.bins, options)
+		if err != nil {
+			return err
+		}
+		h, err := newHeatMap(q.path, m, o)
+		write = func(w io.Writer) error { return h.write(w, o.format.value) }
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return named(writeOutput(q.Command, o.output, []string{q.path}, write))
+}
+
+// writePairs writes a line for each pair of ranks.
+func writePairs(w io.Writer, t *query.Traffic) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"from", "to", "messages", "bytes", "messages_of_unknown_size"})
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	for _, p := range t.Pairs {
+		out.Write([]string{strconv.Itoa(p.Source), strconv.Itoa(p.Destination), number(p.Messages), number(p.Bytes), number(p.Unknown)})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// newHeatMap returns the picture of a matrix.
+func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
+	of := o.of.value
+	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale.value == "linear", scale: of + " from one rank to another"}
+	h.title = fmt.Sprintf("%s: %s, %s", filepath.Base(path), text.Plural(m.Messages, "message"), flowBytes(m.Flow))
+	if m.Bins < m.Ranks {
+		h.scale = fmt.Sprintf("%s from %s to as many others", of, ranksOfBin(m))
+	}
+	switch {
+	case m.Messages == 0:
+		return nil, errors.New("no rank sends a message: there is nothing to draw")
+	case of == "messages":
+		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, text.Count[uint64]
+	case m.Bytes == 0:
+		return nil, errors.New("the messages have no bytes, or their sizes are unknown: --of messages draws their number")
+	default:
+		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, text.Bytes[uint64]
+	}
+	h.markSaturated()
+	return h, nil
+}
+
+// markSaturated says what the darkest colour means if it stands for all that is more.
+func (h *heatMap) markSaturated() {
+	for from := range h.bins {
+		for to := range h.bins {
+			if text.Saturated(h.value(from, to)) {
+				h.scale += ", the darkest: " + h.text(math.MaxUint64)
+				return
+			}
+		}
 	}
 }
 
-func printCommunicators(out io.Writer, list []communicatorRow) {
-	if len(list) == 0 {
-		return
+// ranksOfBin returns how many ranks are in a bin of a matrix.
+func ranksOfBin(m *query.Matrix) string {
+	least := m.Ranks / m.Bins
+	if m.Ranks%m.Bins > 0 {
+		return fmt.Sprintf("%s or %s ranks", text.Count(least), text.Count(least+1))
 	}
-	fmt.Fprintf(out, "\ncalls\tranks\tsize\tmessages\tbytes\tcollectives\tsent\treceived\t  communicator\n")
-	for _, c := range list {
-		name, size := "unknown", ""
-		if c.Name != nil {
-			name = severalNamed(*c.Name, c.Count)
-		}
-		if c.Size > 0 {
-			size = text.Count(c.Size)
-		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", text.Count(c.Calls), text.Count(c.Ranks), size, text.Count(c.Messages), c.bytes(),
-			text.Count(c.Collectives.Calls), c.Collectives.bytes(c.Collectives.Sent), c.Collectives.bytes(c.Collectives.Received), name)
-	}
-}
-
-// bytes returns a sum of bytes as text, marked if not all are known.
-func (c collectiveInfo) bytes(sum uint64) string {
-	if c.Unknown > 0 {
-		return text.AtLeast(text.Bytes(sum))
-	}
-	return text.Bytes(sum)
+	return text.Plural(least, "rank")
 }

@@ -53,7 +53,7 @@ func TestCatNames(t *testing.T) {
 	writeNamed(t)
 	const (
 		text     = "1\t0\tMPI_Send(buf=stack+8, datatypes=[MPI_DOUBLE datatype#1], dest=(rank+1) mod N, comm=MPI_COMM_WORLD)\n"
-		object   = `{"rank":1,"position":0,"function":"MPI_Send","args":[`
+		object   = `{"schema":1,"rank":1,"position":0,"function":"MPI_Send","args":[`
 		pointer  = `{"name":"buf","value":{"device":0,"displacement":8,"segment":-16},"called":"stack"},`
 		list     = `{"name":"datatypes","value":[-20,1],"class":"datatype","called":["MPI_DOUBLE",null]},`
 		rankComm = `{"name":"dest","value":0},{"name":"comm","value":-3,"class":"comm","called":"MPI_COMM_WORLD"}]}` + "\n"
@@ -61,10 +61,10 @@ func TestCatNames(t *testing.T) {
 	for _, file := range []string{"named.rpz", "named.part.rpz"} {
 		for _, tt := range []struct{ flags, want string }{
 			{"", text},
-			{"--ranks absolute", strings.Replace(text, "(rank+1) mod N", "0", 1)},
+			{"--absolute", strings.Replace(text, "(rank+1) mod N", "0", 1)},
 			{"--json", object + pointer + list + rankComm},
 		} {
-			args := append([]string{"cat", file, "--rank", "1"}, strings.Fields(tt.flags)...)
+			args := append([]string{"cat", file, "--ranks", "1"}, strings.Fields(tt.flags)...)
 			if got := must(t, args...); got != tt.want {
 				t.Errorf("%q\n%s, want\n%s", args, got, tt.want)
 			}
@@ -95,11 +95,11 @@ func TestLostNames(t *testing.T) {
 		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &r); err != nil || r.Names != lost || r.Readable != 2 {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if source, _ := timesOf(t, "saved.rpz", exitOK); source != "repaired without the names of numbers, test" {
+		if source, _ := timeInfoOf(t, "saved.rpz", exitOK); source != "repaired without the names of numbers, test" {
 			t.Errorf("source %q", source)
 		}
 		const want = "MPI_Send(buf=segment#-16+8, datatypes=[datatype#-20 datatype#1], dest=rank+1, comm=comm#-3)\n"
-		if got := must(t, "cat", "saved.rpz", "--rank", "0"); got != "0\t0\t"+want {
+		if got := must(t, "cat", "saved.rpz", "--ranks", "0"); got != "0\t0\t"+want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestVariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "variants.rpz", file.String())
-	var i info
+	var i infoAnswer
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "variants.rpz")), &i); err != nil {
 		t.Fatal(err)
 	}

@@ -94,8 +94,8 @@ func TestMissingRanks(t *testing.T) {
 	const (
 		absent  = "reprise: warning: ranks 8 to 15: no lines\n"
 		inNone  = "reprise: warning: in no part: ranks 8-15\n"
-		names   = "reprise: warning: rank 7 names rank 11 in a call of irecv, which is not among the 8 ranks"
-		howMany = "; --ranks says how many there are\n"
+		names   = "reprise: warning: rank 7 names rank 11 in a call of irecv, which is not one of the 8 ranks"
+		howMany = "; --size says how many there are\n"
 	)
 	files, err := filepath.Glob("a/*_rank-*")
 	if err != nil {
@@ -108,16 +108,16 @@ func TestMissingRanks(t *testing.T) {
 	}{
 		{"compress -o out.rpz", []string{"a"}, absent},
 		{"compress -o out.rpz", files, names + howMany},
-		{"compress -o out.rpz --ranks 16", files, absent},
-		{"compress -o out.rpz --ranks 8", files, names + "\n"},
+		{"compress -o out.rpz --size 16", files, absent},
+		{"compress -o out.rpz --size 8", files, names + "\n"},
 		{"compress -o known.part.rpz --part", []string{"a"}, ""},
-		{"compress -o given.part.rpz --part --ranks 16", files, ""},
+		{"compress -o given.part.rpz --part --size 16", files, ""},
 		{"compress -o unknown.part.rpz --part", files, ""},
 		{"merge -o out.rpz", []string{"known.part.rpz"}, inNone},
 		{"merge -o out.rpz", []string{"given.part.rpz"}, inNone},
 		{"merge -o out.rpz", []string{"unknown.part.rpz"}, names + howMany},
-		{"merge -o out.rpz --ranks 16", []string{"unknown.part.rpz"}, inNone},
-		{"merge -o both.part.rpz --part --ranks 16", []string{"unknown.part.rpz"}, ""},
+		{"merge -o out.rpz --size 16", []string{"unknown.part.rpz"}, inNone},
+		{"merge -o both.part.rpz --part --size 16", []string{"unknown.part.rpz"}, ""},
 		{"merge -o out.rpz", []string{"both.part.rpz"}, inNone},
 	} {
 		r := invoke(t, "", append(strings.Fields(tt.command), tt.files...)...)
@@ -148,7 +148,7 @@ func TestNotRead(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	r := invoke(t, "", "merge", "-o", "out.rpz", "--ranks", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
+	r := invoke(t, "", "merge", "-o", "out.rpz", "--size", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
 	want := `reprise: 6 problems:
   ring.txt: not a trace: compress it first
   missing.rpz: no such file or directory

@@ -143,3 +143,12 @@ func fileError(name string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
+
+// summaryOf returns where a command tells what it wrote: standard error, if the output
+// is standard output.
+func summaryOf(cmd *cobra.Command, output string) io.Writer {
+	if output == "-" {
+		return cmd.ErrOrStderr()
+	}
+	return cmd.OutOrStdout()
+}

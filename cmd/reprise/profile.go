@@ -1,344 +1,380 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
-	"github.com/spf13/cobra"
-
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/timing"
+
+	"github.com/spf13/cobra"
 )
 
-// maxRows is how many rows of a table are shown if nobody asks for all.
-const maxRows = 40
-
 func newProfile() *cobra.Command {
-	var o profileOptions
-	cmd := &cobra.Command{
-		Use:   "profile TRACE.rpz",
-		Short: "Count the calls by function, call or rank, with their times",
-		Long: `Count the calls of a trace: how often each function is called, by how many ranks
-and, if the trace has statistics of times, how long its calls took: all
-together, on average, the least and the most, and in which rank that was. The
-rows of most time stand first or, without times, those of most calls.
-
-With --by
-  function   a row is a function: the default
-  signature  a row is calls that are alike: send(rank+1) of all ranks is one
-  rank       a row is ranks that make each call equally often
-
---from and --to choose the calls between two times since the first call of the
-run began, as 1.5s, 20ms, or in seconds, and as much of their time as lies in
-between; with them there are times by rank, too. They are those of every call,
-if the trace has these and they can be read, or else estimates from the means of
-calls like them. In JSON, from_ns and to_ns are as given, and begin_ns is when
-the first call began by the clock of the trace, as start_ns of reprise cat.
-` + estimatedThreads + `
-
-Statistics are of the calls of all ranks. With --ranks and by rank, the times
-are those of every call, if the trace has these; by rank, also how much time is
-in calls and how much in none, which is computation: from the beginning of the
-first call to the end of the last. If they are of more than 5,000,000 calls,
-they are only read with --from or --to, as --from 0. By signature, equal calls
-of a rank that would be in several rows are all in the first, with their times.
-
-The cost is that of the compressed form, however many calls there are, except
-for times of every call: about a second for 5,000,000. The text has times with
-their units, --json nanoseconds. Times end after 292 years.
-
-` + tooLarge + ` Statistics of 2⁶³−1
-calls or more do not tell their time, which is null then.
-
-Ranks of an MPI program that did not come to MPI_Finalize are named.
-
-Ranks that cannot be read, of a damaged or repaired trace, are named and left
-out; the exit status is then 1.`,
-		Example: `  reprise profile run.rpz
-  reprise profile run.rpz --by signature --ranks 0-3
-  reprise profile run.rpz --from 1.5s --to 1.6s
-  reprise profile run.rpz --json | jq '.functions[0]'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"function", "signature", "rank"}, o.by) {
-				return usageError{fmt.Errorf("--by is function, signature or rank, not %q", o.by)}
-			}
-			if err := o.window.check(cmd); err != nil {
-				return err
-			}
-			return oneTrace(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return profileTrace(cmd, args[0], o) },
-	}
-	f := cmd.Flags()
-	f.StringVar(&o.by, "by", "function", "function, signature or rank")
-	f.BoolVar(&o.json, "json", false, "print as JSON")
-	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all rows, not the first %d", maxRows))
-	addRanks(cmd, &o.ranks)
-	addWindow(cmd, &o.window)
-	return cmd
+	by := newChoice("function", "signature", "rank")
+	q := newQuestion("profile", nil, func(q *question) error {
+		if q.window.set {
+			return profileWindow(q, by.value)
+		}
+		return profile(q, by.value)
+	}, optJSON, optAll, optRanks, optWindow)
+	addChoice(q.Command, by, "by", "what a row is")
+	return q.Command
 }
 
-type profileOptions struct {
-	by        string
-	ranks     string
-	window    window
-	json, all bool
+// A profileAnswer is how often which calls are made, and how long they take.
+type profileAnswer struct {
+	header
+	*query.Profile
+	Missing   string               `json:"no_times,omitempty"`       // why there are none
+	Error     *timing.Guarantee    `json:"relative_error,omitempty"` // if the times are those of every call
+	RankTimes []query.RankActivity `json:"by_rank,omitzero"`
+	recorded
 }
 
-// A profileInfo is what the command profile tells of a trace. One of the lists is
-// there, and that of RankTimes with the one by rank.
-type profileInfo struct {
-	Path       string        `json:"path"`
-	Ranks      int           `json:"ranks_with_calls"`
-	Calls      uint64        `json:"calls"`
-	Timed      bool          `json:"timed"`
-	Missing    string        `json:"no_times,omitempty"`       // why there are none
-	Error      *float64      `json:"relative_error,omitempty"` // at most, if the times are those of every call
-	Functions  []profileRow  `json:"functions,omitzero"`
-	Signatures []profileRow  `json:"signatures,omitzero"`
-	ByRank     []profileRank `json:"by_rank,omitzero"`
-	RankTimes  []rankTime    `json:"times_by_rank,omitzero"`
-	cutShort
-}
-
-type profileRow struct {
-	Signature *int         `json:"signature,omitempty"` // its number
-	Function  string       `json:"function"`
-	Call      string       `json:"call,omitempty"` // of a signature
-	Calls     uint64       `json:"calls"`
-	Ranks     int          `json:"ranks"`
-	Time      *profileTime `json:"time,omitempty"`
-}
-
-type profileTime struct {
-	Total   nanoseconds `json:"total_ns"`
-	Mean    nanoseconds `json:"mean_ns"`
-	Min     int64       `json:"min_ns"`
-	Max     int64       `json:"max_ns"`
-	MinRank int         `json:"rank_of_min"`
-	MaxRank int         `json:"rank_of_max"`
-}
-
-type profileRank struct {
-	Ranks     string            `json:"ranks"` // as a list
-	Number    int               `json:"number_of_ranks"`
-	Calls     uint64            `json:"calls_each"`
-	Functions map[string]uint64 `json:"functions_each"`
-}
-
-func profileTrace(cmd *cobra.Command, path string, o profileOptions) error {
-	trace, err := openTrace(path)
-	if err != nil {
-		return err
-	}
-	defer trace.Close()
-	if o.window.set {
-		return profileWindow(cmd, trace, path, o)
-	}
-	var (
-		p   *query.Profile
-		cut cutShort
-	)
-	lost, err := ask(cmd, trace, path, o.ranks, "profile", func(q query.Options) (err error) {
-		if p, err = query.OpenProfile(cmd.Context(), trace, q); err == nil {
-			err = cut.findUnfinished(cmd.Context(), trace, q)
+func profile(q *question, by string) error {
+	a := &profileAnswer{header: q.header()}
+	err := q.query("profile", "", func(o query.Options) (err error) {
+		if a.Profile, err = query.OpenProfile(q.Context(), q.trace, o); err == nil {
+			a.recorded, err = q.recorded()
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	var bad unreadable
-	if err := lost.err(); err != nil {
-		bad = append(bad, err)
+	if a.LostTimes != nil {
+		q.damage.addAll(summaries, a.LostTimes)
 	}
-	if err := p.LostTimes; err != nil {
-		bad = append(bad, lostSummaries(path, err))
+	if by == "rank" || !a.Timed {
+		if err := a.readTimes(q, by); err != nil {
+			return err
+		}
 	}
-	i := &profileInfo{Path: path, Ranks: p.Ranks, Calls: p.Calls, cutShort: cut}
-	if o.by == "rank" || !p.Timed {
-		lost, err := i.readTimes(cmd, trace, p, o)
+	a.choose(q, by)
+	return q.answer(a, func() { a.print(q, by) })
+}
+
+// choose keeps the list that is asked for, in the order of its times.
+func (a *profileAnswer) choose(q *question, by string) {
+	functions, signatures, shapes := a.Functions, a.Signatures, a.Shapes
+	a.Functions, a.Signatures, a.Shapes = nil, nil, nil
+	switch by {
+	case "function":
+		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		a.Functions = functions
+	case "signature":
+		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		call := q.calls()
+		for i := range signatures {
+			signatures[i].Call = call(signatures[i].Signature)
+		}
+		a.Signatures = signatures
+	case "rank":
+		a.Shapes, a.Timed = shapes, len(a.RankTimes) > 0
+	}
+}
+
+// byTime orders rows by their times or, if one has none, by their calls.
+func byTime(a, b *query.Durations, callsA, callsB uint64) int {
+	if a != nil && b != nil && a.Total != b.Total {
+		return cmp.Compare(b.Total, a.Total)
+	}
+	return cmp.Compare(callsB, callsA)
+}
+
+// maxUnasked is of how many calls the times of every call are read unasked.
+const maxUnasked = report.MaxExact
+
+// readTimes adds the times of every call, if the trace has these and they are not too
+// many to be read unasked, or says why it does not.
+func (a *profileAnswer) readTimes(q *question, by string) error {
+	timed, _, err := q.trace.Merged().SeriesRanks()
+	if err != nil {
+		q.damage.addAll(series, err)
+		return nil
+	}
+	ranks, calls := timedRanks(a.Profile, timed)
+	switch {
+	case ranks.Len() == 0 && a.LostTimes != nil:
+		return nil // it is told
+	case ranks.Len() == 0:
+		a.Missing = noTimes(q)
+		return nil
+	case ranks.Len() < a.Ranks && by != "rank":
+		a.Missing = "no times: the trace has those of every call of " + text.Ranks(ranks) + " only"
+		return nil
+	case calls > maxUnasked:
+		a.Missing = fmt.Sprintf("no times: %s would have to be read; --from 0 reads them", text.Plural(calls, "call"))
+		return nil
+	}
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		if a.LostTimes == nil {
+			q.damage.addAll(summaries, err)
+		}
+		return nil
+	}
+	return q.query("times of every call", timesOf, func(o query.Options) error {
+		o.Ranks = &ranks
+		if by == "rank" {
+			return a.readRanks(q, times, o)
+		}
+		read, err := times.ReadSeries(q.Context(), o)
 		if err != nil {
 			return err
 		}
-		bad = append(bad, lost...)
+		g, err := times.Guarantee()
+		a.SetTimes(read)
+		a.Error = &g
+		return err
+	})
+}
+
+// readRanks adds the times of ranks.
+func (a *profileAnswer) readRanks(q *question, times *query.Times, o query.Options) error {
+	found, err := times.Activity(q.Context(), math.MinInt64, math.MaxInt64, o)
+	if err != nil {
+		return err
 	}
-	i.Timed = len(i.RankTimes) > 0 || p.Timed && o.by != "rank"
-	i.fill(trace, p, o)
-	if o.json {
-		printJSON(cmd.OutOrStdout(), i)
-	} else {
-		i.print(cmd.OutOrStdout(), o)
+	damaged := q.damage.ranks(timesOf) // of which it has an estimate
+	a.RankTimes = slices.DeleteFunc(found.Ranks, func(r query.RankActivity) bool { return damaged.Contains(r.Rank) })
+	a.Error = &found.Guarantee
+	return nil
+}
+
+// timedRanks returns the ranks of p that have the times of every call, and how many
+// calls these make.
+func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
+	var ranks []int
+	calls := uint64(0)
+	for _, s := range p.Shapes {
+		if timed.Len() == 0 {
+			break
+		}
+		for _, rank := range s.Ranks.All() {
+			if timed.Contains(int(rank)) {
+				ranks, calls = append(ranks, int(rank)), wire.AddSat(calls, s.Calls)
+			}
+		}
 	}
-	return warnUnreadable(cmd.ErrOrStderr(), bad.err())
+	return rankenc.SetOf(ranks...), calls
 }
 
 // noTimes says why there are no times in a profile, and what gives them.
-func noTimes(trace *reprise.Trace) string {
-	for _, s := range trace.Sections() {
+func noTimes(q *question) string {
+	for _, s := range q.trace.Sections() {
 		if s.Kind == merge.KindSummaries {
 			return "no times: the trace has them of all ranks together"
 		}
 	}
-	if trace.Run().Source == collect.Source {
+	if q.trace.Run().Source == collect.Source {
 		return "the trace has no statistics of times: reprise record --times statistics keeps them"
 	}
 	return "the trace has no statistics of times"
 }
 
-// ask runs a query of a trace about the ranks of an option, with a progress bar. It
-// returns the ranks that cannot be read.
-func ask(cmd *cobra.Command, trace *reprise.Trace, path, ranks, what string, run func(query.Options) error) (*lostRanks, error) {
-	lost := &lostRanks{path: path}
-	set, err := chosenRanks(cmd, ranks, trace, path)
-	if err != nil {
-		return lost, err
+func (a *profileAnswer) print(q *question, by string) {
+	q.printf("%s: %s, %s", q.path, text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
+	if a.Error != nil && by != "rank" {
+		q.printf(", %s", sourceText(query.Series, *a.Error))
 	}
-	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), what, int64(min(set.Len(), trace.Merged().RankSet().Len())), "ranks")
-	defer bar.done()
-	q := query.Options{Unreadable: lost.add, Progress: func(n int) { bar.show(uint64(n)) }}
-	if cmd.Flags().Changed("ranks") {
-		q.Ranks = &set
+	q.printf("\n")
+	a.recorded.print(q.OutOrStdout())
+	if a.Missing != "" {
+		q.printf("%s\n", a.Missing)
 	}
-	return lost, run(q)
-}
-
-// fill fills in the list that is asked for.
-func (i *profileInfo) fill(trace *reprise.Trace, p *query.Profile, o profileOptions) {
-	switch o.by {
-	case "function":
-		i.Functions = []profileRow{}
-		for _, f := range p.Functions {
-			i.Functions = append(i.Functions, profileRow{Function: f.Name, Calls: f.Calls, Ranks: f.Ranks, Time: newProfileTime(f.Time)})
-		}
-		slices.SortStableFunc(i.Functions, byTime)
-	case "rank":
-		i.ByRank = []profileRank{}
-		for _, s := range p.Shapes {
-			r := profileRank{Ranks: s.Ranks.String(), Number: s.Ranks.Len(), Calls: s.Calls, Functions: make(map[string]uint64)}
-			for _, f := range s.Functions {
-				r.Functions[f.Name] = f.Calls
-			}
-			i.ByRank = append(i.ByRank, r)
-		}
-	case "signature":
-		i.Signatures = []profileRow{}
-		describe := signaturesOf(trace)
-		for _, s := range p.Signatures {
-			row := profileRow{Signature: &s.Signature, Function: s.Function, Calls: s.Calls, Ranks: s.Ranks, Time: newProfileTime(s.Time)}
-			words, err := describe(nil, s.Signature)
-			if err != nil {
-				row.Call = text.Printable(s.Function) + "(cannot be read)"
-			} else {
-				row.Call = words.String()
-			}
-			i.Signatures = append(i.Signatures, row)
-		}
-		slices.SortStableFunc(i.Signatures, byTime)
-	}
-}
-
-// byTime orders rows by their time or, if they have none, by their calls.
-func byTime(a, b profileRow) int {
-	switch {
-	case a.Time != nil && b.Time != nil && a.Time.Total != b.Time.Total:
-		if a.Time.Total > b.Time.Total {
-			return -1
-		}
-		return 1
-	case a.Calls != b.Calls:
-		if a.Calls > b.Calls {
-			return -1
-		}
-		return 1
-	}
-	return 0
-}
-
-// newProfileTime returns nil if there are no times.
-func newProfileTime(d *query.Durations) *profileTime {
-	if d == nil {
-		return nil
-	}
-	return &profileTime{nanoseconds(d.Total), nanoseconds(d.Mean), d.Min, d.Max, d.MinRank, d.MaxRank}
-}
-
-func (i *profileInfo) print(w io.Writer, o profileOptions) {
-	most := maxRows
-	if o.all {
-		most = math.MaxInt
-	}
-	fmt.Fprintf(w, "%s: %s, %s", i.Path, text.Plural(i.Ranks, "rank"), text.Plural(i.Calls, "call"))
-	if i.Error != nil && o.by != "rank" {
-		fmt.Fprintf(w, ", %s", sourceText(query.Series.String(), *i.Error))
-	}
-	fmt.Fprintln(w)
-	i.printUnfinished(w)
-	if i.Missing != "" {
-		fmt.Fprintln(w, i.Missing)
-	}
-	if i.Calls == 0 {
+	if a.Calls == 0 {
 		return
 	}
-	fmt.Fprintln(w)
-	out := newTable(w)
-	rows := 0
-	switch o.by {
+	q.printf("\n")
+	switch by {
 	case "function":
-		rows = len(i.Functions)
-		i.printRows(out, i.Functions[:min(rows, most)], "function")
-	case "signature":
-		rows = len(i.Signatures)
-		i.printRows(out, i.Signatures[:min(rows, most)], "call")
-	case "rank":
-		rows = len(i.ByRank)
-		fmt.Fprintf(out, "calls of each\tranks\tcalls\t\t  ranks\n")
-		for _, r := range i.ByRank[:min(rows, most)] {
-			all := wire.MulSat(r.Calls, uint64(r.Number))
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t  %s\n", text.Count(r.Calls), text.Count(r.Number), text.Count(all), text.Percent(all, i.Calls), text.CutList(r.Ranks, maxListText))
+		t := a.table(q, "<function")
+		whole := query.Nanoseconds(0)
+		for _, f := range a.Functions {
+			whole += total(f.Time)
 		}
+		for _, f := range a.Functions {
+			a.row(t, f.Calls, f.Ranks, f.Time, whole, text.Printable(f.Name))
+		}
+		t.Close()
+	case "signature":
+		t := a.table(q, "<signature")
+		whole := query.Nanoseconds(0)
+		for _, s := range a.Signatures {
+			whole += total(s.Time)
+		}
+		for _, s := range a.Signatures {
+			a.row(t, s.Calls, s.Ranks, s.Time, whole, s.Call)
+		}
+		t.Close()
+	case "rank":
+		t := q.table("calls each", "ranks", "calls", "", "<ranks")
+		for _, s := range a.Shapes {
+			all := wire.MulSat(s.Calls, uint64(s.Ranks.Len()))
+			t.Row(s.Calls, s.Ranks.Len(), all, text.Percent(all, a.Calls), text.CutList(s.Ranks.String(), maxListText))
+		}
+		t.Close()
+		a.printRankTimes(q)
 	}
-	out.Flush()
-	if rows > most {
-		fmt.Fprintf(w, "\nand %s more: --all shows them\n", text.Count(rows-most))
-	}
-	i.printRankTimes(w, most)
 }
 
-// printRows prints rows with what they are about behind the numbers.
-func (i *profileInfo) printRows(out io.Writer, rows []profileRow, what string) {
-	total := nanoseconds(0)
-	for _, list := range [][]profileRow{i.Functions, i.Signatures} {
-		for _, r := range list {
-			if r.Time != nil {
-				total += r.Time.Total
-			}
+// total returns how long calls take, 0 if that is not known.
+func total(t *query.Durations) query.Nanoseconds {
+	if t == nil {
+		return 0
+	}
+	return t.Total
+}
+
+func (a *profileAnswer) table(q *question, what string) *text.Table {
+	if !a.Timed {
+		return q.table("calls", "", "ranks", what)
+	}
+	return q.table("calls", "", "ranks", "time", "", "mean", "min", "in rank", "max", "in rank", what)
+}
+
+func (a *profileAnswer) row(t *text.Table, calls uint64, ranks int, d *query.Durations, whole query.Nanoseconds, what string) {
+	cells := []any{calls, text.Percent(calls, a.Calls), ranks}
+	switch {
+	case d != nil:
+		cells = append(cells, text.Duration(d.Total), text.Percent(d.Total, whole), text.Duration(d.Mean),
+			text.Duration(d.Min), text.ID(d.MinRank), text.Duration(d.Max), text.ID(d.MaxRank))
+	case a.Timed:
+		cells = append(cells, "-", "", "", "", "", "", "")
+	}
+	t.Row(append(cells, what)...)
+}
+
+// printRankTimes prints the times of ranks.
+func (a *profileAnswer) printRankTimes(q *question) {
+	if len(a.RankTimes) == 0 {
+		return
+	}
+	q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
+	t := q.table("rank", "calls", "in calls", "", "outside", "", "")
+	for _, r := range a.RankTimes {
+		t.Row(text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
+	}
+	t.Close()
+}
+
+// sourceText says where times are from, and how exact they are.
+func sourceText(source query.Source, g timing.Guarantee) string {
+	if source != query.Series {
+		return "estimated from " + source.String()
+	}
+	return "from the times of every call, " + text.Error(g)
+}
+
+// shareOfTime returns the share of a part in the whole, or a dash if it is not known.
+func shareOfTime(part, whole query.Nanoseconds) string { return cmp.Or(text.Percent(part, whole), "-") }
+
+// An activityAnswer is what ranks do in a part of a run.
+type activityAnswer struct {
+	header
+	*query.Activity
+	Present int               `json:"ranks"`   // that were there, or are expected to
+	Span    query.Nanoseconds `json:"span_ns"` // of all ranks; null if it ends later than times go
+	recorded
+}
+
+// profileWindow profiles a part of a run.
+func profileWindow(q *question, by string) error {
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return err
+	}
+	a := &activityAnswer{header: q.header()}
+	err = q.query("profile", timesOf, func(o query.Options) (err error) {
+		if a.Activity, err = times.Activity(q.Context(), int64(q.window.from), int64(q.window.to), o); err == nil {
+			a.recorded, err = q.recorded()
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case a.Source == query.None && q.damage.any():
+		return nil // which is told
+	case a.Source == query.None && q.trace.Merged().RankSet().Len() > 0:
+		return errNoTimes(q.trace)
+	}
+	for _, r := range a.Ranks {
+		if a.Span += r.Span; r.Span > 0 || r.Calls > 0 {
+			a.Present++
 		}
 	}
-	fmt.Fprint(out, "calls\t\tranks\t")
-	if i.Timed {
-		fmt.Fprint(out, "time\t\tmean\tleast\tin rank\tmost\tin rank\t")
+	a.choose(q, by)
+	return q.answer(a, func() { a.print(q, by) })
+}
+
+// choose keeps the list that is asked for.
+func (a *activityAnswer) choose(q *question, by string) {
+	if by != "function" {
+		a.Functions = nil
 	}
-	fmt.Fprintf(out, "  %s\n", what)
-	for _, r := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t", text.Count(r.Calls), text.Percent(r.Calls, i.Calls), text.Count(r.Ranks))
-		switch t := r.Time; {
-		case t != nil:
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Total, text.Percent(t.Total, total), t.Mean,
-				text.Duration(t.Min), t.MinRank, text.Duration(t.Max), t.MaxRank)
-		case i.Timed:
-			fmt.Fprint(out, "-\t\t\t\t\t\t\t")
-		}
-		text := text.Printable(r.Function)
-		if r.Call != "" {
-			text = r.Call
-		}
-		fmt.Fprintf(out, "  %s\n", text)
+	if by != "rank" {
+		a.Ranks = nil
 	}
+	if by != "signature" {
+		a.Signatures = nil
+		return
+	}
+	call := q.calls()
+	for i := range a.Signatures {
+		a.Signatures[i].Call = call(a.Signatures[i].Signature)
+	}
+	slices.SortStableFunc(a.Signatures, func(a, b query.Usage) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Calls, a.Calls))
+	})
+}
+
+func (a *activityAnswer) print(q *question, by string) {
+	to := "the end"
+	if a.To != nil {
+		to = text.Duration(*a.To)
+	}
+	q.printf("%s from %s to %s, %s\n", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee))
+	a.recorded.print(q.OutOrStdout())
+	if a.Source != query.Series && hasThreads(q.trace) {
+		q.printf("%s\n", threadsNote)
+	}
+	if a.Present == 0 {
+		q.printf("no rank makes calls there\n")
+		return
+	}
+	share := shareOfTime(a.Time, a.Span) + " of the time of these ranks"
+	if math.IsInf(float64(a.Span), 0) {
+		share = "and they end later than 292 years"
+	}
+	q.printf("%s, %s, %s in calls, %s\n\n", text.Plural(a.Present, "rank"), text.Plural(a.Calls, "call"), text.Duration(a.Time), share)
+	var t *text.Table
+	switch by {
+	case "function":
+		t = q.table("calls", "", "ranks", "time", "", "<function")
+		for _, f := range a.Functions {
+			t.Row(f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks, text.Duration(f.Time), shareOfTime(f.Time, a.Time), text.Printable(f.Name))
+		}
+	case "signature":
+		t = q.table("calls", "", "time", "", "<signature")
+		for _, s := range a.Signatures {
+			t.Row(s.Calls, text.Percent(s.Calls, a.Calls), text.Duration(s.Time), shareOfTime(s.Time, a.Time), s.Call)
+		}
+	case "rank":
+		t = q.table("rank", "position", "calls", "in calls", "", "outside", "", "")
+		for _, r := range a.Ranks {
+			t.Row(text.ID(r.Rank), r.First, r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
+		}
+	}
+	t.Close()
 }

@@ -38,14 +38,14 @@ func TestProfileMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "many.rpz", b.String())
-	const why = "no times: those of 5,000,050 calls would have to be read, as --from 0 does\n"
+	const why = "no times: 5,000,050 calls would have to be read; --from 0 reads them\n"
 	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, why) || strings.Contains(got, "outside") {
 		t.Error(got)
 	}
 	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
 		t.Error(got)
 	}
-	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "lost is at most") {
+	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "the wait time is an upper bound") {
 		t.Error(got)
 	}
 }
@@ -56,14 +56,14 @@ func TestImbalanceOfPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for name, want := range map[string]string{
-		"timed.rpz":  "what ranks take beyond the rank with the least mean",
-		"summed.rpz": "at most what calls take beyond the shortest of them",
+		"timed.rpz":  "the time beyond the mean of the fastest rank",
+		"summed.rpz": "an upper bound: the time of all calls beyond the shortest",
 	} {
-		if got := must(t, "imbalance", name); !strings.Contains(got, "lost is "+want+"\n") {
+		if got := must(t, "imbalance", name); !strings.Contains(got, "wait time is "+want+"\n") {
 			t.Error(got)
 		}
 		must(t, "report", name, "-o", "page.html")
-		if !strings.Contains(readFile(t, "page.html"), "lost: "+want+",") {
+		if !strings.Contains(readFile(t, "page.html"), "wait time is "+want) {
 			t.Errorf("the page of %s does not say %q", name, want)
 		}
 	}
@@ -77,10 +77,10 @@ func TestLostSeriesTable(t *testing.T) {
 	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), merge.KindSeries, 0))
 	for command, want := range map[string]string{
 		"grammar":           "from histograms of the calls of all ranks",
-		"grammar --json":    `"time_ns"`,
+		"grammar --json":    `"iteration_ns"`,
 		"grammar --dot":     "digraph",
-		"imbalance":         "lost is at most",
-		"profile --by rank": "calls of each",
+		"imbalance":         "the wait time is an upper bound",
+		"profile --by rank": "calls each",
 		"profile --from 1h": "estimated from histograms",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
@@ -125,18 +125,18 @@ func TestImbalanceLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "late.rpz", b.String())
-	const want = "  4.00 µs  72.7 %        10         10  100.0 %    0, 100 %  recv(source=0, "
+	const want = "    4.00 µs  72.7 %        10      10  100.0 %           0  100.0 %  recv(source=0, "
 	if got := must(t, "imbalance", "late.rpz"); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	var i imbalanceInfo
+	var i imbalanceAnswer
 	if err := json.Unmarshal([]byte(must(t, "imbalance", "late.rpz", "--json")), &i); err != nil {
 		t.Fatal(err)
 	}
-	if len(i.Late) != 1 || i.Late[0].Wait != 4000 || i.Late[0].Sender != 0 || i.Late[0].Share != 1 {
+	if len(i.Late) != 1 || i.Late[0].Wait != 4000 || i.Late[0].Sender != 0 || i.Late[0].SenderShare != 1 {
 		t.Errorf("%+v", i.Late)
 	}
-	if got := must(t, "imbalance", "late.rpz", "--ranks", "1"); strings.Contains(got, "begins later") {
+	if got := must(t, "imbalance", "late.rpz", "--ranks", "1"); strings.Contains(got, "late sender") {
 		t.Error(got)
 	}
 }

@@ -17,47 +17,12 @@ import (
 
 func newRecord() *cobra.Command {
 	var o recordOptions
-	cmd := &cobra.Command{
-		Use:   "record -o OUT.rpz [flags] -- COMMAND [ARG]...",
-		Short: "Run an MPI program and record its calls",
-		Long: `Run a command that starts an MPI program, and write a trace of all calls of MPI
-of all its processes, with all arguments. The program needs no change and need
-not be linked again: a small library, built with the mpicc of its MPI on first
-use, is loaded into the processes and writes down the calls, and this command
-compresses them while the program runs. What the program reads and prints passes
-through, and the exit status is that of the command.
-
-If the program dies, the trace has every call that had returned, and the summary
-names the ranks that did not come to MPI_Finalize.
-
-The program can switch recording off and on for a process: MPI_Pcontrol(0) and
-MPI_Pcontrol(1), or MPI_Info_set on any info object with the key reprise_record
-and the value off or on. With --off it is off at first.
-
-` + helpOnTimes + `
-
-For a run on several nodes, start one recorder for each process, and join their
-parts:
-
-  mpirun -n 512 reprise record --parts run.parts -- ./app
-  reprise merge run.parts -o run.rpz
-
-What the processes write passes through files in the --spool directory, or that
-of temporary files: best one in memory or on a local disk, with space for what
-is not read yet. The MPI is found by what the program is linked with, unless
---mpicc or $MPICC names its compiler command. Programs that are linked
-statically cannot be recorded.`,
-		Example: `  reprise record -o run.rpz -- mpirun -n 4 ./app
-  reprise record --times all -o run.rpz -- srun ./app input
-  reprise record --times all --error MPI_Wait=1% -o run.rpz -- srun ./app
-  reprise record --keep-raw raw -o run.rpz -- mpirun -n 4 ./app
-  reprise verify run.rpz raw`,
-		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
-		RunE: func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) },
-	}
+	cmd := newCommand("record")
+	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
 	f := cmd.Flags()
 	o.output.addTo(f)
-	o.times.addTo(f)
+	o.times.addTo(cmd)
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
@@ -135,7 +100,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		}
 		return err
 	}
-	failure := helper.finish(ending{Status: status, Seconds: time.Since(begin).Seconds()})
+	failure := helper.finish(ending{Status: status, Ran: time.Since(begin)})
 	if status != 0 {
 		return exitStatus(status)
 	}

@@ -67,7 +67,7 @@ func TestRecordSignals(t *testing.T) {
 			if !strings.Contains(stderr.String(), "the trace ends early") {
 				t.Errorf("the summary says %s", stderr.String())
 			}
-			if i := infoOf(t, trace); callsOf(i, "MPI_Reduce") != uint64(i.Ranks) || callsOf(i, "MPI_Finalize") != 0 {
+			if i := infoOf(t, trace); callsOf(i, "MPI_Reduce") != uint64(i.Size) || callsOf(i, "MPI_Finalize") != 0 {
 				t.Errorf("%+v", i)
 			}
 		})

@@ -31,8 +31,8 @@ func TestRecordRings(t *testing.T) {
 			t.Error(got)
 		}
 		i := infoOf(t, trace)
-		if i.ShapeCount != 1 || i.Ranks != 8 {
-			t.Errorf("%d ranks of %d shapes", i.Ranks, i.ShapeCount)
+		if i.ShapeCount != 1 || i.Size != 8 {
+			t.Errorf("%d ranks of %d shapes", i.Size, i.ShapeCount)
 		}
 		inGroups := 0
 		for _, f := range i.Arguments {
@@ -43,7 +43,7 @@ func TestRecordRings(t *testing.T) {
 		if inGroups < 6 { // in two rounds two peers and a target
 			t.Errorf("%d arguments are relative to groups: %v", inGroups, i.Arguments)
 		}
-		lines := strings.Split(must(t, "cat", trace, "--rank", "1", "--format", "text"), "\n")
+		lines := strings.Split(must(t, "cat", trace, "--ranks", "1", "--format", "text"), "\n")
 		for _, want := range ringCalls {
 			found := false
 			for len(lines) > 0 && !found {
@@ -51,7 +51,7 @@ func TestRecordRings(t *testing.T) {
 				lines = lines[1:]
 			}
 			if !found {
-				t.Fatalf("no call is %q, in this order:\n%s", want, must(t, "cat", trace, "--rank", "1", "--format", "text"))
+				t.Fatalf("no call is %q, in this order:\n%s", want, must(t, "cat", trace, "--ranks", "1", "--format", "text"))
 			}
 		}
 	})

@@ -89,7 +89,7 @@ func TestRecord(t *testing.T) {
 			if strings.Contains(got.stderr, "warning") || strings.Contains(got.stderr, "ends early") {
 				t.Error(got.stderr)
 			}
-			if info.Source != "MPI" || info.Ranks != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
+			if info.Source != "MPI" || info.Size != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
 				t.Errorf("%+v", info)
 			}
 			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD)\n"; !strings.Contains(listed, want) {
@@ -99,7 +99,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("verify says %q, want %q", got, want)
 			}
 			changeMark(t, raw)
-			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, call 3: MPI_Pcontrol(level=123456789): level") {
+			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, position 3: MPI_Pcontrol(level=123456789): level") {
 				t.Errorf("verify of what was changed: %+v", got)
 			}
 		})
@@ -107,7 +107,7 @@ func TestRecord(t *testing.T) {
 }
 
 // infoOf returns what info says of a trace.
-func infoOf(t *testing.T, trace string) (i info) {
+func infoOf(t *testing.T, trace string) (i infoAnswer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(must(t, "info", trace, "--json")), &i); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func infoOf(t *testing.T, trace string) (i info) {
 	return i
 }
 
-func callsOf(i info, function string) uint64 {
+func callsOf(i infoAnswer, function string) uint64 {
 	for _, f := range i.Functions {
 		if f.Name == function {
 			return f.Calls
@@ -193,15 +193,15 @@ func TestRecordTimes(t *testing.T) {
 		i := infoOf(t, trace)
 		timed := i.Times != nil
 		hists := timed && i.Times.Histograms != nil && i.Times.Histograms.Durations > 0
-		each := timed && i.Times.Ranks == "0"
+		each := timed && i.Times.Ranks.String() == "0"
 		if timed != test.timed || hists != test.hists || each != test.each {
 			t.Errorf("--times %s: %t, %t, %t: %+v", test.times, timed, hists, each, i.Times)
 		}
 		if timed && i.Times.Functions[0].Total <= 0 {
 			t.Errorf("--times %s: calls take no time: %+v", test.times, i.Times.Functions)
 		}
-		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || s.Raw <= 0 || s.Seconds <= 0 ||
-			s.Overhead <= 0 || s.Overhead >= 1 || s.Collector <= 0 || s.Unfinished == nil || len(s.Unfinished) > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
+		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || s.Raw <= 0 || s.Command <= 0 ||
+			s.Overhead <= 0 || s.Overhead >= 1 || s.Collector <= 0 || s.Unfinished.Len() > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
 			t.Errorf("--times %s: %+v", test.times, s)
 		}
 	}
@@ -232,8 +232,8 @@ func TestRecordParts(t *testing.T) {
 		if got := invoke(t, "", "merge", parts, "-o", joined); got.status != 0 {
 			t.Fatal(got.stderr)
 		}
-		if a, b := must(t, "cat", one), must(t, "cat", joined); a != b || infoOf(t, joined).Ranks != ranks {
-			t.Errorf("%d ranks with %d bytes of calls, recorded together %d", infoOf(t, joined).Ranks, len(b), len(a))
+		if a, b := must(t, "cat", one), must(t, "cat", joined); a != b || infoOf(t, joined).Size != ranks {
+			t.Errorf("%d ranks with %d bytes of calls, recorded together %d", infoOf(t, joined).Size, len(b), len(a))
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestRecordDying(t *testing.T) {
 				if !regexp.MustCompile(`the trace ends early: ranks? \S+ did not come to MPI_Finalize\n`).MatchString(got.stderr) {
 					t.Errorf("the summary says %s", got.stderr)
 				}
-				if i := infoOf(t, trace); i.Unfinished != "0-1" {
+				if i := infoOf(t, trace); i.Unfinished.String() != "0-1" {
 					t.Errorf("info says that %q did not end", i.Unfinished)
 				}
 				compareWithCounts(t, trace, counts)
@@ -358,7 +358,7 @@ func TestRecordPartsOfCrash(t *testing.T) {
 	}
 	trace := filepath.Join(t.TempDir(), "run.rpz")
 	must(t, "merge", parts, "-o", trace)
-	if i := infoOf(t, trace); i.Active != 2 || i.Unfinished == "" {
+	if i := infoOf(t, trace); i.Active != 2 || i.Unfinished.Len() == 0 {
 		t.Errorf("%d ranks, %q without MPI_Finalize", i.Active, i.Unfinished)
 	}
 }

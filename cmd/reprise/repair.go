@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
-
-	"github.com/spf13/cobra"
+	"strings"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/spf13/cobra"
 )
 
 func newRepair() *cobra.Command {
@@ -15,48 +22,24 @@ func newRepair() *cobra.Command {
 		output string
 		asJSON bool
 	)
-	cmd := &cobra.Command{
-		Use:   "repair DAMAGED.rpz -o OUT.rpz",
-		Short: "Save what is intact of a damaged trace",
-		Long: `Walk through a damaged or truncated trace, write a new one of the ranks that can
-be read, and say what was lost. Of the ranks that are lost, the new trace has no
-calls; the source that reprise info shows says which they are, and whether the
-order of the calls of different ranks is lost: the ranks then stand one by one.
-
-Times of calls can be lost without the calls: the times of every call of some
-ranks, or the statistics and histograms of all. The source says that, too. Where
-nothing tells what stood in the damaged place, as where a file is cut off, times
-may be missing that are not named. The names of handles and other numbers can be
-lost without the rest, too.
-
-Ranks share what they have in common: damage to the run, to the texts, to the
-signatures or to the first section of grammars loses all ranks, damage to
-columns, to streams of values that vary from call to call, or to other grammars
-those that need them, of a long column only some. If no rank can be read, the
-exit status is 1, and there is no output. A part file is saved whole, perhaps
-without times, or not at all.`,
-		Example: "  reprise repair damaged.rpz -o saved.rpz && reprise info saved.rpz",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
-				return usageError{errors.New("repair needs -o OUT.rpz")}
-			}
-			return oneTrace(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := repair(cmd, args[0], output)
-			if err != nil {
-				return err
-			}
-			report := cmd.OutOrStdout()
-			if output == "-" {
-				report = cmd.ErrOrStderr()
-			}
-			if asJSON {
-				return printJSON(report, r)
-			}
-			r.print(report)
-			return nil
-		},
+	cmd := newCommand("repair")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if output == "" {
+			return usageError{errors.New("repair needs -o OUT.rpz")}
+		}
+		return oneTrace(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r, err := repair(cmd, args[0], output)
+		if err != nil {
+			return err
+		}
+		out := summaryOf(cmd, output)
+		if asJSON {
+			return printJSON(out, r)
+		}
+		r.print(out)
+		return nil
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
@@ -97,4 +80,359 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// A repairResult is what repair saved and what not.
+type repairResult struct {
+	Schema   int         `json:"schema"`
+	Trace    string      `json:"trace"`
+	Output   string      `json:"output"`
+	Lost     []loss      `json:"damage"`
+	Ranks    int         `json:"ranks"`       // with calls
+	Readable int         `json:"saved_ranks"` // of them
+	Missing  rankenc.Set `json:"unreadable_rank_set"`
+	Order    savedState  `json:"order"` // of the calls of different ranks
+	Names    savedState  `json:"names"` // of handles and other numbers
+	timesSaved
+
+	first error // of a rank that cannot be read
+}
+
+// A savedState says whether something of a damaged file is in the repaired one.
+type savedState string
+
+const (
+	kept   savedState = "kept"
+	partly savedState = "in part"
+	lost   savedState = "lost"
+)
+
+// A loss is a range of a file that was not saved.
+type loss struct {
+	Offset  int64  `json:"offset"`
+	Bytes   int64  `json:"bytes"`
+	Section string `json:"section"` // empty if unknown
+	Reason  string `json:"reason"`
+}
+
+func newRepairResult(input, output string, losses []format.Loss) *repairResult {
+	r := &repairResult{Schema: schema, Trace: input, Output: output, Lost: []loss{}, Order: kept, Names: kept, timesSaved: timesSaved{Summaries: kept}}
+	for _, l := range losses {
+		r.Lost = append(r.Lost, loss{l.Offset, l.Len, "", l.Err.Error()})
+		if l.Known {
+			r.Lost[len(r.Lost)-1].Section = sectionName(l.Kind, l.Key)
+			r.lose(l.Kind, l.Key)
+			if l.Kind == merge.KindNames {
+				r.Names = lost
+			}
+		}
+	}
+	return r
+}
+
+func sectionName(kind format.Kind, key uint64) string {
+	switch kind {
+	case merge.KindColumns, merge.KindGrammars, merge.KindStreams, merge.KindShape, merge.KindSeries:
+		return fmt.Sprintf("%s, number %d", merge.KindName(kind), key)
+	}
+	return merge.KindName(kind)
+}
+
+// salvage returns what can be read of a file, and counts it. It returns an error if
+// that is nothing, or if the work was cancelled.
+func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.Accumulator, error) {
+	if merge.IsPart(file) {
+		return r.salvagePart(cmd.Context(), file)
+	}
+	trace, err := merge.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
+	}
+	a := new(merge.Accumulator)
+	if err := r.salvageRanks(cmd, trace, a); err != nil {
+		return nil, err
+	}
+	if err := a.AddTimes(trace, r.note); err != nil {
+		return nil, fileError(r.Trace, err)
+	}
+	durations, gaps, err := trace.Summaries()
+	r.finish(file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
+	if trace.LostInterleaving() {
+		r.Order = lost
+	}
+	return a, r.describe(cmd.Context(), trace.Run(), a)
+}
+
+// salvagePart is salvage of a part file, which has lost nothing but times.
+func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
+	a, err := merge.SalvagePart(file, r.note)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
+	}
+	r.Ranks = a.RankSet().Len()
+	r.Readable = r.Ranks
+	left := -r.unread
+	for _, s := range file.All() {
+		if s.Kind == merge.KindSummaries {
+			left++
+		}
+	}
+	r.finish(file, a.RankSet(), left > 0)
+	return a, r.describeLoss(a)
+}
+
+// salvageRanks adds the calls of the ranks that can be read to a.
+func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *merge.Trace, a *merge.Accumulator) error {
+	ctx := cmd.Context()
+	ranks := newRankReader(trace)
+	var unreadable []int
+	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
+	defer bar.done()
+	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		bar.show(uint64(r.Ranks))
+		r.Ranks++
+		err := ranks.attempt(rank, func() error {
+			p, err := trace.Part(rank)
+			if err == nil {
+				err = a.Add(p)
+			}
+			return err
+		})
+		if err == nil {
+			r.Readable++
+			continue
+		}
+		unreadable = append(unreadable, rank)
+		if r.first == nil {
+			r.first = err
+		}
+	}
+	if r.Readable == 0 && r.Ranks > 0 {
+		return fmt.Errorf("%s: no call can be saved: %w", r.Trace, r.first)
+	}
+	r.Missing = rankenc.SetOf(unreadable...)
+	return nil
+}
+
+// describe adds to a what is known of the run, and what of it is lost.
+func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Accumulator) error {
+	if g := run.Interleaving; g != nil && r.Missing.Len() > 0 {
+		var err error
+		if run.Interleaving, err = without(ctx, g, r.Missing); err != nil {
+			return err
+		}
+		if run.Interleaving == nil {
+			r.Order = lost
+		}
+	}
+	if err := describeRun(a, run); err != nil {
+		return err
+	}
+	return r.describeLoss(a)
+}
+
+// describeLoss adds to the source of a what is lost.
+func (r *repairResult) describeLoss(a *merge.Accumulator) error {
+	var what []string
+	if r.Missing.Len() > 0 {
+		what = append(what, text.Ranks(r.Missing))
+	}
+	if r.Order == lost {
+		what = append(what, "the order")
+	}
+	if r.Names == lost {
+		what = append(what, "the names of numbers")
+	}
+	if what = append(what, r.timesSaved.missing()...); len(what) == 0 {
+		return nil
+	}
+	note := "repaired without " + strings.Join(what, " and ")
+	return a.Describe(merge.Run{Source: strings.ReplaceAll(note, sourceSeparator, " ")})
+}
+
+// maxOrder is the longest order of calls that is expanded to leave ranks out.
+const maxOrder = math.MaxUint32
+
+// without returns an order of calls without those of some ranks, or nil if it is too
+// long.
+func without(ctx context.Context, order *sequitur.Grammar, gone rankenc.Set) (*sequitur.Grammar, error) {
+	if order.Len() > maxOrder {
+		return nil, nil
+	}
+	var b sequitur.Builder
+	runs := 0
+	for _, run := range order.Runs() {
+		if runs++; runs%callsPerStep == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !gone.Contains(int(run.Symbol)) {
+			b.AppendRun(run.Symbol, run.Count)
+		}
+	}
+	return b.Finish(), nil
+}
+
+// copySections writes every section of a file to w.
+func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w io.Writer) error {
+	out := format.NewWriter(w, format.Options{})
+	for _, s := range file.All() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		content, err := file.Content(s)
+		var damage *format.ParseError
+		switch {
+		case errors.As(err, &damage): // of a kind that is in no trace
+			r.Lost = append(r.Lost, loss{s.Offset, s.Size, sectionName(s.Kind, s.Key), err.Error()})
+			continue
+		case err != nil:
+			return fileError(r.Trace, err)
+		}
+		if err := out.Add(s.Kind, s.Key, content); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// write writes what was saved: the sections as they are if they hold all calls in
+// their order, and their times, or a new file of what a has.
+func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator, w io.Writer) error {
+	if r.Missing.Len() == 0 && r.Order == kept && r.Names == kept && r.timesSaved.whole() {
+		return r.copySections(cmd.Context(), file, w)
+	}
+	saved, err := encodeTrace(cmd, a, merge.IsPart(file))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(saved)
+	return err
+}
+
+// printDamage writes a line for each range of the file that was not saved.
+func (r *repairResult) printDamage(w io.Writer, prefix string) {
+	for _, l := range r.Lost {
+		what := "what follows"
+		if l.Bytes > 0 {
+			what = text.Plural(l.Bytes, "byte")
+		}
+		if l.Section != "" {
+			what += " of the section " + l.Section
+		}
+		fmt.Fprintf(w, "%s%s at offset %d: %s\n", prefix, what, l.Offset, l.Reason)
+	}
+}
+
+func (r *repairResult) print(w io.Writer) {
+	r.printDamage(w, "damaged: ")
+	if r.Missing.Len() > 0 {
+		fmt.Fprintf(w, "lost: %s\n", text.Ranks(r.Missing))
+	}
+	for _, what := range r.timesSaved.missing() {
+		fmt.Fprintf(w, "lost: %s\n", what)
+	}
+	if r.Names == lost {
+		fmt.Fprintln(w, "lost: the names of handles and other numbers: they stand as numbers")
+	}
+	switch {
+	case r.Order == lost:
+		fmt.Fprintln(w, "lost: the order of the calls of different ranks: they stand rank by rank")
+	case len(r.Lost) == 0:
+		fmt.Fprintln(w, "nothing was damaged")
+	}
+	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, text.Count(r.Readable), text.Plural(r.Ranks, "rank"))
+}
+
+// A timesSaved is which times of calls repair saved.
+type timesSaved struct {
+	Untimed   rankenc.Set `json:"untimed_rank_set"`        // ranks of which the times of every call are lost
+	All       bool        `json:"all_times_lost,omitzero"` // of every rank that had them, and nothing tells which these are
+	Summaries savedState  `json:"time_summaries"`          // statistics and histograms, if there were any
+
+	untimed []int
+	damaged bool // a section of times is lost
+	unread  int  // summaries that are there and cannot be read
+}
+
+// lose takes note of a section that is lost.
+func (t *timesSaved) lose(kind format.Kind, key uint64) {
+	switch kind {
+	case merge.KindSummaries:
+		t.Summaries = lost
+	case merge.KindSeries:
+		t.damaged, t.All = true, t.All || key == 0
+	}
+}
+
+// note takes note of times that cannot be read: of a rank or, if that is −1, of what
+// concerns no single rank. Package merge calls it, and goes on with the rest.
+func (t *timesSaved) note(rank int, err error) error {
+	var damage *merge.SectionError
+	switch {
+	case rank >= 0:
+		t.untimed = append(t.untimed, rank)
+	case errors.As(err, &damage) && damage.Kind == merge.KindSeries:
+		t.All = true
+	default:
+		t.Summaries = lost
+		t.unread++
+	}
+	return nil
+}
+
+// finish finds out what was lost of the times in a file after those of these ranks
+// were read as far as they can be. Left says that some summaries are.
+func (t *timesSaved) finish(file *format.Reader, ranks rankenc.Set, left bool) {
+	if left && t.Summaries == lost {
+		t.Summaries = partly
+	}
+	if _, ok := file.Lookup(merge.KindSeries, 0); !ok {
+		for _, s := range file.All() {
+			t.All = t.All || s.Kind == merge.KindSeries // of ranks that number 0 would tell
+		}
+	}
+	if t.All {
+		t.tellRanks(file, ranks)
+	}
+	t.Untimed = rankenc.SetOf(t.untimed...)
+}
+
+// tellRanks finds out of which of some ranks all times were lost, if the file tells.
+func (t *timesSaved) tellRanks(file *format.Reader, ranks rankenc.Set) {
+	timed, err := merge.ReadSeriesRanks(file)
+	if err != nil || timed.Len() == 0 {
+		return
+	}
+	t.All, t.untimed = false, nil
+	for _, rank := range ranks.All() { // of which there are no more than the file holds
+		if _, ok := timed.Index(int(rank)); ok {
+			t.untimed = append(t.untimed, int(rank))
+		}
+	}
+}
+
+// whole reports whether nothing is lost.
+func (t *timesSaved) whole() bool {
+	return !t.damaged && !t.All && t.Untimed.Len() == 0 && t.Summaries == kept
+}
+
+// missing returns what is lost, in words.
+func (t *timesSaved) missing() []string {
+	var what []string
+	switch {
+	case t.All:
+		what = append(what, "the times of every call")
+	case t.Untimed.Len() > 0:
+		what = append(what, "the times of "+text.Ranks(t.Untimed))
+	}
+	switch t.Summaries {
+	case lost:
+		what = append(what, "the statistics and histograms of times")
+	case partly:
+		what = append(what, "some statistics and histograms of times")
+	}
+	return what
 }

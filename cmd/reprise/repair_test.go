@@ -91,7 +91,7 @@ func (r repaired) read(t testing.TB, what string) saving {
 			t.Fatalf("%s: %s: rank %s is other than it was", r.name, what, rank)
 		}
 	}
-	var described info
+	var described infoAnswer
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "saved.rpz")), &described); err != nil {
 		t.Fatal(err)
 	}

@@ -136,9 +136,9 @@ func TestCatFrom(t *testing.T) {
 			}
 			for _, from := range []int{0, 1, 7, 211, 212, 213, 500, 847, 848, 1 << 30} {
 				for _, count := range []int{0, 1, 3, 300, 1 << 30} {
-					args := []string{"cat", name + ".rpz", "--from", fmt.Sprint(from), "--count", fmt.Sprint(count)}
+					args := []string{"cat", name + ".rpz", "--first", fmt.Sprint(from), "--count", fmt.Sprint(count)}
 					if rank != "" {
-						args = append(args, "--rank", rank)
+						args = append(args, "--ranks", rank)
 					}
 					if from > len(want) {
 						if r := invoke(t, "", args...); r.status != exitFailure || r.stdout != "" {

@@ -44,12 +44,22 @@ func TestSaturated(t *testing.T) {
 			t.Errorf("%s: there is %q in:\n%s", tt.args, tt.not, got)
 		}
 	}
-	var i profileInfo
+	var i struct {
+		Calls     uint64
+		Functions []struct {
+			Calls uint64
+			Time  struct {
+				Total *float64 `json:"time_ns"`
+				Mean  *float64 `json:"mean_ns"`
+				Max   int64    `json:"max_ns"`
+			}
+		}
+	}
 	if err := json.Unmarshal([]byte(must(t, "profile", "many.rpz", "--json")), &i); err != nil || i.Calls != math.MaxUint64 {
 		t.Fatalf("%d calls, %v", i.Calls, err)
 	}
 	for _, f := range i.Functions {
-		if f.Time.Total.known() != (f.Calls < math.MaxInt64) || f.Time.Mean.known() != f.Time.Total.known() || f.Time.Max == 0 {
+		if (f.Time.Total != nil) != (f.Calls < math.MaxInt64) || (f.Time.Mean != nil) != (f.Time.Total != nil) || f.Time.Max == 0 {
 			t.Errorf("%+v, %+v", f, f.Time)
 		}
 	}

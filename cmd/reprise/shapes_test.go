@@ -87,7 +87,7 @@ shape 3: 1 rank with 5 calls: 5
 	if got := must(t, "info", "in.rpz"); !strings.Contains(got, want) {
 		t.Errorf("info gives %s\nwant %s", got, want)
 	}
-	var got info
+	var got infoAnswer
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "in.rpz")), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -1,25 +1,29 @@
 package main
 
-import "testing"
+import (
+	"slices"
+	"testing"
 
-// Communicators that stand for several count as so many where they are summed up.
-func TestSumSiblings(t *testing.T) {
-	rows := []matchedCommunicator{
-		{Name: "world", Instances: 7},
-		{Name: "world/0…8", Count: 5, Members: 2, Instances: 10},
-		{Name: "world/1…7", Count: 4, Members: 2, Instances: 4},
-		{Name: "world/9", Members: 2, Instances: 1},
-	}
-	if list := sumSiblings(rows, len(rows)); len(list) != len(rows) {
-		t.Errorf("%d rows of %d", len(list), len(rows))
-	}
-	list := sumSiblings(rows, 2)
-	if len(list) != 2 || list[1].Name != "world/*" || list[1].Count != 10 || list[1].Instances != 15 {
-		t.Fatalf("%+v", list)
-	}
-	for want, c := range map[string]matchedCommunicator{"world": list[0], "world/*, 10 of them": list[1]} {
-		if got := severalNamed(c.Name, c.Count); got != want {
-			t.Errorf("%q, want %q", got, want)
+	"github.com/reprise-trace/reprise/internal/text"
+)
+
+// TestSiblings checks which communicators are summed up.
+func TestSiblings(t *testing.T) {
+	all := []relative{"world", "world/0", "", "world/1", "world/9"}
+	for _, most := range []int{text.All, len(all)} {
+		if rows := siblings(all, most); len(rows) != len(all) {
+			t.Errorf("%d rows of %d", len(rows), len(all))
 		}
+	}
+	rows := siblings(all, 2)
+	var names []string
+	for _, row := range rows {
+		names = append(names, familyName(all, row))
+	}
+	if want := []string{"world", "world/*, 3 of them", "unknown"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if want := []int{1, 3, 4}; !slices.Equal(rows[1], want) {
+		t.Errorf("summed up are %v, want %v", rows[1], want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,11 +44,11 @@ func untimed(t testing.TB, path string) string {
 	return rankenc.SetOf(list...).String()
 }
 
-// timesOf returns what info --json says of times.
-func timesOf(t testing.TB, path string, status int) (source string, times *timeInfo) {
+// timeInfoOf returns what info --json says of times.
+func timeInfoOf(t testing.TB, path string, status int) (source string, times *timeInfo) {
 	t.Helper()
 	r := invoke(t, "", "info", "--json", path)
-	var i info
+	var i infoAnswer
 	if err := json.Unmarshal([]byte(r.stdout), &i); err != nil || r.status != status {
 		t.Fatalf("status %d, %v, %s", r.status, err, r.stderr)
 	}
@@ -60,8 +61,8 @@ func TestDamagedTimes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	data := readFile(t, "codecs.rpz")
-	_, whole := timesOf(t, "codecs.rpz", exitOK)
-	if whole.Ranks != "0-5" || whole.Unreadable != "" || *whole.Histograms != (histogramInfo{3, 2, true}) {
+	_, whole := timeInfoOf(t, "codecs.rpz", exitOK)
+	if whole.Ranks.String() != "0-5" || whole.Unreadable.Len() > 0 || *whole.Histograms != (histogramInfo{3, 2, true}) {
 		t.Errorf("%+v", whole)
 	}
 	for key := uint64(1); key <= 3; key++ {
@@ -70,23 +71,23 @@ func TestDamagedTimes(t *testing.T) {
 		if want == "" {
 			t.Fatalf("section %d has no times", key)
 		}
-		_, got := timesOf(t, "damaged.rpz", exitFailure)
-		if got.Unreadable != want {
+		_, got := timeInfoOf(t, "damaged.rpz", exitFailure)
+		if got.Unreadable.String() != want {
 			t.Errorf("section %d: info names ranks %s, want %s", key, got.Unreadable, want)
 		}
 		var result repairResult
 		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 			t.Fatal(err)
 		}
-		if result.Untimed != want || result.Summaries != kept || result.Readable != 6 {
+		if result.Untimed.String() != want || result.Summaries != kept || result.Readable != 6 {
 			t.Errorf("section %d: repair says %+v, want that ranks %s are lost", key, result, want)
 		}
-		source, saved := timesOf(t, "saved.rpz", exitOK)
+		source, saved := timeInfoOf(t, "saved.rpz", exitOK)
 		note := "a clock, repaired without the times of rank"
-		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || saved.Ranks != got.Ranks {
+		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || !saved.Ranks.Equal(got.Ranks) {
 			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source, saved.Ranks, got.Ranks)
 		}
-		if !slices.Equal(saved.Codecs, got.Codecs) || !slices.Equal(saved.Gaps, whole.Gaps) {
+		if !reflect.DeepEqual(saved.Codecs, got.Codecs) || !slices.Equal(saved.Gaps, whole.Gaps) {
 			t.Errorf("section %d: after repair, codecs %+v, want %+v", key, saved.Codecs, got.Codecs)
 		}
 		lines := must(t, "cat", "saved.rpz")
@@ -116,16 +117,23 @@ func TestLostTables(t *testing.T) {
 		info       []string // of standard error
 		lost       []string
 	}{
-		{"series", noSeries, []string{"reprise: damaged.rpz: the times of every call cannot be read: time series, number 0"}, []string{series}},
-		{"summaries", flip(t, data, merge.KindSummaries, 0),
-			[]string{"reprise: damaged.rpz: the summaries of times cannot be read: time summaries"}, []string{statistics}},
+		{"series", noSeries, []string{
+			"reprise: warning: the times of every call cannot be read: time series, number 0",
+			"reprise: damaged.rpz: the times of every call cannot be read; reprise repair may save the rest",
+		}, []string{series}},
+		{"summaries", flip(t, data, merge.KindSummaries, 0), []string{
+			"reprise: warning: the summaries of times cannot be read: time summaries",
+			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
+		}, []string{statistics}},
 		{"both", flip(t, noSeries, merge.KindSummaries, 0), []string{
-			"reprise: warning: damaged.rpz: the times of every call cannot be read: time series, number 0",
-			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+			"reprise: warning: the summaries of times cannot be read: time summaries",
+			"reprise: warning: the times of every call cannot be read: time series, number 0",
+			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
 		}, []string{series, statistics}},
 		{"rank and summaries", flip(t, flip(t, data, merge.KindSeries, 2), merge.KindSummaries, 0), []string{
+			"reprise: warning: the summaries of times cannot be read: time summaries",
 			"reprise: warning: the times of ranks 3-5 cannot be read: time series, number 2",
-			"reprise: damaged.rpz: the summaries of times cannot be read: time summaries",
+			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
 		}, []string{"the times of ranks 3-5", statistics}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,14 +154,14 @@ func TestLostTables(t *testing.T) {
 			if !slices.Equal(lost, tt.lost) {
 				t.Errorf("repair: lost are %q, want %q", lost, tt.lost)
 			}
-			if source, _ := timesOf(t, "saved.rpz", exitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
+			if source, _ := timeInfoOf(t, "saved.rpz", exitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
 				t.Errorf("source %q", source)
 			}
 			var result repairResult
 			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 				t.Fatal(err)
 			}
-			if (result.Untimed == "all") != slices.Contains(tt.lost, series) || (result.Summaries != kept) != slices.Contains(tt.lost, statistics) {
+			if result.All != slices.Contains(tt.lost, series) || (result.Summaries != kept) != slices.Contains(tt.lost, statistics) {
 				t.Errorf("repair: %+v", result.timesSaved)
 			}
 		})
@@ -183,7 +191,7 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
-	if _, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "0-3" {
+	if _, times := timeInfoOf(t, "out.rpz", exitOK); times.Ranks.String() != "0-3" {
 		t.Errorf("%+v", times)
 	}
 	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSeries, 1))
@@ -191,7 +199,7 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
-	if source, times := timesOf(t, "out.rpz", exitOK); times.Ranks != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
+	if source, times := timeInfoOf(t, "out.rpz", exitOK); times.Ranks.String() != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
 		t.Errorf("%q, %+v", source, times)
 	}
 }
@@ -216,10 +224,10 @@ func TestSomeSummaries(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.Summaries != partly || result.Untimed != "" {
+	if result.Summaries != partly || result.Untimed.Len() > 0 {
 		t.Errorf("%+v", result.timesSaved)
 	}
-	source, times := timesOf(t, "saved.rpz", exitOK)
+	source, times := timeInfoOf(t, "saved.rpz", exitOK)
 	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") || len(times.Functions) != 1 || times.Functions[0].Function != "send" {
 		t.Errorf("%q, %+v", source, times)
 	}
@@ -256,7 +264,7 @@ func TestRepairTimed(t *testing.T) {
 	writeInputs(t)
 	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {
 		data := readFile(t, name)
-		_, whole := timesOf(t, name, exitOK)
+		_, whole := timeInfoOf(t, name, exitOK)
 		for at := 0; at < len(data); at += slow {
 			writeFile(t, "damaged.rpz", data[:at]+string([]byte{data[at] ^ 0x10})+data[at+1:])
 			removeSaved(t)
@@ -268,12 +276,12 @@ func TestRepairTimed(t *testing.T) {
 			if err := json.Unmarshal([]byte(r.stdout), &result); err != nil {
 				t.Fatal(err)
 			}
-			_, times := timesOf(t, "saved.rpz", exitOK)
+			_, times := timeInfoOf(t, "saved.rpz", exitOK)
 			known := !slices.ContainsFunc(result.Lost, func(l loss) bool { return l.Section == "" })
 			if times == nil {
 				times = new(timeInfo)
 			}
-			if known && (times.Ranks == whole.Ranks) != (result.Untimed == "") {
+			if known && times.Ranks.Equal(whole.Ranks) != (result.Untimed.Len() == 0 && !result.All) {
 				t.Errorf("%s, byte %d: times of ranks %q, lost are %q", name, at, times.Ranks, result.Untimed)
 			}
 			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == kept) {

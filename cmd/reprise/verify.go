@@ -1,104 +1,457 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
 )
 
 func newVerify() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "verify TRACE.rpz IN...",
-		Short: "Compare a trace with what it was made from",
-		Long: `Compare a trace with the SimGrid trace it was made from, call by call, and name
-the first difference by rank, number of the call, from 0, and line of the input.
-Exit status 1 if there is one. The order of the calls of different ranks is
-compared as well. Ranks of the trace that cannot be read are named, the others
-are compared; the exit status is then 1, too. The input is given as to compress.
-
-If IN is a directory that record --keep-raw has left, the trace is compared with
-the raw records of MPI calls in it, argument by argument.
-
-Two traces are compared by the command diff. The same lines make the same file.`,
-		Example: `  reprise verify lu.rpz lu.W.64.ti.zst
-  reprise verify lu.rpz node1 node2         # directories of the files of ranks
-  xz -dc trace.txt.xz | reprise verify run.rpz -`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usageError{errors.New("verify takes a trace and the files it was made from")}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 && isSpool(args[1]) {
-				return verifySpool(cmd, args[0], args[1], asJSON)
-			}
-			return verify(cmd, args[0], args[1:], asJSON)
-		},
+	var inputs []string
+	q := newQuestion("verify", nil, func(q *question) error {
+		if len(inputs) == 1 && isSpool(inputs[0]) {
+			return verifySpool(q, inputs[0])
+		}
+		return verify(q, inputs)
+	}, optJSON)
+	q.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return usageError{errors.New("verify takes a trace and the files it was made from")}
+		}
+		inputs = args[1:]
+		return nil
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	return cmd
+	return q.Command
 }
 
-type verifyResult struct {
+// A verifyAnswer is whether a trace is what it was made from.
+type verifyAnswer struct {
+	header
 	Equal      bool        `json:"equal"`
-	Calls      uint64      `json:"calls"`            // compared
-	Ranks      int         `json:"ranks"`            // compared
-	Unreadable string      `json:"unreadable_ranks"` // as a list
-	Difference *difference `json:"difference"`
+	Calls      uint64      `json:"calls"` // compared
+	Ranks      int         `json:"ranks"` // compared
+	Unreadable rankenc.Set `json:"unreadable_rank_set"`
+	Difference any         `json:"difference"` // null if there is none
 }
 
-func verify(cmd *cobra.Command, path string, inputs []string, asJSON bool) error {
-	trace, err := openTrace(path)
+func verify(q *question, inputs []string) error {
+	in, err := ti.Open(inputs, ti.Options{Stdin: q.InOrStdin()})
 	if err != nil {
-		return err
-	}
-	defer trace.Close()
-	in, err := ti.Open(inputs, ti.Options{Stdin: cmd.InOrStdin()})
-	if err != nil {
-		return err
+		return named(err)
 	}
 	defer in.Close()
-	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "verify", textSize(inputs))
-	c := newComparison(trace, path)
+	bar := newProgress(q.Context(), q.ErrOrStderr(), "verify", textSize(inputs))
+	c := newComparison(q.trace, &q.damage)
 	err = c.compare(in, bar)
 	bar.done()
 	var found *difference
 	if err != nil && !errors.As(err, &found) {
-		return err
+		return named(err)
 	}
-	result := c.result(in.Stats(), found)
-	if asJSON {
-		if err := printJSON(cmd.OutOrStdout(), result); err != nil {
+	a := verifyAnswer{
+		header: q.header(), Equal: found == nil && !q.damage.any(), Unreadable: q.damage.ranks(""),
+		Calls: in.Stats().Calls - c.skippedCalls, Ranks: in.Stats().Ranks - c.skippedRanks,
+	}
+	if found != nil {
+		a.Difference = found
+	}
+	return a.print(q, found)
+}
+
+// print prints the answer, and returns the error of a difference.
+func (a *verifyAnswer) print(q *question, found error) error {
+	if q.json {
+		if err := printJSON(q.OutOrStdout(), a); err != nil {
 			return err
 		}
 	}
-	c.lost.warn(cmd.ErrOrStderr())
-	if found != nil {
-		return fmt.Errorf("%s differs: %w", path, found)
-	}
 	switch {
-	case asJSON:
-	case result.Ranks == 0 && len(c.lost.list) > 0:
-		fmt.Fprintln(cmd.OutOrStdout(), "nothing was compared")
+	case a.Difference != nil:
+		q.damage.tell(q.ErrOrStderr())
+		return named(fmt.Errorf("%s differs: %w", q.path, found))
+	case q.json:
+	case a.Ranks == 0 && q.damage.any():
+		q.printf("nothing was compared\n")
 	default:
-		fmt.Fprintf(cmd.OutOrStdout(), "equal: %s of %s\n", text.Plural(result.Calls, "call"), text.Plural(result.Ranks, "rank"))
+		q.printf("equal: %s of %s\n", text.Plural(a.Calls, "call"), text.Plural(a.Ranks, "rank"))
 	}
-	return c.lost.err()
+	return nil
 }
 
-// result returns what was found after reading as much as stats says.
-func (c *comparison) result(stats ti.Stats, found *difference) verifyResult {
-	return verifyResult{
-		Equal:      found == nil && len(c.lost.list) == 0,
-		Calls:      stats.Calls - c.skippedCalls,
-		Ranks:      stats.Ranks - c.skippedRanks,
-		Unreadable: c.lost.text(),
-		Difference: found,
+// isSpool reports whether a directory has raw records of MPI calls.
+func isSpool(path string) bool {
+	threads, err := mpi.ListSpool(path)
+	return err == nil && len(threads) > 0
+}
+
+// A spoolDifference is where a trace is not what was recorded.
+type spoolDifference struct {
+	Rank   int    `json:"rank"`
+	Call   uint64 `json:"position"`
+	Reason string `json:"reason"`
+}
+
+func (d *spoolDifference) Error() string {
+	return fmt.Sprintf("rank %d, position %d: %s", d.Rank, d.Call, d.Reason)
+}
+
+// verifySpool compares a trace with one that it makes of raw records.
+func verifySpool(q *question, spool string) error {
+	recorded, err := collectAgain(q.Context(), spool)
+	if err != nil {
+		return named(err)
 	}
+	a := verifyAnswer{header: q.header()}
+	var found *spoolDifference
+	for rank := range recorded.Active() {
+		var n uint64
+		if n, found, err = compareRecorded(q.Context(), q.trace, recorded, rank); err != nil {
+			return err
+		}
+		a.Calls += n
+		if a.Ranks++; found != nil {
+			break
+		}
+	}
+	others := rankenc.SetOf(slices.Collect(q.trace.Active())...).Difference(rankenc.SetOf(slices.Collect(recorded.Active())...))
+	if found == nil && others.Len() > 0 {
+		found = &spoolDifference{Rank: others.At(0), Reason: "the rank has calls in the trace alone"}
+	}
+	if a.Equal = found == nil; a.Equal {
+		return a.print(q, nil)
+	}
+	a.Difference = found
+	return a.print(q, found)
+}
+
+// collectAgain returns the trace of raw records, which it leaves as they are.
+func collectAgain(ctx context.Context, spool string) (*reprise.Trace, error) {
+	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true})
+	if err != nil {
+		return nil, err
+	}
+	a, summary, err := c.Finish(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if summary.Problems != nil {
+		return nil, summary.Problems
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		return nil, err
+	}
+	return reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+}
+
+// compareRecorded compares the calls of a rank with those that were recorded, of which
+// there are some, and returns how many are equal and the first difference.
+func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank int) (uint64, *spoolDifference, error) {
+	want, err := recorded.Rank(rank)
+	if err != nil {
+		return 0, nil, err
+	}
+	next := func() (uint64, reprise.Call, bool) { return 0, reprise.Call{}, false }
+	if rank < trace.Ranks() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return 0, nil, err
+		}
+		var stop func()
+		next, stop = iter.Pull2(r.Calls())
+		defer stop()
+	}
+	p, q := trace.Printer(reprise.PrintOptions{Absolute: true}), recorded.Printer(reprise.PrintOptions{Absolute: true})
+	for i, c := range want.Calls() {
+		if i%10000 == 0 && ctx.Err() != nil {
+			return i, nil, context.Cause(ctx)
+		}
+		_, have, ok := next()
+		reason := ""
+		switch {
+		case !ok:
+			reason = "the trace ends before a call of " + c.Function.Name
+		case have.Function.Name != c.Function.Name:
+			reason = fmt.Sprintf("%s was recorded, not %s", c.Function.Name, p.AppendCall(nil, have))
+		default:
+			reason = otherArgument(p, q, have, c)
+		}
+		if reason != "" {
+			return i, &spoolDifference{rank, i, reason}, nil
+		}
+	}
+	if _, more, ok := next(); ok {
+		reason := fmt.Sprintf("the trace has a call that was not recorded: %s", p.AppendCall(nil, more))
+		return want.Len(), &spoolDifference{rank, want.Len(), reason}, nil
+	}
+	return want.Len(), nil, nil
+}
+
+// otherArgument says which argument of a call is not as it was recorded, nothing if all
+// are. Each call comes with a printer.
+func otherArgument(p, q *reprise.Printer, have, want reprise.Call) string {
+	for i, param := range want.Function.Params {
+		switch {
+		case i >= len(have.Args) || have.Function.Params[i].Name != param.Name:
+			return fmt.Sprintf("%s lacks the argument %s=%s in its place", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+		case !have.Function.Params[i].Type.Equal(param.Type) || have.Function.Params[i].Direction != param.Direction:
+			return fmt.Sprintf("%s: %s is of another type or direction than was recorded", p.AppendCall(nil, have), param.Name)
+		case !have.Args[i].Equal(want.Args[i]):
+			return fmt.Sprintf("%s: %s=%s was recorded", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+		}
+	}
+	if n := len(want.Args); n < len(have.Args) {
+		return fmt.Sprintf("%s has the argument %s, which was not recorded", p.AppendCall(nil, have), have.Function.Params[n].Name)
+	}
+	return ""
+}
+
+// A difference is the first place where a trace is not what it was made from.
+type difference struct {
+	Rank  int    `json:"rank"`
+	Call  uint64 `json:"position"`
+	File  string `json:"file"`       // of the input; empty if its calls have ended
+	Line  int64  `json:"line"`       // of the file, from 1; 0 if the calls have ended
+	Trace string `json:"trace_call"` // the call in the trace, or empty if the rank has no more
+	Input string `json:"input_call"` // the call in the input, or empty if the rank has no more
+
+	// Missing are the ranks of which the input has no call though the trace has; only if
+	// the difference is that.
+	Missing rankenc.Set `json:"missing_rank_set"`
+
+	// Turn is null or, if every rank has the same calls in both but the order of
+	// all calls differs, the rank whose call the trace has in this place.
+	Turn *int `json:"turn"`
+}
+
+func (d *difference) Error() string {
+	at := fmt.Sprintf("rank %d, position %d", d.Rank, d.Call)
+	switch {
+	case d.Turn != nil:
+		return fmt.Sprintf("%s: %s is at %s:%d, where the trace has a call of rank %d; the calls of each rank are equal",
+			at, d.Input, d.File, d.Line, *d.Turn)
+	case d.Trace == "":
+		return fmt.Sprintf("%s: %s at %s:%d, nothing more in the trace", at, d.Input, d.File, d.Line)
+	case d.Missing.Len() > 0:
+		return "the input has no call of " + text.Ranks(d.Missing)
+	case d.Input == "":
+		return fmt.Sprintf("%s: %s in the trace, nothing more in the input", at, d.Trace)
+	}
+	return fmt.Sprintf("%s: %s in the trace, %s at %s:%d", at, d.Trace, d.Input, d.File, d.Line)
+}
+
+// A comparison compares what is read with a trace.
+type comparison struct {
+	trace     *reprise.Trace
+	functions []cst.Function
+	reader    *rankReader
+	ranks     map[int]*comparedRank
+	order     order
+	disorder  *difference // the first of order, if there is one
+
+	lost         *damage // of the trace; nothing of these ranks is compared
+	skippedCalls uint64  // of these ranks, in the input
+	skippedRanks int     // of these ranks, those in the input
+}
+
+// newComparison returns a comparison with a trace, which notes the ranks that cannot
+// be read.
+func newComparison(trace *reprise.Trace, lost *damage) *comparison {
+	return &comparison{
+		trace: trace, functions: ti.Functions(), reader: newRankReader(trace.Merged()), ranks: make(map[int]*comparedRank),
+		lost: lost,
+	}
+}
+
+// A comparedRank is how far a rank was compared. A signature of the input that
+// the table does not know gets a terminal that the grammar does not have.
+type comparedRank struct {
+	*reprise.Rank // nil if it cannot be read
+	table         *cst.Table
+	numbers       []int // by index of ti.Functions, the number in table plus one, or 0
+	walk          *sequitur.Walker
+	run           sequitur.Run // what is left of it
+	position      uint64
+}
+
+// compare returns nil if the calls that in reads, and their order, are those of
+// the trace, a *difference if not. A difference of order is reported only if
+// every rank has the same calls: a call that is missing changes the order, too.
+// Ranks that cannot be read are left out, in the trace and in the input.
+func (c *comparison) compare(in *ti.Reader, bar *progress) error {
+	c.order.begin(c.trace)
+	defer c.order.stop()
+	for {
+		call, err := in.Read()
+		if err == io.EOF {
+			return c.end()
+		}
+		if err == nil {
+			err = c.call(call, in)
+		}
+		if err == nil {
+			err = bar.step(in.Stats().Bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// rank returns the place in a rank of the trace, or nil if there is no such rank.
+func (c *comparison) rank(rank int) *comparedRank {
+	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
+		return r
+	}
+	r, err := c.reader.rank(c.trace, rank)
+	if err != nil {
+		c.lost.add("", rank, err)
+		c.ranks[rank] = new(comparedRank)
+		return c.ranks[rank]
+	}
+	table, _, _ := cst.Merge(r.Table(), new(cst.Table)) // a copy to add to
+	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Walk(0)}
+	return c.ranks[rank]
+}
+
+// call compares the next call of the input, which in has read last, with that of
+// the trace.
+func (c *comparison) call(call ti.Call, in *ti.Reader) error {
+	r := c.rank(call.Rank)
+	if r != nil && r.Rank == nil {
+		if r.position++; r.position == 1 {
+			c.skippedRanks++
+		}
+		c.skippedCalls++
+		return nil
+	}
+	d := difference{Rank: call.Rank}
+	equal := false
+	if r != nil {
+		d.Call = r.position
+		if r.run.Count == 0 {
+			r.run = r.walk.Next()
+		}
+		equal = r.run.Count > 0 && r.terminal(c.functions, call) == r.run.Symbol
+	}
+	inTurn := true
+	if c.disorder == nil && equal {
+		inTurn = c.inTurn(call.Rank)
+	}
+	if !equal || !inTurn {
+		d.File, d.Line = in.Place()
+		d.Input = string(cst.AppendCall(nil, c.functions[call.Function], call.Args))
+		if r != nil && r.run.Count > 0 {
+			d.Trace = r.Rank.Call(r.run.Symbol).String()
+		}
+	}
+	if !equal {
+		return &d
+	}
+	if !inTurn {
+		turn := c.order.rank
+		d.Turn, c.disorder = &turn, &d
+	}
+	r.run.Count--
+	r.position++
+	return nil
+}
+
+// terminal returns what stands for the signature of a call in the rank's table.
+func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur.Symbol {
+	if r.numbers[call.Function] == 0 {
+		r.numbers[call.Function] = r.table.Declare(functions[call.Function]) + 1
+	}
+	return r.table.Intern(r.numbers[call.Function]-1, call.Args...)
+}
+
+// inTurn reports whether the next call of the trace, disregarding ranks that
+// cannot be read, is one of this rank, and goes on to the one after it.
+func (c *comparison) inTurn(rank int) bool {
+	for c.order.left == 0 {
+		c.order.next()
+		r := c.rank(c.order.rank)
+		switch {
+		case r.Rank == nil:
+			c.order.left = 0
+		case c.order.walk == nil:
+			c.order.left = r.Len()
+		}
+	}
+	c.order.left--
+	return c.order.rank == rank
+}
+
+// end checks that the trace has no calls beyond the end of the input.
+func (c *comparison) end() error {
+	for rank := range c.trace.Active() {
+		r := c.rank(rank)
+		if r.Rank == nil {
+			continue
+		}
+		for _, call := range r.CallsFrom(r.position) {
+			d := &difference{Rank: rank, Call: r.position, Trace: call.String()}
+			if r.position == 0 {
+				d.Missing = c.missing()
+			}
+			return d
+		}
+	}
+	if c.disorder != nil {
+		return c.disorder
+	}
+	return nil
+}
+
+// missing returns the ranks of the trace of which the input has no call.
+func (c *comparison) missing() rankenc.Set {
+	var ranks []int
+	for rank := range c.trace.Active() {
+		if r := c.ranks[rank]; r == nil || r.Rank != nil && r.position == 0 {
+			ranks = append(ranks, rank)
+		}
+	}
+	return rankenc.SetOf(ranks...)
+}
+
+// An order is a place in the order of the calls of a trace.
+type order struct {
+	rank   int              // whose turn it is
+	left   uint64           // calls of rank that come before those of another
+	walk   *sequitur.Walker // of an interleaving; nil if the order is rank by rank
+	active func() (rank int, ok bool)
+	stop   func()
+}
+
+func (o *order) begin(trace *reprise.Trace) {
+	if g := trace.Run().Interleaving; g != nil {
+		o.walk = g.Walk(0)
+	}
+	o.active, o.stop = iter.Pull(trace.Active())
+}
+
+// next goes on to the next turn, of which there must be one. Rank by rank, the
+// caller knows how many calls it has.
+func (o *order) next() {
+	if o.walk == nil {
+		o.rank, _ = o.active()
+		return
+	}
+	turn := o.walk.Next()
+	o.rank, o.left = int(turn.Symbol), turn.Count
 }

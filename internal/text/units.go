@@ -189,3 +189,14 @@ func Cut(s string, most int) string {
 	}
 	return s
 }
+
+// KnownBytes writes the bytes of messages, of some of which the size is unknown.
+func KnownBytes(bytes, unknown, messages uint64) string {
+	switch unknown {
+	case 0:
+		return Bytes(bytes)
+	case messages:
+		return "unknown"
+	}
+	return AtLeast(Bytes(bytes))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// A jsonCall is a call as --json writes it. Integers are written in full, those
+// beyond 2⁵³ too, and floating-point numbers so that no bit is lost. Those that
+// JSON has not are strings, as in "NaN", and bytes are in base 64.
+type jsonCall struct {
+	Schema   int       `json:"schema"`
+	Rank     int       `json:"rank"`
+	Position uint64    `json:"position"`
+	Start    *int64    `json:"start_ns,omitempty"` // like the duration, only if the trace has it
+	Duration *int64    `json:"duration_ns,omitempty"`
+	Function string    `json:"function"`
+	Args     []jsonArg `json:"args"`
+}
+
+type jsonArg struct {
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+	Class  string `json:"class,omitempty"`  // of a handle, or of the handles in an array
+	Called any    `json:"called,omitempty"` // what the trace calls the number, or the segment of a pointer; of an array a list, with null for what has no name
+}
+
+// newJSONWriter returns a function that writes a call as an object on a line, with
+// times since begin.
+func newJSONWriter(w io.Writer, trace *reprise.Trace, begin int64) callWriter {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	names := newJSONNames(trace)
+	return func(position uint64, c reprise.Call) error {
+		j := jsonCall{Schema: schema, Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
+		if c.Timed {
+			start := c.Start - begin
+			j.Start, j.Duration = &start, &c.Duration
+		}
+		for i, v := range c.Args {
+			p := &c.Function.Params[i]
+			j.Args[i] = jsonArg{p.Name, jsonValue(v), classOf(&p.Type), names.of(p.Type, v)}
+		}
+		return e.Encode(j)
+	}
+}
+
+// classOf returns the class of what is a handle, or an array of handles.
+func classOf(t *cst.Type) string {
+	for t.Kind == cst.KindArray {
+		t = t.Elem
+	}
+	return t.Class
+}
+
+// jsonValue returns what encodes v in JSON. Arrays nest no deeper
+// than 32.
+func jsonValue(v cst.Value) any {
+	switch v.Kind() {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		return v.Int()
+	case cst.KindFloat:
+		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f
+		}
+		return v.String()
+	case cst.KindString:
+		return v.Text()
+	case cst.KindBytes:
+		return []byte(v.Text())
+	case cst.KindPointer:
+		p := v.Pointer()
+		return map[string]int64{"segment": p.Segment, "displacement": p.Displacement, "device": p.Device}
+	case cst.KindStatus:
+		s := v.Status()
+		return map[string]int64{"source": s.Source, "tag": s.Tag, "error": s.Error}
+	}
+	list := make([]any, v.Len())
+	for i := range list {
+		list[i] = jsonValue(v.Index(i))
+	}
+	return list
+}
+
+// jsonNames are the names of numbers.
+type jsonNames map[merge.Name]string
+
+func newJSONNames(trace *reprise.Trace) jsonNames {
+	names := make(jsonNames)
+	for _, n := range trace.Run().Names {
+		names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
+	}
+	return names
+}
+
+// of returns what v, of type t, is called: a string, a list if some of its elements
+// are called something, or nil.
+func (names jsonNames) of(t cst.Type, v cst.Value) any {
+	if len(names) == 0 {
+		return nil
+	}
+	n := merge.Name{Kind: t.Kind, Class: t.Class}
+	switch t.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		n.Value = v.Int()
+	case cst.KindPointer:
+		n.Value = v.Pointer().Segment
+	case cst.KindArray:
+		list, some := make([]any, v.Len()), false
+		for i := range list {
+			list[i] = names.of(*t.Elem, v.Index(i))
+			some = some || list[i] != nil
+		}
+		if !some {
+			return nil
+		}
+		return list
+	}
+	if name, ok := names[n]; ok {
+		return name
+	}
+	return nil
+}

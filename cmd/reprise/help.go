@@ -1,0 +1,177 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// helpFiles are the help of the commands in Markdown: a heading with the usage, a
+// line that says what the command does, and the rest, the last section being
+// examples. The help on a terminal and the man pages are made of them.
+//
+//go:embed help/*.md
+var helpFiles embed.FS
+
+// newCommand returns a command with its help.
+func newCommand(name string) *cobra.Command {
+	content, err := helpFiles.ReadFile("help/" + name + ".md")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	text, examples, _ := strings.Cut(string(content), "\n## Examples\n\n")
+	parts := strings.SplitN(text, "\n\n", 3)
+	cmd := &cobra.Command{
+		Use:     strings.TrimPrefix(parts[0], "# "),
+		Short:   strings.TrimSpace(parts[1]),
+		Example: strings.TrimRight(regexp.MustCompile(`(?m)^    `).ReplaceAllString(examples, "  "), "\n"),
+	}
+	if len(parts) == 3 {
+		cmd.Long = strings.TrimSpace(parts[2])
+	}
+	return cmd
+}
+
+// addHelp has the commands below root show their help as plain text, and adds
+// commands about it.
+func addHelp(root *cobra.Command) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		about := cmd.Short + ".\n"
+		if cmd.Long != "" {
+			about = plain(cmd.Long)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", about, cmd.UsageString())
+	})
+	help := newCommand("help")
+	help.RunE = func(cmd *cobra.Command, args []string) error {
+		about, rest, err := cmd.Root().Find(args)
+		if err != nil || len(rest) > 0 {
+			return noCommand(cmd.Root(), args[0])
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+	root.SetHelpCommand(help)
+
+	show := newCommand("version")
+	show.Args = noArgs
+	show.RunE = func(cmd *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "reprise %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	}
+	man := newCommand("man")
+	man.Hidden = true
+	man.Args = cobra.ExactArgs(1)
+	man.RunE = func(cmd *cobra.Command, args []string) error { return writeMan(cmd.Root(), args[0]) }
+	root.AddCommand(show, man)
+}
+
+// addCompletion has the shell complete the names of traces where a command takes
+// files.
+func addCompletion(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "compress", "collect", "record":
+			continue
+		}
+		if cmd.ValidArgsFunction == nil && strings.Contains(cmd.Use, ".rpz") {
+			cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return []string{"rpz"}, cobra.ShellCompDirectiveFilterFileExt
+			}
+		}
+	}
+}
+
+// writeMan writes a man page of each command into a directory, which it makes.
+func writeMan(root *cobra.Command, dir string) error {
+	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+		return err
+	}
+	root.DisableAutoGenTag = true // which has the date
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "reprise " + version(), Manual: "Reprise"}, dir)
+}
+
+// version returns the version that the program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// helpWidth is how many columns the help takes.
+const helpWidth = 80
+
+// plain returns the help as plain text: paragraphs, lists and code of the Markdown
+// that the files have.
+func plain(markdown string) string {
+	var out strings.Builder
+	for block := range strings.SplitSeq(markdown, "\n\n") {
+		switch {
+		case strings.HasPrefix(block, "    "):
+			out.WriteString(regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, "  ") + "\n")
+		case strings.HasPrefix(block, "- "):
+			writeItems(&out, strings.Split(strings.TrimPrefix(block, "- "), "\n- "))
+		default:
+			writeWords(&out, 0, 0, block)
+		}
+		out.WriteString("\n")
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+// writeItems writes a list of terms, each with what it means.
+func writeItems(out *strings.Builder, items []string) {
+	const most = 14 // columns of a term that stands beside its meaning
+	width := 0
+	for _, item := range items {
+		term, _, _ := strings.Cut(item, ": ")
+		if n := utf8.RuneCountInString(strings.ReplaceAll(term, "`", "")); n <= most {
+			width = max(width, n)
+		}
+	}
+	for _, item := range items {
+		term, meaning, _ := strings.Cut(item, ": ")
+		term = strings.Join(strings.Fields(strings.ReplaceAll(term, "`", "")), " ")
+		n := utf8.RuneCountInString(term)
+		if n > width {
+			writeWords(out, 2, 0, term)
+			writeWords(out, width+4, 0, meaning)
+			continue
+		}
+		fmt.Fprintf(out, "  %s%s", term, strings.Repeat(" ", width+2-n))
+		writeWords(out, width+4, width+4, meaning)
+	}
+}
+
+// writeWords writes words in lines that are indented, the first of which has some
+// columns already.
+func writeWords(out *strings.Builder, indent, column int, words string) {
+	for _, word := range strings.Fields(strings.ReplaceAll(words, "`", "")) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column > indent && column+1+n > helpWidth:
+			out.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		case column > indent:
+			out.WriteString(" ")
+			column++
+		case column < indent:
+			out.WriteString(strings.Repeat(" ", indent-column))
+			column = indent
+		}
+		out.WriteString(word)
+		column += n
+	}
+	out.WriteString("\n")
+}

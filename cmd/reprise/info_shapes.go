@@ -1,0 +1,257 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A shapeInfo is what info tells of a shape, and how it differs from the one of
+// most ranks. Calls are compared by the ranks among their arguments, and only if
+// there is no difference by all arguments.
+type shapeInfo struct {
+	Shape   int              `json:"shape"`
+	Ranks   rankenc.Set      `json:"rank_set"`
+	Calls   uint64           `json:"calls_each"`
+	Without []string         `json:"without"` // calls that only the shape of most ranks has
+	With    []string         `json:"with"`    // calls that only this one has
+	Often   []countDifferent `json:"other_numbers"`
+	Order   bool             `json:"other_order"` // nothing else differs
+}
+
+// A countDifferent is a call that a shape has another number of times.
+type countDifferent struct {
+	Call  string `json:"call"`
+	Times uint64 `json:"count"`
+	Most  uint64 `json:"count_in_largest_shape"`
+}
+
+// A differ tells shapes apart.
+type differ struct {
+	trace *merge.Trace
+	names map[sequitur.Symbol]callName
+	most  *merge.Shape // the one of most ranks
+
+	// As the ranks of s have it, or all ranks if s is nil.
+	signature func(s *merge.Shape, n int) (merge.Signature, error)
+}
+
+// A callName is what a call is named. The brief name has only the ranks of its
+// arguments; several signatures may have the same.
+type callName struct{ full, brief string }
+
+func (d *differ) name(n sequitur.Symbol) callName {
+	name, ok := d.names[n]
+	if ok {
+		return name
+	}
+	s, err := d.signature(nil, int(n))
+	if err != nil {
+		function := text.Printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
+		name.full, name.brief = function+"(unreadable)", function+"(…)"
+	} else {
+		name.full, name.brief = s.String(), briefName(s)
+	}
+	d.names[n] = name
+	return name
+}
+
+// briefName returns a call with no arguments but ranks, such as send(rank+1).
+func briefName(s merge.Signature) string {
+	var ranks []string
+	for i, p := range s.Function.Params {
+		if p.Type.Kind == cst.KindRank {
+			ranks = append(ranks, s.Args[i])
+		}
+	}
+	if len(ranks) == 0 && len(s.Args) > 0 {
+		ranks = []string{"…"}
+	}
+	return text.Printable(s.Function.Name) + "(" + strings.Join(ranks, ", ") + ")"
+}
+
+// count returns how often the ranks of a shape make each call, by brief or by
+// full name.
+func (d *differ) count(s *merge.Shape, brief bool) map[string]uint64 {
+	calls := make(map[string]uint64)
+	for n, times := range s.Grammar.Occurrences() {
+		name := d.name(n).full
+		if brief {
+			name = d.name(n).brief
+		}
+		calls[name] = wire.AddSat(calls[name], times)
+	}
+	return calls
+}
+
+// shown returns the name of a call as the ranks of a shape make it: with the values
+// of these ranks, unless several calls of that name have different ones.
+func (d *differ) shown(s *merge.Shape, name string, brief bool) string {
+	as := ""
+	for n := range s.Grammar.Occurrences() {
+		if known := d.name(n); known.full != name && !brief || known.brief != name && brief {
+			continue
+		}
+		signature, err := d.signature(s, int(n))
+		if err != nil {
+			return name
+		}
+		text := signature.String()
+		if brief {
+			text = briefName(signature)
+		}
+		if as != "" && as != text {
+			return name
+		}
+		as = text
+	}
+	return as
+}
+
+// describe returns how a shape differs from the one of most ranks.
+func (d *differ) describe(s *merge.Shape) shapeInfo {
+	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
+	if s == d.most {
+		return i
+	}
+	for _, brief := range []bool{true, false} {
+		calls, most := d.count(s, brief), d.count(d.most, brief)
+		for _, name := range byTimes(most) {
+			if calls[name] == 0 {
+				i.Without = append(i.Without, d.shown(d.most, name, brief))
+			}
+		}
+		for _, name := range byTimes(calls) {
+			switch most[name] {
+			case 0:
+				i.With = append(i.With, d.shown(s, name, brief))
+			case calls[name]:
+			default:
+				i.Often = append(i.Often, countDifferent{d.shown(s, name, brief), calls[name], most[name]})
+			}
+		}
+		if len(i.Without)+len(i.With)+len(i.Often) > 0 {
+			return i
+		}
+	}
+	i.Order = true
+	return i
+}
+
+// byTimes returns the names of calls, the most frequent first.
+func byTimes(calls map[string]uint64) []string {
+	return slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
+		return cmp.Or(cmp.Compare(calls[b], calls[a]), cmp.Compare(a, b))
+	})
+}
+
+// describeShapes returns what tells shapes apart, those of most ranks first, and
+// of at most so many of them. Those that are nil are left out.
+func describeShapes(trace *reprise.Trace, shapes []*merge.Shape, most int) []shapeInfo {
+	var order []int
+	for i, s := range shapes {
+		if s != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shapes[b].Ranks.Len(), shapes[a].Ranks.Len()) })
+	list := []shapeInfo{}
+	if len(order) == 0 {
+		return list
+	}
+	d := differ{trace.Merged(), make(map[sequitur.Symbol]callName), shapes[order[0]], signaturesOf(trace)}
+	for _, number := range order[:min(len(order), most)] {
+		s := d.describe(shapes[number])
+		s.Shape, s.Ranks = number, shapes[number].Ranks
+		list = append(list, s)
+	}
+	return list
+}
+
+// signaturesOf returns a function that describes the signatures of a trace, in the
+// words of cat.
+func signaturesOf(trace *reprise.Trace) func(s *merge.Shape, n int) (merge.Signature, error) {
+	p := trace.Printer(reprise.PrintOptions{})
+	words := make(map[*merge.Shape]func(merge.Signature) merge.Signature)
+	return func(s *merge.Shape, n int) (merge.Signature, error) {
+		if s == nil {
+			signature, err := trace.Merged().Signature(n)
+			if err != nil {
+				return signature, err
+			}
+			return p.Signature(nil, signature), nil
+		}
+		signature, err := s.Signature(n)
+		if err != nil {
+			return signature, err
+		}
+		if words[s] == nil {
+			words[s] = wordsOf(trace, p, s)
+		}
+		return words[s](signature), nil
+	}
+}
+
+// print writes a line for the shape, and some for what it differs in.
+func (s shapeInfo) print(w io.Writer) {
+	ranks := "1 rank with " + text.Plural(s.Calls, "call")
+	if n := s.Ranks.Len(); n != 1 {
+		ranks = fmt.Sprintf("%s with %s each", text.Plural(n, "rank"), text.Plural(s.Calls, "call"))
+	}
+	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, text.CutList(s.Ranks.String(), maxListText))
+	printSome(w, "without ", cutNames(w, s.Without))
+	printSome(w, "with ", cutNames(w, s.With))
+	var often []string
+	for _, c := range s.Often {
+		often = append(often, fmt.Sprintf("%s × %s, not %s", text.Count(c.Times), cutName(w, c.Call), text.Count(c.Most)))
+	}
+	printSome(w, "", often)
+	if s.Order {
+		fmt.Fprintln(w, "  the same calls in another order")
+	}
+}
+
+// printSome writes a line with the first of some names.
+func printSome(w io.Writer, what string, names []string) {
+	const most = 4
+	if len(names) == 0 {
+		return
+	}
+	some, rest := names[:min(len(names), most)], ""
+	if n := len(names) - most; n > 0 {
+		rest = fmt.Sprintf("; and %s more", text.Count(n))
+	}
+	fmt.Fprintf(w, "  %s%s%s\n", what, strings.Join(some, "; "), rest)
+}
+
+func cutNames(w io.Writer, names []string) []string {
+	var cut []string
+	for _, name := range names {
+		cut = append(cut, cutName(w, name))
+	}
+	return cut
+}
+
+// maxListText is the length of the longest list of ranks that is printed whole.
+const maxListText = 200
+
+// cutName returns a name that stands among others in a line, cut off on a terminal if
+// it is long.
+func cutName(w io.Writer, name string) string {
+	const most = 80
+	if width := text.Columns(w); width > 0 {
+		return text.Cut(name, min(width, most))
+	}
+	return name
+}

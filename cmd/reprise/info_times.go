@@ -1,0 +1,233 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A timeInfo is what info tells of the times of calls.
+type timeInfo struct {
+	Functions  []functionTimes `json:"functions"`           // durations of calls; those of most time first
+	Gaps       []functionTimes `json:"gaps"`                // before calls
+	Histograms *histogramInfo  `json:"histograms"`          // null if there are none
+	Codecs     []codecInfo     `json:"codecs"`              // of the times of every call
+	Ranks      rankenc.Set     `json:"rank_set"`            // of which there are these
+	Unreadable rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
+	Bytes      int64           `json:"series_bytes"`        // stored, of all ranks
+}
+
+// A histogramInfo is how many histograms there are.
+type histogramInfo struct {
+	Durations int  `json:"duration_histograms"`
+	Gaps      int  `json:"gap_histograms"`
+	ByPair    bool `json:"by_pair_of_calls"` // of a call and the rank's call before it
+}
+
+// A functionTimes is the durations of the calls of a function, or the gaps before them.
+type functionTimes struct {
+	Function string `json:"function"`
+	Calls    uint64 `json:"calls"` // 2⁶³−1 also if they are more
+	query.Durations
+}
+
+// describeTimes returns what is known of the times of the trace, leaving out ranks
+// whose calls cannot be read; nil if there are none.
+func describeTimes(q *question, without rankenc.Set) (*timeInfo, error) {
+	t := q.trace.Merged()
+	i := timeInfo{Codecs: []codecInfo{}}
+	damaged := false
+	durations, gaps, err := t.Summaries()
+	if err != nil {
+		q.damage.addAll(summaries, err)
+		damaged = true
+	}
+	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
+	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
+	if ranks, _, err := t.SeriesRanks(); err != nil {
+		q.damage.addAll(series, err)
+		damaged = true
+	} else if err := i.readSeries(q, ranks, without); err != nil {
+		return nil, err
+	}
+	for _, s := range q.trace.Sections() {
+		if s.Kind == merge.KindSeries {
+			i.Bytes += s.Size
+		}
+	}
+	if durations.IsZero() && gaps.IsZero() && i.Bytes == 0 && !damaged {
+		return nil, nil
+	}
+	return &i, nil
+}
+
+// describeHistograms returns nil if there are no histograms. Either may be nil.
+func describeHistograms(durations, gaps *timing.Histograms) *histogramInfo {
+	var i histogramInfo
+	count := func(h *timing.Histograms) (n int) {
+		if h == nil {
+			return 0
+		}
+		for p := range h.All() {
+			i.ByPair = i.ByPair || p.Previous != timing.NoPrevious
+		}
+		return h.Len()
+	}
+	if i.Durations, i.Gaps = count(durations), count(gaps); i.Durations+i.Gaps == 0 {
+		return nil
+	}
+	return &i
+}
+
+// timesByFunction sums up durations or gaps by the name of the function: statistics
+// or, if there are none, histograms.
+func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
+	all := make([]timing.Statistics, len(t.Functions()))
+	of := make([]*timing.Statistics, len(all)) // that of the first of the name
+	byName := make(map[string]*timing.Statistics)
+	for f := range t.Functions() {
+		name := t.Functions()[f].Name
+		if byName[name] == nil {
+			byName[name] = &all[f]
+		}
+		of[f] = byName[name]
+	}
+	for n := range s.Statistics {
+		of[t.FunctionOf(n)].Merge(&s.Statistics[n])
+	}
+	if len(s.Statistics) == 0 && s.Histograms != nil {
+		for p, h := range s.Histograms.All() {
+			of[t.FunctionOf(int(p.Terminal))].Merge(h.Statistics())
+		}
+	}
+	list := []functionTimes{}
+	for f, s := range all {
+		if s.Count > 0 {
+			list = append(list, functionTimes{t.Functions()[f].Name, uint64(s.Count), *query.DurationsOf(&s)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b functionTimes) int { return cmp.Compare(b.Total, a.Total) })
+	return list
+}
+
+// print prints tables of times.
+func (i *timeInfo) print(q *question) {
+	for _, table := range []struct {
+		title string
+		list  []functionTimes
+	}{{"time in", i.Functions}, {"gap before", i.Gaps}} {
+		t := q.section(table.title, "calls", "total", "mean", "deviation", "min", "in rank", "max", "in rank")
+		for _, f := range table.list {
+			calls := text.Count(f.Calls)
+			if math.IsInf(float64(f.Total), 0) {
+				calls = text.AtLeast(calls)
+			}
+			t.Row(text.Printable(f.Function), calls, text.Duration(f.Total), text.Duration(f.Mean), text.Duration(f.Deviation),
+				text.Duration(f.Min), text.ID(f.MinRank), text.Duration(f.Max), text.ID(f.MaxRank))
+		}
+		t.Close()
+	}
+	if h := i.Histograms; h != nil {
+		of := "by signature"
+		if h.ByPair {
+			of = "by pair of signatures"
+		}
+		q.printf("\nhistograms %s: %s of durations, %s of gaps\n", of, text.Count(h.Durations), text.Count(h.Gaps))
+	}
+	i.printCodecs(q)
+}
+
+func (i *timeInfo) printCodecs(q *question) {
+	calls, ranks := uint64(0), 0
+	for _, c := range i.Codecs {
+		calls, ranks = wire.AddSat(calls, c.Calls), ranks+c.Ranks.Len()
+	}
+	bits := ""
+	if !text.Saturated(calls) && calls > 0 {
+		bits = fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
+	}
+	const most = 40 // of a list of ranks in a column
+	whole := i.Unreadable.Len() == 0
+	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits a call")
+	for _, c := range i.Codecs {
+		cells := []any{text.Printable(text.Cut(c.Codec, 80)), text.Error(c.Error), text.CutList(c.Ranks.String(), most), c.Calls}
+		if len(i.Codecs) == 1 && whole {
+			t.Row(append(cells, i.Bytes, bits)...)
+		} else {
+			t.Row(append(cells, "", "")...)
+		}
+	}
+	if len(i.Codecs) > 1 && whole {
+		t.Row("all", "", text.Plural(ranks, "rank"), calls, i.Bytes, bits)
+	}
+	if len(i.Codecs) > 0 && !whole {
+		t.Row("unreadable", "", text.CutList(i.Unreadable.String(), most), "", "", "")
+	}
+	t.Close()
+}
+
+// A codecInfo is the series that have one codec.
+type codecInfo struct {
+	Codec string           `json:"codec"`
+	Error timing.Guarantee `json:"relative_error"` // of values, at most
+	Ranks rankenc.Set      `json:"rank_set"`
+	Calls uint64           `json:"calls"`
+	Bytes int64            `json:"content_bytes"` // of the series, before sections are compressed
+}
+
+// readSeries fills in what is known of the series of ranks.
+func (i *timeInfo) readSeries(q *question, timed, without rankenc.Set) error {
+	codecs := make(map[string]*codecInfo)
+	ranks := make(map[string][]int)
+	var all []int
+	for _, rank := range timed.All() {
+		if err := q.Context().Err(); err != nil {
+			return err
+		}
+		if without.Contains(int(rank)) {
+			continue
+		}
+		s, name, err := readSeries(q.trace.Merged(), int(rank))
+		if err != nil {
+			q.damage.add(timesOf, int(rank), err)
+			continue
+		}
+		c := codecs[name]
+		if c == nil {
+			c = &codecInfo{Codec: name, Error: s.Guarantee()}
+			codecs[name] = c
+		}
+		c.Calls = wire.AddSat(c.Calls, s.Len())
+		c.Bytes += int64(s.Size())
+		ranks[name], all = append(ranks[name], int(rank)), append(all, int(rank))
+	}
+	for _, name := range slices.Sorted(maps.Keys(codecs)) {
+		codecs[name].Ranks = rankenc.SetOf(ranks[name]...)
+		i.Codecs = append(i.Codecs, *codecs[name])
+	}
+	i.Ranks, i.Unreadable = rankenc.SetOf(all...), q.damage.ranks(timesOf)
+	return nil
+}
+
+// readSeries returns the series of a rank, of which all can be read, and the name of
+// its codec.
+func readSeries(t *merge.Trace, rank int) (*timing.Series, string, error) {
+	name, err := t.SeriesCodec(rank)
+	if err == nil {
+		err = t.CheckSeries(rank)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := t.Series(rank)
+	return s, name, err
+}

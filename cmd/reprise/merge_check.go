@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// checkParts returns an error that says all that is wrong with the parts at paths,
+// as far as their ranks and the checksums of part files tell: files that cannot be
+// read, ranks that are in two of them, and ranks that a run of size ranks does not
+// have, unless size is 0.
+func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
+	var wrong leafProblems
+	var stretches []stretch
+	for i, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wrong.add(openPart(path, func(file *format.Reader) error {
+			n, ranks, err := ranksOf(file)
+			if err != nil {
+				return err
+			}
+			for first, last := range ranks.Ranges() {
+				stretches = append(stretches, stretch{first, last, i})
+			}
+			if size > 0 && n > size {
+				return fmt.Errorf("is of a run of at least %s, not %s", text.Plural(n, "rank"), text.Count(size))
+			}
+			return nil
+		}))
+		progress(i + 1)
+	}
+	return problems(append(wrong.list, twice(stretches, paths)...)).err()
+}
+
+// ranksOf returns the number of ranks of the run that a part file or a trace is
+// of, as far as it says that, and those that made calls.
+func ranksOf(file *format.Reader) (size int, ranks rankenc.Set, err error) {
+	if merge.IsPart(file) {
+		return merge.ReadPartRanks(file)
+	}
+	trace, err := openWhole(file)
+	if err != nil {
+		return 0, rankenc.Set{}, err
+	}
+	return trace.Run().Ranks, trace.RankSet(), nil
+}
+
+// A stretch is consecutive ranks of one file.
+type stretch struct{ first, last, file int }
+
+// An overlap is the ranks that two files have in common.
+type overlap struct {
+	a, b  int // files
+	ranks rankenc.SetBuilder
+}
+
+// overlaps returns those of any two files. Of three with the same ranks, it has two
+// pairs.
+func overlaps(stretches []stretch) []*overlap {
+	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Or(a.first-b.first, a.file-b.file) })
+	type pair struct{ a, b int }
+	found := make(map[pair]*overlap)
+	var list []*overlap
+	for i := 1; i < len(stretches); i++ {
+		a, b := stretches[i-1], &stretches[i]
+		if b.first > a.last {
+			continue
+		}
+		p := pair{min(a.file, b.file), max(a.file, b.file)}
+		if found[p] == nil {
+			found[p] = &overlap{a: p.a, b: p.b}
+			list = append(list, found[p])
+		}
+		found[p].ranks.AddRange(b.first, min(a.last, b.last))
+		if a.last > b.last { // goes on behind b
+			b.last, b.file = a.last, a.file
+		}
+	}
+	return list
+}
+
+// twice returns an error for every file that has ranks in common with others: of
+// two, for the one of which that is true of more files.
+func twice(stretches []stretch, paths []string) []error {
+	list := overlaps(stretches)
+	times := make(map[int]int)
+	for _, o := range list {
+		times[o.a]++
+		times[o.b]++
+	}
+	type shared struct {
+		ranks  rankenc.Set
+		others []string
+	}
+	all := make(map[int]*shared)
+	var files []int
+	for _, o := range list {
+		file, other := o.a, o.b
+		if times[other] > times[file] {
+			file, other = other, file
+		}
+		s := all[file]
+		if s == nil {
+			s = new(shared)
+			all[file], files = s, append(files, file)
+		}
+		s.ranks = s.ranks.Union(o.ranks.Finish())
+		s.others = append(s.others, paths[other])
+	}
+	var wrong []error
+	for _, file := range files {
+		s := all[file]
+		verb := "are"
+		if s.ranks.Len() == 1 {
+			verb = "is"
+		}
+		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", text.Ranks(s.ranks), verb, paths[file], firstOf(s.others)))
+	}
+	return wrong
+}
+
+// LeafProblems are the errors of parts, those with one cause together.
+type leafProblems struct {
+	list    []error // *leafProblem
+	byCause map[string]*leafProblem
+}
+
+// A leafProblem is an error that parts have in common.
+type leafProblem struct {
+	paths []string
+	first leafError
+}
+
+func (p *leafProblem) Error() string {
+	if len(p.paths) == 1 {
+		return p.first.Error()
+	}
+	return firstOf(p.paths) + ": " + p.first.cause()
+}
+
+func (p *leafProblem) Unwrap() error { return p.first }
+
+// add adds an error, unless it is nil.
+func (l *leafProblems) add(err error) {
+	var leaf leafError
+	if !errors.As(err, &leaf) {
+		return
+	}
+	p := l.byCause[leaf.cause()]
+	if p == nil {
+		if l.byCause == nil {
+			l.byCause = make(map[string]*leafProblem)
+		}
+		p = &leafProblem{first: leaf}
+		l.byCause[leaf.cause()] = p
+		l.list = append(l.list, p)
+	}
+	p.paths = append(p.paths, leaf.path)
+}
+
+// Problems are an error that says several things.
+type problems []error
+
+// err returns p, the only error in it, or nil.
+func (p problems) err() error {
+	switch len(p) {
+	case 0:
+		return nil
+	case 1:
+		return p[0]
+	}
+	return p
+}
+
+func (p problems) Error() string {
+	const most = 20
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", text.Plural(len(p), "problem"))
+	for i, err := range p {
+		if i == most {
+			fmt.Fprintf(&b, "\n  and %s more", text.Count(len(p)-most))
+			break
+		}
+		fmt.Fprintf(&b, "\n  %v%s", err, hint("merge", err))
+	}
+	return b.String()
+}

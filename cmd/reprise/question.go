@@ -1,0 +1,394 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// A question is what the commands that ask about a trace have in common: the
+// options, the trace, and how the answer is printed.
+type question struct {
+	*cobra.Command
+	path  string
+	trace *reprise.Trace
+
+	json, all bool
+	rankText  string       // of --ranks
+	ranks     *rankenc.Set // the chosen ones; nil for all
+	window    window
+
+	damage damage // what cannot be read
+}
+
+// An option is one that several commands have.
+type option int
+
+const (
+	optJSON option = iota
+	optAll
+	optRanks
+	optWindow
+)
+
+// newQuestion returns a command about one trace, with some of the common options.
+// ask is called with the trace open; what cannot be read is told when it is done.
+// check, unless it is nil, checks the other options.
+func newQuestion(name string, check func() error, ask func(q *question) error, options ...option) *question {
+	q := &question{Command: newCommand(name)}
+	q.addOptions(options)
+	q.Args = func(cmd *cobra.Command, args []string) error {
+		if check != nil {
+			if err := check(); err != nil {
+				return usageError{err}
+			}
+		}
+		if err := q.window.check(cmd); err != nil {
+			return err
+		}
+		return oneTrace(cmd, args)
+	}
+	q.RunE = func(_ *cobra.Command, args []string) error {
+		if err := q.open(args[0]); err != nil {
+			return err
+		}
+		defer q.trace.Close()
+		if err := ask(q); err != nil {
+			return q.fail(err)
+		}
+		return q.damage.tell(q.ErrOrStderr())
+	}
+	return q
+}
+
+func (q *question) addOptions(options []option) {
+	f := q.Flags()
+	for _, o := range options {
+		switch o {
+		case optJSON:
+			f.BoolVar(&q.json, "json", false, "print as JSON")
+		case optAll:
+			f.BoolVar(&q.all, "all", false, fmt.Sprintf("show all rows, not the first %d", maxRows))
+		case optRanks:
+			addRanks(q.Command, &q.rankText)
+		case optWindow:
+			addWindow(q.Command, &q.window)
+		}
+	}
+}
+
+// open opens the trace at path, and finds out which ranks are chosen.
+func (q *question) open(path string) (err error) {
+	q.path, q.damage.path = path, path
+	if q.trace, err = openTrace(path); err != nil {
+		return err
+	}
+	if q.ranks, err = chosenRanks(q.Command, q.rankText, q.trace, path); err != nil {
+		q.trace.Close()
+	}
+	return err
+}
+
+// fail returns the error of a question about the trace: with its name, unless it is
+// one of the command line, or has it.
+func (q *question) fail(err error) error {
+	var usage usageError
+	switch {
+	case errors.As(err, &usage), errors.As(err, new(exitStatus)), errors.As(err, new(namedError)), q.Context().Err() != nil, strings.HasPrefix(err.Error(), q.path+": "):
+		return err
+	}
+	return fileError(q.path, err)
+}
+
+// A namedError is an error that says which file it is about.
+type namedError struct{ error }
+
+func (e namedError) Unwrap() error { return e.error }
+
+// named marks an error, unless it is nil, as one that says which file it is about.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return namedError{err}
+}
+
+// maxRows is how many rows of a table are shown if nobody asks for all.
+const maxRows = 40
+
+// most returns how many rows of a table are shown.
+func (q *question) most() int {
+	if q.all {
+		return text.All
+	}
+	return maxRows
+}
+
+// table returns a table of the answer.
+func (q *question) table(titles ...string) *text.Table {
+	return text.NewTable(q.OutOrStdout(), q.most(), titles...)
+}
+
+// printf prints a line of the answer, or several.
+func (q *question) printf(format string, args ...any) {
+	fmt.Fprintf(q.OutOrStdout(), format, args...)
+}
+
+// schema is the version of the names in JSON, which docs/json.md lists.
+const schema = 1
+
+// A header is what every answer begins with in JSON.
+type header struct {
+	Schema int    `json:"schema"`
+	Trace  string `json:"trace"`
+}
+
+func (q *question) header() header { return header{schema, q.path} }
+
+// answer prints an answer as JSON or, as print does, as text.
+func (q *question) answer(v any, print func()) error {
+	if q.json {
+		return printJSON(q.OutOrStdout(), v)
+	}
+	print()
+	return nil
+}
+
+// printJSON prints v as indented JSON.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// query runs a query about the chosen ranks, with a progress bar. Ranks that cannot
+// be read are noted: what says what of them, as in "the times of ".
+func (q *question) query(label, what string, run func(query.Options) error) error {
+	ranks := q.trace.Merged().RankSet().Len()
+	if q.ranks != nil {
+		ranks = min(ranks, q.ranks.Len())
+	}
+	bar := newCounter(q.Context(), q.ErrOrStderr(), label, int64(ranks), "ranks")
+	defer bar.done()
+	return run(query.Options{
+		Ranks: q.ranks, Progress: func(n int) { bar.show(uint64(n)) },
+		Unreadable: func(rank int, err error) { q.damage.add(what, rank, err) },
+	})
+}
+
+// addRanks adds the option that chooses ranks of a trace.
+func addRanks(cmd *cobra.Command, ranks *string) {
+	cmd.Flags().StringVar(ranks, "ranks", "", "only the ranks of this `set`, such as 0-3,8 or 0-62:2")
+	cmd.Flags().Lookup("ranks").DefValue = "all"
+}
+
+// chosenRanks returns the ranks of the option, which must be some of those of the
+// trace at path: nil for all of them.
+func chosenRanks(cmd *cobra.Command, list string, trace *reprise.Trace, path string) (*rankenc.Set, error) {
+	if f := cmd.Flags().Lookup("ranks"); f == nil || !f.Changed || list == "all" {
+		return nil, nil
+	}
+	set, err := rankenc.SetOfText(list, rankenc.MaxRank+1)
+	if err != nil {
+		return nil, usageError{errors.New("--ranks: " + strings.TrimPrefix(err.Error(), "rankenc: ranks "))}
+	}
+	for first, last := range set.Ranges() {
+		if last >= trace.Ranks() { // which depends on the trace: the command line is as it should be
+			return nil, noRank(path, max(first, trace.Ranks()), trace.Ranks())
+		}
+	}
+	return &set, nil
+}
+
+// noRank returns the error of a rank that is not one of those of the trace at path.
+func noRank(path string, rank, ranks int) error {
+	if ranks == 0 {
+		return fmt.Errorf("%s: no rank %d: the trace has no ranks", path, rank)
+	}
+	return fmt.Errorf("%s: no rank %d: the trace has ranks 0 to %d", path, rank, ranks-1)
+}
+
+// A choice is an option that has one of some values, the first unless another is
+// given.
+type choice struct {
+	values []string
+	value  string
+}
+
+// The empty value is not told to users.
+func newChoice(values ...string) *choice {
+	c := &choice{values, values[0]}
+	if c.value == "" {
+		c.values = values[1:]
+	}
+	return c
+}
+
+// addChoice adds the option to a command, with what its values are for.
+func addChoice(cmd *cobra.Command, c *choice, name, usage string) {
+	cmd.Flags().Var(c, name, usage+": "+c.list())
+	if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the option is there
+	}
+}
+
+func (c *choice) String() string { return c.value }
+
+func (c *choice) Type() string { return "name" }
+
+func (c *choice) Set(value string) error {
+	if !slices.Contains(c.values, value) {
+		return errors.New("must be " + c.list())
+	}
+	c.value = value
+	return nil
+}
+
+// list returns the values, as in a, b or c.
+func (c *choice) list() string {
+	last := len(c.values) - 1
+	return strings.Join(c.values[:last], ", ") + " or " + c.values[last]
+}
+
+// A timeFlag is a time since the first call of a run: a duration, such as 1.5s or
+// 20ms, or a number of seconds.
+type timeFlag time.Duration
+
+func (f *timeFlag) String() string { return time.Duration(*f).String() }
+
+func (f *timeFlag) Type() string { return "time" }
+
+// errBefore is the error of a time at which no rank was anywhere.
+var errBefore = errors.New("is before the first call")
+
+func (f *timeFlag) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if s, e := strconv.ParseFloat(text, 64); err != nil && e == nil {
+		if d = time.Duration(math.Round(s * 1e9)); math.Abs(s) < float64(math.MaxInt64)/1e9 {
+			err = nil
+		}
+	}
+	switch {
+	case err != nil:
+		return errors.New("is not a time, such as 1.5s, 20ms or 0.02")
+	case d < 0:
+		return errBefore
+	}
+	*f = timeFlag(d)
+	return nil
+}
+
+// A window is the part of a run that the options --from and --to choose.
+type window struct {
+	from, to timeFlag
+	set      bool // whether one is given
+}
+
+// addWindow adds the options that choose a part of a run.
+func addWindow(cmd *cobra.Command, w *window) {
+	w.to = math.MaxInt64
+	cmd.Flags().Var(&w.from, "from", "from this `time` of the run on")
+	cmd.Flags().Var(&w.to, "to", "up to this `time` of the run")
+	cmd.Flags().Lookup("from").DefValue = "the beginning"
+	cmd.Flags().Lookup("to").DefValue = "the end"
+}
+
+// check returns the error of a window that ends before it begins.
+func (w *window) check(cmd *cobra.Command) error {
+	if cmd.Flags().Lookup("from") == nil {
+		return nil
+	}
+	w.set = cmd.Flags().Changed("from") || cmd.Flags().Changed("to")
+	if w.to < w.from {
+		return usageError{fmt.Errorf("--to %v is before --from %v", w.to.String(), w.from.String())}
+	}
+	return nil
+}
+
+// times returns the times of w by the clock of the trace.
+func (w *window) times(trace *reprise.Trace) (from, to int64, err error) {
+	t, err := query.OpenTimes(trace)
+	if err != nil {
+		return 0, 0, err
+	}
+	begin, err := t.Begin()
+	if err != nil {
+		return 0, 0, err
+	}
+	return addTime(begin, w.from), addTime(begin, w.to), nil
+}
+
+func addTime(begin int64, t timeFlag) int64 {
+	if t == math.MaxInt64 || begin > 0 && int64(t) > math.MaxInt64-begin {
+		return math.MaxInt64
+	}
+	return begin + int64(t)
+}
+
+// errNoTimes returns the error of a question about times that the trace has not.
+func errNoTimes(trace *reprise.Trace) error {
+	if trace.Run().Source == collect.Source {
+		return errors.New("the trace has no times: reprise record --times statistics, or all, keeps them")
+	}
+	return errors.New("the trace has no times")
+}
+
+// threadsNote says what estimates do with threads.
+const threadsNote = "estimates put the calls of all threads of a rank one after another: calls that overlap may be missed"
+
+// hasThreads reports whether functions of a trace say which thread called them, as
+// those do that other threads than the first call.
+func hasThreads(trace *reprise.Trace) bool {
+	return slices.ContainsFunc(trace.Functions(), func(f cst.Function) bool {
+		return len(f.Params) > 0 && f.Params[0].Name == reprise.ThreadParam && f.Params[0].Type.Kind == cst.KindInt
+	})
+}
+
+// A recorded is the ranks of a recorded run that have no call of MPI_Finalize: their
+// processes died, or recording was off. The call that each was in is not recorded.
+type recorded struct {
+	Unfinished rankenc.Set `json:"unfinished_rank_set"`
+}
+
+// recorded finds the ranks among the chosen ones.
+func (q *question) recorded() (r recorded, err error) {
+	if q.trace.Run().Source == collect.Source {
+		r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", query.Options{Ranks: q.ranks})
+	}
+	return r, err
+}
+
+// print names the ranks, if there are any.
+func (r recorded) print(w io.Writer) {
+	if r.Unfinished.Len() > 0 {
+		fmt.Fprintf(w, "without MPI_Finalize, not reached or not recorded: %s\n", text.Ranks(r.Unfinished))
+	}
+}
+
+// calls returns a function that writes a signature of the trace as a call.
+func (q *question) calls() func(signature int) string {
+	describe := signaturesOf(q.trace)
+	return func(n int) string {
+		s, err := describe(nil, n)
+		if err != nil {
+			return text.Printable(q.trace.Functions()[q.trace.Merged().FunctionOf(n)].Name) + "(unreadable)"
+		}
+		return s.String()
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+)
+
+// A helper is the process in which record collects: one of its own session, so that
+// it comes to its end when a launcher kills all that belongs to a program that died.
+type helper struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+}
+
+// An ending is what record tells the helper of the command that has ended.
+type ending struct {
+	Status int           `json:"status"`
+	Ran    time.Duration `json:"ran_ns"`
+}
+
+// startHelper starts a process that collects from a spool.
+func startHelper(spool string, o *recordOptions) (*helper, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"collect", "--live"}, o.times.args()...)
+	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
+		if set {
+			args = append(args, flag)
+		}
+	}
+	if o.output.parts != "" {
+		args = append(args, "--parts", o.output.parts)
+	} else {
+		args = append(args, "-o", o.output.path)
+	}
+	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...)}
+	h.cmd.Stderr = os.Stderr
+	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return h, h.cmd.Start()
+}
+
+// abandon ends a helper whose command did not start.
+func (h *helper) abandon() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+}
+
+// finish tells the helper that the command has ended, and waits for the trace.
+func (h *helper) finish(e ending) error {
+	message, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = h.stdin.Write(message)
+	err = errors.Join(err, h.stdin.Close())
+	if e := h.cmd.Wait(); h.cmd.ProcessState != nil && h.cmd.ProcessState.ExitCode() > 0 {
+		return exitStatus(h.cmd.ProcessState.ExitCode()) // it has said why
+	} else if e != nil {
+		return fmt.Errorf("the collector: %w", e)
+	}
+	return err
+}
+
+// collectLive collects from a spool until standard input says that the command has
+// ended. If that ends without a word, record itself was killed: then it goes on until
+// the processes have ended.
+func collectLive(cmd *cobra.Command, collector *collect.Collector, output *collectOutput, remove func()) (collectSummary, error) {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	cmd.SetContext(context.WithoutCancel(cmd.Context()))
+	stop := make(chan struct{})
+	var e ending
+	var told error
+	go func() {
+		defer close(stop)
+		told = json.NewDecoder(os.Stdin).Decode(&e)
+	}()
+	collectUntil(stop, collector, cmd.ErrOrStderr())
+	for told != nil && collector.Alive() {
+		time.Sleep(idle)
+		if _, err := collector.Poll(); err != nil {
+			break
+		}
+	}
+	begin := time.Now()
+	s := collectSummary{Status: e.Status, Command: e.Ran}
+	err := output.write(cmd, collector, &s)
+	s.After = time.Since(begin)
+	remove()
+	switch {
+	case errors.Is(err, errNothing) && collector.Processes() > 0:
+		err = fmt.Errorf("%w: the program made none, or recording was off all the time", err)
+	case errors.Is(err, errNothing):
+		err = fmt.Errorf("%w%s", err, nothingHint)
+	}
+	return s, err
+}
+
+const nothingHint = `. Is the program linked with MPI, dynamically?
+Is that the MPI of --mpicc, or of the mpicc that was found for the command? Do the
+processes run on this node, and has the launcher passed on LD_PRELOAD and
+REPRISE_SPOOL? (To other nodes: mpirun reprise record --parts DIR -- ./app)`
+
+// forwarded are the signals that go on to the command.
+var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH}
+
+// runCommand runs a command, hands signals on to it, and returns its exit status.
+func runCommand(ctx context.Context, args, env []string) (int, error) {
+	c := exec.Command(args[0], args[1:]...)
+	c.Env = env
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	running.Store(true)
+	defer running.Store(false)
+	signals := make(chan os.Signal, 16)
+	for _, s := range forwarded {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
+	defer signal.Stop(signals)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return statusOf(c, err)
+		case s := <-signals:
+			if !typed(s) {
+				_ = c.Process.Signal(s)
+			}
+		}
+	}
+}
+
+// typed reports whether a signal may come from the keyboard of a terminal, which
+// sends it to the command as well.
+func typed(s os.Signal) bool {
+	if s != os.Interrupt && s != syscall.SIGQUIT && s != syscall.SIGWINCH {
+		return false
+	}
+	foreground, err := unix.IoctlGetInt(int(os.Stdin.Fd()), unix.TIOCGPGRP)
+	return err == nil && foreground == unix.Getpgrp()
+}
+
+// How long the collector waits before it looks for more.
+const (
+	idle = 50 * time.Millisecond
+	busy = 2 * time.Millisecond
+)
+
+// collectUntil collects until a channel is closed. An error need not last.
+func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.Writer) {
+	complained := false
+	for wait := idle; ; {
+		select {
+		case <-stop:
+			return
+		case <-time.After(wait):
+		}
+		some, err := collector.Poll()
+		if err != nil && !complained {
+			fmt.Fprintf(stderr, "reprise: warning: %v\n", err)
+			complained = true
+		}
+		if wait = idle; some {
+			wait = busy
+		}
+	}
+}
+
+// statusOf returns the exit status of a command as a shell would tell it.
+func statusOf(c *exec.Cmd, err error) (int, error) {
+	if c.ProcessState == nil {
+		return 0, err
+	}
+	if w, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal()), nil
+	}
+	return c.ProcessState.ExitCode(), nil
+}
+
+// processorTime returns the time that this program took of processors.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

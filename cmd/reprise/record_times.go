@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/timing/grammar"
+	"github.com/spf13/cobra"
+)
+
+// A timesFlag is what --times and --error say.
+type timesFlag struct {
+	words  string
+	errors []string // as 0.1, 10% or MPI_Waitall=1%
+}
+
+func (t *timesFlag) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.words, "times", "statistics", "`what` to keep of times, as above")
+	f.StringArrayVar(&t.errors, "error", nil, "the relative `error` of times; 10% if not given")
+	f.Lookup("times").DefValue = ""
+	words := []string{"none", "statistics", "histograms", "paths", "intervals", "all", "exact"}
+	for _, c := range timesCodecs {
+		words = append(words, c.word)
+	}
+	if err := cmd.RegisterFlagCompletionFunc("times", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the option is there
+	}
+}
+
+// args returns the flags as another command takes them.
+func (t *timesFlag) args() []string {
+	args := []string{"--times", t.words}
+	for _, e := range t.errors {
+		args = append(args, "--error", e)
+	}
+	return args
+}
+
+// A timesCodec is a codec of the times of every call, by the word that users have
+// for it.
+type timesCodec struct {
+	word  string
+	lossy func(epsilon float64) (timing.Codec, error) // nil if it is exact
+	exact timing.Compressor
+}
+
+// timesCodecs are all of them.
+var timesCodecs = []timesCodec{
+	{word: "exponential", lossy: func(e float64) (timing.Codec, error) { return timing.NewExponential(e) }},
+	{word: "hist", lossy: func(e float64) (timing.Codec, error) { return timing.NewHIST(timing.HISTOptions{Epsilon: e}) }},
+	{word: "grammar", lossy: func(e float64) (timing.Codec, error) { return grammar.New(e) }},
+	{word: "entropy", lossy: newEntropy},
+	{word: "zstd", exact: timing.Zstd},
+	{word: "lz4", exact: timing.LZ4},
+}
+
+func newEntropy(e float64) (timing.Codec, error) { return timing.NewEntropy(e) }
+
+// codec returns the codec with a relative error, if it has one.
+func (c timesCodec) codec(epsilon float64) (timing.Codec, error) {
+	if c.lossy == nil {
+		return timing.NewLossless(c.exact), nil
+	}
+	return c.lossy(epsilon)
+}
+
+// defaultError is the relative error of times where none is given.
+const defaultError = 0.1
+
+// options returns what to keep of times.
+func (t *timesFlag) options() (o collect.Options, err error) {
+	var chosen *timesCodec
+	form, histograms := timing.Gaps, ""
+	for _, word := range strings.Split(t.words, ",") {
+		switch word {
+		case "all":
+			word = "entropy"
+		case "exact":
+			word = "zstd"
+		}
+		switch c := codecOf(word); {
+		case c != nil && chosen != nil:
+			return o, fmt.Errorf("--times %s has two codecs", t.words)
+		case c != nil:
+			chosen = c
+		case word == "none" && t.words == "none":
+			o.Untimed = true
+		case word == "statistics":
+		case (word == "histograms" || word == "paths") && histograms == "":
+			histograms = word
+			o.Times.Histograms = &timing.HistogramOptions{PathSensitive: word == "paths"}
+		case word == "intervals":
+			form = timing.Intervals
+		default:
+			return o, fmt.Errorf("--times is none, statistics, histograms, paths, all, exact or a codec, not %q", t.words)
+		}
+	}
+	if chosen == nil {
+		if len(t.errors) > 0 || form == timing.Intervals {
+			return o, fmt.Errorf("--times %s keeps no times of every call: --error and intervals do not go with it", t.words)
+		}
+		return o, nil
+	}
+	return o, t.addSeries(&o, *chosen, form)
+}
+
+func codecOf(word string) *timesCodec {
+	for i := range timesCodecs {
+		if timesCodecs[i].word == word {
+			return &timesCodecs[i]
+		}
+	}
+	return nil
+}
+
+// addSeries adds the codec of the times of every call, and those of functions.
+func (t *timesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing.Form) error {
+	epsilon, own := defaultError, chosen
+	if chosen.lossy == nil {
+		own.lossy = newEntropy // of functions whose times need not be exact
+	}
+	for _, text := range t.errors {
+		function, value, ok := strings.Cut(text, "=")
+		if !ok {
+			function, value = "", text
+		}
+		e, err := parseError(value)
+		switch {
+		case err != nil:
+			return err
+		case ok && function == "":
+			return fmt.Errorf("--error %s names no function", text)
+		case !ok && chosen.lossy == nil:
+			return fmt.Errorf("--times %s is exact: --error does not go with it, but for functions", t.words)
+		case !ok && e == 0:
+			return errors.New("--error 0 is --times exact")
+		case !ok:
+			epsilon = e
+			continue
+		}
+		if o.Times.DurationsOf == nil {
+			o.Times.DurationsOf = make(map[string]timing.Codec)
+		}
+		codec := timing.Codec(timing.NewLossless(timing.Zstd))
+		if e > 0 {
+			if codec, err = own.lossy(e); err != nil {
+				return err
+			}
+		}
+		o.Times.DurationsOf[function] = codec
+	}
+	codec, err := chosen.codec(epsilon)
+	if err == nil {
+		o.Times.Series = timing.NewSeriesCodec(codec, codec, form)
+	}
+	return err
+}
+
+// parseError returns the relative error that is given as 0.1 or 10%: 0, or one that
+// codecs can have.
+func parseError(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	if percent {
+		number += "e-2"
+	}
+	e, err := strconv.ParseFloat(number, 64)
+	if err != nil || e != 0 && !(e >= timing.MinEpsilon && e <= timing.MaxEpsilon) {
+		return 0, fmt.Errorf("--error is from %g to %g, not %s", timing.MinEpsilon, timing.MaxEpsilon, text)
+	}
+	return e, nil
+}

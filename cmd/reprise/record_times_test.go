@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/tracer"
+	"github.com/spf13/cobra"
+)
+
+// TestTimesFlag checks what --times and --error choose: the codec of a series,
+// histograms, and the codecs of functions.
+func TestTimesFlag(t *testing.T) {
+	for _, tt := range []struct {
+		flags      string
+		series     string
+		histograms string
+		functions  map[string]string
+	}{
+		{flags: ""},
+		{flags: "--times none"},
+		{flags: "--times statistics"},
+		{flags: "--times histograms", histograms: "histograms"},
+		{flags: "--times paths", histograms: "paths"},
+		{flags: "--times all", series: "gaps;entropy,epsilon=0.1;entropy,epsilon=0.1"},
+		{flags: "--times all --error 1%", series: "gaps;entropy,epsilon=0.01;entropy,epsilon=0.01"},
+		{flags: "--times entropy --error 0.05", series: "gaps;entropy,epsilon=0.05;entropy,epsilon=0.05"},
+		{flags: "--times exponential --error 0.1%", series: "gaps;bins,epsilon=0.001;bins,epsilon=0.001"},
+		{flags: "--times hist", series: "gaps;hist,epsilon=0.1,samples=100,bits=5;hist,epsilon=0.1,samples=100,bits=5"},
+		{flags: "--times grammar", series: "gaps;grammar,epsilon=0.1;grammar,epsilon=0.1"},
+		{flags: "--times exact", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"},
+		{flags: "--times zstd", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"},
+		{flags: "--times lz4,paths", series: "gaps;lossless,compressor=lz4;lossless,compressor=lz4", histograms: "paths"},
+		{flags: "--times statistics,all,intervals", series: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
+		{flags: "--times all --error 20% --error MPI_Waitall=1% --error MPI_Init=0", series: "gaps;entropy,epsilon=0.2;entropy,epsilon=0.2",
+			functions: map[string]string{"MPI_Waitall": "entropy,epsilon=0.01", "MPI_Init": "lossless,compressor=zstd"}},
+		{flags: "--times exact --error MPI_Test=0.5", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd",
+			functions: map[string]string{"MPI_Test": "entropy,epsilon=0.5"}},
+	} {
+		t.Run(tt.flags, func(t *testing.T) {
+			var flag timesFlag
+			cmd := new(cobra.Command)
+			flag.addTo(cmd)
+			if err := cmd.ParseFlags(strings.Fields(tt.flags)); err != nil {
+				t.Fatal(err)
+			}
+			o, err := flag.options()
+			if err != nil {
+				t.Fatal(err)
+			}
+			series, histograms := "", ""
+			if o.Times.Series != nil {
+				series = o.Times.Series.Name()
+			}
+			if o.Times.Histograms != nil {
+				histograms = map[bool]string{false: "histograms", true: "paths"}[o.Times.Histograms.PathSensitive]
+			}
+			if series != tt.series || histograms != tt.histograms || o.Untimed != strings.Contains(tt.flags, "none") || len(o.Times.DurationsOf) != len(tt.functions) {
+				t.Errorf("series %q, histograms %q, %+v", series, histograms, o)
+			}
+			for name, want := range tt.functions {
+				if c := o.Times.DurationsOf[name]; c == nil || c.Name() != want {
+					t.Errorf("the codec of %s is %v, want %s", name, c, want)
+				}
+			}
+			if _, err := tracer.New(o.Times); err != nil {
+				t.Errorf("a tracer does not take that: %v", err)
+			}
+			again := new(cobra.Command)
+			var same timesFlag
+			same.addTo(again)
+			if err := again.ParseFlags(flag.args()); err != nil || strings.Join(same.args(), " ") != strings.Join(flag.args(), " ") {
+				t.Errorf("%q passed on is %q, %v", flag.args(), same.args(), err)
+			}
+		})
+	}
+}

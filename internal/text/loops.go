@@ -1,0 +1,136 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A LoopTree is the loops of a rank, or of the ranks of a shape, as lines: calls, and
+// loops with what is in them.
+type LoopTree struct {
+	*query.Loops
+	Call func(sequitur.Symbol) string // in words
+}
+
+// A Line is a symbol on the right-hand side of a rule: a call, or a loop.
+type Line struct {
+	Count   uint64 // how often it comes, or the loop goes round
+	Text    string // the call, or loop of 12 calls
+	Rule    int    // of the loop; −1 for a call
+	Shared  bool   // the rule stands in several places
+	Each    query.Nanoseconds
+	InCalls query.Nanoseconds // of Each
+	Share   float64           // of all times that it comes here, in the time of the whole
+}
+
+// Timed reports whether the tree has times.
+func (t *LoopTree) Timed() bool { return t.Source != query.None }
+
+// Lines returns the lines of the right-hand side of a rule. The last rule is the
+// whole.
+func (t *LoopTree) Lines(rule int) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		for s := range t.Grammar.Body(rule) {
+			if !yield(t.line(rule, s)) {
+				return
+			}
+		}
+	}
+}
+
+func (t *LoopTree) line(rule int, s sequitur.Term) Line {
+	l := Line{Count: s.Count, Rule: s.Rule}
+	if s.Rule < 0 {
+		l.Text = t.Call(s.Symbol)
+		duration, gap := t.Mean(s.Symbol)
+		l.Each, l.InCalls = query.Nanoseconds(duration+gap), query.Nanoseconds(duration)
+	} else {
+		of := t.Rules[s.Rule]
+		l.Text, l.Shared, l.Each, l.InCalls = Plural(of.Calls, "call"), of.Places > 1, of.Time, of.InCalls
+		if s.Count > 1 || !l.Shared {
+			l.Text = "loop of " + l.Text
+		}
+	}
+	if whole := t.Rules[len(t.Rules)-1].Time; whole > 0 {
+		l.Share = float64(l.Each) * float64(s.Count) * float64(t.Rules[rule].Iterations) / float64(whole)
+	}
+	return l
+}
+
+// loopColumns is the format of the columns of times.
+const loopColumns = "%10s %10s %8s  "
+
+// maxIndent is how deep a line is indented at most: grammars may nest deeper than a
+// line has room.
+const maxIndent = 40
+
+// Write writes the tree, a line each, nested by indentation. Loops in several places
+// have a name, and come at the end.
+func (t *LoopTree) Write(w io.Writer) {
+	if len(t.Rules) == 0 {
+		return
+	}
+	if t.Timed() {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "))
+	}
+	seen := make(map[int]bool)
+	named := t.body(w, len(t.Rules)-1, nil, seen)
+	for i := 0; i < len(named); i++ {
+		of := t.Rules[named[i]]
+		fmt.Fprintf(w, "\nR%d, %s", named[i], Plural(of.Calls, "call"))
+		if t.Timed() {
+			fmt.Fprintf(w, ", %s each, %s of the time", Duration(of.Time), Percent(of.Share, 1))
+		}
+		fmt.Fprintln(w, ":")
+		named = t.body(w, named[i], named, seen)
+	}
+}
+
+// body writes the right-hand side of a rule and the loops in it. It returns the named
+// rules with those that it has seen first.
+func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) []int {
+	type level struct {
+		rule  int
+		terms []sequitur.Term // that are left
+	}
+	stack := []level{{rule, slices.Collect(t.Grammar.Body(rule))}}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if len(top.terms) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		l := t.line(top.rule, top.terms[0])
+		top.terms = top.terms[1:]
+		if t.Timed() {
+			share := "-"
+			if t.Rules[len(t.Rules)-1].Time > 0 {
+				share = Percent(l.Share, 1)
+			}
+			fmt.Fprintf(w, loopColumns, Duration(l.Each), Duration(l.InCalls), share)
+		}
+		fmt.Fprint(w, strings.Repeat("  ", min(len(stack), maxIndent)))
+		if l.Count > 1 {
+			fmt.Fprintf(w, "%s × ", Count(l.Count))
+		}
+		switch {
+		case l.Rule < 0:
+			fmt.Fprintln(w, l.Text)
+		case l.Shared:
+			if !seen[l.Rule] {
+				named, seen[l.Rule] = append(named, l.Rule), true
+			}
+			fmt.Fprintf(w, "R%d\n", l.Rule)
+		default:
+			fmt.Fprintf(w, "%s:\n", l.Text)
+			stack = append(stack, level{l.Rule, slices.Collect(t.Grammar.Body(l.Rule))})
+		}
+	}
+	return named
+}
