@@ -13,7 +13,7 @@
 //
 // and then, with the name of the file,
 //
-//	reprise grammar program.rpz --rank 0
+//	reprise grammar program.rpz --ranks 0
 //
 // A [Process] records the calls of its goroutines, with their times, and writes them to a
 // part file. [Func1] and its relatives declare functions with arguments that the compiler

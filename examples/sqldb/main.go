@@ -1,7 +1,7 @@
 // Command sqldb records the statements that a program sends to a database, with
 // their times. Several processes that do so make one trace as those of ../nethttp do.
 //
-//	go run ./examples/sqldb -o app.part.rpz && reprise grammar app.part.rpz --rank 0
+//	go run ./examples/sqldb -o app.part.rpz && reprise grammar app.part.rpz --ranks 0
 package main
 
 import (
