@@ -36,7 +36,7 @@ func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function 
 
 // A functionCodec is a codec whose name says what is encoded with which.
 type functionCodec struct {
-	*timing.Split
+	timing.Codec
 	name string
 }
 

@@ -70,7 +70,7 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
 }
 
 func exact() tracer.Options {
-	lossless := func() *timing.Lossless { return timing.NewLossless(timing.LZ4) }
+	lossless := func() timing.Codec { return timing.NewLossless(timing.LZ4) }
 	return tracer.Options{Series: timing.NewSeriesCodec(lossless(), lossless(), timing.Gaps)}
 }
 

@@ -7,12 +7,12 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Entropy is the codec that writes the symbols of [Bins] in about as many bits as
+// An entropyCodec writes the symbols of [Bins] in about as many bits as
 // they are surprising, given what came before: the terminal, the values of the
 // calls before with any terminal and with this one, and the terminals of the
 // three calls before, which tell where in a loop the call stands. What it knows of these
 // it learns from the block itself, so that a block has no tables.
-type Entropy struct {
+type entropyCodec struct {
 	bins *Bins
 	fine uint // low bits of symbols that are no context
 }
@@ -21,14 +21,14 @@ type Entropy struct {
 // wide enough to be a context.
 const coarseEpsilon = 1 << 28
 
-// NewEntropy returns a codec of relative error epsilon, which must be one that
-// [NewBins] accepts.
-func NewEntropy(epsilon float64) (*Entropy, error) {
+// NewEntropy returns the codec that writes bins of relative error epsilon, which must be
+// one that [NewBins] accepts, in as many bits as remain after adaptive modelling.
+func NewEntropy(epsilon float64) (Codec, error) {
 	b, err := NewBins(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	c := &Entropy{bins: b}
+	c := &entropyCodec{bins: b}
 	for b.epsilon<<c.fine < coarseEpsilon {
 		c.fine++
 	}
@@ -36,17 +36,17 @@ func NewEntropy(epsilon float64) (*Entropy, error) {
 }
 
 // Name returns "entropy" and the relative error.
-func (c *Entropy) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
+func (c *entropyCodec) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
 
 // Guarantee returns the relative error.
-func (c *Entropy) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+func (c *entropyCodec) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column. It keeps 8 bytes for each value of
 // the block in hand.
-func (c *Entropy) NewEncoder() Encoder { return &entropyEncoder{codec: c} }
+func (c *entropyCodec) NewEncoder() Encoder { return &entropyEncoder{codec: c} }
 
 type entropyEncoder struct {
-	codec  *Entropy
+	codec  *entropyCodec
 	calls  []entropyCall // of the block
 	least  int32         // of the symbols of the block
 	most   int32
@@ -106,7 +106,7 @@ const maxLow = 6
 
 // NewDecoder returns a Decoder of a block. Apart from what each terminal needs,
 // it holds no more than about a megabyte.
-func (c *Entropy) NewDecoder(block []byte, o Options) (Decoder, error) {
+func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
 	d := &entropyDecoder{codec: c, values: decodeCount(&w, o), offset: len(block)}
 	if d.left = d.values; d.left == 0 {
@@ -140,7 +140,7 @@ func (c *Entropy) NewDecoder(block []byte, o Options) (Decoder, error) {
 }
 
 type entropyDecoder struct {
-	codec   *Entropy
+	codec   *entropyCodec
 	offset  int // of the symbols
 	values  int // in the block
 	left    int // of them

@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-func newEntropy(t rapid.TB, epsilon float64) *Entropy {
+func newEntropy(t rapid.TB, epsilon float64) *entropyCodec {
 	c, err := NewEntropy(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.(*entropyCodec)
 }
 
 func TestEntropy(t *testing.T) {

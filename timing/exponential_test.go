@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-func newExponential(t rapid.TB, epsilon float64) *Exponential {
+func newExponential(t rapid.TB, epsilon float64) *exponentialCodec {
 	c, err := NewExponential(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.(*exponentialCodec)
 }
 
 func TestExponential(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-func newHIST(t rapid.TB, o HISTOptions) *HIST {
+func newHIST(t rapid.TB, o HISTOptions) *histCodec {
 	c, err := NewHIST(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.(*histCodec)
 }
 
 func TestHIST(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // size: [Statistics] of all of them, which are exact, and bins, in which every
 // value is counted, while in which bin it is, and where there, may be estimated.
 //
-// A [HistogramBuilder] makes the histogram of one series of values: it has few
+// A HistogramBuilder makes the histogram of one series of values: it has few
 // bins, which were balanced while the values came, and depends on their order.
 // The histogram of several series is made of these by merging. It counts in cells
 // of a fixed grid, at most 512, and depends on which series they are and on
@@ -54,7 +54,7 @@ type HistogramBin struct {
 func (h *Histogram) Statistics() *Statistics { return &h.statistics }
 
 // Bins returns the bins that have values, in their order. There are at most as
-// many as a [HistogramBuilder] or [Histogram.Reduce] was asked for, or as cells
+// many as a HistogramBuilder or [Histogram.Reduce] was asked for, or as cells
 // after merging; the first begins with the minimum, and the last ends with the
 // maximum.
 func (h *Histogram) Bins() []HistogramBin {
@@ -178,12 +178,12 @@ func (h *Histogram) grid() (cells []cell, level uint8) {
 }
 
 // Reduce returns a histogram of the same values with at most so many bins, of at
-// least 2 and at most [MaxHistogramBins]: neighbours with the fewest values
+// least 2 and at most [maxHistogramBins]: neighbours with the fewest values
 // become one until there are not more. It is what to keep of a merged
 // histogram in the end. Merged again, it counts as a series.
 func (h *Histogram) Reduce(n int) *Histogram {
-	if n < 2 || n > MaxHistogramBins {
-		panic(fmt.Sprintf("timing: %d bins are not from 2 to %d", n, MaxHistogramBins))
+	if n < 2 || n > maxHistogramBins {
+		panic(fmt.Sprintf("timing: %d bins are not from 2 to %d", n, maxHistogramBins))
 	}
 	reduced := new(Histogram)
 	reduced.statistics.Merge(&h.statistics)

@@ -60,7 +60,7 @@ func checkHistogram(t rapid.TB, h *Histogram, values []ranked, most int) {
 	checkBins(t, h, most)
 	checkReading(t, h)
 	enc := encodeHistogram(t, h)
-	got, err := ParseHistogram(enc)
+	got, err := parseHistogram(enc)
 	if err != nil {
 		t.Fatalf("%v of %x", err, enc)
 	}
@@ -187,7 +187,7 @@ func testHistogramMerge(t *rapid.T) {
 func mergeAtRandom(t *rapid.T, series []*Histogram) *Histogram {
 	groups := []*Histogram{new(Histogram)}
 	for _, h := range rapid.Permutation(series).Draw(t, "order") {
-		copied, err := ParseHistogram(encodeHistogram(t, h))
+		copied, err := parseHistogram(encodeHistogram(t, h))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func mergeAtRandom(t *rapid.T, series []*Histogram) *Histogram {
 		groups[i].Merge(groups[i+1])
 		groups = slices.Delete(groups, i+1, i+2)
 		if rapid.Bool().Draw(t, "encode") {
-			h, err := ParseHistogram(encodeHistogram(t, groups[i]))
+			h, err := parseHistogram(encodeHistogram(t, groups[i]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -334,7 +334,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestHistogramOptions(t *testing.T) {
-	for _, n := range []int{-1, 1, MaxHistogramBins + 1} {
+	for _, n := range []int{-1, 1, maxHistogramBins + 1} {
 		if _, err := NewHistogramBuilder(HistogramOptions{Bins: n}); err == nil {
 			t.Errorf("%d bins are accepted", n)
 		}
@@ -404,7 +404,7 @@ func TestHistogramMany(t *testing.T) {
 	for range 3 {
 		all.Merge(&all)
 	}
-	h, err := ParseHistogram(enc)
+	h, err := parseHistogram(enc)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func comparePaths(p, q Path) int {
 }
 
 // A HistogramsBuilder makes the histograms of the calls of a rank, with a
-// [HistogramBuilder] for each path. The zero HistogramsBuilder is ready for use,
+// HistogramBuilder for each path. The zero HistogramsBuilder is ready for use,
 // with the default options. It must not be used by two goroutines at once.
 type HistogramsBuilder struct {
 	options HistogramOptions
@@ -160,13 +160,13 @@ func (h *Histograms) Find(path Path) *Histogram {
 	return h.all[i].histogram
 }
 
-// ErrPaths is the error of merging histograms of which some are path-sensitive and
+// errPaths is the error of merging histograms of which some are path-sensitive and
 // some are not.
-var ErrPaths = errors.New("timing: histograms by path and by terminal alone")
+var errPaths = errors.New("timing: histograms by path and by terminal alone")
 
 // Merge adds the histograms of o, which does not change. Both must be
 // path-sensitive, or both not, unless there are none; otherwise the error is
-// [ErrPaths], and h does not change.
+// [errPaths], and h does not change.
 func (h *Histograms) Merge(o *Histograms) error {
 	n := len(h.all)
 	switch {
@@ -175,7 +175,7 @@ func (h *Histograms) Merge(o *Histograms) error {
 	case n == 0:
 		h.paths = o.paths
 	case h.paths != o.paths:
-		return ErrPaths
+		return errPaths
 	}
 	for _, p := range o.all {
 		i, ok := sort.Find(n, func(i int) int { return comparePaths(p.path, h.all[i].path) })

@@ -175,7 +175,7 @@ func TestParseHistogramErrors(t *testing.T) {
 		{"FirstCellTooFull", head + "\x01\x00\x04", 11, ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := ParseHistogram([]byte(c.data))
+			h, err := parseHistogram([]byte(c.data))
 			var e *ParseError
 			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || h != nil {
 				t.Fatalf("%v, %v, want %v at offset %d", h, err, c.want, c.off)
@@ -188,11 +188,11 @@ func TestParseHistogramErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	full = append(full, "\x00\x02\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x80\x3e\x00\x00\x00\x00\x80\x3e\x00"...)
-	if _, err := ParseHistogram(full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
+	if _, err := parseHistogram(full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
 		t.Errorf("%v, want a gap after the largest integer to be rejected", err)
 	}
 	for _, data := range []string{head + "\x00\x01\x00\x00\x80\x3e\x00", head + "\x01\x00\x03", head + "\x01\x01\x00\x08\x02"} {
-		h, err := ParseHistogram([]byte(data))
+		h, err := parseHistogram([]byte(data))
 		if err != nil {
 			t.Fatalf("%x: %v", data, err)
 		}
@@ -260,8 +260,8 @@ func TestHistogramsKinds(t *testing.T) {
 		}
 	}
 	before := encodeHistograms(t, byPath)
-	if err := byPath.Merge(alone); !errors.Is(err, ErrPaths) {
-		t.Errorf("%v, want %v", err, ErrPaths)
+	if err := byPath.Merge(alone); !errors.Is(err, errPaths) {
+		t.Errorf("%v, want %v", err, errPaths)
 	}
 	if !bytes.Equal(encodeHistograms(t, byPath), before) {
 		t.Error("changed by what did not merge")

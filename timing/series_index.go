@@ -14,9 +14,9 @@ import (
 const DefaultBlockLen = 1 << 16
 
 // A SeriesBuilder encodes a series in blocks of one length, with an index. What
-// it holds is the encoding of the blocks so far, and what a [SeriesEncoder] does.
+// it holds is the encoding of the blocks so far, and what a [seriesEncoder] does.
 type SeriesBuilder struct {
-	encoder  *SeriesEncoder
+	encoder  *seriesEncoder
 	blockLen int
 	calls    uint64
 	lengths  []int // of blocks in bytes
@@ -33,7 +33,7 @@ type timedCall struct {
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
 // the last. Zero means [DefaultBlockLen].
 func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
-	return &SeriesBuilder{encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
+	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
 }
 
 // Append adds the next call of the rank.
@@ -46,7 +46,7 @@ func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 	}
 }
 
-func (b *SeriesBuilder) endBlock(e *SeriesEncoder) {
+func (b *SeriesBuilder) endBlock(e *seriesEncoder) {
 	at := len(b.blocks)
 	b.blocks = e.AppendBlock(b.blocks)
 	b.lengths = append(b.lengths, len(b.blocks)-at)
@@ -54,12 +54,12 @@ func (b *SeriesBuilder) endBlock(e *SeriesEncoder) {
 }
 
 // Len returns the number of calls.
-func (b *SeriesBuilder) Len() uint64 { return b.calls }
+func (b *SeriesBuilder) len() uint64 { return b.calls }
 
 // Snapshot appends the encoding of the series so far to dst, and returns the
 // extended slice. It encodes the block in hand once more.
 func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
-	e := b.encoder.codec.NewEncoder()
+	e := b.encoder.codec.newEncoder()
 	for _, c := range b.block {
 		e.Append(c.terminal, c.start, c.duration)
 	}
@@ -328,7 +328,7 @@ func (s *Series) Block(i int) (*SeriesDecoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.codec.NewDecoder(block, s.options)
+	d, err := s.codec.newDecoder(block, s.options)
 	if err != nil {
 		return nil, locate(err, s.starts[i], "block")
 	}
@@ -360,4 +360,23 @@ func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Ti
 			return times[n-1], nil
 		}
 	}
+}
+
+// Start returns when the first call of a block, i < s.Blocks(), began, which is exact
+// whatever the codec. It decodes nothing else. The error is a [*ParseError], or one of
+// who reads the blocks.
+func (s *Series) Start(i int) (int64, error) {
+	block, err := s.block(i)
+	if err != nil {
+		return 0, err
+	}
+	w := wire.NewDecoder("timing", block)
+	if n := decodeCount(&w, s.options); n == 0 {
+		w.Corrupt(0, "values", "none")
+	}
+	start := w.Varint("start")
+	if w.Err() != nil {
+		return 0, locate(w.Err(), s.starts[i], "block")
+	}
+	return start, nil
 }

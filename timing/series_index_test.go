@@ -15,7 +15,7 @@ func testSeriesIndex(t *rapid.T, c *SeriesCodec) {
 	calls := timedGen().Draw(t, "calls")
 	blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
 	b := c.NewBuilder(blockLen)
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	var want []Time
 	for i, call := range calls {
 		b.Append(call.terminal, call.start, call.duration)
@@ -25,8 +25,8 @@ func testSeriesIndex(t *rapid.T, c *SeriesCodec) {
 			want = append(want, decodeSeries(t, c, e.AppendBlock(nil), calls[i+1-n:i+1])...)
 		}
 	}
-	if b.Len() != uint64(len(calls)) {
-		t.Fatalf("%d calls, want %d", b.Len(), len(calls))
+	if b.len() != uint64(len(calls)) {
+		t.Fatalf("%d calls, want %d", b.len(), len(calls))
 	}
 	s, err := c.Parse(b.Finish(nil), Options{})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestSeriesAt(t *testing.T) {
 
 func TestSeriesIndexErrors(t *testing.T) {
 	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	e.Append(0, 1, 1)
 	one := string(e.AppendBlock(nil))
 	for _, tt := range []struct {
@@ -194,8 +194,8 @@ func TestJoinSeries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				times := make([]Time, d.Len())
-				own := make([]uint32, d.Len())
+				times := make([]Time, d.len())
+				own := make([]uint32, d.len())
 				for k := range own {
 					own[k] = calls[i*blockLen+k].terminal
 					terminals = append(terminals, own[k]+uint32(20*piece))
@@ -232,7 +232,7 @@ func TestJoinSeries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times := make([]Time, d.Len())
+			times := make([]Time, d.len())
 			if err := d.Decode(times, terminals[i:i+len(times)]); err != nil || !slices.Equal(times, want[i:i+len(times)]) {
 				t.Fatalf("block %d: %v, %v, want %v from %v on", block, err, times, want[i:i+len(times)], w)
 			}

@@ -56,7 +56,7 @@ func timedGen() *rapid.Generator[[]timed] {
 // starts the bound, whatever the lengths of blocks and of what is decoded at once.
 func testSeries(t *rapid.T, c *SeriesCodec) {
 	calls := timedGen().Draw(t, "calls")
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	var last int64
 	for begun := false; ; begun = true {
 		block := calls[:rapid.IntRange(min(1, len(calls)), len(calls)).Draw(t, "block")]
@@ -119,12 +119,12 @@ func trueDeltas(form Form, block []timed, last int64) []int64 {
 
 // decodeSeries decodes a block in portions.
 func decodeSeries(t *rapid.T, c *SeriesCodec, block []byte, calls []timed) []Time {
-	d, err := c.NewDecoder(block, Options{})
+	d, err := c.newDecoder(block, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Len() != len(calls) {
-		t.Fatalf("%d calls in a block of %d", d.Len(), len(calls))
+	if d.len() != len(calls) {
+		t.Fatalf("%d calls in a block of %d", d.len(), len(calls))
 	}
 	var terminals []uint32
 	for _, call := range calls {
@@ -164,7 +164,7 @@ func TestNoDrift(t *testing.T) {
 }
 
 func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	var (
 		r              = newRandom(1)
 		now            = int64(1e15)
@@ -188,7 +188,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		}
 		block := e.AppendBlock(nil)
 		size += len(block)
-		dec, err := c.NewDecoder(block, Options{})
+		dec, err := c.newDecoder(block, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestSeriesWaiting(t *testing.T) {
 			terminals = append(terminals, uint32(i%4))
 			now += calls[i].duration
 		}
-		e := c.NewEncoder()
+		e := c.newEncoder()
 		for i, delta := range trueDeltas(form, calls, calls[0].start) {
 			e.Append(calls[i].terminal, calls[i].start, calls[i].duration)
 			durations.Append(calls[i].terminal, calls[i].duration)
@@ -240,7 +240,7 @@ func TestSeriesWaiting(t *testing.T) {
 		columns = len(durations.AppendBlock(nil)) + len(deltas.AppendBlock(nil))
 		block := e.AppendBlock(nil)
 		got := make([]Time, len(calls))
-		d, err := c.NewDecoder(block, Options{})
+		d, err := c.newDecoder(block, Options{})
 		if err == nil {
 			err = d.Decode(got, terminals)
 		}
@@ -266,7 +266,7 @@ func TestSeriesOutlier(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
 		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
 		r := newRandom(1)
-		e := c.NewEncoder()
+		e := c.newEncoder()
 		now := int64(1e9)
 		const blockLen = 1000
 		var want [3 * blockLen]int64
@@ -286,7 +286,7 @@ func TestSeriesOutlier(t *testing.T) {
 				terminals[k] = uint32(k % 4)
 			}
 			got := make([]Time, blockLen)
-			d, err := c.NewDecoder(e.AppendBlock(nil), Options{})
+			d, err := c.newDecoder(e.AppendBlock(nil), Options{})
 			if err == nil {
 				err = d.Decode(got, terminals)
 			}
@@ -310,7 +310,7 @@ func TestSeriesReal(t *testing.T) {
 		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
 		corrections, sizes := newSizes(), newSizes()
 		for _, r := range realRanks(t) {
-			e := c.NewEncoder()
+			e := c.newEncoder()
 			calls := make([]timed, len(r.starts))
 			for i := range calls {
 				calls[i] = timed{r.terminals[i], r.starts[i], r.durations[i]}
@@ -319,7 +319,7 @@ func TestSeriesReal(t *testing.T) {
 			unit, _ := e.drift.corrections()
 			corrected := e.drift.encode(unit)
 			block := e.AppendBlock(nil)
-			d, err := c.NewDecoder(block, Options{})
+			d, err := c.newDecoder(block, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,7 +344,7 @@ func TestSeriesReal(t *testing.T) {
 
 func exampleSeries(t testing.TB, form Form) (c *SeriesCodec, block []byte, terminals []uint32) {
 	c = NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	r := newRandom(3)
 	now := int64(1000)
 	for range 200 {
@@ -364,7 +364,7 @@ func TestSeriesDamaged(t *testing.T) {
 func testSeriesDamaged(t *testing.T, form Form) {
 	c, block, terminals := exampleSeries(t, form)
 	decode := func(data []byte) error {
-		d, err := c.NewDecoder(data, Options{})
+		d, err := c.newDecoder(data, Options{})
 		if err == nil {
 			err = d.Decode(make([]Time, len(terminals)), terminals)
 		}
@@ -415,7 +415,7 @@ func TestSeriesErrors(t *testing.T) {
 		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 7, "deltas, values", ErrCorrupt},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := c.NewDecoder([]byte(tt.data), Options{})
+			d, err := c.newDecoder([]byte(tt.data), Options{})
 			if err == nil {
 				err = d.Decode(make([]Time, 2), make([]uint32, 2))
 			}
@@ -444,15 +444,15 @@ func FuzzSeries(f *testing.F) {
 }
 
 func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
-	d, err := c.NewDecoder(data, Options{MaxValues: 1 << 10})
+	d, err := c.newDecoder(data, Options{MaxValues: 1 << 10})
 	if err != nil {
 		checkParseError(t, err, nil)
 		return
 	}
-	if d.Len() > 1<<10 {
-		t.Fatalf("%d calls", d.Len())
+	if d.len() > 1<<10 {
+		t.Fatalf("%d calls", d.len())
 	}
-	got, terminals := make([]Time, d.Len()), make([]uint32, d.Len())
+	got, terminals := make([]Time, d.len()), make([]uint32, d.len())
 	for i := range terminals {
 		terminals[i] = uint32(i % 5)
 	}
@@ -460,11 +460,11 @@ func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
 		checkParseError(t, err, nil)
 		return
 	}
-	e := c.NewEncoder()
+	e := c.newEncoder()
 	for i, call := range got {
 		e.Append(terminals[i], call.Start, call.Duration)
 	}
-	d, err = c.NewDecoder(e.AppendBlock(nil), Options{})
+	d, err = c.newDecoder(e.AppendBlock(nil), Options{})
 	if err == nil {
 		err = d.Decode(make([]Time, len(got)), terminals)
 	}
@@ -478,7 +478,7 @@ func BenchmarkSeries(b *testing.B) {
 		c := NewSeriesCodec(newExponential(b, 0.1), newExponential(b, 0.1), form)
 		r := shippedRank(b, "lu.W.8.part")
 		n := min(len(r.starts), 1<<16)
-		e := c.NewEncoder()
+		e := c.newEncoder()
 		var block []byte
 		report := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/call")
@@ -499,7 +499,7 @@ func BenchmarkSeries(b *testing.B) {
 			got := make([]Time, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				d, err := c.NewDecoder(block, Options{})
+				d, err := c.newDecoder(block, Options{})
 				if err == nil {
 					err = d.Decode(got, r.terminals[:n])
 				}

@@ -6,22 +6,22 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Split is the codec that encodes a column with several, each the values of some
-// signatures: for instance those of one function with a smaller error.
-type Split struct {
+// A splitCodec is that of NewSplit.
+type splitCodec struct {
 	codecs []Codec
 	which  func(terminal uint32) int
 }
 
-// NewSplit returns a codec that encodes the values of a terminal with the codec
-// which(terminal) of codecs. What decodes must be given the same.
-func NewSplit(codecs []Codec, which func(terminal uint32) int) *Split {
-	return &Split{codecs, which}
+// NewSplit returns a codec that encodes a column with several: the values of a
+// terminal with the codec which(terminal) of codecs, for instance those of one function
+// with a smaller error. What decodes must be given the same.
+func NewSplit(codecs []Codec, which func(terminal uint32) int) Codec {
+	return &splitCodec{codecs, which}
 }
 
 // Name returns "split" and the names of the codecs. It does not tell what is
 // encoded with which.
-func (c *Split) Name() string {
+func (c *splitCodec) Name() string {
 	names := make([]string, len(c.codecs))
 	for i, codec := range c.codecs {
 		names[i] = codec.Name()
@@ -30,7 +30,7 @@ func (c *Split) Name() string {
 }
 
 // Guarantee returns the weakest guarantee of the codecs.
-func (c *Split) Guarantee() Guarantee {
+func (c *splitCodec) Guarantee() Guarantee {
 	weakest := Exact
 	for _, codec := range c.codecs {
 		weakest = max(weakest, codec.Guarantee())
@@ -39,7 +39,7 @@ func (c *Split) Guarantee() Guarantee {
 }
 
 // NewEncoder returns an Encoder of a column.
-func (c *Split) NewEncoder() Encoder {
+func (c *splitCodec) NewEncoder() Encoder {
 	e := &splitEncoder{which: c.which}
 	for _, codec := range c.codecs {
 		e.encoders = append(e.encoders, codec.NewEncoder())
@@ -68,7 +68,7 @@ func (e *splitEncoder) AppendBlock(dst []byte) []byte {
 }
 
 // NewDecoder returns a Decoder of a block.
-func (c *Split) NewDecoder(block []byte, o Options) (Decoder, error) {
+func (c *splitCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	w := wire.NewDecoder("timing", block)
 	d := &splitDecoder{which: c.which, parts: make([]splitPart, len(c.codecs))}
 	for i, codec := range c.codecs {

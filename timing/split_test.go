@@ -10,14 +10,14 @@ import (
 
 // newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
 // are odd with a small error and the others with a large one.
-func newSplit(t rapid.TB) *Split {
+func newSplit(t rapid.TB) *splitCodec {
 	codecs := []Codec{NewLossless(LZ4), newExponential(t, 0.01), newExponential(t, MaxEpsilon)}
 	return NewSplit(codecs, func(terminal uint32) int {
 		if terminal == 0 {
 			return 0
 		}
 		return 2 - int(terminal&1)
-	})
+	}).(*splitCodec)
 }
 
 func TestSplit(t *testing.T) {

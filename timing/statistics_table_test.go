@@ -78,7 +78,7 @@ func checkRounded(t rapid.TB, got, want *Statistics) {
 		t.Fatalf("the variance of %+v, 100 times %v, moved by %v", want, spread.FloatString(9), variance.FloatString(9))
 	}
 	if enc := encode(t, got); len(enc) > 0 {
-		if _, err := ParseStatistics(enc); err != nil {
+		if _, err := parseStatistics(enc); err != nil {
 			t.Fatalf("%+v, read as %+v, cannot be written alone: %v", want, got, err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestStatisticsTableImpossible(t *testing.T) {
 		squares := big.NewInt(rapid.Int64Range(least.Int64(), sum*width).Draw(t, "squares"))
 		s := Statistics{Count: uint64(n), Max: width}
 		s.setSums(big.NewInt(sum), squares)
-		if _, err := ParseStatistics(encode(t, &s)); err != nil {
+		if _, err := parseStatistics(encode(t, &s)); err != nil {
 			t.Fatal(err)
 		}
 		if !readsAs(t, AppendStatisticsTable(nil, 1, classOfRow, []Statistics{s}), 1, 1) {
@@ -273,7 +273,7 @@ func readsAs(t rapid.TB, data []byte, n, columns int) bool {
 	for _, column := range table {
 		for i := range column {
 			if s := &column[i]; s.Count > 0 {
-				if got, err := ParseStatistics(encode(t, s)); err != nil || *got != *s {
+				if got, err := parseStatistics(encode(t, s)); err != nil || *got != *s {
 					t.Fatalf("%+v alone: %+v, %v", s, got, err)
 				}
 			}

@@ -48,7 +48,7 @@ func testStatistics(t *rapid.T) {
 	s := statisticsOf(values)
 	checkStatistics(t, s, values)
 	enc := encode(t, s)
-	got, err := ParseStatistics(enc)
+	got, err := parseStatistics(enc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +171,14 @@ func TestParseStatisticsErrors(t *testing.T) {
 		{"Trailing", "\x00\x00", 1, ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := ParseStatistics([]byte(c.data))
+			s, err := parseStatistics([]byte(c.data))
 			var e *ParseError
 			if !errors.As(err, &e) || e.Offset != c.off || !errors.Is(err, c.want) || s != nil {
 				t.Fatalf("%v, %v, want %v at offset %d", s, err, c.want, c.off)
 			}
 		})
 	}
-	if s, err := ParseStatistics([]byte("\x02\x02\x05\x00\x00\x01\x05\x01\x19")); err != nil || s.Sum() != 7 || s.Variance() != 6.25 {
+	if s, err := parseStatistics([]byte("\x02\x02\x05\x00\x00\x01\x05\x01\x19")); err != nil || s.Sum() != 7 || s.Variance() != 6.25 {
 		t.Errorf("%+v, %v, want 1 and 6", s, err)
 	}
 }
@@ -192,7 +192,7 @@ func FuzzParseStatistics(f *testing.F) {
 }
 
 func fuzzStatistics(t *testing.T, data []byte) {
-	s, err := ParseStatistics(data)
+	s, err := parseStatistics(data)
 	if err != nil {
 		return
 	}
@@ -243,7 +243,7 @@ func TestStatisticsMany(t *testing.T) {
 		"\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x01",         // 2⁶³−1 values that are equal, in two ranks
 		"\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x05\x00\x00\x01\x00", // sums of as many
 	} {
-		if _, err := ParseStatistics([]byte(data)); !errors.Is(err, ErrCorrupt) {
+		if _, err := parseStatistics([]byte(data)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%x: %v", data, err)
 		}
 	}
@@ -270,7 +270,7 @@ func testStatisticsMany(t *rapid.T) {
 	if again := encode(t, &backward); !bytes.Equal(enc, again) {
 		t.Fatalf("%x in one order, %x in the other", enc, again)
 	}
-	got, err := ParseStatistics(enc)
+	got, err := parseStatistics(enc)
 	if err != nil {
 		t.Fatal(err)
 	}

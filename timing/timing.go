@@ -3,6 +3,7 @@ package timing
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -88,4 +89,126 @@ func (g Guarantee) String() string {
 		return "exact"
 	}
 	return fmt.Sprintf("relative error %g", float64(g))
+}
+
+// NewCodec returns the codec of this package whose Name is name. Those of other
+// packages, such as the one of timing/grammar, and [Split] codecs are not among
+// them; who has such makes them with their own constructors.
+func NewCodec(name string) (Codec, error) {
+	c, err := newCodec(name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.Name() != name {
+		return nil, fmt.Errorf("timing: no codec is called %q", name)
+	}
+	return c, nil
+}
+
+// newCodec returns a codec that may be called name, or nil for none.
+func newCodec(name string) (Codec, error) {
+	var epsilon float64
+	var o HISTOptions
+	if n, _ := fmt.Sscanf(name, "bins,epsilon=%g", &epsilon); n == 1 {
+		return asCodec(NewExponential(epsilon))
+	}
+	if n, _ := fmt.Sscanf(name, "entropy,epsilon=%g", &epsilon); n == 1 {
+		return asCodec(NewEntropy(epsilon))
+	}
+	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n == 3 {
+		return asCodec(NewHIST(o))
+	}
+	for _, c := range []Compressor{Zstd, LZ4} {
+		if c := NewLossless(c); c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// asCodec keeps a nil pointer from becoming a codec.
+func asCodec(c Codec, err error) (Codec, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ParseSeriesCodec returns the codec of series whose Name is name. The codecs in
+// it come from the function codec, such as [NewCodec] or one that knows others, too.
+func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*SeriesCodec, error) {
+	parts := strings.Split(name, ";")
+	if len(parts) == 3 {
+		for _, form := range []Form{Gaps, Intervals} {
+			if parts[0] != form.String() {
+				continue
+			}
+			durations, err := codec(parts[1])
+			if err != nil {
+				return nil, err
+			}
+			deltas, err := codec(parts[2])
+			if err != nil {
+				return nil, err
+			}
+			return NewSeriesCodec(durations, deltas, form), nil
+		}
+	}
+	return nil, fmt.Errorf("timing: no codec of series is called %q", name)
+}
+
+// lowTerminals is the number of terminals that are found by index. Terminals
+// are dense where a trace numbers its signatures; others are found by hashing.
+const lowTerminals = 1 << 16
+
+// A terminalIndex numbers terminals from 0 in the order of first use. The zero
+// index is empty. What it holds follows from the terminals it was asked for.
+type terminalIndex struct {
+	low  []int32 // number+1; 0 for none
+	high map[uint32]int32
+	used []uint32 // the terminals in order
+}
+
+// number returns the number of a terminal, which is the next new one if it was
+// not used before.
+func (x *terminalIndex) number(terminal uint32) int {
+	if terminal < uint32(len(x.low)) && x.low[terminal] != 0 {
+		return int(x.low[terminal]) - 1
+	}
+	return x.add(terminal)
+}
+
+func (x *terminalIndex) add(terminal uint32) int {
+	if terminal < lowTerminals {
+		if n := int(terminal) + 1; n > len(x.low) {
+			x.low = append(x.low, make([]int32, max(n, min(2*len(x.low), lowTerminals))-len(x.low))...)
+		}
+		x.used = append(x.used, terminal)
+		x.low[terminal] = int32(len(x.used))
+		return len(x.used) - 1
+	}
+	if i, ok := x.high[terminal]; ok {
+		return int(i)
+	}
+	if x.high == nil {
+		x.high = make(map[uint32]int32)
+	}
+	i := len(x.used)
+	x.high[terminal] = int32(i)
+	x.used = append(x.used, terminal)
+	return i
+}
+
+// len returns how many terminals were used.
+func (x *terminalIndex) len() int { return len(x.used) }
+
+// reset forgets all terminals.
+func (x *terminalIndex) reset() {
+	for _, t := range x.used {
+		if t < lowTerminals {
+			x.low[t] = 0
+		}
+	}
+	clear(x.high)
+	x.used = x.used[:0]
 }
