@@ -275,7 +275,7 @@ func locate(err error, offset int, field string) error {
 }
 
 // Len returns the number of calls in the block.
-func (d *SeriesDecoder) len() int { return d.calls }
+func (d *SeriesDecoder) Len() int { return d.calls }
 
 // Decode sets dst to the times of the next len(dst) calls of the block, which
 // have these terminals; len(terminals) must be len(dst). The error is a

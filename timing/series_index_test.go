@@ -194,8 +194,8 @@ func TestJoinSeries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				times := make([]Time, d.len())
-				own := make([]uint32, d.len())
+				times := make([]Time, d.Len())
+				own := make([]uint32, d.Len())
 				for k := range own {
 					own[k] = calls[i*blockLen+k].terminal
 					terminals = append(terminals, own[k]+uint32(20*piece))
@@ -232,7 +232,7 @@ func TestJoinSeries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times := make([]Time, d.len())
+			times := make([]Time, d.Len())
 			if err := d.Decode(times, terminals[i:i+len(times)]); err != nil || !slices.Equal(times, want[i:i+len(times)]) {
 				t.Fatalf("block %d: %v, %v, want %v from %v on", block, err, times, want[i:i+len(times)], w)
 			}

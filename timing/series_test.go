@@ -123,8 +123,8 @@ func decodeSeries(t *rapid.T, c *SeriesCodec, block []byte, calls []timed) []Tim
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.len() != len(calls) {
-		t.Fatalf("%d calls in a block of %d", d.len(), len(calls))
+	if d.Len() != len(calls) {
+		t.Fatalf("%d calls in a block of %d", d.Len(), len(calls))
 	}
 	var terminals []uint32
 	for _, call := range calls {
@@ -449,10 +449,10 @@ func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
 		checkParseError(t, err, nil)
 		return
 	}
-	if d.len() > 1<<10 {
-		t.Fatalf("%d calls", d.len())
+	if d.Len() > 1<<10 {
+		t.Fatalf("%d calls", d.Len())
 	}
-	got, terminals := make([]Time, d.len()), make([]uint32, d.len())
+	got, terminals := make([]Time, d.Len()), make([]uint32, d.Len())
 	for i := range terminals {
 		terminals[i] = uint32(i % 5)
 	}
