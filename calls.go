@@ -105,7 +105,7 @@ func (r *CallReader) LostTimes() error {
 }
 
 // nextTurn goes on to the rank whose calls are next. A turn has no more calls
-// than its rank has left, because [merge.Trace.Calls] counts them.
+// than its rank has left, because [Trace.Rank] counts them.
 func (r *CallReader) nextTurn() error {
 	if r.order == nil {
 		return r.nextRank(0)
@@ -131,7 +131,7 @@ func (r *CallReader) nextTurn() error {
 // order rank by rank.
 func (r *CallReader) nextRank(position uint64) error {
 	for {
-		number, ok := r.trace.parts.Active(r.next)
+		number, ok := r.trace.index.next(r.next)
 		if !ok {
 			return io.EOF
 		}

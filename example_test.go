@@ -134,27 +134,33 @@ func ExampleTrace_Calls() {
 	// rank 3: reduce(count=1)
 }
 
-// See what the ranks have in common: all send to the next.
-func ExampleTrace_Merged() {
-	merged := openRing().Merged()
-	for number := range merged.Shapes() {
-		shape, err := merged.Shape(number)
+// See what the ranks have in common: all send to the next. A generator of programs
+// would write an expression where this prints it.
+func ExampleShape() {
+	trace := openRing()
+	for number := range trace.Shapes() {
+		shape, err := trace.Shape(number)
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("ranks %v, %d calls each\n", shape.Ranks, shape.Grammar.Len())
 		for terminal, n := range shape.Grammar.Occurrences() {
-			signature, err := merged.Signature(int(terminal))
-			if err != nil {
-				log.Fatal(err)
-			}
+			signature := shape.Signature(int(terminal))
 			fmt.Println(n, signature)
+			for i, arg := range signature.Args {
+				for _, v := range arg.Values {
+					fmt.Printf("    %s %v: %v\n", signature.Function.Params[i].Name, v.Form, v.Expr)
+				}
+			}
 		}
 	}
 	// Output:
 	// ranks 0-3, 550 calls each
 	// 500 send(dest=(rank+1) mod N, bytes=64)
+	//     dest expression: (rank+1) mod N
+	//     bytes constant: 64
 	// 50 reduce(count=1)
+	//     count constant: 1
 }
 
 // The example of the README.
@@ -225,7 +231,7 @@ func Example_times() {
 	for position, call := range rank.CallsFrom(99_999) { // decodes one block
 		fmt.Println(position, call, call.Start, call.Duration)
 	}
-	durations, _, err := trace.Merged().Summaries() // statistics are always kept
+	durations, _, err := trace.Summaries() // statistics are always kept
 	if err != nil {
 		log.Fatal(err)
 	}

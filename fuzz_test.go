@@ -47,17 +47,25 @@ func FuzzOpen(f *testing.F) {
 
 // describeMerged asks for all that is known of what the ranks have in common.
 func describeMerged(trace *Trace) {
-	m := trace.Merged()
-	for n := range min(m.Signatures(), maxFuzzCalls) {
-		if s, err := m.Signature(n); err == nil {
-			_ = s.String()
+	for n := range min(trace.Signatures(), maxFuzzCalls) {
+		_ = trace.Signature(n).String()
+	}
+	for n := range min(trace.Shapes(), maxFuzzCalls) {
+		s, err := trace.Shape(n)
+		if err != nil {
+			continue
+		}
+		rank := int(s.Ranks.At(0))
+		for _, n := range s.signatures[:min(len(s.signatures), maxFuzzCalls)] {
+			signature := s.Signature(int(n))
+			_ = signature.String()
+			for _, a := range signature.Args {
+				_, _ = a.At(rank) // an error is as good as a value
+			}
 		}
 	}
-	for n := range min(m.Shapes(), maxFuzzCalls) {
-		_, _ = m.Shape(n) // an error is as good as a shape
-	}
-	m.ArgumentForms()
-	m.ColumnForms()
+	trace.ArgumentForms()
+	trace.ColumnForms()
 }
 
 // uncompressed returns a file with its sections stored as they are, so that a

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -67,11 +68,11 @@ func TestErrors(t *testing.T) {
 		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
 		{"later.rpz", later, "version 2", nil, &versionError},
 		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},
-		{"run.rpz", flip(t, file, merge.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
-		{"signatures.rpz", flip(t, file, merge.KindSignatures, 0), "signatures, section", ErrCorrupt, &sectionError},
-		{"order.rpz", flip(t, file, merge.KindInterleaving, 0), "interleaving, section", ErrCorrupt, &sectionError},
-		{"no-order.rpz", replaceSection(t, file, merge.KindInterleaving, nil), "interleaving: ", ErrCorrupt, &sectionError},
-		{"rank.rpz", flip(t, file, merge.KindGrammars, 0), "grammars, number 0, section", ErrCorrupt, &sectionError},
+		{"run.rpz", flip(t, file, layout.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
+		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", ErrCorrupt, &sectionError},
+		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", ErrCorrupt, &sectionError},
+		{"no-order.rpz", replaceSection(t, file, layout.KindInterleaving, nil), "interleaving: ", ErrCorrupt, &sectionError},
+		{"rank.rpz", flip(t, file, layout.KindGrammars, 0), "grammars, number 0, section", ErrCorrupt, &sectionError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -227,7 +228,7 @@ func salvage(t *testing.T, data []byte) *Trace {
 func TestOpenContainer(t *testing.T) {
 	m := unevenModel(600, 2)
 	file := m.roundRobin().record(t)
-	trace := salvage(t, flip(t, file, merge.KindColumns, 0))
+	trace := salvage(t, flip(t, file, layout.KindColumns, 0))
 	checkRank(t, readRank(t, trace, 2), 2, m.ranks[2], 0)
 	if _, err := trace.Rank(1); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("rank 1: err = %v", err)
@@ -235,12 +236,12 @@ func TestOpenContainer(t *testing.T) {
 	if _, err := describe(trace, 100); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("all ranks: err = %v", err)
 	}
-	if trace.Merged().LostInterleaving() {
+	if trace.LostInterleaving() {
 		t.Error("the order is there")
 	}
 
-	trace = salvage(t, flip(t, file, merge.KindInterleaving, 0))
-	if !trace.Merged().LostInterleaving() {
+	trace = salvage(t, flip(t, file, layout.KindInterleaving, 0))
+	if !trace.LostInterleaving() {
 		t.Error("the order is lost")
 	}
 	checkOrder(t, trace, m.all(), 0)
@@ -304,7 +305,7 @@ func TestMemory(t *testing.T) {
 // refused.
 func TestBombs(t *testing.T) {
 	file := ringModel(4, 5).record(t)
-	for _, kind := range []format.Kind{merge.KindRun, merge.KindSignatures, merge.KindGrammars} {
+	for _, kind := range []format.Kind{layout.KindRun, layout.KindSignatures, layout.KindGrammars} {
 		for _, fill := range []byte{0, 1, 0x7f, 0xff} {
 			for _, tt := range []struct {
 				size int
@@ -322,10 +323,10 @@ func TestBombs(t *testing.T) {
 					}
 				})
 				if tt.size > 16<<20 && !errors.Is(err, ErrLimit) {
-					t.Errorf("%s of %d bytes: err = %v", merge.KindName(kind), tt.size, err)
+					t.Errorf("%s of %d bytes: err = %v", layout.KindName(kind), tt.size, err)
 				}
 				if err == nil || got > tt.most {
-					t.Errorf("%s of %d times %d: %d bytes for a file of %d, %v", merge.KindName(kind), tt.size, fill, got, len(data), err)
+					t.Errorf("%s of %d times %d: %d bytes for a file of %d, %v", layout.KindName(kind), tt.size, fill, got, len(data), err)
 				}
 			}
 		}
@@ -341,7 +342,7 @@ func TestPartFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank := range trace.Active() {
-		p, err := trace.Merged().Part(rank)
+		p, err := trace.Part(rank)
 		if err == nil {
 			err = a.Add(p)
 		}

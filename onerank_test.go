@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -108,14 +109,14 @@ func TestLostSlice(t *testing.T) {
 		t.Skip("makes a trace of many ranks")
 	}
 	p := programs.PermutationSend(1<<16, 10, 1)
-	trace := salvage(t, flip(t, foldProgram(t, p), merge.KindColumns, 1))
+	trace := salvage(t, flip(t, foldProgram(t, p), layout.KindColumns, 1))
 	var lost []int
 	for rank := range p.Ranks {
 		r, err := trace.Rank(rank)
 		switch {
 		case err == nil && rank%1000 == 0:
 			checkPart(t, r, p.Part(rank))
-		case err != nil && (!errors.Is(err, ErrCorrupt) || !trace.Merged().OfSlice(err)):
+		case err != nil && (!errors.Is(err, ErrCorrupt) || !trace.OfSlice(err)):
 			t.Fatalf("rank %d: %v", rank, err)
 		case err != nil:
 			lost = append(lost, rank)

@@ -140,7 +140,7 @@ func (p *Printer) printed(of *Rank) *printedRank {
 
 func newPrintedRank(p *Printer, r *Rank) *printedRank {
 	return &printedRank{
-		by: p, texts: make([]atomic.Pointer[string], r.Table().Len()),
+		by: p, texts: make([]atomic.Pointer[string], r.Terminals()),
 		pools: sync.OnceValue(func() map[int64]requestPool { return poolsOf(r) }),
 	}
 }
@@ -187,13 +187,11 @@ const requestClass = "request"
 // poolsOf returns the pools of the requests that calls of a rank make.
 func poolsOf(r *Rank) map[int64]requestPool {
 	names := make(map[int64]string)
-	var args []cst.Value
-	for terminal := range uint32(r.Table().Len()) {
-		var fn int
-		fn, args = r.Table().AppendSignature(args[:0], terminal)
-		for i, p := range r.functions[fn].Params {
+	for terminal := range uint32(r.Terminals()) {
+		c := r.call(terminal)
+		for i, p := range c.Function.Params {
 			if makesRequests(p) {
-				namePools(names, makerName(r.functions[fn].Name), args[i])
+				namePools(names, makerName(c.Function.Name), c.Args[i])
 			}
 		}
 	}

@@ -1,54 +1,55 @@
 package reprise_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestPrintSignature checks what becomes of the texts of arguments.
+// TestPrintSignature checks how arguments are written of which the ranks have these
+// values.
 func TestPrintSignature(t *testing.T) {
 	kind := func(k cst.Kind) cst.Type { return cst.Type{Kind: k} }
 	comm, requests := cst.HandleOf("comm"), cst.ArrayOf(cst.HandleOf("request"))
-	p := recordedTrace(t, mpiNames, 1, nil, func(int, *tracer.Recorder) {}).Printer(reprise.PrintOptions{})
+	same := func(v cst.Value) func(int) cst.Value { return func(int) cst.Value { return v } }
+	request := func(n int) cst.Value { return cst.Handle(symbolic.JoinRequest(int64(n), 0)) }
+	status := func(source, tag, code int64) cst.Value {
+		return cst.StatusOf(cst.Status{Source: source, Tag: tag, Error: code})
+	}
 	for _, tt := range []struct {
-		typ        cst.Type
-		text, want string
+		typ   cst.Type
+		value func(rank int) cst.Value
+		want  string
 	}{
-		{kind(cst.KindInt), "5", "5"},
-		{kind(cst.KindRank), "rank+1", "rank+1"},
-		{kind(cst.KindString), `"seg0+8"`, `"seg0+8"`},
-		{comm, "0", "comm#0"},
-		{comm, "MPI_COMM_WORLD", "MPI_COMM_WORLD"},
-		{comm, "{0, 1}", "{0, 1}"},
-		{comm, "{0 on 0-3, 5 on 4}", "{0 on 0-3, 5 on 4}"},
-		{comm, "rank xor 1", "rank xor 1"},
-		{comm, "99999999999999999999", "99999999999999999999"},
-		{requests, "[]", "[]"},
-		{requests, "[MPI_REQUEST_NULL 8 16]", "[MPI_REQUEST_NULL request#1 request#2]"},
-		{requests, "[64 by rank]", "[64 by rank]"},
-		{requests, "[0 8 16 … 64 elements]", "[request#0 request#1 request#2 … 64 elements]"},
-		{requests, "[0 8 1… … 64 elements]", "[request#0 request#1 1… … 64 elements]"},
-		{requests, "[123… … 64 elements]", "[123… … 64 elements]"},
-		{cst.ArrayOf(requests), "[[0 8] []]", "[[request#0 request#1] []]"},
-		{kind(cst.KindPointer), "seg3-8@1", "heap#3-8@1"},
-		{kind(cst.KindPointer), "stack+8", "stack+8"},
-		{kind(cst.KindPointer), "{segment=0, displacement={0, 8}, device=0}", "{segment=0, displacement={0, 8}, device=0}"},
-		{cst.ArrayOf(kind(cst.KindPointer)), "[seg3+0 MPI_IN_PLACE]", "[heap#3+0 MPI_IN_PLACE]"},
-		{kind(cst.KindStatus), "{source=-9, tag=-9, error=0}", "{}"},
-		{kind(cst.KindStatus), "{source=-2, tag=-1, error=15}", "{source=MPI_PROC_NULL, tag=MPI_ANY_TAG, error=15}"},
-		{kind(cst.KindStatus), "{source={rank+1 on 0-2, 0 on 3}, tag=-9, error=0}", "{source={rank+1 on 0-2, 0 on 3}}"},
-		{kind(cst.KindStatus), "{source=-1, tag={1 … 9 by call}, error=0}", "{source=MPI_ANY_SOURCE, tag={1 … 9 by call}}"},
-		{kind(cst.KindStatus), "{by call}", "{by call}"},
-		{cst.ArrayOf(kind(cst.KindStatus)), "[{source=-9, tag=-9, error=0} {source=1, tag=-9, error=0}]", "[{} {source=1}]"},
+		{kind(cst.KindInt), same(cst.Int(5)), "5"},
+		{kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank) + 1) }, "rank+1"},
+		{kind(cst.KindString), same(cst.String("seg0+8")), `"seg0+8"`},
+		{comm, same(cst.Handle(0)), "comm#0"},
+		{comm, func(rank int) cst.Value { return cst.Handle(int64(rank*rank) % 3) }, "{comm#0, comm#1}"},
+		{comm, func(rank int) cst.Value { return cst.Handle(int64(rank*rank*rank+rank) % 5) }, "{comm#0, comm#2, comm#3}"},
+		{comm, func(rank int) cst.Value { return cst.Handle(int64(rank / 4 * 5)) }, "5·(rank div 4)"},
+		{requests, same(cst.Array()), "[]"},
+		{requests, same(cst.Array(cst.Handle(-1), request(1), request(2))), "[MPI_REQUEST_NULL request#1 request#2]"},
+		{requests, func(rank int) cst.Value { return cst.Array(request(rank), request(1)) }, "[2 by rank]"},
+		{requests, same(cst.Array(slices.Repeat([]cst.Value{request(1)}, 64)...)), "[request#1 request#1 request#1 request#1 request#1 request#1 request#1 … 64 elements]"},
+		{cst.ArrayOf(requests), same(cst.Array(cst.Array(request(0), request(1)), cst.Array())), "[[request#0 request#1] []]"},
+		{kind(cst.KindPointer), same(cst.PointerTo(cst.Pointer{Segment: 3, Displacement: -8, Device: 1})), "heap#3-8@1"},
+		{kind(cst.KindPointer), func(rank int) cst.Value { return cst.PointerTo(cst.Pointer{Displacement: int64(rank*rank) % 3 * 8}) },
+			"{segment=0, displacement={0, 8}, device=0}"},
+		{kind(cst.KindStatus), same(status(-9, -9, 0)), "{}"},
+		{kind(cst.KindStatus), same(status(-2, -1, 15)), "{source=MPI_PROC_NULL, tag=MPI_ANY_TAG, error=15}"},
+		{kind(cst.KindStatus), func(rank int) cst.Value { return status([]int64{1, 2, 3, 4, 0}[rank], -9, 0) }, "{source=(rank+1) mod N}"},
+		{kind(cst.KindStatus), func(rank int) cst.Value { return status(-1, int64(rank/4), 0) }, "{source=MPI_ANY_SOURCE, tag=(rank div 4)}"},
+		{cst.ArrayOf(kind(cst.KindStatus)), same(cst.Array(status(-9, -9, 0), status(1, -9, 0))), "[{} {source=1}]"},
 	} {
 		f := cst.Function{Name: "f", Params: []cst.Param{param("x", tt.typ, cst.In)}}
-		if got := p.Signature(nil, merge.Signature{Function: &f, Args: []string{tt.text}}); got.Args[0] != tt.want {
-			t.Errorf("%v %s becomes %s, want %s", tt.typ, tt.text, got.Args[0], tt.want)
+		trace := recordedTrace(t, mpiNames, 5, nil, func(rank int, r *tracer.Recorder) { r.Call(r.Declare(f), tt.value(rank)) })
+		if got := trace.Signature(0).String(); got != "f(x="+tt.want+")" {
+			t.Errorf("%v: %s, want %s", tt.typ, got, tt.want)
 		}
 	}
 }
@@ -73,8 +74,8 @@ func TestPrintSignatureOfRank(t *testing.T) {
 		}
 	})
 	p := trace.Printer(reprise.PrintOptions{Absolute: true})
-	for number := range trace.Merged().Shapes() {
-		shape, err := trace.Merged().Shape(number)
+	for number := range trace.Shapes() {
+		shape, err := trace.Shape(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,16 +84,13 @@ func TestPrintSignatureOfRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		signatures := shape.Grammar.FirstUse()
-		if shape.Ranks.Len() != 1 || len(signatures) != r.Table().Len() {
-			t.Fatalf("shape %d is of %v, with %d signatures, not %d", number, shape.Ranks, len(signatures), r.Table().Len())
+		if shape.Ranks.Len() != 1 || len(signatures) != r.Terminals() {
+			t.Fatalf("shape %d is of %v, with %d signatures, not %d", number, shape.Ranks, len(signatures), r.Terminals())
 		}
 		for terminal, n := range signatures {
-			s, err := shape.Signature(int(n))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := p.Signature(r, s).String(), string(p.AppendCall(nil, r.Call(uint32(terminal)))); got != want {
-				t.Errorf("signature %d is %s, want %s", n, got, want)
+			got, err := p.Signature(r, shape.Signature(int(n)))
+			if want := string(p.AppendCall(nil, r.Call(uint32(terminal)))); err != nil || got != want {
+				t.Errorf("signature %d is %s, %v, want %s", n, got, err, want)
 			}
 		}
 	}

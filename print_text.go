@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -28,7 +28,10 @@ var (
 func sortedKeys(m map[int64]string) []int64 { return slices.Sorted(maps.Keys(m)) }
 
 // call writes the call.
-func (p *printing) call() {
+func (p *printing) call() { p.list(p.argument) }
+
+// list writes the name of the function and its arguments, each of which write writes.
+func (p *printing) list(write func(i int)) {
 	params := p.function.Params
 	result := len(params) - 1
 	if result >= 0 && (params[result].Name != "result" || params[result].Direction != cst.Out) {
@@ -45,12 +48,12 @@ func (p *printing) call() {
 		}
 		p.title(params[i].Name)
 		p.dst = append(p.dst, '=')
-		p.argument(i)
+		write(i)
 	}
 	p.dst = append(p.dst, ')')
 	if result >= 0 {
 		p.dst = append(p.dst, " = "...)
-		p.argument(result)
+		write(result)
 	}
 }
 
@@ -193,31 +196,31 @@ func (p *printing) rankValue(v int64, i int) {
 	if p.named(&rankType, v) {
 		return
 	}
-	var e merge.Expression
+	var e knownExpression
 	if i >= 0 && v >= 0 && p.of != nil && !p.options.Absolute {
-		e = p.of.sequence.Expression(p.terminal, i)
+		e = p.of.expression(p.terminal, i)
 	}
-	if !e.Known {
+	if !e.known {
 		p.dst = strconv.AppendInt(p.dst, v, 10)
 		return
 	}
 	self := "rank"
-	if !e.Grouped && p.namesGroup() {
+	if !e.grouped && p.namesGroup() {
 		self = "world"
 	}
-	if _, shift := e.Expr.Shift(); !shift && (self == "world" || isOpaque(e.Expr)) {
+	if _, shift := e.expr.Shift(); !shift && (self == "world" || isOpaque(e.expr)) {
 		p.dst = strconv.AppendInt(p.dst, v, 10)
 		return
 	}
-	if form := e.Expr.Form(); form == ringForm || form == xorForm {
-		shift, text := rankenc.Shift(v-e.Rank).String(), e.Expr.String()
+	if form := e.expr.Form(); form == ringForm || form == xorForm {
+		shift, text := rankenc.Shift(v-e.rank).String(), e.expr.String()
 		if form == xorForm || text != "("+shift+") mod N" {
 			p.dst = append(p.dst, text...)
 			return
 		}
 	}
-	if p.dst = append(p.dst, self...); v != e.Rank {
-		p.plus(v - e.Rank) // which is true for this rank at least
+	if p.dst = append(p.dst, self...); v != e.rank {
+		p.plus(v - e.rank) // which is true for this rank at least
 	}
 }
 
@@ -280,4 +283,50 @@ func isWord(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// A knownExpression says how a rank among the arguments of a call follows from the rank
+// of the process that makes it. The zero one says that this is not known.
+type knownExpression struct {
+	expr    rankenc.Expr
+	known   bool
+	grouped bool  // expr is of the rank in the group that the call names, not in the run
+	rank    int64 // of the process, in the group or the run
+}
+
+// expression returns that of an argument of the calls of a terminal, by the number of
+// its parameter. It is known of a rank, or the source of a status, that is written as an
+// expression for all ranks that make the call: not if it is stored rank by rank or call
+// by call, if it is in an array, or if the terminal stands for calls with different
+// expressions.
+func (r *Rank) expression(terminal uint32, param int) knownExpression {
+	if r.several[terminal] {
+		return knownExpression{}
+	}
+	var scratch layout.Signature
+	e := r.trace.expression(r.shape.signature(r.signatureOf(terminal), &scratch), param)
+	if e.rank = int64(r.number); e.grouped {
+		g, ok := r.group(terminal)
+		if e.rank = int64(g.Rank); !ok {
+			return knownExpression{}
+		}
+	}
+	return e
+}
+
+// expression returns that of an argument of a signature, without the rank.
+func (t *Trace) expression(s *layout.Signature, param int) knownExpression {
+	params := t.Functions()[s.Function].Params
+	if kind := params[param].Type.Kind; kind != cst.KindRank && kind != cst.KindStatus {
+		return knownExpression{}
+	}
+	slot := 0
+	for i := range params[:param] {
+		if typ := &params[i].Type; typ.Kind != cst.KindArray {
+			slot += layout.ScalarSlots(*typ)
+		}
+	}
+	v := valueOf(&s.Values[slot], s.Streams>>slot&1 != 0)
+	known := v.Form == Constant || v.Form == Expression
+	return knownExpression{expr: v.Expr, known: known, grouped: v.InGroup}
 }

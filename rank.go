@@ -1,11 +1,14 @@
 package reprise
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -60,62 +63,233 @@ func (c Call) String() string { return string(cst.AppendCall(nil, *c.Function, c
 // A Rank is what one rank of a run called. Its methods may be called from
 // several goroutines at once.
 type Rank struct {
-	number    int
-	sequence  *merge.Calls
-	functions []cst.Function
-	calls     []atomic.Pointer[Call] // by terminal, nil until it is decoded
-	series    *timing.Series         // nil if there is none, or it is lost
-	lost      atomic.Pointer[error]  // the first about times
-	printed   atomic.Pointer[printedRank]
-	name      func(error) error // puts the name of the file into an error
+	number   int
+	trace    *Trace
+	shape    *Shape // nil if the rank made no calls
+	template *template
+	stored   []int64 // values of all signatures of the shape that are stored in columns and matrices
+
+	// The calls are a grammar over terminals or, if that is likely to be longer, the
+	// terminals call by call, of which a grammar is made when it is asked for.
+	grammar *sequitur.Grammar
+	list    []sequitur.Symbol // nil if there is a grammar
+	once    sync.Once
+
+	// Which signature of the shape, its i-th, each terminal stands for: the one with its
+	// number if of is nil. Values of streams are the others' for a terminal whose
+	// signature has streams: they are in varied, from variedAt on.
+	of       []uint32
+	varied   []int64
+	variedAt []uint32
+	several  map[uint32]bool // terminals that stand for signatures with different expressions, too
+
+	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
+	series  *timing.Series         // nil if there is none, or it is lost
+	lost    atomic.Pointer[error]  // the first about times
+	printed atomic.Pointer[printedRank]
 }
 
-func newRank(number int, c *merge.Calls, name func(error) error) *Rank {
-	return &Rank{name: name, number: number, sequence: c, functions: c.Table().Functions(), calls: make([]atomic.Pointer[Call], c.Table().Len())}
+// Rank reads what a rank called. It reads nothing that concerns ranks of other
+// shapes only. A rank that made no calls is empty.
+func (t *Trace) Rank(rank int) (*Rank, error) {
+	r, err := t.readRank(rank)
+	if err != nil {
+		return nil, t.named(err)
+	}
+	if r.series, err = t.openSeries(r); err != nil {
+		r.loseTimes(err)
+	}
+	return r, nil
 }
 
-// A decodedCall is a call in one piece of memory with its arguments, if these are
-// few.
-type decodedCall struct {
-	Call
-	few [2]cst.Value
+// readRank is Rank without the times of the calls, and without the name of the file
+// in its errors.
+func (t *Trace) readRank(rank int) (*Rank, error) {
+	if rank < 0 || rank >= t.run.Ranks {
+		return nil, fmt.Errorf("reprise: there is no rank %d in a run of %d", rank, t.run.Ranks)
+	}
+	r := &Rank{number: rank, trace: t, grammar: &sequitur.Grammar{}}
+	number, ok := t.index.find(rank)
+	if !ok {
+		return r, nil
+	}
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, err
+	}
+	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
+		return nil, layout.Damaged(layout.KindInterleaving, 0, layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
+	}
+	r.shape, r.template = s, s.template()
+	if r.stored, err = s.readStored(rank); err != nil {
+		return nil, err
+	}
+	firsts := s.firsts(rank, r.stored)
+	if r.template.streams {
+		err = r.expand(firsts)
+	} else {
+		r.unite(firsts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.calls = make([]atomic.Pointer[Call], r.Terminals())
+	return r, nil
 }
+
+// unite makes the terminals of r of the signatures of its shape, of which firsts tells
+// the first that is the same for r, nil if all differ.
+func (r *Rank) unite(firsts []uint32) {
+	r.grammar = r.template.grammar
+	if firsts == nil {
+		return
+	}
+	terminals := make([]sequitur.Symbol, len(firsts))
+	for i, first := range firsts {
+		if int(first) == i {
+			terminals[i] = sequitur.Symbol(len(r.of))
+			r.of = append(r.of, first)
+			continue
+		}
+		terminals[i] = terminals[first]
+		r.noteSeveral(terminals[i], int(first), i)
+	}
+	r.grammar = r.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
+}
+
+// noteSeveral takes note that a terminal of the i-th signature of the shape stands for
+// the k-th, too.
+func (r *Rank) noteSeveral(terminal uint32, i, k int) {
+	var scratch [2]layout.Signature
+	x, y := r.shape.signature(i, &scratch[0]), r.shape.signature(k, &scratch[1])
+	for param := range r.trace.Functions()[x.Function].Params {
+		if r.trace.expression(x, param) != r.trace.expression(y, param) {
+			if r.several == nil {
+				r.several = make(map[uint32]bool)
+			}
+			r.several[terminal] = true
+		}
+	}
+}
+
+// signatureOf returns the signature of the shape, its i-th, that a terminal stands for:
+// the first, if it stands for several.
+func (r *Rank) signatureOf(terminal uint32) int {
+	if r.of == nil {
+		return int(terminal)
+	}
+	return int(r.of[terminal])
+}
+
+// Number returns the number of the rank.
+func (r *Rank) Number() int { return r.number }
 
 // Len returns the number of calls.
-func (r *Rank) Len() uint64 { return r.sequence.Len() }
+func (r *Rank) Len() uint64 {
+	if r.list != nil {
+		return uint64(len(r.list))
+	}
+	return r.grammar.Len()
+}
 
-// Grammar returns the sequence of calls as a grammar over terminals, at the cost
-// of [merge.Calls.Grammar].
-func (r *Rank) Grammar() *sequitur.Grammar { return r.sequence.Grammar() }
+// Terminals returns the number of terminals, which are numbered from 0 on in the order
+// of their first use: of calls that differ in their function or an argument.
+func (r *Rank) Terminals() int {
+	switch {
+	case r.of != nil:
+		return len(r.of)
+	case r.shape != nil:
+		return len(r.shape.signatures)
+	}
+	return 0
+}
 
-// Walk returns a Walker of the terminals of the calls from a position on, as
-// [Rank.CallsFrom] does of the calls.
-func (r *Rank) Walk(position uint64) *sequitur.Walker { return r.sequence.Walk(position) }
+// Listed reports whether the calls are held one by one, as where their arguments vary
+// without a pattern: then [Rank.Walk] goes through them, but [Rank.Grammar] has to make
+// a grammar of them.
+func (r *Rank) Listed() bool { return r.list != nil }
+
+// Grammar returns the sequence of calls as a grammar over terminals. Where the
+// arguments of calls vary without a pattern, it is made call by call the first time,
+// and [Rank.Walk] does without it.
+func (r *Rank) Grammar() *sequitur.Grammar {
+	if r.list != nil {
+		r.once.Do(func() {
+			var b sequitur.Builder
+			for _, x := range r.list {
+				b.Append(x)
+			}
+			r.grammar = b.Finish()
+		})
+	}
+	return r.grammar
+}
+
+// Walk returns a Walker of the terminals of the calls from a position on, which
+// costs as much as [sequitur.Grammar.At] at most.
+func (r *Rank) Walk(position uint64) *sequitur.Walker {
+	if r.list != nil {
+		return sequitur.WalkSymbols(r.list[min(position, uint64(len(r.list))):])
+	}
+	return r.grammar.Walk(position)
+}
 
 // Find returns an iterator over the positions, from a given one on, of the calls whose
-// terminals are to be kept, and these terminals, at the cost of [merge.Calls.Find].
-// Keep must always say the same of a terminal.
+// terminals are to be kept, and these terminals. Keep must always say the same of a
+// terminal. What is between such calls is skipped as [sequitur.Measure.From] does; of
+// calls whose arguments vary without a pattern, it is gone through.
 func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
-	return r.sequence.Find(position, keep)
+	if r.list == nil {
+		return r.grammar.Measure(func(x sequitur.Symbol) uint64 {
+			if keep(x) {
+				return 1
+			}
+			return 0
+		}).From(position)
+	}
+	return func(yield func(uint64, sequitur.Symbol) bool) {
+		for ; position < uint64(len(r.list)); position++ {
+			if x := r.list[position]; keep(x) && !yield(position, x) {
+				return
+			}
+		}
+	}
 }
 
 // Occurrences returns an iterator over the terminals, in ascending order, and how
 // many calls each stands for. It does not need a grammar of the calls.
-func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] { return r.sequence.Occurrences() }
-
-// Table returns the signatures of the terminals. It must not be changed. Its
-// counts are zero; [Rank.Occurrences] has them.
-func (r *Rank) Table() *cst.Table { return r.sequence.Table() }
+func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
+	if r.list == nil {
+		return r.grammar.Occurrences()
+	}
+	return func(yield func(sequitur.Symbol, uint64) bool) {
+		counts := make([]uint64, r.Terminals())
+		for _, x := range r.list {
+			counts[x]++
+		}
+		for x, n := range counts {
+			if !yield(sequitur.Symbol(x), n) {
+				return
+			}
+		}
+	}
+}
 
 // Signature returns the number of the signature of the trace, of all ranks, that a
-// terminal, terminal < r.Table().Len(), stands for: the first, if it stands for
-// several. [merge.Trace.Signature] describes it, and [merge.Trace.Summaries] has the
-// times of its calls.
-func (r *Rank) Signature(terminal uint32) int { return r.sequence.Signature(terminal) }
+// terminal, terminal < r.Terminals(), stands for: the first, if it stands for
+// several. [Trace.Signature] describes it, and [Trace.Summaries] has the times of its
+// calls.
+func (r *Rank) Signature(terminal uint32) int {
+	return int(r.shape.signatures[r.signatureOf(terminal)])
+}
+
+// Function returns the number of the function, in [Trace.Functions], of the calls of a
+// terminal, terminal < r.Terminals().
+func (r *Rank) Function(terminal uint32) int { return r.trace.FunctionOf(r.Signature(terminal)) }
 
 // Call returns the call that a terminal stands for. It panics unless terminal is
-// less than r.Table().Len(). Each signature is decoded once and then kept, in at
-// most 32 bytes of memory for each byte of its encoding and some for the call.
+// less than r.Terminals(). Each call is decoded once and then kept, in some 32 bytes
+// of memory for each argument and element.
 func (r *Rank) Call(terminal uint32) Call { return *r.call(terminal) }
 
 // call is Call with a result that must not be changed.
@@ -126,13 +300,64 @@ func (r *Rank) call(terminal uint32) *Call {
 	return r.decode(terminal)
 }
 
+// A decodedCall is a call in one piece of memory with its arguments, if these are
+// few.
+type decodedCall struct {
+	Call
+	few [2]cst.Value
+}
+
 // decode is call for a terminal that was not decoded before.
 func (r *Rank) decode(terminal uint32) *Call {
 	d := &decodedCall{}
-	fn, args := r.sequence.Table().AppendSignature(d.few[:0], terminal)
-	d.Call = Call{Rank: r.number, Function: &r.functions[fn], Args: slices.Clip(args), Terminal: terminal, of: r}
+	var few [12]int64
+	e := evaluation{slots: few[:0]}
+	fn := r.Function(terminal)
+	d.Call = Call{Rank: r.number, Function: &r.trace.Functions()[fn], Args: slices.Clip(r.arguments(d.few[:0], &e, terminal)), Terminal: terminal, of: r}
 	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
 	return &d.Call
+}
+
+// arguments appends the arguments of the calls of a terminal to args, and sets e to
+// their evaluation, in the memory that it has.
+func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst.Value {
+	i := r.signatureOf(terminal)
+	s := r.shape.signature(i, &e.scratch)
+	e.rank, e.size = r.number, r.trace.run.Ranks
+	stored := e.evaluate(s, r.stored[r.template.stored[i]:])
+	if s.Streams != 0 {
+		r.setVaried(e.slots, s.Streams, terminal)
+	}
+	return r.trace.rebuild(args, e, s, stored)
+}
+
+// rebuild appends the arguments of a call to args, whose slots are those of e and, of
+// arrays, stored.
+func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature, stored []int64) []cst.Value {
+	fn := &t.Functions()[s.Function]
+	u := layout.Rebuilder{Slots: e.slots, Lengths: s.Lengths, Texts: t.texts, Elements: e.elements[:0]}
+	arrays := s.Arrays
+	for k := range fn.Params {
+		if fn.Params[k].Type.Kind != cst.KindArray {
+			args = append(args, u.Value(fn.Params[k].Type))
+			continue
+		}
+		others, n := u.Slots, arrays[0].Slots
+		u.Slots = stored[:n]
+		args = append(args, u.Value(fn.Params[k].Type))
+		u.Slots, arrays, stored = others, arrays[1:], stored[n:]
+	}
+	e.elements = u.Elements
+	return args
+}
+
+// group returns what r is in the group that the calls of a terminal name, if it is
+// known.
+func (r *Rank) group(terminal uint32) (merge.Group, bool) {
+	i := r.signatureOf(terminal)
+	e := evaluation{rank: r.number, size: r.trace.run.Ranks}
+	e.evaluate(r.shape.signature(i, &e.scratch), r.stored[r.template.stored[i]:])
+	return e.group, e.grouped
 }
 
 // Calls returns an iterator over the positions and calls of the rank, in order.

@@ -2,10 +2,157 @@ package reprise
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
+
+// Summaries returns what the trace has of the times of calls by signature, in
+// place of the terminal: of how long they took, and of the gaps before them. They
+// are of the calls of all ranks. Where a rank has equal calls under several
+// signatures, the first has those of all. Means, sums and variances of statistics
+// are rounded, as [timing.AppendStatisticsTable] says; all else is exact. The result
+// must not be changed.
+func (t *Trace) Summaries() (durations, gaps merge.Summary, err error) {
+	s, err := t.summaries()
+	return s[0], s[1], err
+}
+
+// readSummaries reads the section of the summaries, if there is one.
+func (t *Trace) readSummaries() (layout.Summaries, error) {
+	var s layout.Summaries
+	if !t.sections.Has(layout.KindSummaries) {
+		return s, nil
+	}
+	err := t.sections.Read(layout.KindSummaries, 0, func(data []byte) (err error) {
+		s, err = layout.ParseRounded(data, t.Signatures(), func(n int) uint32 { return uint32(t.FunctionOf(n)) })
+		return err
+	})
+	return s, err
+}
+
+// SeriesRanks returns the ranks of which the trace has the times of every call,
+// and the names of the codecs.
+func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return rankenc.Set{}, nil, err
+	}
+	return s.Ranks, slices.Clone(s.Names), nil
+}
+
+// SeriesCodec returns the name of the codec of the times of a rank, nothing if the
+// trace does not have them.
+func (t *Trace) SeriesCodec(rank int) (string, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return "", err
+	}
+	i, ok := s.Ranks.Index(rank)
+	if !ok {
+		return "", nil
+	}
+	if k := s.Codec.At(i); k >= 0 && k < int64(len(s.Names)) {
+		return s.Names[k], nil
+	}
+	return "", layout.Damaged(layout.KindSeries, 0, layout.Corrupt("series %d has codec %d", i, s.Codec.At(i)))
+}
+
+// CheckSeries returns an error if a section that holds times of a rank cannot be
+// read, without decoding them.
+func (t *Trace) CheckSeries(rank int) error {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return err
+	}
+	i, ok := s.Ranks.Index(rank)
+	if !ok {
+		return nil
+	}
+	r, err := t.sections.OpenSeries(s, i)
+	for k := 0; err == nil && k < r.Index.Blocks(); k++ {
+		_, err = r.Block(k)
+	}
+	return err
+}
+
+// Series returns the times of the calls of a rank, nil if the trace does not have
+// them. Its terminals are those of [Trace.Rank]. Blocks are read when they are needed.
+// An error about the file, also of the methods of the series, is a
+// [*merge.SectionError], or a [*timing.ParseError] about a block.
+func (t *Trace) Series(rank int) (*timing.Series, error) {
+	number, ok := t.index.find(rank)
+	if !ok {
+		return nil, nil
+	}
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, err
+	}
+	return t.seriesOf(rank, s.Grammar.Len(), func() (*Rank, error) { return t.readRank(rank) })
+}
+
+// openSeries returns the times of the calls of a rank that was read.
+func (t *Trace) openSeries(r *Rank) (*timing.Series, error) {
+	if r.shape == nil {
+		return nil, nil
+	}
+	return t.seriesOf(r.number, r.Len(), func() (*Rank, error) { return r, nil })
+}
+
+// seriesOf returns the times of the calls of a rank, which are so many. Read reads the
+// rank, if that is necessary.
+func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*timing.Series, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return nil, err
+	}
+	i, ok := s.Ranks.Index(rank)
+	if !ok {
+		return nil, nil
+	}
+	r, err := t.sections.OpenSeries(s, i)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := t.codecOf(s.Names[s.Codec.At(i)], read) // OpenSeries has checked it
+	if err != nil {
+		return nil, err
+	}
+	series, err := codec.Open(r.Index, r.Block, timing.Options{})
+	if err == nil && series.Len() != calls {
+		err = layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, series.Len(), calls)
+	}
+	if err != nil {
+		return nil, r.Error(err)
+	}
+	return series, nil
+}
+
+// codecOf returns the codec with a name, of the series of a rank that read reads.
+func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.SeriesCodec, error) {
+	if !strings.Contains(name, layout.OfFunctions) {
+		c, err := layout.KnownCodecs.Get(name)
+		if err != nil {
+			return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
+		}
+		return c, nil
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
+	}
+	c, err := layout.SeriesCodec(name, func(terminal uint32) string { return t.Functions()[r.Function(terminal)].Name })
+	if err != nil {
+		return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
+	}
+	return c, nil
+}
 
 // A Time is when a call began and how long it took, in nanoseconds, and the time
 // since the call before, as the series of the rank has it.
@@ -26,7 +173,7 @@ func (r *Rank) LostTimes() error {
 
 // loseTimes takes note of an error about times, and returns it as users see it.
 func (r *Rank) loseTimes(err error) error {
-	err = r.name(err)
+	err = r.trace.named(err)
 	r.lost.CompareAndSwap(nil, &err)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
@@ -108,7 +109,7 @@ func TestLostTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			damaged := bytes.Clone(file)
-			s, _ := r.Lookup(merge.KindSeries, key)
+			s, _ := r.Lookup(layout.KindSeries, key)
 			damaged[s.Offset+s.Size/2] ^= 1
 			trace := openBytes(t, damaged)
 			rank := readRank(t, trace, 0)
@@ -119,7 +120,7 @@ func TestLostTimes(t *testing.T) {
 				}
 			}
 			var se *merge.SectionError
-			if err := rank.LostTimes(); n != 1000 || !errors.As(err, &se) || se.Kind != merge.KindSeries {
+			if err := rank.LostTimes(); n != 1000 || !errors.As(err, &se) || se.Kind != layout.KindSeries {
 				t.Errorf("%d calls, err = %v", n, err)
 			}
 			n = 0
@@ -225,7 +226,7 @@ func TestLostBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := bytes.Clone(file)
-	s, _ := r.Lookup(merge.KindSeries, 2) // 0 is the table, 1 has the index, and 2 the first block
+	s, _ := r.Lookup(layout.KindSeries, 2) // 0 is the table, 1 has the index, and 2 the first block
 	damaged[s.Offset+s.Size/2] ^= 1
 	rank := readRank(t, openBytes(t, damaged), 0)
 	lost := 0

@@ -5,11 +5,15 @@ import (
 	"io"
 	"iter"
 	"os"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Errors that the errors of this package wrap, for use with [errors.Is]. A file
@@ -29,11 +33,27 @@ var (
 type ParseError = wire.Error
 
 // A Trace is an open trace. Its methods may be called from several goroutines at
-// once.
+// once. Errors about its file wrap a [*merge.SectionError].
 type Trace struct {
-	file  *format.Reader
-	parts *merge.Trace
-	own   *os.File // to be closed; nil if it is not ours
+	file   *format.Reader
+	listed *format.Reader // whose sections are listed: the part file, if it was made of one
+	own    *os.File       // to be closed; nil if it is not ours
+
+	run         merge.Run
+	interleaved bool // as the run says
+	functions   *cst.Table
+	texts       []string
+	sets        []rankenc.Set // of the ranks of each shape
+	index       rankIndex
+	signatures  *layout.Table
+	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
+
+	sections  *layout.Sections
+	grammars  func() (*grammars, error)
+	summaries func() (layout.Summaries, error)
+	series    func() (*layout.SeriesTable, error)
+	columns   columnCache
+	shapes    shapeCache
 }
 
 // Open opens the trace in the named file. It reads the index of the file and
@@ -80,27 +100,39 @@ func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t, err := OpenContainer(file)
-	if err == nil && t.parts.LostInterleaving() {
-		return nil, &merge.SectionError{Kind: merge.KindInterleaving, Offset: -1, Err: fmt.Errorf("reprise: %w: the file has no such section", ErrCorrupt)}
+	if err == nil && t.LostInterleaving() {
+		return nil, &merge.SectionError{Kind: layout.KindInterleaving, Offset: -1, Err: layout.Corrupt("the file has no such section")}
 	}
 	return t, err
 }
 
 // OpenContainer opens the trace in a container that was opened with limits that
-// the caller chose, or that [format.Salvage] found in a damaged file, of which
-// [merge.Trace.LostInterleaving] says whether it lost the order of the calls of
-// different ranks: they are read rank by rank then. Reading a rank holds some 40
-// times the content of its sections, and as much again when its signatures are
-// decoded; [format.Options] bounds that content.
+// the caller chose, or that [format.Salvage] found in a damaged file. It does not miss
+// sections that hold columns or grammars, which reading a rank does, nor the order of
+// the calls of different ranks, see [Trace.LostInterleaving]. Of a part file it opens
+// the trace that [merge.Accumulator.Write] would write of it, in memory. Reading a
+// rank holds some 40 times the content of its sections, and as much again when its
+// signatures are decoded; [format.Options] bounds that content.
 func OpenContainer(file *format.Reader) (*Trace, error) {
-	parts, err := merge.Open(file)
-	if err != nil {
+	if merge.IsPart(file) {
+		return openPart(file)
+	}
+	t := &Trace{
+		file: file, listed: file, sections: layout.NewSections(file),
+		columns: columnCache{columns: make(map[int]rankColumn), most: maxColumns},
+		shapes:  shapeCache{shapes: make(map[int]*Shape), most: maxSize},
+	}
+	if err := t.readHead(); err != nil {
 		return nil, err
 	}
-	return &Trace{file: file, parts: parts}, nil
+	t.grammars = sync.OnceValues(t.readGrammars)
+	t.summaries = sync.OnceValues(t.readSummaries)
+	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
+	return t, nil
 }
 
-// Close closes the file that [Open] opened. Ranks that were read stay valid.
+// Close closes the file that [Open] opened. Ranks that were read stay valid, but for
+// the times of their calls.
 func (t *Trace) Close() error {
 	if t.own == nil {
 		return nil
@@ -108,21 +140,20 @@ func (t *Trace) Close() error {
 	return t.own.Close()
 }
 
-// Merged returns the trace as package merge reads it: by shapes, which are ranks
-// of the same control flow, and by signatures, which are calls of all ranks that
-// make them. Its errors do not name the file.
-func (t *Trace) Merged() *merge.Trace { return t.parts }
-
-// Run describes the run.
-func (t *Trace) Run() merge.Run { return t.parts.Run() }
+// Run describes the run. What the result refers to must not be changed.
+func (t *Trace) Run() merge.Run { return t.run }
 
 // Ranks returns the number of ranks of the run.
-func (t *Trace) Ranks() int { return t.parts.Run().Ranks }
+func (t *Trace) Ranks() int { return t.run.Ranks }
+
+// LostInterleaving reports whether the calls of different ranks had an order that the
+// file does not hold: they are read rank by rank then.
+func (t *Trace) LostInterleaving() bool { return t.interleaved && t.run.Interleaving == nil }
 
 // Active returns an iterator over the ranks that made calls, in ascending order.
 func (t *Trace) Active() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for rank, ok := t.parts.Active(0); ok; rank, ok = t.parts.Active(rank + 1) {
+		for rank, ok := t.index.next(0); ok; rank, ok = t.index.next(rank + 1) {
 			if !yield(rank) {
 				return
 			}
@@ -130,27 +161,26 @@ func (t *Trace) Active() iter.Seq[int] {
 	}
 }
 
+// RankSet returns the ranks that made calls.
+func (t *Trace) RankSet() rankenc.Set {
+	return rankenc.UnionOf(t.sets...) // which have ranks in common if the file contradicts itself
+}
+
 // Functions returns the functions of the calls of all ranks. The result and
 // what it refers to must not be changed.
-func (t *Trace) Functions() []cst.Function { return t.parts.Functions() }
+func (t *Trace) Functions() []cst.Function { return t.functions.Functions() }
+
+// Signatures returns the number of signatures, which the grammars of all shapes
+// are over.
+func (t *Trace) Signatures() int { return len(t.signatures.Functions) }
+
+// FunctionOf returns the number of the function of a signature,
+// n < t.Signatures(), in [Trace.Functions].
+func (t *Trace) FunctionOf(n int) int { return int(t.signatures.Functions[n]) }
 
 // Sections returns an iterator over the sections of the file, which package
 // merge describes.
-func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.file.All() }
-
-// Rank reads what a rank called. It reads nothing that concerns ranks of other
-// shapes only. A rank that made no calls is empty.
-func (t *Trace) Rank(rank int) (*Rank, error) {
-	c, err := t.parts.Calls(rank)
-	if err != nil {
-		return nil, t.named(err)
-	}
-	r := newRank(rank, c, t.named)
-	if r.series, err = t.parts.Series(rank); err != nil {
-		r.loseTimes(err)
-	}
-	return r, nil
-}
+func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.listed.All() }
 
 // named returns an error with the name of the file, if it is ours.
 func (t *Trace) named(err error) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/tracer"
@@ -320,7 +321,7 @@ func TestLazy(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d steps, want 4", n)
 	}
-	r := openBytes(t, flip(t, unevenModel(600, 2).roundRobin().record(t), merge.KindColumns, 0)).Calls(0)
+	r := openBytes(t, flip(t, unevenModel(600, 2).roundRobin().record(t), layout.KindColumns, 0)).Calls(0)
 	if c, err := r.Read(); err != nil || c.Rank != 0 {
 		t.Errorf("%v, %v", c, err)
 	}
@@ -370,15 +371,15 @@ func TestTrace(t *testing.T) {
 	for _, s := range trace.Sections() {
 		kinds[s.Kind]++
 	}
-	if kinds[merge.KindRun] != 1 || kinds[merge.KindSignatures] != 1 || kinds[merge.KindGrammars] != 1 || len(kinds) != 3 {
+	if kinds[layout.KindRun] != 1 || kinds[layout.KindSignatures] != 1 || kinds[layout.KindGrammars] != 1 || len(kinds) != 3 {
 		t.Errorf("sections by kind: %v", kinds)
 	}
-	if n := trace.Merged().Shapes(); n != 1 {
+	if n := trace.Shapes(); n != 1 {
 		t.Errorf("%d shapes", n)
 	}
 	r := readRank(t, trace, 1)
-	if r.Table().Len() != 2 {
-		t.Errorf("%d signatures", r.Table().Len())
+	if r.Terminals() != 2 {
+		t.Errorf("%d signatures", r.Terminals())
 	}
 	if text := r.Call(0).String(); text != "send(dest=2, count=8)" {
 		t.Errorf("String = %s", text)

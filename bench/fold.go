@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -80,11 +80,7 @@ func (f *folded) write(a *merge.Accumulator, run merge.Run) error {
 		return err
 	}
 	f.size = file.Len()
-	container, err := format.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()), format.Options{})
-	if err != nil {
-		return err
-	}
-	trace, err := merge.Open(container)
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		return err
 	}

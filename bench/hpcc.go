@@ -91,5 +91,5 @@ func collectSpool(spool string, o collect.Options) (size, signatures int, s coll
 	if err != nil {
 		return 0, 0, s, err
 	}
-	return file.Len(), trace.Merged().Signatures(), s, nil
+	return file.Len(), trace.Signatures(), s, nil
 }

@@ -51,8 +51,8 @@ func expandStructure(file []byte) (uint64, error) {
 		return 0, err
 	}
 	calls := uint64(0)
-	for number := range trace.Merged().Shapes() {
-		s, err := trace.Merged().Shape(number)
+	for number := range trace.Shapes() {
+		s, err := trace.Shape(number)
 		if err != nil {
 			return 0, err
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -30,11 +31,11 @@ type Accumulator struct {
 	digests   []digest // of the functions
 	texts     texts
 	shapes    map[digest]*shape
-	ranks     spans           // with calls
-	series    []rankSeries    // in no order
-	placed    []placedTimes   // likewise
-	kind      histogramKind   // of those of all ranks
-	late      *roaring.Bitmap // further ones; nil if there are none
+	ranks     spans                // with calls
+	series    []layout.RankSeries  // in no order
+	placed    []PlacedTimes        // likewise
+	kind      layout.HistogramKind // of those of all ranks
+	late      *roaring.Bitmap      // further ones; nil if there are none
 	scratch   scratch
 }
 
@@ -83,7 +84,7 @@ func (a *Accumulator) Shapes() int { return len(a.shapes) }
 // ranks counts, and all sources; interleavings must be of different ranks, or
 // writing the trace fails. All names count, and of those of one number the least.
 func (a *Accumulator) Describe(run Run) error {
-	if run.Ranks < 0 || run.Ranks > maxRanks {
+	if run.Ranks < 0 || run.Ranks > layout.MaxRanks {
 		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
 	}
 	if err := a.addNames(run.Names); err != nil {
@@ -100,8 +101,8 @@ func (a *Accumulator) Describe(run Run) error {
 }
 
 // addNames adds names, or returns an error if one of them cannot be one.
-func (a *Accumulator) addNames(list []Name) error {
-	err := checkNames(list)
+func (a *Accumulator) addNames(list []layout.Name) error {
+	err := layout.CheckNames(list)
 	if err == nil {
 		err = a.names.add(list)
 	}
@@ -134,8 +135,8 @@ func (a *Accumulator) Add(p Part) error {
 		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
 	}
 	if p.Times != nil {
-		own := summaries{p.Times.Durations, p.Times.Gaps}
-		if err := a.kind.take(own.kind()); err != nil {
+		own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
+		if err := a.kind.Take(own.Kind()); err != nil {
 			return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
 		}
 	}
@@ -210,9 +211,9 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) digest {
 		s.args = args
 		slots, lengths := len(s.slots), len(s.lengths)
 		for _, v := range args {
-			s.slots, s.lengths = flatten(s.slots, s.lengths, v, a.texts.number)
+			s.slots, s.lengths = layout.Flatten(s.slots, s.lengths, v, a.texts.number)
 		}
-		grouped := (p.Groups != nil || p.groups != nil) && hasHandle(&declared[fn])
+		grouped := (p.Groups != nil || p.CallGroups != nil) && hasHandle(&declared[fn])
 		if grouped {
 			group := p.group(t, &declared[fn], args)
 			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
@@ -229,19 +230,6 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) digest {
 	return digest(hash.Sum(nil))
 }
 
-// appendKey appends what tells f, of a function with one of the digests, from
-// other forms.
-func (f form) appendKey(dst []byte, digests []digest) []byte {
-	dst = append(dst, digests[f.function][:]...)
-	for _, n := range f.lengths {
-		dst = wire.AppendUvarint(dst, uint64(n))
-	}
-	if f.grouped {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
-}
-
 // noGroup stands where nothing is known of a group.
 var noGroup = Group{-1, -1}
 
@@ -253,7 +241,7 @@ func hasHandle(f *cst.Function) bool {
 // group returns what the rank is in the group that a call, of a terminal, names
 // first.
 func (p Part) group(terminal uint32, f *cst.Function, args []cst.Value) Group {
-	if g, ok := p.groups[terminal]; ok {
+	if g, ok := p.CallGroups[terminal]; ok {
 		return g
 	}
 	for i, v := range args {
@@ -325,7 +313,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		_, twice := interleave(a.ranks, b.ranks)
 		return fmt.Errorf("merge: two parts of rank %d", twice)
 	}
-	if err := a.kind.take(b.kind); err != nil {
+	if err := a.kind.Take(b.kind); err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
 	if err := a.names.add(b.names.list()); err != nil {
@@ -383,7 +371,7 @@ func (s *shape) renumberTexts(declared []cst.Function, to []int64) {
 	for _, f := range s.forms {
 		for _, slot := range f.layout(declared) {
 			switch {
-			case slot&^slotElement != slotText:
+			case slot&^layout.Element != layout.Text:
 			case len(s.values) > 0:
 				s.values[k] = to[s.values[k]]
 			default:
@@ -415,15 +403,15 @@ func (c column) replace(to []int64, ranks spans) column {
 
 func (p Part) check() error {
 	switch {
-	case p.Rank < 0 || p.Rank >= maxRanks:
-		return fmt.Errorf("a rank is at least 0 and below %d", maxRanks)
+	case p.Rank < 0 || p.Rank >= layout.MaxRanks:
+		return fmt.Errorf("a rank is at least 0 and below %d", layout.MaxRanks)
 	case p.Table == nil || p.Grammar == nil:
 		return errors.New("the part has no table or no grammar")
 	}
 	if err := checkGroups(p.Groups); err != nil {
 		return err
 	}
-	if n := terminals(p.Grammar); n > uint64(p.Table.Len()) {
+	if n := layout.Terminals(p.Grammar); n > uint64(p.Table.Len()) {
 		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())
 	}
 	return nil
@@ -433,7 +421,7 @@ func (p Part) check() error {
 func checkGroups(groups map[GroupHandle]Group) error {
 	var bad []GroupHandle
 	for h, g := range groups {
-		if g.Rank < 0 || g.Size < 0 || g.Rank > maxRanks || g.Size > maxRanks {
+		if g.Rank < 0 || g.Size < 0 || g.Rank > layout.MaxRanks || g.Size > layout.MaxRanks {
 			bad = append(bad, h)
 		}
 	}
@@ -444,4 +432,10 @@ func checkGroups(groups map[GroupHandle]Group) error {
 		return cmp.Or(cmp.Compare(g.Class, h.Class), cmp.Compare(g.Value, h.Value))
 	})
 	return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", groups[h].Rank, h.Value, h.Class, groups[h].Size)
+}
+
+// RankSet returns the ranks of which a has calls.
+func (a *Accumulator) RankSet() rankenc.Set {
+	a.settle()
+	return a.ranks.set()
 }

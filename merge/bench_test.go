@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -55,7 +58,7 @@ func uniquePart(rank, n int, arguments func(rank, i int) (tag, count int64)) Par
 		}
 		b.Append(t)
 	}
-	groups := map[GroupHandle]Group{{"comm", -3}: {rank, 2}}
+	groups := map[GroupHandle]Group{{Class: "comm", Value: -3}: {Rank: rank, Size: 2}}
 	return Part{Rank: rank, Table: &table, Grammar: b.Finish(), Groups: groups}
 }
 
@@ -114,7 +117,7 @@ func BenchmarkWriteUnique(b *testing.B) {
 
 func benchWriteUnique(b *testing.B, parts []Part, calls int) {
 	b.ReportAllocs()
-	var size counter
+	var size layout.Counter
 	most := uint64(0)
 	for b.Loop() {
 		runtime.GC()

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"context"
 	"errors"
@@ -80,7 +82,7 @@ func TestMergeCanceled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.merge(&doomed{context.Background(), moments}, &b); errors.Is(err, context.Canceled) != (moments < shapes) {
+		if err := a.MergeContext(&doomed{context.Background(), moments}, &b); errors.Is(err, context.Canceled) != (moments < shapes) {
 			t.Errorf("moment %d: err = %v", moments, err)
 		}
 	}

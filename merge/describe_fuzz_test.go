@@ -1,11 +1,15 @@
-package merge
+package merge_test
 
 import (
+	"github.com/reprise-trace/reprise"
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"errors"
 	"testing"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // FuzzShapeSignature puts sections into a sound container. Of what is accepted,
@@ -14,11 +18,11 @@ import (
 func FuzzShapeSignature(f *testing.F) {
 	for _, parts := range seedPrograms(f) {
 		s := contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts))
-		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindTexts, 0))
+		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindTexts, 0))
 	}
 	f.Fuzz(func(t *testing.T, run, signatures, grammars, texts string) {
-		data := forge(t, present(section{KindRun, 0, run}, section{KindSignatures, 0, signatures},
-			section{KindGrammars, 0, grammars}, section{KindTexts, 0, texts})...)
+		data := forge(t, present(section{layout.KindRun, 0, run}, section{layout.KindSignatures, 0, signatures},
+			section{layout.KindGrammars, 0, grammars}, section{layout.KindTexts, 0, texts})...)
 		file, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -32,9 +36,10 @@ func FuzzShapeSignature(f *testing.F) {
 			if err != nil || shape.Ranks.Len() > 1<<8 {
 				continue
 			}
-			for _, n := range shape.signatures[:min(len(shape.signatures), 8)] {
-				s, err := shape.Signature(int(n))
-				if err != nil && !errors.As(err, new(*SectionError)) || err == nil && len(s.Args) != len(s.Function.Params) {
+			for _, n := range shape.Grammar.FirstUse()[:min(len(shape.Grammar.FirstUse()), 8)] {
+				s := shape.Signature(int(n))
+				args, err := trace.Printer(reprise.PrintOptions{}).Arguments(nil, s)
+				if err != nil && !errors.As(err, new(*layout.SectionError)) || err == nil && len(args) != len(s.Function.Params) {
 					t.Fatalf("signature %d of shape %d is %v, %v", n, number, s, err)
 				}
 			}

@@ -1,4 +1,4 @@
-package merge
+package merge_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 )
 
@@ -83,11 +84,7 @@ func shapeSignature(t testing.TB, trace *Trace, number int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := shape.Signature(int(shape.signatures[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.String()
+	return shape.Signature(int(shape.Grammar.FirstUse()[0])).String()
 }
 
 // TestShapeSignatureOfParts checks arrays, pointers and statuses of the ranks of a
@@ -105,7 +102,7 @@ func TestShapeSignatureOfParts(t *testing.T) {
 		}, [3]string{"[0 38]", "[7 38]", "[7 39]"}},
 		{"Status", cst.Type{Kind: cst.KindStatus}, func(rank int) cst.Value {
 			return cst.StatusOf(cst.Status{Source: int64(rank) + 1, Tag: int64(rank / 20)})
-		}, [3]string{"{source=rank+1, tag=0, error=0}", "{source=rank+1, tag=1, error=0}", "{source=40, tag=1, error=0}"}},
+		}, [3]string{"{source=rank+1, tag=0}", "{source=rank+1, tag=1}", "{source=40, tag=1}"}},
 	} {
 		trace := threeShapes(t, cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}}, tt.value)
 		for i, want := range tt.want {
@@ -122,27 +119,26 @@ func TestShapeSignatureProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProgram.Draw(t, "program")
 		trace := openParts(t, p.ranks, p.parts())
+		printer := trace.Printer(reprise.PrintOptions{Absolute: true})
 		for number := range trace.Shapes() {
 			shape, err := trace.Shape(number)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rank := int(shape.Ranks.At(0))
-			part, err := trace.Part(rank)
+			rank, err := trace.Rank(int(shape.Ranks.At(0)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			calls := make(map[string]bool)
-			for terminal := range part.Table.Len() {
-				fn, args := part.Table.Signature(uint32(terminal))
-				calls[string(cst.AppendCall(nil, part.Table.Functions()[fn], args))] = true
+			for terminal := range uint32(rank.Terminals()) {
+				calls[string(printer.AppendCall(nil, rank.Call(terminal)))] = true
 			}
 			for n := range shape.Grammar.Occurrences() {
-				s, err := shape.Signature(int(n))
-				if err != nil || len(s.Args) != len(s.Function.Params) {
-					t.Fatalf("signature %d is %v, %v", n, s, err)
+				text, err := printer.Signature(rank, shape.Signature(int(n)))
+				if err != nil {
+					t.Fatalf("signature %d: %v", n, err)
 				}
-				if text := s.String(); shape.Ranks.Len() == 1 && !calls[text] && !strings.Contains(text, "…") && !strings.Contains(text, "by call") {
+				if shape.Ranks.Len() == 1 && !calls[text] && !strings.Contains(text, "…") && !strings.Contains(text, "by call") {
 					t.Fatalf("%s is none of %s", text, fmt.Sprint(calls))
 				}
 			}

@@ -1,8 +1,10 @@
-package merge
+package merge_test
 
 import (
+	"github.com/reprise-trace/reprise"
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -85,12 +88,12 @@ func TestSignature(t *testing.T) {
 		{"TextOfEachRank", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprintf("out.%02d", rank)) }, `{"out.00" … 40 texts}`},
 		{"BytesByHalf", kind(cst.KindBytes), func(rank int) cst.Value { return cst.Bytes([]byte{byte(rank / 20)}) }, `{0x00 on 0-19, 0x01 on 20-39}`},
 		{"FloatsByParity", kind(cst.KindFloat), func(rank int) cst.Value { return cst.Float(float64(rank%2) + 0.5) }, `{0.5 on 0-38:2, 1.5 on 1-39:2}`},
-		{"Pointer", kind(cst.KindPointer), func(int) cst.Value { return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}) }, "seg3+16"},
+		{"Pointer", kind(cst.KindPointer), func(int) cst.Value { return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}) }, "heap#3+16"},
 		{"Pointers", kind(cst.KindPointer), func(rank int) cst.Value {
 			return cst.PointerTo(cst.Pointer{Segment: irregular(rank), Displacement: int64(rank)})
 		}, "{segment={0 … 1005}, displacement=rank, device=0}"},
 		{"Status", kind(cst.KindStatus), func(rank int) cst.Value { return cst.StatusOf(cst.Status{Source: int64(rank) + 1}) },
-			"{source=rank+1, tag=0, error=0}"},
+			"{source=rank+1, tag=0}"},
 		{"Array", cst.ArrayOf(kind(cst.KindInt)), integers(3, func(_, i int) int64 { return int64(i) }), "[0 1 2]"},
 		{"EmptyArray", cst.ArrayOf(kind(cst.KindInt)), integers(0, nil), "[]"},
 		{"LongArray", cst.ArrayOf(kind(cst.KindInt)), integers(64, func(_, i int) int64 { return int64(i) }), "[0 1 2 3 4 5 6 … 64 elements]"},
@@ -109,9 +112,8 @@ func TestSignature(t *testing.T) {
 			if trace.Signatures() != 1 {
 				t.Fatalf("%d signatures", trace.Signatures())
 			}
-			s, err := trace.Signature(0)
-			if want := "f(x=" + tt.want + ")"; err != nil || s.String() != want {
-				t.Errorf("signature is %v, %v, want %s", s, err, want)
+			if s, want := trace.Signature(0).String(), "f(x="+tt.want+")"; s != want {
+				t.Errorf("signature is %v, want %s", s, want)
 			}
 		})
 	}
@@ -137,16 +139,16 @@ func TestSignatureTexts(t *testing.T) {
 		if trace.Functions()[trace.FunctionOf(n)].Name != "f" {
 			continue
 		}
-		s, err := trace.Signature(n)
-		if want := `f(x={"x" on 0-18:2, "xx" on 1-19:2})`; err != nil || s.String() != want {
-			t.Errorf("signature is %v, %v, want %s", s, err, want)
+		s := trace.Signature(n).String()
+		if want := `f(x={"x" on 0-18:2, "xx" on 1-19:2})`; s != want {
+			t.Errorf("signature is %v, want %s", s, want)
 		}
 		shape, err := trace.Shape(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if of, err := shape.Signature(n); err != nil || of.String() != s.String() {
-			t.Errorf("signature of the shape is %v, %v, want %v", of, err, s)
+		if of := shape.Signature(n).String(); of != s {
+			t.Errorf("signature of the shape is %v, want %v", of, s)
 		}
 	}
 }
@@ -154,9 +156,9 @@ func TestSignatureTexts(t *testing.T) {
 // TestSignatureName checks that a name from a file cannot write on a terminal.
 func TestSignatureName(t *testing.T) {
 	f := cst.Function{Name: "f\x1b[2J", Params: []cst.Param{{Name: "\n", Type: cst.Type{Kind: cst.KindInt}}, {Name: "größe", Type: cst.Type{Kind: cst.KindTag}}}}
-	s, err := openParts(t, 1, []Part{oneCall(0, f, cst.Int(1), cst.Tag(2))}).Signature(0)
-	if want := `"f\x1b[2J"("\n"=1, größe=2)`; err != nil || s.String() != want {
-		t.Errorf("signature is %v, %v, want %s", s, err, want)
+	s := openParts(t, 1, []Part{oneCall(0, f, cst.Int(1), cst.Tag(2))}).Signature(0).String()
+	if want := `"f\x1b[2J"("\n"=1, größe=2)`; s != want {
+		t.Errorf("signature is %v, want %s", s, want)
 	}
 }
 
@@ -177,7 +179,7 @@ func TestForms(t *testing.T) {
 				cst.StatusOf(cst.Status{Source: x}), cst.Array(cst.Int(irregular))))
 		}
 		trace := openParts(t, ranks, parts)
-		want := []Form{{"constant", 3, 0}, {"rank+c", 2, 0}, {"(rank+c) mod N", 1, 0}, {FormArray, 1, 0}, {FormColumn, 1, 0}}
+		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: reprise.FormArray, Count: 1, Bytes: 0}, {Name: reprise.FormColumn, Count: 1, Bytes: 0}}
 		if got := trace.ArgumentForms(); !slices.Equal(got, want) {
 			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
 		}
@@ -212,11 +214,11 @@ func TestElasticSignature(t *testing.T) {
 	if n := trace.Signatures(); n != 2 {
 		t.Fatalf("%d signatures", n)
 	}
-	s, err := trace.Signature(0)
-	if want := "compute(unit=1, flops={0 … 29.5 by call})"; err != nil || s.String() != want {
-		t.Errorf("signature is %v, %v, want %s", s, err, want)
+	s := trace.Signature(0)
+	if want := "compute(unit=1, flops={0 … 29.5 by call})"; s.String() != want || len(s.Args[1].Stream()) != 60 {
+		t.Errorf("signature is %v, want %s", s, want)
 	}
-	want := []Form{{"constant", 1, 0}, {FormStream, 1, 0}}
+	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: reprise.FormStream, Count: 1, Bytes: 0}}
 	if got := trace.ArgumentForms(); !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
@@ -242,16 +244,16 @@ func TestFormsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := r.Lookup(KindColumns, 0)
+	s, ok := r.Lookup(layout.KindColumns, 0)
 	if !ok {
 		t.Fatal("no columns")
 	}
 	data[s.Offset+s.Size-1] ^= 1
 	trace := openTrace(t, data)
-	if forms := trace.ColumnForms(); len(forms) != 1 || forms[0].Name != FormLost || forms[0].Count != 1 {
+	if forms := trace.ColumnForms(); len(forms) != 1 || forms[0].Name != reprise.FormLost || forms[0].Count != 1 {
 		t.Errorf("columns %v", forms)
 	}
-	if s, err := trace.Signature(0); err == nil {
+	if s, err := trace.Printer(reprise.PrintOptions{}).Signature(nil, trace.Signature(0)); err == nil {
 		t.Errorf("signature is %v", s)
 	}
 }
@@ -263,24 +265,28 @@ func TestSignatureProperty(t *testing.T) {
 		p := genProgram.Draw(t, "program")
 		trace := openParts(t, p.ranks, p.parts())
 		known := make(map[string]bool)
+		printer := trace.Printer(reprise.PrintOptions{Absolute: true})
+		rank, err := trace.Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for n := range trace.Signatures() {
-			s, err := trace.Signature(n)
-			if err != nil || len(s.Args) != len(s.Function.Params) {
-				t.Fatalf("signature %d is %v, %v", n, s, err)
+			s := trace.Signature(n)
+			if len(s.Args) != len(s.Function.Params) {
+				t.Fatalf("signature %d is %v", n, s)
 			}
-			known[s.String()] = true
+			text, err := printer.Signature(rank, s)
+			if err != nil {
+				t.Fatalf("signature %d: %v", n, err)
+			}
+			known[text] = true
 		}
 		if p.ranks > 1 {
 			return
 		}
-		part, err := trace.Part(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for terminal := range part.Table.Len() {
-			fn, args := part.Table.Signature(uint32(terminal))
-			text := string(cst.AppendCall(nil, part.Table.Functions()[fn], args))
-			if len(text) < maxText && !strings.Contains(text, "…") && !known[text] {
+		for terminal := range uint32(rank.Terminals()) {
+			text := string(printer.AppendCall(nil, rank.Call(terminal)))
+			if len(text) < 128 && !strings.Contains(text, "…") && !known[text] {
 				t.Fatalf("%s is none of %v", text, known)
 			}
 		}
@@ -306,22 +312,5 @@ func TestShapeOf(t *testing.T) {
 		if got := ranks.String(); got != "(1-2)+3×2" {
 			t.Errorf("ranks %s", got)
 		}
-	}
-}
-
-// TestDescribeContradiction describes a file that contradicts itself: an array
-// that is not as long as the rows that are stored of it, and shapes with a rank
-// in common.
-func TestDescribeContradiction(t *testing.T) {
-	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
-	trace := openParts(t, 1, []Part{oneCall(0, f, cst.Array(cst.Int(1), cst.Int(2)))})
-	trace.signatures.groups[0].lengths[0]--
-	if s, err := trace.Signature(0); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("signature is %v, %v", s, err)
-	}
-	set := rankenc.SetOf(3, 9)
-	trace.sets = []rankenc.Set{rankenc.World(5), set}
-	if got := trace.RankSet().String(); got != "0-4, 9" {
-		t.Errorf("ranks %s", got)
 	}
 }

@@ -8,19 +8,13 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// An elastic argument is one that varies from call to call with no pattern that
-// a grammar finds, such as an amount of computation. Its slot in a signature has
-// the number of a stream in place of a value: the values that a rank's calls of
-// the function have there, one after the other. So calls that differ in nothing
-// else are one terminal.
-type elastic struct{ function, slot int }
-
 // Streams are those of a trace.
 type streams struct {
-	arguments []elastic
+	arguments []layout.StreamArgument
 	values    [][]int64 // that occur in each argument, the most frequent first
 	list      []stream
 	numbers   map[string]int64 // of streams by their values
@@ -34,15 +28,13 @@ type stream struct {
 
 // Bounds of what is looked at for elastic arguments.
 const (
-	maxElastic      = 4       // arguments
-	maxElasticSlot  = 64      // slots of a signature
-	minSignatures   = 16      // of one function in a shape that become fewer
-	maxElasticCalls = 1 << 26 // of a shape: they are expanded to be read
+	maxElastic    = 4  // arguments
+	minSignatures = 16 // of one function in a shape that become fewer
 )
 
 // A candidate is an argument that may be elastic.
 type candidate struct {
-	elastic
+	layout.StreamArgument
 	saved  int // signatures without it
 	values int // different ones at least
 }
@@ -51,14 +43,14 @@ type candidate struct {
 // function has less than half of its signatures in some shape. The ones that save
 // most signatures come first.
 func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
-	found := make(map[elastic]candidate)
+	found := make(map[layout.StreamArgument]candidate)
 	for _, s := range shapes {
 		if !s.isIrregular() {
 			continue
 		}
 		begins := s.begins()
 		for f, terminals := range s.byFunction(len(functions)) {
-			for k := range scalarKinds(functions[f]) {
+			for k := range layout.ScalarKinds(functions[f]) {
 				if len(terminals) < minSignatures || !s.isConstant(terminals, begins, k) {
 					continue
 				}
@@ -67,16 +59,16 @@ func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
 				if rest > most {
 					continue
 				}
-				e := elastic{f, k}
+				e := layout.StreamArgument{Function: f, Slot: k}
 				c := found[e]
-				c.elastic, c.saved = e, c.saved+len(terminals)-rest
+				c.StreamArgument, c.saved = e, c.saved+len(terminals)-rest
 				c.values = max(c.values, len(terminals)/rest) // as all terminals differ
 				found[e] = c
 			}
 		}
 	}
 	candidates := slices.SortedFunc(maps.Values(found), func(x, y candidate) int {
-		return cmp.Or(y.saved-x.saved, x.function-y.function, x.slot-y.slot)
+		return cmp.Or(y.saved-x.saved, x.Function-y.Function, x.Slot-y.Slot)
 	})
 	return candidates[:min(len(candidates), maxElastic)]
 }
@@ -109,25 +101,12 @@ func (s *shape) countWithout(terminals, begins []int, k, most int) int {
 	return len(r.of)
 }
 
-// scalarKinds returns the meaning of the slots of f that may be elastic: those
-// before its first array.
-func scalarKinds(f cst.Function) []slot {
-	var kinds []slot
-	for _, p := range f.Params {
-		if p.Type.Kind == cst.KindArray {
-			break
-		}
-		kinds = layout(kinds, p.Type, nil)
-	}
-	return kinds[:min(len(kinds), maxElasticSlot)]
-}
-
 // isIrregular reports whether the grammar of s is large for its calls, as it is
 // where values vary without a pattern, so that looking at the calls one by one
 // takes no longer than looking at the grammar, but for a factor.
 func (s *shape) isIrregular() bool {
 	const callsPerSymbol = 64
-	return s.grammar.Len() <= min(maxElasticCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
+	return s.grammar.Len() <= min(layout.MaxStreamCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
 }
 
 // isConstant reports whether slot k of each terminal has the same value for all
@@ -143,7 +122,7 @@ func (s *shape) isConstant(terminals, begins []int, k int) bool {
 
 // stretch returns shapes in which the values of elastic arguments are streams,
 // where they do not differ between the ranks of a shape.
-func stretch(shapes []*shape, arguments []elastic) ([]*shape, *streams) {
+func stretch(shapes []*shape, arguments []layout.StreamArgument) ([]*shape, *streams) {
 	all := streams{arguments: arguments, numbers: make(map[string]int64)}
 	stretched := make([]*shape, len(shapes))
 	for i, s := range shapes {
@@ -167,13 +146,13 @@ func (x *streams) stretch(s *shape) *shape {
 	for t, f := range s.forms {
 		number[t] = place.number(t, slots[f.function])
 	}
-	values := make(map[elastic][]int64)
+	values := make(map[layout.StreamArgument][]int64)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
 		b.AppendRun(number[r.Symbol], r.Count)
 		f := s.forms[r.Symbol].function
 		for _, k := range slots[f] {
-			e := elastic{f, k}
+			e := layout.StreamArgument{Function: f, Slot: k}
 			v, _ := s.constant(begins[r.Symbol] + k)
 			for range r.Count {
 				values[e] = append(values[e], v)
@@ -181,7 +160,7 @@ func (x *streams) stretch(s *shape) *shape {
 		}
 	}
 	stretched := s.withStreams(b.Finish(), place.of, slots, begins, x.add(values))
-	stretched.times = s.times.rename(number)
+	stretched.times = s.times.Rename(number)
 	return stretched
 }
 
@@ -191,12 +170,12 @@ func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 	for _, e := range x.arguments {
 		var terminals []int
 		for t, f := range s.forms {
-			if f.function == e.function {
+			if f.function == e.Function {
 				terminals = append(terminals, t)
 			}
 		}
-		if len(terminals) > 0 && s.isConstant(terminals, begins, e.slot) {
-			slots[e.function] = append(slots[e.function], e.slot)
+		if len(terminals) > 0 && s.isConstant(terminals, begins, e.Slot) {
+			slots[e.Function] = append(slots[e.Function], e.Slot)
 		}
 	}
 	return slots
@@ -204,14 +183,14 @@ func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 
 // withStreams returns a shape of the terminals of s with the streams of those
 // numbers in their slots.
-func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[elastic]int64) *shape {
+func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[layout.StreamArgument]int64) *shape {
 	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks), forms: make([]form, 0, len(of))}
 	for _, t := range of {
 		f := s.forms[t]
 		stretched.copyColumns(s, begins[t], begins[t]+f.slots)
 		for _, k := range slots[f.function] {
 			f.streams |= 1 << k
-			number := streams[elastic{f.function, k}]
+			number := streams[layout.StreamArgument{Function: f.function, Slot: k}]
 			if len(s.values) > 0 {
 				stretched.values[len(stretched.values)-f.slots+k] = number
 			} else {
@@ -224,8 +203,8 @@ func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, 
 }
 
 // add returns the numbers of streams of values, which equal ones share.
-func (x *streams) add(values map[elastic][]int64) map[elastic]int64 {
-	numbers := make(map[elastic]int64)
+func (x *streams) add(values map[layout.StreamArgument][]int64) map[layout.StreamArgument]int64 {
+	numbers := make(map[layout.StreamArgument]int64)
 	for i, e := range x.arguments {
 		v, ok := values[e]
 		if !ok {
@@ -264,12 +243,6 @@ func (x *streams) count() {
 	}
 }
 
-// The first byte of a stream says how it is encoded.
-const (
-	streamNumbers byte = iota // uvarint numbers of values
-	streamGrammar             // a grammar over these
-)
-
 // valuesPerByte is how many different values of an elastic argument take a byte, once
 // compressed, at the least: each takes a byte or more before that, none is a copy of
 // another, and of a literal or a copy there is a bit.
@@ -288,7 +261,7 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 	var (
 		candidates = elasticCandidates(shapes, functions) // while there is little in memory
 		best       = factored(shapes, nil)
-		taken      []elastic
+		taken      []layout.StreamArgument
 	)
 	for _, c := range candidates {
 		least := best.size()
@@ -299,7 +272,7 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 		if terminalsOf(shapes) > maxHeld && taken == nil {
 			best = draft{bytes: least} // it is made again should it be the best
 		}
-		stretched, x := stretch(shapes, append(slices.Clone(taken), c.elastic))
+		stretched, x := stretch(shapes, append(slices.Clone(taken), c.StreamArgument))
 		e := factored(stretched, x)
 		if e.size() < most {
 			best, taken = e, x.arguments

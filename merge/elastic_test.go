@@ -1,26 +1,29 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// streamsOf returns the trace of a rank that makes calls, and the number of its
-// sections of streams.
-func streamsOf(t *testing.T, parts ...Part) (*Trace, int) {
+// streamsOf returns the trace of ranks that make calls, its streams, and the number of
+// sections of these.
+func streamsOf(t *testing.T, parts ...Part) (*Trace, *layout.StreamTable, int) {
 	t.Helper()
 	file := write(t, Run{Ranks: len(parts)}, parts)
 	n := 0
 	for _, s := range container(t, file).All() {
-		if s.Kind == KindStreams {
+		if s.Kind == layout.KindStreams {
 			n++
 		}
 	}
 	trace := open(t, file)
 	checkCalls(t, trace, parts)
-	return trace, n
+	return trace, tableOf(t, file).Streams, n
 }
 
 // inLoop returns the calls of a loop of several, of which some are what call
@@ -58,10 +61,10 @@ func TestElastic(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			part := recorded(0, tt.n, inLoop(tt.call))
-			trace, n := streamsOf(t, part)
+			trace, streams, n := streamsOf(t, part)
 			arguments := 0
-			if trace.signatures.streams != nil {
-				arguments = len(trace.signatures.streams.arguments)
+			if streams != nil {
+				arguments = len(streams.Arguments)
 			}
 			if arguments != tt.want || (n > 0) != (tt.want > 0) {
 				t.Errorf("%d elastic arguments in %d sections, want %d", arguments, n, tt.want)
@@ -83,8 +86,8 @@ func TestStreamsShared(t *testing.T) {
 	for rank := range 6 { // in two shapes
 		parts = append(parts, recorded(rank, 2000+7*(rank%2), call))
 	}
-	trace, _ := streamsOf(t, parts...)
-	if got := len(trace.signatures.streams.streams); got != 2 || trace.Shapes() != 2 {
+	trace, streams, _ := streamsOf(t, parts...)
+	if got := len(streams.Streams); got != 2 || trace.Shapes() != 2 {
 		t.Errorf("%d streams of %d shapes, want 2 of 2", got, trace.Signatures())
 	}
 }
@@ -95,12 +98,13 @@ func TestElasticCalls(t *testing.T) {
 	p := recorded(0, calls, inLoop(func(i int) (cst.Function, cst.Value) {
 		return numbered("compute", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(i, 0) % 40))
 	}))
-	if _, n := streamsOf(t, p); n == 0 {
+	if _, _, n := streamsOf(t, p); n == 0 {
 		t.Error("the loop has no streams")
 	}
-	p.Grammar = repeatGrammar(p, maxElasticCalls/calls+1)
-	trace := open(t, write(t, Run{Ranks: 1}, []Part{p}))
-	if trace.signatures.streams != nil {
+	p.Grammar = repeatGrammar(p, layout.MaxStreamCalls/calls+1)
+	file := write(t, Run{Ranks: 1}, []Part{p})
+	trace := open(t, file)
+	if tableOf(t, file).Streams != nil {
 		t.Error("a rank of 2²⁶ calls and more has streams")
 	}
 	if got := readPart(t, trace, 0); got.Grammar.Len() != p.Grammar.Len() {
@@ -112,8 +116,9 @@ func TestElasticCalls(t *testing.T) {
 			return numbered("compute", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(i, rank) % 40))
 		})))
 	}
-	trace = open(t, write(t, Run{Ranks: len(parts)}, parts))
-	if trace.signatures.streams == nil {
+	file = write(t, Run{Ranks: len(parts)}, parts)
+	trace = open(t, file)
+	if tableOf(t, file).Streams == nil {
 		t.Error("the others have no streams")
 	}
 	for _, p := range parts {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -33,11 +33,7 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 
-	container, err := format.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()), format.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	trace, err := merge.Open(container)
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"slices"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -175,15 +178,15 @@ func forgedPart(rank int) Part {
 
 func (f forgedTrace) sections() []section {
 	return present([]section{
-		{KindRun, 0, f.run()},
-		{KindSignatures, 0, f.table()},
-		{KindColumns, 0, f.slices[0]},
-		{KindColumns, 1, f.slices[1]},
-		{KindColumns, 2, f.more},
-		{KindStreams, 0, f.stream},
-		{KindGrammars, 0, f.grammars},
-		{KindInterleaving, 0, f.order},
-		{KindNames, 0, f.names},
+		{layout.KindRun, 0, f.run()},
+		{layout.KindSignatures, 0, f.table()},
+		{layout.KindColumns, 0, f.slices[0]},
+		{layout.KindColumns, 1, f.slices[1]},
+		{layout.KindColumns, 2, f.more},
+		{layout.KindStreams, 0, f.stream},
+		{layout.KindGrammars, 0, f.grammars},
+		{layout.KindInterleaving, 0, f.order},
+		{layout.KindNames, 0, f.names},
 	}...)
 }
 
@@ -216,11 +219,11 @@ func (f forgedFile) shape() string { return f.ranks + f.forms + f.columns + f.gr
 
 func (f forgedFile) sections() []section {
 	return []section{
-		{KindPart, 0, f.part()},
-		{KindTexts, 0, f.texts},
-		{KindNames, 0, f.names},
-		{KindShape, 0, f.shape()},
-		{KindInterleaving, 0, f.order},
+		{layout.KindPart, 0, f.part()},
+		{layout.KindTexts, 0, f.texts},
+		{layout.KindNames, 0, f.names},
+		{layout.KindShape, 0, f.shape()},
+		{layout.KindInterleaving, 0, f.order},
 	}
 }
 

@@ -3,33 +3,14 @@ package merge
 import (
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A formula yields the values of a slot: an expression of the rank in the run or,
-// if it is grouped, of the rank in the group that the call names.
-type formula struct {
-	rankenc.Expr
-	grouped bool
-}
-
-// String returns e as text, such as (rank+1) mod N in group.
-func (e formula) String() string { return e.Expr.String() + e.of() }
-
-// Form returns the form of e, such as (rank+c) mod N in group.
-func (e formula) Form() string { return e.Expr.Form() + e.of() }
-
-func (e formula) of() string {
-	if e.grouped {
-		return " in group"
-	}
-	return ""
-}
-
 // yields reports whether the values of a column, which is one of those of a
 // signature, are those of e.
-func (e formula) yields(c column, columns []column, ranks spans, size int64) bool {
-	if !e.grouped {
+func yields(e layout.Formula, c column, columns []column, ranks spans, size int64) bool {
+	if !e.Grouped {
 		return c.satisfies(e.Expr, ranks, size)
 	}
 	g, same := groupOf(columns), true
@@ -57,13 +38,13 @@ func (g *groupReader) at(position, rank int) (of, size int64) {
 // fitGroup returns which expression of the rank in the group that a signature with
 // these columns names yields the values in slot k, if one does, and other expressions
 // do not make it needless. Expr is the expression if it must be stored.
-func fitGroup(s *shape, columns []column, k int, kind slot, others bool) (fit fits, expr rankenc.Expr) {
+func fitGroup(s *shape, columns []column, k int, kind layout.SlotKind, others bool) (fit fits, expr rankenc.Expr) {
 	single := s.ranks.len() == 1
-	if kind != slotRank && kind != slotNumber || others && !single {
+	if kind != layout.Rank && kind != layout.Number || others && !single {
 		return 0, expr // what holds for several ranks in the run is preferred
 	}
 	if single {
-		if size := columns[len(columns)-1][0].first; size < 0 || kind != slotRank || columns[k][0].first < 0 {
+		if size := columns[len(columns)-1][0].first; size < 0 || kind != layout.Rank || columns[k][0].first < 0 {
 			return 0, expr // or nothing is known
 		}
 		return fitsGroupShift, expr
@@ -78,7 +59,7 @@ func fitGroup(s *shape, columns []column, k int, kind slot, others bool) (fit fi
 		return 0, expr
 	}
 	values := columns[k].appendValues(nil, s.ranks)
-	expr, ok := rankenc.FitGroups(ranks, sizes, values, rankenc.Options{Ranks: kind == slotRank})
+	expr, ok := rankenc.FitGroups(ranks, sizes, values, rankenc.Options{Ranks: kind == layout.Rank})
 	if !ok {
 		return 0, expr
 	}

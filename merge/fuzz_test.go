@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // contentOf returns the content of a section of those of a file, or nothing.
@@ -48,8 +51,8 @@ func seedPrograms(f *testing.F) [][]Part {
 // rank is read or an error names a section, and what is read can be written.
 func FuzzSections(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, KindRun, 0), contentOf(s, KindTexts, 0), contentOf(s, KindSignatures, 0), contentOf(s, KindColumns, 0), contentOf(s, KindColumns, 1),
-			contentOf(s, KindStreams, 0), contentOf(s, KindGrammars, 0), contentOf(s, KindGrammars, 1), contentOf(s, KindInterleaving, 0), contentOf(s, KindNames, 0))
+		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindTexts, 0), contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindColumns, 0), contentOf(s, layout.KindColumns, 1),
+			contentOf(s, layout.KindStreams, 0), contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindGrammars, 1), contentOf(s, layout.KindInterleaving, 0), contentOf(s, layout.KindNames, 0))
 	}
 	add(newForgedTrace().sections())
 	add(slicedTrace().sections())
@@ -58,10 +61,10 @@ func FuzzSections(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, slices, streams, grammars, piece, order, names string) {
 		checkAccepted(t, forge(t, present(
-			section{KindRun, 0, run}, section{KindTexts, 0, texts}, section{KindSignatures, 0, signatures}, section{KindColumns, 0, columns},
-			section{KindColumns, 1, slices},
-			section{KindStreams, 0, streams}, section{KindGrammars, 0, grammars}, section{KindGrammars, 1, piece}, section{KindInterleaving, 0, order},
-			section{KindNames, 0, names},
+			section{layout.KindRun, 0, run}, section{layout.KindTexts, 0, texts}, section{layout.KindSignatures, 0, signatures}, section{layout.KindColumns, 0, columns},
+			section{layout.KindColumns, 1, slices},
+			section{layout.KindStreams, 0, streams}, section{layout.KindGrammars, 0, grammars}, section{layout.KindGrammars, 1, piece}, section{layout.KindInterleaving, 0, order},
+			section{layout.KindNames, 0, names},
 		)...))
 	})
 }
@@ -71,8 +74,8 @@ func FuzzSections(f *testing.F) {
 // be read.
 func FuzzPartFile(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, KindPart, 0), contentOf(s, KindTexts, 0), contentOf(s, KindShape, 0), contentOf(s, KindShape, 1), contentOf(s, KindInterleaving, 0),
-			contentOf(s, KindNames, 0))
+		f.Add(contentOf(s, layout.KindPart, 0), contentOf(s, layout.KindTexts, 0), contentOf(s, layout.KindShape, 0), contentOf(s, layout.KindShape, 1), contentOf(s, layout.KindInterleaving, 0),
+			contentOf(s, layout.KindNames, 0))
 	}
 	add(newForgedFile().sections())
 	for _, parts := range seedPrograms(f) {
@@ -82,8 +85,8 @@ func FuzzPartFile(f *testing.F) {
 		if part == "" {
 			return
 		}
-		file := forge(t, present(section{KindPart, 0, part}, section{KindTexts, 0, texts}, section{KindShape, 0, shape0}, section{KindShape, 1, shape1},
-			section{KindInterleaving, 0, order}, section{KindNames, 0, names})...)
+		file := forge(t, present(section{layout.KindPart, 0, part}, section{layout.KindTexts, 0, texts}, section{layout.KindShape, 0, shape0}, section{layout.KindShape, 1, shape1},
+			section{layout.KindInterleaving, 0, order}, section{layout.KindNames, 0, names})...)
 		a, err := ReadPart(container(t, file))
 		if err != nil || a.Ranks() > 1<<12 {
 			return

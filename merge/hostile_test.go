@@ -1,6 +1,9 @@
-package merge
+package merge_test
 
 import (
+	"github.com/reprise-trace/reprise"
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"errors"
 	"fmt"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -37,7 +41,7 @@ func TestForged(t *testing.T) {
 	trace := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
 	checkRun(t, trace.Run(), Run{
 		Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
-		Names: []Name{{cst.KindRank, "", -2, "n"}, {cst.KindRank, "", 3, "no"}, {cst.KindHandle, "c", 0, "w"}},
+		Names: []layout.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"}, {Kind: cst.KindRank, Class: "", Value: 3, Name: "no"}, {Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
 	})
 	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
 	checkCalls(t, open(t, forge(t, slicedTrace().sections()...)), []Part{forgedPart(0), forgedPart(2)})
@@ -68,9 +72,9 @@ func (r refusal) check(t *testing.T, sections []section, read func(*format.Reade
 	t.Helper()
 	f := container(t, forge(t, replaced(sections, r.change...)...))
 	err := read(f)
-	var se *SectionError
+	var se *layout.SectionError
 	if !errors.As(err, &se) || se.Kind != r.kind || se.Key != r.key || !errors.Is(err, r.want) || !strings.Contains(err.Error(), r.text) {
-		t.Fatalf("err = %v\nwant %v in %s, key %d: %s", err, r.want, KindName(r.kind), r.key, r.text)
+		t.Fatalf("err = %v\nwant %v in %s, key %d: %s", err, r.want, layout.KindName(r.kind), r.key, r.text)
 	}
 	s, ok := f.Lookup(r.kind, r.key)
 	if !ok {
@@ -101,18 +105,18 @@ const (
 func changedRun(change func(*forgedTrace)) []section {
 	f := newForgedTrace()
 	change(&f)
-	return []section{{KindRun, 0, f.run()}}
+	return []section{{layout.KindRun, 0, f.run()}}
 }
 
 func TestRefuseRun(t *testing.T) {
 	run := changedRun
 	corrupt := func(name, text string, change ...section) refusal {
-		return refusal{name, change, KindRun, 0, false, ErrCorrupt, text}
+		return refusal{name, change, layout.KindRun, 0, false, layout.ErrCorrupt, text}
 	}
 	two := func(s string) []section { return run(func(f *forgedTrace) { f.shapes = s }) }
 	tests := []refusal{
-		{"NoRun", []section{{KindRun, 0, gone}}, KindRun, 0, true, ErrCorrupt, "no such section"},
-		{"RunEmpty", []section{{KindRun, 0, ""}}, KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
+		{"NoRun", []section{{layout.KindRun, 0, gone}}, layout.KindRun, 0, true, layout.ErrCorrupt, "no such section"},
+		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
 		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
 		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
 		corrupt("Flags", "flags at offset 6: corrupt input: 0x2", run(func(f *forgedTrace) { f.flags = "\x02" })...),
@@ -125,14 +129,14 @@ func TestRefuseRun(t *testing.T) {
 		corrupt("ShapeTwice", "rank 0 follows rank 0", two("\x02\x02\x00\x00"+"\x02\x00\x00")...),
 		corrupt("FunctionsBroken", "functions at offset 13", run(func(f *forgedTrace) { f.functions = huge })...),
 		corrupt("RunTrailing", "1 bytes after the last field", run(func(f *forgedTrace) { f.functions += "\x00" })...),
-		{"RunKey", []section{{KindRun, 1, ""}}, KindRun, 1, false, ErrCorrupt, "the key is 1"},
-		{"TextsKey", []section{{KindTexts, 2, "\x00"}}, KindTexts, 2, false, ErrCorrupt, "the key is 2"},
-		{"SignaturesKey", []section{{KindSignatures, 3, ""}}, KindSignatures, 3, false, ErrCorrupt, "the key is 3"},
-		{"NamesKey", []section{{KindNames, 5, ""}}, KindNames, 5, false, ErrCorrupt, "the key is 5"},
-		{"InterleavingKey", []section{{KindInterleaving, 7, ""}}, KindInterleaving, 7, false, ErrCorrupt, "the key is 7"},
-		{"TextsTooMany", []section{{KindTexts, 0, "\x02\x00"}}, KindTexts, 0, false, ErrCorrupt, "texts at offset 0"},
-		{"TextTooLong", []section{{KindTexts, 0, "\x01\x02a"}}, KindTexts, 0, false, ErrCorrupt, "text at offset 1"},
-		{"TextsTrailing", []section{{KindTexts, 0, "\x01\x01ab"}}, KindTexts, 0, false, ErrCorrupt, "1 bytes after"},
+		{"RunKey", []section{{layout.KindRun, 1, ""}}, layout.KindRun, 1, false, layout.ErrCorrupt, "the key is 1"},
+		{"TextsKey", []section{{layout.KindTexts, 2, "\x00"}}, layout.KindTexts, 2, false, layout.ErrCorrupt, "the key is 2"},
+		{"SignaturesKey", []section{{layout.KindSignatures, 3, ""}}, layout.KindSignatures, 3, false, layout.ErrCorrupt, "the key is 3"},
+		{"NamesKey", []section{{layout.KindNames, 5, ""}}, layout.KindNames, 5, false, layout.ErrCorrupt, "the key is 5"},
+		{"InterleavingKey", []section{{layout.KindInterleaving, 7, ""}}, layout.KindInterleaving, 7, false, layout.ErrCorrupt, "the key is 7"},
+		{"TextsTooMany", []section{{layout.KindTexts, 0, "\x02\x00"}}, layout.KindTexts, 0, false, layout.ErrCorrupt, "texts at offset 0"},
+		{"TextTooLong", []section{{layout.KindTexts, 0, "\x01\x02a"}}, layout.KindTexts, 0, false, layout.ErrCorrupt, "text at offset 1"},
+		{"TextsTrailing", []section{{layout.KindTexts, 0, "\x01\x01ab"}}, layout.KindTexts, 0, false, layout.ErrCorrupt, "1 bytes after"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
@@ -140,9 +144,9 @@ func TestRefuseRun(t *testing.T) {
 }
 
 func TestRefuseInterleaving(t *testing.T) {
-	order := func(s string) []section { return []section{{KindInterleaving, 0, s}} }
+	order := func(s string) []section { return []section{{layout.KindInterleaving, 0, s}} }
 	corrupt := func(name, text string, change ...section) refusal {
-		return refusal{name, change, KindInterleaving, 0, false, ErrCorrupt, text}
+		return refusal{name, change, layout.KindInterleaving, 0, false, layout.ErrCorrupt, text}
 	}
 	tests := []refusal{
 		corrupt("RunHasNone", "the run has none", changedRun(func(f *forgedTrace) { f.flags = "\x00" })...),
@@ -169,110 +173,110 @@ type tableRefusal struct {
 func TestRefuseSignatures(t *testing.T) {
 	tests := []tableRefusal{
 		{"Empty", func(f *forgedTrace) { *f = forgedTrace{} }, io.ErrUnexpectedEOF, "signatures at offset 0"},
-		{"TooMany", func(f *forgedTrace) { f.signatures = uvarint((maxSignatures + 1) << 1) }, ErrLimit, "signatures at offset 0"},
-		{"FunctionsBroken", func(f *forgedTrace) { f.signatures = "\x09" + broken }, ErrCorrupt, "encoding at offset 1"},
-		{"FunctionTooLarge", func(f *forgedTrace) { f.signatures = "\x09" + "\xe1" }, ErrCorrupt, "functions at offset 1: corrupt input: 4 of 4"},
-		{"FunctionNegative", func(f *forgedTrace) { f.signatures = "\x09" + "\xdf" }, ErrCorrupt, "functions at offset 1: corrupt input: -1 of 4"},
-		{"DomainsTooMany", func(f *forgedTrace) { f.domains = huge }, ErrCorrupt, "domains at offset 2"},
-		{"DomainBroken", func(f *forgedTrace) { f.domains = "\x01\xfe\x01" }, ErrCorrupt, "set at offset 3"},
-		{"DomainEmpty", func(f *forgedTrace) { f.domains = "\x01\x00" }, ErrCorrupt, "domain at offset 3: corrupt input: of shapes"},
-		{"DomainOfNoShape", func(f *forgedTrace) { f.domains = "\x01\x02\x04\x00" }, ErrCorrupt, "of shapes 1 of 1"},
-		{"DomainOfMoreShapes", func(f *forgedTrace) { f.domains = "\x01\x02\x00\x01" }, ErrCorrupt, "of shapes 0-1 of 1"},
-		{"ColumnsTooMany", func(f *forgedTrace) { f.columns = huge }, ErrCorrupt, "columns at offset 6"},
-		{"ColumnOfNoDomain", func(f *forgedTrace) { f.columns = "\x02" + "\x02\x01" + "\x01\x03" }, ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
-		{"SlicesTooMany", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + huge }, ErrCorrupt, "slices at offset 9"},
-		{"NoSlices", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x00" + "\x01\x03" }, ErrCorrupt, "slices at offset 9: corrupt input: 0"},
-		{"OneSlice", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x01\x01" + "\x01\x03" }, ErrCorrupt, "slices at offset 9: corrupt input: 1"},
-		{"SliceTooLong", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x01\x01\x01" + "\x01\x03" }, ErrCorrupt,
+		{"TooMany", func(f *forgedTrace) { f.signatures = uvarint((1<<22 + 1) << 1) }, layout.ErrLimit, "signatures at offset 0"},
+		{"FunctionsBroken", func(f *forgedTrace) { f.signatures = "\x09" + broken }, layout.ErrCorrupt, "encoding at offset 1"},
+		{"FunctionTooLarge", func(f *forgedTrace) { f.signatures = "\x09" + "\xe1" }, layout.ErrCorrupt, "functions at offset 1: corrupt input: 4 of 4"},
+		{"FunctionNegative", func(f *forgedTrace) { f.signatures = "\x09" + "\xdf" }, layout.ErrCorrupt, "functions at offset 1: corrupt input: -1 of 4"},
+		{"DomainsTooMany", func(f *forgedTrace) { f.domains = huge }, layout.ErrCorrupt, "domains at offset 2"},
+		{"DomainBroken", func(f *forgedTrace) { f.domains = "\x01\xfe\x01" }, layout.ErrCorrupt, "set at offset 3"},
+		{"DomainEmpty", func(f *forgedTrace) { f.domains = "\x01\x00" }, layout.ErrCorrupt, "domain at offset 3: corrupt input: of shapes"},
+		{"DomainOfNoShape", func(f *forgedTrace) { f.domains = "\x01\x02\x04\x00" }, layout.ErrCorrupt, "of shapes 1 of 1"},
+		{"DomainOfMoreShapes", func(f *forgedTrace) { f.domains = "\x01\x02\x00\x01" }, layout.ErrCorrupt, "of shapes 0-1 of 1"},
+		{"ColumnsTooMany", func(f *forgedTrace) { f.columns = huge }, layout.ErrCorrupt, "columns at offset 6"},
+		{"ColumnOfNoDomain", func(f *forgedTrace) { f.columns = "\x02" + "\x02\x01" + "\x01\x03" }, layout.ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
+		{"SlicesTooMany", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + huge }, layout.ErrCorrupt, "slices at offset 9"},
+		{"NoSlices", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x00" + "\x01\x03" }, layout.ErrCorrupt, "slices at offset 9: corrupt input: 0"},
+		{"OneSlice", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x01\x01" + "\x01\x03" }, layout.ErrCorrupt, "slices at offset 9: corrupt input: 1"},
+		{"SliceTooLong", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x01\x01\x01" + "\x01\x03" }, layout.ErrCorrupt,
 			"slice at offset 10: corrupt input: 2 positions and 1 slices after 0 of 2"},
-		{"SliceHuge", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02" + huge }, ErrCorrupt, "slice at offset 10"},
-		{"SlicesOfNoPosition", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x03\x00\x01\x00\x01\x01" + "\x01\x03" }, ErrCorrupt,
+		{"SliceHuge", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02" + huge }, layout.ErrCorrupt, "slice at offset 10"},
+		{"SlicesOfNoPosition", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x03\x00\x01\x00\x01\x01" + "\x01\x03" }, layout.ErrCorrupt,
 			"slice at offset 10: corrupt input: 1 positions and 2 slices after 0 of 2"},
-		{"SliceOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x00\x00\x01" + "\x01\x03" }, ErrCorrupt, "size at offset 11: corrupt input: 0"},
+		{"SliceOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x00\x00\x01" + "\x01\x03" }, layout.ErrCorrupt, "size at offset 11: corrupt input: 0"},
 		{"SliceTooLarge", func(f *forgedTrace) {
-			f.columns = "\x02" + "\x00\x00\x02\x00\x01" + uvarint(maxColumn+1) + "\x01\x03"
-		}, ErrCorrupt, "size at offset 12"},
-		{"ColumnTooLarge", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(maxColumn+1) + "\x01\x03" }, ErrCorrupt, "size at offset 8"},
-		{"ColumnsCutOff", func(f *forgedTrace) { f.inline = f.inline[:3] }, ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
-		{"ColumnsTrailing", func(f *forgedTrace) { f.inline += "\x00" }, ErrCorrupt, "5 bytes, not 4"},
-		{"SignaturesTrailing", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(1<<17) + "\x01\x03" }, ErrCorrupt, "4 bytes after the last field"},
-		{"LengthsTooMany", func(f *forgedTrace) { f.vectorLengths = uvarint(maxIndex + 1) }, ErrLimit, "lengths at offset 32"},
-		{"LengthsBroken", func(f *forgedTrace) { f.vectorLengths = "\x01" + broken }, ErrCorrupt, "encoding at offset 33"},
-		{"LengthNegative", func(f *forgedTrace) { f.vectorLengths = "\x01\x4f" }, ErrCorrupt, "an array of -1 elements"},
-		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(maxSlots+1)) }, ErrCorrupt, "an array of 16777217 elements"},
-		{"LengthMissing", func(f *forgedTrace) { f.vectorLengths = "\x00" + "\x50" }, ErrCorrupt, "0 do not suit 1 signatures of vector"},
-		{"LengthTooMany", func(f *forgedTrace) { f.vectorLengths = "\x02" + c2 }, ErrCorrupt, "1 more than 1 signatures of vector have"},
-		{"MaskBroken", func(f *forgedTrace) { f.sendMask = broken }, ErrCorrupt, "encoding at offset 29"},
-		{"MaskOfNoSlot", func(f *forgedTrace) { f.sendMask = c2 }, ErrCorrupt, "streams at offset 29: corrupt input: slots 0x2 of 1"},
-		{"MaskNegative", func(f *forgedTrace) { f.sendMask = "\x4f" }, ErrCorrupt, "slots 0xffffffffffffffff of 1"},
-		{"WrittenBroken", func(f *forgedTrace) { f.sendWritten = broken }, ErrCorrupt, "encoding at offset 30"},
-		{"WrittenTooLarge", func(f *forgedTrace) { f.sendWritten = "\x55" }, ErrCorrupt, "slot at offset 30: corrupt input: written as 5"},
-		{"WrittenNegative", func(f *forgedTrace) { f.sendWritten = "\x4f" }, ErrCorrupt, "written as -1"},
-		{"NoSuchColumn", func(f *forgedTrace) { f.sendValues = c2 }, ErrCorrupt, "column at offset 31: corrupt input: 2 is none of the 2 columns"},
-		{"NegativeColumn", func(f *forgedTrace) { f.sendValues = "\x4f" }, ErrCorrupt, "-1 is none of the 2 columns"},
-		{"ColumnIsMatrix", func(f *forgedTrace) { f.sendValues = c1 }, ErrCorrupt, "1 is none of the 2 columns"},
-		{"MatrixIsColumn", func(f *forgedTrace) { f.vectorMatrices = c0 }, ErrCorrupt, "0 is none of the 2 columns"},
-		{"ExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", broken }, ErrCorrupt, "family at offset 31"},
-		{"ConstantAsExpression", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", c0 }, ErrCorrupt, "family at offset 31: corrupt input: 0 is written otherwise"},
-		{"GroupWithoutSizes", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+c0 }, ErrCorrupt, "group at offset 31: corrupt input: column 0 of 2 has no sizes"},
-		{"GroupOfNoColumn", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c2+c0 }, ErrCorrupt, "2 is none of the 2 columns"},
-		{"GroupExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+broken }, ErrCorrupt, "group at offset 31"},
-		{"ValueBroken", func(f *forgedTrace) { f.computeValues = broken }, ErrCorrupt, "encoding at offset 38"},
-		{"ArgumentsTooMany", func(f *forgedTrace) { f.arguments = huge }, ErrCorrupt, "arguments at offset 11"},
-		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x01\x04\x00\x00" }, ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
-		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x01\x05\x00\x00" }, ErrCorrupt, "function at offset 12"},
-		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x01\x03\x01\x00" }, ErrCorrupt, "slot 1 of function 3"},
-		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x01\x02\x00\x00" }, ErrCorrupt, "slot 0 of function 2"},
-		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x01\x03\x00" + huge }, ErrCorrupt, "values at offset 14"},
-		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54+1) }, ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
-		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54) }, ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
-		{"StreamsTooMany", func(f *forgedTrace) { f.streams = huge }, ErrCorrupt, "streams at offset 25"},
-		{"StreamOfNoArgument", func(f *forgedTrace) { f.streams = "\x01\x01\x03" }, ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
-		{"StreamEmpty", func(f *forgedTrace) { f.streams = "\x01\x00\x00" }, ErrCorrupt, "0 bytes of argument 0 of 1"},
-		{"StreamTooLarge", func(f *forgedTrace) { f.streams = "\x01\x00" + uvarint(maxColumn+1) }, ErrCorrupt, "size at offset 27"},
-		{"NoSuchStream", func(f *forgedTrace) { f.computeValues = c1 }, ErrCorrupt, "stream 1 is none of an argument"},
-		{"NegativeStream", func(f *forgedTrace) { f.computeValues = "\x4f" }, ErrCorrupt, "stream -1 is none of an argument"},
+			f.columns = "\x02" + "\x00\x00\x02\x00\x01" + uvarint(layout.MaxColumn+1) + "\x01\x03"
+		}, layout.ErrCorrupt, "size at offset 12"},
+		{"ColumnTooLarge", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(layout.MaxColumn+1) + "\x01\x03" }, layout.ErrCorrupt, "size at offset 8"},
+		{"ColumnsCutOff", func(f *forgedTrace) { f.inline = f.inline[:3] }, layout.ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
+		{"ColumnsTrailing", func(f *forgedTrace) { f.inline += "\x00" }, layout.ErrCorrupt, "5 bytes, not 4"},
+		{"SignaturesTrailing", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(1<<17) + "\x01\x03" }, layout.ErrCorrupt, "4 bytes after the last field"},
+		{"LengthsTooMany", func(f *forgedTrace) { f.vectorLengths = uvarint(1<<24 + 1) }, layout.ErrLimit, "lengths at offset 32"},
+		{"LengthsBroken", func(f *forgedTrace) { f.vectorLengths = "\x01" + broken }, layout.ErrCorrupt, "encoding at offset 33"},
+		{"LengthNegative", func(f *forgedTrace) { f.vectorLengths = "\x01\x4f" }, layout.ErrCorrupt, "an array of -1 elements"},
+		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(layout.MaxSlots+1)) }, layout.ErrCorrupt, "an array of 16777217 elements"},
+		{"LengthMissing", func(f *forgedTrace) { f.vectorLengths = "\x00" + "\x50" }, layout.ErrCorrupt, "0 do not suit 1 signatures of vector"},
+		{"LengthTooMany", func(f *forgedTrace) { f.vectorLengths = "\x02" + c2 }, layout.ErrCorrupt, "1 more than 1 signatures of vector have"},
+		{"MaskBroken", func(f *forgedTrace) { f.sendMask = broken }, layout.ErrCorrupt, "encoding at offset 29"},
+		{"MaskOfNoSlot", func(f *forgedTrace) { f.sendMask = c2 }, layout.ErrCorrupt, "streams at offset 29: corrupt input: slots 0x2 of 1"},
+		{"MaskNegative", func(f *forgedTrace) { f.sendMask = "\x4f" }, layout.ErrCorrupt, "slots 0xffffffffffffffff of 1"},
+		{"WrittenBroken", func(f *forgedTrace) { f.sendWritten = broken }, layout.ErrCorrupt, "encoding at offset 30"},
+		{"WrittenTooLarge", func(f *forgedTrace) { f.sendWritten = "\x55" }, layout.ErrCorrupt, "slot at offset 30: corrupt input: written as 5"},
+		{"WrittenNegative", func(f *forgedTrace) { f.sendWritten = "\x4f" }, layout.ErrCorrupt, "written as -1"},
+		{"NoSuchColumn", func(f *forgedTrace) { f.sendValues = c2 }, layout.ErrCorrupt, "column at offset 31: corrupt input: 2 is none of the 2 columns"},
+		{"NegativeColumn", func(f *forgedTrace) { f.sendValues = "\x4f" }, layout.ErrCorrupt, "-1 is none of the 2 columns"},
+		{"ColumnIsMatrix", func(f *forgedTrace) { f.sendValues = c1 }, layout.ErrCorrupt, "1 is none of the 2 columns"},
+		{"MatrixIsColumn", func(f *forgedTrace) { f.vectorMatrices = c0 }, layout.ErrCorrupt, "0 is none of the 2 columns"},
+		{"ExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", broken }, layout.ErrCorrupt, "family at offset 31"},
+		{"ConstantAsExpression", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", c0 }, layout.ErrCorrupt, "family at offset 31: corrupt input: 0 is written otherwise"},
+		{"GroupWithoutSizes", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+c0 }, layout.ErrCorrupt, "group at offset 31: corrupt input: column 0 of 2 has no sizes"},
+		{"GroupOfNoColumn", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c2+c0 }, layout.ErrCorrupt, "2 is none of the 2 columns"},
+		{"GroupExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+broken }, layout.ErrCorrupt, "group at offset 31"},
+		{"ValueBroken", func(f *forgedTrace) { f.computeValues = broken }, layout.ErrCorrupt, "encoding at offset 38"},
+		{"ArgumentsTooMany", func(f *forgedTrace) { f.arguments = huge }, layout.ErrCorrupt, "arguments at offset 11"},
+		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x01\x04\x00\x00" }, layout.ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
+		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x01\x05\x00\x00" }, layout.ErrCorrupt, "function at offset 12"},
+		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x01\x03\x01\x00" }, layout.ErrCorrupt, "slot 1 of function 3"},
+		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x01\x02\x00\x00" }, layout.ErrCorrupt, "slot 0 of function 2"},
+		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x01\x03\x00" + huge }, layout.ErrCorrupt, "values at offset 14"},
+		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54+1) }, layout.ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
+		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54) }, layout.ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
+		{"StreamsTooMany", func(f *forgedTrace) { f.streams = huge }, layout.ErrCorrupt, "streams at offset 25"},
+		{"StreamOfNoArgument", func(f *forgedTrace) { f.streams = "\x01\x01\x03" }, layout.ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
+		{"StreamEmpty", func(f *forgedTrace) { f.streams = "\x01\x00\x00" }, layout.ErrCorrupt, "0 bytes of argument 0 of 1"},
+		{"StreamTooLarge", func(f *forgedTrace) { f.streams = "\x01\x00" + uvarint(layout.MaxColumn+1) }, layout.ErrCorrupt, "size at offset 27"},
+		{"NoSuchStream", func(f *forgedTrace) { f.computeValues = c1 }, layout.ErrCorrupt, "stream 1 is none of an argument"},
+		{"NegativeStream", func(f *forgedTrace) { f.computeValues = "\x4f" }, layout.ErrCorrupt, "stream -1 is none of an argument"},
 		{"StreamOfOtherArgument", func(f *forgedTrace) {
 			f.arguments = "\x02" + "\x01\x00\x00" + "\x03\x00\x01\x01"
-		}, ErrCorrupt, "stream 0 is none of an argument"},
-		{"NoStreams", func(f *forgedTrace) { f.streams = "\x00" }, ErrCorrupt, "stream 0 is none of an argument"},
-		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
-		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x09\x02" + c3 }, ErrCorrupt, "encoding at offset 0: corrupt input: 9"},
-		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, ErrCorrupt, "column 1 has a row of 1, not 2"},
+		}, layout.ErrCorrupt, "stream 0 is none of an argument"},
+		{"NoStreams", func(f *forgedTrace) { f.streams = "\x00" }, layout.ErrCorrupt, "stream 0 is none of an argument"},
+		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
+		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x09\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 9"},
+		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
 		{"ShapeNotInDomain", func(f *forgedTrace) {
 			f.shapes = "\x02" + "\x02\x00\x00" + "\x02\x08\x00"
 			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 3), orderOf(0, 1, 2, 3, 3))
-		}, ErrCorrupt, "shape 1 is none of those of column 0"},
+		}, layout.ErrCorrupt, "shape 1 is none of those of column 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newForgedTrace()
 			tt.change(&f)
-			change := []section{{KindSignatures, 0, f.table()}}
+			change := []section{{layout.KindSignatures, 0, f.table()}}
 			if f.ranks != "" {
-				change = append(change, section{KindRun, 0, f.run()}, section{KindGrammars, 0, f.grammars})
+				change = append(change, section{layout.KindRun, 0, f.run()}, section{layout.KindGrammars, 0, f.grammars})
 			}
-			refusal{tt.name, change, KindSignatures, 0, false, tt.want, tt.text}.check(t, newForgedTrace().sections(), readTrace)
+			refusal{tt.name, change, layout.KindSignatures, 0, false, tt.want, tt.text}.check(t, newForgedTrace().sections(), readTrace)
 		})
 	}
-	refusal{"Missing", []section{{KindSignatures, 0, gone}}, KindSignatures, 0, true, ErrCorrupt, "no such section"}.
+	refusal{"Missing", []section{{layout.KindSignatures, 0, gone}}, layout.KindSignatures, 0, true, layout.ErrCorrupt, "no such section"}.
 		check(t, newForgedTrace().sections(), readTrace)
 }
 
 // TestRefuseColumns has columns in sections of their own.
 func TestRefuseColumns(t *testing.T) {
-	const large = maxInline + 1
+	const large = layout.MaxInline + 1
 	f := newForgedTrace()
 	f.columns, f.inline = "\x02"+"\x00"+uvarint(large)+"\x01\x03", ""
 	column := "\x20" + uvarint(1) + "\x02" + strings.Repeat("\x00", large-3) // runs, and bytes after them
 	tests := []refusal{
-		{"Missing", nil, KindColumns, 0, true, ErrCorrupt, "no such section"},
-		{"CutOff", []section{{KindColumns, 0, column[:100]}}, KindColumns, 0, false, ErrCorrupt, "1025 bytes at 0 of a section of 100"},
-		{"Broken", []section{{KindColumns, 0, column + "\x03\x02" + c3}}, KindColumns, 0, false, ErrCorrupt, "1022 bytes after the last field"},
+		{"Missing", nil, layout.KindColumns, 0, true, layout.ErrCorrupt, "no such section"},
+		{"CutOff", []section{{layout.KindColumns, 0, column[:100]}}, layout.KindColumns, 0, false, layout.ErrCorrupt, "1025 bytes at 0 of a section of 100"},
+		{"Broken", []section{{layout.KindColumns, 0, column + "\x03\x02" + c3}}, layout.KindColumns, 0, false, layout.ErrCorrupt, "1022 bytes after the last field"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			sections := replaced(newForgedTrace().sections(), section{KindSignatures, 0, f.table()})
+			sections := replaced(newForgedTrace().sections(), section{layout.KindSignatures, 0, f.table()})
 			tt.check(t, sections, readTrace)
 		})
 	}
@@ -281,7 +285,7 @@ func TestRefuseColumns(t *testing.T) {
 // TestRefuseSlices has a column and a matrix in slices.
 func TestRefuseSlices(t *testing.T) {
 	corrupt := func(name string, key uint64, content, text string) refusal {
-		return refusal{name, []section{{KindColumns, key, content}}, KindColumns, key, content == gone, ErrCorrupt, text}
+		return refusal{name, []section{{layout.KindColumns, key, content}}, layout.KindColumns, key, content == gone, layout.ErrCorrupt, text}
 	}
 	tests := []refusal{
 		corrupt("Missing", 0, gone, "no such section"),
@@ -299,7 +303,7 @@ func TestRefuseSlices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := slicedTrace()
 			change(&f)
-			refusal{name, nil, KindColumns, key, false, ErrCorrupt, text}.check(t, f.sections(), readTrace)
+			refusal{name, nil, layout.KindColumns, key, false, layout.ErrCorrupt, text}.check(t, f.sections(), readTrace)
 		})
 	}
 	changed("Trailing", 0, "column at offset 1: corrupt input: 1 bytes after the last field", func(f *forgedTrace) {
@@ -321,15 +325,15 @@ func TestRefuseSlices(t *testing.T) {
 
 func TestRefuseStreams(t *testing.T) {
 	corrupt := func(name, stream, text string, want error) refusal {
-		return refusal{name, []section{{KindStreams, 0, stream}}, KindStreams, 0, false, want, text}
+		return refusal{name, []section{{layout.KindStreams, 0, stream}}, layout.KindStreams, 0, false, want, text}
 	}
 	tests := []refusal{
-		{"Missing", []section{{KindStreams, 0, gone}}, KindStreams, 0, true, ErrCorrupt, "no such section"},
-		corrupt("CutOff", "\x00\x00", "3 bytes at 0 of a section of 2", ErrCorrupt),
-		corrupt("Unknown", "\x02\x00\x01", "stream 0 is encoded as 2", ErrCorrupt),
-		corrupt("NoSuchValue", "\x00\x00\x02", "value 2 of 2 in a stream", ErrCorrupt),
+		{"Missing", []section{{layout.KindStreams, 0, gone}}, layout.KindStreams, 0, true, layout.ErrCorrupt, "no such section"},
+		corrupt("CutOff", "\x00\x00", "3 bytes at 0 of a section of 2", layout.ErrCorrupt),
+		corrupt("Unknown", "\x02\x00\x01", "stream 0 is encoded as 2", layout.ErrCorrupt),
+		corrupt("NoSuchValue", "\x00\x00\x02", "value 2 of 2 in a stream", layout.ErrCorrupt),
 		corrupt("NumbersTooShort", "\x00\x01\x80", "number at offset 1: unexpected EOF", io.ErrUnexpectedEOF),
-		corrupt("GrammarBroken", "\x01\x7f\x00", "rules at offset 1", ErrCorrupt),
+		corrupt("GrammarBroken", "\x01\x7f\x00", "rules at offset 1", layout.ErrCorrupt),
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
@@ -337,16 +341,16 @@ func TestRefuseStreams(t *testing.T) {
 	long := newForgedTrace()
 	long.stream += "\x00"
 	long.streams = "\x01\x00" + uvarint(uint64(len(long.stream)))
-	refusal{"", nil, KindStreams, 0, false, ErrCorrupt, "a stream is too long"}.
-		check(t, replaced(long.sections(), section{KindSignatures, 0, long.table()}), readTrace)
+	refusal{"", nil, layout.KindStreams, 0, false, layout.ErrCorrupt, "a stream is too long"}.
+		check(t, replaced(long.sections(), section{layout.KindSignatures, 0, long.table()}), readTrace)
 	for n := 1; n <= 3; n++ { // calls in a stream that is a grammar
 		f := newForgedTrace()
 		f.stream = "\x01" + encoded(slices.Repeat([]int{1}, n)...)
 		f.streams = "\x01\x00" + uvarint(uint64(len(f.stream)))
-		sections := replaced(f.sections(), section{KindSignatures, 0, f.table()})
+		sections := replaced(f.sections(), section{layout.KindSignatures, 0, f.table()})
 		if n != 2 {
 			text := map[int]string{1: "a stream is too short", 3: "a stream is too long"}[n]
-			refusal{"", nil, KindStreams, 0, false, ErrCorrupt, text}.check(t, sections, readTrace)
+			refusal{"", nil, layout.KindStreams, 0, false, layout.ErrCorrupt, text}.check(t, sections, readTrace)
 		} else if err := readTrace(container(t, forge(t, sections...))); err != nil {
 			t.Error(err)
 		}
@@ -361,22 +365,22 @@ func TestRefuseGrammars(t *testing.T) {
 	}
 	silent := func(f *forgedTrace) { f.flags = "\x00" }
 	corrupt := func(name, grammars, text string) refusal {
-		return refusal{name, []section{{KindGrammars, 0, grammars}}, KindGrammars, 0, false, ErrCorrupt, text}
+		return refusal{name, []section{{layout.KindGrammars, 0, grammars}}, layout.KindGrammars, 0, false, layout.ErrCorrupt, text}
 	}
 	f := newForgedTrace()
 	tests := []refusal{
-		{"Missing", []section{{KindGrammars, 0, gone}}, KindGrammars, 0, true, ErrCorrupt, "no such section"},
-		{"Empty", []section{{KindGrammars, 0, ""}}, KindGrammars, 0, false, io.ErrUnexpectedEOF, "members at offset 0"},
+		{"Missing", []section{{layout.KindGrammars, 0, gone}}, layout.KindGrammars, 0, true, layout.ErrCorrupt, "no such section"},
+		{"Empty", []section{{layout.KindGrammars, 0, ""}}, layout.KindGrammars, 0, false, io.ErrUnexpectedEOF, "members at offset 0"},
 		corrupt("TooMany", sharedGrammars(orderOf(0), orderOf(1)), "2 grammars of 1 shapes"),
 		corrupt("Trailing", f.grammars+"\x00", "1 bytes after the last field"),
-		corrupt("SizeHuge", "\x00"+uvarint(maxColumn+1), "size at offset 1"),
+		corrupt("SizeHuge", "\x00"+uvarint(layout.MaxColumn+1), "size at offset 1"),
 		corrupt("NoSuchTerminal", sharedGrammars(orderOf(0, 1, 4)), "terminal 4 of 4 signatures"),
 		corrupt("NoCalls", sharedGrammars(orderOf()), "no calls of ranks that made calls"),
-		{"TooManyCallsWithStreams", append(changedRun(silent), section{KindInterleaving, 0, gone}, section{KindGrammars, 0, sharedGrammars(repeated(3, maxElasticCalls+1))}),
-			KindGrammars, 0, false, ErrCorrupt, fmt.Sprint(maxElasticCalls+1, " calls of a rank with streams")},
-		{"NoPiece", []section{{KindGrammars, 0, "\x00\x02"}}, KindGrammars, 1, true, ErrCorrupt, "no such section"},
-		{"PieceCutOff", []section{{KindGrammars, 0, "\x00\x02"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "2 bytes at 0 of a section of 1"},
-		{"PieceThatCannotBe", []section{{KindGrammars, 0, "\x00\x01"}, {KindGrammars, 1, "\x00"}}, KindGrammars, 1, false, ErrCorrupt, "but all 0 are in the shared piece"},
+		{"TooManyCallsWithStreams", append(changedRun(silent), section{layout.KindInterleaving, 0, gone}, section{layout.KindGrammars, 0, sharedGrammars(repeated(3, layout.MaxStreamCalls+1))}),
+			layout.KindGrammars, 0, false, layout.ErrCorrupt, fmt.Sprint(layout.MaxStreamCalls+1, " calls of a rank with streams")},
+		{"NoPiece", []section{{layout.KindGrammars, 0, "\x00\x02"}}, layout.KindGrammars, 1, true, layout.ErrCorrupt, "no such section"},
+		{"PieceCutOff", []section{{layout.KindGrammars, 0, "\x00\x02"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, layout.ErrCorrupt, "2 bytes at 0 of a section of 1"},
+		{"PieceThatCannotBe", []section{{layout.KindGrammars, 0, "\x00\x01"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, layout.ErrCorrupt, "but all 0 are in the shared piece"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
@@ -390,7 +394,7 @@ func TestNoSuchText(t *testing.T) {
 	for text, want := range map[string]string{c0: "a", c1: "", "\x4f": ""} {
 		f.signatures = uvarint(1<<1) + c0 + "\x00\x00"
 		f.sendValues = c0 + text
-		trace := open(t, forge(t, append(present(f.sections()...), section{KindTexts, 0, "\x01\x01a"})...))
+		trace := open(t, forge(t, append(present(f.sections()...), section{layout.KindTexts, 0, "\x01\x01a"})...))
 		if _, args := readPart(t, trace, 0).Table.Signature(0); args[0].Text() != want {
 			t.Errorf("text %x is %v, want %q", text, args[0], want)
 		}
@@ -403,10 +407,10 @@ func TestErrorText(t *testing.T) {
 		change section
 		want   string
 	}{
-		{section{KindGrammars, 0, gone}, "grammars, number 0: merge: corrupt input: the file has no such section"},
-		{section{KindStreams, 0, "\x00\x00\x02"}, "streams, number 0: merge: corrupt input: value 2 of 2 in a stream"},
-		{section{KindRun, 0, ""}, "run, section at offset 8: merge: ranks at offset 0: unexpected EOF"},
-		{section{KindInterleaving, 0, huge}, "interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
+		{section{layout.KindGrammars, 0, gone}, "grammars, number 0: merge: corrupt input: the file has no such section"},
+		{section{layout.KindStreams, 0, "\x00\x00\x02"}, "streams, number 0: merge: corrupt input: value 2 of 2 in a stream"},
+		{section{layout.KindRun, 0, ""}, "run, section at offset 8: merge: ranks at offset 0: unexpected EOF"},
+		{section{layout.KindInterleaving, 0, huge}, "interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
 	}
 	for _, tt := range tests {
 		err := readTrace(container(t, forge(t, replaced(newForgedTrace().sections(), tt.change)...)))
@@ -418,8 +422,8 @@ func TestErrorText(t *testing.T) {
 
 func TestKindName(t *testing.T) {
 	var names []string
-	for k := KindRun; k <= KindNames+1; k++ {
-		names = append(names, KindName(k))
+	for k := layout.KindRun; k <= layout.KindNames+1; k++ {
+		names = append(names, layout.KindName(k))
 	}
 	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, kind 13" {
 		t.Error(got)
@@ -511,10 +515,13 @@ func checkAccepted(t rapid.TB, file []byte) {
 	}
 	const most = 16 // ranks
 	var parts []Part
-	for rank, ok := trace.Active(0); ok && len(parts) < most; rank, ok = trace.Active(rank + 1) {
+	for rank := range trace.Active() {
+		if len(parts) == most {
+			break
+		}
 		p, err := trace.Part(rank)
 		if err != nil {
-			var se *SectionError
+			var se *layout.SectionError
 			if !errors.As(err, &se) {
 				t.Fatalf("rank %d: %v", rank, err)
 			}
@@ -526,8 +533,8 @@ func checkAccepted(t rapid.TB, file []byte) {
 		parts = append(parts, p)
 	}
 	for n := range min(trace.Signatures(), most) {
-		if _, err := trace.Signature(n); err != nil {
-			var se *SectionError
+		if _, err := trace.Printer(reprise.PrintOptions{}).Signature(nil, trace.Signature(n)); err != nil {
+			var se *layout.SectionError
 			if !errors.As(err, &se) {
 				t.Fatalf("signature %d: %v", n, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -25,7 +26,7 @@ func Join(rank int, threads ...Part) (Part, error) {
 		joined   = Part{Rank: rank}
 		tables   []*cst.Table
 		grammars []*sequitur.Grammar
-		times    summaries
+		times    layout.Summaries
 		series   [][]byte
 		timed    = true // every call has a time
 	)
@@ -48,12 +49,12 @@ func Join(rank int, threads ...Part) (Part, error) {
 			timed = false
 			continue
 		}
-		own := summaries{p.Times.Durations, p.Times.Gaps}
-		own = own.rename(numbers)
-		if own.kind() != noHistograms && times.kind() != noHistograms && own.kind() != times.kind() {
+		own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
+		own = own.Rename(numbers)
+		if own.Kind() != layout.NoHistograms && times.Kind() != layout.NoHistograms && own.Kind() != times.Kind() {
 			return Part{}, errors.New("merge: threads with histograms by call and by pair of calls")
 		}
-		times.merge(&own)
+		times.Merge(&own)
 		if p.Times.Series == nil {
 			timed = false
 			continue
@@ -75,7 +76,7 @@ func Join(rank int, threads ...Part) (Part, error) {
 			return Part{}, fmt.Errorf("merge: %w", err)
 		}
 	}
-	if !times.isZero() {
+	if !times.IsZero() {
 		if joined.Times == nil {
 			joined.Times = new(Times)
 		}

@@ -20,7 +20,7 @@ func threadPart(f string, args ...int64) Part {
 	for _, n := range args {
 		s := table.Intern(fn, cst.Int(n))
 		grammar.Append(s)
-		times.Durations.of(s).Add(0, 10*n)
+		times.Durations.Of(s).Add(0, 10*n)
 	}
 	return Part{Table: &table, Grammar: grammar.Finish(), Times: &times}
 }

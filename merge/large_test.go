@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -47,12 +50,12 @@ var largePrograms = []struct {
 		return recorded(rank, 4, func(i int) (cst.Function, cst.Value) {
 			return numbered("f", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(rank, i) % 5000))
 		})
-	}, map[format.Kind]int{KindColumns: 1}, 1},
+	}, map[format.Kind]int{layout.KindColumns: 1}, 1},
 	{"ColumnsInSections", 2000, func(rank int) Part {
 		return recorded(rank, 30, func(i int) (cst.Function, cst.Value) {
 			return numbered(fmt.Sprint("f", i), cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(rank, i)))
 		})
-	}, map[format.Kind]int{KindColumns: 3}, 1},
+	}, map[format.Kind]int{layout.KindColumns: 3}, 1},
 	// As in IS: counts, displacements that are sums of them, and the same transposed.
 	{"Matrices", 64, func(rank int) Part {
 		vector := func(count func(i int) int64) []cst.Value {
@@ -71,7 +74,7 @@ var largePrograms = []struct {
 		return recorded(rank, 8, func(i int) (cst.Function, cst.Value) {
 			return numbered(fmt.Sprint("alltoallv", i%4), cst.ArrayOf(cst.Type{Kind: cst.KindInt})), vectors[i%4]
 		})
-	}, map[format.Kind]int{KindColumns: 1}, 1},
+	}, map[format.Kind]int{layout.KindColumns: 1}, 1},
 	{"Streams", 4, func(rank int) Part {
 		return recorded(rank, 30_000, func(i int) (cst.Function, cst.Value) {
 			if i%3 == 0 {
@@ -79,7 +82,7 @@ var largePrograms = []struct {
 			}
 			return numbered("compute", cst.Type{Kind: cst.KindFloat}), cst.Float(float64(irregular(rank, i) % 3000))
 		})
-	}, map[format.Kind]int{KindStreams: 2}, 1},
+	}, map[format.Kind]int{layout.KindStreams: 2}, 1},
 	{"Shapes", 150, func(rank int) Part {
 		return recorded(rank, rank+1, func(i int) (cst.Function, cst.Value) {
 			return numbered("f", cst.Type{Kind: cst.KindRank}), cst.Rank(int64(rank ^ i))
@@ -89,7 +92,7 @@ var largePrograms = []struct {
 		return recorded(rank, 14_000, func(i int) (cst.Function, cst.Value) {
 			return numbered(fmt.Sprint("f", irregular(rank, i)%60), cst.ArrayOf(cst.Type{Kind: cst.KindInt})), cst.Array(cst.Int(int64(i % 2)))
 		})
-	}, map[format.Kind]int{KindGrammars: 3}, 12},
+	}, map[format.Kind]int{layout.KindGrammars: 3}, 12},
 }
 
 // TestLargePrograms checks every call of large runs, read by several goroutines at
@@ -108,7 +111,7 @@ func TestLargePrograms(t *testing.T) {
 			}
 			for kind, n := range tt.sections {
 				if count[kind] < n {
-					t.Errorf("%d sections of %s, want at least %d", count[kind], KindName(kind), n)
+					t.Errorf("%d sections of %s, want at least %d", count[kind], layout.KindName(kind), n)
 				}
 			}
 			trace := open(t, file)
@@ -142,11 +145,11 @@ func TestLargePrograms(t *testing.T) {
 // last would become larger than 64 KiB, and a large item has one of its own.
 func TestPacker(t *testing.T) {
 	const full = 1 << 16
-	var p packer
+	var p layout.Packer
 	for i, want := range []struct{ size, section, offset int }{
 		{full - 1, 0, 0}, {1, 0, full - 1}, {1, 1, 0}, {full - 1, 1, 1}, {full, 2, 0}, {full + 1, 3, 0}, {7, 4, 0}, {full - 6, 5, 0}, {2, 5, full - 6}, {5, 6, 0},
 	} {
-		if section, offset := p.place(want.size); section != want.section || offset != want.offset {
+		if section, offset := p.Place(want.size); section != want.section || offset != want.offset {
 			t.Errorf("item %d is at %d in section %d, want %d in %d", i, offset, section, want.offset, want.section)
 		}
 	}

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"errors"
 	"runtime"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -78,14 +81,14 @@ func TestTraceLimits(t *testing.T) {
 	}{
 		{"Signatures", func() forgedTrace {
 			f := alone(barrier)
-			f.signatures = uvarint(maxSignatures<<1) + c0 + none
+			f.signatures = uvarint(1<<22<<1) + c0 + none
 			return f
 		}, readTrace, 40 << 20, nil},
 		{"LongArrays", func() forgedTrace { // 2⁴⁴ elements
 			f := alone(vector)
 			f.signatures = uvarint(1<<20<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
-			f.vectorLengths = uvarint(1<<20) + "\x00" + uvarint(2*maxSlots) + c0
-			f.inline = "\x03" + uvarint(maxSlots) + c0
+			f.vectorLengths = uvarint(1<<20) + "\x00" + uvarint(2*layout.MaxSlots) + c0
+			f.inline = "\x03" + uvarint(layout.MaxSlots) + c0
 			return f
 		}, openOnly, 64 << 20, nil},
 		{"NestedArrays", func() forgedTrace { // in each of many parameters
@@ -101,16 +104,16 @@ func TestTraceLimits(t *testing.T) {
 			}
 			f := alone(list...)
 			f.signatures = uvarint(3<<1) + ascending + none
-			f.vectorLengths = strings.Repeat(oneLong(maxIndex/2+1, 0)+c0, 3)
+			f.vectorLengths = strings.Repeat(oneLong(1<<24/2+1, 0)+c0, 3)
 			return f
-		}, openOnly, 256 << 20, ErrLimit},
+		}, openOnly, 256 << 20, layout.ErrLimit},
 		{"ColumnNumbers", func() forgedTrace { // one of two columns, by 1 bit of the position
 			f := alone(manyParams(5, cst.Type{Kind: cst.KindInt}))
-			f.signatures = uvarint(maxSignatures<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
+			f.signatures = uvarint(1<<22<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
 			f.sendValues = strings.Repeat(c2+"\x06\x01\x00\x02\x00", 5)
 			f.inline = c0 + c1
 			return f
-		}, openOnly, 64 << 20, ErrLimit},
+		}, openOnly, 64 << 20, layout.ErrLimit},
 		{"Domains", func() forgedTrace {
 			const shapes = 2100
 			f := alone(barrier)
@@ -120,14 +123,14 @@ func TestTraceLimits(t *testing.T) {
 			}
 			f.signatures = uvarint(1<<1) + c0 + uvarint(shapes) + strings.Repeat("\x02\x00"+uvarint(shapes-1), shapes)
 			return f
-		}, openOnly, 400 << 20, ErrLimit},
+		}, openOnly, 400 << 20, layout.ErrLimit},
 		{"Parameters", func() forgedTrace { // 2²⁶ and some values of a rank
 			f := alone(manyParams(1<<10, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint((1<<16+1)<<1) + c0 + none
 			f.sendValues = strings.Repeat(c0+ascending, 1<<10)
 			f.grammars = sharedGrammars(countTo(1<<16 + 1))
 			return f
-		}, readTrace, 64 << 20, ErrLimit},
+		}, readTrace, 64 << 20, layout.ErrLimit},
 		{"ParametersOfARank", func() forgedTrace { // 2²³ values
 			f := alone(manyParams(1<<9, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint(1<<14<<1) + c0 + none
@@ -138,11 +141,11 @@ func TestTraceLimits(t *testing.T) {
 		{"ValuesOfArrays", func() forgedTrace {
 			f := alone(vector)
 			f.signatures = uvarint(5<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
-			f.vectorLengths = uvarint(5) + "\x00" + uvarint(2*maxSlots) + c0
-			f.inline = "\x03" + uvarint(maxSlots) + c0
+			f.vectorLengths = uvarint(5) + "\x00" + uvarint(2*layout.MaxSlots) + c0
+			f.inline = "\x03" + uvarint(layout.MaxSlots) + c0
 			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 4))
 			return f
-		}, readTrace, 1 << 20, ErrLimit},
+		}, readTrace, 1 << 20, layout.ErrLimit},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,17 +168,17 @@ func TestPartLimits(t *testing.T) {
 	}
 	const ranks = 1 << 20
 	f := forgedFile{
-		size: uvarint(maxRanks), sources: "\x00", shapes: "\x01", orders: "\x00", functions: functionsOf(barrier),
+		size: uvarint(layout.MaxRanks), sources: "\x00", shapes: "\x01", orders: "\x00", functions: functionsOf(barrier),
 		ranks: "\x02" + uvarint(4000<<2|1) + "\x00\x00" + uvarint(ranks-2), // every other one
 		forms: "\x01\x00", grammar: encoded(0),
 	}
-	sections := []section{{KindPart, 0, f.part()}, {KindShape, 0, f.shape()}}
+	sections := []section{{layout.KindPart, 0, f.part()}, {layout.KindShape, 0, f.shape()}}
 	for i := range 1000 { // in descending order, below
 		g := f
 		g.ranks = "\x02" + uvarint(uint64(2000-2*i)<<2) + "\x00"
 		enc, _ := repeatCall(0, uint64(i+2), barrier).Grammar.MarshalBinary()
 		g.grammar = string(enc)
-		sections = append(sections, section{KindShape, uint64(i + 1), g.shape()})
+		sections = append(sections, section{layout.KindShape, uint64(i + 1), g.shape()})
 	}
 	for _, n := range []int{0, 1000} {
 		f.shapes = uvarint(uint64(n) + 1)
@@ -186,49 +189,6 @@ func TestPartLimits(t *testing.T) {
 		if a.Ranks() != ranks+n || got > 128*ranks {
 			t.Errorf("%d bytes of file with %d ranks allocated %d bytes", len(file), a.Ranks(), got)
 		}
-	}
-}
-
-// TestShapesKept checks that a trace does not keep many grammars that a small
-// file stands for.
-func TestShapesKept(t *testing.T) {
-	if Racing {
-		t.Skip("measures memory")
-	}
-	const shapes, symbols = 10, 1 << 17
-	f := alone(barrier)
-	f.ranks, f.shapes = uvarint(shapes), uvarint(shapes)
-	for i := range shapes {
-		f.shapes += "\x02" + uvarint(uint64(i)<<2) + "\x00"
-	}
-	f.signatures = uvarint(symbols<<1) + c0 + "\x00\x00"
-	list := make([]*sequitur.Grammar, shapes)
-	for i := range list {
-		list[i] = countTo(symbols)
-		if i > 0 {
-			list[i] = list[0]
-		}
-	}
-	forest := sequitur.NewForest(list)
-	f.grammars = sharedOf(forest)
-	var pieces string
-	for i := range shapes {
-		pieces += string(forest.AppendMember(nil, i))
-	}
-	trace := open(t, forge(t, append(present(f.sections()...), section{KindGrammars, 1, pieces})...))
-	held := 0
-	for i := range shapes {
-		if _, err := trace.Shape(i); err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for _, s := range trace.shapes {
-			n += s.size()
-		}
-		held = max(held, n)
-	}
-	if held > maxSize || len(trace.shapes) == 0 {
-		t.Errorf("shapes of size %d are kept, more than %d", held, maxSize)
 	}
 }
 
@@ -246,15 +206,15 @@ func sharedOf(forest *sequitur.Forest) string {
 // TestOpenMemory checks that opening a trace and reading a rank allocates nothing
 // by the number of ranks it has.
 func TestOpenMemory(t *testing.T) {
-	file := write(t, Run{Ranks: maxRanks}, []Part{oneCall(maxRanks-1, barrier)})
+	file := write(t, Run{Ranks: layout.MaxRanks}, []Part{oneCall(layout.MaxRanks-1, barrier)})
 	var rank int
 	got := allocated(func() {
 		trace := open(t, file)
-		rank, _ = trace.Active(0)
+		rank = int(trace.RankSet().At(0))
 		readPart(t, trace, rank-1)
 		readPart(t, trace, rank)
 	})
-	if rank != maxRanks-1 || got > 64<<10 {
+	if rank != layout.MaxRanks-1 || got > 64<<10 {
 		t.Errorf("%d bytes of file allocated %d bytes, rank %d", len(file), got, rank)
 	}
 }
@@ -266,14 +226,14 @@ func TestHugeLoops(t *testing.T) {
 	var size int
 	got := allocated(func() {
 		var a Accumulator
-		for _, rank := range []int{0, 1, 2, 3, maxRanks - 1} {
+		for _, rank := range []int{0, 1, 2, 3, layout.MaxRanks - 1} {
 			if err := a.Add(repeatCall(rank, calls, send, cst.Rank(int64(rank)+1))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		file := traceFile(t, &a)
 		size = len(file)
-		p := readPart(t, open(t, file), maxRanks-1)
+		p := readPart(t, open(t, file), layout.MaxRanks-1)
 		if p.Grammar.Len() != calls {
 			t.Errorf("%d calls", p.Grammar.Len())
 		}

@@ -1,11 +1,8 @@
 package merge
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -25,9 +22,9 @@ type Part struct {
 	// What [Trace.Part] returns has none: see [Trace.Series] and [Trace.Summaries].
 	Times *Times
 
-	// groups are those of terminals, as far as a trace has them from which the part
-	// was read.
-	groups map[uint32]Group
+	// CallGroups are the groups that calls name, by terminal, as far as a trace has them
+	// from which the part was read. They count for more than Groups.
+	CallGroups map[uint32]Group
 }
 
 // A GroupHandle is a handle of a group of processes.
@@ -41,6 +38,28 @@ type GroupHandle struct {
 // remote group, Size is the number of these, and Rank that of the process in its
 // own group.
 type Group struct{ Rank, Size int }
+
+// A Name says what a number among the arguments of calls is called, such as
+// MPI_COMM_WORLD or MPI_ANY_SOURCE. Its fields are
+//
+//	Kind  cst.Kind  KindInt, KindRank, KindTag, KindHandle or KindPointer
+//	Class string    of a handle; otherwise empty
+//	Value int64     of a pointer, the segment
+//	Name  string    1 to cst.MaxName bytes, which need not be valid UTF-8
+type Name = layout.Name
+
+// A Summary is what is kept of values that calls have, such as durations, by
+// signature. The zero Summary is empty. Its fields are
+//
+//	Statistics []timing.Statistics  by terminal; it may be shorter
+//	Histograms *timing.Histograms   nil means none
+type Summary = layout.Summary
+
+// A SectionError reports which section of a file was rejected: its Kind, its Key, which
+// is the number of the section if the kind has several, the Offset in the file of its
+// record or the one it shares, −1 if the file has no such section or it does not
+// matter where, and Err, the cause.
+type SectionError = layout.SectionError
 
 // A Run describes a run as a whole.
 type Run struct {
@@ -59,70 +78,7 @@ type Run struct {
 
 	// Names are what numbers among the arguments are called. A trace has them in
 	// ascending order of kinds, classes and values, one for each.
-	Names []Name
-}
-
-// The kinds of sections.
-const (
-	KindRun          format.Kind = 1
-	KindTexts        format.Kind = 2
-	KindSignatures   format.Kind = 3
-	KindColumns      format.Kind = 4
-	KindGrammars     format.Kind = 5
-	KindInterleaving format.Kind = 6
-	KindPart         format.Kind = 7
-	KindShape        format.Kind = 8
-	KindStreams      format.Kind = 9
-	KindSummaries    format.Kind = 10
-	KindSeries       format.Kind = 11
-	KindNames        format.Kind = 12
-)
-
-// KindName returns the name of a kind of section.
-func KindName(k format.Kind) string {
-	switch k {
-	case KindRun:
-		return "run"
-	case KindTexts:
-		return "texts"
-	case KindSignatures:
-		return "signatures"
-	case KindColumns:
-		return "columns"
-	case KindGrammars:
-		return "grammars"
-	case KindInterleaving:
-		return "interleaving"
-	case KindPart:
-		return "part"
-	case KindShape:
-		return "shape"
-	case KindStreams:
-		return "streams"
-	case KindSummaries:
-		return "time summaries"
-	case KindSeries:
-		return "time series"
-	case KindNames:
-		return "names"
-	}
-	return fmt.Sprintf("kind %d", k)
-}
-
-// maxRanks bounds the number of ranks, so that a rank is an int everywhere.
-const maxRanks = math.MaxInt32
-
-// terminals returns one more than the greatest terminal of g, 0 if g is empty.
-func terminals(g *sequitur.Grammar) uint64 {
-	var n uint64
-	for r := range g.Rules() {
-		for t := range g.Body(r) {
-			if t.Rule < 0 {
-				n = max(n, uint64(t.Symbol)+1)
-			}
-		}
-	}
-	return n
+	Names []layout.Name
 }
 
 // isRankByRank reports whether an interleaving has the calls of each rank in one

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"fmt"
 	"slices"
@@ -55,7 +57,7 @@ func readPart(t rapid.TB, trace *Trace, rank int) Part {
 // readAll reads the parts of all ranks that made calls.
 func readAll(trace *Trace) ([]Part, error) {
 	var parts []Part
-	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
+	for rank := range trace.Active() {
 		p, err := trace.Part(rank)
 		if err != nil {
 			return nil, err
@@ -79,9 +81,9 @@ func checkCalls(t rapid.TB, trace *Trace, parts []Part) {
 		}
 		active[p.Rank] = p.Grammar.Len() > 0
 	}
+	made := trace.RankSet()
 	for rank := range trace.Run().Ranks {
-		next, ok := trace.Active(rank)
-		if got := ok && next == rank; got != active[rank] {
+		if got := made.Contains(rank); got != active[rank] {
 			t.Fatalf("rank %d is active: %v, want %v", rank, got, active[rank])
 		}
 	}

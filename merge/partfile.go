@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -21,7 +22,7 @@ const maxPartRanks = 1 << 24
 // IsPart reports whether a container is a part file: one that
 // [Accumulator.WritePart] wrote.
 func IsPart(file *format.Reader) bool {
-	_, ok := file.Lookup(KindPart, 0)
+	_, ok := file.Lookup(layout.KindPart, 0)
 	return ok
 }
 
@@ -33,38 +34,38 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	sortShapes(shapes)
 	slices.SortFunc(a.orders, compareOrders)
 	head := wire.AppendUvarint(nil, uint64(a.size))
-	head = appendTexts(head, a.sources)
+	head = layout.AppendTexts(head, a.sources)
 	head = wire.AppendUvarint(head, uint64(len(shapes)))
 	head = wire.AppendUvarint(head, uint64(len(a.orders)))
 	out := format.NewWriter(w, format.Options{})
-	out.Add(KindPart, 0, a.functions.AppendFunctions(head))
+	out.Add(layout.KindPart, 0, a.functions.AppendFunctions(head))
 	if len(a.texts.list) > 0 {
-		out.Add(KindTexts, 0, appendTexts(nil, a.texts.list))
+		out.Add(layout.KindTexts, 0, layout.AppendTexts(nil, a.texts.list))
 	}
-	if names := appendNames(nil, a.names.list()); names != nil {
-		out.Add(KindNames, 0, names)
+	if names := layout.AppendNames(nil, a.names.list()); names != nil {
+		out.Add(layout.KindNames, 0, names)
 	}
 	var buf []byte
 	for i, s := range shapes {
 		buf = s.append(buf[:0])
-		if err := out.Add(KindShape, uint64(i), buf); err != nil {
+		if err := out.Add(layout.KindShape, uint64(i), buf); err != nil {
 			return err
 		}
 	}
 	for i, g := range a.orders {
 		buf, _ = g.AppendBinary(buf[:0])
-		out.Add(KindInterleaving, uint64(i), buf)
+		out.Add(layout.KindInterleaving, uint64(i), buf)
 	}
 	for i, s := range shapes {
-		if !s.times.isZero() {
-			out.Add(KindSummaries, uint64(i), s.times.append(nil, len(s.forms)))
+		if !s.times.IsZero() {
+			out.Add(layout.KindSummaries, uint64(i), s.times.Append(nil, len(s.forms)))
 		}
 	}
-	slices.SortFunc(a.placed, func(p, q placedTimes) int { return p.rank - q.rank })
+	slices.SortFunc(a.placed, func(p, q PlacedTimes) int { return p.Rank - q.Rank })
 	for i, p := range a.placed {
-		out.Add(KindSummaries, uint64(len(shapes)+i), p.append(nil))
+		out.Add(layout.KindSummaries, uint64(len(shapes)+i), p.append(nil))
 	}
-	if err := addSeries(out, appendSeries(context.Background(), a.series)); err != nil {
+	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
 	return out.Close() // errors of Add stick
@@ -90,7 +91,7 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 // called with each rank whose series cannot be read, and with −1 for what concerns
 // no single rank, and the error; if it returns nil, the rest is read.
 func SalvagePart(file *format.Reader, lost func(rank int, err error) error) (*Accumulator, error) {
-	if _, ok := file.Lookup(KindRun, 0); ok && !IsPart(file) {
+	if _, ok := file.Lookup(layout.KindRun, 0); ok && !IsPart(file) {
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file, lost: lost}
@@ -111,9 +112,9 @@ type partReader struct {
 }
 
 func (p *partReader) readHead() error {
-	return readSection(p.file, KindPart, 0, func(data []byte) error {
+	return layout.ReadSection(p.file, layout.KindPart, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
-		p.a.size = int(d.UvarintMax("ranks", maxRanks))
+		p.a.size = int(d.UvarintMax("ranks", layout.MaxRanks))
 		sources := d.Count("sources", 1)
 		for i := 0; i < sources && d.Err() == nil; i++ {
 			p.a.addSource(string(d.String("source")))
@@ -125,7 +126,7 @@ func (p *partReader) readHead() error {
 		}
 		t, err := cst.ParseFunctions(data[d.Offset():])
 		if err != nil {
-			return atOffset(err, d.Offset())
+			return layout.AtOffset(err, d.Offset())
 		}
 		p.a.declare(t)
 		return nil
@@ -133,23 +134,23 @@ func (p *partReader) readHead() error {
 }
 
 func (p *partReader) readTexts() error {
-	if _, ok := p.file.Lookup(KindTexts, 0); !ok {
+	if _, ok := p.file.Lookup(layout.KindTexts, 0); !ok {
 		return nil
 	}
-	return readSection(p.file, KindTexts, 0, func(data []byte) error {
-		list, err := parseTexts(data)
+	return layout.ReadSection(p.file, layout.KindTexts, 0, func(data []byte) error {
+		list, err := layout.ParseTexts(data)
 		for _, s := range list {
 			p.a.texts.number(s)
 		}
 		if err == nil && len(p.a.texts.list) != len(list) {
-			return corrupt("a text occurs twice")
+			return layout.Corrupt("a text occurs twice")
 		}
 		return err
 	})
 }
 
 func (p *partReader) readNames() error {
-	list, err := readNames(p.file)
+	list, err := layout.ReadNames(p.file)
 	if err != nil {
 		return err
 	}
@@ -161,14 +162,14 @@ func (p *partReader) readShapes() error {
 	n := 0 // ranks so far
 	for i := range p.shapes {
 		var read *shape
-		err := readSection(p.file, KindShape, uint64(i), func(data []byte) error {
+		err := layout.ReadSection(p.file, layout.KindShape, uint64(i), func(data []byte) error {
 			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: maxPartRanks - n}
 			s, key, err := d.shape()
 			if err != nil {
 				return err
 			}
 			if _, ok := p.a.shapes[key]; ok {
-				return corrupt("the shape occurs twice")
+				return layout.Corrupt("the shape occurs twice")
 			}
 			ranks = append(ranks, s.ranks)
 			n += s.ranks.len()
@@ -185,18 +186,18 @@ func (p *partReader) readShapes() error {
 	}
 	var twice int
 	if p.a.ranks, twice = unionOf(ranks); twice >= 0 {
-		return &SectionError{KindPart, 0, -1, corrupt("rank %d is of two shapes", twice)}
+		return &layout.SectionError{Kind: layout.KindPart, Key: 0, Offset: -1, Err: layout.Corrupt("rank %d is of two shapes", twice)}
 	}
 	return nil
 }
 
 // readSummaries reads those of a shape, if there are any.
 func (p *partReader) readSummaries(s *shape, number uint64) error {
-	if _, ok := p.file.Lookup(KindSummaries, number); !ok {
+	if _, ok := p.file.Lookup(layout.KindSummaries, number); !ok {
 		return nil
 	}
-	err := readSection(p.file, KindSummaries, number, func(data []byte) (err error) {
-		if s.times, err = parseSummaries(data, len(s.forms)); err != nil {
+	err := layout.ReadSection(p.file, layout.KindSummaries, number, func(data []byte) (err error) {
+		if s.times, err = layout.ParseSummaries(data, len(s.forms)); err != nil {
 			return err
 		}
 		if err = s.checkTimes(); err == nil {
@@ -205,17 +206,17 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 		return err
 	})
 	if err != nil {
-		s.times = summaries{}
+		s.times = layout.Summaries{}
 		return p.lost(-1, err)
 	}
 	return nil
 }
 
 // takeKind checks that summaries have histograms of one kind, that of the others.
-func (p *partReader) takeKind(s *summaries) error {
-	err := p.a.kind.take(s.kind())
-	if s.mixed() || err != nil {
-		return corrupt("histograms by call and by pair of calls")
+func (p *partReader) takeKind(s *layout.Summaries) error {
+	err := p.a.kind.Take(s.Kind())
+	if s.Mixed() || err != nil {
+		return layout.Corrupt("histograms by call and by pair of calls")
 	}
 	return nil
 }
@@ -224,16 +225,17 @@ func (p *partReader) takeKind(s *summaries) error {
 func (p *partReader) readPlaced() error {
 	var calls callCounts
 	for _, of := range p.file.All() {
-		if of.Kind != KindSummaries || of.Key < uint64(p.shapes) {
+		if of.Kind != layout.KindSummaries || of.Key < uint64(p.shapes) {
 			continue
 		}
 		if calls == nil {
 			calls = p.a.callCounts()
 		}
-		err := readSection(p.file, KindSummaries, of.Key, func(data []byte) error {
+		err := layout.ReadSection(p.file, layout.KindSummaries, of.Key, func(data []byte) error {
 			placed, err := parsePlaced(data, calls)
 			if err == nil {
-				err = p.takeKind(&placed.times)
+				times := placed.times()
+				err = p.takeKind(&times)
 			}
 			if err == nil {
 				p.a.placed = append(p.a.placed, placed)
@@ -251,17 +253,17 @@ func (p *partReader) readPlaced() error {
 
 // readSeries reads the series of all ranks that have one.
 func (p *partReader) readSeries() error {
-	t := Trace{file: p.file, run: Run{Ranks: p.a.size}, sections: sectionCache{last: make(map[format.Kind]content)}}
-	table, err := t.readSeriesTable()
+	sections := layout.NewSections(p.file)
+	table, err := sections.SeriesTable(p.a.size)
 	if err != nil {
 		return p.lost(-1, err)
 	}
 	if table == nil {
 		return nil
 	}
-	return t.eachSeries(table, p.a.callCounts().of, func(s rankSeries, err error) error {
+	return sections.EachSeries(table, p.a.callCounts().of, func(s layout.RankSeries, err error) error {
 		if err != nil {
-			return p.lost(s.rank, err)
+			return p.lost(s.Rank, err)
 		}
 		p.a.series = append(p.a.series, s)
 		return nil
@@ -274,14 +276,14 @@ func (p *partReader) readOrders() error {
 	}
 	counts, ordered := p.a.callCounts(), make(map[int]bool)
 	for i := range p.orders {
-		err := readSection(p.file, KindInterleaving, uint64(i), func(data []byte) error {
+		err := layout.ReadSection(p.file, layout.KindInterleaving, uint64(i), func(data []byte) error {
 			g, err := sequitur.Parse(data, sequitur.Options{})
 			if err == nil && isRankByRank(g) {
-				err = corrupt("the order is rank by rank")
+				err = layout.Corrupt("the order is rank by rank")
 			}
 			if err == nil {
 				if e := counts.check(g, ordered); e != nil {
-					err = corrupt("%v", e)
+					err = layout.Corrupt("%v", e)
 				}
 			}
 			p.a.orders = append(p.a.orders, g)
@@ -290,23 +292,6 @@ func (p *partReader) readOrders() error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// readSection gives the content of a section to parse. Its errors are
-// SectionErrors.
-func readSection(file *format.Reader, kind format.Kind, key uint64, parse func([]byte) error) error {
-	s, ok := file.Lookup(kind, key)
-	if !ok {
-		return &SectionError{kind, key, -1, corrupt("the file has no such section")}
-	}
-	data, err := file.Content(s)
-	if err == nil {
-		err = parse(data)
-	}
-	if err != nil {
-		return &SectionError{kind, key, s.Source, err}
 	}
 	return nil
 }

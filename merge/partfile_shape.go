@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -115,7 +116,7 @@ func (p *shapeParser) grammar(s *shape, forms []byte) (*shape, digest, error) {
 	}
 	g, err := sequitur.Parse(enc, sequitur.Options{})
 	if err != nil {
-		return nil, digest{}, atOffset(err, at)
+		return nil, digest{}, layout.AtOffset(err, at)
 	}
 	order := g.FirstUse()
 	if len(order) != len(s.forms) || len(order) == 0 {
@@ -169,7 +170,7 @@ func (p *shapeParser) lengths(f *form, t cst.Type) {
 }
 
 // column reads a column of values for ranks.
-func (p *shapeParser) column(ranks spans, kind slot) column {
+func (p *shapeParser) column(ranks spans, kind layout.SlotKind) column {
 	runs, n := 1, ranks.len()
 	if n > 1 {
 		runs += p.Count("runs", 2)
@@ -196,13 +197,13 @@ func (p *shapeParser) column(ranks spans, kind slot) column {
 		c = append(c, r)
 		before, position = r.first, position+length
 	}
-	switch kind &^ slotElement {
-	case slotText:
+	switch kind &^ layout.Element {
+	case layout.Text:
 		p.checkValues("text", c, ranks, 0, int64(len(p.a.texts.list))-1)
-	case slotGroupRank:
-		p.checkValues("group rank", c, ranks, -1, maxRanks)
-	case slotGroupSize:
-		p.checkValues("group size", c, ranks, -1, maxRanks)
+	case layout.GroupRank:
+		p.checkValues("group rank", c, ranks, -1, layout.MaxRanks)
+	case layout.GroupSize:
+		p.checkValues("group size", c, ranks, -1, layout.MaxRanks)
 	}
 	return c
 }

@@ -3,6 +3,8 @@ package merge
 import (
 	"cmp"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // A Peer is a rank that an argument of a call names.
@@ -22,7 +24,7 @@ func (a *Accumulator) HighestPeer() (highest Peer, ok bool) {
 		k := 0
 		for _, f := range s.forms {
 			for _, slot := range f.layout(functions) {
-				if slot&^slotElement == slotRank {
+				if slot&^layout.Element == layout.Rank {
 					peer := r.column(s, k).highest(s.ranks)
 					peer.Function = functions[f.function].Name
 					if !ok || peer.compare(highest) > 0 {

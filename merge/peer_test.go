@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -18,13 +20,13 @@ func TestHighestPeer(t *testing.T) {
 		peers func(rank int) []int64 // of three ranks
 		want  Peer
 	}{
-		{"Ascending", func(r int) []int64 { return []int64{int64(r) + 1} }, Peer{3, 2, "send"}},
-		{"Descending", func(r int) []int64 { return []int64{7 - int64(r)} }, Peer{7, 0, "send"}},
-		{"Constant", func(r int) []int64 { return []int64{9} }, Peer{9, 0, "send"}},
-		{"Middle", func(r int) []int64 { return []int64{[]int64{2, 6, 1}[r]} }, Peer{6, 1, "send"}},
-		{"Special", func(r int) []int64 { return []int64{-333} }, Peer{-333, 0, "send"}},
-		{"Array", func(r int) []int64 { return []int64{0, 4, int64(r), 1} }, Peer{4, 0, "graph"}},
-		{"Shapes", func(r int) []int64 { return make([]int64, r+1) }, Peer{0, 0, "send"}},
+		{"Ascending", func(r int) []int64 { return []int64{int64(r) + 1} }, Peer{Rank: 3, Caller: 2, Function: "send"}},
+		{"Descending", func(r int) []int64 { return []int64{7 - int64(r)} }, Peer{Rank: 7, Caller: 0, Function: "send"}},
+		{"Constant", func(r int) []int64 { return []int64{9} }, Peer{Rank: 9, Caller: 0, Function: "send"}},
+		{"Middle", func(r int) []int64 { return []int64{[]int64{2, 6, 1}[r]} }, Peer{Rank: 6, Caller: 1, Function: "send"}},
+		{"Special", func(r int) []int64 { return []int64{-333} }, Peer{Rank: -333, Caller: 0, Function: "send"}},
+		{"Array", func(r int) []int64 { return []int64{0, 4, int64(r), 1} }, Peer{Rank: 4, Caller: 0, Function: "graph"}},
+		{"Shapes", func(r int) []int64 { return make([]int64, r+1) }, Peer{Rank: 0, Caller: 0, Function: "send"}},
 	} {
 		var a Accumulator
 		for r := range 3 {
@@ -52,11 +54,11 @@ func TestHighestPeer(t *testing.T) {
 	comm := cst.Function{Name: "comm", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
 	b.Append(table.Intern(table.Declare(comm), cst.Handle(0), cst.Int(1000)))
 	b.Append(table.Intern(table.Declare(send), cst.Int(1000), cst.Rank(1)))
-	groups := map[GroupHandle]Group{{"comm", 0}: {1, 2000}}
+	groups := map[GroupHandle]Group{{Class: "comm", Value: 0}: {Rank: 1, Size: 2000}}
 	if err := a.Add(Part{Table: table, Grammar: b.Finish(), Groups: groups}); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := a.HighestPeer(); !ok || got != (Peer{1, 0, "send"}) {
+	if got, ok := a.HighestPeer(); !ok || got != (Peer{Rank: 1, Caller: 0, Function: "send"}) {
 		t.Errorf("behind a group: %v, %v", got, ok)
 	}
 	if got, ok := new(Accumulator).HighestPeer(); ok {

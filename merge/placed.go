@@ -1,66 +1,112 @@
 package merge
 
 import (
+	"fmt"
+
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/timing"
 )
 
-// PlacedTimes are summaries of the calls of all ranks of a shape of a trace that
-// was added to an accumulator. There, its ranks may be of several shapes, and have
-// one terminal for what were several signatures; but the calls of one signature of
-// the trace, and no others, are at the places where it is in any of its ranks.
-type placedTimes struct {
-	rank      int       // any of those of the shape
-	positions []uint64  // ascending: where each signature is first in the calls of the rank
-	times     summaries // over the indexes of positions
+// PlacedTimes are summaries of the calls of all ranks of a shape of a trace that is
+// added to an accumulator. There, its ranks may be of several shapes, and have one
+// terminal for what were several signatures; but the calls of one signature of the
+// trace, and no others, are at the positions where it is in any of its ranks.
+type PlacedTimes struct {
+	Rank            int      // any of those of the shape
+	Positions       []uint64 // ascending: where each signature is first in the calls of the rank
+	Durations, Gaps Summary  // over the indexes of Positions
 }
 
-// placeTimes returns the summaries of the signatures of a shape, of which rank is
-// one of the ranks, and removes them from those of the trace.
-func (s *Shape) placeTimes(rank int, of *summaries) placedTimes {
-	p := placedTimes{rank: rank}
-	own := make(map[uint32]uint32)
-	for at, n := range s.Grammar.FirstUses() {
-		own[n] = uint32(len(p.positions))
-		p.positions = append(p.positions, at)
+func (p *PlacedTimes) times() layout.Summaries { return layout.Summaries{p.Durations, p.Gaps} }
+
+// A RankSeries is the times of every call of a rank: its Rank, the name of the Codec,
+// and the Data, as package timing encodes them.
+type RankSeries = layout.RankSeries
+
+// AddTimes adds times of calls of ranks that a has, and that were added without times:
+// summaries, and the series of ranks. If it fails, nothing is added.
+func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries) error {
+	a.settle()
+	if err := a.checkTwice(placed, series); err != nil {
+		return err
 	}
-	p.times = of.take(own)
-	return p
+	counts := a.callCounts()
+	kind := a.kind
+	for i := range placed {
+		times := placed[i].times()
+		if err := kind.Take(times.Kind()); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+		if n, last := counts.of(placed[i].Rank), len(placed[i].Positions)-1; n == 0 || last >= 0 && placed[i].Positions[last] >= n {
+			return fmt.Errorf("merge: times of calls that rank %d does not have", placed[i].Rank)
+		}
+	}
+	for _, s := range series {
+		if err := layout.CheckSeries(s.Codec, s.Data, counts.of(s.Rank)); err != nil {
+			return fmt.Errorf("merge: times of rank %d: %w", s.Rank, err)
+		}
+	}
+	a.kind, a.placed, a.series = kind, append(a.placed, placed...), append(a.series, series...)
+	return nil
+}
+
+// checkTwice returns an error if a has times already of ranks of which there are
+// some to be added.
+func (a *Accumulator) checkTwice(placed []PlacedTimes, series []RankSeries) error {
+	has := make(map[int]bool)
+	for _, s := range a.series {
+		has[s.Rank] = true
+	}
+	for _, p := range a.placed {
+		has[p.Rank] = true
+	}
+	for _, s := range series {
+		if has[s.Rank] {
+			return fmt.Errorf("merge: times of rank %d, which has some", s.Rank)
+		}
+	}
+	for _, p := range placed {
+		if has[p.Rank] {
+			return fmt.Errorf("merge: times of rank %d, which has some", p.Rank)
+		}
+	}
+	return nil
 }
 
 // signatures returns the numbers of the signatures that are at the positions in a
 // shape, of whose terminals of says which signature each is.
-func (p *placedTimes) signatures(g *sequitur.Grammar, of []uint32) []uint32 {
-	numbers := make([]uint32, len(p.positions))
-	for i, at := range p.positions {
+func (p *PlacedTimes) signatures(g *sequitur.Grammar, of []uint32) []uint32 {
+	numbers := make([]uint32, len(p.Positions))
+	for i, at := range p.Positions {
 		numbers[i] = of[g.At(at)]
 	}
 	return numbers
 }
 
 // append appends the encoding of p.
-func (p *placedTimes) append(dst []byte) []byte {
-	dst = wire.AppendUvarint(dst, uint64(p.rank))
-	dst = wire.AppendUvarint(dst, uint64(len(p.positions)))
+func (p *PlacedTimes) append(dst []byte) []byte {
+	dst = wire.AppendUvarint(dst, uint64(p.Rank))
+	dst = wire.AppendUvarint(dst, uint64(len(p.Positions)))
 	last := uint64(0)
-	for _, at := range p.positions {
+	for _, at := range p.Positions {
 		dst = wire.AppendUvarint(dst, at-last)
 		last = at
 	}
-	return p.times.append(dst, len(p.positions))
+	times := p.times()
+	return times.Append(dst, len(p.Positions))
 }
 
 // parsePlaced decodes placed summaries of a rank of which calls tells the number of
 // its calls.
-func parsePlaced(data []byte, calls callCounts) (placedTimes, error) {
+func parsePlaced(data []byte, calls callCounts) (PlacedTimes, error) {
 	d := wire.NewDecoder("merge", data)
 	at := d.Offset()
-	p := placedTimes{rank: int(d.UvarintMax("rank", maxRanks-1))}
+	p := PlacedTimes{Rank: int(d.UvarintMax("rank", layout.MaxRanks-1))}
 	n := uint64(0)
 	if d.Err() == nil {
-		if n = calls.of(p.rank); n == 0 {
-			d.Corrupt(at, "rank", "%d has no calls", p.rank)
+		if n = calls.of(p.Rank); n == 0 {
+			d.Corrupt(at, "rank", "%d has no calls", p.Rank)
 		}
 	}
 	last := uint64(0)
@@ -74,70 +120,15 @@ func parsePlaced(data []byte, calls callCounts) (placedTimes, error) {
 			break
 		}
 		last += step
-		p.positions = append(p.positions, last)
+		p.Positions = append(p.Positions, last)
 	}
 	if d.Err() != nil {
 		return p, d.Err()
 	}
-	var err error
-	if p.times, err = parseSummaries(data[d.Offset():], len(p.positions)); err != nil {
-		return p, atOffset(err, d.Offset())
+	times, err := layout.ParseSummaries(data[d.Offset():], len(p.Positions))
+	if err != nil {
+		return p, layout.AtOffset(err, d.Offset())
 	}
+	p.Durations, p.Gaps = times[0], times[1]
 	return p, nil
-}
-
-// take removes from s what is of terminals that own has, and returns it over what
-// these are there.
-func (s *summaries) take(own map[uint32]uint32) summaries {
-	var taken summaries
-	for i := range s {
-		for n, t := range own {
-			if int(n) >= len(s[i].Statistics) || s[i].Statistics[n].Count == 0 {
-				continue
-			}
-			taken[i].of(t).Merge(&s[i].Statistics[n])
-			s[i].Statistics[n] = timing.Statistics{}
-		}
-		taken[i].Histograms, s[i].Histograms = splitHistograms(s[i].Histograms, own)
-	}
-	return taken
-}
-
-// splitHistograms returns the histograms of paths that own has, over what the
-// terminals are there, and the others.
-func splitHistograms(h *timing.Histograms, own map[uint32]uint32) (taken, left *timing.Histograms) {
-	if h == nil {
-		return nil, nil
-	}
-	has := func(p timing.Path) bool {
-		_, ok := own[p.Terminal]
-		if p.Previous != timing.NoPrevious && ok {
-			_, ok = own[uint32(p.Previous)]
-		}
-		return ok
-	}
-	if taken = h.Select(has).Rename(func(t uint32) uint32 { return own[t] }); taken.Len() == 0 {
-		taken = nil
-	}
-	if left = h.Select(func(p timing.Path) bool { return !has(p) }); left.Len() == 0 {
-		left = nil
-	}
-	return taken, left
-}
-
-// values returns the number of values in s that statistics have, or histograms.
-func (s *summaries) values() uint64 {
-	n := uint64(0)
-	for i := range s {
-		for t := range s[i].Statistics {
-			n = wire.AddSat(n, s[i].Statistics[t].Count)
-		}
-		if s[i].Histograms == nil {
-			continue
-		}
-		for _, h := range s[i].Histograms.All() {
-			n = wire.AddSat(n, h.Statistics().Count)
-		}
-	}
-	return n
 }

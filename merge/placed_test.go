@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"context"
 	"slices"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -40,7 +43,7 @@ func factored(ranks int) []Part {
 			}
 		}
 		p := Part{Rank: rank, Table: &table, Grammar: grammar.Finish(), Times: &Times{}}
-		p.Times.Durations = Summary{durations, paths.Finish(uint32(rank))}
+		p.Times.Durations = layout.Summary{Statistics: durations, Histograms: paths.Finish(uint32(rank))}
 		parts = append(parts, p)
 	}
 	return parts
@@ -49,16 +52,16 @@ func factored(ranks int) []Part {
 // sameSummaries compares the summaries of two traces, signature by signature.
 func sameSummaries(t *testing.T, got, want *Trace) {
 	t.Helper()
-	a, err := got.summaries()
+	a, err := summariesOf(got)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := want.summaries()
+	b, err := summariesOf(want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := want.Signatures()
-	if got.Signatures() != n || !bytes.Equal(a.append(nil, n), b.append(nil, n)) {
+	if got.Signatures() != n || !bytes.Equal(a.Append(nil, n), b.Append(nil, n)) {
 		t.Errorf("summaries %+v of %d signatures, want %+v of %d", a, got.Signatures(), b, n)
 	}
 }
@@ -72,12 +75,12 @@ func TestPlacedTimes(t *testing.T) {
 		t.Fatalf("%d shapes", trace.Shapes())
 	}
 	var a Accumulator
-	if err := a.AddTrace(context.Background(), trace); err != nil {
+	if err := trace.AddTo(context.Background(), &a); err != nil {
 		t.Fatal(err)
 	}
 	sameSummaries(t, open(t, traceFile(t, &a)), trace)
 	sameSummaries(t, open(t, traceFile(t, throughFile(t, &a))), trace)
-	if err := a.AddTimes(trace, nil); err == nil || !strings.Contains(err.Error(), "which has some") {
+	if err := trace.AddTimes(&a, nil); err == nil || !strings.Contains(err.Error(), "which has some") {
 		t.Errorf("added twice: %v", err)
 	}
 	sameSummaries(t, open(t, traceFile(t, &a)), trace)
@@ -96,12 +99,12 @@ func TestPlacedWithoutRanks(t *testing.T) {
 		p := repeatCall(rank, 1, barrier)
 		var one timing.Statistics
 		one.Add(uint32(rank), 100)
-		p.Times = &Times{Durations: Summary{Statistics: []timing.Statistics{one}}}
+		p.Times = &Times{Durations: layout.Summary{Statistics: []timing.Statistics{one}}}
 		parts = append(parts, p)
 	}
 	alone := oneCall(9, send, cst.Rank(3))
 	alone.Grammar = repeatCall(9, 5, barrier).Grammar
-	alone.Times = &Times{Durations: Summary{Statistics: []timing.Statistics{other}}}
+	alone.Times = &Times{Durations: layout.Summary{Statistics: []timing.Statistics{other}}}
 	parts = append(parts, alone)
 	trace := open(t, write(t, Run{Ranks: 10}, parts))
 	for _, tt := range []struct {
@@ -125,7 +128,7 @@ func TestPlacedWithoutRanks(t *testing.T) {
 			}
 		}
 		var lost []int
-		err := a.AddTimes(trace, func(rank int, err error) error {
+		err := trace.AddTimes(&a, func(rank int, err error) error {
 			lost = append(lost, rank)
 			return nil
 		})

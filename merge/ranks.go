@@ -2,6 +2,7 @@ package merge
 
 import (
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -18,7 +19,7 @@ func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error)
 	var list []spans
 	left := maxPartRanks
 	for i := range p.shapes {
-		err := readSection(file, KindShape, uint64(i), func(data []byte) error {
+		err := layout.ReadSection(file, layout.KindShape, uint64(i), func(data []byte) error {
 			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: left}
 			s := d.ranks()
 			left -= s.len()
@@ -31,7 +32,25 @@ func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error)
 	}
 	all, twice := unionOf(list)
 	if twice >= 0 {
-		return 0, rankenc.Set{}, &SectionError{KindPart, 0, -1, corrupt("rank %d is of two shapes", twice)}
+		return 0, rankenc.Set{}, &layout.SectionError{Kind: layout.KindPart, Key: 0, Offset: -1, Err: layout.Corrupt("rank %d is of two shapes", twice)}
 	}
 	return max(p.a.size, all.last()+1), all.set(), nil
+}
+
+// ReadSeriesRanks returns the ranks of which a trace, or a part file, has the times of
+// every call, of which the rest may be damaged. An error about the file is a
+// [*SectionError].
+func ReadSeriesRanks(file *format.Reader) (rankenc.Set, error) {
+	var ranks rankenc.Set
+	if _, ok := file.Lookup(layout.KindSeries, 0); !ok {
+		return ranks, nil
+	}
+	err := layout.ReadSection(file, layout.KindSeries, 0, func(data []byte) error {
+		s, err := layout.ParseSeriesTable(data, layout.MaxRanks)
+		if err == nil {
+			ranks = s.Ranks
+		}
+		return err
+	})
+	return ranks, err
 }

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"testing"
 

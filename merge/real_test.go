@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
@@ -48,14 +49,14 @@ func testRealTrace(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := merge.Open(container)
+	trace, err := reprise.OpenContainer(container)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range parts {
 		got, err := trace.Part(want.Rank)
 		if err == nil {
-			err = merge.SameCalls(got, want)
+			err = sameCalls(got, want)
 		}
 		if err != nil {
 			t.Fatalf("rank %d: %v", want.Rank, err)

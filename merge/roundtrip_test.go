@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"fmt"
 	"slices"
@@ -69,7 +71,7 @@ func accumulate(t rapid.TB, run Run, parts []Part) *Accumulator {
 // ranks has none.
 func checkRun(t rapid.TB, got, want Run) {
 	t.Helper()
-	if g := want.Interleaving; g != nil && isRankByRank(g) {
+	if g := want.Interleaving; g != nil && IsRankByRank(g) {
 		want.Interleaving = nil
 	}
 	same := (got.Interleaving == nil) == (want.Interleaving == nil)

@@ -3,6 +3,9 @@ package merge
 import (
 	"slices"
 
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -15,7 +18,7 @@ type shape struct {
 	ranks   spans
 	columns []column // those of the slots of all terminals, in order
 	values  []int64  // in place of columns, if there is one rank: what it has in the slots
-	times   summaries
+	times   layout.Summaries
 
 	ungrouped bool     // what the ranks are in groups tells no terminals apart
 	late      []*shape // further ranks of the same shape, in no order; see Accumulator.settle
@@ -92,7 +95,7 @@ func (s *shape) concat(t *shape) {
 		s.columns[i].concat(n, t.columns[i], t.ranks)
 	}
 	s.ranks, _ = s.ranks.union(t.ranks)
-	s.times.merge(&t.times)
+	s.times.Merge(&t.times)
 }
 
 // merge returns a shape with the ranks of s and t, of which none is in both. It
@@ -116,7 +119,7 @@ func (s *shape) merge(t *shape) *shape {
 		merged.columns[i] = mergeColumns(s.columns[i], t.columns[i], pieces)
 	}
 	merged.times = s.times
-	merged.times.merge(&t.times)
+	merged.times.Merge(&t.times)
 	return merged
 }
 
@@ -162,10 +165,55 @@ func sameLine(c, d column) (column, bool) {
 func (s *shape) view(g *sequitur.Grammar, to []uint32) *shape {
 	begins := s.begins()
 	v := &shape{grammar: g, forms: make([]form, len(to)), ranks: slices.Clone(s.ranks)}
-	v.times = s.times.rename(firstOf(to, len(s.forms)))
+	v.times = s.times.Rename(firstOf(to, len(s.forms)))
 	for i, t := range to {
 		v.forms[i] = s.forms[t]
 		v.copyColumns(s, begins[t], begins[t+1])
 	}
 	return v
+}
+
+// appendKey appends what tells f, of a function with one of the digests, from
+// other forms.
+func (f form) appendKey(dst []byte, digests []digest) []byte {
+	dst = append(dst, digests[f.function][:]...)
+	for _, n := range f.lengths {
+		dst = wire.AppendUvarint(dst, uint64(n))
+	}
+	if f.grouped {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// groupSlots is the number of slots that a form with a group has besides those of
+// the arguments.
+const groupSlots = 2
+
+// A form is what the signatures that ranks have for one terminal must share for
+// the ranks to be of one shape: all but the values in the slots.
+type form struct {
+	function int   // in the functions of an Accumulator
+	lengths  []int // of all arrays, in the order in which they begin
+	slots    int
+	grouped  bool   // the last two slots are the rank in a group, and its size
+	streams  uint64 // bit k: slot k has the number of a stream
+}
+
+// equal reports whether f and g are the same form.
+func (f form) equal(g form) bool {
+	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
+}
+
+// layout returns the meaning of the slots of f.
+func (f form) layout(functions []cst.Function) []layout.SlotKind {
+	kinds := make([]layout.SlotKind, 0, f.slots)
+	lengths := f.lengths
+	for _, p := range functions[f.function].Params {
+		kinds = layout.AppendKinds(kinds, p.Type, &lengths)
+	}
+	if f.grouped {
+		kinds = append(kinds, layout.GroupRank, layout.GroupSize)
+	}
+	return kinds
 }

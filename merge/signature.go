@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -41,11 +42,11 @@ func (f fits) isGrouped() bool { return f != 0 && f&-f >= fitsGroupShift }
 // A slotFormula is an expression that is stored for a slot.
 type slotFormula struct {
 	slot int
-	formula
+	layout.Formula
 }
 
 // store stores an expression for a slot.
-func (x *signature) store(slot int, e formula) {
+func (x *signature) store(slot int, e layout.Formula) {
 	if x.others == nil {
 		x.others = new([]slotFormula)
 	}
@@ -53,9 +54,9 @@ func (x *signature) store(slot int, e formula) {
 }
 
 // other returns the expression stored for a slot that is grouped, or not.
-func (x *signature) other(slot int, grouped bool) formula {
-	i := slices.IndexFunc(*x.others, func(o slotFormula) bool { return o.slot == slot && o.grouped == grouped })
-	return (*x.others)[i].formula
+func (x *signature) other(slot int, grouped bool) layout.Formula {
+	i := slices.IndexFunc(*x.others, func(o slotFormula) bool { return o.slot == slot && o.Grouped == grouped })
+	return (*x.others)[i].Formula
 }
 
 // ShapeColumns reads the columns of the terminals of shapes.
@@ -96,26 +97,26 @@ func (c *shapeColumns) first(u use, slot int) run {
 }
 
 // formula returns one of those that fit a slot of x.
-func (c *shapeColumns) formula(x *signature, slot int, which fits) formula {
+func (c *shapeColumns) formula(x *signature, slot int, which fits) layout.Formula {
 	switch which {
 	case fitsOther, fitsGroupOther:
 		return x.other(slot, which == fitsGroupOther)
 	case fitsConstant:
-		return formula{rankenc.Constant(c.first(x.uses[0], slot).first), false}
+		return layout.Formula{Expr: rankenc.Constant(c.first(x.uses[0], slot).first), Grouped: false}
 	case fitsShift:
 		r := c.first(x.uses[0], slot)
-		return formula{rankenc.Shift(r.first - int64(r.rank)), false}
+		return layout.Formula{Expr: rankenc.Shift(r.first - int64(r.rank)), Grouped: false}
 	}
 	group := c.first(x.uses[0], x.slots-groupSlots)
-	return formula{rankenc.Shift(c.first(x.uses[0], slot).first - group.first), true}
+	return layout.Formula{Expr: rankenc.Shift(c.first(x.uses[0], slot).first - group.first), Grouped: true}
 }
 
 // preferred returns the formula of a slot of x that is preferred, and whether there
 // is one.
-func (c *shapeColumns) preferred(x *signature, slot int) (formula, bool) {
+func (c *shapeColumns) preferred(x *signature, slot int) (layout.Formula, bool) {
 	f := x.fits[slot]
 	if f == 0 {
-		return formula{}, false
+		return layout.Formula{}, false
 	}
 	return c.formula(x, slot, f&-f), true
 }

@@ -1,16 +1,17 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // A longProgram is a run of ranks that have a long column each of some functions.
@@ -116,14 +117,6 @@ func (p longProgram) accumulate(t testing.TB) (*Accumulator, []Part) {
 	return &a, parts
 }
 
-// withoutSlices returns the size of the trace with all columns stored whole.
-func withoutSlices(a *Accumulator) int {
-	shapes := slices.Collect(maps.Values(a.shapes))
-	sortShapes(shapes)
-	e := a.smallest(context.Background(), shapes, nil)
-	return e.size()
-}
-
 // TestSlices checks which columns are stored in slices, what these cost, and the
 // calls of all ranks.
 func TestSlices(t *testing.T) {
@@ -137,10 +130,11 @@ func TestSlices(t *testing.T) {
 			trace := open(t, file)
 			var got []int
 			largest := 0
-			for _, c := range trace.signatures.columns {
-				got = append(got, c.end-c.first)
-				for _, s := range trace.signatures.slices[c.first:c.end] {
-					largest = max(largest, s.size)
+			table := tableOf(t, file)
+			for _, c := range table.Columns {
+				got = append(got, c.End-c.First)
+				for _, s := range table.Slices[c.First:c.End] {
+					largest = max(largest, s.Size)
 				}
 			}
 			if !slices.Equal(got, p.slices) {
@@ -148,14 +142,14 @@ func TestSlices(t *testing.T) {
 			}
 			most := p.largest
 			if most == 0 {
-				most = maxSlice
+				most = MaxSlice
 			}
 			if largest > most {
 				t.Errorf("a slice of %d bytes, want at most %d", largest, most)
 			}
-			whole := withoutSlices(a)
+			whole := a.SizeWithoutSlices()
 			t.Logf("%d bytes, %d with columns stored whole, slices of up to %d bytes", len(file), whole, largest)
-			if len(file) > whole+whole/maxSlicedStorage || slices.Max(got) == 1 && len(file) != whole {
+			if len(file) > whole+whole/MaxSlicedStorage || slices.Max(got) == 1 && len(file) != whole {
 				t.Errorf("%d bytes, %d with columns stored whole", len(file), whole)
 			}
 			checkCalls(t, trace, parts)
@@ -164,7 +158,7 @@ func TestSlices(t *testing.T) {
 			if err := again.Describe(Run{Ranks: p.ranks}); err != nil {
 				t.Fatal(err)
 			}
-			if err := again.AddTrace(context.Background(), trace); err != nil {
+			if err := trace.AddTo(context.Background(), &again); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(traceFile(t, &again), file) {
@@ -184,14 +178,15 @@ func TestSlicesLost(t *testing.T) {
 	sections := contents(t, traceFile(t, a))
 	begin := 0
 	for key := range uint64(3) {
-		trace := open(t, forge(t, replaced(sections, section{KindColumns, key, gone})...))
-		s := trace.signatures.slices[key]
-		if s.begin != begin || uint64(s.section) != key {
-			t.Fatalf("slice %d in section %d begins at %d, want %d", key, s.section, s.begin, begin)
+		file := forge(t, replaced(sections, section{layout.KindColumns, key, gone})...)
+		trace := open(t, file)
+		s := tableOf(t, file).Slices[key]
+		if s.Begin != begin || uint64(s.Section) != key {
+			t.Fatalf("slice %d in section %d begins at %d, want %d", key, s.Section, s.Begin, begin)
 		}
 		for i, p := range parts {
 			got, err := trace.Part(i)
-			if i < s.begin || i >= s.end {
+			if i < s.Begin || i >= s.End {
 				if err == nil {
 					err = sameCalls(got, p)
 				}
@@ -200,42 +195,18 @@ func TestSlicesLost(t *testing.T) {
 				}
 				continue
 			}
-			var se *SectionError
-			if !errors.As(err, &se) || se.Kind != KindColumns || se.Key != key || !trace.OfSlice(err) {
+			var se *layout.SectionError
+			if !errors.As(err, &se) || se.Kind != layout.KindColumns || se.Key != key || !trace.OfSlice(err) {
 				t.Fatalf("rank %d: err = %v", i, err)
 			}
 		}
-		begin = s.end
-		if _, err := trace.Signature(0); err != nil { // the column is too long to be looked at
-			t.Error(err)
+		begin = s.End
+		if text := trace.Signature(0).String(); text != "f(x={by rank})" { // the column is too long to be looked at
+			t.Error(text)
 		}
 	}
 	if begin != len(parts) {
 		t.Errorf("slices of %d ranks", begin)
-	}
-}
-
-// TestOfSlice says which errors are about slices.
-func TestOfSlice(t *testing.T) {
-	trace := &Trace{signatures: &signatureTable{
-		columns: []columnPlace{{first: 0, end: 1}, {first: 1, end: 2}, {first: 2, end: 5}, {first: 5, end: 6}, {first: 6, end: 7}},
-		slices:  []slicePlace{{section: 0}, {section: 0}, {section: 1}, {section: 1}, {section: 2}, {section: 3}, {section: 3}},
-	}}
-	for _, tt := range []struct {
-		kind format.Kind
-		key  uint64
-		want bool
-	}{
-		{KindColumns, 0, false}, {KindColumns, 1, true}, {KindColumns, 2, true}, {KindColumns, 3, false}, {KindColumns, 4, false},
-		{KindStreams, 2, false}, {KindGrammars, 2, false},
-	} {
-		err := fmt.Errorf("rank 7: %w", &SectionError{tt.kind, tt.key, -1, ErrCorrupt})
-		if got := trace.OfSlice(err); got != tt.want {
-			t.Errorf("%v: %v, want %v", err, got, tt.want)
-		}
-	}
-	if trace.OfSlice(ErrCorrupt) {
-		t.Error("an error that is about no section")
 	}
 }
 
@@ -256,9 +227,10 @@ func TestSliceShape(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	trace := open(t, traceFile(t, &a))
+	file := traceFile(t, &a)
+	trace := open(t, file)
 	shape, ok := trace.ShapeOf(9_999)
-	if !ok || trace.Shapes() != 2 || !trace.signatures.columns[0].sliced() {
+	if !ok || trace.Shapes() != 2 || !tableOf(t, file).Columns[0].Sliced() {
 		t.Fatalf("%d shapes", trace.Shapes())
 	}
 	var want []int64
@@ -269,9 +241,8 @@ func TestSliceShape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Signature(0)
-	if text := fmt.Sprintf("f(x={%d … %d})", slices.Min(want), slices.Max(want)); err != nil || got.String() != text {
-		t.Errorf("%v, want %v: %v", got, text, err)
+	if got, text := s.Signature(0).String(), fmt.Sprintf("f(x={%d … %d})", slices.Min(want), slices.Max(want)); got != text {
+		t.Errorf("%v, want %v", got, text)
 	}
 }
 

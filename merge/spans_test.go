@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -107,43 +108,6 @@ func TestUnionTwice(t *testing.T) {
 	})
 }
 
-// TestRankIndex compares what an index finds with a list of the shapes of ranks.
-func TestRankIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		shapes := make(map[int]int)
-		var sets []rankenc.Set
-		for _, s := range drawSpans(t, rapid.IntRange(1, 6).Draw(t, "shapes")) {
-			if s.len() == 0 {
-				continue
-			}
-			for _, rank := range ranksOf(t, s) {
-				shapes[rank] = len(sets)
-			}
-			sets = append(sets, s.set())
-		}
-		slices.SortFunc(sets, func(s, u rankenc.Set) int { return int(s.At(0)) - int(u.At(0)) })
-		x := newRankIndex(sets)
-		for rank := range 70 {
-			_, want := shapes[rank]
-			shape, ok := x.find(rank)
-			if ok != want || ok && !sets[shape].Contains(rank) {
-				t.Fatalf("rank %d is in %v, %d, want %v", rank, ok, shape, want)
-			}
-			next := rank
-			for next < 70 && !contains(sets, next) {
-				next++
-			}
-			if got, ok := x.next(rank); ok != (next < 70) || ok && got != next {
-				t.Fatalf("the next rank from %d is %d, %v, want %d", rank, got, ok, next)
-			}
-		}
-	})
-}
-
-func contains(sets []rankenc.Set, rank int) bool {
-	return slices.ContainsFunc(sets, func(s rankenc.Set) bool { return s.Contains(rank) })
-}
-
 // TestDomain checks where a domain has the ranks of its shapes: in order if these
 // are all ranks, and shape by shape otherwise.
 func TestDomain(t *testing.T) {
@@ -155,15 +119,15 @@ func TestDomain(t *testing.T) {
 				sets, size = append(sets, s.set()), max(size, s.last()+1)
 			}
 		}
-		d := newDomain(sets, size)
-		columns := d.columns()
+		d := layout.NewDomain(sets, size)
+		columns := d.Columns()
 		if columns.Len() != d.Len() || columns.Size != size {
 			t.Fatalf("%d ranks of %d, want %d of %d", columns.Len(), columns.Size, d.Len(), size)
 		}
 		next := 0
 		for k, s := range sets {
 			for i, rank := range s.All() {
-				at := d.position(k, i, int(rank))
+				at := d.Position(k, i, int(rank))
 				if columns.Ranks.At(at) != rank {
 					t.Fatalf("rank %d is at %d, where %d is", rank, at, columns.Ranks.At(at))
 				}

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"fmt"
 	"math"
 
@@ -79,7 +81,7 @@ var genProgram = rapid.Custom(func(t *rapid.T) spmd {
 	if rapid.Bool().Draw(t, "groups") {
 		p.groups = make(map[GroupHandle]func(int) Group)
 		for h := range int64(4) {
-			p.groups[GroupHandle{"comm", h}] = drawGroup(t, p.ranks)
+			p.groups[GroupHandle{Class: "comm", Value: h}] = drawGroup(t, p.ranks)
 		}
 	}
 	return p

@@ -1,6 +1,8 @@
-package merge
+package merge_test
 
 import (
+	. "github.com/reprise-trace/reprise/merge"
+
 	"bytes"
 	"context"
 	"errors"
@@ -13,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -56,7 +59,7 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 		paths   [2]*timing.HistogramsBuilder
 	)
 	if c.codec != "" {
-		codec, err := seriesCodec(c.codec, nil)
+		codec, err := layout.SeriesCodec(c.codec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +79,8 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 			gap -= all[i-1].start + all[i-1].duration
 		}
 		if c.statistics {
-			times.Durations.of(s).Add(uint32(p.Rank), m.duration)
-			times.Gaps.of(s).Add(uint32(p.Rank), gap)
+			times.Durations.Of(s).Add(uint32(p.Rank), m.duration)
+			times.Gaps.Of(s).Add(uint32(p.Rank), gap)
 		}
 		paths[0].Append(s, m.duration)
 		paths[1].Append(s, gap)
@@ -102,7 +105,7 @@ func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range []Summary{durations, gaps} {
+	for i, s := range []layout.Summary{durations, gaps} {
 		got := byFunction(trace, s)
 		want := make(map[string]*timing.Statistics)
 		for _, p := range parts {
@@ -148,13 +151,13 @@ func sameButRounded(got, want *timing.Statistics) bool {
 
 // byFunction returns the statistics of the calls of each function, from those of
 // signatures and from histograms.
-func byFunction(trace *Trace, s Summary) map[string]*timing.Statistics {
+func byFunction(trace *Trace, s layout.Summary) map[string]*timing.Statistics {
 	all := make(map[string]*timing.Statistics)
 	add(all, s, func(n uint32) cst.Function { return trace.Functions()[trace.FunctionOf(int(n))] })
 	return all
 }
 
-func add(to map[string]*timing.Statistics, s Summary, function func(uint32) cst.Function) {
+func add(to map[string]*timing.Statistics, s layout.Summary, function func(uint32) cst.Function) {
 	of := func(what string, terminal uint32) *timing.Statistics {
 		f := function(terminal)
 		name := fmt.Sprint(what, f.Name, f.Params)
@@ -189,11 +192,11 @@ func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
 	if s == nil {
 		return
 	}
-	read, err := trace.Calls(p.Rank)
+	read, err := trace.Rank(p.Rank)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codec, _ := seriesCodec(c.codec, nil)
+	codec, _ := layout.SeriesCodec(c.codec, nil)
 	g := float64(codec.Guarantee())
 	w, all := read.Walk(0), moments(p.Rank, p.Grammar.Len())
 	var left sequitur.Run
@@ -269,7 +272,7 @@ func TestTimes(t *testing.T) {
 		}
 
 		again := accumulate(t, trace.Run(), nil)
-		if err := again.AddTrace(context.Background(), trace); err != nil {
+		if err := trace.AddTo(context.Background(), again); err != nil {
 			t.Fatal(err)
 		}
 		// What is read of factored shapes can have other grammars, and so the trace.
@@ -300,7 +303,7 @@ func TestRefuseTimes(t *testing.T) {
 			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5, barrier).Grammar, nil, nil
 		})},
 		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) {
-			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, Summary{}, Summary{}
+			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, layout.Summary{}, layout.Summary{}
 		})},
 		{"Unused", "numbered in the order of their first use", c.timed(t, func() Part {
 			p := forgedPart(0)
@@ -350,14 +353,14 @@ func TestLostSeries(t *testing.T) {
 	c := clock{statistics: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
 	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
 	sections := contents(t, write(t, Run{Ranks: 3}, parts))
-	one := contentOf(sections, KindSeries, 1)
-	trace := open(t, forge(t, replaced(sections, section{KindSeries, 1, one[:len(one)-1]})...))
+	one := contentOf(sections, layout.KindSeries, 1)
+	trace := open(t, forge(t, replaced(sections, section{layout.KindSeries, 1, one[:len(one)-1]})...))
 	checkCalls(t, trace, parts)
 	s, err := trace.Series(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.Block(0); !errors.As(err, new(*SectionError)) {
+	if _, err = s.Block(0); !errors.As(err, new(*layout.SectionError)) {
 		t.Errorf("err = %v", err)
 	}
 	var lost []int
@@ -367,11 +370,11 @@ func TestLostSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := a.AddTimes(trace, nil); err == nil {
+	if err := trace.AddTimes(a, nil); err == nil {
 		t.Error("a lost series is no error")
 	}
-	a.series = nil
-	if err := a.AddTimes(trace, func(rank int, err error) error {
+	a.ForgetSeries()
+	if err := trace.AddTimes(a, func(rank int, err error) error {
 		lost = append(lost, rank)
 		return nil
 	}); err != nil || !slices.Equal(lost, []int{2}) {
@@ -393,12 +396,12 @@ func FuzzTimes(f *testing.F) {
 		{statistics: true}, {histograms: true}, {codec: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
 	} {
 		s := contents(f, write(f, Run{Ranks: 3}, []Part{c.timed(f, forgedPart(0)), c.timed(f, forgedPart(2))}))
-		f.Add(contentOf(s, KindSummaries, 0), contentOf(s, KindSeries, 0), contentOf(s, KindSeries, 1), contentOf(s, KindSeries, 2))
+		f.Add(contentOf(s, layout.KindSummaries, 0), contentOf(s, layout.KindSeries, 0), contentOf(s, layout.KindSeries, 1), contentOf(s, layout.KindSeries, 2))
 	}
 	calls := contents(f, write(f, Run{Ranks: 3}, []Part{forgedPart(0), forgedPart(2)}))
 	f.Fuzz(func(t *testing.T, summaries, series0, series1, series2 string) {
-		trace := open(t, forge(t, append(slices.Clone(calls), present(section{KindSummaries, 0, summaries},
-			section{KindSeries, 0, series0}, section{KindSeries, 1, series1}, section{KindSeries, 2, series2})...)...))
+		trace := open(t, forge(t, append(slices.Clone(calls), present(section{layout.KindSummaries, 0, summaries},
+			section{layout.KindSeries, 0, series0}, section{layout.KindSeries, 1, series1}, section{layout.KindSeries, 2, series2})...)...))
 		_, _, err := trace.Summaries()
 		sound := err == nil
 		for _, rank := range []int{0, 2} {
@@ -410,18 +413,18 @@ func FuzzTimes(f *testing.F) {
 					}
 				}
 			}
-			if err != nil && !errors.As(err, new(*SectionError)) && !errors.As(err, new(*timing.ParseError)) {
+			if err != nil && !errors.As(err, new(*layout.SectionError)) && !errors.As(err, new(*timing.ParseError)) {
 				t.Fatal(err)
 			}
 		}
 		a := accumulate(t, trace.Run(), []Part{forgedPart(0), forgedPart(2)})
 		var lost []int
-		err = a.AddTimes(trace, func(rank int, err error) error {
+		err = trace.AddTimes(a, func(rank int, err error) error {
 			lost = append(lost, rank)
 			return nil
 		})
 		if err != nil {
-			if !errors.As(err, new(*SectionError)) || sound && len(series0) == 0 {
+			if !errors.As(err, new(*layout.SectionError)) || sound && len(series0) == 0 {
 				t.Fatal(err)
 			}
 			return
@@ -434,9 +437,9 @@ func FuzzTimes(f *testing.F) {
 				t.Fatalf("rank %d, written again: %v, %v", rank, got, err)
 			}
 		}
-		if s, _ := again.summaries(); sound {
-			was, _ := trace.summaries()
-			if !bytes.Equal(s.append(nil, 4), was.append(nil, 4)) {
+		if s, _ := summariesOf(again); sound {
+			was, _ := summariesOf(trace)
+			if !bytes.Equal(s.Append(nil, 4), was.Append(nil, 4)) {
 				t.Fatalf("summaries %+v, written again %+v", was, s)
 			}
 		}
@@ -449,16 +452,16 @@ func TestSalvagePart(t *testing.T) {
 	c := clock{statistics: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
 	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
 	sections := contents(t, partFile(t, accumulate(t, Run{Ranks: 3}, parts)))
-	one := contentOf(sections, KindSeries, 1)
+	one := contentOf(sections, layout.KindSeries, 1)
 	for _, tt := range []struct {
 		change section
 		lost   []int
 		timed  []int
 	}{
-		{section{KindSeries, 1, one[:len(one)-1]}, []int{2}, []int{0, 1}},
-		{section{KindSeries, 0, "\x01"}, []int{-1}, nil},
-		{section{KindSummaries, 0, "\x01"}, []int{-1}, []int{0, 1, 2}},
-		{section{KindSummaries, 1, "\x00\x00"}, []int{-1}, []int{0, 1, 2}},
+		{section{layout.KindSeries, 1, one[:len(one)-1]}, []int{2}, []int{0, 1}},
+		{section{layout.KindSeries, 0, "\x01"}, []int{-1}, nil},
+		{section{layout.KindSummaries, 0, "\x01"}, []int{-1}, []int{0, 1, 2}},
+		{section{layout.KindSummaries, 1, "\x00\x00"}, []int{-1}, []int{0, 1, 2}},
 	} {
 		file := forge(t, replaced(sections, tt.change)...)
 		if _, err := ReadPart(container(t, file)); err == nil {
@@ -489,11 +492,11 @@ func TestSalvagePart(t *testing.T) {
 // TestCodecByFunction writes the times of calls of two functions, of which one is
 // exact, and reads them, also from a part file and after merging.
 func TestCodecByFunction(t *testing.T) {
-	exact, err := columnCodec("lossless,compressor=lz4")
+	exact, err := layout.ColumnCodec("lossless,compressor=lz4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bins, err := columnCodec("bins,epsilon=0.5")
+	bins, err := layout.ColumnCodec("bins,epsilon=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -504,7 +507,7 @@ func TestCodecByFunction(t *testing.T) {
 		var grammar sequitur.Builder
 		names := []string{odd.Name, barrier.Name}
 		functions := []int{table.Declare(odd), table.Declare(barrier)}
-		codec := timing.NewSeriesCodec(CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
+		codec := timing.NewSeriesCodec(layout.CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
 		b := codec.NewBuilder(0)
 		for i := range 100 {
 			s := table.Intern(functions[i%2])
@@ -548,7 +551,7 @@ func TestCodecByFunction(t *testing.T) {
 		"functions{", "functions{}", "functions{bins,epsilon=0.1", `functions{"a"bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{a=bins,epsilon=0.1|bins,epsilon=0.1}`,
 		`functions{"b"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{"a"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`,
 	} {
-		if _, err := seriesCodec("gaps;"+name+";bins,epsilon=0.1", nil); err == nil {
+		if _, err := layout.SeriesCodec("gaps;"+name+";bins,epsilon=0.1", nil); err == nil {
 			t.Errorf("%s is a codec", name)
 		}
 	}

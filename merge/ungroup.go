@@ -48,7 +48,7 @@ func (s *shape) cloneColumns() {
 // with those of s.
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
-	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.clone()}
+	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.Clone()}
 	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)), make([]int64, 0, len(s.values))
 	for t, f := range s.forms {
 		if f.grouped {

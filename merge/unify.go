@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -13,8 +14,8 @@ import (
 type unifier struct {
 	size       int64 // of the run, in ranks
 	functions  []cst.Function
-	layouts    [][]slot // of the functions that have no arrays, as far as known
-	grouped    [][]slot // likewise, with a group
+	layouts    [][]layout.SlotKind // of the functions that have no arrays, as far as known
+	grouped    [][]layout.SlotKind // likewise, with a group
 	columns    *shapeColumns
 	signatures []*signature
 	byFunction map[int]*index
@@ -45,7 +46,7 @@ const maxMasked = 64
 // columns over the ranks of all uses. There are fewer if ctx is done.
 func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function, size int) []*signature {
 	shapes := columns.shapes
-	u := unifier{size: int64(size), functions: functions, layouts: make([][]slot, len(functions)), grouped: make([][]slot, len(functions)), columns: columns, byFunction: make(map[int]*index)}
+	u := unifier{size: int64(size), functions: functions, layouts: make([][]layout.SlotKind, len(functions)), grouped: make([][]layout.SlotKind, len(functions)), columns: columns, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
@@ -90,7 +91,7 @@ func (u *unifier) add(ctx context.Context, number int) {
 }
 
 // layout returns the meaning of the slots of f.
-func (u *unifier) layout(f *form) []slot {
+func (u *unifier) layout(f *form) []layout.SlotKind {
 	if len(f.lengths) > 0 {
 		return f.layout(u.functions)
 	}
@@ -147,19 +148,6 @@ func (u *unifier) candidates(list *index, mask uint64, columns []column) *candid
 	return list.byMask[mask][string(u.key)]
 }
 
-// layout returns the meaning of the slots of f.
-func (f form) layout(functions []cst.Function) []slot {
-	kinds := make([]slot, 0, f.slots)
-	lengths := f.lengths
-	for _, p := range functions[f.function].Params {
-		kinds = layout(kinds, p.Type, &lengths)
-	}
-	if f.grouped {
-		kinds = append(kinds, slotGroupRank, slotGroupSize)
-	}
-	return kinds
-}
-
 // fit finds the expressions that yield the values of the slots of x, which has one
 // use, with these columns: of the rank in the run and, if x has a group, of the rank
 // in that.
@@ -168,12 +156,12 @@ func (u *unifier) fit(x *signature, columns []column) {
 	for k, kind := range u.layout(x.form) {
 		fit, e := u.fitRun(s, columns[k], kind)
 		if fit == fitsOther {
-			x.store(k, formula{e, false})
+			x.store(k, layout.Formula{Expr: e, Grouped: false})
 		}
 		if x.grouped && x.streams>>k&1 == 0 {
 			group, e := fitGroup(s, columns, k, kind, fit != 0)
 			if group == fitsGroupOther {
-				x.store(k, formula{e, true})
+				x.store(k, layout.Formula{Expr: e, Grouped: true})
 			}
 			fit |= group
 		}
@@ -184,13 +172,13 @@ func (u *unifier) fit(x *signature, columns []column) {
 // fitRun returns which expressions of the rank in the run each yield the values of a
 // column of s: none, or one, or two if there is one value that may be constant or
 // go with the rank. Expr is the one that must be stored, if there is one.
-func (u *unifier) fitRun(s *shape, c column, kind slot) (fit fits, expr rankenc.Expr) {
-	if kind == slotGroupRank || kind == slotGroupSize {
+func (u *unifier) fitRun(s *shape, c column, kind layout.SlotKind) (fit fits, expr rankenc.Expr) {
+	if kind == layout.GroupRank || kind == layout.GroupSize {
 		return 0, expr // what they are depends on who uses them
 	}
 	if len(c) == 1 {
 		switch {
-		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == slotRank || kind == slotText):
+		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == layout.Rank || kind == layout.Text):
 			return fitsConstant | fitsShift, expr
 		case s.ranks.len() == 1 || c[0].step == 0:
 			return fitsConstant, expr
@@ -198,11 +186,11 @@ func (u *unifier) fitRun(s *shape, c column, kind slot) (fit fits, expr rankenc.
 			return fitsShift, expr
 		}
 	}
-	if kind&slotElement != 0 {
+	if kind&layout.Element != 0 {
 		return 0, expr // arrays are stored as they are
 	}
 	domain := rankenc.Over(s.ranks.set(), int(u.size))
-	e, ok := rankenc.Fit(domain, c.appendValues(nil, s.ranks), rankenc.Options{Ranks: kind == slotRank})
+	e, ok := rankenc.Fit(domain, c.appendValues(nil, s.ranks), rankenc.Options{Ranks: kind == layout.Rank})
 	if !ok {
 		return 0, expr
 	}
@@ -274,7 +262,7 @@ func (u *unifier) fitting(x *signature, slot int, columns []column, s *shape) fi
 	var fitting fits
 	for left := x.fits[slot]; left != 0; left &= left - 1 {
 		which := left & -left
-		if e := u.columns.formula(x, slot, which); e.yields(columns[slot], columns, s.ranks, u.size) {
+		if e := u.columns.formula(x, slot, which); yields(e, columns[slot], columns, s.ranks, u.size) {
 			fitting |= which
 		}
 	}

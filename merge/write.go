@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -53,11 +54,11 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	m, c := e.model, e.sections
 	if ctx.Err() == nil {
 		c.table.slice(ctx)
-		if s := m.summaries(a.placed); !s.isZero() {
-			c.summaries = s.appendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
+		if s := m.summaries(a.placed); !s.IsZero() {
+			c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
-		c.series = appendSeries(ctx, a.series)
-		c.names = appendNames(nil, a.names.list())
+		c.series = layout.AppendSeries(ctx, a.series)
+		c.names = layout.AppendNames(nil, a.names.list())
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -131,7 +132,7 @@ func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *seq
 // limit.
 func (m *model) checkLimits(c sections) error {
 	signatures, _ := c.table.contents()
-	_, err := parseSignatures(signatures, m.functions, m.sets, m.size)
+	_, err := layout.ParseTable(signatures, m.functions, m.sets, m.size)
 	if err == nil {
 		err = m.checkGrammars(c.grammars)
 	}
@@ -151,7 +152,7 @@ func (m *model) checkGrammars(contents [][]byte) error {
 	for i := range m.forest.Len() {
 		symbols += m.forest.Grammar(i).Symbols() + 1 // one is for the end of the member
 	}
-	most := mostSymbols(uint64(total))
+	most := layout.MostSymbols(uint64(total))
 	if uint64(symbols) <= most {
 		return nil
 	}
@@ -166,14 +167,6 @@ func (m *model) checkGrammars(contents [][]byte) error {
 		}
 	}
 	return nil
-}
-
-// A counter counts what is written to it.
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
 }
 
 // Sections are the contents of those of a trace.
@@ -195,7 +188,7 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	}
 	c := sections{run: m.appendRun(nil, a, false), grammars: m.appendGrammars()}
 	if len(a.texts.list) > 0 {
-		c.texts = appendTexts(nil, a.texts.list)
+		c.texts = layout.AppendTexts(nil, a.texts.list)
 	}
 	c.table, c.streams = m.signatureSection(ctx)
 	return c
@@ -203,7 +196,7 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 
 // size returns the size of the file.
 func (c sections) size() int {
-	var n counter
+	var n layout.Counter
 	c.write(&n) // a counter does not fail
 	return int(n)
 }
@@ -211,19 +204,19 @@ func (c sections) size() int {
 // write writes a trace.
 func (c sections) write(w io.Writer) error {
 	out := format.NewWriter(w, format.Options{}) // of which errors stick
-	out.Add(KindRun, 0, c.run)
+	out.Add(layout.KindRun, 0, c.run)
 	if c.texts != nil {
-		out.Add(KindTexts, 0, c.texts)
+		out.Add(layout.KindTexts, 0, c.texts)
 	}
 	if c.names != nil {
-		out.Add(KindNames, 0, c.names)
+		out.Add(layout.KindNames, 0, c.names)
 	}
 	signatures, columns := c.table.contents()
-	out.Add(KindSignatures, 0, signatures)
+	out.Add(layout.KindSignatures, 0, signatures)
 	for _, list := range []struct {
 		kind     format.Kind
 		contents [][]byte
-	}{{KindColumns, columns}, {KindStreams, c.streams}, {KindGrammars, c.grammars}} {
+	}{{layout.KindColumns, columns}, {layout.KindStreams, c.streams}, {layout.KindGrammars, c.grammars}} {
 		for i, content := range list.contents {
 			if err := out.Add(list.kind, uint64(i), content); err != nil {
 				return err
@@ -231,12 +224,12 @@ func (c sections) write(w io.Writer) error {
 		}
 	}
 	if c.order != nil {
-		out.Add(KindInterleaving, 0, c.order)
+		out.Add(layout.KindInterleaving, 0, c.order)
 	}
 	if c.summaries != nil {
-		out.Add(KindSummaries, 0, c.summaries)
+		out.Add(layout.KindSummaries, 0, c.summaries)
 	}
-	if err := addSeries(out, c.series); err != nil {
+	if err := layout.AddSeries(out, c.series); err != nil {
 		return err
 	}
 	return out.Close()
@@ -305,7 +298,7 @@ func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
 	dst = wire.AppendString(dst, strings.Join(a.sources, ", "))
 	flags := byte(0)
 	if ordered {
-		flags |= flagInterleaved
+		flags |= layout.FlagInterleaved
 	}
 	dst = append(dst, flags)
 	dst = wire.AppendUvarint(dst, uint64(len(m.sets)))
@@ -313,17 +306,6 @@ func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
 		dst, _ = s.AppendBinary(dst)
 	}
 	return a.functions.AppendFunctions(dst)
-}
-
-// flagInterleaved says that the trace has an interleaving.
-const flagInterleaved = 1 << 0
-
-func appendTexts(dst []byte, list []string) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(list)))
-	for _, s := range list {
-		dst = wire.AppendString(dst, s)
-	}
-	return dst
 }
 
 // signatureSection returns the section of the signatures with the columns, and the
@@ -341,57 +323,6 @@ func (m *model) signatureSection(ctx context.Context) (section signatureSection,
 	return section, w.streamSections
 }
 
-// maxInline is the largest size of columns that stand in the section of the
-// signatures, in bytes.
-const maxInline = 1 << 10
-
-// maxPacked is the largest size of a section that holds more than one column,
-// or grammar, in bytes.
-const maxPacked = 1 << 16
-
-// pack joins items to sections.
-func pack(items [][]byte) [][]byte {
-	var p packedSections
-	p.add(items...)
-	return p.sections
-}
-
-// packedSections are items joined to sections.
-type packedSections struct {
-	packer
-	sections [][]byte
-}
-
-func (p *packedSections) add(items ...[]byte) {
-	for _, item := range items {
-		section, _ := p.place(len(item))
-		if section == len(p.sections) {
-			p.sections = append(p.sections, nil)
-		}
-		p.sections[section] = append(p.sections[section], item...)
-	}
-}
-
-// A packer places items in sections, one after the other: in a new one where the
-// last one would become larger than maxPacked.
-type packer struct{ section, offset int }
-
-func (p *packer) place(size int) (section, offset int) {
-	if p.offset+size > maxPacked {
-		p.end()
-	}
-	section, offset = p.section, p.offset
-	p.offset += size
-	return section, offset
-}
-
-// end begins a new section, unless nothing is in the last.
-func (p *packer) end() {
-	if p.offset > 0 {
-		p.section, p.offset = p.section+1, 0
-	}
-}
-
 // appendGrammars returns the contents of the sections of grammars: in the first,
 // the shared piece and how long the others are; in those after it, the others.
 func (m *model) appendGrammars() [][]byte {
@@ -403,5 +334,5 @@ func (m *model) appendGrammars() [][]byte {
 			pieces = append(pieces, piece)
 		}
 	}
-	return append([][]byte{first}, pack(pieces)...)
+	return append([][]byte{first}, layout.Pack(pieces)...)
 }

@@ -1,6 +1,10 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+)
 
 // A storedGroup is what processes are in a group, as signatures have it whose
 // arguments are expressions of the rank in that group: a column with the ranks,
@@ -33,7 +37,7 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 		if !s.grouped {
 			continue
 		}
-		var kinds []slot
+		var kinds []layout.SlotKind
 		for k := range s.fits {
 			if !s.fits[k].isGrouped() {
 				continue
@@ -57,8 +61,8 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 // one.
 func (w *signatureWriter) group(s *signature, stored map[string]*storedGroup) *storedGroup {
 	n := len(s.fits)
-	domain, ranks := w.encodeColumn(s, n-2, slotNumber)
-	_, sizes := w.encodeColumn(s, n-1, slotNumber)
+	domain, ranks := w.encodeColumn(s, n-2, layout.Number)
+	_, sizes := w.encodeColumn(s, n-1, layout.Number)
 	key := columnKey(domain, ranks) + columnKey(domain, sizes)
 	g := stored[key]
 	if g == nil {
@@ -69,7 +73,7 @@ func (w *signatureWriter) group(s *signature, stored map[string]*storedGroup) *s
 }
 
 // replaces takes note that an expression stands for a column.
-func (g *storedGroup) replaces(enc []byte, e formula) {
+func (g *storedGroup) replaces(enc []byte, e layout.Formula) {
 	expr, _ := e.AppendBinary(nil)
 	if g.saved -= len(expr); !g.columns[string(enc)] {
 		g.columns[string(enc)] = true

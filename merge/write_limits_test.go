@@ -3,6 +3,7 @@ package merge
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -17,7 +18,7 @@ func TestWriteLimits(t *testing.T) {
 		}
 		return b.Finish()
 	}
-	long, large := ascending(100_000), ascending(maxPieceSymbols+1)
+	long, large := ascending(100_000), ascending(int(layout.MostSymbols(0))+1)
 	for _, tt := range []struct {
 		name     string
 		grammars []*sequitur.Grammar

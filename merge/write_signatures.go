@@ -5,17 +5,9 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
-)
-
-// How a slot of a signature is written.
-const (
-	writtenConstant int64 = iota
-	writtenShift
-	writtenColumn // the number of a column
-	writtenGroup  // an expression of the rank in a group; the number of the column with that
-	writtenExpr   // another expression
 )
 
 // A signatureWriter encodes the signatures of a trace.
@@ -25,7 +17,7 @@ type signatureWriter struct {
 	columns   *shapeColumns
 	sets      []rankenc.Set
 
-	domains       []*domain
+	domains       []*layout.Domain
 	domainSets    []rankenc.Set // of the shapes of each domain
 	domainNumbers map[string]int
 	stored        []storedColumn
@@ -34,14 +26,11 @@ type signatureWriter struct {
 	matrices      map[int][]int // the numbers of those of each domain
 
 	written []int64 // scratch of appendSlot
-	values  [writtenExpr][]int64
+	values  [layout.Expression][]int64
 
 	streams        *streams // nil if there are none
 	streamSections [][]byte
 }
-
-// matricesTogether is how many matrices of a domain can refer to each other.
-const matricesTogether = 8
 
 // section returns the section of the signatures. It is not complete if ctx is
 // done.
@@ -71,7 +60,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 		elastic = 1
 	}
 	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|elastic)
-	head = appendNumbers(head, numbers)
+	head = layout.AppendNumbers(head, numbers)
 	head = wire.AppendUvarint(head, uint64(len(w.domains)))
 	for _, s := range w.domainSets {
 		head, _ = s.AppendBinary(head)
@@ -88,17 +77,9 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 	return signatureSection{head, append(tail, body...), w.domains, w.stored}
 }
 
-// appendNumbers appends a column of numbers that have nothing to do with ranks.
-// Their number is known to the reader.
-func appendNumbers(dst []byte, numbers []int64) []byte {
-	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), len(numbers)), numbers, rankenc.Options{})
-	dst, _ = c.AppendBinary(dst)
-	return dst
-}
-
 // appendGroup appends the signatures of one function.
 func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Function, group []*signature) []byte {
-	if hasArrays(f) {
+	if layout.HasArrays(f) {
 		var lengths []int64
 		for _, s := range group {
 			for _, n := range s.lengths {
@@ -106,14 +87,14 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 			}
 		}
 		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
-		dst = appendNumbers(dst, lengths)
+		dst = layout.AppendNumbers(dst, lengths)
 	}
 	if w.streams != nil {
 		masks := make([]int64, len(group))
 		for i, s := range group {
 			masks[i] = int64(s.streams)
 		}
-		dst = appendNumbers(dst, masks)
+		dst = layout.AppendNumbers(dst, masks)
 	}
 	places := w.storeMatrices(ctx, f, group)
 	if ctx.Err() != nil {
@@ -121,10 +102,10 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 	}
 	for k, p := range f.Params {
 		if p.Type.Kind == cst.KindArray {
-			dst = appendNumbers(dst, places[k].matrices)
+			dst = layout.AppendNumbers(dst, places[k].matrices)
 			continue
 		}
-		for offset, kind := range layout(nil, p.Type, nil) {
+		for offset, kind := range layout.AppendKinds(nil, p.Type, nil) {
 			dst = w.appendSlot(ctx, dst, group, &places[k], offset, kind)
 		}
 	}
@@ -143,9 +124,9 @@ type paramPlace struct {
 // arguments of each parameter are.
 func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, group []*signature) []paramPlace {
 	places := make([]paramPlace, len(f.Params))
-	if !hasArrays(f) {
+	if !layout.HasArrays(f) {
 		for k := 1; k < len(f.Params); k++ {
-			places[k].first = places[k-1].first + len(layout(nil, f.Params[k-1].Type, nil))
+			places[k].first = places[k-1].first + len(layout.AppendKinds(nil, f.Params[k-1].Type, nil))
 		}
 		return places
 	}
@@ -155,7 +136,7 @@ func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, gro
 		}
 		slot, lengths := 0, s.lengths
 		for k, p := range f.Params {
-			n := len(layout(nil, p.Type, &lengths))
+			n := len(layout.AppendKinds(nil, p.Type, &lengths))
 			places[k].begins = append(places[k].begins, slot)
 			if p.Type.Kind == cst.KindArray && n > 0 {
 				places[k].matrices = append(places[k].matrices, w.matrix(s, slot, n))
@@ -166,13 +147,9 @@ func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, gro
 	return places
 }
 
-func hasArrays(f cst.Function) bool {
-	return slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Type.Kind == cst.KindArray })
-}
-
 // appendSlot appends what the signatures of one function have in one slot, that
 // many slots after the first of a parameter.
-func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind slot) []byte {
+func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind layout.SlotKind) []byte {
 	var (
 		written = slices.Grow(w.written[:0], len(group))[:len(group)]
 		values  = &w.values
@@ -196,46 +173,46 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 		shift, isShift := e.Shift()
 		switch {
 		case !ok:
-			written[i] = writtenColumn
-			values[writtenColumn] = append(values[writtenColumn], w.column(s, slot, kind))
-		case e.grouped:
-			written[i] = writtenGroup
-			values[writtenGroup] = append(values[writtenGroup], w.groupColumn(s))
+			written[i] = layout.Column
+			values[layout.Column] = append(values[layout.Column], w.column(s, slot, kind))
+		case e.Grouped:
+			written[i] = layout.InGroup
+			values[layout.InGroup] = append(values[layout.InGroup], w.groupColumn(s))
 			grouped, _ = e.AppendBinary(grouped)
 		case isConstant:
-			written[i] = writtenConstant
-			values[writtenConstant] = append(values[writtenConstant], constant)
+			written[i] = layout.Constant
+			values[layout.Constant] = append(values[layout.Constant], constant)
 		case isShift:
-			written[i] = writtenShift
-			values[writtenShift] = append(values[writtenShift], shift)
+			written[i] = layout.Shift
+			values[layout.Shift] = append(values[layout.Shift], shift)
 		default:
-			written[i] = writtenExpr
+			written[i] = layout.Expression
 			others, _ = e.AppendBinary(others)
 		}
 	}
-	dst = appendNumbers(dst, written)
+	dst = layout.AppendNumbers(dst, written)
 	for _, v := range values {
 		if len(v) > 0 {
-			dst = appendNumbers(dst, v)
+			dst = layout.AppendNumbers(dst, v)
 		}
 	}
 	return append(append(dst, grouped...), others...)
 }
 
 // expr returns the expression of a slot, and whether it has one.
-func (w *signatureWriter) expr(s *signature, slot int) (formula, bool) {
+func (w *signatureWriter) expr(s *signature, slot int) (layout.Formula, bool) {
 	e, ok := w.columns.preferred(s, slot)
-	return e, ok && (!e.grouped || w.groups[s].smaller())
+	return e, ok && (!e.Grouped || w.groups[s].smaller())
 }
 
 // column returns the number of the column of a slot.
-func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
+func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) int64 {
 	d, enc := w.encodeColumn(s, slot, kind)
 	key := columnKey(d, enc)
 	n, ok := w.columnNumbers[key]
 	if !ok {
 		n = int64(len(w.stored))
-		w.stored = append(w.stored, storedColumn{domain: d, data: enc, ranks: kind == slotRank})
+		w.stored = append(w.stored, storedColumn{domain: d, data: enc, ranks: kind == layout.Rank})
 		w.columnNumbers[key] = n
 	}
 	return n
@@ -243,10 +220,10 @@ func (w *signatureWriter) column(s *signature, slot int, kind slot) int64 {
 
 // encodeColumn returns the encoding of the column of a slot, and the number of its
 // domain.
-func (w *signatureWriter) encodeColumn(s *signature, slot int, kind slot) (domain int, enc []byte) {
+func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
 	d := w.domain(s)
 	values := w.valuesOf(s, slot, w.domains[d])
-	c := rankenc.NewColumn(w.domains[d].columns(), values, rankenc.Options{Ranks: kind == slotRank})
+	c := rankenc.NewColumn(w.domains[d].Columns(), values, rankenc.Options{Ranks: kind == layout.Rank})
 	enc, _ = c.AppendBinary(nil)
 	return d, enc
 }
@@ -274,7 +251,7 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	for i, k := range others {
 		matrices[i] = w.stored[k].rows
 	}
-	m := rankenc.NewMatrix(w.domains[d].columns(), rows, matrices, rankenc.Options{})
+	m := rankenc.NewMatrix(w.domains[d].Columns(), rows, matrices, rankenc.Options{})
 	enc, _ := m.AppendBinary(nil)
 	number := len(w.stored)
 	w.matrices[d] = append(w.matrices[d], number)
@@ -290,7 +267,7 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 // matricesTogether.
 func (w *signatureWriter) matricesOf(domain int) []int {
 	all := w.matrices[domain]
-	return all[len(all)/matricesTogether*matricesTogether:]
+	return all[len(all)/layout.MatricesTogether*layout.MatricesTogether:]
 }
 
 // domain returns the number of the domain of the ranks of all uses of s.
@@ -309,19 +286,19 @@ func (w *signatureWriter) domain(s *signature) int {
 		for i, u := range s.uses {
 			sets[i] = w.sets[u.shape]
 		}
-		w.domains = append(w.domains, newDomain(sets, w.size))
+		w.domains = append(w.domains, layout.NewDomain(sets, w.size))
 		w.domainSets = append(w.domainSets, set)
 	}
 	return n
 }
 
 // valuesOf returns the values of a slot over its domain.
-func (w *signatureWriter) valuesOf(s *signature, slot int, d *domain) []int64 {
+func (w *signatureWriter) valuesOf(s *signature, slot int, d *layout.Domain) []int64 {
 	all := make([]int64, d.Len())
 	for k, u := range s.uses {
 		v := values{column: w.columns.slot(u, slot)}
 		w.columns.shapes[u.shape].ranks.each(func(position, rank int) {
-			all[d.position(k, position, rank)] = v.at(position, rank)
+			all[d.Position(k, position, rank)] = v.at(position, rank)
 		})
 	}
 	return all

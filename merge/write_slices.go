@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -29,14 +30,14 @@ type columnSlice struct {
 // A signatureSection is the section of the signatures, and the columns.
 type signatureSection struct {
 	head, tail []byte // of the section, before and after the places of the columns
-	domains    []*domain
+	domains    []*layout.Domain
 	stored     []storedColumn
 }
 
 // contents returns the section of the signatures, and those of the columns.
 func (x *signatureSection) contents() (signatures []byte, columns [][]byte) {
 	signatures = wire.AppendUvarint(x.head[:len(x.head):len(x.head)], uint64(len(x.stored)))
-	var packed packedSections
+	var packed layout.PackedSections
 	for i := range x.stored {
 		c := &x.stored[i]
 		v := uint64(c.domain) << 1
@@ -45,15 +46,15 @@ func (x *signatureSection) contents() (signatures []byte, columns [][]byte) {
 		}
 		signatures = c.appendSizes(wire.AppendUvarint(signatures, v))
 		if c.slices == nil {
-			packed.add(c.data)
+			packed.Add(c.data)
 			continue
 		}
-		packed.end()
-		packed.add(c.slicesData()...)
-		packed.end()
+		packed.End()
+		packed.Add(c.slicesData()...)
+		packed.End()
 	}
 	signatures = append(signatures, x.tail...)
-	if columns = packed.sections; len(columns) == 1 && len(columns[0]) <= maxInline {
+	if columns = packed.Sections; len(columns) == 1 && len(columns[0]) <= layout.MaxInline {
 		return append(signatures, columns[0]...), nil
 	}
 	return signatures, columns
@@ -105,8 +106,8 @@ func (x *signatureSection) slice(ctx context.Context) {
 // all slices may be an eighth more than those of the column, and what they take in
 // the file a hundredth.
 const (
-	maxSlice         = maxPacked + maxPacked/64
-	sliceBytes       = maxPacked + maxPacked/128
+	maxSlice         = layout.MaxPacked + layout.MaxPacked/64
+	sliceBytes       = layout.MaxPacked + layout.MaxPacked/128
 	maxSlicedBytes   = 8
 	maxSlicedStorage = 100
 )
@@ -114,7 +115,7 @@ const (
 // A slicer cuts a column into slices.
 type slicer struct {
 	column *storedColumn
-	domain *domain
+	domain *layout.Domain
 	values []int64 // of the column
 	plain  bool    // its encoding depends on these alone
 	bytes  int     // of slices
@@ -151,7 +152,7 @@ func (s *slicer) cut(ctx context.Context, begin, end, size int) bool {
 
 // encode returns the encoding of the positions from begin to end.
 func (s *slicer) encode(begin, end int) []byte {
-	d := s.domain.slice(begin, end)
+	d := s.domain.Slice(begin, end)
 	if s.column.matrix {
 		rows := make([][]int64, end-begin)
 		for i := range rows {
@@ -161,7 +162,7 @@ func (s *slicer) encode(begin, end int) []byte {
 		return enc
 	}
 	if s.values == nil {
-		c, err := rankenc.ParseColumn(s.column.data, s.domain.columns())
+		c, err := rankenc.ParseColumn(s.column.data, s.domain.Columns())
 		if err != nil {
 			panic(err) // it was just encoded
 		}
@@ -186,16 +187,16 @@ func (s *slicer) pays() bool {
 	most := bytesOf([][]byte{s.column.data})
 	most += most/maxSlicedStorage - len(sliced.appendSizes(nil))
 	const section = 32 // bytes of one at most, besides its content, which need not be compressed
-	return s.bytes+section*len(s.slices) <= most || bytesOf(pack(sliced.slicesData())) <= most
+	return s.bytes+section*len(s.slices) <= most || bytesOf(layout.Pack(sliced.slicesData())) <= most
 }
 
 // bytesOf returns the number of bytes that sections of these contents take in a
 // file, and more than any if they cannot be in one.
 func bytesOf(contents [][]byte) int {
-	var n counter
+	var n layout.Counter
 	out := format.NewWriter(&n, format.Options{})
 	for i, c := range contents {
-		out.Add(KindColumns, uint64(i), c)
+		out.Add(layout.KindColumns, uint64(i), c)
 	}
 	if out.Close() != nil {
 		return math.MaxInt / 2

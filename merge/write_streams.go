@@ -1,9 +1,8 @@
 package merge
 
 import (
-	"math"
-
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -15,13 +14,13 @@ func (x *streams) append(dst []byte, functions []cst.Function) ([]byte, [][]byte
 	dst = wire.AppendUvarint(dst, uint64(len(x.arguments)))
 	for i, e := range x.arguments {
 		numbers[i] = make(map[int64]uint64)
-		dst = wire.AppendUvarint(dst, uint64(e.function))
-		dst = wire.AppendUvarint(dst, uint64(e.slot))
+		dst = wire.AppendUvarint(dst, uint64(e.Function))
+		dst = wire.AppendUvarint(dst, uint64(e.Slot))
 		dst = wire.AppendUvarint(dst, uint64(len(x.values[i])))
-		kind := scalarKinds(functions[e.function])[e.slot]
+		kind := layout.ScalarKinds(functions[e.Function])[e.Slot]
 		for n, v := range x.values[i] {
 			numbers[i][v] = uint64(n)
-			dst = appendValue(dst, v, kind)
+			dst = layout.AppendValue(dst, v, kind)
 		}
 	}
 	dst = wire.AppendUvarint(dst, uint64(len(x.list)))
@@ -31,7 +30,7 @@ func (x *streams) append(dst []byte, functions []cst.Function) ([]byte, [][]byte
 		dst = wire.AppendUvarint(dst, uint64(s.argument))
 		dst = wire.AppendUvarint(dst, uint64(len(items[i])))
 	}
-	return dst, pack(items)
+	return dst, layout.Pack(items)
 }
 
 // append appends the encoding of s, of values that have numbers.
@@ -45,20 +44,7 @@ func (s stream) append(dst []byte, numbers map[int64]uint64) []byte {
 		ids = wire.AppendUvarint(ids, numbers[v])
 	}
 	if enc, _ := b.Finish().AppendBinary(nil); 2*len(enc) < len(ids) {
-		return append(append(dst, streamGrammar), enc...)
+		return append(append(dst, layout.StreamGrammar), enc...)
 	}
-	return append(append(dst, streamNumbers), ids...)
-}
-
-// appendValue appends a value of an elastic argument. Of floats, integers are
-// short.
-func appendValue(dst []byte, v int64, kind slot) []byte {
-	if kind != slotFloat {
-		return wire.AppendVarint(dst, v)
-	}
-	f := math.Float64frombits(uint64(v))
-	if n := int64(f); math.Abs(f) < 1<<53 && int64(math.Float64bits(float64(n))) == v {
-		return wire.AppendUvarint(dst, uint64(n<<1^n>>63)+1)
-	}
-	return wire.AppendUint64(append(dst, 0), uint64(v))
+	return append(append(dst, layout.StreamNumbers), ids...)
 }

@@ -82,8 +82,8 @@ func BenchmarkTimes(b *testing.B) {
 					b.Fatal(err)
 				}
 				calls = 0
-				for number := range trace.Merged().Shapes() {
-					s, _ := trace.Merged().Shape(number)
+				for number := range trace.Shapes() {
+					s, _ := trace.Shape(number)
 					calls += s.Grammar.Len() * uint64(s.Ranks.Len())
 				}
 				trace.Close()

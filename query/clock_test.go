@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	sections "github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -200,8 +201,8 @@ func FuzzClock(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testClock)) }
 // signatures returns those of the calls of a rank.
 func signatures(t *rapid.T, c *Clock, trace *reprise.Trace) []sequitur.Symbol {
 	t.Helper()
-	number, _ := trace.Merged().ShapeOf(c.Rank().Call(0).Rank)
-	shape, err := trace.Merged().Shape(number)
+	number, _ := trace.ShapeOf(c.Rank().Call(0).Rank)
+	shape, err := trace.Shape(number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call
 		}
 		return any.Mean()
 	}
-	d, g, err := trace.Merged().Summaries()
+	d, g, err := trace.Summaries()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +444,7 @@ func TestLostSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range whole.All() {
-		if s.Kind == merge.KindSeries && s.Key == 1 {
+		if s.Kind == sections.KindSeries && s.Key == 1 {
 			file[s.Offset+s.Size-10] ^= 1
 		}
 	}
@@ -464,10 +465,10 @@ func TestLostSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	var section *merge.SectionError
-	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) || section.Kind != merge.KindSeries {
+	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != merge.KindSeries {
+	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
 	named := -1

@@ -88,7 +88,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	ranksA, ranksB := o.ranks(a), o.ranks(b)
 	var both, different []int
 	for _, rank := range ranksA {
-		if _, ok := b.Merged().ShapeOf(rank); ok {
+		if _, ok := b.ShapeOf(rank); ok {
 			both = append(both, rank)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	sections "github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
@@ -20,7 +21,7 @@ func TestDiffUnreadable(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 9)
 	damaged := tracetest.File(t, p.Run(), p.Parts())
 	for _, s := range openProgram(t, p).Sections() {
-		if s.Kind == merge.KindGrammars {
+		if s.Kind == sections.KindGrammars {
 			damaged[s.Offset+s.Size/2] ^= 1
 		}
 	}

@@ -94,7 +94,7 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 
 // prefix returns how many calls with the same ids two ranks have in common from the
 // beginning.
-func (d *differ) prefix(x, y *merge.Calls, ofX, ofY []uint32) uint64 {
+func (d *differ) prefix(x, y *reprise.Rank, ofX, ofY []uint32) uint64 {
 	if x.Listed() || y.Listed() {
 		return commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
 	}
@@ -102,7 +102,7 @@ func (d *differ) prefix(x, y *merge.Calls, ofX, ofY []uint32) uint64 {
 }
 
 // isFrame reports whether calls at a position begin, or end, MPI in both traces.
-func (d *differ) isFrame(x, y *merge.Calls, position uint64) bool {
+func (d *differ) isFrame(x, y *reprise.Rank, position uint64) bool {
 	a, b := x.Walk(position).Next(), y.Walk(position).Next()
 	if a.Count == 0 || b.Count == 0 {
 		return false
@@ -113,9 +113,9 @@ func (d *differ) isFrame(x, y *merge.Calls, position uint64) bool {
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
 // of x and y may be nil.
-func (d *differ) count(rank int, x, y *merge.Calls, ofX, ofY []uint32, n int) error {
+func (d *differ) count(rank int, x, y *reprise.Rank, ofX, ofY []uint32, n int) error {
 	counts := make([][2]uint64, n)
-	for k, calls := range []*merge.Calls{x, y} {
+	for k, calls := range []*reprise.Rank{x, y} {
 		if calls == nil {
 			continue
 		}
@@ -270,13 +270,13 @@ func newDiffSide(t *reprise.Trace) *diffSide {
 }
 
 // frameOf returns what a call begins or ends.
-func (s *diffSide) frameOf(calls *merge.Calls, terminal uint32) frame {
-	return s.frames[s.trace.Merged().FunctionOf(calls.Signature(terminal))]
+func (s *diffSide) frameOf(calls *reprise.Rank, terminal uint32) frame {
+	return s.frames[calls.Function(terminal)]
 }
 
 // withoutFrame returns the ids of terminals with others, from n on, for calls that begin or
 // end MPI.
-func (s *diffSide) withoutFrame(calls *merge.Calls, ids []uint32, n int) []uint32 {
+func (s *diffSide) withoutFrame(calls *reprise.Rank, ids []uint32, n int) []uint32 {
 	ids = slices.Clone(ids)
 	for terminal := range ids {
 		if f := s.frameOf(calls, uint32(terminal)); f != 0 {
@@ -287,11 +287,11 @@ func (s *diffSide) withoutFrame(calls *merge.Calls, ids []uint32, n int) []uint3
 }
 
 // calls reads what a rank called, nil if it made no calls.
-func (s *diffSide) calls(rank int) (*merge.Calls, error) {
-	if _, ok := s.trace.Merged().ShapeOf(rank); !ok {
+func (s *diffSide) calls(rank int) (*reprise.Rank, error) {
+	if _, ok := s.trace.ShapeOf(rank); !ok {
 		return nil, nil
 	}
-	return s.trace.Merged().Calls(rank)
+	return s.trace.Rank(rank)
 }
 
 // matchFunctions gives functions that another trace has, too, the ids that they have
@@ -313,17 +313,14 @@ func (s *diffSide) matchFunctions(other *diffSide) {
 
 // identify returns an id for each terminal of calls, the one that ids has for an equal
 // call or a new one.
-func (s *diffSide) identify(calls *merge.Calls, ids map[string]uint32) []uint32 {
+func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32) []uint32 {
 	if calls == nil {
 		return nil
 	}
-	table := calls.Table()
-	list := make([]uint32, table.Len())
+	list := make([]uint32, calls.Terminals())
 	var key []byte
-	var args []cst.Value
 	for terminal := range list {
-		var fn int
-		fn, args = table.AppendSignature(args[:0], uint32(terminal))
+		fn, args := calls.Function(uint32(terminal)), calls.Call(uint32(terminal)).Args
 		key = binary.LittleEndian.AppendUint32(key[:0], s.functions[fn])
 		for i, p := range s.trace.Functions()[fn].Params {
 			key = s.appendKey(key, &p.Type, args[i])

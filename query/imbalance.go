@@ -10,7 +10,7 @@ import (
 // A Site is a call as the ranks make it, a signature of the trace, and how the durations
 // of these calls differ, in nanoseconds.
 type Site struct {
-	Signature int    `json:"signature"` // of the trace, see [merge.Trace.Signature]
+	Signature int    `json:"signature"` // of the trace, see [reprise.Trace.Signature]
 	Function  string `json:"function"`
 	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
 	Ranks     int    `json:"ranks"`          // that make the call; of a Site that is Exact, those whose times were read
@@ -60,13 +60,13 @@ func (t *Times) Imbalance() ([]Site, error) {
 	}
 	histograms := t.histograms()
 	var sites []Site
-	for n := range t.trace.Merged().Signatures() {
+	for n := range t.trace.Signatures() {
 		s := t.statistics(durations, n)
 		if s == nil {
 			continue
 		}
 		site := Site{
-			Signature: n, Function: t.trace.Functions()[t.trace.Merged().FunctionOf(n)].Name,
+			Signature: n, Function: t.trace.Functions()[t.trace.FunctionOf(n)].Name,
 			Ranks: ranks[n], Calls: s.Count, Durations: *DurationsOf(s),
 		}
 		switch {
@@ -95,7 +95,7 @@ func (t *Times) Imbalance() ([]Site, error) {
 
 // ranksOfSignatures returns how many ranks make each call.
 func (t *Times) ranksOfSignatures() ([]int, error) {
-	m := t.trace.Merged()
+	m := t.trace
 	ranks := make([]int, m.Signatures())
 	for number := range m.Shapes() {
 		s, err := m.Shape(number)

@@ -47,7 +47,7 @@ const maxReceives = 1 << 19
 // channels, and 16 at least on each; channels are left out where there are too many. It costs
 // what [Match.Skew] does. Unreadable of o is called for ranks whose times are lost.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
-	timed, _, err := times.trace.Merged().SeriesRanks()
+	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func (l *Loops) countFunctions(rule int) []FunctionCount {
 	trace := l.times.trace
 	for s := range l.Grammar.Body(rule) {
 		if s.Rule < 0 {
-			f := trace.Functions()[trace.Merged().FunctionOf(l.signature(s.Symbol))].Name
+			f := trace.Functions()[trace.FunctionOf(l.signature(s.Symbol))].Name
 			calls[f] = wire.AddSat(calls[f], s.Count)
 			continue
 		}

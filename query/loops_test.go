@@ -57,7 +57,7 @@ func testLoops(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for number := range trace.Merged().Shapes() {
+	for number := range trace.Shapes() {
 		shape, err := times.ShapeLoops(number)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 		}
 		calls := make(map[string]uint64)
 		for _, s := range symbols[begins[0] : begins[0]+length] {
-			calls[times.trace.Functions()[times.trace.Merged().FunctionOf(l.Signature(s))].Name]++
+			calls[times.trace.Functions()[times.trace.FunctionOf(l.Signature(s))].Name]++
 		}
 		got := make(map[string]uint64)
 		for _, f := range l.Functions(r) {
@@ -173,7 +173,7 @@ func TestEqualCalls(t *testing.T) {
 				parts = append(parts, r.Finish(rank))
 			}
 			trace := write(t, merge.Run{Ranks: len(parts), Source: "test"}, parts)
-			if n := trace.Merged().Shapes(); n != 1 {
+			if n := trace.Shapes(); n != 1 {
 				t.Fatalf("%d shapes: the trace tells nothing", n)
 			}
 			times, err := OpenTimes(trace)

@@ -22,7 +22,7 @@ type measured struct {
 // to their number, some 30 to 300 ns for each and goroutine, as the codec does. Memory
 // does not depend on their number.
 func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
-	timed, _, err := t.trace.Merged().SeriesRanks()
+	timed, _, err := t.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 			ranks = append(ranks, rank)
 		}
 	}
-	n := t.trace.Merged().Signatures()
+	n := t.trace.Signatures()
 	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
 	m.measured = make([]*measured, n)
 	var (

@@ -22,7 +22,7 @@ func TestOpenMessages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := trace.Merged().RankSet().Len(); read != want {
+				if want := trace.RankSet().Len(); read != want {
 					t.Errorf("%d ranks are read, not %d", read, want)
 				}
 				compareMessages(t, trace, all, bins)

@@ -178,7 +178,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		for _, u := range w.Usage {
 			sum := signatures[u.Signature]
 			signatures[u.Signature] = Usage{Signature: u.Signature, Calls: wire.AddSat(sum.Calls, u.Calls), Time: sum.Time + u.Time}
-			name := t.trace.Functions()[t.trace.Merged().FunctionOf(u.Signature)].Name
+			name := t.trace.Functions()[t.trace.FunctionOf(u.Signature)].Name
 			if functions[name] == nil {
 				functions[name] = &FunctionUsage{Name: name}
 			}

@@ -87,7 +87,7 @@ func testMoment(t *rapid.T) {
 		calls, time = calls+r.Calls, time+r.Time
 		var own []string
 		for _, u := range w.Usage {
-			own = append(own, functions[trace.Merged().FunctionOf(u.Signature)].Name)
+			own = append(own, functions[trace.FunctionOf(u.Signature)].Name)
 		}
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(own))) {
 			names[name]++

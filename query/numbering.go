@@ -70,7 +70,7 @@ func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numb
 	}
 	return &Numbers{
 		numbering: n, rank: rank, read: &matchRank{operations: all, indices: make(map[messageKey]*index)},
-		ends: make(map[messageKey]*numberedEnd), alike: make([]*numberedCall, read.Table().Len()),
+		ends: make(map[messageKey]*numberedEnd), alike: make([]*numberedCall, read.Terminals()),
 	}, nil
 }
 

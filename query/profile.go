@@ -24,7 +24,7 @@ type Profile struct {
 	// Functions of one name, with other parameters, are one.
 	Functions []FunctionProfile `json:"functions,omitzero"`
 
-	// Signatures are those of [merge.Trace.Signature] with calls, in their order.
+	// Signatures are those of [reprise.Trace.Signature] with calls, in their order.
 	Signatures []SignatureProfile `json:"signatures,omitzero"`
 
 	// Shapes are those of the ranks, in their order: ranks of one shape make each
@@ -96,7 +96,7 @@ type SignatureProfile struct {
 
 	// Time is as in FunctionProfile. Where a rank has equal calls under several
 	// signatures, the first has all of them, with their times, and the others none, as
-	// [merge.Shape.Counts] and [merge.Trace.Summaries] say.
+	// [reprise.Shape.Counts] and [reprise.Trace.Summaries] say.
 	Time *Durations `json:"time,omitempty"`
 }
 
@@ -115,25 +115,25 @@ type FunctionCount struct {
 }
 
 // OpenProfile counts the calls of a trace. It reads the grammars of shapes, and of ranks
-// only what [merge.Shape.Counts] does.
+// only what [reprise.Shape.Counts] does.
 func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	p, err := countCalls(ctx, t, o)
-	if err != nil || p.Ranks < t.Merged().RankSet().Len() {
+	if err != nil || p.Ranks < t.RankSet().Len() {
 		return p, err
 	}
-	durations, _, err := t.Merged().Summaries()
+	durations, _, err := t.Summaries()
 	if err != nil {
 		p.LostTimes = err
 		return p, nil
 	}
-	p.addTimes(durations, t.Merged())
+	p.addTimes(durations, t)
 	return p, nil
 }
 
 // countCalls returns the profile of a trace without times.
 func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
-	merged := t.Merged()
-	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]merge.SignatureCount, merged.Shapes())}
+	merged := t
+	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]reprise.SignatureCount, merged.Shapes())}
 	var lost failures
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
@@ -164,9 +164,9 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 
 // A profiler holds what the shapes of a trace have.
 type profiler struct {
-	trace      *merge.Trace
+	trace      *reprise.Trace
 	shapes     []ShapeProfile
-	signatures [][]merge.SignatureCount // of each shape
+	signatures [][]reprise.SignatureCount // of each shape
 }
 
 // shape counts the calls of ranks of a shape.
@@ -251,11 +251,11 @@ func addProduct(sum, n uint64, times int) uint64 {
 
 // SetTimes sets the durations of the calls to those of times of the same ranks, as
 // [Times.ReadSeries] reads them.
-func (p *Profile) SetTimes(t *Times) { p.addTimes(t.summaries[durations], t.trace.Merged()) }
+func (p *Profile) SetTimes(t *Times) { p.addTimes(t.summaries[durations], t.trace) }
 
 // addTimes adds the durations of all calls of the trace: statistics or, if there are
 // none, those of the values in histograms.
-func (p *Profile) addTimes(durations merge.Summary, t *merge.Trace) {
+func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	if durations.IsZero() {
 		return
 	}

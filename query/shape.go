@@ -22,7 +22,7 @@ const maxSymbols = 1 << 20
 
 // shapeOf returns the times of the shape of a rank that has calls.
 func (t *Times) shapeOf(r *reprise.Rank) (*shapeTimes, error) {
-	number, _ := t.trace.Merged().ShapeOf(r.Call(0).Rank)
+	number, _ := t.trace.ShapeOf(r.Call(0).Rank)
 	return t.shape(number)
 }
 
@@ -33,7 +33,7 @@ func (t *Times) shape(number int) (*shapeTimes, error) {
 	if s := t.shapes[number]; s != nil {
 		return s, nil
 	}
-	shape, err := t.trace.Merged().Shape(number)
+	shape, err := t.trace.Shape(number)
 	if err != nil {
 		return nil, err
 	}

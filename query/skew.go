@@ -65,7 +65,7 @@ const (
 // most that of all. Communicators of few operations are left out where there are too many.
 // Ranks whose times are lost are left out: Unreadable of o is called for these.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
-	timed, _, err := times.trace.Merged().SeriesRanks()
+	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
 	}

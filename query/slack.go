@@ -74,7 +74,7 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 // slack returns that of a series of a guarantee of any calls, and whether statistics tell.
 func (t *Times) slack(g timing.Guarantee) (slack, bool) {
 	var signatures []sequitur.Symbol
-	for n := range t.trace.Merged().Signatures() {
+	for n := range t.trace.Signatures() {
 		if t.source(n) != None {
 			signatures = append(signatures, sequitur.Symbol(n))
 		}

@@ -65,7 +65,7 @@ const (
 // OpenTimes reads the summaries of times of a trace. Those of every call are read
 // with the clocks of their ranks.
 func OpenTimes(t *reprise.Trace) (*Times, error) {
-	d, g, err := t.Merged().Summaries()
+	d, g, err := t.Summaries()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 	times := &Times{trace: t.trace, begin: t.begin, summaries: summaries}
 	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
-		times.means[i] = make([]atomic.Uint64, t.trace.Merged().Signatures())
+		times.means[i] = make([]atomic.Uint64, t.trace.Signatures())
 	}
 	times.anyPath = sync.OnceValue(times.overPaths)
 	return times
@@ -105,13 +105,13 @@ const (
 
 // firstStart is Begin. Ranks whose times cannot be read do not count: their clocks tell.
 func (t *Times) firstStart() (int64, error) {
-	ranks, _, err := t.trace.Merged().SeriesRanks()
+	ranks, _, err := t.trace.SeriesRanks()
 	if err != nil {
 		return 0, nil // no rank has times that can be read
 	}
 	least, starts := int64(maxTime), make(map[int]int64)
 	for _, rank := range ranks.All() {
-		s, err := t.trace.Merged().Series(int(rank))
+		s, err := t.trace.Series(int(rank))
 		if err != nil || s.Len() == 0 {
 			continue
 		}
@@ -199,7 +199,7 @@ func (t *Times) overPaths() [2][]timing.Statistics {
 		if !t.paths || s.Histograms == nil {
 			continue
 		}
-		all[i] = make([]timing.Statistics, t.trace.Merged().Signatures())
+		all[i] = make([]timing.Statistics, t.trace.Signatures())
 		for p, h := range s.Histograms.All() {
 			all[i][p.Terminal].Merge(h.Statistics())
 		}

@@ -24,7 +24,7 @@ type Window struct {
 // A Usage is how often calls are made that are of one signature, and how much time
 // goes by in them.
 type Usage struct {
-	Signature int         `json:"signature"`      // of the trace, see [merge.Trace.Signature]: of equal calls under several, the first
+	Signature int         `json:"signature"`      // of the trace, see [reprise.Trace.Signature]: of equal calls under several, the first
 	Call      string      `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64      `json:"calls"`
 	Time      Nanoseconds `json:"time_ns"` // a whole number, exact below 2⁵³

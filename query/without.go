@@ -13,7 +13,7 @@ import (
 // MPI_Finalize, those that did not come to it, or did not record it. Ranks that cannot be
 // read are left out. It reads the grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
-	merged := t.Merged()
+	merged := t
 	without := make([]rankenc.Set, merged.Shapes())
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
 		s, err := merged.Shape(number)

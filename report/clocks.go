@@ -58,7 +58,7 @@ func (c *clocks) models(r *reprise.Rank) ([]*model, error) {
 // call before, which the model does not know, it is exact at anchors.
 func (c *clocks) estimated(clock *query.Clock) (*model, error) {
 	r := clock.Rank()
-	n := r.Table().Len()
+	n := r.Terminals()
 	m := &model{row: row{grammar: r.Grammar(), thread: -1}, durations: make([]float64, n), gaps: make([]float64, n)}
 	for terminal := range n {
 		duration, gap := c.times.Mean(r.Signature(uint32(terminal)))
@@ -170,7 +170,7 @@ func exactModel(row row) *model {
 // sampledModel returns the model of a rank whose calls are too many to keep: anchors are
 // the starts of some of them.
 func sampledModel(r *reprise.Rank) (*model, error) {
-	m := newModel(row{grammar: r.Grammar(), thread: -1}, r.Table().Len())
+	m := newModel(row{grammar: r.Grammar(), thread: -1}, r.Terminals())
 	every := max(1, r.Len()/(maxAnchors/2))
 	walk, run, end, position := r.Walk(0), sequitur.Run{}, int64(0), uint64(0)
 	for t, err := range r.Times(0) {

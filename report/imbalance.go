@@ -112,10 +112,10 @@ func groupText(s query.Site) string {
 // signatureWords returns a function that writes the signatures of a trace: requests as
 // a rank calls them that makes the call.
 func signatureWords(trace *reprise.Trace) func(int) string {
-	p, t := trace.Printer(reprise.PrintOptions{}), trace.Merged()
-	makers := make([]*reprise.Rank, t.Signatures())
-	for number := range t.Shapes() {
-		shape, err := t.Shape(number)
+	p := trace.Printer(reprise.PrintOptions{})
+	makers := make([]*reprise.Rank, trace.Signatures())
+	for number := range trace.Shapes() {
+		shape, err := trace.Shape(number)
 		if err != nil || shape.Ranks.Len() == 0 {
 			continue
 		}
@@ -130,11 +130,11 @@ func signatureWords(trace *reprise.Trace) func(int) string {
 		}
 	}
 	return func(n int) string {
-		s, err := t.Signature(n)
+		text, err := p.Signature(makers[n], trace.Signature(n))
 		if err != nil {
-			return printable(trace.Functions()[t.FunctionOf(n)].Name) + "(cannot be read)"
+			return printable(trace.Functions()[trace.FunctionOf(n)].Name) + "(cannot be read)"
 		}
-		return printable(p.Signature(makers[n], s).String())
+		return printable(text)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -46,7 +45,7 @@ type loopNode struct {
 
 // addLoops adds the loops of the shapes of most ranks.
 func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	t := trace.Merged()
+	t := trace
 	if t.Shapes() == 0 {
 		return nil
 	}
@@ -85,7 +84,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 
 // timesOfShape returns the times of the ranks of a shape alone if the times of every call
 // are read, and otherwise those of all ranks.
-func (p *page) timesOfShape(ctx context.Context, t *merge.Trace, number int) (*query.Times, error) {
+func (p *page) timesOfShape(ctx context.Context, t *reprise.Trace, number int) (*query.Times, error) {
 	switch {
 	case p.exact == nil:
 		return p.times, nil
@@ -141,7 +140,7 @@ func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loo
 			}
 		}
 	}
-	ranks := trace.Merged().ShapeRanks(number)
+	ranks := trace.ShapeRanks(number)
 	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"), text.Plural(g.Len(), "call"))
 	if ranks.Len() == 1 {
 		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), text.Plural(g.Len(), "call"))
@@ -214,7 +213,7 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 
 // shapeWords returns a function that writes the calls of a shape as its ranks make them.
 func shapeWords(trace *reprise.Trace, number int) (func(sequitur.Symbol) string, error) {
-	shape, err := trace.Merged().Shape(number)
+	shape, err := trace.Shape(number)
 	if err != nil {
 		return nil, err
 	}
@@ -228,9 +227,9 @@ func shapeWords(trace *reprise.Trace, number int) (func(sequitur.Symbol) string,
 		if text, ok := known[n]; ok {
 			return text
 		}
-		text := printable(trace.Functions()[trace.Merged().FunctionOf(int(n))].Name) + "(cannot be read)"
-		if s, err := shape.Signature(int(n)); err == nil {
-			text = printable(p.Signature(rank, s).String())
+		text := printable(trace.Functions()[trace.FunctionOf(int(n))].Name) + "(cannot be read)"
+		if s, err := p.Signature(rank, shape.Signature(int(n))); err == nil {
+			text = printable(s)
 		}
 		known[n] = text
 		return text

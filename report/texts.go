@@ -117,7 +117,7 @@ func (p *page) addUnfinished(ctx context.Context, trace *reprise.Trace, _ Option
 
 // summarize writes the summary, and the texts of the page.
 func (p *page) summarize(trace *reprise.Trace, o Options) {
-	t := trace.Merged()
+	t := trace
 	run := trace.Run()
 	active := t.RankSet().Len()
 	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(run.Source))
@@ -163,7 +163,7 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 
 // timesFact says what times the trace has.
 func (p *page) timesFact(trace *reprise.Trace) fact {
-	t := trace.Merged()
+	t := trace
 	series, _, err := t.SeriesRanks()
 	switch {
 	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():

@@ -163,7 +163,7 @@ func (w *row) symbols(r *reprise.Rank) int {
 	if w.terminals != nil {
 		return len(w.terminals)
 	}
-	return r.Table().Len()
+	return r.Terminals()
 }
 
 // call returns the call of a symbol, or of a part of which it is.
@@ -289,7 +289,7 @@ func steps(list []int64) []int64 {
 // for and made calls, as many as there is room for, and how many there are. If none are
 // asked for, they are some of each of the shapes of most ranks, and others evenly.
 func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int) {
-	active := trace.Merged().RankSet()
+	active := trace.RankSet()
 	if asked != nil {
 		for _, rank := range asked.All() {
 			if active.Contains(int(rank)) {
@@ -323,7 +323,7 @@ func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int)
 
 // firstOfShapes returns the first rank of each of the shapes of most ranks.
 func firstOfShapes(trace *reprise.Trace, most int) []int {
-	t := trace.Merged()
+	t := trace
 	order := make([]int, t.Shapes())
 	for i := range order {
 		order[i] = i

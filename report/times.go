@@ -13,11 +13,11 @@ func (p *page) addTimes(_ context.Context, trace *reprise.Trace, _ Options) erro
 	if p.times, err = query.OpenTimes(trace); err != nil {
 		return err
 	}
-	series, _, err := trace.Merged().SeriesRanks()
+	series, _, err := trace.SeriesRanks()
 	if err != nil {
 		return err
 	}
-	p.hasSeries = series.Len() > 0 && series.Equal(trace.Merged().RankSet())
+	p.hasSeries = series.Len() > 0 && series.Equal(trace.RankSet())
 	p.guarantee, err = p.times.Guarantee()
 	return err
 }

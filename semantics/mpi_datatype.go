@@ -193,7 +193,7 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 func (d *datatypes) told(id int64) int64 {
 	if d.asked == nil {
 		d.asked = make(map[int64]int64)
-		for terminal := range uint32(d.rank.read.Table().Len()) {
+		for terminal := range uint32(d.rank.read.Terminals()) {
 			if strings.HasPrefix(d.rank.model.trace.Functions()[d.rank.function(terminal)].Name, "MPI_Type_size") {
 				d.ask(d.rank.arguments(terminal))
 			}

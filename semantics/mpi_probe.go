@@ -108,7 +108,7 @@ func (p *probes) walk() map[int64][]found {
 			gives[terminal] = append(gives[terminal], id)
 		}
 	}
-	for terminal := range uint32(p.rank.read.Table().Len()) {
+	for terminal := range uint32(p.rank.read.Terminals()) {
 		if plan := p.rank.role(terminal); plan != nil && takes(plan) {
 			receives[terminal] = true
 		}

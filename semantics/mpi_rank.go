@@ -63,7 +63,7 @@ var everywhere = extent{0, forever}
 func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 	r := &mpiRank{
 		mpiDialect: d, read: read, number: number,
-		always: make([]atomic.Pointer[Operation], read.Table().Len()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
+		always: make([]atomic.Pointer[Operation], read.Terminals()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
 	}
 	r.misfit = r.inOtherWorld()
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
@@ -91,13 +91,13 @@ func (r *mpiRank) role(terminal uint32) *spec.Role {
 
 // function returns the number of the function of a terminal.
 func (r *mpiRank) function(terminal uint32) int {
-	return r.model.trace.Merged().FunctionOf(r.read.Signature(terminal))
+	return r.model.trace.FunctionOf(r.read.Signature(terminal))
 }
 
 // inOtherWorld reports whether the rank says that its MPI_COMM_WORLD is not that of the
 // run, as in one of several programs that were recorded together.
 func (r *mpiRank) inOtherWorld() bool {
-	for terminal := range uint32(r.read.Table().Len()) {
+	for terminal := range uint32(r.read.Terminals()) {
 		name := r.model.trace.Functions()[r.function(terminal)].Name
 		if name != "MPI_Comm_size" && name != "MPI_Comm_rank" {
 			continue
@@ -118,7 +118,7 @@ func (r *mpiRank) inOtherWorld() bool {
 
 // switches reports whether the rank has calls that switch recording off or on.
 func (r *mpiRank) switches() bool {
-	for terminal := range uint32(r.read.Table().Len()) {
+	for terminal := range uint32(r.read.Terminals()) {
 		switch r.model.trace.Functions()[r.function(terminal)].Name {
 		case "MPI_Pcontrol":
 			if level := r.arguments(terminal).number("level", cst.KindInt); level >= 0 && level <= 2 {
@@ -139,7 +139,7 @@ func (r *mpiRank) switches() bool {
 // makers returns the terminals that make an object of a class, by its id.
 func (r *mpiRank) makers(class string) map[int64][]uint32 {
 	makers := make(map[int64][]uint32)
-	for terminal := range uint32(r.read.Table().Len()) {
+	for terminal := range uint32(r.read.Terminals()) {
 		params := r.makes[r.function(terminal)]
 		if len(params) == 0 {
 			continue
@@ -276,7 +276,7 @@ func (r *mpiRank) before(position uint64, terminal uint32) uint64 {
 	defer r.mutex.Unlock()
 	counts := r.counts[position]
 	if counts == nil {
-		counts = make([]uint64, r.read.Table().Len())
+		counts = make([]uint64, r.read.Terminals())
 		for s, n := range r.read.Grammar().OccurrencesBefore(position) {
 			counts[s] = n
 		}

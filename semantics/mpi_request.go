@@ -247,7 +247,7 @@ func (q *requests) all() *sequitur.Measure {
 	defer q.mutex.Unlock()
 	if q.counted == nil {
 		q.acts = make(map[sequitur.Symbol][]act)
-		for terminal := range uint32(q.rank.read.Table().Len()) {
+		for terminal := range uint32(q.rank.read.Terminals()) {
 			if list := q.rank.acts(terminal); len(list) > 0 {
 				q.acts[terminal] = list
 			}

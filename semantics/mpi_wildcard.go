@@ -59,7 +59,7 @@ func (r *mpiRank) hasWildcards(o *Operation) bool {
 // findCancelled returns the requests that calls name that cancel some.
 func (r *mpiRank) findCancelled() map[int64]bool {
 	found := make(map[int64]bool)
-	for terminal := range uint32(r.read.Table().Len()) {
+	for terminal := range uint32(r.read.Terminals()) {
 		if p := r.role(terminal); p != nil && p.Requests == spec.Cancels {
 			for _, id := range requestsOf(r.arguments(terminal)) {
 				found[id] = true
@@ -80,7 +80,7 @@ func newWildcards(r *mpiRank) *wildcards {
 		return w
 	}
 	acts := make(map[sequitur.Symbol][]act)
-	for terminal := range uint32(r.read.Table().Len()) {
+	for terminal := range uint32(r.read.Terminals()) {
 		for _, a := range r.acts(terminal) {
 			if _, ok := wanted[a.request]; ok {
 				acts[terminal] = append(acts[terminal], a)

@@ -163,7 +163,7 @@ type memo struct {
 }
 
 func newMemo(r *reprise.Rank, operation func(terminal uint32) *Operation) *memo {
-	return &memo{make([]atomic.Pointer[Operation], r.Table().Len()), operation}
+	return &memo{make([]atomic.Pointer[Operation], r.Terminals()), operation}
 }
 
 func (m *memo) at(_ uint64, terminal uint32) *Operation {

@@ -84,12 +84,12 @@ func (d *tiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
 }
 
 func (r *tiRank) operation(terminal uint32) *Operation {
-	fn, values := r.read.Table().Signature(terminal)
-	a := r.actions[fn]
+	a := r.actions[r.read.Function(terminal)]
 	if a == nil {
 		return nil
 	}
-	return a.operation(r, a, arguments{&r.read.Table().Functions()[fn], values})
+	c := r.read.Call(terminal)
+	return a.operation(r, a, arguments{c.Function, c.Args})
 }
 
 // tiActions are the actions that mean something, by their names.
@@ -262,10 +262,9 @@ func (r *tiRank) start(a *tiAction, args arguments) *Operation {
 // no source of an irecv with that tag, AnySource if there is not exactly one.
 func (r *tiRank) startSource(tag int64) int {
 	waits, others := make(map[int64]bool), make(map[int64]bool)
-	table := r.read.Table()
-	for terminal := range uint32(table.Len()) {
-		fn, values := table.Signature(terminal)
-		args := arguments{&table.Functions()[fn], values}
+	for terminal := range uint32(r.read.Terminals()) {
+		c := r.read.Call(terminal)
+		args := arguments{c.Function, c.Args}
 		if args.number("tag", cst.KindTag) != tag {
 			continue
 		}

@@ -5,8 +5,9 @@ import (
 	"io"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/wire"
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 func newEntropy(t rapid.TB, epsilon float64) *entropyCodec {

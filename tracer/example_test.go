@@ -116,11 +116,7 @@ func Example_processes() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	shape, err := trace.Merged().Signature(0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(trace.Ranks(), "ranks call", shape)
+	fmt.Println(trace.Ranks(), "ranks call", trace.Signature(0))
 	fmt.Println("rank 99 called", rank.Call(0), rank.Len(), "times")
 	// Output:
 	// 100 ranks call send(dest=(rank+1) mod N)

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 // openPart reads the part file of a process.
-func openPart(t testing.TB, path string) *merge.Trace {
+func openPart(t testing.TB, path string) *reprise.Trace {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func openPart(t testing.TB, path string) *merge.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := merge.Open(file)
+	trace, err := reprise.OpenContainer(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 	if err != nil {
 		return err
 	}
-	ranks, reader := q.trace.Merged().RankSet(), newRankReader(q.trace.Merged())
+	ranks, reader := q.trace.RankSet(), newRankReader(q.trace)
 	if q.ranks != nil {
 		ranks = *q.ranks
 	}
@@ -220,7 +220,7 @@ func (o *catOptions) between(times *query.Times, rank *reprise.Rank, from, to in
 // copyRanks copies calls of all ranks, rank by rank. It leaves out the ranks that
 // cannot be read, as if there were none.
 func (o *catOptions) copyRanks(q *question, write callWriter) error {
-	reader := newRankReader(q.trace.Merged())
+	reader := newRankReader(q.trace)
 	skip, left, position := o.first, o.count, o.first
 	for number := range q.trace.Active() {
 		if skip == 0 && left == 0 {
@@ -272,7 +272,7 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 		out := ti.NewWriter(w)
 		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Flush, nil
 	}
-	timed, _, err := trace.Merged().SeriesRanks()
+	timed, _, err := trace.SeriesRanks()
 	if err != nil {
 		return nil, nil, err
 	}

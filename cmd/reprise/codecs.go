@@ -187,7 +187,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		return nil, err
 	}
 	defer trace.Close()
-	ranks, chosen := trace.Merged().RankSet(), (*rankenc.Set)(nil)
+	ranks, chosen := trace.RankSet(), (*rankenc.Set)(nil)
 	if chosen, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -91,11 +90,11 @@ const (
 // shape need the same sections, except for slices of columns: once one of them
 // cannot be read, it does not try the others, of which there may be a million.
 type rankReader struct {
-	trace  *merge.Trace
+	trace  *reprise.Trace
 	failed map[int]error // by shape
 }
 
-func newRankReader(trace *merge.Trace) *rankReader {
+func newRankReader(trace *reprise.Trace) *rankReader {
 	return &rankReader{trace, make(map[int]error)}
 }
 

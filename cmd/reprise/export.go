@@ -211,8 +211,8 @@ func (x *exporting) choose() error {
 	if !timed {
 		return errNoTimes(x.trace)
 	}
-	series, _, lost := x.trace.Merged().SeriesRanks()
-	if hasThreads(x.trace) && (lost != nil || series.Len() < x.trace.Merged().RankSet().Len()) {
+	series, _, lost := x.trace.SeriesRanks()
+	if hasThreads(x.trace) && (lost != nil || series.Len() < x.trace.RankSet().Len()) {
 		x.notes = append(x.notes, threadsNote)
 	}
 	return nil
@@ -220,22 +220,22 @@ func (x *exporting) choose() error {
 
 // isTimedAtAll reports whether a trace has times of any kind.
 func isTimedAtAll(trace *reprise.Trace) (bool, error) {
-	durations, gaps, err := trace.Merged().Summaries()
+	durations, gaps, err := trace.Summaries()
 	if err != nil || !durations.IsZero() || !gaps.IsZero() {
 		return err == nil, err
 	}
-	ranks, _, err := trace.Merged().SeriesRanks()
+	ranks, _, err := trace.SeriesRanks()
 	return ranks.Len() > 0, err
 }
 
 // table returns what is chosen of a table, and takes note of what the times are.
 func (x *exporting) table() (export.TableOptions, error) {
 	o := export.TableOptions{Options: x.chosen(), By: x.by, Columns: x.columns}
-	series, _, err := x.trace.Merged().SeriesRanks()
+	series, _, err := x.trace.SeriesRanks()
 	if err != nil || series.Len() > 0 || x.by == export.Signatures {
 		return o, err
 	}
-	durations, gaps, err := x.trace.Merged().Summaries()
+	durations, gaps, err := x.trace.Summaries()
 	switch {
 	case err != nil:
 		return o, err
@@ -339,7 +339,7 @@ func (x *exporting) events() (export.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	series, _, err := x.trace.Merged().SeriesRanks()
+	series, _, err := x.trace.SeriesRanks()
 	switch {
 	case err != nil:
 		return o, err

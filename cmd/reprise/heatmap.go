@@ -11,7 +11,6 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/reprise-trace/reprise/internal/text"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -19,6 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A heatMap is a picture of numbers between ranks, sources from the top down.

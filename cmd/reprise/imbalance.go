@@ -34,7 +34,7 @@ func imbalance(q *question, all bool) error {
 	if err != nil {
 		return err
 	}
-	timed, _, bad := q.trace.Merged().SeriesRanks()
+	timed, _, bad := q.trace.SeriesRanks()
 	if bad != nil {
 		if all || !times.Summarized() {
 			return bad

@@ -18,9 +18,9 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -74,7 +74,7 @@ type form struct {
 	Content int64  `json:"content_bytes,omitempty"` // of columns
 }
 
-func formsOf(list []merge.Form) []form {
+func formsOf(list []reprise.FormCount) []form {
 	forms := []form{}
 	for _, f := range list {
 		forms = append(forms, form{f.Name, f.Count, f.Bytes})
@@ -97,7 +97,7 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
-	ranks := q.trace.Merged().RankSet()
+	ranks := q.trace.RankSet()
 	a.Active, a.Silent = ranks.Len(), rankenc.World(a.Size).Difference(ranks)
 	if err := a.count(q); err != nil {
 		return err
@@ -119,7 +119,7 @@ func info(q *question, compare bool) error {
 
 // count fills in what the calls are, and how they are written.
 func (a *infoAnswer) count(q *question) error {
-	t := q.trace.Merged()
+	t := q.trace
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "info", int64(a.Active), "ranks")
 	defer bar.done()
 	c := newCallCounter(q, bar)
@@ -158,7 +158,7 @@ func (a *infoAnswer) sections(trace *reprise.Trace) {
 	for _, s := range trace.Sections() {
 		size := kinds[s.Kind]
 		if size == nil {
-			size = &sectionSize{Kind: merge.KindName(s.Kind)}
+			size = &sectionSize{Kind: layout.KindName(s.Kind)}
 			kinds[s.Kind] = size
 		}
 		size.Count++
@@ -168,7 +168,7 @@ func (a *infoAnswer) sections(trace *reprise.Trace) {
 			size.Shared++
 		}
 		rest -= s.Size
-		a.Part = a.Part || s.Kind == merge.KindPart
+		a.Part = a.Part || s.Kind == layout.KindPart
 	}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		a.Sections = append(a.Sections, *kinds[k])
@@ -221,7 +221,7 @@ func (a *infoAnswer) print(q *question) {
 	t = q.section("sections", "number", "content", "stored", "")
 	for _, s := range a.Sections {
 		t.Row(s.Kind, s.Count, s.Content, s.Stored, text.Percent(s.Stored, a.Bytes))
-		if s.Kind == merge.KindName(merge.KindSignatures) && a.Inline > 0 {
+		if s.Kind == layout.KindName(layout.KindSignatures) && a.Inline > 0 {
 			t.Row("of them columns", "", a.Inline, "", "")
 		}
 	}
@@ -269,10 +269,10 @@ type callCounter struct {
 	lost  *damage
 	bar   *progress
 
-	shapes    []*merge.Shape // those that can be read, nil for the others
-	readable  []int          // ranks of each shape that can be read
-	done      int            // ranks that were looked at
-	functions []uint64       // calls of each function
+	shapes    []*reprise.Shape // those that can be read, nil for the others
+	readable  []int            // ranks of each shape that can be read
+	done      int              // ranks that were looked at
+	functions []uint64         // calls of each function
 
 	toTI func(reprise.Call) ti.Call // nil: no text
 	text uint64                     // bytes of the calls as text
@@ -282,8 +282,8 @@ type callCounter struct {
 func newCallCounter(q *question, bar *progress) *callCounter {
 	trace := q.trace
 	c := &callCounter{
-		trace: trace, ranks: newRankReader(trace.Merged()), lost: &q.damage, bar: bar,
-		shapes: make([]*merge.Shape, trace.Merged().Shapes()), readable: make([]int, trace.Merged().Shapes()),
+		trace: trace, ranks: newRankReader(trace), lost: &q.damage, bar: bar,
+		shapes: make([]*reprise.Shape, trace.Shapes()), readable: make([]int, trace.Shapes()),
 		functions: make([]uint64, len(trace.Functions())),
 	}
 	if isTI(trace) {
@@ -295,8 +295,8 @@ func newCallCounter(q *question, bar *progress) *callCounter {
 // count counts all calls. It returns an error only if the work was cancelled.
 func (c *callCounter) count(ctx context.Context) error {
 	for number := range c.shapes {
-		set, err := c.trace.Merged().ShapeRanks(number), error(nil)
-		if c.shapes[number], err = c.trace.Merged().Shape(number); err != nil {
+		set, err := c.trace.ShapeRanks(number), error(nil)
+		if c.shapes[number], err = c.trace.Shape(number); err != nil {
 			for _, rank := range set.All() {
 				c.lost.add("", int(rank), err)
 			}
@@ -341,9 +341,9 @@ func (c *callCounter) rank(rank, shape int) {
 }
 
 // shape counts the calls of so many ranks of a shape.
-func (c *callCounter) shape(s *merge.Shape, ranks int) {
+func (c *callCounter) shape(s *reprise.Shape, ranks int) {
 	for signature, count := range s.Grammar.Occurrences() {
-		f := &c.functions[c.trace.Merged().FunctionOf(int(signature))]
+		f := &c.functions[c.trace.FunctionOf(int(signature))]
 		*f = wire.AddSat(*f, wire.MulSat(count, uint64(ranks)))
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -39,12 +38,12 @@ type countDifferent struct {
 
 // A differ tells shapes apart.
 type differ struct {
-	trace *merge.Trace
+	trace *reprise.Trace
 	names map[sequitur.Symbol]callName
-	most  *merge.Shape // the one of most ranks
+	most  *reprise.Shape // the one of most ranks
 
 	// As the ranks of s have it, or all ranks if s is nil.
-	signature func(s *merge.Shape, n int) (merge.Signature, error)
+	signature func(s *reprise.Shape, n int) (words, error)
 }
 
 // A callName is what a call is named. The brief name has only the ranks of its
@@ -61,29 +60,46 @@ func (d *differ) name(n sequitur.Symbol) callName {
 		function := text.Printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
 		name.full, name.brief = function+"(unreadable)", function+"(…)"
 	} else {
-		name.full, name.brief = s.String(), briefName(s)
+		name.full, name.brief = s.text, s.brief()
 	}
 	d.names[n] = name
 	return name
 }
 
-// briefName returns a call with no arguments but ranks, such as send(rank+1).
-func briefName(s merge.Signature) string {
+// words are a signature in the words of cat.
+type words struct {
+	function *cst.Function
+	text     string
+	args     []string
+}
+
+// inWords returns the words of a signature, of which r, unless it is nil, is a rank.
+func inWords(p *reprise.Printer, r *reprise.Rank, s reprise.Signature) (words, error) {
+	text, err := p.Signature(r, s)
+	if err != nil {
+		return words{}, err
+	}
+	args, err := p.Arguments(r, s)
+	return words{s.Function, text, args}, err
+}
+
+// brief returns a call with no arguments but ranks, such as send(rank+1).
+func (s words) brief() string {
 	var ranks []string
-	for i, p := range s.Function.Params {
+	for i, p := range s.function.Params {
 		if p.Type.Kind == cst.KindRank {
-			ranks = append(ranks, s.Args[i])
+			ranks = append(ranks, s.args[i])
 		}
 	}
-	if len(ranks) == 0 && len(s.Args) > 0 {
+	if len(ranks) == 0 && len(s.args) > 0 {
 		ranks = []string{"…"}
 	}
-	return text.Printable(s.Function.Name) + "(" + strings.Join(ranks, ", ") + ")"
+	return text.Printable(s.function.Name) + "(" + strings.Join(ranks, ", ") + ")"
 }
 
 // count returns how often the ranks of a shape make each call, by brief or by
 // full name.
-func (d *differ) count(s *merge.Shape, brief bool) map[string]uint64 {
+func (d *differ) count(s *reprise.Shape, brief bool) map[string]uint64 {
 	calls := make(map[string]uint64)
 	for n, times := range s.Grammar.Occurrences() {
 		name := d.name(n).full
@@ -97,7 +113,7 @@ func (d *differ) count(s *merge.Shape, brief bool) map[string]uint64 {
 
 // shown returns the name of a call as the ranks of a shape make it: with the values
 // of these ranks, unless several calls of that name have different ones.
-func (d *differ) shown(s *merge.Shape, name string, brief bool) string {
+func (d *differ) shown(s *reprise.Shape, name string, brief bool) string {
 	as := ""
 	for n := range s.Grammar.Occurrences() {
 		if known := d.name(n); known.full != name && !brief || known.brief != name && brief {
@@ -107,9 +123,9 @@ func (d *differ) shown(s *merge.Shape, name string, brief bool) string {
 		if err != nil {
 			return name
 		}
-		text := signature.String()
+		text := signature.text
 		if brief {
-			text = briefName(signature)
+			text = signature.brief()
 		}
 		if as != "" && as != text {
 			return name
@@ -120,7 +136,7 @@ func (d *differ) shown(s *merge.Shape, name string, brief bool) string {
 }
 
 // describe returns how a shape differs from the one of most ranks.
-func (d *differ) describe(s *merge.Shape) shapeInfo {
+func (d *differ) describe(s *reprise.Shape) shapeInfo {
 	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
 	if s == d.most {
 		return i
@@ -158,7 +174,7 @@ func byTimes(calls map[string]uint64) []string {
 
 // describeShapes returns what tells shapes apart, those of most ranks first, and
 // of at most so many of them. Those that are nil are left out.
-func describeShapes(trace *reprise.Trace, shapes []*merge.Shape, most int) []shapeInfo {
+func describeShapes(trace *reprise.Trace, shapes []*reprise.Shape, most int) []shapeInfo {
 	var order []int
 	for i, s := range shapes {
 		if s != nil {
@@ -170,7 +186,7 @@ func describeShapes(trace *reprise.Trace, shapes []*merge.Shape, most int) []sha
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace.Merged(), make(map[sequitur.Symbol]callName), shapes[order[0]], signaturesOf(trace)}
+	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]], signaturesOf(trace)}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks = number, shapes[number].Ranks
@@ -181,25 +197,17 @@ func describeShapes(trace *reprise.Trace, shapes []*merge.Shape, most int) []sha
 
 // signaturesOf returns a function that describes the signatures of a trace, in the
 // words of cat.
-func signaturesOf(trace *reprise.Trace) func(s *merge.Shape, n int) (merge.Signature, error) {
+func signaturesOf(trace *reprise.Trace) func(s *reprise.Shape, n int) (words, error) {
 	p := trace.Printer(reprise.PrintOptions{})
-	words := make(map[*merge.Shape]func(merge.Signature) merge.Signature)
-	return func(s *merge.Shape, n int) (merge.Signature, error) {
+	known := make(map[*reprise.Shape]func(reprise.Signature) (words, error))
+	return func(s *reprise.Shape, n int) (words, error) {
 		if s == nil {
-			signature, err := trace.Merged().Signature(n)
-			if err != nil {
-				return signature, err
-			}
-			return p.Signature(nil, signature), nil
+			return inWords(p, nil, trace.Signature(n))
 		}
-		signature, err := s.Signature(n)
-		if err != nil {
-			return signature, err
+		if known[s] == nil {
+			known[s] = wordsOf(trace, p, s)
 		}
-		if words[s] == nil {
-			words[s] = wordsOf(trace, p, s)
-		}
-		return words[s](signature), nil
+		return known[s](s.Signature(n))
 	}
 }
 

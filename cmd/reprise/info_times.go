@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -43,7 +45,7 @@ type functionTimes struct {
 // describeTimes returns what is known of the times of the trace, leaving out ranks
 // whose calls cannot be read; nil if there are none.
 func describeTimes(q *question, without rankenc.Set) (*timeInfo, error) {
-	t := q.trace.Merged()
+	t := q.trace
 	i := timeInfo{Codecs: []codecInfo{}}
 	damaged := false
 	durations, gaps, err := t.Summaries()
@@ -60,7 +62,7 @@ func describeTimes(q *question, without rankenc.Set) (*timeInfo, error) {
 		return nil, err
 	}
 	for _, s := range q.trace.Sections() {
-		if s.Kind == merge.KindSeries {
+		if s.Kind == layout.KindSeries {
 			i.Bytes += s.Size
 		}
 	}
@@ -90,7 +92,7 @@ func describeHistograms(durations, gaps *timing.Histograms) *histogramInfo {
 
 // timesByFunction sums up durations or gaps by the name of the function: statistics
 // or, if there are none, histograms.
-func timesByFunction(t *merge.Trace, s merge.Summary) []functionTimes {
+func timesByFunction(t *reprise.Trace, s merge.Summary) []functionTimes {
 	all := make([]timing.Statistics, len(t.Functions()))
 	of := make([]*timing.Statistics, len(all)) // that of the first of the name
 	byName := make(map[string]*timing.Statistics)
@@ -196,7 +198,7 @@ func (i *timeInfo) readSeries(q *question, timed, without rankenc.Set) error {
 		if without.Contains(int(rank)) {
 			continue
 		}
-		s, name, err := readSeries(q.trace.Merged(), int(rank))
+		s, name, err := readSeries(q.trace, int(rank))
 		if err != nil {
 			q.damage.add(timesOf, int(rank), err)
 			continue
@@ -220,7 +222,7 @@ func (i *timeInfo) readSeries(q *question, timed, without rankenc.Set) error {
 
 // readSeries returns the series of a rank, of which all can be read, and the name of
 // its codec.
-func readSeries(t *merge.Trace, rank int) (*timing.Series, string, error) {
+func readSeries(t *reprise.Trace, rank int) (*timing.Series, string, error) {
 	name, err := t.SeriesCodec(rank)
 	if err == nil {
 		err = t.CheckSeries(rank)

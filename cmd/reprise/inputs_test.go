@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/ti"
@@ -226,8 +227,8 @@ func writeTimed(t testing.TB) {
 		part := record(all, i, 2)
 		write(fmt.Sprintf("timed-%d.part.rpz", i), part.WritePart)
 	}
-	writeFile(t, "untimed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSeries, 1))
-	writeFile(t, "unsummed.rpz", flip(t, readFile(t, "timed.rpz"), merge.KindSummaries, 0))
+	writeFile(t, "untimed.rpz", flip(t, readFile(t, "timed.rpz"), layout.KindSeries, 1))
+	writeFile(t, "unsummed.rpz", flip(t, readFile(t, "timed.rpz"), layout.KindSummaries, 0))
 }
 
 // writeRun writes a trace of an MPI program with the times of every call, exactly, of which
@@ -310,7 +311,7 @@ func writeCodecs(t testing.TB) {
 		t.Fatal(err)
 	}
 	writeFile(t, "codecs.rpz", b.String())
-	writeFile(t, "hole.rpz", flip(t, b.String(), merge.KindSeries, 2))
+	writeFile(t, "hole.rpz", flip(t, b.String(), layout.KindSeries, 2))
 }
 
 // writeDamaged writes copies of ring.rpz, of a later version, and without what
@@ -321,16 +322,16 @@ func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
 	writeFile(t, "later.rpz", whole[:7]+"\x02"+whole[8:])
-	writeFile(t, "beheaded.rpz", flip(t, whole, merge.KindRun, 0))
+	writeFile(t, "beheaded.rpz", flip(t, whole, layout.KindRun, 0))
 	for _, name := range []string{"", "-mixed"} {
-		writeFile(t, "flipped"+name+".rpz", flip(t, readFile(t, "noisy"+name+".rpz"), merge.KindColumns, 0))
+		writeFile(t, "flipped"+name+".rpz", flip(t, readFile(t, "noisy"+name+".rpz"), layout.KindColumns, 0))
 		must(t, "repair", "flipped"+name+".rpz", "-o", "lost"+name+".rpz")
 	}
 	mixed := readFile(t, "mixed.rpz")
-	writeFile(t, "cut.rpz", mixed[:section(t, mixed, merge.KindInterleaving, 0).Offset+4])
-	writeFile(t, "disordered.rpz", flip(t, mixed, merge.KindInterleaving, 0))
-	writeFile(t, "orderless.rpz", withoutKind(t, mixed, merge.KindInterleaving))
-	writeFile(t, "flipped.part.rpz", flip(t, readFile(t, "odd.part.rpz"), merge.KindShape, 0))
+	writeFile(t, "cut.rpz", mixed[:section(t, mixed, layout.KindInterleaving, 0).Offset+4])
+	writeFile(t, "disordered.rpz", flip(t, mixed, layout.KindInterleaving, 0))
+	writeFile(t, "orderless.rpz", withoutKind(t, mixed, layout.KindInterleaving))
+	writeFile(t, "flipped.part.rpz", flip(t, readFile(t, "odd.part.rpz"), layout.KindShape, 0))
 }
 
 // withoutKind returns a copy of a trace without the sections of a kind.

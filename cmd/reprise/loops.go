@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -84,16 +83,17 @@ func chosenLoops(q *question, shape int) ([]*loops, error) {
 		l, err := loopsOfShape(q, shape)
 		return []*loops{l}, err
 	}
-	t := q.trace.Merged()
-	first, _ := t.Active(0)
-	ranks := rankenc.SetOf(first)
+	made := q.trace.RankSet()
+	var ranks rankenc.Set
 	switch {
 	case q.ranks != nil:
 		ranks = *q.ranks
 	case q.rankText == "all":
-		ranks = t.RankSet()
-	case t.RankSet().Len() == 0:
+		ranks = made
+	case made.Len() == 0:
 		return nil, noRank(q.path, 0, q.trace.Ranks())
+	default:
+		ranks = rankenc.SetOf(made.At(0))
 	}
 	var list []*loops
 	for _, rank := range ranks.All() {
@@ -116,7 +116,7 @@ func chosenLoops(q *question, shape int) ([]*loops, error) {
 
 // loopsOfRank returns the loops of a rank.
 func loopsOfRank(q *question, r *reprise.Rank, rank int) (*loops, error) {
-	l := &loops{rank: &rank, ranks: rankenc.SetOf(rank), different: r.Table().Len()}
+	l := &loops{rank: &rank, ranks: rankenc.SetOf(rank), different: r.Terminals()}
 	l.title = fmt.Sprintf("rank %d of %s: ", rank, text.Count(q.trace.Ranks()))
 	l.LoopTree.Call = callsOfRank(q.trace, r)
 	return l, l.read(q, r.Grammar(), func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil })
@@ -130,7 +130,7 @@ func callsOfRank(trace *reprise.Trace, r *reprise.Rank) func(sequitur.Symbol) st
 
 // loopsOfShape returns the loops that the ranks of a shape have in common.
 func loopsOfShape(q *question, number int) (*loops, error) {
-	t := q.trace.Merged()
+	t := q.trace
 	switch n := t.Shapes(); {
 	case n == 0:
 		return nil, fmt.Errorf("no shape %d: the trace has no calls", number)
@@ -144,11 +144,11 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 	words := wordsOf(q.trace, q.trace.Printer(reprise.PrintOptions{}), shape)
 	texts := make(map[sequitur.Symbol]string)
 	for n := range shape.Grammar.Occurrences() {
-		s, err := shape.Signature(int(n))
+		c, err := words(shape.Signature(int(n)))
 		if err != nil {
 			return nil, err
 		}
-		texts[n] = words(s).String()
+		texts[n] = c.text
 	}
 	l := &loops{shape: &number, ranks: shape.Ranks, different: len(texts)}
 	l.title = fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks))
@@ -158,7 +158,7 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
 // Printer.
-func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *merge.Shape) func(merge.Signature) merge.Signature {
+func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *reprise.Shape) func(reprise.Signature) (words, error) {
 	rank := sync.OnceValue(func() *reprise.Rank {
 		for first := range s.Ranks.Ranges() {
 			r, _ := trace.Rank(first) // nil if it cannot be read
@@ -166,7 +166,7 @@ func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *merge.Shape) func(merg
 		}
 		return nil
 	})
-	return func(signature merge.Signature) merge.Signature { return p.Signature(rank(), signature) }
+	return func(signature reprise.Signature) (words, error) { return inWords(p, rank(), signature) }
 }
 
 // read sets the loops with the times of their ranks, if the trace has those of every
@@ -195,7 +195,7 @@ func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*q
 // ownTimes returns the times of the ranks of l from the times of every call, nil if
 // the trace does not have these or they are too many.
 func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (*query.Times, error) {
-	timed, _, err := q.trace.Merged().SeriesRanks()
+	timed, _, err := q.trace.SeriesRanks()
 	if err != nil {
 		q.damage.addAll(series, err)
 		return nil, nil

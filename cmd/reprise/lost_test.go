@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -35,7 +36,7 @@ func TestRankReader(t *testing.T) {
 	}
 	defer trace.Close()
 	tries := 0
-	r := newRankReader(trace.Merged())
+	r := newRankReader(trace)
 	for rank := range trace.Active() {
 		err := r.attempt(rank, func() error {
 			tries++
@@ -94,7 +95,7 @@ func TestRepairSlice(t *testing.T) {
 	if err := merge.Write(&file, p.Run(), p.Parts()); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, "damaged.rpz", flip(t, file.String(), merge.KindColumns, 1))
+	writeFile(t, "damaged.rpz", flip(t, file.String(), layout.KindColumns, 1))
 	const lost = "ranks 32768-65535"
 	if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, lost) {
 		t.Errorf("repair: %s", got)
@@ -107,7 +108,7 @@ func TestRepairSlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer trace.Close()
-	r := newRankReader(trace.Merged())
+	r := newRankReader(trace)
 	tries := 0
 	for _, rank := range []int{32_768, 40_000, 65_535, 32_767, 0} {
 		err := r.attempt(rank, func() error {

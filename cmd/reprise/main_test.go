@@ -188,7 +188,7 @@ func TestFailures(t *testing.T) {
 		{"export ring.rpz -o out.csv --ranks 9", "ring.rpz: no rank 9: the trace has ranks 0 to 3"},
 		{"profile empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
 		{"info disordered.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
-		{"cat orderless.rpz", "orderless.rpz: interleaving: reprise: corrupt input: the file has no such section; reprise repair may save the rest"},
+		{"cat orderless.rpz", "orderless.rpz: interleaving: merge: corrupt input: the file has no such section; reprise repair may save the rest"},
 		{"merge orderless.rpz -o out.rpz", "orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest"},
 		{"merge missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
 		{"merge ring.txt -o out.rpz", "ring.txt: not a trace: compress it first"},

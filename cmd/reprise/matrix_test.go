@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/text"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // TestMatrixPicture checks the colours of a picture: where there is something, where

@@ -12,13 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/spf13/cobra"
 )
 
 func newMerge() *cobra.Command {
@@ -112,7 +113,7 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
-	t := trace.Merged()
+	t := trace
 	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), t.Shapes(), int64(len(file))
 	for i := range t.Shapes() {
 		shape, err := t.Shape(i)
@@ -252,8 +253,8 @@ func openPart(path string, read func(*format.Reader) error) error {
 }
 
 // openWhole opens a trace that has not lost the order of its calls.
-func openWhole(file *format.Reader) (*merge.Trace, error) {
-	trace, err := merge.Open(file)
+func openWhole(file *format.Reader) (*reprise.Trace, error) {
+	trace, err := reprise.OpenContainer(file)
 	if err == nil && trace.LostInterleaving() {
 		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
 	}
@@ -271,5 +272,5 @@ func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, er
 	if err := describeRun(a, trace.Run()); err != nil {
 		return nil, err
 	}
-	return a, a.AddTrace(ctx, trace)
+	return a, trace.AddTo(ctx, a)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -86,7 +87,7 @@ func TestLostNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeNamed(t)
 	for _, file := range []string{"named.rpz", "named.part.rpz"} {
-		writeFile(t, "damaged.rpz", flip(t, readFile(t, file), merge.KindNames, 0))
+		writeFile(t, "damaged.rpz", flip(t, readFile(t, file), layout.KindNames, 0))
 		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
 		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "lost: the names of handles and other numbers") {
 			t.Errorf("%s", out)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -156,7 +157,7 @@ func hint(command string, err error) string {
 		return ": reprise record makes one of an MPI program, reprise compress of SimGrid's text"
 	case errors.As(err, &damaged):
 		return "; reprise repair may save the rest" + damaged.detail()
-	case errors.As(err, &section) && (section.Kind == merge.KindPart || section.Kind == merge.KindShape): // of a part file
+	case errors.As(err, &section) && (section.Kind == layout.KindPart || section.Kind == layout.KindShape): // of a part file
 	case !errors.As(err, &parse) && section == nil: // not about a trace
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -140,6 +141,8 @@ func fileError(name string, err error) error {
 		err = path.Err
 	case errors.As(err, &link):
 		err = link.Err
+	case strings.HasPrefix(err.Error(), name+": "):
+		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -97,7 +97,7 @@ const maxUnasked = report.MaxExact
 // readTimes adds the times of every call, if the trace has these and they are not too
 // many to be read unasked, or says why it does not.
 func (a *profileAnswer) readTimes(q *question, by string) error {
-	timed, _, err := q.trace.Merged().SeriesRanks()
+	timed, _, err := q.trace.SeriesRanks()
 	if err != nil {
 		q.damage.addAll(series, err)
 		return nil
@@ -172,7 +172,7 @@ func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
 // noTimes says why there are no times in a profile, and what gives them.
 func noTimes(q *question) string {
 	for _, s := range q.trace.Sections() {
-		if s.Kind == merge.KindSummaries {
+		if s.Kind == layout.KindSummaries {
 			return "no times: the trace has them of all ranks together"
 		}
 	}
@@ -306,7 +306,7 @@ func profileWindow(q *question, by string) error {
 		return err
 	case a.Source == query.None && q.damage.any():
 		return nil // which is told
-	case a.Source == query.None && q.trace.Merged().RankSet().Len() > 0:
+	case a.Source == query.None && q.trace.RankSet().Len() > 0:
 		return errNoTimes(q.trace)
 	}
 	for _, r := range a.Ranks {

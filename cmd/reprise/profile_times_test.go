@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
@@ -74,7 +75,7 @@ func TestImbalanceOfPage(t *testing.T) {
 func TestLostSeriesTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), merge.KindSeries, 0))
+	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), layout.KindSeries, 0))
 	for command, want := range map[string]string{
 		"grammar":           "from histograms of the calls of all ranks",
 		"grammar --json":    `"iteration_ns"`,

@@ -180,7 +180,7 @@ func printJSON(w io.Writer, v any) error {
 // query runs a query about the chosen ranks, with a progress bar. Ranks that cannot
 // be read are noted: what says what of them, as in "the times of ".
 func (q *question) query(label, what string, run func(query.Options) error) error {
-	ranks := q.trace.Merged().RankSet().Len()
+	ranks := q.trace.RankSet().Len()
 	if q.ranks != nil {
 		ranks = min(ranks, q.ranks.Len())
 	}
@@ -387,8 +387,8 @@ func (q *question) calls() func(signature int) string {
 	return func(n int) string {
 		s, err := describe(nil, n)
 		if err != nil {
-			return text.Printable(q.trace.Functions()[q.trace.Merged().FunctionOf(n)].Name) + "(unreadable)"
+			return text.Printable(q.trace.Functions()[q.trace.FunctionOf(n)].Name) + "(unreadable)"
 		}
-		return s.String()
+		return s.text
 	}
 }

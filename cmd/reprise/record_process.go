@@ -12,9 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
 // A helper is the process in which record collects: one of its own session, so that

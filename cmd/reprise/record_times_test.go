@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/tracer"
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // TestTimesFlag checks what --times and --error choose: the codec of a series,

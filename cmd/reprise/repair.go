@@ -9,12 +9,15 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/spf13/cobra"
 )
 
 func newRepair() *cobra.Command {
@@ -122,7 +125,7 @@ func newRepairResult(input, output string, losses []format.Loss) *repairResult {
 		if l.Known {
 			r.Lost[len(r.Lost)-1].Section = sectionName(l.Kind, l.Key)
 			r.lose(l.Kind, l.Key)
-			if l.Kind == merge.KindNames {
+			if l.Kind == layout.KindNames {
 				r.Names = lost
 			}
 		}
@@ -132,10 +135,10 @@ func newRepairResult(input, output string, losses []format.Loss) *repairResult {
 
 func sectionName(kind format.Kind, key uint64) string {
 	switch kind {
-	case merge.KindColumns, merge.KindGrammars, merge.KindStreams, merge.KindShape, merge.KindSeries:
-		return fmt.Sprintf("%s, number %d", merge.KindName(kind), key)
+	case layout.KindColumns, layout.KindGrammars, layout.KindStreams, layout.KindShape, layout.KindSeries:
+		return fmt.Sprintf("%s, number %d", layout.KindName(kind), key)
 	}
-	return merge.KindName(kind)
+	return layout.KindName(kind)
 }
 
 // salvage returns what can be read of a file, and counts it. It returns an error if
@@ -144,7 +147,7 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	if merge.IsPart(file) {
 		return r.salvagePart(cmd.Context(), file)
 	}
-	trace, err := merge.Open(file)
+	trace, err := reprise.OpenContainer(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
 	}
@@ -152,7 +155,7 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	if err := r.salvageRanks(cmd, trace, a); err != nil {
 		return nil, err
 	}
-	if err := a.AddTimes(trace, r.note); err != nil {
+	if err := trace.AddTimes(a, r.note); err != nil {
 		return nil, fileError(r.Trace, err)
 	}
 	durations, gaps, err := trace.Summaries()
@@ -173,7 +176,7 @@ func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*m
 	r.Readable = r.Ranks
 	left := -r.unread
 	for _, s := range file.All() {
-		if s.Kind == merge.KindSummaries {
+		if s.Kind == layout.KindSummaries {
 			left++
 		}
 	}
@@ -182,13 +185,13 @@ func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*m
 }
 
 // salvageRanks adds the calls of the ranks that can be read to a.
-func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *merge.Trace, a *merge.Accumulator) error {
+func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *reprise.Trace, a *merge.Accumulator) error {
 	ctx := cmd.Context()
 	ranks := newRankReader(trace)
 	var unreadable []int
 	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
 	defer bar.done()
-	for rank, ok := trace.Active(0); ok; rank, ok = trace.Active(rank + 1) {
+	for rank := range trace.Active() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -360,9 +363,9 @@ type timesSaved struct {
 // lose takes note of a section that is lost.
 func (t *timesSaved) lose(kind format.Kind, key uint64) {
 	switch kind {
-	case merge.KindSummaries:
+	case layout.KindSummaries:
 		t.Summaries = lost
-	case merge.KindSeries:
+	case layout.KindSeries:
 		t.damaged, t.All = true, t.All || key == 0
 	}
 }
@@ -374,7 +377,7 @@ func (t *timesSaved) note(rank int, err error) error {
 	switch {
 	case rank >= 0:
 		t.untimed = append(t.untimed, rank)
-	case errors.As(err, &damage) && damage.Kind == merge.KindSeries:
+	case errors.As(err, &damage) && damage.Kind == layout.KindSeries:
 		t.All = true
 	default:
 		t.Summaries = lost
@@ -389,9 +392,9 @@ func (t *timesSaved) finish(file *format.Reader, ranks rankenc.Set, left bool) {
 	if left && t.Summaries == lost {
 		t.Summaries = partly
 	}
-	if _, ok := file.Lookup(merge.KindSeries, 0); !ok {
+	if _, ok := file.Lookup(layout.KindSeries, 0); !ok {
 		for _, s := range file.All() {
-			t.All = t.All || s.Kind == merge.KindSeries // of ranks that number 0 would tell
+			t.All = t.All || s.Kind == layout.KindSeries // of ranks that number 0 would tell
 		}
 	}
 	if t.All {

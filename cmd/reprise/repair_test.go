@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // A repaired is a trace of which damaged copies are repaired.
@@ -168,7 +168,7 @@ func TestRepairOrder(t *testing.T) {
 		}
 	}
 	clear(r.seen)
-	r.check(t, "without the order", flip(t, r.data, merge.KindInterleaving, 0))
+	r.check(t, "without the order", flip(t, r.data, layout.KindInterleaving, 0))
 	for _, s := range r.seen {
 		if s != (saving{noisyRanks, false}) {
 			t.Errorf("without the order, there is %+v", s)

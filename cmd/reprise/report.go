@@ -33,7 +33,7 @@ func writeReport(q *question, path string) error {
 		Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks,
 		Unreadable: func(rank int, err error) { q.damage.add("", rank, err) },
 	}
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.Merged().RankSet().Len()), "ranks")
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.RankSet().Len()), "ranks")
 	defer bar.done()
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }
 	return named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {

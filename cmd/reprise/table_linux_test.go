@@ -9,8 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/reprise-trace/reprise/internal/text"
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // TestTableWidth checks that tables are cut off at the width of a terminal, but for the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -66,7 +67,7 @@ func TestDamagedTimes(t *testing.T) {
 		t.Errorf("%+v", whole)
 	}
 	for key := uint64(1); key <= 3; key++ {
-		writeFile(t, "damaged.rpz", flip(t, data, merge.KindSeries, key))
+		writeFile(t, "damaged.rpz", flip(t, data, layout.KindSeries, key))
 		want := untimed(t, "damaged.rpz")
 		if want == "" {
 			t.Fatalf("section %d has no times", key)
@@ -107,7 +108,7 @@ func TestLostTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	data := readFile(t, "codecs.rpz")
-	noSeries := flip(t, data, merge.KindSeries, 0)
+	noSeries := flip(t, data, layout.KindSeries, 0)
 	const (
 		statistics = "the statistics and histograms of times"
 		series     = "the times of every call"
@@ -121,16 +122,16 @@ func TestLostTables(t *testing.T) {
 			"reprise: warning: the times of every call cannot be read: time series, number 0",
 			"reprise: damaged.rpz: the times of every call cannot be read; reprise repair may save the rest",
 		}, []string{series}},
-		{"summaries", flip(t, data, merge.KindSummaries, 0), []string{
+		{"summaries", flip(t, data, layout.KindSummaries, 0), []string{
 			"reprise: warning: the summaries of times cannot be read: time summaries",
 			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
 		}, []string{statistics}},
-		{"both", flip(t, noSeries, merge.KindSummaries, 0), []string{
+		{"both", flip(t, noSeries, layout.KindSummaries, 0), []string{
 			"reprise: warning: the summaries of times cannot be read: time summaries",
 			"reprise: warning: the times of every call cannot be read: time series, number 0",
 			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
 		}, []string{series, statistics}},
-		{"rank and summaries", flip(t, flip(t, data, merge.KindSeries, 2), merge.KindSummaries, 0), []string{
+		{"rank and summaries", flip(t, flip(t, data, layout.KindSeries, 2), layout.KindSummaries, 0), []string{
 			"reprise: warning: the summaries of times cannot be read: time summaries",
 			"reprise: warning: the times of ranks 3-5 cannot be read: time series, number 2",
 			"reprise: damaged.rpz: the summaries of times cannot be read; reprise repair may save the rest",
@@ -173,7 +174,7 @@ func TestOrphanSeries(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	data := readFile(t, "timed.rpz")
-	s := section(t, data, merge.KindSeries, 0)
+	s := section(t, data, layout.KindSeries, 0)
 	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
 	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "lost: the times of every call\n") {
 		t.Error(out)
@@ -185,7 +186,7 @@ func TestOrphanSeries(t *testing.T) {
 func TestRepairTimedPart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSummaries, 0))
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSummaries, 0))
 	must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz")
 	if out := must(t, "info", "saved.part.rpz"); !strings.Contains(out, ": part file, ") || !strings.Contains(out, "at most 10 % off") {
 		t.Error(out)
@@ -194,7 +195,7 @@ func TestRepairTimedPart(t *testing.T) {
 	if _, times := timeInfoOf(t, "out.rpz", exitOK); times.Ranks.String() != "0-3" {
 		t.Errorf("%+v", times)
 	}
-	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), merge.KindSeries, 1))
+	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSeries, 1))
 	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "lost: the times of ranks 0-2:2\n") {
 		t.Error(out)
 	}
@@ -219,7 +220,7 @@ func TestSomeSummaries(t *testing.T) {
 	if err := a.WritePart(&b); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, "damaged.rpz", flip(t, b.String(), merge.KindSummaries, 0))
+	writeFile(t, "damaged.rpz", flip(t, b.String(), layout.KindSummaries, 0))
 	var result repairResult
 	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 		t.Fatal(err)

@@ -273,7 +273,7 @@ type comparison struct {
 // be read.
 func newComparison(trace *reprise.Trace, lost *damage) *comparison {
 	return &comparison{
-		trace: trace, functions: ti.Functions(), reader: newRankReader(trace.Merged()), ranks: make(map[int]*comparedRank),
+		trace: trace, functions: ti.Functions(), reader: newRankReader(trace), ranks: make(map[int]*comparedRank),
 		lost: lost,
 	}
 }
@@ -324,7 +324,13 @@ func (c *comparison) rank(rank int) *comparedRank {
 		c.ranks[rank] = new(comparedRank)
 		return c.ranks[rank]
 	}
-	table, _, _ := cst.Merge(r.Table(), new(cst.Table)) // a copy to add to
+	table := new(cst.Table)
+	for _, f := range c.trace.Functions() {
+		table.Declare(f)
+	}
+	for terminal := range uint32(r.Terminals()) {
+		table.Intern(r.Function(terminal), r.Call(terminal).Args...)
+	}
 	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Walk(0)}
 	return c.ranks[rank]
 }

@@ -260,11 +260,11 @@ func TestManyRanks(t *testing.T) {
 		}
 		calls[s.Label["ranks"][0]] += s.Value[0]
 	}
-	if n := trace.Merged().Shapes(); len(calls) != n {
+	if n := trace.Shapes(); len(calls) != n {
 		t.Errorf("samples of %d shapes, want %d", len(calls), n)
 	}
-	for number := range trace.Merged().Shapes() {
-		shape, err := trace.Merged().Shape(number)
+	for number := range trace.Shapes() {
+		shape, err := trace.Shape(number)
 		if err != nil {
 			t.Fatal(err)
 		}

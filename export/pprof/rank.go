@@ -21,7 +21,7 @@ func (b *builder) rank(rank int) error {
 	}
 	r := &ranked{builder: b, read: read, who: rank}
 	if !b.byRank {
-		r.who, _ = b.Trace.Merged().ShapeOf(rank)
+		r.who, _ = b.Trace.ShapeOf(rank)
 	}
 	first, end, err := r.choose()
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *timeSum) take(calls int64) (in, out int64) {
 
 // sums returns the times of the calls first ≤ position < end by terminal.
 func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
-	sums := make([]timeSum, r.read.Table().Len())
+	sums := make([]timeSum, r.read.Terminals())
 	for _, c := range counts {
 		sums[c.terminal].calls += c.calls
 	}

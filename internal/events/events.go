@@ -66,10 +66,10 @@ func Choose(ctx context.Context, t *reprise.Trace, o export.Options) (*Choice, e
 		c.Ranks = *o.Ranks
 	}
 	var err error
-	if c.Summaries[0], c.Summaries[1], err = t.Merged().Summaries(); err != nil {
+	if c.Summaries[0], c.Summaries[1], err = t.Summaries(); err != nil {
 		return nil, err
 	}
-	series, _, err := t.Merged().SeriesRanks()
+	series, _, err := t.SeriesRanks()
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (t *Trace) open(number int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rank{Rank: rank, Number: number, trace: t, clock: clock, thread: make([]int32, rank.Table().Len())}
+	r := &Rank{Rank: rank, Number: number, trace: t, clock: clock, thread: make([]int32, rank.Terminals())}
 	for terminal := range r.thread {
 		r.thread[terminal] = int32(rank.Call(uint32(terminal)).Thread())
 	}

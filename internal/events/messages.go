@@ -28,7 +28,7 @@ func (t *Trace) NumberMessages(timed bool) error {
 
 // timedRanks returns those that were chosen and have the times of every call.
 func (t *Trace) timedRanks() (rankenc.Set, error) {
-	timed, _, err := t.choice.Trace.Merged().SeriesRanks()
+	timed, _, err := t.choice.Trace.SeriesRanks()
 	return timed.Intersection(t.choice.Ranks), err
 }
 

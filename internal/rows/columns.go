@@ -102,7 +102,7 @@ func (t Type) with(of *cst.Type) Type {
 
 // argument returns the argument of column k, of type typ.
 func (t *Table) argument(c *code, k int, typ Type) Cell {
-	fn := t.trace.Merged().FunctionOf(c.read.Signature(c.terminal))
+	fn := t.trace.FunctionOf(c.read.Signature(c.terminal))
 	if k >= len(t.places[fn]) || t.places[fn][k] < 0 {
 		return Cell{}
 	}

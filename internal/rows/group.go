@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
@@ -221,7 +222,7 @@ func (f *filler) open(rank int) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{rank: rank, read: read, number: make([]uint32, read.Table().Len())}
+	s := &source{rank: rank, read: read, number: make([]uint32, read.Terminals())}
 	if f.model.Known() {
 		if s.means, err = f.model.Of(read, rank); err != nil {
 			return nil, err
@@ -235,7 +236,7 @@ func (f *filler) begin(s *source, first uint64) {
 	at := f.group.Len()
 	f.group.Segments = append(f.group.Segments, Segment{Rank: s.rank, Begin: at, End: at, first: first})
 	if len(f.group.Segments) > 1 {
-		f.group.bytes += heldByRank + heldBySignature*s.read.Table().Len()
+		f.group.bytes += heldByRank + heldBySignature*s.read.Terminals()
 	}
 }
 
@@ -263,7 +264,24 @@ func (g *Group) full() bool { return len(g.numbers) >= MaxRows || g.bytes >= max
 // add adds a row.
 func (g *Group) add(s *source, number uint32) {
 	g.numbers = append(g.numbers, number)
-	g.bytes += len(s.read.Table().Encoded(s.codes[number].terminal))
+	for _, v := range s.read.Call(s.codes[number].terminal).Args {
+		g.bytes += heldByValue(v)
+	}
+}
+
+// heldByValue returns about how many bytes a value takes in a row.
+func heldByValue(v cst.Value) int {
+	switch v.Kind() {
+	case cst.KindString, cst.KindBytes:
+		return len(v.Text())
+	case cst.KindArray:
+		n := 1
+		for i := range v.Len() {
+			n += heldByValue(v.Index(i))
+		}
+		return n
+	}
+	return 2
 }
 
 // addTime adds the time of a row.

@@ -56,7 +56,7 @@ func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Tab
 	}
 	durations, gaps := t.choice.Summaries[0], t.choice.Summaries[1]
 	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
-		t.all = newSummaries(t.choice.Summaries, trace.Merged().Signatures())
+		t.all = newSummaries(t.choice.Summaries, trace.Signatures())
 	}
 	t.columns = t.allColumns()
 	if len(o.Columns) > 0 {

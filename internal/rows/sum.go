@@ -53,7 +53,7 @@ func (f *filler) sums(s *source, first, end uint64) {
 
 // sumsOf counts calls by terminal.
 func sumsOf(s *source, first, end uint64) []sum {
-	sums := make([]sum, s.read.Table().Len())
+	sums := make([]sum, s.read.Terminals())
 	if first == 0 && end == s.read.Len() {
 		for terminal, n := range s.read.Occurrences() {
 			sums[terminal].calls = n
@@ -75,7 +75,7 @@ const cancelled = 1 << 16
 
 // sumsOfTimes is sumsOf with what calls took.
 func (f *filler) sumsOfTimes(s *source, first, end uint64) []sum {
-	sums := make([]sum, s.read.Table().Len())
+	sums := make([]sum, s.read.Terminals())
 	for at, call := range s.read.CallsFrom(first) {
 		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
 			break
@@ -98,7 +98,7 @@ func operationsOf(s *source) map[uint32]*semantics.Operation {
 	if s.means == nil {
 		return operations
 	}
-	all := make([]uint64, s.read.Table().Len())
+	all := make([]uint64, s.read.Terminals())
 	for terminal, n := range s.read.Occurrences() {
 		all[terminal] = n
 	}

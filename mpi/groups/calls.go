@@ -172,11 +172,11 @@ func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uin
 
 // look returns what a terminal does, nil if it is nothing.
 func (r *run) look(read *reprise.Rank, terminal uint32) *found {
-	fn, values := read.Table().Signature(terminal)
-	p := r.plans[fn]
+	p := r.plans[read.Function(terminal)]
 	if p == nil {
 		return nil
 	}
+	values := read.Call(terminal).Args
 	f := &found{plan: p, creation: p.creation(values)}
 	if f.creation.Kind == 0 && f.creation.Parent.ID < 0 || f.creation.Parent.Class == "" {
 		return nil // what is there from the start, or nothing

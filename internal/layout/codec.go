@@ -1,4 +1,4 @@
-package merge
+package layout
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function 
 	codecs := []timing.Codec{others}
 	number := make(map[string]int, len(own))
 	var text strings.Builder
-	text.WriteString(ofFunctions)
+	text.WriteString(OfFunctions)
 	for i, name := range names {
 		codecs = append(codecs, own[name])
 		number[name] = i + 1
@@ -49,26 +49,26 @@ func CheckCodec(c *timing.SeriesCodec) error {
 	if c.Durations() == nil || c.Deltas() == nil {
 		return errors.New("merge: a codec of series without one of a column")
 	}
-	_, err := seriesCodec(c.Name(), nil)
+	_, err := SeriesCodec(c.Name(), nil)
 	return err
 }
 
-// ofFunctions begins the names of such codecs, as in
+// OfFunctions begins the names of such codecs, as in
 //
 //	functions{"MPI_Wait"=bins,epsilon=0.01|bins,epsilon=0.1}
-const ofFunctions = "functions{"
+const OfFunctions = "functions{"
 
 // quotedName replaces what separates the parts of a name of a codec in the quoted
 // name of a function.
 var quotedName = strings.NewReplacer(";", `\x3b`, "|", `\x7c`)
 
-// seriesCodec returns the codec of series with a name. Function returns the name of
+// SeriesCodec returns the codec of series with a name. Function returns the name of
 // the function of a terminal, for what decodes; it may be nil for what does not.
-func seriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec, error) {
+func SeriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec, error) {
 	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec, error) {
-		body, ok := strings.CutPrefix(name, ofFunctions)
+		body, ok := strings.CutPrefix(name, OfFunctions)
 		if !ok {
-			return columnCodec(name)
+			return ColumnCodec(name)
 		}
 		c, err := parseByFunction(body, function)
 		if err == nil && c.Name() != name {
@@ -81,9 +81,9 @@ func seriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 	})
 }
 
-// knownCodecs keeps the codecs of series that were used last, which take some
+// KnownCodecs keeps the codecs of series that were used last, which take some
 // memory and time to make, for ranks that all have the same.
-var knownCodecs codecCache
+var KnownCodecs codecCache
 
 // A codecCache holds codecs of series by their names, a few at most.
 type codecCache struct {
@@ -94,15 +94,15 @@ type codecCache struct {
 // maxCodecs is how many codecs are kept: one may take ten megabytes.
 const maxCodecs = 4
 
-// get returns the codec with a name. It must not decode if that depends on the
+// Get returns the codec with a name. It must not decode if that depends on the
 // functions of terminals.
-func (k *codecCache) get(name string) (*timing.SeriesCodec, error) {
+func (k *codecCache) Get(name string) (*timing.SeriesCodec, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c := k.codecs[name]; c != nil {
 		return c, nil
 	}
-	c, err := seriesCodec(name, nil)
+	c, err := SeriesCodec(name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (k *codecCache) get(name string) (*timing.SeriesCodec, error) {
 	return c, nil
 }
 
-// columnCodec returns the codec of a column with a name.
-func columnCodec(name string) (timing.Codec, error) {
+// ColumnCodec returns the codec of a column with a name.
+func ColumnCodec(name string) (timing.Codec, error) {
 	var epsilon float64
 	if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
 		if c, err := grammar.New(epsilon); err == nil && c.Name() == name {
@@ -142,11 +142,11 @@ func parseByFunction(body string, function func(terminal uint32) string) (timing
 			return nil, err
 		}
 		codec, _ := strings.CutPrefix(part[len(quoted):], "=")
-		if own[name], err = columnCodec(codec); err != nil {
+		if own[name], err = ColumnCodec(codec); err != nil {
 			return nil, err
 		}
 	}
-	others, err := columnCodec(parts[len(parts)-1])
+	others, err := ColumnCodec(parts[len(parts)-1])
 	if err != nil {
 		return nil, err
 	}

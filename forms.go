@@ -1,15 +1,17 @@
-package merge
+package reprise
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
+
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A Form is how some arguments or columns are written, and how many.
-type Form struct {
+// A FormCount is how some arguments or columns are written, and how many.
+type FormCount struct {
 	// Name is the form of an expression, such as rank+c, or how a column or an
 	// array is encoded, such as runs.
 	Name  string
@@ -28,16 +30,16 @@ const (
 // ArgumentForms returns how the arguments of all signatures are written, each of
 // the three numbers of a pointer or a status for itself, the most frequent form
 // first.
-func (t *Trace) ArgumentForms() []Form {
+func (t *Trace) ArgumentForms() []FormCount {
 	var f formCounter
-	for fn := range t.signatures.groups {
-		g := &t.signatures.groups[fn]
+	for fn := range t.signatures.Groups {
+		g := &t.signatures.Groups[fn]
 		slots := 0
-		for k := range g.params {
-			p := &g.params[k]
-			f.add(FormArray, p.matrices.Len(), 0)
-			for j := range p.slots {
-				f.addSlot(&p.slots[j], g, slots)
+		for k := range g.Params {
+			p := &g.Params[k]
+			f.add(FormArray, p.Matrices.Len(), 0)
+			for j := range p.Slots {
+				f.addSlot(&p.Slots[j], g, slots)
 				slots++
 			}
 		}
@@ -49,51 +51,51 @@ func (t *Trace) ArgumentForms() []Form {
 // encoded, each slice of long ones for itself, and the streams of values that are stored call by call, those that
 // take the most bytes first. It reads their sections. Those that are lost have a
 // form of their own.
-func (t *Trace) ColumnForms() []Form {
+func (t *Trace) ColumnForms() []FormCount {
 	var f formCounter
 	s := t.signatures
-	columns := packedReader{trace: t, kind: KindColumns, section: -1}
-	for _, c := range s.columns {
-		for _, p := range s.slices[c.first:c.end] {
+	columns := packedReader{trace: t, kind: layout.KindColumns, section: -1}
+	for _, c := range s.Columns {
+		for _, p := range s.Slices[c.First:c.End] {
 			var enc []byte
-			if s.inline != nil {
-				enc = s.inline[p.offset:]
+			if s.Inline != nil {
+				enc = s.Inline[p.Offset:]
 			} else {
-				enc = columns.at(p.section, p.offset)
+				enc = columns.at(p.Section, p.Offset)
 			}
-			f.add(columnForm(enc, c), 1, int64(p.size))
+			f.add(columnForm(enc, c), 1, int64(p.Size))
 		}
 	}
-	if s.streams == nil {
+	if s.Streams == nil {
 		return f.sorted()
 	}
-	streams := packedReader{trace: t, kind: KindStreams, section: -1}
-	for _, p := range s.streams.streams {
+	streams := packedReader{trace: t, kind: layout.KindStreams, section: -1}
+	for _, p := range s.Streams.Streams {
 		name := FormLost
-		if enc := streams.at(p.section, p.offset); len(enc) > 0 {
+		if enc := streams.at(p.Section, p.Offset); len(enc) > 0 {
 			name = "by call: packed"
-			if enc[0] == streamGrammar {
+			if enc[0] == layout.StreamGrammar {
 				name = "by call: grammar"
 			}
 		}
-		f.add(name, 1, int64(p.size))
+		f.add(name, 1, int64(p.Size))
 	}
 	return f.sorted()
 }
 
 // columnForm returns how a column or array is encoded, or a slice of it.
-func columnForm(enc []byte, c columnPlace) string {
+func columnForm(enc []byte, c layout.ColumnPlace) string {
 	name := rankenc.ColumnForm(enc)
-	if c.matrix {
+	if c.Matrix {
 		name = rankenc.MatrixForm(enc)
 	}
 	if name == "" {
 		return FormLost
 	}
-	if c.matrix {
+	if c.Matrix {
 		name = "array: " + name
 	}
-	if c.sliced() {
+	if c.Sliced() {
 		name += ", in slices"
 	}
 	return name
@@ -111,7 +113,7 @@ type packedReader struct {
 func (r *packedReader) at(section, offset int) []byte {
 	if section != r.section {
 		r.section, r.content = section, nil
-		_ = r.trace.read(r.kind, uint64(section), func(data []byte) error {
+		_ = r.trace.sections.Read(r.kind, uint64(section), func(data []byte) error {
 			r.content = data
 			return nil
 		})
@@ -121,10 +123,10 @@ func (r *packedReader) at(section, offset int) []byte {
 
 // InlineColumns returns how many bytes of the section of the signatures are
 // columns.
-func (t *Trace) InlineColumns() int { return len(t.signatures.inline) }
+func (t *Trace) InlineColumns() int { return len(t.signatures.Inline) }
 
 // A formCounter counts forms. It has few of them.
-type formCounter []Form
+type formCounter []FormCount
 
 func (f *formCounter) add(name string, count int, bytes int64) {
 	if count == 0 {
@@ -137,26 +139,26 @@ func (f *formCounter) add(name string, count int, bytes int64) {
 			return
 		}
 	}
-	*f = append(*f, Form{name, count, bytes})
+	*f = append(*f, FormCount{name, count, bytes})
 }
 
 // addSlot counts the values of a slot in all signatures of a function. Where it
 // has streams, its values are the numbers of these.
-func (f *formCounter) addSlot(r *slotReader, g *group, slot int) {
-	if g.masks.Len() == 0 {
-		f.add(rankenc.Constant(0).Form(), r.values[writtenConstant].Len(), 0)
-		f.add(rankenc.Shift(0).Form(), r.values[writtenShift].Len(), 0)
-		f.add(FormColumn, r.values[writtenColumn].Len(), 0)
-		for k := range r.groups.numbers {
-			f.add(formula{*r.groups.at(k), true}.Form(), 1, 0)
+func (f *formCounter) addSlot(r *layout.SlotReader, g *layout.FunctionGroup, slot int) {
+	if g.Masks.Len() == 0 {
+		f.add(rankenc.Constant(0).Form(), r.Values[layout.Constant].Len(), 0)
+		f.add(rankenc.Shift(0).Form(), r.Values[layout.Shift].Len(), 0)
+		f.add(FormColumn, r.Values[layout.Column].Len(), 0)
+		for k := range r.Groups.Numbers {
+			f.add(layout.Formula{Expr: *r.Groups.At(k), Grouped: true}.Form(), 1, 0)
 		}
-		for k := range r.others.numbers {
-			f.add(r.others.at(k).Form(), 1, 0)
+		for k := range r.Others.Numbers {
+			f.add(r.Others.At(k).Form(), 1, 0)
 		}
 		return
 	}
-	for i, mask := range g.masks.All() {
-		e, _, ok := r.form(i)
+	for i, mask := range g.Masks.All() {
+		e, _, ok := r.Form(i)
 		switch {
 		case uint64(mask)>>slot&1 != 0:
 			f.add(FormStream, 1, 0)
@@ -168,8 +170,8 @@ func (f *formCounter) addSlot(r *slotReader, g *group, slot int) {
 	}
 }
 
-func (f *formCounter) sorted() []Form {
-	slices.SortFunc(*f, func(a, b Form) int {
+func (f *formCounter) sorted() []FormCount {
+	slices.SortFunc(*f, func(a, b FormCount) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return *f

@@ -1,4 +1,4 @@
-package merge
+package layout
 
 import (
 	"sort"
@@ -6,25 +6,25 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A domain is the ranks of some shapes: all ranks of the run in ascending order
+// A Domain is the ranks of some shapes: all ranks of the run in ascending order
 // if that is what they are, and otherwise shape by shape.
-type domain struct {
+type Domain struct {
 	sets   []rankenc.Set // of the shapes
 	begins []int         // of the ranks of each in the domain, and the end
 	size   int           // of the run, in ranks
 }
 
-func newDomain(sets []rankenc.Set, size int) *domain {
-	d := &domain{sets, make([]int, len(sets)+1), size}
+func NewDomain(sets []rankenc.Set, size int) *Domain {
+	d := &Domain{sets, make([]int, len(sets)+1), size}
 	for i, s := range sets {
 		d.begins[i+1] = d.begins[i] + s.Len()
 	}
 	return d
 }
 
-// columns returns d as package rankenc has domains of columns.
-func (d *domain) columns() rankenc.Domain {
-	if d.isWorld() {
+// Columns returns d as package rankenc has domains of columns.
+func (d *Domain) Columns() rankenc.Domain {
+	if d.IsWorld() {
 		return rankenc.Over(rankenc.World(d.size), d.size)
 	}
 	if len(d.sets) == 1 {
@@ -33,13 +33,13 @@ func (d *domain) columns() rankenc.Domain {
 	return rankenc.Domain{Ranks: d, Size: d.size}
 }
 
-// slice returns the positions of d from begin to end, which it excludes, as a domain
+// Slice returns the positions of d from begin to end, which it excludes, as a domain
 // of columns.
-func (d *domain) slice(begin, end int) rankenc.Domain {
+func (d *Domain) Slice(begin, end int) rankenc.Domain {
 	switch {
 	case begin == 0 && end == d.Len():
-		return d.columns()
-	case !d.isWorld():
+		return d.Columns()
+	case !d.IsWorld():
 		return rankenc.Domain{Ranks: subdomain{d, begin, end}, Size: d.size}
 	}
 	return rankenc.Over(rankenc.World(end).Difference(rankenc.World(begin)), d.size)
@@ -47,29 +47,30 @@ func (d *domain) slice(begin, end int) rankenc.Domain {
 
 // A subdomain is consecutive positions of a domain.
 type subdomain struct {
-	*domain
+	*Domain
 	begin, end int
 }
 
-func (s subdomain) Len() int     { return s.end - s.begin }
-func (s subdomain) At(i int) int { return s.domain.At(s.begin + i) }
+func (s subdomain) Len() int { return s.end - s.begin }
 
-// isWorld reports whether d has all ranks of the run. Sets have no rank in
+func (s subdomain) At(i int) int { return s.Domain.At(s.begin + i) }
+
+// IsWorld reports whether d has all ranks of the run. Sets have no rank in
 // common, or the file contradicts itself.
-func (d *domain) isWorld() bool { return d.Len() == d.size }
+func (d *Domain) IsWorld() bool { return d.Len() == d.size }
 
 // Len returns the number of ranks.
-func (d *domain) Len() int { return d.begins[len(d.sets)] }
+func (d *Domain) Len() int { return d.begins[len(d.sets)] }
 
 // At returns the rank at position i.
-func (d *domain) At(i int) int {
+func (d *Domain) At(i int) int {
 	k := sort.SearchInts(d.begins, i+1) - 1
 	return d.sets[k].At(i - d.begins[k])
 }
 
-// position returns where the rank at a position of the k-th shape is.
-func (d *domain) position(k, position, rank int) int {
-	if d.isWorld() {
+// Position returns where the rank at a position of the k-th shape is.
+func (d *Domain) Position(k, position, rank int) int {
+	if d.IsWorld() {
 		return rank
 	}
 	return d.begins[k] + position

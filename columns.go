@@ -1,9 +1,12 @@
-package merge
+package reprise
 
 import (
 	"errors"
 	"sort"
 	"sync"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
 
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -32,19 +35,19 @@ func (t *Trace) row(dst []int64, n, shape, position, rank, length int) ([]int64,
 		return nil, err
 	}
 	if k := c.rowLen(at); k != length {
-		return nil, t.columnError(c.slice, corrupt("column %d has a row of %d, not %d", n, k, length))
+		return nil, t.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d", n, k, length))
 	}
 	return c.appendRow(dst, at), nil
 }
 
 // place returns the position of a rank in the domain of a column.
 func (t *Trace) place(n, shape, position, rank int) (int, error) {
-	d := t.signatures.columns[n].domain
-	k, ok := t.signatures.shapes[d].Index(shape)
+	d := t.signatures.Columns[n].Domain
+	k, ok := t.signatures.Shapes[d].Index(shape)
 	if !ok {
-		return 0, &SectionError{KindSignatures, 0, -1, corrupt("shape %d is none of those of column %d", shape, n)}
+		return 0, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("shape %d is none of those of column %d", shape, n))
 	}
-	return t.signatures.domains[d].position(k, position, rank), nil
+	return t.signatures.Domains[d].Position(k, position, rank), nil
 }
 
 // A columnCache holds slices of columns and matrices that were read, by their
@@ -115,10 +118,10 @@ func (x *columnCache) put(n int, c rankColumn) {
 // columnAt reads a column or a matrix, or what has the given position of its
 // domain.
 func (t *Trace) columnAt(n, position int) (rankColumn, error) {
-	p := &t.signatures.columns[n]
-	k := p.first
-	if p.sliced() {
-		k += sort.Search(p.end-p.first-1, func(i int) bool { return t.signatures.slices[p.first+i].end > position })
+	p := &t.signatures.Columns[n]
+	k := p.First
+	if p.Sliced() {
+		k += sort.Search(p.End-p.First-1, func(i int) bool { return t.signatures.Slices[p.First+i].End > position })
 	}
 	if c, ok := t.columns.get(k); ok {
 		return c, nil
@@ -127,10 +130,10 @@ func (t *Trace) columnAt(n, position int) (rankColumn, error) {
 	if err != nil {
 		return rankColumn{}, err
 	}
-	s := t.signatures.slices[k]
-	c := rankColumn{slice: k, begin: s.begin, end: s.end, size: s.size + columnOverhead}
-	domain := t.signatures.domains[p.domain].slice(s.begin, s.end)
-	if p.matrix {
+	s := t.signatures.Slices[k]
+	c := rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
+	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
+	if p.Matrix {
 		var others []rankenc.Matrix
 		if others, err = t.matrices(p); err == nil {
 			c.matrix, err = rankenc.ParseMatrix(data, domain, others, rankenc.ParseOptions{})
@@ -163,39 +166,39 @@ func (r *sliceReader) seek(position int) (err error) {
 
 // columnError returns a SectionError about a slice of a column.
 func (t *Trace) columnError(slice int, err error) error {
-	var s *SectionError
+	var s *merge.SectionError
 	if errors.As(err, &s) {
 		return err
 	}
-	if t.signatures.inline != nil {
-		return &SectionError{KindSignatures, 0, -1, err}
+	if t.signatures.Inline != nil {
+		return layout.Damaged(layout.KindSignatures, 0, err)
 	}
-	return &SectionError{KindColumns, uint64(t.signatures.slices[slice].section), -1, err}
+	return layout.Damaged(layout.KindColumns, uint64(t.signatures.Slices[slice].Section), err)
 }
 
 // OfSlice reports whether an error of reading a rank is about a section that has a
 // slice of a column. Other ranks of the same shape may do without that section; where
 // it is another one, all of them need it.
 func (t *Trace) OfSlice(err error) bool {
-	var s *SectionError
-	if !errors.As(err, &s) || s.Kind != KindColumns {
+	var s *merge.SectionError
+	if !errors.As(err, &s) || s.Kind != layout.KindColumns {
 		return false
 	}
-	places, columns := t.signatures.slices, t.signatures.columns
-	i := sort.Search(len(places), func(i int) bool { return uint64(places[i].section) >= s.Key })
-	k := sort.Search(len(columns), func(k int) bool { return columns[k].end > i })
-	return k < len(columns) && columns[k].sliced()
+	places, columns := t.signatures.Slices, t.signatures.Columns
+	i := sort.Search(len(places), func(i int) bool { return uint64(places[i].Section) >= s.Key })
+	k := sort.Search(len(columns), func(k int) bool { return columns[k].End > i })
+	return k < len(columns) && columns[k].Sliced()
 }
 
 // sliceBytes returns the encoding of a slice of a column, which must not be kept.
 func (t *Trace) sliceBytes(n int) ([]byte, error) {
-	s := t.signatures.slices[n]
-	if t.signatures.inline != nil {
-		return t.signatures.inline[s.offset : s.offset+s.size], nil
+	s := t.signatures.Slices[n]
+	if t.signatures.Inline != nil {
+		return t.signatures.Inline[s.Offset : s.Offset+s.Size], nil
 	}
 	var data []byte
-	err := t.readShared(KindColumns, uint64(s.section), func(content []byte) (err error) {
-		data, err = itemOf(content, s.offset, s.size)
+	err := t.sections.ReadShared(layout.KindColumns, uint64(s.Section), func(content []byte) (err error) {
+		data, err = layout.ItemOf(content, s.Offset, s.Size)
 		return err
 	})
 	return data, err
@@ -203,14 +206,14 @@ func (t *Trace) sliceBytes(n int) ([]byte, error) {
 
 // matrices reads the matrices to which one may refer: none if it is in slices, and
 // in place of those that are a zero one, to which nothing refers.
-func (t *Trace) matrices(p *columnPlace) ([]rankenc.Matrix, error) {
-	if p.sliced() {
+func (t *Trace) matrices(p *layout.ColumnPlace) ([]rankenc.Matrix, error) {
+	if p.Sliced() {
 		return nil, nil
 	}
 	var matrices []rankenc.Matrix
-	for _, n := range p.others {
+	for _, n := range p.Others {
 		var c rankColumn
-		if !t.signatures.columns[n].sliced() {
+		if !t.signatures.Columns[n].Sliced() {
 			var err error
 			if c, err = t.columnAt(n, 0); err != nil {
 				return nil, err

@@ -1,0 +1,156 @@
+package layout
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Name says what a number among the arguments of calls is called, such as
+// MPI_COMM_WORLD or MPI_ANY_SOURCE.
+type Name struct {
+	Kind  cst.Kind // KindInt, KindRank, KindTag, KindHandle or KindPointer
+	Class string   // of a handle; otherwise empty
+	Value int64    // of a pointer, the segment
+	Name  string   // 1 to cst.MaxName bytes, which need not be valid UTF-8
+}
+
+// MaxNames is the largest number of names of a run.
+const MaxNames = 1 << 20
+
+// CompareNames orders names by what has them.
+func CompareNames(n, m Name) int {
+	return cmp.Or(cmp.Compare(n.Kind, m.Kind), cmp.Compare(n.Class, m.Class), cmp.Compare(n.Value, m.Value))
+}
+
+func (n Name) check() error {
+	switch n.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer:
+	default:
+		return fmt.Errorf("a name of kind %v", n.Kind)
+	}
+	switch {
+	case n.Kind != cst.KindHandle && n.Class != "":
+		return fmt.Errorf("a name of class %q of kind %v", n.Class, n.Kind)
+	case len(n.Class) > cst.MaxName:
+		return fmt.Errorf("a name of a class of %d bytes", len(n.Class))
+	case n.Name == "":
+		return errors.New("a name that is empty")
+	case len(n.Name) > cst.MaxName:
+		return fmt.Errorf("a name of %d bytes", len(n.Name))
+	}
+	return nil
+}
+
+// CheckNames checks names that are to be written.
+func CheckNames(list []Name) error {
+	for _, n := range list {
+		if err := n.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendNames appends names, which ascend. Of none it appends nothing.
+func AppendNames(dst []byte, list []Name) []byte {
+	for len(list) > 0 {
+		first := list[0]
+		n := 1
+		for n < len(list) && list[n].Kind == first.Kind && list[n].Class == first.Class {
+			n++
+		}
+		dst = append(dst, byte(first.Kind))
+		if first.Kind == cst.KindHandle {
+			dst = wire.AppendString(dst, first.Class)
+		}
+		dst = wire.AppendUvarint(dst, uint64(n)-1)
+		for i, l := range list[:n] {
+			if i == 0 {
+				dst = wire.AppendVarint(dst, l.Value)
+			} else {
+				dst = wire.AppendUvarint(dst, uint64(l.Value-list[i-1].Value)-1)
+			}
+			dst = wire.AppendString(dst, l.Name)
+		}
+		list = list[n:]
+	}
+	return dst
+}
+
+// ParseNames reads names, of which there is one at least.
+func ParseNames(data []byte) ([]Name, error) {
+	d := wire.NewDecoder("merge", data)
+	var list []Name
+	for d.Err() == nil && (d.Rest() > 0 || len(list) == 0) {
+		list = decodeNames(&d, list)
+	}
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	return list, nil
+}
+
+// ReadNames reads the names of a trace or a part file, if there are any. An error is
+// a [*SectionError].
+func ReadNames(file *format.Reader) (list []Name, err error) {
+	if _, ok := file.Lookup(KindNames, 0); !ok {
+		return nil, nil
+	}
+	err = ReadSection(file, KindNames, 0, func(data []byte) (err error) {
+		list, err = ParseNames(data)
+		return err
+	})
+	return list, err
+}
+
+// decodeNames reads the names of a kind and class, and appends them to those
+// before.
+func decodeNames(d *wire.Decoder, list []Name) []Name {
+	at := d.Offset()
+	group := Name{Kind: cst.Kind(d.Byte("kind")), Value: math.MinInt64, Name: "-"}
+	if group.Kind == cst.KindHandle {
+		group.Class = string(d.String("class"))
+	}
+	if d.Err() == nil {
+		if err := group.check(); err != nil {
+			d.Corrupt(at, "kind", "%v", err)
+		} else if k := len(list); k > 0 && CompareNames(group, Name{Kind: list[k-1].Kind, Class: list[k-1].Class, Value: math.MinInt64}) <= 0 {
+			d.Corrupt(at, "kind", "%v %q follows %v %q", group.Kind, group.Class, list[k-1].Kind, list[k-1].Class)
+		}
+	}
+	at = d.Offset()
+	n := d.Uvarint("names")
+	if most := uint64(d.Rest() / 3); n >= most && n > 0 && d.Err() == nil { // a value, a length and a byte each
+		d.Corrupt(at, "names", "%d more than one in %d bytes", n, d.Rest())
+	}
+	if n >= uint64(MaxNames-len(list)) {
+		d.Limit(at, "names", "more than %d", MaxNames)
+	}
+	for i := uint64(0); i <= n && d.Err() == nil; i++ {
+		at = d.Offset()
+		next := group
+		if i == 0 {
+			next.Value = d.Varint("value")
+		} else {
+			last := list[len(list)-1].Value
+			step := d.Uvarint("value")
+			if step >= uint64(math.MaxInt64-last) {
+				d.Corrupt(at, "value", "%d more than %d", step, last)
+			}
+			next.Value = int64(uint64(last) + step + 1)
+		}
+		at = d.Offset()
+		next.Name = string(d.String("name"))
+		if err := next.check(); err != nil {
+			d.Corrupt(at, "name", "%v", err)
+		}
+		list = append(list, next)
+	}
+	return list
+}

@@ -1,0 +1,312 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Errors that the errors of [Open], [Trace.Calls] and [Trace.Part] wrap, for use
+// with [errors.Is].
+var (
+	ErrCorrupt = wire.ErrCorrupt
+	ErrLimit   = wire.ErrLimit
+)
+
+// A ParseError reports where and why the content of a section was rejected:
+// Package by which package, Offset that of the first byte of the offending
+// field, from the start of the content or, in package format, of the file,
+// Field its name in the documentation of that package, and Err wraps
+// [ErrCorrupt], [ErrLimit] or [io.ErrUnexpectedEOF].
+type ParseError = wire.Error
+
+// A SectionError reports which section of a trace was rejected.
+type SectionError struct {
+	Kind   format.Kind
+	Key    uint64 // the number of the section, if the kind has several
+	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section or it does not matter where
+	Err    error  // wraps a [*ParseError] or [ErrCorrupt], or is the error of the underlying reader
+}
+
+func (e *SectionError) Error() string {
+	name := KindName(e.Kind)
+	switch e.Kind {
+	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries:
+		name = fmt.Sprintf("%s, number %d", name, e.Key)
+	}
+	if e.Offset < 0 {
+		return fmt.Sprintf("%s: %v", name, e.Err)
+	}
+	return fmt.Sprintf("%s, section at offset %d: %v", name, e.Offset, e.Err)
+}
+
+func (e *SectionError) Unwrap() error { return e.Err }
+
+// Corrupt returns an error that wraps ErrCorrupt.
+func Corrupt(format string, args ...any) error {
+	return fmt.Errorf("merge: %w: "+format, append([]any{ErrCorrupt}, args...)...)
+}
+
+// The kinds of sections.
+const (
+	KindRun          format.Kind = 1
+	KindTexts        format.Kind = 2
+	KindSignatures   format.Kind = 3
+	KindColumns      format.Kind = 4
+	KindGrammars     format.Kind = 5
+	KindInterleaving format.Kind = 6
+	KindPart         format.Kind = 7
+	KindShape        format.Kind = 8
+	KindStreams      format.Kind = 9
+	KindSummaries    format.Kind = 10
+	KindSeries       format.Kind = 11
+	KindNames        format.Kind = 12
+)
+
+// KindName returns the name of a kind of section.
+func KindName(k format.Kind) string {
+	switch k {
+	case KindRun:
+		return "run"
+	case KindTexts:
+		return "texts"
+	case KindSignatures:
+		return "signatures"
+	case KindColumns:
+		return "columns"
+	case KindGrammars:
+		return "grammars"
+	case KindInterleaving:
+		return "interleaving"
+	case KindPart:
+		return "part"
+	case KindShape:
+		return "shape"
+	case KindStreams:
+		return "streams"
+	case KindSummaries:
+		return "time summaries"
+	case KindSeries:
+		return "time series"
+	case KindNames:
+		return "names"
+	}
+	return fmt.Sprintf("kind %d", k)
+}
+
+// MaxRanks bounds the number of ranks, so that a rank is an int everywhere.
+const MaxRanks = math.MaxInt32
+
+// ReadSection gives the content of a section to parse. Its errors are
+// SectionErrors.
+func ReadSection(file *format.Reader, kind format.Kind, key uint64, parse func([]byte) error) error {
+	s, ok := file.Lookup(kind, key)
+	if !ok {
+		return &SectionError{kind, key, -1, Corrupt("the file has no such section")}
+	}
+	data, err := file.Content(s)
+	if err == nil {
+		err = parse(data)
+	}
+	if err != nil {
+		return &SectionError{kind, key, s.Source, err}
+	}
+	return nil
+}
+
+// AtOffset returns err with an offset that counts from a place that many bytes
+// before.
+func AtOffset(err error, offset int) error {
+	var e *wire.Error
+	if errors.As(err, &e) {
+		e.Offset += int64(offset)
+	}
+	return err
+}
+
+func ParseTexts(data []byte) ([]string, error) {
+	d := wire.NewDecoder("merge", data)
+	n := d.Count("texts", 1)
+	list := make([]string, 0, n)
+	for i := 0; i < n && d.Err() == nil; i++ {
+		list = append(list, string(d.String("text")))
+	}
+	d.End("text")
+	return list, d.Err()
+}
+
+// ItemOf returns the item at an offset in the content of a section. A section of
+// more than maxPacked bytes has no other, so that it is not inflated for each of
+// many.
+func ItemOf(content []byte, offset, size int) ([]byte, error) {
+	if offset > len(content) || size > len(content)-offset || len(content) > MaxPacked && size != len(content) {
+		return nil, Corrupt("%d bytes at %d of a section of %d", size, offset, len(content))
+	}
+	return content[offset : offset+size], nil
+}
+
+// Numbers are a column that has nothing to do with ranks.
+type Numbers = rankenc.Column
+
+// MaxColumn is the largest size of an encoded column, or of a slice of one, in
+// bytes.
+const MaxColumn = math.MaxInt32
+
+// A Counter counts what is written to it.
+type Counter int
+
+func (c *Counter) Write(p []byte) (int, error) {
+	*c += Counter(len(p))
+	return len(p), nil
+}
+
+// FlagInterleaved says that the trace has an interleaving.
+const FlagInterleaved = 1 << 0
+
+func AppendTexts(dst []byte, list []string) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(list)))
+	for _, s := range list {
+		dst = wire.AppendString(dst, s)
+	}
+	return dst
+}
+
+// MaxInline is the largest size of columns that stand in the section of the
+// signatures, in bytes.
+const MaxInline = 1 << 10
+
+// MaxPacked is the largest size of a section that holds more than one column,
+// or grammar, in bytes.
+const MaxPacked = 1 << 16
+
+// Pack joins items to sections.
+func Pack(items [][]byte) [][]byte {
+	var p PackedSections
+	p.Add(items...)
+	return p.Sections
+}
+
+// PackedSections are items joined to sections.
+type PackedSections struct {
+	Packer
+	Sections [][]byte
+}
+
+func (p *PackedSections) Add(items ...[]byte) {
+	for _, item := range items {
+		section, _ := p.Place(len(item))
+		if section == len(p.Sections) {
+			p.Sections = append(p.Sections, nil)
+		}
+		p.Sections[section] = append(p.Sections[section], item...)
+	}
+}
+
+// A Packer places items in sections, one after the other: in a new one where the
+// last one would become larger than maxPacked.
+type Packer struct{ Section, Offset int }
+
+func (p *Packer) Place(size int) (section, offset int) {
+	if p.Offset+size > MaxPacked {
+		p.End()
+	}
+	section, offset = p.Section, p.Offset
+	p.Offset += size
+	return section, offset
+}
+
+// End begins a new section, unless nothing is in the last.
+func (p *Packer) End() {
+	if p.Offset > 0 {
+		p.Section, p.Offset = p.Section+1, 0
+	}
+}
+
+// AppendNumbers appends a column of numbers that have nothing to do with ranks.
+// Their number is known to the reader.
+func AppendNumbers(dst []byte, numbers []int64) []byte {
+	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), len(numbers)), numbers, rankenc.Options{})
+	dst, _ = c.AppendBinary(dst)
+	return dst
+}
+
+// Sections reads the sections of a file. Of each kind it keeps the one that was read
+// last, if that can hold more than one item. It may be used by several goroutines at
+// once.
+type Sections struct {
+	File *format.Reader
+	mu   sync.Mutex
+	last map[format.Kind]content
+}
+
+// A content is that of a section, which does not change.
+type content struct {
+	key  uint64
+	data []byte
+}
+
+func NewSections(file *format.Reader) *Sections {
+	return &Sections{File: file, last: make(map[format.Kind]content)}
+}
+
+// Has reports whether there is a section of a kind, with the key 0.
+func (s *Sections) Has(kind format.Kind) bool {
+	_, ok := s.File.Lookup(kind, 0)
+	return ok
+}
+
+// Read gives the content of a section to parse. Its errors are SectionErrors.
+func (s *Sections) Read(kind format.Kind, key uint64, parse func([]byte) error) error {
+	return ReadSection(s.File, kind, key, parse)
+}
+
+// ReadShared is read for a section in which there may be several items. Of a
+// small one it keeps the content for the next that is looked for.
+func (s *Sections) ReadShared(kind format.Kind, key uint64, parse func([]byte) error) error {
+	s.mu.Lock()
+	last := s.last[kind]
+	s.mu.Unlock()
+	if last.data != nil && last.key == key && parse(last.data) == nil {
+		return nil
+	}
+	return s.Read(kind, key, func(data []byte) error {
+		if len(data) <= MaxPacked {
+			s.mu.Lock()
+			s.last[kind] = content{key, data}
+			s.mu.Unlock()
+		}
+		return parse(data)
+	})
+}
+
+// maxPieceSymbols is how many symbols a piece of the grammars may have if it is
+// small.
+const maxPieceSymbols = 1 << 22
+
+// MostSymbols returns how many symbols a piece may have if the sections of the
+// grammars have so many bytes: as many, if that is more than maxPieceSymbols.
+func MostSymbols(bytes uint64) uint64 { return max(bytes, maxPieceSymbols) }
+
+// Terminals returns one more than the greatest terminal of g, 0 if g is empty.
+func Terminals(g *sequitur.Grammar) uint64 {
+	var n uint64
+	for r := range g.Rules() {
+		for t := range g.Body(r) {
+			if t.Rule < 0 {
+				n = max(n, uint64(t.Symbol)+1)
+			}
+		}
+	}
+	return n
+}
+
+// Damaged returns a [*SectionError] about the content of a section.
+func Damaged(kind format.Kind, key uint64, err error) error {
+	return &SectionError{Kind: kind, Key: key, Offset: -1, Err: err}
+}

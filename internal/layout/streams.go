@@ -1,0 +1,109 @@
+package layout
+
+import (
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// An elastic argument is one that varies from call to call with no pattern that
+// a grammar finds, such as an amount of computation. Its slot in a signature has
+// the number of a stream in place of a value: the values that a rank's calls of
+// the function have there, one after the other. So calls that differ in nothing
+// else are one terminal.
+type StreamArgument struct{ Function, Slot int }
+
+// maxElasticSlot is the number of slots of a signature that may have streams.
+const MaxStreamSlot = 64
+
+// maxElasticCalls is the largest number of calls of a shape with streams: they are
+// expanded to be read.
+const MaxStreamCalls = 1 << 26
+
+// The first byte of a stream says how it is encoded.
+const (
+	StreamNumbers byte = iota // uvarint numbers of values
+	StreamGrammar             // a grammar over these
+)
+
+// A StreamTable reads the streams of a trace.
+type StreamTable struct {
+	Arguments []StreamArgument
+	Values    [][]int64 // of each argument
+	Streams   []StreamPlace
+}
+
+// A StreamPlace says where a stream is.
+type StreamPlace struct {
+	Argument        int
+	Section, Offset int
+	Size            int
+}
+
+// parseStreams reads what the section of the signatures has of streams.
+func (p *signatureParser) parseStreams() *StreamTable {
+	var t StreamTable
+	n := p.Count("arguments", 3)
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		e := StreamArgument{int(p.UvarintMax("function", uint64(len(p.declared)))), int(p.UvarintMax("slot", MaxStreamSlot))}
+		if p.Err() != nil {
+			return nil
+		}
+		if e.Function == len(p.declared) || e.Slot >= len(ScalarKinds(p.declared[e.Function])) {
+			p.Corrupt(at, "argument", "slot %d of function %d", e.Slot, e.Function)
+			return nil
+		}
+		kind := ScalarKinds(p.declared[e.Function])[e.Slot]
+		values := make([]int64, p.Count("values", 1))
+		for i := range values {
+			values[i] = p.value(kind)
+		}
+		t.Arguments, t.Values = append(t.Arguments, e), append(t.Values, values)
+	}
+	n = p.Count("streams", 2)
+	var packer Packer
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		s := StreamPlace{Argument: int(p.UvarintMax("argument", math.MaxInt32))}
+		s.Size = int(p.UvarintMax("size", MaxColumn))
+		if s.Argument >= len(t.Arguments) || s.Size == 0 {
+			p.Corrupt(at, "stream", "%d bytes of argument %d of %d", s.Size, s.Argument, len(t.Arguments))
+			return nil
+		}
+		s.Section, s.Offset = packer.Place(s.Size)
+		t.Streams = append(t.Streams, s)
+	}
+	return &t
+}
+
+// value reads a value of an elastic argument.
+func (p *signatureParser) value(kind SlotKind) int64 {
+	if kind != Float {
+		return p.Varint("value")
+	}
+	at := p.Offset()
+	u := p.Uvarint("value")
+	if u == 0 {
+		return int64(p.Uint64("value"))
+	}
+	u--
+	n := int64(u>>1) ^ -int64(u&1)
+	if n <= -1<<53 || n >= 1<<53 {
+		p.Corrupt(at, "value", "%d is not an integer of 53 bits", n)
+	}
+	return int64(math.Float64bits(float64(n)))
+}
+
+// AppendValue appends a value of an elastic argument. Of floats, integers are
+// short.
+func AppendValue(dst []byte, v int64, kind SlotKind) []byte {
+	if kind != Float {
+		return wire.AppendVarint(dst, v)
+	}
+	f := math.Float64frombits(uint64(v))
+	if n := int64(f); math.Abs(f) < 1<<53 && int64(math.Float64bits(float64(n))) == v {
+		return wire.AppendUvarint(dst, uint64(n<<1^n>>63)+1)
+	}
+	return wire.AppendUint64(append(dst, 0), uint64(v))
+}

@@ -1,0 +1,422 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// Take removes from s what is of terminals that own has, and returns it over what
+// these are there.
+func (s *Summaries) Take(own map[uint32]uint32) Summaries {
+	var taken Summaries
+	for i := range s {
+		for n, t := range own {
+			if int(n) >= len(s[i].Statistics) || s[i].Statistics[n].Count == 0 {
+				continue
+			}
+			taken[i].Of(t).Merge(&s[i].Statistics[n])
+			s[i].Statistics[n] = timing.Statistics{}
+		}
+		taken[i].Histograms, s[i].Histograms = splitHistograms(s[i].Histograms, own)
+	}
+	return taken
+}
+
+// splitHistograms returns the histograms of paths that own has, over what the
+// terminals are there, and the others.
+func splitHistograms(h *timing.Histograms, own map[uint32]uint32) (taken, left *timing.Histograms) {
+	if h == nil {
+		return nil, nil
+	}
+	has := func(p timing.Path) bool {
+		_, ok := own[p.Terminal]
+		if p.Previous != timing.NoPrevious && ok {
+			_, ok = own[uint32(p.Previous)]
+		}
+		return ok
+	}
+	if taken = h.Select(has).Rename(func(t uint32) uint32 { return own[t] }); taken.Len() == 0 {
+		taken = nil
+	}
+	if left = h.Select(func(p timing.Path) bool { return !has(p) }); left.Len() == 0 {
+		left = nil
+	}
+	return taken, left
+}
+
+// Values returns the number of values in s that statistics have, or histograms.
+func (s *Summaries) Values() uint64 {
+	n := uint64(0)
+	for i := range s {
+		for t := range s[i].Statistics {
+			n = wire.AddSat(n, s[i].Statistics[t].Count)
+		}
+		if s[i].Histograms == nil {
+			continue
+		}
+		for _, h := range s[i].Histograms.All() {
+			n = wire.AddSat(n, h.Statistics().Count)
+		}
+	}
+	return n
+}
+
+// ParseSummaries decodes summaries over n terminals, as they are in a part file.
+func ParseSummaries(data []byte, n int) (Summaries, error) {
+	d := wire.NewDecoder("merge", data)
+	has := decodeFlags(&d)
+	var s Summaries
+	for i := range s {
+		if d.Err() == nil && has(i, flagStatistics) {
+			s[i].Statistics = decodeStatistics(&d, n)
+		}
+	}
+	return s.decodeHistograms(&d, n, has)
+}
+
+// ParseRounded decodes summaries over n signatures of these functions, as they are
+// in a trace.
+func ParseRounded(data []byte, n int, function func(signature int) uint32) (Summaries, error) {
+	d := wire.NewDecoder("merge", data)
+	has := decodeFlags(&d)
+	var s Summaries
+	var columns []*Summary
+	for i := range s {
+		if d.Err() == nil && has(i, flagStatistics) {
+			columns = append(columns, &s[i])
+		}
+	}
+	if len(columns) > 0 {
+		enc := d.String("statistics")
+		at := d.Offset() - len(enc)
+		if d.Err() != nil {
+			return Summaries{}, d.Err()
+		}
+		table, err := timing.ParseStatisticsTable(enc, n, function, len(columns))
+		if err != nil {
+			return Summaries{}, AtOffset(err, at)
+		}
+		for i, c := range columns {
+			if c.Statistics = table[i]; len(c.Statistics) == 0 {
+				d.Corrupt(at, "statistics", "none")
+			}
+		}
+	}
+	return s.decodeHistograms(&d, n, has)
+}
+
+// decodeFlags reads the flags of summaries, and returns whether durations, which
+// are 0, and gaps, 1, have what a flag says.
+func decodeFlags(d *wire.Decoder) (has func(i int, flag byte) bool) {
+	flags := d.Byte("flags")
+	if flags>>(2*summaryFlags) != 0 || d.Err() == nil && flags == 0 {
+		d.Corrupt(0, "flags", "%#x", flags)
+	}
+	return func(i int, flag byte) bool { return flags>>(i*summaryFlags)&flag != 0 }
+}
+
+// decodeHistograms reads what comes after the statistics, and returns s with it.
+func (s *Summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, flag byte) bool) (Summaries, error) {
+	for i := range s {
+		if d.Err() != nil || !has(i, flagHistograms) {
+			continue
+		}
+		enc := d.String("histograms")
+		at := d.Offset() - len(enc)
+		if d.Err() != nil {
+			break
+		}
+		h, err := timing.ParseHistograms(enc)
+		if err != nil {
+			return Summaries{}, AtOffset(err, at)
+		}
+		s[i].Histograms = h
+		if err := s[i].checkPaths(n); err != nil {
+			d.Corrupt(at, "histograms", "%v", err)
+		}
+	}
+	d.End("histograms")
+	if d.Err() != nil {
+		return Summaries{}, d.Err()
+	}
+	if s.Mixed() {
+		return Summaries{}, Corrupt("histograms by call and by pair of calls")
+	}
+	return *s, nil
+}
+
+// decodeStatistics reads statistics of n terminals, up to the last that has any.
+func decodeStatistics(d *wire.Decoder, n int) []timing.Statistics {
+	at := d.Offset()
+	if n > d.Rest() {
+		d.Corrupt(at, "statistics", "of %d terminals in %d bytes", n, d.Rest())
+		return nil
+	}
+	var list []timing.Statistics
+	none := 0 // of the terminals before
+	for range n {
+		s := decodeOneStatistics(d)
+		switch {
+		case s == nil:
+			return nil
+		case s.Count == 0:
+			none++
+			continue
+		}
+		list = append(list, make([]timing.Statistics, none+1)...)
+		list[len(list)-1], none = *s, 0
+	}
+	if len(list) == 0 {
+		d.Corrupt(at, "statistics", "none")
+	}
+	return list
+}
+
+// decodeOneStatistics reads the statistics of a terminal. It returns nil if that
+// fails.
+func decodeOneStatistics(d *wire.Decoder) *timing.Statistics {
+	ahead := *d
+	data := ahead.Bytes("statistics", ahead.Rest())
+	s, rest, err := timing.ReadStatistics(data)
+	var e *timing.ParseError
+	if errors.As(err, &e) {
+		d.Fail(d.Offset()+int(e.Offset), e.Field, e.Err)
+		return nil
+	}
+	d.Bytes("statistics", len(data)-len(rest))
+	return s
+}
+
+// A Summary is what is kept of values that calls have, such as durations, by
+// signature. The zero Summary is empty.
+type Summary struct {
+	Statistics []timing.Statistics // by terminal; it may be shorter
+	Histograms *timing.Histograms  // nil means none
+}
+
+// IsZero reports whether s is empty.
+func (s *Summary) IsZero() bool { return len(s.Statistics) == 0 && s.Histograms == nil }
+
+// Of returns the statistics of a terminal, which may be new.
+func (s *Summary) Of(terminal uint32) *timing.Statistics {
+	if n := int(terminal) + 1; n > len(s.Statistics) {
+		s.Statistics = append(s.Statistics, make([]timing.Statistics, n-len(s.Statistics))...)
+	}
+	return &s.Statistics[terminal]
+}
+
+// merge adds what o has, which does not change.
+func (s *Summary) merge(o *Summary) {
+	for t := range o.Statistics {
+		if of := &o.Statistics[t]; of.Count > 0 {
+			s.Of(uint32(t)).Merge(of)
+		}
+	}
+	if o.Histograms == nil || o.Histograms.Len() == 0 {
+		return
+	}
+	if s.Histograms == nil {
+		s.Histograms = new(timing.Histograms)
+	}
+	if err := s.Histograms.Merge(o.Histograms); err != nil {
+		panic(err) // an accumulator takes those of one kind
+	}
+}
+
+// rename returns s over other terminals, of which to says which they are; those
+// that become the same are merged.
+func (s *Summary) rename(to []uint32) Summary {
+	var renamed Summary
+	for t := range s.Statistics {
+		if of := &s.Statistics[t]; of.Count > 0 {
+			renamed.Of(to[t]).Merge(of)
+		}
+	}
+	if s.Histograms != nil {
+		renamed.Histograms = s.Histograms.Rename(func(t uint32) uint32 { return to[t] })
+	}
+	return renamed
+}
+
+// Check checks that s has no more values for a terminal than there are calls of it,
+// which calls has for each. A rank has no gap before its first call, but ranks that
+// were merged may have others first.
+func (s *Summary) Check(calls []uint64) error {
+	if n := len(calls); len(s.Statistics) > n {
+		return fmt.Errorf("statistics of terminal %d of %d", len(s.Statistics)-1, n)
+	}
+	for t := range s.Statistics {
+		if n := s.Statistics[t].Count; n > calls[t] {
+			return fmt.Errorf("statistics of %d values of terminal %d, which has %d calls", n, t, calls[t])
+		}
+	}
+	if s.Histograms == nil {
+		return nil
+	}
+	if err := s.checkPaths(len(calls)); err != nil {
+		return err
+	}
+	left := slices.Clone(calls)
+	for p, h := range s.Histograms.All() {
+		n := h.Statistics().Count
+		if n > left[p.Terminal] {
+			return fmt.Errorf("histograms of more values of terminal %d than its %d calls", p.Terminal, calls[p.Terminal])
+		}
+		left[p.Terminal] -= n
+	}
+	return nil
+}
+
+// checkPaths checks that the histograms are of the first n terminals.
+func (s *Summary) checkPaths(n int) error {
+	for p := range s.Histograms.All() {
+		if int64(p.Terminal) >= int64(n) || p.Previous >= int64(n) {
+			return fmt.Errorf("a histogram of terminals %d and %d of %d", p.Previous, p.Terminal, n)
+		}
+	}
+	return nil
+}
+
+// Summaries are those of durations and of gaps.
+type Summaries [2]Summary
+
+func (s *Summaries) IsZero() bool { return s[0].IsZero() && s[1].IsZero() }
+
+func (s *Summaries) Merge(o *Summaries) {
+	for i := range s {
+		s[i].merge(&o[i])
+	}
+}
+
+func (s *Summaries) Rename(to []uint32) Summaries {
+	return Summaries{s[0].rename(to), s[1].rename(to)}
+}
+
+// Clone returns a copy that shares nothing with s.
+func (s *Summaries) Clone() Summaries {
+	var c Summaries
+	c.Merge(s)
+	return c
+}
+
+// A HistogramKind is what the histograms of all ranks are by.
+type HistogramKind uint8
+
+const (
+	NoHistograms HistogramKind = iota
+	ByCall
+	ByPair // of a call and the one before it
+)
+
+// Kind returns what the histograms of s are by.
+func (s *Summaries) Kind() HistogramKind {
+	kind := NoHistograms
+	for i := range s {
+		switch h := s[i].Histograms; {
+		case h == nil || h.Len() == 0:
+		case h.PathSensitive():
+			kind = max(kind, ByPair)
+		default:
+			kind = max(kind, ByCall)
+		}
+	}
+	return kind
+}
+
+// Mixed reports whether s has histograms of both kinds.
+func (s *Summaries) Mixed() bool {
+	a, b := Summaries{s[0]}, Summaries{s[1]}
+	return a.Kind() != NoHistograms && b.Kind() != NoHistograms && a.Kind() != b.Kind()
+}
+
+// Take takes note of the kind of histograms that are added, and returns an error if
+// there are some of another kind.
+func (k *HistogramKind) Take(other HistogramKind) error {
+	if *k != NoHistograms && other != NoHistograms && *k != other {
+		return errors.New("histograms by call and by pair of calls do not merge: all ranks must keep the same")
+	}
+	*k = max(*k, other)
+	return nil
+}
+
+// Flags of summaries: what there is. Those of gaps are shifted by summaryFlags.
+const (
+	flagStatistics byte = 1 << iota
+	flagHistograms
+
+	summaryFlags = 2 // bits
+)
+
+// flags says what there is.
+func (s *Summaries) flags() byte {
+	var flags byte
+	for i := range s {
+		f := byte(0)
+		if len(s[i].Statistics) > 0 {
+			f |= flagStatistics
+		}
+		if s[i].Histograms != nil {
+			f |= flagHistograms
+		}
+		flags |= f << (i * summaryFlags)
+	}
+	return flags
+}
+
+// Append appends the encoding of s, which is over n terminals, as it is in a part
+// file.
+func (s *Summaries) Append(dst []byte, n int) []byte {
+	dst = append(dst, s.flags())
+	for i := range s {
+		if len(s[i].Statistics) == 0 {
+			continue
+		}
+		var none timing.Statistics
+		for t := range n {
+			of := &none
+			if t < len(s[i].Statistics) {
+				of = &s[i].Statistics[t]
+			}
+			dst, _ = of.AppendBinary(dst)
+		}
+	}
+	return s.appendHistograms(dst)
+}
+
+// AppendRounded appends the encoding of s, which is over n signatures of these
+// functions, as it is in a trace.
+func (s *Summaries) AppendRounded(dst []byte, n int, function func(signature int) uint32) []byte {
+	dst = append(dst, s.flags())
+	var columns [][]timing.Statistics
+	for i := range s {
+		if len(s[i].Statistics) > 0 {
+			columns = append(columns, s[i].Statistics)
+		}
+	}
+	if len(columns) > 0 {
+		table := timing.AppendStatisticsTable(nil, n, function, columns...)
+		dst = wire.AppendUvarint(dst, uint64(len(table)))
+		dst = append(dst, table...)
+	}
+	return s.appendHistograms(dst)
+}
+
+func (s *Summaries) appendHistograms(dst []byte) []byte {
+	for i := range s {
+		if h := s[i].Histograms; h != nil {
+			enc, _ := h.MarshalBinary()
+			dst = wire.AppendUvarint(dst, uint64(len(enc)))
+			dst = append(dst, enc...)
+		}
+	}
+	return dst
+}
+
+// HistogramBins is the number of bins that histograms have in a trace, at most. In
+// a part file they have more, as what is merged of them must not depend on the
+// order.
+const HistogramBins = 2 * timing.DefaultHistogramBins

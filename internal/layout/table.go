@@ -1,0 +1,223 @@
+package layout
+
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// Limits of what is read of signatures.
+const (
+	maxSignatures   = 1 << 22
+	maxIndex        = 1 << 24 // numbers looked at one by one, such as lengths of arrays
+	indexPerByte    = 16      // of these, if the section is so long that they are more than maxIndex
+	MaxSlots        = 1 << 24 // of a signature
+	maxDomainShapes = 1 << 22 // of all domains together
+	MaxRankSlots    = 1 << 26 // of all signatures of a rank, arrays included
+)
+
+// A signatureTable reads the signatures of a trace.
+type Table struct {
+	declared  []cst.Function
+	Functions []uint32        // of each signature
+	indexes   []uint32        // of each signature, among those of its function
+	Groups    []FunctionGroup // by function
+	Domains   []*Domain
+	Shapes    []rankenc.Set // of each domain
+	Columns   []ColumnPlace
+	Slices    []SlicePlace // of all columns, in their order
+	Inline    []byte       // the columns, if they stand in the section of the signatures
+	Streams   *StreamTable // nil if there are none
+}
+
+// A ColumnPlace says where a column is.
+type ColumnPlace struct {
+	Domain     int
+	Matrix     bool
+	First, End int   // of its slices: there is one if it is stored whole
+	Others     []int // the matrices to which this one may refer
+}
+
+// Sliced reports whether the column is stored in slices.
+func (c *ColumnPlace) Sliced() bool { return c.End-c.First > 1 }
+
+// A SlicePlace says where the values of a column at consecutive positions of its
+// domain are.
+type SlicePlace struct {
+	Section, Offset int
+	Size            int
+	Begin, End      int // positions
+}
+
+// A signatureParser is the state of parseSignatures.
+type signatureParser struct {
+	wire.Decoder
+	Table
+	size    int  // of the section
+	elastic bool // there are streams
+	indexed int  // numbers that were looked at one by one
+}
+
+// parseSignatures decodes the section of the signatures of a run of size ranks
+// and of shapes of the ranks sets.
+func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int) (*Table, error) {
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared}}
+	sizes := p.parseFunctions()
+	p.parseDomains(sets, size)
+	inline := p.parseColumns()
+	if p.elastic {
+		p.Streams = p.parseStreams()
+	}
+	for f := range sizes {
+		if n := sizes[f]; n > 0 && p.Err() == nil {
+			p.Groups[f] = p.group(declared[f], n)
+		}
+	}
+	if inline {
+		p.Inline = p.Bytes("columns", p.Rest())
+		if n := p.inlineSize(); len(p.Inline) != n && p.Err() == nil {
+			p.Corrupt(p.Offset(), "columns", "%d bytes, not %d", len(p.Inline), n)
+		}
+	}
+	p.End("columns")
+	if p.Err() != nil {
+		return nil, p.Err()
+	}
+	return &p.Table, nil
+}
+
+// parseFunctions reads the function of each signature, and returns how many
+// signatures there are of each.
+func (p *signatureParser) parseFunctions() []int {
+	at := p.Offset()
+	n := p.Uvarint("signatures")
+	p.elastic = n&1 == 1
+	if n >>= 1; n > uint64(max(maxSignatures, p.size)) {
+		p.Limit(at, "signatures", "%d are more than %d", n, max(maxSignatures, p.size))
+		return nil
+	}
+	at = p.Offset()
+	functions := p.numbers(int(n))
+	if p.Err() != nil {
+		return nil
+	}
+	sizes := make([]int, len(p.declared))
+	p.Groups = make([]FunctionGroup, len(p.declared))
+	p.Functions, p.indexes = make([]uint32, n), make([]uint32, n)
+	for i, f := range functions.All() {
+		if f < 0 || f >= int64(len(sizes)) {
+			p.Corrupt(at, "functions", "%d of %d", f, len(sizes))
+			return nil
+		}
+		p.Functions[i], p.indexes[i] = uint32(f), uint32(sizes[f])
+		sizes[f]++
+	}
+	return sizes
+}
+
+// numbers reads a column of n numbers.
+func (p *signatureParser) numbers(n int) Numbers {
+	return rankenc.DecodeColumn(&p.Decoder, rankenc.Over(rankenc.World(n), n))
+}
+
+func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
+	n, all := p.Count("domains", 1), 0
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		shapes := rankenc.DecodeSet(&p.Decoder)
+		if p.Err() != nil {
+			return
+		}
+		if shapes.Len() == 0 || shapes.Len() > len(sets) || int(shapes.At(shapes.Len()-1)) >= len(sets) {
+			p.Corrupt(at, "domain", "of shapes %v of %d", shapes, len(sets))
+			return
+		}
+		if all += shapes.Len(); all > maxDomainShapes {
+			p.Limit(at, "domain", "more than %d shapes", maxDomainShapes)
+			return
+		}
+		of := make([]rankenc.Set, 0, shapes.Len())
+		for _, s := range shapes.All() {
+			of = append(of, sets[s])
+		}
+		p.Domains, p.Shapes = append(p.Domains, NewDomain(of, size)), append(p.Shapes, shapes)
+	}
+}
+
+// parseColumns reads where the columns are, and reports whether they stand at
+// the end of this section.
+func (p *signatureParser) parseColumns() (inline bool) {
+	n := p.Count("columns", 2)
+	p.Columns, p.Slices = make([]ColumnPlace, 0, n), make([]SlicePlace, 0, n)
+	var packer Packer
+	matrices := make([][]int, len(p.Domains)) // the columns that are matrices, of each
+	for i := 0; i < n && p.Err() == nil; i++ {
+		at := p.Offset()
+		v := p.Uvarint("column")
+		if v>>1 >= uint64(len(p.Domains)) {
+			p.Corrupt(at, "column", "domain %d of %d", v>>1, len(p.Domains))
+			return false
+		}
+		c := ColumnPlace{Domain: int(v >> 1), Matrix: v&1 == 1, First: len(p.Slices)}
+		p.parseSlices(&packer, p.Domains[c.Domain].Len())
+		if c.End = len(p.Slices); c.Matrix {
+			all := matrices[c.Domain]
+			c.Others = all[len(all)/MatricesTogether*MatricesTogether:]
+			matrices[c.Domain] = append(all, i)
+		}
+		p.Columns = append(p.Columns, c)
+	}
+	return n > 0 && p.Err() == nil && packer.Section == 0 && packer.Offset <= MaxInline
+}
+
+// parseSlices reads where the slices of a column of so many values are, or where
+// it is as a whole.
+func (p *signatureParser) parseSlices(packer *Packer, values int) {
+	size := int(p.UvarintMax("size", MaxColumn))
+	if p.Err() != nil {
+		return
+	}
+	if size > 0 {
+		p.addSlice(packer, size, 0, values)
+		return
+	}
+	packer.End()
+	defer packer.End()
+	at := p.Offset()
+	n := p.Count("slices", 1)
+	if n < 2 && p.Err() == nil {
+		p.Corrupt(at, "slices", "%d", n)
+	}
+	for begin := 0; n > 0 && p.Err() == nil; n-- {
+		end := values
+		at := p.Offset()
+		if n > 1 {
+			end = begin + 1 + int(p.UvarintMax("slice", uint64(values)))
+		}
+		if p.Err() == nil && (end <= begin || end > values-(n-1)) {
+			p.Corrupt(at, "slice", "%d positions and %d slices after %d of %d", end-begin, n-1, begin, values)
+		}
+		at = p.Offset()
+		size := int(p.UvarintMax("size", MaxColumn))
+		if size == 0 {
+			p.Corrupt(at, "size", "0")
+		}
+		p.addSlice(packer, size, begin, end)
+		begin = end
+	}
+}
+
+func (p *signatureParser) addSlice(packer *Packer, size, begin, end int) {
+	s := SlicePlace{Size: size, Begin: begin, End: end}
+	s.Section, s.Offset = packer.Place(size)
+	p.Slices = append(p.Slices, s)
+}
+
+// inlineSize returns the size of the columns that stand in this section.
+func (t *Table) inlineSize() int {
+	s := t.Slices[len(t.Slices)-1]
+	return s.Offset + s.Size
+}
+
+// MatricesTogether is how many matrices of a domain can refer to each other.
+const MatricesTogether = 8
