@@ -12,7 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -52,7 +52,7 @@ func recordedTrace(t testing.TB, names []merge.Name, ranks int, groups func(rank
 		}
 		parts = append(parts, p)
 	}
-	return tracetest.Write(t, merge.Run{Ranks: ranks, Names: names}, parts)
+	return testtrace.Write(t, merge.Run{Ranks: ranks, Names: names}, parts)
 }
 
 // printed returns the calls of a rank as text.

@@ -1,3 +1,27 @@
+// Package format implements the container of a trace: a file of sections,
+// each a run of bytes under a kind and a key, that is written front to back,
+// read in any order, and walked when it is damaged. What a kind or a key means
+// is the business of the caller.
+//
+// A [Writer] appends sections to an io.Writer. A [Reader] opens a file by
+// reading its header and its index, then reads the sections it is asked for.
+// [Salvage] needs neither footer nor index and finds what is intact.
+//
+//	w := format.NewWriter(&file, format.Options{})
+//	…
+//	err := w.Add(kind, key, content)
+//	err = w.Close()
+//
+// The same sections, added in the same order, make the same bytes. docs/format.md
+// has the layout of the file.
+//
+// # Limits
+//
+// Input is checked whoever wrote it. A Reader allocates in proportion to the
+// bytes of the file, never to a number in it. [Options.MaxIndex] bounds the
+// index and so the number of sections, [Options.MaxContent] what one section
+// may expand to; on the way there memory grows with what was decoded, beyond
+// 1 MiB and 64 times the stored bytes. A window takes at most 16 MiB more.
 package format
 
 import (
@@ -9,7 +33,7 @@ import (
 )
 
 // A ParseError reports where and why a file was rejected: Offset from the start
-// of the file, Field as named in the package documentation, and Err, which
+// of the file, Field as named in docs/format.md, and Err, which
 // wraps [ErrCorrupt], [ErrLimit], [ErrFormat], [ErrEncoding] or
 // [io.ErrUnexpectedEOF]. A failure of the underlying reader is not a ParseError.
 type ParseError = wire.Error
@@ -134,4 +158,20 @@ func fail(off int64, field string, err error, format string, args ...any) error 
 // reject returns a [ParseError] with the cause err.
 func reject(off int64, field string, err error) error {
 	return &ParseError{Package: "format", Offset: off, Field: field, Err: err}
+}
+
+// AppendText appends a listing of r for people and for tests, one line for the
+// file and one for each section, to dst and returns the extended slice. The
+// error is always nil; it is there for [encoding.TextAppender].
+func (r *Reader) AppendText(dst []byte) ([]byte, error) {
+	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", version, r.Len(), r.size)
+	for _, s := range r.All() {
+		dst = fmt.Appendf(dst, "section kind=%d key=%d offset=%d size=%d ", s.Kind, s.Key, s.Offset, s.Size)
+		if s.Shared() {
+			dst = fmt.Appendf(dst, "same=%d len=%d\n", s.Source, s.Len)
+		} else {
+			dst = fmt.Appendf(dst, "encoding=%v len=%d\n", s.Encoding, s.Len)
+		}
+	}
+	return dst, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	sections "github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -94,7 +94,7 @@ func recordFile(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall
 
 func writeFile(t rapid.TB, run merge.Run, parts []merge.Part) []byte {
 	t.Helper()
-	return tracetest.File(t, run, parts)
+	return testtrace.File(t, run, parts)
 }
 
 func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
@@ -104,7 +104,7 @@ func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 
 func openFile(t rapid.TB, file []byte) *reprise.Trace {
 	t.Helper()
-	return tracetest.Open(t, file)
+	return testtrace.Open(t, file)
 }
 
 // drawOptions draws what is kept of times.

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	sections "github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -19,13 +19,13 @@ import (
 // not compared is not equal.
 func TestDiffUnreadable(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 9)
-	damaged := tracetest.File(t, p.Run(), p.Parts())
+	damaged := testtrace.File(t, p.Run(), p.Parts())
 	for _, s := range openProgram(t, p).Sections() {
 		if s.Kind == sections.KindGrammars {
 			damaged[s.Offset+s.Size/2] ^= 1
 		}
 	}
-	other := tracetest.Open(t, damaged)
+	other := testtrace.Open(t, damaged)
 	for _, o := range []Options{{}, {Ranks: of(rankenc.World(2))}} {
 		want := p.Ranks
 		if o.Ranks != nil {

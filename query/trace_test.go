@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/tracer"
@@ -28,7 +28,7 @@ type tester interface {
 // openParts returns the trace of parts.
 func openParts(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	return tracetest.Write(t, run, parts)
+	return testtrace.Write(t, run, parts)
 }
 
 func openProgram(t tester, p programs.Program) *reprise.Trace {
@@ -76,7 +76,7 @@ func openTI(t tester, path string) *reprise.Trace {
 // openText returns the trace of a SimGrid trace that is a text.
 func openText(t tester, text string) *reprise.Trace {
 	t.Helper()
-	return tracetest.TI(t, text)
+	return testtrace.TI(t, text)
 }
 
 // tiCalls returns an iterator over the calls in a SimGrid trace.

@@ -3,12 +3,12 @@ package query
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
 func TestRanksWithout(t *testing.T) {
-	trace := tracetest.TI(t, "0 init\n0 finalize\n1 init\n2 init\n2 barrier\n3 init\n3 barrier\n3 finalize\n5 init\n")
+	trace := testtrace.TI(t, "0 init\n0 finalize\n1 init\n2 init\n2 barrier\n3 init\n3 barrier\n3 finalize\n5 init\n")
 	for _, tt := range []struct {
 		function string
 		o        Options

@@ -1,6 +1,10 @@
 package rankenc
 
-import "github.com/reprise-trace/reprise/internal/wire"
+import (
+	"fmt"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
 
 // An Expr is a closed form of a value in the rank of a process and the size of
 // the group it is in. Exprs are comparable. The zero Expr is the constant 0.
@@ -177,4 +181,157 @@ func decodeExpr(d *wire.Decoder, at int, head byte) Expr {
 		return Expr{}
 	}
 	return e
+}
+
+// forms are the forms of the families, by their numbers.
+var forms = [...]string{
+	constantNumber: "constant",
+	shiftNumber:    "rank+c",
+	ringNumber:     "(rank+c) mod N",
+	3:              "rank+c or rim",
+	4:              "a·rank+b",
+	xorNumber:      "rank xor c",
+	6:              "sum of 2 digits",
+	7:              "sum of 3 digits",
+	8:              "torus neighbour",
+	9:              "grid neighbour",
+	10:             "3D torus neighbour",
+	11:             "3D grid neighbour",
+}
+
+// columnForms and matrixForms are the names of encodings, by their numbers.
+var (
+	columnForms = [...]string{
+		headRuns - headColumns:       "runs",
+		headPacked - headColumns:     "packed",
+		headDictionary - headColumns: "dictionary",
+		headDeltas - headColumns:     "deltas",
+		headPieces - headColumns:     "pieces",
+		headRelative - headColumns:   "relative ranks",
+	}
+	matrixForms = [...]string{
+		headSame:       "same rows as another",
+		headTransposed: "transposed",
+		headSums:       "sums of another",
+		headEqualRows:  "equal rows",
+		headSingle:     "one column",
+		headDistinct:   "columns",
+		headFlat:       "flat",
+	}
+)
+
+// Form returns the form of e, which all expressions of its family share, such as
+// (rank+c) mod N.
+func (e Expr) Form() string { return forms[e.family] }
+
+// ColumnForm returns how an encoded column is encoded: the form of the expression
+// that it is, or the name of another encoding, such as runs. It looks at no more
+// than the first byte, and returns an empty string if that is none.
+func ColumnForm(enc []byte) string {
+	switch {
+	case len(enc) == 0:
+		return ""
+	case enc[0] >= headShifts:
+		return forms[shiftNumber]
+	case enc[0] >= headConstants:
+		return forms[constantNumber]
+	case enc[0] >= headColumns:
+		return nth(columnForms[:], enc[0]-headColumns)
+	}
+	return nth(forms[:], enc[0])
+}
+
+// MatrixForm is [ColumnForm] for an encoded matrix.
+func MatrixForm(enc []byte) string {
+	if len(enc) == 0 {
+		return ""
+	}
+	return nth(matrixForms[:], enc[0])
+}
+
+// nth returns an element of list, or an empty string.
+func nth(list []string, i byte) string {
+	if int(i) < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// floorDiv returns v/n rounded down, n > 0.
+func floorDiv(v, n int64) int64 {
+	q := v / n
+	if v%n < 0 {
+		q--
+	}
+	return q
+}
+
+// floorMod returns v − n·floorDiv(v, n), which is in 0 … n−1.
+func floorMod(v, n int64) int64 {
+	if v %= n; v < 0 {
+		v += n
+	}
+	return v
+}
+
+// center returns the number congruent to v modulo n, n > 0, of smallest
+// magnitude, and the positive one of two.
+func center(v, n int64) int64 {
+	if v = floorMod(v, n); v > n/2 {
+		v -= n
+	}
+	return v
+}
+
+// plus returns name followed by c with its sign, or name alone if c is zero.
+func plus(name string, c int64) string {
+	if c == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s%+d", name, c)
+}
+
+// times returns the product of a and name as text.
+func times(a int64, name string) string {
+	if a == 1 {
+		return name
+	}
+	return fmt.Sprintf("%d·%s", a, name)
+}
+
+// sum returns the sum of the products of factors and names, and c, as text.
+func sum(factors []int64, names []string, c int64) string {
+	var text string
+	for i, a := range factors {
+		switch {
+		case a == 0:
+		case text == "":
+			text = times(a, names[i])
+		case a < 0:
+			text += " - " + times(-a, names[i])
+		default:
+			text += " + " + times(a, names[i])
+		}
+	}
+	if text == "" {
+		return fmt.Sprint(c)
+	}
+	return plus(text, c)
+}
+
+// rowsOf returns the number of rows of k processes, k > 0, that hold a group of
+// size processes, at least 1.
+func rowsOf(size, k int64) int64 {
+	if size <= k {
+		return 1
+	}
+	return (size-1)/k + 1
+}
+
+// splitRows returns how many rows and planes of m rows of k processes lie
+// between rank and the row that is rest rows further.
+func splitRows(rank, rest, k, m int64) (rows, planes int64) {
+	from := floorDiv(rank, k)
+	to := from + rest
+	return floorMod(to, m) - floorMod(from, m), floorDiv(to, m) - floorDiv(from, m)
 }

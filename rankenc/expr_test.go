@@ -375,3 +375,119 @@ func TestRelative(t *testing.T) {
 		}
 	})
 }
+
+// TestFitGroups fits values that refer to groups of several sizes: what it finds
+// yields all of them, and it finds a ring, a line and a shift.
+func TestFitGroups(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var ranks, sizes, values []int64
+		c := rapid.Int64Range(-3, 3).Draw(t, "c")
+		form := rapid.SampledFrom([]Expr{{ringNumber, params{c}}, {3, params{c, -2}}, Shift(c + 3), Constant(c)}).Draw(t, "form")
+		for i := range rapid.IntRange(1, 4).Draw(t, "groups") {
+			n := rapid.Int64Range(8, 40).Draw(t, "size")
+			for r := range n {
+				if i > 0 && rapid.IntRange(0, 3).Draw(t, "absent") == 0 {
+					continue
+				}
+				ranks, sizes = append(ranks, r), append(sizes, n)
+				values = append(values, form.Eval(r, n))
+			}
+		}
+		e, ok := FitGroups(ranks, sizes, values, Options{})
+		if !ok {
+			t.Fatalf("no expression for %v", form)
+		}
+		at := rapid.IntRange(0, len(values)-1).Draw(t, "at")
+		check := func() {
+			for i, v := range values {
+				if got := e.Eval(ranks[i], sizes[i]); got != v {
+					t.Fatalf("%v yields %d for rank %d of %d, not %d", e, got, ranks[i], sizes[i], v)
+				}
+			}
+		}
+		check()
+		values[at] += rapid.Int64Range(-2, 2).Draw(t, "change")
+		if e, ok = FitGroups(ranks, sizes, values, Options{Ranks: true}); ok {
+			check()
+		}
+	})
+	if e, ok := FitGroups(nil, nil, nil, Options{}); !ok || e != (Expr{}) {
+		t.Errorf("nothing fits %v, %v", e, ok)
+	}
+	if _, ok := FitGroups([]int64{0, 0}, []int64{2, 2}, []int64{0, 1}, Options{}); ok {
+		t.Error("a rank has two values")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	FitGroups([]int64{0}, []int64{1}, nil, Options{})
+}
+
+// TestForms checks that every family and every encoding has a name of its own.
+func TestForms(t *testing.T) {
+	if len(forms) != len(families) {
+		t.Fatalf("%d forms of %d families", len(forms), len(families))
+	}
+	for i := range families {
+		e := Expr{family: uint8(i)}
+		for k := range families[i].extents {
+			e.params[k] = 1
+		}
+		if got := ColumnForm(e.append(nil)); got != e.Form() || got == "" {
+			t.Errorf("family %d: column of form %q, expression of form %q", i, got, e.Form())
+		}
+	}
+	for _, list := range [][]string{forms[:], columnForms[:], matrixForms[:]} {
+		sorted := slices.Sorted(slices.Values(list))
+		if len(slices.Compact(sorted)) != len(list) || sorted[0] == "" {
+			t.Errorf("forms %q", list)
+		}
+	}
+}
+
+func TestColumnForm(t *testing.T) {
+	domain := Over(World(6), 6)
+	for _, tt := range []struct {
+		values []int64
+		want   string
+	}{
+		{[]int64{7, 7, 7, 7, 7, 7}, "constant"},
+		{[]int64{700, 700, 700, 700, 700, 700}, "constant"},
+		{[]int64{1, 2, 3, 4, 5, 6}, "rank+c"},
+		{[]int64{1, 2, 3, 4, 5, 0}, "(rank+c) mod N"},
+		{[]int64{3, 1, 4, 1, 5, 9}, "packed"},
+		{[]int64{9e9, 1, 9e9, 9e9, 1, 9e9}, "dictionary"},
+	} {
+		c := NewColumn(domain, tt.values, Options{})
+		enc, _ := c.MarshalBinary()
+		if got := ColumnForm(enc); got != tt.want {
+			t.Errorf("%v is %v, of form %q, want %q", tt.values, c, got, tt.want)
+		}
+	}
+	for _, enc := range [][]byte{nil, {byte(len(forms))}, {headColumns + byte(len(columnForms))}} {
+		if got := ColumnForm(enc); got != "" {
+			t.Errorf("%x is a column of form %q", enc, got)
+		}
+	}
+}
+
+func TestMatrixForm(t *testing.T) {
+	domain := Over(World(2), 2)
+	m := NewMatrix(domain, [][]int64{{1, 2, 3}, {1, 2, 3}}, nil, Options{})
+	enc, _ := m.MarshalBinary()
+	if got := MatrixForm(enc); got != "equal rows" {
+		t.Errorf("%v is of form %q", m, got)
+	}
+	same := NewMatrix(domain, [][]int64{{1, 2, 3}, {1, 2, 3}}, []Matrix{m}, Options{})
+	enc, _ = same.MarshalBinary()
+	if got := MatrixForm(enc); got != "same rows as another" {
+		t.Errorf("%v is of form %q", same, got)
+	}
+	for _, enc := range [][]byte{nil, {byte(len(matrixForms))}} {
+		if got := MatrixForm(enc); got != "" {
+			t.Errorf("%x is a matrix of form %q", enc, got)
+		}
+	}
+}

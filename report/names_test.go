@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/report"
@@ -45,15 +45,15 @@ func dataIn(t *testing.T, html []byte) (d pageData) {
 // TestTimelineFunctions looks at the functions of calls where many are left out, and the
 // names of some are cut to the same.
 func TestTimelineFunctions(t *testing.T) {
-	var calls []exporttest.Call
+	var calls []testtrace.Call
 	for i := range int64(500) {
 		name := strings.Repeat("n", 500) + fmt.Sprint(i)
 		if i >= 250 {
 			name = fmt.Sprint("f", i, "_")
 		}
-		calls = append(calls, exporttest.Call{Function: exporttest.Function(name), Start: 1000 * i, Duration: 1 + (i*7)%500})
+		calls = append(calls, testtrace.Call{Function: testtrace.Function(name), Start: 1000 * i, Duration: 1 + (i*7)%500})
 	}
-	d := dataIn(t, render(t, exporttest.Record(t, merge.Run{Ranks: 1}, true, [][]exporttest.Call{calls}), report.Options{}))
+	d := dataIn(t, render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
 	shown := 0
 	for _, r := range d.Timeline.Ranks {
 		for terminal, f := range d.Timeline.Programs[r.Program].Functions {
@@ -74,8 +74,8 @@ func TestTimelineFunctions(t *testing.T) {
 // TestAdvice looks for advice that only helps who recorded a program.
 func TestAdvice(t *testing.T) {
 	for source, want := range map[string]bool{collect.Source: true, "SimGrid TI": false} {
-		calls := []exporttest.Call{{Function: exporttest.Function("f")}}
-		html := string(render(t, exporttest.Record(t, merge.Run{Ranks: 1, Source: source}, false, [][]exporttest.Call{calls}), report.Options{}))
+		calls := []testtrace.Call{{Function: testtrace.Function("f")}}
+		html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1, Source: source}, false, [][]testtrace.Call{calls}), report.Options{}))
 		if got := strings.Contains(html, "--times"); got != want {
 			t.Errorf("%s: the page advises to record with --times: %t", source, got)
 		}
@@ -87,7 +87,7 @@ func TestTimelineDeep(t *testing.T) {
 	table := new(cst.Table)
 	var body []sequitur.Run
 	for _, name := range []string{"f", "g"} {
-		body = append(body, sequitur.Run{Symbol: table.InternRun(table.Declare(exporttest.Function(name)), 1<<61), Count: 1})
+		body = append(body, sequitur.Run{Symbol: table.InternRun(table.Declare(testtrace.Function(name)), 1<<61), Count: 1})
 	}
 	var grammar sequitur.Builder
 	grammar.AppendLoop(body, 1<<61)

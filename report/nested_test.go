@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 )
@@ -17,7 +17,7 @@ type nester struct {
 	*rand.Rand
 	thread int64
 	now    int64
-	calls  []exporttest.Call
+	calls  []testtrace.Call
 }
 
 // call makes a call, and at most so many levels of calls in it.
@@ -28,13 +28,13 @@ func (n *nester) call(levels int) {
 		n.call(levels - 1)
 	}
 	n.now += n.Int64N(1000)
-	f := cst.Function{Name: string(rune('a' + levels)), Params: []cst.Param{exporttest.Param("thread", cst.KindInt)}}
-	n.calls = append(n.calls, exporttest.Call{Function: f, Args: []cst.Value{cst.Int(n.thread)}, Start: start, Duration: n.now - start})
+	f := cst.Function{Name: string(rune('a' + levels)), Params: []cst.Param{testtrace.Param("thread", cst.KindInt)}}
+	n.calls = append(n.calls, testtrace.Call{Function: f, Args: []cst.Value{cst.Int(n.thread)}, Start: start, Duration: n.now - start})
 }
 
 // interleaved returns the calls of several threads in the order in which they returned.
-func interleaved(threads ...[]exporttest.Call) (all []exporttest.Call) {
-	end := func(c exporttest.Call) int64 { return c.Start + c.Duration }
+func interleaved(threads ...[]testtrace.Call) (all []testtrace.Call) {
+	end := func(c testtrace.Call) int64 { return c.Start + c.Duration }
 	for {
 		next := -1
 		for i, calls := range threads {
@@ -53,7 +53,7 @@ func interleaved(threads ...[]exporttest.Call) (all []exporttest.Call) {
 // several, with those recorded.
 func TestTimelineNested(t *testing.T) {
 	const begin = 1_795_000_000_000_000_000
-	threads := make([][]exporttest.Call, 3)
+	threads := make([][]testtrace.Call, 3)
 	for i := range threads {
 		n := nester{Rand: rand.New(rand.NewPCG(1, uint64(i))), thread: int64(i), now: begin}
 		for range 60 {
@@ -62,10 +62,10 @@ func TestTimelineNested(t *testing.T) {
 		}
 		threads[i] = n.calls
 	}
-	for name, rows := range map[string][][]exporttest.Call{"one": threads[:1], "three": threads} {
+	for name, rows := range map[string][][]testtrace.Call{"one": threads[:1], "three": threads} {
 		t.Run(name, func(t *testing.T) {
-			all := interleaved(append([][]exporttest.Call(nil), rows...)...)
-			html := render(t, exporttest.Record(t, merge.Run{Ranks: 1}, true, [][]exporttest.Call{all}), report.Options{})
+			all := interleaved(append([][]testtrace.Call(nil), rows...)...)
+			html := render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{all}), report.Options{})
 			if !strings.Contains(string(html), "What is drawn is within 1 ns of them.") {
 				t.Error("it is not drawn exactly")
 			}
@@ -84,7 +84,7 @@ func TestTimelineNested(t *testing.T) {
 
 // checkRow compares the calls of a row with those recorded, and which is there at the
 // middle of each.
-func checkRow(b *tab, row int, calls []exporttest.Call, first int64) {
+func checkRow(b *tab, row int, calls []testtrace.Call, first int64) {
 	type call struct {
 		Position        int
 		Start, Duration float64

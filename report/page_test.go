@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/report"
@@ -23,7 +23,7 @@ import (
 // trace returns a trace of parts.
 func trace(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	return tracetest.Write(t, run, parts)
+	return testtrace.Write(t, run, parts)
 }
 
 func program(t testing.TB, p programs.Program) *reprise.Trace {
@@ -141,7 +141,7 @@ func TestWriteLarge(t *testing.T) {
 
 // TestMatchingSilent names the members that make no collective calls.
 func TestMatchingSilent(t *testing.T) {
-	page := render(t, tracetest.TI(t, "0 init\n0 barrier\n1 init\n1 barrier\n2 init\n3 init\n"), report.Options{})
+	page := render(t, testtrace.TI(t, "0 init\n0 barrier\n1 init\n1 barrier\n2 init\n3 init\n"), report.Options{})
 	if want := "1 collective operation on 1 communicator. There are none of ranks 2-3 of world."; !bytes.Contains(page, []byte(want)) {
 		t.Errorf("the page has no %q", want)
 	}

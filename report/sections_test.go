@@ -14,7 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/report"
@@ -197,7 +197,7 @@ func hostile(t *testing.T) *bytes.Reader {
 			r.CallAt(i, int64(1000*(3*i+k)), int64(len(names)-i), cst.String(name))
 		}
 	}
-	return bytes.NewReader(tracetest.File(t, merge.Run{Ranks: 1, Source: names[0]}, []merge.Part{r.Finish(0)}))
+	return bytes.NewReader(testtrace.File(t, merge.Run{Ranks: 1, Source: names[0]}, []merge.Part{r.Finish(0)}))
 }
 
 // layouts are the windows in which a page is looked at.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -191,11 +191,11 @@ func TestTimelineSmall(t *testing.T) {
 // TestTimelineBegin checks that the timeline of some ranks counts from the first call of
 // the run, which began before another that returned first.
 func TestTimelineBegin(t *testing.T) {
-	f := exporttest.Function("work", exporttest.Param("thread", cst.KindInt))
-	call := func(thread, start, duration int64) exporttest.Call {
-		return exporttest.Call{Function: f, Args: []cst.Value{cst.Int(thread)}, Start: start, Duration: duration}
+	f := testtrace.Function("work", testtrace.Param("thread", cst.KindInt))
+	call := func(thread, start, duration int64) testtrace.Call {
+		return testtrace.Call{Function: f, Args: []cst.Value{cst.Int(thread)}, Start: start, Duration: duration}
 	}
-	trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{
+	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{
 		{call(0, 2e9, 1e9), call(1, 1e9, 5e9)}, {call(0, 8e9, 1e9), call(0, 10e9, 1e9)},
 	})
 	ranks := rankenc.SetOf(1)

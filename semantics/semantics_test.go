@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
@@ -23,13 +23,13 @@ type tester interface {
 // written returns the trace of parts.
 func written(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
 	t.Helper()
-	return tracetest.Write(t, run, parts)
+	return testtrace.Write(t, run, parts)
 }
 
 // tiModel returns the model of a time-independent trace.
 func tiModel(t tester, text string) *semantics.Model {
 	t.Helper()
-	return modelOf(t, tracetest.TI(t, text))
+	return modelOf(t, testtrace.TI(t, text))
 }
 
 func modelOf(t tester, trace *reprise.Trace) *semantics.Model {

@@ -1,6 +1,11 @@
 package symbolic
 
-import "fmt"
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
 // A resolution is the state of [Resolver.Resolve]. Groups are resolved from the
 // declared ones on: when the members of a group are known, their creations on it
@@ -241,4 +246,292 @@ func (s *resolution) duplicate(c *creation) {
 		w.places = c.places
 	}
 	s.add(w)
+}
+
+// A caller is a call of kind CreateGroup.
+type caller struct {
+	call  int32
+	place int32
+	nth   int32 // of the caller's with the same members and tag
+}
+
+// A meeting is all calls with the same members and tag.
+type meeting struct {
+	members []int // ranks in the parent
+	callers []caller
+}
+
+// createGroups resolves all creations on a group that only those call who will be
+// members. Those with the same members and tag meet in the order of each caller.
+func (s *resolution) createGroups(w work) {
+	var (
+		meetings []*meeting
+		known    = make(map[string]*meeting)
+		keys     = make(map[*int][]byte) // of members that are shared
+		key      []byte
+	)
+	for i, n := range w.calls {
+		place := w.place(i)
+		ordinal := int64(0)
+		for n = s.calls[n].child; n != none; n = s.calls[n].sibling {
+			c := &s.calls[n]
+			if c.kind != CreateGroup {
+				continue
+			}
+			c.key = ordinal
+			ordinal++
+			if len(c.more.members) == 0 || c.class == "" || w.group.Remote != nil {
+				s.fail(&creation{parent: w.group, kind: c.kind, ordinal: int(c.key)}, []int32{n}, c.rank, fmt.Sprintf("call %d has no members or no result, or is on an intercommunicator", c.position))
+				continue
+			}
+			key = appendKey(key[:0], c.more, keys)
+			m := known[string(key)]
+			if m == nil {
+				m = &meeting{members: c.more.members}
+				known[string(key)] = m
+				meetings = append(meetings, m)
+			}
+			nth := int32(0)
+			if k := len(m.callers); k > 0 && m.callers[k-1].place == place {
+				nth = m.callers[k-1].nth + 1
+			}
+			m.callers = append(m.callers, caller{n, place, nth})
+		}
+	}
+	for _, m := range meetings {
+		s.meet(w, m)
+	}
+}
+
+// appendKey appends what tells members and a tag from others.
+func appendKey(dst []byte, m *more, keys map[*int][]byte) []byte {
+	dst = binary.AppendVarint(dst, m.tag)
+	dst = binary.AppendUvarint(dst, uint64(len(m.members)))
+	list, ok := keys[&m.members[0]]
+	if !ok || len(list) != 8*len(m.members) {
+		list = nil
+		for _, rank := range m.members {
+			list = binary.LittleEndian.AppendUint64(list, uint64(rank))
+		}
+		keys[&m.members[0]] = list
+	}
+	return append(dst, list...)
+}
+
+// meet resolves all creations with the same members and tag.
+func (s *resolution) meet(w work, m *meeting) {
+	sorted := slices.Clone(m.members)
+	slices.Sort(sorted)
+	slices.SortStableFunc(m.callers, func(a, b caller) int { return cmp.Compare(a.nth, b.nth) })
+	for len(m.callers) > 0 {
+		n := 1
+		for n < len(m.callers) && m.callers[n].nth == m.callers[0].nth {
+			n++
+		}
+		s.together(w, m.members, sorted, m.callers[:n])
+		m.callers = m.callers[n:]
+	}
+}
+
+// together resolves one creation by callers who all named the given members.
+func (s *resolution) together(w work, members, sorted []int, callers []caller) {
+	first := &s.calls[callers[0].call]
+	calls := make([]int32, len(callers))
+	for i, c := range callers {
+		calls[i] = c.call
+	}
+	c := &creation{parent: w.group, kind: CreateGroup, ordinal: int(first.key)}
+	for i, place := range sorted {
+		switch {
+		case place < 0 || place >= len(w.group.Members) || i > 0 && place == sorted[i-1]:
+			s.fail(c, calls, first.rank, fmt.Sprintf("call %d names rank %d of %d, or twice", first.position, place, len(w.group.Members)))
+			return
+		case i == len(callers) || place < int(callers[i].place):
+			s.fail(c, calls, int32(w.group.Members[place]), fmt.Sprintf("no such call, but rank %d has one, call %d", first.rank, first.position))
+			return
+		case place > int(callers[i].place):
+			call := &s.calls[callers[i].call]
+			s.fail(c, calls, call.rank, fmt.Sprintf("call %d names members that the caller is not among", call.position))
+			return
+		}
+	}
+	if len(callers) > len(sorted) {
+		call := &s.calls[callers[len(sorted)].call]
+		s.fail(c, calls, call.rank, fmt.Sprintf("call %d names members that the caller is not among", call.position))
+		return
+	}
+	at := make(map[int]int32, len(callers)) // call of each place
+	for _, c := range callers {
+		at[int(c.place)] = c.call
+	}
+	g := &Group{Parent: w.group, Kind: CreateGroup, Class: first.class, Color: int64(members[0]), Ordinal: int(s.calls[at[members[0]]].key)}
+	c.ordinal = g.Ordinal
+	for i, place := range members {
+		n := at[place]
+		calls[i] = n
+		if !s.fits(n, g.Class, i, len(members)) {
+			s.fail(c, calls, s.calls[n].rank, s.misfit(n, i, len(members)))
+			return
+		}
+		g.Members = append(g.Members, int(s.calls[n].rank))
+	}
+	for i, n := range calls {
+		s.assign(n, g, i, false)
+	}
+	s.add(work{group: g, calls: calls})
+}
+
+// A chosen is a caller that got a result from a creation.
+type chosen struct {
+	call   int32
+	place  int32
+	remote bool
+	color  int64
+	key    int64
+}
+
+// partition resolves a creation that makes an object for each color.
+func (s *resolution) partition(c *creation) {
+	var list []chosen
+	recorded := c.kind != Split // where keys do not decide
+	for i, n := range c.calls {
+		call := &s.calls[n]
+		if call.class == "" {
+			continue
+		}
+		recorded = recorded && call.size != 0
+		list = append(list, chosen{n, c.places[i], int(c.places[i]) >= len(c.parent.Members), call.color, call.key})
+	}
+	for i := range list {
+		switch {
+		case recorded:
+			list[i].key = int64(s.calls[list[i].call].want)
+		case c.kind == Topology:
+			list[i].key = 0
+		}
+		if c.kind == Topology || c.kind == Create && c.parent.Remote != nil {
+			list[i].color = 0
+		}
+	}
+	slices.SortFunc(list, func(a, b chosen) int {
+		if a.color != b.color {
+			return cmp.Compare(a.color, b.color)
+		}
+		if a.remote != b.remote {
+			return cmp.Compare(a.place, b.place)
+		}
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.place, b.place))
+	})
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].color == list[0].color {
+			n++
+		}
+		s.one(c, list[:n])
+		list = list[n:]
+	}
+}
+
+// one makes a group of those with one color, in their order.
+func (s *resolution) one(c *creation, list []chosen) {
+	var (
+		g     = &Group{Parent: c.parent, Kind: c.kind, Ordinal: c.ordinal, Color: list[0].color, Class: s.calls[list[0].call].class}
+		w     = work{group: g, calls: make([]int32, len(list))}
+		first = len(list)
+	)
+	if i := slices.IndexFunc(list, func(m chosen) bool { return m.remote }); i >= 0 {
+		first = i
+	}
+	for i, m := range list {
+		w.calls[i] = m.call
+	}
+	if c.parent.Remote != nil && (first == 0 || first == len(list)) {
+		s.fail(c, w.calls, s.calls[w.calls[0]].rank, fmt.Sprintf("color %d is in one group only", g.Color))
+		return
+	}
+	for i, m := range list {
+		rank, size := i, first
+		if m.remote {
+			rank, size = i-first, len(list)-first
+		}
+		if !s.fits(m.call, g.Class, rank, size) {
+			s.fail(c, w.calls, s.calls[m.call].rank, s.misfit(m.call, rank, size))
+			return
+		}
+	}
+	g.Members = s.members(list[:first], c.parent.Members)
+	if first < len(list) {
+		g.Remote = s.members(list[first:], c.parent.Remote)
+	}
+	for i, m := range list {
+		if m.remote {
+			i -= first
+		}
+		s.assign(m.call, g, i, m.remote)
+	}
+	s.add(w)
+}
+
+// members returns the ranks in the run of callers: if they are all of a list, that.
+func (s *resolution) members(list []chosen, all []int) []int {
+	ranks := make([]int, len(list))
+	for i, m := range list {
+		ranks[i] = int(s.calls[m.call].rank)
+	}
+	if slices.Equal(ranks, all) {
+		return all
+	}
+	return ranks
+}
+
+// createMembers makes of the members that callers named what partition asks for:
+// the color, which is the first of them, and the recorded rank and size.
+func (s *resolution) createMembers(c *creation) bool {
+	type key struct {
+		leader int
+		remote bool
+	}
+	type named struct {
+		members []int
+		index   map[int]int // of each in members
+	}
+	groups := make(map[key]named)
+	for i, n := range c.calls {
+		call := &s.calls[n]
+		if call.class == "" || len(call.more.members) == 0 {
+			continue
+		}
+		place, members, remote := int(c.places[i]), call.more.members, false
+		if first := len(c.parent.Members); place >= first {
+			place, remote = place-first, true
+		}
+		k := key{members[0], remote}
+		g, ok := groups[k]
+		if !ok {
+			g = named{members, make(map[int]int, len(members))}
+			for i, m := range members {
+				g.index[m] = i
+			}
+			groups[k] = g
+		}
+		rank, in := g.index[place]
+		if !in || !same(members, g.members) {
+			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d names other members than those of its group do", call.position))
+			return false
+		}
+		if !s.fits(n, call.class, rank, len(members)) {
+			s.fail(c, c.calls, call.rank, s.misfit(n, rank, len(members)))
+			return false
+		}
+		call.color, call.want, call.size = int64(members[0]), int32(rank), int32(len(members))
+	}
+	return true
+}
+
+// same reports whether lists are equal, at once if they are one.
+func same(a, b []int) bool {
+	if len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] {
+		return true
+	}
+	return slices.Equal(a, b)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/rows"
-	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -76,7 +76,7 @@ var readers = map[string]func(t *testing.T, path string) (names []string, rows i
 	},
 	"DuckDB": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
 		r := foreign.DuckDB(t, "SELECT * FROM read_csv('"+path+"', header=true, all_varchar=true, allow_quoted_nulls=false, delim=',', quote='\"', escape='\"')")
-		n, get := tabletest.Result(r)
+		n, get := exporttest.Result(r)
 		return r.Names, n, get
 	},
 }
@@ -97,12 +97,12 @@ func table(records [][]string) ([]string, int, func(int, string) (string, bool))
 // the rows of the table.
 func TestReaders(t *testing.T) {
 	for name, trace := range map[string]*reprise.Trace{
-		"Recorded": exporttest.Stencil(t, "exact"), "Statistics": exporttest.Stencil(t, "statistics"), "Hostile": tabletest.Hostile(t),
-		"Timed": tabletest.Timed(t, 3, 6_000, tabletest.Series), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
+		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Hostile": testtrace.HostileTable(t),
+		"Timed": testtrace.Timed(t, 3, 6_000, testtrace.Series), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			o := export.TableOptions{By: by}
-			columns, want := tabletest.Read(t, newTable(t, trace, o))
+			columns, want := exporttest.Read(t, newTable(t, trace, o))
 			path := filepath.Join(t.TempDir(), "file.csv")
 			if err := os.WriteFile(path, []byte(write(t, trace, o)), 0o600); err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestReaders(t *testing.T) {
 					if reader != "DuckDB" {
 						want = withoutEmpty(want)
 					}
-					tabletest.Compare(t, columns, want, n, get)
+					exporttest.Compare(t, columns, want, n, get)
 				})
 			}
 		}
@@ -125,10 +125,10 @@ func TestReaders(t *testing.T) {
 }
 
 // withoutEmpty returns rows without what is empty.
-func withoutEmpty(all []tabletest.Row) []tabletest.Row {
-	some := make([]tabletest.Row, len(all))
+func withoutEmpty(all []exporttest.Row) []exporttest.Row {
+	some := make([]exporttest.Row, len(all))
 	for i, row := range all {
-		some[i] = make(tabletest.Row)
+		some[i] = make(exporttest.Row)
 		for name, v := range row {
 			if v != "" {
 				some[i][name] = v
@@ -140,7 +140,7 @@ func withoutEmpty(all []tabletest.Row) []tabletest.Row {
 
 // TestText checks a file as it is.
 func TestText(t *testing.T) {
-	got := write(t, tabletest.Timed(t, 2, 1, tabletest.Series), export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
+	got := write(t, testtrace.Timed(t, 2, 1, testtrace.Series), export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
 	const want = `call,position,rank,duration_ns,arg_dest
 "send(dest=rank+1, count=0)",0,0,100,1
 wait(),1,0,1000,
@@ -155,7 +155,7 @@ wait(),1,1,1000,
 // TestGroups checks that rows do not change where a group of rows ends.
 func TestGroups(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 60_000)
-	trace := tabletest.Write(t, p.Run(), p.Parts())
+	trace := testtrace.Write(t, p.Run(), p.Parts())
 	if got := write(t, trace, export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got, "\n") < rows.MaxRows {
 		t.Fatal("one group only")
 	} else {
@@ -194,7 +194,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := tabletest.Timed(t, 2, 2000, tabletest.Series)
+	trace := testtrace.Timed(t, 2, 2000, testtrace.Series)
 	for _, n := range []int{0, 100_000, len(write(t, trace, export.TableOptions{})) - 1} {
 		f := failing(n)
 		if err := csv.Write(t.Context(), &f, trace, export.TableOptions{}); err != io.ErrShortWrite {
@@ -210,7 +210,7 @@ func TestErrors(t *testing.T) {
 
 // TestCancel cancels while rows are written.
 func TestCancel(t *testing.T) {
-	trace := tabletest.Timed(t, 2, 50_000, tabletest.Statistics)
+	trace := testtrace.Timed(t, 2, 50_000, testtrace.Statistics)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
@@ -230,7 +230,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("short: 10⁷ calls")
 	}
 	p := programs.Stencil2D(2, 2, 300_000)
-	trace := tabletest.Write(t, p.Run(), p.Parts())
+	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var first, last, next uint64
 	err := csv.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		if n < next {
@@ -254,10 +254,10 @@ func TestMemory(t *testing.T) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	for _, times := range []tabletest.Times{tabletest.Series, tabletest.Statistics} {
-		b.Run("times="+string(times), func(b *testing.B) { benchmarkWrite(b, tabletest.Timed(b, 4, 100_000, times)) })
+	for _, times := range []testtrace.Times{testtrace.Series, testtrace.Statistics} {
+		b.Run("times="+string(times), func(b *testing.B) { benchmarkWrite(b, testtrace.Timed(b, 4, 100_000, times)) })
 	}
-	b.Run("trace=lu.W.16", func(b *testing.B) { benchmarkWrite(b, tabletest.TI(b, "ti/lu.W.16.ti.zst")) })
+	b.Run("trace=lu.W.16", func(b *testing.B) { benchmarkWrite(b, testtrace.Real(b, "ti/lu.W.16.ti.zst")) })
 }
 
 func benchmarkWrite(b *testing.B, trace *reprise.Trace) {

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -120,7 +121,7 @@ func written(t testing.TB, trace *reprise.Trace, o export.Options) string {
 func TestWrite(t *testing.T) {
 	cases := exporttest.Cases(t)
 	for _, name := range []string{"messages", "startall", "wildcard"} {
-		cases = append(cases, exporttest.Case{Name: name, Trace: exporttest.Recorded(t, name+".exact")})
+		cases = append(cases, exporttest.Case{Name: name, Trace: testtrace.Recorded(t, name+".exact")})
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -353,7 +354,7 @@ func chosenCalls(t *testing.T, trace *reprise.Trace, o export.Options) iter.Seq2
 // TestUnclear checks that there are communications where statuses tell what a rank received.
 func TestUnclear(t *testing.T) {
 	for name, want := range map[string]int{"startall": 60, "wildcard": 20} {
-		if n := len(parse(t, written(t, exporttest.Recorded(t, name+".exact"), export.Options{})).comms); n != want {
+		if n := len(parse(t, written(t, testtrace.Recorded(t, name+".exact"), export.Options{})).comms); n != want {
 			t.Errorf("%d communications of %s, want %d", n, name, want)
 		}
 	}
@@ -362,7 +363,7 @@ func TestUnclear(t *testing.T) {
 // TestWindows checks the communications of parts of a run: in each, some messages were sent
 // before it, or are received after it.
 func TestWindows(t *testing.T) {
-	trace := exporttest.Stencil(t, "exact")
+	trace := testtrace.Stencil(t, "exact")
 	var all, between int
 	for from := int64(267_000_000); from < 270_000_000; from += 150_000 {
 		o := export.Options{Between: &export.Interval{From: from, To: from + 150_000}}
@@ -380,7 +381,7 @@ func TestWindows(t *testing.T) {
 // TestDelay checks that messages that wait for too long are left out, and nothing else.
 func TestDelay(t *testing.T) {
 	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) + "0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
-	trace := exporttest.TI(t, lines)
+	trace := testtrace.TI(t, lines)
 	text := written(t, trace, export.Options{})
 	if n := len(parse(t, text).comms); n != 1 {
 		t.Fatalf("%d communications, want 1", n)
@@ -406,16 +407,16 @@ func TestDelay(t *testing.T) {
 // TestLook checks that records stay in order where a call is around more than are looked
 // at: it begins later then.
 func TestLook(t *testing.T) {
-	f := exporttest.Function("work", exporttest.Param("n", cst.KindInt))
+	f := testtrace.Function("work", testtrace.Param("n", cst.KindInt))
 	args := []cst.Value{cst.Int(1)}
-	calls := []exporttest.Call{{Function: f, Args: args, Duration: 1}}
+	calls := []testtrace.Call{{Function: f, Args: args, Duration: 1}}
 	for i := range int64(5 * look) {
-		calls = append(calls, exporttest.Call{Function: f, Args: args, Start: 10*i + 15, Duration: 3})
+		calls = append(calls, testtrace.Call{Function: f, Args: args, Start: 10*i + 15, Duration: 3})
 	}
 	for _, start := range []int64{10 * 4 * look, 12} {
-		calls = append(calls, exporttest.Call{Function: f, Args: args, Start: start, Duration: 10*5*look + 20 - start})
+		calls = append(calls, testtrace.Call{Function: f, Args: args, Start: start, Duration: 10*5*look + 20 - start})
 	}
-	p := parse(t, written(t, exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls}), export.Options{}))
+	p := parse(t, written(t, testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls}), export.Options{}))
 	checkStates(t, p)
 	if n := len(p.events[[2]int64{1, 1}]); n != 2*len(calls) {
 		t.Errorf("%d events of %d calls", n, len(calls))
@@ -425,7 +426,7 @@ func TestLook(t *testing.T) {
 func TestRows(t *testing.T) {
 	some := rankenc.SetOf(1, 3)
 	var b strings.Builder
-	if err := WriteRows(t.Context(), &b, exporttest.Stencil(t, "exact"), export.Options{Ranks: &some}); err != nil {
+	if err := WriteRows(t.Context(), &b, testtrace.Stencil(t, "exact"), export.Options{Ranks: &some}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "LEVEL TASK SIZE 2\nrank 1\nrank 3\n\nLEVEL THREAD SIZE 2\nrank 1 thread 0\nrank 3 thread 0\n"
@@ -468,7 +469,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestNoCalls(t *testing.T) {
-	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{nil, nil})
+	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{nil, nil})
 	if _, err := Write(t.Context(), io.Discard, trace, export.Options{}); !errors.Is(err, errNoCalls) {
 		t.Errorf("error %v, want %v", err, errNoCalls)
 	}
@@ -507,9 +508,9 @@ func held() int {
 // TestMemory checks what is held for each of many ranks that make many calls.
 func TestMemory(t *testing.T) {
 	const ranks, calls = 500, 2000
-	f := exporttest.Function("work")
-	list := slices.Repeat([]exporttest.Call{{Function: f}}, calls)
-	trace := exporttest.Record(t, merge.Run{}, false, slices.Repeat([][]exporttest.Call{list}, ranks))
+	f := testtrace.Function("work")
+	list := slices.Repeat([]testtrace.Call{{Function: f}}, calls)
+	trace := testtrace.Record(t, merge.Run{}, false, slices.Repeat([][]testtrace.Call{list}, ranks))
 	before := held()
 	g := &gauge{left: ranks * calls * 60} // about half of what is written
 	if _, err := Write(t.Context(), g, trace, export.Options{}); err != nil {
@@ -528,7 +529,7 @@ func TestMemory(t *testing.T) {
 // TestLeftOut exports one rank of several: its messages are counted, and none is written.
 func TestLeftOut(t *testing.T) {
 	first := rankenc.World(1)
-	m, err := Write(t.Context(), io.Discard, exporttest.Recorded(t, "messages.exact"), export.Options{Ranks: &first})
+	m, err := Write(t.Context(), io.Discard, testtrace.Recorded(t, "messages.exact"), export.Options{Ranks: &first})
 	if err != nil || m.Sent == 0 || m.Written != 0 {
 		t.Errorf("%+v, %v, want messages that are left out", m, err)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/rows"
-	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -32,9 +32,9 @@ import (
 func traces(t testing.TB) map[string]*reprise.Trace {
 	t.Helper()
 	return map[string]*reprise.Trace{
-		"Recorded": exporttest.Stencil(t, "exact"), "Statistics": exporttest.Stencil(t, "statistics"),
-		"Hostile": tabletest.Hostile(t), "Distinct": distinct(t, 150_000), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
-		"Timed": tabletest.Timed(t, 3, 12_000, tabletest.Series),
+		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
+		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, 150_000), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Timed": testtrace.Timed(t, 3, 12_000, testtrace.Series),
 	}
 }
 
@@ -59,7 +59,7 @@ func distinct(t testing.TB, n int) *reprise.Trace {
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	return tabletest.Write(t, merge.Run{Ranks: 2, Source: "test"}, parts)
+	return testtrace.Write(t, merge.Run{Ranks: 2, Source: "test"}, parts)
 }
 
 // write returns a trace as a Parquet file.
@@ -85,11 +85,11 @@ func TestReaders(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				names, want := tabletest.Read(t, table)
+				names, want := exporttest.Read(t, table)
 				file := write(t, trace, export.TableOptions{By: by})
 				t.Run("parquet-go", func(t *testing.T) {
 					n, got := readBack(t, file, table)
-					tabletest.Compare(t, names, want, n, got)
+					exporttest.Compare(t, names, want, n, got)
 				})
 				t.Run("DuckDB", func(t *testing.T) {
 					if testing.Short() && len(want) > 10_000 {
@@ -101,8 +101,8 @@ func TestReaders(t *testing.T) {
 					}
 					r := foreign.DuckDB(t, "SELECT * FROM '"+path+"'")
 					checkTypes(t, table, r)
-					n, got := tabletest.Result(r)
-					tabletest.Compare(t, names, want, n, got)
+					n, got := exporttest.Result(r)
+					exporttest.Compare(t, names, want, n, got)
 				})
 			})
 		}
@@ -197,7 +197,7 @@ func readChunk(t *testing.T, c reader.ColumnChunk) []reader.Value {
 
 // TestRealTrace checks the number of calls of each function of a large trace.
 func TestRealTrace(t *testing.T) {
-	trace := tabletest.TI(t, "ti/lu.W.16.ti.zst")
+	trace := testtrace.Real(t, "ti/lu.W.16.ti.zst")
 	path := filepath.Join(t.TempDir(), "lu.parquet")
 	if err := os.WriteFile(path, write(t, trace, export.TableOptions{}), 0o600); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := tabletest.Timed(t, 2, 100, tabletest.Series)
+	trace := testtrace.Timed(t, 2, 100, testtrace.Series)
 	size := len(write(t, trace, export.TableOptions{}))
 	for _, n := range []int{0, 4, 100, size - 100, size - 1} {
 		f := failing(n)
@@ -265,7 +265,7 @@ func TestErrors(t *testing.T) {
 // TestCancel cancels after the first row group.
 func TestCancel(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 200_000)
-	trace := tabletest.Write(t, p.Run(), p.Parts())
+	trace := testtrace.Write(t, p.Run(), p.Parts())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
@@ -285,7 +285,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("short: 10⁷ calls")
 	}
 	p := programs.Stencil2D(2, 2, 1_000_000/3)
-	trace := tabletest.Write(t, p.Run(), p.Parts())
+	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var first, last uint64
 	var n uint64
 	err := parquet.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(rows uint64) error {
@@ -309,14 +309,14 @@ func TestMemory(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	p := programs.Stencil2D(4, 4, 10_000)
 	for name, trace := range map[string]*reprise.Trace{
-		"trace=Stencil2D": tabletest.Write(b, p.Run(), p.Parts()),
-		"trace=Timed":     tabletest.Timed(b, 4, 200_000, tabletest.Series),
-		"trace=Estimated": tabletest.Timed(b, 4, 200_000, tabletest.Statistics),
+		"trace=Stencil2D": testtrace.Write(b, p.Run(), p.Parts()),
+		"trace=Timed":     testtrace.Timed(b, 4, 200_000, testtrace.Series),
+		"trace=Estimated": testtrace.Timed(b, 4, 200_000, testtrace.Statistics),
 		"trace=Distinct":  distinct(b, 300_000),
 	} {
 		b.Run(name, func(b *testing.B) { benchmarkWrite(b, trace) })
 	}
-	b.Run("trace=lu.W.64", func(b *testing.B) { benchmarkWrite(b, tabletest.TI(b, "ti/lu.W.64.ti.zst")) })
+	b.Run("trace=lu.W.64", func(b *testing.B) { benchmarkWrite(b, testtrace.Real(b, "ti/lu.W.64.ti.zst")) })
 }
 
 func benchmarkWrite(b *testing.B, trace *reprise.Trace) {

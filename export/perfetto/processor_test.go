@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -160,11 +161,11 @@ func checkMessages(t *testing.T, format format) {
 	p := foreign.FindTraceProcessor(t)
 	some := rankenc.SetOf(0, 1, 3)
 	cases := []exporttest.Case{{
-		Name: "Chosen", Trace: exporttest.Stencil(t, "exact"),
+		Name: "Chosen", Trace: testtrace.Stencil(t, "exact"),
 		Options: export.Options{Ranks: &some, Between: &export.Interval{From: 267_500_000, To: 268_500_000}},
 	}}
 	for _, name := range []string{"stencil", "messages", "startall", "wildcard", "halves"} {
-		cases = append(cases, exporttest.Case{Name: name, Trace: exporttest.Recorded(t, name+".exact")})
+		cases = append(cases, exporttest.Case{Name: name, Trace: testtrace.Recorded(t, name+".exact")})
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -176,7 +177,7 @@ func checkMessages(t *testing.T, format format) {
 		})
 	}
 	t.Run("Statistics", func(t *testing.T) {
-		c := exporttest.Case{Trace: exporttest.Stencil(t, "statistics")}
+		c := exporttest.Case{Trace: testtrace.Stencil(t, "statistics")}
 		if got := found(t, p, file(t, c, format), format); len(got) > 0 {
 			t.Errorf("%d messages between calls whose times are estimates", len(got))
 		}

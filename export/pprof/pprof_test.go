@@ -20,9 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
-	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -137,8 +136,8 @@ func TestTotals(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 50)
 	odd := rankenc.SetOf(1, 3)
 	for name, trace := range map[string]*reprise.Trace{
-		"Recorded": exporttest.Stencil(t, "exact"), "Hostile": tabletest.Hostile(t), "Timed": tabletest.Timed(t, 4, 100, tabletest.Series),
-		"Synthetic": tabletest.Write(t, stencil.Run(), stencil.Parts()), "Empty": tabletest.Write(t, merge.Run{Source: "test"}, nil),
+		"Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t), "Timed": testtrace.Timed(t, 4, 100, testtrace.Series),
+		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := totals(parse(t, write(t, trace, export.Options{})))
@@ -154,7 +153,7 @@ func TestTotals(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	trace := tabletest.Timed(t, 3, 100, tabletest.Series)
+	trace := testtrace.Timed(t, 3, 100, testtrace.Series)
 	for _, i := range []export.Interval{{To: 1e15}, {From: 100_000, To: 200_000}, {From: 4350, To: 4400}, {To: 1}} {
 		p := parse(t, write(t, trace, export.Options{Between: &i}))
 		got, want := totals(p), expected(t, trace, all, &i)
@@ -170,8 +169,8 @@ func TestBetween(t *testing.T) {
 // TestEstimates checks that the time of a rank is that of its clock, and that of a call
 // the mean of its like.
 func TestEstimates(t *testing.T) {
-	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
-		trace := tabletest.Timed(t, 3, 100, times)
+	for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Histograms, testtrace.Paths} {
+		trace := testtrace.Timed(t, 3, 100, times)
 		p := parse(t, write(t, trace, export.Options{}))
 		if p.DefaultSampleType != "time" || len(p.SampleType) != 2 {
 			t.Errorf("%s: samples of %v", times, p.SampleType)
@@ -193,7 +192,7 @@ func TestEstimates(t *testing.T) {
 
 // TestLoops checks the stack of a call in a loop.
 func TestLoops(t *testing.T) {
-	p := parse(t, write(t, tabletest.Timed(t, 1, 90, tabletest.Series), export.Options{}))
+	p := parse(t, write(t, testtrace.Timed(t, 1, 90, testtrace.Series), export.Options{}))
 	found := false
 	for _, s := range p.Sample {
 		var stack []string
@@ -215,7 +214,7 @@ func TestTool(t *testing.T) {
 	if err != nil {
 		t.Skip("no go: ", err)
 	}
-	trace := exporttest.Stencil(t, "exact")
+	trace := testtrace.Stencil(t, "exact")
 	path := filepath.Join(t.TempDir(), "profile.pb.gz")
 	if err := os.WriteFile(path, write(t, trace, export.Options{}), 0o600); err != nil {
 		t.Fatal(err)
@@ -251,7 +250,7 @@ func TestTool(t *testing.T) {
 // many.
 func TestManyRanks(t *testing.T) {
 	program := programs.Stencil2D(40, 40, 10)
-	trace := tabletest.Write(t, program.Run(), program.Parts())
+	trace := testtrace.Write(t, program.Run(), program.Parts())
 	p := parse(t, write(t, trace, export.Options{}))
 	calls := make(map[string]int64)
 	for _, s := range p.Sample {
@@ -281,7 +280,7 @@ func TestManyRanks(t *testing.T) {
 // calls in the profile.
 func TestManyRanksChosen(t *testing.T) {
 	program := programs.Stencil2D(40, 40, 10)
-	trace := tabletest.Write(t, program.Run(), program.Parts())
+	trace := testtrace.Write(t, program.Run(), program.Parts())
 	chosen, err := rankenc.SetOfText("100-1399", 1600)
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +326,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := tabletest.Timed(t, 2, 10, tabletest.Series)
+	trace := testtrace.Timed(t, 2, 10, testtrace.Series)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
 	if err := pprof.Write(ctx, io.Discard, trace, export.Options{}); !errors.Is(err, os.ErrClosed) {
@@ -349,7 +348,7 @@ func BenchmarkWrite(b *testing.B) {
 	for _, n := range []uint64{1_000, 1_000_000} {
 		b.Run("iterations="+strconv.FormatUint(n, 10), func(b *testing.B) {
 			p := programs.Stencil2D(8, 8, n)
-			trace := tabletest.Write(b, p.Run(), p.Parts())
+			trace := testtrace.Write(b, p.Run(), p.Parts())
 			for b.Loop() {
 				if err := pprof.Write(b.Context(), io.Discard, trace, export.Options{}); err != nil {
 					b.Fatal(err)
@@ -370,7 +369,7 @@ func TestOverlap(t *testing.T) {
 	for _, call := range [][2]int64{{1000, 500}, {1100, 100}, {1300, 50}, {1600, 10}} {
 		r.CallAt(f, call[0], call[1])
 	}
-	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
 	got := totals(parse(t, write(t, trace, export.Options{})))
 	if in, out := got[[3]string{"0", "f", "f()"}], got[[3]string{"0", outside, "f()"}]; in != (total{4, 660}) || out != (total{0, 100}) {
 		t.Errorf("%v in calls, %v outside", in, out)

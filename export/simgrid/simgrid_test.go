@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -47,12 +48,12 @@ func TestReplay(t *testing.T) {
 		trace       *reprise.Trace
 		least, most float64 // of the simulated time, in seconds
 	}{
-		{"TI", exporttest.TI(t, exporttest.Lines), 0.001, 0.0011},
+		{"TI", testtrace.TI(t, exporttest.Lines), 0.001, 0.0011},
 		// Half of the time is that of messages of 8 bytes, which take 1 µs or so.
-		{"Stencil", exporttest.Stencil(t, "exact"), 0.0008, 0.01},
-		{"StencilStatistics", exporttest.Stencil(t, "statistics"), 0.0004, 0.01},
-		{"Messages", exporttest.Recorded(t, "messages.exact"), 0.0003, 0.02},
-		{"Startall", exporttest.Recorded(t, "startall.exact"), 0.00001, 0.02},
+		{"Stencil", testtrace.Stencil(t, "exact"), 0.0008, 0.01},
+		{"StencilStatistics", testtrace.Stencil(t, "statistics"), 0.0004, 0.01},
+		{"Messages", testtrace.Recorded(t, "messages.exact"), 0.0003, 0.02},
+		{"Startall", testtrace.Recorded(t, "startall.exact"), 0.00001, 0.02},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines := actions(t, c.trace, Options{})
@@ -90,7 +91,7 @@ func checkLines(t testing.TB, lines string) {
 // TestSpeed checks that computing takes the time that it took: on hosts of half the speed,
 // with half the flops, nothing changes.
 func TestSpeed(t *testing.T) {
-	trace := exporttest.Stencil(t, "exact")
+	trace := testtrace.Stencil(t, "exact")
 	sum := func(o Options) (flops float64) {
 		for line := range strings.Lines(actions(t, trace, o)) {
 			var rank int
@@ -111,7 +112,7 @@ func TestSpeed(t *testing.T) {
 func TestTI(t *testing.T) {
 	const odd = "0 init\n0 ibcast 10 0 6 \n# a comment\n0 what is this\n0 finalize\n"
 	for _, lines := range []string{exporttest.Lines, odd} {
-		if got := actions(t, exporttest.TI(t, lines), Options{}); got != lines {
+		if got := actions(t, testtrace.TI(t, lines), Options{}); got != lines {
 			t.Errorf("%q becomes %q", lines, got)
 		}
 	}
@@ -119,7 +120,7 @@ func TestTI(t *testing.T) {
 
 // TestMessages checks the actions of the calls of one rank.
 func TestMessages(t *testing.T) {
-	lines := actions(t, exporttest.Recorded(t, "messages.exact"), Options{})
+	lines := actions(t, testtrace.Recorded(t, "messages.exact"), Options{})
 	for _, c := range []struct {
 		action string
 		want   int // number of lines of rank 0
@@ -155,28 +156,28 @@ func TestMessages(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	comm := cst.Param{Name: "comm", Type: cst.HandleOf("comm")}
 	datatype := cst.Param{Name: "datatype", Type: cst.HandleOf("datatype")}
-	count := exporttest.Param("count", cst.KindInt)
+	count := testtrace.Param("count", cst.KindInt)
 	one := func(name string, params []cst.Param, args ...cst.Value) *reprise.Trace {
-		call := exporttest.Call{Function: exporttest.Function(name, params...), Args: args}
-		return exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{call}, {call}})
+		call := testtrace.Call{Function: testtrace.Function(name, params...), Args: args}
+		return testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{call}, {call}})
 	}
 	persistent := func() *reprise.Trace {
 		request := cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}
-		made := exporttest.Call{Function: exporttest.Function("MPI_Barrier_init", comm, request), Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
+		made := testtrace.Call{Function: testtrace.Function("MPI_Barrier_init", comm, request), Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
 		request.Direction = cst.InOut
-		started := exporttest.Call{Function: exporttest.Function("MPI_Start", request), Args: []cst.Value{cst.Handle(1)}}
-		return exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{made, started}, {made, started}})
+		started := testtrace.Call{Function: testtrace.Function("MPI_Start", request), Args: []cst.Value{cst.Handle(1)}}
+		return testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{made, started}, {made, started}})
 	}
 	for _, c := range []struct {
 		name  string
 		trace *reprise.Trace
 		want  string
 	}{
-		{"Halves", exporttest.Recorded(t, "halves.exact"), "this is of the communicator world"},
-		{"Datatype", one("MPI_Send", []cst.Param{count, datatype, exporttest.Param("dest", cst.KindRank), exporttest.Param("tag", cst.KindTag), comm},
+		{"Halves", testtrace.Recorded(t, "halves.exact"), "this is of the communicator world"},
+		{"Datatype", one("MPI_Send", []cst.Param{count, datatype, testtrace.Param("dest", cst.KindRank), testtrace.Param("tag", cst.KindTag), comm},
 			cst.Int(1), cst.Handle(77), cst.Rank(0), cst.Tag(1), cst.Handle(-3)), "how many bytes"},
 		{"PersistentCollective", persistent(), "persistent collective"},
-		{"Put", one("MPI_Put", []cst.Param{exporttest.Param("target_rank", cst.KindRank)}, cst.Rank(0)), "one-sided"},
+		{"Put", one("MPI_Put", []cst.Param{testtrace.Param("target_rank", cst.KindRank)}, cst.Rank(0)), "one-sided"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := Write(t.Context(), io.Discard, c.trace, Options{})
@@ -186,7 +187,7 @@ func TestUnsupported(t *testing.T) {
 			t.Log(err)
 		})
 	}
-	if err := Write(t.Context(), io.Discard, exporttest.Hostile(t, true), Options{}); !errors.Is(err, errUnknown) {
+	if err := Write(t.Context(), io.Discard, testtrace.Hostile(t, true), Options{}); !errors.Is(err, errUnknown) {
 		t.Errorf("error %v, want %v", err, errUnknown)
 	}
 }

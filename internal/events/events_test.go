@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/events"
 	"github.com/reprise-trace/reprise/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -49,8 +49,8 @@ func all(t rapid.TB, trace *reprise.Trace, rank int, o export.Options) []events.
 }
 
 var (
-	work     = exporttest.Function("work", exporttest.Param("n", cst.KindInt))
-	threaded = exporttest.Function("work", exporttest.Param("thread", cst.KindInt), exporttest.Param("n", cst.KindInt))
+	work     = testtrace.Function("work", testtrace.Param("n", cst.KindInt))
+	threaded = testtrace.Function("work", testtrace.Param("thread", cst.KindInt), testtrace.Param("n", cst.KindInt))
 )
 
 // TestNesting checks that the calls of a thread lie apart or in one another, whatever
@@ -58,12 +58,12 @@ var (
 func TestNesting(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		times := rapid.SliceOfN(rapid.Int64Range(0, 40), 2, 60).Draw(rt, "times")
-		calls := []exporttest.Call{{Function: work, Args: []cst.Value{cst.Int(0)}}}
+		calls := []testtrace.Call{{Function: work, Args: []cst.Value{cst.Int(0)}}}
 		for i := 0; i+1 < len(times); i += 2 {
 			thread := int64(i % 3)
-			calls = append(calls, exporttest.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
+			calls = append(calls, testtrace.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
 		}
-		trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{calls})
+		trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
 		list := all(rt, trace, 0, export.Options{})
 		if len(list) != len(calls) {
 			rt.Fatalf("%d calls, want %d", len(list), len(calls))
@@ -145,7 +145,7 @@ func TestChoice(t *testing.T) {
 }
 
 func TestRanks(t *testing.T) {
-	trace := exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
+	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
 	for _, c := range []struct{ ranks, want string }{{"", "[0 2]"}, {"0-1", "[0]"}, {"1-3", "[2]"}, {"3", "[]"}} {
 		o := export.Options{}
 		if c.ranks != "" {
@@ -174,7 +174,7 @@ func TestRanks(t *testing.T) {
 
 func TestTimesBy(t *testing.T) {
 	for want, trace := range map[query.Source]*reprise.Trace{
-		query.Series: exporttest.Stencil(t, "exact"), query.Statistics: exporttest.Stencil(t, "statistics"), query.None: exporttest.TI(t, exporttest.Lines),
+		query.Series: testtrace.Stencil(t, "exact"), query.Statistics: testtrace.Stencil(t, "statistics"), query.None: testtrace.TI(t, exporttest.Lines),
 	} {
 		choice, err := events.Open(t.Context(), trace, export.Options{})
 		if err != nil {
@@ -203,7 +203,7 @@ func TestTimesLabel(t *testing.T) {
 	}
 	r.Declare(cst.Function{Name: "f"})
 	r.CallAt(0, 1000, 1000)
-	trace := tracetest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
 	choice, err := events.Open(t.Context(), trace, export.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -228,9 +228,9 @@ func TestArgumentNames(t *testing.T) {
 		var f cst.Function
 		var args []cst.Value
 		for k, name := range names {
-			f.Params, args = append(f.Params, exporttest.Param(name, cst.KindInt)), append(args, cst.Int(int64(k)))
+			f.Params, args = append(f.Params, testtrace.Param(name, cst.KindInt)), append(args, cst.Int(int64(k)))
 		}
-		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{{Function: f, Args: args}}}), export.Options{})
+		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: f, Args: args}}}), export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,10 +255,10 @@ func TestArgumentNames(t *testing.T) {
 
 // TestCut checks that long texts are cut off between characters.
 func TestCut(t *testing.T) {
-	f := exporttest.Function("f", exporttest.Param("text", cst.KindString))
+	f := testtrace.Function("f", testtrace.Param("text", cst.KindString))
 	for _, before := range []string{"", "a"} {
-		call := exporttest.Call{Function: f, Args: []cst.Value{cst.String(before + strings.Repeat("é", 600))}}
-		choice, err := events.Open(t.Context(), exporttest.Record(t, merge.Run{}, false, [][]exporttest.Call{{call}}), export.Options{})
+		call := testtrace.Call{Function: f, Args: []cst.Value{cst.String(before + strings.Repeat("é", 600))}}
+		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{call}}), export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestReadable(t *testing.T) {
-	for _, name := range exporttest.OddNames {
+	for _, name := range testtrace.OddNames {
 		got := events.Readable(name)
 		if got != name && !strings.HasPrefix(got, `"`) || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\n\r") {
 			t.Errorf("%q is %s", name, got)
@@ -285,7 +285,7 @@ func TestReadable(t *testing.T) {
 
 // TestProgress checks that those calls are counted that are taken.
 func TestProgress(t *testing.T) {
-	trace := exporttest.SameStart(t)
+	trace := testtrace.SameStart(t)
 	for _, between := range []*export.Interval{nil, {From: 2000, To: 4000}, {}} {
 		calls, want := uint64(0), uint64(0)
 		o := export.Options{Between: between, Progress: func(n uint64) error { calls = n; return nil }}
@@ -320,7 +320,7 @@ func TestProgress(t *testing.T) {
 // that returned after others.
 func TestBegin(t *testing.T) {
 	args := func(thread, n int64) []cst.Value { return []cst.Value{cst.Int(thread), cst.Int(n)} }
-	trace := exporttest.Record(t, merge.Run{}, true, [][]exporttest.Call{{
+	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
 		{Function: threaded, Args: args(0, 1), Start: 700, Duration: 10},
 		{Function: threaded, Args: args(1, 2), Start: 600, Duration: 500},
 	}})

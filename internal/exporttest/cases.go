@@ -1,3 +1,5 @@
+// Package exporttest has what the tests of the exports have in common: cases of traces to
+// export, bounds that all exports keep, and what rows a table is to have.
 package exporttest
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -25,17 +27,17 @@ type Case struct {
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	some := rankenc.SetOf(1, 3)
-	stencil, statistics := Stencil(t, "exact"), Stencil(t, "statistics")
-	lines := TI(t, Lines)
+	stencil, statistics := testtrace.Stencil(t, "exact"), testtrace.Stencil(t, "statistics")
+	lines := testtrace.TI(t, Lines)
 	return []Case{
 		{"Recorded", stencil, export.Options{}},
 		{"Chosen", stencil, export.Options{Ranks: &some, Between: &export.Interval{From: 267_500_000, To: 267_600_000}}},
 		{"Statistics", statistics, export.Options{}},
 		{"TI", lines, export.Options{}},
 		{"TIChosen", lines, export.Options{Ranks: &some, Between: &export.Interval{From: 1500, To: 3000}}},
-		{"Hostile", Hostile(t, true), export.Options{}},
-		{"SameStart", SameStart(t), export.Options{}},
-		{"HostileWithoutTimes", Hostile(t, false), export.Options{}},
+		{"Hostile", testtrace.Hostile(t, true), export.Options{}},
+		{"SameStart", testtrace.SameStart(t), export.Options{}},
+		{"HostileWithoutTimes", testtrace.Hostile(t, false), export.Options{}},
 	}
 }
 
@@ -90,13 +92,13 @@ func CheckBounds(t *testing.T, write Writer) {
 		}
 	})
 	t.Run("Full", func(t *testing.T) {
-		if err := write(t.Context(), full{}, Stencil(t, "exact"), export.Options{}); !errors.Is(err, errFull) {
+		if err := write(t.Context(), full{}, testtrace.Stencil(t, "exact"), export.Options{}); !errors.Is(err, errFull) {
 			t.Errorf("%v from a full disk", err)
 		}
 	})
 	t.Run("Time", func(t *testing.T) {
 		for _, between := range []export.Interval{{From: -1, To: 1}, {From: 6, To: 5}, {To: -1}} {
-			if err := write(t.Context(), io.Discard, Stencil(t, "exact"), export.Options{Between: &between}); err == nil {
+			if err := write(t.Context(), io.Discard, testtrace.Stencil(t, "exact"), export.Options{Between: &between}); err == nil {
 				t.Errorf("%+v is no error", between)
 			}
 		}
@@ -127,13 +129,13 @@ func allocated(t *testing.T, write Writer, calls uint64) uint64 {
 func Stencils(t testing.TB, calls uint64) *reprise.Trace {
 	t.Helper()
 	p := programs.Stencil2D(2, 2, calls/24)
-	return tracetest.Write(t, p.Run(), p.Parts())
+	return testtrace.Write(t, p.Run(), p.Parts())
 }
 
 // BenchmarkWrite measures a Writer on a trace without times, and on one that is
 // estimated from statistics.
 func BenchmarkWrite(b *testing.B, write Writer) {
-	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}}, {"trace=Recorded", Stencil(b, "exact"), export.Options{}}} {
+	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}}, {"trace=Recorded", testtrace.Stencil(b, "exact"), export.Options{}}} {
 		b.Run(c.Name, func(b *testing.B) {
 			var calls uint64
 			for number := range c.Trace.Active() {

@@ -1,10 +1,28 @@
+// Package programs makes parallel programs for tests and benchmarks: what each
+// rank of a run would have recorded, made on the fly, the same each time, and in
+// time that does not grow with the number of ranks or of the rounds of a loop.
+//
+// A [Program] has as many processes as is asked for, which call functions of MPI
+// with all of their arguments. Handles are symbolic: communicator 0 is the
+// world, requests have the least number that is free, memory segments have one
+// for each buffer. Statuses are ignored, as MPI_STATUSES_IGNORE does. Each
+// message that a process receives is one that another sends, and each program
+// runs to its end.
+//
+// The regular programs are [Stencil2D], [Stencil3D], [Gather] and
+// [Multipartition]. The others draw something at random, from a seed, and
+// [Program.Entropy] says how much: a trace cannot be smaller.
 package programs
 
 import (
 	"math"
 	"sync"
 
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Program is a parallel program, one text for all ranks.
@@ -66,5 +84,187 @@ func All(ranks int) []Program {
 		RandomPartners(ranks, 100, 1),
 		RandomAlltoallv(ranks, 10, 1),
 		Refinement(ranks, 20, 50, 1),
+	}
+}
+
+// Timed returns p with statistics of times, which are made up: half of the calls of a
+// signature take twice as long as the other half, some microseconds that depend on the
+// signature and the rank, and come as long after the call before. They take no time that
+// grows with the number of calls.
+func (p Program) Timed() Program {
+	untimed := p.Part
+	p.Part = func(rank int) merge.Part {
+		part := untimed(rank)
+		times := new(merge.Times)
+		first := true
+		for s, n := range part.Grammar.Occurrences() {
+			base := 1000*(1+int64(s)%7) + int64(rank)%97
+			times.Durations.Statistics = append(times.Durations.Statistics, values(rank, base, n))
+			gaps := n
+			if first { // as nothing is before it
+				gaps--
+			}
+			first = false
+			times.Gaps.Statistics = append(times.Gaps.Statistics, values(rank, base/2, gaps))
+		}
+		part.Times = times
+		return part
+	}
+	return p
+}
+
+// values returns the statistics of n values of a rank, half of which are least, and half
+// twice that.
+func values(rank int, least int64, n uint64) timing.Statistics {
+	var all, power timing.Statistics // power is of 1, 2, 4, … pairs
+	power.Add(uint32(rank), least)
+	power.Add(uint32(rank), 2*least)
+	for pairs := n / 2; pairs > 0; pairs /= 2 {
+		if pairs%2 == 1 {
+			all.Merge(&power)
+		}
+		same := power
+		power.Merge(&same)
+	}
+	if n%2 == 1 {
+		all.Add(uint32(rank), least)
+	}
+	return all
+}
+
+// A recorder records the calls of one rank after another. Unlike that of package
+// tracer it is told where loops are.
+type recorder struct {
+	table    *cst.Table
+	requests int64  // open ones, numbered from 0
+	rounds   uint64 // of the loop that is recorded, 1 outside of loops
+
+	// The calls as loops, one after the other: body i is runs[blocks[i−1].end:
+	// blocks[i].end].
+	runs   []sequitur.Run
+	blocks []block
+
+	builder sequitur.Builder
+	key     []byte
+	known   *grammars
+}
+
+type block struct {
+	end    int
+	rounds uint64
+}
+
+// declared has the functions and nothing else.
+var declared = func() *cst.Table {
+	t := new(cst.Table)
+	for _, f := range functions {
+		t.Declare(f)
+	}
+	return t
+}()
+
+// begin begins the part of a rank.
+func (r *recorder) begin(rank, ranks int) {
+	r.table, _, _ = cst.Merge(declared, new(cst.Table)) // a copy that shares the functions
+	r.requests, r.rounds = 0, 1
+	r.runs, r.blocks = r.runs[:0], r.blocks[:0]
+	r.call(mpiInit)
+	r.call(mpiCommSize, world, cst.Int(int64(ranks)))
+	r.call(mpiCommRank, world, cst.Rank(int64(rank)))
+}
+
+func (r *recorder) call(fn int, args ...cst.Value) {
+	s := r.table.InternRun(fn, r.rounds, args...)
+	begin := 0
+	if n := len(r.blocks); n > 0 {
+		begin = r.blocks[n-1].end
+	}
+	if last := len(r.runs) - 1; last >= begin && r.runs[last].Symbol == s {
+		r.runs[last].Count++
+		return
+	}
+	r.runs = append(r.runs, sequitur.Run{Symbol: s, Count: 1})
+}
+
+// loop records the calls that body makes as a loop of so many rounds. Loops do
+// not nest.
+func (r *recorder) loop(rounds uint64, body func()) {
+	if rounds == 0 {
+		return
+	}
+	r.close()
+	r.rounds = rounds
+	body()
+	r.close()
+	r.rounds = 1
+}
+
+// close ends a block, unless it is empty.
+func (r *recorder) close() {
+	n := len(r.blocks)
+	if n == 0 && len(r.runs) > 0 || n > 0 && len(r.runs) > r.blocks[n-1].end {
+		r.blocks = append(r.blocks, block{len(r.runs), r.rounds})
+	}
+}
+
+// finish ends the part.
+func (r *recorder) finish(rank int) merge.Part {
+	r.call(mpiFinalize)
+	r.close()
+	return merge.Part{Rank: rank, Table: r.table, Grammar: r.grammar()}
+}
+
+// grammar returns the grammar of the calls, the one that was made before if
+// there is one.
+func (r *recorder) grammar() *sequitur.Grammar {
+	r.key = r.key[:0]
+	begin := 0
+	for _, b := range r.blocks {
+		r.key = wire.AppendUvarint(r.key, uint64(b.end-begin))
+		r.key = wire.AppendUvarint(r.key, b.rounds)
+		for _, run := range r.runs[begin:b.end] {
+			r.key = wire.AppendUvarint(r.key, uint64(run.Symbol))
+			r.key = wire.AppendUvarint(r.key, run.Count)
+		}
+		begin = b.end
+	}
+	if g := r.known.lookup(r.key); g != nil {
+		return g
+	}
+	begin = 0
+	for _, b := range r.blocks {
+		r.builder.AppendLoop(r.runs[begin:b.end], b.rounds)
+		begin = b.end
+	}
+	g := r.builder.Finish()
+	r.known.add(r.key, g)
+	return g
+}
+
+// maxKnown bounds the grammars that are kept: a program in which every rank has
+// its own gains nothing from more.
+const maxKnown = 1024
+
+// Grammars keeps the grammars of a program by what they were made from. The
+// zero grammars is empty.
+type grammars struct {
+	mu   sync.RWMutex
+	made map[string]*sequitur.Grammar
+}
+
+func (k *grammars) lookup(key []byte) *sequitur.Grammar {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.made[string(key)]
+}
+
+func (k *grammars) add(key []byte, g *sequitur.Grammar) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.made == nil {
+		k.made = make(map[string]*sequitur.Grammar)
+	}
+	if len(k.made) < maxKnown {
+		k.made[string(key)] = g
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/tracer"
@@ -25,7 +26,7 @@ func TestLargeCalls(t *testing.T) {
 		r.Call(f, cst.String(strings.Repeat("x", size)))
 		parts = append(parts, r.Finish(rank))
 	}
-	table := newTable(t, tabletest.Write(t, merge.Run{Ranks: ranks, Source: "test"}, parts), export.TableOptions{})
+	table := newTable(t, testtrace.Write(t, merge.Run{Ranks: ranks, Source: "test"}, parts), export.TableOptions{})
 	total := 0
 	for g, err := range table.Groups(t.Context()) {
 		if err != nil || g.Len() > 40 {
@@ -44,7 +45,7 @@ func TestLargeCalls(t *testing.T) {
 func TestManyRanks(t *testing.T) {
 	p := programs.Stencil2D(64, 64, 1)
 	for _, by := range []export.By{export.Calls, export.Signatures} {
-		table := newTable(t, tabletest.Write(t, p.Run(), p.Parts()), export.TableOptions{By: by})
+		table := newTable(t, testtrace.Write(t, p.Run(), p.Parts()), export.TableOptions{By: by})
 		ranks := make(map[int]bool)
 		for g, err := range table.Groups(t.Context()) {
 			if err != nil || len(g.Segments) > 3000 {
@@ -93,13 +94,13 @@ func datatypes(t *testing.T, rounds int) *reprise.Trace {
 		}
 		call("MPI_Type_free", map[string]cst.Value{"datatype": cst.Handle(0)})
 	}
-	return tabletest.Write(t, merge.Run{Ranks: 1, Source: "MPI"}, []merge.Part{r.Finish(0)})
+	return testtrace.Write(t, merge.Run{Ranks: 1, Source: "MPI"}, []merge.Part{r.Finish(0)})
 }
 
 // TestMeaningsChange checks calls that are equal, but do not mean the same.
 func TestMeaningsChange(t *testing.T) {
 	trace := datatypes(t, 5)
-	_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
+	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
 	sends := 0
 	for i, row := range got {
 		if row["function"] != "MPI_Send" {
@@ -113,7 +114,7 @@ func TestMeaningsChange(t *testing.T) {
 	if sends != 10 {
 		t.Errorf("%d sends", sends)
 	}
-	_, got = tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
+	_, got = exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
 	for _, row := range got {
 		if class, ok := row["class"]; row["function"] == "MPI_Send" && (ok || row["calls"] != "10") {
 			t.Errorf("%s calls of class %q", row["calls"], class)

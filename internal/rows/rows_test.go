@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/rows"
-	"github.com/reprise-trace/reprise/internal/tabletest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
@@ -39,15 +39,15 @@ func newTable(t rapid.TB, trace *reprise.Trace, o export.TableOptions) *rows.Tab
 }
 
 // compare checks the rows of a table without what calls mean.
-func compare(t *testing.T, trace *reprise.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(tabletest.Row) bool) {
+func compare(t *testing.T, trace *reprise.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(exporttest.Row) bool) {
 	t.Helper()
-	names, got := tabletest.Read(t, newTable(t, trace, o))
+	names, got := exporttest.Read(t, newTable(t, trace, o))
 	names = slices.DeleteFunc(names, isMeaning)
-	want := slices.DeleteFunc(tabletest.Rows(t, trace, column), func(r tabletest.Row) bool { return !keep(r) })
-	tabletest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
+	want := slices.DeleteFunc(exporttest.Rows(t, trace, column), func(r exporttest.Row) bool { return !keep(r) })
+	exporttest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
 }
 
-func all(tabletest.Row) bool { return true }
+func all(exporttest.Row) bool { return true }
 
 // plain names columns after parameters.
 func plain(f *cst.Function, i int) string {
@@ -64,29 +64,29 @@ func isMeaning(name string) bool { return slices.Contains(meanings, name) }
 func TestRows(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 20)
 	for name, trace := range map[string]*reprise.Trace{
-		"Recorded":   exporttest.Stencil(t, "exact"),
-		"Statistics": exporttest.Stencil(t, "statistics"),
-		"Synthetic":  tabletest.Write(t, stencil.Run(), stencil.Parts()),
-		"Series":     tabletest.Timed(t, 3, 50, tabletest.Series),
-		"Histograms": tabletest.Timed(t, 3, 50, tabletest.Histograms),
-		"Paths":      tabletest.Timed(t, 3, 50, tabletest.Paths),
+		"Recorded":   testtrace.Stencil(t, "exact"),
+		"Statistics": testtrace.Stencil(t, "statistics"),
+		"Synthetic":  testtrace.Write(t, stencil.Run(), stencil.Parts()),
+		"Series":     testtrace.Timed(t, 3, 50, testtrace.Series),
+		"Histograms": testtrace.Timed(t, 3, 50, testtrace.Histograms),
+		"Paths":      testtrace.Timed(t, 3, 50, testtrace.Paths),
 	} {
 		t.Run(name, func(t *testing.T) {
 			compare(t, trace, export.TableOptions{}, plain, all)
 			some := rankenc.SetOf(1)
-			compare(t, trace, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r tabletest.Row) bool { return r["rank"] == "1" })
+			compare(t, trace, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r exporttest.Row) bool { return r["rank"] == "1" })
 		})
 	}
 	for _, name := range []string{"kinds/tikinds.np4.location.ti.txt", "ti/mg.S.16.compute.ti.zst"} {
-		t.Run(name, func(t *testing.T) { compare(t, tabletest.TI(t, name), export.TableOptions{}, plain, all) })
+		t.Run(name, func(t *testing.T) { compare(t, testtrace.Real(t, name), export.TableOptions{}, plain, all) })
 	}
 }
 
 // TestHostile checks the columns of names and values that a table may not be prepared
 // for.
 func TestHostile(t *testing.T) {
-	trace := tabletest.Hostile(t)
-	compare(t, trace, export.TableOptions{}, tabletest.HostileColumn, all)
+	trace := testtrace.HostileTable(t)
+	compare(t, trace, export.TableOptions{}, testtrace.HostileColumn, all)
 	types := map[string]rows.Type{
 		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float, "arg_rank": rows.Int, "arg_mixed": rows.Text,
 		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int, "arg_thread": rows.Int, "arg_n": rows.Text,
@@ -105,7 +105,7 @@ func TestHostile(t *testing.T) {
 // TestMeanings checks what calls mean against the operations of package semantics, one
 // call at a time.
 func TestMeanings(t *testing.T) {
-	trace := exporttest.Stencil(t, "exact")
+	trace := testtrace.Stencil(t, "exact")
 	model, err := semantics.Open(t.Context(), trace)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestMeanings(t *testing.T) {
 	if !model.Known() {
 		t.Fatal("the functions are not known")
 	}
-	_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
+	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
 	next, sends := 0, 0
 	for number := range trace.Ranks() {
 		rank, err := model.Rank(number)
@@ -140,8 +140,8 @@ func TestMeanings(t *testing.T) {
 }
 
 // meaningOf returns the columns of an operation of at most a message each way.
-func meaningOf(o *semantics.Operation) tabletest.Row {
-	row := make(tabletest.Row)
+func meaningOf(o *semantics.Operation) exporttest.Row {
+	row := make(exporttest.Row)
 	if o == nil {
 		return row
 	}
@@ -174,8 +174,8 @@ func meaningOf(o *semantics.Operation) tabletest.Row {
 // TestSignatures checks sums against the calls one by one.
 func TestSignatures(t *testing.T) {
 	for name, trace := range map[string]*reprise.Trace{
-		"Series": tabletest.Timed(t, 3, 50, tabletest.Series), "Statistics": tabletest.Timed(t, 3, 50, tabletest.Statistics),
-		"Paths": tabletest.Timed(t, 3, 50, tabletest.Paths), "Recorded": exporttest.Stencil(t, "exact"), "Hostile": tabletest.Hostile(t),
+		"Series": testtrace.Timed(t, 3, 50, testtrace.Series), "Statistics": testtrace.Timed(t, 3, 50, testtrace.Statistics),
+		"Paths": testtrace.Timed(t, 3, 50, testtrace.Paths), "Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			testSignatures(t, trace, nil)
@@ -190,7 +190,7 @@ type sum struct {
 
 func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval) {
 	t.Helper()
-	_, calls := tabletest.Read(t, newTable(t, trace, export.TableOptions{Options: export.Options{Between: between}}))
+	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: export.Options{Between: between}}))
 	sums := make(map[string]*sum)
 	for _, c := range calls {
 		key := c["rank"] + " " + c["call"]
@@ -205,7 +205,7 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval
 			s.timed, s.total, s.least, s.most = s.timed+1, s.total+d, min(s.least, d), max(s.most, d)
 		}
 	}
-	_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
+	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
 	if len(got) != len(sums) {
 		t.Fatalf("%d rows, want %d", len(got), len(sums))
 	}
@@ -229,9 +229,9 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval
 
 // TestSummaries checks the statistics of all ranks against those of the trace.
 func TestSummaries(t *testing.T) {
-	for _, times := range []tabletest.Times{tabletest.Statistics, tabletest.Histograms, tabletest.Paths} {
-		trace := tabletest.Timed(t, 4, 30, times)
-		_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
+	for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Histograms, testtrace.Paths} {
+		trace := testtrace.Timed(t, 4, 30, times)
+		_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
 		for _, row := range got {
 			// 30 waits of each of 4 ranks take 1000 + (i mod 7)·(rank+1).
 			if row["function"] != "wait" {
@@ -265,17 +265,17 @@ func overlapping(t *testing.T) *reprise.Trace {
 			r.CallAt(fn, 1500*(i-9)-100, 9*1500+1200, cst.Int(10))
 		}
 	}
-	return tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	return testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
 }
 
 // TestBetween checks the choice by time, and that it does not depend on the way there.
 func TestBetween(t *testing.T) {
 	for name, trace := range map[string]*reprise.Trace{
-		"Series":     tabletest.Timed(t, 3, 100, tabletest.Series),
-		"Statistics": tabletest.Timed(t, 3, 100, tabletest.Statistics),
+		"Series":     testtrace.Timed(t, 3, 100, testtrace.Series),
+		"Statistics": testtrace.Timed(t, 3, 100, testtrace.Statistics),
 		"Threads":    overlapping(t),
 	} {
-		_, whole := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
+		_, whole := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
 		times, err := query.OpenTimes(trace)
 		if err != nil {
 			t.Fatal(err)
@@ -288,8 +288,8 @@ func TestBetween(t *testing.T) {
 			in := export.Interval{From: rapid.Int64Range(0, 450_000).Draw(t, "from")}
 			in.To = in.From + rapid.Int64Range(0, 100_000).Draw(t, "length")
 			chosen := export.Options{Between: &in}
-			_, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{Options: chosen}))
-			var want []tabletest.Row
+			_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: chosen}))
+			var want []exporttest.Row
 			for _, row := range whole {
 				start, _ := strconv.ParseInt(row["start_ns"], 10, 64)
 				duration, _ := strconv.ParseInt(row["duration_ns"], 10, 64)
@@ -300,7 +300,7 @@ func TestBetween(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
 			}
-			_, sums := tabletest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: chosen}))
+			_, sums := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: chosen}))
 			calls := 0
 			for _, row := range sums {
 				n, _ := strconv.Atoi(row["calls"])
@@ -314,8 +314,8 @@ func TestBetween(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	trace := tabletest.Timed(t, 2, 3, tabletest.Series)
-	names, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
+	trace := testtrace.Timed(t, 2, 3, testtrace.Series)
+	names, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
 	if !slices.Equal(names, []string{"arg_dest", "rank", "start_ns"}) || len(got) != 12 || len(got[0]) != 3 {
 		t.Errorf("columns %v of %d rows", names, len(got))
 	}
@@ -337,8 +337,8 @@ func TestManyArguments(t *testing.T) {
 	}
 	var r tracer.Recorder
 	r.Call(r.Declare(f), args...)
-	trace := tabletest.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	names, got := tabletest.Read(t, newTable(t, trace, export.TableOptions{}))
+	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	names, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
 	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) || got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
 		t.Errorf("the last of %d columns is %s", len(names), last)
 	}
@@ -348,7 +348,7 @@ func TestManyArguments(t *testing.T) {
 // nothing comes after the last row that is wanted.
 func TestCancel(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 100_000)
-	table := newTable(t, tabletest.Write(t, stencil.Run(), stencil.Parts()), export.TableOptions{})
+	table := newTable(t, testtrace.Write(t, stencil.Run(), stencil.Parts()), export.TableOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	n := 0
@@ -369,7 +369,7 @@ func TestCancel(t *testing.T) {
 // TestGroups checks that groups are bounded, and that there is none without rows.
 func TestGroups(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 100_000)
-	trace := tabletest.Write(t, stencil.Run(), stencil.Parts())
+	trace := testtrace.Write(t, stencil.Run(), stencil.Parts())
 	table := newTable(t, trace, export.TableOptions{})
 	total := 0
 	for g, err := range table.Groups(t.Context()) {

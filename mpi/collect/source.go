@@ -2,7 +2,14 @@ package collect
 
 import (
 	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/reprise-trace/reprise/mpi"
@@ -175,4 +182,220 @@ func timeOf(r *mpi.Record) int64 {
 		return r.Start
 	}
 	return r.End
+}
+
+const (
+	headerSize = 128     // bytes before the first record of a segment
+	window     = 1 << 18 // bytes that are read at once
+	maxRecord  = 1 << 30 // bytes of the largest record
+)
+
+// A stream reads the records of one thread from its segments, which the thread may
+// still be writing to.
+type stream struct {
+	decoder mpi.Decoder
+	keep    bool                         // the segments, when they are read
+	segment func(sequence uint32) string // its path
+	opened  uint32                       // segments
+	path    string                       // of the latest
+	file    *os.File
+	header  mpi.SegmentHeader // as it was read last
+	offset  int64             // in the segment, behind the records that were read
+	records []byte            // those that were read last, and more
+	spare   []byte
+	bytes   int64 // read
+	left    int   // bytes that may be read in this round, or less than none
+	dry     bool  // there was nothing more in this round
+	err     error
+}
+
+// next returns the next record, or nil if there is none yet.
+func (s *stream) next() *mpi.Record {
+	for s.err == nil && !s.dry {
+		r, err := s.decoder.Next()
+		if err == nil {
+			return r
+		}
+		if !errors.Is(err, io.EOF) {
+			s.fail(err)
+		} else if more, err := s.more(); err != nil {
+			s.fail(err)
+		} else {
+			s.dry = !more
+		}
+	}
+	return nil
+}
+
+// fail ends the stream: what follows cannot be read.
+func (s *stream) fail(err error) {
+	s.err = fmt.Errorf("%s: %w", s.path, err)
+	s.release()
+}
+
+// more reads what has come, and reports whether there is any. No file is open
+// afterwards unless there is.
+func (s *stream) more() (bool, error) {
+	if s.left <= 0 {
+		s.release()
+		return false, nil
+	}
+	for {
+		if s.file == nil {
+			if ok, err := s.open(); !ok {
+				return false, err
+			}
+		}
+		grown, err := s.read()
+		if err != nil || grown {
+			return grown, err
+		}
+		if s.header.State != mpi.Continued {
+			s.release()
+			return false, nil
+		}
+		if err := s.close(); err != nil {
+			return false, err
+		}
+	}
+}
+
+// open opens the segment that is being read, or the next one, and reports whether
+// there is one.
+func (s *stream) open() (bool, error) {
+	path, next := s.path, s.path == ""
+	if next {
+		path = s.segment(s.opened)
+	}
+	file, err := os.Open(path)
+	switch {
+	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+		return false, nil // another time
+	case next && errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	s.file = file
+	if next {
+		s.path, s.offset, s.header.State = path, 0, mpi.Open
+		s.opened++
+	}
+	return true, nil
+}
+
+// release closes the file of a segment of which there may be more.
+func (s *stream) release() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}
+
+// close leaves a segment that is read.
+func (s *stream) close() error {
+	s.release()
+	path := s.path
+	s.path = ""
+	if s.keep {
+		return nil
+	}
+	return os.Remove(path)
+}
+
+// read reads records that have come since it was last called, and reports whether
+// there are any. What is read first may be older than what is read last, so everything
+// is read again once it is known to be there.
+func (s *stream) read() (bool, error) {
+	header, there, err := s.readHeader()
+	if err != nil || !there {
+		return false, err
+	}
+	if s.offset == 0 {
+		if err := s.decoder.Segment(header[:]); err != nil {
+			return false, err
+		}
+		s.offset = headerSize
+	}
+	// The decoder refers to the records before until it knows of these.
+	s.records, s.spare = s.spare, s.records
+	n, err := s.find()
+	if err != nil || n == 0 {
+		s.records, s.spare = s.spare, s.records
+		return false, err
+	}
+	if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	s.offset += int64(n)
+	s.bytes += int64(n)
+	s.left -= n
+	if _, _, err := s.readHeader(); err != nil { // for the threads that there are by now
+		return false, err
+	}
+	return true, s.decoder.Continue(s.records[:n])
+}
+
+// readHeader reads the header of the segment, and reports whether it is there: the
+// segment may be being made.
+func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
+	if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return data, false, err
+	}
+	if data[0] == 0 {
+		return data, false, nil
+	}
+	s.header, err = mpi.ParseSegmentHeader(data[:])
+	return data, err == nil, err
+}
+
+// find returns how many bytes of records there are behind those that were read: those
+// that are in a window, or one that is larger.
+func (s *stream) find() (int, error) {
+	have, err := s.fill(window)
+	if err != nil {
+		return 0, err
+	}
+	end := 0
+	for have-end >= 8 {
+		size := int(binary.LittleEndian.Uint32(s.records[end:]))
+		switch {
+		case size == 0:
+			return end, nil
+		case size < 8 || size%8 != 0:
+			return have, nil // the decoder says what is wrong
+		case size > have-end && end > 0:
+			return end, nil
+		case size > have:
+			if have, err = s.fill(size); err != nil || have < size {
+				return have, err
+			}
+		}
+		end += size
+	}
+	return end, nil
+}
+
+// fill reads so many bytes behind the records that were read, or as many as there
+// are.
+func (s *stream) fill(n int) (int, error) {
+	if n > len(s.records) {
+		info, err := s.file.Stat()
+		if err != nil {
+			return 0, err
+		}
+		left := info.Size() - s.offset
+		if int64(n) > left {
+			n = int(max(left, 0))
+		}
+		if n > maxRecord {
+			return 0, fmt.Errorf("%w: a record has %d bytes", mpi.ErrLimit, n)
+		}
+		s.records = make([]byte, max(n, min(window, int(left))))
+	}
+	have, err := s.file.ReadAt(s.records[:min(n, len(s.records))], s.offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return have, err
 }

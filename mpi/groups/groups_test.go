@@ -12,7 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/tracetest"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -83,7 +83,7 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *repris
 		record(rank, &r)
 		parts = append(parts, r.Finish(rank))
 	}
-	return tracetest.Write(t, merge.Run{Ranks: ranks}, parts)
+	return testtrace.Write(t, merge.Run{Ranks: ranks}, parts)
 }
 
 // resolve resolves the objects of a trace without errors.
@@ -357,7 +357,7 @@ func looped(t rapid.TB, ranks int, rounds uint64, record func(rank int, r *recor
 		p.Grammar = b.Finish()
 		parts = append(parts, p)
 	}
-	return tracetest.Write(t, merge.Run{Ranks: ranks}, parts)
+	return testtrace.Write(t, merge.Run{Ranks: ranks}, parts)
 }
 
 // TestTooManyCalls checks that a loop of very many rounds ends with an error, at once.

@@ -1,6 +1,7 @@
-package tabletest
+package exporttest
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/query"
+	"pgregory.net/rapid"
 )
 
 // A Row is the values of a row by column. What is missing has no value.
@@ -155,4 +158,78 @@ func sameFloat(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	return err == nil && err2 == nil && fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+// Read returns the columns of a table by name, and its rows.
+func Read(t rapid.TB, table *rows.Table) (names []string, all []Row) {
+	t.Helper()
+	for _, c := range table.Columns() {
+		names = append(names, c.Name)
+	}
+	for g, err := range table.Groups(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, readGroup(t, table, g)...)
+		g.Release()
+	}
+	return names, all
+}
+
+func readGroup(t rapid.TB, table *rows.Table, g *rows.Group) []Row {
+	t.Helper()
+	group := make([]Row, g.Len())
+	for i := range group {
+		group[i] = make(Row)
+	}
+	next := 0
+	for k := range g.Segments {
+		s := &g.Segments[k]
+		if s.Begin != next || s.End <= s.Begin {
+			t.Fatalf("rows %d to %d after row %d", s.Begin, s.End, next)
+		}
+		next = s.End
+		for i := s.Begin; i < s.End; i++ {
+			readRow(t, table, s, g.Codes()[i], group[i])
+		}
+	}
+	if next != g.Len() {
+		t.Fatalf("%d rows of %d have a rank", next, g.Len())
+	}
+	for _, c := range table.Columns() {
+		if !c.Unique {
+			continue
+		}
+		half := g.Len() / 2
+		for i, v := range c.AppendInts(c.AppendInts(nil, g, 0, half), g, half, g.Len()) {
+			if !c.Optional || g.Timed()[i] {
+				group[i][c.Name] = strconv.FormatInt(v, 10)
+			}
+		}
+	}
+	return group
+}
+
+// readRow reads the columns of a row that are not unique.
+func readRow(t rapid.TB, table *rows.Table, s *rows.Segment, code uint32, row Row) {
+	t.Helper()
+	for _, c := range table.Columns() {
+		if c.Unique {
+			continue
+		}
+		switch cell := c.Cell(s, code); {
+		case !cell.Valid && !c.Optional:
+			t.Fatalf("column %s, which is not optional, has no value", c.Name)
+		case !cell.Valid:
+		case c.Type == rows.Int:
+			row[c.Name] = strconv.FormatInt(cell.Int, 10)
+		case c.Type == rows.Float:
+			row[c.Name] = strconv.FormatFloat(cell.Float, 'g', -1, 64)
+		default:
+			row[c.Name] = cell.Text
+		}
+	}
+	if rank, ok := row["rank"]; ok && rank != strconv.Itoa(s.Rank) {
+		t.Fatalf("a row of rank %s in those of rank %d", rank, s.Rank)
+	}
 }

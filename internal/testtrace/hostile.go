@@ -1,54 +1,59 @@
-package tabletest
+package testtrace
 
 import (
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
+	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/tracetest"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
+	"pgregory.net/rapid"
 )
 
-// Write returns a trace of parts.
-func Write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
-	t.Helper()
-	return tracetest.Write(t, run, parts)
+// OddNames are names that no format likes.
+var OddNames = []string{
+	"", `quote " and \`, "line\nfeed\r\x00\x1b", "\xff invalid \xc3", "\u2028 \u202e", "</script>", "a:b:c", "ünï", "position",
+	strings.Repeat("long", 800),
 }
 
-// TI returns the trace of a real run, of a file such as ti/lu.W.64.ti.zst beside the
-// project. The test is skipped if there is none.
-func TI(t testing.TB, name string) *reprise.Trace {
+// Hostile returns a trace of names and values that no format likes, with times if timed
+// says so: of several threads, nested, and overlapping.
+func Hostile(t testing.TB, timed bool) *reprise.Trace {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "traces", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("there is no ", path)
+	var calls []Call
+	for i, name := range OddNames {
+		f := Function(name,
+			Param("thread", cst.KindInt), Param(name, cst.KindString), Param("text", cst.KindString), Param("n", cst.KindInt), Param("x", cst.KindFloat),
+			cst.Param{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, cst.Param{Name: "h", Type: cst.HandleOf(name)},
+			Param("position_", cst.KindInt), Param("n", cst.KindInt))
+		list := make([]cst.Value, 5000)
+		for k := range list {
+			list[k] = cst.Int(int64(k))
+		}
+		at := int64(i) * 1000
+		args := func(thread int) []cst.Value {
+			return []cst.Value{cst.Int(int64(thread)), cst.String(name), cst.String("a\x00b" + name), cst.Int(-1 << 62), cst.Float(0.1), cst.Array(list...), cst.Handle(7), cst.Int(1), cst.Int(2)}
+		}
+		calls = append(calls,
+			Call{f, args(0), at + 10, 30},
+			Call{f, args(0), at + 100, 100},
+			Call{f, args(2), at + 50, 700},
+			Call{f, args(0), at + 50, 200},  // around the one before it
+			Call{f, args(0), at + 240, 100}, // begins before the one before it ends
+			Call{f, args(0), at + 340, 0},   // takes no time
+			Call{f, args(-3), at + 341, 10})
 	}
-	in, err := ti.Open([]string{path}, ti.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	run, parts, err := ti.Record(in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Write(t, run, parts)
+	return Record(t, merge.Run{Source: OddNames[2], Names: []merge.Name{{Kind: cst.KindHandle, Class: OddNames[3], Value: 7, Name: OddNames[2]}}}, timed,
+		[][]Call{calls, calls[:8]})
 }
 
-// Hostile returns a trace of names and values that a table may not be prepared for:
+// HostileTable returns a trace of names and values that a table may not be prepared for:
 // what needs quotation marks, is no text, differs only by case, or is of several kinds
 // under one name. It has the times of every call.
-func Hostile(t rapid.TB) *reprise.Trace {
+func HostileTable(t rapid.TB) *reprise.Trace {
 	t.Helper()
 	integer, float, text := cst.Type{Kind: cst.KindInt}, cst.Type{Kind: cst.KindFloat}, cst.Type{Kind: cst.KindString}
 	param := func(name string, typ cst.Type) cst.Param { return cst.Param{Name: name, Type: typ} }
@@ -98,52 +103,7 @@ func Hostile(t rapid.TB) *reprise.Trace {
 	}}, parts)
 }
 
-// Times says what a trace of [Timed] has of times.
-type Times string
-
-// What traces have of times.
-const (
-	Series     Times = "series"
-	Statistics Times = "statistics"
-	Histograms Times = "histograms"
-	Paths      Times = "paths" // histograms by the call before
-)
-
-// Timed returns a trace of ranks that send to the next and wait, rounds times, with an
-// irregular clock that begins at 10¹² ns and later on each rank.
-func Timed(t rapid.TB, ranks, rounds int, times Times) *reprise.Trace {
-	t.Helper()
-	var o tracer.Options
-	lossless := timing.NewLossless(timing.LZ4)
-	switch times {
-	case Series:
-		o = tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}
-	case Histograms:
-		o.Histograms = &timing.HistogramOptions{}
-	case Paths:
-		o.Histograms = &timing.HistogramOptions{PathSensitive: true}
-	}
-	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
-	var parts []merge.Part
-	for rank := range ranks {
-		r, err := tracer.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		call, wait := r.Declare(send), r.Declare(cst.Function{Name: "wait"})
-		now := int64(1e12) + int64(rank)*1000
-		for i := range int64(rounds) {
-			r.CallAt(call, now, 100+i*i%17, cst.Rank(int64(rank+1)%int64(ranks)), cst.Int(8*(i%3)))
-			now += 200
-			r.CallAt(wait, now, 1000+i%7*int64(rank+1))
-			now += 3000 + i%5
-		}
-		parts = append(parts, r.Finish(rank))
-	}
-	return Write(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
-}
-
-// HostileColumn returns the column of a parameter in the trace of [Hostile], which is
+// HostileColumn returns the column of a parameter in the trace of [HostileTable], which is
 // none where the argument is no number.
 func HostileColumn(f *cst.Function, i int) string {
 	p := f.Params[i]

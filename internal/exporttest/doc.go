@@ -1,2 +1,0 @@
-// Package exporttest has traces for the tests of the exports.
-package exporttest

@@ -1,0 +1,280 @@
+package programs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Stencil2D is a 5-point stencil on a grid of processes without wrap-around,
+// rank y·width + x being at (x, y): in each iteration, every process exchanges
+// a halo with each of its neighbours and takes part in an MPI_Allreduce. From 3
+// by 3 processes on, there are 9 kinds of them.
+func Stencil2D(width, height int, iterations uint64) Program {
+	return stencil(fmt.Sprintf("Stencil2D/%dx%d", width, height), []int{width, height}, iterations)
+}
+
+// Stencil3D is a 7-point stencil on a grid of x by y by z processes without
+// wrap-around, x varying fastest. From 3 by 3 by 3 processes on, there are 27
+// kinds of them.
+func Stencil3D(x, y, z int, iterations uint64) Program {
+	return stencil(fmt.Sprintf("Stencil3D/%dx%dx%d", x, y, z), []int{x, y, z}, iterations)
+}
+
+// stencil exchanges halos in a grid of which the sides are given, the first
+// varying fastest. Direction 2d leads to the neighbour before in dimension d,
+// 2d+1 to the one behind; a message has its direction as its tag and, at the
+// sender, as its buffer.
+func stencil(name string, sides []int, iterations uint64) Program {
+	ranks := 1
+	for _, side := range sides {
+		ranks *= side
+	}
+	directions := 2 * len(sides)
+	return newProgram(name, ranks, func(r *recorder, rank int) {
+		var neighbours [6]int // −1 for none
+		stride := 1
+		for d, side := range sides {
+			at := rank / stride % side
+			neighbours[2*d], neighbours[2*d+1] = rank-stride, rank+stride
+			if at == 0 {
+				neighbours[2*d] = -1
+			}
+			if at == side-1 {
+				neighbours[2*d+1] = -1
+			}
+			stride *= side
+		}
+		r.loop(iterations, func() {
+			for direction, peer := range neighbours[:directions] {
+				if peer >= 0 {
+					r.irecv(message{directions + direction, halo(direction), peer, direction ^ 1})
+				}
+			}
+			for direction, peer := range neighbours[:directions] {
+				if peer >= 0 {
+					r.isend(message{direction, halo(direction), peer, direction})
+				}
+			}
+			r.waitall()
+			r.allreduce(1)
+		})
+	})
+}
+
+// halo returns the size of the halo in a direction: each dimension has its own.
+func halo(direction int) int { return 1000 + 100*(direction/2) }
+
+// Multipartition sweeps through a cube of cells, as the NAS benchmarks BT and SP
+// do: of q·q·q cells, each of q·q ranks has q, one in every slice in every
+// dimension. Rank i + q·j has cell c at ((c+i) mod q, (c+j) mod q, c). In each
+// iteration and dimension, the sweep goes from slice to slice, and the rank whose
+// turn it is sends the face of its cell on. The points do not divide evenly, so
+// the sizes of faces differ from slice to slice, in another order on each rank:
+// all ranks call the same functions in the same order, with different counts.
+func Multipartition(q int, iterations uint64) Program {
+	width := func(slice int) int { // of a slice, in points
+		if slice < (q+1)/2 {
+			return 13
+		}
+		return 12
+	}
+	return newProgram(fmt.Sprintf("Multipartition/%dx%d", q, q), q*q, func(r *recorder, rank int) {
+		i, j := rank%q, rank/q
+		at := func(i, j int) int { return (i+q)%q + q*((j+q)%q) }
+		next := [3]int{at(i+1, j), at(i, j+1), at(i-1, j-1)}
+		last := [3]int{at(i-1, j), at(i, j-1), at(i+1, j+1)}
+		r.loop(iterations, func() {
+			for dimension := range 3 {
+				for slice := range q {
+					c := (slice + 2*q - [3]int{i, j, 0}[dimension]) % q
+					cell := [3]int{(c + i) % q, (c + j) % q, c}
+					face := width(cell[(dimension+1)%3]) * width(cell[(dimension+2)%3])
+					if slice > 0 {
+						r.irecv(message{2 * dimension, 5 * face, last[dimension], dimension})
+						r.waitall()
+					}
+					if slice < q-1 {
+						r.isend(message{2*dimension + 1, 5 * face, next[dimension], dimension})
+						r.waitall()
+					}
+				}
+			}
+		})
+	})
+}
+
+// Permutation sends a message from each rank to that which a random permutation
+// has in its place, in each iteration. The receiver names the sender, so every
+// rank has two irregular peers, each of which follows from those that the other
+// ranks have in the other place.
+func Permutation(ranks int, iterations, seed uint64) Program {
+	to := permutation(ranks, seed, 0)
+	from := make([]int32, ranks)
+	for rank, peer := range to {
+		from[peer] = int32(rank)
+	}
+	return permute(fmt.Sprintf("Permutation/%d", ranks), iterations, to, func(rank int) int { return int(from[rank]) })
+}
+
+// PermutationSend is Permutation with receivers that take a message from any
+// source: every rank has one irregular peer.
+func PermutationSend(ranks int, iterations, seed uint64) Program {
+	return permute(fmt.Sprintf("PermutationSend/%d", ranks), iterations, permutation(ranks, seed, 0), func(int) int { return anySource })
+}
+
+// permute sends a message from each rank to another, received from a source.
+func permute(name string, iterations uint64, to []int32, source func(rank int) int) Program {
+	p := newProgram(name, len(to), func(r *recorder, rank int) {
+		r.loop(iterations, func() {
+			r.irecv(message{0, 1000, source(rank), 0})
+			r.isend(message{1, 1000, int(to[rank]), 0})
+			r.waitall()
+		})
+	})
+	p.Entropy = orderings(len(to))
+	return p
+}
+
+// permutation returns a random permutation of so many ranks. Permutations of one
+// seed with different numbers are independent.
+func permutation(ranks int, seed, number uint64) []int32 {
+	to := make([]int32, ranks)
+	for rank := range to {
+		to[rank] = int32(rank)
+	}
+	rand.New(rand.NewPCG(seed, number)).Shuffle(ranks, func(i, j int) { to[i], to[j] = to[j], to[i] })
+	return to
+}
+
+// orderings returns the information in an ordering of n things, in bits.
+func orderings(n int) float64 {
+	v, _ := math.Lgamma(float64(n) + 1)
+	return v / math.Ln2
+}
+
+// reach is how far away neighbours may be in a Refinement.
+const reach = 4
+
+// link returns the length of the messages between a rank and the one that is so
+// far behind it, or 0 if they are not neighbours: half of the pairs are, on one
+// of four levels.
+func link(seed uint64, epoch, rank, distance int) int {
+	v := draw(seed, epoch, rank, distance)
+	if v>>63 == 0 {
+		return 0
+	}
+	return 256 << (v >> 61 & 3)
+}
+
+// Refinement is an adaptive mesh: which ranks are neighbours, and how much they
+// exchange in each iteration, is drawn at random in each epoch.
+func Refinement(ranks, epochs int, iterations, seed uint64) Program {
+	p := newProgram(fmt.Sprintf("Refinement/%d", ranks), ranks, func(r *recorder, rank int) {
+		for epoch := range epochs {
+			r.loop(iterations, func() {
+				exchange(r.irecv, 1, seed, epoch, rank, ranks)
+				exchange(r.isend, 0, seed, epoch, rank, ranks)
+				r.waitall()
+				r.allreduce(1)
+			})
+		}
+	})
+	for epoch := range epochs {
+		for rank := range ranks {
+			for distance := 1; distance <= reach; distance++ {
+				p.Entropy++
+				if link(seed, epoch, rank, distance) > 0 {
+					p.Entropy += 2
+				}
+			}
+		}
+	}
+	return p
+}
+
+// exchange sends, or receives, the messages of a rank with its neighbours. A
+// message has tag 2·distance if it goes to the rank behind, 2·distance+1 if it
+// goes to the one before; receiving is 1 for what is received.
+func exchange(transfer func(message), receiving int, seed uint64, epoch, rank, ranks int) {
+	for distance := 1; distance <= reach; distance++ {
+		behind, before := (rank+distance)%ranks, (rank+ranks-distance)%ranks
+		if n := link(seed, epoch, rank, distance); n > 0 {
+			transfer(message{receiving, n, behind, 2*distance + receiving})
+		}
+		if n := link(seed, epoch, before, distance); n > 0 {
+			transfer(message{receiving, n, before, 2*distance + 1 - receiving})
+		}
+	}
+}
+
+// draw returns a random number that depends on the seed and the place at which
+// it is drawn, so that the ranks agree on it.
+func draw(seed uint64, place ...int) uint64 {
+	for _, p := range place {
+		seed = mix(seed ^ mix(uint64(p)+0x9e3779b97f4a7c15))
+	}
+	return seed
+}
+
+// mix is the finalizer of the generator SplitMix64.
+func mix(v uint64) uint64 {
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// countBits is the number of bits in a count that is drawn at random.
+const countBits = 10
+
+func drawCount(seed uint64, place ...int) int { return int(draw(seed, place...) >> (64 - countBits)) }
+
+// RandomCounts sends a message from each rank to the next, in each iteration, of
+// a length that is drawn at random.
+func RandomCounts(ranks, iterations int, seed uint64) Program {
+	p := newProgram(fmt.Sprintf("RandomCounts/%d", ranks), ranks, func(r *recorder, rank int) {
+		next, last := (rank+1)%ranks, (rank+ranks-1)%ranks
+		for i := range iterations {
+			r.irecv(message{0, 1 << countBits, last, 0}) // what there is room for
+			r.isend(message{1, drawCount(seed, i, rank), next, 0})
+			r.waitall()
+		}
+	})
+	p.Entropy = float64(ranks) * float64(iterations) * countBits
+	return p
+}
+
+// RandomPartners sends a message from each rank to another one, in each iteration
+// as another random permutation says. It is received from any source.
+func RandomPartners(ranks, iterations int, seed uint64) Program {
+	to := make([][]int32, iterations)
+	for i := range to {
+		to[i] = permutation(ranks, seed, uint64(i))
+	}
+	p := newProgram(fmt.Sprintf("RandomPartners/%d", ranks), ranks, func(r *recorder, rank int) {
+		for i := range iterations {
+			r.irecv(message{0, 1000, anySource, i})
+			r.isend(message{1, 1000, int(to[i][rank]), i})
+			r.waitall()
+		}
+	})
+	p.Entropy = float64(iterations) * orderings(ranks)
+	return p
+}
+
+// RandomAlltoallv exchanges messages between all ranks, in each iteration, of
+// lengths that are drawn at random, as sorting does.
+func RandomAlltoallv(ranks, iterations int, seed uint64) Program {
+	p := newProgram(fmt.Sprintf("RandomAlltoallv/%d", ranks), ranks, func(r *recorder, rank int) {
+		send, receive := make([]int, ranks), make([]int, ranks)
+		for i := range iterations {
+			for peer := range ranks {
+				send[peer] = drawCount(seed, i, rank, peer)
+				receive[peer] = drawCount(seed, i, peer, rank)
+			}
+			r.alltoallv(send, receive)
+		}
+	})
+	p.Entropy = float64(ranks) * float64(ranks) * float64(iterations) * countBits
+	return p
+}

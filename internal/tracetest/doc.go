@@ -1,2 +1,0 @@
-// Package tracetest makes traces for tests, in memory.
-package tracetest

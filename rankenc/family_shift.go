@@ -1,9 +1,0 @@
-package rankenc
-
-// shiftFamily is rank + c.
-var shiftFamily = family{
-	params: 1,
-	fit:    func(s *sample, try func(params)) { try(params{s.values[0] - s.ranks[0]}) },
-	eval:   func(p params, rank, _ int64) int64 { return rank + p[0] },
-	text:   func(p params) string { return plus("rank", p[0]) },
-}

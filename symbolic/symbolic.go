@@ -1,0 +1,235 @@
+// Package symbolic gives small numbers to what a program names by handles and
+// addresses, such that the same program has the same numbers in every run, and
+// processes that do the same have the same: symbolic ids.
+//
+// [Handles] is for objects of one class, such as communicators or datatypes.
+// [Requests] is for operations that end in any order. [Memory] turns addresses
+// into segments and displacements, and [Overlap] tells whether two buffers have
+// bytes in common. [Statuses] decides what of the outcome of an operation says
+// anything new. All of these see one process, in the order of its events. [Pool]
+// is what they take numbers from.
+//
+// Ids of one process suffice for a trace: group objects such as communicators have
+// equal ids on all members as long as these do the same. Where they do not, a
+// [Resolver] finds out afterwards, from what all processes recorded, which objects
+// are the same and who their members are, and gives them names that all agree on.
+// While the program runs, no process asks another.
+//
+// # Ids
+//
+//	id of             is
+//	a handle          the lowest number from 0 on that is free in its class
+//	a request         a number within the pool of the call that made it, and the
+//	                  number of the pool, in one number: see [JoinRequest]
+//	a segment         the lowest number from 0 on that is free
+//	a region          what the caller declared, −1023 … −1
+//	unknown memory    −1024 and less, in the order of first use
+//	a constant        what the caller declared, best a negative number
+//
+// Ids of handles and requests are taken when an object is made, those of segments
+// when a call first uses one. All are free again when the object is gone.
+//
+// # Names of groups
+//
+// All members of a group object call what creates another on it, in the same
+// order. So the name of the parent, how many were created on it before, and what
+// divides the members among several new objects, such as a color, are the same
+// for all members of one and for no others. The name is derived from that, and so
+// are the members: of a duplicate, those of the parent; of a split, those that
+// gave the same color, by key. Two creations are not called by all members of one
+// parent. One that only future members call is known by these, its tag, and how
+// many such there were before. The two groups of an intercommunicator know each
+// other by their leaders, the peer communicator, the tag, and again the order.
+//
+// # Limits
+//
+// Numbers of objects that exist at a time, of pools and of creations are below
+// 2³¹. Methods panic if the caller uses an id that it was not given, and on nothing
+// that a traced program does: handles that are freed twice or never, memory that
+// overlaps, and creations that other processes did not join are all provided for.
+//
+// # Source
+//
+// Symbolic ids, lowest free first, pools of request ids for each signature, and
+// memory as segments of a search tree, are those of C. Wang, Y. Guo, P. Balaji and
+// M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE
+// TPDS 34(1), 2023, §2.3.3 and §2.4.2; recording only the freeing of segments that
+// calls used is §3.3.3. This package departs from it in names of communicators,
+// which there take additional collective communication; in allowing for several
+// requests with one handle; in keeping segments in a B+ tree and giving them ids
+// when they are first used; and in static data and stacks, where it keeps
+// displacements instead of an id for each address.
+package symbolic
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// A Pool hands out numbers, the lowest that is free first. The zero Pool has all
+// numbers from 0 on. Taking and releasing a number take constant time, and memory
+// only for more numbers than were ever taken at once: 1 bit for each.
+type Pool struct {
+	taken uint64  // of the numbers 0 … 63
+	more  *bitmap // the numbers from 64 on, less 64; nil before the first
+	n     int64
+}
+
+// Take takes the lowest number that is free.
+func (p *Pool) Take() int64 {
+	p.n++
+	if free := ^p.taken; free != 0 {
+		p.taken |= free & -free
+		return int64(bits.TrailingZeros64(free))
+	}
+	if p.more == nil {
+		p.more = new(bitmap)
+	}
+	return 64 + p.more.take()
+}
+
+// Release gives a number back. It panics if the number is not taken.
+func (p *Pool) Release(id int64) {
+	if !p.Taken(id) {
+		panic(fmt.Sprintf("symbolic: release of %d, which is not taken", id))
+	}
+	p.n--
+	if id < 64 {
+		p.taken &^= 1 << id
+	} else {
+		p.more.release(id - 64)
+	}
+}
+
+// Reserve takes a number that the caller chose. It panics if that is negative or
+// taken. The pool holds 1 bit for every lower number from then on.
+func (p *Pool) Reserve(id int64) {
+	if id < 0 || p.Taken(id) {
+		panic(fmt.Sprintf("symbolic: %d cannot be reserved", id))
+	}
+	p.n++
+	if id < 64 {
+		p.taken |= 1 << id
+		return
+	}
+	if p.more == nil {
+		p.more = new(bitmap)
+	}
+	p.more.reserve(id - 64)
+}
+
+// Taken reports whether a number is taken.
+func (p *Pool) Taken(id int64) bool {
+	switch {
+	case id < 0:
+		return false
+	case id < 64:
+		return p.taken>>id&1 != 0
+	default:
+		return p.more != nil && p.more.taken(id-64)
+	}
+}
+
+// Len returns how many numbers are taken.
+func (p *Pool) Len() int64 { return p.n }
+
+// levels is the height of a bitmap: it has place for 64⁶ numbers.
+const levels = 6
+
+// A bitmap is a set of free numbers, with summaries that lead to the lowest. Bit
+// i of the words of level 0 is set if i is free; bit i of a higher level is set
+// if word i of the level below is not 0.
+type bitmap struct {
+	words [levels][]uint64
+	n     int64 // numbers that have a bit
+}
+
+// take removes the lowest free number, adding one if there is none.
+func (b *bitmap) take() int64 {
+	if b.n == 0 || b.words[levels-1][0] == 0 {
+		return b.grow()
+	}
+	var i int64
+	for level := levels - 1; level >= 0; level-- {
+		i = i<<6 | int64(bits.TrailingZeros64(b.words[level][i]))
+	}
+	b.remove(i)
+	return i
+}
+
+// grow adds the number b.n, which is not free, and returns it.
+func (b *bitmap) grow() int64 {
+	i := b.n
+	b.n++
+	for level, words := 0, i>>6+1; level < levels; level, words = level+1, (words+63)>>6 {
+		if int64(len(b.words[level])) < words {
+			b.words[level] = append(b.words[level], 0)
+		}
+	}
+	return i
+}
+
+// remove clears the bit of i, and those above it of words that became 0.
+func (b *bitmap) remove(i int64) {
+	for level := range levels {
+		word := &b.words[level][i>>6]
+		*word &^= 1 << (i & 63)
+		if *word != 0 {
+			return
+		}
+		i >>= 6
+	}
+}
+
+// release sets the bit of i, and those above it of words that were 0.
+func (b *bitmap) release(i int64) {
+	for level := range levels {
+		word := &b.words[level][i>>6]
+		before := *word
+		*word |= 1 << (i & 63)
+		if before != 0 {
+			return
+		}
+		i >>= 6
+	}
+}
+
+// reserve takes i, which is free.
+func (b *bitmap) reserve(i int64) {
+	for b.n <= i {
+		b.release(b.grow())
+	}
+	b.remove(i)
+}
+
+// taken reports whether i was taken.
+func (b *bitmap) taken(i int64) bool {
+	return i < b.n && b.words[0][i>>6]>>(i&63)&1 == 0
+}
+
+// Statuses decides what of a status is worth keeping: the source and the tag say
+// something new only where the call that asked for the message left them open,
+// with a wildcard, or got something else than it asked for, as from no process at
+// all. Keeping less makes equal calls have equal signatures.
+type Statuses struct {
+	// Implied stands for a source or tag that is the one asked for. It is a number
+	// that is neither, in any status.
+	Implied int64
+}
+
+// Keep returns what to record of a source or tag of a status, given what was
+// asked for: Implied if the two are equal, and else what it is.
+func (s Statuses) Keep(asked, got int64) int64 {
+	if got == asked {
+		return s.Implied
+	}
+	return got
+}
+
+// Restore is the inverse of Keep: it returns the source or tag of the status.
+func (s Statuses) Restore(asked, kept int64) int64 {
+	if kept == s.Implied {
+		return asked
+	}
+	return kept
+}
