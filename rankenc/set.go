@@ -152,17 +152,27 @@ func (s Set) Equal(t Set) bool {
 // proportion to their runs of consecutive ranks, as [Set.Intersection] and
 // [Set.Difference] do.
 func (s Set) Union(t Set) Set {
-	return combine(s, t, func(inS, inT bool) bool { return inS || inT })
-}
-
-// Intersection returns the set of the ranks that are in s and in t.
-func (s Set) Intersection(t Set) Set {
-	return combine(s, t, func(inS, inT bool) bool { return inS && inT })
-}
-
-// Difference returns the set of the ranks that are in s and not in t.
-func (s Set) Difference(t Set) Set {
-	return combine(s, t, func(inS, inT bool) bool { return inS && !inT })
+	next, stop := iter.Pull2(t.Ranges())
+	defer stop()
+	var b SetBuilder
+	tlo, thi, more := next()
+	add := func(lo, hi int) {
+		if lo = max(lo, b.next); lo <= hi {
+			b.AddRange(lo, hi)
+		}
+	}
+	for lo, hi := range s.Ranges() {
+		for more && tlo <= lo {
+			add(tlo, thi)
+			tlo, thi, more = next()
+		}
+		add(lo, hi)
+	}
+	for more {
+		add(tlo, thi)
+		tlo, thi, more = next()
+	}
+	return b.Finish()
 }
 
 // UnionOf returns the set of the ranks that are in any of sets. It halves the list, so that
@@ -178,60 +188,37 @@ func UnionOf(sets ...Set) Set {
 	}
 }
 
-// combine returns the set of the ranks that in accepts, told whether they are in s
-// and whether in t. It must not accept ranks that are in neither.
-func combine(s, t Set, in func(inS, inT bool) bool) Set {
-	var (
-		b      SetBuilder
-		cs, ct = newCursor(s), newCursor(t)
-	)
-	defer cs.stop()
-	defer ct.stop()
-	for from := 0; !cs.done || !ct.done; {
-		inS, untilS := cs.at(from)
-		inT, untilT := ct.at(from)
-		until := min(untilS, untilT)
-		if in(inS, inT) {
-			b.AddRange(from, until-1)
+// Intersection returns the set of the ranks that are in s and in t.
+func (s Set) Intersection(t Set) Set { return s.choose(t, true) }
+
+// Difference returns the set of the ranks that are in s and not in t.
+func (s Set) Difference(t Set) Set { return s.choose(t, false) }
+
+// choose returns the ranks of s that are in t, or those that are not.
+func (s Set) choose(t Set, in bool) Set {
+	next, stop := iter.Pull2(t.Ranges())
+	defer stop()
+	var b SetBuilder
+	tlo, thi, more := next()
+	for lo, hi := range s.Ranges() {
+		for more && thi < lo {
+			tlo, thi, more = next()
 		}
-		from = until
+		for ; more && tlo <= hi; tlo, thi, more = next() {
+			if in {
+				b.AddRange(max(lo, tlo), min(hi, thi))
+			} else {
+				b.AddRange(lo, tlo-1)
+			}
+			if lo = thi + 1; lo > hi {
+				break
+			}
+		}
+		if !in {
+			b.AddRange(lo, hi)
+		}
 	}
 	return b.Finish()
-}
-
-// A cursor walks the runs of consecutive ranks of a set.
-type cursor struct {
-	next   func() (lo, hi int, ok bool)
-	stop   func()
-	lo, hi int  // the first run that does not end before the rank of the last at
-	done   bool // there is no such run
-}
-
-func newCursor(s Set) *cursor {
-	c := &cursor{}
-	c.next, c.stop = iter.Pull2(s.Ranges())
-	c.advance()
-	return c
-}
-
-func (c *cursor) advance() {
-	lo, hi, ok := c.next()
-	c.lo, c.hi, c.done = lo, hi, !ok
-}
-
-// at reports whether rank is in the set, and the first rank after it of which that
-// is not known to be so as well. Ranks must ascend.
-func (c *cursor) at(rank int) (in bool, until int) {
-	if !c.done && c.hi < rank {
-		c.advance()
-	}
-	switch {
-	case c.done:
-		return false, MaxRank + 1
-	case rank < c.lo:
-		return false, c.lo
-	}
-	return true, c.hi + 1
 }
 
 // String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"
