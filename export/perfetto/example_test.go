@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	trace, err := reprise.Open("../../internal/exporttest/testdata/stencil.exact.rpz")
+	trace, err := reprise.Open("../../internal/testtrace/testdata/stencil.exact.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
