@@ -14,6 +14,9 @@ import (
 // if there is none.
 func compilers(t testing.TB) []string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: compiles and runs MPI programs")
+	}
 	var found []string
 	for _, name := range []string{"mpicc.mpich", "mpicc.openmpi"} {
 		if _, err := exec.LookPath(name); err == nil {
