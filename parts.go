@@ -49,7 +49,7 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 // AddTo adds all ranks of t to a, which must have none of them with calls, what t has of
 // their times, and the names, but nothing else of the description of the run.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
-	if err := a.Describe(merge.Run{Names: t.run.Names}); err != nil {
+	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin}); err != nil {
 		return err
 	}
 	for rank := range t.Active() {

@@ -26,6 +26,7 @@ type Accumulator struct {
 	size      int      // of the run, in ranks
 	sources   []string // ascending, each once
 	names     names
+	origin    Origin
 	orders    []*sequitur.Grammar
 	functions cst.Table
 	digests   []digest // of the functions
@@ -82,7 +83,7 @@ func (a *Accumulator) Shapes() int { return len(a.shapes) }
 
 // Describe adds a description of the run. Of several, the largest number of
 // ranks counts, and all sources; interleavings must be of different ranks, or
-// writing the trace fails. All names count, and of those of one number the least.
+// writing the trace fails. All names count, and of those of one number the least, and all origins.
 func (a *Accumulator) Describe(run Run) error {
 	if run.Ranks < 0 || run.Ranks > layout.MaxRanks {
 		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
@@ -91,6 +92,7 @@ func (a *Accumulator) Describe(run Run) error {
 		return err
 	}
 	a.size = max(a.size, run.Ranks)
+	a.origin.Merge(run.Origin)
 	if run.Source != "" {
 		a.addSource(run.Source)
 	}
@@ -319,6 +321,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	if err := a.names.add(b.names.list()); err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
+	a.origin.Merge(b.origin)
 	a.ranks, a.size = ranks, max(a.size, b.size)
 	for _, s := range b.sources {
 		a.addSource(s)

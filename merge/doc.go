@@ -63,6 +63,7 @@
 //	11    time series: number 0 says where those of each rank are; the others are
 //	      these; absent if there are none
 //	12    names: what numbers are called; absent if there are none
+//	13    origin: who made the trace; absent if it does not say
 //
 // Columns, pieces of grammars and streams are put into sections in their order, a
 // new one being begun where the last would become larger than 64 KiB. So are the
@@ -179,6 +180,10 @@
 //	                 uvarint difference from the value before, less 1; and the
 //	                 name, a string that is not empty
 //
+// The origin is four lists of texts, as the section of texts is one, each ascending: ids of
+// recordings, command lines, hosts and versions; and a varint, nanoseconds since 1970, if
+// it has a time.
+//
 // # Sections of a part file
 //
 //	kind  content
@@ -196,6 +201,7 @@
 //	      before; then the summaries, of the calls that are there
 //	11    time series, as in a trace
 //	12    names, as in a trace
+//	13    origin, as in a trace
 //
 // A column is, if there are several ranks, the uvarint number of its runs less 1;
 // then for each, uvarint number of ranks less 1, except for the last; varint value

@@ -48,6 +48,9 @@ type Group struct{ Rank, Size int }
 //	Name  string    1 to cst.MaxName bytes, which need not be valid UTF-8
 type Name = layout.Name
 
+// An Origin says who made a trace.
+type Origin = layout.Origin
+
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty. Its fields are
 //
@@ -79,6 +82,9 @@ type Run struct {
 	// Names are what numbers among the arguments are called. A trace has them in
 	// ascending order of kinds, classes and values, one for each.
 	Names []layout.Name
+
+	// Origin says who made the trace.
+	Origin Origin
 }
 
 // isRankByRank reports whether an interleaving has the calls of each rank in one

@@ -45,6 +45,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if names := layout.AppendNames(nil, a.names.list()); names != nil {
 		out.Add(layout.KindNames, 0, names)
 	}
+	if !a.origin.IsZero() {
+		out.Add(layout.KindOrigin, 0, a.origin.Append(nil))
+	}
 	var buf []byte
 	for i, s := range shapes {
 		buf = s.append(buf[:0])
@@ -95,7 +98,7 @@ func SalvagePart(file *format.Reader, lost func(rank int, err error) error) (*Ac
 		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file, lost: lost}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -155,6 +158,11 @@ func (p *partReader) readNames() error {
 		return err
 	}
 	return p.a.names.add(list)
+}
+
+func (p *partReader) readOrigin() (err error) {
+	p.a.origin, err = layout.ReadOrigin(p.file)
+	return err
 }
 
 func (p *partReader) readShapes() error {

@@ -59,6 +59,9 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		}
 		c.series = layout.AppendSeries(ctx, a.series)
 		c.names = layout.AppendNames(nil, a.names.list())
+		if !a.origin.IsZero() {
+			c.origin = a.origin.Append(nil)
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -178,6 +181,7 @@ type sections struct {
 	summaries         []byte // nil if there are none
 	series            [][]byte
 	names             []byte // nil if there are none
+	origin            []byte // nil if it says nothing
 }
 
 // sections returns those of the trace of m, with the calls rank by rank. They are
@@ -210,6 +214,9 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.names != nil {
 		out.Add(layout.KindNames, 0, c.names)
+	}
+	if c.origin != nil {
+		out.Add(layout.KindOrigin, 0, c.origin)
 	}
 	signatures, columns := c.table.contents()
 	out.Add(layout.KindSignatures, 0, signatures)

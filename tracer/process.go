@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +31,12 @@ type Config struct {
 	// Checkpoint is how often the part file is written while the process runs, if
 	// there are new calls. Zero means never.
 	Checkpoint time.Duration
+
+	// Run is the id of the run, the same in all its processes: the file says it, the
+	// command line, the host, the time, and the versions of Go, of the program and of this
+	// module, unless Anonymous is set. These make no other difference.
+	Run       string
+	Anonymous bool
 
 	// Options say what is kept of times besides statistics.
 	Options
@@ -53,6 +62,7 @@ type Config struct {
 // an error. A call that is recorded in a steady loop allocates nothing.
 type Process struct {
 	config Config
+	origin merge.Origin
 	clock  func() int64
 	on     atomic.Bool
 	stop   chan struct{} // of the goroutine that makes checkpoints, nil without one
@@ -82,7 +92,7 @@ func Open(c Config) (*Process, error) {
 	if _, err := New(c.Options); err != nil {
 		return nil, err
 	}
-	p := &Process{config: c, clock: c.Clock}
+	p := &Process{config: c, origin: originOf(c), clock: c.Clock}
 	if p.clock == nil {
 		begin := time.Now()
 		p.clock = func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
@@ -94,6 +104,26 @@ func Open(c Config) (*Process, error) {
 		go p.checkpoints()
 	}
 	return p, nil
+}
+
+// originOf returns what the file says about who made it.
+func originOf(c Config) (o merge.Origin) {
+	if c.Anonymous {
+		return o
+	}
+	o = merge.Origin{Runs: []string{c.Run}, Commands: []string{strings.Join(os.Args, " ")}, Began: time.Now()}
+	if host, err := os.Hostname(); err == nil {
+		o.Hosts = []string{host}
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		o.Versions = []string{info.GoVersion}
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Version != "" && (m == &info.Main || m.Path == "github.com/reprise-trace/reprise") {
+				o.Versions = append(o.Versions, m.Path+" "+m.Version)
+			}
+		}
+	}
+	return o
 }
 
 // SetGroup is [Recorder.SetGroup].
@@ -373,7 +403,7 @@ func (p *Process) misused() error {
 // write writes the part file, which is complete or as it was before.
 func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
-	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source}); err != nil {
+	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source, Origin: p.origin}); err != nil {
 		return err
 	}
 	if err := a.Add(part); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // openPart reads the part file of a process.
@@ -346,5 +347,34 @@ func BenchmarkProcess(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// TestOrigin checks that part files of equal runs differ in their origin only, which they
+// have unless they are anonymous.
+func TestOrigin(t *testing.T) {
+	record := func(c Config) (file []byte, o merge.Origin) {
+		c.Clock = counting()
+		p := openProcess(t, c)
+		thread := p.Thread()
+		thread.End(Func(barrier), thread.Begin())
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(p.config.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file, openPart(t, p.config.Path).Run().Origin
+	}
+	a, _ := record(Config{Anonymous: true})
+	b, o := record(Config{Anonymous: true, Run: "7"})
+	if !bytes.Equal(a, b) || !o.IsZero() {
+		t.Errorf("anonymous: %d and %d bytes, %+v", len(a), len(b), o)
+	}
+	before := time.Now()
+	_, o = record(Config{Run: "7"})
+	if len(o.Runs) != 1 || o.Runs[0] != "7" || len(o.Commands) != 1 || len(o.Hosts) != 1 || len(o.Versions) == 0 || o.Began.Before(before) {
+		t.Errorf("%+v", o)
 	}
 }

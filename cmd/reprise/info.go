@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -21,6 +22,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -41,6 +43,7 @@ const maxShapes = 20
 type infoAnswer struct {
 	header
 	Source     string          `json:"origin"`
+	MadeBy     *merge.Origin   `json:"made_by"` // null if the trace does not say
 	Size       int             `json:"run_ranks"`
 	Part       bool            `json:"part"`  // a part file, not a trace
 	Active     int             `json:"ranks"` // with calls
@@ -97,6 +100,9 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
+	if o := q.trace.Run().Origin; !o.IsZero() {
+		a.MadeBy = &o
+	}
 	ranks := q.trace.RankSet()
 	a.Active, a.Silent = ranks.Len(), rankenc.World(a.Size).Difference(ranks)
 	if err := a.count(q); err != nil {
@@ -176,6 +182,28 @@ func (a *infoAnswer) sections(trace *reprise.Trace) {
 	a.Sections = append(a.Sections, sectionSize{Kind: "container", Count: 1, Content: rest, Stored: rest})
 }
 
+// printMadeBy prints who made the trace, as far as it says.
+func (a *infoAnswer) printMadeBy(q *question) {
+	o := a.MadeBy
+	if o == nil {
+		return
+	}
+	for _, of := range []struct {
+		what string
+		list []string
+	}{{"run", o.Runs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}} {
+		if len(of.list) > 0 {
+			q.printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
+		}
+	}
+	if !o.Began.IsZero() {
+		q.printf("began: %s\n", o.Began.Format(time.RFC3339))
+	}
+}
+
+// maxMadeBy is how many bytes of each list of who made a trace are shown.
+const maxMadeBy = 400
+
 func (a *infoAnswer) print(q *question) {
 	out := q.OutOrStdout()
 	what := ""
@@ -186,6 +214,7 @@ func (a *infoAnswer) print(q *question) {
 	if a.Silent.Len() > 0 {
 		q.printf("without calls: %s\n", text.Ranks(a.Silent))
 	}
+	a.printMadeBy(q)
 	a.recorded.print(out)
 	if a.Unreadable.Len() > 0 {
 		q.printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))

@@ -67,6 +67,7 @@ const (
 	KindSummaries    format.Kind = 10
 	KindSeries       format.Kind = 11
 	KindNames        format.Kind = 12
+	KindOrigin       format.Kind = 13
 )
 
 // KindName returns the name of a kind of section.
@@ -96,6 +97,8 @@ func KindName(k format.Kind) string {
 		return "time series"
 	case KindNames:
 		return "names"
+	case KindOrigin:
+		return "origin"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

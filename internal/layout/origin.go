@@ -1,0 +1,86 @@
+package layout
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// An Origin says who made a trace. All of it is optional: the zero Origin says nothing.
+// Two runs that do the same differ in their Origin only, and comparisons leave it out.
+//
+// Each list is ascending, without repetitions. Where parts are merged, the trace has what
+// any of them has, and the earliest time.
+type Origin struct {
+	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if parts of several were merged
+	Commands []string  `json:"commands,omitempty"` // command lines
+	Hosts    []string  `json:"hosts,omitempty"`
+	Versions []string  `json:"versions,omitempty"` // of what recorded, such as "go1.26.0"
+	Began    time.Time `json:"began,omitzero"`     // to the nanosecond, in UTC; zero if it is not known
+}
+
+// IsZero reports whether o says nothing.
+func (o *Origin) IsZero() bool {
+	return o.Began.IsZero() && len(o.Runs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+}
+
+// lists returns the lists, in the order in which they are encoded.
+func (o *Origin) lists() [4]*[]string {
+	return [...]*[]string{&o.Runs, &o.Commands, &o.Hosts, &o.Versions}
+}
+
+// Merge adds what p has. Times that do not fit in 64 bits of nanoseconds are not known.
+func (o *Origin) Merge(p Origin) {
+	theirs := p.lists()
+	for i, list := range o.lists() {
+		*list = slices.Concat(*list, *theirs[i])
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(s string) bool { return s == "" })
+	}
+	if t := p.Began; !t.IsZero() && t.Equal(time.Unix(0, t.UnixNano())) && (o.Began.IsZero() || t.Before(o.Began)) {
+		o.Began = t.UTC().Round(0)
+	}
+}
+
+// Append appends the encoding of o.
+func (o *Origin) Append(dst []byte) []byte {
+	for _, list := range o.lists() {
+		dst = AppendTexts(dst, *list)
+	}
+	if o.Began.IsZero() {
+		return dst
+	}
+	return wire.AppendVarint(dst, o.Began.UnixNano())
+}
+
+// ReadOrigin reads the origin of a trace or a part file. An error is a [*SectionError].
+func ReadOrigin(file *format.Reader) (o Origin, err error) {
+	if _, ok := file.Lookup(KindOrigin, 0); !ok {
+		return o, nil
+	}
+	err = ReadSection(file, KindOrigin, 0, func(data []byte) error {
+		d := wire.NewDecoder("merge", data)
+		for _, list := range o.lists() {
+			n := d.Count("texts", 2)
+			for i := 0; i < n && d.Err() == nil; i++ {
+				at := d.Offset()
+				s := string(d.String("text"))
+				if d.Err() == nil && (s == "" || i > 0 && s <= (*list)[i-1]) {
+					d.Corrupt(at, "text", "%q does not ascend", s)
+				}
+				*list = append(*list, s)
+			}
+		}
+		if d.Err() == nil && d.Rest() > 0 {
+			o.Began = time.Unix(0, d.Varint("time")).UTC()
+		}
+		d.End("time")
+		if d.Err() == nil && o.IsZero() {
+			return Corrupt("the origin is empty")
+		}
+		return d.Err()
+	})
+	return o, err
+}
