@@ -20,7 +20,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 )
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures

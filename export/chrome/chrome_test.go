@@ -3,7 +3,7 @@ package chrome
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/export/internal/exporttest"
 )
 
 // Package perfetto tests what the calls and messages are.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/rows"
+	"github.com/reprise-trace/reprise/export/internal/rows"
 )
 
 // Write writes the table of a trace as comma-separated values. If ctx is cancelled, or

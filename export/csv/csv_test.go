@@ -17,10 +17,10 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/export/internal/exporttest"
+	"github.com/reprise-trace/reprise/export/internal/rows"
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )

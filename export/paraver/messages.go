@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )

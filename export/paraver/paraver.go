@@ -31,7 +31,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 )
 
 // errNoCalls means that no rank that was chosen made calls: Paraver needs one at least.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 )
 
 // A process is a rank that is being written.

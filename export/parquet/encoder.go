@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/reprise-trace/reprise/internal/rows"
+	"github.com/reprise-trace/reprise/export/internal/rows"
 )
 
 // pageRows is how many rows a page has.

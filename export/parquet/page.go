@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/reprise-trace/reprise/internal/rows"
+	"github.com/reprise-trace/reprise/export/internal/rows"
 )
 
 // A page is what a data page holds, before it is encoded.

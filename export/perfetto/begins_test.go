@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 )
 
 // TestBegins checks that of calls that begin at the same time the outermost begins first,

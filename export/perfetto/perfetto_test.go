@@ -3,7 +3,7 @@ package perfetto
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/export/internal/exporttest"
 )
 
 func TestBounds(t *testing.T) { exporttest.CheckBounds(t, Write) }

@@ -29,7 +29,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"

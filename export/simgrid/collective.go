@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )

@@ -1,7 +1,7 @@
 package simgrid
 
 import (
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )

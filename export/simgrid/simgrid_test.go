@@ -14,7 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/exporttest"
+	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/internal/rows"
 	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/internal/rows"
 	"github.com/reprise-trace/reprise/query"
 	"pgregory.net/rapid"
 )

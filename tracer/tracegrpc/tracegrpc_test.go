@@ -1,0 +1,100 @@
+package tracegrpc_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/tracer"
+	"github.com/reprise-trace/reprise/tracer/tracegrpc"
+)
+
+// TestInterceptors records a call that succeeds, one that fails, and a stream that the
+// client gives up, on both sides.
+func TestInterceptors(t *testing.T) {
+	dir := t.TempDir()
+	open := func(name string) *tracer.Process {
+		p, err := tracer.Open(tracer.Config{Path: filepath.Join(dir, name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	client, server := open("client"), open("server")
+	listener := bufconn.Listen(1 << 16)
+	s := grpc.NewServer(grpc.UnaryInterceptor(tracegrpc.UnaryServer(server)), grpc.StreamInterceptor(tracegrpc.StreamServer(server)))
+	healthpb.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(listener)
+	conn, err := grpc.NewClient("passthrough:x",
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithUnaryInterceptor(tracegrpc.UnaryClient(client)), grpc.WithStreamInterceptor(tracegrpc.StreamClient(client)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := healthpb.NewHealthClient(conn)
+	if _, err := api.Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Check(t.Context(), &healthpb.HealthCheckRequest{Service: "none"}); err == nil {
+		t.Error("a service that is not there")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	watch, err := api.Watch(ctx, &healthpb.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := watch.Recv(); err == nil {
+		t.Error("the stream goes on")
+	}
+	conn.Close()
+	s.GracefulStop()
+	const service = "/grpc.health.v1.Health/"
+	for name, want := range map[string][]string{
+		"client": {
+			`grpc.request(method="` + service + `Check", code="OK")`,
+			`grpc.request(method="` + service + `Check", code="NotFound")`,
+			`grpc.stream(method="` + service + `Watch", sent=1, received=1, code="Canceled")`,
+		},
+		"server": {
+			`grpc.serve(method="` + service + `Check", code="OK")`,
+			`grpc.serve(method="` + service + `Check", code="NotFound")`,
+			`grpc.serve_stream(method="` + service + `Watch", sent=1, received=1, code="Canceled")`,
+		},
+	} {
+		p := map[string]*tracer.Process{"client": client, "server": server}[name]
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		trace, err := reprise.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trace.Close()
+		rank, err := trace.Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range rank.Calls() {
+			got = append(got, c.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
