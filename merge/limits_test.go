@@ -192,17 +192,6 @@ func TestPartLimits(t *testing.T) {
 	}
 }
 
-// sharedOf returns the shared piece of a forest, and the sizes of the others.
-func sharedOf(forest *sequitur.Forest) string {
-	first := string(forest.AppendShared(nil))
-	for i := range forest.Len() {
-		if p := forest.AppendMember(nil, i); len(p) > 0 {
-			first += uvarint(uint64(len(p)))
-		}
-	}
-	return first
-}
-
 // TestOpenMemory checks that opening a trace and reading a rank allocates nothing
 // by the number of ranks it has.
 func TestOpenMemory(t *testing.T) {

@@ -49,15 +49,6 @@ func (s spans) contains(rank int) bool {
 	return i >= 0 && rank <= int(s[i].last)
 }
 
-// next returns the first rank of s from another one on, and whether there is one.
-func (s spans) next(from int) (rank int, ok bool) {
-	i := sort.Search(len(s), func(i int) bool { return int(s[i].last) >= from })
-	if i == len(s) {
-		return 0, false
-	}
-	return max(from, int(s[i].first)), true
-}
-
 // add returns s with the ranks from first to last, which lie above all others.
 func (s spans) add(first, last int) spans {
 	if n := len(s); n > 0 && int(s[n-1].last)+1 == first {

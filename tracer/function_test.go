@@ -25,7 +25,7 @@ func TestEncoder(t *testing.T) {
 	encodes(t, int16(-16), integer, cst.Int(-16))
 	encodes(t, int32(-32), integer, cst.Int(-32))
 	encodes(t, int64(-64), integer, cst.Int(-64))
-	encodes(t, uint(1<<32), integer, cst.Int(1<<32))
+	encodes(t, uint(1<<31), integer, cst.Int(1<<31))
 	encodes(t, uint8(200), integer, cst.Int(200))
 	encodes(t, uint16(60_000), integer, cst.Int(60_000))
 	encodes(t, uint32(1<<31), integer, cst.Int(1<<31))

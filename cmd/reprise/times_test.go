@@ -249,10 +249,10 @@ func TestExactTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "late.rpz", b.String())
-	if got, want := must(t, "cat", "late.rpz", "--format", "text"), "0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
+	if got, want := must(t, "cat", "late.rpz", "--clock", "--format", "text"), "0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
-	if got := must(t, "cat", "late.rpz", "--json"); !strings.Contains(got, `"start_ns":1763662847123456789,`) {
+	if got := must(t, "cat", "late.rpz", "--clock", "--json"); !strings.Contains(got, `"start_ns":1763662847123456789,`) {
 		t.Error(got)
 	}
 }

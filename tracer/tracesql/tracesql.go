@@ -170,7 +170,8 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 		case o != driver.TxOptions{}:
 			return nil, errors.New("tracesql: the driver has no options of transactions")
 		}
-		return c.Conn.Begin() //nolint:staticcheck // what package sql calls of such a driver
+		//lint:ignore SA1019 what package sql calls of such a driver
+		return c.Conn.Begin()
 	}, func(t *tracer.Thread, begun tracer.Moment, _ driver.Tx, message string) { begin.End(t, begun, message) })
 	if err != nil {
 		return nil, err
@@ -235,7 +236,8 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 		if err != nil {
 			return nil, err
 		}
-		return s.Stmt.Exec(values) //nolint:staticcheck // what package sql calls of such a driver
+		//lint:ignore SA1019 what package sql calls of such a driver
+		return s.Stmt.Exec(values)
 	})
 }
 
@@ -248,7 +250,8 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 		if err != nil {
 			return nil, err
 		}
-		return s.Stmt.Query(values) //nolint:staticcheck // what package sql calls of such a driver
+		//lint:ignore SA1019 what package sql calls of such a driver
+		return s.Stmt.Query(values)
 	})
 }
 
@@ -256,7 +259,8 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 	if of, ok := s.Stmt.(driver.NamedValueChecker); ok {
 		return of.CheckNamedValue(v)
 	}
-	if of, ok := s.Stmt.(driver.ColumnConverter); ok { //nolint:staticcheck // drivers still have it
+	//lint:ignore SA1019 drivers still have it
+	if of, ok := s.Stmt.(driver.ColumnConverter); ok {
 		value, err := of.ColumnConverter(v.Ordinal - 1).ConvertValue(v.Value)
 		if err == nil {
 			v.Value = value
