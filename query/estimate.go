@@ -71,9 +71,9 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	for i, n := range e.numbers {
 		numbers[n] = sequitur.Symbol(i)
 	}
-	e.pairs = newPairs(s.grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] }))
+	g := s.grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] })
 	signature := func(i sequitur.Symbol) int { return s.signature(e.numbers[i]) }
-	counts := e.pairs.countBefore(s.grammar.Len())
+	counts := countPairs(g, g.Len())
 	all := slices.SortedFunc(maps.Keys(counts), pair.compare)
 	means := make([][2]float64, len(all))
 	most := 0.0
@@ -85,7 +85,7 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 		e.shift--
 	}
 	e.setCosts(all, means, t.paths)
-	e.pairs.weigh(func(p pair) uint64 { return e.costs.of(p).weight() })
+	e.pairs = newPairs(g, func(p pair) uint64 { return e.costs.of(p).weight() })
 	e.sum, e.of = e.pairs.total(), e.pairs.total()
 	if sum := e.sumOf(counts); most <= maxTicks && sum > 0 {
 		e.sum = uint64(sum)
@@ -241,8 +241,7 @@ func (e *estimate) find(time int64) uint64 {
 	if weight >= e.pairs.total() {
 		return e.pairs.grammar.Len()
 	}
-	position, _, _ := e.pairs.find(weight)
-	return position
+	return e.pairs.find(weight)
 }
 
 // A rankEstimate is an estimate for a rank.

@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Instances are the collective operations on a communicator. The members call them in one
@@ -69,7 +68,7 @@ func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 	}
 	for c, calls := range all.collectives {
 		if calls.alike {
-			found.digests[c] = newRuled(all.layout(), all.terminals(c)).all()
+			found.digests[c] = newRuled(all, all.terminals(c)).all()
 		} else {
 			found.digests[c] = walked[c].all()
 		}
@@ -79,9 +78,6 @@ func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 	}
 	return found, nil
 }
-
-// Terminals say what calls with them begin on a communicator, operation by operation.
-type terminals map[sequitur.Symbol][]digest
 
 // terminals returns those that begin collective operations on a communicator, of which all
 // are alike.
@@ -102,13 +98,13 @@ func (r *matchRank) sequence(ctx context.Context, c *semantics.Communicator) (se
 	}
 	calls := r.collectives[c]
 	if calls == nil {
-		return newRuled(r.layout(), nil), nil
+		return newRuled(r.operations, nil), nil
 	}
 	if calls.alike {
 		if len(r.sequences) >= maxIndices {
 			clear(r.sequences)
 		}
-		s := newRuled(r.layout(), r.terminals(c))
+		s := newRuled(r.operations, r.terminals(c))
 		r.sequences[c] = s
 		return s, nil
 	}
@@ -148,10 +144,10 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 				most, n.Reference = d, ranks[i]
 			}
 		}
-		n.Count = most.count
+		n.Count = most.Weight
 		for _, i := range list {
 			if d := sums[i].digests[c]; d != most {
-				n.Different = append(n.Different, Disagreement{Rank: ranks[i], Count: d.count})
+				n.Different = append(n.Different, Disagreement{Rank: ranks[i], Count: d.Weight})
 			}
 		}
 		m.Instances = append(m.Instances, n)
@@ -185,7 +181,7 @@ func (m *Match) locate(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		least := min(a.all().count, b.all().count)
+		least := min(a.all().Weight, b.all().Weight)
 		d.Instance = searchUint64(least, func(k uint64) bool { return a.upTo(k+1) != b.upTo(k+1) })
 		d.Here, d.There = here.call(n.Communicator, a, d.Instance), there.call(n.Communicator, b, d.Instance)
 		return nil
@@ -217,7 +213,7 @@ func searchUint64(n uint64, f func(uint64) bool) uint64 {
 
 // call returns the call of an operation of a sequence.
 func (r *operations) call(c *semantics.Communicator, s sequence, n uint64) CollectiveCall {
-	if n >= s.all().count {
+	if n >= s.all().Weight {
 		return CollectiveCall{Position: r.rank.Len(), Root: -1}
 	}
 	position, nth := s.at(n)
@@ -252,6 +248,6 @@ func (m *Match) Instance(rank int, position uint64) (c *semantics.Communicator, 
 	if err != nil {
 		return nil, 0, false, err
 	}
-	k = searchUint64(s.all().count, func(k uint64) bool { at, _ := s.at(k); return at >= position })
+	k = searchUint64(s.all().Weight, func(k uint64) bool { at, _ := s.at(k); return at >= position })
 	return c, k, true, nil
 }

@@ -94,19 +94,9 @@ type lateChannel struct {
 	off                 [2]timing.Guarantee
 }
 
-// openOnce returns a rank of which calls are looked for once.
-func (m *Match) openOnce(ctx context.Context, rank int) (*matchRank, error) {
-	r, err := m.model.Rank(rank)
-	if err != nil {
-		return nil, err
-	}
-	all, err := m.operationsOf(ctx, r)
-	return &matchRank{operations: all, indices: make(map[messageKey]*index)}, err
-}
-
 // lateChannels returns the channels on which a rank has blocking receives from others.
 func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int) ([]*lateChannel, error) {
-	r, err := m.openOnce(ctx, rank)
+	r, err := m.read(ctx, rank)
 	if err != nil {
 		return nil, nil // it is told of with its times
 	}
@@ -146,7 +136,7 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 	if len(channels) == 0 {
 		return nil
 	}
-	r, err := m.openOnce(ctx, rank)
+	r, err := m.read(ctx, rank)
 	if err != nil {
 		lost.add(rank, err)
 		return nil

@@ -24,7 +24,6 @@ type Loops struct {
 
 	Rules []Loop // the rules of Grammar; the last is the whole
 
-	pairs     *pairs
 	signature func(sequitur.Symbol) int
 	times     *Times
 
@@ -61,7 +60,7 @@ func (t *Times) ShapeLoops(number int) (*Loops, error) {
 
 // loops returns the loops of a grammar, of whose symbols signature says what they are.
 func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int) *Loops {
-	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), pairs: newPairs(g), signature: signature, times: t}
+	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), signature: signature, times: t}
 	if g.Rules() == 0 {
 		return l
 	}
@@ -97,40 +96,42 @@ func (l *Loops) count() {
 // time sets how long an iteration of each rule takes: what its calls take after each
 // other, and what the first takes after what is before it, on average over all places.
 func (l *Loops) time() {
-	inner := make([][2]float64, len(l.Rules)) // of an iteration, without its first call
+	rules := ruleEnds(l.Grammar)
+	whole := len(l.Rules) - 1
+	inner := make([][2]float64, len(l.Rules))   // of an iteration, without its first call
+	entries := make([][2]float64, len(l.Rules)) // of the first calls of all iterations
+	entries[whole] = l.means(pair{none, rules[whole].first})
 	for r := range inner {
-		body := l.pairs.body(r)
-		for i := range body {
-			s := &body[i]
-			if i > 0 {
-				add(&inner[r], l.means(pair{int64(body[i-1].last), s.first}), 1)
+		before := int64(none)
+		for t := range l.Grammar.Body(r) {
+			e := endsOf(rules, t)
+			if before != none {
+				add(&inner[r], l.means(pair{before, e.first}), 1)
 			}
-			if s.rule >= 0 {
-				add(&inner[r], inner[s.rule], float64(s.count))
+			if t.Rule >= 0 {
+				add(&inner[r], inner[t.Rule], float64(t.Count))
 			}
-			if s.count > 1 {
-				add(&inner[r], l.means(pair{int64(s.last), s.first}), float64(s.count-1))
+			if t.Count > 1 {
+				add(&inner[r], l.means(pair{int64(e.last), e.first}), float64(t.Count-1))
 			}
+			before = int64(e.last)
 		}
 	}
-	entries := make([][2]float64, len(l.Rules)) // of the first calls of all iterations
-	whole := len(l.Rules) - 1
-	entries[whole] = l.means(pair{none, l.pairs.body(whole)[0].first})
 	for r := whole; r >= 0; r-- {
-		body, n := l.pairs.body(r), float64(l.Rules[r].Iterations)
-		for i := range body {
-			s := &body[i]
-			switch {
-			case s.rule < 0:
-				continue
-			case i == 0:
-				add(&entries[s.rule], entries[r], 1)
-			default:
-				add(&entries[s.rule], l.means(pair{int64(body[i-1].last), s.first}), n)
+		before, n := int64(none), float64(l.Rules[r].Iterations)
+		for t := range l.Grammar.Body(r) {
+			e := endsOf(rules, t)
+			if t.Rule >= 0 {
+				if before == none {
+					add(&entries[t.Rule], entries[r], 1)
+				} else {
+					add(&entries[t.Rule], l.means(pair{before, e.first}), n)
+				}
+				if t.Count > 1 {
+					add(&entries[t.Rule], l.means(pair{int64(e.last), e.first}), n*float64(t.Count-1))
+				}
 			}
-			if s.count > 1 {
-				add(&entries[s.rule], l.means(pair{int64(s.last), s.first}), n*float64(s.count-1))
-			}
+			before = int64(e.last)
 		}
 		of := &l.Rules[r]
 		inCalls := inner[r][durations] + entries[r][durations]/n

@@ -33,20 +33,32 @@ func (m *Match) open(ctx context.Context, rank int) (*matchRank, error) {
 	if r := m.opened[rank]; r != nil {
 		return r, nil
 	}
-	read, err := m.model.Rank(rank)
-	if err != nil {
-		return nil, err
-	}
-	all, err := m.operationsOf(ctx, read)
+	r, err := m.read(ctx, rank)
 	if err != nil {
 		return nil, err
 	}
 	if len(m.opened) >= maxOpened {
 		clear(m.opened)
 	}
-	r := &matchRank{operations: all, indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}
 	m.opened[rank] = r
 	return r, nil
+}
+
+// read returns a rank that is asked for once.
+func (m *Match) read(ctx context.Context, rank int) (*matchRank, error) {
+	r, err := m.model.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	return m.newMatchRank(ctx, r)
+}
+
+func (m *Match) newMatchRank(ctx context.Context, r *semantics.Rank) (*matchRank, error) {
+	all, err := m.operationsOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &matchRank{operations: all, indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}, nil
 }
 
 // operations are those of a rank.
@@ -56,7 +68,7 @@ type operations struct {
 	list        []semantics.Occurrence
 	alike       map[uint32]bool // terminals whose calls are all one operation, wherever they stand
 	collectives map[*semantics.Communicator]*collectives
-	layout      func() *layout
+	places      func() *sequitur.Places
 }
 
 // Collectives are the calls that begin collective operations on a communicator.
@@ -67,7 +79,7 @@ type collectives struct {
 
 func (m *Match) operationsOf(ctx context.Context, r *semantics.Rank) (*operations, error) {
 	all := &operations{rank: r, codes: &m.codes, alike: make(map[uint32]bool), collectives: make(map[*semantics.Communicator]*collectives)}
-	all.layout = sync.OnceValue(func() *layout { return newLayout(r.Grammar()) })
+	all.places = sync.OnceValue(func() *sequitur.Places { return r.Grammar().Places() })
 	for o := range r.All() {
 		if all.list = append(all.list, o); len(all.list)%checkEvery == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -159,7 +171,7 @@ func (r *matchRank) newIndex(k messageKey) *index {
 			others[o.Terminal] = true
 		}
 	}
-	x.alike = newRuled(r.layout(), alike)
+	x.alike = newRuled(r.operations, alike)
 	if len(others) == 0 {
 		return x
 	}
@@ -201,7 +213,7 @@ func (x *index) before(position uint64) uint64 {
 // key it is; the number of calls if there are no more than k.
 func (x *index) find(k uint64) (position, nth uint64) {
 	if len(x.others) == 0 {
-		if k >= x.alike.whole.count {
+		if k >= x.alike.all().Weight {
 			return x.rank.Len(), 0
 		}
 		position, nth := x.alike.at(k)

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"sort"
-
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -16,193 +14,130 @@ type pair struct {
 // none is no terminal.
 const none = -1
 
-// Pairs sum weights of the pairs of neighbours in the sequence of a grammar, without
-// expanding it, as a [sequitur.Measure] does of terminals. The weight of a position is
-// that of the pair of its terminal and the one before.
+// An ends is how a part of a sequence begins and ends; its zero value is that of no symbols.
+type ends struct {
+	first, last uint32
+	some        bool
+}
+
+// A pairMonoid has the ends of parts of a sequence, and weighs the pairs of neighbours.
+type pairMonoid func(pair) uint64
+
+func (pairMonoid) Unit() ends { return ends{} }
+
+func (weight pairMonoid) Then(a, b ends) (ends, uint64) {
+	switch {
+	case !a.some:
+		return b, 0
+	case !b.some:
+		return a, 0
+	}
+	return ends{a.first, b.last, true}, weight(pair{int64(a.last), b.first})
+}
+
+func (pairMonoid) Times(a ends, _ uint64) ends { return a }
+
+// Pairs sum up weights of the pairs of neighbours in the sequence of a grammar. The weight of
+// a position is that of the pair of its terminal and the one before.
 type pairs struct {
 	grammar *sequitur.Grammar
-	begins  []int // of the right-hand side of each rule in terms, and their end
-	terms   []pairTerm
-	weight  func(pair) uint64
+	sum     *sequitur.Sum[ends]
+	first   uint64 // the weight of the first position, which has no neighbour before it
 }
 
-// A pairTerm is a symbol of a right-hand side. Every repetition of it but the first
-// comes after its last terminal.
-type pairTerm struct {
-	rule        int // −1 for a terminal
-	count       uint64
-	length, end uint64 // of a repetition, and of the right-hand side up to here
-	first, last uint32 // terminals of a repetition
-
-	inner uint64 // the weights of a repetition, without that of its first position
-	turn  uint64 // the weights of a repetition that comes after another
-	sum   uint64 // of the right-hand side up to here, without that of its first position
-}
-
-// newPairs returns the pairs of a grammar, before they have weights.
-func newPairs(g *sequitur.Grammar) *pairs {
-	p := &pairs{grammar: g, begins: make([]int, 1, g.Rules()+1), terms: make([]pairTerm, 0, g.Symbols())}
-	for r := range g.Rules() { // rules refer to those below them
-		end := uint64(0)
-		for s := range g.Body(r) {
-			t := pairTerm{rule: s.Rule, count: s.Count, length: 1, first: s.Symbol, last: s.Symbol}
-			if s.Rule >= 0 {
-				body := p.body(s.Rule)
-				t.length, t.first, t.last = g.RuleLen(s.Rule), body[0].first, body[len(body)-1].last
-			}
-			end += t.count * t.length
-			t.end = end
-			p.terms = append(p.terms, t)
-		}
-		p.begins = append(p.begins, len(p.terms))
-	}
-	return p
-}
-
-// body returns the right-hand side of a rule.
-func (p *pairs) body(rule int) []pairTerm { return p.terms[p.begins[rule]:p.begins[rule+1]] }
-
-// weigh gives the pairs weights.
-func (p *pairs) weigh(weight func(pair) uint64) {
-	p.weight = weight
-	for r := range p.grammar.Rules() {
-		body := p.body(r)
-		sum := uint64(0)
-		for i := range body {
-			t := &body[i]
-			if t.inner = 0; t.rule >= 0 {
-				inner := p.body(t.rule)
-				t.inner = inner[len(inner)-1].sum
-			}
-			if i > 0 {
-				sum = wire.AddSat(sum, weight(pair{int64(body[i-1].last), t.first}))
-			}
-			t.turn = t.inner
-			if t.count > 1 {
-				t.turn = wire.AddSat(t.turn, weight(pair{int64(t.last), t.first}))
-			}
-			sum = wire.AddSat(sum, wire.AddSat(t.inner, wire.MulSat(t.count-1, t.turn)))
-			t.sum = sum
-		}
+// newPairs returns the sums of a grammar that has calls.
+func newPairs(g *sequitur.Grammar, weight func(pair) uint64) *pairs {
+	return &pairs{
+		grammar: g, first: weight(pair{none, g.At(0)}),
+		sum: sequitur.NewSum(g, pairMonoid(weight), func(s sequitur.Symbol) sequitur.Weighed[ends] {
+			return sequitur.Weighed[ends]{Value: ends{s, s, true}}
+		}),
 	}
 }
 
 // total returns the sum of the weights of all positions.
-func (p *pairs) total() uint64 {
-	if len(p.terms) == 0 {
-		return 0
-	}
-	body := p.body(p.grammar.Rules() - 1)
-	return wire.AddSat(p.weight(pair{none, body[0].first}), body[len(body)-1].sum)
-}
+func (p *pairs) total() uint64 { return wire.AddSat(p.first, p.sum.Total().Weight) }
 
 // at returns the pair at a position, below the length of the sequence, and the sum of
-// the weights of the positions before it. It takes O(depth · log symbols of a rule)
-// steps.
+// the weights of the positions before it.
 func (p *pairs) at(position uint64) (at pair, sum uint64) {
-	before := int64(none)
-	for r := p.grammar.Rules() - 1; ; {
-		body := p.body(r)
-		k := sort.Search(len(body), func(k int) bool { return body[k].end > position })
-		if k > 0 {
-			sum = wire.AddSat(sum, wire.AddSat(p.weight(pair{before, body[0].first}), body[k-1].sum))
-			position -= body[k-1].end
-			before = int64(body[k-1].last)
-		}
-		t := &body[k]
-		if n := position / t.length; n > 0 {
-			sum = wire.AddSat(sum, wire.AddSat(p.weight(pair{before, t.first}), wire.AddSat(t.inner, wire.MulSat(n-1, t.turn))))
-			position -= n * t.length
-			before = int64(t.last)
-		}
-		if t.rule < 0 {
-			return pair{before, t.first}, sum
-		}
-		r = t.rule
+	before := p.sum.Before(position)
+	at = pair{none, p.grammar.At(position)}
+	if before.Value.some {
+		at.before, sum = int64(before.Value.last), wire.AddSat(p.first, before.Weight)
 	}
+	return at, sum
 }
 
 // find returns the first position at whose end the sum of the weights exceeds a sum,
-// which must be below the total, its pair, and the sum before it. It takes as many
-// steps as at.
-func (p *pairs) find(sum uint64) (position uint64, at pair, before uint64) {
-	last := int64(none)
-	for r := p.grammar.Rules() - 1; ; {
-		body := p.body(r)
-		entry := p.weight(pair{last, body[0].first})
-		k := sort.Search(len(body), func(k int) bool { return wire.AddSat(entry, body[k].sum) > sum-before })
-		if k > 0 {
-			before += entry + body[k-1].sum
-			position += body[k-1].end
-			last = int64(body[k-1].last)
-		}
-		t := &body[k]
-		if one := wire.AddSat(p.weight(pair{last, t.first}), t.inner); sum-before >= one {
-			n := (sum - before - one) / t.turn
-			before += one + n*t.turn
-			position += (n + 1) * t.length
-			last = int64(t.last)
-		}
-		if t.rule < 0 {
-			return position, pair{last, t.first}, before
-		}
-		r = t.rule
+// which must be below the total.
+func (p *pairs) find(sum uint64) uint64 {
+	if sum < p.first {
+		return 0
 	}
+	position, _ := p.sum.Find(sum - p.first)
+	return position
 }
 
-// countBefore returns how often each pair stands before a position. It takes as long as
-// reading the grammar.
-func (p *pairs) countBefore(position uint64) map[pair]uint64 {
-	found := make(map[pair]uint64)
-	uses := make([]uint64, p.grammar.Rules()) // how often each rule is expanded as a whole
-	// repeat counts n ≥ 1 repetitions of a symbol, after a terminal.
-	repeat := func(t *pairTerm, before int64, n uint64) {
-		found[pair{before, t.first}]++
-		if n > 1 {
-			found[pair{int64(t.last), t.first}] += n - 1
+// ruleEnds returns how what each rule of a grammar generates begins and ends.
+func ruleEnds(g *sequitur.Grammar) []ends {
+	list := make([]ends, g.Rules())
+	for r := range list { // rules refer to those below them
+		for t := range g.Body(r) {
+			e := endsOf(list, t)
+			if list[r].some {
+				e.first = list[r].first
+			}
+			list[r] = e
 		}
-		if t.rule >= 0 {
-			uses[t.rule] += n
+	}
+	return list
+}
+
+// endsOf returns how a term begins and ends, given the rules below it.
+func endsOf(rules []ends, t sequitur.Term) ends {
+	if t.Rule >= 0 {
+		return rules[t.Rule]
+	}
+	return ends{t.Symbol, t.Symbol, true}
+}
+
+// countPairs returns how often each pair stands before a position. It takes as long as
+// reading the grammar.
+func countPairs(g *sequitur.Grammar, position uint64) map[pair]uint64 {
+	found := make(map[pair]uint64)
+	rules := ruleEnds(g)
+	uses := make([]uint64, g.Rules()) // how often each rule is expanded as a whole
+	// inner counts the pairs between n times so many repetitions of a term.
+	inner := func(t sequitur.Term, e ends, repetitions, n uint64) {
+		if repetitions > 1 {
+			found[pair{int64(e.last), e.first}] += n * (repetitions - 1)
+		}
+		if t.Rule >= 0 {
+			uses[t.Rule] += n * repetitions
 		}
 	}
 	before := int64(none)
-	for r := p.grammar.Rules() - 1; r >= 0; { // down to the position, through the rules it lies in
-		body := p.body(r)
-		r = -1
-		for i := range body {
-			t := &body[i]
-			n := min(t.count, position/t.length)
-			if n > 0 {
-				repeat(t, before, n)
-				before = int64(t.last)
-			}
-			if position -= n * t.length; n < t.count {
-				r = t.rule
-				break
-			}
-		}
+	for path, whole := range g.Prefix(position) {
+		t := path[len(path)-1]
+		e := endsOf(rules, t)
+		found[pair{before, e.first}]++
+		inner(t, e, whole, 1)
+		before = int64(e.last)
 	}
 	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
-		if uses[r] > 0 {
-			p.countInner(r, uses[r], found, uses)
+		if uses[r] == 0 {
+			continue
+		}
+		before = none
+		for t := range g.Body(r) {
+			e := endsOf(rules, t)
+			if before != none {
+				found[pair{before, e.first}] += uses[r]
+			}
+			inner(t, e, t.Count, uses[r])
+			before = int64(e.last)
 		}
 	}
 	return found
-}
-
-// countInner counts the pairs within a rule that is used so often.
-func (p *pairs) countInner(r int, n uint64, found map[pair]uint64, uses []uint64) {
-	body := p.body(r)
-	for i := range body {
-		t := &body[i]
-		if i > 0 {
-			found[pair{int64(body[i-1].last), t.first}] += n
-		}
-		if t.count > 1 {
-			found[pair{int64(t.last), t.first}] += n * (t.count - 1)
-		}
-		if t.rule >= 0 {
-			uses[t.rule] += n * t.count
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -282,4 +283,22 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	for i := range p.Functions {
 		p.Functions[i].Time = DurationsOf(byName[p.Functions[i].Name])
 	}
+}
+
+// RanksWithout returns the ranks that made calls but none of a function: without
+// MPI_Finalize, those that did not come to it, or did not record it. Ranks that cannot be
+// read are left out. It reads the grammars of shapes, no ranks.
+func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
+	without := make([]rankenc.Set, t.Shapes())
+	err := o.each(ctx, t.Shapes(), func(number int) error {
+		s, err := t.Shape(number)
+		if err != nil || slices.ContainsFunc(s.Grammar.FirstUse(), func(n sequitur.Symbol) bool {
+			return t.Functions()[t.FunctionOf(int(n))].Name == function
+		}) {
+			return nil
+		}
+		without[number] = o.among(s.Ranks)
+		return nil
+	})
+	return rankenc.UnionOf(without...), err
 }

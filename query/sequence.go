@@ -1,41 +1,42 @@
 package query
 
 import (
-	"sort"
+	"context"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A digest stands for a sequence of collective operations, or of messages: equal ones have
-// equal digests. Digests of parts make that of the whole.
-type digest struct {
-	count uint64
-	print fingerprint.Print
-}
+// A digest stands for a sequence of collective operations, or of messages: its weight is
+// their number, and equal ones have equal digests. Digests of parts make that of the whole.
+type digest = sequitur.Weighed[fingerprint.Print]
 
-var empty = digest{print: fingerprint.Empty}
+var empty = digest{Value: fingerprint.Empty}
 
 // digestOf returns the digest of one operation with a code, below 2⁶⁰.
-func digestOf(code uint64) digest { return digest{1, fingerprint.Of(code)} }
+func digestOf(code uint64) digest { return digest{Value: fingerprint.Of(code), Weight: 1} }
 
 // then returns the digest of a and then b.
-func (a digest) then(b digest) digest { return digest{a.count + b.count, a.print.Then(b.print)} }
+func then(a, b digest) digest {
+	return digest{Value: a.Value.Then(b.Value), Weight: a.Weight + b.Weight}
+}
 
 // times returns the digest of a, n times.
-func (a digest) times(n uint64) digest { return digest{a.count * n, a.print.Times(n)} }
+func times(a digest, n uint64) digest { return digest{Value: a.Value.Times(n), Weight: a.Weight * n} }
 
 // A sequence is the collective operations of a rank on a communicator.
 type sequence interface {
 	// all returns the digest of the whole.
 	all() digest
 
-	// upTo returns the digest of the first n operations, n ≤ all().count.
+	// upTo returns the digest of the first n operations, n ≤ all().Weight.
 	upTo(n uint64) digest
 
-	// at returns where the n-th is called, n < all().count, from 0 on: the position of the
+	// at returns where the n-th is called, n < all().Weight, from 0 on: the position of the
 	// call, and which of its operations it is.
 	at(n uint64) (position uint64, nth int)
 }
@@ -112,114 +113,182 @@ func (all *operations) digests(terminal uint32, list []*semantics.Operation) []d
 func joined(list []digest) digest {
 	d := empty
 	for _, one := range list {
-		d = d.then(one)
+		d = then(d, one)
 	}
 	return d
 }
 
 func functionOf(r *semantics.Rank, terminal uint32) string { return r.Call(terminal).Function.Name }
 
+// Terminals say what calls with them begin on a communicator, operation by operation.
+type terminals map[sequitur.Symbol][]digest
+
 // A ruled sequence is one whose operations depend on the terminals of calls alone.
 type ruled struct {
-	rules map[int][]piece // by rule, of those that have any
-	last  int             // rule
-	whole digest
+	grammar   *sequitur.Grammar
+	terminals terminals
+	sum       *sequitur.Sum[fingerprint.Print]
 }
 
-// A piece is a symbol on the right-hand side of a rule.
-type piece struct {
-	before digest   // of the pieces before it
-	offset uint64   // calls before it
-	one    digest   // of what the symbol stands for once
-	length uint64   // likewise, in calls
-	rounds uint64   // how often it stands there
-	rule   int      // −1 for a terminal
-	parts  []digest // of a terminal: its operations
-}
-
-// newRuled returns the sequence of calls whose terminals have digests. What rules generate
-// that have none of these is left out: it costs what the rules do that have some.
-func newRuled(l *layout, t terminals) *ruled {
-	s := &ruled{rules: make(map[int][]piece), last: l.rules - 1}
-	sums := make(map[int]digest)
-	for _, n := range l.above(t) {
-		u := &l.uses[n]
-		p := piece{before: empty, offset: u.offset, length: u.length, rounds: u.rounds, rule: u.rule}
-		if sum, ok := sums[u.in]; ok {
-			p.before = sum
-		}
-		if u.rule >= 0 {
-			p.one = sums[u.rule]
-		} else {
-			p.parts = t[u.symbol]
-			p.one = joined(p.parts)
-		}
-		s.rules[u.in] = append(s.rules[u.in], p)
-		sums[u.in] = p.before.then(p.one.times(u.rounds))
+// newRuled returns the sequence of calls whose terminals have digests.
+func newRuled(all *operations, t terminals) *ruled {
+	sums := make(map[sequitur.Symbol]digest, len(t))
+	for s, list := range t {
+		sums[s] = joined(list)
 	}
-	if s.whole = empty; len(s.rules[s.last]) > 0 {
-		s.whole = sums[s.last]
-	}
-	return s
+	return &ruled{all.rank.Grammar(), t, sequitur.NewSumAt(all.places(), fingerprint.Monoid{}, sums)}
 }
 
-func (s *ruled) all() digest { return s.whole }
+func (s *ruled) all() digest { return s.sum.Total() }
 
 func (s *ruled) upTo(n uint64) digest {
-	result := empty
-	if n >= s.whole.count {
-		return s.whole
+	if n >= s.all().Weight {
+		return s.all()
 	}
-	for rule := s.last; n > 0; {
-		p := s.piece(rule, n)
-		n -= p.before.count
-		rounds := n / p.one.count
-		result = result.then(p.before).then(p.one.times(rounds))
-		n -= rounds * p.one.count
-		if rule = p.rule; rule < 0 {
-			return result.then(joined(p.parts[:n]))
-		}
-	}
-	return result
-}
-
-// piece returns the last piece of a rule before which there are no more than n operations.
-func (s *ruled) piece(rule int, n uint64) *piece {
-	list := s.rules[rule]
-	i := sort.Search(len(list), func(i int) bool { return list[i].before.count > n })
-	return &list[i-1]
+	position, before := s.sum.Find(n)
+	return then(before, joined(s.terminals[s.grammar.At(position)][:n-before.Weight]))
 }
 
 func (s *ruled) at(n uint64) (position uint64, nth int) {
-	for rule := s.last; ; {
-		p := s.piece(rule, n)
-		n -= p.before.count
-		rounds := n / p.one.count
-		position += p.offset + rounds*p.length
-		n -= rounds * p.one.count
-		if rule = p.rule; rule < 0 {
-			return position, int(n)
+	position, before := s.sum.Find(n)
+	return position, int(n - before.Weight)
+}
+
+// before returns how many operations there are in the calls before a position.
+func (s *ruled) before(position uint64) uint64 { return s.sum.Before(position).Weight }
+
+// markEvery is how many calls a walked sequence has between two marks.
+const markEvery = 256
+
+// checkEvery is how many steps are taken before it is looked whether the context is done.
+const checkEvery = 4096
+
+// A walked sequence is one whose operations depend on the positions of calls. Every so many
+// calls there is a mark, from which on they are gone through again.
+type walked struct {
+	operations   *operations
+	communicator *semantics.Communicator
+	marks        []mark
+	calls        int
+	whole        digest
+}
+
+// A mark is a call, and the digest of the operations before it.
+type mark struct {
+	position uint64
+	before   digest
+}
+
+// walk goes once through the calls on all communicators of which some depend on their
+// positions, and returns the sequences of these.
+func (all *operations) walk(ctx context.Context) (map[*semantics.Communicator]*walked, error) {
+	found := make(map[*semantics.Communicator]*walked)
+	keep := make(map[sequitur.Symbol]bool)
+	for c, calls := range all.collectives {
+		if calls.alike {
+			continue
+		}
+		found[c] = &walked{operations: all, communicator: c, whole: empty}
+		for _, call := range calls.list {
+			keep[call.Terminal] = true
+		}
+	}
+	if len(found) == 0 {
+		return found, context.Cause(ctx)
+	}
+	steps := 0
+	for position, t := range all.rank.Find(0, func(t sequitur.Symbol) bool { return keep[t] }) {
+		if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
+			break
+		}
+		all.walkCall(found, position, t)
+	}
+	return found, context.Cause(ctx)
+}
+
+// walkCall adds the operations of a call to the sequences that they are of.
+func (all *operations) walkCall(found map[*semantics.Communicator]*walked, position uint64, t sequitur.Symbol) {
+	list := operationsOn(all.rank.At(position, t), nil)
+	for len(list) > 0 {
+		c := list[0].Communicator
+		own, others := list, []*semantics.Operation(nil)
+		if len(list) > 1 {
+			own = nil
+			for _, o := range list {
+				if o.Communicator == c {
+					own = append(own, o)
+				} else {
+					others = append(others, o)
+				}
+			}
+		}
+		if s := found[c]; s != nil {
+			s.add(position, all.digests(t, own))
+		}
+		list = others
+	}
+}
+
+// add adds the operations of a call.
+func (s *walked) add(position uint64, list []digest) {
+	if s.calls%markEvery == 0 {
+		s.marks = append(s.marks, mark{position, s.whole})
+	}
+	s.calls++
+	s.whole = then(s.whole, joined(list))
+}
+
+// each calls f with the calls from a position on, and the digests of what they begin.
+func (s *walked) each(position uint64, f func(position uint64, list []digest) bool) {
+	all := s.operations
+	keep := make(map[sequitur.Symbol]bool)
+	for _, call := range all.collectives[s.communicator].list {
+		keep[call.Terminal] = true
+	}
+	for position, t := range all.rank.Find(position, func(t sequitur.Symbol) bool { return keep[t] }) {
+		list := operationsOn(all.rank.At(position, t), s.communicator)
+		if len(list) > 0 && !f(position, all.digests(t, list)) {
+			return
 		}
 	}
 }
 
-// before returns how many operations there are in the calls before a position.
-func (s *ruled) before(position uint64) uint64 {
-	sum := uint64(0)
-	for rule := s.last; position > 0; {
-		list := s.rules[rule]
-		i := sort.Search(len(list), func(i int) bool { return list[i].offset >= position })
-		if i == 0 {
-			break
+func (s *walked) all() digest { return s.whole }
+
+// mark returns the last mark before which there are no more than n operations.
+func (s *walked) mark(n uint64) mark {
+	i, _ := slices.BinarySearchFunc(s.marks, n+1, func(m mark, n uint64) int {
+		if m.before.Weight < n {
+			return -1
 		}
-		p := &list[i-1]
-		rounds := min((position-p.offset)/p.length, p.rounds)
-		sum += p.before.count + rounds*p.one.count
-		if rounds == p.rounds {
-			break
-		}
-		position -= p.offset + rounds*p.length
-		rule = p.rule
+		return 1
+	})
+	return s.marks[i-1]
+}
+
+func (s *walked) upTo(n uint64) digest {
+	if n >= s.whole.Weight {
+		return s.whole
 	}
+	m := s.mark(n)
+	sum := m.before
+	if sum.Weight == n {
+		return sum
+	}
+	s.each(m.position, func(_ uint64, list []digest) bool {
+		sum = then(sum, joined(list[:min(uint64(len(list)), n-sum.Weight)]))
+		return sum.Weight < n
+	})
 	return sum
+}
+
+func (s *walked) at(n uint64) (position uint64, nth int) {
+	m := s.mark(n)
+	count := m.before.Weight
+	s.each(m.position, func(at uint64, list []digest) bool {
+		position, nth = at, int(n-count)
+		count += uint64(len(list))
+		return count <= n
+	})
+	return position, nth
 }

@@ -198,15 +198,11 @@ func sampled(n, most uint64) []uint64 {
 // starts finds out when a rank begins the operations of its jobs. If its times are lost,
 // that is taken note of.
 func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *failures) error {
-	r, err := m.model.Rank(rank)
+	one, err := m.read(ctx, rank)
 	if err != nil {
 		return err
 	}
-	all, err := m.operationsOf(ctx, r)
-	if err != nil {
-		return err
-	}
-	one := matchRank{operations: all, sequences: make(map[*semantics.Communicator]sequence)}
+	r := one.rank
 	var wanted []*callTime
 	for i, p := range parts {
 		s, err := one.sequence(ctx, p.job.instances.Communicator)
@@ -214,7 +210,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 			return err
 		}
 		if p.job.instances.Reference == rank {
-			p.job.name(all, s)
+			p.job.name(one.operations, s)
 		}
 		if r.Series() == nil {
 			continue

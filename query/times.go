@@ -248,3 +248,114 @@ func (t *Times) meanOf(kind, signature int) float64 {
 	known.Store(math.Float64bits(mean))
 	return mean
 }
+
+// ShapeTimes are the times of the ranks of a shape, as far as they are those of all.
+type shapeTimes struct {
+	grammar   *sequitur.Grammar           // over signatures of the trace
+	signature func(n sequitur.Symbol) int // the one that has the times of a signature
+	source    Source                      // of the summaries
+	estimate  func() (*estimate, error)
+}
+
+// The shapes of which the times are kept have at most so many symbols together, unless
+// it is one.
+const maxSymbols = 1 << 20
+
+// shapeOf returns the times of the shape of a rank that has calls.
+func (t *Times) shapeOf(r *reprise.Rank) (*shapeTimes, error) {
+	number, _ := t.trace.ShapeOf(r.Call(0).Rank)
+	return t.shape(number)
+}
+
+// shape returns the times of a shape.
+func (t *Times) shape(number int) (*shapeTimes, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.shapes[number]; s != nil {
+		return s, nil
+	}
+	shape, err := t.trace.Shape(number)
+	if err != nil {
+		return nil, err
+	}
+	timed, err := t.timedSignatures(shape.Grammar, int(shape.Ranks.At(0)))
+	if err != nil {
+		return nil, err
+	}
+	s := &shapeTimes{grammar: shape.Grammar}
+	s.signature = func(n sequitur.Symbol) int {
+		if first, ok := timed[n]; ok {
+			return first
+		}
+		return int(n)
+	}
+	for n := range shape.Grammar.Occurrences() {
+		s.source = max(s.source, t.source(s.signature(n)))
+	}
+	s.estimate = sync.OnceValues(func() (*estimate, error) { return t.newEstimate(s) })
+	if t.size += shape.Grammar.Symbols(); t.size > maxSymbols || t.shapes == nil {
+		t.shapes, t.size = make(map[int]*shapeTimes), shape.Grammar.Symbols()
+	}
+	t.shapes[number] = s
+	return s, nil
+}
+
+// timedSignatures returns, for signatures of a shape that have no times, those that have
+// them on one of its ranks: of equal calls of a rank, the first has the times of all.
+func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Symbol]int, error) {
+	timed := make(map[sequitur.Symbol]int)
+	if t.summaries[durations].IsZero() && t.summaries[gaps].IsZero() {
+		return timed, nil
+	}
+	var r *reprise.Rank
+	for position, s := range g.FirstUses() {
+		if t.source(int(s)) != None {
+			continue
+		}
+		if r == nil {
+			var err error
+			if r, err = t.trace.Rank(rank); err != nil {
+				return nil, err
+			}
+		}
+		timed[s] = r.Signature(r.Walk(position).Next().Symbol)
+	}
+	return timed, nil
+}
+
+// Guarantee returns the weakest of those of the times of every call that the trace has,
+// see [Clock.Guarantee]; exact if there are none. It reads one rank for each codec.
+func (t *Times) Guarantee() (timing.Guarantee, error) {
+	weakest := timing.Exact
+	ranks, codecs, err := t.trace.SeriesRanks()
+	if err != nil {
+		return weakest, err
+	}
+	seen := make(map[string]bool)
+	for _, rank := range ranks.All() {
+		name, err := t.trace.SeriesCodec(int(rank))
+		if err != nil {
+			return weakest, err
+		}
+		if seen[name] {
+			continue
+		}
+		s, err := t.trace.Series(int(rank))
+		if err != nil || s == nil {
+			continue // that of another rank may be readable
+		}
+		seen[name] = true
+		weakest = max(weakest, s.Guarantee())
+		if len(seen) == len(codecs) {
+			break
+		}
+	}
+	return weakest, nil
+}
+
+// Mean returns how long the calls of a signature of the trace take on average, and the
+// gaps before them, in nanoseconds, whatever the call before is and on all ranks that
+// make the call: by statistics or histograms, and 0 where there are none.
+func (t *Times) Mean(signature int) (duration, gap float64) {
+	return t.meanOf(durations, signature), t.meanOf(gaps, signature)
+}

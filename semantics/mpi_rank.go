@@ -328,10 +328,10 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	for position, steps := uint64(0), 0; position < r.read.Len(); steps++ {
 		if steps == maxCuts {
 			m = r.measure(terminal)
-			before = m.Before
+			before = func(position uint64) uint64 { return m.Before(position).Weight }
 		}
 		if m != nil {
-			if position, _ = m.Find(m.Before(position)); position >= r.read.Len() {
+			if position, _ = m.Find(before(position)); position >= r.read.Len() {
 				break
 			}
 		}

@@ -223,7 +223,7 @@ func (q *requests) begun(request int64, position uint64) (began uint64, cancelle
 // search goes back from a position through the calls with acts that a measure counts, some
 // steps at most, and reports whether these were enough.
 func (q *requests) search(m *sequitur.Measure, request int64, position uint64, steps int) (began uint64, cancelled, ok, decided bool) {
-	for left := m.Before(position); left > 0; left-- {
+	for left := m.Before(position).Weight; left > 0; left-- {
 		if steps--; steps < 0 {
 			return 0, false, false, false
 		}

@@ -6,8 +6,25 @@
 // [Grammar]. Loops become rules with a count: the sequence of a program that
 // runs three nested loops takes a handful of symbols, however often they run.
 // A Grammar is read without expanding it: from any position, by random access,
-// or by what it contains. A [Forest] is several grammars that are encoded
+// or by what it contains:
+//
+//	var b sequitur.Builder
+//	for range 1000 { // steps: ten messages and their answers, and a barrier
+//		for range 10 {
+//			b.Append(1)
+//			b.Append(2)
+//		}
+//		b.Append(3)
+//	}
+//	g := b.Finish()
+//	fmt.Print(g) // S → ((1 2)^10 3)^1000
+//
+// A [Sum] adds something up over the sequence, in the time of reading the grammar: counts,
+// times, fingerprints, whatever is a monoid. It tells the sum before any position, and the
+// position of a sum. A [Forest] is several grammars that are encoded
 // together, so that what they have in common takes little room.
+//
+// docs/format.md has the encodings.
 //
 // # Invariants
 //
@@ -35,77 +52,6 @@
 //
 // [Builder.AppendLoop] appends a loop in the time of a few of its rounds, once
 // the grammar has folded it, and the grammar is that of all its rounds.
-//
-// # Encoding
-//
-// A grammar is encoded as
-//
-//	rules    uvarint  number of rules, the start rule included; 0 for the empty sequence
-//
-// and then the rules, each after those it refers to, the start rule last:
-//
-//	symbols  uvarint  number of symbols: 2 or more, in the start rule 1 or more
-//	symbol   uvarint  value<<2 | rule<<1 | counted, for each symbol
-//	count    uvarint  count−2, after a symbol with counted set
-//
-// The value of a terminal is the terminal. The value of a rule is its distance
-// back from the rule that refers to it, less one. Every integer takes its
-// shortest form, so a grammar has exactly one encoding. There is no checksum:
-// what contains a grammar has one.
-//
-// # Encoding of a forest
-//
-// A member of a [Forest] is written as the steps that put it together on a stack
-// of symbols, its tokens:
-//
-//	terminal t  push t
-//	rule d      push the rule of this member that was made d rules before the last
-//	repeat n    give the symbol on top, whose count is 1, the count n ≥ 2
-//	reduce n    take the n ≥ 2 symbols on top, make a rule of them, and push it
-//	end         make the start rule of the whole stack; the member is complete
-//
-// A rule is made where the sequence uses it first. Most tokens are not written:
-// each is compared with a prediction, and tokens that are as predicted are
-// counted. The prediction is what stands at the cursor in the history, which is
-// all tokens so far up to 65,536. After every token the cursor moves on by one,
-// until the end of the history. It is moved to another place, if there is one,
-// before a token for which there is no cursor or which follows one that was not
-// as predicted: to the last token that has the same two tokens before it; or
-// else, if there is no cursor or the last two were not as predicted, to the last
-// that has the same one before it; or else, if that is a terminal t,
-// and there is no cursor or the last four were not as predicted, nowhere, and
-// t+1 is predicted. Before the first token of a member stand two that stand
-// nowhere else, and what is said of the last tokens begins anew with it; the
-// cursor stays where it is.
-//
-// The first byte of a token says what it is. If it is the last of its row, and
-// for terminals from 240 on, something follows:
-//
-//	0          terminal: the next new one, 1 more than the largest so far
-//	1          end
-//	2 … 17     n−1 for n tokens that are as predicted, all there are; uvarint n−16
-//	18 … 25    repeat: n−2; uvarint n−9
-//	26 … 37    reduce: n−2; uvarint n−13
-//	38 … 53    rule: d; uvarint d−15
-//	54 … 239   terminal: t
-//	240 … 254  terminal: (t−186)/256; a byte (t−186) mod 256
-//	255        terminal: uvarint t−4026
-//
-// The shared piece is
-//
-//	members    uvarint  number of members
-//	tokens              of these members, one after the other
-//
-// A member is in the shared piece if the history is not full when it begins. The
-// piece of any other is its tokens, for which the history is that of the shared
-// piece, and grows no more; it begins without a cursor, and with the largest
-// terminal so far of the shared piece. A count of predicted tokens may reach
-// across members of the shared piece. So what members have in common takes one
-// count, and a terminal or count in which they differ two bytes more; any number
-// of new terminals in a row takes less than a dozen bytes. Every token takes its shortest
-// form, and one that is as predicted is counted, so a piece has exactly one
-// encoding, given the shared piece. Pieces of the same program share strings of
-// bytes, which a general compressor finds.
 //
 // # Limits
 //

@@ -1,6 +1,11 @@
 package sequitur
 
-import "sync"
+import (
+	"iter"
+	"sync"
+
+	"github.com/reprise-trace/reprise/internal/pairmap"
+)
 
 // A Forest is several grammars, its members, that are encoded together: what one
 // has in common with another costs a few bytes, whether it is a rule, a part of
@@ -66,4 +71,219 @@ func (f *Forest) Rewrite(to func(Symbol) Symbol) *Forest {
 		members[i] = g.Rewrite(to)
 	}
 	return NewForest(members)
+}
+
+// A token is a step by which a grammar is put together on a stack of symbols.
+type token struct {
+	kind  tokenKind
+	value uint64
+}
+
+type tokenKind uint8
+
+// The tokens. A rule stands on the stack where it is used first, from the token
+// that makes it on.
+const (
+	tokenTerminal tokenKind = iota // push the terminal value
+	tokenRule                      // push the rule that was made value rules before the last
+	tokenRepeat                    // give the symbol on top the count value, which is 2 or more
+	tokenReduce                    // make a rule of the value symbols on top and push it
+	tokenEnd                       // make the start rule of the whole stack
+)
+
+// tokens returns an iterator over the tokens of g, of which the last is
+// tokenEnd. They depend on the rules, not on the order these are listed in.
+func (g *Grammar) tokens() iter.Seq[token] {
+	return func(yield func(token) bool) {
+		t := tokenizer{g: g, made: make([]uint32, len(g.ends))}
+		if n := len(g.ends); n > 0 {
+			t.enter(uint32(n - 1))
+		}
+		for {
+			first, count := t.next()
+			if !yield(first) || first.kind == tokenEnd || count > 1 && !yield(token{tokenRepeat, count}) {
+				return
+			}
+		}
+	}
+}
+
+// A tokenizer is the state of tokens.
+type tokenizer struct {
+	g    *Grammar
+	path []step   // from the start rule to the next symbol; the counts in it are not used
+	made []uint32 // for each rule, how many were made when it was, itself included; 0 if it is not made
+	n    uint32   // rules made
+}
+
+func (t *tokenizer) enter(r uint32) {
+	begin, end := t.g.span(r)
+	t.path = append(t.path, step{at: begin, end: end})
+}
+
+// next returns the token that pushes the next symbol and the count of the symbol.
+func (t *tokenizer) next() (token, uint64) {
+	for len(t.path) > 0 {
+		p := &t.path[len(t.path)-1]
+		if p.at == p.end {
+			t.path = t.path[:len(t.path)-1]
+			if len(t.path) == 0 {
+				break
+			}
+			p = &t.path[len(t.path)-1]
+			s := t.g.symbols[p.at]
+			begin, end := t.g.span(s.ref.rule())
+			t.n++
+			t.made[s.ref.rule()] = t.n
+			p.at++
+			return token{tokenReduce, uint64(end - begin)}, s.count
+		}
+		s := t.g.symbols[p.at]
+		if !s.ref.isRule() {
+			p.at++
+			return token{tokenTerminal, uint64(s.ref)}, s.count
+		}
+		if made := t.made[s.ref.rule()]; made > 0 {
+			p.at++
+			return token{tokenRule, uint64(t.n - made)}, s.count
+		}
+		t.enter(s.ref.rule())
+	}
+	return token{kind: tokenEnd}, 1
+}
+
+// maxHistory is the number of tokens that later ones are compared with. A larger
+// one would cost memory: what a few bytes predict may be long.
+const maxHistory = 1 << 16
+
+// A history is a sequence of tokens that later ones are compared with, and where
+// to look for what followed the last two, or the last one.
+type history struct {
+	most     int         // tokens to remember
+	tokens   []uint32    // their numbers
+	numbers  pairmap.Map // of the different tokens, by value and kind, from firstNumber
+	distinct []token     // by number
+	after    []uint32    // by number: 1 + the position behind its last occurrence; 0 if there is none
+	afterTwo pairmap.Map // the same for two in a row
+}
+
+// Numbers of what is no token.
+const (
+	startNumber   = 0 // before the first token of a member
+	unknownNumber = 1 // a token that is not in the history
+	firstNumber   = 2
+)
+
+// A predictor says which token comes next, as far as it can tell. The encoder
+// and the decoder call predict and then update once for each token.
+type predictor struct {
+	*history
+	cursor int    // position in tokens of what is predicted, or −1
+	guess  uint32 // the number of what is predicted, or unknownNumber
+	missed int    // tokens since the last that was predicted
+	last   [2]uint32
+	symbol uint64 // 1 + the last token's terminal; 0 if it is none
+	fresh  uint64 // 1 + the largest terminal so far: the next new one
+}
+
+// patience is how many tokens in a row may differ from what they are compared
+// with before a new terminal is taken for the first of several.
+const patience = 3
+
+func newPredictor(most int) predictor {
+	h := &history{most: most, distinct: make([]token, firstNumber), after: make([]uint32, firstNumber)}
+	return predictor{history: h, cursor: -1}
+}
+
+// beside returns the predictor with which a member begins that is not in the
+// shared piece at whose end p is. The history is full, so that nothing writes to
+// it any more.
+func (p *predictor) beside() predictor {
+	return predictor{history: p.history, cursor: -1, fresh: p.fresh}
+}
+
+// full reports whether the history has all the tokens it will have.
+func (p *predictor) full() bool { return len(p.tokens) >= p.most }
+
+// predict returns the next token, if there is reason to expect one. It is the
+// one behind the cursor, which goes on side by side with the input. After a token
+// that differs, the cursor goes to where the last two tokens stood before; after
+// two that differ, also to where the last one did. A terminal that was not met
+// before is followed by the next, if there is nothing to compare it with.
+func (p *predictor) predict() (token, bool) {
+	if p.cursor >= 0 && p.missed == 0 {
+		return p.behindCursor(), true
+	}
+	p.guess = unknownNumber
+	if at, ok := p.afterTwo.Get(uint64(p.last[0]), p.last[1]); ok {
+		p.cursor = int(at) - 1
+	} else if p.cursor < 0 || p.missed > 1 {
+		if at := p.after[p.last[1]]; at > 0 {
+			p.cursor = int(at) - 1
+		} else if p.symbol > 0 && (p.cursor < 0 || p.missed > patience) {
+			p.cursor = -1
+			return token{tokenTerminal, p.symbol}, true
+		}
+	}
+	if p.cursor < 0 {
+		return token{}, false
+	}
+	return p.behindCursor(), true
+}
+
+func (p *predictor) behindCursor() token {
+	p.guess = p.tokens[p.cursor]
+	return p.distinct[p.guess]
+}
+
+// update goes on by token t, which was predicted or not.
+func (p *predictor) update(t token, predicted bool) {
+	if p.missed++; predicted {
+		p.missed = 0
+	}
+	if p.symbol = 0; t.kind == tokenTerminal {
+		p.symbol = t.value + 1
+		p.fresh = max(p.fresh, p.symbol)
+	}
+	number := p.guess
+	if !predicted || number == unknownNumber {
+		number = p.number(t)
+	}
+	p.remember(number)
+	if p.cursor >= 0 {
+		if p.cursor++; p.cursor >= len(p.tokens) {
+			p.cursor = -1
+		}
+	}
+	if t.kind == tokenEnd {
+		p.missed, p.last = 0, [2]uint32{startNumber, startNumber}
+	}
+}
+
+// number returns the number of t. Unless the history is full, a new token gets
+// one.
+func (p *predictor) number(t token) uint32 {
+	number, ok := p.numbers.Get(t.value, uint32(t.kind))
+	switch {
+	case ok:
+		return number
+	case p.full():
+		return unknownNumber
+	}
+	number = uint32(len(p.distinct))
+	p.numbers.Put(t.value, uint32(t.kind), number)
+	p.distinct, p.after = append(p.distinct, t), append(p.after, 0)
+	return number
+}
+
+// remember puts the token with a number at the end of the history, unless that is
+// full.
+func (p *predictor) remember(number uint32) {
+	if !p.full() {
+		at := uint32(len(p.tokens)) + 1
+		p.after[p.last[1]] = at
+		p.afterTwo.Put(uint64(p.last[0]), p.last[1], at)
+		p.tokens = append(p.tokens, number)
+	}
+	p.last = [2]uint32{p.last[1], number}
 }

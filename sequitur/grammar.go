@@ -3,7 +3,6 @@ package sequitur
 import (
 	"crypto/sha256"
 	"iter"
-	"maps"
 	"slices"
 	"sort"
 )
@@ -114,65 +113,6 @@ func (g *Grammar) locate(r uint32, i uint64) (at uint32, offset uint64) {
 	return begin + uint32(k), i
 }
 
-// Occurrences returns an iterator over the terminals of g, in ascending order,
-// and how often each occurs in the sequence. The cost is that of reading the
-// grammar, not the sequence.
-func (g *Grammar) Occurrences() iter.Seq2[Symbol, uint64] { return g.OccurrencesBefore(g.Len()) }
-
-// OccurrencesBefore is like [Grammar.Occurrences] but counts only what stands
-// before a position.
-func (g *Grammar) OccurrencesBefore(position uint64) iter.Seq2[Symbol, uint64] {
-	return func(yield func(Symbol, uint64) bool) {
-		found := g.countBefore(position)
-		for _, s := range slices.Sorted(maps.Keys(found)) {
-			if !yield(s, found[s]) {
-				return
-			}
-		}
-	}
-}
-
-// countBefore returns how often each terminal occurs before a position, without
-// those that do not.
-func (g *Grammar) countBefore(position uint64) map[Symbol]uint64 {
-	found := make(map[Symbol]uint64)
-	uses := make([]uint64, len(g.ends)) // how often each rule is expanded as a whole
-	add := func(r ref, n uint64) {
-		switch {
-		case n == 0:
-		case r.isRule():
-			uses[r.rule()] += n
-		default:
-			found[r.terminal()] += n
-		}
-	}
-	for r := len(g.ends) - 1; r >= 0; { // down to the position, through the rules it lies in
-		begin, end := g.span(uint32(r))
-		r = -1
-		for _, s := range g.symbols[begin:end] {
-			length := g.length(s.ref)
-			whole := min(s.count, position/length)
-			add(s.ref, whole)
-			if position -= whole * length; whole < s.count {
-				if s.ref.isRule() {
-					r = int(s.ref.rule())
-				}
-				break
-			}
-		}
-	}
-	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
-		if uses[r] == 0 {
-			continue
-		}
-		begin, end := g.span(uint32(r))
-		for _, s := range g.symbols[begin:end] {
-			add(s.ref, uses[r]*s.count)
-		}
-	}
-	return found
-}
-
 // Equal reports whether g and h have the same rules in the same order. Equal
 // sequences, appended in any portions to Builders, give Equal grammars.
 func (g *Grammar) Equal(h *Grammar) bool {
@@ -183,4 +123,156 @@ func (g *Grammar) Equal(h *Grammar) bool {
 func (g *Grammar) Hash() [sha256.Size]byte {
 	enc, _ := g.MarshalBinary()
 	return sha256.Sum256(enc)
+}
+
+// An assembler puts rules into a Grammar, each after those it refers to. It
+// joins adjacent runs of one symbol, and a rule whose body is a single run is
+// replaced by that run wherever it is used, so that every rule has at least two
+// symbols.
+type assembler struct {
+	g     Grammar
+	rules []run // what stands for each rule that was added: a rule of g, or a run
+}
+
+// add adds a rule whose body refers to rules by the order in which they were
+// added. It keeps nothing of body. The start rule is added last, with start
+// set.
+func (a *assembler) add(body []run, start bool) {
+	begin := len(a.g.symbols)
+	var end uint64
+	for _, s := range body {
+		if s.ref.isRule() {
+			stand := a.rules[s.ref.rule()]
+			s = run{stand.ref, stand.count * s.count}
+		}
+		end += s.count * a.g.length(s.ref)
+		if last := len(a.g.symbols) - 1; last >= begin && a.g.symbols[last].ref == s.ref {
+			a.g.symbols[last].count += s.count
+			a.g.symbols[last].end = end
+			continue
+		}
+		a.g.symbols = append(a.g.symbols, symbol{s.count, end, s.ref})
+	}
+	if len(a.g.symbols) == begin+1 && !start {
+		only := a.g.symbols[begin]
+		a.g.symbols = a.g.symbols[:begin]
+		a.rules = append(a.rules, run{only.ref, only.count})
+		return
+	}
+	a.rules = append(a.rules, run{ruleRef(uint32(len(a.g.ends))), 1})
+	a.g.ends = append(a.g.ends, uint32(len(a.g.symbols)))
+}
+
+// Rewrite returns a grammar of the sequence in which every terminal s of g is
+// replaced by to(s), which must not exceed [MaxSymbol]. It is called once for
+// each symbol of a right-hand side. The cost is that of reading the grammar. If
+// to maps different terminals to one, the result may be larger than what a
+// Builder would make of the sequence.
+func (g *Grammar) Rewrite(to func(Symbol) Symbol) *Grammar {
+	var body []run
+	a := assembler{
+		g:     Grammar{make([]symbol, 0, len(g.symbols)), make([]uint32, 0, len(g.ends))},
+		rules: make([]run, 0, len(g.ends)),
+	}
+	for r := range g.ends {
+		begin, end := g.span(uint32(r))
+		body = body[:0]
+		for _, s := range g.symbols[begin:end] {
+			if !s.ref.isRule() {
+				t := to(s.ref.terminal())
+				if t > MaxSymbol {
+					panic("sequitur: symbol exceeds MaxSymbol")
+				}
+				s.ref = ref(t)
+			}
+			body = append(body, run{s.ref, s.count})
+		}
+		a.add(body, r == len(g.ends)-1)
+	}
+	return &a.g
+}
+
+// Finish returns the grammar of everything appended so far and leaves b empty,
+// with its storage kept for the next input. It takes time in proportion to the
+// grammar.
+func (b *Builder) Finish() *Grammar {
+	b.flush()
+	for b.open.count > 0 && b.closeRun() {
+	}
+	g := b.grammar()
+	b.reset()
+	return g
+}
+
+// Snapshot returns the grammar of everything appended so far, as Finish would,
+// without ending the build. It takes time and memory in proportion to the
+// grammar.
+func (b *Builder) Snapshot() *Grammar {
+	c := *b
+	c.cursor = append([]frame(nil), b.cursor...)
+	c.nodes = append([]node(nil), b.nodes...)
+	c.rules = append([]rule(nil), b.rules...)
+	c.table.slots = append([]slot(nil), b.table.slots...)
+	c.rests, c.changed, c.pending = nil, nil, nil // hold nothing between appends
+	c.big = append([]uint64(nil), b.big...)
+	c.bigIndex = nil
+	for i, count := range c.big {
+		if c.bigIndex == nil {
+			c.bigIndex = make(map[uint64]uint32, len(c.big))
+		}
+		c.bigIndex[count] = bigCount + uint32(i)
+	}
+	return c.Finish()
+}
+
+// reset empties b. It drops a digram table that was far larger than needed, so
+// that clearing it does not cost more than the input did.
+func (b *Builder) reset() {
+	c := Builder{
+		cursor: b.cursor[:0], nodes: b.nodes[:0], rules: b.rules[:0],
+		rests: b.rests[:0], changed: b.changed[:0], pending: b.pending[:0],
+		noCursor: b.noCursor,
+	}
+	if len(b.table.slots) <= max(minSlots, 8*b.table.used) {
+		clear(b.table.slots)
+		c.table.slots = b.table.slots
+	}
+	*b = c
+}
+
+// grammar lists the rules in the order in which a walk through the sequence
+// leaves them for the first time.
+func (b *Builder) grammar() *Grammar {
+	if len(b.nodes) == 0 {
+		return &Grammar{}
+	}
+	var (
+		a      assembler
+		body   []run
+		number = make([]uint32, len(b.rules)) // of the rules that were added, from 1
+		path   = []uint32{b.nodes[0].next}    // the next node to look at, in each open rule
+	)
+	for len(path) > 0 {
+		x := path[len(path)-1]
+		n := b.nodes[x]
+		switch {
+		case n.count == 0: // the guard: the rules in this body are added
+			body = body[:0]
+			for y := n.next; y != x; y = b.nodes[y].next {
+				r := b.nodes[y].ref
+				if r.isRule() {
+					r = ruleRef(number[r.rule()] - 1)
+				}
+				body = append(body, run{r, b.count(y)})
+			}
+			a.add(body, x == 0)
+			number[n.ref.rule()] = uint32(len(a.rules))
+			path = path[:len(path)-1]
+		case n.ref.isRule() && number[n.ref.rule()] == 0:
+			path = append(path, b.nodes[b.rules[n.ref.rule()].guard].next)
+		default:
+			path[len(path)-1] = n.next
+		}
+	}
+	return &a.g
 }

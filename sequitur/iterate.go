@@ -1,6 +1,9 @@
 package sequitur
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // A Run is a symbol that occurs Count times in a row.
 type Run struct {
@@ -135,4 +138,84 @@ func (g *Grammar) RunsFrom(position uint64) iter.Seq2[uint64, Run] {
 			at += r.Count
 		}
 	}
+}
+
+// A Loop is a stretch of a sequence that repeats itself.
+type Loop struct {
+	Period uint64 // every symbol but the first Period ones is that Period symbols before it
+	Length uint64 // of the stretch, in symbols
+}
+
+// AppendLoops appends the loops that begin at the place of w, which is where the
+// next run does, to loops: those that the grammar has for repetitions that it is
+// in and that are not the last, the outermost first. A caller that needs to see
+// a period only once skips the others with [Grammar.Walk].
+func (w *Walker) AppendLoops(loops []Loop) []Loop {
+	begin := len(loops)
+	rest := uint64(0) // symbols left in the rules below the one looked at
+	for i := len(w.path) - 1; i >= 0; i-- {
+		p := w.path[i]
+		s := w.g.symbols[p.at]
+		length := w.g.length(s.ref)
+		if s.ref.isRule() && p.left > 0 {
+			loops = append(loops, Loop{length, rest + p.left*length})
+		}
+		rest += p.left*length + w.g.symbols[p.end-1].end - s.end
+	}
+	for i, j := begin, len(loops)-1; i < j; i, j = i+1, j-1 {
+		loops[i], loops[j] = loops[j], loops[i]
+	}
+	return loops
+}
+
+// AppendSymbols appends the sequence to dst and returns the extended slice, which
+// must be able to hold g.Len() symbols more. What a rule generates is put
+// together once and then copied, so that it takes less time for a symbol than
+// [Grammar.All].
+func (g *Grammar) AppendSymbols(dst []Symbol) []Symbol {
+	if len(g.ends) == 0 {
+		return dst
+	}
+	dst = slices.Grow(dst, int(g.Len()))
+	places := make([]int, len(g.ends)) // in dst, of what each rule generates; 0 if it is not there yet
+	w := Walker{g: g}
+	w.enter(uint32(len(g.ends) - 1))
+	base := len(dst) - 1 // what places count from
+	for len(w.path) > 0 {
+		p := &w.path[len(w.path)-1]
+		if p.left == 0 {
+			if p.at++; p.at == p.end {
+				w.path = w.path[:len(w.path)-1]
+				continue
+			}
+			p.left = g.symbols[p.at].count
+		}
+		r := g.symbols[p.at].ref
+		switch {
+		case !r.isRule():
+			dst = repeat(append(dst, r.terminal()), 1, int(p.left-1))
+		case places[r.rule()] == 0:
+			places[r.rule()] = len(dst) - base
+			p.left--
+			w.enter(r.rule())
+			continue
+		default:
+			from, n := base+places[r.rule()], int(g.length(r))
+			dst = append(dst, dst[from:from+n]...)
+			dst = repeat(dst, n, n*int(p.left-1))
+		}
+		p.left = 0
+	}
+	return dst
+}
+
+// repeat appends n symbols to dst that repeat its last period ones.
+func repeat(dst []Symbol, period, n int) []Symbol {
+	from := len(dst) - period
+	for n > 0 {
+		k := min(n, len(dst)-from)
+		dst = append(dst, dst[from:from+k]...)
+		n -= k
+	}
+	return dst
 }

@@ -149,26 +149,12 @@ func (c *counter) terminal(node int, terminal uint32, n int64) {
 // before adds what stands before a position, with a sign: of the rules in which the
 // position lies what is complete, of others all when it is their turn.
 func (c *counter) before(position uint64, sign int64) {
-	node := 0
-	for r := c.grammar.Rules() - 1; r >= 0; {
-		inside := -1
-		for s := range c.grammar.Body(r) {
-			length := uint64(1)
-			if s.Rule >= 0 {
-				length = c.grammar.RuleLen(s.Rule)
-			}
-			whole := min(s.Count, position/length)
-			if whole > 0 {
-				c.add(s, node, sign, whole)
-			}
-			if position -= whole * length; whole < s.Count {
-				if s.Rule >= 0 && position > 0 {
-					inside, node = s.Rule, c.loop(s, node)
-				}
-				break
-			}
+	for path, whole := range c.grammar.Prefix(position) {
+		node, last := 0, len(path)-1
+		for _, outer := range path[:last] {
+			node = c.loop(outer, node)
 		}
-		r = inside
+		c.add(path[last], node, sign, whole)
 	}
 }
 

@@ -63,6 +63,18 @@ func (p Print) Times(n uint64) Print {
 	return all
 }
 
+// A Monoid puts prints together, as a monoid of package sequitur.
+type Monoid struct{}
+
+// Unit returns Empty.
+func (Monoid) Unit() Print { return Empty }
+
+// Then returns a.Then(b).
+func (Monoid) Then(a, b Print) (Print, uint64) { return a.Then(b), 0 }
+
+// Times returns a.Times(n).
+func (Monoid) Times(a Print, n uint64) Print { return a.Times(n) }
+
 func add61(a, b uint64) uint64 {
 	if a += b; a >= prime {
 		a -= prime

@@ -1,0 +1,194 @@
+package sequitur
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestMeasure compares sums of weights with adding up the sequence.
+func TestMeasure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Builder
+		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
+			for range rapid.IntRange(1, 6).Draw(t, "times") {
+				for _, s := range phrase {
+					b.AppendRun(s, uint64(1+s%2*3))
+				}
+			}
+		}
+		g := b.Finish()
+		weights := rapid.SliceOfN(rapid.SampledFrom([]uint64{0, 0, 1, 1, 7, 1000}), 5, 5).Draw(t, "weights")
+		m := g.Measure(func(s Symbol) uint64 { return weights[s] })
+
+		sum := uint64(0)
+		var at []uint64
+		for position, s := range g.All() {
+			if got := m.Before(position).Weight; got != sum {
+				t.Fatalf("%d before %d, want %d", got, position, sum)
+			}
+			for inside := range min(weights[s], 3) {
+				if p, before := m.Find(sum + inside); p != position || before.Weight != sum {
+					t.Fatalf("%d is at %d after %d, want %d after %d", sum+inside, p, before, position, sum)
+				}
+			}
+			if sum += weights[s]; weights[s] > 0 {
+				at = append(at, position)
+				if p, _ := m.Find(sum - 1); p != position {
+					t.Fatalf("%d is at %d, want %d", sum-1, p, position)
+				}
+			}
+		}
+		if m.Total().Weight != sum || m.Before(g.Len()).Weight != sum {
+			t.Fatalf("the sum of all is %d, and %d, want %d", m.Total(), m.Before(g.Len()), sum)
+		}
+		if p, before := m.Find(sum); p != g.Len() || before.Weight != sum {
+			t.Fatalf("the end is %d after %d", p, before)
+		}
+		checkFrom(t, m, at)
+	})
+}
+
+// checkFrom compares From with the positions of the symbols with a weight.
+func checkFrom(t *rapid.T, m *Sum[struct{}], want []uint64) {
+	from := rapid.Uint64Range(0, m.grammar.Len()+1).Draw(t, "from")
+	for len(want) > 0 && want[0] < from {
+		want = want[1:]
+	}
+	for position, s := range m.From(from) {
+		if len(want) == 0 || position != want[0] || s != m.grammar.At(position) {
+			t.Fatalf("%d at %d, want one of %v", s, position, want)
+		}
+		want = want[1:]
+	}
+	if len(want) > 0 {
+		t.Fatalf("%v were left out", want)
+	}
+}
+
+func TestMeasureSaturates(t *testing.T) {
+	var b Builder
+	b.AppendRun(0, 10)
+	b.AppendRun(1, 1<<40)
+	b.AppendRun(0, 10)
+	m := b.Finish().Measure(func(s Symbol) uint64 { return []uint64{5, math.MaxUint64 / 8}[s] })
+	if m.Total().Weight != math.MaxUint64 || m.Before(12).Weight != 50+2*(math.MaxUint64/8) || m.Before(1<<30).Weight != math.MaxUint64 {
+		t.Errorf("sums are %d, %d and %d", m.Total(), m.Before(12), m.Before(1<<30))
+	}
+	if p, before := m.Find(math.MaxUint64 - 10); p != 17 || before.Weight != 50+7*(math.MaxUint64/8) {
+		t.Errorf("found %d after %d", p, before)
+	}
+	if p, _ := m.Find(math.MaxUint64); p != 1<<40+20 {
+		t.Errorf("the end is %d", p)
+	}
+	if p, before := new(Grammar).Measure(nil).Find(0); p != 0 || before.Weight != 0 {
+		t.Errorf("found %d after %d in nothing", p, before)
+	}
+}
+
+// BenchmarkMeasureFind finds a place in loops of 10⁹ symbols.
+func BenchmarkMeasureFind(b *testing.B) {
+	var builder Builder
+	body := []Run{{0, 1}, {1, 4}, {2, 1}, {3, 9}, {2, 1}, {4, 1}}
+	for round := range uint64(1000) {
+		builder.AppendLoop(body, 50_000)
+		builder.AppendRun(5, 1+round%7)
+	}
+	g := builder.Finish()
+	m := g.Measure(func(s Symbol) uint64 { return 1000 + 100*uint64(s) })
+	sum := uint64(0)
+	for b.Loop() {
+		m.Find(sum)
+		sum = (sum + 0x9e3779b97f4a7c15) % m.Total().Weight
+	}
+	b.ReportMetric(float64(g.Len()), "symbols")
+}
+
+// A letters monoid has what a sequence looks like, and adds to weights where an even symbol
+// comes before an odd one.
+type letters struct{}
+
+func (letters) Unit() string { return "" }
+
+func (letters) Then(a, b string) (string, uint64) {
+	if a != "" && b != "" && a[len(a)-1]%2 == 0 && b[0]%2 == 1 {
+		return a + b, 100
+	}
+	return a + b, 0
+}
+
+func (letters) Times(a string, n uint64) string { return strings.Repeat(a, int(n)) }
+
+// TestSum compares sums with values, and with weights that depend on neighbours, with those
+// of the sequence.
+func TestSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Builder
+		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
+			for range rapid.IntRange(1, 6).Draw(t, "times") {
+				for _, s := range phrase {
+					b.AppendRun(s, uint64(1+s%2*3))
+				}
+			}
+		}
+		g := b.Finish()
+		of := func(s Symbol) Weighed[string] { return Weighed[string]{string(rune('a' + s)), uint64(s % 3)} }
+		s := NewSum(g, letters{}, of)
+		sum := Weighed[string]{}
+		for position, x := range g.All() {
+			if got := s.Before(position); got != sum {
+				t.Fatalf("%+v before %d, want %+v", got, position, sum)
+			}
+			next := s.then(sum, of(x))
+			for _, weight := range []uint64{sum.Weight, next.Weight - 1} {
+				if weight < sum.Weight || weight >= next.Weight {
+					continue
+				}
+				if p, before := s.Find(weight); p != position || before != sum {
+					t.Fatalf("%d is at %d after %+v, want %d after %+v", weight, p, before, position, sum)
+				}
+			}
+			sum = next
+		}
+		if s.Total() != sum || s.Before(g.Len()+1) != sum {
+			t.Fatalf("all is %+v, want %+v", s.Total(), sum)
+		}
+	})
+}
+
+// TestSumAt compares sums of a few terminals with those of all, where others are nothing.
+func TestSumAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Builder
+		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 9), 1, 5), 0, 6).Draw(t, "phrases") {
+			b.AppendLoop(runsOf(phrase), rapid.Uint64Range(1, 6).Draw(t, "times"))
+		}
+		g := b.Finish()
+		of := make(map[Symbol]Weighed[string])
+		for _, s := range rapid.SliceOfN(rapid.Uint32Range(0, 11), 0, 3).Draw(t, "terminals") {
+			of[s] = Weighed[string]{string(rune('a' + s)), rapid.Uint64Range(0, 3).Draw(t, "weight")}
+		}
+		some, all := NewSumAt(g.Places(), plain{}, of), NewSum(g, plain{}, func(s Symbol) Weighed[string] { return of[s] })
+		for position := range g.Len() + 2 {
+			if x, y := some.Before(position), all.Before(position); x != y {
+				t.Fatalf("%+v before %d, want %+v", x, position, y)
+			}
+		}
+		if some.Total() != all.Total() {
+			t.Fatalf("all is %+v, want %+v", some.Total(), all.Total())
+		}
+		for weight := range all.Total().Weight + 1 {
+			p, x := some.Find(weight)
+			if q, y := all.Find(weight); p != q || x != y {
+				t.Fatalf("%d is at %d after %+v, want %d after %+v", weight, p, x, q, y)
+			}
+		}
+	})
+}
+
+// A plain monoid is letters without seams.
+type plain struct{ letters }
+
+func (plain) Then(a, b string) (string, uint64) { return a + b, 0 }
