@@ -223,10 +223,10 @@ func (s *Sum[M]) Rule(r int) Weighed[M] {
 
 // Total returns the sum of the whole sequence.
 func (s *Sum[M]) Total() Weighed[M] {
-	if len(s.grammar.ends) == 0 {
+	if len(s.upTo) == 0 {
 		return s.unit()
 	}
-	return s.Rule(len(s.grammar.ends) - 1)
+	return s.upTo[len(s.upTo)-1] // of the start rule, which has whatever has a sum
 }
 
 // Before returns the sum of what stands before a position: of the whole sequence for its
@@ -277,6 +277,10 @@ func (s *Sum[M]) Find(weight uint64) (position uint64, before Weighed[M]) {
 
 // find is Find for a weight below that of the Total. It returns the term of the symbol, too.
 func (s *Sum[M]) find(weight uint64) (position uint64, before Weighed[M], at uint32) {
+	if s.monoid == nil && !s.sparse {
+		position, before.Weight, at = s.findWeight(weight)
+		return position, before, at
+	}
 	g := s.grammar
 	before = s.unit()
 	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
@@ -307,18 +311,41 @@ func (s *Sum[M]) find(weight uint64) (position uint64, before Weighed[M], at uin
 	return position, before, at
 }
 
+// findWeight is find where there is nothing but weights, and all symbols are terms: the same,
+// in half the time.
+func (s *Sum[M]) findWeight(weight uint64) (position, before uint64, at uint32) {
+	g := s.grammar
+	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
+		begin, end := g.span(r.rule())
+		upTo := s.upTo[begin:end]
+		k := sort.Search(len(upTo), func(k int) bool { return upTo[k].Weight > weight })
+		if at = begin + uint32(k); k > 0 {
+			position += g.symbols[at-1].end
+			before += upTo[k-1].Weight
+			weight -= upTo[k-1].Weight
+		}
+		r = g.symbols[at].ref
+		each := s.each[at].Weight
+		n := weight / each
+		position += n * g.length(r)
+		before += n * each
+		weight -= n * each
+	}
+	return position, before, at
+}
+
 // rounds returns how many repetitions of a term there can be behind a sum, without
 // exceeding a weight, which all of them do.
 func (s *Sum[M]) rounds(before Weighed[M], at uint32, weight uint64) uint64 {
 	each := &s.each[at]
-	if s.monoid == nil {
-		return (weight - before.Weight) / each.Weight
-	}
 	one := s.then(before, *each)
 	if one.Weight > weight {
 		return 0
 	}
-	_, seam := s.monoid.Then(each.Value, each.Value)
+	seam := uint64(0)
+	if s.monoid != nil {
+		_, seam = s.monoid.Then(each.Value, each.Value)
+	}
 	return 1 + (weight-one.Weight)/wire.AddSat(each.Weight, seam)
 }
 
