@@ -236,7 +236,7 @@ func (r *Rank) Walk(position uint64) *sequitur.Walker {
 
 // Find returns an iterator over the positions, from a given one on, of the calls whose
 // terminals are to be kept, and these terminals. Keep must always say the same of a
-// terminal. What is between such calls is skipped as [sequitur.Measure.From] does; of
+// terminal. What is between such calls is skipped as [sequitur.Sum.From] does; of
 // calls whose arguments vary without a pattern, it is gone through.
 func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
 	if r.list == nil {
