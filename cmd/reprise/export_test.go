@@ -16,7 +16,7 @@ import (
 )
 
 // recordedRun is the trace of a run of an MPI program with the time of every call.
-var recordedRun = filepath.Join("..", "..", "internal", "exporttest", "testdata", "stencil.exact.rpz")
+var recordedRun = filepath.Join("..", "..", "internal", "testtrace", "testdata", "stencil.exact.rpz")
 
 // TestExportChoice checks that the options choose the calls of a recorded run that they
 // say, and that DuckDB finds the same in both tables.

@@ -259,7 +259,7 @@ func TestRecordDying(t *testing.T) {
 				if want := strings.TrimSpace(readFile(t, status)); fmt.Sprint(got.status) != want || want == "0" {
 					t.Errorf("status %d, that of the command is %s", got.status, want)
 				}
-				if !regexp.MustCompile(`the trace ends early: ranks? \S+ did not come to MPI_Finalize\n`).MatchString(got.stderr) {
+				if !regexp.MustCompile(`the trace ends early: ranks? \S+ did not reach MPI_Finalize\n`).MatchString(got.stderr) {
 					t.Errorf("the summary says %s", got.stderr)
 				}
 				if i := infoOf(t, trace); i.Unfinished.String() != "0-1" {

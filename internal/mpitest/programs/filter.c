@@ -27,6 +27,8 @@ int main(int argc, char **argv)
 	} while (n > 0);
 	OK(MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
 	fflush(stdout);
+	if (argc > 1 && !strcmp(argv[1], "wait"))
+		OK(MPI_Barrier(MPI_COMM_WORLD)); /* all have left MPI_Reduce */
 	if (rank == 0)
 		fprintf(stderr, "%d ranks know of %ld bytes\n", size, all);
 	for (int i = 0; argc > 1 && !strcmp(argv[1], "wait") && i < 3000; i++) {
