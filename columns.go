@@ -136,7 +136,7 @@ func (t *Trace) columnAt(n, position int) (rankColumn, error) {
 	if p.Matrix {
 		var others []rankenc.Matrix
 		if others, err = t.matrices(p); err == nil {
-			c.matrix, err = rankenc.ParseMatrix(data, domain, others, rankenc.ParseOptions{})
+			c.matrix, err = rankenc.ParseMatrix(data, domain, others)
 		}
 	} else {
 		c.column, err = rankenc.ParseColumn(data, domain)

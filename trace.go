@@ -163,7 +163,7 @@ func (t *Trace) Active() iter.Seq[int] {
 
 // RankSet returns the ranks that made calls.
 func (t *Trace) RankSet() rankenc.Set {
-	return rankenc.UnionOf(t.sets...) // which have ranks in common if the file contradicts itself
+	return rankenc.Set{}.Union(t.sets...) // which have ranks in common if the file contradicts itself
 }
 
 // Functions returns the functions of the calls of all ranks. The result and

@@ -121,8 +121,8 @@ func TestDomain(t *testing.T) {
 		}
 		d := layout.NewDomain(sets, size)
 		columns := d.Columns()
-		if columns.Len() != d.Len() || columns.Size != size {
-			t.Fatalf("%d ranks of %d, want %d of %d", columns.Len(), columns.Size, d.Len(), size)
+		if columns.Ranks.Len() != d.Len() || columns.Size != size {
+			t.Fatalf("%d ranks of %d, want %d of %d", columns.Ranks.Len(), columns.Size, d.Len(), size)
 		}
 		next := 0
 		for k, s := range sets {

@@ -277,7 +277,7 @@ func (w *signatureWriter) domain(s *signature) int {
 		b.Add(int(u.shape))
 	}
 	set := b.Finish()
-	key, _ := set.MarshalBinary()
+	key, _ := set.AppendBinary(nil)
 	n, ok := w.domainNumbers[string(key)]
 	if !ok {
 		n = len(w.domains)

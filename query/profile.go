@@ -300,5 +300,5 @@ func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Opti
 		without[number] = o.among(s.Ranks)
 		return nil
 	})
-	return rankenc.UnionOf(without...), err
+	return rankenc.Set{}.Union(without...), err
 }

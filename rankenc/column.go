@@ -50,7 +50,7 @@ func (b exprBody) text() string                     { return b.String() }
 // nothing but the arguments. It takes time in proportion to the number of
 // values, which must be that of the positions of d, or it panics.
 func NewColumn(d Domain, values []int64, o Options) Column {
-	if d.Len() != len(values) {
+	if d.len() != len(values) {
 		panic("rankenc: not as many values as ranks")
 	}
 	if len(values) == 0 {
@@ -117,7 +117,7 @@ var plainEncodings = []func(values []int64, limit int) body{
 }
 
 // Len returns the number of values.
-func (c Column) Len() int { return c.domain.Len() }
+func (c Column) Len() int { return c.domain.len() }
 
 // At returns the value at position i, 0 ≤ i < c.Len(). It takes time logarithmic
 // in the bytes of the encoding at most, plus what it takes to find the rank at
@@ -187,19 +187,9 @@ func (c Column) AppendBinary(dst []byte) ([]byte, error) {
 	return c.body.append(dst), nil
 }
 
-// MarshalBinary returns the encoding of c without that of its domain.
-func (c Column) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
-
-// ParseColumn decodes a column over d that fills data. It does not retain data.
-// An error from ParseColumn is a [*ParseError].
-func ParseColumn(data []byte, d Domain) (Column, error) {
-	dec := wire.NewDecoder(pkg, data)
-	c := DecodeColumn(&dec, d)
-	dec.End("column")
-	if dec.Err() != nil {
-		return Column{}, dec.Err()
-	}
-	return c, nil
+// ParseColumn decodes a column over domain that fills data. It does not retain data.
+func ParseColumn(data []byte, domain Domain) (Column, error) {
+	return parse(data, "column", func(d *wire.Decoder) Column { return DecodeColumn(d, domain) })
 }
 
 // DecodeColumn reads a column over domain. It is for packages of this module
@@ -207,14 +197,14 @@ func ParseColumn(data []byte, d Domain) (Column, error) {
 // the column is empty.
 func DecodeColumn(d *wire.Decoder, domain Domain) Column {
 	at := d.Offset()
-	b := decodeBody(d, domain.Len(), true)
-	if b, ok := b.(exprBody); domain.Len() == 0 && d.Err() == nil && (!ok || b.Expr != Expr{}) {
+	b := decodeBody(d, domain.len(), true)
+	if b, ok := b.(exprBody); domain.len() == 0 && d.Err() == nil && (!ok || b.Expr != Expr{}) {
 		d.Corrupt(at, "column", "values at no position")
 	}
 	if d.Err() != nil {
 		return Column{}
 	}
-	if domain.Len() == 0 {
+	if domain.len() == 0 {
 		return Column{domain: domain}
 	}
 	return Column{domain, b}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // columnTests are patterns that no expression yields.
@@ -315,28 +317,28 @@ func TestParseColumnErrors(t *testing.T) {
 		want error
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
-		{"UnknownEncoding", "\x26", 0, ErrCorrupt},
-		{"RelativeInRelative", "\x25\x25\x50", 1, ErrCorrupt},
-		{"PiecesInRelative", "\x25\x24\x01", 1, ErrCorrupt},
-		{"NoRuns", "\x20\x00", 1, ErrCorrupt},
-		{"ManyRuns", "\x20\x41" + strings.Repeat("\x02\x00", 65), 1, ErrCorrupt},
-		{"EqualRuns", "\x20\x02\x02\x00\x00", 4, ErrCorrupt},
-		{"LongRun", "\x20\x02\x02\x3f\x02", 3, ErrCorrupt}, // 64 values, then one more run
+		{"UnknownEncoding", "\x26", 0, wire.ErrCorrupt},
+		{"RelativeInRelative", "\x25\x25\x50", 1, wire.ErrCorrupt},
+		{"PiecesInRelative", "\x25\x24\x01", 1, wire.ErrCorrupt},
+		{"NoRuns", "\x20\x00", 1, wire.ErrCorrupt},
+		{"ManyRuns", "\x20\x41" + strings.Repeat("\x02\x00", 65), 1, wire.ErrCorrupt},
+		{"EqualRuns", "\x20\x02\x02\x00\x00", 4, wire.ErrCorrupt},
+		{"LongRun", "\x20\x02\x02\x3f\x02", 3, wire.ErrCorrupt}, // 64 values, then one more run
 		{"CutOffRun", "\x20\x02\x02\x3e", 4, io.ErrUnexpectedEOF},
-		{"PackedWidth", "\x21\x00\x41", 2, ErrCorrupt},
-		{"PackedShort", "\x21\x00\x01\x00\x00\x00\x00\x00\x00\x00", 3, ErrCorrupt},
-		{"DictionaryCount", "\x22\x05\x00\x00", 1, ErrCorrupt},
-		{"DictionaryOrder", "\x22\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + strings.Repeat("\x00", 8), 3, ErrCorrupt},
-		{"DictionaryIndex", "\x22\x02\x00\x00\x00\xff" + strings.Repeat("\x00", 15), 5, ErrCorrupt},
-		{"DeltasShort", "\x23\x00", 1, ErrCorrupt},
-		{"DeltasBits", "\x23\x00\x00\x01" + strings.Repeat("\x00", 7) + "\x80", 4, ErrCorrupt}, // the 64th of 63 bits
-		{"NoPieces", "\x24\x00\x40", 1, ErrCorrupt},
-		{"ManyPieces", "\x24\x09", 1, ErrCorrupt},
-		{"PieceBeyond", "\x24\x01\x02\x80\x02\x00\x40\x41", 2, ErrCorrupt},
-		{"PieceOfAll", "\x24\x01\x02\x00\x3f\x40\x41", 2, ErrCorrupt},
-		{"PieceOfNone", "\x24\x01\x00\x40\x41", 2, ErrCorrupt},
-		{"NestedPieces", "\x24\x01\x02\x00\x00\x40\x24", 6, ErrCorrupt},
-		{"Trailing", "\x40\x00", 1, ErrCorrupt},
+		{"PackedWidth", "\x21\x00\x41", 2, wire.ErrCorrupt},
+		{"PackedShort", "\x21\x00\x01\x00\x00\x00\x00\x00\x00\x00", 3, wire.ErrCorrupt},
+		{"DictionaryCount", "\x22\x05\x00\x00", 1, wire.ErrCorrupt},
+		{"DictionaryOrder", "\x22\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + strings.Repeat("\x00", 8), 3, wire.ErrCorrupt},
+		{"DictionaryIndex", "\x22\x02\x00\x00\x00\xff" + strings.Repeat("\x00", 15), 5, wire.ErrCorrupt},
+		{"DeltasShort", "\x23\x00", 1, wire.ErrCorrupt},
+		{"DeltasBits", "\x23\x00\x00\x01" + strings.Repeat("\x00", 7) + "\x80", 4, wire.ErrCorrupt}, // the 64th of 63 bits
+		{"NoPieces", "\x24\x00\x40", 1, wire.ErrCorrupt},
+		{"ManyPieces", "\x24\x09", 1, wire.ErrCorrupt},
+		{"PieceBeyond", "\x24\x01\x02\x80\x02\x00\x40\x41", 2, wire.ErrCorrupt},
+		{"PieceOfAll", "\x24\x01\x02\x00\x3f\x40\x41", 2, wire.ErrCorrupt},
+		{"PieceOfNone", "\x24\x01\x00\x40\x41", 2, wire.ErrCorrupt},
+		{"NestedPieces", "\x24\x01\x02\x00\x00\x40\x24", 6, wire.ErrCorrupt},
+		{"Trailing", "\x40\x00", 1, wire.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

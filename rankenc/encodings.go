@@ -385,7 +385,7 @@ func newRelative(ranks, values []int64, size int64, limit int) body {
 }
 
 func (b relative) at(i int, rank, size int64) int64 {
-	return Absolute(b.displacements.at(i, rank, size), rank, size)
+	return absolute(b.displacements.at(i, rank, size), rank, size)
 }
 
 func (b relative) text() string { return b.displacements.text() + " relative to the rank" }

@@ -23,7 +23,7 @@ func ExampleFit() {
 	if !ok {
 		log.Fatal("no expression")
 	}
-	enc, err := expr.MarshalBinary()
+	enc, err := expr.AppendBinary(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,15 +43,16 @@ func ExampleSet() {
 		}
 	}
 	s := b.Finish()
-	enc, err := s.MarshalBinary()
+	enc, err := s.AppendBinary(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(s.Len(), "ranks in", len(enc), "bytes:", s)
-	fmt.Println(s.Contains(15), s.At(6))
+	parsed, err := rankenc.ParseSet(enc)
+	fmt.Println(parsed.Contains(15), parsed.At(6), err)
 	// Output:
 	// 36 ranks in 5 bytes: (9-14)+8×6
-	// false 17
+	// false 17 <nil>
 }
 
 // Two processes that differ from the others do not spoil the expression.
@@ -63,7 +64,7 @@ func ExampleNewColumn() {
 	values[10], values[20] = 77, 99
 	world := rankenc.Over(rankenc.World(64), 64)
 	c := rankenc.NewColumn(world, values, rankenc.Options{})
-	enc, err := c.MarshalBinary()
+	enc, err := c.AppendBinary(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,10 +97,14 @@ func ExampleNewMatrix() {
 	for _, rows := range [][][]int64{send, receive, displacements} {
 		m := rankenc.NewMatrix(world, rows, list, rankenc.Options{})
 		list = append(list, m)
-		fmt.Println(m)
+		enc, err := m.AppendBinary(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(rankenc.MatrixForm(enc), "in", len(enc), "bytes")
 	}
 	// Output:
-	// rows of length 4: 4 bits a value
-	// transposed matrix 0
-	// 0 plus sums of matrix 1
+	// flat in 13 bytes
+	// transposed in 2 bytes
+	// sums of another in 4 bytes
 }

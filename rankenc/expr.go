@@ -113,9 +113,6 @@ func (e Expr) shortHead() (byte, bool) {
 // The error is always nil; it is there for [encoding.BinaryAppender].
 func (e Expr) AppendBinary(dst []byte) ([]byte, error) { return e.append(dst), nil }
 
-// MarshalBinary returns the encoding of e.
-func (e Expr) MarshalBinary() ([]byte, error) { return e.append(nil), nil }
-
 func (e Expr) append(dst []byte) []byte {
 	if head, ok := e.shortHead(); ok {
 		return append(dst, head)
@@ -129,18 +126,6 @@ func (e Expr) append(dst []byte) []byte {
 		dst = wire.AppendVarint(dst, v)
 	}
 	return dst
-}
-
-// ParseExpr decodes an expression that fills data. An error from ParseExpr is a
-// [*ParseError].
-func ParseExpr(data []byte) (Expr, error) {
-	d := wire.NewDecoder(pkg, data)
-	e := DecodeExpr(&d)
-	d.End("expression")
-	if d.Err() != nil {
-		return Expr{}, d.Err()
-	}
-	return e, nil
 }
 
 // DecodeExpr reads an expression. It is for packages of this module that embed

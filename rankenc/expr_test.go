@@ -8,10 +8,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // all selects every rank.
 func all(int) bool { return true }
+
+func parseExpr(data []byte) (Expr, error) { return parse(data, "expression", DecodeExpr) }
 
 // neighbour returns a function for the process d further in a grid of the given
 // extents, the last of which is open, with wrap or with −1 at the rim.
@@ -123,7 +127,7 @@ func checkExpr(t rapid.TB, e Expr) {
 	if err != nil || !bytes.HasPrefix(enc, []byte("prefix")) {
 		t.Fatal(err)
 	}
-	if got, err := ParseExpr(enc[len("prefix"):]); err != nil || got != e {
+	if got, err := parseExpr(enc[len("prefix"):]); err != nil || got != e {
 		t.Fatalf("parsed %v, %v, want %v", got, err, e)
 	}
 }
@@ -249,7 +253,7 @@ var domainGen = rapid.Custom(func(t *rapid.T) Domain {
 // positions.
 func drawValues(t *rapid.T, d Domain) []int64 {
 	e := exprGen.Draw(t, "e")
-	values := make([]int64, d.Len())
+	values := make([]int64, d.len())
 	for i, r := range d.list() {
 		values[i] = e.Eval(r, int64(d.Size))
 	}
@@ -319,17 +323,17 @@ func TestParseExprErrors(t *testing.T) {
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
 		{"NoParameter", "\x00", 1, io.ErrUnexpectedEOF},
-		{"UnknownFamily", "\x0c\x00", 0, ErrCorrupt},
-		{"ColumnEncoding", "\x20\x00", 0, ErrCorrupt},
-		{"LongConstant", "\x00\x02", 0, ErrCorrupt},
-		{"LongShift", "\x01\x02", 0, ErrCorrupt},
-		{"LongVarint", "\x02\x80\x00", 1, ErrCorrupt},
-		{"LargeExtent", "\x06\x80\x80\x80\x80\x08\x00\x00\x00", 1, ErrCorrupt},
-		{"Trailing", "\x40\x00", 1, ErrCorrupt},
+		{"UnknownFamily", "\x0c\x00", 0, wire.ErrCorrupt},
+		{"ColumnEncoding", "\x20\x00", 0, wire.ErrCorrupt},
+		{"LongConstant", "\x00\x02", 0, wire.ErrCorrupt},
+		{"LongShift", "\x01\x02", 0, wire.ErrCorrupt},
+		{"LongVarint", "\x02\x80\x00", 1, wire.ErrCorrupt},
+		{"LargeExtent", "\x06\x80\x80\x80\x80\x08\x00\x00\x00", 1, wire.ErrCorrupt},
+		{"Trailing", "\x40\x00", 1, wire.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseExpr([]byte(tt.data))
+			_, err := parseExpr([]byte(tt.data))
 			checkError(t, err, tt.off, tt.want)
 		})
 	}
@@ -343,14 +347,14 @@ func TestParseExprDamaged(t *testing.T) {
 		e, _ := Fit(d, values, Options{Ranks: true})
 		enc := marshal(e)
 		for n := range enc {
-			if _, err := ParseExpr(enc[:n]); err == nil {
+			if _, err := parseExpr(enc[:n]); err == nil {
 				t.Errorf("%v: accepted %d of %d bytes", e, n, len(enc))
 			}
 		}
 		for bit := range len(enc) * 8 {
 			bad := bytes.Clone(enc)
 			bad[bit/8] ^= 1 << (bit % 8)
-			if got, err := ParseExpr(bad); err == nil && (got == e || !bytes.Equal(marshal(got), bad)) {
+			if got, err := parseExpr(bad); err == nil && (got == e || !bytes.Equal(marshal(got), bad)) {
 				t.Errorf("%v: accepted %x as %v", e, bad, got)
 			}
 		}
@@ -370,8 +374,8 @@ func TestRelative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(0, 40).Draw(t, "size")
 		rank, value := rapid.Int64Range(0, max(0, size-1)).Draw(t, "rank"), rapid.Int64Range(-50, 50).Draw(t, "value")
-		if got := Absolute(Relative(value, rank, size), rank, size); got != value {
-			t.Fatalf("Absolute = %d, want %d", got, value)
+		if got := absolute(Relative(value, rank, size), rank, size); got != value {
+			t.Fatalf("absolute = %d, want %d", got, value)
 		}
 	})
 }
@@ -461,7 +465,7 @@ func TestColumnForm(t *testing.T) {
 		{[]int64{9e9, 1, 9e9, 9e9, 1, 9e9}, "dictionary"},
 	} {
 		c := NewColumn(domain, tt.values, Options{})
-		enc, _ := c.MarshalBinary()
+		enc, _ := c.AppendBinary(nil)
 		if got := ColumnForm(enc); got != tt.want {
 			t.Errorf("%v is %v, of form %q, want %q", tt.values, c, got, tt.want)
 		}
@@ -476,12 +480,12 @@ func TestColumnForm(t *testing.T) {
 func TestMatrixForm(t *testing.T) {
 	domain := Over(World(2), 2)
 	m := NewMatrix(domain, [][]int64{{1, 2, 3}, {1, 2, 3}}, nil, Options{})
-	enc, _ := m.MarshalBinary()
+	enc, _ := m.AppendBinary(nil)
 	if got := MatrixForm(enc); got != "equal rows" {
 		t.Errorf("%v is of form %q", m, got)
 	}
 	same := NewMatrix(domain, [][]int64{{1, 2, 3}, {1, 2, 3}}, []Matrix{m}, Options{})
-	enc, _ = same.MarshalBinary()
+	enc, _ = same.AppendBinary(nil)
 	if got := MatrixForm(enc); got != "same rows as another" {
 		t.Errorf("%v is of form %q", same, got)
 	}

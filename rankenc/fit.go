@@ -22,8 +22,8 @@ type Domain struct {
 // Over returns the domain of the ranks of s in a group of size processes.
 func Over(s Set, size int) Domain { return Domain{s, size} }
 
-// Len returns the number of positions.
-func (d Domain) Len() int {
+// len returns the number of positions.
+func (d Domain) len() int {
 	if d.Ranks == nil {
 		return 0
 	}
@@ -32,7 +32,7 @@ func (d Domain) Len() int {
 
 // list returns the ranks.
 func (d Domain) list() []int64 {
-	ranks := make([]int64, d.Len())
+	ranks := make([]int64, d.len())
 	if s, ok := d.Ranks.(Set); ok {
 		for i, r := range s.All() {
 			ranks[i] = int64(r)
@@ -68,7 +68,7 @@ type Options struct {
 // each at the first value that contradicts it. The values must be as many as the
 // positions of d, or it panics.
 func Fit(d Domain, values []int64, o Options) (Expr, bool) {
-	if d.Len() != len(values) {
+	if d.len() != len(values) {
 		panic("rankenc: not as many values as ranks")
 	}
 	return fitValues(d.list(), values, int64(d.Size), o)

@@ -22,19 +22,17 @@ type Matrix struct {
 type matrixBody interface {
 	// rowLen returns the length of row i.
 	rowLen(i int) int
-	// width returns the length of all rows if it is known to be the same.
-	width() (int, bool)
 	// appendRow appends row i to dst.
 	appendRow(dst []int64, i int) []int64
-	// at returns the element j of row i, 0 ≤ j < rowLen(i).
-	at(i, j int) int64
 	// append appends the encoding to dst.
 	append(dst []byte) []byte
-	// level is 0 for an encoding of its own, and for one that refers to another
-	// matrix is larger than the level of that.
-	level() int
-	// text says which encoding it is.
-	text() string
+}
+
+// An ownBody is a matrixBody that refers to no other matrix.
+type ownBody interface {
+	matrixBody
+	// at returns the element j of row i, 0 ≤ j < rowLen(i).
+	at(i, j int) int64
 }
 
 // NewMatrix returns the matrix of rows, of which rows[i] is that of the i-th
@@ -43,7 +41,7 @@ type matrixBody interface {
 // nothing but the arguments. There must be as many rows as positions, or
 // NewMatrix panics.
 func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
-	if d.Len() != len(rows) {
+	if d.len() != len(rows) {
 		panic("rankenc: not as many rows as ranks")
 	}
 	var best matrixBody
@@ -85,57 +83,40 @@ var ownEncodings = []func(d Domain, rows [][]int64, o Options, limit int) matrix
 	newFlat,
 }
 
-// Len returns the number of rows.
-func (m Matrix) Len() int { return m.domain.Len() }
+// len returns the number of rows.
+func (m Matrix) len() int { return m.domain.len() }
 
 // check panics if there is no row i.
 func (m Matrix) check(i int) {
-	if i < 0 || i >= m.Len() {
-		panic(fmt.Sprintf("rankenc: row %d of %d", i, m.Len()))
+	if i < 0 || i >= m.len() {
+		panic(fmt.Sprintf("rankenc: row %d of %d", i, m.len()))
 	}
 }
 
-// RowLen returns the length of row i, 0 ≤ i < m.Len().
+// RowLen returns the length of the row at position i of the domain.
 func (m Matrix) RowLen(i int) int {
 	m.check(i)
 	return m.body.rowLen(i)
 }
 
-// At returns the element j of row i, 0 ≤ j < m.RowLen(i). Where the elements are
-// sums of those of another matrix, it takes time in proportion to j.
-func (m Matrix) At(i, j int) int64 {
-	if n := m.RowLen(i); j < 0 || j >= n {
-		panic(fmt.Sprintf("rankenc: element %d of %d", j, n))
-	}
-	return m.body.at(i, j)
-}
-
-// AppendRow appends row i, 0 ≤ i < m.Len(), to dst and returns the extended
-// slice.
+// AppendRow appends the row at position i of the domain to dst and returns the
+// extended slice.
 func (m Matrix) AppendRow(dst []int64, i int) []int64 {
 	m.check(i)
 	return m.body.appendRow(dst, i)
 }
 
-// All returns an iterator over the positions and rows of m, in ascending order.
+// all returns an iterator over the positions and rows of m, in ascending order.
 // A row is overwritten by the next.
-func (m Matrix) All() iter.Seq2[int, []int64] {
+func (m Matrix) all() iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
 		var row []int64
-		for i := range m.Len() {
+		for i := range m.len() {
 			if row = m.AppendRow(row[:0], i); !yield(i, row) {
 				return
 			}
 		}
 	}
-}
-
-// String says how m is encoded.
-func (m Matrix) String() string {
-	if m.body == nil {
-		return "no rows"
-	}
-	return m.body.text()
 }
 
 // equalRows are rows that are all the same.
@@ -159,11 +140,8 @@ func elements(n int) Domain { return Over(World(n), n) }
 // elements returns.
 func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), int64(c.domain.Size)) }
 
-func (b equalRows) rowLen(int) int     { return b.row.Len() }
-func (b equalRows) width() (int, bool) { return b.row.Len(), true }
-func (b equalRows) level() int         { return 0 }
-func (b equalRows) at(_, j int) int64  { return b.row.element(j) }
-func (b equalRows) text() string       { return "equal rows: " + b.row.String() }
+func (b equalRows) rowLen(int) int    { return b.row.Len() }
+func (b equalRows) at(_, j int) int64 { return b.row.element(j) }
 func (b equalRows) appendRow(dst []int64, _ int) []int64 {
 	for j := range b.row.Len() {
 		dst = append(dst, b.row.element(j))
@@ -215,13 +193,8 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 	return &b
 }
 
-func (b *columns) rowLen(int) int     { return b.number.Len() }
-func (b *columns) width() (int, bool) { return b.number.Len(), true }
-func (b *columns) level() int         { return 0 }
-func (b *columns) at(i, j int) int64  { return b.distinct[b.number.element(j)].At(i) }
-func (b *columns) text() string {
-	return fmt.Sprintf("%d distinct columns in the order %v, the first: %v", len(b.distinct), b.number, b.distinct[0])
-}
+func (b *columns) rowLen(int) int    { return b.number.Len() }
+func (b *columns) at(i, j int) int64 { return b.distinct[b.number.element(j)].At(i) }
 func (b *columns) appendRow(dst []int64, i int) []int64 {
 	domain := b.distinct[0].domain // of all of them
 	rank, size := int64(domain.Ranks.At(i)), int64(domain.Size)
@@ -298,12 +271,7 @@ func (b *flat) rowLen(i int) int {
 	}
 	return int(b.lengths.At(i))
 }
-func (b *flat) width() (int, bool) { return b.length, b.starts == nil && b.lengths.Len() > 0 }
-func (b *flat) level() int         { return 0 }
-func (b *flat) at(i, j int) int64  { return b.values.element(b.start(i) + j) }
-func (b *flat) text() string {
-	return fmt.Sprintf("rows of length %v: %v", b.lengths, b.values)
-}
+func (b *flat) at(i, j int) int64 { return b.values.element(b.start(i) + j) }
 func (b *flat) appendRow(dst []int64, i int) []int64 {
 	start := b.start(i)
 	for j := range b.rowLen(i) {
@@ -317,27 +285,35 @@ func (b *flat) appendRow(dst []int64, i int) []int64 {
 type reference struct {
 	other  Matrix
 	number int // in the list
+	level  int // larger than that of other
 }
 
-// refer returns a reference to others[i] for an encoding of that level, if it is
-// of a lower one.
-func refer(others []Matrix, i, level int) (reference, bool) {
+// refer returns a reference to others[i] for an encoding of that level over d, if it
+// is of a lower one, and has as many rows.
+func refer(d Domain, others []Matrix, i, level int) (reference, bool) {
 	m := others[i]
-	return reference{m, i}, m.body != nil && m.body.level() < level
+	if r, ok := m.reference(); m.body == nil || ok && r.level >= level {
+		return reference{}, false
+	}
+	return reference{m, i, level}, m.len() == d.len()
+}
+
+func (r reference) refers() reference { return r }
+func (r reference) rowLen(i int) int  { return r.other.RowLen(i) }
+
+// reference returns the reference to another matrix that m is, and whether it is one.
+func (m Matrix) reference() (reference, bool) {
+	if b, ok := m.body.(interface{ refers() reference }); ok {
+		return b.refers(), true
+	}
+	return reference{}, false
 }
 
 // Reference returns which of the matrices that m was made or parsed with it refers
 // to, and whether it refers to one.
 func (m Matrix) Reference() (number int, ok bool) {
-	switch b := m.body.(type) {
-	case same:
-		return b.number, true
-	case transposed:
-		return b.number, true
-	case *sums:
-		return b.number, true
-	}
-	return 0, false
+	r, ok := m.reference()
+	return r.number, ok
 }
 
 // Levels of the encodings that refer to a matrix. Sums may refer to a transposed
@@ -351,11 +327,11 @@ const (
 type same struct{ reference }
 
 func newSame(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
-	r, ok := refer(others, i, copyLevel)
-	if !ok || r.other.Len() != d.Len() {
+	r, ok := refer(d, others, i, copyLevel)
+	if !ok {
 		return nil
 	}
-	for i, row := range r.other.All() {
+	for i, row := range r.other.all() {
 		if !slices.Equal(row, rows[i]) {
 			return nil
 		}
@@ -363,27 +339,23 @@ func newSame(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
 	return same{r}
 }
 
-func (b same) rowLen(i int) int                     { return b.other.RowLen(i) }
-func (b same) width() (int, bool)                   { return b.other.body.width() }
-func (b same) level() int                           { return copyLevel }
-func (b same) at(i, j int) int64                    { return b.other.body.at(i, j) }
-func (b same) text() string                         { return fmt.Sprintf("as matrix %d", b.number) }
 func (b same) appendRow(dst []int64, i int) []int64 { return b.other.AppendRow(dst, i) }
 
 // transposed are the columns of another matrix, which is square.
 type transposed struct{ reference }
 
 func newTransposed(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
-	r, ok := refer(others, i, copyLevel)
+	r, ok := refer(d, others, i, copyLevel)
 	if !ok || !square(d, r.other) {
 		return nil
 	}
+	other := r.other.body.(ownBody)
 	for i, row := range rows {
 		if len(row) != len(rows) {
 			return nil
 		}
 		for j, v := range row {
-			if r.other.body.at(j, i) != v {
+			if other.at(j, i) != v {
 				return nil
 			}
 		}
@@ -396,21 +368,17 @@ func newTransposed(d Domain, rows [][]int64, others []Matrix, i int) matrixBody 
 func square(d Domain, m Matrix) bool {
 	s, ok := d.Ranks.(Set)
 	n := s.Len()
-	if !ok || n == 0 || n != d.Size || !s.Equal(World(n)) || m.Len() != n {
+	if f, flat := m.body.(*flat); flat && f.starts != nil { // rows of different lengths
 		return false
 	}
-	w, ok := m.body.width()
-	return ok && w == n
+	return ok && n > 0 && n == d.Size && s.Equal(World(n)) && m.len() == n && m.body.rowLen(0) == n
 }
 
-func (b transposed) rowLen(int) int     { return b.other.Len() }
-func (b transposed) width() (int, bool) { return b.other.Len(), true }
-func (b transposed) level() int         { return copyLevel }
-func (b transposed) at(i, j int) int64  { return b.other.body.at(j, i) }
-func (b transposed) text() string       { return fmt.Sprintf("transposed matrix %d", b.number) }
+func (b transposed) rowLen(int) int { return b.other.len() }
 func (b transposed) appendRow(dst []int64, i int) []int64 {
-	for j := range b.other.Len() {
-		dst = append(dst, b.other.body.at(j, i))
+	other := b.other.body.(ownBody) // since it is of a lower level
+	for j := range b.other.len() {
+		dst = append(dst, other.at(j, i))
 	}
 	return dst
 }
@@ -424,14 +392,14 @@ type sums struct {
 }
 
 func newSums(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
-	r, ok := refer(others, i, sumLevel)
-	if !ok || r.other.Len() != d.Len() {
+	r, ok := refer(d, others, i, sumLevel)
+	if !ok {
 		return nil
 	}
 	b := &sums{reference: r}
 	base := make([]int64, len(rows))
 	known := false // whether scale is
-	for i, counts := range r.other.All() {
+	for i, counts := range r.other.all() {
 		row := rows[i]
 		if len(row) != len(counts) {
 			return nil
@@ -453,19 +421,6 @@ func newSums(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
 	return b
 }
 
-func (b *sums) rowLen(i int) int   { return b.other.RowLen(i) }
-func (b *sums) width() (int, bool) { return b.other.body.width() }
-func (b *sums) level() int         { return sumLevel }
-func (b *sums) text() string {
-	return fmt.Sprintf("%v plus sums of %s", b.base, times(b.scale, fmt.Sprintf("matrix %d", b.number)))
-}
-func (b *sums) at(i, j int) int64 {
-	v := b.base.At(i)
-	for k := range j {
-		v += b.scale * b.other.body.at(i, k)
-	}
-	return v
-}
 func (b *sums) appendRow(dst []int64, i int) []int64 {
 	from := len(dst)
 	dst = b.other.AppendRow(dst, i)

@@ -13,14 +13,9 @@ const (
 	headFlat
 )
 
-// ParseOptions configures [ParseMatrix]. The zero ParseOptions is the default
-// configuration.
-type ParseOptions struct {
-	// MaxLen is the largest number of rows, and of elements in a row, that are
-	// accepted where an encoding needs them to be looked through.
-	// Zero means 1<<22.
-	MaxLen int
-}
+// maxLen is the largest number of rows, and of elements in a row, that are
+// accepted where an encoding needs them to be looked through.
+const maxLen = 1 << 22
 
 // AppendBinary appends the encoding of m, without that of its domain and of the
 // matrices that it refers to, to dst and returns the extended slice. The error
@@ -31,10 +26,6 @@ func (m Matrix) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	return m.body.append(dst), nil
 }
-
-// MarshalBinary returns the encoding of m without that of its domain and of the
-// matrices that it refers to.
-func (m Matrix) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) }
 
 func (b equalRows) append(dst []byte) []byte {
 	dst = append(dst, headEqualRows)
@@ -79,26 +70,13 @@ func (b *sums) append(dst []byte) []byte {
 	return wire.AppendVarint(dst, b.scale)
 }
 
-// ParseMatrix decodes a matrix over d that fills data. It does not retain data.
-// Others are the matrices that the one encoded was made with. An error from
-// ParseMatrix is a [*ParseError].
-func ParseMatrix(data []byte, d Domain, others []Matrix, o ParseOptions) (Matrix, error) {
-	dec := wire.NewDecoder(pkg, data)
-	m := DecodeMatrix(&dec, d, others, o)
-	dec.End("matrix")
-	if dec.Err() != nil {
-		return Matrix{}, dec.Err()
-	}
-	return m, nil
+// ParseMatrix decodes a matrix over domain that fills data. It does not retain data.
+// Others are the matrices that the one encoded was made with.
+func ParseMatrix(data []byte, domain Domain, others []Matrix) (Matrix, error) {
+	return parse(data, "matrix", func(d *wire.Decoder) Matrix { return decodeMatrix(d, domain, others) })
 }
 
-// DecodeMatrix reads a matrix over domain. It is for packages of this module
-// that embed one in an encoding of their own. If it fails, d has an error and
-// the matrix is empty.
-func DecodeMatrix(d *wire.Decoder, domain Domain, others []Matrix, o ParseOptions) Matrix {
-	if o.MaxLen == 0 {
-		o.MaxLen = 1 << 22
-	}
+func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 	at := d.Offset()
 	head := d.Byte("encoding")
 	if d.Err() != nil {
@@ -111,9 +89,9 @@ func DecodeMatrix(d *wire.Decoder, domain Domain, others []Matrix, o ParseOption
 	case headEqualRows:
 		b = equalRows{DecodeColumn(d, elements(decodeLen(d)))}
 	case headSingle, headDistinct:
-		b = decodeColumns(d, head, domain, o)
+		b = decodeColumns(d, head, domain)
 	case headFlat:
-		b = decodeFlat(d, domain, o)
+		b = decodeFlat(d, domain)
 	default:
 		d.Corrupt(at, "encoding", "%d", head)
 	}
@@ -126,7 +104,7 @@ func DecodeMatrix(d *wire.Decoder, domain Domain, others []Matrix, o ParseOption
 // decodeLen reads the length of a row.
 func decodeLen(d *wire.Decoder) int { return int(d.UvarintMax("length", MaxRank+1)) }
 
-func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) matrixBody {
+func decodeColumns(d *wire.Decoder, head byte, domain Domain) matrixBody {
 	at := d.Offset()
 	n := decodeLen(d)
 	if n == 0 {
@@ -138,8 +116,8 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) ma
 	if head == headSingle {
 		b.number = Column{elements(n), exprBody{Constant(0)}}
 	} else {
-		if n > o.MaxLen {
-			d.Limit(at, "length", "%d elements, more than %d", n, o.MaxLen)
+		if n > maxLen {
+			d.Limit(at, "length", "%d elements, more than %d", n, maxLen)
 			return nil
 		}
 		at = d.Offset()
@@ -165,18 +143,18 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain, o ParseOptions) ma
 	return b
 }
 
-func decodeFlat(d *wire.Decoder, domain Domain, o ParseOptions) matrixBody {
+func decodeFlat(d *wire.Decoder, domain Domain) matrixBody {
 	at := d.Offset()
 	b := &flat{lengths: DecodeColumn(d, domain)}
 	if d.Err() != nil {
 		return nil
 	}
 	e, isExpr := b.lengths.Expr()
-	if _, constant := e.Constant(); !(isExpr && constant) && domain.Len() > o.MaxLen {
-		d.Limit(at, "lengths", "%d rows, more than %d", domain.Len(), o.MaxLen)
+	if _, constant := e.Constant(); !(isExpr && constant) && domain.len() > maxLen {
+		d.Limit(at, "lengths", "%d rows, more than %d", domain.len(), maxLen)
 		return nil
 	}
-	total, ok := b.index(o.MaxLen)
+	total, ok := b.index(maxLen)
 	switch {
 	case total < 0:
 		d.Corrupt(at, "lengths", "%d elements", total)
@@ -202,8 +180,8 @@ func decodeReference(d *wire.Decoder, head byte, domain Domain, others []Matrix)
 	if head == headSums {
 		level = sumLevel
 	}
-	r, ok := refer(others, int(number), level)
-	if !ok || r.other.Len() != domain.Len() || head == headTransposed && !square(domain, r.other) {
+	r, ok := refer(domain, others, int(number), level)
+	if !ok || head == headTransposed && !square(domain, r.other) {
 		d.Corrupt(at, "matrix", "number %d has another form", number)
 		return nil
 	}

@@ -26,7 +26,7 @@
 // Parsing allocates in proportion to the bytes it was given, never to a number in
 // them, nor to the number of ranks, with one exception: a matrix of rows of
 // different lengths takes an eighth of a byte for each row, and as it needs all
-// lengths to be looked at, [ParseOptions.MaxLen] bounds their number. A column of
+// lengths to be looked at, their number is limited to 1<<22. A column of
 // 2³¹ values may be 1 byte, and a row of a matrix as long: whoever expands them
 // asks for the length first. Nothing recurses deeper than a matrix that refers to
 // another that refers to a third. No input makes a method divide by zero or index
@@ -49,21 +49,18 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// pkg is the package name in errors.
-const pkg = "rankenc"
-
-// A ParseError reports where and why encoded bytes were rejected: Offset is
-// that of the first byte of the offending field, Field its name in
-// docs/format.md, and Err wraps [ErrCorrupt], [ErrLimit] or
-// [io.ErrUnexpectedEOF].
-type ParseError = wire.Error
-
-// Errors that a [ParseError] wraps, for use with [errors.Is]. Input that ends
-// too soon wraps [io.ErrUnexpectedEOF] instead.
-var (
-	ErrCorrupt = wire.ErrCorrupt
-	ErrLimit   = wire.ErrLimit
-)
+// parse decodes what fills data, and has that name in errors. An error says where and why
+// data was rejected. It wraps wire.ErrCorrupt, wire.ErrLimit or [io.ErrUnexpectedEOF].
+func parse[T any](data []byte, name string, decode func(*wire.Decoder) T) (T, error) {
+	d := wire.NewDecoder("rankenc", data)
+	v := decode(&d)
+	d.End(name)
+	if d.Err() != nil {
+		var none T
+		return none, d.Err()
+	}
+	return v, nil
+}
 
 // MaxRank is the largest rank: a group has at most 2³¹−1 processes.
 const MaxRank = 1<<31 - 2
@@ -72,8 +69,8 @@ const MaxRank = 1<<31 - 2
 // other in a group of size processes: r with −size/2 < r ≤ size/2 and
 // (rank + r) mod size = value. What is no rank of the group stays distinct from
 // these: of a negative special value, size is subtracted, which must not
-// overflow, and other values are returned as they are. A tracer that has no
-// [Column] to fit may write this in place of value.
+// overflow, and other values are returned as they are. A tracer that writes ranks
+// before those of other processes are known may write this in place of value.
 func Relative(value, rank, size int64) int64 {
 	if value < 0 {
 		return value - size
@@ -84,9 +81,9 @@ func Relative(value, rank, size int64) int64 {
 	return center(value-rank, size)
 }
 
-// Absolute returns the value of which Relative returned r, for the same rank
+// absolute returns the value of which Relative returned r, for the same rank
 // and size.
-func Absolute(r, rank, size int64) int64 {
+func absolute(r, rank, size int64) int64 {
 	switch {
 	case r < -size:
 		return r + size

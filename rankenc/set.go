@@ -148,10 +148,19 @@ func (s Set) Equal(t Set) bool {
 	return s.bitmap == nil && t.bitmap == nil && slices.Equal(s.items, t.items)
 }
 
-// Union returns the set of the ranks that are in s or in t. It takes time in
-// proportion to their runs of consecutive ranks, as [Set.Intersection] and
-// [Set.Difference] do.
-func (s Set) Union(t Set) Set {
+// Union returns the set of the ranks that are in s or in any of others. It takes time
+// in proportion to their runs of consecutive ranks, as [Set.Intersection] and
+// [Set.Difference] do. It halves a long list, so that large sets are united seldom.
+func (s Set) Union(others ...Set) Set {
+	switch n := len(others); {
+	case n > 1:
+		return s.Union(others[:n/2]...).Union(Set{}.Union(others[n/2:]...))
+	case n == 0 || others[0].n == 0:
+		return s
+	case s.n == 0:
+		return others[0]
+	}
+	t := others[0]
 	next, stop := iter.Pull2(t.Ranges())
 	defer stop()
 	var b SetBuilder
@@ -173,19 +182,6 @@ func (s Set) Union(t Set) Set {
 		tlo, thi, more = next()
 	}
 	return b.Finish()
-}
-
-// UnionOf returns the set of the ranks that are in any of sets. It halves the list, so that
-// large sets are united seldom.
-func UnionOf(sets ...Set) Set {
-	switch n := len(sets); n {
-	case 0:
-		return Set{}
-	case 1:
-		return sets[0]
-	default:
-		return UnionOf(sets[:n/2]...).Union(UnionOf(sets[n/2:]...))
-	}
 }
 
 // Intersection returns the set of the ranks that are in s and in t.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // where returns the ranks below n for which f holds.
@@ -60,7 +62,7 @@ func TestSet(t *testing.T) {
 	for _, tt := range setTests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := SetOf(tt.ranks...)
-			enc, _ := s.MarshalBinary()
+			enc, _ := s.AppendBinary(nil)
 			if len(enc) != tt.bytes || s.String() != tt.text {
 				t.Errorf("%d bytes, %q, want %d, %q", len(enc), s, tt.bytes, tt.text)
 			}
@@ -130,7 +132,7 @@ func testSet(t *rapid.T) {
 	other := ranksGen.Draw(t, "other")
 	u := s.Union(SetOf(other...))
 	want := SetOf(append(slices.Clone(ranks), other...)...)
-	if !u.Equal(want) || !UnionOf(Set{}, SetOf(other...), s).Equal(want) || UnionOf().Len() > 0 {
+	if !u.Equal(want) || !(Set{}).Union(Set{}, SetOf(other...), s).Equal(want) || (Set{}).Union().Len() > 0 {
 		t.Fatalf("union of %v and %v = %v, want %v", ranks, other, u, want)
 	}
 	var rest, both []int
@@ -152,8 +154,8 @@ func testSet(t *rapid.T) {
 	}
 }
 
-func marshal(m interface{ MarshalBinary() ([]byte, error) }) []byte {
-	enc, err := m.MarshalBinary()
+func marshal(m interface{ AppendBinary([]byte) ([]byte, error) }) []byte {
+	enc, err := m.AppendBinary(nil)
 	if err != nil {
 		panic(err)
 	}
@@ -177,7 +179,7 @@ func TestSetBitmap(t *testing.T) {
 		if s.bitmap == nil {
 			continue
 		}
-		if _, err := ParseSet(list); !errors.Is(err, ErrCorrupt) {
+		if _, err := ParseSet(list); !errors.Is(err, wire.ErrCorrupt) {
 			t.Errorf("density %v: the list, which is larger, gave %v", p, err)
 		}
 		if got := s.Union(SetOf(ranks[:len(ranks)/2]...)); !got.Equal(s) {
@@ -201,7 +203,7 @@ func TestSetBitmapCanonical(t *testing.T) {
 	}
 	enc := appendBitmap(nil, large)
 	_, err := ParseSet(enc)
-	checkError(t, err, 3, ErrCorrupt)
+	checkError(t, err, 3, wire.ErrCorrupt)
 	if len(enc) <= len(marshal(s)) {
 		t.Errorf("%d bytes, not more than %d", len(enc), len(marshal(s)))
 	}
@@ -303,20 +305,20 @@ func TestParseSetErrors(t *testing.T) {
 		want error
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
-		{"CutOff", "\x02\x00", 0, ErrCorrupt},
+		{"CutOff", "\x02\x00", 0, wire.ErrCorrupt},
 		{"NoItem", "\x02\x03\x00", 3, io.ErrUnexpectedEOF},
-		{"HugeCount", "\xfe\xff\xff\xff\x0f", 0, ErrCorrupt},
-		{"Trailing", "\x02\x00\x00\x00", 3, ErrCorrupt},
-		{"Adjacent", "\x04\x00\x00\x00\x00", 3, ErrCorrupt},          // 0, 2 is one item
-		{"Continued", "\x04\x01\x00\x00\x00\x00\x00", 5, ErrCorrupt}, // 0-2:2, then 4
-		{"PastTheEnd", "\x02\x04\xfe\xff\xff\xff\x07", 1, ErrCorrupt},
-		{"StartPastTheEnd", "\x04\x00\xfe\xff\xff\xff\x07\x00\x00", 7, ErrCorrupt},
-		{"StridePastTheEnd", "\x02\x01\x00\xfe\xff\xff\xff\x07\x00", 3, ErrCorrupt},
-		{"CountPastTheEnd", "\x02\x01\x00\x01\xfe\xff\xff\xff\x07", 1, ErrCorrupt},
-		{"InnerStride", "\x02\x02\x00\x00\x00\x00\x00", 1, ErrCorrupt}, // 0, 2, 4, 6 in two dimensions
-		{"NoBitmap", "\x03", 0, ErrCorrupt},
-		{"BadBitmap", "\x09abcd", 1, ErrCorrupt},
-		{"SmallBitmap", "\x25" + string(bitmapOf(5)), 1, ErrCorrupt},
+		{"HugeCount", "\xfe\xff\xff\xff\x0f", 0, wire.ErrCorrupt},
+		{"Trailing", "\x02\x00\x00\x00", 3, wire.ErrCorrupt},
+		{"Adjacent", "\x04\x00\x00\x00\x00", 3, wire.ErrCorrupt},          // 0, 2 is one item
+		{"Continued", "\x04\x01\x00\x00\x00\x00\x00", 5, wire.ErrCorrupt}, // 0-2:2, then 4
+		{"PastTheEnd", "\x02\x04\xfe\xff\xff\xff\x07", 1, wire.ErrCorrupt},
+		{"StartPastTheEnd", "\x04\x00\xfe\xff\xff\xff\x07\x00\x00", 7, wire.ErrCorrupt},
+		{"StridePastTheEnd", "\x02\x01\x00\xfe\xff\xff\xff\x07\x00", 3, wire.ErrCorrupt},
+		{"CountPastTheEnd", "\x02\x01\x00\x01\xfe\xff\xff\xff\x07", 1, wire.ErrCorrupt},
+		{"InnerStride", "\x02\x02\x00\x00\x00\x00\x00", 1, wire.ErrCorrupt}, // 0, 2, 4, 6 in two dimensions
+		{"NoBitmap", "\x03", 0, wire.ErrCorrupt},
+		{"BadBitmap", "\x09abcd", 1, wire.ErrCorrupt},
+		{"SmallBitmap", "\x25" + string(bitmapOf(5)), 1, wire.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -340,7 +342,7 @@ func bitmapOf(rank int) []byte {
 
 func checkError(t *testing.T, err error, off int64, want error) {
 	t.Helper()
-	var pe *ParseError
+	var pe *wire.Error
 	if !errors.As(err, &pe) || pe.Offset != off || !errors.Is(err, want) {
 		t.Errorf("err = %v, want %v at offset %d", err, want, off)
 	}

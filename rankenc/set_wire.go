@@ -30,9 +30,6 @@ func (s Set) AppendBinary(dst []byte) ([]byte, error) {
 	return appendItems(dst, s.items), nil
 }
 
-// MarshalBinary returns the encoding of s.
-func (s Set) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
-
 func appendItems(dst []byte, items []item) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(items))<<1)
 	least := uint64(0) // smallest rank the item could start with
@@ -85,17 +82,8 @@ func (s Set) smallerBitmap() *roaring.Bitmap {
 	return b
 }
 
-// ParseSet decodes a set that fills data. It does not retain data. An error
-// from ParseSet is a [*ParseError].
-func ParseSet(data []byte) (Set, error) {
-	d := wire.NewDecoder(pkg, data)
-	s := DecodeSet(&d)
-	d.End("set")
-	if d.Err() != nil {
-		return Set{}, d.Err()
-	}
-	return s, nil
-}
+// ParseSet decodes a set that fills data. It does not retain data.
+func ParseSet(data []byte) (Set, error) { return parse(data, "set", DecodeSet) }
 
 // DecodeSet reads a set. It is for packages of this module that embed one in an
 // encoding of their own. If it fails, d has an error and the set is empty.
