@@ -124,14 +124,10 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if err != nil {
 		return nil, err
 	}
-	series, err := codec.Open(r.Index, r.Block, timing.Options{})
-	if err == nil && series.Len() != calls {
-		err = layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, series.Len(), calls)
+	if n := r.Index.Len(); n != calls {
+		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
 	}
-	if err != nil {
-		return nil, r.Error(err)
-	}
-	return series, nil
+	return codec.Open(r.Index, r.Block, timing.Options{}), nil
 }
 
 // codecOf returns the codec with a name, of the series of a rank that read reads.

@@ -18,8 +18,7 @@ const DefaultBlockLen = 1 << 16
 type SeriesBuilder struct {
 	encoder  *seriesEncoder
 	blockLen int
-	calls    uint64
-	lengths  []int // of blocks in bytes
+	index    indexBuilder
 	blocks   []byte
 	block    []timedCall // the calls of the block in hand, for Snapshot
 }
@@ -40,21 +39,17 @@ func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
 func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 	b.encoder.Append(terminal, start, duration)
 	b.block = append(b.block, timedCall{terminal, start, duration})
-	b.calls++
 	if len(b.block) == b.blockLen {
 		b.endBlock(b.encoder)
 	}
 }
 
 func (b *SeriesBuilder) endBlock(e *seriesEncoder) {
-	at := len(b.blocks)
+	at, calls := len(b.blocks), uint64(e.Len())
 	b.blocks = e.AppendBlock(b.blocks)
-	b.lengths = append(b.lengths, len(b.blocks)-at)
+	b.index.add(calls, len(b.blocks)-at, false)
 	b.block = b.block[:0]
 }
-
-// Len returns the number of calls.
-func (b *SeriesBuilder) len() uint64 { return b.calls }
 
 // Snapshot appends the encoding of the series so far to dst, and returns the
 // extended slice. It encodes the block in hand once more.
@@ -63,13 +58,9 @@ func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 	for _, c := range b.block {
 		e.Append(c.terminal, c.start, c.duration)
 	}
-	so := *b
-	so.lengths, so.blocks = slices.Clip(b.lengths), slices.Clip(b.blocks)
-	if e.Len() > 0 {
-		so.block = nil
-		so.endBlock(e)
-	}
-	return so.append(dst)
+	so := SeriesBuilder{encoder: e, index: b.index, blocks: slices.Clip(b.blocks)}
+	so.index.entries = slices.Clip(b.index.entries)
+	return so.Finish(dst)
 }
 
 // Finish appends the encoding of the series to dst, and returns the extended
@@ -78,67 +69,53 @@ func (b *SeriesBuilder) Finish(dst []byte) []byte {
 	if b.encoder.Len() > 0 {
 		b.endBlock(b.encoder)
 	}
-	return b.append(dst)
+	return append(b.index.append(dst), b.blocks...)
 }
 
-// append appends the index and the blocks.
-func (b *SeriesBuilder) append(dst []byte) []byte {
-	dst = wire.AppendUvarint(dst, b.calls)
-	if b.calls > 0 {
-		dst = wire.AppendUvarint(dst, uint64(b.blockLen))
+// An indexBuilder encodes the index of a series.
+type indexBuilder struct {
+	blocks  uint64
+	calls   uint64 // of the last block
+	entries []byte
+}
+
+// add adds a block, which may begin a piece.
+func (b *indexBuilder) add(calls uint64, size int, piece bool) {
+	head := calls << 1
+	if piece {
+		head |= 1
+	} else if calls == b.calls {
+		head = 0
 	}
-	for _, n := range b.lengths {
-		dst = wire.AppendUvarint(dst, uint64(n))
-	}
-	return append(dst, b.blocks...)
+	b.blocks, b.calls = b.blocks+1, calls
+	b.entries = wire.AppendUvarint(b.entries, head)
+	b.entries = wire.AppendUvarint(b.entries, uint64(size))
+}
+
+func (b *indexBuilder) append(dst []byte) []byte {
+	return append(wire.AppendUvarint(dst, b.blocks), b.entries...)
 }
 
 // JoinSeries returns the series of calls one after the other, as those of the threads of
-// a process, from series with one codec and one block length, of which none is empty.
-// Each remains a piece of its own: its blocks are as they were, and its first call comes
-// after no gap. The error is a [*ParseError].
+// a process, from series with one codec. Each remains a piece of its own: its blocks are
+// as they were, and its first call comes after no gap. The error is a [*ParseError].
 func JoinSeries(list ...[]byte) ([]byte, error) {
 	var (
-		calls, blockLen uint64
-		pieces          []uint64 // calls of each
-		lengths, blocks []byte
+		index  indexBuilder
+		blocks []byte
 	)
 	for _, data := range list {
-		x, err := ParseSeriesIndex(data)
+		x, err := parseWholeIndex(data)
 		if err != nil {
 			return nil, err
 		}
-		if x.Size() != len(data) || x.calls == 0 || blockLen != 0 && x.blockLen != blockLen {
-			return nil, &ParseError{Package: "timing", Field: "block length",
-				Err: fmt.Errorf("%w: series of %d calls in blocks of %d are joined with others of %d", ErrCorrupt, x.calls, x.blockLen, blockLen)}
-		}
-		calls, blockLen = calls+x.calls, x.blockLen
-		for i, p := range x.pieces {
-			end := x.calls
-			if i+1 < len(x.pieces) {
-				end = x.pieces[i+1].first
-			}
-			pieces = append(pieces, end-p.first)
-		}
 		for i := range x.Blocks() {
 			begin, end := x.Range(i)
-			lengths = wire.AppendUvarint(lengths, uint64(end-begin))
+			index.add(x.First(i+1)-x.First(i), end-begin, index.blocks > 0 && slices.Contains(x.pieces, i))
 		}
 		blocks = append(blocks, data[x.IndexSize():]...)
 	}
-	dst := wire.AppendUvarint(nil, calls)
-	if len(pieces) > 1 {
-		dst = append(dst, 0)
-		dst = wire.AppendUvarint(dst, uint64(len(pieces)))
-	}
-	if len(pieces) > 0 {
-		dst = wire.AppendUvarint(dst, blockLen)
-		for _, n := range pieces[:len(pieces)-1] {
-			dst = wire.AppendUvarint(dst, n)
-		}
-	}
-	dst = append(dst, lengths...)
-	return append(dst, blocks...), nil
+	return append(index.append(nil), blocks...), nil
 }
 
 // A Series is the times of the calls of one rank, as it is encoded. It is
@@ -153,146 +130,93 @@ type Series struct {
 // A SeriesIndex is the beginning of a series: how many calls there are, and where
 // the blocks are. It is immutable.
 type SeriesIndex struct {
-	calls    uint64
-	blockLen uint64
-	pieces   []seriesPiece // one or more if there are calls
-	starts   []int         // offsets of the blocks in the series, and of their end; or only that
-}
-
-// A seriesPiece is where a series begins that was joined with others.
-type seriesPiece struct {
-	first uint64 // call
-	block int
+	firsts []uint64 // the first call of each block, and the number of calls
+	starts []int    // offsets of the blocks in the series, and of their end
+	pieces []int    // blocks that begin a piece
 }
 
 // Parse returns the series encoded in data, which must not change. It reads the
 // index only. The error is a [*ParseError].
 func (c *SeriesCodec) Parse(data []byte, o Options) (*Series, error) {
-	x, err := ParseSeriesIndex(data)
+	x, err := parseWholeIndex(data)
 	if err != nil {
 		return nil, err
 	}
-	if x.Size() != len(data) {
-		return nil, &ParseError{Package: "timing", Offset: int64(min(x.Size(), len(data))), Field: "blocks",
-			Err: fmt.Errorf("%w: %d bytes, not %d", ErrCorrupt, len(data), x.Size())}
-	}
-	return c.Open(x, func(i int) ([]byte, error) { return data[x.starts[i]:x.starts[i+1]], nil }, o)
+	return c.Open(x, func(i int) ([]byte, error) { return data[x.starts[i]:x.starts[i+1]], nil }, o), nil
 }
 
 // Open returns the series with an index, of which block reads the blocks, each of
 // the length that the index says. The methods of the series return errors of block
-// as they are. The error is a [*ParseError] about the index.
-func (c *SeriesCodec) Open(x SeriesIndex, block func(i int) ([]byte, error), o Options) (*Series, error) {
-	if n := uint64(o.maxValues()); x.blockLen > n && x.calls > n {
-		return nil, &ParseError{Package: "timing", Offset: int64(len(wire.AppendUvarint(nil, x.calls))), Field: "block length",
-			Err: fmt.Errorf("%w: %d, and the limit is %d", ErrLimit, x.blockLen, n)}
+// as they are.
+func (c *SeriesCodec) Open(x SeriesIndex, block func(i int) ([]byte, error), o Options) *Series {
+	return &Series{x, c, o, block}
+}
+
+// parseWholeIndex reads the index of a series that fills data.
+func parseWholeIndex(data []byte) (SeriesIndex, error) {
+	x, err := ParseSeriesIndex(data)
+	if size := x.Size(); err == nil && size != len(data) {
+		err = &ParseError{Package: "timing", Offset: int64(min(size, len(data))), Field: "blocks",
+			Err: fmt.Errorf("%w: %d bytes, not %d", ErrCorrupt, len(data), size)}
 	}
-	return &Series{x, c, o, block}, nil
+	return x, err
 }
 
 // ParseSeriesIndex reads the index at the beginning of a series. Not all of the
 // blocks need be in data. The error is a [*ParseError].
 func ParseSeriesIndex(data []byte) (SeriesIndex, error) {
 	d := wire.NewDecoder("timing", data)
-	x := SeriesIndex{calls: d.Uvarint("calls")}
-	if x.calls > 0 {
-		x.decode(&d)
-	} else {
-		x.starts = []int{d.Offset()}
-	}
-	return x, d.Err()
-}
-
-func (x *SeriesIndex) decode(d *wire.Decoder) {
-	at := d.Offset()
-	x.blockLen = d.Uvarint("block length")
-	several := x.blockLen == 0 && d.Err() == nil
-	pieces := 1
-	if several {
-		pieces = d.Count("pieces", 1)
-		x.blockLen = d.Uvarint("block length")
-	}
-	if d.Err() != nil {
-		return
-	}
-	if x.blockLen == 0 || several && pieces < 2 {
-		d.Corrupt(at, "block length", "%d pieces with blocks of %d calls", pieces, x.blockLen)
-		return
-	}
-	blocks := x.decodePieces(d, pieces)
-	if blocks > uint64(d.Rest()) {
-		d.Corrupt(at, "block length", "%d blocks in %d bytes", blocks, d.Rest())
-	}
-	if d.Err() != nil {
-		return
-	}
-	x.starts = make([]int, blocks+1)
-	for i := range blocks {
-		x.starts[i+1] = x.starts[i] + int(d.UvarintMax("length", math.MaxInt32))
-		if x.starts[i+1] < 0 {
-			d.Limit(d.Offset(), "length", "more than %d bytes of blocks", math.MaxInt)
-			return
-		}
-	}
-	base := d.Offset()
-	if x.starts[blocks] > math.MaxInt-base {
-		d.Limit(base, "length", "more than %d bytes of blocks", math.MaxInt-base)
-		return
-	}
-	for i := range x.starts {
-		x.starts[i] += base
-	}
-}
-
-// decodePieces reads the calls of the pieces, and returns the number of blocks.
-func (x *SeriesIndex) decodePieces(d *wire.Decoder, pieces int) uint64 {
-	x.pieces = make([]seriesPiece, 1, pieces)
-	var blocks uint64
-	left := x.calls
-	for range pieces - 1 {
+	n := d.Count("blocks", 2)
+	x := SeriesIndex{firsts: make([]uint64, n+1), starts: make([]int, n+1)}
+	var calls uint64
+	for i := range n {
 		at := d.Offset()
-		n := d.Uvarint("calls of a piece")
-		if d.Err() == nil && (n == 0 || n >= left) {
-			d.Corrupt(at, "calls of a piece", "%d of %d calls", n, left)
+		head := d.Uvarint("calls")
+		again := head == 0 && i > 0
+		if begins := head&1 == 1; i == 0 || begins {
+			x.pieces = append(x.pieces, i)
+		}
+		if head == calls<<1 || head>>1 == 0 && !again || i == 0 && head&1 == 1 {
+			d.Corrupt(at, "calls", "%d in block %d", head, i)
+		}
+		if !again {
+			calls = head >> 1
+		}
+		x.firsts[i+1] = x.firsts[i] + calls
+		at = d.Offset()
+		x.starts[i+1] = x.starts[i] + int(d.UvarintMax("length", math.MaxInt32))
+		if x.firsts[i+1] < calls || x.starts[i+1] < 0 {
+			d.Limit(at, "length", "more than %d bytes, or more calls than can be counted", math.MaxInt)
 		}
 		if d.Err() != nil {
-			return 0
+			break
 		}
-		blocks += (n-1)/x.blockLen + 1
-		left -= n
-		if blocks > math.MaxInt32 {
-			return blocks // more than there can be bytes for
-		}
-		x.pieces = append(x.pieces, seriesPiece{x.calls - left, int(blocks)})
 	}
-	return wire.AddSat(blocks, (left-1)/x.blockLen+1)
+	if base := d.Offset(); x.starts[n] > math.MaxInt-base {
+		d.Limit(base, "length", "more than %d bytes of blocks", math.MaxInt-base)
+	}
+	if err := d.Err(); err != nil {
+		return SeriesIndex{starts: []int{0}, firsts: []uint64{0}}, err
+	}
+	for i := range x.starts {
+		x.starts[i] += d.Offset()
+	}
+	return x, nil
 }
 
 // Len returns the number of calls.
-func (x *SeriesIndex) Len() uint64 { return x.calls }
+func (x *SeriesIndex) Len() uint64 { return x.firsts[x.Blocks()] }
 
 // Blocks returns the number of blocks.
-func (x *SeriesIndex) Blocks() int { return max(len(x.starts)-1, 0) }
+func (x *SeriesIndex) Blocks() int { return len(x.starts) - 1 }
 
 // First returns the first call of a block, i ≤ x.Blocks(): of that number, the number
 // of calls.
-func (x *SeriesIndex) First(i int) uint64 {
-	if i >= x.Blocks() {
-		return x.calls
-	}
-	p := x.pieces[sort.Search(len(x.pieces), func(p int) bool { return x.pieces[p].block > i })-1]
-	return p.first + uint64(i-p.block)*x.blockLen
-}
+func (x *SeriesIndex) First(i int) uint64 { return x.firsts[i] }
 
 // Pieces returns the blocks that begin a piece: of one thread after the other, see
 // [JoinSeries]. Times do not go on from one piece to the next.
-func (x *SeriesIndex) Pieces() []int {
-	blocks := make([]int, len(x.pieces))
-	for i, p := range x.pieces {
-		blocks[i] = p.block
-	}
-	return blocks
-}
+func (x *SeriesIndex) Pieces() []int { return slices.Clip(x.pieces) }
 
 // Range returns where a block, i < x.Blocks(), is in the series, in bytes from its
 // beginning.
@@ -302,17 +226,16 @@ func (x *SeriesIndex) Range(i int) (begin, end int) { return x.starts[i], x.star
 func (x *SeriesIndex) IndexSize() int { return x.starts[0] }
 
 // Size returns the size of the series in bytes.
-func (x *SeriesIndex) Size() int { return x.starts[len(x.starts)-1] }
+func (x *SeriesIndex) Size() int { return x.starts[x.Blocks()] }
 
 // Find returns the block that has a call, which must be below Len, and the first
 // call of the block.
 func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
-	if call >= x.calls {
-		panic(fmt.Sprintf("timing: call %d of %d", call, x.calls))
+	if call >= x.Len() {
+		panic(fmt.Sprintf("timing: call %d of %d", call, x.Len()))
 	}
-	p := x.pieces[sort.Search(len(x.pieces), func(p int) bool { return x.pieces[p].first > call })-1]
-	in := call - p.first
-	return p.block + int(in/x.blockLen), call - in%x.blockLen
+	block = sort.Search(len(x.firsts), func(i int) bool { return x.firsts[i] > call }) - 1
+	return block, x.firsts[block]
 }
 
 // Guarantee returns that of the codec.
