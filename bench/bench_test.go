@@ -30,7 +30,7 @@ func TestMeasure(t *testing.T) {
 func TestSizes(t *testing.T) {
 	dir := t.TempDir()
 	var out strings.Builder
-	if err := Sizes(&out, dir); !errors.Is(err, ErrNoTraces) {
+	if err := reportSizes(&out, dir); !errors.Is(err, ErrNoTraces) {
 		t.Errorf("err = %v, want %v", err, ErrNoTraces)
 	}
 	enc, err := zstd.NewWriter(nil)
@@ -41,21 +41,14 @@ func TestSizes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "small.ti.zst"), enc.EncodeAll([]byte(text), nil), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sizes(&out, dir); err != nil {
+	if err := reportSizes(&out, dir); err != nil {
 		t.Fatal(err)
 	}
 	if want := "| small | 2 | 104 | 1036 | "; !strings.Contains(out.String(), want) {
 		t.Errorf("no row %s in\n%s", want, &out)
 	}
 	out.Reset()
-	if err := Traces(&out, dir); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "| small | ") {
-		t.Errorf("no row of the trace in\n%s", &out)
-	}
-	out.Reset()
-	if err := Whole(&out, dir); err != nil {
+	if err := reportWhole(&out, dir); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "| small | ") {

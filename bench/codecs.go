@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/recorded"
@@ -24,39 +25,18 @@ type contender struct {
 	clusters bool
 }
 
-// lossy returns the codecs that have a relative error of epsilon.
-func lossy(epsilon float64) ([]contender, error) {
-	bins, err := timing.NewExponential(epsilon)
+// contenders returns all codecs, those that have a relative error with this one, and
+// how many these are, which come first.
+func contenders(epsilon float64) (list []contender, lossy int, err error) {
+	c, err := timing.Codecs(epsilon)
 	if err != nil {
-		return nil, err
-	}
-	hist, err := timing.NewHIST(timing.HISTOptions{Epsilon: epsilon})
-	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	folded, err := grammar.New(epsilon)
-	if err != nil {
-		return nil, err
-	}
-	entropy, err := timing.NewEntropy(epsilon)
-	if err != nil {
-		return nil, err
-	}
-	return []contender{{"bins", bins, false}, {"hist", hist, true}, {"grammar", folded, false}, {"entropy", entropy, true}}, nil
-}
-
-// lossless returns the codecs that keep every bit.
-func lossless() []contender {
 	return []contender{
-		{"lossless-zstd", timing.NewLossless(timing.Zstd), true},
-		{"lossless-lz4", timing.NewLossless(timing.LZ4), true},
-	}
-}
-
-// contenders returns all codecs, the lossy ones with a relative error of epsilon.
-func contenders() ([]contender, error) {
-	list, err := lossy(epsilon)
-	return append(list, lossless()...), err
+		{"bins", c[0], false}, {"hist", c[1], true}, {"grammar", folded, false}, {"entropy", c[2], true},
+		{"lossless-zstd", c[3], true}, {"lossless-lz4", c[4], true},
+	}, 4, err
 }
 
 // An order says whether the values of a column are clustered by signature.
@@ -77,88 +57,113 @@ func (o order) String() string {
 }
 
 // A column holds the values of one kind of a rank, in the order of the calls.
-type column struct {
-	run       string
-	terminals []uint32
-	values    []int64
-}
+type column = timing.Column[int64]
 
-// arranged returns a column as a codec gets it that clusters or does not.
-func (c column) arranged(o order, clusters bool) column {
-	switch {
-	case o == byCall:
-		return column{c.run, make([]uint32, len(c.values)), c.values}
-	case clusters:
-		return c
+// arranged returns columns as the contender gets them.
+func (c contender) arranged(columns []column, o order) []column {
+	var list []column
+	for _, in := range columns {
+		switch {
+		case o == byCall:
+			in.Terminals = nil
+		case !c.clusters:
+			in = sorted(in)
+		}
+		list = append(list, in)
 	}
-	return c.sorted()
+	return list
 }
 
 // sorted returns the values by terminal, those of one in the order of the calls.
-func (c column) sorted() column {
-	at := make([]int, len(c.values))
+func sorted(c column) column {
+	at := make([]int, len(c.Values))
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.terminals[a], c.terminals[b]) })
-	s := column{c.run, make([]uint32, len(at)), make([]int64, len(at))}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.Terminals[a], c.Terminals[b]) })
+	s := column{Values: make([]int64, len(at)), Terminals: make([]uint32, len(at))}
 	for i, k := range at {
-		s.terminals[i], s.values[i] = c.terminals[k], c.values[k]
+		s.Values[i], s.Terminals[i] = c.Values[k], c.Terminals[k]
 	}
 	return s
 }
 
-// encode returns the blocks of a column, which are as long as those of a series.
-func (c contender) encode(in column) [][]byte {
-	e := c.codec.NewEncoder()
-	var blocks [][]byte
-	for first := 0; first < len(in.values); first += timing.DefaultBlockLen {
-		for i := first; i < min(first+timing.DefaultBlockLen, len(in.values)); i++ {
-			e.Append(in.terminals[i], in.values[i])
-		}
-		blocks = append(blocks, e.AppendBlock(nil))
-	}
-	return blocks
+// kept is what is left of values that were encoded and decoded.
+type kept struct {
+	timing.Comparison
+	width float64 // distance of the largest value from the smallest
 }
 
-// decode sets dst to the values of the blocks of a column with these terminals.
-func (c contender) decode(dst []int64, blocks [][]byte, terminals []uint32) error {
-	for _, block := range blocks {
-		n := min(len(dst), timing.DefaultBlockLen)
-		d, err := c.codec.NewDecoder(block, timing.Options{})
-		if err == nil {
-			err = d.Decode(dst[:n], terminals[:n])
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.codec.Name(), err)
-		}
-		dst, terminals = dst[n:], terminals[n:]
+// keep encodes and decodes columns, and measures that so often.
+func (c contender) keep(columns []column, o order, rounds int) (kept, error) {
+	all, err := timing.Compare(c.arranged(columns, o), timing.CompareOptions{Codecs: []timing.Codec{c.codec}, Rounds: rounds})
+	if err != nil {
+		return kept{}, err
 	}
-	return nil
+	return kept{all[0], width(columns)}, nil
 }
 
-// keep encodes and decodes columns.
-func (c contender) keep(columns []column, o order) (kept, error) {
-	var k kept
-	for _, in := range columns {
-		in = in.arranged(o, c.clusters)
-		blocks := c.encode(in)
-		got := make([]int64, len(in.values))
-		if err := c.decode(got, blocks, in.terminals); err != nil {
-			return k, err
-		}
-		k.add(in.values, got)
-		k.bytes += totalLen(blocks)
+// width returns the distance of the largest value from the smallest.
+func width(columns []column) float64 {
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, c := range columns {
+		least, most = min(least, slices.Min(c.Values)), max(most, slices.Max(c.Values))
 	}
-	return k, nil
+	return float64(most) - float64(least)
 }
 
-func totalLen(blocks [][]byte) int {
-	n := 0
-	for _, b := range blocks {
-		n += len(b)
+// bits returns the bits per value.
+func (k kept) bits() float64 { return 8 * float64(k.Bytes) / float64(k.Values) }
+
+// cells returns size and errors as columns of a table. The peak signal-to-noise ratio
+// is in decibels: the range of the values relative to the root of the mean squared error.
+func (k kept) cells() string {
+	errors := "–"
+	if e := k.Errors; e != nil {
+		errors = "exact | exact | ∞"
+		if e.Max > 0 {
+			errors = fmt.Sprintf("%.2f %% | %.2f %% | %.1f", 100*e.Max, 100*e.Mean, 20*math.Log10(k.width/e.Root))
+		}
 	}
-	return n
+	return fmt.Sprintf("%.3f | %.1f | %s", k.bits()/8, 64/k.bits(), errors)
+}
+
+// times returns what encoding and decoding takes as columns of a table.
+func (k kept) times() string {
+	return nanoseconds(float64(k.Encode)/float64(k.Values)) + " | " + nanoseconds(float64(k.Decode)/float64(k.Values))
+}
+
+// conditionalEntropy returns the bits that the bins of columns take at least, all together, if
+// each depends on the signature and on nothing else: the empirical entropy of bins
+// given the terminal, rank by rank. What it costs to tell how often each bin
+// occurs is not part of it, so that columns with few values for a signature cannot
+// come close.
+func conditionalEntropy(epsilon float64, columns []column) (float64, error) {
+	bins, err := timing.NewBins(epsilon)
+	if err != nil {
+		return 0, err
+	}
+	type event struct {
+		terminal uint32
+		symbol   int32
+	}
+	total := 0.0
+	for _, c := range columns {
+		all, each := make(map[uint32]int), make(map[event]int)
+		for i, v := range c.Values {
+			all[c.Terminals[i]]++
+			each[event{c.Terminals[i], bins.Symbol(v)}]++
+		}
+		var sum []float64
+		for e, n := range each {
+			sum = append(sum, float64(n)*math.Log2(float64(all[e.terminal])/float64(n)))
+		}
+		slices.Sort(sum) // the order of a map is none
+		for _, s := range sum {
+			total += s
+		}
+	}
+	return total, nil
 }
 
 // kinds are the kinds of columns, and how a rank has them.
@@ -184,7 +189,7 @@ func readTimes(dir string) ([]*recorded.Rank, error) {
 func columns(ranks []*recorded.Rank, kind int) []column {
 	var list []column
 	for _, r := range ranks {
-		list = append(list, column{r.Run, r.Terminals, kinds[kind].values(r)})
+		list = append(list, column{Values: kinds[kind].values(r), Terminals: r.Terminals})
 	}
 	return list
 }

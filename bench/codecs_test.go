@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/timing"
@@ -22,47 +23,37 @@ func recordedRanks(t testing.TB) []*recorded.Rank {
 	return recorded.Ranks(t)
 }
 
-// TestKept checks errors that can be told by hand.
+// TestKept checks columns of a table that can be told by hand.
 func TestKept(t *testing.T) {
-	var k kept
-	k.add([]int64{0, 100, -50}, []int64{0, 90, -50})
-	k.add([]int64{10}, []int64{11})
-	k.bytes = 8
-	if k.values != 4 || k.worst != 0.1 || math.Abs(k.mean()-0.2/3) > 1e-15 || k.bits() != 16 || k.ratio() != 4 {
-		t.Errorf("%+v: mean %g, bits %g, ratio %g", k, k.mean(), k.bits(), k.ratio())
+	k := kept{timing.Comparison{Values: 4, Bytes: 8, Errors: &timing.Errors{Max: 0.1, Mean: 0.2 / 3, Root: math.Sqrt(101.0 / 4)}}, 150}
+	if want := "2.000 | 4.0 | 10.00 % | 6.67 % | 29.5"; k.cells() != want || k.bits() != 16 {
+		t.Errorf("%s, %g bits, want %s", k.cells(), k.bits(), want)
 	}
-	if want := 20 * math.Log10(150/math.Sqrt(101.0/4)); math.Abs(k.psnr()-want) > 1e-9 {
-		t.Errorf("PSNR %g, want %g", k.psnr(), want)
-	}
-	if want := "2.000 | 4.0 | 10.00 % | 6.67 % | 29.5"; k.cells() != want {
+	k.Errors = new(timing.Errors)
+	if want := "2.000 | 4.0 | exact | exact | ∞"; k.cells() != want {
 		t.Errorf("%s, want %s", k.cells(), want)
 	}
-	var exact, zero kept
-	exact.add([]int64{1, 2}, []int64{1, 2})
-	if !strings.HasSuffix(exact.cells(), "| exact | exact | ∞") || !math.IsInf(exact.psnr(), 1) {
-		t.Errorf("exact values: %s, PSNR %g", exact.cells(), exact.psnr())
-	}
-	if zero.add([]int64{0}, []int64{1}); !math.IsInf(zero.worst, 1) {
-		t.Errorf("0 became 1: worst error %g", zero.worst)
+	if w := width([]column{{Values: []int64{0, 100}}, {Values: []int64{-50, 10}}}); w != 150 {
+		t.Errorf("width %g, want 150", w)
 	}
 }
 
 // TestArranged checks what a codec gets in each order.
 func TestArranged(t *testing.T) {
-	c := column{"run", []uint32{2, 1, 2, 1}, []int64{5, 6, 3, 4}}
+	in := column{Terminals: []uint32{2, 1, 2, 1}, Values: []int64{5, 6, 3, 4}}
 	for _, tt := range []struct {
 		order     order
 		clusters  bool
 		terminals []uint32
 		values    []int64
 	}{
-		{byCall, false, []uint32{0, 0, 0, 0}, []int64{5, 6, 3, 4}},
-		{byCall, true, []uint32{0, 0, 0, 0}, []int64{5, 6, 3, 4}},
+		{byCall, false, nil, []int64{5, 6, 3, 4}},
+		{byCall, true, nil, []int64{5, 6, 3, 4}},
 		{bySignature, false, []uint32{1, 1, 2, 2}, []int64{6, 4, 5, 3}},
 		{bySignature, true, []uint32{2, 1, 2, 1}, []int64{5, 6, 3, 4}},
 	} {
-		got := c.arranged(tt.order, tt.clusters)
-		if !slices.Equal(got.terminals, tt.terminals) || !slices.Equal(got.values, tt.values) {
+		got := contender{clusters: tt.clusters}.arranged([]column{in}, tt.order)[0]
+		if !slices.Equal(got.Terminals, tt.terminals) || !slices.Equal(got.Values, tt.values) {
 			t.Errorf("%v, %t: %v", tt.order, tt.clusters, got)
 		}
 	}
@@ -70,7 +61,7 @@ func TestArranged(t *testing.T) {
 
 func TestConditionalEntropy(t *testing.T) {
 	// Terminal 1 has two values that are as frequent as each other, 2 always the same.
-	c := column{"run", []uint32{1, 2, 1, 2, 1, 1}, []int64{10, 10, 1000, 10, 10, 1000}}
+	c := column{Terminals: []uint32{1, 2, 1, 2, 1, 1}, Values: []int64{10, 10, 1000, 10, 10, 1000}}
 	bits, err := conditionalEntropy(0.1, []column{c, c})
 	if err != nil || bits != 8 {
 		t.Errorf("%g bits, %v, want 8", bits, err)
@@ -87,7 +78,7 @@ func TestTimes(t *testing.T) {
 		t.Skip("short: reads all columns of real times")
 	}
 	dir := t.TempDir()
-	if err := Times(new(strings.Builder), dir); !errors.Is(err, ErrNoTraces) {
+	if err := reportTimes(new(strings.Builder), dir); !errors.Is(err, ErrNoTraces) {
 		t.Errorf("err = %v, want %v", err, ErrNoTraces)
 	}
 	if _, err := MeasureSizesAndErrors(dir); !errors.Is(err, ErrNoTraces) {
@@ -101,17 +92,16 @@ func TestTimes(t *testing.T) {
 	}
 	var out strings.Builder
 	for _, table := range []func() error{
-		func() error { return codecTable(&out, "all", short, 0, true) },
-		func() error { return summaryTable(&out, short) },
+		func() error { return codecTable(&out, "all", short, 0) },
+		func() error { summaryTable(&out, short); return nil },
 		func() error { return statisticsTable(&out, short) },
 		func() error { return runTable(&out, short) },
-		func() error { return speedTable(&out, short) },
 	} {
 		if err := table(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| is.W.8 | 341 | intervals |", "| is.W.8 | gaps | 42 |"} {
+	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| paths | durations | 341 |", "| is.W.8 | 341 | intervals |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)
 		}
@@ -128,19 +118,19 @@ func TestCodecGuarantees(t *testing.T) {
 	for _, epsilon := range errorsToShow {
 		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
 			t.Parallel()
-			list, err := lossy(epsilon)
+			list, lossy, err := contenders(epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range list {
+			for _, c := range list[:lossy] {
 				for kind, name := range kinds {
-					k, err := c.keep(columns(ranks, kind), bySignature)
+					k, err := c.keep(columns(ranks, kind), bySignature, 1)
 					if err != nil {
 						t.Fatal(err)
 					}
 					// What dividing rounds is less than the last term.
-					if k.worst > float64(c.codec.Guarantee())*(1+1e-12) || k.worst == 0 {
-						t.Errorf("%s %s: worst error %g", c.codec.Name(), name.name, k.worst)
+					if k.Errors.Max > float64(c.codec.Guarantee())*(1+1e-12) || k.Errors.Max == 0 {
+						t.Errorf("%s %s: worst error %g", c.codec.Name(), name.name, k.Errors.Max)
 					}
 				}
 			}
@@ -181,28 +171,32 @@ func TestSeriesSizes(t *testing.T) {
 // little to learn from: Entropy takes less than bins, which have no tables, for
 // every rank of the runs with fewest calls for a signature.
 func TestShortRuns(t *testing.T) {
-	list, err := lossy(epsilon)
+	list, _, err := contenders(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bins, entropy := list[0], list[3]
-	for _, r := range recordedRanks(t) {
+	ranks := recorded.Shipped(t)
+	if !testing.Short() {
+		ranks = recordedRanks(t)
+	}
+	for _, r := range ranks {
 		if r.Run != "is.W.8" && r.Run != "mg.W.8" {
 			continue
 		}
 		for kind, name := range kinds {
 			in := columns([]*recorded.Rank{r}, kind)
-			ours, err := entropy.keep(in, bySignature)
+			ours, err := entropy.keep(in, bySignature, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, o := range orders {
-				other, err := bins.keep(in, o)
+				other, err := bins.keep(in, o, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if ours.bytes >= other.bytes {
-					t.Errorf("%s %s %s, %d values: %d bytes, and %d of bins in the order of %v", r.Run, r.Rank, name.name, ours.values, ours.bytes, other.bytes, o)
+				if ours.Bytes >= other.Bytes {
+					t.Errorf("%s %s %s, %d values: %d bytes, and %d of bins in the order of %v", r.Run, r.Rank, name.name, ours.Values, ours.Bytes, other.Bytes, o)
 				}
 			}
 		}
@@ -219,24 +213,25 @@ func TestLosslessSizes(t *testing.T) {
 		t.Skip("short: reads all columns of real times")
 	}
 	ranks := recordedRanks(t)
+	zstd := contender{"lossless-zstd", timing.NewLossless(timing.Zstd), true}
 	for _, run := range byRun(ranks) {
 		name := run[0].Run
 		ours, byRank, joined := 0.0, 0.0, 0.0
 		for kind, k := range kinds[:2] {
-			kept, err := lossless()[0].keep(columns(run, kind), bySignature)
+			kept, err := zstd.keep(columns(run, kind), bySignature, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if kept.worst != 0 {
-				t.Errorf("%s %s: worst error %g", name, k.name, kept.worst)
+			if kept.Errors.Max != 0 {
+				t.Errorf("%s %s: worst error %g", name, k.name, kept.Errors.Max)
 			}
-			zstd, ok := measuredZstd[name][k.name]
+			peer, ok := measuredZstd[name][k.name]
 			if !ok {
 				t.Fatalf("%s %s: no figure of zstd", name, k.name)
 			}
 			ours += kept.bits()
-			byRank += zstd.byRank
-			joined += zstd.joined
+			byRank += peer.byRank
+			joined += peer.joined
 		}
 		saved, least := 1-ours/byRank, 0.25
 		if name == "is.W.8" {
@@ -245,6 +240,89 @@ func TestLosslessSizes(t *testing.T) {
 		t.Logf("%s: %.2f bits per call, %.1f %% less than zstd -19 by rank, %.1f %% than of all ranks at once", name, ours, 100*saved, 100*(1-ours/joined))
 		if saved < least {
 			t.Errorf("%s: %.1f %% less than zstd -19, want %.1f %%", name, 100*saved, 100*least)
+		}
+	}
+}
+
+// BenchmarkCodecs measures both directions of every codec on every column of the
+// ranks in testdata; codecs that cluster by signature also without signatures.
+// With -benchtime 1x it takes a second, otherwise minutes.
+func BenchmarkCodecs(b *testing.B) {
+	list, _, err := contenders(epsilon)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range list {
+		for _, o := range orders {
+			name := c.name
+			if o == byCall && c.clusters {
+				name += "-unclustered"
+			} else if o == bySignature && !c.clusters {
+				continue
+			}
+			b.Run("codec="+name, func(b *testing.B) {
+				for _, run := range byRun(recorded.Shipped(b)) {
+					for kind, k := range kinds {
+						b.Run("run="+run[0].Run+"/column="+k.name, func(b *testing.B) { benchmarkCodec(b, c, columns(run, kind), o) })
+					}
+				}
+			})
+		}
+	}
+}
+
+func benchmarkCodec(b *testing.B, c contender, in []column, o order) {
+	k, err := c.keep(in, o, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	in = c.arranged(in, o)
+	out, blocks := make([]column, len(in)), make([][][]byte, len(in))
+	for i, column := range in {
+		blocks[i] = column.Encode(c.codec)
+		out[i], out[i].Values = column, make([]int64, len(column.Values))
+	}
+	report := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*k.Values), "ns/value")
+		b.ReportMetric(k.bits()/8, "bytes/value")
+		b.ReportMetric(k.Errors.Max, "worst-error")
+		b.ReportMetric(k.Errors.Mean, "mean-error")
+		b.ReportMetric(0, "ns/op")
+	}
+	b.Run("encode", func(b *testing.B) {
+		for b.Loop() {
+			for _, column := range in {
+				column.Encode(c.codec)
+			}
+		}
+		report(b)
+	})
+	b.Run("decode", func(b *testing.B) {
+		for b.Loop() {
+			for i, column := range out {
+				if err := column.Decode(c.codec, blocks[i]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		report(b)
+	})
+}
+
+// BenchmarkSummaries measures what is kept of the values of each signature.
+func BenchmarkSummaries(b *testing.B) {
+	long, _ := longAndShort(recorded.Shipped(b))
+	for kind, k := range kinds[:2] {
+		in := columns(long, kind)
+		for i, s := range timing.Summarize(in, timing.CompareOptions{}) {
+			b.Run("summary="+s.Codec+"/column="+k.name, func(b *testing.B) {
+				took := time.Duration(0)
+				for b.Loop() {
+					took += timing.Summarize(in, timing.CompareOptions{})[i].Encode
+				}
+				b.ReportMetric(float64(took.Nanoseconds())/float64(b.N*s.Values), "ns/value")
+				b.ReportMetric(0, "ns/op")
+			})
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package bench
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // benchFold merges the parts of a program, made on the fly, and reports the size
@@ -70,28 +74,99 @@ func BenchmarkIrregular(b *testing.B) {
 // BenchmarkRelative compares the forms of ranks that the merge chooses with ranks
 // relative to the caller.
 func BenchmarkRelative(b *testing.B) {
-	for _, p := range programs.All(64) {
-		parts := p.Parts()
-		b.Run(fmt.Sprintf("program=%s/ranks=chosen", p.Name), func(b *testing.B) { benchParts(b, p.Run(), parts) })
-		b.Run(fmt.Sprintf("program=%s/ranks=relative", p.Name), func(b *testing.B) {
-			benchParts(b, p.Run(), relativeParts(parts, p.Ranks))
-		})
+	both := func(name string, run merge.Run, parts []merge.Part) {
+		displaced := make([]merge.Part, len(parts))
+		for i, p := range parts {
+			displaced[i] = relative(p, run.Ranks)
+		}
+		b.Run(name+"/ranks=chosen", func(b *testing.B) { benchParts(b, run, parts) })
+		b.Run(name+"/ranks=relative", func(b *testing.B) { benchParts(b, run, displaced) })
 	}
+	for _, p := range programs.All(64) {
+		both("program="+p.Name, p.Run(), p.Parts())
+	}
+	for _, t := range shippedTraces(b) {
+		run, parts, err := t.record()
+		if err != nil {
+			b.Fatal(err)
+		}
+		both("trace="+t.name, run, parts)
+	}
+}
+
+// relative returns p as a tracer records it that writes ranks relative to the
+// caller when a call is made, as Pilgrim does: all of them, the sources in
+// statuses too. Different values stay different, so the grammar is the same.
+func relative(p merge.Part, ranks int) merge.Part {
+	table := new(cst.Table)
+	for _, f := range p.Table.Functions() {
+		table.Declare(f)
+	}
+	var displaced []cst.Value
+	terminal := uint32(0)
+	for fn, args := range p.Table.All() {
+		displaced = displaced[:0]
+		for _, v := range args {
+			displaced = append(displaced, displace(v, p.Rank, ranks))
+		}
+		if got := table.InternRun(fn, p.Table.Count(terminal), displaced...); got != terminal {
+			panic(fmt.Sprintf("bench: terminals %d and %d become one", got, terminal))
+		}
+		terminal++
+	}
+	return merge.Part{Rank: p.Rank, Table: table, Grammar: p.Grammar}
+}
+
+// displace returns v with the ranks in it relative to the caller.
+func displace(v cst.Value, rank, ranks int) cst.Value {
+	from := func(r int64) int64 { return rankenc.Relative(r, int64(rank), int64(ranks)) }
+	switch v.Kind() {
+	case cst.KindRank:
+		return cst.Rank(from(v.Int()))
+	case cst.KindStatus:
+		s := v.Status()
+		s.Source = from(s.Source)
+		return cst.StatusOf(s)
+	case cst.KindArray:
+		list := make([]cst.Value, v.Len())
+		for i := range list {
+			list[i] = displace(v.Index(i), rank, ranks) // as deep as a declared type
+		}
+		return cst.Array(list...)
+	}
+	return v
+}
+
+// different returns the number of different parts, as signatures and grammars.
+func different(parts []merge.Part) int {
+	seen := make(map[[sha256.Size]byte]bool)
+	var buf []byte
+	for _, p := range parts {
+		buf, _ = p.Table.AppendBinary(buf[:0])
+		buf, _ = p.Grammar.AppendBinary(buf)
+		seen[sha256.Sum256(buf)] = true
+	}
+	return len(seen)
 }
 
 // benchParts merges parts and reports the size of the file besides the time.
 func benchParts(b *testing.B, run merge.Run, parts []merge.Part) {
-	var f folded
+	var file bytes.Buffer
 	b.ReportAllocs()
 	for b.Loop() {
-		var err error
-		if f, err = foldParts(run, parts); err != nil {
+		file.Reset()
+		if err := merge.Write(&file, run, parts); err != nil {
 			b.Fatal(err)
 		}
 	}
+	trace, err := open(file.Bytes())
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(parts)), "ns/part")
-	b.ReportMetric(float64(f.size), "B/file")
-	b.ReportMetric(float64(f.shapes), "shapes")
+	b.ReportMetric(float64(file.Len()), "B/file")
+	b.ReportMetric(float64(trace.Shapes()), "shapes")
+	b.ReportMetric(float64(different(parts)), "different-parts")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -39,9 +39,9 @@ var questions = []string{
 // exports are the formats of the export command, and the suffixes of files.
 var exports = []string{"parquet", "csv", "pprof", "chrome", "perfetto", "paraver", "simgrid"}
 
-// Questions reports what the commands that look into a trace take, as whole programs:
+// reportQuestions reports what the commands that look into a trace take, as whole programs:
 // on the trace of LU on 64 ranks, and on one of 10⁹ calls.
-func Questions(w io.Writer, dir string) error {
+func reportQuestions(w io.Writer, dir string) error {
 	c, err := newCommand()
 	if err != nil {
 		return err
@@ -69,9 +69,9 @@ func Questions(w io.Writer, dir string) error {
 	return nil
 }
 
-// Exports reports how fast the calls of the trace of LU on 64 ranks are written in
+// reportExports reports how fast the calls of the trace of LU on 64 ranks are written in
 // other formats.
-func Exports(w io.Writer, dir string) error {
+func reportExports(w io.Writer, dir string) error {
 	c, err := newCommand()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func Exports(w io.Writer, dir string) error {
 	if err := c.writeLU(dir); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "| format | s | million calls/s | MB resident | file, MB |\n|---|---|---|---|---|\n")
+	heads(w, "format", "s", "million calls/s", "MB resident", "file, MB")
 	for _, format := range exports {
 		took, resident, err := c.median([]string{"export", "TRACE", "--format", format, "-o", "OUT"}, "lu")
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -61,15 +61,14 @@ func (t trace) record() (merge.Run, []merge.Part, error) {
 	return ti.Record(r, nil)
 }
 
-// Sizes reports the sizes of the traces in a directory: as text, compressed by
+// reportSizes reports the sizes of the traces in a directory: as text, compressed by
 // the programs that are installed, and as a trace file.
-func Sizes(w io.Writer, dir string) error {
+func reportSizes(w io.Writer, dir string) error {
 	traces, err := readTraces(dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "| trace | ranks | calls | text B | gzip -9 | zstd -19 --long=27 | xz -9 | trace file | signatures | grammar symbols |\n")
-	fmt.Fprintf(w, "|---|---|---|---|---|---|---|---|---|---|\n")
+	heads(w, "trace", "ranks", "calls", "text B", "gzip -9", "zstd -19 --long=27", "xz -9", "trace file", "signatures", "grammar symbols")
 	for _, t := range traces {
 		run, parts, err := t.record()
 		if err != nil {
@@ -79,10 +78,16 @@ func Sizes(w io.Writer, dir string) error {
 		if err := merge.Write(&file, run, parts); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		others := make([]string, len(compressors))
-		for i, p := range compressors {
-			if others[i], err = compressed(p, t.text); err != nil {
+		var others []string
+		for _, p := range compressors {
+			n, err := compressedLen(p, t.text)
+			switch {
+			case errors.Is(err, exec.ErrNotFound):
+				others = append(others, "–")
+			case err != nil:
 				return err
+			default:
+				others = append(others, fmt.Sprint(n))
 			}
 		}
 		var calls uint64
@@ -101,84 +106,127 @@ func Sizes(w io.Writer, dir string) error {
 // compressors are the programs that one would use on the text.
 var compressors = [][]string{{"gzip", "-9"}, {"zstd", "-19", "--long=27"}, {"xz", "-9"}}
 
-// compressed returns what a program makes of text, in bytes, or a dash if it is
-// not installed.
-func compressed(program []string, text []byte) (string, error) {
-	n, err := compressedLen(program, text)
-	if errors.Is(err, exec.ErrNotFound) {
-		return "–", nil
-	}
-	return fmt.Sprint(n), err
-}
-
 // compressedLen returns what a program makes of data, in bytes. The error wraps
 // [exec.ErrNotFound] if it is not installed.
 func compressedLen(program []string, data []byte) (int, error) {
-	var size counter
 	cmd := exec.Command(program[0], append(program[1:len(program):len(program)], "-c")...)
 	cmd.Stdin = bytes.NewReader(data)
-	cmd.Stdout = &size
-	if err := cmd.Run(); err != nil {
+	out, err := cmd.Output()
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", program[0], err)
 	}
-	return int(size), nil
+	return len(out), nil
 }
 
-// A counter counts the bytes written to it.
-type counter int
-
-// Write counts p.
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
+// compress makes a trace file of the text of a trace.
+func (t trace) compress() ([]byte, error) {
+	run, parts, err := t.record()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	return file.Bytes(), nil
 }
 
-// Traces reports, for the traces in a directory, the cost per call of appending
-// the terminals to Builders, one for each rank, and of the whole way from text
-// to parts.
-func Traces(w io.Writer, dir string) error {
+// open opens a trace file.
+func open(file []byte) (*reprise.Trace, error) {
+	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+}
+
+// expand goes through the calls of all ranks of a trace file, one rank after the
+// other, without making text of them, and returns their number.
+func expand(file []byte) (uint64, error) {
+	trace, err := open(file)
+	if err != nil {
+		return 0, err
+	}
+	calls := uint64(0)
+	for rank := range trace.Active() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		for range r.Calls() {
+			calls++
+		}
+	}
+	return calls, nil
+}
+
+// expandStructure goes through the calls of all ranks of a trace file as numbers of
+// signatures, in which ranks and whatever differs between them are expressions and
+// columns, and returns how many they are.
+func expandStructure(file []byte) (uint64, error) {
+	trace, err := open(file)
+	if err != nil {
+		return 0, err
+	}
+	calls := uint64(0)
+	for number := range trace.Shapes() {
+		s, err := trace.Shape(number)
+		if err != nil {
+			return 0, err
+		}
+		for range s.Ranks.Len() {
+			for range s.Grammar.All() {
+				calls++
+			}
+		}
+	}
+	return calls, nil
+}
+
+// reportWhole reports, for the traces in a directory, the cost per call of merging the
+// parts into a file, of the whole way from text to file, and of the way back to
+// calls with their arguments, and to the structure alone.
+func reportWhole(w io.Writer, dir string) error {
 	traces, err := readTraces(dir)
 	if err != nil {
 		return err
 	}
-	var tasks []task
+	var (
+		tasks  []task
+		failed error
+	)
+	keep := func(err error) {
+		if failed == nil {
+			failed = err
+		}
+	}
 	for _, t := range traces {
-		_, parts, err := t.record()
+		run, parts, err := t.record()
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		ranks, calls := terminals(parts)
+		file, err := t.compress()
+		if err != nil {
+			return err
+		}
+		calls := 0
+		for _, p := range parts {
+			calls += int(p.Grammar.Len())
+		}
 		tasks = append(tasks,
-			task{t.name, calls, func() { appendAll(ranks) }},
-			task{t.name, calls, func() { t.record() }})
+			task{t.name, calls, func() { keep(merge.Write(io.Discard, run, parts)) }},
+			task{t.name, calls, func() { _, err := t.compress(); keep(err) }},
+			task{t.name, calls, func() { _, err := expand(file); keep(err) }},
+			task{t.name, calls, func() { _, err := expandStructure(file); keep(err) }})
 	}
-	fmt.Fprintf(w, "| trace | Append and Finish, ns/call | range | text to parts, ns/call | range |\n|---|---|---|---|---|\n")
 	results := measure(tasks)
-	for i := 0; i < len(results); i += 2 {
-		fmt.Fprintf(w, "| %s | %s | %s |\n", results[i].name, results[i].cells(), results[i+1].cells())
+	if failed != nil {
+		return failed
+	}
+	heads(w, "trace", "parts to file, ms", "text to file, ns/call", "ms", "file to calls, ns/call", "range", "million calls/s", "structure alone, ns/call", "range", "million calls/s")
+	for i := 0; i < len(results); i += 4 {
+		merging, whole, back, structure := results[i], results[i+1], results[i+2], results[i+3]
+		fmt.Fprintf(w, "| %s | %.1f | %s | %.0f | %s | %.0f | %s | %.0f |\n", merging.name, merging.milliseconds(),
+			nanoseconds(whole.median), whole.milliseconds(), back.cells(), 1e3/back.median, structure.cells(), 1e3/structure.median)
 	}
 	return nil
 }
 
-// terminals expands the grammars of parts.
-func terminals(parts []merge.Part) (ranks [][]sequitur.Symbol, calls int) {
-	for _, p := range parts {
-		var in []sequitur.Symbol
-		for _, s := range p.Grammar.All() {
-			in = append(in, s)
-		}
-		ranks = append(ranks, in)
-		calls += len(in)
-	}
-	return ranks, calls
-}
-
-func appendAll(ranks [][]sequitur.Symbol) {
-	for _, in := range ranks {
-		var b sequitur.Builder
-		for _, s := range in {
-			b.Append(s)
-		}
-		b.Finish()
-	}
-}
+// milliseconds returns what one run of the task took.
+func (r result) milliseconds() float64 { return r.median * float64(r.events) / 1e6 }

@@ -79,14 +79,18 @@ func Read(dir string) ([]*Rank, error) {
 // Runs beside the project, and those in it, from wherever in it the test runs.
 var (
 	beside = sync.OnceValues(func() ([]*Rank, error) { return Read(inProject("../shared/traces/timing")) })
-	inside = sync.OnceValues(func() ([]*Rank, error) { return Read(inProject("bench/testdata/timing")) })
+	inside = sync.OnceValues(func() ([]*Rank, error) { return Read(inProject(shipped)) })
 )
 
-// inProject returns a path from the root of the project.
+// shipped is where the runs are that the project has itself.
+const shipped = "bench/testdata/timing"
+
+// inProject returns a path from the root of the project, in which there are several
+// modules.
 func inProject(path string) string {
 	folder, err := os.Getwd()
 	for ; err == nil && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(folder, shipped)); err == nil {
 			break
 		}
 	}

@@ -1,10 +1,17 @@
 package bench
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
 
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // stencils are the programs whose traces must not grow with the number of ranks
@@ -22,10 +29,10 @@ func stencils() []programs.Program {
 	return append(list, programs.Stencil3D(128, 128, 64, 1e9))
 }
 
-// Scale reports the size of the traces of stencils over the number of ranks and
+// reportScale reports the size of the traces of stencils over the number of ranks and
 // of iterations, and the time and memory that merging them takes.
-func Scale(w io.Writer) error {
-	fmt.Fprintf(w, "| program | ranks | calls | file B | shapes, not factored | in the file | merging, ns/part | peak MiB |\n|---|---|---|---|---|---|---|---|\n")
+func reportScale(w io.Writer) error {
+	heads(w, "program", "ranks", "calls", "file B", "shapes, not factored", "in the file", "merging, ns/part", "peak MiB")
 	for _, p := range stencils() {
 		var (
 			f   folded
@@ -47,9 +54,9 @@ var gatherRanks = []int{128, 256, 512, 1024, 2048, 4096, 8192, 16_384}
 // trees are the trees on which they do.
 var trees = []programs.Tree{programs.Binomial, programs.Halving, programs.Heap}
 
-// Gather reports the size of traces of programs in which all ranks send to rank 0
+// reportGather reports the size of traces of programs in which all ranks send to rank 0
 // and gather on a tree.
-func Gather(w io.Writer) error {
+func reportGather(w io.Writer) error {
 	fmt.Fprintf(w, "| ranks ")
 	for _, t := range trees {
 		fmt.Fprintf(w, "| %v, file B | shapes ", t)
@@ -88,10 +95,10 @@ func irregular() []programs.Program {
 	return append(list, programs.Refinement(64, 200, 50, 1))
 }
 
-// Growth reports the size of traces of programs that draw something at random,
+// reportGrowth reports the size of traces of programs that draw something at random,
 // against the information in that.
-func Growth(w io.Writer) error {
-	fmt.Fprintf(w, "| program | ranks | calls | random B | file B | file / random | shapes |\n|---|---|---|---|---|---|---|\n")
+func reportGrowth(w io.Writer) error {
+	heads(w, "program", "ranks", "calls", "random B", "file B", "file / random", "shapes")
 	for _, p := range irregular() {
 		f, err := fold(p)
 		if err != nil {
@@ -101,4 +108,92 @@ func Growth(w io.Writer) error {
 		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %.2f | %d |\n", p.Name, p.Ranks, f.calls, random, f.size, float64(f.size)/random, f.shapes)
 	}
 	return nil
+}
+
+// A folded is what became of the parts of a run.
+type folded struct {
+	size   int    // of the trace file, in bytes
+	kinds  int    // of ranks: those of different control flow
+	shapes int    // in the file, after factoring
+	calls  uint64 // of all ranks
+	took   time.Duration
+}
+
+// fold makes the parts of a program, merges them as they come, on all cores, and
+// writes and opens the trace.
+func fold(p programs.Program) (folded, error) {
+	var f folded
+	var calls atomic.Uint64
+	begin := time.Now()
+	ranks := min(4096, max(64, p.Ranks/16)) // of a leaf
+	leaf := func(_ context.Context, i int) (*merge.Accumulator, error) {
+		a := new(merge.Accumulator)
+		for rank := i * ranks; rank < min((i+1)*ranks, p.Ranks); rank++ {
+			part := p.Part(rank)
+			calls.Add(part.Grammar.Len())
+			if err := a.Add(part); err != nil {
+				return nil, err
+			}
+		}
+		return a, nil
+	}
+	a, err := merge.Tree(context.Background(), (p.Ranks+ranks-1)/ranks, leaf, merge.TreeOptions{})
+	if err != nil {
+		return f, err
+	}
+	if err := f.write(a, p.Run()); err != nil {
+		return f, err
+	}
+	f.took = time.Since(begin)
+	f.calls = calls.Load()
+	return f, nil
+}
+
+func (f *folded) write(a *merge.Accumulator, run merge.Run) error {
+	if err := a.Describe(run); err != nil {
+		return err
+	}
+	f.kinds = a.Shapes()
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		return err
+	}
+	f.size = file.Len()
+	trace, err := open(file.Bytes())
+	if err != nil {
+		return err
+	}
+	f.shapes = trace.Shapes()
+	return nil
+}
+
+// peak returns the largest amount of memory that the program holds while f runs,
+// in bytes, looked at every few milliseconds.
+func peak(f func()) uint64 {
+	debug.FreeOSMemory()
+	done, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		var top uint64
+		for {
+			top = max(top, held())
+			select {
+			case <-tick.C:
+			case <-done:
+				most <- top
+				return
+			}
+		}
+	}()
+	f()
+	close(done)
+	return <-most
+}
+
+// held returns the memory that the program holds, in bytes.
+func held() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }

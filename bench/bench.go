@@ -1,0 +1,144 @@
+// Package bench measures the packages of the module reprise and writes what it finds as
+// Markdown.
+//
+//	err := bench.Report(os.Stdout, bench.Input{Traces: "traces/ti", Only: "Size of traces"})
+//
+// The command in bench/cmd/report prints all of it; its output is kept in RESULTS.md.
+// go test -bench measures single packages: those of codecs, of merging and of reading
+// are here, on the data in testdata, and the others beside their package.
+//
+// Times come from ten rounds in which the measured things take turns, so that a
+// slow moment of the machine does not fall on one of them. A report gives the
+// median and the range. Sizes and counts are exact and the same everywhere.
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Input is what a report is made of.
+type Input struct {
+	Traces string // directory of SimGrid traces, *.ti.zst
+	Times  string // directory of recorded runs with times, *.tar.zst
+	Only   string // report sections only whose title contains it
+}
+
+// Report measures, and writes the report to w. It says so where there is nothing to
+// measure.
+func Report(w io.Writer, in Input) error {
+	fmt.Fprintf(w, "# Results\n\nPrinted by `go run ./bench/cmd/report`. Machine: %s, %d processors, %s/%s, %s.\n", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(w, "Times are medians of ten rounds in which the rows take turns, with their range; one goroutine.\n")
+	for _, s := range []struct {
+		title, text string
+		print       func(io.Writer) error
+	}{
+		{"Size of traces", "Bytes, everything in the file included. The others are the programs, where installed, on the text. Signatures and symbols are those of the parts, before these are merged.",
+			func(w io.Writer) error { return reportSizes(w, in.Traces) }},
+		{"From text to file and back", "Back to calls, rank by rank, without making text of them.",
+			func(w io.Writer) error { return reportWhole(w, in.Traces) }},
+		{"Size and cost over the number of ranks", "Stencils without wrap-around, an exchange with each neighbour and an MPI_Allreduce in each of 10 or 10⁹ iterations. Every part is made when it is merged; each row is one run on all cores. Memory is the most that the program held, the report included.", reportScale},
+		{"Gathering on trees, and to rank 0 directly", "The pattern of Nek5000 for which neither ranks as they are nor ranks relative to the caller do.", reportGather},
+		{"When the size grows", "Programs that draw something at random. The information in that, in bytes, is what no file can be smaller than.", reportGrowth},
+		{"Sequitur: appending a million symbols", "From an empty Builder, growth included. Pilgrim's sizes are those of its Sequitur on a million symbols of the same description; random ones have another seed. For its stencil with Waitany (88,790) the description does not tell enough to make the same input.", reportStreams},
+		{"Times", "Durations and gaps of the calls of recorded runs, as nanoseconds of 8 bytes, with codecs that have a relative error of at most 10 %, or none.",
+			func(w io.Writer) error { return reportTimes(w, in.Times) }},
+		{"Looking into a trace", "Whole commands, with what they write; the most memory that was resident. The second trace is of a stencil, with statistics of times. OTHER is a run of one more iteration, of LU the same run.",
+			func(w io.Writer) error { return reportQuestions(w, in.Traces) }},
+		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
+			func(w io.Writer) error { return reportExports(w, in.Traces) }},
+		{"Recording MPI programs", "What a call of MPI takes in the program, of its processor time, without and with the interposer in turn, on one rank that sends to itself; and what the collector takes for it afterwards, statistics of times included. Pilgrim compresses in the program.", reportRecording},
+	} {
+		if !strings.Contains(s.title, in.Only) {
+			continue
+		}
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
+		switch err := s.print(w); {
+		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI):
+			fmt.Fprintf(w, "Not measured: %v.\n", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// processor returns the name of the processor, as far as the system tells.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processor"
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return "unknown processor"
+}
+
+// rounds is how often everything is measured.
+const rounds = 10
+
+// A task is something to measure.
+type task struct {
+	name   string
+	events int    // done by one call of run
+	run    func() // must take long enough for the clock, a millisecond or more
+}
+
+// A result is what was measured of a task, per event.
+type result struct {
+	task
+	median, least, most float64 // nanoseconds
+	allocs              float64
+}
+
+// measure runs every task once a round and returns the results in order.
+func measure(tasks []task) []result {
+	times := make([][]float64, len(tasks))
+	allocs := make([]float64, len(tasks))
+	var before, after runtime.MemStats
+	for range rounds {
+		for i, t := range tasks {
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			begin := time.Now()
+			t.run()
+			took := time.Since(begin)
+			runtime.ReadMemStats(&after)
+			times[i] = append(times[i], float64(took.Nanoseconds())/float64(t.events))
+			allocs[i] = float64(after.Mallocs-before.Mallocs) / float64(t.events)
+		}
+	}
+	var results []result
+	for i, t := range tasks {
+		slices.Sort(times[i])
+		median := (times[i][rounds/2-1] + times[i][rounds/2]) / 2
+		results = append(results, result{t, median, times[i][0], times[i][rounds-1], allocs[i]})
+	}
+	return results
+}
+
+// cells returns the time of a result as columns of a table: median and range.
+func (r result) cells() string {
+	return fmt.Sprintf("%s | %s–%s", nanoseconds(r.median), nanoseconds(r.least), nanoseconds(r.most))
+}
+
+func nanoseconds(t float64) string {
+	if t < 100 {
+		return fmt.Sprintf("%.1f", t)
+	}
+	return fmt.Sprintf("%.0f", t)
+}
+
+// heads writes the titles of a table in Markdown.
+func heads(w io.Writer, titles ...string) {
+	fmt.Fprintf(w, "| %s |\n%s|\n", strings.Join(titles, " | "), strings.Repeat("|---", len(titles)))
+}
