@@ -167,7 +167,7 @@ func paramFits(p *spec.Param, d header.Param) bool {
 		return stars == 1 && p.Type.Kind == cst.KindPointer
 	}
 	element := p.Element()
-	if class := spec.HandleClass(base); class != "" || element.Kind == cst.KindHandle {
+	if class := spec.ClassOf(base); class != "" || element.Kind == cst.KindHandle {
 		if element.Class == "function" {
 			return class == ""
 		}
@@ -177,9 +177,9 @@ func paramFits(p *spec.Param, d header.Param) bool {
 	case spec.ByValue:
 		return stars == 0 || p.Type.Kind == cst.KindPointer
 	case spec.Indirect:
-		return stars == 1 && (base == spec.StatusType) == (element.Kind == cst.KindStatus) && base != "char"
+		return stars == 1 && (base == "MPI_Status") == (element.Kind == cst.KindStatus) && base != "char"
 	case spec.Array:
-		return stars >= 1 && (base == spec.StatusType) == (element.Kind == cst.KindStatus) && base != "char"
+		return stars >= 1 && (base == "MPI_Status") == (element.Kind == cst.KindStatus) && base != "char"
 	}
 	return base == "char" && stars >= 1
 }

@@ -122,7 +122,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 	var parameters, arguments []string
 	for i := range f.Declared() {
 		name, d := f.Params[i].Name, declared.Params[i]
-		if d.Indirections() == 0 && spec.HandleClass(d.Base()) != "" {
+		if d.Indirections() == 0 && spec.ClassOf(d.Base()) != "" {
 			wide := "wide_" + name
 			parameters, arguments = append(parameters, "intptr_t "+wide), append(arguments, wide)
 			w.Handles = append(w.Handles, fmt.Sprintf("%s = (%s)%s;", d.Declare(name), d.Base(), wide))
@@ -131,7 +131,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		parameters = append(parameters, d.Declare(name))
 		arguments = append(arguments, name)
 	}
-	if spec.HandleClass(declared.Result) != "" {
+	if spec.ClassOf(declared.Result) != "" {
 		w.Result, w.ResultWord = "intptr_t", "WORD(("+declared.Result+")result_)"
 	}
 	if declared.Variadic {
@@ -181,24 +181,20 @@ func (w *wrapper) special(f *spec.Function) {
 	if f.Outlives() {
 		w.Always = 1
 	}
-	life := f.Role().Life
-	switch life {
-	case spec.NoLife:
-		return
-	case spec.BeginsTools:
-		w.Starts = true
-		return
+	role := spec.RoleOf(f.Name)
+	w.Starts = role.Begins != ""
+	if role.Begins == "world" || role.Begins == "session" || role.Ends || role.Switches {
+		w.Always = 1
 	}
-	w.Always = 1
 	succeeded := func(statement string) []string { return []string{"if (result_ == MPI_SUCCESS)", "\t" + statement} }
-	switch life {
-	case spec.BeginsWorld:
-		w.Starts, w.Finally = true, succeeded("initialized_world();")
-	case spec.BeginsSession:
-		w.Starts, w.Finally = true, succeeded("initialized_session(*session);")
-	case spec.Ends:
+	switch {
+	case role.Begins == "world":
+		w.Finally = succeeded("initialized_world();")
+	case role.Begins == "session":
+		w.Finally = succeeded("initialized_session(*session);")
+	case role.Ends:
 		w.First = []string{"atomic_store(&running, 0);"}
-	case spec.Switches:
+	case role.Switches:
 		if w.Finally = []string{"control(level);"}; w.Fails && len(f.Params) > 1 {
 			w.Finally = succeeded("control_by_info(key, value);")
 		}
@@ -306,15 +302,15 @@ func lengthOf(p *spec.Param, d header.Param) (length, words string) {
 // ignored returns the beginning of the expression for a length: whether the
 // argument is one of the constants that stand for no array.
 func ignoredOf(p *spec.Param) string {
-	placeholder, ok := p.Ignored()
-	if !ok {
+	is := func(constant string) string { return p.Name + " == " + constant }
+	switch constants := p.Ignored(); len(constants) {
+	case 0:
 		return ""
+	case 1:
+		return is(constants[0]) + " ? IGNORED : "
+	default:
+		return p.Name + " && " + is(constants[0]) + " ? IGNORED : " + p.Name + " && " + is(constants[1]) + " ? EMPTY : "
 	}
-	is := func(c spec.Placeholder) string { return p.Name + " == " + c.String() }
-	if placeholder == spec.Unweighted {
-		return p.Name + " && " + is(placeholder) + " ? IGNORED : " + p.Name + " && " + is(spec.WeightsEmpty) + " ? EMPTY : "
-	}
-	return is(placeholder) + " ? IGNORED : "
 }
 
 // put returns the statement that writes the value.

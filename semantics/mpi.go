@@ -54,7 +54,7 @@ type mpiConstants struct {
 
 // isMPI reports whether there are functions of MPI.
 func isMPI(functions []cst.Function) bool {
-	return slices.ContainsFunc(functions, func(f cst.Function) bool { return spec.IsMPI(f.Name) })
+	return slices.ContainsFunc(functions, func(f cst.Function) bool { return spec.Base(f.Name) != f.Name })
 }
 
 // newMPI returns the dialect of a trace of MPI, and an error about the groups that it
@@ -113,16 +113,16 @@ func constantsOf(names []merge.Name) mpiConstants {
 	}
 	c := mpiConstants{sizes: make(map[int64]int64)}
 	wanted := map[string]*int64{
-		spec.CommWorld: &c.world, spec.CommSelf: &c.self, spec.CommNull: &c.null,
-		spec.AnySource: &c.anySource, spec.ProcNull: &c.procNull, spec.Root: &c.root, spec.AnyTag: &c.anyTag,
-		spec.InPlace: &c.inPlace, spec.NoOp: &c.noOp, spec.MessageNoProc: &c.noMessage, spec.ErrTruncate: &c.truncate, spec.ErrPending: &c.pending,
+		"MPI_COMM_WORLD": &c.world, "MPI_COMM_SELF": &c.self, "MPI_COMM_NULL": &c.null,
+		"MPI_ANY_SOURCE": &c.anySource, "MPI_PROC_NULL": &c.procNull, "MPI_ROOT": &c.root, "MPI_ANY_TAG": &c.anyTag,
+		"MPI_IN_PLACE": &c.inPlace, "MPI_NO_OP": &c.noOp, "MPI_MESSAGE_NO_PROC": &c.noMessage, "MPI_ERR_TRUNCATE": &c.truncate, "MPI_ERR_PENDING": &c.pending,
 	}
 	for _, known := range spec.Constants() {
 		t := known.Type()
 		number, ok := numbers[key{t.Kind, t.Class, known.Name}]
 		switch {
 		case ok:
-		case named[key{t.Kind, t.Class, ""}] || t.Kind == cst.KindInt || t.Class == spec.ErrorClass:
+		case named[key{t.Kind, t.Class, ""}] || t.Kind == cst.KindInt || t.Class == "error":
 			number = absent
 		default:
 			number = known.ID

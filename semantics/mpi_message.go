@@ -19,7 +19,7 @@ func (e *evaluation) operation(terminal uint32) *Operation {
 	switch {
 	case p.Requests == spec.Starts:
 		return e.started(p, args)
-	case p.Progress == spec.Persistent:
+	case p.Persistent:
 		return nil // it begins when it is started
 	}
 	return e.begun(p, args)
@@ -78,7 +78,7 @@ func (e *evaluation) sizeOf(args arguments, name string) int64 {
 
 // message adds a message to an operation, if there is one.
 func (e *evaluation) message(o *Operation, p *spec.Role, d Direction, args arguments, s scope) {
-	m := Message{Direction: d, Blocking: p.Progress == spec.Blocking, Peer: NoPeer, Tag: NoTag, Communicator: s.communicator}
+	m := Message{Direction: d, Blocking: !p.Nonblocking && !p.Persistent, Peer: NoPeer, Tag: NoTag, Communicator: s.communicator}
 	var status source
 	q := p.Sends
 	if d == Receive {

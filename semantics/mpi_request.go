@@ -46,7 +46,7 @@ func newRequests(r *mpiRank) *requests {
 	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), single: make(map[int64]*sequitur.Measure)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
-			if p := r.role(terminal); p != nil && p.Progress == spec.Persistent {
+			if p := r.role(terminal); p != nil && p.Persistent {
 				q.persistent[id] = append(q.persistent[id], terminal)
 			}
 		}
@@ -145,7 +145,7 @@ func (r *mpiRank) acts(terminal uint32) (list []act) {
 		add(frees, requestsOf(args))
 	case p.Requests == spec.Waits || p.Requests == spec.Tests:
 		r.eachCompleted(p, args, func(id int64, s source) { list = append(list, act{id, completes, s}) })
-	case p.Progress == spec.Nonblocking:
+	case p.Nonblocking:
 		if v, ok := args.find("request", cst.KindHandle); ok {
 			add(begins, []int64{v.Int()})
 		}

@@ -97,8 +97,8 @@ const (
 // A Message is what one call sends or receives.
 type Message struct {
 	Direction Direction
-	Blocking  bool // the call returns when the buffer can be used again
-	Mode      spec.Mode
+	Blocking  bool   // the call returns when the buffer can be used again
+	Mode      string // of sending: "buffered", "synchronous" or "ready", empty for the standard one
 
 	Peer int   // rank in the run, [AnySource] or [NoPeer]
 	Tag  int64 // [AnyTag] or [NoTag] if negative; 0 for one-sided operations

@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -93,7 +92,7 @@ func text(o *semantics.Operation) string {
 		if m.Blocking {
 			b.WriteString(", blocking")
 		}
-		if m.Mode != spec.Standard {
+		if m.Mode != "" {
 			fmt.Fprintf(&b, ", %s", m.Mode)
 		}
 		if m.Cancelled {

@@ -57,7 +57,7 @@ type tiDialect struct {
 type tiAction struct {
 	class     spec.Class
 	direction Direction // of the message of a PointToPoint or OneSided
-	mode      spec.Mode
+	mode      string    // of [Message]
 	blocking  bool
 	write     bool // of an Access
 	operation func(d *tiRank, a *tiAction, args arguments) *Operation
@@ -96,10 +96,10 @@ func (r *tiRank) operation(terminal uint32) *Operation {
 var tiActions = map[string]*tiAction{
 	"send":     {class: spec.PointToPoint, direction: Send, blocking: true, operation: (*tiRank).message},
 	"isend":    {class: spec.PointToPoint, direction: Send, operation: (*tiRank).message},
-	"bsend":    {class: spec.PointToPoint, direction: Send, mode: spec.Buffered, blocking: true, operation: (*tiRank).message},
-	"ibsend":   {class: spec.PointToPoint, direction: Send, mode: spec.Buffered, operation: (*tiRank).message},
-	"Ssend":    {class: spec.PointToPoint, direction: Send, mode: spec.Synchronous, blocking: true, operation: (*tiRank).message},
-	"ISsend":   {class: spec.PointToPoint, direction: Send, mode: spec.Synchronous, operation: (*tiRank).message},
+	"bsend":    {class: spec.PointToPoint, direction: Send, mode: "buffered", blocking: true, operation: (*tiRank).message},
+	"ibsend":   {class: spec.PointToPoint, direction: Send, mode: "buffered", operation: (*tiRank).message},
+	"Ssend":    {class: spec.PointToPoint, direction: Send, mode: "synchronous", blocking: true, operation: (*tiRank).message},
+	"ISsend":   {class: spec.PointToPoint, direction: Send, mode: "synchronous", operation: (*tiRank).message},
 	"recv":     {class: spec.PointToPoint, direction: Receive, blocking: true, operation: (*tiRank).message},
 	"irecv":    {class: spec.PointToPoint, direction: Receive, operation: (*tiRank).message},
 	"sendRecv": {class: spec.PointToPoint, blocking: true, operation: (*tiRank).sendRecv},

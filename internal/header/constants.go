@@ -23,12 +23,13 @@ var handle = regexp.MustCompile(`^#define (MPI_\w+) (?:\(+|OMPI_PREDEFINED_GLOBA
 func ParseConstants(macros string) []Constant {
 	var constants []Constant
 	for line := range strings.SplitSeq(macros, "\n") {
-		if match := handle.FindStringSubmatch(line); match != nil && spec.HandleClass(match[2]) != "" {
-			constants = append(constants, Constant{match[1], spec.HandleClass(match[2])})
+		if match := handle.FindStringSubmatch(line); match != nil && spec.ClassOf(match[2]) != "" {
+			constants = append(constants, Constant{match[1], spec.ClassOf(match[2])})
 			continue
 		}
-		if field := strings.Fields(line); len(field) > 2 && spec.NumberClass(field[1]) != "" {
-			constants = append(constants, Constant{field[1], spec.NumberClass(field[1])})
+		// Names of types have small letters: an mpi.h may define one as another.
+		if field := strings.Fields(line); len(field) > 2 && field[1] == strings.ToUpper(field[1]) && spec.ClassOf(field[1]) != "" {
+			constants = append(constants, Constant{field[1], spec.ClassOf(field[1])})
 		}
 	}
 	return constants

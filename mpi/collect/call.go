@@ -27,7 +27,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 		p.leave(t, r)
 	}
 	p.join(f, r)
-	p.ended = p.ended || f.role.Life == spec.Ends
+	p.ended = p.ended || f.role.Ends
 	if isRecorded(f, r) {
 		p.record(t, f, r)
 	}
@@ -39,7 +39,7 @@ func isRecorded(f *plan, r *mpi.Record) bool {
 	switch {
 	case !r.Hidden:
 		return true
-	case f.role.Life != spec.Switches || r.Result != 0:
+	case !f.role.Switches || r.Result != 0:
 		return false
 	}
 	key, value := f.argument(r, "key"), f.argument(r, "value")
@@ -47,7 +47,7 @@ func isRecorded(f *plan, r *mpi.Record) bool {
 		level := f.argument(r, "level")
 		return level.Presence == mpi.Given && (level.Int() == 1 || level.Int() == 2)
 	}
-	return string(key.Text()) == spec.SwitchKey && string(value.Text()) == spec.SwitchOn
+	return string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
 }
 
 // learnClass takes note of the class of an error code, where a call tells.
@@ -84,7 +84,7 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
 		case q.operation == request || q.operation == freed:
 			p.values[i] = p.given(t, q)
-		case f.role.Memory == spec.Frees:
+		case f.role.FreesMemory:
 			p.values[i] = cst.PointerTo(t.waiting[len(t.waiting)-1].base)
 		case q.Use == spec.Distances && p.areAddresses(v):
 			s, p.values[i] = pointing, p.pointers(v)
@@ -123,7 +123,7 @@ type allocation struct{ address, size uint64 }
 
 // allocation returns the memory that MPI has allocated in a call, if any.
 func (f *plan) allocation(r *mpi.Record) allocation {
-	if f.role.Memory != spec.Allocates || r.Failed {
+	if !f.role.Allocates || r.Failed {
 		return allocation{}
 	}
 	m := allocation{uint64(f.argument(r, "baseptr").Int()), uint64(f.argument(r, "size").Int())}
@@ -163,7 +163,7 @@ func (p *process) join(f *plan, r *mpi.Record) {
 	if m := f.allocation(r); m.size > 0 {
 		p.windows[id] = m
 	}
-	if f.role.Memory == spec.Attaches {
+	if f.role.Attaches {
 		p.dynamic[id] = true
 	}
 	switch class := f.params[f.made].Type.Class; {

@@ -29,15 +29,14 @@ const noFunction = -1
 func placeholder(p *spec.Param, presence mpi.Presence) int64 {
 	switch presence {
 	case mpi.Absent:
-		return int64(spec.Null)
+		return spec.ID("NULL")
 	case mpi.Empty:
-		return int64(spec.WeightsEmpty)
+		return spec.ID("MPI_WEIGHTS_EMPTY")
 	}
-	ignored, ok := p.Ignored()
-	if !ok {
-		ignored = spec.Unweighted // a damaged record
+	if ignored := p.Ignored(); len(ignored) > 0 {
+		return spec.ID(ignored[0])
 	}
-	return int64(ignored)
+	return spec.ID("MPI_UNWEIGHTED") // a damaged record
 }
 
 // A constantKey is a kind, with the class of handles, and a value.
@@ -57,8 +56,8 @@ func constantNames() map[constantKey]string {
 	}
 	m[constantKey{cst.KindPointer, "", absolute}] = "NULL"
 	m[constantKey{cst.KindHandle, "function", noFunction}] = "NULL"
-	for p := range spec.Placeholders {
-		m[constantKey{cst.KindHandle, spec.PlaceholderClass, int64(p)}] = p.String()
+	for _, name := range spec.Placeholders() {
+		m[constantKey{cst.KindHandle, spec.PlaceholderClass, spec.ID(name)}] = name
 	}
 	return m
 }
@@ -68,8 +67,8 @@ var classOfWindows = classOf("win")
 
 // Ids of communicators that every process has.
 var (
-	commSelf  = spec.ID(spec.CommSelf)
-	commWorld = spec.ID(spec.CommWorld)
+	commSelf  = spec.ID("MPI_COMM_SELF")
+	commWorld = spec.ID("MPI_COMM_WORLD")
 )
 
 // nameOf returns what a value is called, or "".

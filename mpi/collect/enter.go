@@ -36,7 +36,7 @@ func (p *process) enter(t *thread, r *mpi.Record) {
 		if m, ok := p.windows[id]; ok && f.freesWindow {
 			p.memory.Free(m.address)
 		}
-	case f.role.Memory == spec.Frees:
+	case f.role.FreesMemory:
 		base := f.argument(r, "base").Int()
 		w.base = p.pointer(base)
 		p.memory.Free(uint64(base))

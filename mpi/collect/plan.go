@@ -105,7 +105,7 @@ func makePlans() []plan {
 }
 
 func newPlan(f *spec.Function) plan {
-	p := plan{Function: f, role: f.Role(), source: -1, tag: -1, requests: -1, freed: -1, selection: -1, made: -1, parent: -1, result: f.Result}
+	p := plan{Function: f, role: spec.RoleOf(f.Name), source: -1, tag: -1, requests: -1, freed: -1, selection: -1, made: -1, parent: -1, result: f.Result}
 	if p.role.Clock {
 		p.result = cst.Type{}
 	}
@@ -136,7 +136,7 @@ func newPlan(f *spec.Function) plan {
 			p.selection = i
 		}
 	}
-	p.persistent = p.role.Progress == spec.Persistent
+	p.persistent = p.role.Persistent
 	p.begins = f.Begins()
 	switch p.role.Requests {
 	case spec.Waits, spec.Tests:
@@ -192,7 +192,7 @@ func handleOperation(f *spec.Function, p *spec.Param) operation {
 		return freed
 	case p.Form == spec.ByValue || p.Direction != cst.Out:
 		return object
-	case f.Role().Shares:
+	case spec.RoleOf(f.Name).Shares:
 		return shared
 	}
 	return created

@@ -164,8 +164,8 @@ func (p *process) declare(n int, raw int64) {
 		p.places = append(p.places, numeral{raw, id})
 	case "int":
 		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: c.Name})
-	case spec.ErrorClass:
-		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: spec.ErrorClass, Value: raw, Name: c.Name})
+	case "error":
+		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: "error", Value: raw, Name: c.Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)
 		p.noRequest = uint64(raw)

@@ -127,8 +127,8 @@ func (d *dropped) color(rank int) int64 {
 
 // Communicators that every process has.
 var (
-	world = symbolic.Local{Class: commClass, ID: spec.ID(spec.CommWorld)}
-	self  = symbolic.Local{Class: commClass, ID: spec.ID(spec.CommSelf)}
+	world = symbolic.Local{Class: commClass, ID: spec.ID("MPI_COMM_WORLD")}
+	self  = symbolic.Local{Class: commClass, ID: spec.ID("MPI_COMM_SELF")}
 )
 
 // resolve resolves all objects. Those that depend on coordinates in a grid are

@@ -1,6 +1,10 @@
 package spec
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+)
 
 // A Constant is a value with a name in MPI that arguments may have: a handle
 // that MPI defines, or one of few numbers and addresses with a meaning of their
@@ -8,17 +12,13 @@ import "github.com/reprise-trace/reprise/cst"
 // handles may differ between processes.
 type Constant struct {
 	Name  string
-	Class string // of the handle, or "rank", "tag", "int", "pointer" or [ErrorClass]
+	Class string // of the handle, or "rank", "tag", "int", "pointer" or "error"
 
 	// ID stands for the constant in a trace, whatever the implementation: −1 for the first
 	// of its class, −2 for the second, and so on. It is the segment of a pointer. Numbers of
-	// the classes "int" and [ErrorClass] stay as they are.
+	// the classes "int" and "error" stay as they are.
 	ID int64
 }
-
-// ErrorClass is the class of names of classes of errors, which are no handles, so that no
-// other numbers have these names.
-const ErrorClass = "error"
 
 // Constants returns the constants of the table. The position is the number of a
 // constant in a spool. The result must not be changed.
@@ -39,95 +39,56 @@ func (c Constant) Type() cst.Type {
 	return cst.HandleOf(c.Class)
 }
 
-// Names of constants and functions that others look up.
-const (
-	CommNull      = "MPI_COMM_NULL"
-	CommSelf      = "MPI_COMM_SELF"
-	CommWorld     = "MPI_COMM_WORLD"
-	AnySource     = "MPI_ANY_SOURCE"
-	AnyTag        = "MPI_ANY_TAG"
-	ProcNull      = "MPI_PROC_NULL"
-	Root          = "MPI_ROOT"
-	InPlace       = "MPI_IN_PLACE"
-	NoOp          = "MPI_NO_OP"
-	MessageNoProc = "MPI_MESSAGE_NO_PROC"
-	ErrPending    = "MPI_ERR_PENDING"
-	ErrTruncate   = "MPI_ERR_TRUNCATE"
-
-	Finalize = "MPI_Finalize"
-)
-
-// ID returns the [Constant.ID] of a constant of the table.
+// ID returns the id that stands in a trace for a constant of the table, or for one of
+// the [Placeholders].
 func ID(name string) int64 {
 	for _, c := range constants {
 		if c.Name == name {
 			return c.ID
 		}
 	}
+	if i := slices.Index(placeholders, name); i >= 0 {
+		return int64(-1 - i)
+	}
 	panic("mpi/spec: the table has no constant " + name)
 }
 
-// A Placeholder stands in a trace for an argument that is not there, as the id of a handle
-// of [PlaceholderClass].
-type Placeholder int64
-
-// The placeholders.
-const (
-	Null Placeholder = -1 - iota
-	StatusIgnore
-	StatusesIgnore
-	Unweighted
-	WeightsEmpty
-	ErrcodesIgnore
-)
-
-// PlaceholderClass is the class of handles that [Placeholder]s are.
+// PlaceholderClass is the class of handles that stand for arguments that are not there.
 const PlaceholderClass = "constant"
 
-var placeholders = [...]string{
-	-1 - Null:           "NULL",
-	-1 - StatusIgnore:   "MPI_STATUS_IGNORE",
-	-1 - StatusesIgnore: "MPI_STATUSES_IGNORE",
-	-1 - Unweighted:     "MPI_UNWEIGHTED",
-	-1 - WeightsEmpty:   "MPI_WEIGHTS_EMPTY",
-	-1 - ErrcodesIgnore: "MPI_ERRCODES_IGNORE",
+// Placeholders returns the names of what stands in a trace for an argument that is not
+// there. The id of the first is −1, that of the second −2, and so on. The result must not
+// be changed.
+func Placeholders() []string { return placeholders }
+
+var placeholders = []string{
+	"NULL", "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE", "MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_ERRCODES_IGNORE",
 }
 
-// Placeholders returns an iterator over the placeholders.
-func Placeholders(yield func(Placeholder) bool) {
-	for i := range placeholders {
-		if !yield(Placeholder(-1 - i)) {
-			return
-		}
-	}
-}
-
-// String returns the name of the placeholder in MPI.
-func (p Placeholder) String() string { return placeholders[-1-p] }
-
-// Ignored returns the constant that a program may pass for no argument, and whether there
-// is one. Where it is Unweighted, WeightsEmpty may be passed too.
-func (p *Param) Ignored() (Placeholder, bool) {
+// Ignored returns the names of the placeholders that a program may pass for no argument:
+// the second of weights stands for no weights at all. It returns nil if there is none.
+func (p *Param) Ignored() []string {
 	switch {
 	case p.Type.Kind == cst.KindStatus:
-		return StatusIgnore, true
+		return []string{"MPI_STATUS_IGNORE"}
 	case p.Element().Kind == cst.KindStatus:
-		return StatusesIgnore, true
+		return []string{"MPI_STATUSES_IGNORE"}
 	}
 	switch p.Name {
 	case "array_of_errcodes":
-		return ErrcodesIgnore, true
+		return []string{"MPI_ERRCODES_IGNORE"}
 	case "weights", "sourceweights", "destweights":
-		return Unweighted, true
+		return []string{"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY"}
 	}
-	return 0, false
+	return nil
 }
 
-// HandleClass returns the class of the handles of a type in C, such as "comm" for
-// MPI_Comm, and nothing for a type that is none of handles.
-func HandleClass(typ string) string { return handleClasses[typ] }
+// ClassOf returns the class of the handles of a type in C, such as "comm" for MPI_Comm,
+// or of a constant that is no handle, by its name, such as "tag" for MPI_ANY_TAG. It
+// returns nothing for other names.
+func ClassOf(name string) string { return classes[name] }
 
-var handleClasses = map[string]string{
+var classes = map[string]string{
 	"MPI_Comm":                 "comm",
 	"MPI_Datatype":             "datatype",
 	"MPI_Errhandler":           "errhandler",
@@ -146,25 +107,16 @@ var handleClasses = map[string]string{
 	"MPI_T_pvar_handle":        "pvar",
 	"MPI_T_pvar_session":       "pvar_session",
 	"MPIX_Grequest_class":      "grequest_class",
-}
 
-// StatusType is the type of statuses in C.
-const StatusType = "MPI_Status"
-
-// NumberClass returns the class of a constant that is no handle, by its name, and nothing for
-// others.
-func NumberClass(name string) string { return numberClasses[name] }
-
-var numberClasses = map[string]string{
-	AnySource:       "rank",
-	ProcNull:        "rank",
-	Root:            "rank",
-	AnyTag:          "tag",
-	"MPI_UNDEFINED": "int",
-	InPlace:         "pointer",
-	"MPI_BOTTOM":    "pointer",
-	ErrPending:      ErrorClass,
-	ErrTruncate:     ErrorClass,
+	"MPI_ANY_SOURCE":   "rank",
+	"MPI_PROC_NULL":    "rank",
+	"MPI_ROOT":         "rank",
+	"MPI_ANY_TAG":      "tag",
+	"MPI_UNDEFINED":    "int",
+	"MPI_IN_PLACE":     "pointer",
+	"MPI_BOTTOM":       "pointer",
+	"MPI_ERR_PENDING":  "error",
+	"MPI_ERR_TRUNCATE": "error",
 }
 
 // Size returns the size in bytes of a predefined datatype: where a long has 8 bytes, and the

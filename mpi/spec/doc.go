@@ -17,8 +17,8 @@
 // and when its operation is complete. [RoleOf] finds it by the name of the function:
 //
 //	r := spec.RoleOf("MPI_Isend")
-//	fmt.Println(r.Sends.Peer, r.Progress == spec.Nonblocking) // dest true
+//	fmt.Println(r.Sends.Peer, r.Nonblocking) // dest true
 //
-// [Constants] are the values with names, and a [Placeholder] stands for an argument that is not
+// [Constants] are the values with names, and [Placeholders] stand for arguments that are not
 // there.
 package spec

@@ -69,7 +69,7 @@ type Use uint8
 
 // The uses.
 const (
-	Plain     Use = iota
+	_         Use = iota
 	ErrorCode     // the code of an error, which differs between runs
 	Distances     // in bytes from an address that may be zero: they may be addresses
 	Target        // a displacement in a window: it may be an address
@@ -120,7 +120,8 @@ var numbers = func() map[string]int {
 }()
 
 // Base returns the name of a function without MPI_ or MPIX_ and without the _c of
-// those with large counts: Isend for MPI_Isend_c.
+// those with large counts: Isend for MPI_Isend_c. Names of functions that are not of MPI
+// stay as they are.
 func Base(name string) string {
 	base, ok := strings.CutPrefix(name, "MPI_")
 	if !ok {
@@ -130,11 +131,6 @@ func Base(name string) string {
 		return name
 	}
 	return strings.TrimSuffix(base, "_c")
-}
-
-// IsMPI reports whether a function is one of MPI, in the table or not, by its name.
-func IsMPI(name string) bool {
-	return strings.HasPrefix(name, "MPI_") || strings.HasPrefix(name, "MPIX_")
 }
 
 // Declared returns the parameters that the function has in C: those that are not [Param.Asked].
@@ -164,9 +160,9 @@ func (f *Function) Outlives() bool {
 	return false
 }
 
-// TakesRequests reports whether there are requests among the arguments before a
+// takesRequests reports whether there are requests among the arguments before a
 // call.
-func (f *Function) TakesRequests() bool {
+func (f *Function) takesRequests() bool {
 	for i := range f.Params {
 		if p := &f.Params[i]; p.Before() && p.Direction != cst.Out && p.Element().Class == "request" {
 			return true
@@ -176,8 +172,7 @@ func (f *Function) TakesRequests() bool {
 }
 
 // FreesObject reports whether the function frees the object that a handle stands
-// for, or lets go of it, and nulls the handle. Requests do not count: see
-// [Function.TakesRequests]. A call that failed may leave the handle as it was.
+// for, or lets go of it, and nulls the handle. Requests do not count. A call that failed may leave the handle as it was.
 func (f *Function) FreesObject() bool {
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -193,7 +188,7 @@ func (f *Function) FreesObject() bool {
 // runs, another thread may be given the same handle or the same memory for something new:
 // what the arguments stand for is decided when it begins.
 func (f *Function) Begins() bool {
-	return f.TakesRequests() || f.FreesObject() || f.Role().Memory == Frees
+	return f.takesRequests() || f.FreesObject() || RoleOf(f.Name).FreesMemory
 }
 
 // Communicator returns the index of the parameter for the communicator that the function

@@ -26,7 +26,7 @@ type Role struct {
 	Data string
 
 	Sends, Receives *Transfer // messages; nil for none
-	Mode            Mode      // of sending
+	Mode            string    // of sending: "buffered", "synchronous" or "ready", empty for the standard one
 
 	// Accesses is the memory of another process that a one-sided operation uses. Where Reads
 	// is set and the operation has no effect, the result's parameters say how much that is.
@@ -35,9 +35,12 @@ type Role struct {
 	// What the operation does to the memory that it accesses, or to a file.
 	Reads, Writes, Combines bool
 
-	// Progress says when an operation is complete, and Requests what the function does with
-	// requests that it is given.
-	Progress Progress
+	// Nonblocking is set if the operation is complete when a call completes the request that
+	// this one makes, and Persistent if that is so once a call has started the request.
+	// Others are complete when the call returns.
+	Nonblocking, Persistent bool
+
+	// Requests is what the function does with requests that it is given.
 	Requests Requests
 
 	// Reports is set if the status of the request that the function makes may name a source
@@ -53,9 +56,18 @@ type Role struct {
 	// none that the program made.
 	Shares bool
 
-	Memory Memory
-	Life   Life
-	Clock  bool // the result is the time, which a trace has anyway
+	// What the function does to memory besides using it: MPI allocates some for the program
+	// or for a window, frees that, or attaches memory to the window that the function makes,
+	// later.
+	Allocates, FreesMemory, Attaches bool
+
+	// Begins is what the function begins: the "world" as MPI_Init, a "session", or the
+	// "tools" interface; empty for others. Ends is set if it ends the world.
+	Begins string
+	Ends   bool
+
+	Switches bool // recording off or on, by level or by key and value
+	Clock    bool // the result is the time, which a trace has anyway
 }
 
 // A Transfer is what a function moves, by the names of parameters.
@@ -92,45 +104,14 @@ func (c Class) String() string {
 	return "class " + strconv.Itoa(int(c))
 }
 
-// A Mode is a mode of sending.
-type Mode uint8
-
-// The modes.
-const (
-	Standard Mode = iota
-	Buffered
-	Synchronous
-	Ready
-)
-
-var modeNames = [...]string{Standard: "standard", Buffered: "buffered", Synchronous: "synchronous", Ready: "ready"}
-
-// String returns the name of the mode.
-func (m Mode) String() string {
-	if int(m) < len(modeNames) {
-		return modeNames[m]
-	}
-	return "mode " + strconv.Itoa(int(m))
-}
-
-// A Progress says when an operation is complete.
-type Progress uint8
-
-// The kinds of progress.
-const (
-	Blocking    Progress = iota // when the call returns
-	Nonblocking                 // when a call completes the request that this one makes
-	Persistent                  // likewise, once a call has started the request that this one makes
-)
-
 // Requests says what a function does with requests that it is given.
 type Requests uint8
 
 // The uses of requests. Functions that complete some have their outputs flag, index,
 // outcount and array_of_indices in common, which say whether and which.
 const (
-	NoRequests Requests = iota
-	Looks               // leaves them as they are
+	_     Requests = iota
+	looks          // leaves them as they are
 	Starts
 	Waits // until all, one or some are complete
 	Tests // likewise, whether they are complete
@@ -138,53 +119,16 @@ const (
 	Releases // frees them
 )
 
-// A Memory says what a function does to memory besides using it.
-type Memory uint8
-
-// What functions do to memory.
-const (
-	NoMemory  Memory = iota
-	Allocates        // MPI does, for the program or for a window
-	Frees
-	Attaches // to the window that the function makes, later
-)
-
-// A Life says what a function does to MPI, or to recording.
-type Life uint8
-
-// The lives.
-const (
-	NoLife        Life = iota
-	BeginsWorld        // as MPI_Init
-	BeginsSession      // as MPI_Session_init
-	BeginsTools        // as MPI_T_init_thread
-	Ends               // as MPI_Finalize
-	Switches           // recording off or on, by level or by key and value
-)
-
-// Key is the key in an info object, and Off and On are the values, by which a function
-// that [Switches] does so.
-const (
-	SwitchKey = "reprise_record"
-	SwitchOff = "off"
-	SwitchOn  = "on"
-)
-
 var noRole Role
 
 // RoleOf returns what the function of a name does, which need not be in the table. The
 // result must not be changed.
 func RoleOf(name string) *Role {
-	if IsMPI(name) {
-		if r := roles[Base(name)]; r != nil {
-			return r
-		}
+	if base := Base(name); base != name && roles[base] != nil {
+		return roles[base]
 	}
 	return &noRole
 }
-
-// Role returns what the function does. The result must not be changed.
-func (f *Function) Role() *Role { return RoleOf(f.Name) }
 
 // A roleTable has roles by the names of functions, as [Base] returns them.
 type roleTable map[string]*Role
@@ -231,9 +175,8 @@ func (t roleTable) derive(f *Function) {
 		if p.Direction != cst.Out || p.Element().Class != "request" {
 			continue
 		}
-		if t.of(base).Progress = Nonblocking; strings.HasSuffix(base, "_init") {
-			t[base].Progress = Persistent
-		}
+		t.of(base).Persistent = strings.HasSuffix(base, "_init")
+		t[base].Nonblocking = !t[base].Persistent
 	}
 }
 
@@ -251,11 +194,11 @@ func (t roleTable) addMessages() {
 	send, receive := one, one
 	send.Sends = &Transfer{"dest", "tag", "count", "datatype"}
 	receive.Receives = &Transfer{"source", "tag", "count", "datatype"}
-	for mode, name := range []string{Standard: "send", Buffered: "bsend", Synchronous: "ssend", Ready: "rsend"} {
-		send.Mode = Mode(mode)
+	for name, mode := range map[string]string{"send": "", "bsend": "buffered", "ssend": "synchronous", "rsend": "ready"} {
+		send.Mode = mode
 		t.add(initial("", name)+" I"+name+" "+initial("", name)+"_init", send)
 	}
-	send.Mode = Standard
+	send.Mode = ""
 	t.add("Psend_init", send)
 	t.add("Recv Irecv Recv_init Precv_init", receive)
 	t.add("Mrecv Imrecv", Role{Class: PointToPoint, Receives: &Transfer{"", "", "count", "datatype"}})
@@ -273,7 +216,7 @@ func (t roleTable) addMessages() {
 	t.add("Start Startall", Role{Class: PointToPoint, Requests: Starts})
 	t.add("Wait Waitall Waitany Waitsome", Role{Class: Completion, Requests: Waits})
 	t.add("Test Testall Testany Testsome", Role{Class: Completion, Requests: Tests})
-	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: Looks})
+	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: looks})
 	t.add("Request_free", Role{Class: Completion, Requests: Releases})
 	t.add("Cancel", Role{Class: Completion, Requests: Cancels})
 	t.add("Grequest_start Grequest_class_allocate", Role{Reports: true})
@@ -356,18 +299,15 @@ func (t roleTable) addFiles() {
 
 // addOthers adds what functions do to MPI, to memory and to recording.
 func (t roleTable) addOthers() {
-	for names, life := range map[string]Life{
-		"Init Init_thread": BeginsWorld, "Session_init": BeginsSession, "T_init_thread": BeginsTools, "Finalize": Ends,
-		"Pcontrol Info_set": Switches,
-	} {
-		t.add(names, Role{Life: life})
+	t.add("Init Init_thread", Role{Begins: "world"})
+	t.add("Session_init", Role{Begins: "session"})
+	t.add("T_init_thread", Role{Begins: "tools"})
+	t.add("Finalize", Role{Ends: true})
+	t.add("Pcontrol Info_set", Role{Switches: true})
+	for _, name := range []string{"Alloc_mem", "Win_allocate", "Win_allocate_shared"} {
+		t.of(name).Allocates = true
 	}
-	for names, memory := range map[string]Memory{
-		"Alloc_mem Win_allocate Win_allocate_shared": Allocates, "Free_mem": Frees, "Win_create_dynamic": Attaches,
-	} {
-		for name := range strings.FieldsSeq(names) {
-			t.of(name).Memory = memory
-		}
-	}
+	t.of("Free_mem").FreesMemory = true
+	t.of("Win_create_dynamic").Attaches = true
 	t.of("Wtime").Clock = true
 }

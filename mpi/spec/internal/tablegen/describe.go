@@ -51,7 +51,7 @@ func describe(f header.Function, m manual) (row, error) {
 // unnamed returns a name for the parameter of a declaration without names,
 // which only conversions of handles have.
 func unnamed(p header.Param) string {
-	if class := spec.HandleClass(p.Type); class != "" {
+	if class := spec.ClassOf(p.Type); class != "" {
 		return class
 	}
 	return "handle"
@@ -166,10 +166,10 @@ func kind(function string, p header.Param, form string) (string, error) {
 // scalar returns the type of one value.
 func scalar(function string, p header.Param) (string, error) {
 	base := p.Base()
-	if class := spec.HandleClass(base); class != "" {
+	if class := spec.ClassOf(base); class != "" {
 		return fmt.Sprintf("cst.HandleOf(%q)", class), nil
 	}
-	if base == spec.StatusType {
+	if base == "MPI_Status" {
 		return "status", nil
 	}
 	if callback.MatchString(base) {
