@@ -171,7 +171,7 @@ func BenchmarkHandles(b *testing.B) {
 				for range 1000 {
 					i++
 					h.Create(i)
-					h.Release(i)
+					release(&h, i)
 				}
 			}
 			perEvent(b, 2000)
@@ -200,11 +200,11 @@ func BenchmarkRequests(b *testing.B) {
 					if k++; k == bs.keys {
 						k = 0
 					}
-					q.Create(0x2c00_0000+i&^1, key[:])
+					q.Create(0x2c00_0000+i&^1, key[:], false)
 				}
 				for i := range uint64(100) {
 					ids = q.Enter(ids[:0], 0x2c00_0000+i&^1)
-					q.Leave(ids[0], Completed)
+					q.Leave(ids[0], true)
 				}
 			}
 			perEvent(b, 100)

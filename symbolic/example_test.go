@@ -13,14 +13,14 @@ func ExampleRequests() {
 	var q symbolic.Requests
 	q.Declare(null, -1)
 	for _, order := range [][]uint64{{done, busy, done}, {busy, done, done}} {
-		q.Create(done, []byte("MPI_Isend to 1"))
-		q.Create(done, []byte("MPI_Isend to 2"))
-		q.Create(busy, []byte("MPI_Iallreduce"))
+		q.Create(done, []byte("MPI_Isend to 1"), false)
+		q.Create(done, []byte("MPI_Isend to 2"), false)
+		q.Create(busy, []byte("MPI_Iallreduce"), false)
 		ids := q.Enter(nil, order...) // MPI_Waitall
 		for _, id := range ids {
 			pool, index := symbolic.SplitRequest(id)
 			fmt.Printf("%d (number %d of pool %d)\n", id, index, pool)
-			q.Leave(id, symbolic.Completed)
+			q.Leave(id, true)
 		}
 	}
 	// Output:
@@ -45,7 +45,6 @@ func ExampleMemory() {
 	c, _ := m.Resolve(0x7ffc_0040_0000)
 	d, _ := m.Resolve(0x7ffc_0040_0000 - 96)
 	fmt.Println(a, b, c, d)
-	fmt.Println(symbolic.Overlap(a, 400, b, 400), symbolic.Overlap(a, 408, b, 400))
 
 	for _, address := range []uint64{0x5580_1010, 0x5580_2000} {
 		if id, used := m.Free(address); used {
@@ -54,7 +53,6 @@ func ExampleMemory() {
 	}
 	// Output:
 	// {0 0 0} {0 400 0} {-2 0 0} {-2 -96 0}
-	// false true
 	// segment 0 is freed
 }
 
@@ -94,17 +92,17 @@ func ExampleHandles() {
 	fmt.Println(groups.Acquire(0xc8000001)) // MPI_Comm_group
 	fmt.Println(groups.Acquire(0xc8000001)) // MPI_Comm_group
 	fmt.Println(groups.Create(0xc8000002))  // MPI_Group_incl
-	fmt.Println(groups.Release(0xc8000001)) // MPI_Group_free
-	fmt.Println(groups.Lookup(0xc8000001))  // still there
-	fmt.Println(groups.Release(0xc8000001)) // MPI_Group_free
-	fmt.Println(groups.Lookup(0xc8000001))  // not any more
+	for range 2 {
+		if id, ok := groups.Detach(0xc8000001); ok { // MPI_Group_free begins
+			groups.Free(id) // and has returned
+		}
+		fmt.Println(groups.Lookup(0xc8000001))
+	}
 	fmt.Println(groups.Acquire(0xc8000003)) // takes its id
 	// Output:
 	// 0
 	// 0
 	// 1
-	// 0 true
-	// 0 true
 	// 0 true
 	// 0 false
 	// 0

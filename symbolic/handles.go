@@ -1,6 +1,7 @@
 package symbolic
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -19,18 +20,17 @@ import (
 // A call that frees a handle takes time, and another thread may be given the raw
 // value for a new object before it has returned. So there is [Handles.Detach] for
 // when it begins, and [Handles.Free], or [Handles.Attach] if it failed, for when it
-// has returned; until then the id is that of the old object. Where calls are known
-// one after another, [Handles.Release] is enough.
+// has returned; until then the id is that of the old object.
 type Handles struct {
 	ids      table[object]
 	detached table[uint64] // raw values by id
 	pool     Pool
-	unseen   Pool // of ids less FirstUnseen
+	unseen   Pool // of ids less firstUnseen
 }
 
-// FirstUnseen is the lowest id of an object whose creation was not seen: see
+// firstUnseen is the lowest id of an object whose creation was not seen: see
 // [Handles.CreateUnseen].
-const FirstUnseen = 1 << 32
+const firstUnseen = 1 << 32
 
 // An object is what a raw value stands for.
 type object struct {
@@ -44,14 +44,13 @@ const (
 )
 
 // Declare says that a raw value is a constant, such as MPI_COMM_WORLD, and has
-// the given id for good. A negative id is apart from those of objects that are
-// created, and several raw values may share it. An id from 0 on is taken out of
-// the pool, and Declare panics if it is in use.
+// the given id for good. Several raw values may share it. The id is negative, apart from
+// those of objects that are created, or Declare panics.
 func (h *Handles) Declare(raw uint64, id int64) {
-	h.forget(raw)
 	if id >= 0 {
-		h.pool.Reserve(id)
+		panic(fmt.Sprintf("symbolic: constant with id %d", id))
 	}
+	h.forget(raw)
 	*h.ids.put(raw) = object{id: id}
 }
 
@@ -59,25 +58,20 @@ func (h *Handles) Declare(raw uint64, id int64) {
 // handle. If an object with that handle is known, it was freed without our seeing
 // it, and its id is free before the new one is chosen. What creates an object may
 // return a constant instead, such as the null handle: Create returns its id then.
-func (h *Handles) Create(raw uint64) int64 {
-	if o := h.ids.find(raw); o != nil && o.refs == declared {
-		return o.id
-	}
-	h.forget(raw)
-	id := h.pool.Take()
-	*h.ids.put(raw) = object{id: id, refs: 1}
-	return id
-}
+func (h *Handles) Create(raw uint64) int64 { return h.create(raw, &h.pool, 0) }
 
 // CreateUnseen is [Handles.Create] for an object whose creation will not be known to who
-// reads the ids. Its id, from [FirstUnseen] on, is never that of an object that Create
-// has made, so that it is not taken for one.
-func (h *Handles) CreateUnseen(raw uint64) int64 {
+// reads the ids. Its id, from 1<<32 on, is never that of an object that Create has made,
+// so that it is not taken for one.
+func (h *Handles) CreateUnseen(raw uint64) int64 { return h.create(raw, &h.unseen, firstUnseen) }
+
+// create is Create with an id from a pool, plus first.
+func (h *Handles) create(raw uint64, pool *Pool, first int64) int64 {
 	if o := h.ids.find(raw); o != nil && o.refs == declared {
 		return o.id
 	}
 	h.forget(raw)
-	id := FirstUnseen + h.unseen.Take()
+	id := first + pool.Take()
 	*h.ids.put(raw) = object{id: id, refs: 1}
 	return id
 }
@@ -103,16 +97,6 @@ func (h *Handles) Lookup(raw uint64) (id int64, ok bool) {
 		return o.id, true
 	}
 	return 0, false
-}
-
-// Release returns the id of the object that has a handle, and whether it is
-// known, and counts the handle as freed. With the last one of an object, its id
-// is free. Constants stay.
-func (h *Handles) Release(raw uint64) (id int64, ok bool) {
-	if id, ok = h.Detach(raw); ok {
-		h.Free(id)
-	}
-	return id, ok
 }
 
 // Detach returns what [Handles.Lookup] does, and counts the handle as one that is
@@ -180,15 +164,12 @@ func (h *Handles) forget(raw uint64) {
 
 // release says that an id is free.
 func (h *Handles) release(id int64) {
-	if id >= FirstUnseen {
-		h.unseen.Release(id - FirstUnseen)
+	if id >= firstUnseen {
+		h.unseen.Release(id - firstUnseen)
 	} else {
 		h.pool.Release(id)
 	}
 }
-
-// Len returns how many objects and constants are known.
-func (h *Handles) Len() int { return h.ids.n }
 
 // A table maps numbers to values by open addressing with linear probing. The zero
 // table is empty. Removing a key moves those behind it, so that there are no

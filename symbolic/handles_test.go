@@ -49,16 +49,24 @@ func TestTableModel(t *testing.T) {
 	})
 }
 
+// release frees a handle, as a process does whose calls are known one after another.
+func release(h *Handles, raw uint64) (id int64, ok bool) {
+	if id, ok = h.Detach(raw); ok {
+		h.Free(id)
+	}
+	return id, ok
+}
+
 // TestHandlesModel checks Handles against maps.
 func TestHandlesModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Handles
 		h.Declare(1000, -1)
 		h.Declare(1001, -1)
-		h.Declare(1002, 2)
+		h.Declare(1002, -2)
 		type known struct{ id, refs int64 }
-		ids := map[int64]known{1000: {-1, 0}, 1001: {-1, 0}, 1002: {2, 0}}
-		taken := map[int64]bool{2: true}
+		ids := map[int64]known{1000: {-1, 0}, 1001: {-1, 0}, 1002: {-2, 0}}
+		taken := make(map[int64]bool)
 		draw := func(t *rapid.T) int64 {
 			return rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(1000, 1002)).Draw(t, "raw")
 		}
@@ -88,7 +96,7 @@ func TestHandlesModel(t *testing.T) {
 			},
 			"create unseen": func(t *rapid.T) {
 				raw := draw(t)
-				if got, want := h.CreateUnseen(uint64(raw)), createFrom(raw, FirstUnseen); got != want {
+				if got, want := h.CreateUnseen(uint64(raw)), createFrom(raw, firstUnseen); got != want {
 					t.Fatalf("CreateUnseen(%d) = %d, want %d", raw, got, want)
 				}
 			},
@@ -108,9 +116,9 @@ func TestHandlesModel(t *testing.T) {
 			"release": func(t *rapid.T) {
 				raw := draw(t)
 				o, known := ids[raw]
-				id, ok := h.Release(uint64(raw))
+				id, ok := release(&h, uint64(raw))
 				if id != o.id || ok != known {
-					t.Fatalf("Release(%d) = %d, %v, want %d, %v", raw, id, ok, o.id, known)
+					t.Fatalf("release(%d) = %d, %v, want %d, %v", raw, id, ok, o.id, known)
 				}
 				if o.refs == 1 {
 					forget(raw)
@@ -122,8 +130,8 @@ func TestHandlesModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				raw := draw(t)
 				id, ok := h.Lookup(uint64(raw))
-				if o, known := ids[raw]; id != o.id || ok != known || h.Len() != len(ids) {
-					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.Len(), o.id, known, len(ids))
+				if o, known := ids[raw]; id != o.id || ok != known || h.ids.n != len(ids) {
+					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.ids.n, o.id, known, len(ids))
 				}
 			},
 		})
@@ -164,7 +172,7 @@ func TestHandlesDetached(t *testing.T) {
 			h.Free(2)
 			return h.Create(19)
 		}, 9},
-		{"the other", func() int64 { h.Release(18); return h.Create(20) }, 2},
+		{"the other", func() int64 { release(&h, 18); return h.Create(20) }, 2},
 		{"constant", func() int64 { id, _ := h.Detach(1); h.Free(id); h.Attach(1, id); return h.Create(1) }, -4},
 	} {
 		if got := tt.got(); got != tt.want {
@@ -184,7 +192,7 @@ func TestHandlesReused(t *testing.T) {
 	h.Create(11)
 	h.Create(12)
 	h.Acquire(12)
-	h.Release(10)
+	release(&h, 10)
 	for i, want := range []int64{0, 0, 2} { // 12 leaves 2 for 0, then 0 for 0
 		if got := h.Create([]uint64{12, 12, 13}[i]); got != want {
 			t.Errorf("creation %d: %d, want %d", i, got, want)
@@ -197,15 +205,14 @@ func TestHandlesReused(t *testing.T) {
 
 func TestHandlesDeclare(t *testing.T) {
 	var h Handles
-	h.Declare(7, 0) // MPI_COMM_WORLD in a class whose ids are all from 0 on
-	if got := h.Create(8); got != 1 {
-		t.Errorf("first id %d, want 1", got)
+	if got := h.Create(7); got != 0 {
+		t.Errorf("first id %d, want 0", got)
 	}
 	h.Declare(7, -3)
 	if got := h.Create(9); got != 0 {
-		t.Errorf("id %d after the constant changed, want 0", got)
+		t.Errorf("id %d after an object became a constant, want 0", got)
 	}
 	if !panics(func() { h.Declare(1, 1) }) {
-		t.Error("an id that is in use was declared")
+		t.Error("a constant has the id of an object")
 	}
 }

@@ -160,25 +160,16 @@ func (m *Memory) free(x *node, i int) {
 	m.live.remove(x, i)
 }
 
-// Reallocate says that what was allocated at the address from is at another, or
-// has another size, now. It keeps its id and device, for whether it moves is not
-// the program's choice. If there is nothing at from, it is an allocation on device
-// 0. A reallocation that failed, or to no bytes at all, is none of these: it has
-// changed nothing or is [Memory.Free].
-//
-// Another thread may be given the old memory, or give back the new, while the
-// function runs that reallocates. Reallocate is the same as [Memory.Detach] when it
-// begins and [Memory.Attach] when it has returned.
-func (m *Memory) Reallocate(from, to, size uint64) { m.Attach(m.Detach(from), to, size) }
-
 // An Allocation is what [Memory.Detach] took away. The zero Allocation is none.
 type Allocation struct {
 	segment
 	known bool
 }
 
-// Detach says that what was allocated at an address is no longer there, but will be
-// somewhere. Until then its id is not free.
+// Detach says that a function begins to reallocate what was allocated at an address, and
+// [Memory.Attach] that it has returned: between the two, another thread may be given the
+// old memory, or give back the new. Until then the id is not free. A reallocation that
+// failed, or to no bytes at all, is none: it has changed nothing or is [Memory.Free].
 func (m *Memory) Detach(address uint64) Allocation {
 	x, i := m.live.floor(address)
 	if x == nil || x.keys[i] != address {
@@ -189,9 +180,9 @@ func (m *Memory) Detach(address uint64) Allocation {
 	return a
 }
 
-// Attach says that what was detached is at an address now, with the given size. Of
-// the zero Allocation it is [Memory.Allocate] on device 0. An Allocation can be
-// attached once.
+// Attach says that what was detached is at an address now, with the given size. It keeps
+// its id and device, for whether it moves is not the program's choice. Of the zero
+// Allocation it is [Memory.Allocate] on device 0. An Allocation can be attached once.
 func (m *Memory) Attach(a Allocation, address, size uint64) {
 	if !a.known {
 		a.segment = segment{id: -1}
@@ -274,23 +265,4 @@ func (m *Memory) outside(address uint64) Pointer {
 		return Pointer{Segment: FirstUnknown - int64(id)}
 	}
 	return Pointer{Segment: FirstUnknown - int64(x.segments[i].id), Displacement: int64(address - x.keys[i])}
-}
-
-// Segments returns how many segments are allocated, and how many of them have an
-// id.
-func (m *Memory) Segments() (allocated int, used int64) { return m.live.n, m.ids.Len() }
-
-// Overlap reports whether n bytes from a on and k bytes from b on have a byte in
-// common. Both are of one process, and not from before and after the segment was
-// freed or the region replaced. Pointers into different segments have no bytes in common; of unknown
-// ones, a buffer that extends further than 1 MiB from the base of its segment may
-// have, without Overlap knowing.
-func Overlap(a Pointer, n uint64, b Pointer, k uint64) bool {
-	if a.Segment != b.Segment || n == 0 || k == 0 {
-		return false
-	}
-	if a.Displacement > b.Displacement {
-		a, n, b = b, k, a
-	}
-	return uint64(b.Displacement)-uint64(a.Displacement) < n
 }

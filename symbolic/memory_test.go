@@ -198,7 +198,7 @@ func TestMemoryModel(t *testing.T) {
 					from = rapid.SampledFrom(list).Draw(t, "segment").start
 				}
 				s := modelSegment{start: to, id: -1, size: size(t)}
-				m.Reallocate(from, to, s.size)
+				m.Attach(m.Detach(from), to, s.size)
 				if i := at(from); i >= 0 {
 					s.id, s.device = list[i].id, list[i].device
 					list = slices.Delete(list, i, i+1)
@@ -234,8 +234,10 @@ func TestMemoryModel(t *testing.T) {
 				}
 				slices.Sort(starts)
 				m.live.check(t, starts)
-				if n, used := m.Segments(); n != len(list) || used != int64(len(taken)) {
-					t.Fatalf("%d segments, %d used, want %d, %d", n, used, len(list), len(taken))
+				if free := m.ids.Take(); m.live.n != len(list) || free != lowest(taken) {
+					t.Fatalf("%d segments, %d is free, want %d, %d", m.live.n, free, len(list), lowest(taken))
+				} else {
+					m.ids.Release(free)
 				}
 			},
 		})
@@ -371,52 +373,4 @@ func TestMemoryDetached(t *testing.T) {
 	if got := segment(6000); got != 1 {
 		t.Errorf("what was not known is %d, want 1", got)
 	}
-}
-
-func TestOverlap(t *testing.T) {
-	tests := []struct {
-		name string
-		a    Pointer
-		n    uint64
-		b    Pointer
-		k    uint64
-		want bool
-	}{
-		{"Same", Pointer{1, 8, 0}, 4, Pointer{1, 8, 0}, 4, true},
-		{"Adjacent", Pointer{1, 8, 0}, 4, Pointer{1, 12, 0}, 4, false},
-		{"LastByte", Pointer{1, 8, 0}, 5, Pointer{1, 12, 0}, 4, true},
-		{"Contained", Pointer{1, 0, 0}, 100, Pointer{1, 40, 0}, 1, true},
-		{"Negative", Pointer{-11, -8, 0}, 8, Pointer{-11, 0, 0}, 8, false},
-		{"AcrossBase", Pointer{-11, -8, 0}, 9, Pointer{-11, 0, 0}, 8, true},
-		{"OtherSegment", Pointer{1, 8, 0}, 4, Pointer{2, 8, 0}, 4, false},
-		{"Empty", Pointer{1, 8, 0}, 0, Pointer{1, 0, 0}, 100, false},
-		{"Extremes", Pointer{1, math.MinInt64, 0}, math.MaxUint64, Pointer{1, math.MaxInt64, 0}, 1, false},
-		{"Everything", Pointer{1, math.MinInt64, 0}, math.MaxUint64, Pointer{1, math.MaxInt64 - 1, 0}, math.MaxUint64, true},
-	}
-	for _, tt := range tests {
-		if got := Overlap(tt.a, tt.n, tt.b, tt.k); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-		if got := Overlap(tt.b, tt.k, tt.a, tt.n); got != tt.want {
-			t.Errorf("%s, swapped: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-// TestOverlapBuffers checks that buffers overlap as symbols exactly if they do as
-// addresses, in a segment, on a stack and in unknown memory.
-func TestOverlapBuffers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var m Memory
-		m.Allocate(1<<20, 1000, 0)
-		m.Declare(Region{Address: 1 << 30, Size: 2000, Segment: -4, FirstUse: true})
-		base := rapid.SampledFrom([]uint64{1 << 20, 1<<30 + 500, 1 << 40}).Draw(t, "base")
-		a, b := base+rapid.Uint64Range(0, 100).Draw(t, "a"), base+rapid.Uint64Range(0, 100).Draw(t, "b")
-		n, k := rapid.Uint64Range(0, 60).Draw(t, "n"), rapid.Uint64Range(0, 60).Draw(t, "k")
-		p, _ := m.Resolve(a)
-		q, _ := m.Resolve(b)
-		if got, want := Overlap(p, n, q, k), n > 0 && k > 0 && a < b+k && b < a+n; got != want {
-			t.Fatalf("%v+%d and %v+%d: %v, want %v", p, n, q, k, got, want)
-		}
-	})
 }

@@ -27,7 +27,7 @@ import (
 // returns. Requests with equal handles are in line: a call is given the first that
 // its own thread made, or if there is none, the first of all. A call
 // that is given requests to wait for, test or free them is one that enters, with
-// [Requests.Enter], and says what became of each with [Requests.Leave]. Between
+// [Requests.Enter], and says what became of each with [Requests.Leave] or [Requests.Free]. Between
 // the two its requests are not in line, so that another thread that begins an
 // operation meanwhile, with a handle that the library has used again, does not
 // meet them. A call that does anything else with requests, such as starting or
@@ -48,7 +48,6 @@ type Requests struct {
 	constants table[constant] // of raw values that are declared
 	shared    table[constant] // raw values that several requests may have at a time
 	seq       uint64
-	n         int
 }
 
 type constant int64
@@ -75,33 +74,15 @@ type request struct {
 	persistent bool
 }
 
-// An Outcome says what a call did to a request that it was given.
-type Outcome uint8
-
-const (
-	// Pending is the outcome for a request that stays as it was.
-	Pending Outcome = iota
-	// Completed is the outcome for a request that was found complete. It is gone
-	// then, unless it is persistent: that one stays, to be started again.
-	Completed
-	// Freed is the outcome for a request that was freed, complete or not.
-	Freed
-)
-
 // Declare says that a raw value is a constant, such as MPI_REQUEST_NULL, with an
 // id that should be negative. Constants are never in line.
 func (q *Requests) Declare(raw uint64, id int64) { *q.constants.put(raw) = constant(id) }
 
 // Create returns the id of a request that was made now, by a call with the given
 // key. It does not keep key. For a constant it returns that, and makes nothing.
-func (q *Requests) Create(raw uint64, key []byte) int64 { return q.create(raw, key, false) }
-
-// CreatePersistent is Create for a request that stays until it is freed, and is
-// started and completed any number of times between. Starting one changes nothing
-// here.
-func (q *Requests) CreatePersistent(raw uint64, key []byte) int64 { return q.create(raw, key, true) }
-
-func (q *Requests) create(raw uint64, key []byte, persistent bool) int64 {
+// A persistent request stays until it is freed, and is started and completed any number
+// of times between. Starting one changes nothing here.
+func (q *Requests) Create(raw uint64, key []byte, persistent bool) int64 {
 	if c := q.constants.find(raw); c != nil {
 		return int64(*c)
 	}
@@ -119,7 +100,6 @@ func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
 	} else {
 		q.spare = q.entries[e-1].next
 	}
-	q.n++
 	q.seq++
 	*q.byID.put(uint64(id)) = e
 	l := q.lines.put(raw)
@@ -191,7 +171,8 @@ func (q *Requests) Look(dst []int64, raws ...uint64) []int64 {
 // Enter appends to dst the ids of the requests that a call is given by the given
 // handles, in their order, and returns the extended slice. It takes them out of
 // line: a handle that occurs several times stands for as many requests. The
-// caller passes each of the ids to [Requests.Leave] when the call has returned. A
+// caller passes each of the ids to [Requests.Leave] or [Requests.Free] when the call has
+// returned. A
 // handle that is not known was made by a call that was not seen; its request gets
 // an id from the pool of the empty key.
 func (q *Requests) Enter(dst []int64, raws ...uint64) []int64 {
@@ -233,27 +214,44 @@ func (q *Requests) advance(l *line) {
 	}
 }
 
-// Leave says what became of a request that entered a call. Constants may be
-// passed, and stay what they are. It panics if the id is that of no request that
-// entered.
-func (q *Requests) Leave(id int64, outcome Outcome) {
-	e := q.byID.find(uint64(id))
-	if id < 0 && e == nil {
+// Leave says that a request left the call that it entered, and whether it was found
+// complete. Then it is gone, unless it is persistent: that one stays, to be started
+// again. Constants may be passed, and stay what they are. It panics if the id is that of
+// no request that entered.
+func (q *Requests) Leave(id int64, complete bool) {
+	e := q.entered(id)
+	if e == 0 {
 		return
 	}
-	if e == nil || !q.entries[*e-1].entered {
-		panic(fmt.Sprintf("symbolic: request %d leaves a call that it did not enter", id))
-	}
-	r := &q.entries[*e-1]
-	if outcome == Freed || outcome == Completed && !r.persistent {
-		q.remove(*e)
+	r := &q.entries[e-1]
+	if complete && !r.persistent {
+		q.remove(e)
 		return
 	}
 	r.entered = false
 	l := q.lines.find(r.raw)
 	if l.ready == 0 || r.seq < q.entries[l.ready-1].seq {
-		l.ready = *e
+		l.ready = e
 	}
+}
+
+// Free is [Requests.Leave] for a request that the call freed, complete or not.
+func (q *Requests) Free(id int64) {
+	if e := q.entered(id); e != 0 {
+		q.remove(e)
+	}
+}
+
+// entered returns the entry + 1 of a request that entered a call, or 0 for a constant.
+func (q *Requests) entered(id int64) int32 {
+	e := q.byID.find(uint64(id))
+	if id < 0 && e == nil {
+		return 0
+	}
+	if e == nil || !q.entries[*e-1].entered {
+		panic(fmt.Sprintf("symbolic: request %d leaves a call that it did not enter", id))
+	}
+	return *e
 }
 
 // remove removes the request of entry e−1, which is not ready.
@@ -277,7 +275,6 @@ func (q *Requests) remove(e int32) {
 	q.pools[pool].Release(index)
 	q.byID.remove(uint64(r.id))
 	r.next, q.spare = q.spare, e
-	q.n--
 }
 
 // Share says that the library may give a handle to several requests that exist at
@@ -304,12 +301,6 @@ func (q *Requests) Drop(raw uint64) {
 		q.remove(e)
 	}
 }
-
-// Len returns how many requests are known, not counting constants.
-func (q *Requests) Len() int { return q.n }
-
-// Pools returns how many keys requests were made with.
-func (q *Requests) Pools() int { return len(q.pools) }
 
 // JoinRequest returns the id that stands for a number within a pool, and the
 // number of the pool. In groups of 3 bits from the least significant on, it holds

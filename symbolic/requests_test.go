@@ -60,21 +60,21 @@ func TestRequestsSharedHandle(t *testing.T) {
 	var q Requests
 	q.Declare(null, -1)
 	for range 3 { // iterations of a loop have the same ids
-		a := q.Create(shared, []byte("isend to 1"))
-		b := q.Create(shared, []byte("isend to 2"))
-		c := q.Create(99, []byte("irecv from 1"))
-		d := q.Create(shared, []byte("isend to 1"))
+		a := q.Create(shared, []byte("isend to 1"), false)
+		b := q.Create(shared, []byte("isend to 2"), false)
+		c := q.Create(99, []byte("irecv from 1"), false)
+		d := q.Create(shared, []byte("isend to 1"), false)
 		if got, want := []int64{a, b, c, d}, []int64{0, 8, 16, 1}; !slices.Equal(got, want) {
 			t.Fatalf("created %v, want %v", got, want)
 		}
 		// MPI_Waitany of all but the first two, which completes the last.
-		q.Leave(q.Enter(nil, shared)[0], Completed)
+		q.Leave(q.Enter(nil, shared)[0], true)
 		ids := q.Enter(nil, shared, 99, null, shared)
 		if want := []int64{b, c, -1, d}; !slices.Equal(ids, want) {
 			t.Fatalf("entered %v, want %v", ids, want)
 		}
-		for i, outcome := range []Outcome{Pending, Pending, Pending, Completed} {
-			q.Leave(ids[i], outcome)
+		for i, complete := range []bool{false, false, false, true} {
+			q.Leave(ids[i], complete)
 		}
 		// MPI_Waitall in another order.
 		ids = q.Enter(nil, 99, shared, null)
@@ -82,10 +82,10 @@ func TestRequestsSharedHandle(t *testing.T) {
 			t.Fatalf("entered %v, want %v", ids, want)
 		}
 		for _, id := range ids {
-			q.Leave(id, Completed)
+			q.Leave(id, true)
 		}
-		if q.Len() != 0 || q.Pools() != 3 {
-			t.Fatalf("%d requests, %d pools left", q.Len(), q.Pools())
+		if q.byID.n != 0 || len(q.pools) != 3 {
+			t.Fatalf("%d requests, %d pools left", q.byID.n, len(q.pools))
 		}
 	}
 }
@@ -94,15 +94,15 @@ func TestRequestsSharedHandle(t *testing.T) {
 // wait that completed the first request had not returned is not confused with it.
 func TestRequestsThreads(t *testing.T) {
 	var q Requests
-	a := q.Create(5, []byte("irecv"))
-	waited := q.Enter(nil, 5)         // thread 1 waits …
-	b := q.Create(5, []byte("isend")) // … the library frees 5, thread 2 is given it …
-	tested := q.Enter(nil, 5)         // … and tests it, before thread 1 is back
+	a := q.Create(5, []byte("irecv"), false)
+	waited := q.Enter(nil, 5)                // thread 1 waits …
+	b := q.Create(5, []byte("isend"), false) // … the library frees 5, thread 2 is given it …
+	tested := q.Enter(nil, 5)                // … and tests it, before thread 1 is back
 	if waited[0] != a || tested[0] != b {
 		t.Fatalf("waited for %d, tested %d, want %d, %d", waited[0], tested[0], a, b)
 	}
-	q.Leave(b, Pending)
-	q.Leave(a, Completed)
+	q.Leave(b, false)
+	q.Leave(a, true)
 	if id, ok := q.Lookup(5); id != b || !ok {
 		t.Errorf("Lookup = %d, %v, want %d", id, ok, b)
 	}
@@ -111,14 +111,14 @@ func TestRequestsThreads(t *testing.T) {
 // TestRequestsLook has a thread that looks at a request which another waits for.
 func TestRequestsLook(t *testing.T) {
 	var q Requests
-	a := q.Create(5, []byte("grequest_start"))
+	a := q.Create(5, []byte("grequest_start"), false)
 	waited := q.Enter(nil, 5)
 	if looked := q.Look(nil, 5); !slices.Equal(looked, waited) {
 		t.Fatalf("looked at %v, want %v", looked, waited)
 	}
-	q.Leave(a, Completed)
-	if q.Len() != 0 {
-		t.Errorf("%d requests left", q.Len())
+	q.Leave(a, true)
+	if q.byID.n != 0 {
+		t.Errorf("%d requests left", q.byID.n)
 	}
 	unseen := q.Look(nil, 6)
 	if entered := q.Enter(nil, 6); !slices.Equal(entered, unseen) {
@@ -130,17 +130,17 @@ func TestRequestsLook(t *testing.T) {
 func TestRequestsDrop(t *testing.T) {
 	var q Requests
 	key := []byte("isend")
-	q.Create(5, key)
+	q.Create(5, key, false)
 	q.Drop(5)
-	if q.Len() != 0 {
-		t.Fatalf("%d requests, want none", q.Len())
+	if q.byID.n != 0 {
+		t.Fatalf("%d requests, want none", q.byID.n)
 	}
-	ids := []int64{q.Create(5, key), q.Create(5, key)}
+	ids := []int64{q.Create(5, key, false), q.Create(5, key, false)}
 	q.Drop(5)
 	if entered := q.Enter(nil, 5, 5); !slices.Equal(entered, ids) {
 		t.Errorf("entered %v, want %v", entered, ids)
 	}
-	a := q.Create(6, key)
+	a := q.Create(6, key, false)
 	q.Share(6)
 	q.Drop(6)
 	if id, ok := q.Lookup(6); id != a || !ok {
@@ -151,10 +151,10 @@ func TestRequestsDrop(t *testing.T) {
 // TestRequestsKeysCollide checks keys whose hashes are equal.
 func TestRequestsKeysCollide(t *testing.T) {
 	var q Requests
-	q.Create(1, []byte("a"))
+	q.Create(1, []byte("a"), false)
 	*q.byKey.put(maphash.String(q.seed, "b")) = 1 // as if it was that of "a", too
 	for i, key := range []string{"b", "a", "b"} {
-		if got, want := q.Create(2, []byte(key)), []int64{8, 1, 9}[i]; got != want {
+		if got, want := q.Create(2, []byte(key), false), []int64{8, 1, 9}[i]; got != want {
 			t.Errorf("request of %q is %d, want %d", key, got, want)
 		}
 	}
@@ -162,40 +162,36 @@ func TestRequestsKeysCollide(t *testing.T) {
 
 func TestRequestsPersistent(t *testing.T) {
 	var q Requests
-	p := q.CreatePersistent(5, []byte("send_init"))
+	p := q.Create(5, []byte("send_init"), true)
 	for range 3 {
-		q.Leave(q.Enter(nil, 5)[0], Completed)
+		q.Leave(q.Enter(nil, 5)[0], true)
 		if id, ok := q.Lookup(5); id != p || !ok {
 			t.Fatalf("Lookup = %d, %v, want %d", id, ok, p)
 		}
 	}
-	q.Leave(q.Enter(nil, 5)[0], Freed)
-	if _, ok := q.Lookup(5); ok || q.Len() != 0 {
+	q.Free(q.Enter(nil, 5)[0])
+	if _, ok := q.Lookup(5); ok || q.byID.n != 0 {
 		t.Error("known after it was freed")
 	}
 	if unseen := q.Enter(nil, 5, 5); !slices.Equal(unseen, []int64{8, 9}) {
 		t.Errorf("requests of unseen calls are %v", unseen)
 	}
 	for _, id := range []int64{p, 7, 1 << 40} {
-		if !panics(func() { q.Leave(id, Pending) }) {
+		if !panics(func() { q.Leave(id, false) }) {
 			t.Errorf("Leave(%d) did not panic", id)
 		}
 	}
 }
 
-// TestRequestsStatuses checks persistent receives from any source, and a
-// collective that does not block: what of a status is kept follows from what the
-// pool's call asked for, each time.
-func TestRequestsStatuses(t *testing.T) {
+// TestRequestsPools checks persistent receives from any source, and a collective that
+// does not block: what the call asked for that made a request is known by its pool.
+func TestRequestsPools(t *testing.T) {
 	const anySource = -2
-	var (
-		q     Requests
-		s     = Statuses{Implied: -1000}
-		asked = make(map[int64]int64) // source, by pool
-	)
-	wild := q.CreatePersistent(70, []byte("recv_init from any source"))
-	given := q.CreatePersistent(71, []byte("recv_init from 4"))
-	reduce := q.Create(72, []byte("iallreduce"))
+	var q Requests
+	asked := make(map[int64]int64) // source, by pool
+	wild := q.Create(70, []byte("recv_init from any source"), true)
+	given := q.Create(71, []byte("recv_init from 4"), true)
+	reduce := q.Create(72, []byte("iallreduce"), false)
 	for id, source := range map[int64]int64{wild: anySource, given: 4} {
 		pool, _ := SplitRequest(id)
 		asked[pool] = source
@@ -203,16 +199,15 @@ func TestRequestsStatuses(t *testing.T) {
 	if ids := q.Enter(nil, 72); ids[0] != reduce {
 		t.Fatalf("waits for %d, want %d", ids[0], reduce)
 	}
-	q.Leave(reduce, Completed)
-	for source := range int64(5) {
+	q.Leave(reduce, true)
+	for range 5 {
 		ids := q.Enter(nil, 71, 70) // MPI_Waitall
-		want := []int64{-1000, source}
-		for i, got := range []int64{4, source} {
+		for i, want := range []int64{4, anySource} {
 			pool, _ := SplitRequest(ids[i])
-			if kept := s.Keep(asked[pool], got); kept != want[i] {
-				t.Errorf("request %d: kept %d of source %d, want %d", i, kept, got, want[i])
+			if source, ok := asked[pool]; !ok || source != want {
+				t.Errorf("request %d asked for source %d, %v, want %d", i, source, ok, want)
 			}
-			q.Leave(ids[i], Completed)
+			q.Leave(ids[i], true)
 		}
 	}
 }
@@ -270,14 +265,10 @@ func TestRequestsModel(t *testing.T) {
 				raw := rapid.Int64Range(0, 4).Draw(t, "raw")
 				key := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "key")
 				persistent := rapid.Bool().Draw(t, "persistent")
-				make := q.Create
-				if persistent {
-					make = q.CreatePersistent
-				}
-				if got := make(100, []byte(key)); got != -7 {
+				if got := q.Create(100, []byte(key), persistent); got != -7 {
 					t.Fatalf("a constant is %d", got)
 				}
-				if got, want := make(uint64(raw), []byte(key)), create(raw, key, persistent); got != want {
+				if got, want := q.Create(uint64(raw), []byte(key), persistent), create(raw, key, persistent); got != want {
 					t.Fatalf("created %d, want %d", got, want)
 				}
 			},
@@ -308,14 +299,18 @@ func TestRequestsModel(t *testing.T) {
 				}
 				c := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
 				for _, id := range calls[c] {
-					outcome := rapid.SampledFrom([]Outcome{Pending, Completed, Freed}).Draw(t, "outcome")
-					q.Leave(id, outcome)
+					outcome := rapid.SampledFrom([]string{"pending", "complete", "freed"}).Draw(t, "outcome")
+					if outcome == "freed" {
+						q.Free(id)
+					} else {
+						q.Leave(id, outcome == "complete")
+					}
 					i := slices.IndexFunc(list, func(r modelRequest) bool { return r.id == id })
 					if i < 0 {
 						continue
 					}
 					list[i].entered = false
-					if outcome == Freed || outcome == Completed && !list[i].persistent {
+					if outcome == "freed" || outcome == "complete" && !list[i].persistent {
 						delete(taken, id)
 						list = slices.Delete(list, i, i+1)
 					}
@@ -351,8 +346,8 @@ func TestRequestsModel(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if q.Len() != len(list) || q.Pools() != len(pools) || q.lines.n > len(list) {
-					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.Len(), q.Pools(), q.lines.n, len(list), len(pools))
+				if q.byID.n != len(list) || len(q.pools) != len(pools) || q.lines.n > len(list) {
+					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.byID.n, len(q.pools), q.lines.n, len(list), len(pools))
 				}
 				if id, ok := q.Lookup(100); id != -7 || !ok {
 					t.Fatalf("a constant is %d, %v", id, ok)

@@ -3,7 +3,6 @@ package symbolic
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -111,27 +110,18 @@ type Group struct {
 	Members []int // ranks in the run, in the order of their ranks in the group
 	Remote  []int // of the second group of an intercommunicator; nil for others
 
-	// A Resolver tells all objects apart, and leaves these zero. Who sums up several in one
-	// Group says here how many there are, and the Ordinal of the last.
-	Count uint64
-	Last  int
-
 	declared string
 }
 
 // Name returns a name that is the same for all members and for no other group:
 // that of the parent, a slash, and how many creations there were on the parent
 // before. Color, or the rank in the parent of the first member where Members were
-// given, follows a colon. A Group that stands for several objects has the first and the
-// last of these numbers, as in world/0…99. Groups by [CreateGroup] are counted apart, by the first
+// given, follows a colon. Groups by [CreateGroup] are counted apart, by the first
 // member: g3.0 is the first that rank 3 of the parent is first in.
 func (g *Group) Name() string {
 	var parts []string
 	for ; g.Parent != nil; g = g.Parent {
 		n := strconv.Itoa(g.Ordinal)
-		if g.Last > g.Ordinal {
-			n += "…" + strconv.Itoa(g.Last)
-		}
 		switch g.Kind {
 		case Split, SplitType, Create:
 			n += ":" + strconv.FormatInt(g.Color, 10)
@@ -385,32 +375,13 @@ type Groups struct {
 	list  []*Group
 }
 
-// Len returns the number of groups.
-func (g *Groups) Len() int { return len(g.list) }
-
-// All returns an iterator over the groups: those that were declared, then the
-// others, each behind its parent. The order depends on nothing but what the
-// processes recorded.
-func (g *Groups) All() iter.Seq[*Group] { return slices.Values(g.list) }
-
 // At returns which group the process of a rank means by a name, in its call at a
 // position, and what it is in it. It reports false if it is not known to be any:
 // not created yet, freed, or not resolved. It takes O(log n) time, n being the
 // number of groups that had the name.
 func (g *Groups) At(rank int, local Local, position uint64) (Member, bool) {
-	if rank < 0 || rank >= len(g.ranks) {
-		return Member{}, false
-	}
-	list := g.ranks[rank].bound[local]
-	i := sort.Search(len(list), func(i int) bool { return list[i].from > position })
-	if i == 0 || position > list[i-1].until {
-		return Member{}, false
-	}
-	c := &g.calls[list[i-1].call]
-	if c.group == nil {
-		return Member{}, false
-	}
-	return Member{Group: c.group, Rank: int(c.groupRank), Remote: c.remote}, true
+	m, ok, _, _ := g.Span(rank, local, position)
+	return m, ok
 }
 
 // Span is like [Groups.At], and also returns the first and the last position for which it
@@ -418,7 +389,7 @@ func (g *Groups) At(rank int, local Local, position uint64) (Member, bool) {
 func (g *Groups) Span(rank int, local Local, position uint64) (m Member, ok bool, first, last uint64) {
 	last = open
 	if rank < 0 || rank >= len(g.ranks) {
-		return Member{}, false, 0, last
+		return m, false, 0, last
 	}
 	list := g.ranks[rank].bound[local]
 	i := sort.Search(len(list), func(i int) bool { return list[i].from > position })
@@ -426,12 +397,14 @@ func (g *Groups) Span(rank int, local Local, position uint64) (m Member, ok bool
 		last = list[i].from - 1
 	}
 	if i == 0 {
-		return Member{}, false, 0, last
+		return m, false, 0, last
 	}
-	if b := list[i-1]; position > b.until {
-		return Member{}, false, b.until + 1, last
-	} else {
-		m, ok = g.At(rank, local, position)
-		return m, ok, b.from, min(b.until, last)
+	b := list[i-1]
+	if position > b.until {
+		return m, false, b.until + 1, last
 	}
+	if c := &g.calls[b.call]; c.group != nil {
+		m, ok = Member{Group: c.group, Rank: int(c.groupRank), Remote: c.remote}, true
+	}
+	return m, ok, b.from, min(b.until, last)
 }

@@ -356,7 +356,7 @@ func TestResolverModel(t *testing.T) {
 		again, _ := s.feed(t).Resolve()
 		if a, b := names(g), names(again); !slices.Equal(a, b) {
 			t.Fatalf("the order of processes matters: %q, %q", a, b)
-		} else if slices.Sort(a); len(slices.Compact(a)) != g.Len() {
+		} else if slices.Sort(a); len(slices.Compact(a)) != len(g.list) {
 			t.Fatalf("names are not unique: %q", b)
 		}
 		objects := make(map[*Group]*simulated)
@@ -403,7 +403,7 @@ func TestResolverModel(t *testing.T) {
 
 func names(g *Groups) []string {
 	var list []string
-	for g := range g.All() {
+	for _, g := range g.list {
 		list = append(list, g.Name())
 	}
 	return list

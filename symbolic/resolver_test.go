@@ -221,8 +221,8 @@ func TestResolverReused(t *testing.T) {
 			t.Errorf("comm %d at %d is %s, want %s", tt.local, tt.position, got, tt.want)
 		}
 	}
-	if g.Len() != 1+2+2+2+2+1 {
-		t.Errorf("%d groups: %q", g.Len(), names(g))
+	if len(g.list) != 1+2+2+2+2+1 {
+		t.Errorf("%d groups: %q", len(g.list), names(g))
 	}
 	for _, rank := range []int{-1, 4} {
 		if _, ok := g.At(rank, world, 0); ok {
@@ -239,8 +239,8 @@ func TestResolverFree(t *testing.T) {
 	if want := []string{"symbolic: rank 0: call 3: frees comm 4, which is not known"}; !slices.Equal(lines(err), want) {
 		t.Errorf("errors %q, want %q", lines(err), want)
 	}
-	if g, err := r.Resolve(); g.Len() != 0 || err != nil {
-		t.Errorf("%d groups left, %v", g.Len(), err)
+	if g, err := r.Resolve(); len(g.list) != 0 || err != nil {
+		t.Errorf("%d groups left, %v", len(g.list), err)
 	}
 }
 

@@ -2,12 +2,14 @@
 // addresses, such that the same program has the same numbers in every run, and
 // processes that do the same have the same: symbolic ids.
 //
+//	var comms symbolic.Handles
+//	comms.Declare(0x44000000, -1)         // MPI_COMM_WORLD, a constant
+//	fmt.Println(comms.Create(0x84000007)) // 0: the first that MPI_Comm_dup makes
+//
 // [Handles] is for objects of one class, such as communicators or datatypes.
 // [Requests] is for operations that end in any order. [Memory] turns addresses
-// into segments and displacements, and [Overlap] tells whether two buffers have
-// bytes in common. [Statuses] decides what of the outcome of an operation says
-// anything new. All of these see one process, in the order of its events. [Pool]
-// is what they take numbers from.
+// into segments and displacements. All of these see one process, in the order of its
+// events. [Pool] is what they take numbers from.
 //
 // Ids of one process suffice for a trace: group objects such as communicators have
 // equal ids on all members as long as these do the same. Where they do not, a
@@ -24,7 +26,7 @@
 //	a segment         the lowest number from 0 on that is free
 //	a region          what the caller declared, −1023 … −1
 //	unknown memory    −1024 and less, in the order of first use
-//	a constant        what the caller declared, best a negative number
+//	a constant        what the caller declared, a negative number
 //
 // Ids of handles and requests are taken when an object is made, those of segments
 // when a call first uses one. All are free again when the object is gone.
@@ -72,12 +74,10 @@ import (
 type Pool struct {
 	taken uint64  // of the numbers 0 … 63
 	more  *bitmap // the numbers from 64 on, less 64; nil before the first
-	n     int64
 }
 
 // Take takes the lowest number that is free.
 func (p *Pool) Take() int64 {
-	p.n++
 	if free := ^p.taken; free != 0 {
 		p.taken |= free & -free
 		return int64(bits.TrailingZeros64(free))
@@ -93,29 +93,11 @@ func (p *Pool) Release(id int64) {
 	if !p.Taken(id) {
 		panic(fmt.Sprintf("symbolic: release of %d, which is not taken", id))
 	}
-	p.n--
 	if id < 64 {
 		p.taken &^= 1 << id
 	} else {
 		p.more.release(id - 64)
 	}
-}
-
-// Reserve takes a number that the caller chose. It panics if that is negative or
-// taken. The pool holds 1 bit for every lower number from then on.
-func (p *Pool) Reserve(id int64) {
-	if id < 0 || p.Taken(id) {
-		panic(fmt.Sprintf("symbolic: %d cannot be reserved", id))
-	}
-	p.n++
-	if id < 64 {
-		p.taken |= 1 << id
-		return
-	}
-	if p.more == nil {
-		p.more = new(bitmap)
-	}
-	p.more.reserve(id - 64)
 }
 
 // Taken reports whether a number is taken.
@@ -129,9 +111,6 @@ func (p *Pool) Taken(id int64) bool {
 		return p.more != nil && p.more.taken(id-64)
 	}
 }
-
-// Len returns how many numbers are taken.
-func (p *Pool) Len() int64 { return p.n }
 
 // levels is the height of a bitmap: it has place for 64⁶ numbers.
 const levels = 6
@@ -194,42 +173,7 @@ func (b *bitmap) release(i int64) {
 	}
 }
 
-// reserve takes i, which is free.
-func (b *bitmap) reserve(i int64) {
-	for b.n <= i {
-		b.release(b.grow())
-	}
-	b.remove(i)
-}
-
 // taken reports whether i was taken.
 func (b *bitmap) taken(i int64) bool {
 	return i < b.n && b.words[0][i>>6]>>(i&63)&1 == 0
-}
-
-// Statuses decides what of a status is worth keeping: the source and the tag say
-// something new only where the call that asked for the message left them open,
-// with a wildcard, or got something else than it asked for, as from no process at
-// all. Keeping less makes equal calls have equal signatures.
-type Statuses struct {
-	// Implied stands for a source or tag that is the one asked for. It is a number
-	// that is neither, in any status.
-	Implied int64
-}
-
-// Keep returns what to record of a source or tag of a status, given what was
-// asked for: Implied if the two are equal, and else what it is.
-func (s Statuses) Keep(asked, got int64) int64 {
-	if got == asked {
-		return s.Implied
-	}
-	return got
-}
-
-// Restore is the inverse of Keep: it returns the source or tag of the status.
-func (s Statuses) Restore(asked, kept int64) int64 {
-	if kept == s.Implied {
-		return asked
-	}
-	return kept
 }

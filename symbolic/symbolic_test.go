@@ -53,17 +53,10 @@ func TestPoolModel(t *testing.T) {
 					delete(taken, id)
 				}
 			},
-			"reserve": func(t *rapid.T) {
-				id := rapid.Int64Range(0, 5000).Draw(t, "id")
-				if !taken[id] {
-					p.Reserve(id)
-					taken[id] = true
-				}
-			},
 			"": func(t *rapid.T) {
 				id := rapid.Int64Range(-1, 6000).Draw(t, "id")
-				if p.Len() != int64(len(taken)) || p.Taken(id) != taken[id] {
-					t.Fatalf("Len = %d, Taken(%d) = %v, want %d, %v", p.Len(), id, p.Taken(id), len(taken), taken[id])
+				if p.Taken(id) != taken[id] {
+					t.Fatalf("Taken(%d) = %v, want %v", id, p.Taken(id), taken[id])
 				}
 			},
 		})
@@ -99,15 +92,15 @@ func panics(f func()) (yes bool) {
 
 func TestPoolMisuse(t *testing.T) {
 	var p Pool
-	p.Reserve(70)
+	for range 71 {
+		p.Take()
+	}
+	for id := range int64(70) {
+		p.Release(id)
+	}
 	for _, id := range []int64{-1, 0, 63, 64, 71, 1000} {
 		if !panics(func() { p.Release(id) }) {
 			t.Errorf("Release(%d) did not panic", id)
-		}
-	}
-	for _, id := range []int64{-1, 70} {
-		if !panics(func() { p.Reserve(id) }) {
-			t.Errorf("Reserve(%d) did not panic", id)
 		}
 	}
 }
@@ -143,17 +136,17 @@ func TestSteadyLoops(t *testing.T) {
 				h.Create(raw + i<<32)
 			}
 			for i := range uint64(20) {
-				h.Release(raw + i<<32)
+				release(&h, raw+i<<32)
 			}
 		}},
 		{"Requests", func() {
 			raw++
 			for i := range uint64(20) {
-				q.Create(raw+i/2<<32, keys[i%2])
+				q.Create(raw+i/2<<32, keys[i%2], false)
 			}
 			for i := range uint64(20) {
 				ids = q.Enter(ids[:0], raw+i/2<<32)
-				q.Leave(ids[0], Completed)
+				q.Leave(ids[0], true)
 			}
 		}},
 		{"Memory", func() {
@@ -178,35 +171,4 @@ func TestSteadyLoops(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestStatuses(t *testing.T) {
-	const (
-		anySource, anyTag, procNull = -2, -1, -3
-		implied                     = -1000
-	)
-	s := Statuses{Implied: implied}
-	tests := []struct {
-		name             string
-		asked, got, want int64
-	}{
-		{"Given", 3, 3, implied},
-		{"AnySource", anySource, 5, 5},
-		{"AnyTag", anyTag, 0, 0},
-		{"ProcNullSource", procNull, procNull, implied},
-		{"ProcNullTag", 7, anyTag, anyTag},
-		{"EmptyStatus", anySource, anySource, implied},
-	}
-	for _, tt := range tests {
-		if got := s.Keep(tt.asked, tt.got); got != tt.want {
-			t.Errorf("%s: kept %d, want %d", tt.name, got, tt.want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.Int64Range(-10, 100)
-		asked, got := number.Draw(t, "asked"), number.Draw(t, "got")
-		if back := s.Restore(asked, s.Keep(asked, got)); back != got {
-			t.Fatalf("asked for %d: %d came back as %d", asked, got, back)
-		}
-	})
 }

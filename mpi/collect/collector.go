@@ -72,7 +72,7 @@
 // While recording is off, only calls that make and free objects are known. The call
 // that switches it on is in the trace, as the one that switches it off is.
 //
-// An object that was made while recording was off has an id from [symbolic.FirstUnseen]
+// An object that was made while recording was off has an id from 1<<32
 // on, so that it is not taken for one that the trace tells of.
 //
 // A request that was made while recording was off has an id of a pool of its own, and

@@ -4,7 +4,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // A waiting call is one that was given requests, or what it frees, and has not
@@ -84,15 +83,12 @@ func (p *process) leave(t *thread, r *mpi.Record) {
 
 func (p *process) leaveRequests(f *plan, r *mpi.Record, given []int64) {
 	for k, id := range given {
-		outcome := symbolic.Pending
-		switch {
-		case r == nil || r.Arguments[f.requests].After.Presence != mpi.Given || !p.nulled(f, &r.Arguments[f.requests], k):
-		case f.frees:
-			outcome = symbolic.Freed
-		default:
-			outcome = symbolic.Completed
+		gone := r != nil && r.Arguments[f.requests].After.Presence == mpi.Given && p.nulled(f, &r.Arguments[f.requests], k)
+		if gone && f.frees {
+			p.requests.Free(id)
+		} else {
+			p.requests.Leave(id, gone)
 		}
-		p.requests.Leave(id, outcome)
 	}
 }
 

@@ -147,7 +147,7 @@ func (p *process) resize(t *thread, r *mpi.Record) {
 	case t.step == second:
 		p.memory.Attach(t.moved, r.Address, r.Size)
 	default:
-		p.memory.Reallocate(r.Old, r.Address, r.Size)
+		p.memory.Attach(p.memory.Detach(r.Old), r.Address, r.Size)
 	}
 }
 

@@ -61,12 +61,7 @@ func (p *process) makeRequest(f *plan, raw uint64) int64 {
 		}
 		p.created[raw] = p.epoch
 	}
-	var id int64
-	if f.persistent {
-		id = p.requests.CreatePersistent(raw, p.key)
-	} else {
-		id = p.requests.Create(raw, p.key)
-	}
+	id := p.requests.Create(raw, p.key, f.persistent)
 	if pool, _ := symbolic.SplitRequest(id); pool >= int64(len(p.asked)) {
 		for pool >= int64(len(p.asked)) {
 			p.asked = append(p.asked, unseen)

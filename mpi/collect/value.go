@@ -160,11 +160,21 @@ func (p *process) status(t *thread, f *plan, q *parameter, r *mpi.Record, v mpi.
 func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
 	kept := cst.Status{Source: Implied, Tag: Implied, Error: int64(class)}
 	if asked.receives && s.Error == 0 {
-		keep := symbolic.Statuses{Implied: Implied}
-		kept.Source = keep.Keep(asked.source, resolve(p.ranks, s.Source))
-		kept.Tag = keep.Keep(asked.tag, resolve(p.tags, s.Tag))
+		kept.Source = news(asked.source, resolve(p.ranks, s.Source))
+		kept.Tag = news(asked.tag, resolve(p.tags, s.Tag))
 	}
 	return cst.StatusOf(kept)
+}
+
+// news returns what to record of a source or tag of a status, given what was asked for:
+// [Implied] if the two are equal. It says something new only where the call left it open,
+// with a wildcard, or got something else than it asked for, as from no process at all.
+// Recording less makes equal calls have equal signatures.
+func news(asked, got int64) int64 {
+	if got == asked {
+		return Implied
+	}
+	return got
 }
 
 // questionOf returns what was asked for by whatever status k of a call tells of.
