@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,57 +12,69 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// A listed is what go list says about a package or about a variant of it for tests.
-type listed struct {
-	ImportPath   string
-	Name         string
-	Dir          string
-	Export       string // file of export data
-	GoFiles      []string
-	CgoFiles     []string
-	TestGoFiles  []string
-	XTestGoFiles []string
-	ImportMap    map[string]string
-	ForTest      string
-	DepOnly      bool
+// A repository is the packages of all modules of one.
+type repository struct {
+	sources []*source
+	files   []goFile
 }
 
-// A source is a package of the repository, checked from its sources: with the tests in
-// the package, or the tests beside it.
+// A source is a package, checked from its sources: with the tests in the package, or the
+// tests beside it.
 type source struct {
 	path  string // import path without "_test"
 	dir   string // inside the repository, with slashes; "." for the root
-	name  string
 	files []*ast.File
 	pkg   *types.Package
 	info  *types.Info
 	fset  *token.FileSet
 }
 
+// A goFile is a file written by hand that is no test.
+type goFile struct {
+	dir   string // as that of its source
+	lines int
+}
+
+// A listed is what go list says about a package or about a variant of it for tests.
+type listed struct {
+	ImportPath, Dir, ForTest          string
+	Export                            string // file of export data
+	GoFiles, CgoFiles, IgnoredGoFiles []string
+	ImportMap                         map[string]string
+	DepOnly                           bool
+}
+
 // load checks all packages of the modules of the repository at dir. What they import is
 // read from export data, which go list makes.
-func load(dir string) ([]*source, error) {
-	modules, err := goList(dir, "-m", "-f", "{{.Dir}}")
+func load(dir string) (*repository, error) {
+	output, err := goList(dir, "-m", "-f", "{{.Path}} {{.Dir}}")
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"-export", "-deps", "-test",
-		"-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,ImportMap,ForTest,DepOnly"}
-	for _, module := range strings.Fields(string(modules)) {
-		arguments = append(arguments, filepath.Join(module, "..."))
+	arguments, root := []string{"-export", "-deps", "-test", "-json=ImportPath,Dir,ForTest,Export,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,DepOnly"}, ""
+	for module := range strings.Lines(string(output)) {
+		path, at, _ := strings.Cut(strings.TrimSpace(module), " ")
+		if arguments = append(arguments, filepath.Join(at, "...")); root == "" || len(path) < len(root) {
+			root = path // the others are in directories of it
+		}
 	}
-	output, err := goList(dir, arguments...)
-	if err != nil {
+	if output, err = goList(dir, arguments...); err != nil {
 		return nil, err
 	}
-	all := make(map[string]*listed)
-	var own []*listed
+	inside := func(path string) string {
+		return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(path, root), "/"), ".")
+	}
+	r := &repository{}
+	all, own := make(map[string]*listed), make(map[string]*listed)
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		p := new(listed)
 		if err := decoder.Decode(p); errors.Is(err, io.EOF) {
@@ -70,42 +83,29 @@ func load(dir string) ([]*source, error) {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
 		all[p.ImportPath] = p
-		if !p.DepOnly {
-			own = append(own, p)
-		}
-	}
-	var sources []*source
-	for _, p := range own {
-		if !isSource(p) {
+		path, _, _ := strings.Cut(p.ImportPath, " ")
+		tested := strings.TrimSuffix(path, "_test")
+		if p.DepOnly || strings.HasSuffix(path, ".test") || p.ForTest != "" && p.ForTest != tested {
 			continue
 		}
-		s, err := checkSource(p, all)
+		if p.ForTest != "" || own[path] == nil {
+			own[path] = p // with its tests, if it has some
+		}
+		if p.ForTest == "" {
+			if err := r.count(p, inside(path)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(own)) {
+		s, err := own[path].check(path, all)
 		if err != nil {
 			return nil, err
 		}
-		s.dir, err = inside(dir, p.Dir)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, s)
+		s.dir = inside(s.path)
+		r.sources = append(r.sources, s)
 	}
-	return sources, nil
-}
-
-// inside is the name of directory sub in dir.
-func inside(dir, sub string) (string, error) {
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
-		return "", err
-	}
-	if sub, err = filepath.EvalSymlinks(sub); err != nil {
-		return "", err
-	}
-	relative, err := filepath.Rel(absolute, sub)
-	return filepath.ToSlash(relative), err
+	return r, nil
 }
 
 func goList(dir string, arguments ...string) ([]byte, error) {
@@ -119,42 +119,31 @@ func goList(dir string, arguments ...string) ([]byte, error) {
 	return output, nil
 }
 
-// isSource tells whether p has to be checked: a package that has tests of its own is
-// checked together with them, thus not without; mains of tests are generated.
-func isSource(p *listed) bool {
-	base, variant, isVariant := strings.Cut(p.ImportPath, " ")
-	switch {
-	case strings.HasSuffix(p.ImportPath, ".test"):
-		return false
-	case !isVariant:
-		return len(p.TestGoFiles) == 0
-	default:
-		tested := strings.TrimSuffix(strings.Trim(variant, "[]"), ".test")
-		return base == tested+"_test" || base == tested && p.ForTest == tested && hasTests(p)
-	}
-}
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-func hasTests(p *listed) bool {
-	for _, file := range p.GoFiles {
-		if strings.HasSuffix(file, "_test.go") {
-			return true
+// count takes down the files of a package that were written by hand and are no tests.
+func (r *repository) count(p *listed, dir string) error {
+	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles, p.IgnoredGoFiles) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return err
+		}
+		if !generated.Match(text) {
+			r.files = append(r.files, goFile{dir, bytes.Count(text, []byte("\n"))})
 		}
 	}
-	return false
+	return nil
 }
 
-func checkSource(p *listed, all map[string]*listed) (*source, error) {
-	path, _, _ := strings.Cut(p.ImportPath, " ")
+// check parses and checks a package.
+func (p *listed) check(path string, all map[string]*listed) (*source, error) {
 	s := &source{
 		path: strings.TrimSuffix(path, "_test"),
-		name: p.Name,
 		fset: token.NewFileSet(),
-		info: &types.Info{
-			Types:      make(map[ast.Expr]types.TypeAndValue),
-			Defs:       make(map[*ast.Ident]types.Object),
-			Uses:       make(map[*ast.Ident]types.Object),
-			Selections: make(map[*ast.SelectorExpr]*types.Selection),
-		},
+		info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue), Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)},
 	}
 	for _, name := range append(p.GoFiles, p.CgoFiles...) {
 		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -173,14 +162,49 @@ func checkSource(p *listed, all map[string]*listed) (*source, error) {
 		}
 		return os.Open(q.Export)
 	}
-	config := types.Config{
-		Importer:    importer.ForCompiler(s.fset, "gc", lookup),
-		FakeImportC: true,
-	}
+	config := types.Config{Importer: importer.ForCompiler(s.fset, "gc", lookup), FakeImportC: true}
 	var err error
-	s.pkg, err = config.Check(path, s.fset, s.files, s.info)
-	if err != nil {
+	if s.pkg, err = config.Check(path, s.fset, s.files, s.info); err != nil {
 		return nil, fmt.Errorf("checking %s: %w", p.ImportPath, err)
 	}
 	return s, nil
+}
+
+// importable tells whether others can import s: it is no command, no test beside a
+// package, and not internal.
+func (s *source) importable() bool {
+	return s.pkg.Name() != "main" && s.pkg.Path() == s.path && !slices.Contains(strings.Split(s.path, "/"), "internal")
+}
+
+// inTest tells whether at is in a test, a benchmark or a helper of tests.
+func (s *source) inTest(at token.Pos) bool {
+	return strings.HasSuffix(s.fset.Position(at).Filename, "_test.go")
+}
+
+// examples are those that godoc shows: functions whose name begins with Example, and
+// whole files with one such function.
+func (s *source) examples() []ast.Node {
+	var all []ast.Node
+	for _, file := range s.files {
+		if !s.inTest(file.Pos()) {
+			continue
+		}
+		var examples []ast.Node
+		tests := 0
+		for _, declaration := range file.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			switch {
+			case !ok || f.Recv != nil:
+			case strings.HasPrefix(f.Name.Name, "Example"):
+				examples = append(examples, f)
+			case strings.HasPrefix(f.Name.Name, "Test"), strings.HasPrefix(f.Name.Name, "Benchmark"), strings.HasPrefix(f.Name.Name, "Fuzz"):
+				tests++
+			}
+		}
+		if len(examples) == 1 && tests == 0 {
+			examples = []ast.Node{file}
+		}
+		all = append(all, examples...)
+	}
+	return all
 }

@@ -19,11 +19,17 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"text/tabwriter"
 )
 
 // limits of the house. The check fails beyond them.
@@ -48,37 +54,24 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	fail := func(err error) int {
+	r, err := load(*dir)
+	var problems []string
+	var names []*name
+	if err == nil {
+		names = exportedNames(r.sources)
+		problems, err = except(names, *dir, *exceptions)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "surface:", err)
 		return 1
 	}
-
-	packages, err := load(*dir)
-	if err != nil {
-		return fail(err)
-	}
-	names, err := exportedNames(packages)
-	if err != nil {
-		return fail(err)
-	}
-	excepted, err := readExceptions(*dir, *exceptions)
-	if err != nil {
-		return fail(err)
-	}
-	files, err := goFiles(*dir)
-	if err != nil {
-		return fail(err)
-	}
-	sum := summarize(files, names, countExamples(packages))
 	if *listNames {
 		for _, n := range names {
 			fmt.Fprintf(stdout, "%s\t%s\t%s\n", n, n.kind, n.use)
 		}
 		return 0
 	}
-	sum.print(stdout)
-
-	problems := excepted.apply(names)
+	problems = append(problems, measure(r, names).print(stdout)...)
 	callerless := 0
 	for _, n := range names {
 		if *listUnused && n.kind != "field" && n.use == byTest {
@@ -87,21 +80,129 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if n.kind == "field" || n.use != unused || n.excepted {
 			continue
 		}
-		callerless++
-		if *listUnused || *check {
+		if callerless++; *listUnused || *check {
 			fmt.Fprintln(stdout, "no caller:", n)
 		}
-	}
-	if !*check {
-		return 0
 	}
 	if callerless > 0 {
 		problems = append(problems, fmt.Sprintf("%d exported names have no caller outside their package and no example", callerless))
 	}
-	problems = append(problems, sum.withoutExample()...)
-	problems = append(problems, sum.beyondLimits()...)
-	if len(problems) > 0 {
-		return fail(fmt.Errorf("%s", strings.Join(problems, "\n")))
+	if *check && len(problems) > 0 {
+		fmt.Fprintln(stderr, "surface:", strings.Join(problems, "\n"))
+		return 1
 	}
 	return 0
+}
+
+// figures of a package or of all.
+type figures struct {
+	lines, files, names, unused, fields, examples int
+	importable                                    bool
+}
+
+// A summary has the figures of all packages.
+type summary struct {
+	packages map[string]*figures // by directory
+	total    figures
+	sizes    []int // lines of each file
+}
+
+// measure adds up the figures of a repository.
+func measure(r *repository, names []*name) *summary {
+	s := &summary{packages: make(map[string]*figures)}
+	add := func(dir string, count func(*figures)) {
+		if s.packages[dir] == nil {
+			s.packages[dir] = new(figures)
+		}
+		count(s.packages[dir])
+		count(&s.total)
+	}
+	for _, file := range r.files {
+		s.sizes = append(s.sizes, file.lines)
+		add(file.dir, func(f *figures) { f.files, f.lines = f.files+1, f.lines+file.lines })
+	}
+	for _, n := range names {
+		add(n.dir, func(f *figures) {
+			switch {
+			case n.kind == "field":
+				f.fields++
+			case n.use == unused:
+				f.unused++
+				fallthrough
+			default:
+				f.names++
+			}
+		})
+	}
+	for _, p := range r.sources {
+		if p.importable() {
+			add(p.dir, func(f *figures) { f.importable = true })
+		}
+	}
+	for _, p := range r.sources {
+		if f := s.packages[p.dir]; f != nil && f.importable {
+			add(p.dir, func(f *figures) { f.examples += len(p.examples()) })
+		}
+	}
+	return s
+}
+
+// print writes the table. It returns which packages have no example, and which limits of
+// the house are exceeded.
+func (s *summary) print(w io.Writer) (problems []string) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(label string, f *figures) {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", label, f.lines, f.files, f.names, f.unused, f.fields, f.examples)
+	}
+	fmt.Fprintln(table, "package\tlines\tfiles\tnames\tunused\tfields\texamples\t")
+	for _, dir := range slices.Sorted(maps.Keys(s.packages)) {
+		f := s.packages[dir]
+		if row(dir, f); f.importable && f.examples == 0 {
+			problems = append(problems, fmt.Sprintf("package %s has no example", dir))
+		}
+	}
+	row("all", &s.total)
+	table.Flush()
+	slices.Sort(s.sizes)
+	median := s.sizes[(len(s.sizes)-1)/2]
+	fmt.Fprintf(w, "median file: %d lines\n", median)
+	if s.total.lines > maxLines {
+		problems = append(problems, fmt.Sprintf("%d lines: more than %d", s.total.lines, maxLines))
+	}
+	if s.total.names > maxNames {
+		problems = append(problems, fmt.Sprintf("%d exported names: more than %d", s.total.names, maxNames))
+	}
+	if median < minMedian {
+		problems = append(problems, fmt.Sprintf("the median file has %d lines: fewer than %d", median, minMedian))
+	}
+	return problems
+}
+
+// except marks the names that may have no caller, and says which exceptions are not
+// needed. They stand in a file, with a name and a reason on each line, such as
+//
+//	merge.Part.MarshalBinary  parts travel between processes
+//
+// Empty lines and lines that begin with # are skipped. Without the file there are none.
+func except(names []*name, dir, file string) (problems []string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		id, reason, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if id == "" || strings.HasPrefix(id, "#") {
+			continue
+		}
+		if strings.TrimSpace(reason) == "" {
+			return nil, fmt.Errorf("%s: %s: an exception needs a reason", file, id)
+		}
+		i := slices.IndexFunc(names, func(n *name) bool { return n.String() == id && n.use == unused })
+		if i < 0 {
+			problems = append(problems, fmt.Sprintf("exceptions: %s has callers, or is not there", id))
+			continue
+		}
+		names[i].excepted = true
+	}
+	return problems, nil
 }

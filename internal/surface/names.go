@@ -2,8 +2,8 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"path"
@@ -19,6 +19,7 @@ type name struct {
 	id       string // as in godoc: Name, or Type.Method
 	kind     string // "const", "var", "func", "type", "method", or "field"
 	use      use
+	object   types.Object
 	excepted bool
 }
 
@@ -48,119 +49,124 @@ func (n *name) String() string {
 	return dir + "." + n.id
 }
 
+// names are the exported names by [keyOf].
+type names map[string]*name
+
 // exportedNames lists the exported names of all packages, sorted, and finds out which
 // are used.
-func exportedNames(sources []*source) ([]*name, error) {
-	found := &usage{names: make(map[string]*name)}
+func exportedNames(sources []*source) []*name {
+	found := make(names)
 	for _, s := range sources {
-		if importable(s) {
+		if s.importable() {
 			found.declare(s)
 		}
 	}
+	interfaces := wellKnown()
 	for _, s := range sources {
 		found.mention(s)
-		found.satisfy(s)
+		found.satisfy(s, interfaces)
 	}
-	for _, s := range sources {
-		if importable(s) {
-			found.own = append(found.own, s)
-		}
-	}
+	found.followConstants()
 	found.follow()
-	names := make([]*name, 0, len(found.names))
-	for _, n := range found.names {
-		names = append(names, n)
+	list := make([]*name, 0, len(found))
+	for _, n := range found {
+		list = append(list, n)
 	}
-	slices.SortFunc(names, func(a, b *name) int {
+	slices.SortFunc(list, func(a, b *name) int {
 		return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.id, b.id))
 	})
-	return names, nil
+	return list
 }
-
-// importable tells whether others can import s: it is no command, no test beside a
-// package, and not internal.
-func importable(s *source) bool {
-	return s.name != "main" && s.pkg.Path() == s.path && !slices.Contains(strings.Split(s.path, "/"), "internal")
-}
-
-// A usage knows the exported names and which of them are used.
-type usage struct {
-	names map[string]*name // by key
-	own   []*source
-}
-
-// key of a name, which is the same however the package came into memory.
-func key(pkg, id string) string { return pkg + "\x00" + id }
 
 // declare takes down the exported names that s declares outside its tests.
-func (u *usage) declare(s *source) {
+func (u names) declare(s *source) {
+	add := func(id, kind string, object types.Object) {
+		if object.Exported() {
+			u[s.path+" "+id] = &name{pkg: s.path, dir: s.dir, id: id, kind: kind, object: object}
+		}
+	}
 	scope := s.pkg.Scope()
 	for _, id := range scope.Names() {
 		object := scope.Lookup(id)
-		if !object.Exported() || inTest(s, object.Pos()) {
+		if !object.Exported() || s.inTest(object.Pos()) {
 			continue
 		}
-		u.add(s, id, kindOf(object))
-		if named, ok := object.Type().(*types.Named); ok && isType(object) {
-			u.declareMembers(s, id, named)
+		switch object.(type) {
+		case *types.Const:
+			add(id, "const", object)
+		case *types.Var:
+			add(id, "var", object)
+		case *types.Func:
+			add(id, "func", object)
+		default:
+			add(id, "type", object)
 		}
-	}
-}
-
-func (u *usage) declareMembers(s *source, id string, named *types.Named) {
-	for i := range named.NumMethods() {
-		if m := named.Method(i); m.Exported() {
-			u.add(s, id+"."+m.Name(), "method")
+		named := namedType(object)
+		if named == nil {
+			continue
 		}
-	}
-	switch t := named.Underlying().(type) {
-	case *types.Interface:
-		for i := range t.NumExplicitMethods() {
-			if m := t.ExplicitMethod(i); m.Exported() {
-				u.add(s, id+"."+m.Name(), "field")
+		for m := range named.Methods() {
+			add(id+"."+m.Name(), "method", m)
+		}
+		switch t := named.Underlying().(type) {
+		case *types.Interface:
+			for m := range t.ExplicitMethods() {
+				add(id+"."+m.Name(), "field", m)
+			}
+		case *types.Struct:
+			for f := range t.Fields() {
+				add(id+"."+f.Name(), "field", f)
 			}
 		}
-	case *types.Struct:
-		for i := range t.NumFields() {
-			if f := t.Field(i); f.Exported() {
-				u.add(s, id+"."+f.Name(), "field")
-			}
-		}
 	}
 }
 
-func (u *usage) add(s *source, id, kind string) {
-	u.names[key(s.path, id)] = &name{pkg: s.path, dir: s.dir, id: id, kind: kind}
+// namedType returns the type that an object declares, nil if it declares none.
+func namedType(object types.Object) *types.Named {
+	if t, ok := object.(*types.TypeName); !ok || t.IsAlias() {
+		return nil
+	}
+	named, _ := object.Type().(*types.Named)
+	return named
 }
 
-func isType(object types.Object) bool {
-	t, ok := object.(*types.TypeName)
-	return ok && !t.IsAlias()
+// keyOf is what an object is found by, however its package came into memory.
+func keyOf(object types.Object) string {
+	if object.Pkg() == nil {
+		return ""
+	}
+	id := object.Name()
+	if f, ok := object.(*types.Func); ok && f.Origin().Signature().Recv() != nil {
+		t := f.Origin().Signature().Recv().Type()
+		if pointer, ok := t.(*types.Pointer); ok {
+			t = pointer.Elem()
+		}
+		named, ok := t.(*types.Named)
+		if !ok {
+			return ""
+		}
+		id = named.Obj().Name() + "." + id
+	}
+	return object.Pkg().Path() + " " + id
 }
 
-func kindOf(object types.Object) string {
-	switch object.(type) {
-	case *types.Const:
-		return "const"
-	case *types.Var:
-		return "var"
-	case *types.TypeName:
-		return "type"
-	default:
-		return "func"
+// mark notes a use of object.
+func (u names) mark(object types.Object, how use) {
+	if n := u[keyOf(object)]; n != nil {
+		n.use = max(n.use, how)
 	}
 }
 
 // mention marks what s uses of other packages, and what its examples use of its own.
-func (u *usage) mention(s *source) {
-	examples := exampleRanges(s)
+func (u names) mention(s *source) {
+	examples := s.examples()
 	mark := func(at token.Pos, object types.Object) {
 		switch {
 		case object.Pkg() == nil:
 		case slices.ContainsFunc(examples, func(n ast.Node) bool { return n.Pos() <= at && at < n.End() }):
 			u.mark(object, byExample)
 		case strings.TrimSuffix(object.Pkg().Path(), "_test") == s.path:
-		case inTest(s, at):
+		case s.inTest(at):
 			u.mark(object, byTest)
 		default:
 			u.mark(object, byCode)
@@ -174,112 +180,65 @@ func (u *usage) mention(s *source) {
 	}
 }
 
-// inTest tells whether at is in a test, a benchmark or a helper of tests.
-func inTest(s *source, at token.Pos) bool {
-	return strings.HasSuffix(s.fset.Position(at).Filename, "_test.go")
+// wellKnown returns the interfaces by which packages of the standard library call methods
+// of values of any type: the package of a type need not import them.
+func wellKnown() []*types.Interface {
+	const text = `package p
+var (
+	_ error
+	_ interface{ String() string }
+	_ interface{ GoString() string }
+	_ interface{ Is(error) bool }
+	_ interface{ As(any) bool }
+	_ interface{ Unwrap() error }
+	_ interface{ AppendText([]byte) ([]byte, error) }
+	_ interface{ AppendBinary([]byte) ([]byte, error) }
+	_ interface{ MarshalText() ([]byte, error) }
+	_ interface{ MarshalBinary() ([]byte, error) }
+	_ interface{ MarshalJSON() ([]byte, error) }
+	_ interface{ UnmarshalText([]byte) error }
+	_ interface{ UnmarshalBinary([]byte) error }
+	_ interface{ UnmarshalJSON([]byte) error }
+)`
+	s := &source{fset: token.NewFileSet(), info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue)}}
+	file, err := parser.ParseFile(s.fset, "", text, 0)
+	if err == nil {
+		_, err = new(types.Config).Check("p", s.fset, []*ast.File{file}, s.info)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s.interfaces()
 }
 
-// countExamples counts the examples of each package that others can import, by directory.
-func countExamples(sources []*source) map[string]int {
-	examples := make(map[string]int)
-	for _, s := range sources {
-		if importable(s) {
-			examples[s.dir] += 0
+// interfaces returns those that stand in s.
+func (s *source) interfaces() []*types.Interface {
+	var all []*types.Interface
+	for _, value := range s.info.Types {
+		if t, ok := value.Type.Underlying().(*types.Interface); ok && value.IsType() {
+			all = append(all, t)
 		}
 	}
-	for _, s := range sources {
-		if _, ok := examples[s.dir]; ok {
-			examples[s.dir] += len(exampleRanges(s))
-		}
-	}
-	return examples
-}
-
-// exampleRanges are the examples that godoc shows: functions whose name begins with
-// Example, and whole files with one such function.
-func exampleRanges(s *source) []ast.Node {
-	var ranges []ast.Node
-	for _, file := range s.files {
-		if !inTest(s, file.Pos()) {
-			continue
-		}
-		var examples []ast.Node
-		tests := 0
-		for _, declaration := range file.Decls {
-			f, ok := declaration.(*ast.FuncDecl)
-			switch {
-			case !ok || f.Recv != nil:
-			case strings.HasPrefix(f.Name.Name, "Example"):
-				examples = append(examples, f)
-			case strings.HasPrefix(f.Name.Name, "Test"), strings.HasPrefix(f.Name.Name, "Benchmark"), strings.HasPrefix(f.Name.Name, "Fuzz"):
-				tests++
-			}
-		}
-		if len(examples) == 1 && tests == 0 {
-			examples = []ast.Node{file}
-		}
-		ranges = append(ranges, examples...)
-	}
-	return ranges
-}
-
-// mark notes a use of object.
-func (u *usage) mark(object types.Object, how use) {
-	if n := u.names[keyOf(object)]; n != nil {
-		n.use = max(n.use, how)
-	}
-}
-
-// keyOf is the key of an object, "" if it cannot have one.
-func keyOf(object types.Object) string {
-	if object.Pkg() == nil {
-		return ""
-	}
-	f, ok := object.(*types.Func)
-	if !ok {
-		return key(object.Pkg().Path(), object.Name())
-	}
-	receiver := f.Origin().Signature().Recv()
-	if receiver == nil {
-		return key(object.Pkg().Path(), object.Name())
-	}
-	t := receiver.Type()
-	if pointer, ok := t.(*types.Pointer); ok {
-		t = pointer.Elem()
-	}
-	named, ok := t.(*types.Named)
-	if !ok {
-		return ""
-	}
-	return key(object.Pkg().Path(), named.Obj().Name()+"."+object.Name())
+	return all
 }
 
 // satisfy marks the methods by which types satisfy interfaces, as s sees them: those of
-// s and of its imports, and interfaces without a name in s.
-func (u *usage) satisfy(s *source) {
-	var (
-		interfaces = []*types.Interface{errorInterface}
-		candidates []*types.Named
-	)
-	visible := append([]*types.Package{s.pkg}, s.pkg.Imports()...)
-	for _, p := range visible {
-		scope := p.Scope()
-		for _, id := range scope.Names() {
-			object := scope.Lookup(id)
-			named, ok := object.Type().(*types.Named)
-			if !ok || !isType(object) {
+// s and of its imports, interfaces without a name in s, and the known ones.
+func (u names) satisfy(s *source, interfaces []*types.Interface) {
+	interfaces = append(s.interfaces(), interfaces...)
+	var candidates []*types.Named
+	for _, p := range append([]*types.Package{s.pkg}, s.pkg.Imports()...) {
+		for _, id := range p.Scope().Names() {
+			object := p.Scope().Lookup(id)
+			named := namedType(object)
+			if named == nil {
 				continue
 			}
 			if t, ok := named.Underlying().(*types.Interface); ok {
 				interfaces = append(interfaces, t)
-			} else if u.names[keyOf(object)] != nil {
+			} else if u[keyOf(object)] != nil {
 				candidates = append(candidates, named)
 			}
-		}
-	}
-	for _, value := range s.info.Types {
-		if t, ok := value.Type.(*types.Interface); ok {
-			interfaces = append(interfaces, t)
 		}
 	}
 	for _, t := range candidates {
@@ -287,15 +246,12 @@ func (u *usage) satisfy(s *source) {
 			if i.NumMethods() == 0 || !i.IsMethodSet() || !satisfies(t, i) {
 				continue
 			}
-			for m := range i.NumMethods() {
-				u.markMethod(t, i.Method(m).Name())
+			for m := range i.Methods() {
+				u.mark(methodOf(t, m.Name()), byInterface)
 			}
 		}
-		u.markWellKnown(t)
 	}
 }
-
-var errorInterface = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
 // satisfies tells whether t has the methods of i. Of types with parameters, the names of
 // the methods count: which instances there are is not known here.
@@ -303,156 +259,76 @@ func satisfies(t *types.Named, i *types.Interface) bool {
 	if t.TypeParams().Len() == 0 {
 		return types.Implements(types.NewPointer(t), i)
 	}
-	for m := range i.NumMethods() {
-		object, _, _ := types.LookupFieldOrMethod(types.NewPointer(t), false, t.Obj().Pkg(), i.Method(m).Name())
-		if _, ok := object.(*types.Func); !ok {
+	for m := range i.Methods() {
+		if _, ok := methodOf(t, m.Name()).(*types.Func); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// wellKnown are methods that packages of the standard library call on values of any type,
-// by interfaces that a type's package need not import.
-var wellKnown = map[string]string{
-	"String":          "func() string",
-	"GoString":        "func() string",
-	"Is":              "func(error) bool",
-	"As":              "func(any) bool",
-	"Unwrap":          "func() error",
-	"AppendText":      "func([]byte) ([]byte, error)",
-	"AppendBinary":    "func([]byte) ([]byte, error)",
-	"MarshalText":     "func() ([]byte, error)",
-	"MarshalBinary":   "func() ([]byte, error)",
-	"MarshalJSON":     "func() ([]byte, error)",
-	"UnmarshalText":   "func([]byte) error",
-	"UnmarshalBinary": "func([]byte) error",
-	"UnmarshalJSON":   "func([]byte) error",
-}
-
-func (u *usage) markWellKnown(t *types.Named) {
-	for i := range t.NumMethods() {
-		m := t.Method(i)
-		signature := m.Signature()
-		unnamed := types.NewSignatureType(nil, nil, nil, withoutNames(signature.Params()), withoutNames(signature.Results()), signature.Variadic())
-		if want, ok := wellKnown[m.Name()]; ok && types.TypeString(unnamed, nil) == want {
-			u.mark(m, byInterface)
-		}
-	}
-}
-
-func withoutNames(tuple *types.Tuple) *types.Tuple {
-	variables := make([]*types.Var, tuple.Len())
-	for i := range variables {
-		variables[i] = types.NewParam(token.NoPos, nil, "", tuple.At(i).Type())
-	}
-	return types.NewTuple(variables...)
-}
-
-func (u *usage) markMethod(t *types.Named, method string) {
+// methodOf returns the method of a name, or what else t has of it.
+func methodOf(t *types.Named, method string) types.Object {
 	object, _, _ := types.LookupFieldOrMethod(types.NewPointer(t), false, t.Obj().Pkg(), method)
-	if object != nil {
-		u.mark(object, byInterface)
-	}
+	return object
 }
 
 // follow marks the types that used names are made of: of the parameters and results of
-// functions, the exported fields of types, of variables and constants. It marks the
-// constants of a type that are declared beside one that is used.
-func (u *usage) follow() {
-	for _, s := range u.own {
-		for _, file := range s.files {
-			for _, declaration := range file.Decls {
-				if d, ok := declaration.(*ast.GenDecl); ok && d.Tok == token.CONST {
-					u.followConstants(s, d)
-				}
-			}
-		}
-	}
-	objects := make(map[string]types.Object)
-	for _, s := range u.own {
-		scope := s.pkg.Scope()
-		for _, id := range scope.Names() {
-			objects[key(s.path, id)] = scope.Lookup(id)
-		}
-	}
+// functions, the exported fields of types, of variables and constants.
+func (u names) follow() {
 	for changed := true; changed; {
 		changed = false
-		for k, n := range u.names {
+		for _, n := range u {
 			if n.use == unused || n.kind == "field" {
 				continue
 			}
-			base, method, _ := strings.Cut(n.id, ".")
-			object := objects[key(n.pkg, base)]
-			if object == nil {
-				panic(fmt.Sprintf("no object for %q", k))
-			}
-			each(object, method, func(t *types.TypeName) {
-				if m := u.names[keyOf(t)]; m != nil && m.use == unused {
-					m.use = byType
-					changed = true
+			eachDeclared(n.object, func(t *types.TypeName) {
+				if m := u[keyOf(t)]; m != nil && m.use == unused {
+					m.use, changed = byType, true
 				}
 			})
 		}
 	}
 }
 
-// followConstants marks the constants of an enumeration if one of them is used.
-func (u *usage) followConstants(s *source, d *ast.GenDecl) {
-	enumeration := make(map[*types.Named][]*name)
-	for _, spec := range d.Specs {
-		for _, identifier := range spec.(*ast.ValueSpec).Names {
-			object := s.info.Defs[identifier]
-			named, ok := object.Type().(*types.Named)
-			if n := u.names[keyOf(object)]; ok && n != nil {
-				enumeration[named] = append(enumeration[named], n)
-			}
+// followConstants marks the constants of a type if one of them is used.
+func (u names) followConstants() {
+	used := make(map[types.Type]bool)
+	for _, n := range u {
+		if _, ok := n.object.Type().(*types.Named); ok && n.kind == "const" && n.use != unused {
+			used[n.object.Type()] = true
 		}
 	}
-	for _, names := range enumeration {
-		if !slices.ContainsFunc(names, func(n *name) bool { return n.use != unused }) {
-			continue
-		}
-		for _, n := range names {
+	for _, n := range u {
+		if n.kind == "const" && used[n.object.Type()] {
 			n.use = max(n.use, byType)
 		}
 	}
 }
 
-// each calls f with the types that the declaration of object, or of its method, names.
-func each(object types.Object, method string, f func(*types.TypeName)) {
-	if method != "" {
-		m, _, _ := types.LookupFieldOrMethod(types.NewPointer(object.Type()), false, object.Pkg(), method)
-		if _, isInterface := object.Type().Underlying().(*types.Interface); isInterface {
-			m, _, _ = types.LookupFieldOrMethod(object.Type(), false, object.Pkg(), method)
-		}
-		if m != nil {
-			eachNamed(m.Type(), f)
-		}
-		return
-	}
+// eachDeclared calls f with the types that the declaration of object names.
+func eachDeclared(object types.Object, f func(*types.TypeName)) {
 	eachNamed(object.Type(), f)
-	if !isType(object) {
+	named := namedType(object)
+	if named == nil {
 		return
 	}
-	if named, ok := object.Type().(*types.Named); ok {
-		eachConstraint(named.TypeParams(), f)
+	eachConstraint(named.TypeParams(), f)
+	t, ok := named.Underlying().(*types.Struct)
+	if !ok {
+		eachNamed(named.Underlying(), f)
+		return
 	}
-	switch t := object.Type().Underlying().(type) {
-	case *types.Struct:
-		for i := range t.NumFields() {
-			if t.Field(i).Exported() {
-				eachNamed(t.Field(i).Type(), f)
-			}
+	for field := range t.Fields() {
+		if field.Exported() {
+			eachNamed(field.Type(), f)
 		}
-	default:
-		eachNamed(t, f)
 	}
 }
 
 func eachConstraint(parameters *types.TypeParamList, f func(*types.TypeName)) {
-	for i := range parameters.Len() {
-		eachNamed(parameters.At(i).Constraint(), f)
+	for p := range parameters.TypeParams() {
+		eachNamed(p.Constraint(), f)
 	}
 }
 
@@ -461,41 +337,35 @@ func eachNamed(t types.Type, f func(*types.TypeName)) {
 	switch t := t.(type) {
 	case *types.Named:
 		f(t.Origin().Obj())
-		for i := range t.TypeArgs().Len() {
-			eachNamed(t.TypeArgs().At(i), f)
+		for of := range t.TypeArgs().Types() {
+			eachNamed(of, f)
 		}
 	case *types.Alias:
 		f(t.Obj())
 		eachNamed(types.Unalias(t), f)
-	case *types.Pointer:
-		eachNamed(t.Elem(), f)
-	case *types.Slice:
-		eachNamed(t.Elem(), f)
-	case *types.Array:
-		eachNamed(t.Elem(), f)
-	case *types.Chan:
-		eachNamed(t.Elem(), f)
 	case *types.Map:
 		eachNamed(t.Key(), f)
 		eachNamed(t.Elem(), f)
+	case interface{ Elem() types.Type }: // pointers, slices, arrays and channels
+		eachNamed(t.Elem(), f)
 	case *types.Tuple:
-		for i := range t.Len() {
-			eachNamed(t.At(i).Type(), f)
+		for v := range t.Variables() {
+			eachNamed(v.Type(), f)
 		}
 	case *types.Signature:
 		eachConstraint(t.TypeParams(), f)
 		eachNamed(t.Params(), f)
 		eachNamed(t.Results(), f)
 	case *types.Interface:
-		for i := range t.NumExplicitMethods() {
-			eachNamed(t.ExplicitMethod(i).Type(), f)
+		for m := range t.ExplicitMethods() {
+			eachNamed(m.Type(), f)
 		}
-		for i := range t.NumEmbeddeds() {
-			eachNamed(t.EmbeddedType(i), f)
+		for of := range t.EmbeddedTypes() {
+			eachNamed(of, f)
 		}
 	case *types.Union:
-		for i := range t.Len() {
-			eachNamed(t.Term(i).Type(), f)
+		for term := range t.Terms() {
+			eachNamed(term.Type(), f)
 		}
 	}
 }
