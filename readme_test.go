@@ -1,53 +1,91 @@
 package reprise_test
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// between returns what stands between two lines of text, without them.
-func between(t *testing.T, text, begin, end string) string {
+// documents returns the texts that people read, by their paths.
+func documents(t *testing.T) map[string]string {
 	t.Helper()
-	_, after, ok := strings.Cut(text, begin+"\n")
-	found, _, closed := strings.Cut(after, "\n"+end+"\n")
-	if !ok || !closed {
-		t.Fatalf("README.md has no %q … %q", begin, end)
+	paths, err := filepath.Glob("docs/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%d documents, %v", len(paths), err)
 	}
-	return found
-}
-
-// TestReadme checks that the example of the README is one that is compiled and
-// run, and that its sizes are those of the report.
-func TestReadme(t *testing.T) {
-	read := func(path string) string {
+	texts := make(map[string]string)
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/testdata/README.md") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(data)
+		texts[path] = string(data)
 	}
-	readme := read("README.md")
-	var example strings.Builder
-	for line := range strings.Lines(read("example_test.go")) {
-		example.WriteString(strings.TrimPrefix(line, "\t"))
-	}
-	blocks := strings.Split(readme, "```go\n")[1:]
-	if len(blocks) < 2 {
-		t.Errorf("%d pieces of code in the README", len(blocks))
-	}
-	for _, block := range blocks {
-		if code, _, _ := strings.Cut(block, "```"); !strings.Contains(example.String(), code) {
-			t.Errorf("no example in example_test.go has the code of the README:\n%s", code)
+	return texts
+}
+
+// TestSnippets checks that the Go code in documents is compiled and run as part of an
+// example.
+func TestSnippets(t *testing.T) {
+	var code strings.Builder
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "example_test.go") {
+			return err
 		}
+		data, err := os.ReadFile(path)
+		for line := range strings.Lines(string(data)) {
+			code.WriteString(strings.TrimPrefix(line, "\t"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	results := read("bench/RESULTS.md")
-	for _, name := range []string{"sizes", "times"} {
-		for line := range strings.Lines(between(t, readme, "<!-- "+name+" -->", "<!-- /"+name+" -->")) {
-			if !hasRow(results, line) {
-				t.Errorf("bench/RESULTS.md has no row with what is in %s", line)
+	snippets := 0
+	for path, text := range documents(t) {
+		for _, block := range strings.Split(text, "```go\n")[1:] {
+			snippets++
+			if snippet, _, _ := strings.Cut(block, "```"); !strings.Contains(code.String(), snippet) {
+				t.Errorf("%s: no example has the code\n%s", path, snippet)
 			}
 		}
+	}
+	if snippets < 3 {
+		t.Errorf("%d pieces of Go code in the documents", snippets)
+	}
+}
+
+// TestFigures checks that the tables between marks have the figures of the report.
+func TestFigures(t *testing.T) {
+	results, err := os.ReadFile("bench/RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for path, text := range documents(t) {
+		for _, name := range []string{"sizes", "times", "scale", "gather", "growth"} {
+			_, table, ok := strings.Cut(text, "<!-- "+name+" -->\n")
+			if !ok {
+				continue
+			}
+			found++
+			table, _, ok = strings.Cut(table, "<!-- /"+name+" -->\n")
+			if !ok {
+				t.Errorf("%s: %s has no end", path, name)
+			}
+			for line := range strings.Lines(table) {
+				if !hasRow(string(results), line) {
+					t.Errorf("%s: bench/RESULTS.md has no row with what is in %s", path, line)
+				}
+			}
+		}
+	}
+	if found != 5 {
+		t.Errorf("%d tables of figures, want 5", found)
 	}
 }
 
@@ -66,4 +104,59 @@ func hasRow(text, row string) bool {
 		}
 	}
 	return false
+}
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mdOther   = regexp.MustCompile("[^\\pL\\pN _-]")
+)
+
+// TestLinks checks that what documents link to is in the repository, headings included.
+func TestLinks(t *testing.T) {
+	headings := func(path string) (anchors []string) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range mdHeading.FindAllStringSubmatch(string(data), -1) {
+			name := mdOther.ReplaceAllString(strings.ToLower(m[1]), "")
+			anchors = append(anchors, strings.ReplaceAll(name, " ", "-"))
+		}
+		return anchors
+	}
+	for path, text := range documents(t) {
+		for _, m := range mdLink.FindAllStringSubmatch(text, -1) {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, "://") {
+				continue
+			}
+			target := path
+			if to != "" {
+				target = filepath.Join(filepath.Dir(path), to)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", path, m[1], err)
+			} else if anchor != "" && !slices.Contains(headings(target), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", path, m[1])
+			}
+		}
+	}
+}
+
+// TestReadme checks that the README is short, and that it and .ci/run test by the same
+// command.
+func TestReadme(t *testing.T) {
+	readme := documents(t)["README.md"]
+	if n := strings.Count(readme, "\n"); n > 200 {
+		t.Errorf("README.md has %d lines", n)
+	}
+	ci, err := os.ReadFile(".ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const test = "\ngo test work\n"
+	if !strings.Contains(readme, test) || !strings.Contains(string(ci), test) {
+		t.Errorf("README.md and .ci/run do not both have %q", test)
+	}
 }

@@ -205,8 +205,8 @@ func (d deviations) String() string {
 // are its duration and when it began, and what others take.
 func runTable(w io.Writer, ranks []*recorded.Rank) error {
 	fmt.Fprintf(w, "\n### Entropy-coded bins, bits per call\n\n")
-	fmt.Fprintf(w, "Duration and delta, which is the gap since the end of the rank's call before, or the interval since the start of the one before with the same signature; each with a relative error of at most 10 %%. *As a series* is all that it takes to give back start and duration of each call without drift, with an index, in blocks of 65,536 calls: no start is farther from the truth than a tenth of the longest gap of its block. SZ3 is in the better of its two orders, and HIST on durations, as in the last table.\n\n")
-	heads(w, "run", "calls", "deltas", "duration", "delta", "together", "as a series", "entropy of bins", "ratio", "SZ3", "ratio", "ratio of the duration to HIST")
+	fmt.Fprintf(w, "Durations, and gaps since the end of the rank's call before or intervals since the start of the one before with the same signature; each with a relative error of at most 10 %%. *As a series* is all that it takes to give back start and duration of each call without drift, with an index, in blocks of 65,536 calls: no start is farther from the truth than a tenth of the longest gap of its block. SZ3 is in the better of its two orders, and HIST on durations, as in the last table.\n\n")
+	heads(w, "run", "calls", "gaps or intervals", "duration", "gap or interval", "together", "as a series", "entropy of bins", "ratio", "SZ3", "ratio", "ratio of the duration to HIST")
 	for _, run := range byRun(ranks) {
 		for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
 			b, err := measureRun(run, form)

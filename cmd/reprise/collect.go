@@ -58,8 +58,13 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		return usageError{err}
 	}
 	options.Keep = o.keep || !o.live
-	if !o.live && !isSpool(spool) {
-		return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
+	if !o.live {
+		if !isSpool(spool) {
+			return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
+		}
+		if err := o.output.check(); err != nil {
+			return err
+		}
 	}
 	collector, err := collect.New(spool, options)
 	if err != nil {

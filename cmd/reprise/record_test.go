@@ -98,6 +98,11 @@ func TestRecord(t *testing.T) {
 			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
 				t.Errorf("verify says %q, want %q", got, want)
 			}
+			parts := filepath.Join(directory, "a", "parts")
+			must(t, "collect", raw, "--parts", parts, "-q")
+			if i := infoOf(t, filepath.Join(parts, "rank0000000.part.rpz")); i.Calls != info.Calls {
+				t.Errorf("the part that is collected has %d calls of %d", i.Calls, info.Calls)
+			}
 			changeMark(t, raw)
 			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, position 3: MPI_Pcontrol(level=123456789): level") {
 				t.Errorf("verify of what was changed: %+v", got)
