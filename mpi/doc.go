@@ -61,81 +61,9 @@
 //
 // # Spool
 //
-// A spool is a directory of segments, files of at least 256 KiB. Each thread
-// appends to its own, in a mapping shared with the kernel, so that what a killed
-// process has written stays. The file names are
-//
-//	<pid>-<loaded>.<thread>.<sequence>.spool
-//
-// where loaded is the time in the header, in hexadecimal. Threads are numbered
-// from zero in the order of their first records; one that ends leaves its number
-// and its segment to the next that begins. All numbers are little-endian.
-//
-//	header      128 bytes
-//	records     until a word that is zero, or the end of the file
-//
-//	header      magic      8 bytes  "reprisp\x01", the last byte being the version;
-//	                                written when the rest of the header is there
-//	            table      uint64   fingerprint of the table of functions
-//	            loaded     uint64   when the process loaded the interposer: ns since 1970
-//	            pid        uint32
-//	            thread     uint32
-//	            sequence   uint32   number of the segment among those of the thread
-//	            invariant  uint32   0 if ticks are ns on the monotonic clock
-//	            ticks      2 uint64 at loaded and when the segment was begun
-//	            monotonic  2 uint64 the monotonic clock at the same times, ns
-//	            rank       int32    in MPI_COMM_WORLD, −1 until it is known
-//	            state      uint32   0 open, 1 there is a next segment, 2 there could not be one yet
-//	            lost       uint64   records of the thread that could not be written, up to now;
-//	                                a call of which the begin is lost counts once
-//	            cost       uint64   of recording a call, ps
-//	            job        uint64   that the process belongs to, zero if it is unknown
-//	            threads    uint32   of the process that have segments, or are to have one; zero
-//	                                if the segment does not say
-//	            reserved   20 bytes
-//
-//	record      size       uint32   bytes of the record, a multiple of 8
-//	            number     uint16   of the function or the constant
-//	            type       uint8
-//	            flags      uint8    1 the call failed, 2 recording is off, 4 outermost call
-//	            words      the rest, of 8 bytes each
-//
-// The first word of a record is stored last, with release semantics: whoever
-// finds it that is not zero finds the record whole. Rank, state, lost and threads change
-// while the process runs. A thread counts before the time of its first record: if threads
-// is 1 after records were read, what others do is later.
-//
-//	type            words
-//	1 begin         ticks, the values from before the call
-//	2 end           ticks, result, the values from after the call
-//	3 allocate      ticks after, address, size
-//	4 release       ticks before, address
-//	5 resize        ticks after, new address, size, ticks before, old address
-//	6 clock         ticks, monotonic clock at the same time
-//	7 constant      value
-//	8 region        address, size, number
-//
-// An end belongs to the latest begin of its function that has none; begins after
-// that one belong to calls that were never left. The flag 4 says that the thread
-// was in no call of MPI before this one, at its begin and at its end. Where records
-// are lost, there may be an end without its begin, or a begin without its end.
-// Values stand in the order of the
-// parameters, those from before the call for which [spec.Param.Before] holds, those
-// from after it for which [spec.Param.After] holds; if the call failed, only those of
-// direction inout. In front of these are two words, the rank and the size of the
-// [Group], if the function has one and did not fail. A single value is a word. A value for which [spec.Param.Counted]
-// holds begins with its length: −1 for a null pointer, −2 for a constant that
-// stands for no array, −3 for an argument that does not count in this call and −4
-// for MPI_WEIGHTS_EMPTY, and otherwise as many elements: words, or three words
-// for a status (source, tag, error), or bytes of text, padded to words, or texts,
-// each with its own length, −1 for a null pointer. An error code, as a result and
-// in a status, has its class in the upper half of the word.
-//
-// A rank is that in MPI_COMM_WORLD, of which there is one for each job: each command
-// of a launcher, and each call of MPI_Comm_spawn. Processes that one spool holds are of
-// one MPI_COMM_WORLD if they have the same job and no two of them have the same rank;
-// those with the same rank, and all whose job is unknown, are told apart by when they
-// began.
+// A spool is a directory of segments. Each thread appends to its own, in a mapping shared
+// with the kernel, so that what a killed process has written stays. docs/format.md has
+// the layout of segments and records.
 //
 // # Limits
 //
