@@ -15,9 +15,9 @@
 //	}
 //
 // [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls
-// of all ranks in the order of their source. [Trace.Merged] gives what ranks have in common, and statistics of times. Calls
-// have their own times if the trace has those of every call; [Rank.Times] yields
-// them alone.
+// of all ranks in the order of their source. [Trace.Shape] gives what ranks have in
+// common, and [Trace.Summaries] statistics of times. Calls have their own times if the
+// trace has those of every call; [Rank.Times] yields them alone.
 // [OpenContainer] is for other limits on memory and for damaged files.
 //
 // Traces are written by package tracer and package merge, recorded from MPI

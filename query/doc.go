@@ -1,6 +1,16 @@
 // Package query answers questions about a trace from its compressed form: what it
 // costs follows the grammars, signatures and ranks, not the calls.
 //
+//	model, err := semantics.Open(ctx, trace)
+//	…
+//	traffic, err := query.OpenTraffic(ctx, model, query.Options{})
+//	…
+//	for _, p := range traffic.Pairs {
+//		fmt.Println(p.Source, p.Destination, p.Messages, p.Bytes)
+//	}
+//
+// The structs of answers have JSON tags: they are what the command writes with --json.
+//
 // # Counts
 //
 // A [Profile] has how often each function is called, and each signature, by each rank,
@@ -14,12 +24,6 @@
 // are one collective operation. What is not matched is found without going through the
 // calls, and so is the other end of a message. A [Numbering] tells it who goes through the
 // calls all the same.
-//
-// Communicators that a loop makes one after the other may be one that stands for all of
-// them, see [semantics.Communicator.Count], and are matched as if they were: a message that
-// nobody receives in one round, and in another a receive that gets none, would be taken for
-// a pair. That takes rounds that differ, and a receive that was not completed: one that was
-// has got a message on its own communicator.
 //
 // # Comparison
 //

@@ -2,6 +2,8 @@
 // chosen ranks, the functions, who communicates with whom, the sizes of messages, what
 // is unevenly distributed over the ranks, and the loops.
 //
+//	err := report.Write(ctx, file, trace, report.Options{Name: "run.rpz"})
+//
 // [Write] is all there is to call. The page needs no network and no server: it opens
 // from disk, and its policy forbids it to fetch anything. It holds grammars, not calls,
 // and draws what can be seen of them, so that its size follows the structure of the

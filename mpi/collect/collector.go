@@ -1,5 +1,11 @@
 // Package collect turns what MPI programs have recorded into traces.
 //
+//	collector, err := collect.New(directory, collect.Options{})
+//	…
+//	all, summary, err := collector.Finish(ctx)
+//	…
+//	err = all.Write(file)
+//
 // A [Collector] reads a spool, see package [mpi], while the processes write it or
 // later. It makes symbolic values of raw ones, records the calls with package tracer
 // as they come, deletes the segments that it has read, and hands over the parts of

@@ -2,19 +2,13 @@
 // symbols of exponential bins into a context-free grammar: a loop whose rounds
 // take the same time is small however often it runs.
 //
-// It is the codec of [timing] for who has times that repeat. Real times hardly
-// do; then it is larger and slower than the others.
+//	codec, err := grammar.New(0.01) // within 1 %
+//	blocks := column.Encode(codec)
 //
-// # Encoding
+// It is for times that repeat. Real times hardly do; then it is larger and slower than
+// the codecs of [timing].
 //
-// A block is encoded as
-//
-//	escapes  uvarint  of float64 only: number of values that escape the bins, then
-//	                  8 bytes for each, little-endian
-//	grammar           as in package sequitur, up to the end of the block
-//
-// The terminals of the grammar are 2s for a symbol s ≥ 0 of the bins, −2s−1 for
-// s < 0, and 2·Max+1 for values that escape.
+// docs/format.md has the encoding.
 //
 // # Limits
 //
