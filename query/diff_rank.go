@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -108,7 +109,7 @@ func (d *differ) isFrame(x, y *reprise.Rank, position uint64) bool {
 		return false
 	}
 	f := d.a.frameOf(x, a.Symbol)
-	return f != 0 && f == d.b.frameOf(y, b.Symbol)
+	return f != (frame{}) && f == d.b.frameOf(y, b.Symbol)
 }
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
@@ -251,17 +252,15 @@ type diffSide struct {
 	names     map[merge.Name]string // nil if numbers say as much
 }
 
-// A frame is how MPI begins or ends.
-type frame uint8
-
-// frames are the functions that begin and end MPI.
-var frames = map[string]frame{"MPI_Init": 1, "MPI_Init_thread": 1, "MPI_Finalize": 2}
+// A frame says whether a function begins or ends MPI.
+type frame struct{ begins, ends bool }
 
 func newDiffSide(t *reprise.Trace) *diffSide {
 	s := &diffSide{trace: t, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
-		s.frames = append(s.frames, frames[f.Name])
+		role := spec.RoleOf(f.Name)
+		s.frames = append(s.frames, frame{role.Begins == "world", role.Ends})
 	}
 	for _, n := range t.Run().Names {
 		s.names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
@@ -279,8 +278,11 @@ func (s *diffSide) frameOf(calls *reprise.Rank, terminal uint32) frame {
 func (s *diffSide) withoutFrame(calls *reprise.Rank, ids []uint32, n int) []uint32 {
 	ids = slices.Clone(ids)
 	for terminal := range ids {
-		if f := s.frameOf(calls, uint32(terminal)); f != 0 {
-			ids[terminal] = uint32(n) + uint32(f)
+		if f := s.frameOf(calls, uint32(terminal)); f != (frame{}) {
+			ids[terminal] = uint32(n)
+			if f.ends {
+				ids[terminal]++
+			}
 		}
 	}
 	return ids

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -63,7 +64,7 @@ func operationsOn(o *semantics.Operation, c *semantics.Communicator) []*semantic
 // collectiveName returns what must be equal for all members: the function, whatever type
 // its counts have.
 func collectiveName(function string) string {
-	if strings.HasPrefix(function, "MPI") {
+	if spec.Base(function) != function {
 		return strings.TrimSuffix(function, "_c")
 	}
 	return function

@@ -71,6 +71,20 @@ func (a arguments) sum(name string) (sum int64, length int) {
 	return sum, len(list)
 }
 
+// structure returns the bytes of counts in an array that have a datatype each, in another.
+func (a arguments) structure(counts, types string, size func(id int64) int64) int64 {
+	numbers, ok := a.numbers(counts)
+	ids, also := a.numbers(types)
+	if !ok || !also || len(numbers) != len(ids) {
+		return Unknown
+	}
+	sum := int64(0)
+	for i, n := range numbers {
+		sum = plus(sum, product(n, size(ids[i])))
+	}
+	return sum
+}
+
 // element returns an element of an argument that is an array, Unknown if there is none.
 func (a arguments) element(name string, i int) int64 {
 	if list, _ := a.numbers(name); i >= 0 && i < len(list) {

@@ -10,8 +10,8 @@ import (
 // Pointers to Communicators of one Model are equal exactly if it is the same for all
 // members. It must not be changed.
 //
-// A communicator has one group of processes. An intercommunicator has two, and the methods
-// [Communicator.Local] and [Communicator.Remote] tell them apart by the rank that asks.
+// A communicator has one group of processes, and an intercommunicator two, which
+// [Communicator.Groups] tells apart by the rank that asks.
 type Communicator struct {
 	// Name is that of [github.com/reprise-trace/reprise/symbolic.Group.Name], such as
 	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world.
@@ -40,35 +40,22 @@ func (c *Communicator) Member(rank int) int {
 	return c.members[rank]
 }
 
-// Local returns the group that a rank of the run belongs to: the ranks in the run of its
-// members, in the order of their ranks in c. It is nil if that rank is no member. The caller
-// owns the result.
-func (c *Communicator) Local(rank int) []int {
-	if c.members == nil && rank >= 0 && rank < c.size {
-		list := make([]int, c.size)
-		for i := range list {
-			list[i] = i
-		}
-		return list
-	}
-	for _, group := range [][]int{c.members, c.remote} {
-		if slices.Contains(group, rank) {
-			return slices.Clone(group)
-		}
-	}
-	return nil
-}
-
-// Remote returns the other group of an intercommunicator than the one that a rank of the run
-// belongs to, like Local; nil for other communicators. The caller owns the result.
-func (c *Communicator) Remote(rank int) []int {
+// Groups returns the ranks in the run of the members of the group that a rank of the run belongs
+// to, in the order of their ranks in c, and of the other group of an intercommunicator: nil for
+// other communicators. Both are nil if that rank is no member. They must not be changed.
+func (c *Communicator) Groups(rank int) (local, remote []int) {
 	switch {
+	case c.members == nil && rank >= 0 && rank < c.size:
+		for member := range c.size {
+			local = append(local, member)
+		}
+		return local, nil
 	case slices.Contains(c.members, rank):
-		return slices.Clone(c.remote)
+		return c.members, c.remote
 	case slices.Contains(c.remote, rank):
-		return slices.Clone(c.members)
+		return c.remote, c.members
 	}
-	return nil
+	return nil, nil
 }
 
 // RankSet returns the ranks in the run of all members, of an intercommunicator those of

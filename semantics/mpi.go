@@ -28,7 +28,7 @@ const (
 // An mpiDialect says what calls of MPI mean.
 type mpiDialect struct {
 	model     *Model
-	roles     []*spec.Role // by function; nil if it means nothing
+	roles     []*spec.Role // by function
 	failed    []bool       // by function: it is that of calls that failed
 	constants mpiConstants
 	makes     [][]int          // by function: the parameters that are objects that it makes
@@ -68,8 +68,8 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 	}
 	resolve := false
 	for i := range functions {
-		d.roles[i], d.failed[i] = roleOf(&functions[i]), hasFailed(&functions[i])
-		d.cancels = d.cancels || d.roles[i] != nil && d.roles[i].Requests == spec.Cancels
+		d.roles[i], d.failed[i] = spec.RoleOf(functions[i].Name), hasFailed(&functions[i])
+		d.cancels = d.cancels || d.roles[i].Requests == spec.Cancels
 		for k, p := range functions[i].Params {
 			if p.Direction != cst.Out {
 				continue
@@ -177,14 +177,6 @@ func (d *mpiDialect) selfLocked(rank int) *Communicator {
 
 func (d *mpiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
 	return newMPIRank(d, read, number), nil
-}
-
-// roleOf returns what a function does to other processes; nil if it does nothing to them.
-func roleOf(f *cst.Function) *spec.Role {
-	if r := spec.RoleOf(f.Name); r.Class != spec.Local {
-		return r
-	}
-	return nil
 }
 
 // hasFailed reports whether a function is that of calls that failed.

@@ -1,11 +1,7 @@
 package semantics
 
 import (
-	"sort"
-	"strings"
-
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -17,19 +13,13 @@ const maxDatatypeCalls = 1 << 22
 // going through the calls.
 const maxDatatypeDepth = 16
 
-// A sizing is the size of a datatype from a position on.
-type sizing struct {
-	from uint64
-	size int64
-}
-
 // datatypes says how large the datatypes of a rank are that calls make.
 type datatypes struct {
 	rank   *mpiRank
-	makers map[int64][]uint32 // terminals that make a datatype, by its id
-	fixed  map[int64]int64    // sizes that are the same whenever
-	varied map[int64][]sizing // others, in the order of positions
-	asked  map[int64]int64    // what MPI_Type_size says; Unknown if it is not always the same
+	makers map[int64][]uint32        // terminals that make a datatype, by its id
+	fixed  map[int64]int64           // sizes that are the same whenever
+	varied map[int64]timeline[int64] // others
+	asked  map[int64]int64           // what MPI_Type_size says; Unknown if it is not always the same
 }
 
 // newDatatypes finds the sizes of all datatypes of a rank.
@@ -74,24 +64,19 @@ func (d *datatypes) fix() bool {
 
 // walk goes through the calls that make datatypes, in their order.
 func (d *datatypes) walk() {
-	d.varied = make(map[int64][]sizing)
+	d.varied = make(map[int64]timeline[int64])
 	made := make(map[uint32][]int64)
 	for id, terminals := range d.makers {
 		for _, terminal := range terminals {
 			made[terminal] = append(made[terminal], id)
 		}
 	}
-	calls := uint64(0)
-	for terminal, count := range d.rank.read.Occurrences() {
-		if made[terminal] != nil {
-			calls += count
-		}
-	}
-	if calls > maxDatatypeCalls {
+	keep := func(s sequitur.Symbol) bool { return made[s] != nil }
+	if d.rank.count(keep) > maxDatatypeCalls {
 		return
 	}
 	now := make(map[int64]int64)
-	for position, terminal := range d.rank.read.Find(0, func(s sequitur.Symbol) bool { return made[s] != nil }) {
+	for position, terminal := range d.rank.read.Find(0, keep) {
 		for _, id := range made[terminal] {
 			size, _ := d.made(terminal, id, func(old int64) (int64, bool) {
 				size, ok := now[old]
@@ -99,7 +84,7 @@ func (d *datatypes) walk() {
 			})
 			if before, ok := now[id]; !ok || before != size {
 				now[id] = size
-				d.varied[id] = append(d.varied[id], sizing{position + 1, size})
+				d.varied[id] = append(d.varied[id], since[int64]{position + 1, size})
 			}
 		}
 	}
@@ -111,16 +96,11 @@ func (d *datatypes) size(id int64, position uint64) (size int64, from, until uin
 	if size, ok := d.fixed[id]; ok {
 		return size, 0, forever
 	}
-	list := d.varied[id]
-	i := sort.Search(len(list), func(i int) bool { return list[i].from > position })
-	until = forever
-	if i < len(list) {
-		until = list[i].from
+	size, from, until, ok := d.varied[id].at(position)
+	if !ok {
+		size = Unknown
 	}
-	if i == 0 {
-		return Unknown, 0, until
-	}
-	return list[i-1].size, list[i-1].from, until
+	return size, from, until
 }
 
 // made returns the size of a datatype that a call makes, by the sizes of others that are
@@ -142,50 +122,48 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 		}
 		return size
 	}
-	old, _ := args.find("oldtype", cst.KindHandle)
-	oldSize := func() int64 {
-		if old.Kind() == 0 {
-			return Unknown
-		}
-		return of(old.Int())
-	}
-	switch spec.Base(args.function.Name) {
-	case "Type_dup", "Type_create_resized":
-		return oldSize(), ok
-	case "Type_contiguous":
-		return product(args.number("count", cst.KindInt), oldSize()), ok
-	case "Type_vector", "Type_hvector", "Type_create_hvector", "Type_create_indexed_block", "Type_create_hindexed_block":
-		return product(product(args.number("count", cst.KindInt), args.number("blocklength", cst.KindInt)), oldSize()), ok
-	case "Type_indexed", "Type_hindexed", "Type_create_hindexed":
-		sum, _ := args.sum("array_of_blocklengths")
-		return product(sum, oldSize()), ok
-	case "Type_create_subarray":
-		extents, found := args.numbers("array_of_subsizes")
-		if !found {
-			return Unknown, true
-		}
-		n := int64(1)
-		for _, extent := range extents {
-			n = product(n, extent)
-		}
-		return product(n, oldSize()), ok
-	case "Type_create_darray":
-		return product(darrayElements(args), oldSize()), ok
-	case "Type_create_f90_integer", "Type_create_f90_real", "Type_create_f90_complex":
+	composition := d.rank.roles[d.rank.function(terminal)].Datatype
+	switch composition {
+	case "":
+		return Unknown, true
+	case "chosen":
 		return d.told(id), true
-	case "Type_create_struct", "Type_struct":
-		lengths, found := args.numbers("array_of_blocklengths")
-		types, also := args.numbers("array_of_types")
-		if !found || !also || len(lengths) != len(types) {
-			return Unknown, true
-		}
-		sum := int64(0)
-		for i, n := range lengths {
-			sum = plus(sum, product(n, of(types[i])))
-		}
-		return sum, ok
+	case "struct":
+		size = args.structure("array_of_blocklengths", "array_of_types", of)
+		return size, ok
 	}
-	return Unknown, true
+	old, found := args.find("oldtype", cst.KindHandle)
+	if !found {
+		return Unknown, true
+	}
+	size = product(elementsOf(composition, args), of(old.Int()))
+	return size, ok
+}
+
+// elementsOf returns how many elements of its oldtype a datatype of a composition has.
+func elementsOf(composition string, args arguments) int64 {
+	switch composition {
+	case "same":
+		return 1
+	case "contiguous":
+		return args.number("count", cst.KindInt)
+	case "vector":
+		return product(args.number("count", cst.KindInt), args.number("blocklength", cst.KindInt))
+	case "indexed":
+		sum, _ := args.sum("array_of_blocklengths")
+		return sum
+	case "darray":
+		return darrayElements(args)
+	}
+	extents, ok := args.numbers("array_of_subsizes")
+	if !ok {
+		return Unknown
+	}
+	n := int64(1)
+	for _, extent := range extents {
+		n = product(n, extent)
+	}
+	return n
 }
 
 // told returns what MPI_Type_size says of a datatype that only one call makes, Unknown if it
@@ -194,7 +172,7 @@ func (d *datatypes) told(id int64) int64 {
 	if d.asked == nil {
 		d.asked = make(map[int64]int64)
 		for terminal := range uint32(d.rank.read.Terminals()) {
-			if strings.HasPrefix(d.rank.model.trace.Functions()[d.rank.function(terminal)].Name, "MPI_Type_size") {
+			if d.rank.roles[d.rank.function(terminal)].TellsSize {
 				d.ask(d.rank.arguments(terminal))
 			}
 		}

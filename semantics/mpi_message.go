@@ -145,15 +145,7 @@ func (e *evaluation) oneSided(o *Operation, p *spec.Role, args arguments, s scop
 	if rank == e.constants.procNull {
 		return
 	}
-	m := Message{Direction: Put, Peer: s.world(rank), Elements: 1, Communicator: s.communicator}
-	switch {
-	case p.Reads && p.Writes:
-		m.Direction = Fetch
-	case p.Reads:
-		m.Direction = Get
-	case p.Combines:
-		m.Direction = Accumulate
-	}
+	m := Message{Direction: accessDirection(p), Peer: s.world(rank), Elements: 1, Communicator: s.communicator}
 	count, datatype := q.Count, q.Type
 	if op, ok := args.find("op", cst.KindHandle); ok && m.Direction == Fetch && op.Int() == e.constants.noOp {
 		m.Direction = Get
@@ -166,6 +158,19 @@ func (e *evaluation) oneSided(o *Operation, p *spec.Role, args arguments, s scop
 	}
 	m.Bytes = product(m.Elements, e.sizeOf(args, datatype))
 	o.Messages = []Message{m}
+}
+
+// accessDirection returns where the bytes of a one-sided operation go.
+func accessDirection(p *spec.Role) Direction {
+	switch {
+	case p.Reads && p.Writes:
+		return Fetch
+	case p.Reads:
+		return Get
+	case p.Combines:
+		return Accumulate
+	}
+	return Put
 }
 
 // probed returns the scope of a message that a probe found, if all probes that give such a

@@ -2,7 +2,6 @@ package semantics
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -21,15 +20,14 @@ type probes struct {
 	makers map[int64][]uint32 // terminals of probes
 	fixed  map[int64]finding  // all probes that give it tell the same
 	comms  map[int64]int64    // all are on one communicator, which has this id
-	walked func() map[int64][]found
+	walked func() map[int64]timeline[found]
 
 	mutex sync.Mutex
 	made  map[received]*Operation
 }
 
-// A found is the message that a probe at a position gives, with the communicator there.
+// A found is the message that a probe gives, with the communicator.
 type found struct {
-	position     uint64
 	communicator *Communicator
 	source       source
 }
@@ -44,9 +42,8 @@ func (t *taken) equal(u *taken) bool { return t == u || t != nil && u != nil && 
 
 // A received is an operation with the message that it receives.
 type received struct {
-	base         *Operation
-	communicator *Communicator
-	source       source
+	base *Operation
+	found
 }
 
 func newProbes(r *mpiRank) *probes {
@@ -97,8 +94,8 @@ func statusOf(args arguments) source {
 }
 
 // walk goes through the probes that give messages of which others tell something else.
-func (p *probes) walk() map[int64][]found {
-	varied := make(map[int64][]found)
+func (p *probes) walk() map[int64]timeline[found] {
+	varied := make(map[int64]timeline[found])
 	gives, receives := make(map[sequitur.Symbol][]int64), make(map[sequitur.Symbol]bool)
 	for id, makers := range p.makers {
 		if _, ok := p.fixed[id]; ok {
@@ -117,14 +114,14 @@ func (p *probes) walk() map[int64][]found {
 		return varied
 	}
 	for position, s := range p.rank.read.Find(0, func(s sequitur.Symbol) bool { return gives[s] != nil }) {
-		f := found{position: position, source: p.rank.finding(s).source}
+		f := found{source: p.rank.finding(s).source}
 		if o := p.rank.base(position, s).operation; o != nil {
 			f.communicator = o.Communicator
 		}
 		for _, id := range gives[s] {
 			list := varied[id]
-			if n := len(list); n == 0 || list[n-1].communicator != f.communicator || list[n-1].source != f.source {
-				varied[id] = append(list, f)
+			if n := len(list); n == 0 || list[n-1].value != f {
+				varied[id] = append(list, since[found]{position + 1, f})
 			}
 		}
 	}
@@ -133,12 +130,11 @@ func (p *probes) walk() map[int64][]found {
 
 // resolve returns an operation with the message that it receives at a position.
 func (p *probes) resolve(o *Operation, position uint64) *Operation {
-	list := p.walked()[o.taken.message]
-	i := sort.Search(len(list), func(i int) bool { return list[i].position >= position })
-	if i == 0 {
+	f, _, _, ok := p.walked()[o.taken.message].at(position)
+	if !ok {
 		return o
 	}
-	key := received{o, list[i-1].communicator, list[i-1].source}
+	key := received{o, f}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	made := p.made[key]

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -28,7 +27,7 @@ type mpiRank struct {
 	number int
 	misfit bool // MPI_COMM_WORLD is not that of the run
 
-	always []atomic.Pointer[Operation] // by terminal, if it is the same at all positions
+	always memo // by terminal, if it is the same at all positions
 
 	mutex     sync.Mutex
 	stretches map[uint32][]stretch // by terminal, of others; in order
@@ -60,10 +59,32 @@ func (e extent) within(from, until uint64) extent {
 // everywhere is all positions.
 var everywhere = extent{0, forever}
 
+// A timeline is what is so from one position on up to the next, in ascending order.
+type timeline[T any] []since[T]
+
+type since[T any] struct {
+	from  uint64
+	value T
+}
+
+// at returns what is so at a position, and from which position on up to which; false if
+// nothing is yet.
+func (l timeline[T]) at(position uint64) (value T, from, until uint64, ok bool) {
+	i := sort.Search(len(l), func(i int) bool { return l[i].from > position })
+	until = forever
+	if i < len(l) {
+		until = l[i].from
+	}
+	if i == 0 {
+		return value, 0, until, false
+	}
+	return l[i-1].value, l[i-1].from, until, true
+}
+
 func newMPIRank(d *mpiDialect, read *reprise.Rank, number int) *mpiRank {
 	r := &mpiRank{
 		mpiDialect: d, read: read, number: number,
-		always: make([]atomic.Pointer[Operation], read.Terminals()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
+		always: make(memo, read.Terminals()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
 	}
 	r.misfit = r.inOtherWorld()
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
@@ -80,10 +101,19 @@ func (r *mpiRank) arguments(terminal uint32) arguments {
 	return arguments{c.Function, c.Args}
 }
 
-// role returns that of a terminal, nil if it means nothing.
+// role returns that of a terminal, nil if it means nothing to other processes.
 func (r *mpiRank) role(terminal uint32) *spec.Role {
+	if p := r.ownRole(terminal); p != nil && p.Class != spec.Local {
+		return p
+	}
+	return nil
+}
+
+// ownRole returns the role of a terminal, even if it means nothing to other processes, as that
+// of a call that begins a request of the program's own; nil if the call failed.
+func (r *mpiRank) ownRole(terminal uint32) *spec.Role {
 	f := r.function(terminal)
-	if p := r.roles[f]; p == nil || !r.failed[f] || happened(p, r.arguments(terminal), r.constants.truncate) {
+	if p := r.roles[f]; !r.failed[f] || happened(p, r.arguments(terminal), r.constants.truncate) {
 		return p
 	}
 	return nil
@@ -98,8 +128,7 @@ func (r *mpiRank) function(terminal uint32) int {
 // run, as in one of several programs that were recorded together.
 func (r *mpiRank) inOtherWorld() bool {
 	for terminal := range uint32(r.read.Terminals()) {
-		name := r.model.trace.Functions()[r.function(terminal)].Name
-		if name != "MPI_Comm_size" && name != "MPI_Comm_rank" {
+		if !r.roles[r.function(terminal)].TellsPlace {
 			continue
 		}
 		args := r.arguments(terminal)
@@ -119,16 +148,17 @@ func (r *mpiRank) inOtherWorld() bool {
 // switches reports whether the rank has calls that switch recording off or on.
 func (r *mpiRank) switches() bool {
 	for terminal := range uint32(r.read.Terminals()) {
-		switch r.model.trace.Functions()[r.function(terminal)].Name {
-		case "MPI_Pcontrol":
-			if level := r.arguments(terminal).number("level", cst.KindInt); level >= 0 && level <= 2 {
-				return true
-			}
-		case "MPI_Info_set":
-			args := r.arguments(terminal)
-			key, _ := args.find("key", cst.KindString)
-			value, ok := args.find("value", cst.KindString)
-			if ok && key.Kind() == cst.KindString && key.Text() == "reprise_record" && (value.Text() == "off" || value.Text() == "on") {
+		if !r.roles[r.function(terminal)].Switches {
+			continue
+		}
+		args := r.arguments(terminal)
+		if level, ok := args.find("level", cst.KindInt); ok && level.Int() >= 0 && level.Int() <= 2 {
+			return true
+		}
+		key, _ := args.find("key", cst.KindString)
+		value, _ := args.find("value", cst.KindString)
+		if key.Kind() == cst.KindString && value.Kind() == cst.KindString && string(key.Text()) == "reprise_record" {
+			if text := string(value.Text()); text == "off" || text == "on" {
 				return true
 			}
 		}
@@ -204,8 +234,8 @@ func (r *mpiRank) varies(o *Operation) bool {
 // base returns the operation of a call without what calls at some positions say about what
 // it receives, and at which positions it is that.
 func (r *mpiRank) base(position uint64, terminal uint32) stretch {
-	if o := r.always[terminal].Load(); o != nil {
-		return stretch{0, forever, meaning(o)}
+	if o, ok := r.always.get(terminal); ok {
+		return stretch{0, forever, o}
 	}
 	r.mutex.Lock()
 	s, ok := find(r.stretches[terminal], position)
@@ -215,25 +245,10 @@ func (r *mpiRank) base(position uint64, terminal uint32) stretch {
 	}
 	s = r.evaluate(position, terminal)
 	if s.from == 0 && s.until == forever {
-		o := s.operation
-		if o == nil {
-			o = none
-		}
-		if !r.always[terminal].CompareAndSwap(nil, o) {
-			o = r.always[terminal].Load()
-		}
-		s.operation = meaning(o)
+		s.operation = r.always.put(terminal, s.operation)
 		return s
 	}
 	return r.keep(terminal, s)
-}
-
-// meaning returns an operation, nil for none.
-func meaning(o *Operation) *Operation {
-	if o == none {
-		return nil
-	}
-	return o
 }
 
 // find returns the stretch in a list that has a position.
@@ -324,10 +339,11 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 		return true
 	}
 	before := func(position uint64) uint64 { return r.before(position, terminal) }
+	is := func(s sequitur.Symbol) bool { return s == terminal }
 	var m *sequitur.Measure // from when on so many steps have been made
 	for position, steps := uint64(0), 0; position < r.read.Len(); steps++ {
 		if steps == maxCuts {
-			m = r.measure(terminal)
+			m = r.counting(is)
 			before = func(position uint64) uint64 { return m.Before(position).Weight }
 		}
 		if m != nil {
@@ -345,10 +361,10 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	return t.each(terminal, yield)
 }
 
-// measure returns how often a terminal occurs.
-func (r *mpiRank) measure(terminal uint32) *sequitur.Measure {
+// counting returns the sum that counts the calls with some terminals.
+func (r *mpiRank) counting(keep func(s sequitur.Symbol) bool) *sequitur.Measure {
 	return r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
-		if s == terminal {
+		if keep(s) {
 			return 1
 		}
 		return 0
@@ -495,7 +511,7 @@ func (r *Rank) DatatypeSize(position uint64, id int64) int64 {
 	case *mpiRank:
 		e := evaluation{mpiRank: m, position: position, extent: everywhere}
 		return e.size(id)
-	case *memo:
+	case *tiRank:
 		return tiSize(id)
 	}
 	return Unknown

@@ -3,7 +3,6 @@ package semantics
 import (
 	"math"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -22,7 +21,7 @@ type requests struct {
 	persistent map[int64][]uint32 // terminals by the id of the request
 	topologies map[int64][]uint32 // terminals that make a communicator, by its id
 
-	creations map[object][]creation // in the order of positions; made when they are asked for
+	creations map[object]timeline[uint32] // terminals that make them; found when they are asked for
 
 	mutex   sync.Mutex
 	acts    map[sequitur.Symbol][]act   // made by all
@@ -34,12 +33,6 @@ type requests struct {
 type object struct {
 	class string
 	id    int64
-}
-
-// A creation is a call that makes a request or a communicator.
-type creation struct {
-	position uint64
-	terminal uint32
 }
 
 func newRequests(r *mpiRank) *requests {
@@ -60,7 +53,7 @@ func (q *requests) made(o object, position uint64) (at uint64, terminal uint32, 
 	r := q.rank
 	r.mutex.Lock()
 	if q.creations == nil {
-		q.creations = make(map[object][]creation)
+		q.creations = make(map[object]timeline[uint32])
 	}
 	list, known := q.creations[o]
 	r.mutex.Unlock()
@@ -70,18 +63,11 @@ func (q *requests) made(o object, position uint64) (at uint64, terminal uint32, 
 		q.creations[o] = list
 		r.mutex.Unlock()
 	}
-	i := sort.Search(len(list), func(i int) bool { return list[i].position >= position })
-	until = forever
-	if i < len(list) {
-		until = list[i].position + 1
-	}
-	if i == 0 {
-		return 0, 0, 0, until, false
-	}
-	return list[i-1].position, list[i-1].terminal, list[i-1].position + 1, until, true
+	terminal, from, until, ok = list.at(position)
+	return from - 1, terminal, from, until, ok
 }
 
-func (q *requests) findCreations(o object) []creation {
+func (q *requests) findCreations(o object) timeline[uint32] {
 	terminals := q.persistent[o.id]
 	if o.class == commClass {
 		terminals = q.topologies[o.id]
@@ -93,9 +79,9 @@ func (q *requests) findCreations(o object) []creation {
 	if q.rank.count(func(s sequitur.Symbol) bool { return makers[s] }) > maxRequestCalls {
 		return nil
 	}
-	var list []creation
+	var list timeline[uint32]
 	for position, terminal := range q.rank.read.Find(0, func(s sequitur.Symbol) bool { return makers[s] }) {
-		list = append(list, creation{position, terminal})
+		list = append(list, since[uint32]{position + 1, terminal})
 	}
 	return list
 }
@@ -129,7 +115,7 @@ const (
 
 // acts returns what a call does to requests.
 func (r *mpiRank) acts(terminal uint32) (list []act) {
-	p, args := r.requestRole(terminal), r.arguments(terminal)
+	p, args := r.ownRole(terminal), r.arguments(terminal)
 	add := func(kind actKind, ids []int64) {
 		for _, id := range ids {
 			list = append(list, act{id, kind, unresolved})
@@ -151,17 +137,6 @@ func (r *mpiRank) acts(terminal uint32) (list []act) {
 		}
 	}
 	return list
-}
-
-// requestRole returns what a call does to requests; nil if it does nothing. Other than role, it
-// knows those that begin something that means nothing to other processes.
-func (r *mpiRank) requestRole(terminal uint32) *spec.Role {
-	f := r.function(terminal)
-	p := spec.RoleOf(r.model.trace.Functions()[f].Name)
-	if r.failed[f] && !happened(p, r.arguments(terminal), r.constants.truncate) {
-		return nil
-	}
-	return p
 }
 
 // completed returns the requests that a call completes.
@@ -274,12 +249,7 @@ func (q *requests) of(request int64) *sequitur.Measure {
 }
 
 func (q *requests) count(keep func(act) bool) *sequitur.Measure {
-	return q.rank.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
-		if slices.ContainsFunc(q.acts[s], keep) {
-			return 1
-		}
-		return 0
-	})
+	return q.rank.counting(func(s sequitur.Symbol) bool { return slices.ContainsFunc(q.acts[s], keep) })
 }
 
 // degrees are how many neighbours there are that a rank receives from and sends to in a
@@ -304,14 +274,11 @@ func (e *evaluation) degrees(id int64, s scope) degrees {
 // degreesOf returns those in a communicator that a call makes.
 func (e *evaluation) degreesOf(terminal uint32, s scope) degrees {
 	args := e.arguments(terminal)
-	switch spec.Base(args.function.Name) {
-	case "Cart_create":
+	if _, grid := args.find("dims", cst.KindArray); grid {
 		n := gridNeighbours(args, s)
 		return degrees{n, n}
-	case "Dist_graph_create_adjacent":
-		return degrees{int(args.number("indegree", cst.KindInt)), int(args.number("outdegree", cst.KindInt))}
 	}
-	return noDegrees
+	return degrees{int(args.number("indegree", cst.KindInt)), int(args.number("outdegree", cst.KindInt))}
 }
 
 // gridNeighbours returns how many neighbours the rank of a scope has in the grid that a call

@@ -219,7 +219,11 @@ func TestIdsUsedAgain(t *testing.T) {
 			}
 		})
 	}
-	if of[0] != of[1] || of[0].Size() != 2 || !slices.Equal(of[0].Local(3), []int{3, 1}) || of[0].Local(0) != nil || of[0].Remote(3) != nil || of[0].Member(0) != 3 {
+	local, remote := of[0].Groups(3)
+	if outside, _ := of[0].Groups(0); !slices.Equal(local, []int{3, 1}) || remote != nil || outside != nil {
+		t.Errorf("groups: %v and %v, and %v", local, remote, outside)
+	}
+	if of[0] != of[1] || of[0].Size() != 2 || of[0].IsInter() || of[0].Member(0) != 3 {
 		t.Errorf("members of one communicator have %v and %v", of[0], of[1])
 	}
 }
@@ -258,6 +262,10 @@ func TestIntercommunicator(t *testing.T) {
 		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
 			if c.Function.Name == "MPI_Send" {
 				name = o.Communicator.Name
+				local, remote := o.Communicator.Groups(rank)
+				if own := rank / 2 * 2; !slices.Equal(local, []int{own, own + 1}) || !slices.Equal(remote, []int{2 - own, 3 - own}) {
+					t.Errorf("groups of rank %d: %v and %v", rank, local, remote)
+				}
 				if ranks := o.Communicator.RankSet(); ranks.String() != "0-3" {
 					t.Errorf("members of both groups: %v", ranks)
 				}

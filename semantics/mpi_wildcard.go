@@ -252,11 +252,14 @@ func (w *wildcards) with(o *Operation, sources []source) *Operation {
 // peerOf returns the rank in the run of what is a rank in the arguments of a call on a
 // communicator.
 func (r *mpiRank) peerOf(c *Communicator, rank int64) int {
-	switch {
-	case c == nil:
+	if c == nil {
 		return NoPeer
-	case c.remote != nil && slices.Contains(c.members, r.number):
-		return scope{communicator: c, peers: c.remote}.world(rank)
 	}
-	return scope{communicator: c, peers: c.members}.world(rank)
+	peers := c.members
+	if c.remote != nil {
+		if _, remote := c.Groups(r.number); remote != nil {
+			peers = remote
+		}
+	}
+	return scope{communicator: c, peers: peers}.world(rank)
 }

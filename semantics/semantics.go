@@ -153,36 +153,30 @@ func (r *Rank) All() iter.Seq[Occurrence] {
 	}
 }
 
-// none stands for calls that mean nothing where nil stands for what is not known yet.
+// A memo keeps the operations of terminals whose calls all mean the same.
+type memo []atomic.Pointer[Operation]
+
+// none stands in a memo for calls that mean nothing, where nil stands for what is not known yet.
 var none = new(Operation)
 
-// A memo keeps the operations of terminals whose calls all mean the same.
-type memo struct {
-	made []atomic.Pointer[Operation] // none if it is nil
-	make func(terminal uint32) *Operation
+// get returns the operation of a terminal, nil if it means nothing; ok is false if it is not
+// known yet.
+func (m memo) get(terminal uint32) (o *Operation, ok bool) {
+	switch o = m[terminal].Load(); o {
+	case nil:
+		return nil, false
+	case none:
+		return nil, true
+	}
+	return o, true
 }
 
-func newMemo(r *reprise.Rank, operation func(terminal uint32) *Operation) *memo {
-	return &memo{make([]atomic.Pointer[Operation], r.Terminals()), operation}
-}
-
-func (m *memo) at(_ uint64, terminal uint32) *Operation {
-	o := m.made[terminal].Load()
+// put sets the operation of a terminal, unless another goroutine did, and returns it.
+func (m memo) put(terminal uint32, o *Operation) *Operation {
 	if o == nil {
-		if o = m.make(terminal); o == nil {
-			o = none
-		}
-		if !m.made[terminal].CompareAndSwap(nil, o) {
-			o = m.made[terminal].Load()
-		}
+		o = none
 	}
-	if o == none {
-		return nil
-	}
+	m[terminal].CompareAndSwap(nil, o)
+	o, _ = m.get(terminal)
 	return o
-}
-
-func (m *memo) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
-	o := m.at(0, terminal)
-	return o == nil || yield(Occurrence{terminal, o, count})
 }

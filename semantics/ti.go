@@ -2,6 +2,7 @@ package semantics
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -47,28 +48,58 @@ func isTI(functions []cst.Function) bool {
 	})
 }
 
-// A tiDialect says what the actions of SimGrid mean.
+// A tiDialect says what the actions of SimGrid mean: what the functions of MPI do that they are
+// named after.
 type tiDialect struct {
-	model   *Model
-	actions []*tiAction // by function; nil if it means nothing
+	model     *Model
+	roles     []*spec.Role   // by function; nil if it means nothing
+	functions []cst.Function // with the names that parameters have in MPI
 }
 
-// A tiAction says what an action means.
-type tiAction struct {
-	class     spec.Class
-	direction Direction // of the message of a PointToPoint or OneSided
-	mode      string    // of [Message]
-	blocking  bool
-	write     bool // of an Access
-	operation func(d *tiRank, a *tiAction, args arguments) *Operation
+// tiNames are names of fields of actions, as MPI calls such parameters.
+var tiNames = map[string]string{
+	"destination": "dest", "target": "target_rank", "type": "datatype",
+	"send_count": "sendcount", "send_counts": "sendcounts", "send_type": "sendtype",
+	"receive_count": "recvcount", "receive_counts": "recvcounts", "receive_type": "recvtype",
 }
 
 func newTI(m *Model, functions []cst.Function) *tiDialect {
-	d := &tiDialect{model: m, actions: make([]*tiAction, len(functions))}
+	d := &tiDialect{model: m, roles: make([]*spec.Role, len(functions)), functions: make([]cst.Function, len(functions))}
 	for i, f := range functions {
-		d.actions[i] = tiActions[f.Name]
+		params := slices.Clone(f.Params)
+		for k := range params {
+			if name, ok := tiNames[params[k].Name]; ok {
+				params[k].Name = name
+			}
+		}
+		d.functions[i] = cst.Function{Name: f.Name, Params: params}
+		if f.Name == "Startall" { // it does not say what it starts
+			continue
+		}
+		if r := spec.RoleOf("MPI_" + tiFunction(f.Name)); r.Class != spec.Local {
+			d.roles[i] = r
+		}
 	}
 	return d
+}
+
+// tiFunction returns the function of MPI that an action is named after, without MPI_.
+func tiFunction(action string) string {
+	if name, ok := strings.CutPrefix(action, "IO - "); ok {
+		return "File_" + name
+	}
+	name := strings.ToLower(action)
+	switch name {
+	case "reducescatter":
+		return "Reduce_scatter"
+	case "ireducescatter":
+		return "Ireduce_scatter"
+	case "alltoallw": // with one datatype
+		return "Alltoallv"
+	case "ialltoallw":
+		return "Ialltoallv"
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // A tiRank says what the actions of a rank mean.
@@ -76,100 +107,62 @@ type tiRank struct {
 	*tiDialect
 	read   *reprise.Rank
 	number int
+	known  memo
 }
 
 func (d *tiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
-	r := &tiRank{d, read, number}
-	return newMemo(read, r.operation), nil
+	return &tiRank{d, read, number, make(memo, read.Terminals())}, nil
+}
+
+func (r *tiRank) at(_ uint64, terminal uint32) *Operation {
+	o, ok := r.known.get(terminal)
+	if !ok {
+		o = r.known.put(terminal, r.operation(terminal))
+	}
+	return o
+}
+
+func (r *tiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
+	o := r.at(0, terminal)
+	return o == nil || yield(Occurrence{terminal, o, count})
+}
+
+// arguments returns those of a terminal.
+func (r *tiRank) arguments(terminal uint32) arguments {
+	return arguments{&r.functions[r.read.Function(terminal)], r.read.Call(terminal).Args}
 }
 
 func (r *tiRank) operation(terminal uint32) *Operation {
-	a := r.actions[r.read.Function(terminal)]
-	if a == nil {
+	p := r.roles[r.read.Function(terminal)]
+	if p == nil {
 		return nil
 	}
-	c := r.read.Call(terminal)
-	return a.operation(r, a, arguments{c.Function, c.Args})
+	args := r.arguments(terminal)
+	o := &Operation{Class: p.Class, Root: -1}
+	switch {
+	case p.Class == spec.Access:
+		r.access(o, p, args)
+	case p.Data != "":
+		r.collective(o, p, args)
+	case p.Accesses != nil:
+		q := spec.Transfer{Peer: p.Accesses.Peer, Count: "count", Type: "datatype"}
+		r.message(o, Message{Direction: accessDirection(p)}, &q, args)
+	case p.Requests == spec.Starts:
+		o.Communicator = r.model.world
+		r.start(o, args)
+	case p.Class == spec.PointToPoint:
+		o.Communicator = r.model.world
+		m := Message{Blocking: !p.Nonblocking && !p.Persistent, Communicator: r.model.world}
+		if m.Direction = Send; p.Sends != nil {
+			m.Mode = p.Mode
+			r.message(o, m, p.Sends, args)
+		}
+		if m.Direction, m.Mode = Receive, ""; p.Receives != nil {
+			r.message(o, m, p.Receives, args)
+		}
+	}
+	return o
 }
-
-// tiActions are the actions that mean something, by their names.
-var tiActions = map[string]*tiAction{
-	"send":     {class: spec.PointToPoint, direction: Send, blocking: true, operation: (*tiRank).message},
-	"isend":    {class: spec.PointToPoint, direction: Send, operation: (*tiRank).message},
-	"bsend":    {class: spec.PointToPoint, direction: Send, mode: "buffered", blocking: true, operation: (*tiRank).message},
-	"ibsend":   {class: spec.PointToPoint, direction: Send, mode: "buffered", operation: (*tiRank).message},
-	"Ssend":    {class: spec.PointToPoint, direction: Send, mode: "synchronous", blocking: true, operation: (*tiRank).message},
-	"ISsend":   {class: spec.PointToPoint, direction: Send, mode: "synchronous", operation: (*tiRank).message},
-	"recv":     {class: spec.PointToPoint, direction: Receive, blocking: true, operation: (*tiRank).message},
-	"irecv":    {class: spec.PointToPoint, direction: Receive, operation: (*tiRank).message},
-	"sendRecv": {class: spec.PointToPoint, blocking: true, operation: (*tiRank).sendRecv},
-	"Start":    {class: spec.PointToPoint, operation: (*tiRank).start},
-
-	"wait":     {class: spec.Completion, operation: (*tiRank).plain},
-	"waitall":  {class: spec.Completion, operation: (*tiRank).plain},
-	"waitAny":  {class: spec.Completion, operation: (*tiRank).plain},
-	"test":     {class: spec.Completion, operation: (*tiRank).plain},
-	"testall":  {class: spec.Completion, operation: (*tiRank).plain},
-	"testany":  {class: spec.Completion, operation: (*tiRank).plain},
-	"testsome": {class: spec.Completion, operation: (*tiRank).plain},
-
-	"Put":              {class: spec.OneSided, direction: Put, operation: (*tiRank).message},
-	"Rput":             {class: spec.OneSided, direction: Put, operation: (*tiRank).message},
-	"Get":              {class: spec.OneSided, direction: Get, operation: (*tiRank).message},
-	"Rget":             {class: spec.OneSided, direction: Get, operation: (*tiRank).message},
-	"Accumulate":       {class: spec.OneSided, direction: Accumulate, operation: (*tiRank).message},
-	"Raccumulate":      {class: spec.OneSided, direction: Accumulate, operation: (*tiRank).message},
-	"Get_accumulate":   {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
-	"Rget_accumulate":  {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
-	"Compare_and_swap": {class: spec.OneSided, direction: Fetch, operation: (*tiRank).message},
-
-	"Win_fence":           {class: spec.Collective, operation: (*tiRank).plain},
-	"Win_post":            {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_start":           {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_complete":        {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_wait":            {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_lock":            {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_unlock":          {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_lock_all":        {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_unlock_all":      {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_flush":           {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_flush_local":     {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_flush_all":       {class: spec.Synchronization, operation: (*tiRank).plain},
-	"Win_flush_local_all": {class: spec.Synchronization, operation: (*tiRank).plain},
-
-	"comm_split": {class: spec.Collective, operation: (*tiRank).plain},
-	"comm_dup":   {class: spec.Collective, operation: (*tiRank).plain},
-
-	"IO - read":          {class: spec.Access, operation: (*tiRank).access},
-	"IO - read_shared":   {class: spec.Access, operation: (*tiRank).access},
-	"IO - read_all":      {class: spec.Access, operation: (*tiRank).access},
-	"IO - read_ordered":  {class: spec.Access, operation: (*tiRank).access},
-	"IO - read_at_all":   {class: spec.Access, operation: (*tiRank).access},
-	"IO - write":         {class: spec.Access, write: true, operation: (*tiRank).access},
-	"IO - write_shared":  {class: spec.Access, write: true, operation: (*tiRank).access},
-	"IO - write_all":     {class: spec.Access, write: true, operation: (*tiRank).access},
-	"IO - write_ordered": {class: spec.Access, write: true, operation: (*tiRank).access},
-	"IO - write_at_all":  {class: spec.Access, write: true, operation: (*tiRank).access},
-
-	"barrier": tiCollective, "ibarrier": tiCollective, "bcast": tiCollective, "ibcast": tiCollective,
-	"reduce": tiCollective, "ireduce": tiCollective, "allreduce": tiCollective, "iallreduce": tiCollective,
-	"scan": tiCollective, "iscan": tiCollective, "exscan": tiCollective, "iexscan": tiCollective,
-	"gather": tiCollective, "igather": tiCollective, "scatter": tiCollective, "iscatter": tiCollective,
-	"allgather": tiCollective, "iallgather": tiCollective, "alltoall": tiCollective, "ialltoall": tiCollective,
-	"gatherv": tiCollective, "igatherv": tiCollective, "scatterv": tiCollective, "iscatterv": tiCollective,
-	"allgatherv": tiCollective, "iallgatherv": tiCollective, "alltoallv": tiCollective, "ialltoallv": tiCollective,
-	"alltoallw": tiCollective, "ialltoallw": tiCollective, "reducescatter": tiCollective, "ireducescatter": tiCollective,
-}
-
-var tiCollective = &tiAction{class: spec.Collective, operation: (*tiRank).collective}
-
-// plain returns the operation of an action of which no more is known than its class.
-func (r *tiRank) plain(a *tiAction, _ arguments) *Operation {
-	return &Operation{Class: a.class, Root: -1}
-}
-
-// tiSize returns the size of a datatype that is an argument.
-func (a arguments) tiSize(name string) int64 { return tiSize(a.number(name, cst.KindHandle)) }
 
 // tiTag returns a tag.
 func tiTag(v int64) int64 {
@@ -195,67 +188,39 @@ func (r *tiRank) peer(v int64, d Direction) (int, bool) {
 	return NoPeer, true
 }
 
-// message returns the operation of an action that has one message.
-func (r *tiRank) message(a *tiAction, args arguments) *Operation {
-	name := "destination"
-	switch {
-	case a.class == spec.OneSided:
-		name = "target"
-	case a.direction == Receive:
-		name = "source"
-	}
-	o := &Operation{Class: a.class, Communicator: r.model.world, Root: -1}
-	peer, ok := r.peer(args.number(name, cst.KindRank), a.direction)
+// message adds a message to an operation, if there is one, whose parameters are q.
+func (r *tiRank) message(o *Operation, m Message, q *spec.Transfer, args arguments) {
+	peer, ok := r.peer(args.number(q.Peer, cst.KindRank), m.Direction)
 	if !ok {
-		return o
+		return
 	}
-	count := args.number("count", cst.KindInt)
-	o.Messages = []Message{{
-		Direction: a.direction, Blocking: a.blocking, Mode: a.mode, Peer: peer, Tag: tiTag(args.number("tag", cst.KindTag)),
-		Elements: max(count, Unknown), Bytes: product(count, args.tiSize("type")), Communicator: r.model.world,
-	}}
-	if a.class == spec.OneSided {
-		o.Messages[0].Tag = 0
-		o.Communicator, o.Messages[0].Communicator = nil, nil
+	count := args.number(q.Count, cst.KindInt)
+	m.Peer, m.Elements = peer, max(count, Unknown)
+	m.Bytes = product(count, tiSize(args.number(q.Type, cst.KindHandle)))
+	if q.Tag != "" {
+		m.Tag = tiTag(args.number(q.Tag, cst.KindTag))
 	}
-	return o
+	o.Messages = append(o.Messages, m)
 }
 
-func (r *tiRank) sendRecv(a *tiAction, args arguments) *Operation {
-	o := &Operation{Class: a.class, Communicator: r.model.world, Root: -1}
-	add := func(d Direction, peer, count, datatype string) {
-		if peer, ok := r.peer(args.number(peer, cst.KindRank), d); ok {
-			n := args.number(count, cst.KindInt)
-			o.Messages = append(o.Messages, Message{
-				Direction: d, Blocking: true, Peer: peer, Tag: NoTag,
-				Elements: max(n, Unknown), Bytes: product(n, args.tiSize(datatype)), Communicator: r.model.world,
-			})
-		}
-	}
-	add(Send, "destination", "send_count", "send_type")
-	add(Receive, "source", "receive_count", "receive_type")
-	return o
-}
-
-// start returns the operation of Start, which names the receiver, and the number of bytes.
-func (r *tiRank) start(a *tiAction, args arguments) *Operation {
-	o := &Operation{Class: a.class, Communicator: r.model.world, Root: -1}
-	peer, ok := r.peer(args.number("destination", cst.KindRank), Send)
+// start adds the message of Start, which names the receiver, and the number of bytes.
+func (r *tiRank) start(o *Operation, args arguments) {
+	peer, ok := r.peer(args.number("dest", cst.KindRank), Send)
 	if !ok {
-		return o
+		return
 	}
+	tag := args.number("tag", cst.KindTag)
 	m := Message{
-		Direction: Send, Peer: peer, Tag: tiTag(args.number("tag", cst.KindTag)),
+		Direction: Send, Peer: peer, Tag: tiTag(tag),
 		Elements: Unknown, Bytes: max(args.number("bytes", cst.KindInt), Unknown), Communicator: r.model.world,
 	}
-	if size := args.tiSize("type"); size > 0 && m.Bytes >= 0 && m.Bytes%size == 0 {
+	if size := tiSize(args.number("datatype", cst.KindHandle)); size > 0 && m.Bytes >= 0 && m.Bytes%size == 0 {
 		m.Elements = m.Bytes / size
 	}
 	if peer == r.number {
-		m.Direction, m.Peer = Receive, r.startSource(args.number("tag", cst.KindTag))
+		m.Direction, m.Peer = Receive, r.startSource(tag)
 	}
 	o.Messages = []Message{m}
-	return o
 }
 
 // startSource returns the only source that waits for receives with a tag name and that is
@@ -263,8 +228,7 @@ func (r *tiRank) start(a *tiAction, args arguments) *Operation {
 func (r *tiRank) startSource(tag int64) int {
 	waits, others := make(map[int64]bool), make(map[int64]bool)
 	for terminal := range uint32(r.read.Terminals()) {
-		c := r.read.Call(terminal)
-		args := arguments{c.Function, c.Args}
+		args := r.arguments(terminal)
 		if args.number("tag", cst.KindTag) != tag {
 			continue
 		}
@@ -272,7 +236,7 @@ func (r *tiRank) startSource(tag int64) int {
 		switch name := args.function.Name; {
 		case name == "irecv":
 			others[source] = true
-		case (name == "wait" || name == "test") && args.number("destination", cst.KindRank) == int64(r.number):
+		case (name == "wait" || name == "test") && args.number("dest", cst.KindRank) == int64(r.number):
 			waits[source] = true
 		}
 	}
@@ -290,17 +254,33 @@ func (r *tiRank) startSource(tag int64) int {
 	return found
 }
 
-// access returns the operation of reading or writing a file.
-func (r *tiRank) access(a *tiAction, args arguments) *Operation {
-	o := &Operation{Class: a.class, Root: -1}
+// access says what is read from a file, or written to it.
+func (r *tiRank) access(o *Operation, p *spec.Role, args arguments) {
 	bytes := int64(Unknown)
 	if v, ok := args.find("bytes", cst.KindFloat); ok && v.Float() >= 0 && v.Float() < 1<<62 {
 		bytes = int64(v.Float())
 	}
-	if a.write {
+	if p.Writes {
 		o.Sent = bytes
 	} else {
 		o.Received = bytes
 	}
-	return o
+}
+
+// collective says what a collective action gives and gets, as if it were of all ranks. If it
+// has counts of another number of them, its communicator is another one.
+func (r *tiRank) collective(o *Operation, p *spec.Role, args arguments) {
+	world := r.model.world
+	o.Communicator = world
+	for _, p := range args.function.Params {
+		if _, n := args.sum(p.Name); p.Type.Kind == cst.KindArray && n != world.Size() {
+			o.Communicator = nil
+		}
+	}
+	root := args.number("root", cst.KindRank)
+	if o.Communicator != nil && root >= 0 && root < int64(world.Size()) {
+		o.Root = int(root)
+	}
+	c := collect{arguments: args, scope: scope{communicator: world, self: r.number}, size: tiSize, isRoot: root == int64(r.number)}
+	o.Sent, o.Received = c.bytes(p)
 }

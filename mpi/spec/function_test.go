@@ -132,6 +132,17 @@ func TestRoles(t *testing.T) {
 			if _, ok := Lookup("MPI_" + r.Data); !ok {
 				t.Errorf("%s: there is no MPI_%s", f.Name, r.Data)
 			}
+			for _, a := range []Amount{r.Gives, r.Gets} {
+				count, datatype := cst.KindInt, cst.KindHandle
+				if a.Parts == "sum" || a.Parts == "typed" {
+					count = cst.KindArray
+				}
+				if a.Parts == "typed" {
+					datatype = cst.KindArray
+				}
+				check(a.Count, count)
+				check(a.Type, datatype)
+			}
 		}
 	}
 	later := strings.Fields("Request_get_status_all Request_get_status_any Request_get_status_some") // of MPI 4.1
@@ -156,7 +167,9 @@ func TestRoleOf(t *testing.T) {
 		{"MPI_File_read_ordered_end", func(r *Role) bool { return !r.Reads && r.Collective }},
 		{"MPI_Win_allocate_c", func(r *Role) bool { return r.Allocates && r.Makes == symbolic.Duplicate }},
 		{"MPI_T_enum_get_info", func(r *Role) bool { return r.Shares }},
-		{"MPI_Comm_rank", func(r *Role) bool { return *r == noRole }},
+		{"MPI_Type_indexed_c", func(r *Role) bool { return r.Datatype == "indexed" }},
+		{"MPI_Comm_rank", func(r *Role) bool { return *r == Role{TellsPlace: true} }},
+		{"MPI_Get_version", func(r *Role) bool { return *r == noRole }},
 		{"Isend", func(r *Role) bool { return *r == noRole }},
 	}
 	for _, test := range tests {

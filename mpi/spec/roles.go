@@ -22,8 +22,10 @@ type Role struct {
 	Collective bool
 
 	// Data is the name of the blocking form, without MPI_, of a collective operation on
-	// data: Alltoallv for MPI_Ialltoallv.
-	Data string
+	// data: Alltoallv for MPI_Ialltoallv. Gives and Gets are what a process gives to it and
+	// gets from it.
+	Data        string
+	Gives, Gets Amount
 
 	Sends, Receives *Transfer // messages; nil for none
 	Mode            string    // of sending: "buffered", "synchronous" or "ready", empty for the standard one
@@ -55,6 +57,14 @@ type Role struct {
 	// Shares is set if the function returns handles of objects that may exist already, or of
 	// none that the program made.
 	Shares bool
+
+	// Datatype is how the datatype consists of others that the function makes: "same",
+	// "contiguous", "vector", "indexed", "subarray", "darray" or "struct"; "chosen" if MPI
+	// chooses it.
+	Datatype string
+
+	// The outputs tell the size of a communicator or the rank in it, or the size of a datatype.
+	TellsPlace, TellsSize bool
 
 	// What the function does to memory besides using it: MPI allocates some for the program
 	// or for a window, frees that, or attaches memory to the window that the function makes,
@@ -142,6 +152,7 @@ func makeRoles() roleTable {
 	t.addCollectives()
 	t.addObjects()
 	t.addFiles()
+	t.addDatatypes()
 	t.addOthers()
 	for i := range functions {
 		t.derive(&functions[i])
@@ -245,11 +256,7 @@ func (t roleTable) addOneSided() {
 
 // addCollectives adds the functions that all members of a communicator, window or file call.
 func (t roleTable) addCollectives() {
-	for data := range strings.FieldsSeq("Barrier Bcast Reduce Allreduce Scan Exscan Gather Gatherv Scatter Scatterv Allgather Allgatherv " +
-		"Alltoall Alltoallv Alltoallw Reduce_scatter Reduce_scatter_block Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall " +
-		"Neighbor_alltoallv Neighbor_alltoallw") {
-		t.add(data+" "+initial("I", data)+" "+data+"_init", Role{Class: Collective, On: "comm", Collective: true, Data: data})
-	}
+	t.addData()
 	add := func(on, names string) { t.add(names, Role{Class: Collective, On: on, Collective: true}) }
 	add("comm", "Comm_set_info Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect Comm_agree")
 	add("", "Comm_create_from_group Intercomm_create_from_groups")
