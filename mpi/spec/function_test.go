@@ -134,7 +134,7 @@ func TestRoles(t *testing.T) {
 			}
 			for _, a := range []Amount{r.Gives, r.Gets} {
 				count, datatype := cst.KindInt, cst.KindHandle
-				if a.Parts == "sum" || a.Parts == "typed" {
+				if a.Parts == "sum" || a.Parts == "own" || a.Parts == "typed" {
 					count = cst.KindArray
 				}
 				if a.Parts == "typed" {
