@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -56,9 +57,14 @@ func forgeIndex(file, index []byte, content int) []byte {
 	return append(file, appendFooter(bytes.Clone(index), int64(len(file)), content)...)
 }
 
+const (
+	zstdMagic    = "\x28\xb5\x2f\xfd"
+	zstdBlockMax = 128 << 10 // bytes a block expands to
+)
+
 // blocks returns the blocks of zstd that encode content.
 func blocks(content []byte) string {
-	b, start := appendZstd(nil, content)
+	b, start := compress.AppendZstd(nil, content)
 	return string(b[start:])
 }
 

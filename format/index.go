@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -164,13 +165,13 @@ func (f footer) indexSum(index, lengths []byte) uint32 {
 	return wire.UpdateChecksum(wire.UpdateChecksum(seed(f.offset), index), lengths)
 }
 
-// decodeIndex returns the entries of the stored index that buf[zstdHeaderLen:]
+// decodeIndex returns the entries of the stored index that buf[compress.Room:]
 // holds, complete and in the order of their records. It overwrites buf.
 func (f footer) decodeIndex(buf []byte) ([]entry, error) {
-	index := buf[zstdHeaderLen:]
+	index := buf[compress.Room:]
 	if f.content > f.stored {
 		var err error
-		if index, err = decodeZstd(nil, buf, f.content); err != nil {
+		if index, err = compress.DecodeZstd(nil, buf, f.content); err != nil {
 			return nil, reject(f.offset, "index", fmt.Errorf("%w: %s", err, salvageable))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -98,8 +99,8 @@ func readIndex(r io.ReaderAt, size int64, o Options) ([]entry, error) {
 		return nil, fail(size-footerLen, "footer", ErrLimit, "index of %d bytes, at most %d", f.content, o.MaxIndex)
 	}
 	// The index is preceded by room for the frame header it was stripped of.
-	buf := make([]byte, zstdHeaderLen+int(f.stored+footerLen))
-	index := buf[zstdHeaderLen:]
+	buf := make([]byte, compress.Room+int(f.stored+footerLen))
+	index := buf[compress.Room:]
 	missing := max(0, len(index)-len(tail))
 	copy(index[missing:], tail[max(0, len(tail)-len(index)):])
 	if err := readAt(r, index[:missing], f.offset); err != nil {
@@ -109,7 +110,7 @@ func readIndex(r io.ReaderAt, size int64, o Options) ([]entry, error) {
 	if sum := f.indexSum(index[:f.stored], lengths); sum != f.sum && !o.SkipChecksum {
 		return nil, corrupt(f.offset, "index", "checksum is %08x, computed %08x: %s", f.sum, sum, salvageable)
 	}
-	return f.decodeIndex(buf[:zstdHeaderLen+int(f.stored)])
+	return f.decodeIndex(buf[:compress.Room+int(f.stored)])
 }
 
 // readAt fills p from offset off of r. Its errors are those of r: a file that
@@ -196,14 +197,14 @@ func (r *Reader) AppendContent(dst []byte, s Section) ([]byte, error) {
 	if first.form == None {
 		return r.appendRecord(dst, first)
 	}
-	record, err := r.appendRecord(make([]byte, 0, zstdHeaderLen+int(first.recordLen()))[:zstdHeaderLen], first)
+	record, err := r.appendRecord(make([]byte, 0, compress.Room+int(first.recordLen()))[:compress.Room], first)
 	if err != nil {
 		return nil, err
 	}
 	if first.form == LZ4 {
-		dst, err = decodeLZ4(dst, record[zstdHeaderLen:], first.length)
+		dst, err = compress.DecodeLZ4(dst, record[compress.Room:], first.length)
 	} else {
-		dst, err = decodeZstd(dst, record, first.length)
+		dst, err = compress.DecodeZstd(dst, record, first.length)
 	}
 	if err != nil {
 		return nil, reject(first.offset, "stored", fmt.Errorf("section of kind %d and key %d: %w", e.kind, e.key, err))

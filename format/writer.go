@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -117,11 +118,11 @@ func (w *Writer) encode(e *entry, content []byte) int {
 	switch w.o.Encoding {
 	case Zstd:
 		if len(content) > 0 {
-			w.scratch, start = appendZstd(w.scratch, content)
+			w.scratch, start = compress.AppendZstd(w.scratch, content)
 			smaller = true
 		}
 	case LZ4:
-		w.scratch, smaller = appendLZ4(w.scratch, content)
+		w.scratch, smaller = compress.AppendLZ4(w.scratch, content)
 	}
 	e.form = w.o.Encoding
 	if smaller && len(w.scratch)-start+uvarintLen(uint64(len(content))) < len(content) {
@@ -173,7 +174,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	if w.o.Encoding == Zstd {
-		if b, start := appendZstd(nil, index); len(b)-start < content {
+		if b, start := compress.AppendZstd(nil, index); len(b)-start < content {
 			index = b[start:]
 		}
 	}

@@ -2,14 +2,10 @@ package timing
 
 import (
 	"bytes"
-	"fmt"
 	"math/bits"
 	"slices"
-	"sync"
 
-	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
-
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -173,36 +169,6 @@ func (c Compressor) String() string {
 	return "zstd"
 }
 
-// The coders are large, costly to make, and give the same bytes however often
-// they were used before, so they are shared.
-var (
-	zstdEncoders = sync.Pool{New: func() any {
-		return must(zstd.NewWriter(nil,
-			zstd.WithEncoderLevel(zstd.SpeedBestCompression),
-			zstd.WithSingleSegment(true),
-			zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false)))
-	}}
-	zstdDecoders = sync.Pool{New: func() any {
-		return must(zstd.NewReader(nil,
-			zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true)))
-	}}
-	lz4Compressors = sync.Pool{New: func() any { return new(lz4.Compressor) }}
-)
-
-// must returns v. The options of the coders are constants, so err is a bug.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// zstdMagic begins every frame, and is left out.
-const zstdMagic = "\x28\xb5\x2f\xfd"
-
 // What the head of a piece says, unless it is the length of what is compressed,
 // plus one.
 const (
@@ -219,7 +185,7 @@ func (c Compressor) append(dst, data []byte) []byte {
 		return append(dst, headRepeated, data[0])
 	}
 	base := len(dst)
-	if packed := c.compress(nil, data); len(packed) > 0 && len(packed) < len(data) {
+	if packed := c.compress(data); len(packed) > 0 && len(packed) < len(data) {
 		dst = wire.AppendUvarint(dst, uint64(len(packed))+1)
 		dst = append(dst, packed...)
 	}
@@ -230,23 +196,17 @@ func (c Compressor) append(dst, data []byte) []byte {
 	return dst
 }
 
-// compress returns the encoding of data, in storage that grows from dst, or
-// nothing if it would be longer.
-func (c Compressor) compress(dst, data []byte) []byte {
+// compress returns what data becomes, or nothing if that is known to be longer.
+func (c Compressor) compress(data []byte) []byte {
 	if c == LZ4 {
-		dst = slices.Grow(dst[:0], len(data))
-		enc := lz4Compressors.Get().(*lz4.Compressor)
-		n, err := enc.CompressBlock(data, dst[:len(data)])
-		lz4Compressors.Put(enc)
-		if err != nil { // no room
+		packed, ok := compress.AppendLZ4(nil, data)
+		if !ok {
 			return nil
 		}
-		return dst[:n]
+		return packed
 	}
-	enc := zstdEncoders.Get().(*zstd.Encoder)
-	dst = enc.EncodeAll(data, dst[:0])
-	zstdEncoders.Put(enc)
-	return dst[len(zstdMagic):]
+	packed, start := compress.AppendZstd(nil, data)
+	return packed[start:]
 }
 
 // appendCounted appends the length of data and a piece.
@@ -284,32 +244,11 @@ func (c Compressor) decode(d *wire.Decoder, field string, dst []byte, n int) []b
 
 // decompress appends to dst the n bytes that packed encodes.
 func (c Compressor) decompress(dst, packed []byte, n int) ([]byte, error) {
-	if n>>15 > len(packed) { // as many as zstd, and more than lz4, makes of a byte
-		return dst, fmt.Errorf("%w: %d bytes in %d", ErrCorrupt, n, len(packed))
-	}
-	base := len(dst)
-	dst = slices.Grow(dst, n)
-	room := dst[base : base : base+n]
-	var (
-		out []byte
-		err error
-	)
 	if c == LZ4 {
-		var m int
-		m, err = lz4.UncompressBlock(packed, room[:n])
-		out = room[:max(m, 0)]
-	} else {
-		dec := zstdDecoders.Get().(*zstd.Decoder)
-		out, err = dec.DecodeAll(slices.Concat([]byte(zstdMagic), packed), room)
-		zstdDecoders.Put(dec)
+		return compress.DecodeLZ4(dst, packed, int64(n))
 	}
-	if err != nil {
-		return dst, fmt.Errorf("%w: %v", ErrCorrupt, err)
-	}
-	if len(out) != n {
-		return dst, fmt.Errorf("%w: %d bytes of %d", ErrCorrupt, len(out), n)
-	}
-	return append(dst, out...), nil
+	frame := append(make([]byte, compress.Room, compress.Room+len(packed)), packed...)
+	return compress.DecodeZstd(dst, frame, int64(n))
 }
 
 // decodeCounted reads a length, of at most most bytes, and a piece.
