@@ -126,6 +126,6 @@ func ExampleCompare() {
 	// bins,epsilon=0.01                    239 bytes, at most 0.53 % off
 	// hist,epsilon=0.01,samples=100,bits=5  1550 bytes, at most 0.53 % off
 	// entropy,epsilon=0.01                   8 bytes, at most 0.53 % off
-	// lossless,compressor=zstd              36 bytes, at most 0.00 % off
+	// lossless,compressor=zstd              33 bytes, at most 0.00 % off
 	// lossless,compressor=lz4               82 bytes, at most 0.00 % off
 }

@@ -2,7 +2,6 @@ package timing
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +13,7 @@ import (
 // size: [Statistics] of all of them, which are exact, and bins, in which every
 // value is counted, while in which bin it is, and where there, may be estimated.
 //
-// A HistogramBuilder makes the histogram of one series of values: it has few
+// A [HistogramsBuilder] makes the histogram of one series of values: it has few
 // bins, which were balanced while the values came, and depends on their order.
 // The histogram of several series is made of these by merging. It counts in cells
 // of a fixed grid, at most 512, and depends on which series they are and on
@@ -54,7 +53,7 @@ type HistogramBin struct {
 func (h *Histogram) Statistics() *Statistics { return &h.statistics }
 
 // Bins returns the bins that have values, in their order. There are at most as
-// many as a HistogramBuilder or [Histogram.Reduce] was asked for, or as cells
+// many as a HistogramsBuilder or [Histogram.Reduce] was asked for, or as cells
 // after merging; the first begins with the minimum, and the last ends with the
 // maximum.
 func (h *Histogram) Bins() []HistogramBin {
@@ -101,28 +100,6 @@ func (h *Histogram) at(i uint64, f float64) int64 {
 	k := sort.Search(len(spans), func(k int) bool { return spans[k].before > i }) - 1
 	s := &spans[k]
 	return s.at((float64(i-s.before) + f) / float64(s.count))
-}
-
-// CDF returns about what share of the values are at most v; NaN if there are no
-// values.
-func (h *Histogram) CDF(v int64) float64 {
-	s := &h.statistics
-	switch {
-	case s.Count == 0:
-		return math.NaN()
-	case v < s.Min:
-		return 0
-	case v >= s.Max:
-		return 1
-	}
-	var below float64
-	for _, s := range h.readable() {
-		if v < s.low {
-			break
-		}
-		below += float64(s.upTo(v) * float64(s.count))
-	}
-	return min(below/float64(s.Count), 1)
 }
 
 // readable returns the bins: those of spans or of cells, or one if neither is

@@ -22,18 +22,6 @@ func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns the encoding of h.
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
-// parseHistogram returns the histogram encoded in data. The error is a
-// [*ParseError].
-func parseHistogram(data []byte) (*Histogram, error) {
-	d := wire.NewDecoder("timing", data)
-	h := decodeHistogram(&d)
-	d.End("histogram")
-	if err := d.Err(); err != nil {
-		return nil, err
-	}
-	return h, nil
-}
-
 // decodeHistogram reads a histogram. It returns nil if that fails.
 func decodeHistogram(d *wire.Decoder) *Histogram {
 	h := new(Histogram)
@@ -196,10 +184,10 @@ func (h *Histograms) AppendBinary(dst []byte) ([]byte, error) {
 		head++
 	}
 	dst = wire.AppendUvarint(dst, head)
-	last := Path{Previous: NoPrevious - 1}
-	for i, p := range h.all {
-		n := p.path.Terminal - last.Terminal
-		if !h.paths && i > 0 {
+	last, first := Path{Previous: NoPrevious - 1}, true
+	for path, one := range h.All() {
+		n := path.Terminal - last.Terminal
+		if !h.paths && !first {
 			n--
 		}
 		dst = wire.AppendUvarint(dst, uint64(n))
@@ -207,10 +195,10 @@ func (h *Histograms) AppendBinary(dst []byte) ([]byte, error) {
 			if n > 0 {
 				last.Previous = NoPrevious - 1
 			}
-			dst = wire.AppendUvarint(dst, uint64(p.path.Previous-last.Previous-1))
+			dst = wire.AppendUvarint(dst, uint64(path.Previous-last.Previous-1))
 		}
-		dst, _ = p.histogram.AppendBinary(dst)
-		last = p.path
+		dst, _ = one.AppendBinary(dst)
+		last, first = path, false
 	}
 	return dst, nil
 }
@@ -222,7 +210,7 @@ func (h *Histograms) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil
 // [*ParseError].
 func ParseHistograms(data []byte) (*Histograms, error) {
 	d := wire.NewDecoder("timing", data)
-	h := new(Histograms)
+	h := newHistograms(false)
 	head := d.Uvarint("histograms")
 	if h.paths = head&1 == 1; head == 1 || head>>1 > uint64(len(data)) {
 		d.Corrupt(0, "histograms", "%d in %d bytes, by path: %t", head>>1, len(data), h.paths)
@@ -238,7 +226,7 @@ func ParseHistograms(data []byte) (*Histograms, error) {
 			last.decodeTerminal(&d, i == 0)
 		}
 		if one := decodeHistogram(&d); one != nil {
-			h.all = append(h.all, pathHistogram{last, one})
+			h.all[last] = one
 		}
 	}
 	d.End("histograms")

@@ -2,7 +2,6 @@ package timing
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -13,33 +12,9 @@ const (
 	maxHistogramBins     = 64
 )
 
-// HistogramOptions configures NewHistogramBuilder and [NewHistogramsBuilder].
-// The zero HistogramOptions is the default configuration.
-type HistogramOptions struct {
-	// Bins is the number of bins of a series, from 2 to maxHistogramBins. Zero
-	// means DefaultHistogramBins.
-	Bins int
-
-	// PathSensitive asks for a histogram for each pair of a terminal and the
-	// terminal of the rank's call before, and not for each terminal. One
-	// histogram alone does not depend on it.
-	PathSensitive bool
-}
-
-// A HistogramBuilder makes the [Histogram] of a series of values of a rank, with
-// the algorithm of Ratn, Mueller, de Supinski and Schulz, "Preserving Time in
-// Large-Scale Communication Traces", ICS 2008, §3.2. Bins of equal size are made
-// from 0 to twice the first value. The outermost ones grow with new
-// extremes. From time to time, two neighbours with few values become one, and the
-// bin with the most values is split at its mean.
-//
-// Every value is counted in the bin where it belongs when it is added. What is on
-// which side of a split is estimated; see the package documentation for how
-// this departs from the paper.
-//
-// The zero HistogramBuilder is ready for use, with the default options. A
-// HistogramBuilder must not be used by two goroutines at once.
-type HistogramBuilder struct {
+// A histogramBuilder makes the histogram of a series of values of a rank, as a
+// [HistogramsBuilder] does of several. The zero histogramBuilder is ready for use.
+type histogramBuilder struct {
 	statistics Statistics
 	edges      []int64 // bin i holds the values v with edges[i−1] ≤ v < edges[i]
 	bins       []growingBin
@@ -54,21 +29,6 @@ type growingBin struct {
 	squares float64 // sum of the squares of distances from the mean
 }
 
-// NewHistogramBuilder returns a builder with such options.
-func NewHistogramBuilder(o HistogramOptions) (*HistogramBuilder, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	return &HistogramBuilder{size: o.Bins}, nil
-}
-
-func (o HistogramOptions) check() error {
-	if o.Bins != 0 && (o.Bins < 2 || o.Bins > maxHistogramBins) {
-		return fmt.Errorf("timing: %d bins are not from 2 to %d", o.Bins, maxHistogramBins)
-	}
-	return nil
-}
-
 // Bins are balanced again when a number of values were added since the last
 // time: at least balanceValues, and a share 1/balanceShare of all.
 const (
@@ -76,8 +36,8 @@ const (
 	balanceShare  = 32
 )
 
-// Add adds the next value. It takes constant time.
-func (b *HistogramBuilder) Add(v int64) {
+// add adds the next value. It takes constant time.
+func (b *histogramBuilder) add(v int64) {
 	if b.statistics.Count == 0 {
 		b.create(v)
 	}
@@ -100,7 +60,7 @@ func (b *HistogramBuilder) Add(v int64) {
 }
 
 // create makes bins of equal size from 0 to 2v.
-func (b *HistogramBuilder) create(v int64) {
+func (b *histogramBuilder) create(v int64) {
 	n := cmp.Or(b.size, DefaultHistogramBins)
 	b.bins = make([]growingBin, n)
 	b.edges = make([]int64, n-1, n)
@@ -112,7 +72,7 @@ func (b *HistogramBuilder) create(v int64) {
 }
 
 // bounds returns the ends of a bin, within the extremes. It is empty if low > high.
-func (b *HistogramBuilder) bounds(i int) (low, high int64) {
+func (b *histogramBuilder) bounds(i int) (low, high int64) {
 	low, high = b.statistics.Min, b.statistics.Max
 	if i > 0 {
 		low = max(low, b.edges[i-1])
@@ -125,7 +85,7 @@ func (b *HistogramBuilder) bounds(i int) (low, high int64) {
 
 // balance merges the two neighbours that have the fewest values, and splits the
 // bin that has the most, as often as the former have at most half as many.
-func (b *HistogramBuilder) balance() {
+func (b *histogramBuilder) balance() {
 	for range b.bins {
 		fullest, at := b.fullest()
 		if fullest < 0 {
@@ -145,7 +105,7 @@ func (b *HistogramBuilder) balance() {
 
 // fullest returns the bin that has the most values of those that can be split,
 // and where; −1 if there is none.
-func (b *HistogramBuilder) fullest() (fullest int, at int64) {
+func (b *histogramBuilder) fullest() (fullest int, at int64) {
 	fullest = -1
 	for i, bin := range b.bins {
 		if bin.count < 2 || bin.squares == 0 || fullest >= 0 && bin.count <= b.bins[fullest].count {
@@ -172,7 +132,7 @@ func emptiest(bins []growingBin, apart int) int {
 }
 
 // merge makes one bin of two neighbours.
-func (b *HistogramBuilder) merge(i int) {
+func (b *histogramBuilder) merge(i int) {
 	b.bins[i].merge(&b.bins[i+1])
 	b.bins = slices.Delete(b.bins, i+1, i+2)
 	b.edges = slices.Delete(b.edges, i, i+1)
@@ -193,7 +153,7 @@ func (p *growingBin) merge(q *growingBin) {
 // split divides a bin. What of it is below, and the means and variances of both
 // parts, are those of a [span]; the mean and the variance of both together
 // remain what they were.
-func (b *HistogramBuilder) split(i int, at int64) {
+func (b *histogramBuilder) split(i int, at int64) {
 	low, high := b.bounds(i)
 	all := b.bins[i]
 	below, above := all.mean-float64(low), float64(high)-all.mean
@@ -220,27 +180,20 @@ func (b *HistogramBuilder) split(i int, at int64) {
 	b.edges = slices.Insert(b.edges, i, at)
 }
 
-// Finish returns the histogram of the values, which were all of one rank. The
-// builder must not be used after that.
-func (b *HistogramBuilder) Finish(rank uint32) *Histogram {
+// histogram returns the histogram of the values so far, which were all of one rank.
+func (b *histogramBuilder) histogram(rank uint32) *Histogram {
 	h := &Histogram{statistics: b.statistics}
-	if s := &h.statistics; s.Count > 0 {
-		s.MinRank, s.MaxRank = rank, rank
-		if s.Min < s.Max {
-			h.spans = b.spans()
-		}
+	s := &h.statistics
+	s.MinRank, s.MaxRank = rank, rank
+	if s.Min == s.Max {
+		return h
 	}
-	return h
-}
-
-// spans returns the bins that have values.
-func (b *HistogramBuilder) spans() []span {
-	spans := make([]span, 0, len(b.bins))
 	for i := range b.bins {
 		if b.bins[i].count > 0 {
 			low, high := b.bounds(i)
-			spans = append(spans, newSpan(low, high, b.bins[i]))
+			h.spans = append(h.spans, newSpan(low, high, b.bins[i]))
 		}
 	}
-	return numbered(spans)
+	h.spans = numbered(h.spans)
+	return h
 }

@@ -34,14 +34,17 @@ func seriesGen() *rapid.Generator[[]int64] {
 }
 
 func histogramOf(t rapid.TB, bins int, rank uint32, values []int64) *Histogram {
-	b, err := NewHistogramBuilder(HistogramOptions{Bins: bins})
+	b, err := NewHistogramsBuilder(HistogramOptions{Bins: bins})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		b.Add(v)
+		b.Append(0, v)
 	}
-	return b.Finish(rank)
+	if h := b.Finish(rank).Find(Path{NoPrevious, 0}); h != nil {
+		return h
+	}
+	return new(Histogram)
 }
 
 func encodeHistogram(t rapid.TB, h *Histogram) []byte {
@@ -104,13 +107,13 @@ func checkReading(t rapid.TB, h *Histogram) {
 	s, bins := h.Statistics(), h.Bins()
 	source := rand.NewPCG(1, 2)
 	if s.Count == 0 {
-		if h.Quantile(0.5) != 0 || h.Sample(source) != 0 || !math.IsNaN(h.CDF(0)) {
+		if h.Quantile(0.5) != 0 || h.Sample(source) != 0 || !math.IsNaN(h.cdf(0)) {
 			t.Fatal("something is read of no values")
 		}
 		return
 	}
-	if h.Quantile(0) != s.Min || h.Quantile(1) != s.Max || h.CDF(s.Max) != 1 || s.Min > math.MinInt64 && h.CDF(math.MinInt64) != 0 {
-		t.Fatalf("from %v to %v: quantiles %v to %v, share %v", s.Min, s.Max, h.Quantile(0), h.Quantile(1), h.CDF(s.Max))
+	if h.Quantile(0) != s.Min || h.Quantile(1) != s.Max || h.cdf(s.Max) != 1 || s.Min > math.MinInt64 && h.cdf(math.MinInt64) != 0 {
+		t.Fatalf("from %v to %v: quantiles %v to %v, share %v", s.Min, s.Max, h.Quantile(0), h.Quantile(1), h.cdf(s.Max))
 	}
 	// Where values are nearly equal, or a bin is much wider than most of its
 	// values are, places are rounded.
@@ -123,7 +126,7 @@ func checkReading(t rapid.TB, h *Histogram) {
 			t.Fatalf("quantile %v is %v, after %v", q, v, last)
 		}
 		last = v
-		if share := h.CDF(v + int64(float64(v)*1e-6)); exact && share < q-1e-3 {
+		if share := h.cdf(v + int64(float64(v)*1e-6)); exact && share < q-1e-3 {
 			t.Fatalf("quantile %v is %v, which is at place %v", q, v, share)
 		}
 		v = h.Sample(source)
@@ -335,9 +338,6 @@ func TestSpan(t *testing.T) {
 
 func TestHistogramOptions(t *testing.T) {
 	for _, n := range []int{-1, 1, maxHistogramBins + 1} {
-		if _, err := NewHistogramBuilder(HistogramOptions{Bins: n}); err == nil {
-			t.Errorf("%d bins are accepted", n)
-		}
 		if _, err := NewHistogramsBuilder(HistogramOptions{Bins: n}); err == nil {
 			t.Errorf("%d bins are accepted", n)
 		}
@@ -360,12 +360,12 @@ func TestHistogramBytes(t *testing.T) {
 	merged := new(Histogram)
 	for rank := range uint32(5) {
 		r := newRandom(uint64(rank))
-		var b HistogramBuilder
+		var b histogramBuilder
 		for range 5000 {
 			x := r.float() + r.float()
-			b.Add(int64(1000 * (1 + x*x*x*x)))
+			b.add(int64(1000 * (1 + x*x*x*x)))
 		}
-		h := b.Finish(rank)
+		h := b.histogram(rank)
 		merged.Merge(h)
 		enc, _ = h.AppendBinary(enc)
 	}
@@ -410,8 +410,8 @@ func TestHistogramMany(t *testing.T) {
 	}
 	for _, h := range []*Histogram{&all, h, h.Reduce(2)} {
 		checkBins(t, h, 1)
-		if s := h.Statistics(); s.Count != manyValues || s.Min != 0 || s.Max != 12 || h.Quantile(0.5) != 6 || h.CDF(5) < 0.4 || h.CDF(5) > 0.5 {
-			t.Errorf("%d values from %d to %d, median %d, up to 5 %v", s.Count, s.Min, s.Max, h.Quantile(0.5), h.CDF(5))
+		if s := h.Statistics(); s.Count != manyValues || s.Min != 0 || s.Max != 12 || h.Quantile(0.5) != 6 || h.cdf(5) < 0.4 || h.cdf(5) > 0.5 {
+			t.Errorf("%d values from %d to %d, median %d, up to 5 %v", s.Count, s.Min, s.Max, h.Quantile(0.5), h.cdf(5))
 		}
 	}
 }

@@ -3,9 +3,10 @@ package timing
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
-	"sort"
 )
 
 // A Path is what a histogram of [Histograms] belongs to.
@@ -23,32 +24,53 @@ func comparePaths(p, q Path) int {
 	return cmp.Or(cmp.Compare(p.Terminal, q.Terminal), cmp.Compare(p.Previous, q.Previous))
 }
 
-// A HistogramsBuilder makes the histograms of the calls of a rank, with a
-// HistogramBuilder for each path. The zero HistogramsBuilder is ready for use,
-// with the default options. It must not be used by two goroutines at once.
+// A HistogramsBuilder makes the histograms of the calls of a rank, one of few bins for
+// each path, with the algorithm of Ratn, Mueller, de Supinski and Schulz, "Preserving Time
+// in Large-Scale Communication Traces", ICS 2008, §3.2. Bins of equal size are made
+// from 0 to twice the first value. The outermost ones grow with new
+// extremes. From time to time, two neighbours with few values become one, and the
+// bin with the most values is split at its mean.
+//
+// Every value is counted in the bin where it belongs when it is added. What is on
+// which side of a split is estimated; see the package documentation for how
+// this departs from the paper.
+//
+// The zero HistogramsBuilder is ready for use, with the default options. It must not be
+// used by two goroutines at once.
 type HistogramsBuilder struct {
 	options HistogramOptions
-	paths   map[Path]int
-	all     []*pathBuilder
+	paths   map[Path]*pathBuilder
 	last    *pathBuilder // that of the last call; nil before the first
 }
 
 type pathBuilder struct {
 	path Path
-	HistogramBuilder
+	histogramBuilder
 	next *pathBuilder // that of the call which came after it the last time
+}
+
+// HistogramOptions configures [NewHistogramsBuilder]. The zero HistogramOptions is the
+// default configuration.
+type HistogramOptions struct {
+	// Bins is the number of bins of a series, from 2 to maxHistogramBins. Zero
+	// means DefaultHistogramBins.
+	Bins int
+
+	// PathSensitive asks for a histogram for each pair of a terminal and the
+	// terminal of the rank's call before, and not for each terminal.
+	PathSensitive bool
 }
 
 // NewHistogramsBuilder returns a builder with such options.
 func NewHistogramsBuilder(o HistogramOptions) (*HistogramsBuilder, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if o.Bins != 0 && (o.Bins < 2 || o.Bins > maxHistogramBins) {
+		return nil, fmt.Errorf("timing: %d bins are not from 2 to %d", o.Bins, maxHistogramBins)
 	}
 	return &HistogramsBuilder{options: o}, nil
 }
 
 // Append adds the value of the next call of the rank. It takes constant time.
-func (b *HistogramsBuilder) Append(terminal uint32, v int64) { b.next(terminal).Add(v) }
+func (b *HistogramsBuilder) Append(terminal uint32, v int64) { b.next(terminal).add(v) }
 
 // Skip tells of the next call of the rank, which has no value, as the first has no
 // gap before it. The path of the call after it begins with the terminal.
@@ -76,61 +98,37 @@ func (b *HistogramsBuilder) next(terminal uint32) *pathBuilder {
 
 // find returns the builder of a path, which may be new.
 func (b *HistogramsBuilder) find(path Path) *pathBuilder {
-	i, ok := b.paths[path]
-	if !ok {
-		if b.paths == nil {
-			b.paths = make(map[Path]int)
-		}
-		i = len(b.all)
-		b.paths[path] = i
-		b.all = append(b.all, &pathBuilder{path: path, HistogramBuilder: HistogramBuilder{size: b.options.Bins}})
+	if b.paths == nil {
+		b.paths = make(map[Path]*pathBuilder)
 	}
-	return b.all[i]
+	p := b.paths[path]
+	if p == nil {
+		p = &pathBuilder{path: path, histogramBuilder: histogramBuilder{size: b.options.Bins}}
+		b.paths[path] = p
+	}
+	return p
 }
 
-// Finish returns the histograms of the calls, which were those of a rank. The
-// builder must not be used after that.
+// Finish returns the histograms of the calls so far, which were those of a rank. The
+// builder may go on.
 func (b *HistogramsBuilder) Finish(rank uint32) *Histograms {
-	return b.finish(func(p *HistogramBuilder) *Histogram { return p.Finish(rank) })
-}
-
-// Snapshot returns the histograms of the calls so far, as Finish would, and lets
-// the builder go on.
-func (b *HistogramsBuilder) Snapshot(rank uint32) *Histograms {
-	return b.finish(func(p *HistogramBuilder) *Histogram {
-		copied := *p
-		copied.edges, copied.bins = slices.Clone(p.edges), slices.Clone(p.bins)
-		return copied.Finish(rank)
-	})
-}
-
-// finish returns the histograms of paths that have values.
-func (b *HistogramsBuilder) finish(one func(*HistogramBuilder) *Histogram) *Histograms {
-	h := &Histograms{paths: b.options.PathSensitive}
-	for _, p := range b.all {
+	h := newHistograms(b.options.PathSensitive)
+	for path, p := range b.paths {
 		if p.statistics.Count > 0 {
-			h.all = append(h.all, pathHistogram{p.path, one(&p.HistogramBuilder)})
+			h.all[path] = p.histogram(rank)
 		}
 	}
-	sortPaths(h.all)
 	return h
 }
 
 // Histograms are those of all signatures: by terminal, or by path. The zero
 // Histograms are none. They merge as each [Histogram] does.
 type Histograms struct {
-	all   []pathHistogram // by path
-	paths bool            // whether they are path-sensitive, if there are any
+	all   map[Path]*Histogram
+	paths bool // whether they are path-sensitive, if there are any
 }
 
-type pathHistogram struct {
-	path      Path
-	histogram *Histogram
-}
-
-func sortPaths(all []pathHistogram) {
-	slices.SortFunc(all, func(p, q pathHistogram) int { return comparePaths(p.path, q.path) })
-}
+func newHistograms(paths bool) *Histograms { return &Histograms{make(map[Path]*Histogram), paths} }
 
 // Len returns the number of histograms.
 func (h *Histograms) Len() int { return len(h.all) }
@@ -143,8 +141,8 @@ func (h *Histograms) PathSensitive() bool { return h.paths && len(h.all) > 0 }
 // previous one.
 func (h *Histograms) All() iter.Seq2[Path, *Histogram] {
 	return func(yield func(Path, *Histogram) bool) {
-		for _, p := range h.all {
-			if !yield(p.path, p.histogram) {
+		for _, path := range slices.SortedFunc(maps.Keys(h.all), comparePaths) {
+			if !yield(path, h.all[path]) {
 				return
 			}
 		}
@@ -152,13 +150,7 @@ func (h *Histograms) All() iter.Seq2[Path, *Histogram] {
 }
 
 // Find returns the histogram of a path, or nil for none.
-func (h *Histograms) Find(path Path) *Histogram {
-	i, ok := sort.Find(len(h.all), func(i int) int { return comparePaths(path, h.all[i].path) })
-	if !ok {
-		return nil
-	}
-	return h.all[i].histogram
-}
+func (h *Histograms) Find(path Path) *Histogram { return h.all[path] }
 
 // errPaths is the error of merging histograms of which some are path-sensitive and
 // some are not.
@@ -168,45 +160,38 @@ var errPaths = errors.New("timing: histograms by path and by terminal alone")
 // path-sensitive, or both not, unless there are none; otherwise the error is
 // [errPaths], and h does not change.
 func (h *Histograms) Merge(o *Histograms) error {
-	n := len(h.all)
 	switch {
 	case len(o.all) == 0:
 		return nil
-	case n == 0:
-		h.paths = o.paths
+	case len(h.all) == 0:
+		*h = *newHistograms(o.paths)
 	case h.paths != o.paths:
 		return errPaths
 	}
-	for _, p := range o.all {
-		i, ok := sort.Find(n, func(i int) int { return comparePaths(p.path, h.all[i].path) })
-		if !ok {
-			i = len(h.all)
-			h.all = append(h.all, pathHistogram{p.path, new(Histogram)})
-		}
-		h.all[i].histogram.Merge(p.histogram)
+	for path, one := range o.all {
+		h.add(path, one)
 	}
-	sortPaths(h.all)
 	return nil
+}
+
+// add adds a histogram to that of a path.
+func (h *Histograms) add(path Path, one *Histogram) {
+	if h.all[path] == nil {
+		h.all[path] = new(Histogram)
+	}
+	h.all[path].Merge(one)
 }
 
 // Rename returns the histograms with other terminals, where those that get the
 // same path are merged.
 func (h *Histograms) Rename(terminal func(uint32) uint32) *Histograms {
-	all := slices.Clone(h.all)
-	for i := range all {
-		p := &all[i].path
-		p.Terminal = terminal(p.Terminal)
-		if p.Previous != NoPrevious {
-			p.Previous = int64(terminal(uint32(p.Previous)))
+	renamed := newHistograms(h.paths)
+	for path, one := range h.all {
+		path.Terminal = terminal(path.Terminal)
+		if path.Previous != NoPrevious {
+			path.Previous = int64(terminal(uint32(path.Previous)))
 		}
-	}
-	sortPaths(all)
-	renamed := &Histograms{paths: h.paths}
-	for i, p := range all {
-		if i == 0 || p.path != all[i-1].path {
-			renamed.all = append(renamed.all, pathHistogram{p.path, new(Histogram)})
-		}
-		renamed.all[len(renamed.all)-1].histogram.Merge(p.histogram)
+		renamed.add(path, one)
 	}
 	return renamed
 }
@@ -214,9 +199,9 @@ func (h *Histograms) Rename(terminal func(uint32) uint32) *Histograms {
 // Reduce returns the histograms with at most so many bins each, as
 // [Histogram.Reduce] does.
 func (h *Histograms) Reduce(n int) *Histograms {
-	reduced := &Histograms{paths: h.paths}
-	for _, p := range h.all {
-		reduced.all = append(reduced.all, pathHistogram{p.path, p.histogram.Reduce(n)})
+	reduced := newHistograms(h.paths)
+	for path, one := range h.all {
+		reduced.all[path] = one.Reduce(n)
 	}
 	return reduced
 }
@@ -224,10 +209,10 @@ func (h *Histograms) Reduce(n int) *Histograms {
 // Select returns the histograms of the paths for which keep is true. They are
 // shared with h, and must not be merged into.
 func (h *Histograms) Select(keep func(Path) bool) *Histograms {
-	selected := &Histograms{paths: h.paths}
-	for _, p := range h.all {
-		if keep(p.path) {
-			selected.all = append(selected.all, p)
+	selected := newHistograms(h.paths)
+	for path, one := range h.all {
+		if keep(path) {
+			selected.all[path] = one
 		}
 	}
 	return selected

@@ -213,7 +213,7 @@ func TestHistogramsSkip(t *testing.T) {
 		b.Skip(3)
 		b.Append(3, 20)
 		b.Append(7, 30)
-		for _, h := range []*Histograms{b.Snapshot(0), b.Finish(0)} {
+		for _, h := range []*Histograms{b.Finish(0), b.Finish(0)} {
 			got := make(map[Path]int64)
 			for path, one := range h.All() {
 				got[path] = int64(one.Statistics().Sum())
@@ -480,7 +480,7 @@ func kolmogorovSmirnov(h *Histogram, values []int64) float64 {
 	for i, k := 0, 0; i < len(values); i = k {
 		for k = i; k < len(values) && values[k] == values[i]; k++ {
 		}
-		worst = max(worst, math.Abs(h.CDF(values[i])-float64(k)/n), math.Abs(h.CDF(values[i]-1)-float64(i)/n))
+		worst = max(worst, math.Abs(h.cdf(values[i])-float64(k)/n), math.Abs(h.cdf(values[i]-1)-float64(i)/n))
 	}
 	return worst
 }
@@ -498,14 +498,14 @@ func BenchmarkHistogram(b *testing.B) {
 	var h *Histogram
 	for _, bins := range []int{5, 8, 16} {
 		b.Run("bins="+string(rune('0'+bins/10))+string(rune('0'+bins%10)), func(b *testing.B) {
-			builders := make([]*HistogramBuilder, 64)
+			builders := make([]histogramBuilder, 64)
 			for i := range builders {
-				builders[i], _ = NewHistogramBuilder(HistogramOptions{Bins: bins})
+				builders[i].size = bins
 			}
 			b.ReportAllocs()
 			for b.Loop() {
 				for i, v := range values {
-					builders[i*7&63].Add(v)
+					builders[i*7&63].add(v)
 				}
 			}
 			perValue(b)

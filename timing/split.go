@@ -102,47 +102,23 @@ type splitDecoder struct {
 	err    error // sticks: parts are not in step after it
 }
 
-// A splitPart is what one codec has in a block, and what it is asked for.
+// A splitPart is what one codec has in a block.
 type splitPart struct {
-	decoder   Decoder
-	offset    int
-	terminals []uint32
-	values    []int64
-	places    []int // of the values in what is decoded
+	decoder Decoder
+	offset  int
 }
 
 func (d *splitDecoder) Len() int { return d.values }
 
-// Decode decodes at most portionLen values at once, so that little is held.
 func (d *splitDecoder) Decode(dst []int64, terminals []uint32) error {
 	for len(dst) > 0 && d.err == nil {
-		n := min(len(dst), portionLen)
-		for i, t := range terminals[:n] {
-			p := &d.parts[d.which(t)]
-			p.terminals = append(p.terminals, t)
-			p.places = append(p.places, i)
+		k, n := d.which(terminals[0]), 1
+		for n < len(dst) && d.which(terminals[n]) == k {
+			n++
 		}
-		for i := range d.parts {
-			if d.err = d.parts[i].decode(dst[:n]); d.err != nil {
-				break
-			}
-		}
+		p := &d.parts[k]
+		d.err = locate(p.decoder.Decode(dst[:n], terminals[:n]), p.offset, "part")
 		dst, terminals = dst[n:], terminals[n:]
 	}
 	return d.err
-}
-
-// decode decodes what p was asked for into its places in dst.
-func (p *splitPart) decode(dst []int64) error {
-	for len(p.values) < len(p.terminals) {
-		p.values = append(p.values, 0)
-	}
-	if err := p.decoder.Decode(p.values[:len(p.terminals)], p.terminals); err != nil {
-		return locate(err, p.offset, "part")
-	}
-	for i, place := range p.places {
-		dst[place] = p.values[i]
-	}
-	p.terminals, p.places = p.terminals[:0], p.places[:0]
-	return nil
 }

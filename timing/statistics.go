@@ -196,18 +196,6 @@ func (s *Statistics) setSums(above, squares *big.Int) {
 // MarshalBinary returns the encoding of s.
 func (s *Statistics) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// parseStatistics returns the statistics encoded in data. The error is a
-// [*ParseError].
-func parseStatistics(data []byte) (*Statistics, error) {
-	d := wire.NewDecoder("timing", data)
-	s := decodeStatistics(&d)
-	d.End("statistics")
-	if err := d.Err(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 // ReadStatistics returns the statistics whose encoding data begins with, and what
 // follows it. The error is a [*ParseError].
 func ReadStatistics(data []byte) (s *Statistics, rest []byte, err error) {

@@ -121,8 +121,8 @@ func (t *times) snapshot(rank int) *merge.Times {
 		return nil
 	}
 	if t.histograms[0] != nil {
-		m.Durations.Histograms = t.histograms[0].Snapshot(uint32(rank))
-		m.Gaps.Histograms = t.histograms[1].Snapshot(uint32(rank))
+		m.Durations.Histograms = t.histograms[0].Finish(uint32(rank))
+		m.Gaps.Histograms = t.histograms[1].Finish(uint32(rank))
 	}
 	if t.series != nil {
 		m.Codec, m.Series = t.codec, t.series.Snapshot(nil)
