@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/timing/grammar"
@@ -139,7 +140,7 @@ func (k kept) times() string {
 // occurs is not part of it, so that columns with few values for a signature cannot
 // come close.
 func conditionalEntropy(epsilon float64, columns []column) (float64, error) {
-	bins, err := timing.NewBins(epsilon)
+	b, err := bins.New(epsilon)
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +153,7 @@ func conditionalEntropy(epsilon float64, columns []column) (float64, error) {
 		all, each := make(map[uint32]int), make(map[event]int)
 		for i, v := range c.Values {
 			all[c.Terminals[i]]++
-			each[event{c.Terminals[i], bins.Symbol(v)}]++
+			each[event{c.Terminals[i], b.Symbol(v)}]++
 		}
 		var sum []float64
 		for e, n := range each {

@@ -54,16 +54,17 @@ func TestGroups(t *testing.T) {
 				const tries = 50
 				for seed := range uint64(tries) {
 					r := rand.New(rand.NewPCG(seed, 1))
-					var h timing.HistogramBuilder
+					var all timing.HistogramsBuilder
 					var g logBins
 					for range n {
 						v := int64(d.draw(r))
-						h.Add(v)
+						all.Append(0, v)
 						g.add(v)
 					}
+					h := all.Finish(0).Find(timing.Path{Previous: timing.NoPrevious})
 					merged := new(timing.Histogram)
-					merged.Merge(h.Finish(0))
-					for of, bins := range map[string][]bin{"series": g.bins(), "histogram": binsOf(h.Finish(0)), "merged": binsOf(merged.Reduce(16))} {
+					merged.Merge(h)
+					for of, bins := range map[string][]bin{"series": g.bins(), "histogram": binsOf(h), "merged": binsOf(merged.Reduce(16))} {
 						groups := groupsOf(bins)
 						sum := uint64(0)
 						for _, g := range groups {

@@ -2,44 +2,38 @@ package timing
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// An entropyCodec writes the symbols of [Bins] in about as many bits as
+// An entropyCodec writes the symbols of bins in about as many bits as
 // they are surprising, given what came before: the terminal, the values of the
 // calls before with any terminal and with this one, and the terminals of the
 // three calls before, which tell where in a loop the call stands. What it knows of these
 // it learns from the block itself, so that a block has no tables.
 type entropyCodec struct {
-	bins *Bins
+	binned
 	fine uint // low bits of symbols that are no context
 }
 
-// coarseEpsilon is the relative error, in units of 1/2³², from which on bins are
-// wide enough to be a context.
-const coarseEpsilon = 1 << 28
+// coarseEpsilon is the relative error from which on bins are wide enough to be a context.
+const coarseEpsilon = 1.0 / 16
 
-// NewEntropy returns the codec that writes bins of relative error epsilon, which must be
-// one that [NewBins] accepts, in as many bits as remain after adaptive modelling.
+// NewEntropy returns the codec that writes bins of relative error epsilon, from
+// [MinEpsilon] to [MaxEpsilon], in as many bits as remain after adaptive modelling.
 func NewEntropy(epsilon float64) (Codec, error) {
-	b, err := NewBins(epsilon)
+	b, err := newBinned("entropy", epsilon)
 	if err != nil {
 		return nil, err
 	}
-	c := &entropyCodec{bins: b}
-	for b.epsilon<<c.fine < coarseEpsilon {
+	c := &entropyCodec{binned: b}
+	for math.Ldexp(epsilon, int(c.fine)) < coarseEpsilon {
 		c.fine++
 	}
 	return c, nil
 }
-
-// Name returns "entropy" and the relative error.
-func (c *entropyCodec) Name() string { return fmt.Sprintf("entropy,epsilon=%g", c.bins.Epsilon()) }
-
-// Guarantee returns the relative error.
-func (c *entropyCodec) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column. It keeps 8 bytes for each value of
 // the block in hand.

@@ -4,11 +4,13 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/bins"
 )
 
 // conditionalEntropy returns the bits that the symbols of a column take at least
 // if each depends on the terminal, and on nothing else.
-func conditionalEntropy(b *Bins, terminals []uint32, values []int64) float64 {
+func conditionalEntropy(b *bins.Bins, terminals []uint32, values []int64) float64 {
 	type event struct {
 		terminal uint32
 		symbol   int32

@@ -29,7 +29,7 @@ type HISTOptions struct {
 
 // A histCodec is that of NewHIST.
 type histCodec struct {
-	bins    *Bins
+	binned
 	samples int
 	bits    int
 }
@@ -52,20 +52,13 @@ func NewHIST(o HISTOptions) (Codec, error) {
 	if o.Bits < 1 || o.Bits > 12 {
 		return nil, fmt.Errorf("timing: %d bits of a code are not from 1 to 12", o.Bits)
 	}
-	b, err := NewBins(o.Epsilon)
+	b, err := newBinned("hist", o.Epsilon)
 	if err != nil {
 		return nil, err
 	}
+	b.name += fmt.Sprintf(",samples=%d,bits=%d", o.Samples, o.Bits)
 	return &histCodec{b, o.Samples, o.Bits}, nil
 }
-
-// Name returns "hist" and the options.
-func (c *histCodec) Name() string {
-	return fmt.Sprintf("hist,epsilon=%g,samples=%d,bits=%d", c.bins.Epsilon(), c.samples, c.bits)
-}
-
-// Guarantee returns the relative error.
-func (c *histCodec) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column.
 func (c *histCodec) NewEncoder() Encoder { return &histEncoder{codec: c} }

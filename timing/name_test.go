@@ -12,7 +12,7 @@ func TestNewCodec(t *testing.T) {
 		}
 		for _, form := range []Form{Gaps, Intervals} {
 			series := form.String() + ";" + name + ";bins,epsilon=0.5"
-			if c, err := ParseSeriesCodec(series, NewCodec); err != nil || c.Name() != series || c.Form() != form {
+			if c, err := ParseSeriesCodec(series, NewCodec); err != nil || c.Name() != series || c.Form != form {
 				t.Errorf("codec %q is %v, %v", series, c, err)
 			}
 		}

@@ -19,7 +19,7 @@ type Time struct {
 
 // A SeriesCodec encodes the times of the calls of one rank: durations with one
 // codec, and gaps or intervals, the deltas, with another or the same. A
-// SeriesCodec is immutable.
+// SeriesCodec must not be changed once it is used.
 //
 // Starts do not drift. A block has the exact start of its first call, and the encoder
 // follows the clock of the decoder and corrects it where a start would be farther
@@ -29,8 +29,8 @@ type Time struct {
 // much longer than all gaps that most calls need a correction, corrections take more
 // bits than durations and deltas do.
 type SeriesCodec struct {
-	durations, deltas Codec
-	form              Form
+	Durations, Deltas Codec
+	Form              Form // what deltas are
 }
 
 // NewSeriesCodec returns a codec of series from codecs of durations and deltas.
@@ -40,20 +40,13 @@ func NewSeriesCodec(durations, deltas Codec, form Form) *SeriesCodec {
 
 // Name returns the form, and the names of the codecs of durations and deltas.
 func (c *SeriesCodec) Name() string {
-	return fmt.Sprintf("%s;%s;%s", c.form, c.durations.Name(), c.deltas.Name())
+	return fmt.Sprintf("%s;%s;%s", c.Form, c.Durations.Name(), c.Deltas.Name())
 }
-
-// Form returns what deltas are.
-func (c *SeriesCodec) Form() Form { return c.form }
-
-// Durations and Deltas return the codecs of the columns.
-func (c *SeriesCodec) Durations() Codec { return c.durations }
-func (c *SeriesCodec) Deltas() Codec    { return c.deltas }
 
 // Guarantee returns the guarantee for every duration and every delta: that of
 // the codec whose is the weaker.
 func (c *SeriesCodec) Guarantee() Guarantee {
-	return max(c.durations.Guarantee(), c.deltas.Guarantee())
+	return max(c.Durations.Guarantee(), c.Deltas.Guarantee())
 }
 
 // A seriesEncoder encodes a series on line, block after block. It holds some 40
@@ -74,10 +67,10 @@ type seriesEncoder struct {
 func (c *SeriesCodec) newEncoder() *seriesEncoder {
 	return &seriesEncoder{
 		codec:     c,
-		durations: c.durations.NewEncoder(),
-		deltas:    c.deltas.NewEncoder(),
-		truth:     clock{form: c.form},
-		drift:     drift{clock: clock{form: c.form}, guarantee: c.Guarantee()},
+		durations: c.Durations.NewEncoder(),
+		deltas:    c.Deltas.NewEncoder(),
+		truth:     clock{form: c.Form},
+		drift:     drift{clock: clock{form: c.Form}, guarantee: c.Guarantee()},
 	}
 }
 
@@ -86,7 +79,7 @@ func (e *seriesEncoder) Append(terminal uint32, start, duration int64) {
 	if e.Len() == 0 {
 		last := e.truth.places
 		e.truth.reset(start)
-		if e.codec.form == Gaps && len(last) > 0 {
+		if e.codec.Form == Gaps && len(last) > 0 {
 			e.truth.places = last // the gap before a block counts from the last call
 		}
 	}
@@ -217,7 +210,7 @@ type column struct {
 // NewDecoder returns a Decoder of a block. The error is a [*ParseError].
 func (c *SeriesCodec) newDecoder(block []byte, o Options) (*SeriesDecoder, error) {
 	w := wire.NewDecoder("timing", block)
-	d := &SeriesDecoder{clock: clock{form: c.form}, size: len(block), calls: decodeCount(&w, o)}
+	d := &SeriesDecoder{clock: clock{form: c.Form}, size: len(block), calls: decodeCount(&w, o)}
 	if d.calls == 0 {
 		w.End("values")
 		return d, w.Err()
@@ -231,10 +224,10 @@ func (c *SeriesCodec) newDecoder(block []byte, o Options) (*SeriesDecoder, error
 	if w.Err() != nil {
 		return nil, w.Err()
 	}
-	if err := d.columns[0].open(c.durations, durations, d.calls, o); err != nil {
+	if err := d.columns[0].open(c.Durations, durations, d.calls, o); err != nil {
 		return nil, err
 	}
-	if err := d.columns[1].open(c.deltas, deltas, d.calls, o); err != nil {
+	if err := d.columns[1].open(c.Deltas, deltas, d.calls, o); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -242,7 +242,7 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 func (s *Series) Guarantee() Guarantee { return s.codec.Guarantee() }
 
 // Form returns what deltas are.
-func (s *Series) Form() Form { return s.codec.Form() }
+func (s *Series) Form() Form { return s.codec.Form }
 
 // Block returns a Decoder of a block. The error is a [*ParseError], or one of who
 // reads the blocks.

@@ -71,7 +71,7 @@ func testSeries(t *rapid.T, c *SeriesCodec) {
 		if !begun && len(block) > 0 {
 			last = block[0].start
 		}
-		deltas, longest := trueDeltas(c.form, block, last), 0.0
+		deltas, longest := trueDeltas(c.Form, block, last), 0.0
 		for _, l := range trueDeltas(Gaps, block, last) {
 			longest = max(longest, math.Abs(float64(l)))
 		}
@@ -198,7 +198,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		for _, gap := range trueDeltas(Gaps, calls, last) {
 			longest = max(longest, gap)
 		}
-		for k, delta := range trueDeltas(c.form, calls, last) {
+		for k, delta := range trueDeltas(c.Form, calls, last) {
 			worst = max(worst, got[k].Start-calls[k].start, calls[k].start-got[k].Start)
 			deltaError = max(deltaError, math.Abs(float64(got[k].Delta-delta)))
 		}
@@ -207,9 +207,9 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 	}
 	bound := float64(c.Guarantee()) * float64(longest)
 	t.Logf("%v: %d calls in %.1f s, worst error of a start %d ns; longest gap %d ns, its error at most %.0f ns, worst of a delta %.0f ns; %.2f bits per call",
-		c.form, n, float64(now-1e15)/1e9, worst, longest, bound, deltaError, 8*float64(size)/float64(n))
+		c.Form, n, float64(now-1e15)/1e9, worst, longest, bound, deltaError, 8*float64(size)/float64(n))
 	if float64(worst) > bound {
-		t.Errorf("%v: worst error of a start is %d ns, more than %.0f ns", c.form, worst, bound)
+		t.Errorf("%v: worst error of a start is %d ns, more than %.0f ns", c.Form, worst, bound)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestSeriesWaiting(t *testing.T) {
 		var calls []timed
 		var terminals []uint32
 		var columns int
-		durations, deltas := c.durations.NewEncoder(), c.deltas.NewEncoder()
+		durations, deltas := c.Durations.NewEncoder(), c.Deltas.NewEncoder()
 		now := int64(1e9)
 		for i := range 50_000 {
 			now += int64(50 + 100*r.float())

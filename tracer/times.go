@@ -34,7 +34,7 @@ func New(o Options) (*Recorder, error) {
 	r := new(Recorder)
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {
-			s = timing.NewSeriesCodec(merge.CodecByFunction(s.Durations(), o.DurationsOf, r.functionOf), s.Deltas(), s.Form())
+			s = timing.NewSeriesCodec(merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf), s.Deltas, s.Form)
 		}
 		if err := merge.CheckCodec(s); err != nil {
 			return nil, err

@@ -46,7 +46,7 @@ func (c functionCodec) Name() string { return c.name }
 // known by its name, as those of package timing and its grammar are, but for Split,
 // and those that [CodecByFunction] returns.
 func CheckCodec(c *timing.SeriesCodec) error {
-	if c.Durations() == nil || c.Deltas() == nil {
+	if c.Durations == nil || c.Deltas == nil {
 		return errors.New("merge: a codec of series without one of a column")
 	}
 	_, err := SeriesCodec(c.Name(), nil)

@@ -6,34 +6,34 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A Codec is a [timing.Codec] that folds the symbols of a column into a grammar.
-type Codec struct{ bins *timing.Bins }
+type codec struct{ bins *bins.Bins }
 
-// New returns a codec of relative error epsilon, which must be one that
-// [timing.NewBins] accepts.
-func New(epsilon float64) (*Codec, error) {
-	b, err := timing.NewBins(epsilon)
+// New returns the codec of relative error epsilon, from [timing.MinEpsilon] to
+// [timing.MaxEpsilon].
+func New(epsilon float64) (timing.Codec, error) {
+	b, err := bins.New(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	return &Codec{b}, nil
+	return &codec{b}, nil
 }
 
 // Name returns "grammar" and the relative error.
-func (c *Codec) Name() string { return fmt.Sprintf("grammar,epsilon=%g", c.bins.Epsilon()) }
+func (c *codec) Name() string { return fmt.Sprintf("grammar,epsilon=%g", c.bins.Epsilon()) }
 
 // Guarantee returns the relative error.
-func (c *Codec) Guarantee() timing.Guarantee { return timing.Guarantee(c.bins.Epsilon()) }
+func (c *codec) Guarantee() timing.Guarantee { return timing.Guarantee(c.bins.Epsilon()) }
 
 // NewEncoder returns an Encoder of a column.
-func (c *Codec) NewEncoder() timing.Encoder { return &encoder{bins: c.bins} }
+func (c *codec) NewEncoder() timing.Encoder { return &encoder{bins: c.bins} }
 
 type encoder struct {
-	bins    *timing.Bins
+	bins    *bins.Bins
 	builder sequitur.Builder
 }
 
@@ -49,7 +49,7 @@ func (e *encoder) AppendBlock(dst []byte) []byte {
 }
 
 // NewDecoder returns a Decoder of a block.
-func (c *Codec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, error) {
+func (c *codec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, error) {
 	limit := uint64(cmp.Or(o.MaxValues, timing.DefaultMaxValues))
 	g, err := sequitur.Parse(block, sequitur.Options{MaxLen: limit, Terminals: uint64(2*c.bins.Max() + 1)})
 	if err != nil {
@@ -68,7 +68,7 @@ func inBlock(err error) error {
 }
 
 type decoder struct {
-	bins   *timing.Bins
+	bins   *bins.Bins
 	values int // in the block
 	walker *sequitur.Walker
 	run    sequitur.Run // what is left of it

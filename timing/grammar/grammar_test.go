@@ -15,12 +15,12 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-func newCodec(t rapid.TB, epsilon float64) *Codec {
+func newCodec(t rapid.TB, epsilon float64) *codec {
 	c, err := New(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.(*codec)
 }
 
 // values returns the values of a loop that takes nearly the same time, and of
@@ -33,7 +33,7 @@ func values(special ...int64) []int64 {
 	return append(all, special...)
 }
 
-func testRoundTrip(t *rapid.T, c *Codec) {
+func testRoundTrip(t *rapid.T, c *codec) {
 	e := c.NewEncoder()
 	value := rapid.OneOf(rapid.Int64(), rapid.SampledFrom(append(slices.Clone(special), 0, 1, 2, 100)))
 	for range rapid.IntRange(1, 3).Draw(t, "blocks") {
@@ -105,7 +105,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-func encode(c *Codec, in []int64) []byte {
+func encode(c *codec, in []int64) []byte {
 	e := c.NewEncoder()
 	for _, v := range in {
 		e.Append(0, v)
@@ -114,7 +114,7 @@ func encode(c *Codec, in []int64) []byte {
 }
 
 // decode decodes all values of a block, at most 1<<12 of them.
-func decode(t *testing.T, c *Codec, block []byte) ([]int64, error) {
+func decode(t *testing.T, c *codec, block []byte) ([]int64, error) {
 	d, err := c.NewDecoder(block, timing.Options{MaxValues: 1 << 12})
 	var all []int64
 	for v := make([]int64, 1); err == nil; all = append(all, v[0]) {

@@ -1,9 +1,10 @@
-package timing
+package bins
 
 import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,7 +14,7 @@ var epsilons = []float64{MinEpsilon, 0.001, 0.0123, 0.05, 0.1, 0.2, 0.25, 0.3, 0
 
 func newBins(t rapid.TB, epsilon float64) *Bins {
 	t.Helper()
-	b, err := NewBins(epsilon)
+	b, err := New(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +95,9 @@ func TestBinsSpecial(t *testing.T) {
 	}
 }
 
-func TestNewBinsErrors(t *testing.T) {
+func TestNewErrors(t *testing.T) {
 	for _, epsilon := range []float64{0, -0.1, MinEpsilon / 2, 0.51, math.NaN(), math.Inf(1)} {
-		if b, err := NewBins(epsilon); err == nil || b != nil {
+		if b, err := New(epsilon); err == nil || b != nil {
 			t.Errorf("accepted epsilon %v", epsilon)
 		}
 	}
@@ -127,11 +128,11 @@ func BenchmarkBins(b *testing.B) {
 }
 
 func benchmarkBins(b *testing.B, epsilon float64) {
-	bins, _ := NewBins(epsilon)
-	r := newRandom(1)
+	bins, _ := New(epsilon)
+	r := rand.New(rand.NewPCG(1, 2))
 	values := make([]int64, 1<<12)
 	for i := range values {
-		values[i] = int64(math.Exp(r.float()*12 + 3))
+		values[i] = int64(math.Exp(r.Float64()*12 + 3))
 	}
 	symbols := make([]int32, len(values))
 	report := func(b *testing.B) {
@@ -156,19 +157,3 @@ func benchmarkBins(b *testing.B, epsilon float64) {
 		report(b)
 	})
 }
-
-// A random is a generator of pseudo-random numbers, SplitMix64.
-type random struct{ state uint64 }
-
-func newRandom(seed uint64) *random { return &random{seed} }
-
-func (r *random) next() uint64 {
-	r.state += 0x9e3779b97f4a7c15
-	z := r.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// float returns a number from 0 to 1.
-func (r *random) float() float64 { return float64(r.next()>>11) / (1 << 53) }

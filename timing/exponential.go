@@ -4,151 +4,55 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
-
-// The smallest and the largest relative error that [NewBins] accepts.
-const (
-	MinEpsilon = 1e-4
-	MaxEpsilon = 0.5
-)
-
-// Bins maps values to symbols, the numbers of exponential bins, such that the
-// representative of a value's bin differs from the value by at most ε relative
-// to it. Zero has symbol 0 and is exact. A value v > 0 has a symbol s with
-// 0 < s ≤ Max, and −v has the symbol −s. Symbols grow with the values.
-//
-// The bins are as few as possible: the bin after [.., a−1] has the representative
-// ⌊a·(1+ε)⌋ = r and ends with ⌊r/(1−ε)⌋, so that integers below 1/ε are bins of
-// their own, and bins grow by (1+ε)/(1−ε) later on.
-//
-// Bins are immutable and do not depend on the machine.
-type Bins struct {
-	asked   float64
-	epsilon uint64   // asked·2³², rounded down
-	hi      []uint64 // the largest number of each bin
-	rep     []uint64 // its representative
-	slot    []int32  // the bin of the smallest number with this length and prefix
-	bits    uint     // of the prefix
-}
-
-// NewBins returns bins of relative error epsilon, which is from [MinEpsilon] to
-// [MaxEpsilon]. They are made for the multiple of 2⁻³² below it.
-func NewBins(epsilon float64) (*Bins, error) {
-	if !(epsilon >= MinEpsilon && epsilon <= MaxEpsilon) {
-		return nil, fmt.Errorf("timing: epsilon %g is not from %g to %g", epsilon, MinEpsilon, MaxEpsilon)
-	}
-	b := &Bins{asked: epsilon, epsilon: uint64(math.Ldexp(epsilon, 32)), hi: []uint64{0}, rep: []uint64{0}}
-	const limit = 1 << 63
-	for last := uint64(0); last < limit; {
-		rep := scaleUp(last+1, b.epsilon)
-		last = min(scaleOut(rep, b.epsilon), limit)
-		b.hi, b.rep = append(b.hi, last), append(b.rep, min(rep, limit-1))
-	}
-	b.fillSlots()
-	return b, nil
-}
-
-// fillSlots makes the table in which symbol looks. A slot, an m-bit prefix of a
-// number after its first bit, is not wider than a bin, so that the numbers of a slot
-// are in at most two bins: 2⁻ᵐ ≤ 2ε. A slot of 2ᵏ numbers from a on has 2ᵏ ≤ 2εa, so
-// that ⌊εa⌋ ≥ 2ᵏ⁻¹, and the bin of a then has at least 1+2·2ᵏ⁻¹ numbers.
-func (b *Bins) fillSlots() {
-	b.bits = uint(bits.LeadingZeros32(uint32(b.epsilon)))
-	b.slot = make([]int32, 64<<b.bits)
-	s := int32(1)
-	for i := range b.slot {
-		length, prefix := uint(i)>>b.bits, uint64(i)&(1<<b.bits-1)
-		first := 1<<length | prefix<<(64-b.bits)>>(64-length)
-		for s < b.Max() && b.hi[s] < first {
-			s++
-		}
-		b.slot[i] = s
-	}
-}
-
-// Max returns the largest symbol; the smallest is −Max.
-func (b *Bins) Max() int32 { return int32(len(b.hi) - 1) }
-
-// Epsilon returns the relative error that the bins were asked for.
-func (b *Bins) Epsilon() float64 { return b.asked }
-
-// Symbol returns the symbol of v.
-func (b *Bins) Symbol(v int64) int32 {
-	// Both signs take the same way, since they come as the times do, without order.
-	sign := v >> 63
-	s := b.symbol(uint64((v ^ sign) - sign))
-	return (s ^ int32(sign)) - int32(sign)
-}
-
-// symbol returns the bin of n ≤ 2⁶³.
-func (b *Bins) symbol(n uint64) int32 {
-	if n == 0 {
-		return 0
-	}
-	zeros := uint(bits.LeadingZeros64(n))
-	s := b.slot[(63-zeros)<<b.bits|uint(n<<zeros<<1>>(64-b.bits))]
-	if n > b.hi[s] {
-		s++
-	}
-	return s
-}
-
-// Value returns the representative of the bin with symbol s, where
-// −Max ≤ s ≤ Max.
-func (b *Bins) Value(s int32) int64 {
-	sign := s >> 31
-	rep := int64(b.rep[(s^sign)-sign])
-	return (rep ^ int64(sign)) - int64(sign)
-}
-
-// scaleUp returns ⌊a·(1+ε)⌋.
-func scaleUp(a, epsilon uint64) uint64 {
-	hi, lo := bits.Mul64(a, epsilon)
-	return a + (hi<<32 | lo>>32)
-}
-
-// scaleOut returns ⌊a/(1−ε)⌋, or the largest uint64 if that overflows.
-func scaleOut(a, epsilon uint64) uint64 {
-	if a>>32 >= 1<<32-epsilon {
-		return math.MaxUint64
-	}
-	q, _ := bits.Div64(a>>32, a<<32, 1<<32-epsilon)
-	return q
-}
 
 // groupLen is the number of symbols that have a width of their own.
 const groupLen = 128
 
-// An exponentialCodec writes the symbols of [Bins] in as many bits as
-// 128 of them in a row need. It is fast and knows nothing of signatures.
-type exponentialCodec struct{ bins *Bins }
+// The smallest and the largest relative error that codecs have.
+const (
+	MinEpsilon = bins.MinEpsilon
+	MaxEpsilon = bins.MaxEpsilon
+)
 
-// NewExponential returns the codec that writes bins of relative error epsilon, which
-// must be one that [NewBins] accepts, in as many bits as 128 in a row need. It is fast
+// binned is what the codecs of bins have in common.
+type binned struct {
+	bins *bins.Bins
+	name string
+}
+
+// newBinned returns it, for a codec with the parameter epsilon and others.
+func newBinned(name string, epsilon float64) (binned, error) {
+	b, err := bins.New(epsilon)
+	return binned{b, fmt.Sprintf("%s,epsilon=%g", name, epsilon)}, err
+}
+
+func (c *binned) Name() string         { return c.name }
+func (c *binned) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
+
+// An exponentialCodec is that of NewExponential.
+type exponentialCodec struct{ binned }
+
+// NewExponential returns the codec that writes bins of relative error epsilon, from
+// [MinEpsilon] to [MaxEpsilon], in as many bits as 128 in a row need. It is fast
 // and knows nothing of signatures.
 func NewExponential(epsilon float64) (Codec, error) {
-	b, err := NewBins(epsilon)
+	b, err := newBinned("bins", epsilon)
 	if err != nil {
 		return nil, err
 	}
 	return &exponentialCodec{b}, nil
 }
 
-// Name returns "bins" and the relative error.
-func (c *exponentialCodec) Name() string { return fmt.Sprintf("bins,epsilon=%g", c.bins.Epsilon()) }
-
-// Guarantee returns the relative error.
-func (c *exponentialCodec) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
-
 // NewEncoder returns an Encoder of a column.
 func (c *exponentialCodec) NewEncoder() Encoder { return &exponentialEncoder{bins: c.bins} }
 
 type exponentialEncoder struct {
-	bins    *Bins
+	bins    *bins.Bins
 	symbols []int32   // of the block
 	packed  bitWriter // empty between groups
 }
@@ -222,7 +126,7 @@ func endOfBlock(offset int) error {
 }
 
 type exponentialDecoder struct {
-	bins    *Bins
+	bins    *bins.Bins
 	wire    wire.Decoder // at the next group
 	values  int          // in the block
 	left    int          // in the groups that follow
