@@ -24,27 +24,10 @@ const (
 
 // A communicationText is what is written about who communicates with whom.
 type communicationText struct {
-	About             string
-	Matrix, Bytes     bool
-	Pairs             []pairRow
-	Caption           string
-	Communicators     []communicatorRow
-	MoreCommunicators string
-}
-
-type pairRow struct {
-	Source, Destination int
-	Messages, Bytes     uint64
-	Size                string
-}
-
-type communicatorRow struct {
-	Name              string
-	Ranks, Calls      uint64
-	Messages, Bytes   uint64
-	Size              string
-	Collectives, Sent uint64
-	SentSize          string
+	About         string
+	Matrix, Bytes bool
+	Pairs         *table
+	Communicators *table
 }
 
 const unknownFunctions = "The functions of this trace are not those of MPI or of SimGrid: which of them send messages is not known."
@@ -56,7 +39,7 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 		return err
 	}
 	p.Communication = &communicationText{About: unknownFunctions}
-	p.Sizes = &sizeTable{About: unknownFunctions}
+	p.Sizes = &sizeText{About: unknownFunctions}
 	if !model.Known() {
 		return nil
 	}
@@ -176,13 +159,15 @@ func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
 	slices.SortStableFunc(most, func(a, b query.Pair) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
 	})
-	for _, c := range most[:min(len(most), maxPairs)] {
-		t.Pairs = append(t.Pairs, pairRow{c.Source, c.Destination, c.Messages, c.Bytes, flowSize(c.Flow)})
-	}
-	t.Caption = "All pairs"
+	t.Pairs = newTable("pair", len(most), "Source", "Destination", "Messages", "↓Bytes")
+	t.Pairs.Narrow, t.Pairs.Caption = true, "All pairs"
 	if len(most) > maxPairs {
-		t.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, text.Count(len(most)))
+		t.Pairs.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, text.Count(len(most)))
 	}
+	for _, c := range most[:min(len(most), maxPairs)] {
+		t.Pairs.row(order(c.Source), order(c.Destination), c.Messages, valued(c.Bytes, flowSize(c.Flow)))
+	}
+	t.Pairs = t.Pairs.shown()
 }
 
 // flowSize writes the bytes of messages, of some of which the size may be unknown.
@@ -198,41 +183,30 @@ func flowSize(f query.Flow) string {
 
 // addCommunicators adds what is done on each communicator.
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
-	for _, u := range uses[:min(len(uses), maxCommunicators)] {
-		row := communicatorRow{
-			Name: "not told by the trace", Ranks: uint64(u.Ranks), Calls: u.Calls, Messages: u.Messages,
-			Bytes: u.Bytes, Size: flowSize(u.Flow), Collectives: u.Collectives.Calls, Sent: u.Collectives.Sent,
-			SentSize: text.Bytes(u.Collectives.Sent),
-		}
+	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them")
+	for _, u := range uses {
+		called, size, sent := name("not told by the trace"), flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
-			row.Name = printable(u.Communicator.Name)
+			called = name(printable(u.Communicator.Name))
 		}
 		switch {
 		case u.Collectives.Calls == 0:
-			row.SentSize = "–"
+			sent = "–"
 		case u.Collectives.Unknown > 0:
-			row.SentSize = "at least " + row.SentSize
+			sent = "at least " + sent
 		}
 		if u.Messages == 0 {
-			row.Size = "–"
+			size = "–"
 		}
-		p.Communication.Communicators = append(p.Communication.Communicators, row)
+		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent))
 	}
-	if n := len(uses) - maxCommunicators; n > 0 {
-		p.Communication.MoreCommunicators = fmt.Sprintf("… and %s more", text.Plural(n, "communicator"))
-	}
+	p.Communication.Communicators = t.shown()
 }
 
-// A sizeTable is the sizes of messages.
-type sizeTable struct {
+// A sizeText is what is written about the sizes of messages.
+type sizeText struct {
 	About string
-	Rows  []sizeRow
-	More  string
-}
-
-type sizeRow struct {
-	Exact, Messages, Bytes uint64
-	Share, Total           string
+	Table *table
 }
 
 // addSizes adds the sizes of messages.
@@ -261,11 +235,11 @@ func (p *page) addSizes(s *query.Sizes) {
 	}
 	most := slices.Clone(s.List)
 	slices.SortStableFunc(most, func(a, b query.SizeCount) int { return cmp.Compare(b.Messages, a.Messages) })
-	for _, c := range most[:min(len(most), maxSizes)] {
-		p.Sizes.Rows = append(p.Sizes.Rows, sizeRow{c.Bytes, c.Messages, c.All(),
-			text.Percent(float64(c.Messages), float64(known)), text.Bytes(c.All())})
+	t := newTable("size", maxSizes, "Size", "↓Messages", "of messages", "Bytes")
+	t.Narrow, t.Caption = true, "The most frequent sizes"
+	for _, c := range most {
+		t.row(valued(c.Bytes, text.Count(c.Bytes)+" B"), c.Messages,
+			valued(c.Messages, text.Percent(float64(c.Messages), float64(known))), valued(c.All(), text.Bytes(c.All())))
 	}
-	if n := len(most) - maxSizes; n > 0 {
-		p.Sizes.More = fmt.Sprintf("… and %s more", text.Plural(n, "size"))
-	}
+	p.Sizes.Table = t.shown()
 }

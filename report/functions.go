@@ -15,24 +15,11 @@ import (
 // maxFunctions is how many functions a page lists.
 const maxFunctions = 200
 
-// A functionTable is the functions of a trace.
-type functionTable struct {
+// A functionText is the functions of a trace.
+type functionText struct {
 	About string
 	Timed bool
-	Rows  []functionRow
-	More  string
-}
-
-type functionRow struct {
-	Name             string
-	Calls            uint64
-	Share            string
-	Ranks            uint64
-	Timed            bool
-	Time, Mean       float64
-	TimeShare        string
-	Min, Max         int64
-	MinRank, MaxRank int
+	Table *table
 }
 
 // addFunctions adds the functions.
@@ -51,28 +38,36 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	if profile.Timed {
 		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(totalTime(b), totalTime(a)) })
 	}
-	t := &functionTable{Timed: profile.Timed}
 	total := 0.0
-	for i, f := range list {
-		if profile.Timed {
-			total += totalTime(f)
-		}
-		if i >= maxFunctions {
-			continue
-		}
-		t.Rows = append(t.Rows, rowOf(f, profile))
-		p.functions[f.Name] = len(p.data.Functions)
-		p.data.Functions = append(p.data.Functions, functionOf(f, profile))
+	for _, f := range list {
+		total += totalTime(f)
 	}
-	for i := range t.Rows {
-		if t.Rows[i].Timed {
-			t.Rows[i].TimeShare = text.Percent(t.Rows[i].Time, total)
+	titles := []string{"Function", "↓Calls", "of calls", "Ranks"}
+	if profile.Timed {
+		titles = []string{"Function", "Calls", "of calls", "Ranks", "↓Time in calls", "of time", "Mean", "Least", "Most", "on rank"}
+	}
+	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, titles...)}
+	for _, f := range list {
+		row := []any{name(printable(f.Name)), f.Calls, valued(f.Calls, text.Percent(float64(f.Calls), float64(profile.Calls))), f.Ranks}
+		switch s := f.Time; {
+		case s != nil:
+			row = append(row, nanos(s.Total), valued(int64(s.Total), text.Percent(float64(s.Total), total)), nanos(tenth(float64(s.Mean))),
+				nanos(s.Min), nanos(s.Max), order(s.MaxRank))
+		case profile.Timed:
+			row = append(row, slices.Repeat([]any{valued(0, "–")}, 6)...)
 		}
+		t.Table.row(row...)
+	}
+	for _, f := range list[:min(len(list), maxFunctions)] {
+		d := functionData{Name: printable(f.Name), Calls: f.Calls}
+		if profile.Timed {
+			sum := totalTime(f)
+			d.Time = &sum
+		}
+		p.functions[f.Name] = len(p.data.Functions)
+		p.data.Functions = append(p.data.Functions, d)
 	}
 	p.inCalls = total
-	if n := len(list) - maxFunctions; n > 0 {
-		t.More = fmt.Sprintf("… and %s more", text.Plural(n, "function"))
-	}
 	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
 		t.About += fmt.Sprintf(" All ranks together spent %s in them.", text.Duration(total))
@@ -90,22 +85,4 @@ func totalTime(f query.FunctionProfile) float64 {
 		return 0
 	}
 	return float64(f.Time.Total)
-}
-
-func rowOf(f query.FunctionProfile, of *query.Profile) functionRow {
-	row := functionRow{Name: printable(f.Name), Calls: f.Calls, Share: text.Percent(float64(f.Calls), float64(of.Calls)), Ranks: uint64(f.Ranks)}
-	if s := f.Time; s != nil {
-		row.Timed, row.Time, row.Mean = true, float64(s.Total), tenth(float64(s.Mean))
-		row.Min, row.Max, row.MinRank, row.MaxRank = s.Min, s.Max, s.MinRank, s.MaxRank
-	}
-	return row
-}
-
-func functionOf(f query.FunctionProfile, of *query.Profile) functionData {
-	d := functionData{Name: printable(f.Name), Calls: f.Calls}
-	if of.Timed {
-		sum := totalTime(f)
-		d.Time = &sum
-	}
-	return d
 }

@@ -22,25 +22,16 @@ const (
 	maxLoads = 400 // bars
 )
 
-// An imbalanceTable is the calls in which time is lost.
-type imbalanceTable struct {
-	About, Load, Lost string
-	Chart             bool // of what the ranks have to do
-	Rows              []imbalanceRow
-	More              string
-}
-
-type imbalanceRow struct {
-	Call, Groups     string
-	Calls            uint64
-	Mean, Lost       float64
-	Min, Max         int64
-	MinRank, MaxRank int
+// An imbalanceText is the calls in which ranks wait.
+type imbalanceText struct {
+	About, Load string
+	Chart       bool // of what the ranks have to do
+	Table       *table
 }
 
 // addImbalance adds what is unevenly distributed over the ranks.
 func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	p.Imbalance = new(imbalanceTable)
+	p.Imbalance = new(imbalanceText)
 	if p.profile.Calls == 0 {
 		p.Imbalance.About = "There are no calls in this trace."
 		return nil
@@ -66,7 +57,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	if err != nil {
 		return err
 	}
-	lossy := 0
+	lossy, wait := 0, "↓Wait time at most"
 	for lossy < len(sites) && sites[lossy].Wait > 0 {
 		lossy++
 	}
@@ -78,21 +69,17 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 		t.About = "No call takes longer on one rank than on another."
 		return nil
 	case exact:
-		t.Lost = "Wait time"
+		wait = "↓Wait time"
 		t.About = "The calls with most wait time. The wait time is the time beyond the mean of the fastest rank: how much longer a call takes on average than there, times its number."
 	default:
-		t.Lost = "Wait time at most"
 		t.About = "The calls that may have most wait time. The wait time is an upper bound: the time of all calls beyond the shortest, which is more than the time beyond the mean of the fastest rank."
 	}
 	words := signatureWords(trace)
+	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Least", "on rank", "Most", "on rank", wait)
+	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
-		t.Rows = append(t.Rows, imbalanceRow{
-			Call: words(s.Signature), Groups: groupText(s), Calls: s.Calls, Mean: tenth(float64(s.Mean)), Lost: float64(s.Wait),
-			Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank,
-		})
-	}
-	if n := lossy - maxSites; n > 0 {
-		t.More = fmt.Sprintf("… and %s more", text.Plural(n, "call"))
+		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true}
+		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank), nanos(s.Max), order(s.MaxRank), nanos(s.Wait))
 	}
 	return nil
 }

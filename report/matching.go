@@ -17,35 +17,9 @@ const maxMatchRows = 20
 // A matchText is what is written about what does not match, and how far apart ranks begin
 // what they do together.
 type matchText struct {
-	About         string
-	Unmatched     []unmatchedRow
-	MoreUnmatched string
-	Different     []differentRow
-	MoreDifferent string
-	Skews         []skewRow
-	MoreSkews     string
-	SkewNote      string
-}
-
-type unmatchedRow struct {
-	What, From, To, Tag, Communicator string
-	Count                             uint64
-}
-
-type differentRow struct {
-	Communicator, Here, There string
-	Rank                      int
-	Instance                  uint64
-}
-
-type skewRow struct {
-	Call                string
-	Mean, Median        float64
-	Max                 int64
-	MaxLast             string
-	Operations, Sampled uint64
-	Last                int
-	LastShare           string
+	About                       string
+	Unmatched, Different, Skews *table // nil if there are no rows
+	SkewNote                    string
 }
 
 // addMatching adds what does not match.
@@ -64,7 +38,7 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 		return err
 	}
 	t.About = t.about(m)
-	if p.unfinished.Len() > 0 && (len(m.Unmatched)+len(t.Different) > 0 || silentText(m) != "") {
+	if p.unfinished.Len() > 0 && (t.Unmatched != nil || t.Different != nil || silentText(m) != "") {
 		t.About += " What does not match may be for calls that are not in the trace, of ranks that did not come to MPI_Finalize."
 	}
 	p.Matching = t
@@ -106,7 +80,7 @@ func (t *matchText) about(m *query.Match) string {
 		on := text.Plural(operations, "collective operation") + " on " + text.Plural(len(m.Instances), "communicator")
 		silent := silentText(m)
 		switch {
-		case len(t.Different) > 0:
+		case t.Different != nil:
 			say("%s, of which some members make other calls.", on)
 		case silent == "":
 			say("%s: all members make the same calls.", on)
@@ -142,45 +116,38 @@ func silentText(m *query.Match) string {
 
 // addUnmatched adds messages that are sent and not received, and the other way round.
 func (t *matchText) addUnmatched(m *query.Match) {
-	for _, u := range m.Unmatched[:min(len(m.Unmatched), maxMatchRows)] {
-		row := unmatchedRow{What: "sent, not received", From: "any", To: strconv.Itoa(u.Destination), Tag: "any", Communicator: printable(u.Communicator.Name), Count: u.Count}
+	rows := newTable("channel", maxMatchRows, "What", "Messages", "From", "To", "Tag", "Communicator")
+	rows.Caption = "Messages that do not match"
+	for _, u := range m.Unmatched {
+		what, from, tag := "sent, not received", "any", "any"
 		if u.Direction == semantics.Receive {
-			row.What = "receive without a message"
+			what = "receive without a message"
 		}
 		if u.Source >= 0 {
-			row.From = strconv.Itoa(u.Source)
+			from = strconv.Itoa(u.Source)
 		}
 		if u.Tag >= 0 {
-			row.Tag = strconv.FormatInt(u.Tag, 10)
+			tag = strconv.FormatInt(u.Tag, 10)
 		}
 		if n := len(u.Among); n > 0 {
-			row.What += fmt.Sprintf(", on one of %s", text.Plural(n, "channel"))
+			what += fmt.Sprintf(", on one of %s", text.Plural(n, "channel"))
 		}
-		t.Unmatched = append(t.Unmatched, row)
+		rows.row(name(what), u.Count, from, strconv.Itoa(u.Destination), tag, printable(u.Communicator.Name))
 	}
-	if n := len(m.Unmatched) - maxMatchRows; n > 0 {
-		t.MoreUnmatched = fmt.Sprintf("… and %s more", text.Plural(n, "channel"))
-	}
+	t.Unmatched = rows.shown()
 }
 
 // addDifferent adds the collective operations that members do not agree on.
 func (t *matchText) addDifferent(m *query.Match) {
-	more := 0
+	rows := newTable("rank", maxMatchRows, "Communicator", "Operation", "Rank", "It calls", "Where most have")
+	rows.Caption = "Collective operations that the members of a communicator do not agree on"
 	for _, n := range m.Instances {
 		for _, d := range n.Different {
-			if len(t.Different) == maxMatchRows {
-				more++
-				continue
-			}
-			t.Different = append(t.Different, differentRow{
-				Communicator: printable(n.Communicator.Name), Rank: d.Rank, Instance: d.Instance,
-				Here: collectiveText(d.Rank, d.Here), There: collectiveText(n.Reference, d.There),
-			})
+			rows.row(printable(n.Communicator.Name), d.Instance, order(d.Rank),
+				name(collectiveText(d.Rank, d.Here)), name(collectiveText(n.Reference, d.There)))
 		}
 	}
-	if more > 0 {
-		t.MoreDifferent = fmt.Sprintf("… and %s more", text.Plural(more, "rank"))
-	}
+	t.Different = rows.shown()
 }
 
 // collectiveText says what a rank calls.
@@ -200,20 +167,20 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 	if err != nil {
 		return err
 	}
-	for _, s := range list[:min(len(list), maxMatchRows)] {
-		row := skewRow{Call: printable(s.Function), Mean: tenth(float64(s.Mean)), Median: float64(s.Median), Max: s.Max, MaxLast: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Operations: s.Instances, Sampled: uint64(s.Sampled), Last: s.Straggler}
+	rows := newTable("operation", maxMatchRows, "Operation", "Operations", "Looked at", "Mean", "Median", "Most", "Last there is rank", "Mostly by rank")
+	for _, s := range list {
+		call := printable(s.Function)
 		if s.Root >= 0 {
-			row.Call += fmt.Sprintf(" with root %d", s.Root)
+			call += fmt.Sprintf(" with root %d", s.Root)
 		}
 		if s.Communicator != nil {
-			row.Call += " on " + printable(s.Communicator.Name)
+			call += " on " + printable(s.Communicator.Name)
 		}
-		row.LastShare = text.Percent(s.StragglerShare, 1)
-		t.Skews = append(t.Skews, row)
+		rows.row(name(call), s.Instances, s.Sampled, nanos(tenth(float64(s.Mean))), nanos(s.Median), nanos(s.Max),
+			fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)),
+			valued(s.Straggler, fmt.Sprintf("%d, %s", s.Straggler, text.Percent(s.StragglerShare, 1))))
 	}
-	if n := len(list) - maxMatchRows; n > 0 {
-		t.MoreSkews = fmt.Sprintf("… and %s more", text.Plural(n, "operation"))
-	}
+	t.Skews = rows.shown()
 	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
 	if p.guarantee > 0 {
 		t.SkewNote += " Starts may be off as the timeline says."

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -29,11 +28,11 @@ type page struct {
 	Foot        string
 
 	Timeline      *timelineText
-	Functions     *functionTable // nil if there are no calls
+	Functions     *functionText // nil if there are no calls
 	Communication *communicationText
-	Sizes         *sizeTable
+	Sizes         *sizeText
 	Matching      *matchText // nil if there is nothing to match
-	Imbalance     *imbalanceTable
+	Imbalance     *imbalanceText
 	Loops         *loopText
 
 	data      pageData
@@ -57,56 +56,42 @@ type page struct {
 // A fact is a number of the summary.
 type fact struct{ Name, Value, Note string }
 
-// A frame is a page with what is the same on all pages, and the data of its scripts.
+// A frame is a page with the data of its scripts, and what is the same on all pages.
 type frame struct {
 	*page
-	Policy         string
-	Style          template.CSS
-	Data           template.JS
-	Charts, Script template.JS
+	static
+	Data template.JS
 }
 
 // static is what all pages have.
 type static struct {
-	page           *template.Template
-	policy         string
-	style          template.CSS
-	charts, script template.JS
+	template       *template.Template
+	Policy         string
+	Style          template.CSS
+	Charts, Script template.JS
 }
-
-// scripts are the parts of the script of the page, in the order in which they stand.
-var scripts = []string{"format.js", "grammar.js", "view.js", "timeline.js", "matrix.js", "bars.js", "page.js"}
 
 // parts returns what all pages have. The policy allows the scripts that are part of
 // this package, by their hashes, and nothing that comes from elsewhere.
 var parts = sync.OnceValue(func() static {
-	read := func(name string) string {
-		data, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			panic(err) // it is embedded
+	read := func(names ...string) string {
+		var all strings.Builder
+		for _, name := range names {
+			data, err := assets.ReadFile("assets/" + name)
+			if err != nil {
+				panic(err) // it is embedded
+			}
+			all.Write(data)
 		}
-		return string(data)
+		return all.String()
 	}
-	var script strings.Builder
-	script.WriteString("'use strict';\n")
-	for _, name := range scripts {
-		script.WriteString(read(name))
-	}
+	script := "'use strict';\n" + read("format.js", "grammar.js", "view.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
-	functions := template.FuncMap{"count": text.Count[uint64], "duration": func(v any) string {
-		switch v := v.(type) {
-		case int64:
-			return text.Duration(v)
-		case float64:
-			return text.Duration(v)
-		}
-		return ""
-	}}
 	return static{
-		page: template.Must(template.New("page").Funcs(functions).Parse(read("page.html"))),
-		policy: fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
-			hashOf(charts), hashOf(script.String())),
-		style: template.CSS(read("style.css")), charts: template.JS(charts), script: template.JS(script.String()),
+		template: template.Must(template.New("page").Parse(read("page.html"))),
+		Policy: fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
+			hashOf(charts), hashOf(script)),
+		Style: template.CSS(read("style.css")), Charts: template.JS(charts), Script: template.JS(script),
 	}
 })
 
@@ -125,7 +110,7 @@ func (p *page) write(w io.Writer) error {
 	}
 	s := parts()
 	var out bytes.Buffer
-	err = s.page.Execute(&out, frame{p, s.policy, s.style, template.JS(data), s.charts, s.script})
+	err = s.template.Execute(&out, frame{p, s, template.JS(data)})
 	if err != nil {
 		return err
 	}
