@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -99,29 +98,24 @@ func groupText(s query.Site) string {
 // signatureWords returns a function that writes the signatures of a trace: requests as
 // a rank calls them that makes the call.
 func signatureWords(trace *reprise.Trace) func(int) string {
-	p := trace.Printer(reprise.PrintOptions{})
-	makers := make([]*reprise.Rank, trace.Signatures())
+	words, p := make(map[int]func(int) string), trace.Printer(reprise.PrintOptions{})
 	for number := range trace.Shapes() {
 		shape, err := trace.Shape(number)
-		if err != nil || shape.Ranks.Len() == 0 {
+		if err != nil {
 			continue
 		}
-		rank := sync.OnceValue(func() *reprise.Rank {
-			r, _ := trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
-			return r
-		})
+		of := wordsOf(trace, shape, p, trace.Signature)
 		for n := range shape.Grammar.Occurrences() {
-			if makers[n] == nil {
-				makers[n] = rank()
+			if words[int(n)] == nil {
+				words[int(n)] = of
 			}
 		}
 	}
 	return func(n int) string {
-		text, err := p.Signature(makers[n], trace.Signature(n))
-		if err != nil {
-			return printable(trace.Functions()[trace.FunctionOf(n)].Name) + "(cannot be read)"
+		if words[n] == nil {
+			return unreadable(trace, n)
 		}
-		return printable(text)
+		return words[n](n)
 	}
 }
 

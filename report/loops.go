@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -49,11 +50,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 	if t.Shapes() == 0 {
 		return nil
 	}
-	order := make([]int, t.Shapes())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
+	order := shapesByRanks(t)
 	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
 	p.Loops.About += p.aboutLoopTimes()
 	left := maxNodes
@@ -113,8 +110,7 @@ func (p *page) aboutLoopTimes() string {
 // A loopWriter makes the lines of a shape.
 type loopWriter struct {
 	*query.Loops
-	words func(sequitur.Symbol) string
-	uses  []int // in how many places each rule stands
+	words func(int) string // calls
 	seen  []bool
 	left  int // lines that there is room for
 	open  bool
@@ -127,31 +123,25 @@ func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loo
 	if err != nil {
 		return loopShape{}, 0, err
 	}
-	words, err := shapeWords(trace, number)
+	shape, err := trace.Shape(number)
 	if err != nil {
 		return loopShape{}, 0, err
 	}
+	words := wordsOf(trace, shape, trace.Printer(reprise.PrintOptions{}), shape.Signature)
 	g := l.Grammar
-	w := loopWriter{Loops: l, words: words, uses: make([]int, g.Rules()), seen: make([]bool, g.Rules()), left: most, open: g.Symbols() <= openNodes}
-	for r := range g.Rules() {
-		for t := range g.Body(r) {
-			if t.Rule >= 0 {
-				w.uses[t.Rule]++
-			}
-		}
-	}
-	ranks := trace.ShapeRanks(number)
+	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), left: most, open: g.Symbols() <= openNodes}
+	ranks := shape.Ranks
 	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"), text.Plural(g.Len(), "call"))
 	if ranks.Len() == 1 {
 		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), text.Plural(g.Len(), "call"))
 	} else if text := ranks.String(); len(text) < 60 {
 		name += ": ranks " + text
 	}
-	shape := loopShape{Name: name}
+	loops := loopShape{Name: name}
 	if g.Rules() > 0 {
-		shape.Nodes = w.body(g.Rules()-1, 1)
+		loops.Nodes = w.body(g.Rules()-1, 1)
 	}
-	return shape, most - w.left, nil
+	return loops, most - w.left, nil
 }
 
 // body returns the lines of the right-hand side of a rule.
@@ -177,7 +167,7 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 		n.Count = text.Count(t.Count)
 	}
 	if t.Rule < 0 {
-		n.Text = w.words(t.Symbol)
+		n.Text = w.words(int(t.Symbol))
 		if w.Source != query.None {
 			took, _ := w.Mean(t.Symbol)
 			n.Time = text.Duration(took)
@@ -189,8 +179,8 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 		n.Text = "loop of " + n.Text
 	}
 	of := w.Rules[t.Rule]
-	if w.uses[t.Rule] > 1 {
-		n.Text = fmt.Sprintf("R%d, %s, in %d places", t.Rule, n.Text, w.uses[t.Rule])
+	if of.Places > 1 {
+		n.Text = fmt.Sprintf("R%d, %s, in %d places", t.Rule, n.Text, of.Places)
 	}
 	if w.Source != query.None {
 		n.Time = text.Duration(of.Time)
@@ -211,27 +201,42 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 	return n
 }
 
-// shapeWords returns a function that writes the calls of a shape as its ranks make them.
-func shapeWords(trace *reprise.Trace, number int) (func(sequitur.Symbol) string, error) {
-	shape, err := trace.Shape(number)
-	if err != nil {
-		return nil, err
-	}
-	var rank *reprise.Rank
-	if shape.Ranks.Len() > 0 {
-		rank, _ = trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
-	}
-	p := trace.Printer(reprise.PrintOptions{})
-	known := make(map[sequitur.Symbol]string)
-	return func(n sequitur.Symbol) string {
-		if text, ok := known[n]; ok {
-			return text
+// wordsOf returns a function that writes signatures as the ranks of a shape make the
+// calls.
+func wordsOf(trace *reprise.Trace, shape *reprise.Shape, p *reprise.Printer, signature func(int) reprise.Signature) func(int) string {
+	rank := sync.OnceValue(func() *reprise.Rank {
+		if shape.Ranks.Len() == 0 {
+			return nil
 		}
-		text := printable(trace.Functions()[trace.FunctionOf(int(n))].Name) + "(cannot be read)"
-		if s, err := p.Signature(rank, shape.Signature(int(n))); err == nil {
-			text = printable(s)
+		r, _ := trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
+		return r
+	})
+	known := make(map[int]string)
+	return func(n int) string {
+		text, ok := known[n]
+		if !ok {
+			if s, err := p.Signature(rank(), signature(n)); err == nil {
+				text = printable(s)
+			} else {
+				text = unreadable(trace, n)
+			}
+			known[n] = text
 		}
-		known[n] = text
 		return text
-	}, nil
+	}
+}
+
+// unreadable stands for a signature that cannot be read.
+func unreadable(trace *reprise.Trace, n int) string {
+	return printable(trace.Functions()[trace.FunctionOf(n)].Name) + "(cannot be read)"
+}
+
+// shapesByRanks returns the numbers of the shapes, those of most ranks first.
+func shapesByRanks(t *reprise.Trace) []int {
+	order := make([]int, t.Shapes())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
+	return order
 }

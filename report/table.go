@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
@@ -73,7 +74,7 @@ func (t *table) row(cells ...any) {
 		case order:
 			row[i] = cell{Text: fmt.Sprint(int(c)), Value: int(c)}
 		case nanos:
-			row[i] = cell{Text: text.Duration(c), Value: float64(c)}
+			row[i] = cell{Text: text.Duration(c), Value: strconv.FormatFloat(float64(c), 'f', -1, 64)}
 		case uint64:
 			row[i] = cell{Text: text.Count(c), Value: c}
 		case int:
@@ -96,4 +97,13 @@ func (t *table) shown() *table {
 		return nil
 	}
 	return t
+}
+
+// maxText is how long a text of the trace may be on the page, in characters.
+const maxText = 400
+
+// printable returns a text of the trace as it is or, if it has characters that cannot
+// be seen, quoted, and cut off if it is long.
+func printable(s string) string {
+	return text.Cut(text.Printable(s[:min(len(s), 4*maxText)]), maxText+1)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -323,15 +322,10 @@ func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int)
 
 // firstOfShapes returns the first rank of each of the shapes of most ranks.
 func firstOfShapes(trace *reprise.Trace, most int) []int {
-	t := trace
-	order := make([]int, t.Shapes())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
 	var ranks []int
+	order := shapesByRanks(trace)
 	for _, shape := range order[:min(len(order), most)] {
-		if set := t.ShapeRanks(shape); set.Len() > 0 {
+		if set := trace.ShapeRanks(shape); set.Len() > 0 {
 			ranks = append(ranks, int(set.At(0)))
 		}
 	}

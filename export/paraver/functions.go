@@ -3,6 +3,7 @@ package paraver
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -92,31 +93,6 @@ type function struct {
 	kind, value, state int
 }
 
-// families are the functions of MPI whose names are these or begin so, the first that
-// fits, with their types and states.
-var families = []struct {
-	prefixes    string
-	kind, state int
-}{
-	{"sendrecv isendrecv", pointToPoint, stateExchanging},
-	{"send_init recv_init bsend_init ssend_init rsend_init psend_init precv_init", pointToPoint, stateOtherwise},
-	{"send bsend ssend rsend", pointToPoint, stateSending},
-	{"recv mrecv", pointToPoint, stateReceiving},
-	{"isend ibsend issend irsend", pointToPoint, stateBeginsSending},
-	{"irecv imrecv", pointToPoint, stateBeginsReceive},
-	{"wait", pointToPoint, stateWaiting},
-	{"test probe iprobe mprobe improbe", pointToPoint, stateTesting},
-	{"cancel start", pointToPoint, stateOtherwise},
-	{"barrier ibarrier", collective, stateSynchronizing},
-	{"win_fence win_start win_complete win_post win_wait win_lock win_unlock win_flush win_sync", oneSided, stateSynchronizing},
-	{"win_ ", oneSided, stateOtherwise},
-	{"put get_accumulate accumulate rput rget raccumulate fetch_and_op compare_and_swap", oneSided, stateMemoryTransfer},
-	{"file_", files, stateInputOutput},
-}
-
-// collectives are the beginnings of the names of collective operations.
-var collectives = []string{"bcast", "reduce", "allreduce", "alltoall", "gather", "scatter", "allgather", "scan", "exscan", "neighbor_"}
-
 // functionsOf returns what the functions of a trace are.
 func functionsOf(t *reprise.Trace) []function {
 	list := t.Functions()
@@ -142,6 +118,15 @@ func functionsOf(t *reprise.Trace) []function {
 	return all
 }
 
+// named are the names of the functions of MPI by those that Extrae calls them.
+var named = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string)
+	for _, f := range spec.Functions() {
+		m[strings.ToLower(spec.Base(f.Name))] = f.Name
+	}
+	return m
+})
+
 // mpiFunction returns what a function of MPI is, that is number i of the trace.
 func mpiFunction(name string, i int) function {
 	f := function{others, mpiValues[name], stateOtherwise}
@@ -149,29 +134,45 @@ func mpiFunction(name string, i int) function {
 		f.value = 1000 + i
 	}
 	switch {
-	case name == "reduce_local":
-		return f
-	case hasPrefix(name, collectives) || hasPrefix(strings.TrimPrefix(name, "i"), collectives):
-		f.kind, f.state = collective, stateGrouped
-		return f
-	case name == "get":
-		f.kind, f.state = oneSided, stateMemoryTransfer
-		return f
+	case strings.HasPrefix(name, "win_"):
+		f.kind = oneSided
+	case strings.HasPrefix(name, "file_"):
+		f.kind, f.state = files, stateInputOutput
 	}
-	for _, family := range families {
-		if hasPrefix(name, strings.Fields(family.prefixes)) {
-			f.kind, f.state = family.kind, family.state
-			return f
-		}
+	switch r := spec.RoleOf(named()[name]); {
+	case r.Class == spec.PointToPoint:
+		f.kind, f.state = pointToPoint, messageState(r)
+	case r.Requests == spec.Waits:
+		f.kind, f.state = pointToPoint, stateWaiting
+	case r.Requests == spec.Tests, r.Class == spec.Probe:
+		f.kind, f.state = pointToPoint, stateTesting
+	case r.Requests == spec.Cancels:
+		f.kind = pointToPoint
+	case r.Data == "Barrier":
+		f.kind, f.state = collective, stateSynchronizing
+	case r.Data != "":
+		f.kind, f.state = collective, stateGrouped
+	case r.Class == spec.OneSided:
+		f.kind, f.state = oneSided, stateMemoryTransfer
+	case r.Class == spec.Synchronization, name == "win_fence":
+		f.kind, f.state = oneSided, stateSynchronizing
 	}
 	return f
 }
 
-func hasPrefix(name string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
+// messageState returns the state of a call that sends or receives.
+func messageState(r *spec.Role) int {
+	switch {
+	case r.Persistent || r.Requests == spec.Starts:
+		return stateOtherwise
+	case r.Sends != nil && r.Receives != nil:
+		return stateExchanging
+	case r.Sends != nil && r.Nonblocking:
+		return stateBeginsSending
+	case r.Sends != nil:
+		return stateSending
+	case r.Nonblocking:
+		return stateBeginsReceive
 	}
-	return false
+	return stateReceiving
 }

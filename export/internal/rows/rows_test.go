@@ -43,7 +43,7 @@ func compare(t *testing.T, trace *reprise.Trace, o export.TableOptions, column f
 	t.Helper()
 	names, got := exporttest.Read(t, newTable(t, trace, o))
 	names = slices.DeleteFunc(names, isMeaning)
-	want := slices.DeleteFunc(exporttest.Rows(t, trace, column), func(r exporttest.Row) bool { return !keep(r) })
+	want := slices.DeleteFunc(wantedRows(t, trace, column), func(r exporttest.Row) bool { return !keep(r) })
 	exporttest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
 }
 
