@@ -209,3 +209,27 @@ func TestBegunLongAgo(t *testing.T) {
 		t.Errorf("a request is active after it was completed: of %d", at)
 	}
 }
+
+// TestCancelledRequests checks that a cancelled request is told from one that was not, after the
+// same id was.
+func TestCancelledRequests(t *testing.T) {
+	id := request(0, 0)
+	m := mpiModel(t, 1, func(_ int, r *recording) {
+		for i := range 3 {
+			r.receive("MPI_Irecv", 1, "MPI_INT", 0, 1, world, "request", id)
+			if i == 1 {
+				r.call("MPI_Cancel", "request", id)
+			}
+			r.call("MPI_Wait", "request", id, "status", implied)
+		}
+	})
+	rank, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for position, want := range map[uint64]bool{1: false, 4: true, 6: false} {
+		if at, cancelled, ok := rank.Begun(int64(id), position); !ok || cancelled != want || at >= position {
+			t.Errorf("call %d completes what call %d began: cancelled %v, %v", position, at, cancelled, ok)
+		}
+	}
+}
