@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -58,40 +56,4 @@ func (m *implementation) localCalls(b *testing.B, spool, program string) float64
 		b.Fatal(err)
 	}
 	return ns
-}
-
-// BenchmarkDecoder decodes the calls of a small stencil.
-func BenchmarkDecoder(b *testing.B) {
-	isend, irecv, waitall := number(b, "MPI_Isend"), number(b, "MPI_Irecv"), number(b, "MPI_Waitall")
-	segment := newSegment(0)
-	calls := 0
-	for i := range 5000 {
-		for k := range 2 {
-			at := 4000 + 1000*i + 100*k
-			segment.add(recordBegin, irecv, flagOutermost, at, 0x7000, 270, 9, k, 2000, 1)
-			segment.add(recordEnd, irecv, 0, at+10, 0, 50+k)
-			segment.add(recordBegin, isend, flagOutermost, at+20, 0x7000, 270, 9, k, 2000, 1)
-			segment.add(recordEnd, isend, 0, at+30, 0, 60+k)
-			calls += 2
-		}
-		segment.add(recordBegin, waitall, flagOutermost, 4300+1000*i, 4, 4, 50, 60, 51, 61)
-		segment.add(recordEnd, waitall, 0, 4400+1000*i, 0, 4, 0, 0, 0, 0, -2)
-		calls++
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var d Decoder
-		if err := d.Segment(segment.data); err != nil {
-			b.Fatal(err)
-		}
-		for {
-			if _, err := d.Next(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*calls), "ns/call")
-	b.ReportMetric(0, "ns/op")
 }

@@ -1,16 +1,12 @@
 // Package mpi records the calls of MPI programs: a library to load into a program that
-// writes down its calls, and a reader of what it wrote. Package
+// writes down its calls. Package
 // [github.com/reprise-trace/reprise/mpi/spec] has the table of functions and constants.
 //
 // [BuildInterposer] builds the library, the interposer, from the table with the
 // compiler command of an MPI. A process records itself if it is loaded with
 // LD_PRELOAD and the environment variable REPRISE_SPOOL names a directory that
 // exists, the spool. In a process without MPI, such as mpirun, it does nothing.
-// A [Decoder] decodes what one thread has recorded, as far as it has got: each
-// call when it has returned, and one that takes requests or frees an object also when
-// it begins.
-// [ListSpool] finds the files, and a [ThreadReader] reads those of a thread that
-// has ended.
+// Package [github.com/reprise-trace/reprise/mpi/collect] makes parts of a trace of what it wrote.
 //
 // # What is recorded
 //
@@ -22,7 +18,7 @@
 // error code of a status is that of MPI only in this case: MPI leaves it as it
 // was in all others.
 //
-// Of a function that makes a communicator, also its [Group]; and where the
+// Of a function that makes a communicator, also the rank of the process in it and its size; and where the
 // arguments do not say who is where in it, what does: see [spec.Param.Asked].
 //
 // Of memory: what malloc, calloc, realloc, free, posix_memalign, aligned_alloc,
@@ -31,7 +27,7 @@
 // a callback in a library of the program cannot be told from MPI. Once MPI
 // is initialized, also where the static data of each object is and the stack of
 // the first thread; and of each further thread its stack, before all else that the
-// thread records: see [Stack].
+// thread records.
 //
 // The program does not notice. Arguments, results, statuses and error handlers
 // pass through as they are. The interposer sends no message, makes no
@@ -58,19 +54,6 @@
 // at the start. While it is off, memory is recorded all the same, and so are the
 // calls that make or free an object other than a request, marked as hidden:
 // otherwise the objects would be unknown when it is on again.
-//
-// # Spool
-//
-// A spool is a directory of segments. Each thread appends to its own, in a mapping shared
-// with the kernel, so that what a killed process has written stays. docs/format.md has
-// the layout of segments and records.
-//
-// # Limits
-//
-// A spool may be cut off or damaged, or made by anyone. A [Decoder] checks the
-// length of everything against the bytes that are there, and takes memory in
-// proportion to those of the records of calls that have begun and not ended, at
-// most 256. A segment of a table other than that of the package is refused.
 //
 // # Source
 //

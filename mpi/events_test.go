@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -46,7 +47,7 @@ func TestThreads(t *testing.T) {
 					}
 					next++
 					if status.Tag != tag || status.Source != int64(rank) || r.Depth != 0 {
-						t.Errorf("%s, want tag %d", describeCall(r), tag)
+						t.Errorf("%s, want tag %d", r, tag)
 					}
 				})
 			}
@@ -202,7 +203,7 @@ func TestKilled(t *testing.T) {
 		n := 0
 		for r := range reader.Decoder().Unfinished() {
 			if n++; functions[r.Function].Name != "MPI_Reduce_local" || r.Arguments[2].Before.Int() != 1 || r.End != 0 {
-				t.Errorf("unfinished: %s", describeCall(r))
+				t.Errorf("unfinished: %s", r)
 			}
 		}
 		if n != 1 {
@@ -251,7 +252,7 @@ func TestJumped(t *testing.T) {
 			}
 			if r.Type == Call {
 				if calls++; r.Depth != 0 {
-					t.Error(describeCall(r))
+					t.Error(r)
 				}
 			}
 		})
@@ -259,7 +260,7 @@ func TestJumped(t *testing.T) {
 			t.Errorf("%d calls and %d allocations, want 6 and 1", calls, allocations)
 		}
 		for r := range reader.Decoder().Unfinished() {
-			t.Errorf("unfinished: %s", describeCall(r))
+			t.Errorf("unfinished: %s", r)
 		}
 	})
 }
@@ -346,7 +347,7 @@ func TestFull(t *testing.T) {
 			t.Errorf("the program says %s", output)
 		}
 		ranks, ended := 0, false
-		list, err := ListSpool(spool)
+		list, err := List(spool)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // TestFortran records a program by way of each of the three interfaces of Fortran:

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/spec"
+	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // TestCalls runs a program that writes down its calls and their arguments, and
@@ -112,7 +112,7 @@ func compareCalls(t *testing.T, ranks int, said, spool string) {
 				return
 			}
 			if len(want) == 0 {
-				t.Errorf("rank %d: %s was not called", rank, describeCall(r))
+				t.Errorf("rank %d: %s was not called", rank, r)
 				return
 			}
 			checkCall(t, want[0], r)
@@ -136,7 +136,7 @@ func checkCall(t *testing.T, said string, r *Record) {
 	}
 	f := &functions[r.Function]
 	if f.Name != list[0] || r.Depth != depth {
-		t.Fatalf("recorded %s, the program says %s", describeCall(r), said)
+		t.Fatalf("recorded %s, the program says %s", r, said)
 	}
 	if r.End < r.Start || r.Start == 0 {
 		t.Errorf("%s from %d to %d", f.Name, r.Start, r.End)
@@ -150,12 +150,12 @@ func checkCall(t *testing.T, said string, r *Record) {
 			failed = true
 		default:
 			if got := saidValue(r, word[:i], word[i] == '>'); got != word[i+1:] {
-				t.Errorf("%s is %s, the program says %s\n%s", word[:i], got, said, describeCall(r))
+				t.Errorf("%s is %s, the program says %s\n%s", word[:i], got, said, r)
 			}
 		}
 	}
 	if r.Hidden != hidden || r.Failed != failed {
-		t.Errorf("recorded %s, the program says %s", describeCall(r), said)
+		t.Errorf("recorded %s, the program says %s", r, said)
 	}
 }
 
@@ -164,9 +164,9 @@ func saidValue(r *Record, name string, after bool) string {
 	f := &functions[r.Function]
 	for i := range f.Params {
 		if p := &f.Params[i]; p.Name == name && after {
-			return formatValue(p, r.Arguments[i].After)
+			return r.Arguments[i].After.Format(p)
 		} else if p.Name == name {
-			return formatValue(p, r.Arguments[i].Before)
+			return r.Arguments[i].Before.Format(p)
 		}
 	}
 	if name == "made" {
@@ -178,69 +178,4 @@ func saidValue(r *Record, name string, after bool) string {
 		return fmt.Sprint(r.Result)
 	}
 	return "no parameter"
-}
-
-func formatValue(p *spec.Param, v Value) string {
-	switch v.Presence {
-	case Missing:
-		return "missing"
-	case Absent:
-		return "absent"
-	case Ignored:
-		return "ignored"
-	case Unused:
-		return "unused"
-	case Empty:
-		return "empty"
-	}
-	var list []string
-	switch layoutOf(p) {
-	case layoutText:
-		return strconv.Quote(string(v.Text()))
-	case layoutTexts:
-		for text, ok := range v.Texts() {
-			if ok {
-				list = append(list, strconv.Quote(string(text)))
-			} else {
-				list = append(list, "absent")
-			}
-		}
-	case layoutStatus:
-		return formatStatus(v.Status(0))
-	case layoutStatuses:
-		for i := range v.Len() {
-			list = append(list, formatStatus(v.Status(i)))
-		}
-	case layoutWords:
-		for i := range v.Len() {
-			list = append(list, fmt.Sprint(v.Index(i)))
-		}
-	default:
-		return fmt.Sprint(v.Int())
-	}
-	return "[" + strings.Join(list, ",") + "]"
-}
-
-func formatStatus(s cst.Status) string {
-	return fmt.Sprintf("{%d,%d,%d}", s.Source, s.Tag, s.Error)
-}
-
-func describeCall(r *Record) string {
-	f := &functions[r.Function]
-	var list []string
-	for i := range f.Params {
-		p, a := &f.Params[i], r.Arguments[i]
-		if p.Before() {
-			list = append(list, p.Name+"<"+formatValue(p, a.Before))
-		}
-		if p.After() {
-			list = append(list, p.Name+">"+formatValue(p, a.After))
-		}
-	}
-	group := ""
-	if r.Group != (Group{}) {
-		group = fmt.Sprintf(", rank %d, size %d", r.Group.Rank, r.Group.Size)
-	}
-	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t%s",
-		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed, group)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // TestOdd runs programs that an interposer could disturb, and counts what was
@@ -45,7 +47,7 @@ func TestOdd(t *testing.T) {
 							counts[functions[r.Function].Name]++
 						}
 						if r.Type == Call && test.name == "signals" && functions[r.Function].Name == "MPI_Wtime" && r.Depth != 1 {
-							t.Errorf("the handler is not within a call: %s", describeCall(r))
+							t.Errorf("the handler is not within a call: %s", r)
 						}
 					})
 				}
@@ -82,7 +84,7 @@ func TestThrown(t *testing.T) {
 				allocations++
 			case r.Type == Call && functions[r.Function].Name == "MPI_Comm_size":
 				if calls++; r.Depth != 0 {
-					t.Error(describeCall(r))
+					t.Error(r)
 				}
 			}
 		})

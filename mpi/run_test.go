@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // An implementation is an installed implementation of MPI with the interposer
@@ -121,7 +122,7 @@ func (m *implementation) run(t testing.TB, ranks, spool, program string, argumen
 // threads returns the threads in a spool by rank.
 func threads(t testing.TB, spool string) map[int][]Thread {
 	t.Helper()
-	list, err := ListSpool(spool)
+	list, err := List(spool)
 	if err != nil {
 		t.Fatal(err)
 	}

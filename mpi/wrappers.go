@@ -1,13 +1,10 @@
 package mpi
 
 import (
-	"crypto/sha256"
 	_ "embed" // for the sources of the interposer
-	"encoding/binary"
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"text/template"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -61,27 +58,6 @@ var sources = func() *template.Template {
 	}
 	return t
 }()
-
-// Fingerprint returns a number that tells tables apart. A segment has that of the
-// table that its interposer was built from.
-func Fingerprint() uint64 { return fingerprint() }
-
-// fingerprint tells tables apart: a spool is read with the table that the
-// interposer was built from.
-var fingerprint = sync.OnceValue(func() uint64 {
-	hash := sha256.New()
-	for i := range functions {
-		fmt.Fprintf(hash, "%s %v\n", functions[i].Name, functions[i].Result)
-		for j := range functions[i].Params {
-			p := &functions[i].Params[j]
-			fmt.Fprintf(hash, "%s %v %v %t %t %t\n", p.Name, p.Type, p.Direction, p.Before(), p.After(), p.Counted())
-		}
-	}
-	for _, c := range constants {
-		fmt.Fprintln(hash, c.Name, c.Class)
-	}
-	return binary.LittleEndian.Uint64(hash.Sum(nil))
-})
 
 // A wrapper is what the template needs to know of a function.
 type wrapper struct {
@@ -163,7 +139,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		}
 		if p.After() {
 			errors := "0"
-			if layoutOf(p) == layoutStatuses {
+			if p.Type.Kind != cst.KindStatus && p.Element().Kind == cst.KindStatus {
 				w.Statuses, errors = true, "errors_"
 			}
 			w.After.add(p, declared.Params[i], w.Fails, errors)

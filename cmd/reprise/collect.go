@@ -59,7 +59,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	options.Keep = o.keep || !o.live
 	if !o.live {
-		if !isSpool(spool) {
+		if !collect.IsSpool(spool) {
 			return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
 		}
 		if err := o.output.check(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -24,7 +23,7 @@ import (
 func newVerify() *cobra.Command {
 	var inputs []string
 	q := newQuestion("verify", nil, func(q *question) error {
-		if len(inputs) == 1 && isSpool(inputs[0]) {
+		if len(inputs) == 1 && collect.IsSpool(inputs[0]) {
 			return verifySpool(q, inputs[0])
 		}
 		return verify(q, inputs)
@@ -91,12 +90,6 @@ func (a *verifyAnswer) print(q *question, found error) error {
 		q.printf("equal: %s of %s\n", text.Plural(a.Calls, "call"), text.Plural(a.Ranks, "rank"))
 	}
 	return nil
-}
-
-// isSpool reports whether a directory has raw records of MPI calls.
-func isSpool(path string) bool {
-	threads, err := mpi.ListSpool(path)
-	return err == nil && len(threads) > 0
 }
 
 // A spoolDifference is where a trace is not what was recorded.

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // stencilSpool writes spools of processes that exchange something with two neighbours
@@ -24,9 +24,9 @@ func stencilSpool(b testing.TB, directory string, processes, rounds, tags int) {
 			w.call(at+400, "MPI_Waitall", 4, changes{words{7000, 7008, 7016, 7024}, words{null, null, null, null}}, nothing{})
 			if len(w.data) > 4<<20 || i == rounds-1 {
 				if i < rounds-1 {
-					binary.LittleEndian.PutUint32(w.data[offsetState:], uint32(mpi.Continued))
+					binary.LittleEndian.PutUint32(w.data[offsetState:], uint32(spool.Continued))
 				}
-				path := mpi.Thread{Process: w.id}.Segment(directory, w.sequence)
+				path := spool.Thread{Process: w.id}.Segment(directory, w.sequence)
 				if err := os.WriteFile(path, w.data, 0o600); err != nil {
 					b.Fatal(err)
 				}

@@ -3,12 +3,12 @@ package collect
 import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // call records a call that has returned.
-func (p *process) call(t *thread, r *mpi.Record) {
+func (p *process) call(t *thread, r *spool.Record) {
 	f := &plans[r.Function]
 	if r.Hidden && !p.hidden {
 		p.epoch++
@@ -35,7 +35,7 @@ func (p *process) call(t *thread, r *mpi.Record) {
 
 // isRecorded reports whether a call is one of the trace: one that was made while
 // recording was on, or switches it on.
-func isRecorded(f *plan, r *mpi.Record) bool {
+func isRecorded(f *plan, r *spool.Record) bool {
 	switch {
 	case !r.Hidden:
 		return true
@@ -43,30 +43,30 @@ func isRecorded(f *plan, r *mpi.Record) bool {
 		return false
 	}
 	key, value := f.argument(r, "key"), f.argument(r, "value")
-	if key.Presence != mpi.Given || value.Presence != mpi.Given {
+	if key.Presence != spool.Given || value.Presence != spool.Given {
 		level := f.argument(r, "level")
-		return level.Presence == mpi.Given && (level.Int() == 1 || level.Int() == 2)
+		return level.Presence == spool.Given && (level.Int() == 1 || level.Int() == 2)
 	}
 	return string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
 }
 
 // learnClass takes note of the class of an error code, where a call tells.
-func learnClass(classes map[int64]int64, f *plan, r *mpi.Record) {
+func learnClass(classes map[int64]int64, f *plan, r *spool.Record) {
 	if r.Class != 0 {
 		classes[r.Result] = int64(r.Class)
-	} else if f.Name == "MPI_Error_class" && r.Arguments[1].After.Presence == mpi.Given {
+	} else if f.Name == "MPI_Error_class" && r.Arguments[1].After.Presence == spool.Given {
 		classes[r.Arguments[0].Before.Int()] = r.Arguments[1].After.Int()
 	}
 }
 
 // entered reports whether the call that the thread entered last is the one of r.
-func (t *thread) entered(r *mpi.Record) bool {
+func (t *thread) entered(r *spool.Record) bool {
 	n := len(t.waiting)
 	return n > 0 && t.waiting[n-1].function == r.Function && t.waiting[n-1].depth == r.Depth
 }
 
 // translate sets the values of a call but for the requests that it made.
-func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
+func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 	p.presence, p.elements = p.presence[:0], p.elements[:0]
 	p.values = grow(p.values, len(f.params))
 	p.after = grow(p.after, len(f.params))
@@ -78,9 +78,9 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 		}
 		s := given
 		switch {
-		case v.Presence == mpi.Missing || v.Presence == mpi.Unused:
+		case v.Presence == spool.Missing || v.Presence == spool.Unused:
 			s = absent
-		case v.Presence != mpi.Given:
+		case v.Presence != spool.Given:
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
 		case q.operation == request || q.operation == freed:
 			p.values[i] = p.given(t, q)
@@ -95,7 +95,7 @@ func (p *process) translate(t *thread, f *plan, r *mpi.Record) {
 		case q.operation != began:
 			p.values[i] = p.value(q, v)
 		}
-		if s == given && q.both && a.After.Presence == mpi.Given {
+		if s == given && q.both && a.After.Presence == spool.Given {
 			if p.after[i] = p.value(q, a.After); !p.after[i].Equal(p.values[i]) {
 				s = changed
 			}
@@ -112,7 +112,7 @@ func grow(values []cst.Value, n int) []cst.Value {
 }
 
 // gain tells of the memory that MPI has allocated for the program.
-func (p *process) gain(f *plan, r *mpi.Record) {
+func (p *process) gain(f *plan, r *spool.Record) {
 	if m := f.allocation(r); m.size > 0 {
 		p.memory.Allocate(m.address, m.size, 0)
 	}
@@ -122,7 +122,7 @@ func (p *process) gain(f *plan, r *mpi.Record) {
 type allocation struct{ address, size uint64 }
 
 // allocation returns the memory that MPI has allocated in a call, if any.
-func (f *plan) allocation(r *mpi.Record) allocation {
+func (f *plan) allocation(r *spool.Record) allocation {
 	if !f.role.Allocates || r.Failed {
 		return allocation{}
 	}
@@ -135,7 +135,7 @@ func (f *plan) allocation(r *mpi.Record) allocation {
 
 // argument returns the argument of a name: from after the call where it is only an
 // output, and from before it otherwise.
-func (f *plan) argument(r *mpi.Record, name string) mpi.Value {
+func (f *plan) argument(r *spool.Record, name string) spool.Value {
 	for i := range f.params {
 		if f.params[i].Name != name {
 			continue
@@ -145,7 +145,7 @@ func (f *plan) argument(r *mpi.Record, name string) mpi.Value {
 		}
 		return r.Arguments[i].After
 	}
-	return mpi.Value{}
+	return spool.Value{}
 }
 
 // Groups that are not known before the end, or not at all.
@@ -155,7 +155,7 @@ var (
 )
 
 // join takes note of the groups of the objects that a call made.
-func (p *process) join(f *plan, r *mpi.Record) {
+func (p *process) join(f *plan, r *spool.Record) {
 	if f.made < 0 || p.presence[f.made] != given {
 		return
 	}
@@ -178,4 +178,148 @@ func (p *process) join(f *plan, r *mpi.Record) {
 		}
 		p.setGroup(class, id, g)
 	}
+}
+
+// A state says what is recorded of an argument.
+type state uint8
+
+const (
+	given    state = iota // its value
+	absent                // nothing
+	constant              // what stands for it
+	changed               // its values from before and after the call
+	pointing              // addresses in place of distances
+)
+
+// A function is one of the table as it was declared in a trace: once for each
+// combination of states of its arguments that occurs. Such functions have one name
+// and different parameters.
+type function []variant
+
+type variant struct {
+	key    uint64
+	number int
+}
+
+// The key of a variant has stateBits for each parameter, and more above these.
+const (
+	stateBits = 3
+
+	inThread = 1 << 62
+	failing  = 1 << 63
+)
+
+// record adds a call with the values that are set to the trace.
+func (p *process) record(t *thread, f *plan, r *spool.Record) {
+	if t.number < 0 {
+		t.number = p.numbers
+		p.numbers++
+	}
+	var key uint64
+	p.args = p.args[:0]
+	if t.number > 0 {
+		key |= inThread
+		p.args = append(p.args, cst.Int(t.number))
+	}
+	for i, s := range p.presence {
+		key |= uint64(s) << (stateBits * i)
+		if s != absent {
+			p.args = append(p.args, p.values[i])
+		}
+		if s == changed {
+			p.args = append(p.args, p.after[i])
+		}
+	}
+	if f.result.Kind != 0 {
+		p.args = append(p.args, p.result(f.result, r))
+	} else if f.Result.Kind == 0 && r.Result != 0 {
+		key |= failing
+		p.args = append(p.args, cst.Int(errorOf(r)))
+	}
+	n := p.number(r.Function, key)
+	if p.timed {
+		since1970 := r.Start + int64(p.id.Loaded) - t.header.Monotonic
+		p.recorder.CallAt(n, since1970, r.End-r.Start, p.args...)
+	} else {
+		p.recorder.Call(n, p.args...)
+	}
+	p.calls++
+}
+
+// errorOf returns what a trace says of the error of a call: its class, for codes may
+// differ between runs.
+func errorOf(r *spool.Record) int64 {
+	if r.Class != 0 {
+		return int64(r.Class)
+	}
+	return r.Result
+}
+
+// result returns the result of a function that returns no error code.
+func (p *process) result(t cst.Type, r *spool.Record) cst.Value {
+	switch t.Kind {
+	case cst.KindFloat:
+		return cst.Float(r.Float())
+	case cst.KindPointer:
+		return cst.PointerTo(p.pointer(r.Result))
+	case cst.KindHandle:
+		if t.Class == "request" {
+			id, _ := p.requests.Lookup(uint64(r.Result))
+			return cst.Handle(id)
+		}
+		return cst.Handle(p.lookup(classOf(t.Class), uint64(r.Result)))
+	}
+	return cst.Int(r.Result)
+}
+
+// number returns the number of a variant of a function in the trace.
+func (p *process) number(n int, key uint64) int {
+	for i := range p.functions[n] {
+		if v := &p.functions[n][i]; v.key == key {
+			return v.number
+		}
+	}
+	number := p.recorder.Declare(plans[n].declaration(key))
+	p.functions[n] = append(p.functions[n], variant{key, number})
+	return number
+}
+
+// declaration returns a variant of a function.
+func (f *plan) declaration(key uint64) cst.Function {
+	d := cst.Function{Name: f.Name}
+	add := func(name string, t cst.Type, direction cst.Direction) {
+		d.Params = append(d.Params, cst.Param{Name: name, Type: t, Direction: direction})
+	}
+	if key&inThread != 0 {
+		add("thread", cst.Type{Kind: cst.KindInt}, cst.In)
+	}
+	for i := range f.params {
+		q := &f.params[i]
+		t := q.Type
+		if q.Form == spec.TextLists {
+			t = cst.ArrayOf(t)
+		}
+		switch state(key >> (stateBits * i) & (1<<stateBits - 1)) {
+		case given:
+			add(q.Name, t, q.Direction)
+		case pointing:
+			t = cst.Type{Kind: cst.KindPointer}
+			if q.Form == spec.Array {
+				t = cst.ArrayOf(t)
+			}
+			add(q.Name, t, q.Direction)
+		case constant:
+			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
+		case changed:
+			add(q.Name, t, cst.In)
+			add(q.Name+"_out", t, cst.Out)
+		}
+	}
+	if f.result.Kind != 0 {
+		add("result", f.result, cst.Out)
+	}
+	if key&failing != 0 {
+		add("error", cst.Type{Kind: cst.KindInt}, cst.Out)
+	}
+	return d
 }

@@ -104,7 +104,7 @@ import (
 	"syscall"
 
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -125,7 +125,7 @@ type Options struct {
 type Collector struct {
 	directory string
 	options   Options
-	processes map[mpi.Process]*process
+	processes map[spool.Process]*process
 }
 
 // New returns a collector of a spool directory.
@@ -133,7 +133,13 @@ func New(directory string, o Options) (*Collector, error) {
 	if _, err := tracer.New(o.Times); err != nil {
 		return nil, err
 	}
-	return &Collector{directory: directory, options: o, processes: make(map[mpi.Process]*process)}, nil
+	return &Collector{directory: directory, options: o, processes: make(map[spool.Process]*process)}, nil
+}
+
+// IsSpool reports whether a directory has raw records of calls of MPI.
+func IsSpool(directory string) bool {
+	threads, err := spool.List(directory)
+	return err == nil && len(threads) > 0
 }
 
 // Poll takes what the processes have written since it was last called, up to so much
@@ -143,7 +149,7 @@ func (c *Collector) Poll() (bool, error) { return c.poll(false) }
 
 func (c *Collector) poll(ended bool) (bool, error) {
 	listed := now()
-	threads, err := mpi.ListSpool(c.directory)
+	threads, err := spool.List(c.directory)
 	if err != nil {
 		return false, err
 	}
@@ -175,7 +181,7 @@ func (c *Collector) drain(ctx context.Context) error {
 }
 
 // add takes note of a thread, which may be known.
-func (c *Collector) add(found mpi.Thread) error {
+func (c *Collector) add(found spool.Thread) error {
 	p := c.processes[found.Process]
 	if p == nil {
 		var err error

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // Raw values in the tests.
@@ -303,7 +303,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint32(w.data[offsetState:], 0)
-	path := mpi.Thread{Process: w.id}.Segment(directory, 0)
+	path := spool.Thread{Process: w.id}.Segment(directory, 0)
 	record := headerSize // where the record begins that is being written
 	for n := 0; n < len(w.data); n += 8 {
 		file := make([]byte, len(w.data)+64)
@@ -363,7 +363,7 @@ func TestWorlds(t *testing.T) {
 			directory := t.TempDir()
 			for i, p := range tt.processes {
 				w := newSpoolWriter(p.rank, 0)
-				w.id = mpi.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
+				w.id = spool.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
 				w.header(p.rank)
 				binary.LittleEndian.PutUint64(w.data[offsetJob:], p.job)
 				w.constants()
@@ -407,7 +407,7 @@ func TestLongCall(t *testing.T) {
 	w := newSpoolWriter(0, 0)
 	write := func() { // a segment that has space for more than is read at once
 		w.write(t, directory)
-		if err := os.Truncate(mpi.Thread{Process: w.id}.Segment(directory, 0), 4*window); err != nil {
+		if err := os.Truncate(spool.Thread{Process: w.id}.Segment(directory, 0), 4*window); err != nil {
 			t.Fatal(err)
 		}
 	}

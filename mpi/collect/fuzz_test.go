@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // FuzzCollector collects the segments of two threads that anyone may have written. It
@@ -30,11 +30,11 @@ func FuzzCollector(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		directory := t.TempDir()
 		for lane, body := range [][]byte{first, second} {
-			w := &spoolWriter{id: mpi.Process{PID: 1, Loaded: 1}, lane: uint32(lane)}
+			w := &spoolWriter{id: spool.Process{PID: 1, Loaded: 1}, lane: uint32(lane)}
 			w.header(0)
 			w.data = append(w.data, body...)
 			if lane == 0 || len(body) > 0 {
-				path := mpi.Thread{Process: w.id, Thread: w.lane}.Segment(directory, 0)
+				path := spool.Thread{Process: w.id, Thread: w.lane}.Segment(directory, 0)
 				if err := os.WriteFile(path, w.data, 0o600); err != nil {
 					t.Fatal(err)
 				}

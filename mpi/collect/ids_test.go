@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // checkCalls checks which calls a spool of one thread makes, by the ends of their
@@ -161,10 +161,10 @@ func TestAddresses(t *testing.T) {
 	region := func(address, size uint64, number int64) {
 		w.words(recordRegion, 0, 0, address, size, uint64(number))
 	}
-	region(image, 1<<20, mpi.Static)
-	region(other, 1<<16, mpi.Static-1)
-	region(stack, 1<<20, mpi.Stack)
-	region(stack-1<<20, 1<<20, mpi.ThreadStack-1)
+	region(image, 1<<20, spool.Static)
+	region(other, 1<<16, spool.Static-1)
+	region(stack, 1<<20, spool.Stack)
+	region(stack-1<<20, 1<<20, spool.ThreadStack-1)
 	w.allocate(10, heap, 1000)
 	w.allocate(20, heap+0x1000, 1000)
 	w.allocate(30, heap+0x2000, 1000)

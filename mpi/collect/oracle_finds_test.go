@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -43,7 +43,7 @@ func everything() *spoolWriter {
 	w := newSpoolWriter(0, 0)
 	noInfo := int(constantValue("MPI_INFO_NULL"))
 	w.allocate(10, 0x10000000, 1000)
-	region := int64(mpi.Static)
+	region := int64(spool.Static)
 	w.words(recordRegion, 0, 0, 0x20000000, 0x10000, uint64(region))
 	w.call(50, "MPI_Isend", 0x10000008, 1, integers, 1, 1, world, 7000)
 	w.call(100, "MPI_Irecv", 0x20000010, 1, integers, anySource, 2, world, 7100)

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // numbers hands out the lowest number that is free.
@@ -262,7 +262,7 @@ func (k *knownMemory) declare(id int64, address, size uint64) {
 	k.regions = slices.DeleteFunc(k.regions, func(old knownRegion) bool {
 		return old.id == id || old.address <= s.end() && s.address <= old.end()
 	})
-	k.regions = append(k.regions, knownRegion{s, address, id == mpi.Stack || id <= mpi.ThreadStack})
+	k.regions = append(k.regions, knownRegion{s, address, id == spool.Stack || id <= spool.ThreadStack})
 }
 
 // allocate takes note of an allocation, whose id may be known.
@@ -287,7 +287,7 @@ func (k *knownMemory) free(address uint64) {
 
 // move follows a call of realloc: what was there is gone when it begins, and what comes
 // is there when it returns.
-func (k *knownMemory) move(t *thread, r *mpi.Record) {
+func (k *knownMemory) move(t *thread, r *spool.Record) {
 	if t.step != second && r.Address == 0 {
 		k.free(r.Old)
 	} else if t.step != second {
@@ -376,7 +376,7 @@ func pointer(segment int64, displacement uint64) cst.Value {
 }
 
 // made follows the memory that MPI allocates for the program, and returns it.
-func (k *knownMemory) made(f *knownFunction, r *mpi.Record) span {
+func (k *knownMemory) made(f *knownFunction, r *spool.Record) span {
 	switch f.base {
 	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared":
 	default:

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -62,24 +62,24 @@ func (m *replay) objectsOf(class string) *knownObjects {
 
 // follow takes a record. Of a call in the trace, c is what the trace has; it is looked
 // at for what the records do not determine alone.
-func (m *replay) follow(t *thread, r *mpi.Record, c *tracedCall) {
+func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 	switch r.Type {
-	case mpi.Known:
+	case spool.Known:
 		m.declare(r.Function, r.Result)
-	case mpi.Allocated:
+	case spool.Allocated:
 		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1})
-	case mpi.Released:
+	case spool.Released:
 		m.memory.free(r.Old)
-	case mpi.Resized:
+	case spool.Resized:
 		m.memory.move(t, r)
-	case mpi.Region:
+	case spool.Region:
 		m.memory.declare(r.Number, r.Address, r.Size)
-	case mpi.Began:
+	case spool.Began:
 		if knownFunctions[r.Function].requests >= 0 {
 			m.requests.enter(t, r)
 		}
 		m.frees(t, r)
-	case mpi.Call:
+	case spool.Call:
 		m.call(t, r, c)
 	}
 }
@@ -100,7 +100,7 @@ func (m *replay) declare(n int, raw int64) {
 }
 
 // call follows a call that has returned.
-func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
+func (m *replay) call(t *thread, r *spool.Record, c *tracedCall) {
 	f := &knownFunctions[r.Function]
 	if r.Hidden && !m.off {
 		m.requests.switchedOff()
@@ -138,7 +138,7 @@ func (m *replay) call(t *thread, r *mpi.Record, c *tracedCall) {
 }
 
 // frees follows a call that begins, and may free an object or memory.
-func (m *replay) frees(t *thread, r *mpi.Record) {
+func (m *replay) frees(t *thread, r *spool.Record) {
 	f := &knownFunctions[r.Function]
 	for calls := m.freeing[t]; len(calls) > 0 && calls[len(calls)-1].depth >= r.Depth; calls = m.freeing[t] {
 		m.settle(t, nil) // it was never left
@@ -149,7 +149,7 @@ func (m *replay) frees(t *thread, r *mpi.Record) {
 		c.raw = f.before(r, "base")
 		c.value = m.address(c.raw)
 		m.memory.free(uint64(c.raw))
-	case i >= 0 && r.Arguments[i].Before.Presence == mpi.Given:
+	case i >= 0 && r.Arguments[i].Before.Presence == spool.Given:
 		c.raw = r.Arguments[i].Before.Int()
 		c.object, c.value = m.objectsOf(f.Params[i].Type.Class).free(c.raw)
 		if s, ok := m.memory.windows[c.value.Int()]; ok && f.Name == "MPI_Win_free" {
@@ -162,7 +162,7 @@ func (m *replay) frees(t *thread, r *mpi.Record) {
 }
 
 // freed follows a call that has returned, and may have freed something.
-func (m *replay) freed(t *thread, f *knownFunction, r *mpi.Record) {
+func (m *replay) freed(t *thread, f *knownFunction, r *spool.Record) {
 	if f.Name == "MPI_Free_mem" || slices.Contains(f.roles, freeing) {
 		if calls := m.freeing[t]; len(calls) > 0 && calls[len(calls)-1].depth == r.Depth {
 			m.settle(t, r)
@@ -172,7 +172,7 @@ func (m *replay) freed(t *thread, f *knownFunction, r *mpi.Record) {
 
 // settle says what became of what the latest call of a thread was to free: nothing if
 // it has no record of its end.
-func (m *replay) settle(t *thread, r *mpi.Record) {
+func (m *replay) settle(t *thread, r *spool.Record) {
 	calls := m.freeing[t]
 	c := &calls[len(calls)-1]
 	m.freeing[t] = calls[:len(calls)-1]
@@ -181,7 +181,7 @@ func (m *replay) settle(t *thread, r *mpi.Record) {
 	if i < 0 {
 		return
 	}
-	done := r != nil && r.Arguments[i].After.Presence == mpi.Given && r.Arguments[i].After.Int() != c.raw
+	done := r != nil && r.Arguments[i].After.Presence == spool.Given && r.Arguments[i].After.Int() != c.raw
 	m.objectsOf(f.Params[i].Type.Class).freed(c, done)
 	if f.Name == "MPI_Win_free" && done {
 		delete(m.dynamic, c.value.Int())
@@ -197,11 +197,11 @@ func (m *replay) settle(t *thread, r *mpi.Record) {
 }
 
 // learn takes note of the class of an error code.
-func (m *replay) learn(f *knownFunction, r *mpi.Record) {
+func (m *replay) learn(f *knownFunction, r *spool.Record) {
 	if r.Class != 0 {
 		m.classes[r.Result] = int64(r.Class)
 	}
-	if f.Name == "MPI_Error_class" && r.Class == 0 && r.Arguments[f.parameter("errorclass")].After.Presence == mpi.Given {
+	if f.Name == "MPI_Error_class" && r.Class == 0 && r.Arguments[f.parameter("errorclass")].After.Presence == spool.Given {
 		m.classes[f.before(r, "errorcode")] = f.after(r, "errorclass")
 	}
 }
@@ -212,7 +212,7 @@ func (m *replay) want(name string, t cst.Type, d cst.Direction, v cst.Value) {
 
 // parameter appends what the trace has of an argument. Requests that the call has
 // made follow later: see begin.
-func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *requestCall, i int) {
+func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *requestCall, i int) {
 	p, a := &f.Params[i], r.Arguments[i]
 	inAndOut := p.Before() && p.After()
 	single := p.Element().Kind != cst.KindHandle && p.Element().Kind != cst.KindStatus
@@ -225,9 +225,9 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 		typ = cst.ArrayOf(typ)
 	}
 	switch raw.Presence {
-	case mpi.Missing, mpi.Unused:
+	case spool.Missing, spool.Unused:
 		return
-	case mpi.Given:
+	case spool.Given:
 	default:
 		m.want(p.Name, cst.HandleOf("constant"), p.Direction, cst.Handle(standIn(p, raw.Presence)))
 		return
@@ -245,7 +245,7 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 		return
 	}
 	v := m.value(f, r, given, i, raw)
-	if inAndOut && single && a.After.Presence == mpi.Given {
+	if inAndOut && single && a.After.Presence == spool.Given {
 		if out := m.value(f, r, given, i, a.After); !out.Equal(v) {
 			m.want(p.Name, typ, cst.In, v)
 			m.want(p.Name+"_out", typ, cst.Out, out)
@@ -256,12 +256,12 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *mpi.Record, given *re
 }
 
 // standIn returns the id of what stands for an argument that is not there.
-func standIn(p *spec.Param, presence mpi.Presence) int64 {
+func standIn(p *spec.Param, presence spool.Presence) int64 {
 	e := p.Element()
 	switch {
-	case presence == mpi.Absent:
+	case presence == spool.Absent:
 		return -1 // NULL
-	case presence == mpi.Empty:
+	case presence == spool.Empty:
 		return -5 // MPI_WEIGHTS_EMPTY
 	case e.Kind == cst.KindStatus && p.Type.Kind == cst.KindArray:
 		return -3 // MPI_STATUSES_IGNORE
@@ -274,7 +274,7 @@ func standIn(p *spec.Param, presence mpi.Presence) int64 {
 }
 
 // value returns what the trace has of a value that is there.
-func (m *replay) value(f *knownFunction, r *mpi.Record, given *requestCall, i int, raw mpi.Value) cst.Value {
+func (m *replay) value(f *knownFunction, r *spool.Record, given *requestCall, i int, raw spool.Value) cst.Value {
 	p := &f.Params[i]
 	switch {
 	case f.roles[i] == waitedFor:
@@ -305,7 +305,7 @@ func (m *replay) value(f *knownFunction, r *mpi.Record, given *requestCall, i in
 	return m.word(f, i, raw.Int())
 }
 
-func (m *replay) list(raw mpi.Value, word func(int64) cst.Value) cst.Value {
+func (m *replay) list(raw spool.Value, word func(int64) cst.Value) cst.Value {
 	var list []cst.Value
 	for k := range raw.Len() {
 		list = append(list, word(raw.Index(k)))
@@ -314,7 +314,7 @@ func (m *replay) list(raw mpi.Value, word func(int64) cst.Value) cst.Value {
 }
 
 // texts returns strings, or lists of strings, each closed by one that is not there.
-func texts(raw mpi.Value, nested bool) cst.Value {
+func texts(raw spool.Value, nested bool) cst.Value {
 	var list, lists []cst.Value
 	for s, there := range raw.Texts() {
 		if there || !nested {
@@ -374,7 +374,7 @@ func (m *replay) address(raw int64) cst.Value {
 
 // addresses reports whether displacements are addresses: all in memory that is known,
 // and above the lowest 4 MiB.
-func (m *replay) addresses(raw mpi.Value) bool {
+func (m *replay) addresses(raw spool.Value) bool {
 	for k := range raw.Len() {
 		if !m.isAddress(raw.Index(k)) {
 			return false
@@ -399,11 +399,11 @@ func (m *replay) canonical(class string, raw int64) int64 {
 
 // begin makes the requests that a call has made. What else the call says, from the
 // given argument on, tells their pool.
-func (m *replay) begin(t *thread, f *knownFunction, r *mpi.Record, from int, c *tracedCall) {
+func (m *replay) begin(t *thread, f *knownFunction, r *spool.Record, from int, c *tracedCall) {
 	var key string
 	for i := range f.Params {
 		raw := r.Arguments[i].After
-		if f.roles[i] != startedHere || raw.Presence != mpi.Given {
+		if f.roles[i] != startedHere || raw.Presence != spool.Given {
 			continue
 		}
 		if key == "" {
@@ -434,7 +434,7 @@ func (m *replay) begin(t *thread, f *knownFunction, r *mpi.Record, from int, c *
 	}
 }
 
-func (m *replay) start(t *thread, f *knownFunction, r *mpi.Record, raw int64, key string, traced int64) int64 {
+func (m *replay) start(t *thread, f *knownFunction, r *spool.Record, raw int64, key string, traced int64) int64 {
 	if id, constant := m.requests.constants[raw]; constant {
 		return id
 	}
@@ -459,7 +459,7 @@ func (m *replay) key(f *knownFunction, from int) string {
 }
 
 // asked returns what a call says of the message that it receives.
-func (m *replay) asked(f *knownFunction, r *mpi.Record) messageAsked {
+func (m *replay) asked(f *knownFunction, r *spool.Record) messageAsked {
 	if f.source < 0 {
 		answers := f.base == "MPI_Imrecv" || strings.Contains(f.Name, "_Grequest_")
 		return messageAsked{answers, open, open}
@@ -473,7 +473,7 @@ func (m *replay) asked(f *knownFunction, r *mpi.Record) messageAsked {
 
 // status returns what the trace has of a status: of source and tag no more than is not
 // said before, and nothing where they mean nothing.
-func (m *replay) status(f *knownFunction, r *mpi.Record, given *requestCall, i, k int, raw mpi.Value) cst.Value {
+func (m *replay) status(f *knownFunction, r *spool.Record, given *requestCall, i, k int, raw spool.Value) cst.Value {
 	s := raw.Status(k)
 	kept := cst.Status{Source: -9, Tag: -9, Error: int64(raw.StatusClass(k))}
 	var asked messageAsked
@@ -500,7 +500,7 @@ func (m *replay) status(f *knownFunction, r *mpi.Record, given *requestCall, i, 
 }
 
 // selected returns the request that status k of a call is of, or nil.
-func (c *requestCall) selected(f *knownFunction, r *mpi.Record, k int) *knownRequest {
+func (c *requestCall) selected(f *knownFunction, r *spool.Record, k int) *knownRequest {
 	if f.index >= 0 {
 		v := r.Arguments[f.index].After
 		switch {
@@ -520,7 +520,7 @@ func (c *requestCall) selected(f *knownFunction, r *mpi.Record, k int) *knownReq
 
 // result appends what a call has returned: its result if that is no error code, and
 // the class of the error if there was one.
-func (m *replay) result(by *thread, f *knownFunction, r *mpi.Record) {
+func (m *replay) result(by *thread, f *knownFunction, r *spool.Record) {
 	switch t := f.Result; {
 	case f.Name == "MPI_Wtime":
 	case t.Kind == 0 && r.Result != 0 && r.Class != 0:

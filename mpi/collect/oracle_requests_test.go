@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -155,12 +155,12 @@ func looking(f *knownFunction) bool {
 }
 
 // enter follows a call that begins and is given requests.
-func (k *knownRequests) enter(t *thread, r *mpi.Record) {
+func (k *knownRequests) enter(t *thread, r *spool.Record) {
 	k.abandon(t, r.Depth)
 	f := &knownFunctions[r.Function]
 	c := requestCall{function: r.Function, depth: r.Depth}
 	switch v := r.Arguments[f.requests].Before; {
-	case v.Presence != mpi.Given:
+	case v.Presence != spool.Given:
 	case f.Params[f.requests].Form != spec.Array:
 		c.raws = append(c.raws, v.Int())
 	default:
@@ -200,7 +200,7 @@ func (k *knownRequests) abandon(t *thread, depth int) {
 }
 
 // current returns the call of the thread that a record ends.
-func (k *knownRequests) current(t *thread, r *mpi.Record) *requestCall {
+func (k *knownRequests) current(t *thread, r *spool.Record) *requestCall {
 	if n := len(k.calls[t]); n == 0 || k.calls[t][n-1].function != r.Function || k.calls[t][n-1].depth != r.Depth {
 		k.enter(t, r)
 	}
@@ -229,7 +229,7 @@ func (k *knownRequests) settle(t *thread, c *requestCall, traced []int64) {
 
 // leave follows a call that returns: what it has replaced by the null request is gone,
 // but for persistent requests that were not freed.
-func (k *knownRequests) leave(t *thread, r *mpi.Record) {
+func (k *knownRequests) leave(t *thread, r *spool.Record) {
 	calls := k.calls[t]
 	c := calls[len(calls)-1]
 	k.calls[t] = calls[:len(calls)-1]
@@ -244,7 +244,7 @@ func (k *knownRequests) leave(t *thread, r *mpi.Record) {
 		}
 		after := c.raws[i]
 		switch {
-		case v.Presence != mpi.Given:
+		case v.Presence != spool.Given:
 		case f.Params[f.requests].Form != spec.Array:
 			after = v.Int()
 		case i < v.Len():

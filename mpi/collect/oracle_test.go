@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -76,9 +76,9 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 	m.next = next
 	s := source{id: p.id}
 	for _, t := range p.threads {
-		s.add(c.directory, mpi.Thread{Process: p.id, Thread: t.lane}, true)
+		s.add(c.directory, spool.Thread{Process: p.id, Thread: t.lane}, true)
 	}
-	take := func(t *thread, r *mpi.Record) {
+	take := func(t *thread, r *spool.Record) {
 		if m.err == nil {
 			m.take(t, r)
 		}
@@ -167,8 +167,8 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 }
 
 // take follows a record, and compares it if it is that of a call in the trace.
-func (m *comparison) take(t *thread, r *mpi.Record) {
-	if r.Type != mpi.Call || !inTrace(r) {
+func (m *comparison) take(t *thread, r *spool.Record) {
+	if r.Type != spool.Call || !inTrace(r) {
 		m.follow(t, r, nil)
 		return
 	}
@@ -210,7 +210,7 @@ func (m *comparison) take(t *thread, r *mpi.Record) {
 
 // inTrace reports whether a call is in the trace: one that was made while recording was
 // on, or that switched it on.
-func inTrace(r *mpi.Record) bool {
+func inTrace(r *spool.Record) bool {
 	f, a := &knownFunctions[r.Function], r.Arguments
 	switch {
 	case !r.Hidden:
@@ -220,7 +220,7 @@ func inTrace(r *mpi.Record) bool {
 		return level == 1 || level == 2
 	case f.Name == "MPI_Info_set" && !r.Failed:
 		key, value := a[f.parameter("key")].Before, a[f.parameter("value")].Before
-		return key.Presence == mpi.Given && value.Presence == mpi.Given &&
+		return key.Presence == spool.Given && value.Presence == spool.Given &&
 			string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
 	}
 	return false
@@ -381,11 +381,11 @@ func (k *knownFunction) parameter(name string) int {
 }
 
 // before returns a number that a call was given.
-func (k *knownFunction) before(r *mpi.Record, name string) int64 {
+func (k *knownFunction) before(r *spool.Record, name string) int64 {
 	return r.Arguments[k.parameter(name)].Before.Int()
 }
 
 // after returns a number that a call has returned.
-func (k *knownFunction) after(r *mpi.Record, name string) int64 {
+func (k *knownFunction) after(r *spool.Record, name string) int64 {
 	return r.Arguments[k.parameter(name)].After.Int()
 }

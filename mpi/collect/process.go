@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -68,7 +68,7 @@ const unasked = math.MinInt64
 // unseen is the question of requests that were made while recording was off.
 var unseen = question{true, unasked, unasked}
 
-func newProcess(id mpi.Process, o Options) (*process, error) {
+func newProcess(id spool.Process, o Options) (*process, error) {
 	r, err := tracer.New(o.Times)
 	if err != nil {
 		return nil, err
@@ -108,35 +108,35 @@ func (p *process) round(ended bool, listed int64) (more bool) {
 }
 
 // take processes one record.
-func (p *process) take(t *thread, r *mpi.Record) {
+func (p *process) take(t *thread, r *spool.Record) {
 	p.requests.Thread = int(t.lane)
 	switch r.Type {
-	case mpi.Began:
+	case spool.Began:
 		p.enter(t, r)
-	case mpi.Call:
+	case spool.Call:
 		p.call(t, r)
-	case mpi.Allocated:
+	case spool.Allocated:
 		p.memory.Allocate(r.Address, r.Size, 0)
-	case mpi.Released:
+	case spool.Released:
 		p.memory.Free(r.Old)
-	case mpi.Resized:
+	case spool.Resized:
 		p.resize(t, r)
-	case mpi.Region:
+	case spool.Region:
 		if r.Number <= symbolic.FirstUnknown {
 			return // more threads than have numbers
 		}
 		p.memory.Declare(symbolic.Region{
 			Address: r.Address, Size: r.Size, Segment: r.Number,
-			FirstUse: r.Number == mpi.Stack || r.Number <= mpi.ThreadStack,
+			FirstUse: r.Number == spool.Stack || r.Number <= spool.ThreadStack,
 		})
-	case mpi.Known:
+	case spool.Known:
 		p.declare(r.Function, r.Result)
 	}
 }
 
 // resize tells of memory that was reallocated, in two steps if there are several
 // threads.
-func (p *process) resize(t *thread, r *mpi.Record) {
+func (p *process) resize(t *thread, r *spool.Record) {
 	switch {
 	case r.Address == 0:
 		if t.step != second {
@@ -221,9 +221,9 @@ func (p *process) problems() error {
 		switch lost := t.header.Lost + t.decoder.Skipped(); {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
-		case t.path == "" && t.opened > 0 && t.header.State == mpi.Continued:
+		case t.path == "" && t.opened > 0 && t.header.State == spool.Continued:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing", p.rank, t.segment(t.opened)))
-		case lost > 0 || t.header.State == mpi.Broken:
+		case lost > 0 || t.header.State == spool.Broken:
 			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, lost))
 		}
 	}

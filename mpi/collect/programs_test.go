@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -108,9 +109,9 @@ func compareCounts(t *testing.T, p mpitest.Program, r *recording) {
 }
 
 // addUnfinished adds the calls in a spool that have not returned.
-func addUnfinished(t *testing.T, counts mpitest.Counts, spool string) {
+func addUnfinished(t *testing.T, counts mpitest.Counts, directory string) {
 	t.Helper()
-	threads, err := mpi.ListSpool(spool)
+	threads, err := spool.List(directory)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -27,7 +27,7 @@ func now() int64 { return time.Since(started).Nanoseconds() }
 
 // A source is the records of the threads of one process, in the order of time.
 type source struct {
-	id      mpi.Process
+	id      spool.Process
 	threads []*thread
 	first   int64 // time of the first record
 	latest  int64 // time of the latest record that was seen
@@ -43,7 +43,7 @@ type thread struct {
 	stream
 	lane    uint32
 	number  int64 // among those that made calls, −1 for one that has made none
-	record  *mpi.Record
+	record  *spool.Record
 	given   []int64 // ids of what the calls that are waiting were given
 	waiting []waiting
 	step    step
@@ -67,7 +67,7 @@ const quota = 16 << 20
 // reports whether there may be more. All threads are known that had segments at the time
 // listed. If the process has ended, the rounds hand over all of them. Of several threads,
 // a Resized is handed over in two steps: see [thread.step].
-func (s *source) consume(ended bool, listed int64, take func(*thread, *mpi.Record)) (more bool) {
+func (s *source) consume(ended bool, listed int64, take func(*thread, *spool.Record)) (more bool) {
 	for _, t := range s.threads {
 		t.dry, t.left = false, quota
 	}
@@ -85,7 +85,7 @@ func (s *source) consume(ended bool, listed int64, take func(*thread, *mpi.Recor
 		if !ended && t.time() > written-lag {
 			return false
 		}
-		if t.record.Type == mpi.Resized && t.step == whole {
+		if t.record.Type == spool.Resized && t.step == whole {
 			t.step = first
 			take(t, t.record)
 			t.step = second
@@ -100,7 +100,7 @@ func (s *source) consume(ended bool, listed int64, take func(*thread, *mpi.Recor
 // consumeAlone hands over the records of the only thread that is known, and reports
 // whether that was right: not if there are others by now, whose records may be earlier
 // than what is left.
-func (s *source) consumeAlone(ended bool, take func(*thread, *mpi.Record)) bool {
+func (s *source) consumeAlone(ended bool, take func(*thread, *spool.Record)) bool {
 	t := s.threads[0]
 	for {
 		if t.record == nil {
@@ -121,7 +121,7 @@ func (s *source) consumeAlone(ended bool, take func(*thread, *mpi.Record)) bool 
 func (t *thread) limited() bool { return t.record == nil && t.left <= 0 && t.err == nil }
 
 // add takes note of a thread, which may be known.
-func (s *source) add(directory string, found mpi.Thread, keep bool) {
+func (s *source) add(directory string, found spool.Thread, keep bool) {
 	at, known := slices.BinarySearchFunc(s.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
 	if known {
 		return
@@ -133,7 +133,7 @@ func (s *source) add(directory string, found mpi.Thread, keep bool) {
 }
 
 // take returns the next record, or nil if there is none yet.
-func (t *thread) take() *mpi.Record {
+func (t *thread) take() *spool.Record {
 	r := t.record
 	if t.record = nil; r == nil {
 		r = t.next()
@@ -161,24 +161,24 @@ func (s *source) earliest() *thread {
 // time returns when the record of the thread that is next counts, or the next step of
 // it.
 func (t *thread) time() int64 {
-	if t.record.Type == mpi.Resized && t.step == whole {
+	if t.record.Type == spool.Resized && t.step == whole {
 		return t.record.Start
 	}
 	return timeOf(t.record)
 }
 
 // see takes note of the time of a record.
-func (s *source) see(r *mpi.Record) {
+func (s *source) see(r *spool.Record) {
 	at := timeOf(r)
-	if s.first == 0 && r.Type != mpi.Known && r.Type != mpi.Region {
+	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region {
 		s.first = at
 	}
 	s.latest = max(s.latest, at)
 }
 
 // timeOf returns when a record counts.
-func timeOf(r *mpi.Record) int64 {
-	if r.Type == mpi.Began || r.Type == mpi.Released {
+func timeOf(r *spool.Record) int64 {
+	if r.Type == spool.Began || r.Type == spool.Released {
 		return r.Start
 	}
 	return r.End
@@ -193,15 +193,15 @@ const (
 // A stream reads the records of one thread from its segments, which the thread may
 // still be writing to.
 type stream struct {
-	decoder mpi.Decoder
+	decoder spool.Decoder
 	keep    bool                         // the segments, when they are read
 	segment func(sequence uint32) string // its path
 	opened  uint32                       // segments
 	path    string                       // of the latest
 	file    *os.File
-	header  mpi.SegmentHeader // as it was read last
-	offset  int64             // in the segment, behind the records that were read
-	records []byte            // those that were read last, and more
+	header  spool.SegmentHeader // as it was read last
+	offset  int64               // in the segment, behind the records that were read
+	records []byte              // those that were read last, and more
 	spare   []byte
 	bytes   int64 // read
 	left    int   // bytes that may be read in this round, or less than none
@@ -210,7 +210,7 @@ type stream struct {
 }
 
 // next returns the next record, or nil if there is none yet.
-func (s *stream) next() *mpi.Record {
+func (s *stream) next() *spool.Record {
 	for s.err == nil && !s.dry {
 		r, err := s.decoder.Next()
 		if err == nil {
@@ -250,7 +250,7 @@ func (s *stream) more() (bool, error) {
 		if err != nil || grown {
 			return grown, err
 		}
-		if s.header.State != mpi.Continued {
+		if s.header.State != spool.Continued {
 			s.release()
 			return false, nil
 		}
@@ -278,7 +278,7 @@ func (s *stream) open() (bool, error) {
 	}
 	s.file = file
 	if next {
-		s.path, s.offset, s.header.State = path, 0, mpi.Open
+		s.path, s.offset, s.header.State = path, 0, spool.Open
 		s.opened++
 	}
 	return true, nil
@@ -345,7 +345,7 @@ func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
 	if data[0] == 0 {
 		return data, false, nil
 	}
-	s.header, err = mpi.ParseSegmentHeader(data[:])
+	s.header, err = spool.ParseSegmentHeader(data[:])
 	return data, err == nil, err
 }
 
@@ -389,7 +389,7 @@ func (s *stream) fill(n int) (int, error) {
 			n = int(max(left, 0))
 		}
 		if n > maxRecord {
-			return 0, fmt.Errorf("%w: a record has %d bytes", mpi.ErrLimit, n)
+			return 0, fmt.Errorf("%w: a record has %d bytes", spool.ErrLimit, n)
 		}
 		s.records = make([]byte, max(n, min(window, int(left))))
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
 // twoThreads returns a spool with the records of two threads, of which the second begins
@@ -24,8 +24,8 @@ func twoThreads() (first, second *spoolWriter) {
 
 // lanesOf returns the threads of the calls that a source hands over, in order.
 func lanesOf(s *source, ended bool, listed int64) (lanes []uint32) {
-	s.consume(ended, listed, func(t *thread, r *mpi.Record) {
-		if r.Type == mpi.Call {
+	s.consume(ended, listed, func(t *thread, r *spool.Record) {
+		if r.Type == spool.Call {
 			lanes = append(lanes, t.lane)
 		}
 	})
@@ -39,12 +39,12 @@ func TestSecondThread(t *testing.T) {
 	first, second := twoThreads()
 	first.write(t, directory)
 	s := &source{id: first.id}
-	s.add(directory, mpi.Thread{Process: first.id}, true)
+	s.add(directory, spool.Thread{Process: first.id}, true)
 	if got := lanesOf(s, false, now()); got != nil {
 		t.Errorf("calls of threads %d were handed over when not all threads were known", got)
 	}
 	second.write(t, directory)
-	s.add(directory, mpi.Thread{Process: first.id, Thread: 1}, true)
+	s.add(directory, spool.Thread{Process: first.id, Thread: 1}, true)
 	if got := lanesOf(s, true, now()); !slices.Equal(got, []uint32{0, 1, 0}) {
 		t.Errorf("in the order of threads %d", got)
 	}
@@ -61,7 +61,7 @@ func TestListedBefore(t *testing.T) {
 	s := &source{id: first.id}
 	listed := now()
 	for lane := range uint32(2) {
-		s.add(directory, mpi.Thread{Process: first.id, Thread: lane}, true)
+		s.add(directory, spool.Thread{Process: first.id, Thread: lane}, true)
 	}
 	if got := lanesOf(s, false, listed); got != nil {
 		t.Errorf("calls of threads %d were handed over before the clock was known", got)

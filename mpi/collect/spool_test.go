@@ -8,13 +8,13 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A spoolWriter writes a segment as the interposer would.
 type spoolWriter struct {
-	id       mpi.Process
+	id       spool.Process
 	lane     uint32
 	sequence uint32
 	data     []byte
@@ -42,7 +42,7 @@ const (
 )
 
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
-	w := &spoolWriter{id: mpi.Process{PID: 100 + uint32(rank), Loaded: 1e18}, lane: lane}
+	w := &spoolWriter{id: spool.Process{PID: 100 + uint32(rank), Loaded: 1e18}, lane: lane}
 	w.header(rank)
 	w.constants()
 	return w
@@ -52,13 +52,13 @@ func (w *spoolWriter) header(rank int32) {
 	w.data = make([]byte, headerSize)
 	order := binary.LittleEndian
 	copy(w.data, "reprisp\x01")
-	order.PutUint64(w.data[8:], mpi.Fingerprint())
+	order.PutUint64(w.data[8:], spool.Fingerprint())
 	order.PutUint64(w.data[16:], w.id.Loaded)
 	order.PutUint32(w.data[24:], w.id.PID)
 	order.PutUint32(w.data[28:], w.lane)
 	order.PutUint32(w.data[32:], w.sequence)
 	order.PutUint32(w.data[72:], uint32(rank))
-	order.PutUint32(w.data[offsetState:], uint32(mpi.Open))
+	order.PutUint32(w.data[offsetState:], uint32(spool.Open))
 }
 
 func (w *spoolWriter) function(name string) int {
@@ -248,7 +248,7 @@ func (w *spoolWriter) release(at int64, address uint64) {
 // write writes the segment to a spool directory.
 func (w *spoolWriter) write(t testing.TB, directory string) {
 	t.Helper()
-	path := mpi.Thread{Process: w.id, Thread: w.lane}.Segment(directory, w.sequence)
+	path := spool.Thread{Process: w.id, Thread: w.lane}.Segment(directory, w.sequence)
 	if err := os.WriteFile(path, append(w.data, make([]byte, 64)...), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // value returns the symbolic form of an argument that is neither a request nor a
 // status.
-func (p *process) value(q *parameter, v mpi.Value) cst.Value {
+func (p *process) value(q *parameter, v spool.Value) cst.Value {
 	from := len(p.elements)
 	switch q.Form {
 	case spec.ByValue, spec.Indirect:
@@ -45,7 +45,7 @@ const lowest = 1 << 22
 
 // areAddresses reports whether distances are addresses in memory that is known: they
 // are, in a datatype that is used with MPI_BOTTOM.
-func (p *process) areAddresses(v mpi.Value) bool {
+func (p *process) areAddresses(v spool.Value) bool {
 	for k := range v.Len() {
 		if !p.isAddress(v.Index(k)) {
 			return false
@@ -56,7 +56,7 @@ func (p *process) areAddresses(v mpi.Value) bool {
 
 func (p *process) isAddress(n int64) bool { return n >= lowest && p.memory.Contains(uint64(n)) }
 
-func (p *process) pointers(v mpi.Value) cst.Value {
+func (p *process) pointers(v spool.Value) cst.Value {
 	from := len(p.elements)
 	for k := range v.Len() {
 		p.elements = append(p.elements, cst.PointerTo(p.pointer(v.Index(k))))
@@ -144,7 +144,7 @@ func (p *process) given(t *thread, q *parameter) cst.Value {
 }
 
 // status returns the symbolic form of one status or several.
-func (p *process) status(t *thread, f *plan, q *parameter, r *mpi.Record, v mpi.Value) cst.Value {
+func (p *process) status(t *thread, f *plan, q *parameter, r *spool.Record, v spool.Value) cst.Value {
 	if q.Form != spec.Array {
 		return p.outcome(p.questionOf(t, f, r, 0, q), v.Status(0), v.StatusClass(0))
 	}
@@ -178,7 +178,7 @@ func news(asked, got int64) int64 {
 }
 
 // questionOf returns what was asked for by whatever status k of a call tells of.
-func (p *process) questionOf(t *thread, f *plan, r *mpi.Record, k int, q *parameter) question {
+func (p *process) questionOf(t *thread, f *plan, r *spool.Record, k int, q *parameter) question {
 	switch {
 	case q.Direction != cst.Out:
 		return question{}

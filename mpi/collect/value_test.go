@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -74,7 +74,7 @@ func TestGroupsOfWorlds(t *testing.T) {
 		directory := t.TempDir()
 		for i := range 2 * worlds {
 			w := newSpoolWriter(int32(i%2), 0)
-			w.id = mpi.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
+			w.id = spool.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
 			w.header(int32(i % 2))
 			w.constants()
 			w.call(100, "MPI_Win_create_dynamic", noInfo, world, 7000)

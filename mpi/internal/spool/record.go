@@ -1,10 +1,14 @@
-package mpi
+package spool
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
+	"strconv"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A RecordType says what a [Record] tells.
@@ -164,4 +168,86 @@ func (v Value) Texts() iter.Seq2[[]byte, bool] {
 			data = data[(n+7)&^7:]
 		}
 	}
+}
+
+// String returns r in one line, with all its values.
+func (r *Record) String() string {
+	switch r.Type {
+	case Call:
+		return fmt.Sprintf("%d..%d %s %g", r.Start, r.End, r.call(), r.Float())
+	case Began:
+		return fmt.Sprintf("%d %s began", r.Start, r.call())
+	case Region:
+		return fmt.Sprintf("region %d: %#x, %d bytes", r.Number, r.Address, r.Size)
+	case Known:
+		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
+	}
+	return fmt.Sprintf("%d..%d type %d: %#x, %#x, %d bytes", r.Start, r.End, r.Type, r.Old, r.Address, r.Size)
+}
+
+// call returns a call in one line.
+func (r *Record) call() string {
+	f := &functions[r.Function]
+	var list []string
+	for i := range f.Params {
+		p, a := &f.Params[i], r.Arguments[i]
+		if p.Before() {
+			list = append(list, p.Name+"<"+a.Before.Format(p))
+		}
+		if p.After() {
+			list = append(list, p.Name+">"+a.After.Format(p))
+		}
+	}
+	group := ""
+	if r.Group != (Group{}) {
+		group = fmt.Sprintf(", rank %d, size %d", r.Group.Rank, r.Group.Size)
+	}
+	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t%s",
+		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed, group)
+}
+
+// Format returns v as text: the value of a parameter.
+func (v Value) Format(p *spec.Param) string {
+	switch v.Presence {
+	case Missing:
+		return "missing"
+	case Absent:
+		return "absent"
+	case Ignored:
+		return "ignored"
+	case Unused:
+		return "unused"
+	case Empty:
+		return "empty"
+	}
+	var list []string
+	switch layoutOf(p) {
+	case layoutText:
+		return strconv.Quote(string(v.Text()))
+	case layoutTexts:
+		for text, ok := range v.Texts() {
+			if ok {
+				list = append(list, strconv.Quote(string(text)))
+			} else {
+				list = append(list, "absent")
+			}
+		}
+	case layoutStatus:
+		return formatStatus(v.Status(0))
+	case layoutStatuses:
+		for i := range v.Len() {
+			list = append(list, formatStatus(v.Status(i)))
+		}
+	case layoutWords:
+		for i := range v.Len() {
+			list = append(list, fmt.Sprint(v.Index(i)))
+		}
+	default:
+		return fmt.Sprint(v.Int())
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+func formatStatus(s cst.Status) string {
+	return fmt.Sprintf("{%d,%d,%d}", s.Source, s.Tag, s.Error)
 }

@@ -1,9 +1,8 @@
-package mpi
+package spool
 
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A segmentBuilder builds segments as the interposer does.
@@ -20,7 +21,7 @@ func newSegment(sequence uint32) *segmentBuilder {
 	order := binary.LittleEndian
 	data := make([]byte, headerSize)
 	copy(data, segmentMagic)
-	order.PutUint64(data[offsetTable:], fingerprint())
+	order.PutUint64(data[offsetTable:], Fingerprint())
 	order.PutUint64(data[offsetProcess:], 1e18)
 	order.PutUint32(data[offsetPID:], 4321)
 	order.PutUint32(data[offsetThread:], 2)
@@ -82,21 +83,6 @@ func sample(t testing.TB) *segmentBuilder {
 	return b
 }
 
-// describe writes a record in one line, going through all its values.
-func describe(r *Record) string {
-	switch r.Type {
-	case Call:
-		return fmt.Sprintf("%d..%d %s %g", r.Start, r.End, describeCall(r), r.Float())
-	case Began:
-		return fmt.Sprintf("%d %s began", r.Start, describeCall(r))
-	case Region:
-		return fmt.Sprintf("region %d: %#x, %d bytes", r.Number, r.Address, r.Size)
-	case Known:
-		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
-	}
-	return fmt.Sprintf("%d..%d type %d: %#x, %#x, %d bytes", r.Start, r.End, r.Type, r.Old, r.Address, r.Size)
-}
-
 // decodeAll describes what a decoder still has to read of a segment.
 func decodeAll(d *Decoder) (list []string, err error) {
 	for {
@@ -106,7 +92,7 @@ func decodeAll(d *Decoder) (list []string, err error) {
 		} else if err != nil {
 			return list, err
 		}
-		list = append(list, describe(r))
+		list = append(list, r.String())
 	}
 }
 
@@ -120,7 +106,7 @@ func TestDecoder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r := range d.Unfinished() {
-		got = append(got, "unfinished "+describe(r))
+		got = append(got, "unfinished "+r.String())
 	}
 	want := []string{
 		`MPI_T_CVAR_HANDLE_NULL = 77`,
@@ -407,11 +393,11 @@ func TestLost(t *testing.T) {
 		t.Errorf("%d calls are skipped; got\n%s\nwant\n%s", d.Skipped(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for r := range d.Unfinished() {
-		t.Errorf("unfinished: %s", describeCall(r))
+		t.Errorf("unfinished: %s", r)
 	}
 }
 
-func TestListSpool(t *testing.T) {
+func TestList(t *testing.T) {
 	directory := t.TempDir()
 	for _, name := range []string{
 		"12-ff.1.0.spool", "12-ff.0.10.spool", "12-ff.0.9.spool", "9-ff.0.0.spool", "12-fe.0.0.spool",
@@ -421,7 +407,7 @@ func TestListSpool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := ListSpool(directory)
+	got, err := List(directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,4 +443,49 @@ func TestRegionTime(t *testing.T) {
 			t.Errorf("record %d counts from %d to %d, want %d", i, r.Start, r.End, want)
 		}
 	}
+}
+
+func number(t testing.TB, name string) int {
+	t.Helper()
+	n, ok := spec.Lookup(name)
+	if !ok {
+		t.Fatalf("%s is not in the table", name)
+	}
+	return n
+}
+
+// BenchmarkDecoder decodes the calls of a small stencil.
+func BenchmarkDecoder(b *testing.B) {
+	isend, irecv, waitall := number(b, "MPI_Isend"), number(b, "MPI_Irecv"), number(b, "MPI_Waitall")
+	segment := newSegment(0)
+	calls := 0
+	for i := range 5000 {
+		for k := range 2 {
+			at := 4000 + 1000*i + 100*k
+			segment.add(recordBegin, irecv, flagOutermost, at, 0x7000, 270, 9, k, 2000, 1)
+			segment.add(recordEnd, irecv, 0, at+10, 0, 50+k)
+			segment.add(recordBegin, isend, flagOutermost, at+20, 0x7000, 270, 9, k, 2000, 1)
+			segment.add(recordEnd, isend, 0, at+30, 0, 60+k)
+			calls += 2
+		}
+		segment.add(recordBegin, waitall, flagOutermost, 4300+1000*i, 4, 4, 50, 60, 51, 61)
+		segment.add(recordEnd, waitall, 0, 4400+1000*i, 0, 4, 0, 0, 0, 0, -2)
+		calls++
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var d Decoder
+		if err := d.Segment(segment.data); err != nil {
+			b.Fatal(err)
+		}
+		for {
+			if _, err := d.Next(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*calls), "ns/call")
+	b.ReportMetric(0, "ns/op")
 }

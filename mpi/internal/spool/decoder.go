@@ -1,4 +1,4 @@
-package mpi
+package spool
 
 import (
 	"encoding/binary"

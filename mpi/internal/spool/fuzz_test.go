@@ -1,4 +1,4 @@
-package mpi
+package spool
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func FuzzDecoder(f *testing.F) {
 			if err != nil {
 				break
 			}
-			want = append(want, describe(r))
+			want = append(want, r.String())
 			checkSizes(t, r, len(segment))
 			if whole.off <= headerSize+int(cut) {
 				boundary = whole.off

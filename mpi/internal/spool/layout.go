@@ -1,10 +1,12 @@
-package mpi
+package spool
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -43,6 +45,23 @@ var (
 	functions = spec.Functions()
 	constants = spec.Constants()
 )
+
+// Fingerprint returns a number that tells tables apart: a segment has that of the table
+// that its interposer was built from, and is read with the same.
+var Fingerprint = sync.OnceValue(func() uint64 {
+	hash := sha256.New()
+	for i := range functions {
+		fmt.Fprintf(hash, "%s %v\n", functions[i].Name, functions[i].Result)
+		for j := range functions[i].Params {
+			p := &functions[i].Params[j]
+			fmt.Fprintf(hash, "%s %v %v %t %t %t\n", p.Name, p.Type, p.Direction, p.Before(), p.After(), p.Counted())
+		}
+	}
+	for _, c := range constants {
+		fmt.Fprintln(hash, c.Name, c.Class)
+	}
+	return binary.LittleEndian.Uint64(hash.Sum(nil))
+})
 
 var layouts = func() []layout {
 	list := make([]layout, len(functions))

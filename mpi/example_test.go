@@ -1,0 +1,32 @@
+package mpi_test
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/exec"
+
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// Records a program: afterwards the spool has the raw records of its processes, of which
+// package mpi/collect makes a trace.
+func ExampleBuildInterposer() {
+	ctx, command := context.Background(), []string{"mpirun", "-n", "4", "./app"}
+	mpicc, err := mpi.FindCompiler(ctx, command)
+	if err != nil {
+		log.Fatal(err)
+	}
+	library, err := mpi.BuildInterposer(ctx, mpicc, "cache")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.Mkdir("spool", 0o700); err != nil {
+		log.Fatal(err)
+	}
+	app := exec.CommandContext(ctx, command[0], command[1:]...)
+	app.Env = append(os.Environ(), "LD_PRELOAD="+library.Path, "REPRISE_SPOOL=spool")
+	if err := app.Run(); err != nil {
+		log.Fatal(err)
+	}
+}
