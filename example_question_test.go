@@ -86,7 +86,11 @@ func Example_callAtTime() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	clock, err := query.OpenClock(trace, rank)
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	clock, err := times.Clock(rank)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -133,6 +133,6 @@ func BenchmarkCalls(b *testing.B) {
 		for range c.Calls(0) {
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(uint64(b.N)*c.Len()), "ns/call")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(uint64(b.N)*c.rank.Len()), "ns/call")
 	b.ReportMetric(0, "ns/op")
 }

@@ -52,16 +52,6 @@ type clock interface {
 	usage(w *Window) (map[sequitur.Symbol]Usage, error)
 }
 
-// OpenClock returns the clock of a rank of a trace. For several ranks of a trace,
-// [OpenTimes] reads only once what they have in common.
-func OpenClock(t *reprise.Trace, r *reprise.Rank) (*Clock, error) {
-	times, err := OpenTimes(t)
-	if err != nil {
-		return nil, err
-	}
-	return times.Clock(r)
-}
-
 // Clock returns the clock of a rank of the trace. If the times of every call are
 // lost, which [reprise.Rank.LostTimes] tells, it is an estimate. Ranks of a shape share
 // what makes an estimate, which takes time in proportion to their grammar.
@@ -106,17 +96,14 @@ func (c *Clock) Guarantee() timing.Guarantee {
 	return timing.Exact
 }
 
-// Len returns the number of calls.
-func (c *Clock) Len() uint64 { return c.rank.Len() }
-
 // Rank returns the rank whose clock it is.
 func (c *Clock) Rank() *reprise.Rank { return c.rank }
 
 // Time returns when a call began, and how long it took. It takes O(depth · log symbols
 // of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before
-// it in a block. It panics unless position < c.Len().
+// it in a block. It panics unless there is such a call.
 func (c *Clock) Time(position uint64) (start, duration int64, err error) {
-	if position >= c.Len() {
+	if position >= c.rank.Len() {
 		panic("query: position out of range")
 	}
 	if c.clock == nil {
@@ -125,10 +112,10 @@ func (c *Clock) Time(position uint64) (start, duration int64, err error) {
 	return c.clock.at(position)
 }
 
-// Start returns when a call began, as [Clock.Time] does; for c.Len() when the last call
+// Start returns when a call began, as [Clock.Time] does; for the number of calls when the last
 // ended.
 func (c *Clock) Start(position uint64) (int64, error) {
-	if c.clock != nil && position == c.Len() {
+	if c.clock != nil && position == c.rank.Len() {
 		return c.clock.end()
 	}
 	start, _, err := c.Time(position)
@@ -165,7 +152,7 @@ type Place struct {
 // others that came after it: At says that the rank is in these.
 func (c *Clock) At(time int64) (Place, error) {
 	if c.clock == nil {
-		return Place{Position: c.Len()}, nil
+		return Place{Position: c.rank.Len()}, nil
 	}
 	return c.clock.where(time)
 }
@@ -193,7 +180,7 @@ func Overlaps(start, duration, from, to int64) bool {
 // math.MaxInt64, the end. In an estimate of calls that overlap, others that begin before to may come after them.
 func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 	if c.clock == nil {
-		return 0, c.Len(), nil
+		return 0, c.rank.Len(), nil
 	}
 	return c.clock.positions(from, to)
 }

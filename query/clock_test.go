@@ -131,7 +131,11 @@ func openRank(t rapid.TB, trace *reprise.Trace, rank int) *reprise.Rank {
 
 func openClock(t rapid.TB, trace *reprise.Trace, rank int) *Clock {
 	t.Helper()
-	c, err := OpenClock(trace, openRank(t, trace, rank))
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := times.Clock(openRank(t, trace, rank))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,16 +154,16 @@ func testClock(t *rapid.T) {
 	for rank, recorded := range ranks {
 		c := openClock(t, trace, rank)
 		if len(recorded) == 0 {
-			if c.Source() != None || c.Len() != 0 {
-				t.Fatalf("a clock by %v of %d calls without calls", c.Source(), c.Len())
+			if c.Source() != None || c.rank.Len() != 0 {
+				t.Fatalf("a clock by %v of %d calls without calls", c.Source(), c.rank.Len())
 			}
 			continue
 		}
-		if c.Source() != source || c.Len() != uint64(len(recorded)) {
-			t.Fatalf("a clock by %v of %d calls, want %v and %d", c.Source(), c.Len(), source, len(recorded))
+		if c.Source() != source || c.rank.Len() != uint64(len(recorded)) {
+			t.Fatalf("a clock by %v of %d calls, want %v and %d", c.Source(), c.rank.Len(), source, len(recorded))
 		}
 		var calls []reprise.Call
-		from := rapid.Uint64Range(0, c.Len()).Draw(t, "from")
+		from := rapid.Uint64Range(0, c.rank.Len()).Draw(t, "from")
 		for position, call := range c.Calls(0) {
 			if position != uint64(len(calls)) || !call.Timed || call.Args[0].Int() != recorded[position].argument {
 				t.Fatalf("call %d is %v at %d", len(calls), call, position)
@@ -172,7 +176,7 @@ func testClock(t *rapid.T) {
 			}
 			from++
 		}
-		if from != c.Len() || len(calls) != len(recorded) {
+		if from != c.rank.Len() || len(calls) != len(recorded) {
 			t.Fatalf("%d and %d calls of %d", from, len(calls), len(recorded))
 		}
 		if source == Series {
@@ -306,13 +310,13 @@ func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
 	t.Helper()
 	at := drawTime(t, calls, "time")
 	last := calls[len(calls)-1]
-	want := Place{Position: c.Len(), Start: last.Start + last.Duration}
+	want := Place{Position: c.rank.Len(), Start: last.Start + last.Duration}
 	for i, call := range calls {
 		switch {
 		case call.Start+call.Duration <= at:
 		case call.Start <= at && (!want.Inside || call.Start >= want.Start) && c.Source() == Series:
 			want = Place{uint64(i), true, call.Start, call.Duration}
-		case want.Position == c.Len():
+		case want.Position == c.rank.Len():
 			want = Place{uint64(i), call.Start <= at, call.Start, call.Duration}
 		}
 	}
@@ -409,7 +413,7 @@ func TestExtremeTimes(t *testing.T) {
 			t.Fatalf("%d calls of %d", n, len(calls))
 		}
 		for _, at := range extremes {
-			if p, err := c.At(at); err != nil || p.Position > c.Len() {
+			if p, err := c.At(at); err != nil || p.Position > c.rank.Len() {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			for _, to := range extremes {

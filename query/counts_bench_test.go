@@ -21,10 +21,8 @@ func BenchmarkCounts(b *testing.B) {
 			ask  func(ctx context.Context) error
 		}{
 			{"profile", func(ctx context.Context) error { _, err := OpenProfile(ctx, trace, Options{}); return err }},
-			{"traffic", func(ctx context.Context) error { _, err := OpenTraffic(ctx, model, Options{}); return err }},
-			{"matrix", func(ctx context.Context) error { _, err := OpenMatrix(ctx, model, 256, Options{}); return err }},
-			{"sizes", func(ctx context.Context) error { _, err := OpenSizes(ctx, model, Options{}); return err }},
-			{"communicators", func(ctx context.Context) error { _, err := OpenCommunicators(ctx, model, Options{}); return err }},
+			{"messages", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 0, Options{}); return err }},
+			{"matrix", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 256, Options{}); return err }},
 			{"diff", func(ctx context.Context) error { _, err := OpenDiff(ctx, trace, trace, Options{}); return err }},
 		} {
 			b.Run(query.name+"/"+size.name, func(b *testing.B) {

@@ -300,11 +300,7 @@ func countMessages(ctx context.Context, t *reprise.Trace, o Options) (*Messages,
 	if err != nil || !model.Known() {
 		return nil, err
 	}
-	all, ranks := &Messages{Traffic: new(Traffic), Sizes: new(Sizes)}, o.ranks(t)
-	if err := o.ask(ctx, model, ranks, all.Traffic.question(model, ranks), all.Sizes.question(ranks)); err != nil {
-		return nil, err
-	}
-	return all, nil
+	return OpenMessages(ctx, model, 0, o)
 }
 
 func diffPairs(a, b []Pair) []PairDifference {

@@ -3,9 +3,9 @@
 //
 //	model, err := semantics.Open(ctx, trace)
 //	…
-//	traffic, err := query.OpenTraffic(ctx, model, query.Options{})
+//	messages, err := query.OpenMessages(ctx, model, 0, query.Options{})
 //	…
-//	for _, p := range traffic.Pairs {
+//	for _, p := range messages.Traffic.Pairs {
 //		fmt.Println(p.Source, p.Destination, p.Messages, p.Bytes)
 //	}
 //
@@ -14,11 +14,10 @@
 // # Counts
 //
 // A [Profile] has how often each function is called, and each signature, by each rank,
-// and the time that took. A [Traffic] has what goes from each rank to each other, a
-// [Matrix] the same by ranges of ranks, for runs of so many that their pairs are too
-// many; [Sizes] are those of messages, and a [CommunicatorUse] is what happens on a
-// communicator. Calls that are alike are looked at once for each rank, whatever their
-// number.
+// and the time that took. [Messages] are what goes from each rank to each other, or from
+// ranges of ranks to others for runs of so many that their pairs are too many, by the
+// sizes of messages, and what happens on each communicator. Calls that are alike are
+// looked at once for each rank, whatever their number.
 //
 // A [Match] pairs sends and receives, and the calls of the members of a communicator that
 // are one collective operation. What is not matched is found without going through the

@@ -162,10 +162,6 @@ func (l *Loops) share() {
 	}
 }
 
-// Signature returns the number of the signature of the trace that a symbol of the
-// grammar has its times from.
-func (l *Loops) Signature(s sequitur.Symbol) int { return l.signature(s) }
-
 // Functions returns how often an iteration of a rule calls each function, the most
 // frequent first. The first time, it takes time in proportion to the grammar and to the
 // number of functions.

@@ -115,7 +115,7 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 		}
 		calls := make(map[string]uint64)
 		for _, s := range symbols[begins[0] : begins[0]+length] {
-			calls[times.trace.Functions()[times.trace.FunctionOf(l.Signature(s))].Name]++
+			calls[times.trace.Functions()[times.trace.FunctionOf(l.signature(s))].Name]++
 		}
 		got := make(map[string]uint64)
 		for _, f := range l.Functions(r) {

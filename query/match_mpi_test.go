@@ -152,10 +152,7 @@ func TestMatchTraffic(t *testing.T) {
 		if u := match.Unmatched[0]; u.Source != 0 || u.Destination != 1 || u.Tag != 99 || u.Count != 2 || u.Direction != semantics.Send {
 			t.Errorf("unmatched: %+v", u)
 		}
-		traffic, err := OpenTraffic(t.Context(), match.model, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		traffic := openMessages(t, match.model, 0, Options{}).Traffic
 		const vector, ring = 20 * 3 * 2 * 8, 20 * 7 * 4 // bytes from each rank to the next
 		bytes := map[[2]int]uint64{
 			{0, 1}: vector + ring + 8*12 + 2, {1, 2}: vector + ring + 8*12, {2, 0}: vector + ring + 8*12 + 10*4, {1, 0}: 10 * 4,

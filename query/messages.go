@@ -7,65 +7,111 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
-// A question is what is asked of each rank, several at once, by its number in a list, and
-// what becomes of the answers when all ranks have been read.
-type question struct {
-	rank   func(i int, r *semantics.Rank)
-	finish func()
-}
-
-// ask reads each rank of a list once for all questions.
-func (o *Options) ask(ctx context.Context, m *semantics.Model, ranks []int, list ...question) error {
-	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		for _, q := range list {
-			q.rank(i, r)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for _, q := range list {
-		q.finish()
-	}
-	return nil
-}
-
-// Messages are the answers of [OpenTraffic] or [OpenMatrix], of [OpenCommunicators] and of
-// [OpenSizes].
+// Messages are what ranks send and receive, by pairs of ranks, by communicator and by size.
 type Messages struct {
-	Traffic       *Traffic // nil if there is a Matrix
-	Matrix        *Matrix  // nil if there is a Traffic
-	Communicators []CommunicatorUse
+	Traffic       *Traffic          // nil if there is a Matrix
+	Matrix        *Matrix           // nil if there is a Traffic
+	Communicators []CommunicatorUse // those of most calls first
 	Sizes         *Sizes
 }
 
-// OpenMessages answers several questions about messages and reads each rank once for all
-// of them, which for ranks that do not repeat themselves takes longest. Traffic is by
-// pairs of ranks, or by so many bins unless these are 0.
+// OpenMessages counts the messages that ranks send, what they access in the memory of others,
+// and what they do on each communicator. Traffic is by pairs of ranks, or, if these may be too
+// many to hold, by so many bins unless they are 0, or by ranks if these are fewer. It costs
+// what reading the ranks costs.
 func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) (*Messages, error) {
-	ranks := o.ranks(m.Trace())
-	all := &Messages{Sizes: new(Sizes)}
-	list := []question{all.Sizes.question(ranks), communicatorsQuestion(&all.Communicators, ranks)}
-	if bins == 0 {
-		all.Traffic = new(Traffic)
-		list = append(list, all.Traffic.question(m, ranks))
-	} else {
+	ranks, size := o.ranks(m.Trace()), m.Trace().Ranks()
+	all := new(Messages)
+	if bins != 0 {
 		var err error
-		if all.Matrix, err = newMatrix(m.Trace().Ranks(), bins); err != nil {
+		if all.Matrix, err = newMatrix(size, bins); err != nil {
 			return nil, err
 		}
-		list = append(list, all.Matrix.question(ranks))
 	}
-	if err := o.ask(ctx, m, ranks, list...); err != nil {
+	var mu sync.Mutex // of all.Matrix
+	found := make([]*rankFlows, len(ranks))
+	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
+		found[i] = flowsOf(ranks[i], r, size)
+		if all.Matrix != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			all.Matrix.addAll(found[i])
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(f *rankFlows) bool { return f == nil })
+	all.Sizes, all.Communicators = sizesOf(found), usesOf(found)
+	if all.Matrix == nil {
+		var unplaced Flow
+		lists := make([][]Pair, len(found))
+		for i, f := range found {
+			unplaced.Add(f.unplaced)
+			lists[i], f.pairs = f.pairs, nil
+		}
+		all.Traffic = newTraffic(size, slices.Concat(lists...), unplaced)
+	}
 	return all, nil
+}
+
+// A rankFlows is what one rank sends, accesses in the memory of others, and does on each
+// communicator.
+type rankFlows struct {
+	ranks    int // of the run
+	pairs    []Pair
+	at       map[[2]int]int // numbers in pairs, by source and destination
+	unplaced Flow
+	sizes    map[int64]uint64 // how many messages have each size
+	uses     map[*semantics.Communicator]*CommunicatorUse
+}
+
+func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
+	f := &rankFlows{
+		ranks: ranks, at: make(map[[2]int]int), sizes: make(map[int64]uint64),
+		uses: make(map[*semantics.Communicator]*CommunicatorUse),
+	}
+	for o := range r.All() {
+		f.addCall(o.Operation, o.Count)
+		for i := range o.Operation.Messages {
+			m := &o.Operation.Messages[i]
+			if sends(m.Direction) {
+				f.transfer(rank, m.Peer, m, o.Count)
+			}
+			if fetches(m.Direction) {
+				f.transfer(m.Peer, rank, m, o.Count)
+			}
+		}
+	}
+	slices.SortFunc(f.pairs, comparePairs)
+	f.at = nil
+	return f
+}
+
+// transfer adds messages from a rank to another.
+func (f *rankFlows) transfer(source, destination int, m *semantics.Message, count uint64) {
+	size := max(m.Bytes, semantics.Unknown)
+	f.sizes[size] = wire.AddSat(f.sizes[size], count)
+	useOf(f.uses, m.Communicator).add(count, size)
+	if min(source, destination) < 0 || max(source, destination) >= f.ranks {
+		f.unplaced.add(count, size)
+		return
+	}
+	key := [2]int{source, destination}
+	at, ok := f.at[key]
+	if !ok {
+		at = len(f.pairs)
+		f.at[key] = at
+		f.pairs = append(f.pairs, Pair{Source: source, Destination: destination})
+	}
+	f.pairs[at].add(count, size)
 }
 
 // A CommunicatorUse is what ranks do on a communicator: or on one that the trace does
@@ -106,41 +152,29 @@ func (f *CollectiveFlow) Add(g CollectiveFlow) {
 	f.Unknown = wire.AddSat(f.Unknown, g.Unknown)
 }
 
-// OpenCommunicators counts what ranks do on each communicator: those of most calls
-// first.
-func OpenCommunicators(ctx context.Context, m *semantics.Model, o Options) ([]CommunicatorUse, error) {
-	ranks := o.ranks(m.Trace())
-	var list []CommunicatorUse
-	err := o.ask(ctx, m, ranks, communicatorsQuestion(&list, ranks))
-	return list, err
-}
-
-// communicatorsQuestion fills in a list.
-func communicatorsQuestion(list *[]CommunicatorUse, ranks []int) question {
-	found := make([]map[*semantics.Communicator]*CommunicatorUse, len(ranks))
-	read := func(i int, r *semantics.Rank) { found[i] = communicatorsOf(r) }
-	return question{read, func() {
-		all := make(map[*semantics.Communicator]*CommunicatorUse)
-		for _, own := range found {
-			for c, use := range own {
-				of := useOf(all, c)
-				of.Ranks++
-				of.Calls = wire.AddSat(of.Calls, use.Calls)
-				of.Add(use.Flow)
-				of.Collectives.Add(use.Collectives)
-			}
+// usesOf returns what all ranks do on each communicator.
+func usesOf(found []*rankFlows) []CommunicatorUse {
+	all := make(map[*semantics.Communicator]*CommunicatorUse)
+	for _, f := range found {
+		for c, use := range f.uses {
+			of := useOf(all, c)
+			of.Ranks++
+			of.Calls = wire.AddSat(of.Calls, use.Calls)
+			of.Add(use.Flow)
+			of.Collectives.Add(use.Collectives)
 		}
-		*list = make([]CommunicatorUse, 0, len(all))
-		for c, use := range all {
-			if c != nil {
-				use.Size = c.Size()
-			}
-			*list = append(*list, *use)
+	}
+	list := make([]CommunicatorUse, 0, len(all))
+	for c, use := range all {
+		if c != nil {
+			use.Size = c.Size()
 		}
-		slices.SortFunc(*list, func(a, b CommunicatorUse) int {
-			return cmp.Or(cmp.Compare(b.Calls, a.Calls), compareCommunicators(a.Communicator, b.Communicator))
-		})
-	}}
+		list = append(list, *use)
+	}
+	slices.SortFunc(list, func(a, b CommunicatorUse) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), compareCommunicators(a.Communicator, b.Communicator))
+	})
+	return list
 }
 
 // compareCommunicators orders communicators by their names, none last.
@@ -163,44 +197,28 @@ func useOf(all map[*semantics.Communicator]*CommunicatorUse, c *semantics.Commun
 	return all[c]
 }
 
-// communicatorsOf returns what a rank does on each communicator.
-func communicatorsOf(r *semantics.Rank) map[*semantics.Communicator]*CommunicatorUse {
-	all := make(map[*semantics.Communicator]*CommunicatorUse)
-	for o := range r.All() {
-		addUse(all, o.Operation, o.Count)
-		for _, more := range o.Operation.More {
-			useOf(all, more.Communicator).addCollective(more, o.Count)
-		}
+// addCall adds calls of an operation to those on its communicator, but not its messages.
+func (f *rankFlows) addCall(o *semantics.Operation, count uint64) {
+	collective := func(o *semantics.Operation) {
+		useOf(f.uses, o.Communicator).Collectives.add(count, o.Sent, o.Received)
 	}
-	return all
-}
-
-// addUse adds calls of an operation to those on its communicator, and its messages to
-// those on theirs.
-func addUse(all map[*semantics.Communicator]*CommunicatorUse, o *semantics.Operation, count uint64) {
+	for _, more := range o.More {
+		collective(more)
+	}
 	switch o.Class {
 	case spec.PointToPoint, spec.OneSided:
 	case spec.Collective:
-		useOf(all, o.Communicator).addCollective(o, count)
+		collective(o)
 	default:
 		if o.Communicator == nil {
 			return
 		}
 		if o.IsCollective() {
-			useOf(all, o.Communicator).addCollective(o, count)
+			collective(o)
 		}
 	}
-	of := useOf(all, callCommunicator(o))
+	of := useOf(f.uses, callCommunicator(o))
 	of.Calls = wire.AddSat(of.Calls, count)
-	for i := range o.Messages {
-		m := &o.Messages[i]
-		if sends(m.Direction) {
-			useOf(all, m.Communicator).add(count, m.Bytes)
-		}
-		if fetches(m.Direction) {
-			useOf(all, m.Communicator).add(count, m.Bytes)
-		}
-	}
 }
 
 // callCommunicator returns the communicator of a call: that of the first message if it
@@ -210,10 +228,6 @@ func callCommunicator(o *semantics.Operation) *semantics.Communicator {
 		return o.Messages[0].Communicator
 	}
 	return o.Communicator
-}
-
-func (u *CommunicatorUse) addCollective(o *semantics.Operation, count uint64) {
-	u.Collectives.add(count, o.Sent, o.Received)
 }
 
 // Sizes are the sizes of the messages of a [Traffic].
@@ -231,53 +245,22 @@ type SizeCount struct {
 // All returns the bytes of all messages of that size, or 2⁶⁴−1 if they are more.
 func (c SizeCount) All() uint64 { return wire.MulSat(c.Bytes, c.Messages) }
 
-// OpenSizes counts the messages that ranks send by their sizes, and what they access in
-// the memory of others.
-func OpenSizes(ctx context.Context, m *semantics.Model, o Options) (*Sizes, error) {
-	ranks := o.ranks(m.Trace())
+// sizesOf returns the sizes of the messages of all ranks.
+func sizesOf(found []*rankFlows) *Sizes {
+	all := make(map[int64]uint64)
+	for _, f := range found {
+		for size, n := range f.sizes {
+			all[size] = wire.AddSat(all[size], n)
+		}
+	}
 	s := new(Sizes)
-	if err := o.ask(ctx, m, ranks, s.question(ranks)); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// question fills in s.
-func (s *Sizes) question(ranks []int) question {
-	found := make([]map[int64]uint64, len(ranks))
-	read := func(i int, r *semantics.Rank) { found[i] = sizesOf(r) }
-	return question{read, func() {
-		all := make(map[int64]uint64)
-		for _, messages := range found {
-			for size, n := range messages {
-				all[size] = wire.AddSat(all[size], n)
-			}
-		}
-		for _, size := range slices.Sorted(maps.Keys(all)) {
-			s.add(all[size], size)
-			if size >= 0 {
-				s.List = append(s.List, SizeCount{uint64(size), all[size]})
-			}
-		}
-	}}
-}
-
-// sizesOf counts the messages of a rank by their sizes.
-func sizesOf(r *semantics.Rank) map[int64]uint64 {
-	messages := make(map[int64]uint64)
-	for o := range r.All() {
-		for i := range o.Operation.Messages {
-			m := &o.Operation.Messages[i]
-			size := max(m.Bytes, semantics.Unknown)
-			if sends(m.Direction) {
-				messages[size] = wire.AddSat(messages[size], o.Count)
-			}
-			if fetches(m.Direction) {
-				messages[size] = wire.AddSat(messages[size], o.Count)
-			}
+	for _, size := range slices.Sorted(maps.Keys(all)) {
+		s.add(all[size], size)
+		if size >= 0 {
+			s.List = append(s.List, SizeCount{uint64(size), all[size]})
 		}
 	}
-	return messages
+	return s
 }
 
 // A SizeClass is the messages from one size to another.

@@ -66,7 +66,7 @@ func testMoment(t *rapid.T) {
 		if err != nil || len(places) == 0 || places[0].Rank != rank || places[0].Place != at || places[0].Source != c.Source() {
 			t.Fatalf("rank %d is at %+v, %v, want %+v", rank, places, err, at)
 		}
-		if p := places[0]; p.Position < c.Len() && p.Call.Args[0].Int() != ranks[rank][p.Position].argument {
+		if p := places[0]; p.Position < c.rank.Len() && p.Call.Args[0].Int() != ranks[rank][p.Position].argument {
 			t.Fatalf("rank %d is at %+v, want %+v", rank, p.Call, ranks[rank][p.Position])
 		}
 		places = places[1:]

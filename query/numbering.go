@@ -43,9 +43,6 @@ func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Num
 	return n, n.match.pair(ctx, ranks, found)
 }
 
-// Messages returns how many messages have numbers.
-func (n *Numbering) Messages() uint64 { return n.last }
-
 // add numbers the messages that arrive at one rank on one communicator.
 func (n *Numbering) add(ends []*end) {
 	for i, receive := range ends[1:] {

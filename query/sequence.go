@@ -26,9 +26,6 @@ func then(a, b digest) digest {
 	return digest{Value: a.Value.Then(b.Value), Weight: a.Weight + b.Weight}
 }
 
-// times returns the digest of a, n times.
-func times(a digest, n uint64) digest { return digest{Value: a.Value.Times(n), Weight: a.Weight * n} }
-
 // A sequence is the collective operations of a rank on a communicator.
 type sequence interface {
 	// all returns the digest of the whole.

@@ -82,7 +82,7 @@ func TestJoinedThreads(t *testing.T) {
 // first calls of all threads that end later, for the one that begins first.
 func checkThreadsAt(t *rapid.T, c *Clock, calls []reprise.Call, ends []int) {
 	at := drawTime(t, calls, "time")
-	want := Place{Position: c.Len(), Start: math.MinInt64}
+	want := Place{Position: c.rank.Len(), Start: math.MinInt64}
 	first := 0
 	for _, end := range ends {
 		ahead := false
@@ -92,7 +92,7 @@ func checkThreadsAt(t *rapid.T, c *Clock, calls []reprise.Call, ends []int) {
 			case call.Start+call.Duration <= at:
 			case place.Inside && (!want.Inside || call.Start >= want.Start):
 				want, ahead = place, true
-			case !ahead && !want.Inside && (want.Position == c.Len() || call.Start < want.Start):
+			case !ahead && !want.Inside && (want.Position == c.rank.Len() || call.Start < want.Start):
 				want = place
 				ahead = true
 			default:
@@ -105,7 +105,7 @@ func checkThreadsAt(t *rapid.T, c *Clock, calls []reprise.Call, ends []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want.Position == c.Len() {
+	if want.Position == c.rank.Len() {
 		_, want.Start, _ = c.Span()
 	}
 	if got != want {

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"sync"
@@ -29,16 +28,6 @@ func (s Source) String() string {
 
 // MarshalText returns what String does.
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (s *Source) UnmarshalText(text []byte) error {
-	for *s = None; *s <= Series; *s++ {
-		if s.String() == string(text) {
-			return nil
-		}
-	}
-	return fmt.Errorf("query: no source of times is called %q", text)
-}
 
 // Times are what a trace has of the times of calls, to be read with the ranks of that
 // trace. Their methods may be called from several goroutines at once.

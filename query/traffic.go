@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
-	"sync"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/semantics"
@@ -59,40 +57,13 @@ type Traffic struct {
 	Unplaced Flow `json:"of_unknown_ranks,omitzero"`
 }
 
-// OpenTraffic counts the messages that ranks send, and what they access in the memory
-// of others. It costs what reading the ranks costs, and holds all pairs; see
-// [OpenMatrix] if they are too many.
-func OpenTraffic(ctx context.Context, m *semantics.Model, o Options) (*Traffic, error) {
-	ranks := o.ranks(m.Trace())
-	t := new(Traffic)
-	if err := o.ask(ctx, m, ranks, t.question(m, ranks)); err != nil {
-		return nil, err
+// newTraffic returns the traffic of pairs, and of what goes to or from unknown ranks.
+func newTraffic(ranks int, pairs []Pair, unplaced Flow) *Traffic {
+	t := &Traffic{Ranks: ranks, Pairs: mergePairs(pairs), Unplaced: unplaced, Flow: unplaced}
+	for _, p := range t.Pairs {
+		t.Add(p.Flow)
 	}
-	return t, nil
-}
-
-// question fills in t.
-func (t *Traffic) question(m *semantics.Model, ranks []int) question {
-	t.Ranks = m.Trace().Ranks()
-	found := make([]rankTraffic, len(ranks))
-	read := func(i int, r *semantics.Rank) { found[i] = newRankTraffic(ranks[i], r, t.Ranks) }
-	return question{read, func() {
-		n := 0
-		for _, f := range found {
-			n += len(f.pairs)
-		}
-		t.Pairs = make([]Pair, 0, n)
-		for i, f := range found {
-			t.Unplaced.Add(f.lost)
-			t.Pairs = append(t.Pairs, f.pairs...)
-			found[i] = rankTraffic{}
-		}
-		t.Pairs = mergePairs(t.Pairs)
-		t.Flow = t.Unplaced
-		for _, p := range t.Pairs {
-			t.Add(p.Flow)
-		}
-	}}
+	return t
 }
 
 // eachRank calls do for each rank of a list, by its number in that list, several at
@@ -116,33 +87,6 @@ func (o *Options) eachRank(ctx context.Context, m *semantics.Model, ranks []int,
 	return o.tell(&lost)
 }
 
-// A rankTraffic is what one rank sends, and what it accesses in the memory of others.
-type rankTraffic struct {
-	pairs []Pair
-	lost  Flow
-}
-
-func newRankTraffic(rank int, r *semantics.Rank, size int) rankTraffic {
-	var t rankTraffic
-	index := make(map[[2]int]int)
-	for p := range transfers(rank, r) {
-		if p.Source < 0 || p.Source >= size || p.Destination < 0 || p.Destination >= size {
-			t.lost.Add(p.Flow)
-			continue
-		}
-		key := [2]int{p.Source, p.Destination}
-		at, ok := index[key]
-		if !ok {
-			at = len(t.pairs)
-			index[key] = at
-			t.pairs = append(t.pairs, Pair{Source: p.Source, Destination: p.Destination})
-		}
-		t.pairs[at].Add(p.Flow)
-	}
-	slices.SortFunc(t.pairs, comparePairs)
-	return t
-}
-
 func comparePairs(a, b Pair) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
 }
@@ -161,24 +105,6 @@ func mergePairs(list []Pair) []Pair {
 		}
 	}
 	return slices.Clip(merged)
-}
-
-// transfers returns an iterator over what goes from where to where by the messages that
-// a rank sends, and by its accesses to the memory of others, several for a pair. A rank
-// that is not known is negative.
-func transfers(rank int, r *semantics.Rank) iter.Seq[Pair] {
-	return func(yield func(Pair) bool) {
-		for o := range r.All() {
-			for i := range o.Operation.Messages {
-				m := &o.Operation.Messages[i]
-				var f Flow
-				f.add(o.Count, m.Bytes)
-				if sends(m.Direction) && !yield(Pair{rank, m.Peer, f}) || fetches(m.Direction) && !yield(Pair{m.Peer, rank, f}) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // sends reports whether bytes go to the peer.
@@ -200,91 +126,30 @@ type Matrix struct {
 	cells []Flow // source by source
 }
 
-// MaxBins is the largest number of bins of a [Matrix].
-const MaxBins = 4096
+// maxBins is the largest number of bins of a [Matrix].
+const maxBins = 4096
 
 func newMatrix(ranks, bins int) (*Matrix, error) {
-	if bins < 1 || bins > MaxBins {
-		return nil, fmt.Errorf("query: a matrix has 1 to %d bins, not %d", MaxBins, bins)
+	if bins < 1 || bins > maxBins {
+		return nil, fmt.Errorf("query: a matrix has 1 to %d bins, not %d", maxBins, bins)
 	}
 	bins = min(bins, ranks)
 	return &Matrix{Ranks: ranks, Bins: bins, cells: make([]Flow, bins*bins)}, nil
 }
 
-// OpenMatrix is [OpenTraffic] for so many bins, or for each rank if these are fewer. It
-// holds a matrix for each worker, not the pairs of ranks.
-func OpenMatrix(ctx context.Context, model *semantics.Model, bins int, o Options) (*Matrix, error) {
-	m, err := newMatrix(model.Trace().Ranks(), bins)
-	if err != nil {
-		return nil, err
+// addAll adds what a rank sends and accesses, and keeps none of it by pairs.
+func (m *Matrix) addAll(f *rankFlows) {
+	m.Add(f.unplaced)
+	m.Unplaced.Add(f.unplaced)
+	for _, p := range f.pairs {
+		m.Add(p.Flow)
+		m.cells[m.bin(p.Source)*m.Bins+m.bin(p.Destination)].Add(p.Flow)
 	}
-	ranks := o.ranks(model.Trace())
-	if err := o.ask(ctx, model, ranks, m.question(ranks)); err != nil {
-		return nil, err
-	}
-	return m, nil
+	f.pairs = nil
 }
 
-// question fills in m.
-func (m *Matrix) question(ranks []int) question {
-	var (
-		mu   sync.Mutex
-		idle []*Matrix
-	)
-	take := func() *Matrix {
-		mu.Lock()
-		defer mu.Unlock()
-		if n := len(idle); n > 0 {
-			of := idle[n-1]
-			idle = idle[:n-1]
-			return of
-		}
-		return &Matrix{Ranks: m.Ranks, Bins: m.Bins, cells: make([]Flow, len(m.cells))}
-	}
-	read := func(i int, r *semantics.Rank) {
-		of := take()
-		for p := range transfers(ranks[i], r) {
-			of.add(p)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		idle = append(idle, of)
-	}
-	return question{read, func() {
-		for _, of := range idle {
-			m.Add(of.Flow)
-			m.Unplaced.Add(of.Unplaced)
-			for i, f := range of.cells {
-				m.cells[i].Add(f)
-			}
-		}
-	}}
-}
-
-// Matrix returns t by so many bins, or by ranks if these are fewer.
-func (t *Traffic) Matrix(bins int) (*Matrix, error) {
-	m, err := newMatrix(t.Ranks, bins)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range t.Pairs {
-		m.add(p)
-	}
-	m.Flow, m.Unplaced = t.Flow, t.Unplaced
-	return m, nil
-}
-
-func (m *Matrix) add(p Pair) {
-	m.Add(p.Flow)
-	if p.Source < 0 || p.Source >= m.Ranks || p.Destination < 0 || p.Destination >= m.Ranks {
-		m.Unplaced.Add(p.Flow)
-		return
-	}
-	m.cells[m.Bin(p.Source)*m.Bins+m.Bin(p.Destination)].Add(p.Flow)
-}
-
-// Bin returns the number of the bin of a rank of the run.
-func (m *Matrix) Bin(rank int) int {
+// bin returns the number of the bin of a rank of the run.
+func (m *Matrix) bin(rank int) int {
 	// The first rank of bin b is ⌈b·Ranks/Bins⌉.
 	return int(uint64(rank) * uint64(m.Bins) / uint64(m.Ranks))
 }

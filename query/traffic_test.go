@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,16 +30,23 @@ func openModel(t tester, trace *reprise.Trace) *semantics.Model {
 	return m
 }
 
+func openMessages(t tester, model *semantics.Model, bins int, o Options) *Messages {
+	t.Helper()
+	all, err := OpenMessages(t.Context(), model, bins, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // TestTrafficText compares the traffic of SimGrid traces with what their text says,
 // line by line.
 func TestTrafficText(t *testing.T) {
 	for _, path := range realTraces(t, "ti/*.16.ti.zst") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			model := openModel(t, openTI(t, path))
-			traffic, err := OpenTraffic(t.Context(), model, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := openMessages(t, model, 0, Options{})
+			traffic, s := all.Traffic, all.Sizes
 			pairs, sizes := textTraffic(t, path)
 			if len(pairs) != len(traffic.Pairs) || len(pairs) == 0 {
 				t.Fatalf("%d pairs of ranks, want %d", len(traffic.Pairs), len(pairs))
@@ -47,10 +55,6 @@ func TestTrafficText(t *testing.T) {
 				if want := pairs[[2]int{p.Source, p.Destination}]; p.Flow != want {
 					t.Errorf("%d to %d: %v, want %v", p.Source, p.Destination, p.Flow, want)
 				}
-			}
-			s, err := OpenSizes(t.Context(), model, Options{})
-			if err != nil {
-				t.Fatal(err)
 			}
 			if s.Flow != traffic.Flow || len(s.List) != len(sizes) {
 				t.Errorf("%v of %d sizes, want %v of %d", s.Flow, len(s.List), traffic.Flow, len(sizes))
@@ -216,14 +220,11 @@ func checkMessages(t *testing.T, trace *reprise.Trace) {
 	model := openModel(t, trace)
 	for _, o := range []Options{{}, {Ranks: &some, Workers: 1}} {
 		want := countSlowly(t, model, o.ranks(trace))
-		traffic, err := OpenTraffic(t.Context(), model, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkTraffic(t, traffic, want)
-		checkMatrix(t, model, traffic, o)
-		checkSizes(t, model, want, o)
-		checkCommunicators(t, model, want, o)
+		all := openMessages(t, model, 0, o)
+		checkTraffic(t, all.Traffic, want)
+		checkMatrix(t, model, all, o)
+		checkSizes(t, all.Sizes, want)
+		checkCommunicators(t, all.Communicators, want)
 	}
 }
 
@@ -248,18 +249,16 @@ func checkTraffic(t *testing.T, traffic *Traffic, want slowCount) {
 	}
 }
 
-func checkMatrix(t *testing.T, model *semantics.Model, traffic *Traffic, o Options) {
+func checkMatrix(t *testing.T, model *semantics.Model, all *Messages, o Options) {
 	t.Helper()
+	traffic := all.Traffic
 	for _, bins := range []int{1, 2, 7, 100} {
-		m, err := OpenMatrix(t.Context(), model, bins, o)
-		if err != nil {
-			t.Fatal(err)
+		binned := openMessages(t, model, bins, o)
+		m := binned.Matrix
+		if binned.Traffic != nil || !reflect.DeepEqual(binned.Sizes, all.Sizes) || !reflect.DeepEqual(binned.Communicators, all.Communicators) {
+			t.Errorf("%d bins: %v, %v, want %v, %v", bins, binned.Sizes, binned.Communicators, all.Sizes, all.Communicators)
 		}
-		same, err := traffic.Matrix(bins)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Flow != traffic.Flow || m.Unplaced != traffic.Unplaced || m.Bins != min(bins, traffic.Ranks) || !slices.Equal(m.cells, same.cells) {
+		if m.Flow != traffic.Flow || m.Unplaced != traffic.Unplaced || m.Bins != min(bins, traffic.Ranks) {
 			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.Flow, m.Unplaced, m.Bins, traffic.Flow, traffic.Unplaced)
 		}
 		cells := make(map[[2]int]Flow)
@@ -286,12 +285,8 @@ func checkMatrix(t *testing.T, model *semantics.Model, traffic *Traffic, o Optio
 	}
 }
 
-func checkSizes(t *testing.T, model *semantics.Model, want slowCount, o Options) {
+func checkSizes(t *testing.T, s *Sizes, want slowCount) {
 	t.Helper()
-	s, err := OpenSizes(t.Context(), model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	unknown := want.sizes[semantics.Unknown]
 	delete(want.sizes, semantics.Unknown)
 	if len(s.List) != len(want.sizes) || s.Unknown != unknown {
@@ -316,12 +311,8 @@ func checkSizes(t *testing.T, model *semantics.Model, want slowCount, o Options)
 	}
 }
 
-func checkCommunicators(t *testing.T, model *semantics.Model, want slowCount, o Options) {
+func checkCommunicators(t *testing.T, list []CommunicatorUse, want slowCount) {
 	t.Helper()
-	list, err := OpenCommunicators(t.Context(), model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(list) != len(want.communicators) {
 		t.Errorf("%d communicators, want %d", len(list), len(want.communicators))
 	}
@@ -365,15 +356,15 @@ func TestMatrixBins(t *testing.T) {
 			t.Fatal(err)
 		}
 		rank := rapid.IntRange(0, ranks-1).Draw(t, "rank")
-		first, last := m.Range(m.Bin(rank))
+		first, last := m.Range(m.bin(rank))
 		if rank < first || rank > last {
-			t.Fatalf("rank %d of %d is in bin %d, from %d to %d", rank, ranks, m.Bin(rank), first, last)
+			t.Fatalf("rank %d of %d is in bin %d, from %d to %d", rank, ranks, m.bin(rank), first, last)
 		}
 		if shortest := ranks / m.Bins; last-first+1 < shortest || last-first > shortest {
 			t.Fatalf("a bin from %d to %d, of %d ranks in %d bins", first, last, ranks, m.Bins)
 		}
 	})
-	for _, bins := range []int{-1, 0, MaxBins + 1} {
+	for _, bins := range []int{-1, 0, maxBins + 1} {
 		if _, err := newMatrix(10, bins); err == nil {
 			t.Errorf("there is a matrix of %d bins", bins)
 		}

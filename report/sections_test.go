@@ -31,10 +31,11 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	traffic, err := query.OpenTraffic(context.Background(), model, query.Options{})
+	all, err := query.OpenMessages(context.Background(), model, 0, query.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	traffic := all.Traffic
 	b := open(t, file(t, trace, report.Options{}), desktop)
 	b.show("matrix")
 	compare := func() {
@@ -104,10 +105,11 @@ func TestMatrixBins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := query.OpenSizes(context.Background(), model, query.Options{})
+	all, err := query.OpenMessages(context.Background(), model, 1024, query.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	sizes, m := all.Sizes, all.Matrix
 	began := time.Now()
 	html := render(t, trace, report.Options{})
 	t.Logf("%d bytes in %v", len(html), time.Since(began).Round(time.Millisecond))
@@ -121,10 +123,6 @@ func TestMatrixBins(t *testing.T) {
 		t.Errorf("the matrix has %v, not %+v", got, sizes.Flow)
 	}
 	named := eval[[][]int](b, "(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
-	m, err := query.OpenMatrix(context.Background(), model, 1024, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if bins := eval[int](b, "report.figures.get('matrix').bins"); bins != m.Bins {
 		t.Fatalf("%d bins, not %d", bins, m.Bins)
 	}

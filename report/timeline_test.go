@@ -40,7 +40,11 @@ func clockOf(t *testing.T, trace *reprise.Trace, rank int) *query.Clock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := query.OpenClock(trace, r)
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := times.Clock(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,7 @@ func TestTimelineClock(t *testing.T) {
 					t.Errorf("rank %d goes from %v, not from %d to %d", rank, got, begin, end)
 				}
 				for range 50 {
-					position := random.Uint64N(clock.Len())
+					position := random.Uint64N(clock.Rank().Len())
 					start, duration, err := clock.Time(position)
 					if err != nil {
 						t.Fatal(err)

@@ -74,28 +74,22 @@ func (q *question) model() (*semantics.Model, error) {
 
 // fill fills in the list that is asked for.
 func (a *messagesAnswer) fill(q *question, model *semantics.Model, by string, o query.Options) error {
+	m, err := query.OpenMessages(q.Context(), model, 0, o)
+	if err != nil {
+		return err
+	}
 	switch by {
 	case "pair":
-		t, err := query.OpenTraffic(q.Context(), model, o)
-		if err != nil {
-			return err
-		}
+		t := m.Traffic
 		a.Flow, a.Unplaced, a.Pairs = t.Flow, t.Unplaced, listed(t.Pairs)
 	case "size":
-		s, err := query.OpenSizes(q.Context(), model, o)
-		if err != nil {
-			return err
-		}
+		s := m.Sizes
 		a.Flow, a.Sizes, a.classes, a.median = s.Flow, listed(s.List), s.Classes(), s.Quantile(0.5)
 	case "communicator":
-		list, err := query.OpenCommunicators(q.Context(), model, o)
-		if err != nil {
-			return err
-		}
-		for _, u := range list {
+		for _, u := range m.Communicators {
 			a.Flow.Add(u.Flow)
 		}
-		a.Communicators = listed(list)
+		a.Communicators = listed(m.Communicators)
 	}
 	return nil
 }
@@ -336,16 +330,19 @@ func matrix(q *question, o matrixOptions) error {
 		if err != nil {
 			return err
 		}
+		bins := o.bins
 		if o.format.value == "csv" {
-			t, err := query.OpenTraffic(q.Context(), model, options)
-			write = func(w io.Writer) error { return writePairs(w, t) }
-			return err
+			bins = 0
 		}
-		m, err := query.OpenMatrix(q.Context(), model, o.bins, options)
+		m, err := query.OpenMessages(q.Context(), model, bins, options)
 		if err != nil {
 			return err
 		}
-		h, err := newHeatMap(q.path, m, o)
+		if m.Traffic != nil {
+			write = func(w io.Writer) error { return writePairs(w, m.Traffic) }
+			return nil
+		}
+		h, err := newHeatMap(q.path, m.Matrix, o)
 		write = func(w io.Writer) error { return h.write(w, o.format.value) }
 		return err
 	})

@@ -1,0 +1,105 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+const stencil = "../internal/testtrace/testdata/stencil.exact.rpz"
+
+// Which call receives what rank 0 sends first, and which calls of other ranks are one
+// collective operation with the first of rank 0.
+func ExampleMatch() {
+	trace, err := reprise.Open(stencil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	match, err := query.OpenMatch(context.Background(), model, query.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(match.Messages, "messages,", len(match.Unmatched), "without the other end")
+
+	rank, err := model.Rank(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sent, joined := false, false
+	for position, call := range rank.Calls() {
+		o := rank.At(position, call.Terminal)
+		switch {
+		case o == nil:
+		case !sent && len(o.Messages) > 0 && o.Messages[0].Direction == semantics.Send:
+			partners, err := match.Partner(0, position)
+			if err != nil {
+				log.Fatal(err)
+			}
+			for _, p := range partners {
+				fmt.Printf("%v: received by rank %d in call %d\n", call, p.Rank, p.Position)
+			}
+			sent = true
+		case !joined && o.IsCollective():
+			communicator, k, _, err := match.Instance(0, position)
+			if err != nil {
+				log.Fatal(err)
+			}
+			other, err := match.Call(1, communicator, k)
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Printf("%s: call %d of rank 1\n", other.Function, other.Position)
+			joined = true
+		}
+	}
+	// Output:
+	// 800 messages, 0 without the other end
+	// MPI_Isend(buf=seg0+8000, count=1, datatype=-27, dest=1, tag=1, comm=-3, request=16): received by rank 1 in call 3
+	// MPI_Allreduce: call 53 of rank 1
+}
+
+// What a rank does in the second half of the run.
+func ExampleClock() {
+	trace, err := reprise.Open(stencil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rank, err := trace.Rank(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	clock, err := times.Clock(rank)
+	if err != nil {
+		log.Fatal(err)
+	}
+	begin, end, err := clock.Span()
+	if err != nil {
+		log.Fatal(err)
+	}
+	window, err := clock.Between(begin+(end-begin)/2, end)
+	if err != nil {
+		log.Fatal(err)
+	}
+	calls, time := window.Total()
+	_, duration, err := clock.Time(window.First)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d calls take %.0f ms; the first is call %d, which takes %d ms\n", calls, float64(time)/1e6, window.First, duration/1e6)
+	// Output:
+	// 514 calls take 155 ms; the first is call 0, which takes 261 ms
+}
