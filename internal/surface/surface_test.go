@@ -15,7 +15,12 @@ var house = map[string]string{
 	"go.work": "go 1.25\n\nuse (\n\t.\n\t./door\n)\n",
 	"house.go": `package house
 
-type Room struct{ Width, Height int }
+type Room struct {
+	Width, Height int
+	Owner         Owner
+}
+
+type Owner struct{} // only a field of a type that is used has it
 
 func (Room) Area() int      { return 0 }
 func (Room) Paint()         {}
@@ -133,7 +138,7 @@ func TestHouse(t *testing.T) {
 		}
 	}
 	// Lines, files, names, names without a caller, fields, examples.
-	for _, want := range []string{". 39 1 23 7 4 1", "door 8 1 0 0 0 0", "door/side 5 1 1 1 0 0", "internal/deep 3 1 0 0 0 0", "all 55 4 24 8 4 1"} {
+	for _, want := range []string{". 44 1 24 7 5 1", "door 8 1 0 0 0 0", "door/side 5 1 1 1 0 0", "internal/deep 3 1 0 0 0 0", "all 60 4 25 8 5 1"} {
 		if !hasRow(out.String(), want) {
 			t.Errorf("no row %q in\n%s", want, &out)
 		}
