@@ -20,6 +20,9 @@ type realRank struct {
 // ranks, and skips the test where the runs are missing.
 func realRanks(t testing.TB) []*realRank {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: reads all columns of real times")
+	}
 	if raceEnabled {
 		t.Skip("one goroutine reads millions of values: there is nothing for the race detector to find")
 	}
