@@ -80,7 +80,7 @@ func TestValue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var table Table
 			terminal := table.Intern(table.Declare(function(tt.typ)), tt.v)
-			if enc := string(table.Encoded(terminal)[1:]); tt.enc != "" && enc != tt.enc {
+			if enc := string(table.encoded(terminal)[1:]); tt.enc != "" && enc != tt.enc {
 				t.Errorf("encoded as %x, want %x", enc, tt.enc)
 			}
 			if text := tt.v.String(); tt.text != "" && text != tt.text {

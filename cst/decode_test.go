@@ -231,8 +231,8 @@ func TestParseMemory(t *testing.T) {
 				return
 			}
 			got = allocated(func() { table.Signature(0) })
-			if limit := uint64(8<<10 + 32*len(table.Encoded(0))); got > limit {
-				t.Errorf("Signature of %d bytes allocated %d bytes, want at most %d", len(table.Encoded(0)), got, limit)
+			if limit := uint64(8<<10 + 32*len(table.encoded(0))); got > limit {
+				t.Errorf("Signature of %d bytes allocated %d bytes, want at most %d", len(table.encoded(0)), got, limit)
 			}
 		})
 	}

@@ -176,9 +176,9 @@ func (t *Table) Len() int { return len(t.entries) }
 // Count returns the number of calls of a terminal.
 func (t *Table) Count(terminal uint32) uint64 { return t.entries[terminal].count }
 
-// Encoded returns the encoded signature of a terminal. The result must not be
+// encoded returns the encoded signature of a terminal. The result must not be
 // changed, and stays valid whatever is added to t.
-func (t *Table) Encoded(terminal uint32) []byte {
+func (t *Table) encoded(terminal uint32) []byte {
 	start, end := t.entries[terminal].start, uint64(len(t.arena))
 	if int(terminal)+1 < len(t.entries) {
 		end = t.entries[terminal+1].start
@@ -188,14 +188,14 @@ func (t *Table) Encoded(terminal uint32) []byte {
 
 // Signature returns the function number and the arguments of a terminal. It
 // decodes them anew each time, into at most 32 bytes of memory for each byte of
-// [Table.Encoded].
+// its encoding.
 func (t *Table) Signature(terminal uint32) (fn int, args []Value) {
 	return t.AppendSignature(nil, terminal)
 }
 
 // AppendSignature is Signature with the arguments appended to dst.
 func (t *Table) AppendSignature(dst []Value, terminal uint32) (fn int, args []Value) {
-	d := wire.NewDecoder(packageName, t.Encoded(terminal))
+	d := wire.NewDecoder(packageName, t.encoded(terminal))
 	fn = int(d.Uvarint("function"))
 	params := t.functions[fn].Params
 	dst = slices.Grow(dst, len(params))
@@ -251,7 +251,7 @@ func Merge(a, b *Table) (merged *Table, fromA, fromB []uint32) {
 	var signature []byte
 	for i, e := range b.entries {
 		// The function number is all that differs between the two tables.
-		encoded := b.Encoded(uint32(i))
+		encoded := b.encoded(uint32(i))
 		d := wire.NewDecoder(packageName, encoded)
 		fn := d.Uvarint("function")
 		signature = wire.AppendUvarint(signature[:0], uint64(functions[fn]))

@@ -368,14 +368,14 @@ func TestDeclareCopies(t *testing.T) {
 // TestEncodedStays checks that what Encoded returns survives later signatures.
 func TestEncodedStays(t *testing.T) {
 	table, fn := sends(1)
-	enc := table.Encoded(0)
+	enc := table.encoded(0)
 	want := slices.Clone(enc)
 	for i := range 1000 {
 		internSend(table, fn, i)
 	}
-	_ = append(table.Encoded(0), 0xff)
-	if !slices.Equal(enc, want) || !slices.Equal(table.Encoded(0), want) {
-		t.Errorf("signature 0 is %x, was %x", table.Encoded(0), want)
+	_ = append(table.encoded(0), 0xff)
+	if !slices.Equal(enc, want) || !slices.Equal(table.encoded(0), want) {
+		t.Errorf("signature 0 is %x, was %x", table.encoded(0), want)
 	}
 	if got, _ := table.Signature(1); got != fn {
 		t.Errorf("appending to signature 0 changed signature 1")

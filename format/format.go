@@ -164,7 +164,7 @@ func reject(off int64, field string, err error) error {
 // file and one for each section, to dst and returns the extended slice. The
 // error is always nil; it is there for [encoding.TextAppender].
 func (r *Reader) AppendText(dst []byte) ([]byte, error) {
-	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", version, r.Len(), r.size)
+	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", version, len(r.entries), r.size)
 	for _, s := range r.All() {
 		dst = fmt.Appendf(dst, "section kind=%d key=%d offset=%d size=%d ", s.Kind, s.Key, s.Offset, s.Size)
 		if s.Shared() {

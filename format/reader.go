@@ -129,9 +129,6 @@ func readAt(r io.ReaderAt, p []byte, off int64) error {
 	return fmt.Errorf("format: read of %d bytes at offset %d: %w", len(p), off, err)
 }
 
-// Len returns the number of sections.
-func (r *Reader) Len() int { return len(r.entries) }
-
 // All returns an iterator over the sections in the order they were added, with
 // their positions in it.
 func (r *Reader) All() iter.Seq2[int, Section] {
@@ -177,11 +174,7 @@ func (r *Reader) section(e *entry) Section {
 
 // Content returns the content of the section of r that has the kind and key of
 // s. It reads that section only, and checks it.
-func (r *Reader) Content(s Section) ([]byte, error) { return r.AppendContent(nil, s) }
-
-// AppendContent appends what [Reader.Content] returns to dst and returns the
-// extended slice, or nil and an error. The bytes of dst are unchanged either way.
-func (r *Reader) AppendContent(dst []byte, s Section) ([]byte, error) {
+func (r *Reader) Content(s Section) (content []byte, err error) {
 	e := r.find(s.Kind, s.Key)
 	if e == nil {
 		return nil, fmt.Errorf("format: no section of kind %d and key %d", s.Kind, s.Key)
@@ -195,29 +188,29 @@ func (r *Reader) AppendContent(dst []byte, s Section) ([]byte, error) {
 			first.length, e.kind, e.key, r.o.MaxContent)
 	}
 	if first.form == None {
-		return r.appendRecord(dst, first)
+		return r.readRecord(first, 0)
 	}
-	record, err := r.appendRecord(make([]byte, 0, compress.Room+int(first.recordLen()))[:compress.Room], first)
+	record, err := r.readRecord(first, compress.Room)
 	if err != nil {
 		return nil, err
 	}
 	if first.form == LZ4 {
-		dst, err = compress.DecodeLZ4(dst, record[compress.Room:], first.length)
+		content, err = compress.DecodeLZ4(nil, record[compress.Room:], first.length)
 	} else {
-		dst, err = compress.DecodeZstd(dst, record, first.length)
+		content, err = compress.DecodeZstd(nil, record, first.length)
 	}
 	if err != nil {
 		return nil, reject(first.offset, "stored", fmt.Errorf("section of kind %d and key %d: %w", e.kind, e.key, err))
 	}
-	return dst, nil
+	return content, nil
 }
 
-// appendRecord reads the record of e, checks it against e and appends its
-// stored bytes to dst.
-func (r *Reader) appendRecord(dst []byte, e *entry) ([]byte, error) {
-	base, headLen, n := len(dst), int(e.headLen()), int(e.recordLen())
-	dst = slices.Grow(dst, n)
-	record := dst[base : base+n]
+// readRecord reads the record of e, checks it against e and returns its stored bytes,
+// with room before them.
+func (r *Reader) readRecord(e *entry, room int) ([]byte, error) {
+	headLen, n := int(e.headLen()), int(e.recordLen())
+	buf := make([]byte, room+n)
+	record := buf[room:]
 	if err := readAt(r.r, record, e.offset); err != nil {
 		return nil, err
 	}
@@ -235,5 +228,5 @@ func (r *Reader) appendRecord(dst []byte, e *entry) ([]byte, error) {
 			e.kind, e.key, have, sum)
 	}
 	copy(record, covered[headLen:])
-	return dst[:base+len(covered)-headLen], nil
+	return buf[:room+len(covered)-headLen], nil
 }

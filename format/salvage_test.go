@@ -169,8 +169,8 @@ func TestSalvage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, losses := salvageOf(t, tt.file, Options{})
 			checkTrue(t, r)
-			if got := summary(losses); r.Len() != tt.sections || got != tt.losses {
-				t.Errorf("%d sections, losses %s, want %d, %s: %v", r.Len(), got, tt.sections, tt.losses, losses)
+			if got := summary(losses); len(r.entries) != tt.sections || got != tt.losses {
+				t.Errorf("%d sections, losses %s, want %d, %s: %v", len(r.entries), got, tt.sections, tt.losses, losses)
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestSalvageNested(t *testing.T) {
 		bad := bytes.Clone(file)
 		bad[at] ^= 0xff
 		r, losses := salvageOf(t, bad, Options{})
-		if _, ok := r.Lookup(7, 8); !ok || r.Len() != 1 || len(losses) != 1 {
+		if _, ok := r.Lookup(7, 8); !ok || len(r.entries) != 1 || len(losses) != 1 {
 			text, _ := r.AppendText(nil)
 			t.Fatalf("byte %d: found %s, losses %v", at, text, losses)
 		}
@@ -259,8 +259,8 @@ func TestSalvageLinear(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &countingReader{ReaderAt: bytes.NewReader(tt.file)}
 			r, _, err := Salvage(c, int64(len(tt.file)), Options{})
-			if err != nil || r.Len() > 0 {
-				t.Fatalf("%d sections, %v", r.Len(), err)
+			if err != nil || len(r.entries) > 0 {
+				t.Fatalf("%d sections, %v", len(r.entries), err)
 			}
 			if c.n > 2*len(tt.file) {
 				t.Errorf("read %d bytes of a file of %d", c.n, len(tt.file))

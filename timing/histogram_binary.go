@@ -6,21 +6,17 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// AppendBinary appends the encoding of h to dst and returns the extended slice.
-// The error is always nil; it is there for [encoding.BinaryAppender].
-func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
-	dst, err := h.statistics.AppendBinary(dst)
+// append appends the encoding of h.
+func (h *Histogram) append(dst []byte) []byte {
+	dst, _ = h.statistics.AppendBinary(dst) // never fails
 	switch {
 	case h.spans != nil:
 		dst = appendSpans(wire.AppendUvarint(dst, 0), h.spans)
 	case h.cells != nil:
 		dst = appendCells(wire.AppendUvarint(dst, uint64(h.level)+1), h.cells)
 	}
-	return dst, err
+	return dst
 }
-
-// MarshalBinary returns the encoding of h.
-func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 // decodeHistogram reads a histogram. It returns nil if that fails.
 func decodeHistogram(d *wire.Decoder) *Histogram {
@@ -197,14 +193,11 @@ func (h *Histograms) AppendBinary(dst []byte) ([]byte, error) {
 			}
 			dst = wire.AppendUvarint(dst, uint64(path.Previous-last.Previous-1))
 		}
-		dst, _ = one.AppendBinary(dst)
+		dst = one.append(dst)
 		last, first = path, false
 	}
 	return dst, nil
 }
-
-// MarshalBinary returns the encoding of h.
-func (h *Histograms) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 // ParseHistograms returns the histograms encoded in data. The error is a
 // [*ParseError].

@@ -16,7 +16,7 @@ import (
 )
 
 func encodeHistograms(t rapid.TB, h *Histograms) []byte {
-	enc, err := h.MarshalBinary()
+	enc, err := h.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestParseHistogramErrors(t *testing.T) {
 		})
 	}
 	// Nothing is after the largest integer.
-	full, err := statisticsOf([]ranked{{0, 1}, {0, math.MaxInt64}, {0, math.MaxInt64}}).MarshalBinary()
+	full, err := statisticsOf([]ranked{{0, 1}, {0, math.MaxInt64}, {0, math.MaxInt64}}).AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

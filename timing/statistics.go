@@ -193,9 +193,6 @@ func (s *Statistics) setSums(above, squares *big.Int) {
 	setWords(s.squares[:], squares)
 }
 
-// MarshalBinary returns the encoding of s.
-func (s *Statistics) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
-
 // ReadStatistics returns the statistics whose encoding data begins with, and what
 // follows it. The error is a [*ParseError].
 func ReadStatistics(data []byte) (s *Statistics, rest []byte, err error) {

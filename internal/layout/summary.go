@@ -408,7 +408,7 @@ func (s *Summaries) AppendRounded(dst []byte, n int, function func(signature int
 func (s *Summaries) appendHistograms(dst []byte) []byte {
 	for i := range s {
 		if h := s[i].Histograms; h != nil {
-			enc, _ := h.MarshalBinary()
+			enc, _ := h.AppendBinary(nil)
 			dst = wire.AppendUvarint(dst, uint64(len(enc)))
 			dst = append(dst, enc...)
 		}
