@@ -230,7 +230,7 @@ func BenchmarkForest(b *testing.B) {
 				}
 				d := wire.NewDecoder(pkg, enc[shared:])
 				for i := range bm.members {
-					s.DecodeMember(&d, i)
+					s.decodeMember(&d, i)
 				}
 				if d.Err() != nil {
 					b.Fatal(d.Err())

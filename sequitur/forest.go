@@ -52,12 +52,12 @@ func (f *Forest) Grammar(i int) *Grammar { return f.members[i] }
 // reading the grammars.
 func (f *Forest) FirstUse() []Symbol {
 	var order []Symbol
-	seen := make(map[uint64]bool)
+	seen := make(map[Symbol]bool)
 	for _, g := range f.members {
-		for t := range g.tokens() {
-			if t.kind == tokenTerminal && !seen[t.value] {
-				seen[t.value] = true
-				order = append(order, Symbol(t.value))
+		for _, t := range g.FirstUses() {
+			if !seen[t] {
+				seen[t] = true
+				order = append(order, t)
 			}
 		}
 	}
@@ -95,61 +95,28 @@ const (
 // tokenEnd. They depend on the rules, not on the order these are listed in.
 func (g *Grammar) tokens() iter.Seq[token] {
 	return func(yield func(token) bool) {
-		t := tokenizer{g: g, made: make([]uint32, len(g.ends))}
-		if n := len(g.ends); n > 0 {
-			t.enter(uint32(n - 1))
-		}
-		for {
-			first, count := t.next()
-			if !yield(first) || first.kind == tokenEnd || count > 1 && !yield(token{tokenRepeat, count}) {
+		made := make([]uint32, len(g.ends)) // for each rule, how many were made when it was, itself included; 0 if it is not made
+		n := uint32(0)
+		for at := range g.once() {
+			s := &g.symbols[at]
+			t := token{tokenTerminal, uint64(s.ref)}
+			if s.ref.isRule() {
+				switch of := &made[s.ref.rule()]; *of {
+				case 0:
+					begin, end := g.span(s.ref.rule())
+					n++
+					*of = n
+					t = token{tokenReduce, uint64(end - begin)}
+				default:
+					t = token{tokenRule, uint64(n - *of)}
+				}
+			}
+			if !yield(t) || s.count > 1 && !yield(token{tokenRepeat, s.count}) {
 				return
 			}
 		}
+		yield(token{kind: tokenEnd})
 	}
-}
-
-// A tokenizer is the state of tokens.
-type tokenizer struct {
-	g    *Grammar
-	path []step   // from the start rule to the next symbol; the counts in it are not used
-	made []uint32 // for each rule, how many were made when it was, itself included; 0 if it is not made
-	n    uint32   // rules made
-}
-
-func (t *tokenizer) enter(r uint32) {
-	begin, end := t.g.span(r)
-	t.path = append(t.path, step{at: begin, end: end})
-}
-
-// next returns the token that pushes the next symbol and the count of the symbol.
-func (t *tokenizer) next() (token, uint64) {
-	for len(t.path) > 0 {
-		p := &t.path[len(t.path)-1]
-		if p.at == p.end {
-			t.path = t.path[:len(t.path)-1]
-			if len(t.path) == 0 {
-				break
-			}
-			p = &t.path[len(t.path)-1]
-			s := t.g.symbols[p.at]
-			begin, end := t.g.span(s.ref.rule())
-			t.n++
-			t.made[s.ref.rule()] = t.n
-			p.at++
-			return token{tokenReduce, uint64(end - begin)}, s.count
-		}
-		s := t.g.symbols[p.at]
-		if !s.ref.isRule() {
-			p.at++
-			return token{tokenTerminal, uint64(s.ref)}, s.count
-		}
-		if made := t.made[s.ref.rule()]; made > 0 {
-			p.at++
-			return token{tokenRule, uint64(t.n - made)}, s.count
-		}
-		t.enter(s.ref.rule())
-	}
-	return token{kind: tokenEnd}, 1
 }
 
 // maxHistory is the number of tokens that later ones are compared with. A larger

@@ -175,7 +175,7 @@ func (s *Shared) Len() int { return len(s.members) }
 // them. An error from ParseMember is a [*ParseError].
 func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
 	d := wire.NewDecoder(pkg, data)
-	g := s.DecodeMember(&d, i)
+	g := s.decodeMember(&d, i)
 	d.End("token")
 	if d.Err() != nil {
 		return nil, d.Err()
@@ -183,10 +183,9 @@ func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
 	return g, nil
 }
 
-// DecodeMember reads the piece of member i. It is for packages of this module
-// that embed one in an encoding of their own. If it fails, d has an error and
-// the result is nil.
-func (s *Shared) DecodeMember(d *wire.Decoder, i int) *Grammar {
+// decodeMember reads the piece of member i. If it fails, d has an error and the
+// result is nil.
+func (s *Shared) decodeMember(d *wire.Decoder, i int) *Grammar {
 	if i < len(s.members) {
 		return s.members[i]
 	}

@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 		for range g.Occurrences() {
 			n++
 		}
-		for at, r := range g.RunsFrom(g.Len() / 2) {
+		for at, r := range g.runsFrom(g.Len() / 2) {
 			if in[at] != r.Symbol || g.At(at) != r.Symbol || g.At(at+r.Count-1) != r.Symbol {
 				t.Fatalf("run of %d at %d, but %d there", r.Symbol, at, in[at])
 			}
@@ -121,7 +121,7 @@ func FuzzParseMember(f *testing.F) {
 // checkParsed checks that g is a grammar that Parse accepts.
 func checkParsed(t *testing.T, g *Grammar) {
 	enc, _ := g.MarshalBinary()
-	if h, err := Parse(enc, Options{}); err != nil || !h.Equal(g) {
+	if h, err := Parse(enc, Options{}); err != nil || !h.equal(g) {
 		t.Fatalf("Parse does not accept\n%s%v", g, err)
 	}
 	if uint64(len(expand(t, g))) != g.Len() {

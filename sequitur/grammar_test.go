@@ -42,15 +42,15 @@ func TestReading(t *testing.T) {
 		}
 		var runs []Run
 		position := uint64(from)
-		for i, r := range g.RunsFrom(uint64(from)) {
+		for i, r := range g.runsFrom(uint64(from)) {
 			if i != position {
-				t.Fatalf("RunsFrom(%d): a run at %d, want %d", from, i, position)
+				t.Fatalf("runsFrom(%d): a run at %d, want %d", from, i, position)
 			}
 			position += r.Count
 			runs = append(runs, r)
 		}
 		if !slices.Equal(runs, runsOf(rest)) {
-			t.Fatalf("RunsFrom(%d) = %v, want %v", from, runs, runsOf(rest))
+			t.Fatalf("runsFrom(%d) = %v, want %v", from, runs, runsOf(rest))
 		}
 		runs = runs[:0]
 		w := WalkSymbols(rest)
@@ -123,7 +123,7 @@ func TestEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := programGen.Draw(t, "a"), programGen.Draw(t, "b")
 		g, h := build(a), build(b)
-		if got, want := g.Equal(h), slices.Equal(a, b); got != want {
+		if got, want := g.equal(h), slices.Equal(a, b); got != want {
 			t.Fatalf("Equal = %v, want %v", got, want)
 		}
 		if got, want := g.Hash() == h.Hash(), slices.Equal(a, b); got != want {
@@ -131,7 +131,7 @@ func TestEqual(t *testing.T) {
 		}
 	})
 	var zero Grammar
-	if !zero.Equal(build(nil)) || zero.Hash() != build(nil).Hash() {
+	if !zero.equal(build(nil)) || zero.Hash() != build(nil).Hash() {
 		t.Error("the zero Grammar differs from the grammar of no symbols")
 	}
 }

@@ -118,11 +118,11 @@ func (g *Grammar) From(position uint64) iter.Seq2[uint64, Symbol] {
 // Runs returns an iterator over the runs of the sequence, in order, and the
 // positions where they begin. Runs are as long as they can be: neighbours
 // differ.
-func (g *Grammar) Runs() iter.Seq2[uint64, Run] { return g.RunsFrom(0) }
+func (g *Grammar) Runs() iter.Seq2[uint64, Run] { return g.runsFrom(0) }
 
-// RunsFrom is like [Grammar.Runs] but begins at a position; of a run that
+// runsFrom is like [Grammar.Runs] but begins at a position; of a run that
 // contains it, it yields what is left.
-func (g *Grammar) RunsFrom(position uint64) iter.Seq2[uint64, Run] {
+func (g *Grammar) runsFrom(position uint64) iter.Seq2[uint64, Run] {
 	return func(yield func(uint64, Run) bool) {
 		w := g.Walk(position)
 		at := position

@@ -101,41 +101,57 @@ func (g *Grammar) FirstUse() []Symbol {
 // reading the grammar.
 func (g *Grammar) FirstUses() iter.Seq2[uint64, Symbol] {
 	return func(yield func(uint64, Symbol) bool) {
+		var known pairmap.Map
+		for at, position := range g.once() {
+			x := g.symbols[at].ref
+			if x.isRule() {
+				continue
+			}
+			if _, ok := known.Get(uint64(x), 0); ok {
+				continue
+			}
+			known.Put(uint64(x), 0, 0)
+			if !yield(position, x.terminal()) {
+				return
+			}
+		}
+	}
+}
+
+// once returns an iterator over the symbols of all right-hand sides, by their places in
+// g.symbols, and where in the sequence they are first: in the order of the sequence, and each
+// right-hand side once, where its rule is first. A symbol that is a rule comes behind what
+// that consists of.
+func (g *Grammar) once() iter.Seq2[uint32, uint64] {
+	return func(yield func(uint32, uint64) bool) {
 		if len(g.ends) == 0 {
 			return
 		}
-		var known pairmap.Map
-		read := make([]bool, len(g.ends)) // the rules on the path, or done with: what they generate is in order
-		type rest struct {                // of a right-hand side
+		type rest struct { // of a right-hand side
 			at, end  uint32
 			position uint64 // of what the right-hand side generates
 		}
-		enter := func(r uint32, position uint64) rest {
-			begin, end := g.span(r)
-			return rest{begin, end, position}
-		}
-		path := []rest{enter(uint32(len(g.ends)-1), 0)}
-		for len(path) > 0 {
+		read := make([]bool, len(g.ends)) // the rules on the path, or done with
+		begin, end := g.span(uint32(len(g.ends) - 1))
+		path := []rest{{begin, end, 0}}
+		for {
 			top := &path[len(path)-1]
 			if top.at == top.end {
-				path = path[:len(path)-1]
-				continue
-			}
-			x := g.symbols[top.at]
-			top.at++
-			switch {
-			case !x.ref.isRule():
-				s := x.ref.terminal()
-				if _, ok := known.Get(uint64(s), 0); ok {
-					continue
-				}
-				known.Put(uint64(s), 0, 0)
-				if !yield(top.position+x.end-x.count, s) {
+				if path = path[:len(path)-1]; len(path) == 0 {
 					return
 				}
-			case !read[x.ref.rule()]:
+				top = &path[len(path)-1]
+			}
+			x := &g.symbols[top.at]
+			position := top.position + x.end - x.count*g.length(x.ref)
+			if x.ref.isRule() && !read[x.ref.rule()] {
 				read[x.ref.rule()] = true
-				path = append(path, enter(x.ref.rule(), top.position+x.end-x.count*g.length(x.ref)))
+				begin, end := g.span(x.ref.rule())
+				path = append(path, rest{begin, end, position})
+				continue
+			}
+			if top.at++; !yield(top.at-1, position) {
+				return
 			}
 		}
 	}

@@ -213,8 +213,8 @@ func (s *Sum[M]) symbol(term uint32) *symbol {
 	return &s.grammar.symbols[term]
 }
 
-// Rule returns the sum of what rule r generates.
-func (s *Sum[M]) Rule(r int) Weighed[M] {
+// rule returns the sum of what rule r generates.
+func (s *Sum[M]) rule(r int) Weighed[M] {
 	if begin, end := s.span(uint32(r)); begin < end {
 		return s.upTo[end-1]
 	}
