@@ -104,7 +104,7 @@ func BenchmarkWrite(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := w.Flush(); err != nil {
+				if err := w.Close(); err != nil {
 					b.Fatal(err)
 				}
 			}

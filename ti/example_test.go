@@ -28,7 +28,7 @@ func ExampleReader() {
 		}
 		fmt.Println()
 	}
-	for _, i := range r.Incomplete() {
+	for _, i := range r.Report(true).Incomplete {
 		fmt.Println(i)
 	}
 	// Output:

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // FuzzRead checks that any text is either refused with the place of the fault, or
@@ -24,7 +26,7 @@ func FuzzRead(f *testing.F) {
 		if compressed(data) {
 			return
 		}
-		o := Options{MaxRanks: 1000, MaxLine: 500}
+		o := Options{maxRanks: 1000, maxLine: 500}
 		r := NewReader(bytes.NewReader(data), o)
 		var (
 			out   bytes.Buffer
@@ -36,7 +38,7 @@ func FuzzRead(f *testing.F) {
 			if err == io.EOF {
 				break
 			}
-			var se *SyntaxError
+			var se *syntaxError
 			if errors.As(err, &se) {
 				checkPlace(t, data, se)
 				return
@@ -49,14 +51,14 @@ func FuzzRead(f *testing.F) {
 			}
 			calls = append(calls, c)
 		}
-		if err := w.Flush(); err != nil {
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(out.Bytes(), data) {
 			t.Fatalf("written back differently\nin  %q\nout %q", data, out.Bytes())
 		}
 		checkIDs(t, calls)
-		r.Incomplete()
+		r.Report(true)
 	})
 }
 
@@ -67,12 +69,12 @@ func compressed(data []byte) bool {
 }
 
 // checkPlace checks that the place of an error exists in data.
-func checkPlace(t *testing.T, data []byte, e *SyntaxError) {
+func checkPlace(t *testing.T, data []byte, e *syntaxError) {
 	lines := bytes.Split(data, []byte("\n"))
-	if e.Line < 1 || e.Line > int64(len(lines)) || e.Column < 1 || e.Column > len(lines[e.Line-1]) {
+	if e.line < 1 || e.line > int64(len(lines)) || e.column < 1 || e.column > len(lines[e.line-1]) {
 		t.Fatalf("error at a place that does not exist in %q: %v", data, e)
 	}
-	if !errors.Is(e, ErrCorrupt) && !errors.Is(e, ErrLimit) {
+	if !errors.Is(e, wire.ErrCorrupt) && !errors.Is(e, wire.ErrLimit) {
 		t.Fatalf("err = %v", e)
 	}
 }

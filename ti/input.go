@@ -63,7 +63,11 @@ func readError(name string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &ReadError{File: name, Err: err}
+	e := &ReadError{File: name, Err: err}
+	if content, ok := err.(contentError); ok {
+		e.Content = string(content)
+	}
+	return e
 }
 
 // start begins to read src, whose first bytes tell how it is compressed.
@@ -88,17 +92,27 @@ func (in *input) start(src io.Reader) error {
 	return err
 }
 
+// A contentError names what a file holds instead of text, as [ReadError] does.
+type contentError string
+
+func (e contentError) Error() string {
+	if e == "trace" {
+		return "is a trace already"
+	}
+	return "compressed by " + string(e)
+}
+
 // otherContent returns an error if a file that begins so is neither text nor
 // compressed in a way that is read here, but something that is often given
 // instead. The beginning may be shorter than 10 bytes only if the file is.
 func otherContent(begin []byte) error {
 	switch s := string(begin); {
 	case strings.HasPrefix(s, "\xfd7zXZ\x00"):
-		return &ContentError{"xz"}
+		return contentError("xz")
 	case strings.HasPrefix(s, "BZh") && strings.HasSuffix(s, "1AY&SY"):
-		return &ContentError{"bzip2"}
+		return contentError("bzip2")
 	case strings.HasPrefix(s, "\x8frpz\r\n\n"):
-		return &ContentError{"trace"}
+		return contentError("trace")
 	}
 	return nil
 }

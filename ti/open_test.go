@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 func gzipped(t testing.TB, s string) string {
@@ -170,9 +172,9 @@ func TestOpenErrors(t *testing.T) {
 		{"MissingInList", []string{"list"}, "list:4:1: rank 1: ", fs.ErrNotExist},
 		{"NoRankFiles", []string{"empty"}, "empty: no files named", nil},
 		{"SameNumber", []string{"twice"}, "both x_rank-1.txt and y_rank-1.txt", nil},
-		{"BinaryList", []string{"binary"}, "binary:1:2: ", ErrCorrupt},
+		{"BinaryList", []string{"binary"}, "binary:1:2: ", wire.ErrCorrupt},
 		{"GzipHeader", []string{"header"}, "header: ", nil},
-		{"ManyFiles", []string{"many"}, "many:3:1: ", ErrLimit},
+		{"ManyFiles", []string{"many"}, "many:3:1: ", wire.ErrLimit},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +182,7 @@ func TestOpenErrors(t *testing.T) {
 			for _, p := range tt.paths {
 				paths = append(paths, filepath.Join(dir, p))
 			}
-			r, err := Open(paths, Options{MaxRanks: 2})
+			r, err := Open(paths, Options{maxRanks: 2})
 			if r != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("Open = %v, %v, want %q", r, err, tt.want)
 			}
@@ -192,7 +194,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	o := Options{MaxRanks: 10, MaxLine: 30}
+	o := Options{maxRanks: 10, maxLine: 30}
 	tests := []struct {
 		name, text string
 		calls      int
@@ -200,19 +202,19 @@ func TestReadErrors(t *testing.T) {
 		column     int
 		cause      error
 	}{
-		{"NUL", "0 init\n0 send\x00 1\n", 1, 2, 7, ErrCorrupt},
-		{"NULInRank", "0\x00 init\n", 0, 1, 2, ErrCorrupt},
-		{"Escape", "0 init\n\n0 \x1b[0m\n", 2, 3, 3, ErrCorrupt},
-		{"Delete", "0 \x7f", 0, 1, 3, ErrCorrupt},
-		{"InvalidUTF8", "0 ö\xff\n", 0, 1, 5, ErrCorrupt},
-		{"CutUTF8", "0 \xe2\x82\n", 0, 1, 3, ErrCorrupt},
-		{"InvalidComment", "# a\n#\xff\n", 1, 2, 2, ErrCorrupt},
-		{"RankAtLimit", "9 init\n10 init\n", 1, 2, 1, ErrLimit},
-		{"HugeRank", "99999999999999999999999 init\n", 0, 1, 1, ErrLimit},
-		{"OverflowingRank", "18446744073709551616 a\n", 0, 1, 1, ErrLimit}, // 2⁶⁴ wraps to zero
+		{"NUL", "0 init\n0 send\x00 1\n", 1, 2, 7, wire.ErrCorrupt},
+		{"NULInRank", "0\x00 init\n", 0, 1, 2, wire.ErrCorrupt},
+		{"Escape", "0 init\n\n0 \x1b[0m\n", 2, 3, 3, wire.ErrCorrupt},
+		{"Delete", "0 \x7f", 0, 1, 3, wire.ErrCorrupt},
+		{"InvalidUTF8", "0 ö\xff\n", 0, 1, 5, wire.ErrCorrupt},
+		{"CutUTF8", "0 \xe2\x82\n", 0, 1, 3, wire.ErrCorrupt},
+		{"InvalidComment", "# a\n#\xff\n", 1, 2, 2, wire.ErrCorrupt},
+		{"RankAtLimit", "9 init\n10 init\n", 1, 2, 1, wire.ErrLimit},
+		{"HugeRank", "99999999999999999999999 init\n", 0, 1, 1, wire.ErrLimit},
+		{"OverflowingRank", "18446744073709551616 a\n", 0, 1, 1, wire.ErrLimit}, // 2⁶⁴ wraps to zero
 		{"LineAtLimit", "0 3456789012345678901234567890\n0 init\n", 2, 0, 0, nil},
-		{"LineTooLong", "0 34567890123456789012345678901\n0 init\n", 0, 1, 31, ErrLimit},
-		{"LastLineTooLong", "0 init\n0 34567890123456789012345678901", 1, 2, 31, ErrLimit},
+		{"LineTooLong", "0 34567890123456789012345678901\n0 init\n", 0, 1, 31, wire.ErrLimit},
+		{"LastLineTooLong", "0 init\n0 34567890123456789012345678901", 1, 2, 31, wire.ErrLimit},
 		{"LastLineAtLimit", "0 init\n0 3456789012345678901234567890", 2, 0, 0, nil},
 	}
 	for _, tt := range tests {
@@ -225,8 +227,8 @@ func TestReadErrors(t *testing.T) {
 			if tt.cause == nil && err == nil {
 				return
 			}
-			var se *SyntaxError
-			if !errors.As(err, &se) || se.Line != tt.line || se.Column != tt.column || !errors.Is(err, tt.cause) {
+			var se *syntaxError
+			if !errors.As(err, &se) || se.line != tt.line || se.column != tt.column || !errors.Is(err, tt.cause) {
 				t.Fatalf("err = %v, want %v at %d:%d", err, tt.cause, tt.line, tt.column)
 			}
 			if !strings.HasPrefix(err.Error(), fmt.Sprintf("ti: input:%d:%d: ", tt.line, tt.column)) {
@@ -307,9 +309,9 @@ func TestReadMemory(t *testing.T) {
 		cause      error
 	}{
 		{"LargeRank", "16777215 init\n", 1 << 20, nil},
-		{"LongLine", zstandard(t, "0 alltoallv"+strings.Repeat(" 0", 8<<20)), 40 << 20, ErrLimit},
+		{"LongLine", zstandard(t, "0 alltoallv"+strings.Repeat(" 0", 8<<20)), 40 << 20, wire.ErrLimit},
 		{"LongestLine", zstandard(t, "0 allgatherv"+strings.Repeat(" 0", 2<<20-10)+"\n"), 20*4<<20 + 48<<20, nil},
-		{"LongNumber", zstandard(t, strings.Repeat("0", 16<<20)), 40 << 20, ErrLimit},
+		{"LongNumber", zstandard(t, strings.Repeat("0", 16<<20)), 40 << 20, wire.ErrLimit},
 		{"BlankLines", zstandard(t, strings.Repeat("\n", 1<<10)), 20 << 20, nil},
 		{"Window", window(27), 300 << 20, nil},
 		{"HugeWindow", window(28), 1 << 20, zstd.ErrWindowSizeExceeded},
@@ -358,11 +360,7 @@ func TestIncomplete(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := NewReader(strings.NewReader(tt.text), Options{})
 			readAll(t, r)
-			var got []string
-			for _, i := range r.Incomplete() {
-				got = append(got, i.String())
-			}
-			if !reflect.DeepEqual(got, tt.want) {
+			if got := r.Report(true).Incomplete; !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("Incomplete = %q, want %q", got, tt.want)
 			}
 		})
@@ -379,7 +377,7 @@ func TestIncompleteList(t *testing.T) {
 	defer r.Close()
 	readAll(t, r)
 	want := "[a: rank 0: no lines c: rank 2: no finalize after line 1 d: rank 3: no lines]"
-	if got := fmt.Sprint(r.Incomplete()); got != want {
+	if got := fmt.Sprint(r.Report(true).Incomplete); got != want {
 		t.Errorf("Incomplete = %s\nwant %s", got, want)
 	}
 	if n := r.Stats().Ranks; n != 2 {

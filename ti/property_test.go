@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // valueGen draws values of a kind that the format can express.
@@ -97,7 +98,7 @@ func testExact(t *rapid.T) {
 	text := textGen.Draw(t, "text")
 	r := NewReader(strings.NewReader(text), Options{})
 	calls, err := readSome(r)
-	if errors.Is(err, ErrLimit) {
+	if errors.Is(err, wire.ErrLimit) {
 		return // a line feed before a large number made it a rank
 	}
 	if err != nil {

@@ -6,26 +6,21 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // Options configures a [Reader]. The zero Options is the default configuration.
 type Options struct {
-	// MaxRanks is the number of ranks to accept: every rank must be less.
-	// Zero means 1<<24, which is also the most.
-	MaxRanks int
-
 	// Ranks is the number of ranks of the run, those that have no lines included.
 	// Every rank must be less. Zero means that it is not known, unless a list of
 	// files tells.
 	Ranks int
 
-	// MaxLine is the length of the longest line to accept, in bytes, without its
-	// line feed. Zero means 4<<20: the counts of an alltoallv of 65,536 ranks take
-	// about 1<<20.
-	MaxLine int
-
 	// Stdin is what [Open] reads for the path "-". Nil means os.Stdin.
 	Stdin io.Reader
+
+	maxRanks int // the number of ranks to accept: every rank must be less
+	maxLine  int // the length of the longest line to accept, without its line feed
 }
 
 const (
@@ -37,14 +32,14 @@ const (
 
 // withDefaults returns o with the defaults filled in.
 func (o Options) withDefaults() Options {
-	if o.MaxRanks <= 0 || o.MaxRanks > defaultMaxRanks {
-		o.MaxRanks = defaultMaxRanks
+	if o.maxRanks == 0 {
+		o.maxRanks = defaultMaxRanks
 	}
 	if o.Ranks > 0 {
-		o.MaxRanks = min(o.MaxRanks, o.Ranks)
+		o.maxRanks = min(o.maxRanks, o.Ranks)
 	}
-	if o.MaxLine <= 0 {
-		o.MaxLine = defaultMaxLine
+	if o.maxLine == 0 {
+		o.maxLine = defaultMaxLine
 	}
 	return o
 }
@@ -74,8 +69,8 @@ type Reader struct {
 	heldLine int64  // number of the last of them
 	place    place  // of the last call that was yielded
 	stats    Stats
-	foreign  Foreign // the first, if stats counts any
-	err      error   // sticks
+	foreign  string // the first, if stats counts any
+	err      error  // sticks
 }
 
 // A place is that of a line.
@@ -95,9 +90,9 @@ func newReader(o Options, files []string) *Reader {
 	return &Reader{options: o.withDefaults(), files: files, rank: -1, ranks: make(map[int]*history)}
 }
 
-// Read returns the next call, or io.EOF after the last. Its other errors are of
-// type [*SyntaxError] or [*ReadError]; all errors stick. A line whose text, after
-// the rank, was read before costs no allocation while it is remembered.
+// Read returns the next call, or io.EOF after the last. All errors stick: that a file
+// cannot be read is a [*ReadError]. A line whose text, after the rank, was read before
+// costs no allocation while it is remembered.
 func (r *Reader) Read() (Call, error) {
 	for {
 		if len(r.held) > 0 && r.rank >= 0 {
@@ -156,7 +151,7 @@ func (r *Reader) fail(err error) {
 }
 
 // fallback is the rank of the first lines of a file if none of them has one.
-func (r *Reader) fallback() int { return min(max(r.next-1, 0), r.options.MaxRanks-1) }
+func (r *Reader) fallback() int { return min(max(r.next-1, 0), r.options.maxRanks-1) }
 
 // hold keeps a call until the rank of the lines before it is known.
 func (r *Reader) hold(c Call) {
@@ -166,7 +161,7 @@ func (r *Reader) hold(c Call) {
 		return
 	}
 	r.heldSize += len(c.Args[0].Text())
-	if len(r.held) == maxHeld || r.heldSize > r.options.MaxLine {
+	if len(r.held) == maxHeld || r.heldSize > r.options.maxLine {
 		r.rank = r.fallback()
 	}
 }
@@ -186,7 +181,7 @@ func (r *Reader) release() Call {
 // one. The line is valid until the next call.
 func (r *Reader) readLine() ([]byte, error) {
 	n := bytes.IndexByte(r.buf[r.pos:r.end], '\n') + 1
-	for n == 0 && r.end-r.pos <= r.options.MaxLine {
+	for n == 0 && r.end-r.pos <= r.options.maxLine {
 		seen := r.end - r.pos
 		if err := r.fill(); err == io.EOF && seen > 0 {
 			n = seen
@@ -197,8 +192,8 @@ func (r *Reader) readLine() ([]byte, error) {
 		}
 	}
 	r.line++
-	if n == 0 || n-1 > r.options.MaxLine { // the last line of a file is not longer if n > 0
-		return nil, r.syntaxError(r.options.MaxLine, "%w: line is longer than %d bytes", ErrLimit, r.options.MaxLine)
+	if n == 0 || n-1 > r.options.maxLine { // the last line of a file is not longer if n > 0
+		return nil, r.syntaxError(r.options.maxLine, "%w: line is longer than %d bytes", wire.ErrLimit, r.options.maxLine)
 	}
 	line := r.buf[r.pos : r.pos+n]
 	r.pos += n
@@ -208,7 +203,7 @@ func (r *Reader) readLine() ([]byte, error) {
 
 // syntaxError returns the error of the last line at an offset.
 func (r *Reader) syntaxError(offset int, format string, args ...any) error {
-	return &SyntaxError{File: r.fileName(r.next - 1), Line: r.line, Column: offset + 1, Err: fmt.Errorf(format, args...)}
+	return &syntaxError{r.fileName(r.next - 1), r.line, offset + 1, fmt.Errorf(format, args...)}
 }
 
 // parseLine returns the call that line stands for.
@@ -217,8 +212,8 @@ func (r *Reader) parseLine(line []byte) (Call, error) {
 	if n == 0 {
 		return r.parseWhole(line)
 	}
-	if rank >= uint64(r.options.MaxRanks) {
-		return Call{}, r.syntaxError(0, "%w: rank is not less than %d", ErrLimit, r.options.MaxRanks)
+	if rank >= uint64(r.options.maxRanks) {
+		return Call{}, r.syntaxError(0, "%w: rank is not less than %d", wire.ErrLimit, r.options.maxRanks)
 	}
 	e, err := r.entry(line, n)
 	if err != nil {
@@ -276,7 +271,67 @@ func (r *Reader) checkText(line []byte) error {
 	case i < 0:
 		return nil
 	case s[i] < 0x80:
-		return r.syntaxError(i, "%w: control byte %#02x", ErrCorrupt, s[i])
+		return r.syntaxError(i, "%w: control byte %#02x", wire.ErrCorrupt, s[i])
 	}
-	return r.syntaxError(i, "%w: invalid UTF-8 at byte %#02x", ErrCorrupt, s[i])
+	return r.syntaxError(i, "%w: invalid UTF-8 at byte %#02x", wire.ErrCorrupt, s[i])
+}
+
+// An entry is the outcome of parsing what follows the rank on a line.
+type entry struct {
+	function int
+	args     []cst.Value
+	id       uint64
+	role     role
+}
+
+// parse returns the entry of a line's text s, from behind the rank and the blank
+// to before the line feed.
+func parse(s string) *entry {
+	for _, i := range byWord[firstWord(s)] {
+		if args, ok := forms[i].parse(s); ok {
+			return &entry{function: i, args: args, role: roleOf(s)}
+		}
+	}
+	return keep(s + "\n")
+}
+
+// keep returns the entry that keeps s as it is.
+func keep(s string) *entry {
+	return &entry{function: opaque, args: []cst.Value{cst.String(s)}, role: roleOf(s)}
+}
+
+// A cache maps the text of lines, without rank and line feed, to their entries.
+// It begins anew when it is full. The zero cache is empty and ready for use.
+type cache struct {
+	entries map[string]*entry
+	size    int    // bytes of text and arguments
+	id      uint64 // of the last entry added
+}
+
+const (
+	maxCacheEntries = 1 << 16
+	maxCacheSize    = 64 << 20
+	valueSize       = 32 // bytes of a cst.Value
+)
+
+// lookup returns the entry of text, or nil.
+func (c *cache) lookup(text []byte) *entry { return c.entries[string(text)] }
+
+// add parses text and returns its entry. An entry that would take more than its
+// share of the cache is not kept and has no id.
+func (c *cache) add(text []byte) *entry {
+	s := string(text)
+	e := parse(s)
+	size := len(s) + valueSize*(2+bytes.Count(text, []byte(" ")))
+	if size > maxCacheSize/64 {
+		return e
+	}
+	if c.entries == nil || len(c.entries) == maxCacheEntries || c.size > maxCacheSize-size {
+		c.entries, c.size = make(map[string]*entry), 0
+	}
+	c.id++
+	e.id = c.id
+	c.entries[s] = e
+	c.size += size
+	return e
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -63,8 +64,8 @@ func TestRecord(t *testing.T) {
 
 // TestRecordStops checks that errors of the input and of progress are returned.
 func TestRecordStops(t *testing.T) {
-	if _, _, err := Record(NewReader(strings.NewReader("0 init\n0 \x00\n"), Options{}), nil); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("err = %v, want %v", err, ErrCorrupt)
+	if _, _, err := Record(NewReader(strings.NewReader("0 init\n0 \x00\n"), Options{}), nil); !errors.Is(err, wire.ErrCorrupt) {
+		t.Errorf("err = %v, want %v", err, wire.ErrCorrupt)
 	}
 	enough := errors.New("enough")
 	steps := 0

@@ -229,7 +229,7 @@ func TestKeptRanks(t *testing.T) {
 // TestKeptSize checks that long lines without a rank are not held until one comes.
 func TestKeptSize(t *testing.T) {
 	comment := "#" + strings.Repeat("-", 60) + "\n"
-	calls := readAll(t, NewReader(strings.NewReader(strings.Repeat(comment, 3)+"3 init\n"), Options{MaxLine: 100}))
+	calls := readAll(t, NewReader(strings.NewReader(strings.Repeat(comment, 3)+"3 init\n"), Options{maxLine: 100}))
 	if calls[2].Rank != 0 || calls[3].Rank != 3 {
 		t.Errorf("ranks = %d, %d, want 0, 3", calls[2].Rank, calls[3].Rank)
 	}

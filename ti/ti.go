@@ -1,21 +1,94 @@
+// Package ti reads and writes the time-independent traces of SimGrid: text that
+// says what every rank called, without times.
+//
+//	in, err := ti.Open([]string{"trace.txt"}, ti.Options{})
+//	…
+//	run, parts, err := ti.Record(in, nil)
+//	…
+//	err = merge.Write(file, run, parts)
+//
+// A [Reader] yields the lines of a trace as calls, which [Record] makes parts of, and a
+// [Writer] turns calls into lines again. Every action is a [cst.Function] with named
+// parameters, listed by [Functions]; [Lookup] finds the function that a trace of
+// another kind names.
+//
+// Writing what was read from one file gives back the bytes of its text, whatever
+// it holds. Of several files a [Writer] gives their texts one after the other, with
+// a line feed where one is missing between them. The list that names the files,
+// and comments in it, are not part of what is read.
+//
+// # Format
+//
+//	line = rank SP action *( SP field ) LF
+//
+// The rank is decimal, without leading zeros, and counts from 0. A field is a
+// number, except for the file name of a location, which may hold blanks. Where
+// the receive type of a collective operation is empty, the line ends in a blank.
+// Floating-point numbers are written as C's %g, with six digits. An action of one
+// name may have several forms: gather has a receive count or has none. A reader
+// tries the forms of an action in the order of [Functions] and takes the first
+// that writes the line as it stands.
+//
+// A line that a form would write but for blanks and the spelling of numbers, such as
+// 1e9 for 1e+09, or without the blank at its end, is a call of the same name with one
+// more parameter, text: what follows the action and a blank, and is written again.
+//
+// The number of ranks in a vector of counts is not written. It follows from the
+// number of fields, which all vectors of a line share in equal parts.
+//
+// One file holds the lines of all ranks, in any order, or every rank has its own
+// file and a list names these, one a line, in the order of the ranks. A listed
+// path is relative to the list or, if nothing is there, to the working directory.
+// All of these may be compressed with gzip or zstd, which is told from the
+// contents.
+//
+// # Lines kept as they are
+//
+// A line that no form writes as it stands becomes a call of the function opaque,
+// whose text is what follows the rank and one blank. A line that does not begin
+// with a rank and a blank, such as a comment or an empty line, becomes a call of
+// the function line, whose text is all of it. It belongs to the rank of the line
+// before it or, at the beginning of a file, to the rank of the first line that
+// has one; if there is none soon enough, to the number of the file among the
+// inputs. Both texts end with the line feed of the line. Only the last line of a
+// file can lack it, and is then always kept in this way.
+//
+// [Reader.Stats] counts both, and [Reader.Report] shows the first that is no comment.
+// It lists the ranks, too, whose lines do not begin with init or do not end with finalize,
+// so that part of the trace is missing, and those that have init twice.
+//
+// # Limits
+//
+// A [Reader] holds one block of its input, the distinct lines it has seen lately
+// up to a fixed size, and some bytes for every rank that occurs. It refuses lines
+// longer than 4 MiB, ranks from 1<<24 on, and zstd windows of more than 128 MiB; a
+// window is allocated at once. The counts of an alltoallv of 65,536 ranks take about
+// 1 MiB. The arguments of a
+// line take at most 20 times the memory of its text. Lines with control bytes or
+// invalid UTF-8 are refused.
+//
+// # Source
+//
+// The format is that of F. Desprez, G. S. Markomanolis, M. Quinson and F. Suter,
+// "Assessing the Performance of MPI Applications through Time-Independent Trace
+// Replay", ICPP Workshops 2011, pp. 467–476, as SimGrid 3.32 writes it.
 package ti
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
-)
-
-// Causes that a [SyntaxError] and the errors of [AppendCall] wrap, for use with
-// [errors.Is].
-var (
-	ErrCorrupt = wire.ErrCorrupt
-	ErrLimit   = wire.ErrLimit
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // A Call is one line of a trace.
@@ -30,25 +103,31 @@ type Call struct {
 	ID uint64
 }
 
-// A SyntaxError reports the place of a line that cannot be kept.
-type SyntaxError struct {
-	File   string
-	Line   int64 // from 1
-	Column int   // in bytes, from 1
-	Err    error // wraps ErrCorrupt, ErrLimit or the error of a listed file
+// A syntaxError reports the place of a line that cannot be kept.
+type syntaxError struct {
+	file   string
+	line   int64 // from 1
+	column int   // in bytes, from 1
+	err    error // wraps wire.ErrCorrupt, wire.ErrLimit or the error of a listed file
 }
 
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("ti: %s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("ti: %s:%d:%d: %v", e.file, e.line, e.column, e.err)
 }
 
-func (e *SyntaxError) Unwrap() error { return e.Err }
+func (e *syntaxError) Unwrap() error { return e.err }
 
 // A ReadError reports where reading or decompressing a file failed.
 type ReadError struct {
 	File   string
 	Offset int64 // number of bytes of text before the failure
-	Err    error
+
+	// Content is what the file holds if its first bytes tell that it is not the text
+	// of a trace: xz or bzip2, which compressed it, or trace, for a file of package
+	// merge. It is empty otherwise.
+	Content string
+
+	Err error
 }
 
 func (e *ReadError) Error() string {
@@ -60,19 +139,6 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// A ContentError is the cause of a [ReadError] of a file that holds something
-// other than the text of a trace, which its first bytes tell.
-type ContentError struct {
-	Content string // xz or bzip2, which compressed it, or trace, for a file of package merge
-}
-
-func (e *ContentError) Error() string {
-	if e.Content == "trace" {
-		return "is a trace already"
-	}
-	return "compressed by " + e.Content
-}
-
 // AppendCall appends the line that c stands for to dst. The line ends in a line
 // feed unless c keeps the text of a line that does not.
 //
@@ -83,17 +149,17 @@ func (e *ContentError) Error() string {
 // that differ in length, and text that a line cannot contain.
 func AppendCall(dst []byte, c Call) ([]byte, error) {
 	if c.Rank < 0 {
-		return dst, fmt.Errorf("ti: %w: rank %d", ErrCorrupt, c.Rank)
+		return dst, fmt.Errorf("ti: %w: rank %d", wire.ErrCorrupt, c.Rank)
 	}
 	if c.Function < 0 || c.Function >= len(forms) {
-		return dst, fmt.Errorf("ti: %w: function %d of %d", ErrCorrupt, c.Function, len(forms))
+		return dst, fmt.Errorf("ti: %w: function %d of %d", wire.ErrCorrupt, c.Function, len(forms))
 	}
 	f := &forms[c.Function]
 	if c.Function < actions {
 		return appendKept(dst, c)
 	}
 	if err := f.check(c.Args); err != nil {
-		return dst, fmt.Errorf("ti: %w: %s: %w", ErrCorrupt, f.function.Name, err)
+		return dst, fmt.Errorf("ti: %w: %s: %w", wire.ErrCorrupt, f.function.Name, err)
 	}
 	dst = append(strconv.AppendInt(dst, int64(c.Rank), 10), ' ')
 	return append(f.append(dst, c.Args), '\n'), nil
@@ -103,16 +169,16 @@ func AppendCall(dst []byte, c Call) ([]byte, error) {
 func appendKept(dst []byte, c Call) ([]byte, error) {
 	f := &forms[c.Function]
 	if len(c.Args) != 1 || c.Args[0].Kind() != cst.KindString {
-		return dst, fmt.Errorf("ti: %w: %s has one argument, a string", ErrCorrupt, f.function.Name)
+		return dst, fmt.Errorf("ti: %w: %s has one argument, a string", wire.ErrCorrupt, f.function.Name)
 	}
 	s := c.Args[0].Text()
 	if i := badByte(strings.TrimSuffix(s, "\n")); i >= 0 {
-		return dst, fmt.Errorf("ti: %w: %s: text has byte %#02x at %d", ErrCorrupt, f.function.Name, s[i], i)
+		return dst, fmt.Errorf("ti: %w: %s: text has byte %#02x at %d", wire.ErrCorrupt, f.function.Name, s[i], i)
 	}
 	if c.Function == opaque {
 		dst = append(strconv.AppendInt(dst, int64(c.Rank), 10), ' ')
 	} else if s == "" {
-		return dst, fmt.Errorf("ti: %w: %s: text is empty", ErrCorrupt, f.function.Name)
+		return dst, fmt.Errorf("ti: %w: %s: text is empty", wire.ErrCorrupt, f.function.Name)
 	}
 	return append(dst, s...), nil
 }
@@ -154,4 +220,71 @@ func splitRank(line []byte) (rank uint64, n int) {
 		return 0, 0
 	}
 	return rank, n + 1
+}
+
+// Source is the source that [Record] names for a run.
+const Source = "SimGrid TI"
+
+// Record reads r to its end and returns the run and the parts of its ranks, for
+// [merge.Write]. What it holds grows with the structure found, not with the
+// number of calls. The run has the ranks up to the last that has lines, or as many
+// as [Reader.Ranks] says. Record calls progress, unless that is nil, after every few
+// thousand calls and stops with its error. An error of r is returned as it is.
+func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
+	const callsPerStep = 4096
+	var (
+		functions = Functions()
+		ranks     = make(map[int]*rankRecorder)
+		order     sequitur.Builder // the rank of each line
+		last      *rankRecorder
+	)
+	for {
+		c, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err == nil && progress != nil && order.Len()%callsPerStep == callsPerStep-1 {
+			err = progress()
+		}
+		if err != nil {
+			return merge.Run{}, nil, err
+		}
+		if last == nil || c.Rank != last.rank {
+			if last = ranks[c.Rank]; last == nil {
+				last = &rankRecorder{rank: c.Rank}
+				ranks[c.Rank] = last
+			}
+		}
+		last.call(functions, c)
+		order.Append(sequitur.Symbol(c.Rank))
+	}
+	run := merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.Finish()}
+	parts := make([]merge.Part, 0, len(ranks))
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
+		parts = append(parts, ranks[rank].Finish(rank))
+		delete(ranks, rank)
+		run.Ranks = max(run.Ranks, rank+1)
+	}
+	return run, parts, nil
+}
+
+// A rankRecorder records the calls of one rank.
+type rankRecorder struct {
+	tracer.Recorder
+	rank int
+
+	// numbers holds, by index of Functions, the number in the Recorder plus one,
+	// or 0. It reaches to the last function of the rank: a run may have many ranks
+	// of few calls.
+	numbers []uint16
+}
+
+func (r *rankRecorder) call(functions []cst.Function, c Call) {
+	if more := c.Function + 1 - len(r.numbers); more > 0 {
+		r.numbers = append(r.numbers, make([]uint16, more)...)
+	}
+	if r.numbers[c.Function] == 0 {
+		r.numbers[c.Function] = uint16(r.Declare(functions[c.Function]) + 1)
+	}
+	r.Call(int(r.numbers[c.Function])-1, c.Args...)
 }

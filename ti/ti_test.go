@@ -49,7 +49,7 @@ func write(t rapid.TB, calls []Call) string {
 			t.Fatalf("%v: %v", c, err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -103,7 +103,7 @@ func TestRealTraces(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Flush(); err != nil {
+			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got.Bytes(), want) {
@@ -112,7 +112,7 @@ func TestRealTraces(t *testing.T) {
 			if s := r.Stats(); s.Foreign+s.Comments > 0 || s.Bytes != uint64(len(want)) {
 				t.Errorf("Stats = %+v", s)
 			}
-			if list := r.Incomplete(); list != nil {
+			if list := r.Report(true).Incomplete; list != nil {
 				t.Errorf("Incomplete = %v", list)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFirstForeign(t *testing.T) {
+func TestForeign(t *testing.T) {
 	long := strings.Repeat("ä", 60)
 	tests := []struct {
 		name, text, want string // empty: none
@@ -25,9 +25,8 @@ func TestFirstForeign(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := NewReader(strings.NewReader(tt.text), Options{})
 			readAll(t, r)
-			f, ok := r.FirstForeign()
-			if ok != (tt.want != "") || ok && f.String() != tt.want {
-				t.Errorf("FirstForeign = %v, %v, want %s", f, ok, tt.want)
+			if got := r.Report(true).Foreign; got != tt.want {
+				t.Errorf("Foreign = %s, want %s", got, tt.want)
 			}
 		})
 	}
@@ -56,7 +55,7 @@ func TestRestarts(t *testing.T) {
 			}
 			defer r.Close()
 			readAll(t, r)
-			if got := fmt.Sprint(r.Restarts()); got != tt.want {
+			if got := fmt.Sprint(r.Report(true).Restarts); got != tt.want {
 				t.Errorf("Restarts = %s, want %s", got, tt.want)
 			}
 		})
@@ -93,9 +92,14 @@ func TestRefused(t *testing.T) {
 			if got := fmt.Sprint(err); tt.want == "" && err != nil || tt.want != "" && got != tt.want {
 				t.Errorf("error = %v, want %s", err, tt.want)
 			}
-			var ce *ContentError
-			if errors.As(err, &ce) != (tt.content != "") || ce != nil && ce.Content != tt.content {
-				t.Errorf("content = %v, want %s", ce, tt.content)
+			var re *ReadError
+			if content := ""; errors.As(err, &re) {
+				content = re.Content
+				if content != tt.content {
+					t.Errorf("content = %s, want %s", content, tt.content)
+				}
+			} else if tt.content != "" {
+				t.Errorf("err = %v, want content %s", err, tt.content)
 			}
 		})
 	}

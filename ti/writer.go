@@ -1,64 +1,205 @@
 package ti
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
-// flushSize is how many bytes a writer gathers before it hands them on.
-const flushSize = 64 << 10
+	"github.com/reprise-trace/reprise/internal/wire"
+)
 
-// lines gathers the lines of one file.
-type lines struct {
-	buf  []byte // not yet written
-	open bool   // the last line has no line feed
-}
-
-// add appends the line of c. If the last line lacks its line feed, as only the
-// last of a file can, it gets one now.
-func (l *lines) add(c Call) error {
-	n := len(l.buf)
-	if l.open {
-		l.buf = append(l.buf, '\n')
-	}
-	buf, err := AppendCall(l.buf, c)
-	if err != nil {
-		l.buf = l.buf[:n]
-		return err
-	}
-	l.buf, l.open = buf, buf[len(buf)-1] != '\n'
-	return nil
-}
-
-// A Writer writes a trace as one file for all ranks, in the order of the calls.
-// It must not be used by two goroutines at once.
+// A Writer writes a trace: as one file for all ranks, in the order of the calls, or as
+// one file for each rank and a list of these files. It must not be used by two goroutines
+// at once.
 type Writer struct {
-	dst   io.Writer
-	lines lines
-	err   error // sticks
+	dst       io.Writer  // of the one file; nil if every rank has one
+	dir, name string     // of the files of the ranks
+	files     []textFile // by rank, or one
+	size      int        // bytes of text held
+	limit     int        // of size
+	err       error      // sticks
 }
 
-// NewWriter returns a Writer to w. The caller calls [Writer.Flush] at the end.
-func NewWriter(w io.Writer) *Writer { return &Writer{dst: w} }
+// A textFile gathers the lines of a file.
+type textFile struct {
+	buf     []byte // not yet written
+	open    bool   // the last line has no line feed
+	created bool   // by the Writer, which may remove only what it created
+}
 
-// Write writes the line of c, see [AppendCall]. Errors of the underlying writer
-// stick; after a call that cannot be written, others can.
+const (
+	flushSize   = 64 << 10 // how many bytes a file gathers before they are handed on
+	maxRankText = 64 << 20 // how much text is held for all ranks together
+)
+
+// errClosed is the error of a Writer that was closed.
+var errClosed = errors.New("ti: writer is closed")
+
+// NewWriter returns a Writer of one file for all ranks to w. The caller calls
+// [Writer.Close] at the end, which does not close w.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{dst: w, files: make([]textFile, 1), limit: flushSize}
+}
+
+// CreateRanks returns a Writer of a file for each of a number of ranks and a list of these
+// files, in the names and the order that SimGrid uses: the list NAME.txt, and
+// NAME_rank-1.txt for rank 0. They are in a directory, which must exist. It replaces no
+// file. If writing fails, every file that was created is removed. The Writer keeps no file
+// open, and at most 64 MiB of text.
+func CreateRanks(dir, name string, ranks int) (*Writer, error) {
+	if !filepath.IsLocal(name) || name != filepath.Base(name) {
+		return nil, fmt.Errorf("ti: %q is not the name of a file", name)
+	}
+	if ranks < 0 || ranks > defaultMaxRanks {
+		return nil, fmt.Errorf("ti: %w: %d ranks", wire.ErrLimit, ranks)
+	}
+	w := &Writer{dir: dir, name: name, limit: maxRankText}
+	if opened, err := appendFile(w.list(), os.O_CREATE|os.O_EXCL, nil); err != nil {
+		if opened {
+			os.Remove(w.list())
+		}
+		return nil, err
+	}
+	w.files = make([]textFile, ranks)
+	return w, nil
+}
+
+// list returns the path of the list.
+func (w *Writer) list() string { return filepath.Join(w.dir, w.name+".txt") }
+
+// file returns the name of the file of rank.
+func (w *Writer) file(rank int) string { return fmt.Sprintf("%s_rank-%d.txt", w.name, rank+1) }
+
+// Write writes the line of c, see [AppendCall]. Failures to write stick; after a call
+// that cannot be written, others can.
 func (w *Writer) Write(c Call) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := w.lines.add(c); err != nil {
+	n := 0
+	if w.dst == nil {
+		n = c.Rank
+	}
+	if n < 0 || n >= len(w.files) {
+		return fmt.Errorf("ti: %w: rank %d of %d", wire.ErrCorrupt, c.Rank, len(w.files))
+	}
+	f := &w.files[n]
+	before := len(f.buf)
+	if err := f.add(c); err != nil {
 		return err
 	}
-	if len(w.lines.buf) >= flushSize {
-		return w.Flush()
+	w.size += len(f.buf) - before
+	switch {
+	case len(f.buf) >= flushSize:
+		w.flush(n)
+	case w.size >= w.limit:
+		for n := range w.files {
+			w.flush(n)
+		}
 	}
+	return w.err
+}
+
+// add appends the line of c. If the last line lacks its line feed, as only the
+// last of a file can, it gets one now.
+func (f *textFile) add(c Call) error {
+	n := len(f.buf)
+	if f.open {
+		f.buf = append(f.buf, '\n')
+	}
+	buf, err := AppendCall(f.buf, c)
+	if err != nil {
+		f.buf = f.buf[:n]
+		return err
+	}
+	f.buf, f.open = buf, buf[len(buf)-1] != '\n'
 	return nil
 }
 
-// Flush hands on everything written so far.
-func (w *Writer) Flush() error {
-	if w.err != nil || len(w.lines.buf) == 0 {
+// flush hands on the text held for a file. It creates the file of a rank. On failure it
+// removes all of these.
+func (w *Writer) flush(n int) {
+	f := &w.files[n]
+	if w.err != nil || (f.created || w.dst != nil) && len(f.buf) == 0 {
+		return
+	}
+	w.size -= len(f.buf)
+	if w.dst != nil {
+		_, w.err = w.dst.Write(f.buf)
+		f.buf = f.buf[:0]
+		return
+	}
+	flags := os.O_APPEND
+	if !f.created {
+		flags = os.O_CREATE | os.O_EXCL
+	}
+	opened, err := appendFile(filepath.Join(w.dir, w.file(n)), flags, f.buf)
+	f.created = f.created || opened
+	f.buf = nil
+	if err != nil {
+		w.remove(err)
+	}
+}
+
+// Close writes what is held; of ranks, also an empty file for every one without calls, and
+// the list.
+func (w *Writer) Close() error {
+	var list []byte
+	for n := range w.files {
+		w.flush(n)
+		list = append(append(list, w.file(n)...), '\n')
+	}
+	if w.err != nil {
 		return w.err
 	}
-	_, w.err = w.dst.Write(w.lines.buf)
-	w.lines.buf = w.lines.buf[:0]
-	return w.err
+	if w.dst == nil {
+		if _, err := appendFile(w.list(), os.O_APPEND, list); err != nil {
+			w.remove(err)
+			return w.err
+		}
+	}
+	w.err = errClosed
+	return nil
+}
+
+// Abort removes the files of all ranks, unless the Writer was closed or has failed.
+func (w *Writer) Abort() {
+	if w.err == nil {
+		w.remove(errClosed)
+	}
+}
+
+// remove removes the files of all ranks and makes err stick.
+func (w *Writer) remove(err error) {
+	w.err = err
+	if w.dst != nil {
+		return
+	}
+	for rank := range w.files {
+		if w.files[rank].created {
+			os.Remove(filepath.Join(w.dir, w.file(rank)))
+		}
+		w.files[rank] = textFile{}
+	}
+	os.Remove(w.list())
+}
+
+// appendFile opens a file, with flags besides those for writing, appends text and
+// closes it. It reports whether the file was opened, which an error of writing to
+// it does not change.
+func appendFile(path string, flags int, text []byte) (opened bool, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0o666)
+	if err != nil {
+		return false, fmt.Errorf("ti: %w", err)
+	}
+	_, err = f.Write(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return true, fmt.Errorf("ti: %w", err)
+	}
+	return true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // bad is a call that cannot be written.
@@ -27,14 +28,14 @@ func TestWriter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.Write(bad); !errors.Is(err, ErrCorrupt) {
+		if err := w.Write(bad); !errors.Is(err, wire.ErrCorrupt) {
 			t.Fatalf("err = %v", err)
 		}
 	}
 	if b.Len() > 0 {
 		t.Errorf("wrote %q before Flush", b.String())
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "0 init\n0 barrier\n0 init\n0 barrier"; got != want {
@@ -79,7 +80,7 @@ func TestWriterError(t *testing.T) {
 	if err := w.Write(c); err != boom {
 		t.Errorf("Write: %v", err)
 	}
-	if err := w.Flush(); err != boom {
+	if err := w.Close(); err != boom {
 		t.Errorf("Flush: %v", err)
 	}
 }
@@ -95,7 +96,7 @@ func TestRankWriter(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
-		calls, err := readSome(NewReader(strings.NewReader(textGen.Draw(t, "text")), Options{MaxRanks: 20}))
+		calls, err := readSome(NewReader(strings.NewReader(textGen.Draw(t, "text")), Options{maxRanks: 20}))
 		if err != nil {
 			return // a line feed before a large number made it a rank
 		}
@@ -182,12 +183,12 @@ func TestRankWriterRemoves(t *testing.T) {
 	tests := []struct {
 		name string
 		file string // that exists
-		end  func(w *RankWriter) error
+		end  func(w *Writer) error
 	}{
 		{"ListExists", "t.txt", nil},
-		{"FileExists", "t_rank-3.txt", (*RankWriter).Close},
-		{"LastFileExists", "t_rank-4.txt", (*RankWriter).Close},
-		{"Abort", "other", func(w *RankWriter) error { w.Abort(); return w.Write(barrier) }},
+		{"FileExists", "t_rank-3.txt", (*Writer).Close},
+		{"LastFileExists", "t_rank-4.txt", (*Writer).Close},
+		{"Abort", "other", func(w *Writer) error { w.Abort(); return w.Write(barrier) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestRankWriterRemoves(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err = w.Write(bad); !errors.Is(err, ErrCorrupt) {
+				if err = w.Write(bad); !errors.Is(err, wire.ErrCorrupt) {
 					t.Fatalf("err = %v", err)
 				}
 				err = tt.end(w)
@@ -228,7 +229,7 @@ func TestCreateRanksErrors(t *testing.T) {
 		}
 	}
 	for _, ranks := range []int{-1, defaultMaxRanks + 1} {
-		if _, err := CreateRanks(t.TempDir(), "t", ranks); !errors.Is(err, ErrLimit) {
+		if _, err := CreateRanks(t.TempDir(), "t", ranks); !errors.Is(err, wire.ErrLimit) {
 			t.Errorf("%d ranks: %v", ranks, err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestCreateRanksErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Write(Call{Rank: 1, Function: actions}); !errors.Is(err, ErrCorrupt) {
+	if err := w.Write(Call{Rank: 1, Function: actions}); !errors.Is(err, wire.ErrCorrupt) {
 		t.Errorf("rank 1 of 1: %v", err)
 	}
 	if err := w.Close(); err != nil {

@@ -270,7 +270,7 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 			return nil, nil, err
 		}
 		out := ti.NewWriter(w)
-		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Flush, nil
+		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Close, nil
 	}
 	timed, _, err := trace.SeriesRanks()
 	if err != nil {

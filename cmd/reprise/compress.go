@@ -112,19 +112,12 @@ func (s *summary) describe(in *ti.Reader) {
 	stats := in.Stats()
 	s.Calls, s.TextBytes = stats.Calls, stats.Bytes
 	s.Foreign, s.Comments = stats.Foreign, stats.Comments
-	if f, ok := in.FirstForeign(); ok {
-		s.First = f.String()
-	}
-	for _, i := range in.Incomplete() {
-		if missing := i.File == "" && i.Line == 0; !missing || !s.Part {
-			s.Incomplete = append(s.Incomplete, i.String())
-		}
-	}
+	r := in.Report(!s.Part)
+	s.First = r.Foreign
+	s.Incomplete = append(s.Incomplete, r.Incomplete...)
+	s.Restarts = append(s.Restarts, r.Restarts...)
+	s.Ignored = append(s.Ignored, r.Ignored...)
 	s.known = in.Ranks() > 0
-	s.Ignored = append(s.Ignored, in.Ignored()...)
-	for _, r := range in.Restarts() {
-		s.Restarts = append(s.Restarts, r.String())
-	}
 }
 
 // textSize returns the number of bytes in files, or −1 if that is not the

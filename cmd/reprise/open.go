@@ -136,14 +136,13 @@ func checkSeekable(path string) error {
 func hint(command string, err error) string {
 	var (
 		read    *ti.ReadError
-		content *ti.ContentError
 		parse   *reprise.ParseError
 		section *merge.SectionError
 		damaged damagedError
 	)
 	switch {
-	case errors.As(err, &read) && errors.As(err, &content):
-		return contentHint(command, read.File, content.Content)
+	case errors.As(err, &read) && read.Content != "":
+		return contentHint(command, read.File, read.Content)
 	case command == "cat" && errors.As(err, new(notTextError)):
 		return "; reprise cat --format text, or json, writes its calls"
 	case command == "repair":
