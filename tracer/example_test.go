@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -57,6 +58,7 @@ func Example() {
 	// S → (get(key="a", bytes=512) get(key="b", bytes=512))^5000 (get(thread=1, key="a", bytes=512) get(thread=1, key="b", bytes=512))^5000
 }
 
+// A tracer with files of its own. What is recorded wrongly is left out, and Err says so.
 func ExampleRecorder() {
 	var r tracer.Recorder
 	read := r.Declare(cst.Function{Name: "read", Params: []cst.Param{
@@ -70,14 +72,67 @@ func ExampleRecorder() {
 		}
 		r.Call(sync)
 	}
+	fmt.Print(r.Snapshot(0).Grammar) // what there is so far, in case the program is killed
 	r.Call(read, cst.Handle(3), cst.Int(17))
+	r.Call(read, cst.Handle(3))
+	fmt.Println(r.Len(), "calls;", r.Err())
 
 	part := r.Finish(0)
-	fmt.Println(part.Grammar.Len(), "calls,", part.Table.Len(), "signatures")
-	fmt.Println(part.Grammar)
+	fmt.Println(part.Table.Len(), "signatures:", part.Grammar)
 	// Output:
-	// 4000001 calls, 3 signatures
-	// S → (0^3 1)^1000000 2
+	// S → (0^3 1)^1000000
+	// 4000001 calls; tracer: 1 calls or declarations left out, the first: cst: 1 arguments for read, which takes 2
+	// 3 signatures: S → (0^3 1)^1000000 2
+}
+
+// Functions that are known only when the program runs, such as those of a plug-in, come
+// from Func. Call records a call whose time is known.
+func ExampleFunc() {
+	dir, err := os.MkdirTemp("", "tracer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "program.rpz")
+	process, err := tracer.Open(tracer.Config{Rank: 2, Ranks: 8, Path: path})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	type comm struct{} // the class of handles
+	send := tracer.Func3[tracer.Rank, tracer.Tag, tracer.Handle[comm]]("send", "dest", "tag", "comm")
+	process.SetGroup("comm", 0, merge.Group{Rank: 1, Size: 4}) // what communicator 0 is
+	solvers := make(map[string]*tracer.Function)
+	for _, name := range []string{"jacobi", "multigrid"} {
+		solvers[name] = tracer.Func(cst.Function{Name: name, Params: []cst.Param{{Name: "levels", Type: cst.Type{Kind: cst.KindInt}}}})
+	}
+	thread := process.Thread()
+	for step := range 12 {
+		process.Record(step >= 2) // the first are not to be in the trace
+		begun := thread.Begin()
+		send.End(thread, begun, 3, 99, 0)
+		thread.End(solvers["jacobi"], begun, cst.Int(1))
+		thread.Call(solvers["multigrid"], int64(begun), 1000, cst.Int(7))
+		if err := process.Checkpoint(); err != nil { // after what must not be lost
+			log.Fatal(err)
+		}
+	}
+	if err := process.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	trace, err := reprise.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	rank, err := trace.Rank(2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rank.Grammar().WriteText(os.Stdout, func(terminal uint32) string { return rank.Call(terminal).String() })
+	// Output:
+	// S → (send(dest=3, tag=99, comm=0) jacobi(levels=1) multigrid(levels=7))^10
 }
 
 // Processes that do not share memory each write a part file of their own rank.

@@ -59,7 +59,8 @@ type Config struct {
 // number of the thread as their first argument.
 //
 // Nothing that is recorded wrongly panics: it is left out and counted, and Close returns
-// an error. A call that is recorded in a steady loop allocates nothing.
+// an error. A nil Process records nothing, so that a program may go on if Open fails. A call
+// that is recorded in a steady loop allocates nothing.
 type Process struct {
 	config Config
 	origin merge.Origin
@@ -128,8 +129,15 @@ func originOf(c Config) (o merge.Origin) {
 
 // SetGroup is [Recorder.SetGroup].
 func (p *Process) SetGroup(class string, handle int64, g merge.Group) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := checkGroup(class, handle, g); err != nil {
+		p.misuse.add(err)
+		return
+	}
 	if p.groups == nil {
 		p.groups = make(map[merge.GroupHandle]merge.Group)
 	}
@@ -140,6 +148,9 @@ func (p *Process) SetGroup(class string, handle int64, g merge.Group) {
 // lowest that no object of the class has. A program that opens and closes a file in a loop
 // has the same id in every round, and its loop is found.
 func (p *Process) Object(class string) int64 {
+	if p == nil {
+		return 0
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.objects == nil {
@@ -153,6 +164,9 @@ func (p *Process) Object(class string) int64 {
 
 // Release gives the id of an object back.
 func (p *Process) Release(class string, id int64) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ids := p.objects[class]; ids != nil && ids.Taken(id) {
@@ -164,10 +178,14 @@ func (p *Process) Release(class string, id int64) {
 
 // Record switches recording on or off. Calls that begin while it is off are left
 // out.
-func (p *Process) Record(on bool) { p.on.Store(on) }
+func (p *Process) Record(on bool) {
+	if p != nil {
+		p.on.Store(on)
+	}
+}
 
 // A Thread is what makes one call after the other: a goroutine, or whatever takes
-// its place.
+// its place. A nil Thread records nothing.
 type Thread struct {
 	process *Process
 	number  int64
@@ -181,8 +199,11 @@ type Thread struct {
 }
 
 // Thread returns a Thread with the lowest number that no other one has. A Thread that was
-// released goes on where it ended.
+// released goes on where it ended. That of a nil Process is nil.
 func (p *Process) Thread() *Thread {
+	if p == nil {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.taken.Take()
@@ -199,6 +220,9 @@ func (p *Process) Thread() *Thread {
 
 // Release gives the number of t back. It must not be used after that.
 func (t *Thread) Release() {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	taken := t.taken
 	t.taken = false
@@ -220,7 +244,7 @@ const unrecorded Moment = math.MinInt64
 
 // Begin returns the time, for [Thread.End].
 func (t *Thread) Begin() Moment {
-	if !t.process.on.Load() {
+	if t == nil || !t.process.on.Load() {
 		return unrecorded
 	}
 	return Moment(t.process.clock())
@@ -229,7 +253,7 @@ func (t *Thread) Begin() Moment {
 // End records a call that began at a moment and ends now. It does not keep args.
 // Calls of a thread stand in the order in which they end.
 func (t *Thread) End(fn *Function, begun Moment, args ...cst.Value) {
-	if begun == unrecorded {
+	if t == nil || begun == unrecorded {
 		return
 	}
 	t.call(fn, int64(begun), t.process.clock()-int64(begun), args)
@@ -238,7 +262,7 @@ func (t *Thread) End(fn *Function, begun Moment, args ...cst.Value) {
 // Call records a call of which the time is known, in nanoseconds, unless recording
 // is off.
 func (t *Thread) Call(fn *Function, start, duration int64, args ...cst.Value) {
-	if t.process.on.Load() {
+	if t != nil && t.process.on.Load() {
 		t.call(fn, start, duration, args)
 	}
 }
@@ -319,6 +343,9 @@ func (p *Process) part(take func(*Thread) merge.Part) (merge.Part, error) {
 // Checkpoint writes what was recorded so far to the part file, in place of what is
 // there. A thread waits while its calls are copied, and none while they are written.
 func (p *Process) Checkpoint() error {
+	if p == nil {
+		return nil
+	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	p.mu.Lock()
@@ -363,6 +390,9 @@ func (p *Process) checkpoints() {
 // not be written, and how many calls were left out because they were recorded wrongly.
 // Calls that end after Close are left out, too: the error of another Close counts them.
 func (p *Process) Close() error {
+	if p == nil {
+		return nil
+	}
 	p.on.Store(false)
 	p.mu.Lock()
 	again := p.closed

@@ -2,7 +2,9 @@ package tracer
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,10 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // openPart reads the part file of a process.
@@ -291,6 +296,95 @@ func TestThreadsInLoops(t *testing.T) {
 	if n := part.Grammar.Symbols(); part.Grammar.Len() != threads*40_000 || n > 5*threads {
 		t.Errorf("%d calls in %d symbols:\n%v", part.Grammar.Len(), n, part.Grammar)
 	}
+}
+
+// TestNoProcess checks that a program goes on whose process could not be opened.
+func TestNoProcess(t *testing.T) {
+	p, err := Open(Config{})
+	if err == nil || p != nil {
+		t.Fatalf("%v, %v", p, err)
+	}
+	p.Record(true)
+	p.SetGroup("comm", 0, merge.Group{})
+	thread := p.Thread()
+	typed := Func1[int]("f", "n")
+	typed.End(thread, thread.Begin(), 1)
+	thread.End(Func(barrier), 0)
+	thread.Call(Func(barrier), 1, 1)
+	thread.Release()
+	p.Release("file", p.Object("file"))
+	if err := errors.Join(p.Checkpoint(), p.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHostile calls everything in any order, with any arguments and any times, from several
+// goroutines. Nothing panics. Close counts what it left out, and writes the rest.
+func TestHostile(t *testing.T) {
+	functions := []*Function{Func(send), Func(barrier), nil, {}, Func(cst.Function{Name: "a b"}), Func(cst.Function{Name: "x", Params: make([]cst.Param, 3)})}
+	values := []cst.Value{
+		cst.Rank(1), cst.Rank(math.MinInt64), cst.Array(cst.Int(3)), cst.Array(cst.Tag(3)), cst.Array(),
+		cst.Array(cst.Array(cst.Int(1))), cst.String("\xff\x00"), cst.Float(math.NaN()), {},
+	}
+	entropy, err := timing.NewEntropy(0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codecs := []*timing.SeriesCodec{nil, exactSeries(), timing.NewSeriesCodec(entropy, entropy, timing.Gaps)}
+	rapid.Check(t, func(rt *rapid.T) {
+		c := Config{Rank: 1, Clock: counting()}
+		c.Series, c.BlockLen = rapid.SampledFrom(codecs).Draw(rt, "series"), rapid.IntRange(-1, 50).Draw(rt, "block")
+		if rapid.Bool().Draw(rt, "histograms") {
+			c.Histograms = &timing.HistogramOptions{}
+		}
+		p := openProcess(t, c)
+		number := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 62}))
+		shared := p.Thread()
+		work := func(rt *rapid.T) func() {
+			var steps []func(*Thread)
+			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+				fn := rapid.SampledFrom(functions).Draw(rt, "function")
+				args := rapid.SliceOfN(rapid.SampledFrom(values), 0, 3).Draw(rt, "arguments")
+				a, b := number.Draw(rt, "a"), number.Draw(rt, "b")
+				step := rapid.SampledFrom([]func(*Thread){
+					func(t *Thread) { t.End(fn, t.Begin(), args...) },
+					func(t *Thread) { t.End(fn, Moment(a), args...) },
+					func(t *Thread) { t.Call(fn, a, b, args...) },
+					func(*Thread) { shared.Call(fn, a, b, args...) },
+					func(t *Thread) { t.Release() },
+					func(*Thread) { p.Record(a > 0) },
+					func(*Thread) { p.Release("file", a) },
+					func(*Thread) { p.Object("file") },
+					func(*Thread) { p.SetGroup("comm", a, merge.Group{Rank: int(b), Size: int(a)}) },
+					func(*Thread) { _ = p.Checkpoint() },
+				}).Draw(rt, "step")
+				steps = append(steps, step)
+			}
+			return func() {
+				thread := p.Thread()
+				for _, step := range steps {
+					step(thread)
+				}
+			}
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(work(rt))
+		}
+		all.Wait()
+		p.Record(true)
+		p.Thread().Call(functions[1], 5, 5)
+		n := p.len()
+		misused := p.misused()
+		err := p.Close()
+		if fmt.Sprint(err) != fmt.Sprint(misused) {
+			rt.Fatalf("Close: %v, want %v", err, misused)
+		}
+		part, err := openPart(t, p.config.Path).Part(1)
+		if err != nil || part.Grammar.Len() != n {
+			rt.Fatalf("%d calls, want %d: %v", part.Grammar.Len(), n, err)
+		}
+	})
 }
 
 // BenchmarkProcess records a steady loop of calls with six arguments and their

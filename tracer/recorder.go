@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -55,12 +56,24 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 // SetGroup says what the process is in the group, such as a communicator, that
 // handles of a class and a value among the arguments stand for, in all calls. Ranks
 // in calls that name the group are ranks in it, and a trace of many processes is
-// smaller if that is known.
+// smaller if that is known. A group with numbers that no group has is left out.
 func (r *Recorder) SetGroup(class string, handle int64, g merge.Group) {
+	if err := checkGroup(class, handle, g); err != nil {
+		r.misuse.add(err)
+		return
+	}
 	if r.groups == nil {
 		r.groups = make(map[merge.GroupHandle]merge.Group)
 	}
 	r.groups[merge.GroupHandle{Class: class, Value: handle}] = g
+}
+
+// checkGroup returns an error if a part cannot have a group.
+func checkGroup(class string, handle int64, g merge.Group) error {
+	if g.Rank < 0 || g.Size < 0 || g.Rank > layout.MaxRanks || g.Size > layout.MaxRanks {
+		return fmt.Errorf("rank %d of %d in group %d, of class %q", g.Rank, g.Size, handle, class)
+	}
+	return nil
 }
 
 // Len returns the number of calls recorded.

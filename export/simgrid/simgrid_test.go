@@ -80,11 +80,8 @@ func checkLines(t testing.TB, lines string) {
 			t.Fatal(err)
 		}
 	}
-	if f, ok := r.FirstForeign(); ok {
-		t.Errorf("a line that is no action: %v", f)
-	}
-	if list := r.Incomplete(); len(list) > 0 {
-		t.Errorf("incomplete: %v", list)
+	if report := r.Report(true); report.Foreign != "" || len(report.Incomplete) > 0 {
+		t.Errorf("%+v", report)
 	}
 }
 

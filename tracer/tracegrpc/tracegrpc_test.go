@@ -19,6 +19,20 @@ import (
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
 
+// connect returns a client of a new server, both of which record their calls.
+func connect(client, server *tracer.Process) (*grpc.ClientConn, *grpc.Server, error) {
+	listener := bufconn.Listen(1 << 16) // instead of a socket
+	s := grpc.NewServer(grpc.UnaryInterceptor(tracegrpc.UnaryServer(server)), grpc.StreamInterceptor(tracegrpc.StreamServer(server)))
+	healthpb.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(listener)
+	conn, err := grpc.NewClient("passthrough:x",
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithUnaryInterceptor(tracegrpc.UnaryClient(client)),
+		grpc.WithStreamInterceptor(tracegrpc.StreamClient(client)))
+	return conn, s, err
+}
+
 // TestInterceptors records a call that succeeds, one that fails, and a stream that the
 // client gives up, on both sides.
 func TestInterceptors(t *testing.T) {
@@ -31,14 +45,7 @@ func TestInterceptors(t *testing.T) {
 		return p
 	}
 	client, server := open("client"), open("server")
-	listener := bufconn.Listen(1 << 16)
-	s := grpc.NewServer(grpc.UnaryInterceptor(tracegrpc.UnaryServer(server)), grpc.StreamInterceptor(tracegrpc.StreamServer(server)))
-	healthpb.RegisterHealthServer(s, health.NewServer())
-	go s.Serve(listener)
-	conn, err := grpc.NewClient("passthrough:x",
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithUnaryInterceptor(tracegrpc.UnaryClient(client)), grpc.WithStreamInterceptor(tracegrpc.StreamClient(client)))
+	conn, s, err := connect(client, server)
 	if err != nil {
 		t.Fatal(err)
 	}

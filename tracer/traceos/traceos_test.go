@@ -1,6 +1,7 @@
 package traceos_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -27,15 +28,29 @@ func Example() {
 	}
 
 	files := traceos.New(process)
-	for i := range 100 {
-		f, err := files.Create(filepath.Join(dir, "out"))
+	name := filepath.Join(dir, "out")
+	for i := range 100 { // replace the file, safely
+		f, err := files.Create(name + ".new")
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Fprintln(f, "round", i%10)
-		if err := f.Close(); err != nil {
+		if err := errors.Join(f.Sync(), f.Close(), files.Rename(name+".new", name)); err != nil {
 			log.Fatal(err)
 		}
+	}
+	end, err := files.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Fprintln(end, "done")
+	in, err := files.Open(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in.Read(make([]byte, 100))
+	if err := errors.Join(end.Close(), in.Close(), files.Remove(name)); err != nil {
+		log.Fatal(err)
 	}
 
 	if err := process.Close(); err != nil {
@@ -51,10 +66,22 @@ func Example() {
 		log.Fatal(err)
 	}
 	var text strings.Builder
-	rank.Grammar().WriteText(&text, func(terminal uint32) string { return rank.Call(terminal).String() })
-	fmt.Print(strings.ReplaceAll(text.String(), dir, "DIR"))
+	rank.Grammar().WriteText(&text, func(terminal uint32) string { return rank.Call(terminal).String() + "\n" })
+	fmt.Print(strings.NewReplacer(dir, "DIR", "\n ", "\n", "^100 ", "^100\n").Replace(text.String()))
 	// Output:
-	// S → (os.open(path="DIR/out", flags=578, mode=438, file=0, error="") os.write(file=0, bytes=8, error="") os.close(file=0, error=""))^100
+	// S → (os.open(path="DIR/out.new", flags=578, mode=438, file=0, error="")
+	// os.write(file=0, bytes=8, error="")
+	// os.sync(file=0, error="")
+	// os.close(file=0, error="")
+	// os.rename(from="DIR/out.new", to="DIR/out", error="")
+	// )^100
+	// os.open(path="DIR/out", flags=1025, mode=0, file=0, error="")
+	// os.write(file=0, bytes=5, error="")
+	// os.open(path="DIR/out", flags=0, mode=0, file=1, error="")
+	// os.read(file=1, bytes=100, read=13, error="")
+	// os.close(file=0, error="")
+	// os.close(file=1, error="")
+	// os.remove(path="DIR/out", error="")
 }
 
 // TestFiles checks every call of a File, and what goes wrong.
