@@ -1,14 +1,11 @@
 package testtrace
 
 import (
-	"testing"
-
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
-	"pgregory.net/rapid"
 )
 
 // A Call is a call to record.
@@ -18,23 +15,34 @@ type Call struct {
 	Start, Duration int64
 }
 
-var exact = timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
+// exact keeps the time of every call.
+var exact = tracer.Options{Series: timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)}
 
-// Record returns a trace of calls by rank, with their times if timed says so.
-func Record(t testing.TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Trace {
+// Record returns a trace of calls by rank, with the time of each if timed says so. A run has
+// as many ranks, unless it says more.
+func Record(t TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Trace {
 	t.Helper()
-	run.Ranks = len(ranks)
+	if timed {
+		return record(t, run, &exact, ranks)
+	}
+	return record(t, run, nil, ranks)
+}
+
+// record is Record with what is to be kept of times, nil for nothing.
+func record(t TB, run merge.Run, times *tracer.Options, ranks [][]Call) *reprise.Trace {
+	t.Helper()
+	run.Ranks = max(run.Ranks, len(ranks))
 	var parts []merge.Part
 	for rank, calls := range ranks {
 		r := &tracer.Recorder{}
-		if timed {
+		if times != nil {
 			var err error
-			if r, err = tracer.New(tracer.Options{Series: exact}); err != nil {
+			if r, err = tracer.New(*times); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, c := range calls {
-			if timed {
+			if times != nil {
 				r.CallAt(r.Declare(c.Function), c.Start, c.Duration, c.Args...)
 			} else {
 				r.Call(r.Declare(c.Function), c.Args...)
@@ -58,7 +66,7 @@ func Param(name string, kind cst.Kind) cst.Param {
 
 // SameStart returns a trace of calls in one another that begin at the same time, and some
 // of which end so or take no time: of two threads.
-func SameStart(t testing.TB) *reprise.Trace {
+func SameStart(t TB) *reprise.Trace {
 	t.Helper()
 	var calls []Call
 	call := func(name string, thread, start, duration int64) {
@@ -96,34 +104,27 @@ const (
 
 // Timed returns a trace of ranks that send to the next and wait, rounds times, with an
 // irregular clock that begins at 10¹² ns and later on each rank.
-func Timed(t rapid.TB, ranks, rounds int, times Times) *reprise.Trace {
+func Timed(t TB, ranks, rounds int, times Times) *reprise.Trace {
 	t.Helper()
 	var o tracer.Options
-	lossless := timing.NewLossless(timing.LZ4)
 	switch times {
 	case Series:
-		o = tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}
+		o = exact
 	case Histograms:
 		o.Histograms = &timing.HistogramOptions{}
 	case Paths:
 		o.Histograms = &timing.HistogramOptions{PathSensitive: true}
 	}
-	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
-	var parts []merge.Part
-	for rank := range ranks {
-		r, err := tracer.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		call, wait := r.Declare(send), r.Declare(cst.Function{Name: "wait"})
+	send, wait := Function("send", Param("dest", cst.KindRank), Param("count", cst.KindInt)), Function("wait")
+	all := make([][]Call, ranks)
+	for rank := range all {
 		now := int64(1e12) + int64(rank)*1000
 		for i := range int64(rounds) {
-			r.CallAt(call, now, 100+i*i%17, cst.Rank(int64(rank+1)%int64(ranks)), cst.Int(8*(i%3)))
-			now += 200
-			r.CallAt(wait, now, 1000+i%7*int64(rank+1))
-			now += 3000 + i%5
+			all[rank] = append(all[rank],
+				Call{send, []cst.Value{cst.Rank(int64(rank+1) % int64(ranks)), cst.Int(8 * (i % 3))}, now, 100 + i*i%17},
+				Call{wait, nil, now + 200, 1000 + i%7*int64(rank+1)})
+			now += 3200 + i%5
 		}
-		parts = append(parts, r.Finish(rank))
 	}
-	return Write(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
+	return record(t, merge.Run{Source: "test"}, &o, all)
 }

@@ -3,14 +3,10 @@ package testtrace
 import (
 	"math"
 	"strings"
-	"testing"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/tracer"
-	"pgregory.net/rapid"
 )
 
 // OddNames are names that no format likes.
@@ -21,7 +17,7 @@ var OddNames = []string{
 
 // Hostile returns a trace of names and values that no format likes, with times if timed
 // says so: of several threads, nested, and overlapping.
-func Hostile(t testing.TB, timed bool) *reprise.Trace {
+func Hostile(t TB, timed bool) *reprise.Trace {
 	t.Helper()
 	var calls []Call
 	for i, name := range OddNames {
@@ -53,7 +49,7 @@ func Hostile(t testing.TB, timed bool) *reprise.Trace {
 // HostileTable returns a trace of names and values that a table may not be prepared for:
 // what needs quotation marks, is no text, differs only by case, or is of several kinds
 // under one name. It has the times of every call.
-func HostileTable(t rapid.TB) *reprise.Trace {
+func HostileTable(t TB) *reprise.Trace {
 	t.Helper()
 	integer, float, text := cst.Type{Kind: cst.KindInt}, cst.Type{Kind: cst.KindFloat}, cst.Type{Kind: cst.KindString}
 	param := func(name string, typ cst.Type) cst.Param { return cst.Param{Name: name, Type: typ} }
@@ -69,19 +65,11 @@ func HostileTable(t rapid.TB) *reprise.Trace {
 		{Name: "size", Params: []cst.Param{param("size", integer), param("tag", cst.Type{Kind: cst.KindTag}), param("thread", integer)}},
 	}
 	texts := []string{"", " ", "plain", "\"quoted\"", "a,b", "line\nbreak", "\xc3", "NULL", "\\N", "ünï", "\u2028", "tab\t", "'", "trailing "}
-	lossless := timing.NewLossless(timing.LZ4)
-	var parts []merge.Part
-	for rank := range 3 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range functions {
-			r.Declare(f)
-		}
+	ranks := make([][]Call, 3)
+	for rank := range ranks {
 		now := int64(-5)
 		call := func(fn int, args ...cst.Value) {
-			r.CallAt(fn, now, int64(fn), args...)
+			ranks[rank] = append(ranks[rank], Call{functions[fn], args, now, int64(fn)})
 			now += 10
 		}
 		for i, s := range texts {
@@ -96,11 +84,10 @@ func HostileTable(t rapid.TB) *reprise.Trace {
 			call(2, cst.Int(math.MaxInt64), cst.Float(f), cst.Array())
 			call(5, cst.Int(int64(rank)), cst.Tag(-1), cst.Int(3))
 		}
-		parts = append(parts, r.Finish(rank))
 	}
-	return Write(t, merge.Run{Ranks: 5, Source: "test", Names: []merge.Name{
+	return Record(t, merge.Run{Ranks: 5, Source: "test", Names: []merge.Name{
 		{Kind: cst.KindTag, Value: -1, Name: "ANY, \"tag\""}, {Kind: cst.KindHandle, Class: "constant", Value: -2, Name: "NONE"},
-	}}, parts)
+	}}, true, ranks)
 }
 
 // HostileColumn returns the column of a parameter in the trace of [HostileTable], which is

@@ -1,0 +1,212 @@
+// Package foreign lets programs that are not ours read what the exports write, for
+// tests: Perfetto's trace processor, DuckDB and SimGrid's smpirun. A test skips where they are
+// not installed, and says how to install them.
+package foreign
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+//go:embed traceprocessor.mjs
+var traceProcessorScript []byte
+
+// A TraceProcessor is Perfetto's trace processor.
+type TraceProcessor struct {
+	stdin  *json.Encoder
+	stdout *json.Decoder
+	stderr bytes.Buffer
+}
+
+// FindTraceProcessor returns the trace processor in the directory that the environment
+// variable REPRISE_TRACE_PROCESSOR names, where internal/foreign/install puts it, or
+// skips the test.
+func FindTraceProcessor(t testing.TB) *TraceProcessor {
+	t.Helper()
+	skipShort(t)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("Perfetto's trace processor needs node: ", err)
+	}
+	directory := os.Getenv("REPRISE_TRACE_PROCESSOR")
+	if directory == "" {
+		if cache, err := os.UserCacheDir(); err == nil {
+			directory = filepath.Join(cache, "reprise-test", "trace-processor")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(directory, "trace_processor.wasm")); err != nil {
+		t.Skip("no trace processor of Perfetto, which internal/foreign/install installs: ", err)
+	}
+	script := filepath.Join(t.TempDir(), "traceprocessor.mjs")
+	if err := os.WriteFile(script, traceProcessorScript, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := &TraceProcessor{}
+	cmd := exec.Command(node, script, directory)
+	cmd.Stderr = &p.stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stdin, p.stdout = json.NewEncoder(stdin), json.NewDecoder(stdout)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Wait()
+	})
+	return p
+}
+
+// Query loads a trace and returns the rows that each query gives. Integers are strings,
+// as they may not fit a float64.
+func (p *TraceProcessor) Query(t testing.TB, trace string, queries ...string) [][][]any {
+	t.Helper()
+	err := p.stdin.Encode(struct {
+		Trace   string   `json:"trace"`
+		Queries []string `json:"queries"`
+	}{trace, queries})
+	var rows [][][]any
+	if err == nil {
+		err = p.stdout.Decode(&rows)
+	}
+	if err != nil {
+		time.Sleep(100 * time.Millisecond) // for what it has to say
+		t.Fatalf("trace processor: %v\n%s", err, p.stderr.Bytes())
+	}
+	return rows
+}
+
+// Faults is a query for what the trace processor did not like about a trace.
+const Faults = "SELECT name, idx, value FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"
+
+//go:embed duckdb.cjs
+var duckDBScript []byte
+
+// A Result is what a query returns: the values of rows as text, nil if they are NULL.
+type Result struct {
+	Names, Types []string
+	Rows         [][]*string
+}
+
+// DuckDB runs a query, such as SELECT * FROM 'file.parquet', in the DuckDB that is in the
+// directory which the environment variable REPRISE_DUCKDB names, where
+// internal/foreign/install-duckdb puts it, or skips the test.
+func DuckDB(t testing.TB, query string) Result {
+	t.Helper()
+	skipShort(t)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("DuckDB needs node: ", err)
+	}
+	directory := os.Getenv("REPRISE_DUCKDB")
+	if directory == "" {
+		if cache, err := os.UserCacheDir(); err == nil {
+			directory = filepath.Join(cache, "reprise-test", "duckdb")
+		}
+	}
+	module := filepath.Join(directory, "node_modules", "@duckdb", "node-api")
+	if _, err := os.Stat(module); err != nil {
+		t.Skip("no DuckDB, which internal/foreign/install-duckdb installs: ", err)
+	}
+	script := filepath.Join(t.TempDir(), "duckdb.cjs")
+	if err := os.WriteFile(script, duckDBScript, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	c := exec.Command(node, script, module, query)
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", query, err, stderr.Bytes())
+	}
+	var r Result
+	d := json.NewDecoder(bytes.NewReader(out))
+	if err := d.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		var row []*string
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return r
+}
+
+// skipShort skips what runs other programs, in short runs.
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: runs another program")
+	}
+}
+
+// platform is a cluster of hosts that compute 1e9 flops a second, and exchange 1e9 bytes
+// a second.
+const platform = `<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="host" suffix="" radical="0-%d" speed="1Gf" bw="1GBps" lat="1us"/>
+</platform>
+`
+
+var simulationTime = regexp.MustCompile(`Simulation time ([0-9.]+)`)
+
+// Replay has SimGrid's smpirun replay a file with the actions of all ranks, and returns
+// the simulated time in seconds. It skips the test if there is no smpirun.
+func Replay(t testing.TB, trace string, ranks int) float64 {
+	t.Helper()
+	skipShort(t)
+	smpirun, err := exec.LookPath("smpirun")
+	if err != nil {
+		t.Skip("SimGrid, which is Debian's libsimgrid-dev, is not installed: ", err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var hosts strings.Builder
+	for rank := range ranks {
+		fmt.Fprintf(&hosts, "host%d\n", rank)
+	}
+	write("platform.xml", fmt.Sprintf(platform, ranks-1))
+	write("hosts", hosts.String())
+	write("list", trace+"\n")
+	cmd := exec.Command(smpirun, "-np", strconv.Itoa(ranks), "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "list")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("smpirun -replay: %v\n%s", err, out)
+	}
+	last := 0.0
+	for _, m := range simulationTime.FindAllSubmatch(out, -1) {
+		seconds, err := strconv.ParseFloat(string(m[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = max(last, seconds)
+	}
+	if last == 0 {
+		t.Fatalf("smpirun -replay says no time:\n%s", out)
+	}
+	return last
+}
