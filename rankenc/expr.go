@@ -20,6 +20,8 @@ type params [6]int64
 // A family is a kind of expression. Everything that the package knows of one is
 // its row in families.
 type family struct {
+	// form is what all its expressions have in common, such as (rank+c) mod N.
+	form string
 	// params is the number of parameters. The first extents of them are lengths
 	// of a process grid, from 1 to maxExtent.
 	params, extents int
@@ -168,22 +170,6 @@ func decodeExpr(d *wire.Decoder, at int, head byte) Expr {
 	return e
 }
 
-// forms are the forms of the families, by their numbers.
-var forms = [...]string{
-	constantNumber: "constant",
-	shiftNumber:    "rank+c",
-	ringNumber:     "(rank+c) mod N",
-	3:              "rank+c or rim",
-	4:              "a·rank+b",
-	xorNumber:      "rank xor c",
-	6:              "sum of 2 digits",
-	7:              "sum of 3 digits",
-	8:              "torus neighbour",
-	9:              "grid neighbour",
-	10:             "3D torus neighbour",
-	11:             "3D grid neighbour",
-}
-
 // columnForms and matrixForms are the names of encodings, by their numbers.
 var (
 	columnForms = [...]string{
@@ -207,7 +193,7 @@ var (
 
 // Form returns the form of e, which all expressions of its family share, such as
 // (rank+c) mod N.
-func (e Expr) Form() string { return forms[e.family] }
+func (e Expr) Form() string { return families[e.family].form }
 
 // ColumnForm returns how an encoded column is encoded: the form of the expression
 // that it is, or the name of another encoding, such as runs. It looks at no more
@@ -217,13 +203,16 @@ func ColumnForm(enc []byte) string {
 	case len(enc) == 0:
 		return ""
 	case enc[0] >= headShifts:
-		return forms[shiftNumber]
+		return shiftFamily.form
 	case enc[0] >= headConstants:
-		return forms[constantNumber]
+		return constantFamily.form
 	case enc[0] >= headColumns:
 		return nth(columnForms[:], enc[0]-headColumns)
 	}
-	return nth(forms[:], enc[0])
+	if int(enc[0]) < len(families) {
+		return families[enc[0]].form
+	}
+	return ""
 }
 
 // MatrixForm is [ColumnForm] for an encoded matrix.

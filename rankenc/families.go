@@ -6,6 +6,7 @@ import (
 
 // constantFamily is the same value for every rank.
 var constantFamily = family{
+	form:   "constant",
 	params: 1,
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0]}) },
 	eval:   func(p params, _, _ int64) int64 { return p[0] },
@@ -14,6 +15,7 @@ var constantFamily = family{
 
 // shiftFamily is rank + c.
 var shiftFamily = family{
+	form:   "rank+c",
 	params: 1,
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0] - s.ranks[0]}) },
 	eval:   func(p params, rank, _ int64) int64 { return rank + p[0] },
@@ -22,6 +24,7 @@ var shiftFamily = family{
 
 // ringFamily is (rank + c) mod N.
 var ringFamily = family{
+	form:   "(rank+c) mod N",
 	params: 1,
 	fit: func(s *sample, try func(params)) {
 		if s.size > 0 {
@@ -34,6 +37,7 @@ var ringFamily = family{
 
 // lineFamily is rank + c, or the value rim if the group has no such rank.
 var lineFamily = family{
+	form:   "rank+c or rim",
 	params: 2,
 	rim:    true,
 	fit: func(s *sample, try func(params)) {
@@ -52,6 +56,7 @@ var lineFamily = family{
 
 // linearFamily is a·rank + b.
 var linearFamily = family{
+	form:   "a·rank+b",
 	params: 2,
 	fit: func(s *sample, try func(params)) {
 		if len(s.ranks) < 2 {
@@ -68,6 +73,7 @@ var linearFamily = family{
 
 // xorFamily is rank xor c, the partner in a butterfly or a hypercube.
 var xorFamily = family{
+	form:   "rank xor c",
 	params: 1,
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0] ^ s.ranks[0]}) },
 	eval:   func(p params, rank, _ int64) int64 { return rank ^ p[0] },
@@ -77,6 +83,7 @@ var xorFamily = family{
 // digitsFamily is a·(rank div k) + b·(rank mod k) + c: blocks, the row or the
 // column in a grid of k columns, and the partner in a transposition of it.
 var digitsFamily = family{
+	form:    "sum of 2 digits",
 	params:  4,
 	extents: 1,
 	fit: func(s *sample, try func(params)) {
@@ -99,6 +106,7 @@ var digitsFamily = family{
 // threeDigitsFamily is a·z + b·y + d·x + c, where x, y and z are the coordinates
 // of rank in a grid of k × m × … processes, x varying fastest.
 var threeDigitsFamily = family{
+	form:    "sum of 3 digits",
 	params:  6,
 	extents: 2,
 	fit: func(s *sample, try func(params)) {
@@ -126,6 +134,7 @@ var threeDigitsFamily = family{
 // torusFamily is the process d columns and e rows further, with wrap, in a grid
 // of k columns and as many rows as hold the group.
 var torusFamily = family{
+	form:    "torus neighbour",
 	params:  3,
 	extents: 1,
 	fit: func(s *sample, try func(params)) {
@@ -148,6 +157,7 @@ var torusFamily = family{
 // torus3Family is the process d columns, e rows and f planes further, with wrap,
 // in a grid of k columns, m rows and as many planes as hold the group.
 var torus3Family = family{
+	form:    "3D torus neighbour",
 	params:  5,
 	extents: 2,
 	fit: func(s *sample, try func(params)) {
@@ -175,6 +185,7 @@ var torus3Family = family{
 // gridFamily is the process d columns and e rows further in a grid of k columns,
 // or the value rim if there is none.
 var gridFamily = family{
+	form:    "grid neighbour",
 	params:  4,
 	extents: 1,
 	rim:     true,
@@ -204,6 +215,7 @@ var gridFamily = family{
 // grid3Family is the process d columns, e rows and f planes further in a grid of
 // k columns and m rows, or the value rim if there is none.
 var grid3Family = family{
+	form:    "3D grid neighbour",
 	params:  6,
 	extents: 2,
 	rim:     true,

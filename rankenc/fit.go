@@ -1,6 +1,7 @@
 package rankenc
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -196,15 +197,7 @@ func (s *sample) sort() bool {
 	for i, r := range s.ranks {
 		pairs[i] = pair{r, s.values[i]}
 	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		switch {
-		case a.rank < b.rank:
-			return -1
-		case a.rank > b.rank:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.rank, b.rank) })
 	s.ranks, s.values = make([]int64, 0, len(pairs)), make([]int64, 0, len(pairs))
 	for i, p := range pairs {
 		switch {
