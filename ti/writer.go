@@ -146,15 +146,17 @@ func (w *Writer) flush(n int) {
 // Close writes what is held; of ranks, also an empty file for every one without calls, and
 // the list.
 func (w *Writer) Close() error {
-	var list []byte
 	for n := range w.files {
 		w.flush(n)
-		list = append(append(list, w.file(n)...), '\n')
 	}
 	if w.err != nil {
 		return w.err
 	}
 	if w.dst == nil {
+		var list []byte
+		for rank := range w.files {
+			list = append(append(list, w.file(rank)...), '\n')
+		}
 		if _, err := appendFile(w.list(), os.O_APPEND, list); err != nil {
 			w.remove(err)
 			return w.err
