@@ -163,6 +163,57 @@ func ExampleShape() {
 	//     count constant: 1
 }
 
+// Write the calls of a rank as a program, from the typed arguments of its shape.
+func ExampleArgument() {
+	trace := openRing()
+	shape, err := trace.Shape(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for terminal := range shape.Grammar.Occurrences() {
+		signature := shape.Signature(int(terminal))
+		fmt.Print(signature.Function.Name)
+		for i, arg := range signature.Args {
+			fmt.Print(" ", signature.Function.Params[i].Name, "=")
+			if value, ok := arg.Constant(); ok {
+				fmt.Print(value)
+				continue
+			}
+			switch v := arg.Values[0]; v.Form {
+			case reprise.Expression:
+				fmt.Print(v.Expr) // of the rank
+			case reprise.Column:
+				value, err := arg.At(3) // as each rank has it
+				if err != nil {
+					log.Fatal(err)
+				}
+				fmt.Print(value, " in rank 3")
+			case reprise.Stream:
+				fmt.Print("one of ", arg.Stream()) // from call to call
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// send dest=(rank+1) mod N bytes=64
+	// reduce count=1
+}
+
+// Go through some of the calls of a rank.
+func ExampleRank_Select() {
+	rank, err := openRing().Rank(2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	reduce := func(c reprise.Call) bool { return c.Function.Name == "reduce" }
+	for position, call := range rank.Select(530, reduce) {
+		fmt.Println(position, call)
+	}
+	// Output:
+	// 538 reduce(count=1)
+	// 549 reduce(count=1)
+}
+
 // The example of the README.
 func Example_record() {
 	send := cst.Function{Name: "MPI_Send", Params: []cst.Param{
