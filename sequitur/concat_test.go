@@ -45,7 +45,7 @@ func TestConcat(t *testing.T) {
 			t.Errorf("%d symbols, the grammars have %d", g.Symbols(), symbols)
 		}
 		enc, _ := g.MarshalBinary()
-		if h, err := Parse(enc, Options{}); err != nil || !h.equal(g) {
+		if h, err := Parse(enc, Options{}); err != nil || !h.Equal(g) {
 			t.Errorf("%v: %v", err, g)
 		}
 	})

@@ -23,7 +23,7 @@ func testRoundTrip(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.equal(g) {
+	if !got.Equal(g) {
 		t.Fatalf("parsed\n%swant\n%s", got, g)
 	}
 	if out := expand(t, got); !slices.Equal(out, in) {
@@ -141,7 +141,7 @@ func TestDeep(t *testing.T) {
 	if got := len(expand(t, g)); got != depth+1 {
 		t.Errorf("expanded to %d symbols, want %d", got, depth+1)
 	}
-	if len(g.String()) == 0 || !g.Rewrite(func(Symbol) Symbol { return 1 }).equal(build(cycle(depth+1, 1))) {
+	if len(g.String()) == 0 || !g.Rewrite(func(Symbol) Symbol { return 1 }).Equal(build(cycle(depth+1, 1))) {
 		t.Error("Rewrite of a deep grammar differs")
 	}
 }

@@ -72,7 +72,7 @@ func checkForest(t rapid.TB, f *Forest) {
 		if err != nil {
 			t.Fatalf("member %d of %d: %v", i, len(members), err)
 		}
-		if !g.equal(f.Grammar(i)) {
+		if !g.Equal(f.Grammar(i)) {
 			t.Fatalf("member %d is\n%swant\n%s", i, g, f.Grammar(i))
 		}
 		if (len(members[i]) == 0) != (i < s.Len()) {
@@ -109,7 +109,7 @@ func testForest(t *rapid.T) {
 	checkForest(t, renumbered)
 	for i, g := range members {
 		back := renumbered.Grammar(i).Rewrite(func(s Symbol) Symbol { return order[s] })
-		if !back.equal(g) {
+		if !back.Equal(g) {
 			t.Fatalf("member %d, renumbered and back, is\n%swant\n%s", i, back, g)
 		}
 	}
@@ -144,7 +144,7 @@ func TestForestConcurrent(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if g, err := s.ParseMember(f.AppendMember(nil, i), i); err != nil || !g.equal(members[i]) {
+			if g, err := s.ParseMember(f.AppendMember(nil, i), i); err != nil || !g.Equal(members[i]) {
 				t.Errorf("member %d: %v", i, err)
 			}
 		}()

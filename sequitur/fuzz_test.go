@@ -121,7 +121,7 @@ func FuzzParseMember(f *testing.F) {
 // checkParsed checks that g is a grammar that Parse accepts.
 func checkParsed(t *testing.T, g *Grammar) {
 	enc, _ := g.MarshalBinary()
-	if h, err := Parse(enc, Options{}); err != nil || !h.equal(g) {
+	if h, err := Parse(enc, Options{}); err != nil || !h.Equal(g) {
 		t.Fatalf("Parse does not accept\n%s%v", g, err)
 	}
 	if uint64(len(expand(t, g))) != g.Len() {

@@ -113,9 +113,9 @@ func (g *Grammar) locate(r uint32, i uint64) (at uint32, offset uint64) {
 	return begin + uint32(k), i
 }
 
-// equal reports whether g and h have the same rules in the same order. Equal
+// Equal reports whether g and h have the same rules in the same order. Equal
 // sequences, appended in any portions to Builders, give equal grammars.
-func (g *Grammar) equal(h *Grammar) bool {
+func (g *Grammar) Equal(h *Grammar) bool {
 	return slices.Equal(g.symbols, h.symbols) && slices.Equal(g.ends, h.ends)
 }
 

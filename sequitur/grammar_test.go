@@ -123,7 +123,7 @@ func TestEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := programGen.Draw(t, "a"), programGen.Draw(t, "b")
 		g, h := build(a), build(b)
-		if got, want := g.equal(h), slices.Equal(a, b); got != want {
+		if got, want := g.Equal(h), slices.Equal(a, b); got != want {
 			t.Fatalf("Equal = %v, want %v", got, want)
 		}
 		if got, want := g.Hash() == h.Hash(), slices.Equal(a, b); got != want {
@@ -131,7 +131,7 @@ func TestEqual(t *testing.T) {
 		}
 	})
 	var zero Grammar
-	if !zero.equal(build(nil)) || zero.Hash() != build(nil).Hash() {
+	if !zero.Equal(build(nil)) || zero.Hash() != build(nil).Hash() {
 		t.Error("the zero Grammar differs from the grammar of no symbols")
 	}
 }

@@ -42,7 +42,7 @@ func sameState(t rapid.TB, got, want *Builder) {
 		t.Fatalf("state is %d %v %d %d %d, want %d %v %d %d %d", got.n, got.open, got.want, got.left, got.credit,
 			want.n, want.open, want.want, want.left, want.credit)
 	}
-	if g, w := got.Snapshot(), want.Snapshot(); !g.equal(w) {
+	if g, w := got.Snapshot(), want.Snapshot(); !g.Equal(w) {
 		t.Fatalf("grammar is\n%swant\n%s", g, w)
 	}
 }

@@ -173,7 +173,7 @@ func TestEveryAppend(t *testing.T) {
 				checkInvariants(t, g)
 			}
 		}
-		if g := with.Finish(); !g.equal(build(in)) {
+		if g := with.Finish(); !g.Equal(build(in)) {
 			t.Fatalf("snapshots changed the grammar of %v", in)
 		}
 	})
@@ -274,7 +274,7 @@ func TestAppendRun(t *testing.T) {
 				r.Count -= n
 			}
 		}
-		if got, want := b.Finish(), build(in); !got.equal(want) {
+		if got, want := b.Finish(), build(in); !got.Equal(want) {
 			t.Fatalf("grammar is\n%swant\n%s", got, want)
 		}
 	})
