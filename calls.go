@@ -15,8 +15,6 @@ type CallReader struct {
 	turn  uint64  // calls of that rank that come before those of another rank
 	err   error   // sticks
 
-	lostTimes error // of ranks that are done with
-
 	// Rank by rank, the next turn is that of the first active rank from next on.
 	next int
 
@@ -34,30 +32,34 @@ type cursor struct {
 	call *Call
 	left uint64 // how often call comes before walk goes on
 
-	times *timeReader // nil if there are none
+	position uint64      // of the next
+	times    *timeReader // nil if there are none
 }
 
 func newCursor(r *Rank, position uint64) *cursor {
-	c := &cursor{rank: r, walk: r.Walk(position)}
+	c := &cursor{rank: r, walk: r.Walk(position), position: position}
 	if r.series != nil {
 		c.times = newTimeReader(r, position)
 	}
 	return c
 }
 
-// read returns the call at c and moves on. There must be one.
-func (c *cursor) read() Call {
+// read returns the call at c and moves on. There must be one. If its time cannot be read,
+// it returns the call and the error.
+func (c *cursor) read() (Call, error) {
 	if c.left == 0 {
 		run := c.walk.Next()
 		c.call, c.left = c.rank.call(run.Symbol), run.Count
 	}
 	c.left--
-	if c.times == nil {
-		return *c.call
-	}
 	call := *c.call
-	c.rank.setTime(&call, c.times)
-	return call
+	call.Position = c.position
+	c.position++
+	if c.times == nil {
+		return call, nil
+	}
+	err := c.rank.setTime(&call, c.times)
+	return call, err
 }
 
 // Calls returns a CallReader of the calls of all ranks in the order in which
@@ -78,7 +80,8 @@ func (t *Trace) Calls(position uint64) *CallReader {
 	return r
 }
 
-// Read returns the next call, or io.EOF after the last. Errors stick.
+// Read returns the next call, or io.EOF after the last. Errors stick, but for that of a
+// time which cannot be read: the call comes with it, without the time.
 func (r *CallReader) Read() (Call, error) {
 	if r.turn == 0 && r.err == nil {
 		r.err = r.nextTurn()
@@ -87,21 +90,7 @@ func (r *CallReader) Read() (Call, error) {
 		return Call{}, r.err
 	}
 	r.turn--
-	return r.at.read(), nil
-}
-
-// LostTimes returns an error about the times of calls that were read so far, nil if
-// there was none.
-func (r *CallReader) LostTimes() error {
-	if r.lostTimes == nil && r.at != nil {
-		r.lostTimes = r.at.rank.LostTimes()
-	}
-	for _, c := range r.cursors {
-		if r.lostTimes == nil {
-			r.lostTimes = c.rank.LostTimes()
-		}
-	}
-	return r.lostTimes
+	return r.at.read()
 }
 
 // nextTurn goes on to the rank whose calls are next. A turn has no more calls
@@ -139,7 +128,6 @@ func (r *CallReader) nextRank(position uint64) error {
 		if err != nil {
 			return err
 		}
-		r.LostTimes()
 		r.next = number + 1
 		if n := rank.Len(); position < n {
 			r.at, r.turn = newCursor(rank, position), n-position

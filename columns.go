@@ -176,20 +176,6 @@ func (t *Trace) columnError(slice int, err error) error {
 	return layout.Damaged(layout.KindColumns, uint64(t.signatures.Slices[slice].Section), err)
 }
 
-// OfSlice reports whether an error of reading a rank is about a section that has a
-// slice of a column. Other ranks of the same shape may do without that section; where
-// it is another one, all of them need it.
-func (t *Trace) OfSlice(err error) bool {
-	var s *merge.SectionError
-	if !errors.As(err, &s) || s.Kind != layout.KindColumns {
-		return false
-	}
-	places, columns := t.signatures.Slices, t.signatures.Columns
-	i := sort.Search(len(places), func(i int) bool { return uint64(places[i].Section) >= s.Key })
-	k := sort.Search(len(columns), func(k int) bool { return columns[k].End > i })
-	return k < len(columns) && columns[k].Sliced()
-}
-
 // sliceBytes returns the encoding of a slice of a column, which must not be kept.
 func (t *Trace) sliceBytes(n int) ([]byte, error) {
 	s := t.signatures.Slices[n]

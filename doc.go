@@ -10,8 +10,9 @@
 //	defer trace.Close()
 //	rank, err := trace.Rank(0)
 //	…
-//	for position, call := range rank.Calls() {
-//		fmt.Println(position, call)
+//	for call, err := range rank.Calls() {
+//		…
+//		fmt.Println(call.Position, call)
 //	}
 //
 // [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls

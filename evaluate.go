@@ -53,7 +53,7 @@ func (s *Shape) readStored(rank int) ([]int64, error) {
 	if t.stored[len(t.stored)-1] == 0 {
 		return nil, nil
 	}
-	position, _ := s.Ranks.Index(rank)
+	position, _ := s.trace.all[s.number].Index(rank)
 	stored := make([]int64, 0, t.stored[len(t.stored)-1])
 	column := func(n int64) error {
 		v, err := s.trace.columnValue(int(n), s.number, position, rank)
@@ -105,7 +105,7 @@ type lookalike struct {
 // lengths, and without a slot in which all of them have a constant, or all the rank and
 // a constant, that is another. A rank that is alone in its shape has none.
 func (s *Shape) lookalikes() []lookalike {
-	if s.Ranks.Len() == 1 {
+	if s.trace.all[s.number].Len() == 1 {
 		return nil
 	}
 	byLengths := make(map[string][]int)

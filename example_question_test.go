@@ -98,7 +98,11 @@ func Example_callAtTime() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for position, call := range clock.Calls(place.Position) {
+	for call, err := range clock.Calls(place.Position) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		position := call.Position
 		fmt.Printf("call %d, %v, from %d ns on, by %v\n", position, call, call.Start, clock.Source())
 		break
 	}

@@ -101,8 +101,11 @@ func ExampleRank_CallsFrom() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for position, call := range rank.CallsFrom(8) {
-		fmt.Println(position, call)
+	for call, err := range rank.CallsFrom(8) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(call.Position, call)
 		if call.Function.Name == "reduce" {
 			break
 		}
@@ -242,8 +245,11 @@ func Example_record() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for position, call := range rank.CallsFrom(998) { // from anywhere, without what is before
-		fmt.Println(position, call)
+	for call, err := range rank.CallsFrom(998) { // from anywhere, without what is before
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(call.Position, call)
 	}
 	// Output:
 	// 998 MPI_Send(count=512, dest=3)
@@ -279,8 +285,11 @@ func Example_times() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for position, call := range rank.CallsFrom(99_999) { // decodes one block
-		fmt.Println(position, call, call.Start, call.Duration)
+	for call, err := range rank.CallsFrom(99_999) { // decodes one block
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(call.Position, call, call.Start, call.Duration)
 	}
 	durations, _, err := trace.Summaries() // statistics are always kept
 	if err != nil {
@@ -334,7 +343,10 @@ func ExamplePrinter() {
 	}
 	printer := trace.Printer(reprise.PrintOptions{})
 	var line []byte
-	for _, call := range rank.Calls() {
+	for call, err := range rank.Calls() {
+		if err != nil {
+			log.Fatal(err)
+		}
 		line = append(printer.AppendCall(line[:0], call), '\n')
 		os.Stdout.Write(line)
 	}

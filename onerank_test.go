@@ -66,7 +66,11 @@ func checkPart(t *testing.T, r *Rank, want merge.Part) {
 	if r.Len() != uint64(len(calls)) {
 		t.Fatalf("rank %d has %d calls, want %d", want.Rank, r.Len(), len(calls))
 	}
-	for i, got := range r.Calls() {
+	for got, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := got.Position
 		if got.String() != calls[i] {
 			t.Fatalf("rank %d: call %d is %v, want %s", want.Rank, i, got, calls[i])
 		}
@@ -116,13 +120,14 @@ func TestLostSlice(t *testing.T) {
 		switch {
 		case err == nil && rank%1000 == 0:
 			checkPart(t, r, p.Part(rank))
-		case err != nil && (!errors.Is(err, ErrCorrupt) || !trace.OfSlice(err)):
+		case err != nil && !errors.Is(err, ErrCorrupt):
 			t.Fatalf("rank %d: %v", rank, err)
 		case err != nil:
 			lost = append(lost, rank)
 		}
 	}
-	if set := rankenc.SetOf(lost...); set.String() != "32768-65535" {
-		t.Errorf("ranks %v are lost", set)
+	list := trace.Damage()
+	if set := rankenc.SetOf(lost...); set.String() != "32768-65535" || len(list) != 1 || !list[0].Ranks.Equal(set) {
+		t.Errorf("ranks %v are lost, of %v", set, list)
 	}
 }

@@ -2,7 +2,6 @@ package reprise
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -47,7 +46,8 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 }
 
 // AddTo adds all ranks of t to a, which must have none of them with calls, what t has of
-// their times, and the names, but nothing else of the description of the run.
+// their times, and the names, but nothing else of the description of the run. It fails if
+// t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin}); err != nil {
 		return err
@@ -64,61 +64,52 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 			return err
 		}
 	}
-	return t.AddTimes(a, nil)
+	rest, err := t.AddTimes(a)
+	if err == nil && rest > 0 && t.damage().unreadable.Len() == 0 {
+		err = layout.Damaged(layout.KindSummaries, 0, layout.Corrupt("%d values are of calls of ranks that are not there", rest))
+	}
+	return err
 }
 
 // AddTimes adds what t has of the times of calls to a, as far as a has the ranks,
 // which must have been added as [Trace.Part] returns them, and without times: each
-// series, and the summaries of signatures that one of the ranks has.
-//
-// Lost, unless it is nil, is called with each rank whose series cannot be read, and
-// with −1 for what concerns no single rank, and the error; if it returns nil, the
-// rest is added. If AddTimes fails, nothing is added.
-func (t *Trace) AddTimes(a *merge.Accumulator, lost func(rank int, err error) error) error {
-	if lost == nil {
-		lost = func(_ int, err error) error { return err }
-	}
+// series, and the summaries of signatures that one of the ranks has. It returns how many
+// values of summaries are of others. If AddTimes fails, nothing is added.
+func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
 	ranks := a.RankSet()
-	placed, err := t.placeTimes(ranks)
+	placed, rest, err := t.placeTimes(ranks)
 	if err != nil {
-		if err = lost(-1, err); err != nil {
-			return err
-		}
+		return 0, err
 	}
-	series, err := t.seriesIn(ranks, lost)
+	series, err := t.seriesIn(ranks)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return a.AddTimes(placed, series)
+	return rest, a.AddTimes(placed, series)
 }
 
 // placeTimes returns the summaries of t, those of each signature, or of two in a row,
-// at a shape that has them and has one of some ranks. The error is about what is left;
-// the rest is returned.
-func (t *Trace) placeTimes(ranks rankenc.Set) ([]merge.PlacedTimes, error) {
+// at a shape that has them and has one of some ranks, and how many values are left.
+func (t *Trace) placeTimes(ranks rankenc.Set) (placed []merge.PlacedTimes, rest uint64, err error) {
 	all, err := t.summaries()
 	if err != nil || all.IsZero() {
-		return nil, err
+		return nil, 0, err
 	}
-	var placed []merge.PlacedTimes
 	left := all.Clone()
 	for i := range t.Shapes() {
 		rank, ok := commonRank(t.ShapeRanks(i), ranks)
 		if !ok {
-			continue // the ranks are lost, and with them their shape
+			continue
 		}
 		s, err := t.shape(i)
 		if err != nil {
-			return placed, err
+			return nil, 0, err
 		}
 		if p := s.placeTimes(rank, &left); !p.Durations.IsZero() || !p.Gaps.IsZero() {
 			placed = append(placed, p)
 		}
 	}
-	if n := left.Values(); n > 0 {
-		err = layout.Damaged(layout.KindSummaries, 0, fmt.Errorf("reprise: %d values are of calls of ranks that are not there", n))
-	}
-	return placed, err
+	return placed, left.Values(), nil
 }
 
 // commonRank returns a rank that is in both sets, if there is one.
@@ -146,24 +137,18 @@ func (s *Shape) placeTimes(rank int, of *layout.Summaries) merge.PlacedTimes {
 }
 
 // seriesIn returns the series of the ranks that are in a set.
-func (t *Trace) seriesIn(ranks rankenc.Set, lost func(rank int, err error) error) ([]merge.RankSeries, error) {
+func (t *Trace) seriesIn(ranks rankenc.Set) ([]merge.RankSeries, error) {
 	table, err := t.series()
-	if err != nil {
-		return nil, lost(-1, err)
-	}
-	if table == nil {
-		return nil, nil
+	if err != nil || table == nil {
+		return nil, err
 	}
 	var list []merge.RankSeries
 	err = t.sections.EachSeries(table, t.callsOf, func(s merge.RankSeries, err error) error {
-		switch {
-		case !ranks.Contains(s.Rank):
+		if !ranks.Contains(s.Rank) || t.untimed.Contains(s.Rank) {
 			return nil
-		case err != nil:
-			return lost(s.Rank, err)
 		}
 		list = append(list, s)
-		return nil
+		return err
 	})
 	return list, err
 }

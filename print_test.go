@@ -64,7 +64,10 @@ func printed(t testing.TB, trace *reprise.Trace, rank int, o reprise.PrintOption
 	}
 	p := trace.Printer(o)
 	var lines []string
-	for _, c := range r.Calls() {
+	for c, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		line := string(p.AppendCall(nil, c))
 		for i := range c.Args {
 			if arg := string(p.AppendArgument(nil, c, i)); !strings.Contains(line, arg) {
@@ -365,7 +368,10 @@ func TestPrintUnambiguous(t *testing.T) {
 					rt.Fatal(err)
 				}
 				p, texts := trace.Printer(o), make(map[string]uint32)
-				for _, c := range r.Calls() {
+				for c, err := range r.Calls() {
+					if err != nil {
+						t.Fatal(err)
+					}
 					text := string(p.AppendCall(nil, c))
 					if strings.ContainsAny(text, "\n\t") {
 						rt.Fatalf("%q has a line break", text)
@@ -407,7 +413,8 @@ func TestPrintWithoutTrace(t *testing.T) {
 		work.Add(1)
 		go func() {
 			defer work.Done()
-			for k, c := range rank.Calls() {
+			for c := range rank.Calls() {
+				k := c.Position
 				if got, want := string(printers[i%2].AppendCall(nil, c)), fmt.Sprintf("MPI_Isend(tag=%d, request=isend#0)", k); got != want {
 					t.Errorf("%s, want %s", got, want)
 					return
@@ -444,7 +451,7 @@ func BenchmarkPrint(b *testing.B) {
 				var line []byte
 				size, calls := 0, 0
 				for b.Loop() {
-					for _, c := range rank.Calls() {
+					for c := range rank.Calls() {
 						line = add(line[:0], c)
 						size += len(line)
 						calls++

@@ -21,9 +21,12 @@ type Call struct {
 	Args     []cst.Value   // one for each parameter; shared, must not be changed
 	Terminal uint32        // equal calls of one rank have one terminal
 
+	// Position is that of the call among those of its rank, 0 if the call stands for all
+	// of a terminal.
+	Position uint64
+
 	// Start is when the call began, and Duration how long it took, in nanoseconds,
-	// if it is Timed. What is returned for a terminal is not, nor is a call of
-	// which the time cannot be read, which [Rank.LostTimes] tells.
+	// if it is Timed. What is returned for a terminal is not.
 	Timed           bool
 	Start, Duration int64
 
@@ -84,20 +87,19 @@ type Rank struct {
 	several  map[uint32]bool // terminals that stand for signatures with different expressions, too
 
 	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
-	series  *timing.Series         // nil if there is none, or it is lost
-	lost    atomic.Pointer[error]  // the first about times
+	series  *timing.Series         // nil if there is none
 	printed atomic.Pointer[printedRank]
 }
 
-// Rank reads what a rank called. It reads nothing that concerns ranks of other
-// shapes only. A rank that made no calls is empty.
+// Rank reads what a rank called, and where the times of its calls are. It reads nothing
+// that concerns ranks of other shapes only. A rank that made no calls is empty.
 func (t *Trace) Rank(rank int) (*Rank, error) {
 	r, err := t.readRank(rank)
 	if err != nil {
 		return nil, t.named(err)
 	}
 	if r.series, err = t.openSeries(r); err != nil {
-		r.loseTimes(err)
+		return nil, t.named(err)
 	}
 	return r, nil
 }
@@ -360,29 +362,22 @@ func (r *Rank) group(terminal uint32) (merge.Group, bool) {
 	return e.group, e.grouped
 }
 
-// Calls returns an iterator over the positions and calls of the rank, in order.
-// It expands lazily: stopping after k calls costs O(k + depth of the grammar).
-// If the trace has the times of every call, they are decoded; [Rank.Walk] goes
-// through the calls without them.
-func (r *Rank) Calls() iter.Seq2[uint64, Call] { return r.CallsFrom(0) }
+// Calls returns an iterator over the calls of the rank, in order. It expands lazily:
+// stopping after k calls costs O(k + depth of the grammar). If the trace has the times
+// of every call, they are decoded; [Rank.Walk] goes through the calls without them. A
+// call whose time cannot be read comes without it, and with the error: so do all of its
+// block of times, and none of the next.
+func (r *Rank) Calls() iter.Seq2[Call, error] { return r.CallsFrom(0) }
 
 // CallsFrom is like [Rank.Calls] but begins at a position, which costs as much
 // as [sequitur.Grammar.At], not as reading the calls before it. There is nothing
 // from r.Len() on.
-func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
-	return func(yield func(uint64, Call) bool) {
-		if r.series != nil {
-			r.timedCalls(position, yield)
-			return
-		}
-		at, w := position, r.Walk(position)
-		for run := w.Next(); run.Count > 0; run = w.Next() {
-			call := r.call(run.Symbol)
-			for range run.Count {
-				if !yield(at, *call) {
-					return
-				}
-				at++
+func (r *Rank) CallsFrom(position uint64) iter.Seq2[Call, error] {
+	return func(yield func(Call, error) bool) {
+		c := newCursor(r, position)
+		for range r.Len() - min(position, r.Len()) {
+			if !yield(c.read()) {
+				return
 			}
 		}
 	}
@@ -392,31 +387,23 @@ func (r *Rank) CallsFrom(position uint64) iter.Seq2[uint64, Call] {
 // those of some functions. Keep is called with what [Rank.Call] returns for a terminal.
 // The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
 // are that are kept.
-func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[uint64, Call] {
-	return func(yield func(uint64, Call) bool) {
+func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, error] {
+	return func(yield func(Call, error) bool) {
 		var times *timeReader
 		if r.series != nil {
 			times = newTimeReader(r, position)
 		}
 		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(x)) }) {
 			call := *r.call(terminal)
+			call.Position = at
+			var err error
 			if times != nil {
 				times.seek(r, at)
-				r.setTime(&call, times)
+				err = r.setTime(&call, times)
 			}
-			if !yield(at, call) {
+			if !yield(call, err) {
 				return
 			}
-		}
-	}
-}
-
-// timedCalls yields the calls from a position on, with their times.
-func (r *Rank) timedCalls(position uint64, yield func(uint64, Call) bool) {
-	c := newCursor(r, position)
-	for at := position; at < r.Len(); at++ {
-		if !yield(at, c.read()) {
-			return
 		}
 	}
 }

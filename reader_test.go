@@ -12,8 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -84,7 +82,11 @@ func checkCallsOf(t rapid.TB, trace *Trace, want merge.Part) {
 	}
 	next := want.Grammar.Walk(0)
 	var run sequitur.Run
-	for position, call := range r.Calls() {
+	for call, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		position := call.Position
 		if run.Count == 0 {
 			run = next.Next()
 		}
@@ -344,30 +346,6 @@ func TestArgumentAt(t *testing.T) {
 			t.Fatal("a rank that is not there has a value")
 		}
 	})
-}
-
-// TestOfSlice says which errors are about slices.
-func TestOfSlice(t *testing.T) {
-	trace := &Trace{signatures: &layout.Table{
-		Columns: []layout.ColumnPlace{{First: 0, End: 1}, {First: 1, End: 2}, {First: 2, End: 5}, {First: 5, End: 6}, {First: 6, End: 7}},
-		Slices:  []layout.SlicePlace{{Section: 0}, {Section: 0}, {Section: 1}, {Section: 1}, {Section: 2}, {Section: 3}, {Section: 3}},
-	}}
-	for _, tt := range []struct {
-		kind format.Kind
-		key  uint64
-		want bool
-	}{
-		{layout.KindColumns, 0, false}, {layout.KindColumns, 1, true}, {layout.KindColumns, 2, true}, {layout.KindColumns, 3, false}, {layout.KindColumns, 4, false},
-		{layout.KindStreams, 2, false}, {layout.KindGrammars, 2, false},
-	} {
-		err := fmt.Errorf("rank 7: %w", layout.Damaged(tt.kind, tt.key, layout.ErrCorrupt))
-		if got := trace.OfSlice(err); got != tt.want {
-			t.Errorf("%v: %v, want %v", err, got, tt.want)
-		}
-	}
-	if trace.OfSlice(layout.ErrCorrupt) {
-		t.Error("an error that is about no section")
-	}
 }
 
 // TestShapesKept checks that a trace does not keep many grammars that a small file

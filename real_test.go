@@ -56,7 +56,11 @@ func testRealTrace(t *testing.T, path string) {
 	if r.Len() != uint64(len(last)) {
 		t.Fatalf("%d calls of the last rank, want %d", r.Len(), len(last))
 	}
-	for i, c := range r.Calls() {
+	for c, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := c.Position
 		if c.Terminal != last[i].Terminal {
 			t.Fatalf("call %d of the last rank is %v, want %v", i, c, last[i])
 		}

@@ -58,7 +58,7 @@ func (t *Trace) readHead() error {
 		return err
 	}
 	err = t.sections.Read(layout.KindSignatures, 0, func(data []byte) (err error) {
-		t.signatures, err = layout.ParseTable(data, t.Functions(), t.sets, t.run.Ranks)
+		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks)
 		return err
 	})
 	if err == nil && t.sections.Has(layout.KindInterleaving) {
@@ -107,12 +107,12 @@ func (t *Trace) parseRun(data []byte) error {
 			break
 		}
 		first = int(s.At(0))
-		t.sets = append(t.sets, s)
+		t.all = append(t.all, s)
 	}
 	if d.Err() != nil {
 		return d.Err()
 	}
-	t.index = newRankIndex(t.sets)
+	t.sets, t.index = t.all, newRankIndex(t.all)
 	var err error
 	if t.functions, err = cst.ParseFunctions(data[d.Offset():]); err != nil {
 		return layout.AtOffset(err, d.Offset())
@@ -135,7 +135,7 @@ func (t *Trace) parseInterleaving(data []byte) error {
 		}
 	}
 	ranks := 0
-	for _, s := range t.sets {
+	for _, s := range t.all {
 		ranks += s.Len()
 	}
 	if len(t.calls) != ranks {
@@ -161,11 +161,11 @@ func (t *Trace) readGrammars() (*grammars, error) {
 		if d.Err() != nil {
 			return d.Err()
 		}
-		if g.shared.Len() > len(t.sets) {
-			return layout.Corrupt("%d grammars of %d shapes", g.shared.Len(), len(t.sets))
+		if g.shared.Len() > len(t.all) {
+			return layout.Corrupt("%d grammars of %d shapes", g.shared.Len(), len(t.all))
 		}
 		var p layout.Packer
-		for range len(t.sets) - g.shared.Len() {
+		for range len(t.all) - g.shared.Len() {
 			n := int(d.UvarintMax("size", layout.MaxColumn))
 			if d.Err() != nil {
 				return d.Err()

@@ -79,7 +79,8 @@ func (x *shapeCache) put(s *Shape) *Shape {
 // lowest ranks.
 func (t *Trace) Shapes() int { return len(t.sets) }
 
-// ShapeRanks returns the ranks of a shape, number < t.Shapes(), without reading
+// ShapeRanks returns the ranks of a shape, number < t.Shapes(), none if all were left
+// out by [Trace.LeaveOutDamage], without reading
 // the shape.
 func (t *Trace) ShapeRanks(number int) rankenc.Set { return t.sets[number] }
 
@@ -100,6 +101,9 @@ func (t *Trace) Shape(number int) (*Shape, error) {
 func (t *Trace) shape(number int) (*Shape, error) {
 	if number < 0 || number >= len(t.sets) {
 		return nil, fmt.Errorf("reprise: there is no shape %d of %d", number, len(t.sets))
+	}
+	if t.sets[number].Len() == 0 {
+		return nil, fmt.Errorf("reprise: the ranks of shape %d are left out", number)
 	}
 	if s := t.shapes.get(number); s != nil {
 		return s, nil
@@ -176,6 +180,9 @@ type interval struct{ first, last, shape int }
 func newRankIndex(sets []rankenc.Set) rankIndex {
 	x := rankIndex{sets: sets}
 	for i, s := range sets {
+		if s.Len() == 0 {
+			continue
+		}
 		first, last := int(s.At(0)), int(s.At(s.Len()-1))
 		if last-first+1 == s.Len() {
 			x.intervals = append(x.intervals, interval{first, last, i})

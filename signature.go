@@ -147,7 +147,7 @@ func (a Argument) At(rank int) (cst.Value, error) {
 	if !ok || a.of.shape != nil && number != a.of.shape.number {
 		return cst.Value{}, fmt.Errorf("reprise: rank %d does not make the call", rank)
 	}
-	position, _ := t.sets[number].Index(rank)
+	position, _ := t.all[number].Index(rank)
 	column := func(n int) (int64, error) { return t.columnValue(n, number, position, rank) }
 	var slots []int64
 	var err error
@@ -223,7 +223,10 @@ func (s *Signature) makers() []rankenc.Set {
 		return nil
 	}
 	var sets []rankenc.Set
-	for number := range t.Shapes() {
+	for number, ranks := range t.sets {
+		if ranks.Len() == 0 {
+			continue
+		}
 		shape, err := t.shape(number)
 		if err != nil {
 			return nil
@@ -279,6 +282,9 @@ func (s *Signature) places(column int) ([]rankPlace, error) {
 			if !d.IsWorld() {
 				rank = int64(d.At(i))
 			}
+			if _, ok := t.index.find(int(rank)); !ok {
+				continue // it is left out
+			}
 			places = append(places, rankPlace{rank, i})
 		}
 		return places, nil
@@ -286,7 +292,9 @@ func (s *Signature) places(column int) ([]rankPlace, error) {
 	if s.shape.Ranks.Len() > maxLooked {
 		return nil, nil
 	}
-	for i, rank := range s.shape.Ranks.All() {
+	all := t.all[s.shape.number]
+	for _, rank := range s.shape.Ranks.All() {
+		i, _ := all.Index(rank)
 		at, err := t.place(column, s.shape.number, i, rank)
 		if err != nil {
 			return nil, err

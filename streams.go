@@ -94,26 +94,36 @@ func (e *expander) end() error {
 
 // open opens the streams.
 func (e *expander) open() error {
+	return e.shape.eachStream(e.number, e.stored, func(i int, argument layout.StreamArgument, number int64) error {
+		if e.streams[argument] == nil {
+			var err error
+			if e.streams[argument], err = e.trace.stream(number, argument); err != nil {
+				return err
+			}
+		}
+		e.opened[i] = append(e.opened[i], e.streams[argument])
+		return nil
+	})
+}
+
+// eachStream calls use with the signatures of s that have streams and, slot by slot,
+// the numbers of those of a rank, whose stored values these are, until that fails.
+func (s *Shape) eachStream(rank int, stored []int64, use func(i int, argument layout.StreamArgument, number int64) error) error {
 	var scratch layout.Signature
-	at := evaluation{rank: e.number, size: e.trace.run.Ranks}
-	for i := range e.opened {
-		s := e.shape.signature(i, &scratch)
-		if s.Streams == 0 {
+	at := evaluation{rank: rank, size: s.trace.run.Ranks}
+	for i := range s.signatures {
+		x := s.signature(i, &scratch)
+		if x.Streams == 0 {
 			continue
 		}
-		at.evaluate(s, e.stored[e.template.stored[i]:])
+		at.evaluate(x, stored[s.template().stored[i]:])
 		for k, number := range at.slots {
-			if s.Streams>>k&1 == 0 {
+			if x.Streams>>k&1 == 0 {
 				continue
 			}
-			argument := layout.StreamArgument{Function: s.Function, Slot: k}
-			if e.streams[argument] == nil {
-				var err error
-				if e.streams[argument], err = e.trace.stream(number, argument); err != nil {
-					return err
-				}
+			if err := use(i, layout.StreamArgument{Function: x.Function, Slot: k}, number); err != nil {
+				return err
 			}
-			e.opened[i] = append(e.opened[i], e.streams[argument])
 		}
 	}
 	return nil

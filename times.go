@@ -43,7 +43,7 @@ func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
 	if err != nil || s == nil {
 		return rankenc.Set{}, nil, err
 	}
-	return s.Ranks, slices.Clone(s.Names), nil
+	return s.Ranks.Difference(t.untimed), slices.Clone(s.Names), nil
 }
 
 // SeriesCodec returns the name of the codec of the times of a rank, nothing if the
@@ -54,31 +54,13 @@ func (t *Trace) SeriesCodec(rank int) (string, error) {
 		return "", err
 	}
 	i, ok := s.Ranks.Index(rank)
-	if !ok {
+	if !ok || t.untimed.Contains(rank) {
 		return "", nil
 	}
 	if k := s.Codec.At(i); k >= 0 && k < int64(len(s.Names)) {
 		return s.Names[k], nil
 	}
 	return "", layout.Damaged(layout.KindSeries, 0, layout.Corrupt("series %d has codec %d", i, s.Codec.At(i)))
-}
-
-// CheckSeries returns an error if a section that holds times of a rank cannot be
-// read, without decoding them.
-func (t *Trace) CheckSeries(rank int) error {
-	s, err := t.series()
-	if err != nil || s == nil {
-		return err
-	}
-	i, ok := s.Ranks.Index(rank)
-	if !ok {
-		return nil
-	}
-	r, err := t.sections.OpenSeries(s, i)
-	for k := 0; err == nil && k < r.Index.Blocks(); k++ {
-		_, err = r.Block(k)
-	}
-	return err
 }
 
 // Series returns the times of the calls of a rank, nil if the trace does not have
@@ -113,7 +95,7 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 		return nil, err
 	}
 	i, ok := s.Ranks.Index(rank)
-	if !ok {
+	if !ok || t.untimed.Contains(rank) {
 		return nil, nil
 	}
 	r, err := t.sections.OpenSeries(s, i)
@@ -155,41 +137,21 @@ func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.Series
 type Time = timing.Time
 
 // Series returns the times of the calls as they are encoded, nil if the trace does
-// not have them, or they cannot be read.
+// not have them.
 func (r *Rank) Series() *timing.Series { return r.series }
-
-// LostTimes returns the first error about the times of calls that were read so far,
-// nil if there was none.
-func (r *Rank) LostTimes() error {
-	if err := r.lost.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// loseTimes takes note of an error about times, and returns it as users see it.
-func (r *Rank) loseTimes(err error) error {
-	err = r.trace.named(err)
-	r.lost.CompareAndSwap(nil, &err)
-	return err
-}
 
 // Times returns an iterator over the times of the calls from a position on, in
 // order: none if the trace does not have them. Finding the position costs decoding
-// what is before it in its block. Calls whose block cannot be read have an error
-// each, the same for all of them; those after the block do not.
+// what is before it in its block. Errors are as those of [Rank.Calls].
 func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
 	return func(yield func(Time, error) bool) {
 		if r.series == nil {
-			if err := r.LostTimes(); err != nil {
-				yield(Time{}, err)
-			}
 			return
 		}
 		for t := newTimeReader(r, position); position < r.Len(); position++ {
 			at, err := t.read()
 			if err != nil {
-				err = r.loseTimes(err)
+				err = r.trace.named(err)
 			}
 			if !yield(at, err) {
 				return
@@ -199,13 +161,13 @@ func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
 }
 
 // setTime sets the time of a call to the next one of t.
-func (r *Rank) setTime(call *Call, t *timeReader) {
+func (r *Rank) setTime(call *Call, t *timeReader) error {
 	at, err := t.read()
 	if err != nil {
-		r.loseTimes(err)
-		return
+		return r.trace.named(err)
 	}
 	call.Timed, call.Start, call.Duration = true, at.Start, at.Duration
+	return nil
 }
 
 // A timeReader reads the times of the calls of a rank, which must be timed, in

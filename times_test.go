@@ -67,7 +67,11 @@ func TestTimes(t *testing.T) {
 	for _, from := range []uint64{0, 1, 255, 256, 257, timing.DefaultBlockLen - 1, timing.DefaultBlockLen, calls - 1, calls} {
 		r := readRank(t, trace, 1)
 		n := from
-		for at, c := range r.CallsFrom(from) {
+		for c, err := range r.CallsFrom(from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := c.Position
 			if at != n || !same(c, want[1][at]) || c.Args[0].Int() != int64(at%3) {
 				t.Fatalf("call %d is %+v, want %+v", at, c, want[1][at])
 			}
@@ -93,51 +97,33 @@ func TestTimes(t *testing.T) {
 	if c, err := all.Read(); err != nil || c.Rank != 2 || !same(c, want[2][0]) {
 		t.Fatalf("%+v, %v, want %+v", c, err, want[2][0])
 	}
-	if err := all.LostTimes(); err != nil {
-		t.Fatal(err)
-	}
 }
 
-// TestLostTimes damages the times of calls: the calls are read without them, and
-// the error names the section.
+// TestLostTimes damages the times of calls: the rank is not read, and the error names
+// the section. Without the damage, the calls are read.
 func TestLostTimes(t *testing.T) {
 	file, _ := timed(t, exactTimes(), 2, 1000)
 	for key := range uint64(2) {
 		t.Run(fmt.Sprint(key), func(t *testing.T) {
-			r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
-			if err != nil {
+			trace := openBytes(t, flip(t, file, layout.KindSeries, key))
+			var se *merge.SectionError
+			if _, err := trace.Rank(0); !errors.As(err, &se) || se.Kind != layout.KindSeries {
+				t.Errorf("err = %v", err)
+			}
+			if _, err := trace.Calls(0).Read(); !errors.As(err, &se) {
+				t.Errorf("err = %v", err)
+			}
+			if err := trace.LeaveOutDamage(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			damaged := bytes.Clone(file)
-			s, _ := r.Lookup(layout.KindSeries, key)
-			damaged[s.Offset+s.Size/2] ^= 1
-			trace := openBytes(t, damaged)
-			rank := readRank(t, trace, 0)
 			n := 0
-			for _, c := range rank.Calls() {
-				if n++; c.Timed {
-					t.Fatal("a call is timed")
+			for c, err := range readRank(t, trace, 0).Calls() {
+				if n++; c.Timed || err != nil {
+					t.Fatalf("%+v, %v", c, err)
 				}
 			}
-			var se *merge.SectionError
-			if err := rank.LostTimes(); n != 1000 || !errors.As(err, &se) || se.Kind != layout.KindSeries {
-				t.Errorf("%d calls, err = %v", n, err)
-			}
-			n = 0
-			for _, err = range rank.Times(0) {
-				n++
-			}
-			if n != 1 || !errors.As(err, &se) {
-				t.Errorf("%d times, err = %v", n, err)
-			}
-			all := trace.Calls(0)
-			for range 2000 {
-				if _, err := all.Read(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := all.LostTimes(); !errors.As(err, &se) {
-				t.Errorf("err = %v", err)
+			if n != 1000 {
+				t.Errorf("%d calls", n)
 			}
 		})
 	}
@@ -198,7 +184,10 @@ func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec, ran
 			longest = max(longest, g, -g)
 		}
 		i := 0
-		for _, c := range readRank(t, trace, rank).Calls() {
+		for c, err := range readRank(t, trace, rank).Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if d := c.Duration - of.Durations[i]; math.Abs(float64(d)) > epsilon*float64(of.Durations[i]) {
 				t.Fatalf("rank %d, call %d took %d, not %d", rank, i, c.Duration, of.Durations[i])
 			}
@@ -230,15 +219,19 @@ func TestLostBlock(t *testing.T) {
 	damaged[s.Offset+s.Size/2] ^= 1
 	rank := readRank(t, openBytes(t, damaged), 0)
 	lost := 0
-	for at, c := range rank.Calls() {
-		if !c.Timed {
+	for c, err := range rank.Calls() {
+		at := c.Position
+		if (err == nil) != c.Timed {
+			t.Fatalf("call %d is %+v, %v", at, c, err)
+		}
+		if err != nil {
 			lost++
 		} else if w := want[0][at]; c.Start != w.Start || c.Duration != w.Duration {
 			t.Fatalf("call %d is %+v, want %+v", at, c, w)
 		}
 	}
-	if lost != timing.DefaultBlockLen || rank.LostTimes() == nil {
-		t.Errorf("%d calls are not timed, %v", lost, rank.LostTimes())
+	if lost != timing.DefaultBlockLen {
+		t.Errorf("%d calls are not timed", lost)
 	}
 	failed := 0
 	for _, err := range rank.Times(1) {
@@ -284,23 +277,26 @@ func checkSelect(t *testing.T, rank *Rank, from uint64, keep func(Call) bool) {
 	t.Helper()
 	next, stop := iter.Pull2(rank.CallsFrom(from))
 	defer stop()
-	for at, c := range rank.Select(from, keep) {
+	for c, err := range rank.Select(from, keep) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		for {
-			i, want, ok := next()
-			if !ok || i > at {
-				t.Fatalf("%v at %d is not among all calls from %d on", c, at, from)
+			want, err, ok := next()
+			if !ok || err != nil || want.Position > c.Position {
+				t.Fatalf("%v at %d is not among all calls from %d on, %v", c, c.Position, from, err)
 			}
-			if i == at && reflect.DeepEqual(c, want) {
+			if want.Position == c.Position && reflect.DeepEqual(c, want) {
 				break
 			}
 			if keep(want) {
-				t.Fatalf("the call at %d from %d on is %+v, want %+v at %d", at, from, c, want, i)
+				t.Fatalf("the call from %d on is %+v, want %+v", from, c, want)
 			}
 		}
 	}
-	for i, c, ok := next(); ok; i, c, ok = next() {
+	for c, _, ok := next(); ok; c, _, ok = next() {
 		if keep(c) {
-			t.Fatalf("%v at %d is left out", c, i)
+			t.Fatalf("%v at %d is left out", c, c.Position)
 		}
 	}
 }

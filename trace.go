@@ -43,7 +43,8 @@ type Trace struct {
 	interleaved bool // as the run says
 	functions   *cst.Table
 	texts       []string
-	sets        []rankenc.Set // of the ranks of each shape
+	all         []rankenc.Set // of the ranks of each shape, as the file has them
+	sets        []rankenc.Set // those that are not left out
 	index       rankIndex
 	signatures  *layout.Table
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
@@ -54,6 +55,8 @@ type Trace struct {
 	series    func() (*layout.SeriesTable, error)
 	columns   columnCache
 	shapes    shapeCache
+	damage    func() *damageReport
+	untimed   rankenc.Set // ranks whose times of every call are left out
 }
 
 // Open opens the trace in the named file. It reads the index of the file and
@@ -128,6 +131,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.summaries = sync.OnceValues(t.readSummaries)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
+	t.damage = sync.OnceValue(t.findDamage)
 	return t, nil
 }
 
@@ -165,6 +169,10 @@ func (t *Trace) Active() iter.Seq[int] {
 func (t *Trace) RankSet() rankenc.Set {
 	return rankenc.Set{}.Union(t.sets...) // which have ranks in common if the file contradicts itself
 }
+
+// RecordedRanks returns the ranks that made calls and those that [Trace.LeaveOutDamage]
+// left out. [Trace.Summaries] are of them all.
+func (t *Trace) RecordedRanks() rankenc.Set { return rankenc.Set{}.Union(t.all...) }
 
 // Functions returns the functions of the calls of all ranks. The result and
 // what it refers to must not be changed.

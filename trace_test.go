@@ -114,7 +114,11 @@ func checkRank(t rapid.TB, r *Rank, rank int, events []event, position uint64) {
 		t.Fatalf("rank %d has %d calls, want %d", rank, r.Len(), len(events))
 	}
 	at := position
-	for i, c := range r.CallsFrom(position) {
+	for c, err := range r.CallsFrom(position) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := c.Position
 		if i != at {
 			t.Fatalf("position %d, want %d", i, at)
 		}

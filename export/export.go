@@ -25,12 +25,6 @@ type Options struct {
 	// Between is when the calls are that are wanted. Nil means all calls.
 	Between *Interval
 
-	// Lost is called with a rank that cannot be read, which is left out, or whose times
-	// cannot be read, which are then missing or estimated; a table and a profile leave such
-	// a rank out if Between is set. An error that it returns ends the work. Nil means to
-	// end it with the error.
-	Lost func(rank int, times bool, err error) error
-
 	// Progress is called, from time to time and at the end, with the number of calls that
 	// were taken so far, or of rows. An error that it returns ends the work. Nil means none.
 	Progress func(done uint64) error

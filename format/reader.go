@@ -205,6 +205,21 @@ func (r *Reader) Content(s Section) (content []byte, err error) {
 	return content, nil
 }
 
+// Check returns an error if the section of r that has the kind and key of s is not
+// stored as its checksum says. It does not decode the content, as [Reader.Content]
+// does, and checks the record of a section whose content an earlier one holds, too.
+func (r *Reader) Check(s Section) error {
+	e := r.find(s.Kind, s.Key)
+	if e == nil {
+		return fmt.Errorf("format: no section of kind %d and key %d", s.Kind, s.Key)
+	}
+	_, err := r.readRecord(&r.entries[e.first], 0)
+	if err == nil && e.form == alias {
+		_, err = r.readRecord(e, 0)
+	}
+	return err
+}
+
 // readRecord reads the record of e, checks it against e and returns its stored bytes,
 // with room before them.
 func (r *Reader) readRecord(e *entry, room int) ([]byte, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -87,29 +88,35 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 
 // ReadPart reads a part file. An error about the file is a [*SectionError].
 func ReadPart(file *format.Reader) (*Accumulator, error) {
-	return SalvagePart(file, func(_ int, err error) error { return err })
+	a, without, err := SalvagePart(file)
+	if err == nil && without.Len() > 0 {
+		err = layout.Damaged(layout.KindSeries, 0, layout.Corrupt("the series of ranks %v are not all in the file", without))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
-// SalvagePart is [ReadPart] for a file of which the times may be damaged. Lost is
-// called with each rank whose series cannot be read, and with −1 for what concerns
-// no single rank, and the error; if it returns nil, the rest is read.
-func SalvagePart(file *format.Reader, lost func(rank int, err error) error) (*Accumulator, error) {
+// SalvagePart is [ReadPart] for what [format.Salvage] found of a file, in which sections of
+// times may be missing. It returns the ranks whose series are not there.
+func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err error) {
 	if _, ok := file.Lookup(layout.KindRun, 0); ok && !IsPart(file) {
-		return nil, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
+		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
-	p := partReader{file: file, lost: lost}
+	p := partReader{file: file}
 	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
-			return nil, err
+			return nil, without, err
 		}
 	}
-	return &p.a, nil
+	return &p.a, p.without, nil
 }
 
 // A partReader is the state of ReadPart.
 type partReader struct {
 	file           *format.Reader
-	lost           func(rank int, err error) error
+	without        rankenc.Set // ranks whose series are not there
 	a              Accumulator
 	shapes, orders int
 }
@@ -204,7 +211,7 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 	if _, ok := p.file.Lookup(layout.KindSummaries, number); !ok {
 		return nil
 	}
-	err := layout.ReadSection(p.file, layout.KindSummaries, number, func(data []byte) (err error) {
+	return layout.ReadSection(p.file, layout.KindSummaries, number, func(data []byte) (err error) {
 		if s.times, err = layout.ParseSummaries(data, len(s.forms)); err != nil {
 			return err
 		}
@@ -213,11 +220,6 @@ func (p *partReader) readSummaries(s *shape, number uint64) error {
 		}
 		return err
 	})
-	if err != nil {
-		s.times = layout.Summaries{}
-		return p.lost(-1, err)
-	}
-	return nil
 }
 
 // takeKind checks that summaries have histograms of one kind, that of the others.
@@ -251,9 +253,7 @@ func (p *partReader) readPlaced() error {
 			return err
 		})
 		if err != nil {
-			if err = p.lost(-1, err); err != nil {
-				return err
-			}
+			return err
 		}
 	}
 	return nil
@@ -263,15 +263,19 @@ func (p *partReader) readPlaced() error {
 func (p *partReader) readSeries() error {
 	sections := layout.NewSections(p.file)
 	table, err := sections.SeriesTable(p.a.size)
-	if err != nil {
-		return p.lost(-1, err)
-	}
-	if table == nil {
+	if p.without = sections.LostSeries(p.a.size); p.without.Len() > 0 {
 		return nil
 	}
+	if err != nil || table == nil {
+		return err
+	}
+	p.without = sections.WithoutSeries(table)
 	return sections.EachSeries(table, p.a.callCounts().of, func(s layout.RankSeries, err error) error {
-		if err != nil {
-			return p.lost(s.Rank, err)
+		switch {
+		case p.without.Contains(s.Rank):
+			return nil
+		case err != nil:
+			return err
 		}
 		p.a.series = append(p.a.series, s)
 		return nil

@@ -272,21 +272,3 @@ func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error)
 	}
 	return max(p.a.size, all.last()+1), all.set(), nil
 }
-
-// ReadSeriesRanks returns the ranks of which a trace, or a part file, has the times of
-// every call, of which the rest may be damaged. An error about the file is a
-// [*SectionError].
-func ReadSeriesRanks(file *format.Reader) (rankenc.Set, error) {
-	var ranks rankenc.Set
-	if _, ok := file.Lookup(layout.KindSeries, 0); !ok {
-		return ranks, nil
-	}
-	err := layout.ReadSection(file, layout.KindSeries, 0, func(data []byte) error {
-		s, err := layout.ParseSeriesTable(data, layout.MaxRanks)
-		if err == nil {
-			ranks = s.Ranks
-		}
-		return err
-	})
-	return ranks, err
-}

@@ -80,7 +80,7 @@ func TestPlacedTimes(t *testing.T) {
 	}
 	sameSummaries(t, open(t, traceFile(t, &a)), trace)
 	sameSummaries(t, open(t, traceFile(t, throughFile(t, &a))), trace)
-	if err := trace.AddTimes(&a, nil); err == nil || !strings.Contains(err.Error(), "which has some") {
+	if _, err := trace.AddTimes(&a); err == nil || !strings.Contains(err.Error(), "which has some") {
 		t.Errorf("added twice: %v", err)
 	}
 	sameSummaries(t, open(t, traceFile(t, &a)), trace)
@@ -127,13 +127,8 @@ func TestPlacedWithoutRanks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var lost []int
-		err := trace.AddTimes(&a, func(rank int, err error) error {
-			lost = append(lost, rank)
-			return nil
-		})
-		if err != nil || tt.lost != slices.Equal(lost, []int{-1}) {
-			t.Errorf("ranks %v: lost %v, %v", tt.ranks, lost, err)
+		if rest, err := trace.AddTimes(&a); err != nil || tt.lost != (rest > 0) {
+			t.Errorf("ranks %v: %d values are of others, %v", tt.ranks, rest, err)
 		}
 		got, _, err := open(t, traceFile(t, &a)).Summaries()
 		if err != nil || !slices.Equal(got.Statistics, tt.want) {

@@ -1,7 +1,9 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/format"
 	. "github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 
 	"bytes"
 	"context"
@@ -363,29 +365,26 @@ func TestLostSeries(t *testing.T) {
 	if _, err = s.Block(0); !errors.As(err, new(*layout.SectionError)) {
 		t.Errorf("err = %v", err)
 	}
-	var lost []int
-	a := accumulate(t, Run{Ranks: 3}, parts[:0])
+	some, all := accumulate(t, Run{Ranks: 3}, parts[:0]), accumulate(t, Run{Ranks: 3}, parts[:0])
 	for _, p := range parts {
-		if err := a.Add(Part{Rank: p.Rank, Table: p.Table, Grammar: p.Grammar}); err != nil {
-			t.Fatal(err)
+		for _, a := range []*Accumulator{all, some} {
+			if a == some && p.Rank == 2 {
+				continue
+			}
+			if err := a.Add(Part{Rank: p.Rank, Table: p.Table, Grammar: p.Grammar}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if err := trace.AddTimes(a, nil); err == nil {
-		t.Error("a lost series is no error")
+	if _, err := trace.AddTimes(all); err == nil {
+		t.Error("a series that cannot be read is no error")
 	}
-	a.ForgetSeries()
-	if err := trace.AddTimes(a, func(rank int, err error) error {
-		lost = append(lost, rank)
-		return nil
-	}); err != nil || !slices.Equal(lost, []int{2}) {
-		t.Errorf("ranks %v are lost, %v", lost, err)
+	if _, err := trace.AddTimes(some); err != nil {
+		t.Fatal(err)
 	}
-	saved := open(t, traceFile(t, a))
+	saved := open(t, traceFile(t, some))
 	c.checkSeries(t, saved, parts[0])
 	c.checkSeries(t, saved, parts[1])
-	if s, err := saved.Series(2); s != nil || err != nil {
-		t.Errorf("a lost series is %v, %v", s, err)
-	}
 }
 
 // FuzzTimes puts sections of times into a trace. What is accepted is added to
@@ -418,22 +417,20 @@ func FuzzTimes(f *testing.F) {
 			}
 		}
 		a := accumulate(t, trace.Run(), []Part{forgedPart(0), forgedPart(2)})
-		var lost []int
-		err = trace.AddTimes(a, func(rank int, err error) error {
-			lost = append(lost, rank)
-			return nil
-		})
-		if err != nil {
+		if err := trace.AddTo(context.Background(), new(Accumulator)); err != nil {
 			if !errors.As(err, new(*layout.SectionError)) || sound && len(series0) == 0 {
 				t.Fatal(err)
 			}
 			return
 		}
+		if _, err := trace.AddTimes(a); err != nil {
+			t.Fatal(err)
+		}
 		again := open(t, traceFile(t, a))
 		for _, rank := range []int{0, 2} {
 			want, _ := trace.Series(rank)
 			got, err := again.Series(rank)
-			if err != nil || !slices.Contains(lost, rank) && (got == nil) != (want == nil) {
+			if err != nil || (got == nil) != (want == nil) {
 				t.Fatalf("rank %d, written again: %v, %v", rank, got, err)
 			}
 		}
@@ -453,27 +450,25 @@ func TestSalvagePart(t *testing.T) {
 	parts := []Part{c.timed(t, forgedPart(0)), c.timed(t, forgedPart(1)), c.timed(t, forgedPart(2))}
 	sections := contents(t, partFile(t, accumulate(t, Run{Ranks: 3}, parts)))
 	one := contentOf(sections, layout.KindSeries, 1)
-	for _, tt := range []struct {
-		change section
-		lost   []int
-		timed  []int
-	}{
-		{section{layout.KindSeries, 1, one[:len(one)-1]}, []int{2}, []int{0, 1}},
-		{section{layout.KindSeries, 0, "\x01"}, []int{-1}, nil},
-		{section{layout.KindSummaries, 0, "\x01"}, []int{-1}, []int{0, 1, 2}},
-		{section{layout.KindSummaries, 1, "\x00\x00"}, []int{-1}, []int{0, 1, 2}},
+	for _, change := range []section{
+		{layout.KindSeries, 1, one[:len(one)-1]}, {layout.KindSeries, 0, "\x01"}, {layout.KindSummaries, 0, "\x01"}, {layout.KindSummaries, 1, "\x00\x00"},
 	} {
-		file := forge(t, replaced(sections, tt.change)...)
-		if _, err := ReadPart(container(t, file)); err == nil {
-			t.Errorf("%v: no error", tt.change)
+		if _, _, err := SalvagePart(container(t, forge(t, replaced(sections, change)...))); err == nil {
+			t.Errorf("%v: no error", change)
 		}
-		var lost []int
-		a, err := SalvagePart(container(t, file), func(rank int, err error) error {
-			lost = append(lost, rank)
-			return nil
-		})
-		if err != nil || !slices.Equal(lost, tt.lost) {
-			t.Fatalf("%v: lost %v, %v", tt.change, lost, err)
+	}
+	for _, tt := range []struct {
+		kind           format.Kind
+		key            uint64
+		without, timed []int
+	}{
+		{layout.KindSummaries, 0, nil, []int{0, 1, 2}},
+		{layout.KindSeries, 0, nil, nil},
+	} {
+		file := forge(t, slices.DeleteFunc(slices.Clone(sections), func(s section) bool { return s.kind == tt.kind && s.key == tt.key })...)
+		a, without, err := SalvagePart(container(t, file))
+		if err != nil || !without.Equal(rankenc.SetOf(tt.without...)) {
+			t.Fatalf("without the %s: ranks %v have no times, %v", layout.KindName(tt.kind), without, err)
 		}
 		trace := open(t, traceFile(t, a))
 		checkCalls(t, trace, parts)
@@ -484,7 +479,7 @@ func TestSalvagePart(t *testing.T) {
 			}
 		}
 		if !slices.Equal(timed, tt.timed) {
-			t.Errorf("%v: ranks %v are timed, want %v", tt.change, timed, tt.timed)
+			t.Errorf("without the %s: ranks %v are timed, want %v", layout.KindName(tt.kind), timed, tt.timed)
 		}
 	}
 }

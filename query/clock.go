@@ -45,16 +45,15 @@ type clock interface {
 	// end returns when the last call ended.
 	end() (int64, error)
 
-	calls(from uint64) iter.Seq2[uint64, reprise.Call]
+	calls(from uint64) iter.Seq2[reprise.Call, error]
 
 	// usage returns the calls of a window that is not empty, by signature, and sets how
 	// long they are if that is known.
 	usage(w *Window) (map[sequitur.Symbol]Usage, error)
 }
 
-// Clock returns the clock of a rank of the trace. If the times of every call are
-// lost, which [reprise.Rank.LostTimes] tells, it is an estimate. Ranks of a shape share
-// what makes an estimate, which takes time in proportion to their grammar.
+// Clock returns the clock of a rank of the trace. Ranks of a shape share what makes an
+// estimate, which takes time in proportion to their grammar.
 func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 	c := &Clock{rank: r}
 	if r.Len() == 0 {
@@ -185,11 +184,11 @@ func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 	return c.clock.positions(from, to)
 }
 
-// Calls returns an iterator over the positions and calls of the rank, in order, from a
+// Calls returns an iterator over the calls of the rank, in order, from a
 // position on, as [reprise.Rank.CallsFrom] does, with Start and Duration wherever the
 // clock has them: all are Timed then, which takes some nanoseconds for each call of an
 // estimate.
-func (c *Clock) Calls(from uint64) iter.Seq2[uint64, reprise.Call] {
+func (c *Clock) Calls(from uint64) iter.Seq2[reprise.Call, error] {
 	if c.clock == nil {
 		return c.rank.CallsFrom(from)
 	}

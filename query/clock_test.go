@@ -164,13 +164,21 @@ func testClock(t *rapid.T) {
 		}
 		var calls []reprise.Call
 		from := rapid.Uint64Range(0, c.rank.Len()).Draw(t, "from")
-		for position, call := range c.Calls(0) {
+		for call, err := range c.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if position != uint64(len(calls)) || !call.Timed || call.Args[0].Int() != recorded[position].argument {
 				t.Fatalf("call %d is %v at %d", len(calls), call, position)
 			}
 			calls = append(calls, call)
 		}
-		for position, call := range c.Calls(from) {
+		for call, err := range c.Calls(from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if position != from || call.Start != calls[from].Start || call.Duration != calls[from].Duration {
 				t.Fatalf("call %d is %+v at %d, want %+v", from, call, position, calls[from])
 			}
@@ -403,7 +411,8 @@ func TestExtremeTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for position := range c.Calls(0) {
+		for call := range c.Calls(0) {
+			position := call.Position
 			if _, _, err := c.Time(position); err != nil {
 				t.Fatal(err)
 			}
@@ -456,33 +465,35 @@ func TestLostSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := openRank(t, trace, 0)
-	if r.LostTimes() == nil {
-		t.Fatal("the times are not lost")
-	}
-	c := openClock(t, trace, 0)
-	if c.Source() != Statistics {
-		t.Fatalf("a clock by %v", c.Source())
+	var section *merge.SectionError
+	if _, err := trace.Rank(0); !errors.As(err, &section) || section.Kind != sections.KindSeries {
+		t.Fatal(err)
 	}
 	times, err := OpenTimes(trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var section *merge.SectionError
 	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
 	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	named := -1
-	places, err := times.At(context.Background(), 0, Options{Unreadable: func(rank int, _ error) { named = rank }})
-	if err != nil || len(places) != 1 || places[0].Source != Statistics || named != 0 {
-		t.Fatalf("%v, %v, and rank %d is named", places, err, named)
+	if err := trace.LeaveOutDamage(context.Background()); err != nil {
+		t.Fatal(err)
 	}
-	named = -1
-	a, err := times.Activity(context.Background(), 0, maxTime, Options{Unreadable: func(rank int, _ error) { named = rank }})
-	if err != nil || a.Source != Statistics || a.Calls != uint64(len(calls)) || named != 0 {
-		t.Fatalf("%+v, %v, and rank %d is named", a, err, named)
+	if c := openClock(t, trace, 0); c.Source() != Statistics {
+		t.Fatalf("a clock by %v", c.Source())
+	}
+	if times, err = OpenTimes(trace); err != nil {
+		t.Fatal(err)
+	}
+	places, err := times.At(context.Background(), 0, Options{})
+	if err != nil || len(places) != 1 || places[0].Source != Statistics {
+		t.Fatalf("%v, %v", places, err)
+	}
+	a, err := times.Activity(context.Background(), 0, maxTime, Options{})
+	if err != nil || a.Source != Statistics || a.Calls != uint64(len(calls)) {
+		t.Fatalf("%+v, %v", a, err)
 	}
 }

@@ -20,11 +20,8 @@ type Diff struct {
 	A DiffSide `json:"a_side"`
 	B DiffSide `json:"b_side"`
 
-	Compared  int         `json:"ranks"`              // that made calls in both runs and could be read
+	Compared  int         `json:"ranks"`              // that made calls in both runs
 	Different rankenc.Set `json:"different_rank_set"` // those whose calls are not the same
-
-	// Unreadable are the ranks that were left out, as [Options.Unreadable] says.
-	Unreadable rankenc.Set `json:"unreadable_rank_set"`
 
 	// First is the first call of the lowest rank that differs; nil if none does.
 	First *Difference `json:"first_difference"`
@@ -49,9 +46,9 @@ type Diff struct {
 	// functions of a trace mean is not known, or if they cannot be counted.
 	Messages *MessageDiff `json:"message_differences"`
 
-	// LostMessages are why the messages of A, and of B, cannot be counted; nil if they
-	// can, or are not known.
-	LostMessages [2]error `json:"-"`
+	// Uncounted are why the messages of A, and of B, cannot be counted, as where there are
+	// too many communicators; nil if they can, or are not known.
+	Uncounted [2]error `json:"-"`
 }
 
 // A DiffSide is one of two traces that are compared.
@@ -63,7 +60,7 @@ type DiffSide struct {
 
 // Equal reports whether both runs have the same ranks with the same calls: all of them
 // were compared, and no difference was found.
-func (d *Diff) Equal() bool { return !d.differs() && d.Unreadable.Len() == 0 }
+func (d *Diff) Equal() bool { return !d.differs() }
 
 // differs reports whether there is a difference.
 func (d *Diff) differs() bool {
@@ -81,8 +78,8 @@ type Difference struct {
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
 // ranks with the same control flow once, so that its cost is that of reading the ranks of
 // both; only of ranks whose arguments vary without a pattern it goes through the calls.
-// Errors of ranks begin with the trace that has them. What cannot be counted is missing
-// in the summary, but no error.
+// Errors of ranks begin with the trace that has them. That messages cannot be counted is
+// no error.
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error) {
 	d := newDiffer(a, b)
 	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
@@ -98,24 +95,17 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 	all := slices.Concat(both, onlyA, onlyB)
 	slices.Sort(all)
 	found := make([]*comparedRank, len(all))
-	var lost failures
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, len(all), func(i int) (err error) {
-		if found[i], err = d.rank(all[i]); err != nil {
-			lost.add(all[i], err)
-		}
-		done.add(1)
-		return nil
+		defer done.add(1)
+		found[i], err = d.rank(all[i])
+		return err
 	})
-	if err == nil {
-		err = o.tell(&lost)
-	}
 	if err != nil {
 		return nil, err
 	}
-	result.Unreadable = rankenc.SetOf(lost.numbers()...)
 	for i, r := range found {
-		if r == nil || !r.both {
+		if !r.both {
 			continue
 		}
 		if result.Compared++; r.equal {
@@ -258,7 +248,7 @@ type SizeDifference struct {
 
 // summarize counts what two traces have.
 func (d *Diff) summarize(ctx context.Context, a, b *reprise.Trace, o Options) error {
-	o.Unreadable, o.Progress = func(int, error) {}, nil // they have been told
+	o.Progress = nil
 	var calls [2]uint64
 	var functions [2]map[string]uint64
 	for i, t := range []*reprise.Trace{a, b} {
@@ -281,7 +271,7 @@ func (d *Diff) summarize(ctx context.Context, a, b *reprise.Trace, o Options) er
 func (d *Diff) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
 	var counted [2]*Messages
 	for i, t := range []*reprise.Trace{a, b} {
-		if counted[i], d.LostMessages[i] = countMessages(ctx, t, o); ctx.Err() != nil {
+		if counted[i], d.Uncounted[i] = countMessages(ctx, t, o); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}

@@ -250,8 +250,8 @@ type rankEstimate struct {
 	rank *reprise.Rank
 }
 
-func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
-	return func(yield func(uint64, reprise.Call) bool) {
+func (e *rankEstimate) calls(from uint64) iter.Seq2[reprise.Call, error] {
+	return func(yield func(reprise.Call, error) bool) {
 		if from >= e.rank.Len() {
 			return
 		}
@@ -274,7 +274,8 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
 				run.Count--
 				weight += c.weight()
 				call.Start, call.Duration = e.place(c, weight)
-				if !yield(position, call) {
+				call.Position = position
+				if !yield(call, nil) {
 					return
 				}
 				position++

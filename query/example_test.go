@@ -35,7 +35,11 @@ func ExampleMatch() {
 		log.Fatal(err)
 	}
 	sent, joined := false, false
-	for position, call := range rank.Calls() {
+	for call, err := range rank.Calls() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		position := call.Position
 		o := rank.At(position, call.Terminal)
 		switch {
 		case o == nil:

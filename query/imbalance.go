@@ -99,6 +99,9 @@ func (t *Times) ranksOfSignatures() ([]int, error) {
 	m := t.trace
 	ranks := make([]int, m.Signatures())
 	for number := range m.Shapes() {
+		if m.ShapeRanks(number).Len() == 0 {
+			continue
+		}
 		s, err := m.Shape(number)
 		if err != nil {
 			return nil, err

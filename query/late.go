@@ -45,7 +45,7 @@ const maxReceives = 1 << 19
 // call, and the trace tells which message it is. Of a channel of many messages it looks at
 // some, of which each is drawn from an equal part of all, so that they are 524,288 on all
 // channels, and 16 at least on each; channels are left out where there are too many. It costs
-// what [Match.Skew] does. Unreadable of o is called for ranks whose times are lost.
+// what [Match.Skew] does.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
@@ -72,15 +72,11 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 			ends[c.source] = append(ends[c.source], c)
 		}
 	}
-	var lost failures
-	err = o.each(ctx, len(ranks), func(i int) error { return m.lateTimes(ctx, ranks[i], ends[ranks[i]], &lost) })
-	if err == nil {
-		err = o.tell(&lost)
-	}
+	err = o.each(ctx, len(ranks), func(i int) error { return m.lateTimes(ctx, ranks[i], ends[ranks[i]]) })
 	if err != nil {
 		return nil, err
 	}
-	return lateSenders(channels, lost.numbers()), nil
+	return lateSenders(channels), nil
 }
 
 // A lateChannel is a channel on which a rank has blocking receives.
@@ -98,7 +94,7 @@ type lateChannel struct {
 func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int) ([]*lateChannel, error) {
 	r, err := m.read(ctx, rank)
 	if err != nil {
-		return nil, nil // it is told of with its times
+		return nil, err
 	}
 	var list []*lateChannel
 	counts, seen := r.messages().counts, make(map[messageKey]bool)
@@ -130,16 +126,14 @@ func (c *lateChannel) draw(most uint64) {
 	}
 }
 
-// lateTimes finds out when a rank makes the calls of the messages of its channels. If its
-// times are lost, that is taken note of.
-func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel, lost *failures) error {
+// lateTimes finds out when a rank makes the calls of the messages of its channels.
+func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel) error {
 	if len(channels) == 0 {
 		return nil
 	}
 	r, err := m.read(ctx, rank)
 	if err != nil {
-		lost.add(rank, err)
-		return nil
+		return err
 	}
 	var wanted []*callTime
 	for _, c := range channels {
@@ -160,12 +154,8 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 			return err
 		}
 	}
-	if err = r.rank.LostTimes(); err == nil {
-		err = readTimes(r.rank.Rank, wanted)
-	}
-	if err != nil {
-		lost.add(rank, err)
-		return nil
+	if err := readTimes(r.rank.Rank, wanted); err != nil {
+		return err
 	}
 	for _, c := range channels {
 		for i, end := range []int{c.source, c.destination} {
@@ -193,8 +183,8 @@ func (r *matchRank) blockingReceive(position uint64, k messageKey, nth uint64) i
 	return -1
 }
 
-// lateSenders sums up what was looked at, without that of ranks whose times are lost.
-func lateSenders(channels []*lateChannel, lost []int) []LateSender {
+// lateSenders sums up what was looked at.
+func lateSenders(channels []*lateChannel) []LateSender {
 	type sum struct {
 		LateSender
 		receives, waited float64 // waited by those that were looked at
@@ -202,11 +192,6 @@ func lateSenders(channels []*lateChannel, lost []int) []LateSender {
 	}
 	sums := make(map[int]*sum)
 	for _, c := range channels {
-		_, noSends := slices.BinarySearch(lost, c.source)
-		_, noReceives := slices.BinarySearch(lost, c.destination)
-		if noSends || noReceives {
-			continue
-		}
 		each := float64(c.count) / float64(len(c.samples))
 		for i, n := range c.signatures {
 			if n < 0 || c.sent[i].start == maxTime {

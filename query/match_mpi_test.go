@@ -96,7 +96,11 @@ func checkDatatypes(t *testing.T, m *semantics.Model) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, call := range r.Calls() {
+		for call, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if !strings.HasPrefix(call.Function.Name, "MPI_Type_size") {
 				continue
 			}

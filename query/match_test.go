@@ -86,7 +86,11 @@ func matchSlowly(t tester, m *semantics.Model) slowMatch {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, call := range r.Calls() {
+		for call, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			o := r.At(position, call.Terminal)
 			if o == nil {
 				continue
@@ -175,7 +179,11 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, call := range r.Calls() {
+		for call, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			_, numbers := all.At(position, call.Terminal)
 			for i, n := range numbers {
 				number[messageAt{rank, position, i}] = n

@@ -40,27 +40,19 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 	m.measured = make([]*measured, n)
 	var (
 		mu   sync.Mutex
-		lost failures
 		done = progress{tell: o.Progress}
 	)
 	err = o.each(ctx, len(ranks), func(i int) error {
 		sites, err := t.measure(ctx, ranks[i])
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			lost.add(ranks[i], err)
-		default:
-			mu.Lock()
-			m.add(ranks[i], sites)
-			mu.Unlock()
+		if err != nil {
+			return err
 		}
+		mu.Lock()
+		m.add(ranks[i], sites)
+		mu.Unlock()
 		done.add(1)
 		return nil
 	})
-	if err == nil {
-		err = o.tell(&lost)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +108,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 			return nil, ctx.Err()
 		}
 	}
-	return sites, r.LostTimes()
+	return sites, nil
 }
 
 // add adds the times of a rank. The result does not depend on the order of ranks.

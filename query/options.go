@@ -20,11 +20,6 @@ type Options struct {
 	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).
 	Workers int
 
-	// Unreadable, unless it is nil, is called for each rank that cannot be read, in
-	// ascending order, when all others have been. The answer leaves them out. If it
-	// is nil, the query returns the error of the first.
-	Unreadable func(rank int, err error)
-
 	// Progress, unless it is nil, is called with the number of ranks that are done,
 	// by one goroutine at a time.
 	Progress func(ranks int)
@@ -109,37 +104,12 @@ func (f *failures) before(number int) bool {
 	return slices.ContainsFunc(f.list, func(x failure) bool { return x.number < number })
 }
 
-func (f *failures) sorted() []failure {
-	slices.SortFunc(f.list, func(a, b failure) int { return a.number - b.number })
-	return f.list
-}
-
-// numbers returns the numbers that have errors, in ascending order.
-func (f *failures) numbers() []int {
-	var list []int
-	for _, x := range f.sorted() {
-		list = append(list, x.number)
-	}
-	return list
-}
-
 // first returns the error of the lowest number, nil if there is none.
 func (f *failures) first() error {
-	if list := f.sorted(); len(list) > 0 {
-		return list[0].err
+	if len(f.list) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// tell hands the failures of ranks to Unreadable, or returns the first if that is nil.
-func (o *Options) tell(f *failures) error {
-	if o.Unreadable == nil {
-		return f.first()
-	}
-	for _, x := range f.sorted() {
-		o.Unreadable(x.number, x.err)
-	}
-	return nil
+	return slices.MinFunc(f.list, func(a, b failure) int { return a.number - b.number }).err
 }
 
 // A progress counts ranks that are done.

@@ -35,10 +35,6 @@ type Profile struct {
 	// Timed says that there are durations: those of [Profile.SetTimes], or statistics of
 	// all calls of the trace, which there are not if the profile is of some of its ranks.
 	Timed bool `json:"timed"`
-
-	// LostTimes is why the statistics cannot be read; nil if they can, or are not
-	// needed.
-	LostTimes error `json:"-"`
 }
 
 // Durations are how long calls take, in nanoseconds.
@@ -119,13 +115,12 @@ type FunctionCount struct {
 // only what [reprise.Shape.Counts] does.
 func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	p, err := countCalls(ctx, t, o)
-	if err != nil || p.Ranks < t.RankSet().Len() {
+	if err != nil || p.Ranks < t.RecordedRanks().Len() {
 		return p, err
 	}
 	durations, _, err := t.Summaries()
 	if err != nil {
-		p.LostTimes = err
-		return p, nil
+		return nil, err
 	}
 	p.addTimes(durations, t)
 	return p, nil
@@ -135,7 +130,6 @@ func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, er
 func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
 	merged := t
 	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]reprise.SignatureCount, merged.Shapes())}
-	var lost failures
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
 		ranks := o.among(merged.ShapeRanks(number))
@@ -143,20 +137,8 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 			return nil
 		}
 		defer done.add(ranks.Len())
-		err := p.shape(ctx, number, ranks)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			for _, rank := range ranks.All() {
-				lost.add(int(rank), err)
-			}
-		}
-		return nil
+		return p.shape(ctx, number, ranks)
 	})
-	if err == nil {
-		err = o.tell(&lost)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -286,16 +268,19 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 }
 
 // RanksWithout returns the ranks that made calls but none of a function: without
-// MPI_Finalize, those that did not come to it, or did not record it. Ranks that cannot be
-// read are left out. It reads the grammars of shapes, no ranks.
+// MPI_Finalize, those that did not come to it, or did not record it. It reads the
+// grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
 	without := make([]rankenc.Set, t.Shapes())
 	err := o.each(ctx, t.Shapes(), func(number int) error {
+		if o.among(t.ShapeRanks(number)).Len() == 0 {
+			return nil
+		}
 		s, err := t.Shape(number)
 		if err != nil || slices.ContainsFunc(s.Grammar.FirstUse(), func(n sequitur.Symbol) bool {
 			return t.Functions()[t.FunctionOf(int(n))].Name == function
 		}) {
-			return nil
+			return err
 		}
 		without[number] = o.among(s.Ranks)
 		return nil

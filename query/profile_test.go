@@ -56,7 +56,10 @@ func checkProfile(t *testing.T, trace *reprise.Trace, ranks *rankenc.Set) {
 	for _, rank := range o.ranks(trace) {
 		byRank[rank] = make(map[string]*counted)
 		r := readRank(t, trace, rank)
-		for _, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			count(functions, c.Function.Name, rank)
 			count(signatures, r.Signature(c.Terminal), rank)
 			count(byRank[rank], c.Function.Name, rank)
@@ -246,7 +249,10 @@ func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
 	signatures := make(map[int]*counted)
 	for rank := range trace.Ranks() {
 		r := readRank(t, trace, rank)
-		for _, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			count(signatures, r.Signature(c.Terminal), rank)
 		}
 	}

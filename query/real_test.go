@@ -45,7 +45,11 @@ func TestReal(t *testing.T) {
 					t.Errorf("by %v, the last call ends at %d, %v, want %g", c.Source(), end, err, whole)
 				}
 				worst, sum := 0.0, 0.0
-				for at, call := range c.Calls(0) {
+				for call, err := range c.Calls(0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					at := call.Position
 					off := math.Abs(float64(call.Start-(r.Starts[at]-r.Starts[0]))) / whole
 					worst, sum = max(worst, off), sum+off
 				}

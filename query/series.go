@@ -38,7 +38,7 @@ func (s *seriesClock) at(position uint64) (start, duration int64, err error) {
 	for t, err := range s.rank.Times(position) {
 		return t.Start, t.Duration, err
 	}
-	return 0, 0, s.rank.LostTimes()
+	return 0, 0, nil
 }
 
 // earliest decodes calls for as long as one after them may begin before the first: it begins
@@ -186,7 +186,7 @@ func (s *seriesClock) where(time int64) (Place, error) {
 	return of, err
 }
 
-func (s *seriesClock) calls(from uint64) iter.Seq2[uint64, reprise.Call] {
+func (s *seriesClock) calls(from uint64) iter.Seq2[reprise.Call, error] {
 	return s.rank.CallsFrom(from)
 }
 
@@ -268,7 +268,7 @@ func (c threadClocks) end() (int64, error) {
 	return last, nil
 }
 
-func (c threadClocks) calls(from uint64) iter.Seq2[uint64, reprise.Call] { return c[0].calls(from) }
+func (c threadClocks) calls(from uint64) iter.Seq2[reprise.Call, error] { return c[0].calls(from) }
 
 // usage knows what is covered as long as the covers keep all spans.
 func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {

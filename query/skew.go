@@ -63,7 +63,6 @@ const (
 // some, of which each is drawn from an equal part of all, so that members make that many, and
 // 16 at least. Each costs every member the decoding of a block of times, and all of them at
 // most that of all. Communicators of few operations are left out where there are too many.
-// Ranks whose times are lost are left out: Unreadable of o is called for these.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
@@ -90,15 +89,11 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 		ranks = append(ranks, rank)
 	}
 	slices.Sort(ranks)
-	var lost failures
 	done := progress{tell: o.Progress}
 	err = o.each(ctx, len(ranks), func(i int) error {
 		defer done.add(1)
-		return m.starts(ctx, ranks[i], byRank[ranks[i]], &lost)
+		return m.starts(ctx, ranks[i], byRank[ranks[i]])
 	})
-	if err == nil {
-		err = o.tell(&lost)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -195,9 +190,8 @@ func sampled(n, most uint64) []uint64 {
 	return samples
 }
 
-// starts finds out when a rank begins the operations of its jobs. If its times are lost,
-// that is taken note of.
-func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *failures) error {
+// starts finds out when a rank begins the operations of its jobs.
+func (m *Match) starts(ctx context.Context, rank int, parts []skewPart) error {
 	one, err := m.read(ctx, rank)
 	if err != nil {
 		return err
@@ -225,17 +219,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart, lost *fa
 			return context.Cause(ctx)
 		}
 	}
-	err = readTimes(r.Rank, wanted)
-	if err == nil {
-		err = r.LostTimes()
-	}
-	if err != nil {
-		lost.add(rank, err)
-		for _, p := range parts {
-			p.job.starts[p.member] = nil
-		}
-	}
-	return nil
+	return readTimes(r.Rank, wanted)
 }
 
 // readTimes reads when calls of a rank began that has the times of every call, and how
@@ -257,9 +241,6 @@ func readTimes(r *reprise.Rank, wanted []*callTime) error {
 			if at++; at >= end || len(wanted) == 0 || wanted[0].position >= end {
 				break
 			}
-		}
-		if at < end && at < r.Len() && len(wanted) > 0 && wanted[0].position < end {
-			return r.LostTimes()
 		}
 	}
 	return nil

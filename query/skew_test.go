@@ -98,7 +98,11 @@ func checkMaxStraggler(t tester, trace *reprise.Trace, s Skew) {
 	least, number := int64(math.MaxInt64), uint64(0)
 	for rank := range trace.Ranks() {
 		n := uint64(0)
-		for position, c := range readRank(t, trace, rank).Calls() {
+		for c, err := range readRank(t, trace, rank).Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := c.Position
 			if n++; n != s.MaxInstance+1 {
 				continue
 			}

@@ -52,7 +52,10 @@ func testThreads(t *rapid.T) {
 	trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{drawThreads(t)})
 	c := openClock(t, trace, 0)
 	var calls []reprise.Call
-	for _, call := range c.Calls(0) {
+	for call, err := range c.Calls(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		calls = append(calls, call)
 	}
 	all := signatures(t, c, trace)

@@ -52,7 +52,11 @@ func TestJoinedThreads(t *testing.T) {
 		c := openClock(t, trace, 0)
 		var calls []reprise.Call
 		begin, end := int64(math.MaxInt64), int64(math.MinInt64)
-		for position, call := range c.Calls(0) {
+		for call, err := range c.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if w := recorded[position]; call.Start != w.start || call.Duration != w.duration || call.Args[0].Int() != w.argument {
 				t.Fatalf("call %d is %+v, want %+v", position, call, w)
 			}

@@ -67,24 +67,18 @@ func newTraffic(ranks int, pairs []Pair, unplaced Flow) *Traffic {
 }
 
 // eachRank calls do for each rank of a list, by its number in that list, several at
-// once, and tells which cannot be read.
+// once.
 func (o *Options) eachRank(ctx context.Context, m *semantics.Model, ranks []int, do func(i int, r *semantics.Rank)) error {
-	var lost failures
 	done := progress{tell: o.Progress}
-	err := o.each(ctx, len(ranks), func(i int) error {
+	return o.each(ctx, len(ranks), func(i int) error {
 		r, err := m.Rank(ranks[i])
 		if err != nil {
-			lost.add(ranks[i], err)
-		} else {
-			do(i, r)
+			return err
 		}
+		do(i, r)
 		done.add(1)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return o.tell(&lost)
 }
 
 func comparePairs(a, b Pair) int {

@@ -144,7 +144,11 @@ func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, call := range r.Calls() {
+		for call, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if o := r.At(position, call.Terminal); o != nil {
 				s.operation(rank, o)
 			}

@@ -253,34 +253,19 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 // eachClock calls do with the clocks of ranks, several at once, by their place in the
 // list.
 func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i int, c *Clock) error) error {
-	var lost failures
 	done := progress{tell: o.Progress}
-	err := o.each(ctx, len(ranks), func(i int) error {
-		if err := t.withClock(ranks[i], func(c *Clock) error { return do(i, c) }); err != nil {
-			lost.add(ranks[i], err)
+	return o.each(ctx, len(ranks), func(i int) error {
+		defer done.add(1)
+		r, err := t.trace.Rank(ranks[i])
+		if err != nil {
+			return err
 		}
-		done.add(1)
-		return nil
+		c, err := t.Clock(r)
+		if err != nil {
+			return err
+		}
+		return do(i, c)
 	})
-	if err == nil {
-		err = o.tell(&lost)
-	}
-	return err
-}
-
-// withClock calls do with the clock of a rank: with an estimate if the times of every
-// call are lost, which is an error then.
-func (t *Times) withClock(rank int, do func(*Clock) error) error {
-	r, err := t.trace.Rank(rank)
-	if err != nil {
-		return err
-	}
-	lost := r.LostTimes()
-	c, err := t.Clock(r)
-	if err == nil && (lost == nil || c.Source() != None) {
-		err = do(c)
-	}
-	return cmp.Or(err, lost)
 }
 
 // An Activity is what ranks do between two times, which count from [Times.Begin].
@@ -326,9 +311,7 @@ type FunctionUsage struct {
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
-// math.MaxInt64 is the end: see [Clock.Between]. Ranks whose times of every call are
-// lost count as unreadable: what they do is an estimate, and they are left out if the
-// trace has nothing else.
+// math.MaxInt64 is the end: see [Clock.Between].
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	first, err := t.Begin()
 	if err != nil {

@@ -184,11 +184,10 @@ func eachRank(s rankenc.Set, do func(rank int)) {
 func (p *page) timeInCalls(trace *reprise.Trace, add func(rank int, ns float64)) error {
 	for rank := range trace.Active() {
 		sum, err := durations(trace, rank)
-		if err == nil {
-			add(rank, sum)
-		} else if err = p.lose(rank, err); err != nil {
+		if err != nil {
 			return err
 		}
+		add(rank, sum)
 	}
 	return nil
 }

@@ -47,10 +47,10 @@ type loopNode struct {
 // addLoops adds the loops of the shapes of most ranks.
 func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) error {
 	t := trace
-	if t.Shapes() == 0 {
+	order := shapesByRanks(t)
+	if len(order) == 0 {
 		return nil
 	}
-	order := shapesByRanks(t)
 	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
 	p.Loops.About += p.aboutLoopTimes()
 	left := maxNodes
@@ -64,10 +64,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 		}
 		shape, used, err := shapeLoops(trace, times, number, min(left, maxShapeNodes))
 		if err != nil {
-			if err = p.loseAll(t.ShapeRanks(number), err); err != nil {
-				return err
-			}
-			shape = loopShape{Name: fmt.Sprintf("Shape %d: cannot be read", number)}
+			return err
 		}
 		left -= used
 		shape.Open = i == 0 && len(shape.Nodes) <= openNodes
@@ -231,12 +228,14 @@ func unreadable(trace *reprise.Trace, n int) string {
 	return printable(trace.Functions()[trace.FunctionOf(n)].Name) + "(cannot be read)"
 }
 
-// shapesByRanks returns the numbers of the shapes, those of most ranks first.
-func shapesByRanks(t *reprise.Trace) []int {
-	order := make([]int, t.Shapes())
-	for i := range order {
-		order[i] = i
+// shapesByRanks returns the shapes of a trace that have ranks, those of most ranks first.
+func shapesByRanks(trace *reprise.Trace) []int {
+	var order []int
+	for i := range trace.Shapes() {
+		if trace.ShapeRanks(i).Len() > 0 {
+			order = append(order, i)
+		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.ShapeRanks(b).Len(), t.ShapeRanks(a).Len()) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(trace.ShapeRanks(b).Len(), trace.ShapeRanks(a).Len()) })
 	return order
 }

@@ -46,9 +46,6 @@ type page struct {
 	guarantee timing.Guarantee // of these
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
 
-	lost   map[int]error // ranks that cannot be read
-	losing bool          // they are left out
-
 	unfinished rankenc.Set // ranks without MPI_Finalize, if the trace was recorded
 	progress   func(ranks int)
 }

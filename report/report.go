@@ -3,8 +3,6 @@ package report
 import (
 	"context"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -24,17 +22,13 @@ type Options struct {
 	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
 	Ranks *rankenc.Set
 
-	// Unreadable, unless it is nil, is called for each rank that cannot be read, or
-	// whose times cannot be, in ascending order, when the page has been put together
-	// without them. If it is nil, Write returns the error of one.
-	Unreadable func(rank int, err error)
-
 	// Progress, unless it is nil, is called with what is done, and of how many ranks
 	// that is done, by one goroutine at a time.
 	Progress func(what string, ranks int)
 }
 
-// Write writes a page about a trace.
+// Write writes a page about a trace. Of one that was opened with
+// [reprise.Trace.LeaveOutDamage], the page says what it lacks.
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
 	if o.Name == "" {
 		o.Name = "trace"
@@ -48,7 +42,7 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) er
 
 // gather puts together what the page is about.
 func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error) {
-	p := &page{Title: printable(o.Name), lost: make(map[int]error), losing: o.Unreadable != nil}
+	p := &page{Title: printable(o.Name)}
 	for _, part := range []struct {
 		what string
 		add  func(context.Context, *reprise.Trace, Options) error
@@ -72,42 +66,11 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error)
 		}
 	}
 	p.summarize(trace, o)
-	for _, rank := range slices.Sorted(maps.Keys(p.lost)) {
-		o.Unreadable(rank, p.lost[rank])
-	}
 	return p, nil
 }
 
 // query returns the options of a query.
-func (p *page) query() query.Options {
-	o := query.Options{Progress: p.progress}
-	if p.losing {
-		o.Unreadable = func(rank int, err error) { _ = p.lose(rank, err) }
-	}
-	return o
-}
-
-// loseAll is lose for several ranks.
-func (p *page) loseAll(ranks rankenc.Set, err error) error {
-	for _, rank := range ranks.All() {
-		if err := p.lose(int(rank), err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lose takes note of a rank that cannot be read, and returns the error if the page is
-// not to be written without it.
-func (p *page) lose(rank int, err error) error {
-	if !p.losing {
-		return err
-	}
-	if p.lost[rank] == nil {
-		p.lost[rank] = err
-	}
-	return nil
-}
+func (p *page) query() query.Options { return query.Options{Progress: p.progress} }
 
 // addTimes opens what the trace has of times.
 func (p *page) addTimes(_ context.Context, trace *reprise.Trace, _ Options) error {

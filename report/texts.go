@@ -3,15 +3,12 @@ package report
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -151,9 +148,11 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 			p.Facts = append(p.Facts, fact{"In calls", text.Percent(share, 1), "of the time of all ranks"})
 		}
 	}
-	if len(p.lost) > 0 {
-		set := rankenc.SetOf(slices.Collect(maps.Keys(p.lost))...)
+	if set := t.RecordedRanks().Difference(t.RankSet()); set.Len() > 0 {
 		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
+	}
+	for _, d := range t.Damage() {
+		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
 	}
 	if p.unfinished.Len() > 0 {
 		p.Remarks = append(p.Remarks, "Without MPI_Finalize, to which they did not come or which was not recorded: ranks "+printable(p.unfinished.String())+".")

@@ -52,11 +52,10 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 	read := make(map[int]*reprise.Rank)
 	for _, rank := range ranks {
 		r, err := trace.Rank(rank)
-		if err == nil {
-			read[rank] = r
-		} else if err = p.lose(rank, err); err != nil {
+		if err != nil {
 			return nil, nil, err
 		}
+		read[rank] = r
 	}
 	c, err := openClocks(trace, p.times, read)
 	if err != nil {
@@ -71,13 +70,8 @@ func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) 
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
 		}
-		if read[rank] == nil {
-			continue
-		}
 		if err := m.add(rank, read[rank]); err != nil {
-			if err = p.lose(rank, err); err != nil {
-				return nil, nil, err
-			}
+			return nil, nil, err
 		}
 	}
 	return m.data, m, m.rebase()
@@ -322,12 +316,10 @@ func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int)
 
 // firstOfShapes returns the first rank of each of the shapes of most ranks.
 func firstOfShapes(trace *reprise.Trace, most int) []int {
-	var ranks []int
 	order := shapesByRanks(trace)
+	var ranks []int
 	for _, shape := range order[:min(len(order), most)] {
-		if set := trace.ShapeRanks(shape); set.Len() > 0 {
-			ranks = append(ranks, int(set.At(0)))
-		}
+		ranks = append(ranks, trace.ShapeRanks(shape).At(0))
 	}
 	return ranks
 }

@@ -24,7 +24,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for position, call := range rank.Calls() {
+	for call, err := range rank.Calls() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		position := call.Position
 		o := rank.At(position, call.Terminal)
 		if o == nil || len(o.Completes) == 0 {
 			continue

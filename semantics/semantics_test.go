@@ -52,7 +52,11 @@ func each(t tester, m *semantics.Model, rank int, f func(position uint64, c repr
 		operation *semantics.Operation
 	}
 	counts := make(map[key]uint64)
-	for position, c := range r.Calls() {
+	for c, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		position := c.Position
 		o := r.At(position, c.Terminal)
 		if o != nil {
 			counts[key{c.Terminal, o}]++

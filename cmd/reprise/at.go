@@ -79,7 +79,7 @@ func placesAt(q *question, at timeFlag) error {
 		return err
 	}
 	var places []query.RankPlace
-	err = q.query("at", timesOf, func(o query.Options) (err error) {
+	err = q.query("at", func(o query.Options) (err error) {
 		if places, err = times.At(q.Context(), int64(at), o); err == nil {
 			a.recorded, err = q.recorded()
 		}
@@ -96,10 +96,8 @@ func placesAt(q *question, at timeFlag) error {
 	}
 	switch {
 	case timed:
-	case q.damage.any():
-		return nil // which is told
 	case len(places) > 0:
-		return errNoTimes(q.trace)
+		return errNoTimes(q.path, q.trace)
 	}
 	return q.answer(a, func() { a.print(q) })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/ti"
@@ -140,13 +141,13 @@ func copyCalls(calls *reprise.CallReader, first, count uint64, write callWriter)
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("%w; the calls of the ranks alternate: --ranks reads the others", err)
+			return err
 		}
 		if err := write(first+i, c); err != nil {
 			return err
 		}
 	}
-	return calls.LostTimes()
+	return nil
 }
 
 // copyChosen copies calls of the chosen ranks, with their positions in the ranks.
@@ -159,7 +160,7 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 	if err != nil {
 		return err
 	}
-	ranks, reader := q.trace.RankSet(), newRankReader(q.trace)
+	ranks := q.trace.RankSet()
 	if q.ranks != nil {
 		ranks = *q.ranks
 	}
@@ -167,10 +168,9 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
-		rank, err := reader.rank(q.trace, int(number))
+		rank, err := q.trace.Rank(number)
 		if err != nil {
-			q.damage.add("", int(number), err)
-			continue
+			return err
 		}
 		first, end := o.first, rank.Len()
 		if first > end && ranks.Len() == 1 {
@@ -185,20 +185,20 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 			}
 		}
 		left := o.count
-		for position, c := range rank.CallsFrom(min(first, end)) {
-			if left == 0 || position >= end {
+		for c, err := range rank.CallsFrom(min(first, end)) {
+			if err != nil {
+				return err
+			}
+			if left == 0 || c.Position >= end {
 				break
 			}
 			if q.window.set && !query.Overlaps(c.Start, c.Duration, from, to) {
 				continue
 			}
-			if err := write(position, c); err != nil {
+			if err := write(c.Position, c); err != nil {
 				return err
 			}
 			left--
-		}
-		if err := rank.LostTimes(); err != nil {
-			q.damage.add(timesOf, int(number), err)
 		}
 	}
 	return nil
@@ -217,10 +217,8 @@ func (o *catOptions) between(times *query.Times, rank *reprise.Rank, from, to in
 	return max(first, o.first), end, err
 }
 
-// copyRanks copies calls of all ranks, rank by rank. It leaves out the ranks that
-// cannot be read, as if there were none.
+// copyRanks copies calls of all ranks, rank by rank.
 func (o *catOptions) copyRanks(q *question, write callWriter) error {
-	reader := newRankReader(q.trace)
 	skip, left, position := o.first, o.count, o.first
 	for number := range q.trace.Active() {
 		if skip == 0 && left == 0 {
@@ -229,14 +227,16 @@ func (o *catOptions) copyRanks(q *question, write callWriter) error {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
-		rank, err := reader.rank(q.trace, number)
+		rank, err := q.trace.Rank(number)
 		if err != nil {
-			q.damage.add("", number, err)
-			continue
+			return err
 		}
 		first := min(skip, rank.Len())
 		skip -= first
-		for _, c := range rank.CallsFrom(first) {
+		for c, err := range rank.CallsFrom(first) {
+			if err != nil {
+				return err
+			}
 			if left == 0 {
 				break
 			}
@@ -246,11 +246,8 @@ func (o *catOptions) copyRanks(q *question, write callWriter) error {
 			position++
 			left--
 		}
-		if err := rank.LostTimes(); err != nil {
-			q.damage.add(timesOf, number, err)
-		}
 	}
-	if skip > 0 && !q.damage.any() {
+	if skip > 0 {
 		return noCall(o.first, "the trace", o.first-skip)
 	}
 	return nil
@@ -272,12 +269,13 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 		out := ti.NewWriter(w)
 		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Close, nil
 	}
-	timed, _, err := trace.SeriesRanks()
+	ranks, _, err := trace.SeriesRanks()
 	if err != nil {
 		return nil, nil, err
 	}
+	timed := ranks.Len() > 0 || damages(trace, layout.KindSeries)
 	begin := int64(0)
-	if timed.Len() > 0 && !o.clock {
+	if ranks.Len() > 0 && !o.clock {
 		times, err := query.OpenTimes(trace)
 		if err != nil {
 			return nil, nil, err
@@ -295,7 +293,7 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 	write = func(position uint64, c reprise.Call) error {
 		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
 		line = append(strconv.AppendUint(line, position, 10), '\t')
-		if timed.Len() > 0 {
+		if timed {
 			line = appendTime(line, c, begin)
 		}
 		line = append(printer.AppendCall(line, c), '\n')

@@ -182,11 +182,14 @@ const traceBegin = "\x8frpz"
 
 // readTraceColumns returns the durations and the gaps of a trace.
 func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {
-	trace, err := openTrace(path)
+	trace, err := openReadable(cmd, path)
 	if err != nil {
 		return nil, err
 	}
 	defer trace.Close()
+	if err := damageOf(path, trace); err != nil {
+		return nil, err // what is left is another column
+	}
 	ranks, chosen := trace.RankSet(), (*rankenc.Set)(nil)
 	if chosen, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func demo(cmd *cobra.Command) error {
 	again := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
 	defer again.Close()
 	begin = time.Now()
-	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace, new(damage)).compare(again, bar) })
+	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace).compare(again, bar) })
 	if err != nil {
 		return fmt.Errorf("the trace differs from what it was made from: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 func newDiff() *cobra.Command {
@@ -33,9 +34,10 @@ type diffAnswer struct {
 	Traces [2]string `json:"traces"` // a and b
 	Same   bool      `json:"equal"`
 	*query.Diff
-	TimeA *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
-	TimeB *query.Nanoseconds `json:"b_time_ns,omitempty"`
-	Times []timeDifference   `json:"time_differences,omitzero"` // that differ, the largest difference first; likewise
+	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
+	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
+	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
+	Times      []timeDifference   `json:"time_differences,omitzero"` // that differ, the largest difference first; likewise
 }
 
 // A timeDifference is how long the calls of a function take, of all ranks together.
@@ -46,12 +48,12 @@ type timeDifference struct {
 }
 
 func diff(q *question, pathA, pathB string) error {
-	a, err := openTrace(pathA)
+	a, err := openReadable(q.Command, pathA)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := openTrace(pathB)
+	b, err := openReadable(q.Command, pathB)
 	if err != nil {
 		return err
 	}
@@ -61,19 +63,24 @@ func diff(q *question, pathA, pathB string) error {
 		q.trace = b
 	}
 	q.path = pathA + " or " + pathB
-	q.damage.path = q.path
 	if q.ranks, err = chosenRanks(q.Command, q.rankText, q.trace, q.path); err != nil {
 		return err
 	}
 	d := &diffAnswer{Schema: schema, Traces: [2]string{pathA, pathB}}
-	err = q.query("diff", "", func(o query.Options) (err error) {
+	d.Unreadable = unreadable(a).Union(unreadable(b))
+	if q.ranks == nil {
+		all := rankenc.World(q.trace.Ranks())
+		q.ranks = &all
+	}
+	*q.ranks = q.ranks.Difference(d.Unreadable)
+	err = q.query("diff", func(o query.Options) (err error) {
 		d.Diff, err = query.OpenDiff(q.Context(), a, b, o)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	d.Same = d.Equal()
+	d.Same = d.Equal() && d.Unreadable.Len() == 0
 	d.Functions, d.Calls = listed(d.Functions), listed(d.Calls)
 	if err := d.profile(q, a, b); err != nil {
 		return err
@@ -81,21 +88,21 @@ func diff(q *question, pathA, pathB string) error {
 	if err := q.answer(d, func() { d.print(q) }); err != nil {
 		return err
 	}
-	for i, path := range d.Traces {
-		if err := d.LostMessages[i]; err != nil {
-			q.damage.addAll("the messages of "+path, err)
+	for i, err := range d.Uncounted {
+		if err != nil {
+			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: the messages of %s cannot be counted: %v\n", d.Traces[i], err)
 		}
 	}
-	if !d.Same && !q.damage.any() {
-		return exitStatus(exitFailure)
+	if err := cmp.Or(damageOf(pathA, a), damageOf(pathB, b)); err != nil || d.Same {
+		return err
 	}
-	return q.damage.tell(q.ErrOrStderr())
+	return exitStatus(exitFailure)
 }
 
 // profile fills in the numbers of calls and, if both traces have statistics, the times
 // of functions.
 func (d *diffAnswer) profile(q *question, a, b *reprise.Trace) error {
-	o := query.Options{Ranks: q.ranks, Unreadable: func(int, error) {}}
+	o := query.Options{Ranks: q.ranks}
 	var profiles [2]*query.Profile
 	for k, trace := range []*reprise.Trace{a, b} {
 		var err error

@@ -64,16 +64,6 @@ type exporting struct {
 	notes    []string           // to be printed when it is done
 }
 
-// lose takes note of a rank that cannot be read, or whose times cannot.
-func (x *exporting) lose(rank int, times bool, err error) error {
-	what := ""
-	if times {
-		what = timesOf
-	}
-	x.damage.add(what, rank, err)
-	return nil
-}
-
 type exportOptions struct {
 	output  string
 	format  *choice
@@ -209,13 +199,13 @@ func (x *exporting) choose() error {
 		return err
 	}
 	if !timed {
-		return errNoTimes(x.trace)
+		return errNoTimes(x.path, x.trace)
 	}
-	series, _, lost := x.trace.SeriesRanks()
-	if hasThreads(x.trace) && (lost != nil || series.Len() < x.trace.RankSet().Len()) {
+	series, _, err := x.trace.SeriesRanks()
+	if err == nil && hasThreads(x.trace) && series.Len() < x.trace.RankSet().Len() {
 		x.notes = append(x.notes, threadsNote)
 	}
-	return nil
+	return err
 }
 
 // isTimedAtAll reports whether a trace has times of any kind.
@@ -325,7 +315,7 @@ func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writ
 
 // chosen returns what is chosen.
 func (x *exporting) chosen() export.Options {
-	o := export.Options{Ranks: x.ranks, Lost: x.lose, Progress: func(calls uint64) error { x.progress(calls); return nil }}
+	o := export.Options{Ranks: x.ranks, Progress: func(calls uint64) error { x.progress(calls); return nil }}
 	if x.window.set {
 		o.Between = &export.Interval{From: int64(x.window.from), To: int64(x.window.to)}
 	}

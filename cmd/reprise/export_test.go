@@ -71,7 +71,10 @@ func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if begin == 0 || c.Start < begin {
 				begin = c.Start
 			}
@@ -84,7 +87,11 @@ func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := c.Position
 			if start := c.Start - begin; start < to && (start+c.Duration > from || start == from) {
 				want = append(want, fmt.Sprintf("%d %d %d %s", number, position, c.Start, c.Function.Name))
 			}

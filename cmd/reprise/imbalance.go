@@ -34,19 +34,16 @@ func imbalance(q *question, all bool) error {
 	if err != nil {
 		return err
 	}
-	timed, _, bad := q.trace.SeriesRanks()
-	if bad != nil {
-		if all || !times.Summarized() {
-			return bad
-		}
-		q.damage.addAll(series, bad)
+	timed, _, err := q.trace.SeriesRanks()
+	if err != nil {
+		return err
 	}
 	exact, err := readsSeries(q, all, times, timed)
 	if err != nil {
 		return err
 	}
 	if exact {
-		err = q.query("times of every call", timesOf, func(o query.Options) (err error) {
+		err = q.query("times of every call", func(o query.Options) (err error) {
 			times, err = times.ReadSeries(q.Context(), o)
 			return err
 		})
@@ -55,7 +52,7 @@ func imbalance(q *question, all bool) error {
 		}
 	}
 	sites, err := times.Imbalance()
-	if err != nil || len(sites) == 0 && q.damage.any() {
+	if err != nil {
 		return err
 	}
 	a := &imbalanceAnswer{header: q.header(), Exact: exact, Sites: sites}
@@ -79,13 +76,13 @@ func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (
 	case all && timed.Len() == 0:
 		return false, errors.New("the trace does not have the times of every call: reprise record --times all keeps them")
 	case !times.Summarized() && timed.Len() == 0:
-		return false, errNoTimes(q.trace)
+		return false, errNoTimes(q.path, q.trace)
 	case all || !times.Summarized():
 		return true, nil
 	case timed.Len() == 0 && q.ranks == nil:
 		return false, nil
 	}
-	p, err := query.OpenProfile(q.Context(), q.trace, query.Options{Ranks: q.ranks, Unreadable: func(int, error) {}})
+	p, err := query.OpenProfile(q.Context(), q.trace, query.Options{Ranks: q.ranks})
 	if err != nil {
 		return false, err
 	}
@@ -98,13 +95,13 @@ func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (
 }
 
 // addLate adds the receives that wait for late senders, if it is known what messages
-// there are. Ranks that cannot be read are told of elsewhere.
+// there are.
 func (a *imbalanceAnswer) addLate(q *question, times *query.Times, call func(int) string) error {
 	model, err := semantics.Open(q.Context(), q.trace)
 	if err != nil || !model.Known() {
 		return err
 	}
-	o := query.Options{Ranks: q.ranks, Unreadable: func(int, error) {}}
+	o := query.Options{Ranks: q.ranks}
 	m, err := query.OpenMatch(q.Context(), model, o)
 	if err != nil {
 		return err

@@ -103,17 +103,17 @@ func info(q *question, compare bool) error {
 	if o := q.trace.Run().Origin; !o.IsZero() {
 		a.MadeBy = &o
 	}
-	ranks := q.trace.RankSet()
-	a.Active, a.Silent = ranks.Len(), rankenc.World(a.Size).Difference(ranks)
+	made := q.trace.RecordedRanks()
+	a.Active, a.Silent = made.Len(), rankenc.World(a.Size).Difference(made)
 	if err := a.count(q); err != nil {
 		return err
 	}
-	a.Unreadable = q.damage.ranks("")
+	a.Unreadable = unreadable(q.trace)
 	a.sections(q.trace)
-	if a.Times, err = describeTimes(q, a.Unreadable); err != nil {
+	if a.Times, err = describeTimes(q); err != nil {
 		return err
 	}
-	if a.Text != nil && compare && !q.damage.any() {
+	if a.Text != nil && compare {
 		bar := newProgress(q.Context(), q.ErrOrStderr(), "gzip and zstd", int64(min(a.Text.Plain, 1<<62)))
 		err := a.Text.compress(q.Context(), q.trace, bar)
 		if bar.done(); err != nil {
@@ -128,13 +128,13 @@ func (a *infoAnswer) count(q *question) error {
 	t := q.trace
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "info", int64(a.Active), "ranks")
 	defer bar.done()
-	c := newCallCounter(q, bar)
+	c := newCallCounter(t, bar)
 	if err := c.count(q.Context()); err != nil {
 		return err
 	}
-	for number, s := range c.shapes {
+	for _, s := range c.shapes {
 		if s != nil {
-			a.Calls = wire.AddSat(a.Calls, wire.MulSat(s.Grammar.Len(), uint64(c.readable[number])))
+			a.Calls = wire.AddSat(a.Calls, wire.MulSat(s.Grammar.Len(), uint64(s.Ranks.Len())))
 			a.Symbols += uint64(s.Grammar.Symbols())
 		}
 	}
@@ -150,7 +150,7 @@ func (a *infoAnswer) count(q *question) error {
 	a.Signatures = t.Signatures()
 	a.Functions = c.sorted()
 	a.Arguments, a.Columns, a.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
-	if c.toTI != nil && !q.damage.any() {
+	if c.toTI != nil && len(t.Damage()) == 0 {
 		a.Text = &textSizes{Plain: c.text}
 	}
 	return nil
@@ -294,12 +294,9 @@ func isTI(trace *reprise.Trace) bool {
 // them.
 type callCounter struct {
 	trace *reprise.Trace
-	ranks *rankReader
-	lost  *damage
 	bar   *progress
 
-	shapes    []*reprise.Shape // those that can be read, nil for the others
-	readable  []int            // ranks of each shape that can be read
+	shapes    []*reprise.Shape // those that have ranks, nil for the others
 	done      int              // ranks that were looked at
 	functions []uint64         // calls of each function
 
@@ -308,12 +305,9 @@ type callCounter struct {
 	line []byte
 }
 
-func newCallCounter(q *question, bar *progress) *callCounter {
-	trace := q.trace
+func newCallCounter(trace *reprise.Trace, bar *progress) *callCounter {
 	c := &callCounter{
-		trace: trace, ranks: newRankReader(trace), lost: &q.damage, bar: bar,
-		shapes: make([]*reprise.Shape, trace.Shapes()), readable: make([]int, trace.Shapes()),
-		functions: make([]uint64, len(trace.Functions())),
+		trace: trace, bar: bar, shapes: make([]*reprise.Shape, trace.Shapes()), functions: make([]uint64, len(trace.Functions())),
 	}
 	if isTI(trace) {
 		c.toTI, _ = newConverter(trace)
@@ -321,42 +315,42 @@ func newCallCounter(q *question, bar *progress) *callCounter {
 	return c
 }
 
-// count counts all calls. It returns an error only if the work was cancelled.
+// count counts all calls.
 func (c *callCounter) count(ctx context.Context) error {
 	for number := range c.shapes {
-		set, err := c.trace.ShapeRanks(number), error(nil)
-		if c.shapes[number], err = c.trace.Shape(number); err != nil {
-			for _, rank := range set.All() {
-				c.lost.add("", int(rank), err)
-			}
+		ranks := c.trace.ShapeRanks(number)
+		if ranks.Len() == 0 {
 			continue
 		}
-		for _, rank := range set.All() {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			c.rank(int(rank), number)
+		s, err := c.trace.Shape(number)
+		if err != nil {
+			return err
 		}
-		c.shape(c.shapes[number], c.readable[number])
+		c.shapes[number] = s
+		for _, rank := range ranks.All() {
+			if err := cmp.Or(ctx.Err(), c.rank(rank)); err != nil {
+				return err
+			}
+			if c.toTI == nil {
+				break // the first rank of a shape stands for the others
+			}
+		}
+		for signature, count := range s.Grammar.Occurrences() {
+			f := &c.functions[c.trace.FunctionOf(int(signature))]
+			*f = wire.AddSat(*f, wire.MulSat(count, uint64(ranks.Len())))
+		}
 	}
 	return nil
 }
 
-// rank counts the text of a rank. If there is no text, the first rank of a shape
-// stands for the others.
-func (c *callCounter) rank(rank, shape int) {
+// rank counts the text of a rank.
+func (c *callCounter) rank(rank int) error {
 	c.done++
-	if c.toTI == nil && c.readable[shape] > 0 {
-		c.readable[shape]++
-		return
-	}
 	c.bar.show(uint64(c.done))
-	r, err := c.ranks.rank(c.trace, rank)
+	r, err := c.trace.Rank(rank)
 	if err != nil {
-		c.lost.add("", rank, err)
-		return
+		return err
 	}
-	c.readable[shape]++
 	for s, count := range r.Occurrences() {
 		if c.toTI == nil {
 			break
@@ -367,14 +361,7 @@ func (c *callCounter) rank(rank, shape int) {
 		}
 		c.text = wire.AddSat(c.text, wire.MulSat(count, uint64(len(c.line))))
 	}
-}
-
-// shape counts the calls of so many ranks of a shape.
-func (c *callCounter) shape(s *reprise.Shape, ranks int) {
-	for signature, count := range s.Grammar.Occurrences() {
-		f := &c.functions[c.trace.FunctionOf(int(signature))]
-		*f = wire.AddSat(*f, wire.MulSat(count, uint64(ranks)))
-	}
+	return nil
 }
 
 // sorted returns the calls of each function by name, the greatest first.

@@ -42,24 +42,25 @@ type functionTimes struct {
 	query.Durations
 }
 
-// describeTimes returns what is known of the times of the trace, leaving out ranks
-// whose calls cannot be read; nil if there are none.
-func describeTimes(q *question, without rankenc.Set) (*timeInfo, error) {
+// describeTimes returns what is known of the times of the trace; nil if there are none.
+func describeTimes(q *question) (*timeInfo, error) {
 	t := q.trace
 	i := timeInfo{Codecs: []codecInfo{}}
-	damaged := false
 	durations, gaps, err := t.Summaries()
 	if err != nil {
-		q.damage.addAll(summaries, err)
-		damaged = true
+		return nil, err
 	}
 	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
-	if ranks, _, err := t.SeriesRanks(); err != nil {
-		q.damage.addAll(series, err)
-		damaged = true
-	} else if err := i.readSeries(q, ranks, without); err != nil {
+	if err := i.readSeries(q); err != nil {
 		return nil, err
+	}
+	damaged := false
+	for _, d := range t.Damage() {
+		damaged = damaged || d.Times
+		if d.Kind == layout.KindSeries {
+			i.Unreadable = i.Unreadable.Union(d.Ranks.Intersection(t.RankSet()))
+		}
 	}
 	for _, s := range q.trace.Sections() {
 		if s.Kind == layout.KindSeries {
@@ -187,21 +188,24 @@ type codecInfo struct {
 }
 
 // readSeries fills in what is known of the series of ranks.
-func (i *timeInfo) readSeries(q *question, timed, without rankenc.Set) error {
+func (i *timeInfo) readSeries(q *question) error {
+	timed, _, err := q.trace.SeriesRanks()
+	if err != nil {
+		return err
+	}
 	codecs := make(map[string]*codecInfo)
 	ranks := make(map[string][]int)
-	var all []int
 	for _, rank := range timed.All() {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
-		if without.Contains(int(rank)) {
-			continue
-		}
-		s, name, err := readSeries(q.trace, int(rank))
+		name, err := q.trace.SeriesCodec(rank)
 		if err != nil {
-			q.damage.add(timesOf, int(rank), err)
-			continue
+			return err
+		}
+		s, err := q.trace.Series(rank)
+		if err != nil {
+			return err
 		}
 		c := codecs[name]
 		if c == nil {
@@ -210,26 +214,12 @@ func (i *timeInfo) readSeries(q *question, timed, without rankenc.Set) error {
 		}
 		c.Calls = wire.AddSat(c.Calls, s.Len())
 		c.Bytes += int64(s.Size())
-		ranks[name], all = append(ranks[name], int(rank)), append(all, int(rank))
+		ranks[name] = append(ranks[name], rank)
 	}
 	for _, name := range slices.Sorted(maps.Keys(codecs)) {
 		codecs[name].Ranks = rankenc.SetOf(ranks[name]...)
 		i.Codecs = append(i.Codecs, *codecs[name])
 	}
-	i.Ranks, i.Unreadable = rankenc.SetOf(all...), q.damage.ranks(timesOf)
+	i.Ranks = timed
 	return nil
-}
-
-// readSeries returns the series of a rank, of which all can be read, and the name of
-// its codec.
-func readSeries(t *reprise.Trace, rank int) (*timing.Series, string, error) {
-	name, err := t.SeriesCodec(rank)
-	if err == nil {
-		err = t.CheckSeries(rank)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	s, err := t.Series(rank)
-	return s, name, err
 }

@@ -98,10 +98,6 @@ func chosenLoops(q *question, shape int) ([]*loops, error) {
 	var list []*loops
 	for _, rank := range ranks.All() {
 		r, err := q.trace.Rank(int(rank))
-		if err != nil && ranks.Len() > 1 {
-			q.damage.add("", int(rank), err)
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +132,9 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 		return nil, fmt.Errorf("no shape %d: the trace has no calls", number)
 	case number >= n:
 		return nil, fmt.Errorf("no shape %d: the trace has shapes 0 to %d", number, n-1)
+	}
+	if t.ShapeRanks(number).Len() == 0 {
+		return nil, damageOf(q.path, t)
 	}
 	shape, err := t.Shape(number)
 	if err != nil {
@@ -197,8 +196,7 @@ func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*q
 func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (*query.Times, error) {
 	timed, _, err := q.trace.SeriesRanks()
 	if err != nil {
-		q.damage.addAll(series, err)
-		return nil, nil
+		return nil, err
 	}
 	for _, rank := range l.ranks.All() {
 		if !timed.Contains(int(rank)) {
@@ -214,16 +212,15 @@ func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (
 		return nil, err
 	}
 	var read *query.Times
-	err = q.query("times of every call", timesOf, func(o query.Options) (err error) {
+	err = q.query("times of every call", func(o query.Options) (err error) {
 		o.Ranks = &l.ranks
 		read, err = times.ReadSeries(q.Context(), o)
 		return err
 	})
-	rest := l.ranks.Difference(q.damage.ranks(timesOf))
-	if err != nil || rest.Len() == 0 {
+	if err != nil {
 		return nil, err
 	}
-	l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(rest), text.Error(guarantee))
+	l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(l.ranks), text.Error(guarantee))
 	return read, nil
 }
 

@@ -213,7 +213,7 @@ func TestFailures(t *testing.T) {
 		{"grammar ring.rpz --ranks 99", "ring.rpz: no rank 99: the trace has ranks 0 to 3"},
 		{"grammar ring.rpz --shape 1", "ring.rpz: no shape 1: the trace has shapes 0 to 0"},
 		{"grammar empty.rpz --shape 0", "empty.rpz: no shape 0: the trace has no calls"},
-		{"grammar flipped.rpz --shape 1", "flipped.rpz: columns, number 0, section at offset *"},
+		{"grammar flipped.rpz --shape 1", "warning: flipped.rpz: arguments of calls of ranks 1-599:2 cannot be read: columns, number 0, section at offset *\nreprise: flipped.rpz: ranks 1-599:2 cannot be read; reprise repair may save the rest"},
 		{"verify ring.rpz missing.txt", "ti: missing.txt: no such file or directory"},
 		{"verify ring.rpz binary.txt", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
 		{"verify missing.rpz ring.txt", "open missing.rpz: no such file or directory"},

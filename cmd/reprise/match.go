@@ -35,10 +35,10 @@ type matchAnswer struct {
 
 func match(q *question) error {
 	a := &matchAnswer{header: q.header()}
-	if err := q.query("match", "", func(o query.Options) error { return a.fill(q, o) }); err != nil {
+	if err := q.query("match", func(o query.Options) error { return a.fill(q, o) }); err != nil {
 		return err
 	}
-	a.partly = q.ranks != nil || q.damage.ranks("").Len() > 0
+	a.partly = q.ranks != nil || unreadable(q.trace).Len() > 0
 	return q.answer(a, func() { a.print(q) })
 }
 
@@ -70,13 +70,12 @@ func (a *matchAnswer) fillSkews(q *question, o query.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Unreadable = func(rank int, err error) { q.damage.add(timesOf, rank, err) }
 	if a.Skews, err = a.Skew(q.Context(), times, o); err != nil {
 		return err
 	}
 	switch {
 	case len(a.Skews) > 0 || len(a.Instances) == 0:
-	case q.damage.ranks(timesOf).Len() > 0:
+	case damagesTimes(q.trace):
 		a.why = "no skew of collective operations: the times of the calls cannot be read"
 	default:
 		a.why = "no skew of collective operations: the trace does not have the times of every call"

@@ -42,7 +42,7 @@ type messagesAnswer struct {
 
 func messages(q *question, by string) error {
 	a := &messagesAnswer{header: q.header()}
-	err := q.query("messages", "", func(o query.Options) error {
+	err := q.query("messages", func(o query.Options) error {
 		model, err := q.model()
 		if err != nil {
 			return err
@@ -325,7 +325,7 @@ func (o *matrixOptions) check() error {
 
 func matrix(q *question, o matrixOptions) error {
 	var write func(io.Writer) error
-	err := q.query("matrix", "", func(options query.Options) error {
+	err := q.query("matrix", func(options query.Options) error {
 		model, err := q.model()
 		if err != nil {
 			return err

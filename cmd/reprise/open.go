@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -112,6 +117,73 @@ func openTrace(path string) (*reprise.Trace, error) {
 		return nil, damagedError{path, err}
 	}
 	return trace, err
+}
+
+// openReadable opens the trace at path for a command, which is to use what can be read of
+// it: it warns of what is damaged, and leaves that out. When the command is done, it
+// fails with what damageOf returns.
+func openReadable(cmd *cobra.Command, path string) (*reprise.Trace, error) {
+	trace, err := openTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	warnOfDamage(cmd.ErrOrStderr(), path, trace.Damage())
+	if err = trace.LeaveOutDamage(cmd.Context()); err == nil && trace.RankSet().Len() == 0 {
+		err = damageOf(path, trace)
+	}
+	if err != nil {
+		trace.Close()
+		return nil, err
+	}
+	return trace, nil
+}
+
+// maxDamages is how many damaged sections a command warns of one by one.
+const maxDamages = 20
+
+// warnOfDamage says which sections of the trace at path are damaged.
+func warnOfDamage(stderr io.Writer, path string, list []reprise.Damage) {
+	for i, d := range list {
+		if i == maxDamages {
+			fmt.Fprintf(stderr, "reprise: warning: %s: %s more cannot be read\n", path, text.Plural(len(list)-i, "section"))
+			break
+		}
+		fmt.Fprintf(stderr, "reprise: warning: %s: %s cannot be read: %v; reprise repair may save the rest\n", path, partOf(&d, d.Ranks), &d)
+	}
+}
+
+// partOf says what a section holds, and of which ranks.
+func partOf(d *reprise.Damage, ranks rankenc.Set) string {
+	if ranks.Len() == 0 || d.Key == 0 && d.Kind != layout.KindColumns && d.Kind != layout.KindStreams { // it is of all ranks
+		return d.What
+	}
+	return d.What + " of " + text.Ranks(ranks)
+}
+
+// unreadable returns the ranks of a trace whose calls cannot be read.
+func unreadable(trace *reprise.Trace) rankenc.Set {
+	return trace.RecordedRanks().Difference(trace.RankSet())
+}
+
+// damageOf returns the error of the trace at path if it is damaged.
+func damageOf(path string, trace *reprise.Trace) error {
+	var parts []string
+	if ranks := unreadable(trace); ranks.Len() > 0 {
+		parts = append(parts, text.Ranks(ranks))
+	}
+	untimed := make(map[string]rankenc.Set)
+	for _, d := range trace.Damage() {
+		untimed[d.What] = untimed[d.What].Union(d.Ranks)
+	}
+	for _, d := range trace.Damage() {
+		if what := partOf(&d, untimed[d.What]); (d.Times || d.Ranks.Len() == 0) && !slices.Contains(parts, what) {
+			parts = append(parts, what)
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s cannot be read; reprise repair may save the rest", path, strings.Join(parts, ", and "))
 }
 
 // checkSeekable refuses what is not read in any order, standard input, a pipe, a

@@ -42,7 +42,7 @@ type profileAnswer struct {
 
 func profile(q *question, by string) error {
 	a := &profileAnswer{header: q.header()}
-	err := q.query("profile", "", func(o query.Options) (err error) {
+	err := q.query("profile", func(o query.Options) (err error) {
 		if a.Profile, err = query.OpenProfile(q.Context(), q.trace, o); err == nil {
 			a.recorded, err = q.recorded()
 		}
@@ -50,9 +50,6 @@ func profile(q *question, by string) error {
 	})
 	if err != nil {
 		return err
-	}
-	if a.LostTimes != nil {
-		q.damage.addAll(summaries, a.LostTimes)
 	}
 	if by == "rank" || !a.Timed {
 		if err := a.readTimes(q, by); err != nil {
@@ -99,13 +96,10 @@ const maxUnasked = report.MaxExact
 func (a *profileAnswer) readTimes(q *question, by string) error {
 	timed, _, err := q.trace.SeriesRanks()
 	if err != nil {
-		q.damage.addAll(series, err)
-		return nil
+		return err
 	}
 	ranks, calls := timedRanks(a.Profile, timed)
 	switch {
-	case ranks.Len() == 0 && a.LostTimes != nil:
-		return nil // it is told
 	case ranks.Len() == 0:
 		a.Missing = noTimes(q)
 		return nil
@@ -118,12 +112,9 @@ func (a *profileAnswer) readTimes(q *question, by string) error {
 	}
 	times, err := query.OpenTimes(q.trace)
 	if err != nil {
-		if a.LostTimes == nil {
-			q.damage.addAll(summaries, err)
-		}
-		return nil
+		return err
 	}
-	return q.query("times of every call", timesOf, func(o query.Options) error {
+	return q.query("times of every call", func(o query.Options) error {
 		o.Ranks = &ranks
 		if by == "rank" {
 			return a.readRanks(q, times, o)
@@ -145,9 +136,7 @@ func (a *profileAnswer) readRanks(q *question, times *query.Times, o query.Optio
 	if err != nil {
 		return err
 	}
-	damaged := q.damage.ranks(timesOf) // of which it has an estimate
-	a.RankTimes = slices.DeleteFunc(found.Ranks, func(r query.RankActivity) bool { return damaged.Contains(r.Rank) })
-	a.Error = &found.Guarantee
+	a.RankTimes, a.Error = found.Ranks, &found.Guarantee
 	return nil
 }
 
@@ -171,6 +160,9 @@ func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
 
 // noTimes says why there are no times in a profile, and what gives them.
 func noTimes(q *question) string {
+	if damagesTimes(q.trace) {
+		return "no times: they are damaged"
+	}
 	for _, s := range q.trace.Sections() {
 		if s.Kind == layout.KindSummaries {
 			return "no times: the trace has them of all ranks together"
@@ -295,7 +287,7 @@ func profileWindow(q *question, by string) error {
 		return err
 	}
 	a := &activityAnswer{header: q.header()}
-	err = q.query("profile", timesOf, func(o query.Options) (err error) {
+	err = q.query("profile", func(o query.Options) (err error) {
 		if a.Activity, err = times.Activity(q.Context(), int64(q.window.from), int64(q.window.to), o); err == nil {
 			a.recorded, err = q.recorded()
 		}
@@ -304,10 +296,8 @@ func profileWindow(q *question, by string) error {
 	switch {
 	case err != nil:
 		return err
-	case a.Source == query.None && q.damage.any():
-		return nil // which is told
 	case a.Source == query.None && q.trace.RankSet().Len() > 0:
-		return errNoTimes(q.trace)
+		return errNoTimes(q.path, q.trace)
 	}
 	for _, r := range a.Ranks {
 		if a.Span += r.Span; r.Span > 0 || r.Calls > 0 {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
@@ -32,8 +34,6 @@ type question struct {
 	rankText  string       // of --ranks
 	ranks     *rankenc.Set // the chosen ones; nil for all
 	window    window
-
-	damage damage // what cannot be read
 }
 
 // An option is one that several commands have.
@@ -47,7 +47,7 @@ const (
 )
 
 // newQuestion returns a command about one trace, with some of the common options.
-// ask is called with the trace open; what cannot be read is told when it is done.
+// ask is called with the trace open, without what is damaged.
 // check, unless it is nil, checks the other options.
 func newQuestion(name string, check func() error, ask func(q *question) error, options ...option) *question {
 	q := &question{Command: newCommand(name)}
@@ -71,7 +71,7 @@ func newQuestion(name string, check func() error, ask func(q *question) error, o
 		if err := ask(q); err != nil {
 			return q.fail(err)
 		}
-		return q.damage.tell(q.ErrOrStderr())
+		return damageOf(q.path, q.trace)
 	}
 	return q
 }
@@ -94,8 +94,8 @@ func (q *question) addOptions(options []option) {
 
 // open opens the trace at path, and finds out which ranks are chosen.
 func (q *question) open(path string) (err error) {
-	q.path, q.damage.path = path, path
-	if q.trace, err = openTrace(path); err != nil {
+	q.path = path
+	if q.trace, err = openReadable(q.Command, path); err != nil {
 		return err
 	}
 	if q.ranks, err = chosenRanks(q.Command, q.rankText, q.trace, path); err != nil {
@@ -177,19 +177,15 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// query runs a query about the chosen ranks, with a progress bar. Ranks that cannot
-// be read are noted: what says what of them, as in "the times of ".
-func (q *question) query(label, what string, run func(query.Options) error) error {
+// query runs a query about the chosen ranks, with a progress bar.
+func (q *question) query(label string, run func(query.Options) error) error {
 	ranks := q.trace.RankSet().Len()
 	if q.ranks != nil {
 		ranks = min(ranks, q.ranks.Len())
 	}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), label, int64(ranks), "ranks")
 	defer bar.done()
-	return run(query.Options{
-		Ranks: q.ranks, Progress: func(n int) { bar.show(uint64(n)) },
-		Unreadable: func(rank int, err error) { q.damage.add(what, rank, err) },
-	})
+	return run(query.Options{Ranks: q.ranks, Progress: func(n int) { bar.show(uint64(n)) }})
 }
 
 // addRanks adds the option that chooses ranks of a trace.
@@ -213,7 +209,11 @@ func chosenRanks(cmd *cobra.Command, list string, trace *reprise.Trace, path str
 			return nil, noRank(path, max(first, trace.Ranks()), trace.Ranks())
 		}
 	}
-	return &set, nil
+	readable := set.Difference(unreadable(trace))
+	if readable.Len() == 0 && set.Len() > 0 {
+		return nil, damageOf(path, trace)
+	}
+	return &readable, nil
 }
 
 // noRank returns the error of a rank that is not one of those of the trace at path.
@@ -341,8 +341,22 @@ func addTime(begin int64, t timeFlag) int64 {
 	return begin + int64(t)
 }
 
-// errNoTimes returns the error of a question about times that the trace has not.
-func errNoTimes(trace *reprise.Trace) error {
+// damages reports whether sections of some kinds are damaged.
+func damages(trace *reprise.Trace, kinds ...format.Kind) bool {
+	return slices.ContainsFunc(trace.Damage(), func(d reprise.Damage) bool { return slices.Contains(kinds, d.Kind) })
+}
+
+// damagesTimes reports whether times of calls are damaged.
+func damagesTimes(trace *reprise.Trace) bool {
+	return damages(trace, layout.KindSeries, layout.KindSummaries)
+}
+
+// errNoTimes returns the error of a question about times that the trace has not, or that
+// are damaged.
+func errNoTimes(path string, trace *reprise.Trace) error {
+	if damagesTimes(trace) {
+		return damageOf(path, trace)
+	}
 	if trace.Run().Source == collect.Source {
 		return errors.New("the trace has no times: reprise record --times statistics, or all, keeps them")
 	}

@@ -295,7 +295,10 @@ func compareWithCounts(t *testing.T, trace, counts string) {
 			t.Fatal(err)
 		}
 		recorded := make(map[string]uint64)
-		for _, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			recorded[c.Function.Name]++
 		}
 		missing := 0

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 func newRepair() *cobra.Command {
@@ -97,8 +95,6 @@ type repairResult struct {
 	Order    savedState  `json:"order"` // of the calls of different ranks
 	Names    savedState  `json:"names"` // of handles and other numbers
 	timesSaved
-
-	first error // of a rank that cannot be read
 }
 
 // A savedState says whether something of a damaged file is in the repaired one.
@@ -145,96 +141,83 @@ func sectionName(kind format.Kind, key uint64) string {
 // that is nothing, or if the work was cancelled.
 func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.Accumulator, error) {
 	if merge.IsPart(file) {
-		return r.salvagePart(cmd.Context(), file)
+		return r.salvagePart(file)
 	}
 	trace, err := reprise.OpenContainer(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
 	}
-	a := new(merge.Accumulator)
-	if err := r.salvageRanks(cmd, trace, a); err != nil {
+	if err := trace.LeaveOutDamage(cmd.Context()); err != nil {
 		return nil, err
 	}
-	if err := trace.AddTimes(a, r.note); err != nil {
+	r.Ranks, r.Readable, r.Missing = trace.RecordedRanks().Len(), trace.RankSet().Len(), unreadable(trace)
+	if r.Readable == 0 && r.Ranks > 0 {
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, &trace.Damage()[0])
+	}
+	a := new(merge.Accumulator)
+	if err := r.addRanks(cmd, trace, a); err != nil {
 		return nil, fileError(r.Trace, err)
 	}
-	durations, gaps, err := trace.Summaries()
-	r.finish(file, a.RankSet(), err == nil && !(durations.IsZero() && gaps.IsZero()))
+	rest, err := trace.AddTimes(a)
+	if err != nil {
+		return nil, fileError(r.Trace, err)
+	}
+	if rest > 0 {
+		r.Summaries = partly
+	}
+	for _, d := range trace.Damage() {
+		switch {
+		case d.Kind == layout.KindSeries && d.Key == 0:
+			r.All = true
+		case d.Kind == layout.KindSeries:
+			r.Untimed = r.Untimed.Union(d.Ranks.Intersection(trace.RankSet()))
+		}
+	}
 	if trace.LostInterleaving() {
 		r.Order = lost
 	}
-	return a, r.describe(cmd.Context(), trace.Run(), a)
+	if err := describeRun(a, trace.Run()); err != nil {
+		return nil, err
+	}
+	return a, r.describeLoss(a)
 }
 
 // salvagePart is salvage of a part file, which has lost nothing but times.
-func (r *repairResult) salvagePart(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
-	a, err := merge.SalvagePart(file, r.note)
-	if err != nil {
+func (r *repairResult) salvagePart(file *format.Reader) (a *merge.Accumulator, err error) {
+	if a, r.Untimed, err = merge.SalvagePart(file); err != nil {
 		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
 	}
 	r.Ranks = a.RankSet().Len()
 	r.Readable = r.Ranks
-	left := -r.unread
+	_, table := file.Lookup(layout.KindSeries, 0)
 	for _, s := range file.All() {
-		if s.Kind == layout.KindSummaries {
-			left++
+		r.All = r.All || s.Kind == layout.KindSeries && !table
+		if s.Kind == layout.KindSummaries && r.Summaries == lost {
+			r.Summaries = partly
 		}
 	}
-	r.finish(file, a.RankSet(), left > 0)
 	return a, r.describeLoss(a)
 }
 
-// salvageRanks adds the calls of the ranks that can be read to a.
-func (r *repairResult) salvageRanks(cmd *cobra.Command, trace *reprise.Trace, a *merge.Accumulator) error {
-	ctx := cmd.Context()
-	ranks := newRankReader(trace)
-	var unreadable []int
-	bar := newCounter(ctx, cmd.ErrOrStderr(), "repair", int64(trace.RankSet().Len()), "ranks")
+// addRanks adds the calls of the ranks of a trace to a.
+func (r *repairResult) addRanks(cmd *cobra.Command, trace *reprise.Trace, a *merge.Accumulator) error {
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "repair", int64(r.Readable), "ranks")
 	defer bar.done()
+	done := uint64(0)
 	for rank := range trace.Active() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		bar.show(uint64(r.Ranks))
-		r.Ranks++
-		err := ranks.attempt(rank, func() error {
-			p, err := trace.Part(rank)
-			if err == nil {
-				err = a.Add(p)
-			}
+		if err := bar.at(done); err != nil {
 			return err
-		})
+		}
+		done++
+		p, err := trace.Part(rank)
 		if err == nil {
-			r.Readable++
-			continue
+			err = a.Add(p)
 		}
-		unreadable = append(unreadable, rank)
-		if r.first == nil {
-			r.first = err
-		}
-	}
-	if r.Readable == 0 && r.Ranks > 0 {
-		return fmt.Errorf("%s: no call can be saved: %w", r.Trace, r.first)
-	}
-	r.Missing = rankenc.SetOf(unreadable...)
-	return nil
-}
-
-// describe adds to a what is known of the run, and what of it is lost.
-func (r *repairResult) describe(ctx context.Context, run merge.Run, a *merge.Accumulator) error {
-	if g := run.Interleaving; g != nil && r.Missing.Len() > 0 {
-		var err error
-		if run.Interleaving, err = without(ctx, g, r.Missing); err != nil {
+		if err != nil {
 			return err
 		}
-		if run.Interleaving == nil {
-			r.Order = lost
-		}
 	}
-	if err := describeRun(a, run); err != nil {
-		return err
-	}
-	return r.describeLoss(a)
+	return nil
 }
 
 // describeLoss adds to the source of a what is lost.
@@ -254,28 +237,6 @@ func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 	}
 	note := "repaired without " + strings.Join(what, " and ")
 	return a.Describe(merge.Run{Source: strings.ReplaceAll(note, sourceSeparator, " ")})
-}
-
-// maxOrder is the longest order of calls that is expanded to leave ranks out.
-const maxOrder = math.MaxUint32
-
-// without returns an order of calls without those of some ranks, or nil if it is too
-// long.
-func without(ctx context.Context, order *sequitur.Grammar, gone rankenc.Set) (*sequitur.Grammar, error) {
-	if order.Len() > maxOrder {
-		return nil, nil
-	}
-	var b sequitur.Builder
-	runs := 0
-	for _, run := range order.Runs() {
-		if runs++; runs%callsPerStep == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if !gone.Contains(int(run.Symbol)) {
-			b.AppendRun(run.Symbol, run.Count)
-		}
-	}
-	return b.Finish(), nil
 }
 
 // copySections writes every section of a file to w.
@@ -355,9 +316,7 @@ type timesSaved struct {
 	All       bool        `json:"all_times_lost,omitzero"` // of every rank that had them, and nothing tells which these are
 	Summaries savedState  `json:"time_summaries"`          // statistics and histograms, if there were any
 
-	untimed []int
 	damaged bool // a section of times is lost
-	unread  int  // summaries that are there and cannot be read
 }
 
 // lose takes note of a section that is lost.
@@ -367,53 +326,6 @@ func (t *timesSaved) lose(kind format.Kind, key uint64) {
 		t.Summaries = lost
 	case layout.KindSeries:
 		t.damaged, t.All = true, t.All || key == 0
-	}
-}
-
-// note takes note of times that cannot be read: of a rank or, if that is −1, of what
-// concerns no single rank. Package merge calls it, and goes on with the rest.
-func (t *timesSaved) note(rank int, err error) error {
-	var damage *merge.SectionError
-	switch {
-	case rank >= 0:
-		t.untimed = append(t.untimed, rank)
-	case errors.As(err, &damage) && damage.Kind == layout.KindSeries:
-		t.All = true
-	default:
-		t.Summaries = lost
-		t.unread++
-	}
-	return nil
-}
-
-// finish finds out what was lost of the times in a file after those of these ranks
-// were read as far as they can be. Left says that some summaries are.
-func (t *timesSaved) finish(file *format.Reader, ranks rankenc.Set, left bool) {
-	if left && t.Summaries == lost {
-		t.Summaries = partly
-	}
-	if _, ok := file.Lookup(layout.KindSeries, 0); !ok {
-		for _, s := range file.All() {
-			t.All = t.All || s.Kind == layout.KindSeries // of ranks that number 0 would tell
-		}
-	}
-	if t.All {
-		t.tellRanks(file, ranks)
-	}
-	t.Untimed = rankenc.SetOf(t.untimed...)
-}
-
-// tellRanks finds out of which of some ranks all times were lost, if the file tells.
-func (t *timesSaved) tellRanks(file *format.Reader, ranks rankenc.Set) {
-	timed, err := merge.ReadSeriesRanks(file)
-	if err != nil || timed.Len() == 0 {
-		return
-	}
-	t.All, t.untimed = false, nil
-	for _, rank := range ranks.All() { // of which there are no more than the file holds
-		if _, ok := timed.Index(int(rank)); ok {
-			t.untimed = append(t.untimed, int(rank))
-		}
 	}
 }
 

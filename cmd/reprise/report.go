@@ -29,10 +29,7 @@ func writeReport(q *question, path string) error {
 	if err != nil {
 		return err
 	}
-	o := report.Options{
-		Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks,
-		Unreadable: func(rank int, err error) { q.damage.add("", rank, err) },
-	}
+	o := report.Options{Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.RankSet().Len()), "ranks")
 	defer bar.done()
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }

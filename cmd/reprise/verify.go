@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +55,7 @@ func verify(q *question, inputs []string) error {
 	}
 	defer in.Close()
 	bar := newProgress(q.Context(), q.ErrOrStderr(), "verify", textSize(inputs))
-	c := newComparison(q.trace, &q.damage)
+	c := newComparison(q.trace)
 	err = c.compare(in, bar)
 	bar.done()
 	var found *difference
@@ -63,7 +63,7 @@ func verify(q *question, inputs []string) error {
 		return named(err)
 	}
 	a := verifyAnswer{
-		header: q.header(), Equal: found == nil && !q.damage.any(), Unreadable: q.damage.ranks(""),
+		header: q.header(), Equal: found == nil && len(q.trace.Damage()) == 0, Unreadable: c.unreadable,
 		Calls: in.Stats().Calls - c.skippedCalls, Ranks: in.Stats().Ranks - c.skippedRanks,
 	}
 	if found != nil {
@@ -81,10 +81,9 @@ func (a *verifyAnswer) print(q *question, found error) error {
 	}
 	switch {
 	case a.Difference != nil:
-		q.damage.tell(q.ErrOrStderr())
 		return named(fmt.Errorf("%s differs: %w", q.path, found))
 	case q.json:
-	case a.Ranks == 0 && q.damage.any():
+	case a.Ranks == 0 && a.Unreadable.Len() > 0:
 		q.printf("nothing was compared\n")
 	default:
 		q.printf("equal: %s of %s\n", text.Plural(a.Calls, "call"), text.Plural(a.Ranks, "rank"))
@@ -109,9 +108,12 @@ func verifySpool(q *question, spool string) error {
 	if err != nil {
 		return named(err)
 	}
-	a := verifyAnswer{header: q.header()}
+	a := verifyAnswer{header: q.header(), Unreadable: unreadable(q.trace)}
 	var found *spoolDifference
 	for rank := range recorded.Active() {
+		if a.Unreadable.Contains(rank) {
+			continue
+		}
 		var n uint64
 		if n, found, err = compareRecorded(q.Context(), q.trace, recorded, rank); err != nil {
 			return err
@@ -121,11 +123,12 @@ func verifySpool(q *question, spool string) error {
 			break
 		}
 	}
-	others := rankenc.SetOf(slices.Collect(q.trace.Active())...).Difference(rankenc.SetOf(slices.Collect(recorded.Active())...))
+	others := q.trace.RankSet().Difference(recorded.RankSet())
 	if found == nil && others.Len() > 0 {
 		found = &spoolDifference{Rank: others.At(0), Reason: "the rank has calls in the trace alone"}
 	}
-	if a.Equal = found == nil; a.Equal {
+	if found == nil {
+		a.Equal = len(q.trace.Damage()) == 0
 		return a.print(q, nil)
 	}
 	a.Difference = found
@@ -159,7 +162,7 @@ func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank i
 	if err != nil {
 		return 0, nil, err
 	}
-	next := func() (uint64, reprise.Call, bool) { return 0, reprise.Call{}, false }
+	next := func() (reprise.Call, error, bool) { return reprise.Call{}, nil, false }
 	if rank < trace.Ranks() {
 		r, err := trace.Rank(rank)
 		if err != nil {
@@ -170,11 +173,15 @@ func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank i
 		defer stop()
 	}
 	p, q := trace.Printer(reprise.PrintOptions{Absolute: true}), recorded.Printer(reprise.PrintOptions{Absolute: true})
-	for i, c := range want.Calls() {
+	for c, err := range want.Calls() {
+		i := c.Position
+		have, e, ok := next()
 		if i%10000 == 0 && ctx.Err() != nil {
-			return i, nil, context.Cause(ctx)
+			e = context.Cause(ctx)
 		}
-		_, have, ok := next()
+		if err = cmp.Or(err, e); err != nil {
+			return i, nil, err
+		}
 		reason := ""
 		switch {
 		case !ok:
@@ -188,7 +195,7 @@ func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank i
 			return i, &spoolDifference{rank, i, reason}, nil
 		}
 	}
-	if _, more, ok := next(); ok {
+	if more, _, ok := next(); ok {
 		reason := fmt.Sprintf("the trace has a call that was not recorded: %s", p.AppendCall(nil, more))
 		return want.Len(), &spoolDifference{rank, want.Len(), reason}, nil
 	}
@@ -252,23 +259,17 @@ func (d *difference) Error() string {
 type comparison struct {
 	trace     *reprise.Trace
 	functions []cst.Function
-	reader    *rankReader
 	ranks     map[int]*comparedRank
 	order     order
 	disorder  *difference // the first of order, if there is one
 
-	lost         *damage // of the trace; nothing of these ranks is compared
-	skippedCalls uint64  // of these ranks, in the input
-	skippedRanks int     // of these ranks, those in the input
+	unreadable   rankenc.Set // nothing of these ranks is compared
+	skippedCalls uint64      // of these ranks, in the input
+	skippedRanks int         // of these ranks, those in the input
 }
 
-// newComparison returns a comparison with a trace, which notes the ranks that cannot
-// be read.
-func newComparison(trace *reprise.Trace, lost *damage) *comparison {
-	return &comparison{
-		trace: trace, functions: ti.Functions(), reader: newRankReader(trace), ranks: make(map[int]*comparedRank),
-		lost: lost,
-	}
+func newComparison(trace *reprise.Trace) *comparison {
+	return &comparison{trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank), unreadable: unreadable(trace)}
 }
 
 // A comparedRank is how far a rank was compared. A signature of the input that
@@ -307,15 +308,17 @@ func (c *comparison) compare(in *ti.Reader, bar *progress) error {
 }
 
 // rank returns the place in a rank of the trace, or nil if there is no such rank.
-func (c *comparison) rank(rank int) *comparedRank {
+func (c *comparison) rank(rank int) (*comparedRank, error) {
 	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
-		return r
+		return r, nil
 	}
-	r, err := c.reader.rank(c.trace, rank)
-	if err != nil {
-		c.lost.add("", rank, err)
+	if c.unreadable.Contains(rank) {
 		c.ranks[rank] = new(comparedRank)
-		return c.ranks[rank]
+		return c.ranks[rank], nil
+	}
+	r, err := c.trace.Rank(rank)
+	if err != nil {
+		return nil, err
 	}
 	table := new(cst.Table)
 	for _, f := range c.trace.Functions() {
@@ -325,13 +328,16 @@ func (c *comparison) rank(rank int) *comparedRank {
 		table.Intern(r.Function(terminal), r.Call(terminal).Args...)
 	}
 	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Walk(0)}
-	return c.ranks[rank]
+	return c.ranks[rank], nil
 }
 
 // call compares the next call of the input, which in has read last, with that of
 // the trace.
 func (c *comparison) call(call ti.Call, in *ti.Reader) error {
-	r := c.rank(call.Rank)
+	r, err := c.rank(call.Rank)
+	if err != nil {
+		return err
+	}
 	if r != nil && r.Rank == nil {
 		if r.position++; r.position == 1 {
 			c.skippedRanks++
@@ -349,8 +355,10 @@ func (c *comparison) call(call ti.Call, in *ti.Reader) error {
 		equal = r.run.Count > 0 && r.terminal(c.functions, call) == r.run.Symbol
 	}
 	inTurn := true
-	if c.disorder == nil && equal {
-		inTurn = c.inTurn(call.Rank)
+	if c.disorder == nil && equal && !c.trace.LostInterleaving() {
+		if inTurn, err = c.inTurn(call.Rank); err != nil {
+			return err
+		}
 	}
 	if !equal || !inTurn {
 		d.File, d.Line = in.Place()
@@ -379,31 +387,34 @@ func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur
 	return r.table.Intern(r.numbers[call.Function]-1, call.Args...)
 }
 
-// inTurn reports whether the next call of the trace, disregarding ranks that
-// cannot be read, is one of this rank, and goes on to the one after it.
-func (c *comparison) inTurn(rank int) bool {
+// inTurn reports whether the next call of the trace is one of this rank, and goes on
+// to the one after it.
+func (c *comparison) inTurn(rank int) (bool, error) {
 	for c.order.left == 0 {
 		c.order.next()
-		r := c.rank(c.order.rank)
-		switch {
-		case r.Rank == nil:
-			c.order.left = 0
-		case c.order.walk == nil:
+		if c.order.walk == nil {
+			r, err := c.rank(c.order.rank)
+			if err != nil {
+				return false, err
+			}
 			c.order.left = r.Len()
 		}
 	}
 	c.order.left--
-	return c.order.rank == rank
+	return c.order.rank == rank, nil
 }
 
 // end checks that the trace has no calls beyond the end of the input.
 func (c *comparison) end() error {
 	for rank := range c.trace.Active() {
-		r := c.rank(rank)
-		if r.Rank == nil {
-			continue
+		r, err := c.rank(rank)
+		if err != nil {
+			return err
 		}
-		for _, call := range r.CallsFrom(r.position) {
+		for call, err := range r.CallsFrom(r.position) {
+			if err != nil {
+				return err
+			}
 			d := &difference{Rank: rank, Call: r.position, Trace: call.String()}
 			if r.position == 0 {
 				d.Missing = c.missing()
@@ -421,7 +432,7 @@ func (c *comparison) end() error {
 func (c *comparison) missing() rankenc.Set {
 	var ranks []int
 	for rank := range c.trace.Active() {
-		if r := c.ranks[rank]; r == nil || r.Rank != nil && r.position == 0 {
+		if r := c.ranks[rank]; r == nil || r.position == 0 {
 			ranks = append(ranks, rank)
 		}
 	}

@@ -38,7 +38,10 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			status, _ := c.Arg("status")
 			statuses[c.Function.Name+" "+status.String()]++
 		}

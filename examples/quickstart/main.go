@@ -57,11 +57,12 @@ func show(w io.Writer, path string) {
 	rank, err := trace.Rank(1)
 	check(err)
 	fmt.Fprintf(w, "rank 1 of %d: %d calls\n", trace.Ranks(), rank.Len())
-	for position, call := range rank.Calls() {
-		if position == 3 {
+	for call, err := range rank.Calls() {
+		check(err)
+		if call.Position == 3 {
 			break
 		}
-		fmt.Fprintln(w, position, call)
+		fmt.Fprintln(w, call.Position, call)
 	}
 	check(rank.Grammar().WriteText(w, func(terminal uint32) string { return rank.Call(terminal).String() }))
 }

@@ -34,7 +34,10 @@ func TestWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := make(map[string]int)
-	for _, c := range r.Calls() {
+	for c, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		counts[c.String()]++
 	}
 	for call, want := range map[string]int{

@@ -166,7 +166,11 @@ func TestGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for position, call := range r.Calls() {
+			for call, err := range r.Calls() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				position := call.Position
 				want := fmt.Sprintf("%d,%d,", number, position)
 				if v, ok := call.Arg("dest"); ok {
 					want += v.String()

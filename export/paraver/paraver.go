@@ -185,7 +185,6 @@ func (w *writer) function(f *cst.Function) function {
 // WriteRows writes the names of the tasks and threads that Write writes with the same o.
 func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
 	o.Progress = nil
-	o.Lost = func(int, bool, error) error { return nil } // Write tells
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
 		return err

@@ -265,7 +265,11 @@ func exchanges(t *testing.T, trace *reprise.Trace, o export.Options) (list []exc
 		}
 	}
 	for number, r := range meanings {
-		for position, call := range r.Calls() {
+		for call, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			partners, err := match.Partner(number, position)
 			if err != nil {
 				t.Fatal(err)
@@ -294,7 +298,8 @@ func end(r *semantics.Rank, rank int, position uint64, message int) place {
 	if !ok || o.Messages[message].Blocking {
 		return placeOf(rank, position)
 	}
-	for later, call := range r.CallsFrom(position + 1) {
+	for call := range r.CallsFrom(position + 1) {
+		later := call.Position
 		if o := r.At(later, call.Terminal); o != nil && slices.Contains(o.Completes, id) {
 			return placeOf(rank, later)
 		}

@@ -107,7 +107,11 @@ func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, be
 			}
 		}
 		last := int64(0)
-		for position, call := range clock.Calls(first) {
+		for call, err := range clock.Calls(first) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			if position == end {
 				break
 			}

@@ -17,7 +17,7 @@ const outside = "(outside calls)"
 func (b *builder) rank(rank int) error {
 	read, err := b.Trace.Rank(rank)
 	if err != nil {
-		return b.Lose(rank, false, err)
+		return err
 	}
 	r := &ranked{builder: b, read: read, who: rank}
 	if !b.byRank {
@@ -25,10 +25,7 @@ func (b *builder) rank(rank int) error {
 	}
 	first, end, err := r.choose()
 	if err != nil {
-		if err := b.Lose(rank, true, err); err != nil || b.between {
-			return err
-		}
-		first, end = 0, read.Len()
+		return err
 	}
 	if first == end {
 		return nil
@@ -36,11 +33,7 @@ func (b *builder) rank(rank int) error {
 	if !b.byRank {
 		b.shares(r.who, rank)
 	}
-	r.add(first, end)
-	if err := read.LostTimes(); err != nil {
-		return b.Lose(rank, true, err)
-	}
-	return nil
+	return r.add(first, end)
 }
 
 // shares has a rank share the samples of a shape.
@@ -93,10 +86,13 @@ func (r *ranked) choose() (first, end uint64, err error) {
 }
 
 // add adds the calls first ≤ position < end.
-func (r *ranked) add(first, end uint64) {
+func (r *ranked) add(first, end uint64) error {
 	g := r.read.Grammar()
 	counts := r.tree.count(g, first, end, func(s sequitur.Symbol) string { return r.name(s) })
-	times := r.sums(first, end, counts)
+	times, err := r.sums(first, end, counts)
+	if err != nil {
+		return err
+	}
 	texts := make(map[uint32]string)
 	for _, c := range counts {
 		if c.calls == 0 {
@@ -115,6 +111,7 @@ func (r *ranked) add(first, end uint64) {
 		}
 		r.calls += uint64(c.calls)
 	}
+	return nil
 }
 
 // name returns the name of the function of a terminal, which comes from a file.
@@ -138,7 +135,7 @@ func (t *timeSum) take(calls int64) (in, out int64) {
 }
 
 // sums returns the times of the calls first ≤ position < end by terminal.
-func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
+func (r *ranked) sums(first, end uint64, counts []count) ([]timeSum, error) {
 	sums := make([]timeSum, r.read.Terminals())
 	for _, c := range counts {
 		sums[c.terminal].calls += c.calls
@@ -146,7 +143,7 @@ func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
 	switch {
 	case r.clock == nil:
 	case r.clock.Source() == query.Series:
-		r.addSeries(sums, first, end)
+		return sums, r.addSeries(sums, first, end)
 	default:
 		loops := r.Times.RankLoops(r.read)
 		for terminal := range sums {
@@ -156,20 +153,20 @@ func (r *ranked) sums(first, end uint64, counts []count) []timeSum {
 			}
 		}
 	}
-	return sums
+	return sums, nil
 }
 
 // addSeries adds up the times of every call. What overlaps the call before is no time
 // between them.
-func (r *ranked) addSeries(sums []timeSum, first, end uint64) {
+func (r *ranked) addSeries(sums []timeSum, first, end uint64) error {
 	last, known := int64(0), false
-	for at, call := range r.read.CallsFrom(first) {
-		if at == end || at%(1<<16) == 0 && r.ctx.Err() != nil {
-			return
+	for call, err := range r.read.CallsFrom(first) {
+		if err != nil {
+			return err
 		}
-		if !call.Timed {
-			known = false
-			continue
+		at := call.Position
+		if at == end || at%(1<<16) == 0 && r.ctx.Err() != nil {
+			return nil
 		}
 		s := &sums[call.Terminal]
 		s.in += float64(call.Duration)
@@ -181,4 +178,5 @@ func (r *ranked) addSeries(sums []timeSum, first, end uint64) {
 			last = call.Start + call.Duration
 		}
 	}
+	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -204,6 +206,23 @@ func (x *Sections) SeriesTable(size int) (*SeriesTable, error) {
 	return s, err
 }
 
+// LostSeries returns the ranks of the series of a run of size ranks if the first section
+// of series can be read, but they cannot be in the others.
+func (x *Sections) LostSeries(size int) rankenc.Set {
+	var ranks rankenc.Set
+	err := x.Read(KindSeries, 0, func(data []byte) error {
+		s, err := ParseSeriesTable(data, size)
+		if err == nil && int64(s.Ranks.Len()) > x.seriesBytes() {
+			ranks = s.Ranks
+		}
+		return err
+	})
+	if err != nil {
+		return rankenc.Set{}
+	}
+	return ranks
+}
+
 // seriesBytes returns the size of the sections that hold series: each takes a byte
 // at least.
 func (x *Sections) seriesBytes() int64 {
@@ -214,6 +233,69 @@ func (x *Sections) seriesBytes() int64 {
 		}
 	}
 	return n
+}
+
+// RanksOf returns the ranks that have their series, or some of it, in the section with a
+// key, key > 0. Series stand one after the other.
+func (s *SeriesTable) RanksOf(key uint64) rankenc.Set {
+	section := int64(min(key-1, MaxColumn))
+	n := s.Ranks.Len()
+	first := sort.Search(n, func(i int) bool { return s.sections.At(i) >= section })
+	end := sort.Search(n, func(i int) bool { return s.sections.At(i) > section })
+	if first > 0 && (first == end || s.offsets.At(first) > 0) {
+		first-- // it goes on in the section
+	}
+	return s.between(first, end)
+}
+
+// between returns the ranks of the series from one number to another, which it excludes.
+func (s *SeriesTable) between(first, end int) rankenc.Set {
+	list := make([]int, 0, end-first)
+	for i := first; i < end; i++ {
+		list = append(list, s.Ranks.At(i))
+	}
+	return rankenc.SetOf(list...)
+}
+
+// WithoutSeries returns the ranks whose series, or some of it, is in sections that the
+// file does not have.
+func (x *Sections) WithoutSeries(s *SeriesTable) rankenc.Set {
+	var keys []int64
+	for _, f := range x.File.All() {
+		if f.Kind == KindSeries {
+			keys = append(keys, int64(min(f.Key, math.MaxInt64)))
+		}
+	}
+	slices.Sort(keys)
+	n := s.Ranks.Len()
+	last := x.lastSection(s)
+	if whole := keys[len(keys)-1] == int64(len(keys)-1); whole && last < keys[len(keys)-1] {
+		return rankenc.Set{}
+	}
+	var ranks []int
+	for i := range n {
+		from, to := s.sections.At(i), last
+		if i+1 < n {
+			if to = s.sections.At(i + 1); to > from && s.offsets.At(i+1) == 0 {
+				to--
+			}
+		}
+		begin, _ := slices.BinarySearch(keys, from+1)
+		end, _ := slices.BinarySearch(keys, to+2)
+		if int64(end-begin) < to-from+1 {
+			ranks = append(ranks, s.Ranks.At(i))
+		}
+	}
+	return rankenc.SetOf(ranks...)
+}
+
+// lastSection returns the last section of the last series, as far as the file tells.
+func (x *Sections) lastSection(s *SeriesTable) int64 {
+	last := s.Ranks.Len() - 1
+	if r, err := x.OpenSeries(s, last); err == nil && len(r.Places) > 0 {
+		return int64(r.Places[len(r.Places)-1].section)
+	}
+	return s.sections.At(last)
 }
 
 // OpenSeries reads the index of the i-th series.

@@ -209,7 +209,7 @@ func callsOf(t *testing.T, trace *reprise.Trace) func(rank int) collect.Calls {
 			t.Fatal(err)
 		}
 		return func(yield func(*cst.Function, []cst.Value) bool) {
-			for _, c := range r.Calls() {
+			for c := range r.Calls() {
 				if !yield(c.Function, c.Args) {
 					return
 				}

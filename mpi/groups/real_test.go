@@ -86,7 +86,11 @@ func checkAnswers(t *testing.T, trace *reprise.Trace, all *symbolic.Groups) int 
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, c := range r.Calls() {
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := c.Position
 			var of func(m symbolic.Member) int
 			switch c.Function.Name {
 			case "MPI_Comm_rank":

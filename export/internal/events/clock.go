@@ -25,16 +25,16 @@ type clock struct {
 	begin int64        // of the run
 }
 
-// openClock returns the clock of a rank. Of times that are lost, LostTimes tells.
+// openClock returns the clock of a rank.
 func (t *Trace) openClock(r *reprise.Rank) (clock, error) {
 	if t.choice.Times == nil {
 		return clock{rank: r}, t.choice.ctx.Err()
 	}
 	c, err := t.choice.Times.Clock(r)
 	switch {
-	case err != nil && r.LostTimes() == nil:
+	case err != nil:
 		return clock{}, err
-	case err != nil || c.Source() == query.None:
+	case c.Source() == query.None:
 		c = nil
 	}
 	return clock{r, c, t.Begin()}, t.choice.ctx.Err()
@@ -50,35 +50,37 @@ func (c clock) source() query.Source {
 
 // A timedCall is a call with its time.
 type timedCall struct {
+	position   uint64
 	terminal   uint32
 	start, end int64
 }
 
-// calls returns an iterator over the positions and the calls of an interval, from the
-// first to the last: others may be among them.
-func (c clock) calls(in export.Interval) iter.Seq2[uint64, timedCall] {
+// calls returns an iterator over the calls of an interval, from the first to the last:
+// others may be among them. It ends with an error.
+func (c clock) calls(in export.Interval) iter.Seq2[timedCall, error] {
 	if c.clock == nil {
 		return c.positions(in)
 	}
-	return func(yield func(uint64, timedCall) bool) {
+	return func(yield func(timedCall, error) bool) {
 		first, end, err := c.clock.Positions(c.begin+in.From, after(c.begin, in.To))
 		if err != nil {
-			first, end = 0, c.rank.Len() // which takes longer; LostTimes tells
+			yield(timedCall{}, err)
+			return
 		}
 		if first == end {
 			return
 		}
 		at := in.From // the end of the call before
-		for position, call := range c.clock.Calls(first) {
-			t := timedCall{call.Terminal, at, at}
+		for call, err := range c.clock.Calls(first) {
+			t := timedCall{call.Position, call.Terminal, at, at}
 			if call.Timed {
 				t.start = call.Start - c.begin
 				t.end = t.start + call.Duration
 			}
-			if !yield(position, t) {
+			if !yield(t, err) || err != nil {
 				return
 			}
-			if at = max(t.start, t.end); position+1 == end {
+			if at = max(t.start, t.end); t.position+1 == end {
 				return
 			}
 		}
@@ -94,13 +96,13 @@ func after(begin, time int64) int64 {
 }
 
 // positions returns an iterator over calls without times, as if they had some.
-func (c clock) positions(in export.Interval) iter.Seq2[uint64, timedCall] {
-	return func(yield func(uint64, timedCall) bool) {
+func (c clock) positions(in export.Interval) iter.Seq2[timedCall, error] {
+	return func(yield func(timedCall, error) bool) {
 		first := uint64(in.From / perCall)
 		walk, at := c.rank.Walk(first), int64(first)*perCall
 		for run := walk.Next(); run.Count > 0; run = walk.Next() {
 			for range run.Count {
-				if at >= in.To || !yield(first, timedCall{run.Symbol, at, at + perCall}) {
+				if at >= in.To || !yield(timedCall{first, run.Symbol, at, at + perCall}, nil) {
 					return
 				}
 				first++

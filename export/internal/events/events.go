@@ -107,14 +107,6 @@ func (c *Choice) Between() (from, to int64, chosen bool, err error) {
 	return begin + c.options.Between.From, after(begin, c.options.Between.To), true, nil
 }
 
-// Lose tells of a rank that cannot be read, or whose times cannot.
-func (c *Choice) Lose(rank int, times bool, err error) error {
-	if c.options.Lost == nil || c.ctx.Err() != nil {
-		return err
-	}
-	return c.options.Lost(rank, times, err)
-}
-
 // Done tells of so many calls.
 func (c *Choice) Done(calls uint64) error {
 	if c.options.Progress == nil {
@@ -160,11 +152,6 @@ func (t *Trace) Ranks() iter.Seq2[*Rank, error] {
 	return func(yield func(*Rank, error) bool) {
 		for number := range t.choice.Numbers() {
 			r, err := t.open(number)
-			if err != nil {
-				if err = t.choice.Lose(number, false, err); err == nil {
-					continue
-				}
-			}
 			if !yield(r, err) || err != nil {
 				return
 			}
@@ -257,7 +244,7 @@ func (r *Rank) End() (int64, error) {
 	end := int64(min(r.Len(), math.MaxInt64/perCall)) * perCall
 	if c := r.clock.clock; c != nil {
 		_, last, err := c.Span()
-		if err != nil && r.LostTimes() == nil {
+		if err != nil {
 			return 0, err
 		}
 		end = last - r.clock.begin
@@ -295,28 +282,22 @@ func (r *Rank) Of(thread int32) iter.Seq2[Event, error] {
 }
 
 func (r *Rank) of(thread func(int32) bool) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		if !r.events(thread, yield) {
-			return
-		}
-		if err := r.LostTimes(); err != nil {
-			if err = r.trace.choice.Lose(r.Number, true, err); err != nil {
-				yield(Event{}, err)
-			}
-		}
-	}
+	return func(yield func(Event, error) bool) { r.events(thread, yield) }
 }
 
-// events yields the calls that were chosen of the threads that wanted reports, and reports
-// whether there may be more to yield.
-func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) bool) bool {
+// events yields the calls that were chosen of the threads that wanted reports.
+func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) bool) {
 	var (
 		nested = make(map[int32]*nesting)
 		last   *nesting // of thread
 		thread int32
 		in     = r.trace.in
 	)
-	for position, c := range r.clock.calls(in) {
+	for c, err := range r.clock.calls(in) {
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
 		if last == nil || r.thread[c.terminal] != thread {
 			thread = r.thread[c.terminal]
 			if last = nested[thread]; last == nil {
@@ -324,18 +305,17 @@ func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) b
 				nested[thread] = last
 			}
 		}
-		e := Event{Position: position, Terminal: c.terminal, Thread: thread}
+		e := Event{Position: c.position, Terminal: c.terminal, Thread: thread}
 		e.Start, e.End = last.place(c.start, c.end)
 		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
 		if err := r.trace.step(taken); err != nil {
 			yield(Event{}, err)
-			return false
+			return
 		}
 		if taken && !yield(e, nil) {
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // A nesting keeps the calls of a thread one after another, or one in another.

@@ -113,7 +113,10 @@ func timesOf(t *testing.T, trace *reprise.Trace, rank int) func(events.Event) (s
 		return func(e events.Event) (start, duration int64) { return e.Start, e.End - e.Start }
 	}
 	var all [][2]int64
-	for _, call := range clock.Calls(0) {
+	for call, err := range clock.Calls(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		all = append(all, [2]int64{call.Start - begin, call.Duration})
 	}
 	return func(e events.Event) (start, duration int64) { return all[e.Position][0], all[e.Position][1] }

@@ -21,7 +21,7 @@ func (t *Trace) NumberMessages(timed bool) error {
 			return err
 		}
 	}
-	o := query.Options{Ranks: &ranks, Unreadable: func(int, error) {}} // Ranks tells
+	o := query.Options{Ranks: &ranks}
 	t.numbering, err = query.OpenNumbering(t.choice.ctx, model, o)
 	return err
 }

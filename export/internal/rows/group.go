@@ -176,23 +176,17 @@ func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
 func (f *filler) rank(rank int) error {
 	s, err := f.open(rank)
 	if err != nil {
-		return f.choice.Lose(rank, false, err)
+		return err
 	}
-	lost := s.read.LostTimes()
 	if f.choice.Times != nil {
 		if s.clock, err = f.choice.Times.Clock(s.read); err != nil {
-			lost = err
-		}
-	}
-	if lost != nil {
-		if err := f.choice.Lose(rank, true, lost); err != nil || f.between {
 			return err
 		}
 	}
 	first, end := uint64(0), s.read.Len()
 	if f.between && s.clock != nil {
 		if first, end, err = s.clock.Positions(f.from, f.to); err != nil {
-			return f.choice.Lose(rank, true, err)
+			return err
 		}
 	}
 	if f.group.full() {
@@ -204,14 +198,11 @@ func (f *filler) rank(rank int) error {
 	switch {
 	case first == end:
 	case f.options.By == export.Signatures:
-		f.sums(s, first, end)
+		return f.sums(s, first, end)
 	case s.clock == nil:
 		f.calls(s, first, end)
 	default:
-		f.timedCalls(s, first, end)
-	}
-	if err := s.read.LostTimes(); err != nil && lost == nil {
-		return f.choice.Lose(rank, true, err)
+		return f.timedCalls(s, first, end)
 	}
 	return nil
 }
@@ -324,9 +315,13 @@ func (f *filler) wanted(s *source, call *reprise.Call) bool {
 }
 
 // timedCalls is calls with times.
-func (f *filler) timedCalls(s *source, first, end uint64) {
+func (f *filler) timedCalls(s *source, first, end uint64) error {
 	f.begin(s, first)
-	for at, call := range s.clock.Calls(first) {
+	for call, err := range s.clock.Calls(first) {
+		if err != nil {
+			return err
+		}
+		at := call.Position
 		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
 			break
 		}
@@ -338,8 +333,9 @@ func (f *filler) timedCalls(s *source, first, end uint64) {
 		g.addTime(call)
 		f.addPosition(at)
 		if g.full() && at+1 < end && !f.next(s, at+1) {
-			return
+			return nil
 		}
 	}
 	f.end(s)
+	return nil
 }

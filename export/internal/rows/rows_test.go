@@ -120,7 +120,11 @@ func TestMeanings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, call := range rank.Calls() {
+		for call, err := range rank.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := call.Position
 			row, want := got[next], meaningOf(rank.At(position, call.Terminal))
 			next++
 			for _, name := range meanings {

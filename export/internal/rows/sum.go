@@ -28,10 +28,13 @@ func (s *sum) add(duration int64) {
 }
 
 // sums adds a row for each signature of the calls first ≤ position < end of a source.
-func (f *filler) sums(s *source, first, end uint64) {
+func (f *filler) sums(s *source, first, end uint64) error {
 	var sums []sum
 	if f.choice.Series && s.read.Series() != nil {
-		sums = f.sumsOfTimes(s, first, end)
+		var err error
+		if sums, err = f.sumsOfTimes(s, first, end); err != nil {
+			return err
+		}
 	} else {
 		sums = sumsOf(s, first, end)
 	}
@@ -45,10 +48,11 @@ func (f *filler) sums(s *source, first, end uint64) {
 		s.codes[number].sum = &sums[terminal]
 		f.group.add(s, number)
 		if f.group.full() && !f.next(s, 0) {
-			return
+			return nil
 		}
 	}
 	f.end(s)
+	return nil
 }
 
 // sumsOf counts calls by terminal.
@@ -74,10 +78,13 @@ func sumsOf(s *source, first, end uint64) []sum {
 const cancelled = 1 << 16
 
 // sumsOfTimes is sumsOf with what calls took.
-func (f *filler) sumsOfTimes(s *source, first, end uint64) []sum {
+func (f *filler) sumsOfTimes(s *source, first, end uint64) ([]sum, error) {
 	sums := make([]sum, s.read.Terminals())
-	for at, call := range s.read.CallsFrom(first) {
-		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
+	for call, err := range s.read.CallsFrom(first) {
+		if err != nil {
+			return nil, err
+		}
+		if call.Position == end || call.Position%cancelled == 0 && f.ctx.Err() != nil {
 			break
 		}
 		if !f.wanted(s, &call) {
@@ -88,7 +95,7 @@ func (f *filler) sumsOfTimes(s *source, first, end uint64) []sum {
 			sum.add(call.Duration)
 		}
 	}
-	return sums
+	return sums, nil
 }
 
 // operationsOf returns what calls mean, by terminal: nothing where they do not all mean

@@ -32,7 +32,11 @@ func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function,
 		if err != nil {
 			t.Fatal(err)
 		}
-		for position, c := range clock.Calls(0) {
+		for c, err := range clock.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := c.Position
 			row := exporttest.Row{
 				"rank": strconv.Itoa(number), "position": strconv.FormatUint(position, 10), "function": text(c.Function.Name),
 				"call": string(printer.AppendCall(nil, c)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
