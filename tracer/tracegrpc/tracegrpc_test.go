@@ -97,7 +97,10 @@ func TestInterceptors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range rank.Calls() {
+		for c, err := range rank.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			got = append(got, c.String())
 		}
 		if !slices.Equal(got, want) {

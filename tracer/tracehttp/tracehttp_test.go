@@ -32,7 +32,10 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 		return nil, err
 	}
 	var list []string
-	for _, c := range rank.Calls() {
+	for c, err := range rank.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		list = append(list, c.String())
 	}
 	return list, nil

@@ -131,7 +131,10 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, c := range rank.Calls() {
+	for c, err := range rank.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		got = append(got, strings.ReplaceAll(c.String(), dir, "D"))
 	}
 	want := []string{

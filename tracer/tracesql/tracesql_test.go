@@ -149,7 +149,10 @@ func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) []strin
 		t.Fatal(err)
 	}
 	var list []string
-	for _, c := range rank.Calls() {
+	for c, err := range rank.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		list = append(list, c.String())
 	}
 	return list
