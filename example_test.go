@@ -209,7 +209,11 @@ func ExampleRank_Select() {
 		log.Fatal(err)
 	}
 	reduce := func(c reprise.Call) bool { return c.Function.Name == "reduce" }
-	for position, call := range rank.Select(530, reduce) {
+	for call, err := range rank.Select(530, reduce) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		position := call.Position
 		fmt.Println(position, call)
 	}
 	// Output:

@@ -34,7 +34,7 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 	var list []string
 	for c, err := range rank.Calls() {
 		if err != nil {
-			t.Fatal(err)
+			log.Fatal(err)
 		}
 		list = append(list, c.String())
 	}
