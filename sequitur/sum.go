@@ -213,14 +213,6 @@ func (s *Sum[M]) symbol(term uint32) *symbol {
 	return &s.grammar.symbols[term]
 }
 
-// rule returns the sum of what rule r generates.
-func (s *Sum[M]) rule(r int) Weighed[M] {
-	if begin, end := s.span(uint32(r)); begin < end {
-		return s.upTo[end-1]
-	}
-	return s.unit()
-}
-
 // Total returns the sum of the whole sequence.
 func (s *Sum[M]) Total() Weighed[M] {
 	if len(s.upTo) == 0 {
