@@ -34,7 +34,7 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 	var list []string
 	for c, err := range rank.Calls() {
 		if err != nil {
-			log.Fatal(err)
+			return nil, err
 		}
 		list = append(list, c.String())
 	}
