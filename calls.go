@@ -1,8 +1,15 @@
 package reprise
 
 import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"maps"
+	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -135,4 +142,140 @@ func (r *CallReader) nextRank(position uint64) error {
 		}
 		position -= rank.Len()
 	}
+}
+
+// ErrUntimed is the error of what needs the times of every call, of a trace that does not
+// have them.
+var ErrUntimed = errors.New("the trace does not have the times of every call")
+
+// ByTime returns an iterator over the calls of all ranks in the order in which they
+// began; of calls that began at once, the one of the lower rank comes first, and of one
+// rank the one before. It ends after an error, which wraps [ErrUntimed] if there is a rank
+// without times. All ranks are in memory at once, each with a block of its times, and a
+// rank of which the calls do not stand in the order of time, as those of its threads or
+// within callbacks, with all its times, 32 bytes a call.
+func (t *Trace) ByTime() iter.Seq2[Call, error] {
+	return func(yield func(Call, error) bool) {
+		var lines timelines
+		for _, rank := range t.RankSet().All() {
+			l, err := t.timeline(rank)
+			if err != nil {
+				yield(Call{}, err)
+				return
+			}
+			lines = append(lines, l)
+		}
+		heap.Init(&lines)
+		for len(lines) > 0 {
+			first := lines[0]
+			if !yield(first.next, nil) {
+				return
+			}
+			switch more, err := first.advance(); {
+			case err != nil:
+				yield(Call{}, err)
+				return
+			case more:
+				heap.Fix(&lines, 0)
+			default:
+				heap.Pop(&lines)
+			}
+		}
+	}
+}
+
+// A timeline is the calls of a rank in the order of time.
+type timeline struct {
+	next Call
+
+	cursor *cursor // nil if the calls do not stand in this order
+	left   uint64  // calls of cursor
+
+	sorted []timedCall // instead of cursor
+}
+
+// A timedCall is a call and its time.
+type timedCall struct {
+	call            *Call
+	position        uint64
+	start, duration int64
+}
+
+// timeline returns the timeline of a rank, at its first call.
+func (t *Trace) timeline(number int) (*timeline, error) {
+	r, err := t.Rank(number)
+	if err != nil {
+		return nil, err
+	}
+	if r.series == nil {
+		return nil, fmt.Errorf("reprise: rank %d: %w", number, ErrUntimed)
+	}
+	ascend, last := true, int64(math.MinInt64)
+	for time, err := range r.Times(0) {
+		if err != nil {
+			return nil, err
+		}
+		if ascend, last = time.Start >= last, time.Start; !ascend {
+			break
+		}
+	}
+	l := &timeline{cursor: newCursor(r, 0), left: r.Len()}
+	if !ascend {
+		if err := l.sort(); err != nil {
+			return nil, err
+		}
+	}
+	_, err = l.advance()
+	return l, err
+}
+
+// sort reads all calls that are left.
+func (l *timeline) sort() error {
+	c := l.cursor
+	for ; l.left > 0; l.left-- {
+		call, err := c.read()
+		if err != nil {
+			return err
+		}
+		l.sorted = append(l.sorted, timedCall{c.call, call.Position, call.Start, call.Duration})
+	}
+	slices.SortStableFunc(l.sorted, func(x, y timedCall) int { return cmp.Compare(x.start, y.start) })
+	l.cursor = nil
+	return nil
+}
+
+// advance goes on to the next call, and reports whether there is one.
+func (l *timeline) advance() (more bool, err error) {
+	switch {
+	case l.left > 0:
+		l.left--
+		l.next, err = l.cursor.read()
+		return true, err
+	case len(l.sorted) > 0:
+		x := l.sorted[0]
+		l.sorted = l.sorted[1:]
+		l.next = *x.call
+		l.next.Position, l.next.Timed, l.next.Start, l.next.Duration = x.position, true, x.start, x.duration
+		return true, nil
+	}
+	return false, nil
+}
+
+// timelines are a heap of those that have a call.
+type timelines []*timeline
+
+func (t timelines) Len() int      { return len(t) }
+func (t timelines) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t *timelines) Push(x any)   { *t = append(*t, x.(*timeline)) }
+
+func (t timelines) Less(i, j int) bool {
+	x, y := &t[i].next, &t[j].next
+	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Rank, y.Rank)) < 0
+}
+
+func (t *timelines) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	*t = old[:len(old)-1]
+	return last
 }

@@ -16,7 +16,8 @@
 //	}
 //
 // [Trace.Printer] writes calls as people read them. [Trace.Calls] reads the calls
-// of all ranks in the order of their source. [Trace.Shape] gives what ranks have in
+// of all ranks in the order of their source, and [Trace.ByTime] in that of time.
+// [Trace.Damage] tells what of a damaged file cannot be read. [Trace.Shape] gives what ranks have in
 // common, and [Trace.Summaries] statistics of times. Calls have their own times if the
 // trace has those of every call; [Rank.Times] yields them alone.
 // [OpenContainer] is for other limits on memory and for damaged files.

@@ -2,12 +2,15 @@ package reprise
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -297,6 +300,58 @@ func checkSelect(t *testing.T, rank *Rank, from uint64, keep func(Call) bool) {
 	for c, _, ok := next(); ok; c, _, ok = next() {
 		if keep(c) {
 			t.Fatalf("%v at %d is left out", c, c.Position)
+		}
+	}
+}
+
+// TestByTime walks the calls of ranks of which some do not stand in the order of time.
+func TestByTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts []merge.Part
+		want := make(map[int]int)
+		ranks, calls := rapid.IntRange(1, 5).Draw(t, "ranks"), 0
+		for rank := range ranks {
+			r, err := tracer.New(tracer.Options{Series: exactTimes()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fn := r.Declare(cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+			starts := rapid.SliceOfN(rapid.Int64Range(-50, 50), 0, 40).Draw(t, "starts")
+			if rapid.Bool().Draw(t, "ascending") {
+				slices.Sort(starts)
+			}
+			for i, start := range starts {
+				r.CallAt(fn, start, int64(i), cst.Int(int64(i%3)))
+			}
+			parts, want[rank], calls = append(parts, r.Finish(rank)), len(starts), calls+len(starts)
+		}
+		var file bytes.Buffer
+		if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: "test"}, parts); err != nil {
+			t.Fatal(err)
+		}
+		trace := openBytes(t, file.Bytes())
+		last := Call{Start: math.MinInt64}
+		for c, err := range trace.ByTime() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if order := cmp.Or(cmp.Compare(last.Start, c.Start), cmp.Compare(last.Rank, c.Rank)); order > 0 || order == 0 && last.Position >= c.Position {
+				t.Fatalf("%+v after %+v", c, last)
+			}
+			if c.Duration != int64(c.Position) || c.Args[0].Int() != int64(c.Position%3) || !c.Timed {
+				t.Fatalf("%+v", c)
+			}
+			want[c.Rank]--
+			calls--
+			last = c
+		}
+		if calls != 0 || slices.ContainsFunc(slices.Collect(maps.Values(want)), func(n int) bool { return n != 0 }) {
+			t.Fatalf("%d calls are missing: %v", calls, want)
+		}
+	})
+	for _, err := range openBytes(t, smallTrace(t)).ByTime() {
+		if !errors.Is(err, ErrUntimed) {
+			t.Errorf("without times: %v", err)
 		}
 	}
 }
