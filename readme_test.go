@@ -109,7 +109,7 @@ func hasRow(text, row string) bool {
 var (
 	mdLink    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
 	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	mdOther   = regexp.MustCompile("[^\\pL\\pN _-]")
+	mdOther   = regexp.MustCompile(`[^\pL\pN _-]`)
 )
 
 // TestLinks checks that what documents link to is in the repository, headings included.
