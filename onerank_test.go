@@ -113,7 +113,25 @@ func TestLostSlice(t *testing.T) {
 		t.Skip("makes a trace of many ranks")
 	}
 	p := programs.PermutationSend(1<<16, 10, 1)
-	trace := salvage(t, flip(t, foldProgram(t, p), layout.KindColumns, 1))
+	whole := foldProgram(t, p)
+	checkLostSlice(t, p, whole)
+	var a merge.Accumulator // of a run in which the last rank is silent, so that the column is of some ranks
+	if err := openBytes(t, whole).AddTo(t.Context(), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Describe(merge.Run{Ranks: p.Ranks + 1}); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	checkLostSlice(t, p, file.Bytes())
+}
+
+func checkLostSlice(t *testing.T, p programs.Program, file []byte) {
+	t.Helper()
+	trace := salvage(t, flip(t, file, layout.KindColumns, 1))
 	var lost []int
 	for rank := range p.Ranks {
 		r, err := trace.Rank(rank)
@@ -129,5 +147,11 @@ func TestLostSlice(t *testing.T) {
 	list := trace.Damage()
 	if set := rankenc.SetOf(lost...); set.String() != "32768-65535" || len(list) != 1 || !list[0].Ranks.Equal(set) {
 		t.Errorf("ranks %v are lost, of %v", set, list)
+	}
+	if err := trace.LeaveOutDamage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, rank := range []int{0, 1, 30_000, 32_767} {
+		checkPart(t, readRank(t, trace, rank), p.Part(rank))
 	}
 }

@@ -374,11 +374,30 @@ func (r *Rank) Calls() iter.Seq2[Call, error] { return r.CallsFrom(0) }
 // from r.Len() on.
 func (r *Rank) CallsFrom(position uint64) iter.Seq2[Call, error] {
 	return func(yield func(Call, error) bool) {
-		c := newCursor(r, position)
-		for range r.Len() - min(position, r.Len()) {
-			if !yield(c.read()) {
-				return
+		if r.series != nil {
+			r.timedCalls(position, yield)
+			return
+		}
+		w := r.Walk(position)
+		for run := w.Next(); run.Count > 0; run = w.Next() {
+			call := *r.call(run.Symbol)
+			for range run.Count {
+				call.Position = position
+				if !yield(call, nil) {
+					return
+				}
+				position++
 			}
+		}
+	}
+}
+
+// timedCalls yields the calls from a position on, with their times.
+func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
+	c := newCursor(r, position)
+	for range r.Len() - min(position, r.Len()) {
+		if !yield(c.read()) {
+			return
 		}
 	}
 }
