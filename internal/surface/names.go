@@ -106,7 +106,9 @@ func (u names) declare(s *source) {
 			continue
 		}
 		for m := range named.Methods() {
-			add(id+"."+m.Name(), "method", m)
+			if !s.inTest(m.Pos()) {
+				add(id+"."+m.Name(), "method", m)
+			}
 		}
 		switch t := named.Underlying().(type) {
 		case *types.Interface:

@@ -62,7 +62,9 @@ func hidden() {}
 
 import "testing"
 
-func TestHouse(t *testing.T) { Tested(); hidden() }
+func TestHouse(t *testing.T) { Tested(); hidden(); Room{}.Measured() }
+
+func (Room) Measured() {} // for tests only, and so no name of the package
 `,
 	"example_test.go": `package house_test
 
