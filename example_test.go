@@ -2,6 +2,7 @@ package reprise_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -301,9 +302,62 @@ func Example_times() {
 	}
 	s := durations.Statistics[0]
 	fmt.Printf("%d calls of %d to %d ns, %.1f on average\n", s.Count, s.Min, s.Max, s.Mean())
+
+	for call, err := range trace.ByTime() { // of all ranks
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(call.Rank, call, call.Start)
+		break
+	}
 	// Output:
 	// 99999 read(bytes=4096) 199997885 685
 	// 100000 calls of 700 to 712 ns, 706.0 on average
+	// 0 read(bytes=4096) 0
+}
+
+// Say what of a file cannot be read, and go through the rest.
+func ExampleTrace_Damage() {
+	exact := timing.NewLossless(timing.Zstd)
+	var parts []merge.Part
+	for rank := range 2 {
+		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+		if err != nil {
+			log.Fatal(err)
+		}
+		step := r.Declare(cst.Function{Name: "step"})
+		for i := range int64(10_000) {
+			r.CallAt(step, 1000*i, i*i%997)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 2, Source: "my tracer"}, parts); err != nil {
+		log.Fatal(err)
+	}
+	data := file.Bytes()
+	data[len(data)/2] ^= 1 // a flipped bit
+
+	trace, err := reprise.OpenReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		log.Fatal(err) // what concerns the run as a whole is damaged
+	}
+	for _, d := range trace.Damage() {
+		fmt.Printf("%s of ranks %v cannot be read\n", d.What, d.Ranks)
+	}
+	fmt.Printf("the calls of ranks %v can be, and the times of %d ranks\n", trace.Readable(), trace.ReadableTimes().Len())
+	if err := trace.LeaveOutDamage(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	rank, err := trace.Rank(1) // without its times
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("rank", rank.Number(), "made", rank.Len(), "calls")
+	// Output:
+	// the times of every call of ranks 0-1 cannot be read
+	// the calls of ranks 0-1 can be, and the times of 0 ranks
+	// rank 1 made 10000 calls
 }
 
 // Write calls as people write them, with the names that the trace has for numbers.

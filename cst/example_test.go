@@ -32,12 +32,13 @@ func Example() {
 		terminal++
 	}
 	enc, _ := table.AppendBinary(nil)
-	fmt.Println(len(enc), "bytes")
+	again, err := cst.Parse(enc)
+	fmt.Println(len(enc), "bytes,", again.Len(), "signatures,", err)
 	// Output:
 	// [0 1 0 1 0 1 0 1 0 1]
 	// 0: 5 × MPI_Send(buf=seg3+16, count=1, datatype=2, dest=5, tag=99, comm=0)
 	// 1: 5 × MPI_Send(buf=seg3+16, count=1, datatype=2, dest=6, tag=99, comm=0)
-	// 82 bytes
+	// 82 bytes, 2 signatures, <nil>
 }
 
 func ExampleMerge() {
