@@ -1,8 +1,10 @@
 package query
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,12 +24,22 @@ const (
 	Series                   // the times of every call
 )
 
-func (s Source) String() string {
-	return [...]string{"none", "statistics", "histograms", "series"}[s]
-}
+var sources = []string{"none", "statistics", "histograms", "series"}
+
+func (s Source) String() string { return sources[s] }
 
 // MarshalText returns what String does.
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (s *Source) UnmarshalText(text []byte) error {
+	i := slices.Index(sources, string(text))
+	if i < 0 {
+		return fmt.Errorf("query: no source of times is called %q", text)
+	}
+	*s = Source(i)
+	return nil
+}
 
 // Times are what a trace has of the times of calls, to be read with the ranks of that
 // trace. Their methods may be called from several goroutines at once.

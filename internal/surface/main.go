@@ -4,7 +4,8 @@
 //
 //	go run ./internal/surface            # the table
 //	go run ./internal/surface -unused    # also the names without a caller
-//	go run ./internal/surface -check     # fails if something is beyond what the house allows
+//	go run ./internal/surface -check     # fails if a name has no caller or a package no example
+//	go run ./internal/surface -limits    # fails if the house is larger than it should be
 //
 // A name is a package-level name or a method of an exported type, of a package that
 // others can import. Fields of structs and methods of interfaces are counted apart. A
@@ -14,8 +15,7 @@
 // enumeration if another one of it is used. Names that stay without a caller stand in
 // exceptions.txt, each with a reason.
 //
-// The check fails if a name has no caller, if a package has no example, and if a limit of
-// the house is exceeded.
+// The check fails also if an exception is not needed.
 package main
 
 import (
@@ -32,7 +32,7 @@ import (
 	"text/tabwriter"
 )
 
-// limits of the house. The check fails beyond them.
+// limits of the house.
 const (
 	maxLines  = 60000
 	maxNames  = 600
@@ -49,7 +49,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	dir := flags.String("C", ".", "`directory` of the repository")
 	listUnused := flags.Bool("unused", false, "list exported names without a caller")
 	listNames := flags.Bool("names", false, "list all exported names")
-	check := flags.Bool("check", false, "exit with 1 if a name has no caller, a package has no example or a limit is exceeded")
+	check := flags.Bool("check", false, "exit with 1 if a name has no caller or a package has no example")
+	limits := flags.Bool("limits", false, "exit with 1 if there are too many lines or names, or the median file is too small")
 	exceptions := flags.String("exceptions", "internal/surface/exceptions.txt", "`file` of names that may have no caller, inside the repository")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -71,7 +72,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		return 0
 	}
-	problems = append(problems, measure(r, names).print(stdout)...)
+	total := measure(r, names)
+	problems = append(problems, total.print(stdout)...)
 	callerless := 0
 	for _, n := range names {
 		if *listUnused && n.kind != "field" && n.use == byTest {
@@ -87,7 +89,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if callerless > 0 {
 		problems = append(problems, fmt.Sprintf("%d exported names have no caller outside their package and no example", callerless))
 	}
-	if *check && len(problems) > 0 {
+	if !*check {
+		problems = nil
+	}
+	if *limits {
+		problems = append(problems, total.exceeded()...)
+	}
+	if len(problems) > 0 {
 		fmt.Fprintln(stderr, "surface:", strings.Join(problems, "\n"))
 		return 1
 	}
@@ -147,8 +155,7 @@ func measure(r *repository, names []*name) *summary {
 	return s
 }
 
-// print writes the table. It returns which packages have no example, and which limits of
-// the house are exceeded.
+// print writes the table. It returns which packages have no example.
 func (s *summary) print(w io.Writer) (problems []string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(label string, f *figures) {
@@ -163,16 +170,25 @@ func (s *summary) print(w io.Writer) (problems []string) {
 	}
 	row("all", &s.total)
 	table.Flush()
+	fmt.Fprintf(w, "median file: %d lines\n", s.median())
+	return problems
+}
+
+// median returns the lines of the median file.
+func (s *summary) median() int {
 	slices.Sort(s.sizes)
-	median := s.sizes[(len(s.sizes)-1)/2]
-	fmt.Fprintf(w, "median file: %d lines\n", median)
+	return s.sizes[(len(s.sizes)-1)/2]
+}
+
+// exceeded returns which limits of the house are exceeded.
+func (s *summary) exceeded() (problems []string) {
 	if s.total.lines > maxLines {
 		problems = append(problems, fmt.Sprintf("%d lines: more than %d", s.total.lines, maxLines))
 	}
 	if s.total.names > maxNames {
 		problems = append(problems, fmt.Sprintf("%d exported names: more than %d", s.total.names, maxNames))
 	}
-	if median < minMedian {
+	if median := s.median(); median < minMedian {
 		problems = append(problems, fmt.Sprintf("the median file has %d lines: fewer than %d", median, minMedian))
 	}
 	return problems

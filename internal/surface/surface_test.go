@@ -109,7 +109,7 @@ func writeHouse(t *testing.T) string {
 func TestHouse(t *testing.T) {
 	dir := writeHouse(t)
 	var out, errs bytes.Buffer
-	if status := run([]string{"-C", dir, "-check", "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
+	if status := run([]string{"-C", dir, "-check", "-limits", "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
 		t.Fatalf("exit status %d, want 1\n%s%s", status, &out, &errs)
 	}
 	var got []string

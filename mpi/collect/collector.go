@@ -45,7 +45,7 @@
 //	          are segments −16 and less; what is less than 65,536 from zero is a number
 //	          with the segment −15, called NULL, but for a buffer that is a constant;
 //	          stacks of more than 511 threads at a time are unknown memory
-//	status    source and tag, or [Implied] where they are those that were asked for, or
+//	status    source and tag, or −9 where they are those that were asked for, or
 //	          say nothing; the class of the error
 //
 // The ids of constants are the same with every MPI, and a trace says what they are

@@ -101,9 +101,9 @@ func (n naming) list() []merge.Name {
 	return list
 }
 
-// Implied stands for the source or the tag of a status that says nothing new: what
+// implied stands for the source or the tag of a status that says nothing new: what
 // was asked for, or what nobody may look at.
-const Implied = -9
+const implied = -9
 
 // absolute is the segment of addresses that are numbers, such as the values of many
 // attributes. Its base is zero. None is further from that than smallest: there is no

@@ -158,7 +158,7 @@ func (p *process) status(t *thread, f *plan, q *parameter, r *spool.Record, v sp
 // outcome returns what is news in a status. That of an operation that failed or is
 // pending need not have a source.
 func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
-	kept := cst.Status{Source: Implied, Tag: Implied, Error: int64(class)}
+	kept := cst.Status{Source: implied, Tag: implied, Error: int64(class)}
 	if asked.receives && s.Error == 0 {
 		kept.Source = news(asked.source, resolve(p.ranks, s.Source))
 		kept.Tag = news(asked.tag, resolve(p.tags, s.Tag))
@@ -167,12 +167,12 @@ func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
 }
 
 // news returns what to record of a source or tag of a status, given what was asked for:
-// [Implied] if the two are equal. It says something new only where the call left it open,
+// [implied] if the two are equal. It says something new only where the call left it open,
 // with a wildcard, or got something else than it asked for, as from no process at all.
 // Recording less makes equal calls have equal signatures.
 func news(asked, got int64) int64 {
 	if got == asked {
-		return Implied
+		return implied
 	}
 	return got
 }

@@ -1,2 +1,0 @@
-// Package cmd holds the commands of its module: reprise.
-package cmd
