@@ -155,7 +155,7 @@ func measure(r *repository, names []*name) *summary {
 	return s
 }
 
-// print writes the table. It returns which packages have no example.
+// print writes the table. It returns which packages with names have no example.
 func (s *summary) print(w io.Writer) (problems []string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(label string, f *figures) {
@@ -164,7 +164,7 @@ func (s *summary) print(w io.Writer) (problems []string) {
 	fmt.Fprintln(table, "package\tlines\tfiles\tnames\tunused\tfields\texamples\t")
 	for _, dir := range slices.Sorted(maps.Keys(s.packages)) {
 		f := s.packages[dir]
-		if row(dir, f); f.importable && f.examples == 0 {
+		if row(dir, f); f.importable && f.names > 0 && f.examples == 0 {
 			problems = append(problems, fmt.Sprintf("package %s has no example", dir))
 		}
 	}

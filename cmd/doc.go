@@ -1,0 +1,2 @@
+// Package cmd holds the commands of its module: reprise.
+package cmd
