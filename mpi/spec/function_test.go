@@ -105,6 +105,9 @@ func TestRoles(t *testing.T) {
 			}
 		}
 		check(r.On, cst.KindHandle)
+		if r.Persistent && r.Nonblocking || r.Persistent && !strings.Contains(f.Name, "_init") {
+			t.Errorf("%s: persistent %t, nonblocking %t", f.Name, r.Persistent, r.Nonblocking)
+		}
 		if on := kinds[r.On].Class; r.On != "" && on != "comm" && on != "win" && on != "file" {
 			t.Errorf("%s: it is on a %s", f.Name, on)
 		}
