@@ -41,7 +41,7 @@ func newCat() *cobra.Command {
 	}, func(q *question) error { return cat(q, &o) }, optJSON, optRanks, optWindow)
 	f := q.Flags()
 	f.Uint64Var(&o.first, "first", 0, "begin at this `position`")
-	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most so many calls, with --ranks of each rank")
+	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most this `number` of calls, with --ranks of each rank")
 	f.Lookup("count").DefValue = "all"
 	addChoice(q.Command, format, "format", "how calls are written")
 	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")

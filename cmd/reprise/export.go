@@ -84,7 +84,7 @@ func newExport() *cobra.Command {
 	addChoice(q.Command, o.format, "format", "what to write")
 	f.Lookup("format").DefValue = "by the name of OUT"
 	addChoice(q.Command, o.by, "by", "what a row is")
-	f.StringSliceVar(&o.columns, "columns", nil, "in a table, only these columns")
+	f.StringSliceVar(&o.columns, "columns", nil, "in a table, only these columns: their `names`, with commas")
 	f.Lookup("columns").DefValue = "all"
 	return q.Command
 }

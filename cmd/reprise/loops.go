@@ -60,7 +60,7 @@ func newGrammar() *cobra.Command {
 		})
 	}, optJSON, optRanks)
 	q.Flags().Lookup("ranks").DefValue = "the first with calls"
-	q.Flags().IntVar(&shape, "shape", 0, "the loops of the ranks of this shape")
+	q.Flags().IntVar(&shape, "shape", 0, "the loops of the ranks of the shape with this `number`")
 	q.Flags().Lookup("shape").DefValue = "none"
 	q.Flags().BoolVar(&dot, "dot", false, "write a Graphviz graph")
 	return q.Command

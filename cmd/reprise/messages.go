@@ -303,7 +303,7 @@ func newMatrix() *cobra.Command {
 	f.Lookup("format").DefValue = "by the name of the file"
 	addChoice(q.Command, o.of, "of", "what to draw")
 	addChoice(q.Command, o.scale, "scale", "scale of the colours")
-	f.IntVar(&o.bins, "bins", fewBins, "most rows and columns of a picture")
+	f.IntVar(&o.bins, "bins", fewBins, "the largest `number` of rows and columns of a picture")
 	return q.Command
 }
 
