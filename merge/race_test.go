@@ -1,8 +1,12 @@
 //go:build race
 
-package merge
+package merge_test
 
-import "flag"
+import (
+	"flag"
+
+	. "github.com/reprise-trace/reprise/merge"
+)
 
 // The race detector makes pools forget what they hold at random, and compressors
 // are expensive to make: less is tried. Memory is not what it is otherwise.
