@@ -145,8 +145,8 @@ func (r *CallReader) nextRank(position uint64) error {
 }
 
 // ErrUntimed is the error of what needs the times of every call, of a trace that does not
-// have them.
-var ErrUntimed = errors.New("the trace does not have the times of every call")
+// have them: reprise record --times all keeps them, and Options.Series of package tracer.
+var ErrUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
 
 // ByTime returns an iterator over the calls of all ranks in the order in which they
 // began; of calls that began at once, the one of the lower rank comes first, and of one

@@ -25,8 +25,10 @@ type Call struct {
 	// of a terminal.
 	Position uint64
 
-	// Start is when the call began, and Duration how long it took, in nanoseconds,
-	// if it is Timed. What is returned for a terminal is not.
+	// Start is when the call began, and Duration how long it took, in nanoseconds, if it is
+	// Timed. What is returned for a terminal is not. Start counts as the clock of the trace
+	// does: from 1970 if reprise recorded an MPI program, else from where the tracer that wrote
+	// it counts. The Begin of package query's Times is the start of the first call of the run.
 	Timed           bool
 	Start, Duration int64
 

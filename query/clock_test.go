@@ -393,6 +393,45 @@ func coveredBy(calls []reprise.Call, from, to int64) float64 {
 	return float64(sum)
 }
 
+// TestOverlaps checks which calls are between two times, where sums do not fit, too.
+func TestOverlaps(t *testing.T) {
+	for _, tt := range []struct {
+		start, duration, from, to int64
+		want                      bool
+	}{
+		{10, 5, 0, 20, true},
+		{10, 5, 12, 13, true},
+		{10, 5, 15, 20, false},
+		{10, 5, 0, 10, false},
+		{10, 0, 10, 11, true},
+		{10, 0, 11, 12, false},
+		{maxTime - 5, 100, maxTime - 2, maxTime, true},
+		{maxTime - 5, maxTime, 0, maxTime, true},
+		{minTime + 5, -100, minTime + 6, 0, false},
+		{minTime, maxTime, -2, 0, true},
+		{minTime, maxTime, -1, 0, false},
+	} {
+		if got := Overlaps(tt.start, tt.duration, tt.from, tt.to); got != tt.want {
+			t.Errorf("Overlaps(%d, %d, %d, %d) is %v", tt.start, tt.duration, tt.from, tt.to, got)
+		}
+	}
+}
+
+// TestLastTimes looks for a call at the end of time, which ends later than times go.
+func TestLastTimes(t *testing.T) {
+	calls := []timedCall{{0, 0, 0, 10}, {0, 1, maxTime - 5, 100}}
+	c := openClock(t, record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}), 0)
+	if p, err := c.At(maxTime - 2); err != nil || p != (Place{1, true, maxTime - 5, 100}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if first, end, err := c.Positions(maxTime-2, maxTime); err != nil || first != 1 || end != 2 {
+		t.Errorf("%d to %d, %v", first, end, err)
+	}
+	if _, end, err := c.Span(); err != nil || end != maxTime {
+		t.Errorf("the last call ends at %d, %v", end, err)
+	}
+}
+
 // TestExtremeTimes asks clocks of times that no program has: their answers need not mean
 // anything, but there are some, and calls are where the search finds them as long as
 // the sums fit.

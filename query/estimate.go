@@ -85,7 +85,7 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 		e.shift--
 	}
 	e.setCosts(all, means, t.paths)
-	e.pairs = newPairs(g, func(p pair) uint64 { return e.costs.of(p).weight() })
+	e.pairs = newPairs(g, &e.costs)
 	e.sum, e.of = e.pairs.total(), e.pairs.total()
 	if sum := e.sumOf(counts); most <= maxTicks && sum > 0 {
 		e.sum = uint64(sum)
@@ -182,15 +182,16 @@ func (e *estimate) earliest(uint64) (int64, error) {
 func (e *estimate) end() (int64, error) { return e.time(e.pairs.total()), nil }
 
 func (e *estimate) where(time int64) (Place, error) {
-	p := Place{Position: e.find(time)}
-	var err error
-	if p.Position == e.pairs.grammar.Len() {
-		p.Start, err = e.end()
-		return p, err
+	position, at, before := e.find(time)
+	p := Place{Position: position}
+	if position == e.pairs.grammar.Len() {
+		p.Start = e.time(before)
+		return p, nil
 	}
-	p.Start, p.Duration, err = e.at(p.Position)
+	c := e.costs.of(at)
+	p.Start, p.Duration = e.place(c, before+c.weight())
 	p.Inside = p.Start <= time
-	return p, err
+	return p, nil
 }
 
 func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
@@ -198,7 +199,7 @@ func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
 	if first = e.endsFrom(from); first == length {
 		return first, first, nil
 	}
-	if start, duration, err := e.at(first); err != nil || start < from && start+duration <= from {
+	if start, duration, err := e.at(first); err != nil || start < from && addTimes(start, duration) <= from {
 		first++
 	}
 	if end = e.endsFrom(to); to == maxTime {
@@ -216,30 +217,31 @@ func (e *estimate) endsFrom(time int64) uint64 {
 	if time == minTime {
 		return 0
 	}
-	return e.find(time - 1)
+	position, _, _ := e.find(time - 1)
+	return position
 }
 
-// find returns the first position of a call that ends after a time; the number of calls
-// if there is none.
-func (e *estimate) find(time int64) uint64 {
+// find returns the first position of a call that ends after a time, its pair, and the weight
+// before it; the number of calls and the weight of all if there is none.
+func (e *estimate) find(time int64) (position uint64, at pair, before uint64) {
 	if time < e.begin {
-		return 0
+		return 0, pair{none, e.pairs.grammar.At(0)}, 0
 	}
 	ns := uint64(time) - uint64(e.begin) + 1
 	if ns == 0 || ns > math.MaxUint64>>e.shift || e.sum == 0 {
-		return e.pairs.grammar.Len()
+		return e.pairs.grammar.Len(), pair{}, e.pairs.total()
 	}
 	// A call ends later if after it weight·sum/of ≥ ns·2ᵏ.
 	high, low := bits.Mul64(ns<<e.shift, e.of)
 	if high >= e.sum {
-		return e.pairs.grammar.Len()
+		return e.pairs.grammar.Len(), pair{}, e.pairs.total()
 	}
 	weight, rest := bits.Div64(high, low, e.sum)
 	if rest == 0 {
 		weight--
 	}
 	if weight >= e.pairs.total() {
-		return e.pairs.grammar.Len()
+		return e.pairs.grammar.Len(), pair{}, e.pairs.total()
 	}
 	return e.pairs.find(weight)
 }

@@ -108,7 +108,10 @@ func TestMatchTooMany(t *testing.T) {
 // Communicators that share an id are matched by going through the calls once, not once for
 // each of them.
 func TestMatchManyCommunicators(t *testing.T) {
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n /= 10
+	}
 	trace := duplicates(t, n)
 	begin := time.Now()
 	m := openMatch(t, trace)

@@ -250,7 +250,7 @@ func (m *Match) Partner(rank int, position uint64) ([]Partner, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := r.rank.At(position, r.rank.Walk(position).Next().Symbol)
+	o := r.rank.At(position, r.rank.Grammar().At(position))
 	if o == nil {
 		return nil, nil
 	}

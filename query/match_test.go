@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,6 +35,9 @@ func openMatch(t tester, trace *reprise.Trace) *Match {
 func TestMatchReal(t *testing.T) {
 	for _, path := range realTraces(t, "ti/*.ti.zst") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			if testing.Short() && !strings.HasSuffix(path, ".16.ti.zst") {
+				t.Skip("short: a large trace")
+			}
 			trace := openTI(t, path)
 			m := openMatch(t, trace)
 			if len(m.Unmatched) > 0 || m.Unknown+m.Outside+m.Assumed+m.Cancelled+m.UnknownCollectives > 0 {

@@ -20,25 +20,24 @@ type ends struct {
 	some        bool
 }
 
-// A pairMonoid has the ends of parts of a sequence, and weighs the pairs of neighbours.
-type pairMonoid func(pair) uint64
+// Unit, Then and Times make costs a monoid, whose values are the ends of parts of a
+// sequence, and which weighs the pairs of neighbours.
+func (c *costs) Unit() ends { return ends{} }
 
-func (pairMonoid) Unit() ends { return ends{} }
-
-func (weight pairMonoid) Then(a, b ends) (ends, uint64) {
+func (c *costs) Then(a, b ends) (ends, uint64) {
 	switch {
 	case !a.some:
 		return b, 0
 	case !b.some:
 		return a, 0
 	}
-	return ends{a.first, b.last, true}, weight(pair{int64(a.last), b.first})
+	return ends{a.first, b.last, true}, c.of(pair{int64(a.last), b.first}).weight()
 }
 
-func (pairMonoid) Times(a ends, _ uint64) ends { return a }
+func (c *costs) Times(a ends, _ uint64) ends { return a }
 
-// Pairs sum up weights of the pairs of neighbours in the sequence of a grammar. The weight of
-// a position is that of the pair of its terminal and the one before.
+// Pairs sum up the costs of the pairs of neighbours in the sequence of a grammar. The weight
+// of a position is that of the pair of its terminal and the one before.
 type pairs struct {
 	grammar *sequitur.Grammar
 	sum     *sequitur.Sum[ends]
@@ -46,10 +45,10 @@ type pairs struct {
 }
 
 // newPairs returns the sums of a grammar that has calls.
-func newPairs(g *sequitur.Grammar, weight func(pair) uint64) *pairs {
+func newPairs(g *sequitur.Grammar, c *costs) *pairs {
 	return &pairs{
-		grammar: g, first: weight(pair{none, g.At(0)}),
-		sum: sequitur.NewSum(g, pairMonoid(weight), func(s sequitur.Symbol) sequitur.Weighed[ends] {
+		grammar: g, first: c.of(pair{none, g.At(0)}).weight(),
+		sum: sequitur.NewSum(g, c, func(s sequitur.Symbol) sequitur.Weighed[ends] {
 			return sequitur.Weighed[ends]{Value: ends{s, s, true}}
 		}),
 	}
@@ -70,13 +69,13 @@ func (p *pairs) at(position uint64) (at pair, sum uint64) {
 }
 
 // find returns the first position at whose end the sum of the weights exceeds a sum,
-// which must be below the total.
-func (p *pairs) find(sum uint64) uint64 {
+// which must be below the total, its pair, and the sum before it.
+func (p *pairs) find(sum uint64) (position uint64, at pair, before uint64) {
 	if sum < p.first {
-		return 0
+		return 0, pair{none, p.grammar.At(0)}, 0
 	}
-	position, _ := p.sum.Find(sum - p.first)
-	return position
+	position, symbol, w := p.sum.Find(sum - p.first)
+	return position, pair{int64(w.Value.last), symbol}, wire.AddSat(p.first, w.Weight)
 }
 
 // ruleEnds returns how what each rule of a grammar generates begins and ends.

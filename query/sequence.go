@@ -123,9 +123,9 @@ type terminals map[sequitur.Symbol][]digest
 
 // A ruled sequence is one whose operations depend on the terminals of calls alone.
 type ruled struct {
-	grammar   *sequitur.Grammar
 	terminals terminals
 	sum       *sequitur.Sum[fingerprint.Print]
+	counts    *sequitur.Measure // the weights of sum
 }
 
 // newRuled returns the sequence of calls whose terminals have digests.
@@ -134,7 +134,8 @@ func newRuled(all *operations, t terminals) *ruled {
 	for s, list := range t {
 		sums[s] = joined(list)
 	}
-	return &ruled{all.rank.Grammar(), t, sequitur.NewSumAt(all.places(), fingerprint.Monoid{}, sums)}
+	sum := sequitur.NewSumAt(all.places(), fingerprint.Monoid{}, sums)
+	return &ruled{t, sum, sum.Weights()}
 }
 
 func (s *ruled) all() digest { return s.sum.Total() }
@@ -143,17 +144,17 @@ func (s *ruled) upTo(n uint64) digest {
 	if n >= s.all().Weight {
 		return s.all()
 	}
-	position, before := s.sum.Find(n)
-	return then(before, joined(s.terminals[s.grammar.At(position)][:n-before.Weight]))
+	_, symbol, before := s.sum.Find(n)
+	return then(before, joined(s.terminals[symbol][:n-before.Weight]))
 }
 
 func (s *ruled) at(n uint64) (position uint64, nth int) {
-	position, before := s.sum.Find(n)
+	position, _, before := s.counts.Find(n)
 	return position, int(n - before.Weight)
 }
 
 // before returns how many operations there are in the calls before a position.
-func (s *ruled) before(position uint64) uint64 { return s.sum.Before(position).Weight }
+func (s *ruled) before(position uint64) uint64 { return s.counts.Before(position).Weight }
 
 // markEvery is how many calls a walked sequence has between two marks.
 const markEvery = 256

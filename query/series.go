@@ -64,7 +64,7 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 
 func (s *seriesClock) end() (int64, error) {
 	start, duration, err := s.at(s.first(s.til) - 1)
-	return start + duration, err
+	return addTimes(start, duration), err
 }
 
 // positions looks at the blocks that may have such calls, from both sides.
@@ -173,7 +173,7 @@ func (s *seriesClock) where(time int64) (Place, error) {
 			break
 		}
 		switch {
-		case t.Start+t.Duration <= time:
+		case addTimes(t.Start, t.Duration) <= time:
 		case t.Start <= time && (!of.Inside || t.Start >= of.Start):
 			of = Place{position, true, t.Start, t.Duration}
 		case of.Position == none:

@@ -96,7 +96,7 @@ func ExampleSum() {
 	times := b.Finish().Measure(func(s sequitur.Symbol) uint64 { return map[sequitur.Symbol]uint64{1: 10, 2: 30}[s] })
 	fmt.Println("all", times.Total().Weight)
 	fmt.Println("before position 5", times.Before(5).Weight)
-	position, before := times.Find(1e13)
+	position, _, before := times.Find(1e13)
 	fmt.Println("at time 1e13: position", position, "since", before.Weight)
 	// Output:
 	// all 50000000000000

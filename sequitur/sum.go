@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -33,8 +32,12 @@ type Sum[M any] struct {
 	rules   []uint32  // that have terms, if sparse
 	ends    []uint32  // of the terms of each rule
 	places  []uint32  // of terms in grammar.symbols, if sparse
-	each    []Weighed[M]
-	upTo    []Weighed[M] // of the terms of a rule, up to the end of this one
+
+	// Weights and values of a repetition of each term, and of the terms of its rule up to its
+	// end; and by what another repetition behind it grows the weight.
+	each, upTo           []uint64
+	eachValue, upToValue []M      // nil if weights are all there is,
+	again                []uint64 // and so is this: it is each
 }
 
 // A Measure is a Sum of weights alone.
@@ -65,19 +68,19 @@ type Monoid[M any] interface {
 // terminal on a right-hand side; terminals must stand for one sum each.
 func NewSum[M any](g *Grammar, monoid Monoid[M], of func(Symbol) Weighed[M]) *Sum[M] {
 	s := &Sum[M]{grammar: g, monoid: monoid, ends: g.ends}
-	s.each, s.upTo = make([]Weighed[M], len(g.symbols)), make([]Weighed[M], len(g.symbols))
+	s.makeTerms(len(g.symbols))
 	begin := uint32(0)
 	for _, end := range g.ends { // rules refer to those below them
 		sum := s.unit()
 		for at := begin; at < end; at++ {
 			x := &g.symbols[at]
 			if x.ref.isRule() {
-				s.each[at] = s.upTo[g.ends[x.ref.rule()]-1]
+				s.setEach(at, s.sumUpTo(g.ends[x.ref.rule()]-1))
 			} else {
-				s.each[at] = of(x.ref.terminal())
+				s.setEach(at, of(x.ref.terminal()))
 			}
-			sum = s.then(sum, s.times(s.each[at], x.count))
-			s.upTo[at] = sum
+			sum = s.then(sum, s.times(at, x.count))
+			s.setUpTo(at, sum)
 		}
 		begin = end
 	}
@@ -115,7 +118,7 @@ func (g *Grammar) Places() *Places {
 func NewSumAt[M any](p *Places, monoid Monoid[M], of map[Symbol]Weighed[M]) *Sum[M] {
 	g := p.grammar
 	s := &Sum[M]{grammar: g, monoid: monoid, sparse: true, places: p.above(maps.Keys(of))}
-	s.each, s.upTo = make([]Weighed[M], len(s.places)), make([]Weighed[M], len(s.places))
+	s.makeTerms(len(s.places))
 	sum := s.unit()
 	for i, at := range s.places {
 		if last := len(s.rules) - 1; last < 0 || at >= g.ends[s.rules[last]] {
@@ -123,14 +126,15 @@ func NewSumAt[M any](p *Places, monoid Monoid[M], of map[Symbol]Weighed[M]) *Sum
 			sum = s.unit()
 		}
 		x := &g.symbols[at]
+		term := uint32(i)
 		if x.ref.isRule() {
 			_, end := s.span(x.ref.rule())
-			s.each[i] = s.upTo[end-1]
+			s.setEach(term, s.sumUpTo(end-1))
 		} else {
-			s.each[i] = of[x.ref.terminal()]
+			s.setEach(term, of[x.ref.terminal()])
 		}
-		sum = s.then(sum, s.times(s.each[i], x.count))
-		s.upTo[i] = sum
+		sum = s.then(sum, s.times(term, x.count))
+		s.setUpTo(term, sum)
 		s.ends[len(s.ends)-1] = uint32(i + 1)
 	}
 	return s
@@ -160,6 +164,50 @@ func (g *Grammar) ruleAt(at uint32) uint32 {
 	return uint32(r)
 }
 
+// makeTerms makes room for the sums of so many terms.
+func (s *Sum[M]) makeTerms(n int) {
+	s.each, s.upTo = make([]uint64, n), make([]uint64, n)
+	s.again = s.each
+	if s.monoid != nil {
+		s.eachValue, s.upToValue, s.again = make([]M, n), make([]M, n), make([]uint64, n)
+	}
+}
+
+// setEach sets the sum of a repetition of a term.
+func (s *Sum[M]) setEach(term uint32, each Weighed[M]) {
+	s.each[term] = each.Weight
+	if s.monoid != nil {
+		s.eachValue[term] = each.Value
+		_, seam := s.monoid.Then(each.Value, each.Value)
+		s.again[term] = wire.AddSat(each.Weight, seam)
+	}
+}
+
+// setUpTo sets the sum of the terms of a rule up to the end of this one.
+func (s *Sum[M]) setUpTo(term uint32, sum Weighed[M]) {
+	s.upTo[term] = sum.Weight
+	if s.monoid != nil {
+		s.upToValue[term] = sum.Value
+	}
+}
+
+// sumUpTo returns the sum of the terms of a rule up to the end of this one.
+func (s *Sum[M]) sumUpTo(term uint32) Weighed[M] {
+	if s.monoid == nil {
+		return Weighed[M]{Weight: s.upTo[term]}
+	}
+	return Weighed[M]{s.upToValue[term], s.upTo[term]}
+}
+
+// Weights returns a view of the weights of s, without values: questions take less time. The
+// monoid of s must have no seams.
+func (s *Sum[M]) Weights() *Measure {
+	return &Measure{
+		grammar: s.grammar, sparse: s.sparse, rules: s.rules, ends: s.ends, places: s.places,
+		each: s.each, upTo: s.upTo, again: s.each,
+	}
+}
+
 func (s *Sum[M]) unit() Weighed[M] {
 	var u Weighed[M]
 	if s.monoid != nil {
@@ -177,17 +225,17 @@ func (s *Sum[M]) then(a, b Weighed[M]) Weighed[M] {
 	return Weighed[M]{value, wire.AddSat(weight, seam)}
 }
 
-// times returns the sum of a, n times.
-func (s *Sum[M]) times(a Weighed[M], n uint64) Weighed[M] {
-	weight := wire.MulSat(a.Weight, n)
+// times returns the sum of n ≥ 1 repetitions of a term.
+func (s *Sum[M]) times(term uint32, n uint64) Weighed[M] {
+	sum := Weighed[M]{Weight: wire.AddSat(s.each[term], wire.MulSat(s.again[term], n-1))}
 	switch {
-	case s.monoid == nil || n == 1:
-		return Weighed[M]{a.Value, weight}
-	case n == 0:
-		return s.unit()
+	case s.monoid == nil:
+	case n == 1:
+		sum.Value = s.eachValue[term]
+	default:
+		sum.Value = s.monoid.Times(s.eachValue[term], n)
 	}
-	_, seam := s.monoid.Then(a.Value, a.Value)
-	return Weighed[M]{s.monoid.Times(a.Value, n), wire.AddSat(weight, wire.MulSat(seam, n-1))}
+	return sum
 }
 
 // span returns the terms of rule r.
@@ -218,7 +266,7 @@ func (s *Sum[M]) Total() Weighed[M] {
 	if len(s.upTo) == 0 {
 		return s.unit()
 	}
-	return s.upTo[len(s.upTo)-1] // of the start rule, which has whatever has a sum
+	return s.sumUpTo(uint32(len(s.upTo) - 1)) // of the start rule, which has whatever has a sum
 }
 
 // Before returns the sum of what stands before a position: of the whole sequence for its
@@ -231,9 +279,16 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 	sum := s.unit()
 	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule() && position > 0; {
 		begin, end := s.span(r.rule())
-		at := begin + uint32(sort.Search(int(end-begin), func(k int) bool { return s.symbol(begin+uint32(k)).end > position }))
+		at := begin
+		for last := end; at < last; { // the first term that ends behind the position
+			if middle := (at + last) / 2; s.symbol(middle).end > position {
+				last = middle
+			} else {
+				at = middle + 1
+			}
+		}
 		if at > begin {
-			sum = s.then(sum, s.upTo[at-1])
+			sum = s.then(sum, s.sumUpTo(at-1))
 		}
 		if at == end {
 			break
@@ -246,7 +301,7 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 		}
 		position -= start
 		if n := position / length; n > 0 {
-			sum = s.then(sum, s.times(s.each[at], n))
+			sum = s.then(sum, s.times(at, n))
 		}
 		position %= length
 		r = x.ref
@@ -255,90 +310,92 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 }
 
 // Find returns the first position p for which the weight of Before(p+1) exceeds weight, and
-// Before(p). If all weights are 0 or 1, it is where the symbol of weight 1 stands that
-// weight others stand before; if they are times, the symbol that goes on at the time
-// weight. If there is none, because weight is not below that of the Total, the position is
-// the length of the sequence.
-func (s *Sum[M]) Find(weight uint64) (position uint64, before Weighed[M]) {
+// the symbol there, and Before(p). If all weights are 0 or 1, it is where the symbol of
+// weight 1 stands that weight others stand before; if they are times, the symbol that goes on
+// at the time weight. If there is none, because weight is not below that of the Total, the
+// position is the length of the sequence, and the symbol 0.
+func (s *Sum[M]) Find(weight uint64) (position uint64, at Symbol, before Weighed[M]) {
 	if total := s.Total(); weight >= total.Weight {
-		return s.grammar.Len(), total
+		return s.grammar.Len(), 0, total
 	}
-	position, before, _ = s.find(weight)
-	return position, before
+	var term uint32
+	if s.monoid == nil {
+		position, before.Weight, term = s.findWeight(weight)
+	} else {
+		position, before, term = s.find(weight)
+	}
+	return position, s.symbol(term).ref.terminal(), before
 }
 
-// find is Find for a weight below that of the Total. It returns the term of the symbol, too.
+// find is Find for a weight below that of the Total, where there are values. It returns the
+// term of the symbol.
 func (s *Sum[M]) find(weight uint64) (position uint64, before Weighed[M], at uint32) {
-	if s.monoid == nil && !s.sparse {
-		position, before.Weight, at = s.findWeight(weight)
-		return position, before, at
-	}
 	g := s.grammar
 	before = s.unit()
 	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
 		begin, end := s.span(r.rule())
 		// What follows the first term adds the same, whatever is before it.
-		entry := before.Weight
-		if s.monoid != nil {
-			_, seam := s.monoid.Then(before.Value, s.upTo[begin].Value)
-			entry = wire.AddSat(entry, seam)
-		}
+		_, seam := s.monoid.Then(before.Value, s.upToValue[begin])
 		at = begin
-		if entry <= weight {
-			upTo := s.upTo[begin:end]
-			at += uint32(sort.Search(len(upTo), func(k int) bool { return upTo[k].Weight > weight-entry }))
+		if entry := wire.AddSat(before.Weight, seam); entry <= weight {
+			at += firstAbove(s.upTo[begin:end], weight-entry)
 		}
 		x := s.symbol(at)
 		length := g.length(x.ref)
 		position += x.end - x.count*length
 		if at > begin {
-			before = s.then(before, s.upTo[at-1])
+			before = s.then(before, s.sumUpTo(at-1))
 		}
-		if n := s.rounds(before, at, weight); n > 0 {
-			before = s.then(before, s.times(s.each[at], n))
-			position += n * length
+		if x.count > 1 {
+			_, seam := s.monoid.Then(before.Value, s.eachValue[at])
+			if one := wire.AddSat(wire.AddSat(before.Weight, s.each[at]), seam); one <= weight {
+				n := (weight - one) / s.again[at]
+				before.Weight = one + n*s.again[at]
+				before.Value, _ = s.monoid.Then(before.Value, s.monoid.Times(s.eachValue[at], n+1))
+				position += (n + 1) * length
+			}
 		}
 		r = x.ref
 	}
 	return position, before, at
 }
 
-// findWeight is find where there is nothing but weights, and all symbols are terms: the same,
-// in half the time.
+// findWeight is find where there is nothing but weights.
 func (s *Sum[M]) findWeight(weight uint64) (position, before uint64, at uint32) {
 	g := s.grammar
 	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
-		begin, end := g.span(r.rule())
-		upTo := s.upTo[begin:end]
-		k := sort.Search(len(upTo), func(k int) bool { return upTo[k].Weight > weight })
-		if at = begin + uint32(k); k > 0 {
-			position += g.symbols[at-1].end
-			before += upTo[k-1].Weight
-			weight -= upTo[k-1].Weight
+		begin, end := s.span(r.rule())
+		at = begin + firstAbove(s.upTo[begin:end], weight)
+		if at > begin {
+			before += s.upTo[at-1]
+			weight -= s.upTo[at-1]
 		}
-		r = g.symbols[at].ref
-		each := s.each[at].Weight
-		n := weight / each
-		position += n * g.length(r)
-		before += n * each
-		weight -= n * each
+		x := s.symbol(at)
+		r = x.ref
+		length := g.length(r)
+		position += x.end - x.count*length
+		if x.count > 1 {
+			each := s.each[at]
+			n := weight / each
+			position += n * length
+			before += n * each
+			weight -= n * each
+		}
 	}
 	return position, before, at
 }
 
-// rounds returns how many repetitions of a term there can be behind a sum, without
-// exceeding a weight, which all of them do.
-func (s *Sum[M]) rounds(before Weighed[M], at uint32, weight uint64) uint64 {
-	each := &s.each[at]
-	one := s.then(before, *each)
-	if one.Weight > weight {
-		return 0
+// firstAbove returns the index of the first of ascending weights that exceeds a weight.
+func firstAbove(weights []uint64, weight uint64) uint32 {
+	i, end := 0, len(weights)
+	for i < end {
+		if middle := int(uint(i+end) / 2); weights[middle] > weight {
+			end = middle
+		} else {
+			i = middle + 1
+		}
 	}
-	seam := uint64(0)
-	if s.monoid != nil {
-		_, seam = s.monoid.Then(each.Value, each.Value)
-	}
-	return 1 + (weight-one.Weight)/wire.AddSat(each.Weight, seam)
+	return uint32(i)
 }
 
 // From returns an iterator over the positions of the symbols that have a weight, from a
@@ -347,13 +404,14 @@ func (s *Sum[M]) rounds(before Weighed[M], at uint32, weight uint64) uint64 {
 // seams.
 func (s *Sum[M]) From(position uint64) iter.Seq2[uint64, Symbol] {
 	return func(yield func(uint64, Symbol) bool) {
+		w := s.Weights()
 		total := s.Total().Weight
-		for weight := s.Before(position).Weight; weight < total; {
-			next, before, at := s.find(weight)
-			if !yield(next, s.symbol(at).ref.terminal()) {
+		for weight := w.Before(position).Weight; weight < total; {
+			next, before, at := w.findWeight(weight)
+			if !yield(next, w.symbol(at).ref.terminal()) {
 				return
 			}
-			weight = wire.AddSat(before.Weight, s.each[at].Weight)
+			weight = wire.AddSat(before, w.each[at])
 		}
 	}
 }

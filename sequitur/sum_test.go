@@ -30,13 +30,13 @@ func TestMeasure(t *testing.T) {
 				t.Fatalf("%d before %d, want %d", got, position, sum)
 			}
 			for inside := range min(weights[s], 3) {
-				if p, before := m.Find(sum + inside); p != position || before.Weight != sum {
+				if p, _, before := m.Find(sum + inside); p != position || before.Weight != sum {
 					t.Fatalf("%d is at %d after %d, want %d after %d", sum+inside, p, before, position, sum)
 				}
 			}
 			if sum += weights[s]; weights[s] > 0 {
 				at = append(at, position)
-				if p, _ := m.Find(sum - 1); p != position {
+				if p, _, _ := m.Find(sum - 1); p != position {
 					t.Fatalf("%d is at %d, want %d", sum-1, p, position)
 				}
 			}
@@ -44,7 +44,7 @@ func TestMeasure(t *testing.T) {
 		if m.Total().Weight != sum || m.Before(g.Len()).Weight != sum {
 			t.Fatalf("the sum of all is %d, and %d, want %d", m.Total(), m.Before(g.Len()), sum)
 		}
-		if p, before := m.Find(sum); p != g.Len() || before.Weight != sum {
+		if p, _, before := m.Find(sum); p != g.Len() || before.Weight != sum {
 			t.Fatalf("the end is %d after %d", p, before)
 		}
 		checkFrom(t, m, at)
@@ -77,13 +77,13 @@ func TestMeasureSaturates(t *testing.T) {
 	if m.Total().Weight != math.MaxUint64 || m.Before(12).Weight != 50+2*(math.MaxUint64/8) || m.Before(1<<30).Weight != math.MaxUint64 {
 		t.Errorf("sums are %d, %d and %d", m.Total(), m.Before(12), m.Before(1<<30))
 	}
-	if p, before := m.Find(math.MaxUint64 - 10); p != 17 || before.Weight != 50+7*(math.MaxUint64/8) {
+	if p, _, before := m.Find(math.MaxUint64 - 10); p != 17 || before.Weight != 50+7*(math.MaxUint64/8) {
 		t.Errorf("found %d after %d", p, before)
 	}
-	if p, _ := m.Find(math.MaxUint64); p != 1<<40+20 {
+	if p, _, _ := m.Find(math.MaxUint64); p != 1<<40+20 {
 		t.Errorf("the end is %d", p)
 	}
-	if p, before := new(Grammar).Measure(nil).Find(0); p != 0 || before.Weight != 0 {
+	if p, _, before := new(Grammar).Measure(nil).Find(0); p != 0 || before.Weight != 0 {
 		t.Errorf("found %d after %d in nothing", p, before)
 	}
 }
@@ -146,8 +146,8 @@ func TestSum(t *testing.T) {
 				if weight < sum.Weight || weight >= next.Weight {
 					continue
 				}
-				if p, before := s.Find(weight); p != position || before != sum {
-					t.Fatalf("%d is at %d after %+v, want %d after %+v", weight, p, before, position, sum)
+				if p, at, before := s.Find(weight); p != position || at != x || before != sum {
+					t.Fatalf("%d is at %d, symbol %d, after %+v, want %d, %d, %+v", weight, p, at, before, position, x, sum)
 				}
 			}
 			sum = next
@@ -180,8 +180,8 @@ func TestSumAt(t *testing.T) {
 			t.Fatalf("all is %+v, want %+v", some.Total(), all.Total())
 		}
 		for weight := range all.Total().Weight + 1 {
-			p, x := some.Find(weight)
-			if q, y := all.Find(weight); p != q || x != y {
+			p, at, x := some.Find(weight)
+			if q, there, y := all.Find(weight); p != q || at != there || x != y {
 				t.Fatalf("%d is at %d after %+v, want %d after %+v", weight, p, x, q, y)
 			}
 		}
