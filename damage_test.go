@@ -119,10 +119,8 @@ func checkDamage(t *testing.T, what string, whole, trace *Trace, least int) {
 	if got := rankenc.SetOf(bad...); !got.Equal(unreadable) {
 		t.Errorf("%s: ranks %v cannot be read, Damage says %v", what, got, unreadable)
 	}
-	if _, ok := trace.file.Lookup(layout.KindSeries, 0); ok {
-		if got := rankenc.SetOf(late...); !got.Equal(untimed.Intersection(timed)) {
-			t.Errorf("%s: the times of ranks %v cannot be read, Damage says %v", what, got, untimed)
-		}
+	if got := rankenc.SetOf(late...); !got.Equal(untimed.Intersection(timed)) {
+		t.Errorf("%s: the times of ranks %v cannot be read, Damage says %v", what, got, untimed)
 	}
 	if err := trace.LeaveOutDamage(context.Background()); err != nil {
 		t.Fatal(err)

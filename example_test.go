@@ -152,8 +152,13 @@ func ExampleShape() {
 			signature := shape.Signature(int(terminal))
 			fmt.Println(n, signature)
 			for i, arg := range signature.Args {
+				name := signature.Function.Params[i].Name
+				if value, ok := arg.Constant(); ok {
+					fmt.Printf("    %s constant: %v\n", name, value)
+					continue
+				}
 				for _, v := range arg.Values {
-					fmt.Printf("    %s %v: %v\n", signature.Function.Params[i].Name, v.Form, v.Expr)
+					fmt.Printf("    %s %v: %v\n", name, v.Form, v.Expr)
 				}
 			}
 		}

@@ -15,15 +15,17 @@ import (
 
 // Merge merges part files, which processes wrote with package tracer, to a trace at the
 // path out, in place of what is there. Of a directory among the parts it takes all files
-// whose names end in .rpz, but not those that begin with a dot. Each rank must be in one of
+// whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
 // the files only. If Merge fails, out is as it was.
 //
 // The order of parts does not matter: the same parts give the same bytes. Merge uses all
 // cores. For a context, progress, or parts in memory, see [merge.Tree].
 func Merge(out string, parts ...string) error {
 	var files []string
+	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
 	for _, path := range parts {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
@@ -33,9 +35,10 @@ func Merge(out string, parts ...string) error {
 		}
 		n := len(files)
 		for _, e := range entries {
-			name := filepath.Join(path, e.Name())
-			if strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(e.Name(), ".") && filepath.Clean(out) != name {
-				files = append(files, name)
+			name := e.Name()
+			isOut := name == filepath.Base(out) && os.SameFile(info, dir)
+			if strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".") && !isOut {
+				files = append(files, filepath.Join(path, name))
 			}
 		}
 		if len(files) == n {

@@ -51,6 +51,9 @@ var (
 	ErrEncoding = errors.New("unknown encoding")
 )
 
+// Version is the version of the format that this package writes, and the latest that it reads.
+const Version = 1
+
 // A VersionError reports a file in a later version of the format.
 type VersionError struct {
 	Have      int // version of the file

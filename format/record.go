@@ -12,7 +12,7 @@ import (
 
 const (
 	magic     = "\x8frpz\r\n\n"
-	version   = 1
+	version   = Version
 	header    = magic + "\x01"
 	headerLen = int64(len(header))
 

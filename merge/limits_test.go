@@ -67,6 +67,9 @@ func oneLong(n, others uint64) string {
 // TestTraceLimits checks that a small file takes little memory, or as much as a
 // limit says. What these files once took is seconds to years.
 func TestTraceLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: measures memory")
+	}
 	if Racing {
 		t.Skip("measures memory")
 	}

@@ -115,6 +115,9 @@ func TestDescribeNames(t *testing.T) {
 
 // TestManyNames checks that no more names are kept than a file may have.
 func TestManyNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: a million names")
+	}
 	list := make([]layout.Name, layout.MaxNames)
 	for i := range list {
 		list[i] = layout.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: "n"}

@@ -99,7 +99,8 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 }
 
 // SalvagePart is [ReadPart] for what [format.Salvage] found of a file, in which sections of
-// times may be missing. It returns the ranks whose series are not there.
+// times may be missing. It returns the ranks whose series are not there: all, if the section
+// that says where series are is missing.
 func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err error) {
 	if _, ok := file.Lookup(layout.KindRun, 0); ok && !IsPart(file) {
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
@@ -262,6 +263,10 @@ func (p *partReader) readPlaced() error {
 // readSeries reads the series of all ranks that have one.
 func (p *partReader) readSeries() error {
 	sections := layout.NewSections(p.file)
+	if sections.OrphanSeries() {
+		p.without = p.a.RankSet() // nothing tells which of them had times
+		return nil
+	}
 	table, err := sections.SeriesTable(p.a.size)
 	if p.without = sections.LostSeries(p.a.size); p.without.Len() > 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -29,7 +30,12 @@ func TestRealTraces(t *testing.T) {
 			t.Skip("no traces in ../../shared/traces/" + pattern)
 		}
 		for _, path := range paths {
-			t.Run(filepath.Base(path), func(t *testing.T) { testRealTrace(t, path) })
+			t.Run(filepath.Base(path), func(t *testing.T) {
+				if testing.Short() && !strings.Contains(path, ".16.ti") && !strings.Contains(path, "kinds") {
+					t.Skip("short: a large trace")
+				}
+				testRealTrace(t, path)
+			})
 		}
 	}
 }

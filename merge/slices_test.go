@@ -122,7 +122,7 @@ func (p longProgram) accumulate(t testing.TB) (*Accumulator, []Part) {
 func TestSlices(t *testing.T) {
 	for _, p := range longPrograms {
 		t.Run(p.name, func(t *testing.T) {
-			if (Racing || testing.Short()) && p.ranks > 20_000 {
+			if Racing && p.ranks > 20_000 || testing.Short() && p.name != "Array" {
 				t.Skip("takes long")
 			}
 			a, parts := p.accumulate(t)
@@ -171,7 +171,7 @@ func TestSlices(t *testing.T) {
 // TestSlicesLost loses each section of columns in turn: the ranks that can be read
 // are those whose values are in the others.
 func TestSlicesLost(t *testing.T) {
-	if Racing {
+	if Racing || testing.Short() {
 		t.Skip("takes long")
 	}
 	a, parts := longPrograms[0].accumulate(t)

@@ -396,6 +396,7 @@ func FuzzTimes(f *testing.F) {
 	} {
 		s := contents(f, write(f, Run{Ranks: 3}, []Part{c.timed(f, forgedPart(0)), c.timed(f, forgedPart(2))}))
 		f.Add(contentOf(s, layout.KindSummaries, 0), contentOf(s, layout.KindSeries, 0), contentOf(s, layout.KindSeries, 1), contentOf(s, layout.KindSeries, 2))
+		f.Add(contentOf(s, layout.KindSummaries, 0), "", contentOf(s, layout.KindSeries, 1), "") // nothing tells whose it is
 	}
 	calls := contents(f, write(f, Run{Ranks: 3}, []Part{forgedPart(0), forgedPart(2)}))
 	f.Fuzz(func(t *testing.T, summaries, series0, series1, series2 string) {
@@ -418,7 +419,7 @@ func FuzzTimes(f *testing.F) {
 		}
 		a := accumulate(t, trace.Run(), []Part{forgedPart(0), forgedPart(2)})
 		if err := trace.AddTo(context.Background(), new(Accumulator)); err != nil {
-			if !errors.As(err, new(*layout.SectionError)) || sound && len(series0) == 0 {
+			if !errors.As(err, new(*layout.SectionError)) || sound && len(series0)+len(series1)+len(series2) == 0 {
 				t.Fatal(err)
 			}
 			return
@@ -463,12 +464,15 @@ func TestSalvagePart(t *testing.T) {
 		without, timed []int
 	}{
 		{layout.KindSummaries, 0, nil, []int{0, 1, 2}},
-		{layout.KindSeries, 0, nil, nil},
+		{layout.KindSeries, 0, []int{0, 1, 2}, nil},
 	} {
 		file := forge(t, slices.DeleteFunc(slices.Clone(sections), func(s section) bool { return s.kind == tt.kind && s.key == tt.key })...)
 		a, without, err := SalvagePart(container(t, file))
 		if err != nil || !without.Equal(rankenc.SetOf(tt.without...)) {
 			t.Fatalf("without the %s: ranks %v have no times, %v", layout.KindName(tt.kind), without, err)
+		}
+		if _, err := ReadPart(container(t, file)); (err == nil) != (without.Len() == 0) {
+			t.Errorf("without the %s: %v", layout.KindName(tt.kind), err)
 		}
 		trace := open(t, traceFile(t, a))
 		checkCalls(t, trace, parts)

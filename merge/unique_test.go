@@ -13,7 +13,7 @@ import (
 // added after writing.
 func TestWriteUnique(t *testing.T) {
 	n := MaxHeld + 3
-	if Racing {
+	if Racing || testing.Short() {
 		n /= 16
 	}
 	for _, tt := range []struct{ program, ranks int }{{0, 1}, {0, 2}, {1, 1}, {2, 1}} {

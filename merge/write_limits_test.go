@@ -11,6 +11,9 @@ import (
 // reader would refuse for it, are not written: in the shared piece, and in a
 // piece of their own behind one that is long enough to fill the shared one.
 func TestWriteLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: grammars of millions of symbols")
+	}
 	ascending := func(symbols int) *sequitur.Grammar {
 		var b sequitur.Builder
 		for s := range symbols {

@@ -438,7 +438,7 @@ func TestSetOfTextErrors(t *testing.T) {
 		size int
 		want string
 	}{
-		{"", 64, "a rank is missing at the end"},
+		{"", 64, "names no rank"},
 		{"a", 64, `"a" is no rank`},
 		{"-1", 64, `"-1" is no rank`},
 		{"1,", 64, "a rank is missing at the end"},

@@ -203,6 +203,9 @@ const (
 // most 2²⁴, and none that is not below size, which is at most MaxRank+1.
 func SetOfText(text string, size int) (Set, error) {
 	p := setParser{text: text, size: uint64(min(max(size, 0), MaxRank+1))}
+	if strings.TrimSpace(text) == "" {
+		p.fail("names no rank")
+	}
 	ranks := p.list(0)
 	if p.err == nil && p.at < len(text) {
 		p.fail("%q is not expected", p.rest())

@@ -81,6 +81,51 @@ func SeriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 	})
 }
 
+// SeriesWords returns the name of a codec of series in the words of reprise record: those
+// of --times and, of functions with codecs of their own, those of --error, as in
+// entropy,intervals MPI_Wait=1%.
+func SeriesWords(name string) string {
+	parts := strings.Split(name, ";")
+	if len(parts) != 3 {
+		return name
+	}
+	durations, own := parts[1], ""
+	if body, ok := strings.CutPrefix(durations, OfFunctions); ok {
+		functions := strings.Split(strings.TrimSuffix(body, "}"), "|")
+		last := len(functions) - 1
+		for _, f := range functions[:last] {
+			own += " " + functionWords(f)
+		}
+		durations = functions[last]
+	}
+	words := timing.Word(durations)
+	switch deltas := timing.Word(parts[2]); {
+	case deltas != words:
+		words += "," + parts[0] + "=" + deltas
+	case parts[0] == timing.Intervals.String():
+		words += "," + parts[0]
+	}
+	return words + own
+}
+
+// functionWords returns the codec of a function, as in "MPI_Wait"=bins,epsilon=0.01, in
+// words.
+func functionWords(text string) string {
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return text
+	}
+	codec, err := ColumnCodec(strings.TrimPrefix(text[len(quoted):], "="))
+	function, e := strconv.Unquote(quoted)
+	if err != nil || e != nil {
+		return text
+	}
+	if codec.Guarantee() == timing.Exact {
+		return function + "=0"
+	}
+	return fmt.Sprintf("%s=%.4g%%", function, 100*float64(codec.Guarantee()))
+}
+
 // KnownCodecs keeps the codecs of series that were used last, which take some
 // memory and time to make, for ranks that all have the same.
 var KnownCodecs codecCache

@@ -15,6 +15,7 @@ import (
 // any of them has, and the earliest time.
 type Origin struct {
 	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if parts of several were merged
+	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
 	Commands []string  `json:"commands,omitempty"` // command lines
 	Hosts    []string  `json:"hosts,omitempty"`
 	Versions []string  `json:"versions,omitempty"` // of what recorded, such as "go1.26.0"
@@ -23,12 +24,12 @@ type Origin struct {
 
 // IsZero reports whether o says nothing.
 func (o *Origin) IsZero() bool {
-	return o.Began.IsZero() && len(o.Runs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+	return o.Began.IsZero() && len(o.Runs)+len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
 }
 
 // lists returns the lists, in the order in which they are encoded.
-func (o *Origin) lists() [4]*[]string {
-	return [...]*[]string{&o.Runs, &o.Commands, &o.Hosts, &o.Versions}
+func (o *Origin) lists() [5]*[]string {
+	return [...]*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions}
 }
 
 // Merge adds what p has. Times that do not fit in 64 bits of nanoseconds are not known.

@@ -189,9 +189,12 @@ func AddSeries(out *format.Writer, contents [][]byte) error {
 	return nil
 }
 
-// SeriesTable reads the first section of series, of a run of size ranks: nil if there is
-// none.
+// SeriesTable reads the first section of series, of a run of size ranks: nil if there are
+// no series. If there are others without the first, the error is a [*SectionError].
 func (x *Sections) SeriesTable(size int) (*SeriesTable, error) {
+	if x.OrphanSeries() {
+		return nil, Damaged(KindSeries, 0, Corrupt("the file has no such section"))
+	}
 	if _, ok := x.File.Lookup(KindSeries, 0); !ok {
 		return nil, nil
 	}
@@ -204,6 +207,20 @@ func (x *Sections) SeriesTable(size int) (*SeriesTable, error) {
 		return err
 	})
 	return s, err
+}
+
+// OrphanSeries reports whether the file has sections of series without the first, so that
+// nothing tells whose they are.
+func (x *Sections) OrphanSeries() bool {
+	if _, ok := x.File.Lookup(KindSeries, 0); ok {
+		return false
+	}
+	for _, s := range x.File.All() {
+		if s.Kind == KindSeries {
+			return true
+		}
+	}
+	return false
 }
 
 // LostSeries returns the ranks of the series of a run of size ranks if the first section
