@@ -132,6 +132,58 @@ func TestLostTimes(t *testing.T) {
 	}
 }
 
+// TestOrphanSeries takes the section away that says whose the times of every call are: it
+// is damage, and nothing that has the times of some rank to read goes on without them.
+func TestOrphanSeries(t *testing.T) {
+	file, _ := timed(t, exactTimes(), 2, 1000)
+	trace := openBytes(t, withoutSection(t, file, layout.KindSeries, 0))
+	list := trace.Damage()
+	if len(list) != 1 || list[0].Kind != layout.KindSeries || list[0].Key != 0 || list[0].Offset != -1 || list[0].Ranks.Len() != 2 {
+		t.Errorf("damage %v", list)
+	}
+	for what, read := range map[string]func() error{
+		"SeriesRanks": func() error { _, _, err := trace.SeriesRanks(); return err },
+		"Rank":        func() error { _, err := trace.Rank(0); return err },
+		"AddTimes":    func() error { _, err := trace.AddTimes(new(merge.Accumulator)); return err },
+		"AddTo":       func() error { return trace.AddTo(t.Context(), new(merge.Accumulator)) },
+	} {
+		var se *merge.SectionError
+		if err := read(); !errors.As(err, &se) || se.Kind != layout.KindSeries || !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := trace.LeaveOutDamage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddTo(t.Context(), new(merge.Accumulator)); err != nil {
+		t.Error(err)
+	}
+}
+
+// withoutSection returns a file without one of its sections.
+func withoutSection(t *testing.T, file []byte, kind format.Kind, key uint64) []byte {
+	t.Helper()
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := format.NewWriter(&b, format.Options{})
+	for _, s := range r.All() {
+		content, err := r.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Kind != kind || s.Key != key {
+			w.Add(s.Kind, s.Key, content)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // TestRecordedTimes writes the calls and times of real runs, with a relative error
 // of a tenth, and reads them: the error holds for every duration, and starts are
 // no farther off than the error of the longest gap.

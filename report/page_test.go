@@ -129,6 +129,9 @@ func write(t testing.TB, html []byte) string {
 
 // TestWriteLarge bounds the page of a run that does not repeat itself.
 func TestWriteLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: measures a large page")
+	}
 	html := render(t, program(t, programs.RandomPartners(16, 4000, 1)), report.Options{})
 	t.Logf("%d bytes", len(html))
 	if len(html) > 5_000_000 {

@@ -347,7 +347,7 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 			before = func(position uint64) uint64 { return m.Before(position).Weight }
 		}
 		if m != nil {
-			if position, _ = m.Find(before(position)); position >= r.read.Len() {
+			if position, _, _ = m.Find(before(position)); position >= r.read.Len() {
 				break
 			}
 		}

@@ -202,7 +202,7 @@ func (q *requests) search(m *sequitur.Measure, request int64, position uint64, s
 		if steps--; steps < 0 {
 			return 0, false, false, false
 		}
-		at, _ := m.Find(left - 1)
+		at, _, _ := m.Find(left - 1)
 		for _, a := range slices.Backward(q.acts[q.rank.read.Grammar().At(at)]) {
 			switch {
 			case a.request != request:

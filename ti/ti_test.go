@@ -83,6 +83,9 @@ func TestRealTraces(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			if testing.Short() && !strings.Contains(path, ".16.ti") && !strings.Contains(path, "kinds") {
+				t.Skip("short: a large trace")
+			}
 			want := decompressed(t, path)
 			r, err := Open([]string{path}, Options{})
 			if err != nil {

@@ -78,7 +78,7 @@ func (c Column[V]) terminals(first, last int) []uint32 {
 
 // A Comparison is what a codec makes of columns.
 type Comparison struct {
-	Codec  string `json:"codec"`
+	Codec  string `json:"codec"` // the word for it, see [Word]
 	Values int    `json:"values"`
 	Bytes  int    `json:"bytes"`
 
@@ -131,8 +131,8 @@ func Codecs(epsilon float64) ([]Codec, error) {
 }
 
 // Compare encodes and decodes columns with several codecs, and returns what each of
-// them makes of all columns together: its size, its errors and its speed. Every
-// column has an encoder of its own.
+// them makes of all columns together, in the order of the codecs: its size, its errors
+// and its speed. Every column has an encoder of its own.
 func Compare[V ~int64](columns []Column[V], o CompareOptions) ([]Comparison, error) {
 	if o.Codecs == nil {
 		var err error
@@ -142,7 +142,7 @@ func Compare[V ~int64](columns []Column[V], o CompareOptions) ([]Comparison, err
 	}
 	var all []Comparison
 	for _, codec := range o.Codecs {
-		c := Comparison{Codec: codec.Name()}
+		c := Comparison{Codec: Word(codec.Name())}
 		var sum errorSum
 		for _, in := range columns {
 			var blocks [][]byte

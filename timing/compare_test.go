@@ -72,7 +72,7 @@ func TestCompare(t *testing.T) {
 		}
 		want := Errors{worst, relative / 8, math.Sqrt(squares / 9)}
 		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*y }
-		if got.Codec != c.Name() || got.Values != 9 || got.Bytes != size || !near(got.Errors.Max, want.Max) || !near(got.Errors.Mean, want.Mean) || !near(got.Errors.Root, want.Root) {
+		if got.Codec != Word(c.Name()) || got.Values != 9 || got.Bytes != size || !near(got.Errors.Max, want.Max) || !near(got.Errors.Mean, want.Mean) || !near(got.Errors.Root, want.Root) {
 			t.Errorf("%s: %+v, %+v, want %d bytes, %+v", c.Name(), got, got.Errors, size, want)
 		}
 		if got.Errors.Max > float64(c.Guarantee()) || got.Encode <= 0 || got.Decode <= 0 {
@@ -120,12 +120,12 @@ func ExampleCompare() {
 		panic(err)
 	}
 	for _, c := range list {
-		fmt.Printf("%-34s %5d bytes, at most %.2f %% off\n", c.Codec, c.Bytes, 100*c.Errors.Max)
+		fmt.Printf("%-11s %5d bytes, at most %.2f %% off\n", c.Codec, c.Bytes, 100*c.Errors.Max)
 	}
 	// Output:
-	// bins,epsilon=0.01                    239 bytes, at most 0.53 % off
-	// hist,epsilon=0.01,samples=100,bits=5  1550 bytes, at most 0.53 % off
-	// entropy,epsilon=0.01                   8 bytes, at most 0.53 % off
-	// lossless,compressor=zstd              33 bytes, at most 0.00 % off
-	// lossless,compressor=lz4               82 bytes, at most 0.00 % off
+	// exponential   239 bytes, at most 0.53 % off
+	// hist         1550 bytes, at most 0.53 % off
+	// entropy         8 bytes, at most 0.53 % off
+	// zstd           33 bytes, at most 0.00 % off
+	// lz4            82 bytes, at most 0.00 % off
 }

@@ -56,11 +56,16 @@ type seriesEncoder struct {
 	codec             *SeriesCodec
 	durations, deltas Encoder
 
-	truth  clock
-	begun  bool
-	end    int64 // of the last call, if begun
+	truth clock
+	ended
 	drift  drift
 	column []byte // scratch of AppendBlock
+}
+
+// An ended says when the last call ended, if there was one.
+type ended struct {
+	begun bool
+	end   int64
 }
 
 // NewEncoder returns an Encoder of a series.
@@ -77,10 +82,9 @@ func (c *SeriesCodec) newEncoder() *seriesEncoder {
 // Append adds the next call of the rank to the block.
 func (e *seriesEncoder) Append(terminal uint32, start, duration int64) {
 	if e.Len() == 0 {
-		last := e.truth.places
 		e.truth.reset(start)
-		if e.codec.Form == Gaps && len(last) > 0 {
-			e.truth.places = last // the gap before a block counts from the last call
+		if e.codec.Form == Gaps && e.begun {
+			e.truth.places = append(e.truth.places, e.end) // the gap before a block counts from the last call
 		}
 	}
 	chain := e.truth.chain(terminal)
@@ -90,7 +94,7 @@ func (e *seriesEncoder) Append(terminal uint32, start, duration int64) {
 	if e.begun {
 		gap = start - e.end
 	}
-	e.begun, e.end = true, start+duration
+	e.ended = ended{true, start + duration}
 	e.drift.append(gap, placed{
 		start:    start,
 		duration: e.durations.Append(terminal, duration),

@@ -21,6 +21,7 @@ type SeriesBuilder struct {
 	index    indexBuilder
 	blocks   []byte
 	block    []timedCall // the calls of the block in hand, for Snapshot
+	before   ended       // the block in hand
 }
 
 // A timedCall is a call as it was appended.
@@ -30,9 +31,11 @@ type timedCall struct {
 }
 
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
-// the last. Zero means [DefaultBlockLen].
+// the last. Zero and less mean [DefaultBlockLen], and more than [DefaultMaxValues]
+// means that many: a block with more could not be decoded.
 func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
-	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
+	blockLen = cmp.Or(max(blockLen, 0), DefaultBlockLen)
+	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }
 
 // Append adds the next call of the rank.
@@ -48,13 +51,15 @@ func (b *SeriesBuilder) endBlock(e *seriesEncoder) {
 	at, calls := len(b.blocks), uint64(e.Len())
 	b.blocks = e.AppendBlock(b.blocks)
 	b.index.add(calls, len(b.blocks)-at, false)
-	b.block = b.block[:0]
+	b.block, b.before = b.block[:0], e.ended
 }
 
-// Snapshot appends the encoding of the series so far to dst, and returns the
-// extended slice. It encodes the block in hand once more.
+// Snapshot appends the encoding of the series so far to dst, as Finish would, and
+// returns the extended slice. It encodes the block in hand once more: with a codec that
+// has learned from the blocks before, as that of [NewHIST], in other bytes.
 func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 	e := b.encoder.codec.newEncoder()
+	e.ended = b.before
 	for _, c := range b.block {
 		e.Append(c.terminal, c.start, c.duration)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -131,6 +132,70 @@ func TestSeriesIndexErrors(t *testing.T) {
 	}
 }
 
+// testSnapshot checks that snapshots are what Finish makes of the same calls: byte for byte
+// with codecs that take each block for itself, and with all, as far as the codec goes.
+func testSnapshot(t *rapid.T, c *SeriesCodec, alone bool) {
+	calls := timedGen().Draw(t, "calls")
+	blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
+	b := c.NewBuilder(blockLen)
+	n := 0
+	var want *SeriesBuilder
+	for _, length := range []int{rapid.IntRange(0, len(calls)).Draw(t, "length"), len(calls)} {
+		for ; n < length; n++ {
+			b.Append(calls[n].terminal, calls[n].start, calls[n].duration)
+		}
+		want = c.NewBuilder(blockLen)
+		for _, call := range calls[:length] {
+			want.Append(call.terminal, call.start, call.duration)
+		}
+		got := b.Snapshot(nil)
+		if alone && !bytes.Equal(got, want.Finish(nil)) {
+			t.Fatalf("the snapshot after %d calls is not what Finish returns", length)
+		}
+		checkSnapshot(t, c, got, blockLen, calls[:length])
+	}
+	for want = c.NewBuilder(blockLen); len(calls) > 0; calls = calls[1:] {
+		want.Append(calls[0].terminal, calls[0].start, calls[0].duration)
+	}
+	if !bytes.Equal(b.Finish(nil), want.Finish(nil)) {
+		t.Fatal("a snapshot changes what Finish returns")
+	}
+}
+
+// checkSnapshot checks the durations and the gaps, or intervals, of a series.
+func checkSnapshot(t *rapid.T, c *SeriesCodec, data []byte, blockLen int, calls []timed) {
+	s, err := c.Parse(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last int64
+	if len(calls) > 0 {
+		last = calls[0].start
+	}
+	for i := range s.Blocks() {
+		block := calls[i*blockLen : min((i+1)*blockLen, len(calls))]
+		begin, end := s.Range(i)
+		deltas := trueDeltas(c.Form, block, last)
+		for k, got := range decodeSeries(t, c, data[begin:end], block) {
+			checkGuarantee(t, c.Guarantee(), []int64{got.Duration, got.Delta}, []int64{block[k].duration, deltas[k]})
+		}
+		last = block[len(block)-1].start + block[len(block)-1].duration
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	for _, c := range seriesCodecs(t) {
+		alone := !strings.Contains(c.Name(), "hist")
+		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSnapshot(t, c, alone) }))
+	}
+	entropy, err := NewEntropy(0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewSeriesCodec(entropy, entropy, Gaps)
+	t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSnapshot(t, c, true) }))
+}
+
 func FuzzParseSeries(f *testing.F) {
 	c := NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), Intervals)
 	for _, n := range []int64{0, 1, 7} {
@@ -240,4 +305,25 @@ func TestJoinSeries(t *testing.T) {
 			t.Errorf("%x, joined with nothing, is %x, %v", data, again, err)
 		}
 	})
+}
+
+// TestBlockLen checks that blocks can be decoded whatever length is asked for.
+func TestBlockLen(t *testing.T) {
+	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
+	for blockLen, want := range map[int]int{math.MinInt: DefaultBlockLen, 0: DefaultBlockLen, 1: 1, DefaultMaxValues: DefaultMaxValues} {
+		if b := c.NewBuilder(blockLen); b.blockLen != want {
+			t.Errorf("blocks of %d calls, want %d", b.blockLen, want)
+		}
+	}
+	b := c.NewBuilder(math.MaxInt)
+	for i := range int64(DefaultMaxValues + 1) {
+		b.Append(0, 2*i, 1)
+	}
+	s, err := c.Parse(b.Finish(nil), Options{})
+	if err != nil || s.Blocks() != 2 {
+		t.Fatalf("%d blocks, %v", s.Blocks(), err)
+	}
+	if _, err := s.Block(0); err != nil {
+		t.Error(err)
+	}
 }

@@ -232,16 +232,19 @@ func TestStatisticsTableDamaged(t *testing.T) {
 	durations, gaps := timedTable(t, false)
 	durations, gaps = durations[:40], gaps[:40]
 	enc := checkTable(t, 40, durations, gaps)
-	refused := 0
-	for i := range 8 * len(enc) {
+	refused, step := 0, 1
+	if testing.Short() {
+		step = 17
+	}
+	for i := 0; i < 8*len(enc); i += step {
 		damaged := slices.Clone(enc)
 		damaged[i/8] ^= 1 << (i % 8)
 		if !readsAs(t, damaged, 40, 2) {
 			refused++
 		}
 	}
-	if refused < 4*len(enc) {
-		t.Errorf("%d of %d damaged tables were refused", refused, 8*len(enc))
+	if refused < 4*len(enc)/step {
+		t.Errorf("%d of %d damaged tables were refused", refused, 8*len(enc)/step)
 	}
 	for i := range enc[:len(enc)-8] { // with fewer bits, the last values can be others
 		if readsAs(t, enc[:i], 40, 2) {

@@ -225,7 +225,11 @@ func TestRealTrace(t *testing.T) {
 
 // TestDeterministic checks that the number of processors does not change the file.
 func TestDeterministic(t *testing.T) {
-	trace := distinct(t, 300_000)
+	calls := 300_000
+	if testing.Short() {
+		calls /= 4
+	}
+	trace := distinct(t, calls)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one := write(t, trace, export.TableOptions{})
 	for _, n := range []int{2, 7} {
