@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -22,12 +23,22 @@ type Function struct {
 // functions counts those that were made.
 var functions atomic.Int32
 
+// threadParam is the name of the parameter of threaded functions, as readers know it.
+const threadParam = "thread"
+
 // Func returns a Function from its declaration. If f is invalid, see
-// [cst.Function.Validate], its calls are left out, and [Process.Close] tells.
+// [cst.Function.Validate], its calls are left out, and [Process.Close] tells. So it is with
+// an integer parameter named thread: in a trace, that is the number of the thread.
 func Func(f cst.Function) *Function {
-	thread := cst.Param{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}
+	thread := cst.Param{Name: threadParam, Type: cst.Type{Kind: cst.KindInt}}
 	threaded := cst.Function{Name: f.Name, Params: append([]cst.Param{thread}, f.Params...)}
-	return &Function{f, threaded, functions.Add(1), f.Validate()}
+	err := f.Validate()
+	for _, p := range f.Params {
+		if p.Name == threadParam && p.Type.Kind == cst.KindInt {
+			err = fmt.Errorf("function %s: the name of parameter thread stands for the number of the thread: choose another", f.Name)
+		}
+	}
+	return &Function{f, threaded, functions.Add(1), err}
 }
 
 // Rank, Tag and Handle are integers that mean more in a trace: a number of a process, a

@@ -220,7 +220,7 @@ func TestMisuse(t *testing.T) {
 	p := openProcess(t, Config{Clock: counting()})
 	thread, other := p.Thread(), p.Thread()
 	var none Function1[int]
-	big := Func1[uint64]("big", "n")
+	big, threaded := Func1[uint64]("big", "n"), Func2[string, int]("f", "name", "out thread")
 	for i, call := range []func(){
 		func() { thread.End(Func(send), thread.Begin(), cst.Rank(1)) },
 		func() { thread.End(Func(send), thread.Begin(), cst.Rank(1), cst.Int(1)) },
@@ -229,6 +229,7 @@ func TestMisuse(t *testing.T) {
 		func() { thread.Call(Func(cst.Function{Params: make([]cst.Param, 1)}), 1, 1, cst.Int(1)) },
 		func() { none.End(thread, thread.Begin(), 1) },
 		func() { big.End(thread, thread.Begin(), 1<<63) },
+		func() { threaded.End(thread, thread.Begin(), "", 1) },
 		func() { p.Release("file", 3) },
 		func() { other.Release(); other.Release() },
 	} {
@@ -249,7 +250,7 @@ func TestMisuse(t *testing.T) {
 	}
 	big.End(thread, 0, 1)
 	p.Thread().End(Func(barrier), 0)
-	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "11 calls") {
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "12 calls") {
 		t.Error(err)
 	}
 }
@@ -333,7 +334,7 @@ func TestHostile(t *testing.T) {
 	codecs := []*timing.SeriesCodec{nil, exactSeries(), timing.NewSeriesCodec(entropy, entropy, timing.Gaps)}
 	rapid.Check(t, func(rt *rapid.T) {
 		c := Config{Rank: 1, Clock: counting()}
-		c.Series, c.BlockLen = rapid.SampledFrom(codecs).Draw(rt, "series"), rapid.IntRange(-1, 50).Draw(rt, "block")
+		c.Series, c.BlockLen = rapid.SampledFrom(codecs).Draw(rt, "series"), rapid.IntRange(0, 50).Draw(rt, "block")
 		if rapid.Bool().Draw(rt, "histograms") {
 			c.Histograms = &timing.HistogramOptions{}
 		}

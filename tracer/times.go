@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"fmt"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
@@ -16,7 +18,8 @@ type Options struct {
 
 	// BlockLen is the number of calls of a block of Series. The call that ends a
 	// block takes the time to encode it, some milliseconds. Zero means
-	// [timing.DefaultBlockLen].
+	// [timing.DefaultBlockLen]. It is at most [timing.DefaultMaxValues], what a reader
+	// accepts.
 	BlockLen int
 
 	// DurationsOf are codecs for the durations of functions, by their names, in
@@ -29,8 +32,11 @@ type Options struct {
 	Histograms *timing.HistogramOptions
 }
 
-// New returns a Recorder with such options.
+// New returns a Recorder with such options. It returns an error if one is invalid.
 func New(o Options) (*Recorder, error) {
+	if o.BlockLen < 0 || o.BlockLen > timing.DefaultMaxValues {
+		return nil, fmt.Errorf("tracer: blocks of %d calls: BlockLen is from 0 to %d", o.BlockLen, timing.DefaultMaxValues)
+	}
 	r := new(Recorder)
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {

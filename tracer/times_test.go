@@ -142,6 +142,11 @@ func TestTimesAreOver(t *testing.T) {
 	if _, err := New(Options{Histograms: &timing.HistogramOptions{Bins: -1}}); err == nil {
 		t.Error("a histogram of −1 bins")
 	}
+	for _, n := range []int{-1, timing.DefaultMaxValues + 1} {
+		if _, err := New(Options{Series: exactSeries(), BlockLen: n}); err == nil {
+			t.Errorf("blocks of %d calls", n)
+		}
+	}
 }
 
 // TestSteadyTimes checks that statistics cost no allocation in a steady loop.

@@ -13,8 +13,9 @@ import "github.com/reprise-trace/reprise/cst"
 //	read.End(thread, begun, 3, n)
 //
 // "out " before the name of a parameter says that it is a result, which is known when the
-// call has returned, and "inout " that the call changes it. Functions without parameters,
-// with more of them, or with arrays of arrays, come from [Func].
+// call has returned, and "inout " that the call changes it. No integer may be named thread,
+// see [Func]. Functions without parameters, with more of them, or with arrays of arrays,
+// come from [Func].
 func Func1[A Argument](name string, p1 string) (f Function1[A]) {
 	of := cst.Function{Name: name}
 	f.a.add(&of, p1)

@@ -19,10 +19,13 @@ package tracegrpc
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/reprise-trace/reprise/tracer"
@@ -101,17 +104,26 @@ func (s *serverStream) RecvMsg(m any) error {
 }
 
 // StreamClient returns an interceptor that records the streams of a client. A stream ends
-// with its status, or with its context.
+// when a method of it returns the status, with the context of the caller, or with the
+// connection, as grpc asks of every stream that is not to leak. Until then it holds a
+// thread. A stream that is open when the process is closed is left out.
 func StreamClient(p *tracer.Process) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, c *grpc.ClientConn, method string, open grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {
 		s := &clientStream{thread: p.Thread(), method: method, single: !desc.ServerStreams}
 		s.begun = s.thread.Begin()
+		// Not by the context of the stream: to ask for it turns retries off, and it ends
+		// before RecvMsg returns. Any other status is left to RecvMsg, as an interceptor may
+		// open another stream in place of one that failed.
+		finished := grpc.OnFinish(func(err error) {
+			if status.Code(err) == codes.Canceled || err != nil && ctx.Err() != nil {
+				s.end(err)
+			}
+		})
 		var err error
-		if s.ClientStream, err = open(ctx, desc, c, method, o...); err != nil {
+		if s.ClientStream, err = open(ctx, desc, c, method, append(slices.Clip(o), finished)...); err != nil {
 			s.end(err)
 			return nil, err
 		}
-		s.stop = context.AfterFunc(s.ClientStream.Context(), func() { s.end(context.Cause(s.ClientStream.Context())) })
 		return s, nil
 	}
 }
@@ -125,7 +137,6 @@ type clientStream struct {
 	single         bool // the server sends one message, with the status
 	sent, received atomic.Int64
 	once           sync.Once
-	stop           func() bool
 }
 
 // end records the stream, once. Its error is nil or io.EOF if all went well.
@@ -142,12 +153,22 @@ func (s *clientStream) end(err error) {
 	})
 }
 
+func (s *clientStream) Header() (metadata.MD, error) {
+	head, err := s.ClientStream.Header()
+	if err != nil && err != io.EOF {
+		s.end(err)
+	}
+	return head, err
+}
+
 func (s *clientStream) SendMsg(m any) error {
 	err := s.ClientStream.SendMsg(m)
 	if err == nil {
 		s.sent.Add(1)
+	} else if err != io.EOF { // which says that RecvMsg has the status
+		s.end(err)
 	}
-	return err // io.EOF says that RecvMsg has the status
+	return err
 }
 
 func (s *clientStream) RecvMsg(m any) error {
@@ -156,7 +177,6 @@ func (s *clientStream) RecvMsg(m any) error {
 		s.received.Add(1)
 	}
 	if err != nil || s.single {
-		s.stop()
 		s.end(err)
 	}
 	return err

@@ -1,6 +1,7 @@
 package tracehttp_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,7 +96,7 @@ func TestHandler(t *testing.T) {
 		"hint":    {func(w http.ResponseWriter) { w.WriteHeader(103); w.WriteHeader(201) }, 201, 0},
 		"copy":    {func(w http.ResponseWriter) { io.Copy(w, strings.NewReader("twelve bytes")) }, 200, 12},
 		"flush":   {func(w http.ResponseWriter) { io.WriteString(w, "a"); w.(http.Flusher).Flush() }, 200, 1},
-		"panic":   {func(http.ResponseWriter) { panic("lost") }, 200, 0},
+		"panic":   {func(http.ResponseWriter) { panic("lost") }, 0, 0},
 	} {
 		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { tt.handle(w) }), p)
 		func() {
@@ -115,4 +117,95 @@ func TestHandler(t *testing.T) {
 	if got, err := calls(p, path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// TestStatus compares what is recorded of handlers with what a client of a real server sees.
+func TestStatus(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "part.rpz")
+	p, err := tracer.Open(tracer.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, handle := range []func(w http.ResponseWriter){
+		func(w http.ResponseWriter) { w.(http.Flusher).Flush(); w.WriteHeader(500) },
+		func(w http.ResponseWriter) { http.NewResponseController(w).Flush(); w.WriteHeader(500) },
+		func(w http.ResponseWriter) { w.(io.ReaderFrom).ReadFrom(strings.NewReader("")); w.WriteHeader(500) },
+		func(w http.ResponseWriter) { w.(io.ReaderFrom).ReadFrom(strings.NewReader("a")); w.WriteHeader(500) },
+		func(w http.ResponseWriter) { w.Write(nil); w.WriteHeader(500) },
+		func(w http.ResponseWriter) { w.WriteHeader(404); w.(http.Flusher).Flush(); panic(http.ErrAbortHandler) },
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		func(http.ResponseWriter) { runtime.Goexit() },
+		func(w http.ResponseWriter) {
+			if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				c.Close()
+			}
+		},
+	} {
+		ended := make(chan bool, 1)
+		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { handle(w) }), p)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() { ended <- true }()
+			h.ServeHTTP(w, r)
+		}))
+		status, n := 0, 0
+		if r, err := http.Get(server.URL); err == nil {
+			b, _ := io.ReadAll(r.Body)
+			r.Body.Close()
+			status, n = r.StatusCode, len(b)
+		}
+		<-ended
+		server.Close()
+		want = append(want, fmt.Sprintf(`http.serve(method="GET", path="/", request=0, status=%d, response=%d)`, status, n))
+	}
+	if got, err := calls(p, path); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A failing cannot flush, and fails to send.
+type failing struct{ http.ResponseWriter }
+
+func (failing) FlushError() error { return io.ErrClosedPipe }
+
+func (failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrClosedPipe }
+
+// TestErrors checks that errors of what is wrapped get to the caller.
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct {
+		w    http.ResponseWriter
+		want error
+	}{
+		{httptest.NewRecorder(), nil},
+		{struct{ http.ResponseWriter }{httptest.NewRecorder()}, http.ErrNotSupported},
+		{failing{httptest.NewRecorder()}, io.ErrClosedPipe},
+	} {
+		tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if err := http.NewResponseController(w).Flush(); !errors.Is(err, tt.want) {
+				t.Errorf("%T: %v, want %v", tt.w, err, tt.want)
+			}
+		}), nil).ServeHTTP(tt.w, new(http.Request)) // which has no URL
+	}
+	if _, err := tracehttp.Transport(failing{}, nil).RoundTrip(new(http.Request)); err != io.ErrClosedPipe {
+		t.Error(err)
+	}
+}
+
+// An idle counts how often its idle connections are closed.
+type idle struct {
+	http.RoundTripper
+	closed int
+}
+
+func (i *idle) CloseIdleConnections() { i.closed++ }
+
+func TestCloseIdleConnections(t *testing.T) {
+	var base idle
+	client := http.Client{Transport: tracehttp.Transport(&base, nil)}
+	client.CloseIdleConnections()
+	if base.closed != 1 {
+		t.Error("idle connections stay open")
+	}
+	client.Transport = tracehttp.Transport(failing{}, nil) // which has none
+	client.CloseIdleConnections()
 }

@@ -10,6 +10,9 @@
 // these are not known, and the error. sql.begin, sql.commit and sql.rollback have the
 // error. A query ends before its rows are read. Statements that are under way at once are
 // of different threads.
+//
+// The function that [sql.Conn.Raw] calls is given a connection of this package, not that of
+// the driver: what the driver adds to the interfaces of package driver is not reached.
 package tracesql
 
 import (
@@ -17,6 +20,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io"
 
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -70,7 +74,28 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{of, c.process}, nil
+	recorded := &conn{of, c.process}
+	switch executes, queries := executes(of), queries(of); {
+	case executes && queries:
+		return struct {
+			*conn
+			execConn
+			queryConn
+		}{recorded, execConn{recorded}, queryConn{recorded}}, nil
+	case executes:
+		return execConn{recorded}, nil
+	case queries:
+		return queryConn{recorded}, nil
+	}
+	return recorded, nil
+}
+
+// Close closes what the connector of the driver holds, for [sql.DB.Close].
+func (c connector) Close() error {
+	if of, ok := c.Connector.(io.Closer); ok {
+		return of.Close()
+	}
+	return nil
 }
 
 // record calls do as a call that end records.
@@ -137,29 +162,18 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 	if err != nil { // the statement is never made: this is all that is seen of it
 		return nil, refused(c.process, text, err)
 	}
-	return &stmt{s, c, text}, nil
+	recorded := &stmt{s, c, text}
+	//lint:ignore SA1019 drivers still have it
+	if of, ok := s.(driver.ColumnConverter); ok {
+		return &convertingStmt{recorded, of}, nil
+	}
+	return recorded, nil
 }
 
 // refused records a statement that could not be prepared, and returns the error.
 func refused(p *tracer.Process, text string, err error) error {
 	_, err = exec(p, text, 0, func() (driver.Result, error) { return nil, err })
 	return err
-}
-
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	of, ok := c.Conn.(driver.ExecerContext)
-	if !ok {
-		return nil, driver.ErrSkip
-	}
-	return exec(c.process, text, len(args), func() (driver.Result, error) { return of.ExecContext(ctx, text, args) })
-}
-
-func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	of, ok := c.Conn.(driver.QueryerContext)
-	if !ok {
-		return nil, driver.ErrSkip
-	}
-	return ask(c.process, text, len(args), func() (driver.Rows, error) { return of.QueryContext(ctx, text, args) })
 }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -171,7 +185,12 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 			return nil, errors.New("tracesql: the driver has no options of transactions")
 		}
 		//lint:ignore SA1019 what package sql calls of such a driver
-		return c.Conn.Begin()
+		of, err := c.Conn.Begin()
+		if err == nil && ctx.Err() != nil {
+			_ = of.Rollback()
+			return nil, ctx.Err()
+		}
+		return of, err
 	}, func(t *tracer.Thread, begun tracer.Moment, _ driver.Tx, message string) { begin.End(t, begun, message) })
 	if err != nil {
 		return nil, err
@@ -203,6 +222,56 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 		return of.CheckNamedValue(v)
 	}
 	return driver.ErrSkip
+}
+
+// An execConn is a conn whose driver executes statements without preparing them.
+type execConn struct{ *conn }
+
+func executes(c driver.Conn) bool {
+	if _, ok := c.(driver.ExecerContext); ok {
+		return true
+	}
+	_, ok := c.(driver.Execer) //lint:ignore SA1019 drivers still have it
+	return ok
+}
+
+func (c execConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return exec(c.process, text, len(args), func() (driver.Result, error) {
+		if of, ok := c.Conn.(driver.ExecerContext); ok {
+			return of.ExecContext(ctx, text, args)
+		}
+		values, err := plain(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		//lint:ignore SA1019 what package sql calls of such a driver
+		return c.Conn.(driver.Execer).Exec(text, values)
+	})
+}
+
+// A queryConn is a conn whose driver asks queries without preparing them.
+type queryConn struct{ *conn }
+
+func queries(c driver.Conn) bool {
+	if _, ok := c.(driver.QueryerContext); ok {
+		return true
+	}
+	_, ok := c.(driver.Queryer) //lint:ignore SA1019 drivers still have it
+	return ok
+}
+
+func (c queryConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	return ask(c.process, text, len(args), func() (driver.Rows, error) {
+		if of, ok := c.Conn.(driver.QueryerContext); ok {
+			return of.QueryContext(ctx, text, args)
+		}
+		values, err := plain(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		//lint:ignore SA1019 what package sql calls of such a driver
+		return c.Conn.(driver.Queryer).Query(text, values)
+	})
 }
 
 // A tx is a transaction.
@@ -259,15 +328,19 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 	if of, ok := s.Stmt.(driver.NamedValueChecker); ok {
 		return of.CheckNamedValue(v)
 	}
-	//lint:ignore SA1019 drivers still have it
-	if of, ok := s.Stmt.(driver.ColumnConverter); ok {
-		value, err := of.ColumnConverter(v.Ordinal - 1).ConvertValue(v.Value)
-		if err == nil {
-			v.Value = value
-		}
-		return err
-	}
 	return s.conn.CheckNamedValue(v)
+}
+
+// A convertingStmt is a stmt whose driver converts each argument by itself. Package sql asks
+// for that where CheckNamedValue returns driver.ErrSkip.
+type convertingStmt struct {
+	*stmt
+	//lint:ignore SA1019 drivers still have it
+	converter driver.ColumnConverter
+}
+
+func (s *convertingStmt) ColumnConverter(i int) driver.ValueConverter {
+	return s.converter.ColumnConverter(i)
 }
 
 // plain returns the values of arguments for drivers that know no names.
