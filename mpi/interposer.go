@@ -32,6 +32,9 @@ var (
 type Interposer struct {
 	Path string
 
+	// MPI is the implementation and its version, as in "MPICH 4.0.2".
+	MPI string
+
 	// Functions is the number of functions of MPI that it records.
 	Functions int
 
@@ -116,7 +119,7 @@ func compile(ctx context.Context, command []string, source []byte, path string) 
 // declares, and what there is to say of it.
 func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 	var (
-		library  Interposer
+		library  = Interposer{MPI: h.Version}
 		wrappers []wrapper
 		named    []numbered
 	)

@@ -96,6 +96,11 @@ type Creation struct {
 	// were recorded. Size is −1 if only the rank was, and 0 if neither was. What
 	// follows from other arguments is checked against them.
 	Rank, Size int
+
+	// Always says that the result is meant by its name in all calls of the process, and
+	// not from this one on: for a process whose calls are not in the order of time, such
+	// as one with several threads, and that gives the name only once.
+	Always bool
 }
 
 // A Group is a group object, which all members agree on: pointers to Groups are
@@ -283,6 +288,9 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 		})
 	} else {
 		r.adopt(parent, i)
+	}
+	if c.Always {
+		position = 0
 	}
 	if c.Result.Class != "" {
 		r.bind(rank, c.Result, position, i)

@@ -66,6 +66,9 @@ func BenchmarkCollector(b *testing.B) {
 
 // TestMemory collects from sixteen processes and looks at what that holds.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: measures memory")
+	}
 	directory := t.TempDir()
 	stencilSpool(t, directory, 16, 20_000, 1000)
 	var before, after runtime.MemStats

@@ -5,6 +5,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // call records a call that has returned.
@@ -21,7 +22,7 @@ func (p *process) call(t *thread, r *spool.Record) {
 	p.gain(f, r)
 	p.translate(t, f, r)
 	if f.makesRequest {
-		p.begin(f, r)
+		p.begin(t, f, r)
 	}
 	if f.begins {
 		p.leave(t, r)
@@ -198,7 +199,7 @@ type function []variant
 
 type variant struct {
 	key    uint64
-	number int
+	number int // among those of the process
 }
 
 // The key of a variant has stateBits for each parameter, and more above these.
@@ -214,6 +215,7 @@ func (p *process) record(t *thread, f *plan, r *spool.Record) {
 	if t.number < 0 {
 		t.number = p.numbers
 		p.numbers++
+		t.recorder, _ = tracer.New(p.times) // it could be made when the process was
 	}
 	var key uint64
 	p.args = p.args[:0]
@@ -236,12 +238,12 @@ func (p *process) record(t *thread, f *plan, r *spool.Record) {
 		key |= failing
 		p.args = append(p.args, cst.Int(errorOf(r)))
 	}
-	n := p.number(r.Function, key)
+	n := p.number(t, r.Function, key)
 	if p.timed {
 		since1970 := r.Start + int64(p.id.Loaded) - t.header.Monotonic
-		p.recorder.CallAt(n, since1970, r.End-r.Start, p.args...)
+		t.recorder.CallAt(n, since1970, r.End-r.Start, p.args...)
 	} else {
-		p.recorder.Call(n, p.args...)
+		t.recorder.Call(n, p.args...)
 	}
 	p.calls++
 }
@@ -272,16 +274,27 @@ func (p *process) result(t cst.Type, r *spool.Record) cst.Value {
 	return cst.Int(r.Result)
 }
 
-// number returns the number of a variant of a function in the trace.
-func (p *process) number(n int, key uint64) int {
+// number returns the number of a variant of a function among what a thread records.
+func (p *process) number(t *thread, n int, key uint64) int {
+	number := -1
 	for i := range p.functions[n] {
 		if v := &p.functions[n][i]; v.key == key {
-			return v.number
+			number = v.number
+			break
 		}
 	}
-	number := p.recorder.Declare(plans[n].declaration(key))
-	p.functions[n] = append(p.functions[n], variant{key, number})
-	return number
+	if number < 0 {
+		number = p.variants
+		p.variants++
+		p.functions[n] = append(p.functions[n], variant{key, number})
+	}
+	for len(t.declared) <= number {
+		t.declared = append(t.declared, -1)
+	}
+	if t.declared[number] < 0 {
+		t.declared[number] = t.recorder.Declare(plans[n].declaration(key))
+	}
+	return t.declared[number]
 }
 
 // declaration returns a variant of a function.

@@ -40,7 +40,8 @@
 //	rank      as it is; constants such as MPI_ANY_SOURCE are −1 and less
 //	tag       as it is; MPI_ANY_TAG is −1
 //	handle    id, lowest free first within the class; constants are −1 and less
-//	request   id within a pool for each call that makes requests, see package symbolic
+//	request   id within a pool for each thread and call that makes requests, see package
+//	          symbolic
 //	pointer   segment and displacement, see package symbolic; static data and stacks
 //	          are segments −16 and less; what is less than 65,536 from zero is a number
 //	          with the segment −15, called NULL, but for a buffer that is a constant;
@@ -61,8 +62,10 @@
 // # Order
 //
 // Calls stand in the order in which they return, those of a callback in front of the
-// call that made it. The calls of all threads are one sequence, in the order of time:
-// where threads race, it repeats less than what each of them does. A handle that two
+// call that made it. Each thread has a grammar of its own, so that its loops are found
+// however threads race: the calls of one thread stand after those of the other, in the order
+// in which threads made their first call. The order between threads is that of the times of
+// calls, where the trace has these, and not kept otherwise. A handle that two
 // threads hold is told apart by when their calls began: a request belongs to the call
 // that waits for it, tests it or frees it until that returns. Of several requests with
 // one handle, as MPI gives to operations that are complete when they have begun, a call
@@ -99,6 +102,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"syscall"
@@ -118,6 +123,10 @@ type Options struct {
 	Times   tracer.Options // what is kept of times besides statistics
 	Untimed bool           // nothing is kept of times
 	Keep    bool           // the spool is left as it is
+
+	// Origin is what the trace says of who recorded it. If it says anything, Finish adds
+	// the ids of the runs, where the processes know them from their launcher.
+	Origin merge.Origin
 }
 
 // A Collector turns a spool into a trace, while the processes write it or later. It
@@ -207,6 +216,9 @@ type Summary struct {
 	// far as the processes know what a record costs.
 	Overhead float64
 
+	// Uncalled are the functions of Options.Times.DurationsOf that no process called.
+	Uncalled []string
+
 	// Problems says what could not be read, or was not written; nil if nothing.
 	Problems error
 }
@@ -225,8 +237,9 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		problems = append(problems, err)
 	}
 	a := new(merge.Accumulator)
-	run := merge.Run{Source: Source}
+	run := merge.Run{Source: Source, Origin: c.options.Origin}
 	called := make(naming)
+	uncalled := maps.Clone(c.options.Times.DurationsOf)
 	var cost, duration float64 // ns
 	list := c.ranked()
 	if s.Processes = len(list); len(list) > 0 {
@@ -248,12 +261,18 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		cost += p.cost()
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
+		if p.job != 0 && !c.options.Origin.IsZero() {
+			run.Origin.Merge(merge.Origin{Runs: []string{fmt.Sprintf("%016x", p.job)}})
+		}
 		part, err := p.part()
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		called.add(p, part.Table)
+		for _, f := range part.Table.Functions() {
+			delete(uncalled, f.Name)
+		}
 		if err := a.Add(part); err != nil {
 			return nil, s, err
 		}
@@ -262,7 +281,7 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 	if duration > 0 {
 		s.Overhead = cost / duration
 	}
-	s.Ranks, s.Problems = run.Ranks, errors.Join(problems...)
+	s.Ranks, s.Uncalled, s.Problems = run.Ranks, slices.Sorted(maps.Keys(uncalled)), errors.Join(problems...)
 	if err := a.Describe(run); err != nil {
 		return nil, s, err
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -438,7 +439,7 @@ func (m *replay) start(t *thread, f *knownFunction, r *spool.Record, raw int64, 
 	if id, constant := m.requests.constants[raw]; constant {
 		return id
 	}
-	q := m.requests.add(t, raw, key, traced)
+	q := m.requests.add(t, raw, fmt.Sprint(t.lane, " ", key), traced)
 	q.persistent = f.persistent()
 	q.asked = m.asked(f, r)
 	return q.id

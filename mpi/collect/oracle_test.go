@@ -41,10 +41,9 @@ type Calls = iter.Seq2[*cst.Function, []cst.Value]
 // recording was switched off is still there when it is on again. Where its handle or
 // its id occurs again, either is accepted, and from then on taken for what happened.
 //
-// The calls of several threads are compared in the order of each thread. If a trace
-// has them in an order other than that of their times, as a collector may leave them
-// that is more than a second behind, ids may differ for that reason, and Difference
-// says so.
+// The calls of several threads are compared in the order of each thread. Ids may differ if
+// the collector was more than a second behind and took the records of one thread before
+// earlier ones of another.
 //
 // It takes some microseconds for each call.
 func Compare(ctx context.Context, directory string, calls func(rank int) Calls) (uint64, error) {
@@ -97,13 +96,12 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 // A comparison compares the records of one process with calls.
 type comparison struct {
 	*replay
-	rank      int
-	next      func() (*cst.Function, []cst.Value, bool)
-	waiting   []*tracedCall // calls of the trace of other threads than the one that was wanted
-	numbers   int64
-	position  uint64 // calls compared
-	unordered bool   // calls of several threads are not in the order of their times
-	err       error
+	rank     int
+	next     func() (*cst.Function, []cst.Value, bool)
+	waiting  []*tracedCall // calls of the trace of other threads than the one that was wanted
+	numbers  int64
+	position uint64 // calls compared
+	err      error
 }
 
 // A tracedCall is a call of the trace.
@@ -117,11 +115,7 @@ func (m *comparison) fail(format string, values ...any) {
 	if m.err != nil {
 		return
 	}
-	reason := fmt.Sprintf(format, values...)
-	if m.unordered {
-		reason += "; the calls of several threads are not in the order of their times"
-	}
-	m.err = &Difference{m.rank, m.position, reason}
+	m.err = &Difference{m.rank, m.position, fmt.Sprintf(format, values...)}
 }
 
 func (c *tracedCall) text() string { return string(cst.AppendCall(nil, *c.function, c.args)) }
@@ -144,7 +138,6 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 	for i, c := range m.waiting {
 		if thread < 0 || c.thread == thread {
 			m.waiting = append(m.waiting[:i], m.waiting[i+1:]...)
-			m.unordered = m.unordered || i > 0
 			return c
 		}
 	}
@@ -162,7 +155,6 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 		}
 		c.args = append([]cst.Value(nil), args...)
 		m.waiting = append(m.waiting, c)
-		m.unordered = true
 	}
 }
 

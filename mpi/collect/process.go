@@ -16,20 +16,21 @@ import (
 // A process turns the records of the threads of one process into calls.
 type process struct {
 	source
-	rank     int
-	job      uint64
-	world    worldID
-	place    merge.Group // in MPI_COMM_WORLD, if that is not all of the run
-	timed    bool
-	recorder *tracer.Recorder
-	numbers  int64 // threads that made calls
-	calls    uint64
-	hidden   bool // recording is off
-	epoch    int  // how often it was switched off
-	ended    bool // MPI_Finalize was called
-	fault    error
+	rank    int
+	job     uint64
+	world   worldID
+	place   merge.Group // in MPI_COMM_WORLD, if that is not all of the run
+	timed   bool
+	times   tracer.Options
+	numbers int64 // threads that made calls
+	calls   uint64
+	hidden  bool // recording is off
+	epoch   int  // how often it was switched off
+	ended   bool // MPI_Finalize was called
+	fault   error
 
 	functions []function // by number
+	variants  int
 	handles   []symbolic.Handles
 	requests  symbolic.Requests
 	asked     []question     // by the number of the pool of requests
@@ -69,15 +70,14 @@ const unasked = math.MinInt64
 var unseen = question{true, unasked, unasked}
 
 func newProcess(id spool.Process, o Options) (*process, error) {
-	r, err := tracer.New(o.Times)
-	if err != nil {
+	if _, err := tracer.New(o.Times); err != nil {
 		return nil, err
 	}
 	p := &process{
 		source:    source{id: id},
 		rank:      -1,
 		timed:     !o.Untimed,
-		recorder:  r,
+		times:     o.Times,
 		functions: make([]function, len(plans)),
 		handles:   make([]symbolic.Handles, len(classes)),
 		classes:   make(map[int64]int64),
@@ -187,22 +187,40 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 	p.groups[h] = g
 }
 
-// part returns what was recorded.
+// part returns what was recorded: the calls of one thread after those of the other, in the
+// order in which threads made their first.
 func (p *process) part() (part merge.Part, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("calls of rank %d are lost: the collector failed: %v", p.rank, fault)
 		}
 	}()
+	recorders := make([]*tracer.Recorder, p.numbers)
+	for _, t := range p.threads {
+		if t.number >= 0 {
+			recorders[t.number] = t.recorder
+		}
+	}
+	var parts []merge.Part
+	for i, r := range recorders {
+		if i == 0 { // for all of them
+			p.nameGroups(r)
+		}
+		parts = append(parts, r.Finish(p.rank))
+	}
+	return merge.Join(p.rank, parts...)
+}
+
+// nameGroups says what the process is in the groups of its objects.
+func (p *process) nameGroups(r *tracer.Recorder) {
 	for h, g := range p.groups {
 		if g == worldGroup {
 			g = p.place
 		}
 		if !p.mixed[h] && g.Size > 0 {
-			p.recorder.SetGroup(h.Class, h.Value, g)
+			r.SetGroup(h.Class, h.Value, g)
 		}
 	}
-	return p.recorder.Finish(p.rank), nil
 }
 
 // cost returns the time, in nanoseconds, that recording took in the process.

@@ -131,10 +131,11 @@ func (p *process) nulled(f *plan, a *spool.Argument, k int) bool {
 	return before != after && uint64(after) == p.noRequest
 }
 
-// begin sets the requests that a call made. Their pool is that of all else that the
-// call says.
-func (p *process) begin(f *plan, r *spool.Record) {
-	p.key = binary.LittleEndian.AppendUint16(p.key[:0], uint16(r.Function))
+// begin sets the requests that a call made. Their pool is that of the thread and all else
+// that the call says: what other threads do meanwhile makes no difference.
+func (p *process) begin(t *thread, f *plan, r *spool.Record) {
+	p.key = binary.LittleEndian.AppendUint32(p.key[:0], t.lane)
+	p.key = binary.LittleEndian.AppendUint16(p.key, uint16(r.Function))
 	for i := range f.params {
 		p.key = append(p.key, byte(p.presence[i]))
 		if f.params[i].operation != began && p.presence[i] != absent {

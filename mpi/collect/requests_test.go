@@ -2,6 +2,7 @@ package collect
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -167,4 +168,31 @@ func TestRequestsOfThreads(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRacingThreads has threads that make the same loop in step with no other: the grammar
+// is that of the loops, however long they are.
+func TestRacingThreads(t *testing.T) {
+	symbols := func(rounds int) int {
+		directory := t.TempDir()
+		random := rand.New(rand.NewPCG(1, 2))
+		for lane := range uint32(3) {
+			w := newSpoolWriter(0, lane)
+			at := int64(100 * lane)
+			for range rounds {
+				w.isend(at, 1, 7000+int(lane))
+				w.call(at+20, "MPI_Wait", changes{7000 + int(lane), noRequest}, nothing{})
+				at += 50 + random.Int64N(1000)
+			}
+			w.write(t, directory)
+		}
+		part := partOf(t, directory)
+		if part.Grammar.Len() != uint64(6*rounds) {
+			t.Errorf("%d calls, want %d", part.Grammar.Len(), 6*rounds)
+		}
+		return part.Grammar.Symbols()
+	}
+	if few, many := symbols(100), symbols(3000); many > few || many > 20 {
+		t.Errorf("%d symbols for 100 rounds, %d for 3000", few, many)
+	}
 }

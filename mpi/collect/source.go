@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // lag is how long, in nanoseconds, a thread of a running process may take to write a
@@ -41,8 +42,12 @@ type source struct {
 // A thread is one of a process.
 type thread struct {
 	stream
-	lane    uint32
-	number  int64 // among those that made calls, −1 for one that has made none
+	lane   uint32
+	number int64 // among those that made calls, −1 for one that has made none
+
+	recorder *tracer.Recorder // of its calls, nil if it has made none
+	declared []int            // numbers in it of the variants of functions of the process, or −1
+
 	record  *spool.Record
 	given   []int64 // ids of what the calls that are waiting were given
 	waiting []waiting

@@ -278,19 +278,60 @@ func partOf(t testing.TB, directory string) merge.Part {
 	return part
 }
 
-// list returns the calls of the only rank of a spool, as text. They are as recorded.
+// list returns the calls of the only rank of a spool, as text, those of all threads in the
+// order in which they returned. They are as recorded.
 func list(t testing.TB, directory string) []string {
 	t.Helper()
 	part := partOf(t, directory)
 	if _, err := Compare(t.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil {
 		t.Error(err)
 	}
+	byThread := make(map[int64][]string)
+	for f, args := range callsOf(part, nil) {
+		c := tracedCall{function: f, args: args}
+		thread := int64(0)
+		if len(args) > 0 && f.Params[0].Name == "thread" {
+			thread = args[0].Int()
+		}
+		byThread[thread] = append(byThread[thread], c.text())
+	}
 	var calls []string
-	for _, terminal := range part.Grammar.All() {
-		fn, args := part.Table.Signature(terminal)
-		calls = append(calls, string(cst.AppendCall(nil, part.Table.Functions()[fn], args)))
+	for _, thread := range threadsOf(t, directory) {
+		if len(byThread[thread]) == 0 {
+			t.Fatalf("thread %d made fewer calls than were recorded", thread)
+		}
+		calls = append(calls, byThread[thread][0])
+		byThread[thread] = byThread[thread][1:]
 	}
 	return calls
+}
+
+// threadsOf returns the numbers of the threads that made the calls of the only process of a
+// spool, in the order in which the calls returned.
+func threadsOf(t testing.TB, directory string) []int64 {
+	t.Helper()
+	found, err := spool.List(directory)
+	if err != nil || len(found) == 0 {
+		t.Fatal(len(found), err)
+	}
+	s := source{id: found[0].Process}
+	for _, f := range found {
+		s.add(directory, f, true)
+	}
+	var order []int64
+	numbers := make(map[uint32]int64)
+	for more := true; more; {
+		more = s.consume(true, now(), func(t *thread, r *spool.Record) {
+			if r.Type != spool.Call || !inTrace(r) {
+				return
+			}
+			if _, known := numbers[t.lane]; !known {
+				numbers[t.lane] = int64(len(numbers))
+			}
+			order = append(order, numbers[t.lane])
+		})
+	}
+	return order
 }
 
 // callsOf returns the calls of a part, each as it is after change, if that is given.

@@ -149,8 +149,9 @@ type found struct {
 
 // scan finds the events of a process, at most some.
 func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uint64) error {
-	terminals, calls := make(map[sequitur.Symbol]*found), uint64(0)
+	terminals, calls, threads := make(map[sequitur.Symbol]*found), uint64(0), false
 	for terminal, count := range read.Occurrences() {
+		threads = threads || r.threads[read.Function(terminal)]
 		if f := r.look(read, terminal); f != nil {
 			terminals[terminal] = f
 			calls = wire.AddSat(calls, count)
@@ -167,7 +168,27 @@ func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uin
 			return context.Cause(ctx)
 		}
 	}
+	if threads {
+		p.disorder()
+	}
 	return nil
+}
+
+// disorder has the objects that the process makes only once there in all calls: those of
+// one of its threads stand after those of the other, so that a call may stand in front of
+// the one that makes its object, and behind the one that frees it.
+func (p *process) disorder() {
+	made := make(map[symbolic.Local]int)
+	for i := range p.events {
+		made[p.events[i].creation.Result]++
+	}
+	p.events = slices.DeleteFunc(p.events, func(e event) bool {
+		return e.creation.Kind == 0 && made[e.creation.Parent] == 1
+	})
+	for i := range p.events {
+		c := &p.events[i].creation
+		c.Always = c.Result.Class != "" && made[c.Result] == 1
+	}
 }
 
 // look returns what a terminal does, nil if it is nothing.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -59,6 +60,9 @@ func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups
 		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
 	}
 	r := run{size: t.Ranks(), plans: plansOf(t.Functions())}
+	for _, f := range t.Functions() {
+		r.threads = append(r.threads, len(f.Params) > 0 && f.Params[0].Name == "thread" && f.Params[0].Type.Kind == cst.KindInt)
+	}
 	left := o.MaxCalls
 	for rank := range t.Active() {
 		if ctx.Err() != nil {
@@ -85,6 +89,7 @@ func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups
 type run struct {
 	size      int     // in ranks
 	plans     []*plan // by function; nil where it does nothing to group objects
+	threads   []bool  // by function: a thread calls it that is not the first
 	processes []*process
 }
 

@@ -38,6 +38,8 @@ func (r *recording) call(name string, pairs ...any) {
 		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 		if k >= 0 {
 			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
+		} else if p.Name == "thread" {
+			p.Direction = cst.In
 		} else if p.Name != "error" {
 			panic(p.Name)
 		}
@@ -246,7 +248,11 @@ func TestCartSub(t *testing.T) {
 // TestLongRuns checks positions between many calls that are no creations, which are
 // not looked at, and in loops of calls that are.
 func TestLongRuns(t *testing.T) {
-	const barriers, rounds = 3 << 20, 50
+	const rounds = 50
+	barriers := 3 << 20
+	if testing.Short() {
+		barriers >>= 6
+	}
 	trace := traceOf(t, 2, func(rank int, r *recording) {
 		for range rounds {
 			for i := range 4 {
@@ -367,5 +373,38 @@ func TestTooManyCalls(t *testing.T) {
 	var limit *groups.LimitError
 	if !errors.As(err, &limit) || !errors.Is(err, groups.ErrLimit) || all != nil {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestThreads has a thread that uses a communicator which the first thread has made and
+// freed, and makes others with an id that is used again: its calls stand behind those of the
+// first thread.
+func TestThreads(t *testing.T) {
+	trace := traceOf(t, 2, func(rank int, r *recording) {
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		r.call("MPI_Comm_dup", "comm", 0, "newcomm", 1)
+		for range 2 {
+			r.call("MPI_Comm_dup", "comm", 0, "newcomm", 2)
+			r.call("MPI_Comm_free", "comm", 2)
+		}
+		r.call("MPI_Comm_free", "comm", 1)
+		r.call("MPI_Comm_free", "comm", 0)
+		r.call("MPI_Barrier", "thread", 1, "comm", 0)
+		r.call("MPI_Comm_dup", "thread", 1, "comm", 1, "newcomm", 2)
+		r.call("MPI_Comm_free", "thread", 1, "comm", 2)
+	})
+	all := resolve(t, trace)
+	for _, tt := range []struct {
+		id       int64
+		position uint64
+		want     string
+	}{{0, 8, "world/0"}, {1, 9, "world/0/0"}, {2, 3, "world/0/1"}, {2, 5, "world/0/2"}, {2, 10, "world/0/0/0"}, {0, 0, "world/0"}} {
+		m, ok := all.At(1, symbolic.Local{Class: "comm", ID: tt.id}, tt.position)
+		if !ok || m.Group.Name() != tt.want {
+			t.Errorf("%d at %d is %+v, %v, want %s", tt.id, tt.position, m.Group, ok, tt.want)
+		}
+	}
+	if _, ok := all.At(1, symbolic.Local{Class: "comm", ID: 2}, 8); ok {
+		t.Error("a communicator that is made several times is there when it is freed")
 	}
 }
