@@ -21,7 +21,7 @@ func newAt() *cobra.Command {
 	q := newQuestion("at", nil, func(q *question) error { return placesAt(q, at) }, optJSON, optAll, optRanks)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usageError{fmt.Errorf("at takes one trace and a time, not %d arguments", len(args))}
+			return usageError{fmt.Errorf("at takes one trace and a time, not %s", text.Plural(len(args), "argument"))}
 		}
 		return timeError(args[1], at.Set(args[1]))
 	}

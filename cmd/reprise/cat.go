@@ -41,7 +41,7 @@ func newCat() *cobra.Command {
 	}, func(q *question) error { return cat(q, &o) }, optJSON, optRanks, optWindow)
 	f := q.Flags()
 	f.Uint64Var(&o.first, "first", 0, "begin at this `position`")
-	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most this `number` of calls, with --ranks of each rank")
+	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most this `number` of calls, with --ranks, --from or --to of each rank")
 	f.Lookup("count").DefValue = "all"
 	addChoice(q.Command, format, "format", "how calls are written")
 	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")
@@ -62,13 +62,26 @@ func (o *catOptions) check(q *question) error {
 	changed := q.Flags().Changed
 	switch {
 	case o.split == "":
-		return nil
+		return o.unused()
 	case changed("ranks"):
 		return errors.New("--split writes all ranks: it does not go with --ranks")
 	case changed("first") || changed("count") || changed("from") || changed("to"):
 		return errors.New("--split writes all calls: it does not go with --first, --count, --from and --to")
 	case o.format != "" && o.format != "ti":
 		return errors.New("--split writes SimGrid's files: the only format is ti")
+	case o.absolute || o.clock:
+		return errors.New("--split writes SimGrid's files: it does not go with --absolute and --clock")
+	}
+	return nil
+}
+
+// unused returns the error of an option that changes nothing in the format.
+func (o *catOptions) unused() error {
+	switch {
+	case o.absolute && (o.format == "ti" || o.format == "json"):
+		return fmt.Errorf("--absolute does not go with --format %s, where ranks are numbers", o.format)
+	case o.clock && o.format == "ti":
+		return errors.New("--clock does not go with --format ti, which has no times")
 	}
 	return nil
 }
@@ -81,6 +94,9 @@ func cat(q *question, o *catOptions) error {
 		o.format = "text"
 		if isTI(q.trace) {
 			o.format = "ti"
+		}
+		if err := o.unused(); err != nil {
+			return usageError{err}
 		}
 	}
 	var size counter
@@ -122,13 +138,13 @@ type callWriter func(position uint64, c reprise.Call) error
 // rank by rank; else in the order in which they were read.
 func (o *catOptions) copy(q *question, write callWriter) error {
 	switch {
-	case q.ranks != nil || q.window.set:
+	case q.Flags().Changed("ranks") || q.window.set: // also if they are all
 		return o.copyChosen(q, write)
 	case q.trace.Run().Interleaving == nil:
 		return o.copyRanks(q, write)
 	}
 	if n := q.trace.Run().Interleaving.Len(); o.first > n {
-		return noCall(o.first, "the trace", n)
+		return noCall(o.first, "the trace has", n)
 	}
 	return copyCalls(q.trace.Calls(o.first), o.first, o.count, write)
 }
@@ -164,6 +180,7 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 	if q.ranks != nil {
 		ranks = *q.ranks
 	}
+	longest := uint64(0)
 	for _, number := range ranks.All() {
 		if err := q.Context().Err(); err != nil {
 			return err
@@ -173,10 +190,8 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 			return err
 		}
 		first, end := o.first, rank.Len()
-		if first > end && ranks.Len() == 1 {
-			return noCall(first, fmt.Sprintf("rank %d", number), end)
-		}
-		if end == 0 && ranks.Len() == 1 {
+		longest = max(longest, end)
+		if end == 0 && first == 0 && ranks.Len() == 1 {
 			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", number)
 		}
 		if q.window.set {
@@ -201,7 +216,16 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 			left--
 		}
 	}
-	return nil
+	switch {
+	case o.first <= longest:
+		return nil
+	case ranks.Len() == 0:
+		return noCall(o.first, "the trace has", 0)
+	case ranks.Len() == 1:
+		return noCall(o.first, text.Ranks(ranks)+" has", longest)
+	default:
+		return noCall(o.first, text.Ranks(ranks)+" have at most", longest)
+	}
 }
 
 // between returns the positions of the calls between two times, from o.first on.
@@ -248,14 +272,14 @@ func (o *catOptions) copyRanks(q *question, write callWriter) error {
 		}
 	}
 	if skip > 0 {
-		return noCall(o.first, "the trace", o.first-skip)
+		return noCall(o.first, "the trace has", o.first-skip)
 	}
 	return nil
 }
 
-// noCall returns the error of a position beyond the end.
-func noCall(position uint64, of string, calls uint64) error {
-	return fmt.Errorf("no call at position %d: %s has %s", position, of, text.Plural(calls, "call"))
+// noCall returns the error of a position beyond the end of what has so many calls.
+func noCall(position uint64, has string, calls uint64) error {
+	return fmt.Errorf("no call at position %d: %s %s", position, has, text.Plural(calls, "call"))
 }
 
 // newLineWriter returns a function that writes a call as a line of a format, and
@@ -309,14 +333,14 @@ func appendTime(dst []byte, c reprise.Call, begin int64) []byte {
 	if !c.Timed {
 		return append(dst, "-\t-\t"...)
 	}
-	dst = append(appendSeconds(dst, c.Start-begin), '\t')
-	return append(appendSeconds(dst, c.Duration), '\t')
+	dst = append(appendSeconds(dst, begin, c.Start), '\t')
+	return append(appendSeconds(dst, 0, c.Duration), '\t')
 }
 
-// appendSeconds appends nanoseconds as seconds.
-func appendSeconds(dst []byte, ns int64) []byte {
-	n := uint64(ns)
-	if ns < 0 {
+// appendSeconds appends the nanoseconds from one time to another as seconds.
+func appendSeconds(dst []byte, from, to int64) []byte {
+	n := uint64(to) - uint64(from)
+	if to < from {
 		n = -n
 		dst = append(dst, '-')
 	}

@@ -39,7 +39,7 @@ func newJSONWriter(w io.Writer, trace *reprise.Trace, begin int64) callWriter {
 	return func(position uint64, c reprise.Call) error {
 		j := jsonCall{Schema: schema, Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
 		if c.Timed {
-			start := c.Start - begin
+			start := since(begin, c.Start)
 			j.Start, j.Duration = &start, &c.Duration
 		}
 		for i, v := range c.Args {
@@ -47,6 +47,18 @@ func newJSONWriter(w io.Writer, trace *reprise.Trace, begin int64) callWriter {
 			j.Args[i] = jsonArg{p.Name, jsonValue(v), classOf(&p.Type), names.of(p.Type, v)}
 		}
 		return e.Encode(j)
+	}
+}
+
+// since returns the time from begin to another, or the int64 that is nearest to it.
+func since(begin, time int64) int64 {
+	switch d := time - begin; {
+	case d < 0 == (time < begin):
+		return d
+	case time < begin:
+		return math.MinInt64
+	default:
+		return math.MaxInt64
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -90,6 +89,9 @@ func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 		}
 		codecs = append(codecs, codec)
 	}
+	if err := o.unused(cmd, paths); err != nil {
+		return err
+	}
 	t := codecsTable{Schema: schema, Error: o.epsilon}
 	for _, path := range paths {
 		columns, err := readColumns(cmd, path, o)
@@ -119,11 +121,7 @@ func (t *codecsTable) print(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s: %s, %s as they are\n", c.Name, text.Plural(c.Values, "value"), text.Bytes(8*int64(c.Values)))
 		table := text.NewTable(w, text.All, "bytes", "bits", "max error", "mean error", "encode ns", "decode ns", "<  codec")
-		for k, r := range c.Codecs {
-			word := r.Codec
-			if k < len(timesCodecs) {
-				word = timesCodecs[k].word
-			}
+		for _, r := range c.Codecs {
 			perValue := func(total float64) string { return fmt.Sprintf("%.3g", total/float64(max(r.Values, 1))) }
 			worst, mean, decode := "–", "–", "–"
 			if e := r.Errors; e != nil {
@@ -133,13 +131,44 @@ func (t *codecsTable) print(w io.Writer) error {
 				}
 				decode = perValue(float64(r.Decode))
 			}
-			table.Row(r.Bytes, perValue(8*float64(r.Bytes)), worst, mean, perValue(float64(r.Encode)), decode, "  "+word)
+			table.Row(r.Bytes, perValue(8*float64(r.Bytes)), worst, mean, perValue(float64(r.Encode)), decode, "  "+r.Codec)
 		}
 		if err := table.Close(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unused returns the error of an option that goes with none of the files.
+func (o *codecsOptions) unused(cmd *cobra.Command, paths []string) error {
+	traces := 0
+	for _, path := range paths {
+		if isTrace(path) {
+			traces++
+		}
+	}
+	for _, name := range []string{"column", "unit"} {
+		if traces == len(paths) && cmd.Flags().Changed(name) {
+			return usageError{fmt.Errorf("--%s does not go with a trace", name)}
+		}
+	}
+	if traces == 0 && cmd.Flags().Changed("ranks") {
+		return usageError{errors.New("--ranks goes with a trace")}
+	}
+	return nil
+}
+
+// isTrace reports whether a file is a trace, by its beginning or its name.
+func isTrace(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return strings.HasSuffix(path, ".rpz")
+	}
+	defer f.Close()
+	begin := make([]byte, len(traceBegin))
+	n, _ := io.ReadFull(f, begin)
+	return string(begin[:n]) == traceBegin || strings.HasSuffix(path, ".rpz")
 }
 
 // readColumns reads the columns of a file.
@@ -151,10 +180,10 @@ func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColum
 			return nil, err
 		}
 		defer f.Close()
-		r.Reset(f)
-		if begin, _ := r.Peek(len(traceBegin)); string(begin) == traceBegin || strings.HasSuffix(path, ".rpz") {
+		if isTrace(path) {
 			return readTraceColumns(cmd, path, o)
 		}
+		r.Reset(f)
 	}
 	column := userColumn{name: path}
 	var (
@@ -249,7 +278,7 @@ func readText(r io.Reader, unit string) ([]int64, error) {
 	return values, lines.Err()
 }
 
-// readCSV reads a column of times.
+// readCSV reads a column of times. The first line has names if none of its fields is a time.
 func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 	begin, _ := r.Peek(r.Size())
 	head, _, _ := strings.Cut(string(begin), "\n")
@@ -271,13 +300,15 @@ func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 		}
 		line, _ := c.FieldPos(0)
 		if column < 0 {
-			named := slices.Index(fields, o.column)
-			number, _ := strconv.Atoi(o.column)
-			if column = cmp.Or(named+1, number) - 1; column < 0 || column >= len(fields) {
-				return nil, fmt.Errorf("no column %q: there are %s", o.column, strings.Join(fields, ", "))
+			named := !slices.ContainsFunc(fields, func(field string) bool {
+				_, err := parseNanoseconds(field, o.unit)
+				return err == nil
+			})
+			if column, err = o.columnOf(fields, named); err != nil {
+				return nil, err
 			}
-			if _, err := parseNanoseconds(fields[column], o.unit); named >= 0 || err != nil {
-				continue // names
+			if named {
+				continue
 			}
 		}
 		if column >= len(fields) {
@@ -289,6 +320,22 @@ func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 		}
 		values = append(values, v)
 	}
+}
+
+// columnOf returns the index of the chosen column, of which the first line has the names or
+// not.
+func (o *codecsOptions) columnOf(first []string, named bool) (int, error) {
+	if named && slices.Contains(first, o.column) {
+		return slices.Index(first, o.column), nil
+	}
+	number, _ := strconv.Atoi(o.column)
+	switch {
+	case 1 <= number && number <= len(first):
+		return number - 1, nil
+	case named:
+		return 0, fmt.Errorf("no column %q: there are %s", o.column, strings.Join(first, ", "))
+	}
+	return 0, fmt.Errorf("no column %q: there are 1 to %d, and the first line has no names", o.column, len(first))
 }
 
 // parseNanoseconds returns a time that has a unit, or is in a unit.

@@ -60,7 +60,7 @@ func TestCodecsInputs(t *testing.T) {
 			}
 		}
 	}
-	names := []string{"bins,epsilon=0.1", "hist,epsilon=0.1,samples=100,bits=5", "grammar,epsilon=0.1", "entropy,epsilon=0.1", "lossless,compressor=zstd", "lossless,compressor=lz4", "statistics", "histograms", "paths"}
+	names := strings.Fields("exponential hist grammar entropy zstd lz4 statistics histograms paths")
 	for i, c := range want.Columns[0].Codecs {
 		if c.Codec != names[i] || c.Bytes <= 0 {
 			t.Errorf("codec %d is %+v, want %s", i, c, names[i])
@@ -73,6 +73,28 @@ func TestCodecsInputs(t *testing.T) {
 	for word := range strings.FieldsSeq("exponential hist grammar entropy zstd lz4 statistics histograms paths") {
 		if !strings.Contains(text, "  "+word+"\n") {
 			t.Errorf("no %s in\n%s", word, text)
+		}
+	}
+}
+
+// TestCodecsFirstLine checks that the first line of a table without names is data, whatever
+// numbers it has.
+func TestCodecsFirstLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "numbers", "1\n2\n3\n")
+	writeFile(t, "words.csv", "read,2\nwrite,1\n")
+	writeFile(t, "names.csv", "2,took\n7,1\n")
+	writeFile(t, "title.csv", "function,took\nread,1\n")
+	for args, want := range map[string]int{
+		"numbers --column 1": 3, "words.csv --column 2": 2, "names.csv --column 2": 0, "title.csv --column 2": 1, "title.csv --column took": 1,
+	} {
+		r := invoke(t, "", append([]string{"codecs", "--json"}, strings.Fields(args)...)...)
+		if want == 0 {
+			if !strings.Contains(r.stderr, `line 1: "took" is not a time`) {
+				t.Errorf("codecs %s: %+v", args, r)
+			}
+		} else if !strings.Contains(r.stdout, fmt.Sprintf(`"values": %d,`, want)) {
+			t.Errorf("codecs %s: %+v, want %d values", args, r, want)
 		}
 	}
 }
@@ -153,6 +175,8 @@ func TestCodecsErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "table.csv", "a,b\n1,2\n3\n")
 	writeFile(t, "empty", "\n\n")
+	writeFile(t, "numbers.csv", "1,2\n3,4\n")
+	writeFile(t, "trace.rpz", traceBegin)
 	for _, tt := range []struct {
 		args   string
 		status int
@@ -167,6 +191,10 @@ func TestCodecsErrors(t *testing.T) {
 		{"table.csv", exitFailure, "table.csv: line 1 has several fields: --column chooses one"},
 		{"table.csv --column c", exitFailure, `table.csv: no column "c": there are a, b`},
 		{"table.csv --column 3", exitFailure, `table.csv: no column "3": there are a, b`},
+		{"numbers.csv --column x", exitFailure, `numbers.csv: no column "x": there are 1 to 2, and the first line has no names`},
+		{"table.csv --ranks 0", exitUsage, "--ranks goes with a trace"},
+		{"trace.rpz --column 1", exitUsage, "--column does not go with a trace"},
+		{"trace.rpz --unit s", exitUsage, "--unit does not go with a trace"},
 		{"table.csv --column b", exitFailure, `table.csv: line 3 has no column "b"`},
 		{"-", exitFailure, `-: line 2: "1e300" is not a time`},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,8 @@ func newCollect() *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
-	for _, name := range []string{"live", "keep"} {
+	f.StringVar(&o.origin, "origin", "{}", "who records, as JSON")
+	for _, name := range []string{"live", "keep", "origin"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -50,6 +52,7 @@ type collectOptions struct {
 	times       timesFlag
 	quiet, json bool
 	live, keep  bool // as the helper of record
+	origin      string
 }
 
 func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
@@ -58,6 +61,9 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		return usageError{err}
 	}
 	options.Keep = o.keep || !o.live
+	if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
+		return usageError{fmt.Errorf("--origin: %w", err)}
+	}
 	if !o.live {
 		if !collect.IsSpool(spool) {
 			return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
@@ -101,8 +107,11 @@ func (o *collectOutput) addTo(f *pflag.FlagSet) {
 
 // named returns an error unless the output has one name.
 func (o *collectOutput) named() error {
-	if (o.path == "") == (o.parts == "") {
+	switch {
+	case o.path == "" && o.parts == "":
 		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR")}
+	case o.path != "" && o.parts != "":
+		return usageError{errors.New("the output is -o OUT.rpz or --parts DIR, not both")}
 	}
 	return nil
 }
@@ -129,6 +138,20 @@ func (o *collectOutput) check() error {
 	return os.Remove(f.Name())
 }
 
+// part returns the name of the part file of processes of which the lowest rank is first.
+func (o *collectOutput) part(first int) string {
+	return filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", first))
+}
+
+// partIsFree returns an error if there is a part file with a name: it is of another run, and
+// parts of two runs must not be mixed.
+func partIsFree(name string) error {
+	if _, err := os.Lstat(name); err == nil {
+		return fmt.Errorf("%s: is there already, from another run: take a new directory, or remove it", name)
+	}
+	return nil
+}
+
 var errNothing = errors.New("no call of MPI was recorded")
 
 // write takes what is left of a spool and writes the trace. If that cannot go where it
@@ -144,17 +167,22 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	s.Output = o.path
 	if o.parts != "" {
-		s.Output = filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", collected.First))
+		s.Output = o.part(collected.First)
 	}
 	file, err := encodeTrace(cmd, a, o.parts != "")
 	if err != nil {
 		return err
 	}
 	s.Bytes = int64(len(file))
-	err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
-		_, err := w.Write(file)
-		return err
-	})
+	if o.parts != "" {
+		err = partIsFree(s.Output)
+	}
+	if err == nil {
+		err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
+			_, err := w.Write(file)
+			return err
+		})
+	}
 	if err != nil {
 		return saveElsewhere(file, err)
 	}
@@ -201,6 +229,9 @@ func (s *collectSummary) fill(c collect.Summary) {
 	s.Problems = []string{}
 	if c.Problems != nil {
 		s.Problems = strings.Split(c.Problems.Error(), "\n")
+	}
+	if len(c.Uncalled) > 0 {
+		s.Problems = append(s.Problems, fmt.Sprintf("--error of functions that were not called: %s", strings.Join(c.Uncalled, ", ")))
 	}
 }
 

@@ -298,7 +298,7 @@ func exportSimGrid(x *exporting, w io.Writer) error {
 	} else if timed, err := isTimedAtAll(x.trace); err == nil && !timed {
 		x.notes = []string{"the trace has no times: there is no computation between the calls"}
 	}
-	if x.ranks != nil && x.ranks.Len() < x.trace.Ranks() || x.window.set {
+	if x.leavesOut() || x.window.set {
 		x.notes = append(x.notes, "a replay may wait for partners that were left out")
 	}
 	return simgrid.Write(x.Context(), w, x.trace, simgrid.Options{Options: o})

@@ -104,7 +104,7 @@ func checkJSON(t *testing.T, command, text string) {
 // TestReadme checks that the README shows the first lines that the demonstration prints.
 func TestReadme(t *testing.T) {
 	_, after, _ := strings.Cut(readFile(t, filepath.Join("..", "..", "README.md")), "<!-- demo -->\n```\n")
-	shown, _, ok := strings.Cut(after, "```\n<!-- /demo -->\n")
+	shown, _, ok := strings.Cut(after, "…\n```\n<!-- /demo -->\n")
 	if !ok {
 		t.Fatal("README.md has no output of the demonstration")
 	}

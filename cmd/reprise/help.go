@@ -3,16 +3,21 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // helpFiles are the help of the commands in Markdown: a heading with the usage, a
@@ -28,8 +33,8 @@ func newCommand(name string) *cobra.Command {
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	text, examples, _ := strings.Cut(string(content), "\n## Examples\n\n")
-	parts := strings.SplitN(text, "\n\n", 3)
+	about, examples, _ := strings.Cut(string(content), "\n## Examples\n\n")
+	parts := strings.SplitN(about, "\n\n", 3)
 	cmd := &cobra.Command{
 		Use:     strings.TrimPrefix(parts[0], "# "),
 		Short:   strings.TrimSpace(parts[1]),
@@ -66,19 +71,49 @@ func addHelp(root *cobra.Command) {
 	show := newCommand("version")
 	show.Args = noArgs
 	show.RunE = func(cmd *cobra.Command, _ []string) error {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "reprise %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "reprise %s, file format %d, %s, %s/%s\n", version(), format.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	}
 	man := newCommand("man")
 	man.Hidden = true
-	man.Args = cobra.ExactArgs(1)
+	man.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("man takes one directory, not %s", text.Plural(len(args), "argument"))}
+		}
+		return nil
+	}
 	man.RunE = func(cmd *cobra.Command, args []string) error { return writeMan(cmd.Root(), args[0]) }
 	root.AddCommand(show, man)
 }
 
-// addCompletion has the shell complete the names of traces where a command takes
-// files.
+// shells are those that there is completion for, with what writes their scripts.
+var shells = []struct {
+	name  string
+	write func(root *cobra.Command, w io.Writer) error
+}{
+	{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+	{"zsh", (*cobra.Command).GenZshCompletion},
+	{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
+	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
+}
+
+// addCompletion adds the command that writes completion for shells, and has the shell
+// complete the names of traces where a command takes files.
 func addCompletion(root *cobra.Command) {
+	completion := newCommand("completion")
+	for _, s := range shells {
+		completion.ValidArgs = append(completion.ValidArgs, s.name)
+	}
+	completion.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 || !slices.Contains(completion.ValidArgs, args[0]) {
+			return usageError{fmt.Errorf("completion takes a shell: %s", strings.Join(completion.ValidArgs, ", "))}
+		}
+		return nil
+	}
+	completion.RunE = func(cmd *cobra.Command, args []string) error {
+		return shells[slices.Index(completion.ValidArgs, args[0])].write(root, cmd.OutOrStdout())
+	}
+	root.AddCommand(completion)
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "compress", "collect", "record":

@@ -16,7 +16,7 @@ import (
 func newImbalance() *cobra.Command {
 	var all bool // of the times of every call
 	q := newQuestion("imbalance", nil, func(q *question) error { return imbalance(q, all) }, optJSON, optAll, optRanks)
-	q.Flags().BoolVar(&all, "series", false, "read the times of every call, however many")
+	addSeries(q, &all)
 	return q.Command
 }
 
@@ -30,6 +30,7 @@ type imbalanceAnswer struct {
 }
 
 func imbalance(q *question, all bool) error {
+	q.wholeSet()
 	times, err := query.OpenTimes(q.trace)
 	if err != nil {
 		return err
@@ -74,13 +75,15 @@ func imbalance(q *question, all bool) error {
 func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (bool, error) {
 	switch {
 	case all && timed.Len() == 0:
-		return false, errors.New("the trace does not have the times of every call: reprise record --times all keeps them")
+		return false, errNoSeries
 	case !times.Summarized() && timed.Len() == 0:
 		return false, errNoTimes(q.path, q.trace)
 	case all || !times.Summarized():
 		return true, nil
-	case timed.Len() == 0 && q.ranks == nil:
+	case timed.Len() == 0 && !q.leavesOut():
 		return false, nil
+	case timed.Len() == 0:
+		return false, errors.New("the trace has only statistics of all ranks: reprise record --times all keeps those of each rank")
 	}
 	p, err := query.OpenProfile(q.Context(), q.trace, query.Options{Ranks: q.ranks})
 	if err != nil {
@@ -88,7 +91,7 @@ func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (
 	}
 	readable, calls := timedRanks(p, timed)
 	few := readable.Len() == p.Ranks && p.Ranks > 0 && calls <= maxUnasked
-	if q.ranks != nil && !few {
+	if q.leavesOut() && !few {
 		return false, usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
 	}
 	return few, nil

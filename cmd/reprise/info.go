@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -113,7 +114,10 @@ func info(q *question, compare bool) error {
 	if a.Times, err = describeTimes(q); err != nil {
 		return err
 	}
-	if a.Text != nil && compare {
+	if compare && a.Text == nil && len(q.trace.Damage()) == 0 {
+		return usageError{errors.New("--compare is for traces made from a SimGrid trace: this one has no text to compare with")}
+	}
+	if compare && a.Text != nil {
 		bar := newProgress(q.Context(), q.ErrOrStderr(), "gzip and zstd", int64(min(a.Text.Plain, 1<<62)))
 		err := a.Text.compress(q.Context(), q.trace, bar)
 		if bar.done(); err != nil {
@@ -191,7 +195,7 @@ func (a *infoAnswer) printMadeBy(q *question) {
 	for _, of := range []struct {
 		what string
 		list []string
-	}{{"run", o.Runs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}} {
+	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}} {
 		if len(of.list) > 0 {
 			q.printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
@@ -210,7 +214,11 @@ func (a *infoAnswer) print(q *question) {
 	if a.Part {
 		what = "part file, "
 	}
-	q.printf("%s: %s%s, %s, from %s\n", q.path, what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), text.Printable(a.Source))
+	from := ""
+	if a.Source != "" {
+		from = ", from " + text.Printable(a.Source)
+	}
+	q.printf("%s: %s%s, %s%s\n", q.path, what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), from)
 	if a.Silent.Len() > 0 {
 		q.printf("without calls: %s\n", text.Ranks(a.Silent))
 	}

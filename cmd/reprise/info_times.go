@@ -180,7 +180,7 @@ func (i *timeInfo) printCodecs(q *question) {
 
 // A codecInfo is the series that have one codec.
 type codecInfo struct {
-	Codec string           `json:"codec"`
+	Codec string           `json:"codec"`          // in the words of record
 	Error timing.Guarantee `json:"relative_error"` // of values, at most
 	Ranks rankenc.Set      `json:"rank_set"`
 	Calls uint64           `json:"calls"`
@@ -209,7 +209,7 @@ func (i *timeInfo) readSeries(q *question) error {
 		}
 		c := codecs[name]
 		if c == nil {
-			c = &codecInfo{Codec: name, Error: s.Guarantee()}
+			c = &codecInfo{Error: s.Guarantee()}
 			codecs[name] = c
 		}
 		c.Calls = wire.AddSat(c.Calls, s.Len())
@@ -217,7 +217,7 @@ func (i *timeInfo) readSeries(q *question) error {
 		ranks[name] = append(ranks[name], rank)
 	}
 	for _, name := range slices.Sorted(maps.Keys(codecs)) {
-		codecs[name].Ranks = rankenc.SetOf(ranks[name]...)
+		codecs[name].Ranks, codecs[name].Codec = rankenc.SetOf(ranks[name]...), layout.SeriesWords(name)
 		i.Codecs = append(i.Codecs, *codecs[name])
 	}
 	i.Ranks = timed

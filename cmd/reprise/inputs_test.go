@@ -337,6 +337,12 @@ func writeDamaged(t testing.TB) {
 // withoutKind returns a copy of a trace without the sections of a kind.
 func withoutKind(t testing.TB, trace string, kind format.Kind) string {
 	t.Helper()
+	return without(t, trace, func(s format.Section) bool { return s.Kind == kind })
+}
+
+// without returns a copy of a trace without some sections.
+func without(t testing.TB, trace string, drop func(format.Section) bool) string {
+	t.Helper()
 	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +354,7 @@ func withoutKind(t testing.TB, trace string, kind format.Kind) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Kind != kind {
+		if !drop(s) {
 			w.Add(s.Kind, s.Key, content)
 		}
 	}

@@ -132,7 +132,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "reprise: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "reprise: %v%s\n", err, hint(cmd.Name(), err))
+	message := strings.TrimPrefix(err.Error(), "ti: ") // the package is nothing to users
+	fmt.Fprintf(stderr, "reprise: %s%s\n", message, hint(cmd.Name(), err))
 	return exitFailure
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/reprise-trace/reprise/format"
 )
 
 // A result is what a run of the command did.
@@ -79,6 +81,9 @@ func TestUsage(t *testing.T) {
 		want string // of standard error, the first line
 	}{
 		{"nothing", `there is no command "nothing"`},
+		{"man", "man takes one directory, not 0 arguments"},
+		{"completion tcsh", "completion takes a shell: bash, zsh, fish, powershell"},
+		{"completion", "completion takes a shell: bash, zsh, fish, powershell"},
 		{"help nothing", `there is no command "nothing"`},
 		{"compres in.txt -o out.rpz", `there is no command "compres": did you mean compress?`},
 		{"help vrify", `there is no command "vrify": did you mean verify?`},
@@ -103,6 +108,16 @@ func TestUsage(t *testing.T) {
 		{"cat in.rpz in.rpz", "cat takes one trace, not 2 arguments"},
 		{"cat -", "a trace is read in any order: it cannot come from standard input"},
 		{"cat in.rpz --ranks=-1", `--ranks: "-1": "-1" is no rank`},
+		{"at in.rpz", "at takes one trace and a time, not 1 argument"},
+		{"cat in.rpz --absolute", "--absolute does not go with --format ti, where ranks are numbers"},
+		{"cat in.rpz --clock", "--clock does not go with --format ti, which has no times"},
+		{"cat in.rpz --json --absolute", "--absolute does not go with --format json, where ranks are numbers"},
+		{"cat in.rpz --split . --clock", "--split writes SimGrid's files: it does not go with --absolute and --clock"},
+		{"matrix in.rpz -o m.csv --scale linear", "--scale does not go with --format csv, which is not a picture"},
+		{"matrix in.rpz -o m.csv --bins 7", "--bins does not go with --format csv, which is not a picture"},
+		{"record -o out.rpz --parts parts -- true", "the output is -o OUT.rpz or --parts DIR, not both"},
+		{"collect raw", "the output is -o OUT.rpz, or --parts DIR"},
+		{"cat in.rpz --ranks=", `--ranks: "": names no rank`},
 		{"cat in.rpz --ranks x", `--ranks: "x": "x" is no rank`},
 		{"cat in.rpz --first=-1", `invalid argument "-1" for "--first" flag: "-1" is not a number`},
 		{"cat in.rpz --from=-1", `invalid argument "-1" for "--from" flag: is before the first call`},
@@ -157,10 +172,10 @@ func TestFailures(t *testing.T) {
 		args string
 		want string // of standard error, which is one line, * being anything
 	}{
-		{"compress missing.txt -o out.rpz", "ti: missing.txt: no such file or directory"},
-		{"compress dir -o out.rpz", "ti: dir: no files named …_rank-1.txt and so on"},
-		{"compress binary.txt -o out.rpz", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
-		{"compress cut.gz -o out.rpz", "ti: cut.gz: unexpected EOF"},
+		{"compress missing.txt -o out.rpz", "missing.txt: no such file or directory"},
+		{"compress dir -o out.rpz", "dir: no files named …_rank-1.txt and so on"},
+		{"compress binary.txt -o out.rpz", "binary.txt:2:3: corrupt input: control byte 0x00"},
+		{"compress cut.gz -o out.rpz", "cut.gz: unexpected EOF"},
 		{"compress ring.txt -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"compress ring.txt -o ring.txt/out.rpz", "ring.txt/out.rpz: not a directory"},
 		{"compress ring.txt -o dir", "dir: is a directory"},
@@ -170,14 +185,15 @@ func TestFailures(t *testing.T) {
 		{"compress - -o out.rpz", "standard input: there is no line to compress"},
 		{"compress empty.txt -o -", "empty.txt: there is no line to compress"},
 		{"compress empty.txt -o ring.rpz", "empty.txt: there is no line to compress"},
-		{"compress ring.txt list.txt -o out.rpz", "ti: list.txt: is a list of files; give it alone"},
-		{"compress ring.txt ./ring.txt -o out.rpz", "ti: ./ring.txt: is given twice, the first time as ring.txt"},
-		{"compress ring.rpz -o out.rpz", "ti: ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
+		{"compress ring.txt list.txt -o out.rpz", "list.txt: is a list of files; give it alone"},
+		{"compress ring.txt ./ring.txt -o out.rpz", "./ring.txt: is given twice, the first time as ring.txt"},
+		{"compress ring.rpz -o out.rpz", "ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
 		{"compress ring.xz -o out.rpz",
-			"ti: ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
-		{"verify ring.rpz mixed.rpz", "ti: mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
+			"ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
+		{"verify ring.rpz missing.txt", "missing.txt: no such file or directory"},
+		{"verify ring.rpz mixed.rpz", "mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
-			"ti: ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
+			"ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
 		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
 		{"info ring.txt.gz", "ring.txt.gz: not a trace: compress it first"},
 		{"grammar ring.txt", "ring.txt: not a trace: compress it first"},
@@ -200,7 +216,7 @@ func TestFailures(t *testing.T) {
 		{"merge even.part.rpz odd.part.rpz even.part.rpz -o out.rpz", "ranks 0-2:2 are in even.part.rpz and in even.part.rpz"},
 		{"merge odd.part.rpz ring.rpz -o out.rpz", "ranks 1-3:2 are in odd.part.rpz and in ring.rpz"},
 		{"merge even.part.rpz odd.part.rpz --size 3 -o out.rpz", "odd.part.rpz: is of a run of at least 4 ranks, not 3"},
-		{"compress ring.txt --size 3 -o out.rpz", "ti: ring.txt:637:1: input exceeds limit: rank is not less than 3"},
+		{"compress ring.txt --size 3 -o out.rpz", "ring.txt:637:1: input exceeds limit: rank is not less than 3"},
 		{"merge even.part.rpz odd.part.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat ring.rpz --ranks 3 --first 213", "ring.rpz: no call at position 213: rank 3 has 212 calls"},
 		{"cat sparse.rpz --ranks 2 --first 1", "sparse.rpz: no call at position 1: rank 2 has 0 calls"},
@@ -214,8 +230,8 @@ func TestFailures(t *testing.T) {
 		{"grammar ring.rpz --shape 1", "ring.rpz: no shape 1: the trace has shapes 0 to 0"},
 		{"grammar empty.rpz --shape 0", "empty.rpz: no shape 0: the trace has no calls"},
 		{"grammar flipped.rpz --shape 1", "warning: flipped.rpz: arguments of calls of ranks 1-599:2 cannot be read: columns, number 0, section at offset *\nreprise: flipped.rpz: ranks 1-599:2 cannot be read; reprise repair may save the rest"},
-		{"verify ring.rpz missing.txt", "ti: missing.txt: no such file or directory"},
-		{"verify ring.rpz binary.txt", "ti: binary.txt:2:3: corrupt input: control byte 0x00"},
+		{"verify ring.rpz missing.txt", "missing.txt: no such file or directory"},
+		{"verify ring.rpz binary.txt", "binary.txt:2:3: corrupt input: control byte 0x00"},
 		{"verify missing.rpz ring.txt", "open missing.rpz: no such file or directory"},
 		{"repair ring.txt -o out.rpz", "ring.txt: not a trace"},
 		{"repair empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
@@ -223,7 +239,7 @@ func TestFailures(t *testing.T) {
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
-		{"cat ring.rpz --split missing/dir", "ti: open missing/dir/ring.txt: no such file or directory"},
+		{"cat ring.rpz --split missing/dir", "open missing/dir/ring.txt: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
 		if want := "reprise: " + tt.want + "\n"; r.status != exitFailure || !matches(r.stderr, want) {
@@ -245,6 +261,9 @@ func matches(text, pattern string) bool {
 }
 
 func TestVersion(t *testing.T) {
+	if got := must(t, "version"); !strings.HasPrefix(got, fmt.Sprintf("reprise %s, file format %d, go", version(), format.Version)) {
+		t.Errorf("reprise version prints %q", got)
+	}
 	if got, want := must(t, "--version"), "reprise version "+version()+"\n"; got != want || version() == "" {
 		t.Errorf("reprise --version prints %q, want %q", got, want)
 	}
@@ -255,8 +274,8 @@ func TestPipedHints(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for name, want := range map[string]string{
-		"ring.xz":  "ti: input: compressed by xz: decompress it first, for instance xz -dc FILE | reprise compress - -o OUT.rpz",
-		"ring.rpz": "ti: input: is a trace already: reprise info FILE describes it, reprise cat FILE writes its text",
+		"ring.xz":  "input: compressed by xz: decompress it first, for instance xz -dc FILE | reprise compress - -o OUT.rpz",
+		"ring.rpz": "input: is a trace already: reprise info FILE describes it, reprise cat FILE writes its text",
 	} {
 		r := invoke(t, readFile(t, name), "compress", "-", "-o", "out.rpz")
 		if r.status != exitFailure || r.stderr != "reprise: "+want+"\n" {
@@ -339,7 +358,7 @@ func TestHelpOnTimes(t *testing.T) {
 	}{
 		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs", "start and duration in seconds"}},
 		{"info", []string{"nanoseconds", "gaps", "histograms", "codec"}},
-		{"repair", []string{"Times of calls can be lost", "statistics and histograms"}},
+		{"repair", []string{"Times of calls can be damaged", "statistics and histograms"}},
 	} {
 		text := strings.Join(strings.Fields(must(t, tt.command, "--help")), " ")
 		for _, want := range tt.want {

@@ -38,7 +38,7 @@ func match(q *question) error {
 	if err := q.query("match", func(o query.Options) error { return a.fill(q, o) }); err != nil {
 		return err
 	}
-	a.partly = q.ranks != nil || unreadable(q.trace).Len() > 0
+	a.partly = q.leavesOut() || unreadable(q.trace).Len() > 0
 	return q.answer(a, func() { a.print(q) })
 }
 

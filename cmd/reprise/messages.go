@@ -296,7 +296,8 @@ type matrixOptions struct {
 
 func newMatrix() *cobra.Command {
 	o := matrixOptions{format: newChoice("", "svg", "png", "csv"), of: newChoice("bytes", "messages"), scale: newChoice("log", "linear")}
-	q := newQuestion("matrix", o.check, func(q *question) error { return matrix(q, o) }, optRanks)
+	var q *question
+	q = newQuestion("matrix", func() error { return o.check(q) }, func(q *question) error { return matrix(q, o) }, optRanks)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
 	addChoice(q.Command, o.format, "format", "what to write")
@@ -308,7 +309,7 @@ func newMatrix() *cobra.Command {
 }
 
 // check returns what is wrong with the options, and fills in the format.
-func (o *matrixOptions) check() error {
+func (o *matrixOptions) check(q *question) error {
 	switch {
 	case o.output == "":
 		return errors.New("matrix needs -o FILE")
@@ -318,6 +319,11 @@ func (o *matrixOptions) check() error {
 	if o.format.value == "" {
 		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.value == "" {
 			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
+		}
+	}
+	for _, name := range []string{"of", "scale", "bins"} {
+		if o.format.value == "csv" && q.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with --format csv, which is not a picture", name)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestLostNames(t *testing.T) {
 	for _, file := range []string{"named.rpz", "named.part.rpz"} {
 		writeFile(t, "damaged.rpz", flip(t, readFile(t, file), layout.KindNames, 0))
 		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
-		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "lost: the names of handles and other numbers") {
+		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "unreadable: the names of handles and other numbers") {
 			t.Errorf("%s", out)
 		}
 		var r repairResult
@@ -102,6 +102,40 @@ func TestLostNames(t *testing.T) {
 		const want = "MPI_Send(buf=segment#-16+8, datatypes=[datatype#-20 datatype#1], dest=rank+1, comm=comm#-3)\n"
 		if got := must(t, "cat", "saved.rpz", "--ranks", "0"); got != "0\t0\t"+want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestRequestNames checks that a signature of all ranks calls requests what cat does.
+func TestRequestNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	request := cst.Param{Name: "request", Type: cst.HandleOf("request")}
+	wait := cst.Function{Name: "MPI_Wait", Params: []cst.Param{request}}
+	request.Direction = cst.Out
+	isend := cst.Function{Name: "MPI_Isend", Params: []cst.Param{request}}
+	var a merge.Accumulator
+	for rank := range 2 {
+		var r tracer.Recorder
+		for i := range int64(2) {
+			id := cst.Handle(8 * (3 + i)) // the first of pool 3 and of pool 4
+			r.CallAt(r.Declare(isend), 100*i, 10, id)
+			r.CallAt(r.Declare(wait), 100*i+20, 10, id)
+		}
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "requests.rpz", file.String())
+	if got := must(t, "cat", "requests.rpz", "--ranks", "0"); !strings.Contains(got, "MPI_Wait(request=isend#1)\n") {
+		t.Error(got)
+	}
+	for _, args := range [][]string{{"imbalance", "requests.rpz"}, {"profile", "requests.rpz", "--by", "signature"}} {
+		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0)\n") != 1 || strings.Count(got, "MPI_Wait(request=isend#1)\n") != 1 {
+			t.Errorf("%q\n%s", args, got)
 		}
 	}
 }
@@ -130,6 +164,12 @@ func TestVariants(t *testing.T) {
 	}
 	if len(i.Functions) != 1 || i.Functions[0] != (functionCount{"MPI_Test", 4}) {
 		t.Errorf("calls: %+v", i.Functions)
+	}
+	if got := must(t, "info", "variants.rpz"); !strings.HasPrefix(got, "variants.rpz: 1 rank, 4 calls\n") {
+		t.Errorf("without a source:\n%s", got)
+	}
+	if r := invoke(t, "", "info", "variants.rpz", "--compare"); r.status != exitUsage || !strings.HasPrefix(r.stderr, "reprise: --compare is for traces made from a SimGrid trace") {
+		t.Errorf("--compare: %+v", r)
 	}
 	if i.Times == nil || len(i.Times.Functions) != 1 || i.Times.Functions[0].Calls != 4 || i.Times.Functions[0].Total != 1000 {
 		t.Errorf("times: %+v", i.Times)

@@ -44,7 +44,11 @@ func TestNodes(t *testing.T) {
 		}
 		return paths
 	}
-	for _, paths := range [][]string{{"a", "b"}, {"b", "a"}, append(glob("a/*_rank-*"), glob("b/*_rank-*")...), append(glob("b/*_rank-*"), "a")} {
+	orders := [][]string{append(glob("b/*_rank-*"), "a"), {"a", "b"}, {"b", "a"}, append(glob("a/*_rank-*"), glob("b/*_rank-*")...)}
+	if testing.Short() {
+		orders = orders[:1]
+	}
+	for _, paths := range orders {
 		must(t, append([]string{"compress", "-o", "out.rpz"}, paths...)...)
 		if readFile(t, "out.rpz") != whole {
 			t.Errorf("%v make another trace", paths)
@@ -75,7 +79,7 @@ func TestNodes(t *testing.T) {
 	writeFile(t, "b/lu_rank-12.txt", file)
 	writeFile(t, "a/lu_rank-12.txt", file)
 	r = invoke(t, "", "compress", "a", "b", "-o", "twice.rpz")
-	if want := "reprise: ti: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != exitFailure || filepath.ToSlash(r.stderr) != want {
+	if want := "reprise: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != exitFailure || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("a rank in two directories: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	if err := os.Remove("a/lu_rank-12.txt"); err != nil {

@@ -20,13 +20,22 @@ import (
 
 func newProfile() *cobra.Command {
 	by := newChoice("function", "signature", "rank")
+	var series bool
 	q := newQuestion("profile", nil, func(q *question) error {
-		if q.window.set {
+		q.wholeSet()
+		timed, _, err := q.trace.SeriesRanks()
+		switch {
+		case err != nil:
+			return err
+		case series && timed.Len() == 0:
+			return errNoSeries
+		case q.window.set:
 			return profileWindow(q, by.value)
 		}
-		return profile(q, by.value)
+		return profile(q, by.value, timed, series)
 	}, optJSON, optAll, optRanks, optWindow)
 	addChoice(q.Command, by, "by", "what a row is")
+	addSeries(q, &series)
 	return q.Command
 }
 
@@ -40,7 +49,9 @@ type profileAnswer struct {
 	recorded
 }
 
-func profile(q *question, by string) error {
+// profile profiles the whole run. If series is set, times are those of every call, which the
+// ranks of timed have.
+func profile(q *question, by string, timed rankenc.Set, series bool) error {
 	a := &profileAnswer{header: q.header()}
 	err := q.query("profile", func(o query.Options) (err error) {
 		if a.Profile, err = query.OpenProfile(q.Context(), q.trace, o); err == nil {
@@ -51,8 +62,8 @@ func profile(q *question, by string) error {
 	if err != nil {
 		return err
 	}
-	if by == "rank" || !a.Timed {
-		if err := a.readTimes(q, by); err != nil {
+	if by == "rank" || !a.Timed || series {
+		if err := a.readTimes(q, by, timed, series); err != nil {
 			return err
 		}
 	}
@@ -91,23 +102,21 @@ func byTime(a, b *query.Durations, callsA, callsB uint64) int {
 // maxUnasked is of how many calls the times of every call are read unasked.
 const maxUnasked = report.MaxExact
 
-// readTimes adds the times of every call, if the trace has these and they are not too
-// many to be read unasked, or says why it does not.
-func (a *profileAnswer) readTimes(q *question, by string) error {
-	timed, _, err := q.trace.SeriesRanks()
-	if err != nil {
-		return err
-	}
+// readTimes adds the times of every call, if the trace has these and they are asked for, or
+// not too many to be read unasked, or says why it does not.
+func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, series bool) error {
 	ranks, calls := timedRanks(a.Profile, timed)
 	switch {
+	case series && ranks.Len() < a.Ranks && (ranks.Len() == 0 || by != "rank"):
+		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(timed))
 	case ranks.Len() == 0:
 		a.Missing = noTimes(q)
 		return nil
 	case ranks.Len() < a.Ranks && by != "rank":
 		a.Missing = "no times: the trace has those of every call of " + text.Ranks(ranks) + " only"
 		return nil
-	case calls > maxUnasked:
-		a.Missing = fmt.Sprintf("no times: %s would have to be read; --from 0 reads them", text.Plural(calls, "call"))
+	case calls > maxUnasked && !series:
+		a.Missing = fmt.Sprintf("no times: %s would have to be read; --series reads them", text.Plural(calls, "call"))
 		return nil
 	}
 	times, err := query.OpenTimes(q.trace)

@@ -39,14 +39,39 @@ func TestProfileMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "many.rpz", b.String())
-	const why = "no times: 5,000,050 calls would have to be read; --from 0 reads them\n"
+	const why = "no times: 5,000,050 calls would have to be read; --series reads them\n"
 	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, why) || strings.Contains(got, "outside") {
 		t.Error(got)
 	}
 	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
 		t.Error(got)
 	}
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--series"); strings.Contains(got, "no times") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
+		t.Error(got)
+	}
 	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "the wait time is an upper bound") {
+		t.Error(got)
+	}
+}
+
+// TestSeriesAndRanks checks that --ranks with all ranks goes with statistics, as all does, and
+// that --series reads the times of every call or says that there are none.
+func TestSeriesAndRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, command := range []string{"imbalance", "profile"} {
+		if got, want := must(t, command, "summed.rpz", "--ranks", "0-3"), must(t, command, "summed.rpz"); got != want {
+			t.Errorf("%s of all ranks\n%s, want\n%s", command, got, want)
+		}
+		r := invoke(t, "", command, "summed.rpz", "--series")
+		if want := "reprise: summed.rpz: the trace does not have the times of every call: reprise record --times all keeps them\n"; r.status != exitFailure || r.stderr != want {
+			t.Errorf("%s --series: %+v, want %s", command, r, want)
+		}
+	}
+	if got := must(t, "profile", "timed.rpz", "--series"); !strings.Contains(got, ", from the times of every call, at most 10 % off\n") {
+		t.Error(got)
+	}
+	if got := must(t, "profile", "timed.rpz"); strings.Contains(got, "of every call") {
 		t.Error(got)
 	}
 }

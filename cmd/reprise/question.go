@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,11 @@ func (q *question) open(path string) (err error) {
 	return err
 }
 
+// leavesOut reports whether ranks that made calls are not among the chosen ones.
+func (q *question) leavesOut() bool {
+	return q.ranks != nil && q.trace.RankSet().Difference(*q.ranks).Len() > 0
+}
+
 // fail returns the error of a question about the trace: with its name, unless it is
 // one of the command line, or has it.
 func (q *question) fail(err error) error {
@@ -190,8 +196,37 @@ func (q *question) query(label string, run func(query.Options) error) error {
 
 // addRanks adds the option that chooses ranks of a trace.
 func addRanks(cmd *cobra.Command, ranks *string) {
-	cmd.Flags().StringVar(ranks, "ranks", "", "only the ranks of this `set`, such as 0-3,8 or 0-62:2")
+	cmd.Flags().Var((*setFlag)(ranks), "ranks", "only the ranks of this `set`, such as 0-3,8 or 0-62:2")
 	cmd.Flags().Lookup("ranks").DefValue = "all"
+}
+
+// A setFlag is a set of ranks as it is given. What it is depends on the trace.
+type setFlag string
+
+func (f *setFlag) String() string { return string(*f) }
+
+func (f *setFlag) Type() string { return "set" }
+
+func (f *setFlag) Set(text string) error {
+	*f = setFlag(text)
+	return nil
+}
+
+// wholeSet has all ranks chosen as if by all, if those that are chosen are all: answers
+// from statistics, which are of all ranks together, then go with them.
+func (q *question) wholeSet() {
+	if q.ranks != nil && q.trace.RankSet().Difference(*q.ranks).Len() == 0 {
+		q.ranks = nil
+	}
+}
+
+// errNoSeries is the error of a question about the times of every call, of a trace that does
+// not have them.
+var errNoSeries = errors.New("the trace does not have the times of every call: reprise record --times all keeps them")
+
+// addSeries adds the option to read the times of every call.
+func addSeries(q *question, series *bool) {
+	q.Flags().BoolVar(series, "series", false, "read the times of every call, however many")
 }
 
 // chosenRanks returns the ranks of the option, which must be some of those of the
@@ -395,14 +430,51 @@ func (r recorded) print(w io.Writer) {
 	}
 }
 
-// calls returns a function that writes a signature of the trace as a call.
+// calls returns a function that writes a signature of the trace as a call. Requests are called
+// what they are called in the first rank that makes the call.
 func (q *question) calls() func(signature int) string {
-	describe := signaturesOf(q.trace)
+	p := q.trace.Printer(reprise.PrintOptions{})
+	first := sync.OnceValue(func() []*reprise.Rank { return firstRanks(q.trace) })
 	return func(n int) string {
-		s, err := describe(nil, n)
-		if err != nil {
-			return text.Printable(q.trace.Functions()[q.trace.FunctionOf(n)].Name) + "(unreadable)"
+		s, r := q.trace.Signature(n), (*reprise.Rank)(nil)
+		if slices.ContainsFunc(s.Function.Params, isRequest) {
+			r = first()[n]
 		}
-		return s.text
+		call, err := p.Signature(r, s)
+		if err != nil {
+			return text.Printable(s.Function.Name) + "(unreadable)"
+		}
+		return call
 	}
+}
+
+// isRequest reports whether a parameter is a request, or several.
+func isRequest(p cst.Param) bool {
+	t := &p.Type
+	for t.Kind == cst.KindArray {
+		t = t.Elem
+	}
+	return t.Kind == cst.KindHandle && t.Class == "request"
+}
+
+// firstRanks returns, for each signature, a rank of the first shape that makes the call; nil
+// if it cannot be read.
+func firstRanks(trace *reprise.Trace) []*reprise.Rank {
+	ranks := make([]*reprise.Rank, trace.Signatures())
+	for number := range trace.Shapes() {
+		s, err := trace.Shape(number)
+		if err != nil || s.Ranks.Len() == 0 {
+			continue
+		}
+		rank := sync.OnceValue(func() *reprise.Rank {
+			r, _ := trace.Rank(s.Ranks.At(0))
+			return r
+		})
+		for n := range s.Grammar.Occurrences() {
+			if ranks[n] == nil {
+				ranks[n] = rank()
+			}
+		}
+	}
+	return ranks
 }

@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 )
 
@@ -26,6 +29,7 @@ func newRecord() *cobra.Command {
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
+	f.BoolVar(&o.anonymous, "anonymous", false, "leave out who made the trace: command, host, date, versions")
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
@@ -39,6 +43,7 @@ type recordOptions struct {
 	mpicc            string
 	spool, raw       string
 	off, quiet, json bool
+	anonymous        bool
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -69,6 +74,11 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
+	if rank, ok := rankOfLauncher(); ok && o.output.parts != "" {
+		if err := partIsFree(o.output.part(rank)); err != nil {
+			return err
+		}
+	}
 	library, err := interposer(cmd.Context(), args, o)
 	if err != nil {
 		return err
@@ -86,14 +96,19 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	}
 	defer finish()
 	defer remove()
-	helper, err := startHelper(spool, o)
+	helper, err := startHelper(spool, o, o.origin(args, library))
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), args, o.environment(library, spool))
+	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool))
 	if err != nil {
 		helper.abandon()
+		var search *exec.Error
+		if errors.As(err, &search) {
+			err = search.Err
+		}
+		err = fileError(args[0], err)
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
 			return exitStatus(127) // as shells have it
@@ -107,8 +122,19 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	return failure
 }
 
+// rankOfLauncher returns the rank that a launcher has given this process, if it says so: it is
+// also that of the program.
+func rankOfLauncher() (int, bool) {
+	for _, name := range []string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"} {
+		if rank, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			return rank, true
+		}
+	}
+	return 0, false
+}
+
 // interposer builds the library that records, or finds it.
-func interposer(ctx context.Context, args []string, o *recordOptions) (string, error) {
+func interposer(ctx context.Context, args []string, o *recordOptions) (*mpi.Interposer, error) {
 	mpicc := o.mpicc
 	if mpicc == "" {
 		mpicc = os.Getenv("MPICC")
@@ -116,7 +142,7 @@ func interposer(ctx context.Context, args []string, o *recordOptions) (string, e
 	if mpicc == "" {
 		var err error
 		if mpicc, err = mpi.FindCompiler(ctx, args); err != nil {
-			return "", fmt.Errorf("%w; name it with --mpicc", err)
+			return nil, fmt.Errorf("%w; name it with --mpicc", err)
 		}
 	}
 	cache, err := os.UserCacheDir()
@@ -125,11 +151,33 @@ func interposer(ctx context.Context, args []string, o *recordOptions) (string, e
 	} else {
 		cache = filepath.Join(cache, "reprise")
 	}
-	i, err := mpi.BuildInterposer(ctx, mpicc, cache)
-	if err != nil {
-		return "", err
+	return mpi.BuildInterposer(ctx, mpicc, cache)
+}
+
+// schedulers have the id of the job in the environment.
+var schedulers = [...]struct{ name, variable string }{
+	{"Slurm", "SLURM_JOB_ID"}, {"PBS", "PBS_JOBID"}, {"LSF", "LSB_JOBID"}, {"Flux", "FLUX_JOB_ID"}, {"Grid Engine", "JOB_ID"},
+}
+
+// origin returns what the trace says of who made it.
+func (o *recordOptions) origin(args []string, library *mpi.Interposer) (made merge.Origin) {
+	if o.anonymous {
+		return made
 	}
-	return i.Path, nil
+	made = merge.Origin{
+		Commands: []string{strings.Join(args, " ")},
+		Versions: []string{"reprise " + version(), library.MPI},
+		Began:    time.Now(),
+	}
+	if host, err := os.Hostname(); err == nil {
+		made.Hosts = []string{host}
+	}
+	for _, s := range schedulers {
+		if id := os.Getenv(s.variable); id != "" {
+			made.Jobs = append(made.Jobs, s.name+" "+id)
+		}
+	}
+	return made
 }
 
 // makeSpool makes the directory that the processes write to.

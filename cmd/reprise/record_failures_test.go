@@ -94,9 +94,9 @@ func TestRecordFailures(t *testing.T) {
 		stderr string // a regular expression
 	}{
 		{"NoCommand", nil, []string{"-o", output}, []string{"/no/such/command"}, 127,
-			`reprise: .*/no/such/command: no such file`},
+			`^reprise: /no/such/command: no such file or directory\n$`},
 		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, 127,
-			`reprise: .*"no-such-command": executable file not found in \$PATH`},
+			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
 		{"NoMPI", nil, []string{"-o", output}, []string{"true"}, exitFailure,
 			`reprise: no call of MPI was recorded\.`},
 		{"NoMPIFails", nil, []string{"-o", output}, []string{"sh", "-c", "exit 7"}, 7,

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
@@ -32,12 +33,16 @@ type ending struct {
 }
 
 // startHelper starts a process that collects from a spool.
-func startHelper(spool string, o *recordOptions) (*helper, error) {
+func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"collect", "--live"}, o.times.args()...)
+	origin, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"collect", "--live", "--origin", string(origin)}, o.times.args()...)
 	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
 		if set {
 			args = append(args, flag)

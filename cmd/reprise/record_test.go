@@ -177,7 +177,7 @@ func TestRecordTimes(t *testing.T) {
 	directory := t.TempDir()
 	record := func(times, name string) (string, collectSummary) {
 		trace := filepath.Join(directory, name)
-		got := outcome(t, recorder(t, m, []string{"--times", times, "--json", "-o", trace}, program, "20"))
+		got := outcome(t, recorder(t, m, []string{"--anonymous", "--times", times, "--json", "-o", trace}, program, "20"))
 		var s collectSummary
 		if err := json.Unmarshal([]byte(got.stderr), &s); err != nil || got.status != 0 {
 			t.Fatalf("%v: status %d\n%s", err, got.status, got.stderr)
@@ -240,7 +240,36 @@ func TestRecordParts(t *testing.T) {
 		if a, b := must(t, "cat", one), must(t, "cat", joined); a != b || infoOf(t, joined).Size != ranks {
 			t.Errorf("%d ranks with %d bytes of calls, recorded together %d", infoOf(t, joined).Size, len(b), len(a))
 		}
+		again := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		again.Env = cmd.Env
+		if got := outcome(t, again); got.status == 0 || !strings.Contains(got.stderr, "rank0000000.part.rpz: is there already, from another run: ") || strings.Contains(got.stderr, "the trace is in") {
+			t.Errorf("a second run with these parts: %+v", got)
+		}
 	})
+}
+
+// TestCollectParts collects a part twice: the second does not replace the first. Functions with
+// an error of their own that were not called are named.
+func TestCollectParts(t *testing.T) {
+	m := theMPI(t)
+	directory := t.TempDir()
+	raw, parts := filepath.Join(directory, "raw"), filepath.Join(directory, "parts")
+	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw}, m.Build(t, "loop.c"), "20")
+	if got := outcome(t, cmd); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	part := filepath.Join(parts, "rank0000000.part.rpz")
+	got := invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	if want := "reprise: warning: --error of functions that were not called: Bar, MPI_Foo\n"; got.status != exitOK || got.stderr != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	first := readFile(t, part)
+	t.Setenv("TMPDIR", directory)
+	got = invoke(t, "", "collect", raw, "--parts", parts, "-q")
+	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already, from another run: take a new directory, or remove it; the trace is in ")
+	if got.status != exitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != first {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestRecordDying records programs of which a rank dies: what it called before is in
@@ -368,5 +397,40 @@ func TestRecordPartsOfCrash(t *testing.T) {
 	must(t, "merge", parts, "-o", trace)
 	if i := infoOf(t, trace); i.Active != 2 || i.Unfinished.Len() == 0 {
 		t.Errorf("%d ranks, %q without MPI_Finalize", i.Active, i.Unfinished)
+	}
+}
+
+// TestRecordOrigin records who runs what, with the job of a scheduler, and anonymously:
+// then nothing is told, and the calls are the same.
+func TestRecordOrigin(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	t.Setenv("SLURM_JOB_ID", "77")
+	line := m.Launch(2, m.Build(t, "filter.c"))
+	for _, flags := range [][]string{{"-o", "told.rpz"}, {"-o", "anonymous.rpz", "--anonymous"}} {
+		if got := outcome(t, recorder(t, m, append(flags, "-q"), line...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+	}
+	var told, anonymous infoAnswer
+	for name, answer := range map[string]*infoAnswer{"told.rpz": &told, "anonymous.rpz": &anonymous} {
+		if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if anonymous.MadeBy != nil {
+		t.Errorf("anonymous: %+v", anonymous.MadeBy)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := told.MadeBy
+	if o == nil || len(o.Runs) != 1 || len(o.Versions) != 2 || o.Began.IsZero() ||
+		fmt.Sprint(o.Jobs, o.Commands, o.Hosts) != fmt.Sprint([]string{"Slurm 77"}, []string{strings.Join(line, " ")}, []string{host}) {
+		t.Errorf("%+v", o)
+	}
+	if got := must(t, "diff", "told.rpz", "anonymous.rpz"); !strings.HasPrefix(got, "equal") {
+		t.Error(got)
 	}
 }

@@ -6,8 +6,31 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
+
+// TestTimesWords checks that codecs are called what --times calls them.
+func TestTimesWords(t *testing.T) {
+	for _, c := range timesCodecs {
+		codec, err := c.codec(0.1)
+		if err != nil || timing.Word(codec.Name()) != c.word {
+			t.Errorf("codec %s is called %s, %v", c.word, timing.Word(codec.Name()), err)
+		}
+	}
+	for name, want := range map[string]string{
+		"gaps;entropy,epsilon=0.1;entropy,epsilon=0.1":                                                               "entropy",
+		"intervals;lossless,compressor=zstd;lossless,compressor=zstd":                                                "zstd,intervals",
+		"gaps;bins,epsilon=0.1;lossless,compressor=lz4":                                                              "exponential,gaps=lz4",
+		`gaps;functions{"a"=bins,epsilon=0.01|"b"=lossless,compressor=zstd|grammar,epsilon=0.1};grammar,epsilon=0.1`: "grammar a=1% b=0",
+		"another": "another",
+	} {
+		if got := layout.SeriesWords(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
 
 // TestTimesFlag checks what --times and --error choose: the codec of a series,
 // histograms, and the codecs of functions.

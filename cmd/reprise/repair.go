@@ -189,9 +189,10 @@ func (r *repairResult) salvagePart(file *format.Reader) (a *merge.Accumulator, e
 	}
 	r.Ranks = a.RankSet().Len()
 	r.Readable = r.Ranks
-	_, table := file.Lookup(layout.KindSeries, 0)
+	if layout.NewSections(file).OrphanSeries() {
+		r.All, r.Untimed = true, rankenc.Set{} // nothing tells which of them had times
+	}
 	for _, s := range file.All() {
-		r.All = r.All || s.Kind == layout.KindSeries && !table
 		if s.Kind == layout.KindSummaries && r.Summaries == lost {
 			r.Summaries = partly
 		}
@@ -262,10 +263,15 @@ func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w 
 	return out.Close()
 }
 
+// whole reports whether no rank, nor the order, names or times, are lost.
+func (r *repairResult) whole() bool {
+	return r.Missing.Len() == 0 && r.Order == kept && r.Names == kept && r.timesSaved.whole()
+}
+
 // write writes what was saved: the sections as they are if they hold all calls in
 // their order, and their times, or a new file of what a has.
 func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.Accumulator, w io.Writer) error {
-	if r.Missing.Len() == 0 && r.Order == kept && r.Names == kept && r.timesSaved.whole() {
+	if r.whole() {
 		return r.copySections(cmd.Context(), file, w)
 	}
 	saved, err := encodeTrace(cmd, a, merge.IsPart(file))
@@ -293,18 +299,18 @@ func (r *repairResult) printDamage(w io.Writer, prefix string) {
 func (r *repairResult) print(w io.Writer) {
 	r.printDamage(w, "damaged: ")
 	if r.Missing.Len() > 0 {
-		fmt.Fprintf(w, "lost: %s\n", text.Ranks(r.Missing))
+		fmt.Fprintf(w, "unreadable: %s\n", text.Ranks(r.Missing))
 	}
 	for _, what := range r.timesSaved.missing() {
-		fmt.Fprintf(w, "lost: %s\n", what)
+		fmt.Fprintf(w, "unreadable: %s\n", what)
 	}
 	if r.Names == lost {
-		fmt.Fprintln(w, "lost: the names of handles and other numbers: they stand as numbers")
+		fmt.Fprintln(w, "unreadable: the names of handles and other numbers: they stand as numbers")
 	}
 	switch {
 	case r.Order == lost:
-		fmt.Fprintln(w, "lost: the order of the calls of different ranks: they stand rank by rank")
-	case len(r.Lost) == 0:
+		fmt.Fprintln(w, "unreadable: the order of the calls of different ranks: they stand rank by rank")
+	case len(r.Lost) == 0 && r.whole():
 		fmt.Fprintln(w, "nothing was damaged")
 	}
 	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, text.Count(r.Readable), text.Plural(r.Ranks, "rank"))

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -142,7 +143,11 @@ func TestRepair(t *testing.T) {
 			writeInputs(t)
 			r := newRepaired(t, tt.name)
 			r.check(t, "whole", r.data)
-			for i := 0; i < len(r.data); i += tt.step {
+			step := tt.step
+			if testing.Short() {
+				step *= 7
+			}
+			for i := 0; i < len(r.data); i += step {
 				for _, f := range []struct{ what, data string }{
 					{"cut off at", r.data[:i]},
 					{"changed at", r.data[:i] + string([]byte{r.data[i] ^ 0x10}) + r.data[i+1:]},
@@ -173,6 +178,29 @@ func TestRepairOrder(t *testing.T) {
 		if s != (saving{noisyRanks, false}) {
 			t.Errorf("without the order, there is %+v", s)
 		}
+	}
+}
+
+// TestRepairMissing takes sections away: that something is lost is said, and not that
+// nothing was damaged.
+func TestRepairMissing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, tt := range []struct {
+		name string
+		kind format.Kind
+		lost string
+	}{
+		{"noisy", layout.KindColumns, "ranks 1-599:2"},
+		{"mixed", layout.KindInterleaving, "the order of the calls of different ranks: they stand rank by rank"},
+	} {
+		writeFile(t, "damaged.rpz", withoutKind(t, readFile(t, tt.name+".rpz"), tt.kind))
+		if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.HasPrefix(out, "unreadable: "+tt.lost+"\n") || strings.Contains(out, "nothing was damaged") {
+			t.Errorf("%s: %s", tt.name, out)
+		}
+	}
+	if out := must(t, "repair", "mixed.rpz", "-o", "saved.rpz"); !strings.HasPrefix(out, "nothing was damaged\n") {
+		t.Error(out)
 	}
 }
 

@@ -30,6 +30,10 @@ func writeReport(q *question, path string) error {
 		return err
 	}
 	o := report.Options{Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks}
+	if q.Flags().Changed("ranks") && o.Ranks == nil { // all: not those that the report would choose
+		all := q.trace.RankSet()
+		o.Ranks = &all
+	}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.RankSet().Len()), "ranks")
 	defer bar.done()
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }

@@ -107,7 +107,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: compressing %s gives another trace", name, list)
 		}
 		r := invoke(t, "", "cat", name+".rpz", "--split", name)
-		if want := fmt.Sprintf("reprise: ti: open %s: file exists\n", list); r.status != exitFailure || r.stderr != want {
+		if want := fmt.Sprintf("reprise: open %s: file exists\n", list); r.status != exitFailure || r.stderr != want {
 			t.Errorf("a second time: status %d, %q, want %q", r.status, r.stderr, want)
 		}
 	}
@@ -162,6 +162,76 @@ func TestCatFrom(t *testing.T) {
 	}
 }
 
+// TestCatRanks checks that all ranks are the set of them, with their calls rank by rank,
+// and what is said of positions that none of the chosen ranks has.
+func TestCatRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, name := range []string{"ring", "mixed", "foreign"} {
+		for _, options := range []string{"", "--first 2 --count 2", "--count 3 --format text", "--first 3", "--first 1 --json"} {
+			list := "0-3"
+			if name == "foreign" {
+				list = "0"
+			}
+			args := append([]string{"cat", name + ".rpz"}, strings.Fields(options)...)
+			all, set := must(t, append(args, "--ranks", "all")...), must(t, append(args, "--ranks", list)...)
+			if all != set || all == "" {
+				t.Errorf("%s: all ranks give %q, those of the set %q", strings.Join(args, " "), all, set)
+			}
+		}
+	}
+	if got := must(t, "cat", "ring.rpz", "--ranks", "all", "--count", "1"); got != "0 init\n1 init\n2 init\n3 init\n" {
+		t.Errorf("%q", got)
+	}
+	for _, tt := range []struct{ name, ranks, first, want string }{
+		{"ring", "3", "213", "rank 3 has 212 calls"},
+		{"ring", "0-3", "213", "ranks 0-3 have at most 212 calls"},
+		{"mixed", "all", "213", "ranks 0-3 have at most 212 calls"},
+		{"sparse", "0-5", "4", "ranks 0-5 have at most 3 calls"},
+		{"sparse", "0-3", "1", "ranks 0-3 have at most 0 calls"},
+		{"empty", "all", "1", "the trace has 0 calls"},
+	} {
+		r := invoke(t, "", "cat", tt.name+".rpz", "--ranks", tt.ranks, "--first", tt.first)
+		if want := fmt.Sprintf("reprise: %s.rpz: no call at position %s: %s\n", tt.name, tt.first, tt.want); r.status != exitFailure || r.stdout != "" || r.stderr != want {
+			t.Errorf("%s: status %d, %q, want %q", tt.name, r.status, r.stderr, want)
+		}
+	}
+	if got := must(t, "cat", "sparse.rpz", "--ranks", "0-5", "--first", "2"); got != "5 finalize\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestAllRanks checks that commands answer for the set of all ranks as for all.
+func TestAllRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, args := range []string{
+		"match unmatched.rpz 0-3", "match unmatched.rpz 0-3 --json", "messages ring.rpz 0-3", "matrix ring.rpz 0-3 --format csv -o out",
+		"imbalance summed.rpz 0-3", "imbalance timed.rpz 0-3", "profile summed.rpz 0-3", "profile timed.rpz 0-3 --by rank", "at timed.rpz 0-3 1ms",
+		"grammar ring.rpz 0-3", "export timed.rpz 0-3 --format csv -o out", "export sparse.rpz 5 --format simgrid -o out",
+		"report noisy.rpz 0-599 -o out", "diff ring.rpz 0-3 ring.rpz",
+	} {
+		answer := func(ranks string) string {
+			list := strings.Fields(args)
+			list = append(list[:2:2], append([]string{"--ranks", ranks}, list[3:]...)...)
+			r := invoke(t, "", list...)
+			if r.status != exitOK {
+				t.Errorf("%v: status %d, %s", list, r.status, r.stderr)
+			}
+			if strings.HasSuffix(args, "out") {
+				return r.stdout + r.stderr + readFile(t, "out")
+			}
+			return r.stdout + r.stderr
+		}
+		if all, set := answer("all"), answer(strings.Fields(args)[2]); all != set {
+			t.Errorf("%s: all ranks give\n%.2000s\nthose of the set\n%.2000s", args, all, set)
+		}
+	}
+	if r := invoke(t, "", "imbalance", "summed.rpz", "--ranks", "0-2"); r.status != exitFailure {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A generator is the text of a trace of nested loops, without holding it.
 type generator struct {
 	left   int // bytes, at least
@@ -201,6 +271,9 @@ func (g *generator) Read(p []byte) (int, error) {
 // TestCompressMemory checks that what compress holds does not follow the length
 // of its input.
 func TestCompressMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: measures memory")
+	}
 	t.Chdir(t.TempDir())
 	const (
 		text  = 50 << 20 / slow

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -146,7 +148,7 @@ func TestLostTables(t *testing.T) {
 			out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
 			var lost []string
 			for line := range strings.Lines(out) {
-				if what, ok := strings.CutPrefix(line, "lost: "); ok {
+				if what, ok := strings.CutPrefix(line, "unreadable: "); ok {
 					lost = append(lost, strings.TrimSuffix(what, "\n"))
 				}
 			}
@@ -174,10 +176,34 @@ func TestOrphanSeries(t *testing.T) {
 	data := readFile(t, "timed.rpz")
 	s := section(t, data, layout.KindSeries, 0)
 	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
-	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "lost: the times of every call\n") {
+	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "unreadable: the times of every call\n") {
 		t.Error(out)
 	}
 	must(t, "info", "saved.rpz")
+}
+
+// TestMissingSeries takes the section away that says whose the times of every call are,
+// of a trace and of a part file: merge fails, and repair saves the calls.
+func TestMissingSeries(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, tt := range []struct{ name, stderr string }{
+		{"timed.rpz", "reprise: damaged.rpz: time series, number 0: merge: corrupt input: the file has no such section; reprise repair may save the rest\n"},
+		{"timed-0.part.rpz", "reprise: damaged.rpz: time series, number 0: merge: corrupt input: the series of ranks 0-2:2 are not all in the file; reprise repair may save the rest\n"},
+	} {
+		writeFile(t, "damaged.rpz", without(t, readFile(t, tt.name), func(s format.Section) bool { return s.Kind == layout.KindSeries && s.Key == 0 }))
+		if r := invoke(t, "", "merge", "damaged.rpz", "-o", "out.rpz"); r.status != exitFailure || r.stderr != tt.stderr {
+			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
+		}
+		if r := invoke(t, "", "info", "damaged.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "time series, number 0") {
+			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
+		}
+		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
+		if !strings.Contains(out, "unreadable: the times of every call\n") {
+			t.Errorf("%s: %s", tt.name, out)
+		}
+		must(t, "merge", "--part", "saved.rpz", "-o", "out.rpz")
+	}
 }
 
 // TestRepairTimedPart checks that a part file stays one if its summaries are lost.
@@ -194,7 +220,7 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Errorf("%+v", times)
 	}
 	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSeries, 1))
-	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "lost: the times of ranks 0-2:2\n") {
+	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "unreadable: the times of ranks 0-2:2\n") {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
@@ -255,16 +281,61 @@ func TestExactTimes(t *testing.T) {
 	}
 }
 
+// TestFarTimes checks times that are farther apart than an int64 tells: text has them all,
+// and JSON the int64 that is nearest.
+func TestFarTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless(timing.Zstd)
+	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := r.Declare(cst.Function{Name: "wait"})
+	r.CallAt(wait, math.MinInt64, 0)
+	r.CallAt(wait, -1, 0)
+	r.CallAt(wait, math.MaxInt64, 0)
+	writeTrace(t, "far.rpz", merge.Run{Ranks: 1, Source: "a clock"}, r.Finish(0))
+	for _, tt := range []struct{ clock, text, json string }{
+		{"--clock=false", "0.000000000 9223372036.854775807 18446744073.709551615", "0 9223372036854775807 9223372036854775807"},
+		{"--clock", "-9223372036.854775808 -0.000000001 9223372036.854775807", "-9223372036854775808 -1 9223372036854775807"},
+	} {
+		var text, json []string
+		for line := range strings.Lines(must(t, "cat", "far.rpz", tt.clock, "--format", "text")) {
+			text = append(text, strings.Split(line, "\t")[2])
+		}
+		for line := range strings.Lines(must(t, "cat", "far.rpz", tt.clock, "--json")) {
+			_, rest, _ := strings.Cut(line, `"start_ns":`)
+			start, _, _ := strings.Cut(rest, ",")
+			json = append(json, start)
+		}
+		if strings.Join(text, " ") != tt.text || strings.Join(json, " ") != tt.json {
+			t.Errorf("%s: text has %v, JSON %v", tt.clock, text, json)
+		}
+	}
+	for _, tt := range []struct{ begin, time, want int64 }{
+		{math.MaxInt64, math.MinInt64, math.MinInt64}, {1, math.MinInt64, math.MinInt64}, {0, math.MinInt64, math.MinInt64},
+		{-1, math.MaxInt64, math.MaxInt64}, {5, 3, -2}, {math.MinInt64, math.MinInt64, 0},
+	} {
+		if got := since(tt.begin, tt.time); got != tt.want {
+			t.Errorf("since(%d, %d) is %d, want %d", tt.begin, tt.time, got, tt.want)
+		}
+	}
+}
+
 // TestRepairTimed damages traces with times at every byte, and checks that what is
 // saved can be read, and has the times that repair does not call lost. Of a section
 // whose head is damaged, repair cannot know what it was.
 func TestRepairTimed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
+	step := slow
+	if testing.Short() {
+		step *= 7
+	}
 	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {
 		data := readFile(t, name)
 		_, whole := timeInfoOf(t, name, exitOK)
-		for at := 0; at < len(data); at += slow {
+		for at := 0; at < len(data); at += step {
 			writeFile(t, "damaged.rpz", data[:at]+string([]byte{data[at] ^ 0x10})+data[at+1:])
 			removeSaved(t)
 			r := invoke(t, "", "repair", "--json", "damaged.rpz", "-o", "saved.rpz")
