@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the sources of the interposer
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -72,8 +73,18 @@ type wrapper struct {
 	Fails                       bool     // returns an error code
 	Statuses                    bool     // which may be that the statuses say what failed
 	Entries                     []string // parameters of which the value before the call is needed after it
+	Own                         *ownStatuses
 	Before, After               *record
 	First, Finally              []string // around the call
+}
+
+// ownStatuses says of a function when it is given statuses of the interposer in place of
+// those that the program does not ask for: where a receive has left open what it receives,
+// only they tell.
+type ownStatuses struct {
+	Name, Ignored string // the parameter, and what the program passes
+	Length        string // of an array, as an expression, "" for a single status
+	Open          string // whether the sender or the tag was left open, as an expression
 }
 
 // onlyC matches the functions that Fortran does not have, or calls only to convert
@@ -135,14 +146,17 @@ func newWrapper(number int, declared header.Function) wrapper {
 			continue
 		}
 		if p.Before() {
-			w.Before.add(p, declared.Params[i], false, "0")
+			w.Before.add(p, declared.Params[i], false, statusWords{errors: "0"})
 		}
 		if p.After() {
+			if p.Element().Kind == cst.KindStatus && p.Direction == cst.Out {
+				w.Own = newOwnStatuses(f, p)
+			}
 			errors := "0"
 			if p.Type.Kind != cst.KindStatus && p.Element().Kind == cst.KindStatus {
 				w.Statuses, errors = true, "errors_"
 			}
-			w.After.add(p, declared.Params[i], w.Fails, errors)
+			w.After.add(p, declared.Params[i], w.Fails, statusWords{errors, w.Own != nil})
 		}
 		if strings.Contains(p.Length+" "+p.Given, "entry_") {
 			w.Entries = entriesOf(f)
@@ -159,6 +173,9 @@ func (w *wrapper) special(f *spec.Function) {
 	}
 	role := spec.RoleOf(f.Name)
 	w.Starts = role.Begins != ""
+	if source, tag := asked(f); source != "" {
+		w.First = append(w.First, fmt.Sprintf("note_wildcard(%s, %s);", source, tag))
+	}
 	if role.Begins == "world" || role.Begins == "session" || role.Ends || role.Switches {
 		w.Always = 1
 	}
@@ -169,12 +186,45 @@ func (w *wrapper) special(f *spec.Function) {
 	case role.Begins == "session":
 		w.Finally = succeeded("initialized_session(*session);")
 	case role.Ends:
-		w.First = []string{"atomic_store(&running, 0);"}
+		w.First = append(w.First, "atomic_store(&running, 0);")
 	case role.Switches:
 		if w.Finally = []string{"control(level);"}; w.Fails && len(f.Params) > 1 {
 			w.Finally = succeeded("control_by_info(key, value);")
 		}
 	}
+}
+
+// asked returns the parameters by which a function asks for a message, "" if it does not.
+func asked(f *spec.Function) (source, tag string) {
+	for i := range f.Params {
+		switch p := &f.Params[i]; {
+		case p.Type.Kind == cst.KindRank && p.Name == "source":
+			source = p.Name
+		case p.Type.Kind == cst.KindTag && (p.Name == "tag" || p.Name == "recvtag"):
+			tag = p.Name
+		}
+	}
+	if source == "" || tag == "" {
+		return "", ""
+	}
+	return source, tag
+}
+
+// newOwnStatuses returns when a function is given statuses of the interposer, nil if never.
+func newOwnStatuses(f *spec.Function, p *spec.Param) *ownStatuses {
+	o := &ownStatuses{Name: p.Name, Ignored: p.Ignored()[0], Open: "any_wildcard()"}
+	source, tag := asked(f)
+	requests := slices.IndexFunc(f.Params, func(q spec.Param) bool { return q.Element().Class == "request" && q.Before() })
+	switch role := spec.RoleOf(f.Name); {
+	case source != "":
+		o.Open = fmt.Sprintf("is_wildcard(%s, %s)", source, tag)
+	case requests < 0 && role.Receives == nil:
+		return nil // the status of a file, or of what has no message
+	}
+	if p.Form == spec.Array {
+		o.Length = f.Params[requests].Length
+	}
+	return o
 }
 
 // entriesOf returns the numbers that a function reads and writes.
@@ -203,14 +253,19 @@ func (r *record) ask(p *spec.Param) {
 	} else {
 		r.Lengths = append(r.Lengths, fmt.Sprintf("int asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
 	}
-	r.add(p, header.Param{}, true, "0")
+	r.add(p, header.Param{}, true, statusWords{errors: "0"})
+}
+
+// statusWords says what is written of statuses.
+type statusWords struct {
+	errors string // whether they have error codes, as an expression
+	own    bool   // they may be those of the interposer
 }
 
 // add adds the statements for one argument. Where the function may fail, what it
-// only writes is left out if it did. The expression errors is for whether
-// statuses have error codes.
-func (r *record) add(p *spec.Param, d header.Param, fails bool, errors string) {
-	put := putOf(p, d, errors)
+// only writes is left out if it did.
+func (r *record) add(p *spec.Param, d header.Param, fails bool, s statusWords) {
+	put := putOf(p, d, s)
 	if fails && p.Direction != cst.InOut {
 		put = "if (!(flags_ & FAILED)) { " + put + " }"
 	}
@@ -290,7 +345,7 @@ func ignoredOf(p *spec.Param) string {
 }
 
 // put returns the statement that writes the value.
-func putOf(p *spec.Param, d header.Param, errors string) string {
+func putOf(p *spec.Param, d header.Param, s statusWords) string {
 	name, n := argumentOf(p, d), "n_"+p.Name
 	switch {
 	case p.Form == spec.Text:
@@ -300,7 +355,11 @@ func putOf(p *spec.Param, d header.Param, errors string) string {
 	case p.Form == spec.TextLists:
 		return fmt.Sprintf("p_ = put_lists(p_, %s, (char **const *)%s);", n, name)
 	case p.Element().Kind == cst.KindStatus:
-		return fmt.Sprintf("p_ = put_statuses(p_, %s, %s, %s);", n, name, errors)
+		own := "0"
+		if s.own {
+			own = "own_"
+		}
+		return fmt.Sprintf("p_ = put_statuses(p_, %s, %s, %s, %s);", n, name, s.errors, own)
 	case p.Counted():
 		return fmt.Sprintf("PUT_COUNTED(p_, %s, %s);", n, name)
 	case p.Form == spec.Indirect:

@@ -21,6 +21,15 @@ func (a arguments) find(name string, kind cst.Kind) (cst.Value, bool) {
 	return a.values[i], true
 }
 
+// told returns a status, or several: those that the program asked for, or else those that
+// whoever recorded the call did.
+func (a arguments) told(name string, kind cst.Kind) (cst.Value, bool) {
+	if v, ok := a.find(name, kind); ok {
+		return v, true
+	}
+	return a.find(name+"_out", kind)
+}
+
 // class returns the class of the handles that a parameter takes, "" if it takes none.
 func (a arguments) class(name string) string {
 	for _, p := range a.function.Params {

@@ -191,7 +191,7 @@ func hasFailed(f *cst.Function) bool {
 func happened(p *spec.Role, args arguments, truncate int64) bool {
 	if p.Class == spec.Completion {
 		_, single := args.find("request", cst.KindHandle)
-		_, told := args.find("array_of_statuses", cst.KindArray)
+		_, told := args.told("array_of_statuses", cst.KindArray)
 		return told || single && p.Requests == spec.Waits
 	}
 	return p.Receives != nil && args.number("error", cst.KindInt) == truncate

@@ -87,7 +87,7 @@ func (r *mpiRank) finding(terminal uint32) finding {
 
 // statusOf returns what the status of a call tells.
 func statusOf(args arguments) source {
-	if v, ok := args.find("status", cst.KindStatus); ok {
+	if v, ok := args.told("status", cst.KindStatus); ok {
 		return source{rank: v.Status().Source, tag: v.Status().Tag}
 	}
 	return unresolved

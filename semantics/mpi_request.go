@@ -150,7 +150,7 @@ func (d *mpiDialect) completed(p *spec.Role, args arguments) (ids []int64) {
 // with MPI_ERR_PENDING have neither failed nor completed (MPI-4.1, §3.7.5).
 func (d *mpiDialect) eachCompleted(p *spec.Role, args arguments, f func(id int64, s source)) {
 	requests := requestsOf(args)
-	statuses, many := args.find("array_of_statuses", cst.KindArray)
+	statuses, many := args.told("array_of_statuses", cst.KindArray)
 	complete := func(i int64, k int) {
 		s := statusOf(args)
 		if many && k < statuses.Len() && statuses.Index(k).Kind() == cst.KindStatus {

@@ -43,6 +43,7 @@ func Programs() []Program {
 		{Source: "mpi4.c", Ranks: 2, Varies: true},
 		{Source: "threads.c", Ranks: 2, Varies: true},
 		{Source: "waits.c", Ranks: 2, Varies: true, Calls: map[string]uint64{"MPI_Irecv": 1000, "MPI_Isend": 1000, "MPI_Wait": 2000}},
+		{Source: "unasked.c", Ranks: 3, Varies: true},
 		{Source: "errors.c", Ranks: 2},
 		{Source: "large.c", Ranks: 2},
 		{Source: "memory.c", Ranks: 2},

@@ -83,6 +83,11 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 			s = absent
 		case v.Presence != spool.Given:
 			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
+			if v.Presence == spool.Ignored && q.operation == status && v.Len() > 0 {
+				if p.after[i] = p.status(t, f, q, r, v); hasNews(p.after[i]) {
+					s = told
+				}
+			}
 		case q.operation == request || q.operation == freed:
 			p.values[i] = p.given(t, q)
 		case f.role.FreesMemory:
@@ -190,6 +195,7 @@ const (
 	constant              // what stands for it
 	changed               // its values from before and after the call
 	pointing              // addresses in place of distances
+	told                  // what stands for it, and the statuses that the program did not ask for
 )
 
 // A function is one of the table as it was declared in a trace: once for each
@@ -228,7 +234,7 @@ func (p *process) record(t *thread, f *plan, r *spool.Record) {
 		if s != absent {
 			p.args = append(p.args, p.values[i])
 		}
-		if s == changed {
+		if s == changed || s == told {
 			p.args = append(p.args, p.after[i])
 		}
 	}
@@ -325,6 +331,9 @@ func (f *plan) declaration(key uint64) cst.Function {
 			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
 		case changed:
 			add(q.Name, t, cst.In)
+			add(q.Name+"_out", t, cst.Out)
+		case told:
+			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
 			add(q.Name+"_out", t, cst.Out)
 		}
 	}

@@ -20,7 +20,8 @@
 //   - One that does not count in the call, such as the receive count of a gather
 //     anywhere but at its root, is left out.
 //   - A null pointer, or a constant that stands for no array, such as
-//     MPI_STATUS_IGNORE, is a handle of the class constant.
+//     MPI_STATUS_IGNORE, is a handle of the class constant. If a status would have said
+//     something, it is there as status_out, and several as array_of_statuses_out.
 //   - A number or an array of numbers that the call has changed is there twice, as
 //     name and as name_out.
 //   - Displacements that are addresses are pointers: in a datatype, and in a window with

@@ -231,6 +231,11 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *
 	case spool.Given:
 	default:
 		m.want(p.Name, cst.HandleOf("constant"), p.Direction, cst.Handle(standIn(p, raw.Presence)))
+		if f.roles[i] == outcomes && raw.Len() > 0 {
+			if v := m.value(f, r, given, i, raw); !saysNothing(v) {
+				m.want(p.Name+"_out", typ, cst.Out, v)
+			}
+		}
 		return
 	}
 	if f.roles[i] == displacing && m.addresses(raw) {
@@ -254,6 +259,19 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *
 		}
 	}
 	m.want(p.Name, typ, p.Direction, v)
+}
+
+// saysNothing reports whether a status, or each of several, is what was asked for.
+func saysNothing(v cst.Value) bool {
+	if v.Kind() != cst.KindArray {
+		return v.Equal(cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+	}
+	for k := range v.Len() {
+		if !saysNothing(v.Index(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // standIn returns the id of what stands for an argument that is not there.

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
@@ -53,6 +54,9 @@ func TestPrograms(t *testing.T) {
 				}
 				if p.Source == "threads.c" || p.Source == "waits.c" {
 					checkOwnRequests(t, first.trace)
+				}
+				if p.Source == "unasked.c" {
+					checkSenders(t, first.trace)
 				}
 				if p.Dies != (len(first.summary.Unfinished) > 0) {
 					t.Errorf("without MPI_Finalize: %v", first.summary.Unfinished)
@@ -247,6 +251,47 @@ func checkOwnRequests(t *testing.T, trace *reprise.Trace) {
 		if others > 0 {
 			t.Errorf("rank %d: %d times, a call is given a request that another thread made", rank, others)
 		}
+	}
+}
+
+// checkSenders checks that a trace has the sender and the tag of each message that the
+// program received with a wildcard, though it asked for no status.
+func checkSenders(t *testing.T, trace *reprise.Trace) {
+	t.Helper()
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank, err := model.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ordered := 0, 0
+	for call, err := range rank.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := rank.At(call.Position, call.Terminal)
+		if o == nil {
+			continue
+		}
+		for _, m := range o.Messages {
+			switch {
+			case m.Direction != semantics.Receive:
+			case m.Tag >= 1000:
+				if m.Tag != int64(1000+ordered%3) || m.Peer != 1+ordered/3 {
+					t.Errorf("%v: of rank %d with tag %d", call, m.Peer, m.Tag)
+				}
+				ordered++
+			default:
+				if n++; m.Peer != 1+int(m.Tag)%(trace.Ranks()-1) {
+					t.Errorf("%v: of rank %d with tag %d", call, m.Peer, m.Tag)
+				}
+			}
+		}
+	}
+	if n != 5*109 || ordered != 3*(trace.Ranks()-1) {
+		t.Errorf("%d and %d messages", n, ordered)
 	}
 }
 

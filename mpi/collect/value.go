@@ -166,6 +166,19 @@ func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
 	return cst.StatusOf(kept)
 }
 
+// hasNews reports whether a status, or any of several, says something.
+func hasNews(v cst.Value) bool {
+	if v.Kind() == cst.KindArray {
+		for k := range v.Len() {
+			if hasNews(v.Index(k)) {
+				return true
+			}
+		}
+		return false
+	}
+	return v.Status() != cst.Status{Source: implied, Tag: implied}
+}
+
 // news returns what to record of a source or tag of a status, given what was asked for:
 // [implied] if the two are equal. It says something new only where the call left it open,
 // with a wildcard, or got something else than it asked for, as from no process at all.

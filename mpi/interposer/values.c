@@ -13,9 +13,11 @@
 
 static slow uint64_t error_word(int code);
 
-static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors)
+/* Statuses of our own, which stand in for those that the program does not ask for, are
+   told by their length: what stands for no array, and that. */
+static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors, int own)
 {
-	*at++ = (uint64_t)n;
+	*at++ = (uint64_t)(own && n >= 0 ? INT64_MIN + n : n);
 	for (int64_t i = 0; i < n; i++) {
 		*at++ = WORD(statuses[i].MPI_SOURCE);
 		*at++ = WORD(statuses[i].MPI_TAG);
@@ -94,3 +96,43 @@ static slow uint64_t *put_lists(uint64_t *at, int64_t n, char **const *lists)
 }
 
 static inline size_t words_of(int64_t n) { return n > 0 ? (size_t)n : 0; }
+
+/* Whether a receive has left its source or its tag open. Only then is a status news that
+   the program does not ask for. */
+static _Atomic int wildcards;
+
+static inline int is_wildcard(int source, int tag) { return unlikely(source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG); }
+
+static inline void note_wildcard(int source, int tag)
+{
+	if (is_wildcard(source, tag) && !atomic_load_explicit(&wildcards, memory_order_relaxed))
+		atomic_store_explicit(&wildcards, 1, memory_order_relaxed);
+}
+
+static inline int any_wildcard(void) { return unlikely(atomic_load_explicit(&wildcards, memory_order_relaxed)); }
+
+/* How many statuses of our own are on the stack of the thread, which may be small. */
+enum { FEW_STATUSES = 64 };
+
+struct many_statuses {
+	MPI_Status *at;
+	size_t size;
+};
+
+static slow MPI_Status *map_statuses(struct many_statuses *many, int64_t n)
+{
+	size_t size = (size_t)n * sizeof(MPI_Status);
+	int saved = errno;
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = saved;
+	if (at == MAP_FAILED)
+		return NULL;
+	*many = (struct many_statuses){at, size};
+	return at;
+}
+
+static inline void unmap_statuses(struct many_statuses *many)
+{
+	if (unlikely(many->at != NULL))
+		munmap(many->at, many->size);
+}

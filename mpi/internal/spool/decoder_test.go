@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -77,6 +78,8 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordRelease, 0, 0, 5800, 0x6000)
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
 	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
+	b.add(recordBegin, number(t, "MPI_Wait"), flagOutermost, 6010, 31)
+	b.add(recordEnd, number(t, "MPI_Wait"), 0, 6020, 0, 0, int64(math.MinInt64+1), 5, 6, 0) // a status of the interposer
 	b.add(recordBegin, number(t, "MPI_Wtime"), flagOutermost, 6100)
 	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, int64(0x4008000000000000))
 	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost, 6300)
@@ -121,6 +124,8 @@ func TestDecoder(t *testing.T) {
 		`52400..52400 type 4: 0x6000, 0x0, 0 bytes`,
 		`52450 MPI_Test(request<31 request>missing flag>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
 		`52450..52500 MPI_Test(request<31 request>31 flag>0 status>unused) = 0 at depth 0, hidden false, failed false 0`,
+		`52505 MPI_Wait(request<31 request>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
+		`52505..52510 MPI_Wait(request<31 request>0 status>ignored [{5,6,0}]) = 0 at depth 0, hidden false, failed false 0`,
 		`52550..52600 MPI_Wtime() = 4613937818241073152 at depth 0, hidden false, failed false 3`,
 		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false 0`,
 	}

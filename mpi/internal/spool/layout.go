@@ -170,6 +170,10 @@ func (c *cursor) read(v *Value, kind layoutKind) {
 // value reads a value that begins with its length.
 func (c *cursor) value(kind layoutKind) Value {
 	n := c.word()
+	presence := Given
+	if n < math.MinInt64/2 && (kind == layoutStatus || kind == layoutStatuses) {
+		n, presence = n-math.MinInt64, Ignored // statuses of the interposer
+	}
 	if n < 0 {
 		if n < -int64(len(presences)) {
 			c.err = fmt.Errorf("%w: length %d", ErrCorrupt, n)
@@ -177,7 +181,7 @@ func (c *cursor) value(kind layoutKind) Value {
 		}
 		return Value{Presence: presences[-n-1]}
 	}
-	v := Value{Presence: Given, word: n}
+	v := Value{Presence: presence, word: n}
 	if n != 1 && (kind == layoutOptional || kind == layoutStatus) {
 		c.err = fmt.Errorf("%w: length %d of a single value", ErrCorrupt, n)
 		return Value{}

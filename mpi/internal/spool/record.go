@@ -105,7 +105,7 @@ const (
 	Missing Presence = iota // the table has none here, or the call failed
 	Given                   // a value
 	Absent                  // a null pointer
-	Ignored                 // a constant for no array, such as MPI_STATUS_IGNORE or MPI_UNWEIGHTED
+	Ignored                 // a constant for no array, such as MPI_UNWEIGHTED or, with or without the statuses, MPI_STATUS_IGNORE
 	Unused                  // an argument that does not count in this call
 	Empty                   // MPI_WEIGHTS_EMPTY
 )
@@ -214,7 +214,10 @@ func (v Value) Format(p *spec.Param) string {
 	case Absent:
 		return "absent"
 	case Ignored:
-		return "ignored"
+		if v.Len() == 0 {
+			return "ignored"
+		}
+		return "ignored " + v.statuses()
 	case Unused:
 		return "unused"
 	case Empty:
@@ -235,15 +238,22 @@ func (v Value) Format(p *spec.Param) string {
 	case layoutStatus:
 		return formatStatus(v.Status(0))
 	case layoutStatuses:
-		for i := range v.Len() {
-			list = append(list, formatStatus(v.Status(i)))
-		}
+		return v.statuses()
 	case layoutWords:
 		for i := range v.Len() {
 			list = append(list, fmt.Sprint(v.Index(i)))
 		}
 	default:
 		return fmt.Sprint(v.Int())
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+// statuses returns statuses as text.
+func (v Value) statuses() string {
+	var list []string
+	for i := range v.Len() {
+		list = append(list, formatStatus(v.Status(i)))
 	}
 	return "[" + strings.Join(list, ",") + "]"
 }
