@@ -69,6 +69,7 @@ type wrapper struct {
 	ResultWord                  string
 	Always                      int      // recorded even while recording is off
 	Starts                      bool     // may be the first call of MPI
+	Early                       bool     // may come before it
 	Fortran                     bool     // may be called from the function of Fortran
 	Fails                       bool     // returns an error code
 	Statuses                    bool     // which may be that the statuses say what failed
@@ -172,7 +173,7 @@ func (w *wrapper) special(f *spec.Function) {
 		w.Always = 1
 	}
 	role := spec.RoleOf(f.Name)
-	w.Starts = role.Begins != ""
+	w.Starts, w.Early = role.Begins != "", role.Early
 	if source, tag := asked(f); source != "" {
 		w.First = append(w.First, fmt.Sprintf("note_wildcard(%s, %s);", source, tag))
 	}

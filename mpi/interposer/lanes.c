@@ -83,6 +83,7 @@ static void in_child(void)
 	atomic_store(&world_rank, -1);
 	main_thread = pthread_self();
 	loaded = 0;
+	forked = 1;
 }
 
 /* Returns the free words for a record of at most so many, or NULL. The thread is

@@ -159,7 +159,8 @@ static slow void start(void)
 }
 
 /* A process that is linked with MPI is recorded from here on, for the sake of its
-   memory; one that loads MPI later, from MPI_Init. */
+   memory; one that loads MPI later, from its first call of MPI_Init, or one of those that
+   may come before. */
 __attribute__((constructor)) static void load(void)
 {
 	main_thread = pthread_self();

@@ -114,6 +114,7 @@ static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes 
 static char directory[4096 - 128];
 static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
 static uint64_t loaded, load_ticks, load_monotonic;
+static int forked; /* the process is a child of one that was recorded */
 static uint64_t job;
 static uint64_t cost; /* of recording a call, ps; zero before it is measured */
 static _Atomic int32_t world_rank = -1;

@@ -172,7 +172,8 @@ func TestRoleOf(t *testing.T) {
 		{"MPI_T_enum_get_info", func(r *Role) bool { return r.Shares }},
 		{"MPI_Type_indexed_c", func(r *Role) bool { return r.Datatype == "indexed" }},
 		{"MPI_Comm_rank", func(r *Role) bool { return *r == Role{TellsPlace: true} }},
-		{"MPI_Get_version", func(r *Role) bool { return *r == noRole }},
+		{"MPI_Get_version", func(r *Role) bool { return *r == Role{Early: true} }},
+		{"MPI_Get_processor_name", func(r *Role) bool { return *r == noRole }},
 		{"Isend", func(r *Role) bool { return *r == noRole }},
 	}
 	for _, test := range tests {

@@ -76,6 +76,10 @@ type Role struct {
 	Begins string
 	Ends   bool
 
+	// Early is set if programs ask before they begin anything: whether MPI is initialized,
+	// or which it is.
+	Early bool
+
 	Switches bool // recording off or on, by level or by key and value
 	Clock    bool // the result is the time, which a trace has anyway
 }
@@ -306,6 +310,7 @@ func (t roleTable) addFiles() {
 
 // addOthers adds what functions do to MPI, to memory and to recording.
 func (t roleTable) addOthers() {
+	t.add("Initialized Finalized Get_version Get_library_version", Role{Early: true})
 	t.add("Init Init_thread", Role{Begins: "world"})
 	t.add("Session_init", Role{Begins: "session"})
 	t.add("T_init_thread", Role{Begins: "tools"})
