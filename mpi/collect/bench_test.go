@@ -9,11 +9,12 @@ import (
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
-// stencilSpool writes spools of processes that exchange something with two neighbours
-// in every round, with tags that repeat after so many rounds.
-func stencilSpool(b testing.TB, directory string, processes, rounds, tags int) {
-	for rank := range processes {
-		w := newSpoolWriter(int32(rank), 0)
+// stencilSpool writes spools of processes whose threads exchange something with two
+// neighbours in every round, with tags that repeat after so many rounds.
+func stencilSpool(b testing.TB, directory string, processes, threads, rounds, tags int) {
+	for n := range processes * threads {
+		rank, lane := n/threads, uint32(n%threads)
+		w := newSpoolWriter(int32(rank), lane)
 		for i := range rounds {
 			at, tag := int64(1000*i+1000), i%tags
 			w.call(at, "MPI_Irecv", 4096, 1, integers, 1, tag, world, 7000)
@@ -26,7 +27,7 @@ func stencilSpool(b testing.TB, directory string, processes, rounds, tags int) {
 				if i < rounds-1 {
 					binary.LittleEndian.PutUint32(w.data[offsetState:], uint32(spool.Continued))
 				}
-				path := spool.Thread{Process: w.id}.Segment(directory, w.sequence)
+				path := spool.Thread{Process: w.id, Thread: lane}.Segment(directory, w.sequence)
 				if err := os.WriteFile(path, w.data, 0o600); err != nil {
 					b.Fatal(err)
 				}
@@ -42,19 +43,19 @@ func stencilSpool(b testing.TB, directory string, processes, rounds, tags int) {
 func BenchmarkCollector(b *testing.B) {
 	const rounds = 40_000
 	for _, bb := range []struct {
-		name string
-		tags int
-	}{{"tags=1", 1}, {"tags=1000", 1000}, {"tags=all", rounds}} {
+		name          string
+		threads, tags int
+	}{{"tags=1", 1, 1}, {"tags=1000", 1, 1000}, {"tags=all", 1, rounds}, {"threads=256", 256, 1}} {
 		b.Run(bb.name, func(b *testing.B) {
 			directory := b.TempDir()
-			stencilSpool(b, directory, 1, rounds, bb.tags)
+			stencilSpool(b, directory, 1, bb.threads, rounds/bb.threads, bb.tags)
 			b.ReportAllocs()
 			for b.Loop() {
 				c, err := New(directory, Options{Keep: true})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := c.drain(b.Context()); err != nil || c.Calls() != 5*rounds {
+				if err := c.drain(b.Context()); err != nil || c.Calls() != uint64(5*(rounds/bb.threads)*bb.threads) {
 					b.Fatal(c.Calls(), err)
 				}
 			}
@@ -70,7 +71,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("short: measures memory")
 	}
 	directory := t.TempDir()
-	stencilSpool(t, directory, 16, 20_000, 1000)
+	stencilSpool(t, directory, 16, 1, 20_000, 1000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -95,7 +96,7 @@ func TestMemory(t *testing.T) {
 func BenchmarkCompare(b *testing.B) {
 	const rounds = 40_000
 	directory := b.TempDir()
-	stencilSpool(b, directory, 1, rounds, 1000)
+	stencilSpool(b, directory, 1, 1, rounds, 1000)
 	part := partOf(b, directory)
 	for b.Loop() {
 		if n, err := Compare(b.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil || n != 5*rounds {

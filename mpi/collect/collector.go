@@ -136,6 +136,7 @@ type Collector struct {
 	directory string
 	options   Options
 	processes map[spool.Process]*process
+	threads   int // with segments at a time, at most so far
 }
 
 // New returns a collector of a spool directory.
@@ -163,6 +164,7 @@ func (c *Collector) poll(ended bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	c.threads = max(c.threads, len(threads))
 	for _, t := range threads {
 		if err := c.add(t); err != nil {
 			return false, err
@@ -170,6 +172,7 @@ func (c *Collector) poll(ended bool) (bool, error) {
 	}
 	some := false
 	for _, p := range c.processes {
+		p.window = windowFor(c.threads)
 		before := p.calls
 		more := p.round(ended, listed)
 		some = some || more || p.calls > before

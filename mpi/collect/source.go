@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -37,6 +38,10 @@ type source struct {
 	// is read was written before. That clock began with the machine: until something was
 	// read, nothing is known to be written.
 	ahead int64
+
+	line    line // threads with records, in a round
+	limited bool // one of them has used up its quota
+	window  int  // bytes of a thread that are read at once
 }
 
 // A thread is one of a process.
@@ -73,20 +78,25 @@ const quota = 16 << 20
 // listed. If the process has ended, the rounds hand over all of them. Of several threads,
 // a Resized is handed over in two steps: see [thread.step].
 func (s *source) consume(ended bool, listed int64, take func(*thread, *spool.Record)) (more bool) {
+	s.limited = false
 	for _, t := range s.threads {
-		t.dry, t.left = false, quota
+		t.dry, t.left, t.window = false, quota, cmp.Or(s.window, window)
 	}
 	if len(s.threads) == 1 && s.consumeAlone(ended, take) {
 		return s.threads[0].limited()
 	}
 	written := max(lag, listed+s.ahead) // all records up to this time, but for the lag
 	defer func() { s.ahead = max(s.ahead, s.latest-now()) }()
-	for {
-		t := s.earliest()
-		// What a thread has beyond its quota may be the earliest.
-		if t == nil || slices.ContainsFunc(s.threads, (*thread).limited) {
-			break
+	s.line = s.line[:0]
+	for _, t := range s.threads {
+		if s.look(t) {
+			s.line = append(s.line, t)
 		}
+	}
+	heap.Init(&s.line)
+	// What a thread has beyond its quota may be the earliest.
+	for len(s.line) > 0 && !s.limited {
+		t := s.line[0]
 		if !ended && t.time() > written-lag {
 			return false
 		}
@@ -94,12 +104,50 @@ func (s *source) consume(ended bool, listed int64, take func(*thread, *spool.Rec
 			t.step = first
 			take(t, t.record)
 			t.step = second
-			continue
+		} else {
+			take(t, t.take())
+			t.step = whole
 		}
-		take(t, t.take())
-		t.step = whole
+		if s.look(t) {
+			heap.Fix(&s.line, 0)
+		} else {
+			heap.Pop(&s.line)
+		}
 	}
-	return slices.ContainsFunc(s.threads, (*thread).limited)
+	return s.limited
+}
+
+// look has the next record of a thread at hand, and reports whether there is one.
+func (s *source) look(t *thread) bool {
+	if t.record != nil {
+		return true
+	}
+	if t.record = t.next(); t.record == nil {
+		s.limited = s.limited || t.limited()
+		return false
+	}
+	s.see(t.record)
+	return true
+}
+
+// A line is a heap of threads with records, by their times.
+type line []*thread
+
+func (l line) Len() int { return len(l) }
+
+func (l line) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(l[i].time(), l[j].time()), cmp.Compare(l[i].lane, l[j].lane)) < 0
+}
+
+func (l line) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+
+func (l *line) Push(t any) { *l = append(*l, t.(*thread)) }
+
+func (l *line) Pop() any {
+	last := len(*l) - 1
+	t := (*l)[last]
+	*l = (*l)[:last]
+	return t
 }
 
 // consumeAlone hands over the records of the only thread that is known, and reports
@@ -146,23 +194,6 @@ func (t *thread) take() *spool.Record {
 	return r
 }
 
-// earliest returns the thread that has the earliest record, or nil.
-func (s *source) earliest() *thread {
-	var next *thread
-	for _, t := range s.threads {
-		if t.record == nil {
-			if t.record = t.next(); t.record == nil {
-				continue
-			}
-			s.see(t.record)
-		}
-		if next == nil || t.time() < next.time() {
-			next = t
-		}
-	}
-	return next
-}
-
 // time returns when the record of the thread that is next counts, or the next step of
 // it.
 func (t *thread) time() int64 {
@@ -191,9 +222,16 @@ func timeOf(r *spool.Record) int64 {
 
 const (
 	headerSize = 128     // bytes before the first record of a segment
-	window     = 1 << 18 // bytes that are read at once
+	window     = 1 << 18 // bytes that are read at once, if there are few threads
 	maxRecord  = 1 << 30 // bytes of the largest record
 )
+
+// windowFor returns how many bytes of each of so many threads are read at once. Each keeps
+// two windows of what it has read, as what it did last may be the earliest of the next round.
+func windowFor(threads int) int {
+	const all, least = 128 << 20, 4 << 10
+	return min(window, max(all/(2*max(threads, 1)), least))
+}
 
 // A stream reads the records of one thread from its segments, which the thread may
 // still be writing to.
@@ -206,7 +244,8 @@ type stream struct {
 	file    *os.File
 	header  spool.SegmentHeader // as it was read last
 	offset  int64               // in the segment, behind the records that were read
-	records []byte              // those that were read last, and more
+	window  int
+	records []byte // those that were read last, and more
 	spare   []byte
 	bytes   int64 // read
 	left    int   // bytes that may be read in this round, or less than none
@@ -357,7 +396,10 @@ func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
 // find returns how many bytes of records there are behind those that were read: those
 // that are in a window, or one that is larger.
 func (s *stream) find() (int, error) {
-	have, err := s.fill(window)
+	if len(s.records) > s.window {
+		s.records = nil // there are more threads by now, or it was for a large record
+	}
+	have, err := s.fill(s.window)
 	if err != nil {
 		return 0, err
 	}
@@ -396,7 +438,7 @@ func (s *stream) fill(n int) (int, error) {
 		if n > maxRecord {
 			return 0, fmt.Errorf("%w: a record has %d bytes", spool.ErrLimit, n)
 		}
-		s.records = make([]byte, max(n, min(window, int(left))))
+		s.records = make([]byte, max(n, min(s.window, int(left))))
 	}
 	have, err := s.file.ReadAt(s.records[:min(n, len(s.records))], s.offset)
 	if errors.Is(err, io.EOF) {
