@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 )
 
 // Requests gives symbolic ids to requests: operations that one call begins and
@@ -130,10 +131,19 @@ func (q *Requests) pool(key []byte) int32 {
 		}
 	}
 	from := len(q.keys)
-	q.keys = append(q.keys, key...)
-	q.pools = append(q.pools, keyPool{from: from, to: len(q.keys), next: *first})
+	q.keys = append(doubled(q.keys, len(key)), key...)
+	q.pools = append(doubled(q.pools, 1), keyPool{from: from, to: len(q.keys), next: *first})
 	*first = int32(len(q.pools))
 	return *first - 1
+}
+
+// doubled returns s with room for n more elements, and twice the room if there is none: each
+// element is moved about once where all keys are new.
+func doubled[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) {
+		return slices.Grow(s, max(n, cap(s)))
+	}
+	return s
 }
 
 // Lookup returns the id of the request with a handle, or that of a constant, and

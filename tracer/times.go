@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -97,8 +98,8 @@ type times struct {
 type callStatistics struct{ durations, gaps timing.Statistics }
 
 func (t *times) add(terminal uint32, start, duration int64) {
-	for int(terminal) >= len(t.statistics) {
-		t.statistics = append(t.statistics, callStatistics{})
+	if int(terminal) >= len(t.statistics) {
+		t.statistics = grow(t.statistics, int(terminal)+1)
 	}
 	s := &t.statistics[terminal]
 	s.durations.Add(0, duration)
@@ -118,6 +119,15 @@ func (t *times) add(terminal uint32, start, duration int64) {
 	}
 	t.end = start + duration
 	t.calls++
+}
+
+// grow returns statistics with so many elements. Their number doubles, so that each is moved
+// about once where all calls are new.
+func grow(s []callStatistics, n int) []callStatistics {
+	if n > cap(s) {
+		s = slices.Grow(s, max(n, 2*cap(s), 16)-len(s))
+	}
+	return s[:n]
 }
 
 // snapshot returns what there is so far, as that of a rank.
