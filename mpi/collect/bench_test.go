@@ -65,31 +65,40 @@ func BenchmarkCollector(b *testing.B) {
 	}
 }
 
-// TestMemory collects from sixteen processes and looks at what that holds.
+// TestMemory collects from sixteen processes, and from many threads, and looks at what
+// that holds. What is read of 64 processes with 256 threads each takes no more than 128 MiB.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: measures memory")
 	}
-	directory := t.TempDir()
-	stencilSpool(t, directory, 16, 1, 20_000, 1000)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	c, err := New(directory, Options{Keep: true})
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		processes, threads, rounds int
+		limit                      int64
+	}{{16, 1, 20_000, 200 << 20}, {2, 256, 50, 512 * 30_000}} {
+		directory := t.TempDir()
+		stencilSpool(t, directory, tt.processes, tt.threads, tt.rounds, min(tt.rounds/20, 1000))
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		c, err := New(directory, Options{Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		t.Logf("%d bytes for %d calls of %d processes with %d threads", held, c.Calls(), tt.processes, tt.threads)
+		if held > tt.limit {
+			t.Errorf("%d bytes, more than %d", held, tt.limit)
+		}
+		runtime.KeepAlive(c)
 	}
-	if err := c.drain(t.Context()); err != nil {
-		t.Fatal(err)
+	if all := 2 * windowFor(64*256) * 64 * 256; all > 128<<20 {
+		t.Errorf("windows of %d bytes", all)
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
-	t.Logf("%d bytes for %d calls of 16 processes", held, c.Calls())
-	if held > 200<<20 {
-		t.Errorf("%d bytes", held)
-	}
-	runtime.KeepAlive(c)
 }
 
 // BenchmarkCompare compares what stencils have written with its trace.

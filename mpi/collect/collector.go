@@ -95,8 +95,8 @@
 // # Cost
 //
 // A call takes some 400 ns, and memory only if it is new. Held are, for each process,
-// its signatures, its grammar, the objects and allocations that exist, and half a
-// mebibyte for each thread.
+// its signatures, its grammar, the objects and allocations that exist, and at most half a
+// mebibyte for each thread, less where there are many: 128 MiB for all.
 package collect
 
 import (
