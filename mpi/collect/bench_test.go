@@ -74,7 +74,7 @@ func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
 		processes, threads, rounds int
 		limit                      int64
-	}{{16, 1, 20_000, 200 << 20}, {2, 256, 50, 512 * 30_000}} {
+	}{{16, 1, 20_000, 200 << 20}, {2, 256, 50, 512 * 60_000}} {
 		directory := t.TempDir()
 		stencilSpool(t, directory, tt.processes, tt.threads, tt.rounds, min(tt.rounds/20, 1000))
 		var before, after runtime.MemStats
