@@ -13,23 +13,20 @@ import (
 	"strings"
 )
 
-// FindCompiler returns the compiler command of the MPI that a program uses, given
-// the command line that starts it, such as mpirun -n 4 ./app. It looks for the
-// first argument that is an executable linked with MPI, and for a compiler command
-// that links with the same library. If there is no such argument, as with a
-// script, it goes by the name of the launcher.
-func FindCompiler(ctx context.Context, command []string) (string, error) {
-	if len(command) == 0 {
+// Compiler returns the compiler command of the MPI that the program uses: one that links with
+// the same library. If no argument of the command is linked with MPI, as with a script, it
+// goes by the name of the launcher.
+func (c *Command) Compiler(ctx context.Context) (string, error) {
+	if len(c.arguments) == 0 {
 		return "", errors.New("mpi: no command")
 	}
-	candidates := besides(command[0])
+	candidates := besides(c.arguments[0])
 	candidates = append(candidates, "mpicc", "mpicc.openmpi", "mpicc.mpich")
 	candidates = slices.DeleteFunc(candidates, func(c string) bool { return executable(c) == "" })
 	if len(candidates) == 0 {
-		return "", errors.New("mpi: there is no mpicc: the interposer is built with that of the program's MPI")
+		return "", fmt.Errorf("mpi: there is no mpicc: the interposer is built with that of the program's MPI%s", c.packages())
 	}
-	program, library := linkedWith(ctx, command)
-	if library == "" {
+	if c.Library == "" {
 		return candidates[0], nil
 	}
 	directory, err := os.MkdirTemp("", "reprise-")
@@ -37,15 +34,33 @@ func FindCompiler(ctx context.Context, command []string) (string, error) {
 		return "", temporaryError(err)
 	}
 	defer os.RemoveAll(directory)
-	for _, c := range candidates {
-		if linksWith(ctx, c, library, directory) {
-			return c, nil
+	for _, mpicc := range candidates {
+		if linksWith(ctx, mpicc, c.Library, directory) {
+			return mpicc, nil
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("mpi: %w", err)
 	}
-	return "", fmt.Errorf("mpi: %s is linked with %s: none of %s is the compiler command of that MPI", program, library, strings.Join(candidates, ", "))
+	return "", fmt.Errorf("mpi: %s is linked with %s: none of %s is the compiler command of that MPI%s", c.Program, c.Library, strings.Join(candidates, ", "), c.packages())
+}
+
+// CheckCompiler returns an error if the program is linked with another MPI than that of a
+// compiler command.
+func (c *Command) CheckCompiler(ctx context.Context, mpicc string) error {
+	if c.Library == "" {
+		return nil
+	}
+	directory, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return temporaryError(err)
+	}
+	defer os.RemoveAll(directory)
+	library := linked(ctx, mpicc, directory)
+	if library == "" || library == c.Library {
+		return nil // the build of the interposer says what is wrong with a compiler
+	}
+	return fmt.Errorf("mpi: %s is linked with %s, and what %s builds with %s: take the compiler command of the program's MPI", c.Program, c.Library, mpicc, library)
 }
 
 // besides returns the compiler commands that may belong to a launcher, by its
@@ -78,21 +93,6 @@ func executable(name string) string {
 		return real
 	}
 	return path
-}
-
-// linkedWith returns the first argument that is an executable linked with MPI, and
-// the name of the library.
-func linkedWith(ctx context.Context, command []string) (program, library string) {
-	for _, a := range command {
-		path := executable(a)
-		if path == "" {
-			continue
-		}
-		if library := mpiLibrary(ctx, path); library != "" {
-			return a, library
-		}
-	}
-	return "", ""
 }
 
 // mpiLibrary returns the library of MPI's C interface that a file is linked with,
@@ -148,8 +148,16 @@ func interpreter(file *elf.File) string {
 // linksWith reports whether a compiler command links with a library of MPI. What it
 // links is in a directory.
 func linksWith(ctx context.Context, mpicc, library, directory string) bool {
+	return linked(ctx, mpicc, directory) == library
+}
+
+// linked returns the library of MPI that a compiler command links with, or "".
+func linked(ctx context.Context, mpicc, directory string) string {
 	output := filepath.Join(directory, "link.so")
 	c := exec.CommandContext(ctx, mpicc, "-shared", "-fPIC", "-w", "-o", output, "-x", "c", "-")
 	c.Stdin = bytes.NewReader([]byte("#include <mpi.h>\nint f(void) { return MPI_Finalize(); }\n"))
-	return c.Run() == nil && mpiLibrary(ctx, output) == library
+	if c.Run() != nil {
+		return ""
+	}
+	return mpiLibrary(ctx, output)
 }

@@ -13,7 +13,11 @@ import (
 // package mpi/collect makes a trace.
 func ExampleBuildInterposer() {
 	ctx, command := context.Background(), []string{"mpirun", "-n", "4", "./app"}
-	mpicc, err := mpi.FindCompiler(ctx, command)
+	inspected, err := mpi.Inspect(ctx, command)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mpicc, err := inspected.Compiler(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

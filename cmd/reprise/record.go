@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,11 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 			return err
 		}
 	}
-	library, err := interposer(cmd.Context(), args, o)
+	inspected, err := mpi.Inspect(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	library, err := interposer(cmd.Context(), inspected, o)
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		}
 		return err
 	}
-	failure := helper.finish(ending{Status: status, Ran: time.Since(begin)})
+	failure := helper.finish(ending{Status: status, Ran: time.Since(begin), Nothing: inspected.Nothing(status)})
 	if status != 0 {
 		return exitStatus(status)
 	}
@@ -134,16 +139,15 @@ func rankOfLauncher() (int, bool) {
 }
 
 // interposer builds the library that records, or finds it.
-func interposer(ctx context.Context, args []string, o *recordOptions) (*mpi.Interposer, error) {
-	mpicc := o.mpicc
-	if mpicc == "" {
-		mpicc = os.Getenv("MPICC")
-	}
+func interposer(ctx context.Context, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
+	mpicc := cmp.Or(o.mpicc, os.Getenv("MPICC"))
 	if mpicc == "" {
 		var err error
-		if mpicc, err = mpi.FindCompiler(ctx, args); err != nil {
+		if mpicc, err = command.Compiler(ctx); err != nil {
 			return nil, fmt.Errorf("%w; name it with --mpicc", err)
 		}
+	} else if err := command.CheckCompiler(ctx, mpicc); err != nil {
+		return nil, err
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

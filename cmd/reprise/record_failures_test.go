@@ -98,13 +98,15 @@ func TestRecordFailures(t *testing.T) {
 		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, 127,
 			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
 		{"NoMPI", nil, []string{"-o", output}, []string{"true"}, exitFailure,
-			`reprise: no call of MPI was recorded\.`},
+			`reprise: no call of MPI was recorded: no program of "true" is linked with MPI, and none has loaded it\n`},
 		{"NoMPIFails", nil, []string{"-o", output}, []string{"sh", "-c", "exit 7"}, 7,
-			`reprise: no call of MPI was recorded\.`},
+			`reprise: no call of MPI was recorded: the command failed with status 7 before any process called MPI\n`},
+		{"NotLoaded", nil, []string{"-o", output}, []string{"env", "-i", program, "20"}, exitFailure,
+			`reprise: no call of MPI was recorded: /.*/loop did not come to call MPI where the recorder is loaded: `},
 		{"AlwaysOff", nil, []string{"--off", "-o", output}, []string{program, "20"}, exitFailure,
 			`reprise: no call of MPI was recorded: .*recording was off all the time`},
 		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, exitFailure,
-			`^reprise: mpi: there is no mpicc: .*; name it with --mpicc\n$`},
+			`^reprise: mpi: there is no mpicc: .* in lib(openmpi|mpich)-dev; .*; name it with --mpicc\n$`},
 		{"NoSuchCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{program}, exitFailure,
 			`^reprise: mpi: .*"no-such-mpicc": executable file not found`},
 		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, exitFailure,
@@ -122,10 +124,21 @@ func TestRecordFailures(t *testing.T) {
 			`reprise: /.*/lost/run.rpz: no such file or directory; the trace is in /.*/none/reprise-.*\.rpz\n`},
 	}
 	if other := otherMPI(t, m); other != nil {
-		tests = append(tests, tests[0])
-		test := &tests[len(tests)-1]
-		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
+		script := filepath.Join(directory, "script")
+		writeFile(t, script, "#!/bin/sh\nexec "+program+" 20\n")
+		if err := os.Chmod(script, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, tests[0], tests[0], tests[0])
+		test := &tests[len(tests)-3]
+		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{script}
 		test.status, test.stderr = exitFailure, `uses another MPI than the interposer was built for.*\n(.|\n)*no call of MPI was recorded`
+		test = &tests[len(tests)-2]
+		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
+		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test = &tests[len(tests)-1]
+		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, other.Launch(2, program, "20")
+		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,6 +30,8 @@ type helper struct {
 type ending struct {
 	Status int           `json:"status"`
 	Ran    time.Duration `json:"ran_ns"`
+
+	Nothing string `json:"nothing"` // why no call may have been recorded
 }
 
 // startHelper starts a process that collects from a spool.
@@ -112,16 +114,11 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, output *colle
 	switch {
 	case errors.Is(err, errNothing) && collector.Processes() > 0:
 		err = fmt.Errorf("%w: the program made none, or recording was off all the time", err)
-	case errors.Is(err, errNothing):
-		err = fmt.Errorf("%w%s", err, nothingHint)
+	case errors.Is(err, errNothing) && e.Nothing != "":
+		err = fmt.Errorf("%w: %s", err, e.Nothing)
 	}
 	return s, err
 }
-
-const nothingHint = `. Is the program linked with MPI, dynamically?
-Is that the MPI of --mpicc, or of the mpicc that was found for the command? Do the
-processes run on this node, and has the launcher passed on LD_PRELOAD and
-REPRISE_SPOOL? (To other nodes: mpirun reprise record --parts DIR -- ./app)`
 
 // forwarded are the signals that go on to the command.
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
