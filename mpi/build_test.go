@@ -109,10 +109,13 @@ func TestPrivateDirectory(t *testing.T) {
 		{"Dollar", filepath.Join(base, "$LIB"), own},
 		{"File", file, own},
 		{"Foreign", foreign, own},
+		{"BelowWritable", filepath.Join(directory("open", 0o777), "cache"), own},
+		{"BelowForeign", filepath.Join(foreign, "cache"), own},
+		{"BelowSticky", filepath.Join(directory("sticky", 0o777|os.ModeSticky), "cache"), filepath.Join(base, "sticky", "cache")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "Foreign" && os.Getuid() != 0 {
+			if strings.Contains(tt.name, "Foreign") && os.Getuid() != 0 {
 				t.Skip("only root can make a directory of another user")
 			}
 			got, err := privateDirectory(tt.wanted)
@@ -125,6 +128,10 @@ func TestPrivateDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := privateDirectory(file); err != nil || got == own || !isPrivate(got, os.ModeDir) {
+		t.Errorf("%s, %v", got, err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(base, "open"))
+	if got, err := privateDirectory(file); err == nil || !strings.Contains(err.Error(), "would run as you") {
 		t.Errorf("%s, %v", got, err)
 	}
 	t.Setenv("TMPDIR", directory("not here", 0o700))

@@ -49,9 +49,10 @@ type Interposer struct {
 // once, one of them builds it and the others wait.
 //
 // Nobody else may be able to change the library, and LD_PRELOAD must be able to name
-// it: if cacheDir cannot be made or is not the user's, if others may write to it, or if its path has a
-// space, a colon or a dollar sign, the library is in a directory of the user's below
-// that for temporary files. So the program is to use the Path.
+// it: if cacheDir cannot be made or is not the user's, if others may write to it or rename it
+// or a directory above, or if its path has a space, a colon or a dollar sign, the library is in
+// a directory of the user's below that for temporary files, which must be safe in the same way.
+// So the program is to use the Path. This is checked before each use.
 func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, error) {
 	h, err := header.Read(ctx, mpicc)
 	if err != nil {
@@ -204,7 +205,7 @@ func paramFits(p *spec.Param, d header.Param) bool {
 // directory for temporary files.
 func privateDirectory(wanted string) (string, error) {
 	if err := os.MkdirAll(wanted, 0o700); err == nil {
-		if path, err := absolute(wanted); err == nil && canPreload(path) && isPrivate(path, fs.ModeDir) {
+		if path, err := absolute(wanted); err == nil && canPreload(path) && isPrivate(path, fs.ModeDir) && isSafe(filepath.Dir(path)) {
 			return path, nil
 		}
 	}
@@ -214,6 +215,9 @@ func privateDirectory(wanted string) (string, error) {
 	}
 	if !canPreload(temporary) {
 		return "", fmt.Errorf("mpi: the interposer can be neither in %q nor in %q (TMPDIR): LD_PRELOAD takes no path with a space, a colon or a dollar sign, and nobody else may write there", wanted, temporary)
+	}
+	if !isSafe(temporary) {
+		return "", fmt.Errorf("mpi: the interposer can be neither in %q nor in %q (TMPDIR): others may change files there, which would run as you. Set TMPDIR to a directory that only you can write to, in one of yours or of root", wanted, temporary)
 	}
 	path := filepath.Join(temporary, fmt.Sprintf("reprise-%d", os.Getuid()))
 	if err := os.Mkdir(path, 0o700); err == nil || errors.Is(err, fs.ErrExist) && isPrivate(path, fs.ModeDir) {
@@ -252,6 +256,27 @@ func isPrivate(path string, kind fs.FileMode) bool {
 	}
 	status, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(status.Uid) == os.Getuid()
+}
+
+// isSafe reports whether nobody but the user and root can rename what is in a directory and
+// belongs to the user: the directory and all above are theirs, and others may write to none of
+// them, unless it is sticky as /tmp is. The path is absolute, without symbolic links.
+func isSafe(directory string) bool {
+	for {
+		info, err := os.Lstat(directory)
+		if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return false
+		}
+		status, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || status.Uid != 0 && int(status.Uid) != os.Getuid() {
+			return false
+		}
+		above := filepath.Dir(directory)
+		if above == directory {
+			return true
+		}
+		directory = above
+	}
 }
 
 // lock waits until no other process has the lock of a directory, and returns the

@@ -230,6 +230,9 @@ func (s *collectSummary) fill(c collect.Summary) {
 	if c.Problems != nil {
 		s.Problems = strings.Split(c.Problems.Error(), "\n")
 	}
+	if c.Alone > 0 {
+		s.Problems = append(s.Problems, fmt.Sprintf("%d processes of one launcher were each alone in MPI_COMM_WORLD: the launcher may be that of another MPI", c.Alone))
+	}
 	if len(c.Uncalled) > 0 {
 		s.Problems = append(s.Problems, fmt.Sprintf("--error of functions that were not called: %s", strings.Join(c.Uncalled, ", ")))
 	}

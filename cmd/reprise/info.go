@@ -200,6 +200,9 @@ func (a *infoAnswer) printMadeBy(q *question) {
 			q.printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
 	}
+	if o.World > 0 {
+		q.printf("MPI_COMM_WORLD: %s\n", text.Plural(o.World, "rank"))
+	}
 	if !o.Began.IsZero() {
 		q.printf("began: %s\n", o.Began.Format(time.RFC3339))
 	}

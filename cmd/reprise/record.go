@@ -193,12 +193,15 @@ func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 		path, err = filepath.Abs(path)
 		return path, func() { os.RemoveAll(path) }, err
 	}
-	if err := os.MkdirAll(o.raw, 0o777); err != nil {
+	if err := os.MkdirAll(o.raw, 0o700); err != nil {
 		return "", nil, err
 	}
 	entries, err := os.ReadDir(o.raw)
 	if err == nil && len(entries) > 0 {
 		err = fmt.Errorf("%s: is not empty", o.raw)
+	}
+	if err == nil {
+		err = os.Chmod(o.raw, 0o700) // it may have been there: nobody else may write records
 	}
 	if err == nil {
 		path, err = filepath.Abs(o.raw)

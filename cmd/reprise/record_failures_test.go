@@ -158,9 +158,25 @@ func TestRecordFailures(t *testing.T) {
 			}
 		})
 	}
+	if other := otherMPI(t, m); other != nil {
+		checkAlone(t, m, other, filepath.Join(directory, "script"), filepath.Join(directory, "alone.rpz"))
+	}
 	saved, err := filepath.Glob(filepath.Join(none, "reprise-*.rpz"))
 	if err != nil || len(saved) != 1 || callsOf(infoOf(t, saved[0]), "MPI_Finalize") != 1 {
 		t.Errorf("saved is %v, %v", saved, err)
+	}
+}
+
+// checkAlone starts a script with the launcher of another MPI than that of the program in it:
+// each process is alone, and the summary says so.
+func checkAlone(t *testing.T, m, other *mpitest.MPI, script, trace string) {
+	t.Helper()
+	got := outcome(t, recorder(t, m, []string{"-o", trace}, other.Launch(2, script)...))
+	if got.status != 0 || !strings.Contains(got.stderr, "2 processes of one launcher were each alone in MPI_COMM_WORLD") {
+		t.Errorf("%+v", got)
+	}
+	if o := infoOf(t, trace).MadeBy; o == nil || o.World != 1 {
+		t.Errorf("made by %+v", o)
 	}
 }
 

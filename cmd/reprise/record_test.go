@@ -67,6 +67,9 @@ func TestRecord(t *testing.T) {
 			m.Parallel(t)
 			directory := t.TempDir()
 			trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
+			if err := os.Mkdir(raw, 0o755); err != nil {
+				t.Fatal(err)
+			}
 			input := strings.Repeat("comes in and goes out\n", 1000) // launchers lose more
 			line := append([]string{"sh", "-c", `"$@" && exit 3`, "sh"}, m.Launch(2, m.Build(t, "filter.c"), "busy")...)
 			cmd := recorder(t, m, []string{"-o", trace, "--keep-raw", raw}, line...)
@@ -74,6 +77,9 @@ func TestRecord(t *testing.T) {
 			got := outcome(t, cmd)
 			if got.stdout != input || got.status != 3 {
 				t.Errorf("status %d, %d bytes come out of %d", got.status, len(got.stdout), len(input))
+			}
+			if s, err := os.Stat(raw); err != nil || s.Mode().Perm() != 0o700 {
+				t.Errorf("%v, %v", s.Mode(), err)
 			}
 			info := infoOf(t, trace)
 			for _, pattern := range []string{
@@ -426,7 +432,7 @@ func TestRecordOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := told.MadeBy
-	if o == nil || len(o.Runs) != 1 || len(o.Versions) != 2 || o.Began.IsZero() ||
+	if o == nil || len(o.Runs) != 1 || len(o.Versions) != 2 || o.World != 2 || o.Began.IsZero() ||
 		fmt.Sprint(o.Jobs, o.Commands, o.Hosts) != fmt.Sprint([]string{"Slurm 77"}, []string{strings.Join(line, " ")}, []string{host}) {
 		t.Errorf("%+v", o)
 	}

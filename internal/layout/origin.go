@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -12,19 +13,20 @@ import (
 // Two runs that do the same differ in their Origin only, and comparisons leave it out.
 //
 // Each list is ascending, without repetitions. Where parts are merged, the trace has what
-// any of them has, and the earliest time.
+// any of them has, the largest world, and the earliest time.
 type Origin struct {
 	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if parts of several were merged
 	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
 	Commands []string  `json:"commands,omitempty"` // command lines
 	Hosts    []string  `json:"hosts,omitempty"`
-	Versions []string  `json:"versions,omitempty"` // of what recorded, such as "go1.26.0"
-	Began    time.Time `json:"began,omitzero"`     // to the nanosecond, in UTC; zero if it is not known
+	Versions []string  `json:"versions,omitempty"`  // of what recorded, such as "go1.26.0"
+	World    int       `json:"world_size,omitzero"` // of MPI_COMM_WORLD, the largest of several; zero if it is not known
+	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
 }
 
 // IsZero reports whether o says nothing.
 func (o *Origin) IsZero() bool {
-	return o.Began.IsZero() && len(o.Runs)+len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+	return o.Began.IsZero() && o.World == 0 && len(o.Runs)+len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
 }
 
 // lists returns the lists, in the order in which they are encoded.
@@ -40,6 +42,7 @@ func (o *Origin) Merge(p Origin) {
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(s string) bool { return s == "" })
 	}
+	o.World = max(o.World, p.World)
 	if t := p.Began; !t.IsZero() && t.Equal(time.Unix(0, t.UnixNano())) && (o.Began.IsZero() || t.Before(o.Began)) {
 		o.Began = t.UTC().Round(0)
 	}
@@ -50,6 +53,7 @@ func (o *Origin) Append(dst []byte) []byte {
 	for _, list := range o.lists() {
 		dst = AppendTexts(dst, *list)
 	}
+	dst = wire.AppendUvarint(dst, uint64(o.World))
 	if o.Began.IsZero() {
 		return dst
 	}
@@ -74,6 +78,12 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 				*list = append(*list, s)
 			}
 		}
+		at := d.Offset()
+		world := d.Uvarint("world")
+		if world > math.MaxInt32 {
+			d.Corrupt(at, "world", "%d", world)
+		}
+		o.World = int(world)
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()
 		}

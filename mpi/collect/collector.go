@@ -220,6 +220,10 @@ type Summary struct {
 	// far as the processes know what a record costs.
 	Overhead float64
 
+	// Alone is the number of processes that one launcher started and that are each alone in a
+	// world, if it started more than one: it is that of another MPI, most likely.
+	Alone int
+
 	// Uncalled are the functions of Options.Times.DurationsOf that no process called.
 	Uncalled []string
 
@@ -265,8 +269,8 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		cost += p.cost()
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
-		if p.job != 0 && !c.options.Origin.IsZero() {
-			run.Origin.Merge(merge.Origin{Runs: []string{fmt.Sprintf("%016x", p.job)}})
+		if !c.options.Origin.IsZero() {
+			run.Origin.Merge(p.origin())
 		}
 		part, err := p.part()
 		if err != nil {
@@ -281,6 +285,7 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 			return nil, s, err
 		}
 	}
+	s.Alone = alone(list)
 	run.Names = called.list()
 	if duration > 0 {
 		s.Overhead = cost / duration
@@ -322,6 +327,7 @@ func (c *Collector) ranked() []*process {
 	for _, p := range c.processes {
 		for _, t := range p.threads {
 			p.rank = max(p.rank, t.header.Rank)
+			p.size = max(p.size, t.header.Size)
 			p.job = max(p.job, t.header.Job)
 		}
 		if p.calls > 0 || p.problems() != nil {
@@ -344,6 +350,33 @@ func (c *Collector) ranked() []*process {
 	}
 	setPlaces(list)
 	return list
+}
+
+// origin returns what the process knows of the run.
+func (p *process) origin() merge.Origin {
+	o := merge.Origin{World: p.size}
+	if p.job != 0 {
+		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
+	}
+	return o
+}
+
+// alone returns the number of processes that are alone in a world and that have a job in
+// common with another.
+func alone(list []*process) int {
+	single := make(map[uint64]int) // by job
+	for _, p := range list {
+		if p.job != 0 && p.size == 1 {
+			single[p.job]++
+		}
+	}
+	n := 0
+	for _, of := range single {
+		if of > 1 {
+			n += of
+		}
+	}
+	return n
 }
 
 // setPlaces completes the places of the processes in their worlds, if there are

@@ -17,6 +17,7 @@ import (
 type process struct {
 	source
 	rank    int
+	size    int // of MPI_COMM_WORLD, 0 if it is not known
 	job     uint64
 	world   worldID
 	place   merge.Group // in MPI_COMM_WORLD, if that is not all of the run

@@ -81,6 +81,7 @@ static void in_child(void)
 	pthread_mutex_init(&lanes_lock, NULL);
 	pthread_mutex_init(&path_lock, NULL);
 	atomic_store(&world_rank, -1);
+	atomic_store(&world_size, 0);
 	main_thread = pthread_self();
 	loaded = 0;
 	forked = 1;

@@ -232,16 +232,20 @@ static inline uint64_t float_word(double x)
 	return word;
 }
 
-/* Tells the spool the rank of the process in all of the program. */
-static slow void tell_rank(int rank)
+/* Tells the spool the rank of the process in all of the program, and of how many it is one. */
+static slow void tell_rank(int rank, int size)
 {
 	self.busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	pthread_mutex_lock(&lanes_lock);
 	atomic_store(&world_rank, rank);
-	for (struct lane *l = lanes; l; l = l->next)
-		if (l->header)
-			atomic_store(&l->header->rank, rank);
+	atomic_store(&world_size, (uint32_t)size);
+	for (struct lane *l = lanes; l; l = l->next) {
+		if (!l->header)
+			continue;
+		atomic_store(&l->header->size, (uint32_t)size);
+		atomic_store(&l->header->rank, rank);
+	}
 	pthread_mutex_unlock(&lanes_lock);
 	atomic_signal_fence(memory_order_seq_cst);
 	self.busy = 0;
@@ -262,35 +266,36 @@ static void tell_process(struct lane *lane)
 }
 
 /* Tells the spool what is known once MPI is initialized. */
-static slow void initialized(int rank)
+static slow void initialized(int rank, int size)
 {
 	atomic_store(&running, 1);
 	struct lane *lane = enter(1);
 	if (!lane)
 		return;
 	if (rank >= 0)
-		tell_rank(rank);
+		tell_rank(rank, size);
 	calibrate(lane);
 }
 
 static slow void initialized_world(void)
 {
 	if (!foreign)
-		initialized(rank_in(MPI_COMM_WORLD));
+		initialized(rank_in(MPI_COMM_WORLD), (int)members(MPI_COMM_WORLD));
 }
 
 #ifdef HAVE_MPI_Group_from_session_pset
 static slow void initialized_session(MPI_Session session)
 {
 	MPI_Group world;
-	int rank = -1;
+	int rank = -1, size = 0;
 	if (foreign)
 		return;
 	if (atomic_load(&world_rank) < 0 &&
 		REAL(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) == MPI_SUCCESS) {
 		REAL(MPI_Group_rank)(world, &rank);
+		REAL(MPI_Group_size)(world, &size);
 		REAL(MPI_Group_free)(&world);
 	}
-	initialized(rank);
+	initialized(rank, size);
 }
 #endif

@@ -102,6 +102,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	lane->broken = 0;
 	/* Another thread may be telling the rank, or that it is there. */
 	pthread_mutex_lock(&lanes_lock);
+	atomic_store(&header->size, atomic_load(&world_size));
 	atomic_store(&header->rank, atomic_load(&world_rank));
 	atomic_store(&header->threads, lane_count);
 	atomic_store(&header->lost, atomic_load(&lane->lost));

@@ -72,7 +72,8 @@ struct header {
 	uint64_t cost; /* of recording a call, ps */
 	uint64_t job;  /* that the process belongs to, zero if it is unknown */
 	_Atomic uint32_t threads; /* lanes of the process */
-	uint32_t reserved[5];
+	_Atomic uint32_t size; /* of MPI_COMM_WORLD, 0 as long as it is unknown */
+	uint32_t reserved[4];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
@@ -118,6 +119,7 @@ static int forked; /* the process is a child of one that was recorded */
 static uint64_t job;
 static uint64_t cost; /* of recording a call, ps; zero before it is measured */
 static _Atomic int32_t world_rank = -1;
+static _Atomic uint32_t world_size;
 
 static pthread_mutex_t lanes_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lane *lanes, *free_lanes;

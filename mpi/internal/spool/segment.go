@@ -50,6 +50,7 @@ type SegmentHeader struct {
 	Thread   uint32 // number of the thread; one that has ended leaves it to another
 	Sequence uint32 // number of the segment among those of the thread
 	Rank     int    // in MPI_COMM_WORLD, −1 if it was not known yet
+	Size     int    // of MPI_COMM_WORLD, 0 if it was not known yet
 	State    SegmentState
 	Lost     uint64 // records of the thread that could not be written, up to now
 
@@ -94,6 +95,7 @@ const (
 	offsetCost      = 88
 	offsetJob       = 96
 	offsetThreads   = 104
+	offsetSize      = 108
 	headerSize      = 128
 )
 
@@ -115,6 +117,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		Thread:   order.Uint32(data[offsetThread:]),
 		Sequence: order.Uint32(data[offsetSequence:]),
 		Rank:     int(int32(order.Uint32(data[offsetRank:]))),
+		Size:     int(order.Uint32(data[offsetSize:])),
 		State:    SegmentState(order.Uint32(data[offsetState:])),
 		Lost:     order.Uint64(data[offsetLost:]),
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
@@ -127,6 +130,9 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 	}
 	if h.State > Broken {
 		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))
+	}
+	if h.Size < 0 || h.Size > math.MaxInt32 {
+		return SegmentHeader{}, parseError(offsetSize, "size", fmt.Errorf("%w: %d", ErrCorrupt, h.Size))
 	}
 	if h.Rank < -1 {
 		return SegmentHeader{}, parseError(offsetRank, "rank", fmt.Errorf("%w: %d", ErrCorrupt, h.Rank))
