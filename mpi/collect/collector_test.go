@@ -401,6 +401,34 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// TestOverwritten has a program that writes over the headers of its segments.
+func TestOverwritten(t *testing.T) {
+	for offset, value := range map[int]byte{72: 7, 75: 0xff, 108: 9, 28: 1, 0: 0, 0x10: 0xfe} {
+		directory := t.TempDir()
+		w := newSpoolWriter(3, 0)
+		w.data[108] = 4 // the size of MPI_COMM_WORLD
+		w.call(1000, "MPI_Barrier", world)
+		w.write(t, directory)
+		c, err := New(directory, Options{Untimed: true, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Poll(); err != nil {
+			t.Fatal(err)
+		}
+		w.data[offset] = value
+		w.call(2000, "MPI_Barrier", world)
+		w.write(t, directory)
+		_, s, err := c.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.First != 3 || s.Calls != 2 || s.Problems == nil || !strings.Contains(s.Problems.Error(), "was overwritten") || c.ranked()[0].size != 4 {
+			t.Errorf("byte %d: %+v, a world of %d", offset, s, c.ranked()[0].size)
+		}
+	}
+}
+
 // TestLongCall has a call that takes so long that it is looked for several times.
 func TestLongCall(t *testing.T) {
 	directory := t.TempDir()

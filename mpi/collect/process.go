@@ -237,6 +237,9 @@ func (p *process) problems() error {
 		problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, p.fault))
 	}
 	for _, t := range p.threads {
+		if t.overwritten {
+			problems = append(problems, fmt.Errorf("rank %d: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", p.rank, t.segment(t.opened-1)))
+		}
 		switch lost := t.header.Lost + t.decoder.Skipped(); {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))

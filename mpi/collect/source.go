@@ -251,6 +251,8 @@ type stream struct {
 	left    int   // bytes that may be read in this round, or less than none
 	dry     bool  // there was nothing more in this round
 	err     error
+
+	overwritten bool // something else than the recorder has written to a header
 }
 
 // next returns the next record, or nil if there is none yet.
@@ -381,16 +383,28 @@ func (s *stream) read() (bool, error) {
 }
 
 // readHeader reads the header of the segment, and reports whether it is there: the
-// segment may be being made.
+// segment may be being made. What is known of the segment counts if the program has written
+// over it, or of the rank if it was another in the segment before.
 func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
 	if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return data, false, err
 	}
-	if data[0] == 0 {
+	if data[0] == 0 && s.offset == 0 {
 		return data, false, nil
 	}
-	s.header, err = spool.ParseSegmentHeader(data[:])
-	return data, err == nil, err
+	h, err := spool.ParseSegmentHeader(data[:])
+	switch known := s.header; {
+	case s.offset == 0 && err != nil:
+		return data, false, err
+	case s.offset > 0 && (err != nil || !h.Follows(known)):
+		s.overwritten = true
+		return data, true, nil
+	case s.opened > 1 && known.Rank >= 0 && h.Rank != known.Rank:
+		s.overwritten = true
+		h.Rank, h.Size = known.Rank, known.Size
+	}
+	s.header = h
+	return data, true, nil
 }
 
 // find returns how many bytes of records there are behind those that were read: those

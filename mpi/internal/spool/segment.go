@@ -77,6 +77,16 @@ type SegmentHeader struct {
 	begun int64 // what the monotonic clock was when the segment was
 }
 
+// Follows reports whether a process may have changed a header to h: what becomes known
+// stays, and counts grow. If not, something else wrote to the segment, such as the program.
+func (h SegmentHeader) Follows(before SegmentHeader) bool {
+	same := h
+	same.Rank, same.Size, same.State, same.Lost, same.Threads = before.Rank, before.Size, before.State, before.Lost, before.Threads
+	return same == before &&
+		(before.Rank < 0 || h.Rank == before.Rank) && (before.Size == 0 || h.Size == before.Size) &&
+		(before.State != Continued || h.State == Continued) && h.Lost >= before.Lost && h.Threads >= before.Threads
+}
+
 // Layout of the header of a segment.
 const (
 	segmentMagic = "reprisp\x01"
