@@ -157,7 +157,8 @@ func Environment(t testing.TB) []string {
 }
 
 // LaunchEnvironment returns the environment that a launcher needs. Open MPI gets a
-// directory of its own: launchers that begin and end at once in one may fail.
+// directory of its own: launchers that begin and end at once in one may fail. It does not look
+// for networks, which takes longer than most programs here.
 func LaunchEnvironment(t testing.TB) []string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "ompi") // short, for the names of sockets
@@ -165,7 +166,7 @@ func LaunchEnvironment(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(directory) })
-	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_orte_tmpdir_base="+directory)
+	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_orte_tmpdir_base="+directory, "OMPI_MCA_pml=ob1")
 }
 
 // environment returns the environment to run a program in.
