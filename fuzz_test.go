@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/format"
+	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 )
 
 const maxFuzzCalls = 500 // to read from one place

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 )
 
 // An item is what a test adds to a file.

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

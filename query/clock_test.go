@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	sections "github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 )
 
 // A call is what a codec is given of one.
