@@ -34,6 +34,8 @@ var (
 	questionsSource string
 	//go:embed interposer/fortran.c
 	fortranSource string
+	//go:embed interposer/sites.c
+	sitesSource string
 	//go:embed interposer/memory.c
 	memorySource string
 	//go:embed interposer/wrappers.tmpl
@@ -53,6 +55,7 @@ var sources = func() *template.Template {
 		"load":      loadSource,
 		"questions": questionsSource,
 		"fortran":   fortranSource,
+		"sites":     sitesSource,
 		"memory":    memorySource,
 	} {
 		template.Must(t.New(name).Parse(source))

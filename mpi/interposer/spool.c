@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, fortran, memory, wrappers. The package
+ * regions, job, values, load, questions, fortran, sites, memory, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -44,8 +44,8 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION };
-enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4 };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE };
+enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, SITED = 8 };
 
 /* What stands for the length of a value that is not there. */
 enum { ABSENT = -1, IGNORED = -2, UNUSED = -3, EMPTY = -4 };
@@ -77,6 +77,11 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
+enum { MODULES = 16 };
+
+/* An object that the loader has put into memory. */
+struct module { uintptr_t from, size; };
+
 /* A lane is what one thread at a time appends to. */
 struct lane {
 	uint64_t *at, *end;    /* free words of the segment */
@@ -89,6 +94,9 @@ struct lane {
 	_Atomic uint64_t lost;  /* records that were not written */
 	struct lane *next;      /* all lanes */
 	struct lane *next_free; /* lanes without a thread */
+	struct module module;   /* of the latest call, if sites are recorded */
+	struct module modules[MODULES]; /* the latest that the lane has told of, */
+	unsigned told;                  /* and how many it has */
 };
 
 /* What belongs to a thread. */
@@ -111,6 +119,8 @@ static union {
 static _Atomic int level = 1; /* what the program wants to be recorded */
 static int foreign; /* the process uses another MPI than the library was built for */
 static int invariant;
+static unsigned sites; /* 1 if the addresses that calls return to are recorded */
+static char program_name[4096];
 static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
 static char directory[4096 - 128];
 static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */

@@ -19,10 +19,12 @@ const (
 	recordClock
 	recordConstant
 	recordRegion
+	recordModule
 
 	flagFailed    = 1
 	flagHidden    = 2
 	flagOutermost = 4
+	flagSited     = 8
 )
 
 // maxDepth is the number of calls inside one another that a Decoder keeps. A call
@@ -55,6 +57,7 @@ type call struct {
 	function int
 	hidden   bool
 	start    int64
+	site     uint64
 	data     []byte // words with the arguments
 	owned    bool   // they are no longer those of a segment
 
@@ -200,7 +203,7 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		} else if len(d.pending) == 0 {
 			d.within = 1
 		}
-		return d.begin(&c, number, flags&flagHidden != 0)
+		return d.begin(&c, number, flags)
 	case recordEnd:
 		return d.end(&c, number, flags)
 	case recordClock:
@@ -232,6 +235,13 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		}
 		// It has no time of its own: it holds from the record before on.
 		r.Start, r.End = d.latest, d.latest
+	case recordModule:
+		*r = Record{Type: Module, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word()), Base: uint64(c.word())}
+		c.read(&r.Path, layoutText)
+		if c.err == nil && (r.Path.Presence != Given || r.Size > math.MaxUint64-r.Address) {
+			return false, fmt.Errorf("%w: module of %d bytes", ErrCorrupt, r.Size)
+		}
+		r.Start, r.End = d.latest, d.latest
 	default:
 		return false, fmt.Errorf("%w: type %d", ErrCorrupt, kind)
 	}
@@ -255,11 +265,14 @@ func (c *cursor) finish() error {
 
 // begin remembers a call that begins, and reports whether it is one for the
 // caller.
-func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
+func (d *Decoder) begin(c *cursor, number int, flags uint64) (bool, error) {
 	if number >= len(functions) {
 		return false, fmt.Errorf("%w: function %d of %d", ErrCorrupt, number, len(functions))
 	}
-	ticks := c.word()
+	ticks, site := c.word(), uint64(0)
+	if flags&flagSited != 0 {
+		site = uint64(c.word())
+	}
 	if c.err != nil {
 		return false, c.err
 	}
@@ -272,7 +285,7 @@ func (d *Decoder) begin(c *cursor, number int, hidden bool) (bool, error) {
 	d.pending = slices.Grow(d.pending, 1)[:len(d.pending)+1]
 	at := len(d.pending) - 1
 	p := &d.pending[at]
-	*p = call{number, hidden, d.time(ticks), c.data[c.off:], false, p.arguments}
+	*p = call{number, flags&flagHidden != 0, d.time(ticks), site, c.data[c.off:], false, p.arguments}
 	if err := p.decode(); err != nil {
 		return false, fmt.Errorf("%s: %w", functions[number].Name, err)
 	}
@@ -356,6 +369,7 @@ func (d *Decoder) begun(p *call, depth int) {
 		Start:     p.start,
 		Depth:     depth,
 		Hidden:    p.hidden,
+		Site:      p.site,
 		Arguments: p.arguments,
 	}
 }

@@ -23,6 +23,7 @@ const (
 	Resized                         // memory that was freed and allocated by realloc
 	Known                           // the value of a constant
 	Region                          // memory that is not allocated: static data or a stack
+	Module                          // an object in memory that calls come from
 )
 
 // The numbers of regions. A region replaces an earlier one of its number: a thread
@@ -57,6 +58,11 @@ type Record struct {
 	// because it makes or frees an object.
 	Hidden bool
 
+	// Site is the address that a Call or a Began returns to, or zero if the
+	// interposer was not asked for it. The thread has told of the Module that it lies
+	// in before.
+	Site uint64
+
 	// Failed is set for a Call that returned an error: what it would have written
 	// is not there.
 	Failed bool
@@ -74,6 +80,10 @@ type Record struct {
 	Arguments []Argument
 
 	Address, Old, Size uint64 // of memory; Old is not that of a Region
+
+	// Base is what a Module adds to the addresses in its file, whose name is Path.
+	Base uint64
+	Path Value
 
 	// Number says what a Region is: see [Stack].
 	Number int64
@@ -179,6 +189,8 @@ func (r *Record) String() string {
 		return fmt.Sprintf("%d %s began", r.Start, r.call())
 	case Region:
 		return fmt.Sprintf("region %d: %#x, %d bytes", r.Number, r.Address, r.Size)
+	case Module:
+		return fmt.Sprintf("module %q: %#x, %d bytes, base %#x", r.Path.Text(), r.Address, r.Size, r.Base)
 	case Known:
 		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
 	}
@@ -199,8 +211,11 @@ func (r *Record) call() string {
 		}
 	}
 	group := ""
+	if r.Site != 0 {
+		group = fmt.Sprintf(", site %#x", r.Site)
+	}
 	if r.Group != (Group{}) {
-		group = fmt.Sprintf(", rank %d, size %d", r.Group.Rank, r.Group.Size)
+		group += fmt.Sprintf(", rank %d, size %d", r.Group.Rank, r.Group.Size)
 	}
 	return fmt.Sprintf("%s(%s) = %d at depth %d, hidden %t, failed %t%s",
 		f.Name, strings.Join(list, " "), r.Result, r.Depth, r.Hidden, r.Failed, group)
