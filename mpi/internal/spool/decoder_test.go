@@ -214,7 +214,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
 		{"ModuleSize", newSegment(0).add(recordModule, 0, 0, 2, -1, 0, "app"), 128, ErrCorrupt},
 		{"ModulePath", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, -1), 128, ErrCorrupt},
-		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, 1<<40), 128, ErrCorrupt},
+		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, int64(1)<<40), 128, ErrCorrupt},
 		{"ModuleCut", newSegment(0).add(recordModule, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
 		{"SiteCut", newSegment(0).add(recordBegin, barrier, flagSited, 3200), 128, io.ErrUnexpectedEOF},
 		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
