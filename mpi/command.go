@@ -109,10 +109,16 @@ func implementationOf(library string) string {
 	return ""
 }
 
-// checkLauncher returns an error if the command starts with the launcher of another MPI than
-// the program's.
+// checkLauncher returns an error if the program is behind the launcher of another MPI than its
+// own.
 func (c *Command) checkLauncher(ctx context.Context) error {
-	want, is := implementationOf(c.Library), launcherOf(ctx, c.arguments[0])
+	var launcher, is string
+	for _, a := range c.arguments[:slices.Index(c.arguments, c.Program)] {
+		if of := launcherOf(ctx, a); of != "" {
+			launcher, is = a, of
+		}
+	}
+	want := implementationOf(c.Library)
 	if want == "" || is == "" || want == is {
 		return nil
 	}
@@ -123,15 +129,15 @@ func (c *Command) checkLauncher(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("mpi: %s is linked with %s (%s), and %s starts programs of %s: each process would be alone in a run of its own. Start it with %s", c.Program, want, c.Library, c.arguments[0], is, right)
+	return fmt.Errorf("mpi: %s is linked with %s (%s), and %s starts programs of %s: each process would be alone in a run of its own. Start it with %s", c.Program, want, c.Library, launcher, is, right)
 }
 
 // launcherOf returns the MPI of a launcher, by its name, that of the file it is a link to, or
 // what it says of itself; "" for other commands, and if none tells.
 func launcherOf(ctx context.Context, command string) string {
 	path := executable(command)
-	name := filepath.Base(command)
-	if path == "" || !strings.HasPrefix(name, "mpirun") && !strings.HasPrefix(name, "mpiexec") && name != "orterun" && name != "prterun" {
+	name, _, _ := strings.Cut(filepath.Base(command), ".") // without that of the MPI, as Debian has it
+	if path == "" || !slices.Contains([]string{"mpirun", "mpiexec", "orterun", "prterun"}, name) {
 		return ""
 	}
 	switch real := filepath.Base(path); {

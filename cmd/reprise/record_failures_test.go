@@ -137,7 +137,7 @@ func TestRecordFailures(t *testing.T) {
 		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
 		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-1]
-		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, other.Launch(2, program, "20")
+		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, append([]string{"env"}, other.Launch(2, program, "20")...)
 		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
 	}
 	for _, test := range tests {
