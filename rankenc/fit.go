@@ -35,8 +35,12 @@ func (d Domain) len() int {
 func (d Domain) list() []int64 {
 	ranks := make([]int64, d.len())
 	if s, ok := d.Ranks.(Set); ok {
-		for i, r := range s.All() {
-			ranks[i] = int64(r)
+		i := 0
+		for low, high := range s.Ranges() {
+			for r := low; r <= high; r++ {
+				ranks[i] = int64(r)
+				i++
+			}
 		}
 		return ranks
 	}
