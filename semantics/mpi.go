@@ -28,8 +28,8 @@ const (
 // An mpiDialect says what calls of MPI mean.
 type mpiDialect struct {
 	model     *Model
-	roles     []*spec.Role // by function
-	failed    []bool       // by function: it is that of calls that failed
+	roles     []*spec.Role   // by function
+	outcomes  []spec.Outcome // by function: how its calls ended
 	constants mpiConstants
 	makes     [][]int          // by function: the parameters that are objects that it makes
 	cancels   bool             // whether there is a function that does
@@ -62,13 +62,13 @@ func isMPI(functions []cst.Function) bool {
 func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unresolved, err error) {
 	functions := m.trace.Functions()
 	d = &mpiDialect{
-		model: m, roles: make([]*spec.Role, len(functions)), failed: make([]bool, len(functions)), makes: make([][]int, len(functions)),
+		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
 		constants:     constantsOf(m.trace.Run().Names),
 		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
 	}
 	resolve := false
 	for i := range functions {
-		d.roles[i], d.failed[i] = spec.RoleOf(functions[i].Name), hasFailed(&functions[i])
+		d.roles[i], d.outcomes[i] = spec.RoleOf(functions[i].Name), spec.OutcomeOf(&functions[i])
 		d.cancels = d.cancels || d.roles[i].Requests == spec.Cancels
 		for k, p := range functions[i].Params {
 			if p.Direction != cst.Out {
@@ -179,17 +179,15 @@ func (d *mpiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
 	return newMPIRank(d, read, number), nil
 }
 
-// hasFailed reports whether a function is that of calls that failed.
-func hasFailed(f *cst.Function) bool {
-	n := len(f.Params)
-	return n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out
-}
-
-// happened reports whether a call that failed means what others do: it received a message,
-// of which there was no room for all, it waited for one operation, which is what failed, or it
-// has a status for each of several operations.
-func happened(p *spec.Role, args arguments, truncate int64) bool {
-	if p.Class == spec.Completion {
+// happened reports whether a call that did not succeed means what others do. One that failed does
+// if it received a message, of which there was no room for all, if it waited for one
+// operation, which is what failed, or if it has a status for each of several operations. One
+// that has not returned has begun what it does, but completed nothing.
+func happened(p *spec.Role, outcome spec.Outcome, args arguments, truncate int64) bool {
+	switch {
+	case outcome == spec.InFlight:
+		return p.Class != spec.Completion && p.Class != spec.Probe
+	case p.Class == spec.Completion:
 		_, single := args.find("request", cst.KindHandle)
 		_, told := args.told("array_of_statuses", cst.KindArray)
 		return told || single && p.Requests == spec.Waits

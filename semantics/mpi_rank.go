@@ -110,10 +110,11 @@ func (r *mpiRank) role(terminal uint32) *spec.Role {
 }
 
 // ownRole returns the role of a terminal, even if it means nothing to other processes, as that
-// of a call that begins a request of the program's own; nil if the call failed.
+// of a call that begins a request of the program's own; nil if the call failed, or completes
+// what it has not returned from.
 func (r *mpiRank) ownRole(terminal uint32) *spec.Role {
 	f := r.function(terminal)
-	if p := r.roles[f]; !r.failed[f] || happened(p, r.arguments(terminal), r.constants.truncate) {
+	if p := r.roles[f]; r.outcomes[f] == spec.Succeeded || happened(p, r.outcomes[f], r.arguments(terminal), r.constants.truncate) {
 		return p
 	}
 	return nil

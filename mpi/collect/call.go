@@ -5,7 +5,6 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/tracer"
 )
 
 // call records a call that has returned.
@@ -30,7 +29,7 @@ func (p *process) call(t *thread, r *spool.Record) {
 	p.join(f, r)
 	p.ended = p.ended || f.role.Ends
 	if isRecorded(f, r) {
-		p.record(t, f, r)
+		p.record(t, f, r, 0)
 	}
 }
 
@@ -212,18 +211,23 @@ type variant struct {
 const (
 	stateBits = 3
 
+	pending  = 1 << 61 // the call has not returned
 	inThread = 1 << 62
 	failing  = 1 << 63
 )
 
-// record adds a call with the values that are set to the trace.
-func (p *process) record(t *thread, f *plan, r *spool.Record) {
+// number gives a thread a number, and a recorder of its own, if it has none.
+func (p *process) number(t *thread) {
 	if t.number < 0 {
-		t.number = p.numbers
+		t.number, t.recorder = p.numbers, newRecorder(p.times)
 		p.numbers++
-		t.recorder, _ = tracer.New(p.times) // it could be made when the process was
 	}
-	var key uint64
+}
+
+// record adds a call with the values that are set to the trace. Its key is that of its
+// variant, as far as the states of arguments do not say it.
+func (p *process) record(t *thread, f *plan, r *spool.Record, key uint64) {
+	p.number(t)
 	p.args = p.args[:0]
 	if t.number > 0 {
 		key |= inThread
@@ -238,16 +242,17 @@ func (p *process) record(t *thread, f *plan, r *spool.Record) {
 			p.args = append(p.args, p.after[i])
 		}
 	}
-	if f.result.Kind != 0 {
+	if key&pending != 0 {
+		p.args = append(p.args, cst.Int(0))
+	} else if f.result.Kind != 0 {
 		p.args = append(p.args, p.result(f.result, r))
 	} else if f.Result.Kind == 0 && r.Result != 0 {
 		key |= failing
 		p.args = append(p.args, cst.Int(errorOf(r)))
 	}
-	n := p.number(t, r.Function, key)
+	n := p.variant(t, r.Function, key)
 	if p.timed {
-		since1970 := r.Start + int64(p.id.Loaded) - t.header.Monotonic
-		t.recorder.CallAt(n, since1970, r.End-r.Start, p.args...)
+		t.recorder.CallAt(n, p.since1970(t, r.Start), r.End-r.Start, p.args...)
 	} else {
 		t.recorder.Call(n, p.args...)
 	}
@@ -280,8 +285,8 @@ func (p *process) result(t cst.Type, r *spool.Record) cst.Value {
 	return cst.Int(r.Result)
 }
 
-// number returns the number of a variant of a function among what a thread records.
-func (p *process) number(t *thread, n int, key uint64) int {
+// variant returns the number of a variant of a function among what a thread records.
+func (p *process) variant(t *thread, n int, key uint64) int {
 	number := -1
 	for i := range p.functions[n] {
 		if v := &p.functions[n][i]; v.key == key {
@@ -337,11 +342,13 @@ func (f *plan) declaration(key uint64) cst.Function {
 			add(q.Name+"_out", t, cst.Out)
 		}
 	}
-	if f.result.Kind != 0 {
+	if key&pending != 0 {
+		d.Params = append(d.Params, spec.InFlight.Param())
+	} else if f.result.Kind != 0 {
 		add("result", f.result, cst.Out)
 	}
 	if key&failing != 0 {
-		add("error", cst.Type{Kind: cst.KindInt}, cst.Out)
+		d.Params = append(d.Params, spec.Failed.Param())
 	}
 	return d
 }

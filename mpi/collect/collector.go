@@ -108,6 +108,7 @@ import (
 	"math"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
@@ -234,16 +235,28 @@ type Summary struct {
 // Finish takes what is left, when all processes have ended, and returns the parts
 // of all ranks.
 func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, error) {
-	var (
-		s        Summary
-		problems []error
-	)
-	switch err := c.drain(ctx); {
-	case err != nil && ctx.Err() != nil:
-		return nil, s, err
-	case err != nil: // what was collected before is there
-		problems = append(problems, err)
+	problem := c.drain(ctx)
+	if problem != nil && ctx.Err() != nil {
+		return nil, Summary{}, problem
 	}
+	var latest int64 // since 1970
+	for _, p := range c.processes {
+		latest = max(latest, p.since1970(p.threads[0], p.latest))
+	}
+	return c.parts(ctx, latest, true, problem) // what was collected before is there
+}
+
+// Snapshot returns the parts of all ranks as they are now, while the processes run, as
+// Finish does when they have ended. The calls that they are in last until now.
+func (c *Collector) Snapshot(ctx context.Context) (*merge.Accumulator, Summary, error) {
+	return c.parts(ctx, time.Now().UnixNano(), false, nil)
+}
+
+// parts returns the parts of all ranks, and ends the recording if that is said. Calls that
+// have not returned last until the time given, in nanoseconds since 1970.
+func (c *Collector) parts(ctx context.Context, until int64, end bool, problem error) (*merge.Accumulator, Summary, error) {
+	var s Summary
+	problems := []error{problem}
 	a := new(merge.Accumulator)
 	run := merge.Run{Source: Source, Origin: c.options.Origin}
 	called := make(naming)
@@ -257,7 +270,6 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		if err := ctx.Err(); err != nil {
 			return nil, s, err
 		}
-		s.Calls += p.calls
 		problem := p.problems()
 		if !p.ended && problem == nil {
 			s.Unfinished = append(s.Unfinished, p.rank)
@@ -272,11 +284,12 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 		if !c.options.Origin.IsZero() {
 			run.Origin.Merge(p.origin())
 		}
-		part, err := p.part()
+		part, err := p.part(until, end)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
+		s.Calls += part.Grammar.Len()
 		called.add(p, part.Table)
 		for _, f := range part.Table.Functions() {
 			delete(uncalled, f.Name)
@@ -325,6 +338,7 @@ func (c *Collector) Processes() int { return len(c.processes) }
 func (c *Collector) ranked() []*process {
 	var list []*process
 	for _, p := range c.processes {
+		p.rank = -1
 		for _, t := range p.threads {
 			p.rank = max(p.rank, t.header.Rank)
 			p.size = max(p.size, t.header.Size)

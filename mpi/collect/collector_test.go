@@ -460,7 +460,7 @@ func TestLongCall(t *testing.T) {
 	if _, err := c.poll(true); err != nil {
 		t.Fatal(err)
 	}
-	part, _ := c.ranked()[0].part()
+	part, _ := c.ranked()[0].part(0, true)
 	var last string
 	for _, terminal := range part.Grammar.All() {
 		fn, args := part.Table.Signature(terminal)

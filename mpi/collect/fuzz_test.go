@@ -57,7 +57,7 @@ func FuzzCollector(f *testing.F) {
 			if p.problems() != nil {
 				return // what cannot be read is not compared
 			}
-			part, err := p.part()
+			part, err := p.part(0, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestGroups(t *testing.T) {
 			t.Fatalf("%d processes", len(processes))
 		}
 		for rank, p := range processes {
-			part, err := p.part()
+			part, err := p.part(0, true)
 			if err != nil {
 				t.Fatal(err)
 			}

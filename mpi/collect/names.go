@@ -67,10 +67,9 @@ func (n naming) numeral(name merge.Name, t *cst.Table) {
 // failure looks for a class of errors that has a name.
 func (n naming) failure(name merge.Name, t *cst.Table) {
 	for fn, args := range t.All() {
-		params := t.Functions()[fn].Params
-		if k := len(params) - 1; k < 0 || params[k].Name != "error" || params[k].Direction != cst.Out {
+		if spec.OutcomeOf(&t.Functions()[fn]) != spec.Failed {
 			continue
-		} else if args[k].Int() == name.Value || slices.ContainsFunc(args, func(v cst.Value) bool { return hasError(v, name.Value) }) {
+		} else if args[len(args)-1].Int() == name.Value || slices.ContainsFunc(args, func(v cst.Value) bool { return hasError(v, name.Value) }) {
 			n[constantKey{kind: name.Kind, class: name.Class, value: name.Value}] = name.Name
 			return
 		}

@@ -24,7 +24,8 @@ type replay struct {
 	freeing   map[*thread][]freeingCall
 	dynamic   map[int64]bool // windows that memory is attached to, by id
 
-	wanted []wantedArgument // of the latest call
+	inFlight bool             // calls that follow have not returned
+	wanted   []wantedArgument // of the latest call
 }
 
 func newReplay() *replay {
@@ -541,6 +542,8 @@ func (c *requestCall) selected(f *knownFunction, r *spool.Record, k int) *knownR
 // the class of the error if there was one.
 func (m *replay) result(by *thread, f *knownFunction, r *spool.Record) {
 	switch t := f.Result; {
+	case m.inFlight:
+		m.want("returned", cst.Type{Kind: cst.KindInt}, cst.Out, cst.Int(0))
 	case f.Name == "MPI_Wtime":
 	case t.Kind == 0 && r.Result != 0 && r.Class != 0:
 		m.want("error", cst.Type{Kind: cst.KindInt}, cst.Out, cst.Int(int64(r.Class)))

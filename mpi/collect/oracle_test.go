@@ -85,6 +85,14 @@ func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint6
 	for s.consume(true, now(), take) && m.err == nil {
 		m.err = ctx.Err()
 	}
+	m.inFlight = true
+	for _, t := range s.threads {
+		for r := range t.decoder.Unfinished() {
+			if r.Depth == 0 && !r.Hidden {
+				take(t, r)
+			}
+		}
+	}
 	if m.err == nil {
 		if d := m.fetch(-1); d != nil {
 			m.fail("the trace has a call that was not recorded: %s", d.text())

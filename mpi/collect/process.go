@@ -188,28 +188,43 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 	p.groups[h] = g
 }
 
-// part returns what was recorded: the calls of one thread after those of the other, in the
-// order in which threads made their first.
-func (p *process) part() (part merge.Part, err error) {
+// part returns what was recorded, with the call that each thread is in at a time, in
+// nanoseconds since 1970: the calls of one thread after those of the other, in the order in
+// which threads made their first. It ends the recording if that is said.
+func (p *process) part(until int64, end bool) (part merge.Part, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("calls of rank %d are lost: the collector failed: %v", p.rank, fault)
 		}
 	}()
-	recorders := make([]*tracer.Recorder, p.numbers)
 	for _, t := range p.threads {
-		if t.number >= 0 {
-			recorders[t.number] = t.recorder
+		if _, ok := p.inFlight(t, until); ok {
+			p.number(t)
 		}
 	}
-	var parts []merge.Part
-	for i, r := range recorders {
-		if i == 0 { // for all of them
-			p.nameGroups(r)
+	parts := make([]merge.Part, p.numbers)
+	for _, t := range p.threads {
+		if t.number < 0 {
+			continue
 		}
-		parts = append(parts, r.Finish(p.rank))
+		if t.number == 0 { // for all of them
+			p.nameGroups(t.recorder)
+		}
+		if !end {
+			if parts[t.number], err = p.snapshot(t, until); err != nil {
+				return part, err
+			}
+			continue
+		}
+		p.addInFlight(t, until)
+		parts[t.number] = t.recorder.Finish(p.rank)
 	}
 	return merge.Join(p.rank, parts...)
+}
+
+// since1970 returns a time of the records of a thread in nanoseconds since 1970.
+func (p *process) since1970(t *thread, at int64) int64 {
+	return at + int64(p.id.Loaded) - t.header.Monotonic
 }
 
 // nameGroups says what the process is in the groups of its objects.

@@ -271,7 +271,7 @@ func partOf(t testing.TB, directory string) merge.Part {
 	if err := processes[0].problems(); err != nil {
 		t.Fatal(err)
 	}
-	part, err := processes[0].part()
+	part, err := processes[0].part(0, true)
 	if err != nil {
 		t.Fatal(err)
 	}

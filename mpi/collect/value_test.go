@@ -88,7 +88,7 @@ func TestGroupsOfWorlds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, p := range c.ranked() {
-			part, err := p.part()
+			part, err := p.part(0, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,13 +29,13 @@ type plan struct {
 }
 
 // plansOf returns the plans of functions; nil for those that do nothing to group
-// objects, or that failed.
+// objects, or that failed or did not return.
 func plansOf(functions []cst.Function) []*plan {
 	plans := make([]*plan, len(functions))
 	for i := range functions {
 		f := &functions[i]
 		r := spec.RoleOf(f.Name)
-		if n := len(f.Params); r.Makes == 0 && !r.Frees || n > 0 && f.Params[n-1].Name == "error" && f.Params[n-1].Direction == cst.Out {
+		if outcome := spec.OutcomeOf(f); r.Makes == 0 && !r.Frees || outcome != spec.Succeeded {
 			continue
 		}
 		plans[i] = newPlan(r, f)

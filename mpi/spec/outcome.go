@@ -1,0 +1,42 @@
+package spec
+
+import "github.com/reprise-trace/reprise/cst"
+
+// An Outcome is what became of a call. A trace tells it by the last parameter of the function:
+// calls of other outcomes are calls of functions with other parameters.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Succeeded Outcome = iota
+	Failed            // MPI returned an error: its class is the argument
+	InFlight          // the call had not returned when the recording ended: the argument is 0
+)
+
+// Param returns the last parameter of functions whose calls have the outcome: none, which has
+// no name, if they succeeded.
+func (o Outcome) Param() cst.Param {
+	name := ""
+	switch o {
+	case Failed:
+		name = "error"
+	case InFlight:
+		name = "returned"
+	}
+	return cst.Param{Name: name, Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
+}
+
+// OutcomeOf returns the outcome of the calls of a function of a trace.
+func OutcomeOf(f *cst.Function) Outcome {
+	n := len(f.Params)
+	if n == 0 || f.Params[n-1].Direction != cst.Out {
+		return Succeeded
+	}
+	switch f.Params[n-1].Name {
+	case "error":
+		return Failed
+	case "returned":
+		return InFlight
+	}
+	return Succeeded
+}
