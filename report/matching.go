@@ -28,6 +28,9 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 	if err != nil {
 		return err
 	}
+	if err := p.addHang(ctx, model.Trace(), m); err != nil {
+		return err
+	}
 	if m.Messages == 0 && len(m.Unmatched) == 0 && len(m.Instances) == 0 {
 		return nil
 	}
@@ -39,7 +42,7 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 	}
 	t.About = t.about(m)
 	if p.unfinished.Len() > 0 && (t.Unmatched != nil || t.Different != nil || silentText(m) != "") {
-		t.About += " What does not match may be for calls that are not in the trace, of ranks that did not come to MPI_Finalize."
+		t.About += " What does not match may be for calls that ranks did not come to, or that are not recorded: some lack MPI_Finalize."
 	}
 	p.Matching = t
 	return nil

@@ -32,6 +32,7 @@ type page struct {
 	Communication *communicationText
 	Sizes         *sizeText
 	Matching      *matchText // nil if there is nothing to match
+	Hang          *hangText  // nil if no rank was in a call when the recording ended
 	Imbalance     *imbalanceText
 	Loops         *loopText
 

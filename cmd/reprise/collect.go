@@ -39,7 +39,8 @@ func newCollect() *cobra.Command {
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
 	f.StringVar(&o.origin, "origin", "{}", "who records, as JSON")
-	for _, name := range []string{"live", "keep", "origin"} {
+	f.DurationVar(&o.timeout, "timeout", 0, "as that of record")
+	for _, name := range []string{"live", "keep", "origin", "timeout"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -53,6 +54,7 @@ type collectOptions struct {
 	quiet, json bool
 	live, keep  bool // as the helper of record
 	origin      string
+	timeout     time.Duration
 }
 
 func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
@@ -78,7 +80,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	var s collectSummary
 	if o.live {
-		s, err = collectLive(cmd, collector, &o.output, func() {
+		s, err = collectLive(cmd, collector, o, func() {
 			if !o.keep {
 				os.RemoveAll(spool)
 			}

@@ -20,7 +20,7 @@ import (
 )
 
 func newRecord() *cobra.Command {
-	var o recordOptions
+	o := recordOptions{onTimeout: newChoice("continue", "kill")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
@@ -31,6 +31,8 @@ func newRecord() *cobra.Command {
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.anonymous, "anonymous", false, "leave out who made the trace: command, host, date, versions")
+	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and say who waits for whom, when no call returns for this `time`")
+	addChoice(cmd, o.onTimeout, "on-timeout", "what then becomes of the program")
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
@@ -45,6 +47,8 @@ type recordOptions struct {
 	spool, raw       string
 	off, quiet, json bool
 	anonymous        bool
+	timeout          time.Duration
+	onTimeout        *choice
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -53,6 +57,10 @@ func (o *recordOptions) check(args []string) error {
 		return usageError{errors.New("record takes the command to run, behind --")}
 	case o.output.path == "-":
 		return usageError{errors.New("standard output is that of the program: -o takes a file")}
+	case o.timeout < 0:
+		return usageError{errors.New("--timeout is a time, such as 60s")}
+	case o.timeout > 0 && o.output.parts != "":
+		return usageError{errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs")}
 	case o.raw != "" && o.spool != "":
 		return usageError{errors.New("--keep-raw is the spool: it does not go with --spool")}
 	}
@@ -106,7 +114,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		return err
 	}
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool))
+	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool), helper.hangs)
 	if err != nil {
 		helper.abandon()
 		var search *exec.Error

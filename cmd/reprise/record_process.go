@@ -24,6 +24,7 @@ import (
 type helper struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
+	hangs chan struct{} // closed when the helper wants the command killed
 }
 
 // An ending is what record tells the helper of the command that has ended.
@@ -50,19 +51,38 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 			args = append(args, flag)
 		}
 	}
+	if o.timeout > 0 {
+		args = append(args, "--timeout", o.timeout.String())
+	}
 	if o.output.parts != "" {
 		args = append(args, "--parts", o.output.parts)
 	} else {
 		args = append(args, "-o", o.output.path)
 	}
-	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...)}
+	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{})}
 	h.cmd.Stderr = os.Stderr
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	return h, h.cmd.Start()
+	told, err := h.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		word := make([]byte, len(hangs))
+		if _, err := io.ReadFull(told, word); err == nil && o.onTimeout.value == "kill" {
+			close(h.hangs)
+		}
+	}()
+	return h, nil
 }
+
+// hangs is what the helper writes to standard output when the program hangs.
+const hangs = "hangs\n"
 
 // abandon ends a helper whose command did not start.
 func (h *helper) abandon() {
@@ -89,7 +109,7 @@ func (h *helper) finish(e ending) error {
 // collectLive collects from a spool until standard input says that the command has
 // ended. If that ends without a word, record itself was killed: then it goes on until
 // the processes have ended.
-func collectLive(cmd *cobra.Command, collector *collect.Collector, output *collectOutput, remove func()) (collectSummary, error) {
+func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, remove func()) (collectSummary, error) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	cmd.SetContext(context.WithoutCancel(cmd.Context()))
 	stop := make(chan struct{})
@@ -99,7 +119,8 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, output *colle
 		defer close(stop)
 		told = json.NewDecoder(os.Stdin).Decode(&e)
 	}()
-	collectUntil(stop, collector, cmd.ErrOrStderr())
+	w := &watch{cmd: cmd, collector: collector, path: o.output.path, timeout: o.timeout, quiet: o.quiet || o.json}
+	collectUntil(stop, collector, cmd.ErrOrStderr(), w.look)
 	for told != nil && collector.Alive() {
 		time.Sleep(idle)
 		if _, err := collector.Poll(); err != nil {
@@ -108,7 +129,7 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, output *colle
 	}
 	begin := time.Now()
 	s := collectSummary{Status: e.Status, Command: e.Ran}
-	err := output.write(cmd, collector, &s)
+	err := o.output.write(cmd, collector, &s)
 	s.After = time.Since(begin)
 	remove()
 	switch {
@@ -124,8 +145,12 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, output *colle
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH}
 
-// runCommand runs a command, hands signals on to it, and returns its exit status.
-func runCommand(ctx context.Context, args, env []string) (int, error) {
+// patience is how long a command may take to end that was asked to.
+const patience = 10 * time.Second
+
+// runCommand runs a command, hands signals on to it, and returns its exit status. It ends
+// the command when a channel is closed.
+func runCommand(ctx context.Context, args, env []string, stop <-chan struct{}) (int, error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.Env = env
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -154,6 +179,11 @@ func runCommand(ctx context.Context, args, env []string) (int, error) {
 			if !typed(s) {
 				_ = c.Process.Signal(s)
 			}
+		case <-stop:
+			stop = nil
+			_ = c.Process.Signal(syscall.SIGTERM)
+			kill := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
+			defer kill.Stop()
 		}
 	}
 }
@@ -174,8 +204,9 @@ const (
 	busy = 2 * time.Millisecond
 )
 
-// collectUntil collects until a channel is closed. An error need not last.
-func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.Writer) {
+// collectUntil collects until a channel is closed, and calls look each time. An error need not
+// last.
+func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.Writer, look func()) {
 	complained := false
 	for wait := idle; ; {
 		select {
@@ -188,7 +219,9 @@ func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.
 			fmt.Fprintf(stderr, "reprise: warning: %v\n", err)
 			complained = true
 		}
-		if wait = idle; some {
+		if look(); !some {
+			wait = idle
+		} else {
 			wait = busy
 		}
 	}

@@ -137,7 +137,8 @@ type Collector struct {
 	directory string
 	options   Options
 	processes map[spool.Process]*process
-	threads   int // with segments at a time, at most so far
+	threads   int   // with segments at a time, at most so far
+	alive     int64 // when a process was last there, in nanoseconds since 1970; 0 if it is not known
 }
 
 // New returns a collector of a spool directory.
@@ -170,6 +171,9 @@ func (c *Collector) poll(ended bool) (bool, error) {
 		if err := c.add(t); err != nil {
 			return false, err
 		}
+	}
+	if !ended && c.Alive() {
+		c.alive = time.Now().UnixNano()
 	}
 	some := false
 	for _, p := range c.processes {
@@ -221,6 +225,10 @@ type Summary struct {
 	// far as the processes know what a record costs.
 	Overhead float64
 
+	// Gone are ranks whose processes were there no more in a [Collector.Snapshot], and had not
+	// called MPI_Finalize.
+	Gone []int
+
 	// Alone is the number of processes that one launcher started and that are each alone in a
 	// world, if it started more than one: it is that of another MPI, most likely.
 	Alone int
@@ -239,11 +247,11 @@ func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, er
 	if problem != nil && ctx.Err() != nil {
 		return nil, Summary{}, problem
 	}
-	var latest int64 // since 1970
+	latest := int64(0) // since 1970
 	for _, p := range c.processes {
 		latest = max(latest, p.since1970(p.threads[0], p.latest))
 	}
-	return c.parts(ctx, latest, true, problem) // what was collected before is there
+	return c.parts(ctx, max(latest, c.alive), true, problem) // what was collected before is there
 }
 
 // Snapshot returns the parts of all ranks as they are now, while the processes run, as
@@ -273,6 +281,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		problem := p.problems()
 		if !p.ended && problem == nil {
 			s.Unfinished = append(s.Unfinished, p.rank)
+			if !end && !p.exists() {
+				s.Gone = append(s.Gone, p.rank)
+			}
 		}
 		for _, t := range p.threads {
 			s.Bytes += t.bytes
@@ -321,9 +332,24 @@ func (c *Collector) Calls() uint64 {
 
 // Alive reports whether any of the processes that have been seen is still there.
 func (c *Collector) Alive() bool {
-	for id := range c.processes {
-		if !errors.Is(syscall.Kill(int(id.PID), 0), syscall.ESRCH) {
+	for _, p := range c.processes {
+		if p.exists() {
 			return true
+		}
+	}
+	return false
+}
+
+// exists reports whether there is such a process on this machine.
+func (p *process) exists() bool { return !errors.Is(syscall.Kill(int(p.id.PID), 0), syscall.ESRCH) }
+
+// InCall reports whether a thread was in a call when its records were last read.
+func (c *Collector) InCall() bool {
+	for _, p := range c.processes {
+		for _, t := range p.threads {
+			if _, ok := p.inFlight(t, 0); ok {
+				return true
+			}
 		}
 	}
 	return false

@@ -42,8 +42,10 @@ type Role struct {
 	// Others are complete when the call returns.
 	Nonblocking, Persistent bool
 
-	// Requests is what the function does with requests that it is given.
+	// Requests is what the function does with requests that it is given. Some is set if it
+	// returns when not all of them are complete.
 	Requests Requests
+	Some     bool
 
 	// Reports is set if the status of the request that the function makes may name a source
 	// and a tag, and no parameter asks for these.
@@ -229,7 +231,8 @@ func (t roleTable) addMessages() {
 	t.add("Probe Iprobe Mprobe Improbe", Role{Class: Probe, On: "comm"})
 
 	t.add("Start Startall", Role{Class: PointToPoint, Requests: Starts})
-	t.add("Wait Waitall Waitany Waitsome", Role{Class: Completion, Requests: Waits})
+	t.add("Wait Waitall", Role{Class: Completion, Requests: Waits})
+	t.add("Waitany Waitsome", Role{Class: Completion, Requests: Waits, Some: true})
 	t.add("Test Testall Testany Testsome", Role{Class: Completion, Requests: Tests})
 	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: looks})
 	t.add("Request_free", Role{Class: Completion, Requests: Releases})

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+)
+
+func newHang() *cobra.Command {
+	return newQuestion("hang", nil, hang, optJSON, optAll, optRanks).Command
+}
+
+// A hangAnswer is what ranks did when a recording ended.
+type hangAnswer struct {
+	header
+	*query.Hang
+}
+
+func hang(q *question) error {
+	var a *hangAnswer
+	err := q.query("hang", func(o query.Options) (err error) {
+		a, err = openHang(q, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.answer(a, func() { a.print(q) })
+}
+
+func openHang(q *question, o query.Options) (*hangAnswer, error) {
+	model, err := q.model()
+	if err != nil {
+		return nil, err
+	}
+	a := &hangAnswer{header: q.header()}
+	if a.Hang, err = query.OpenHang(q.Context(), model, o); err != nil {
+		return nil, err
+	}
+	calls := q.calls()
+	for i := range a.Groups {
+		if g := &a.Groups[i]; g.Signature >= 0 {
+			g.Call = calls(g.Signature)
+		}
+	}
+	return a, nil
+}
+
+func (a *hangAnswer) print(q *question) {
+	if a.InCall.Len() == 0 {
+		q.printf("%s: no rank was in a call when the recording ended\n", q.path)
+		return
+	}
+	q.printf("%s: when the recording ended, %s\n", q.path, text.HangSummary(a.Hang))
+	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
+	q.printf("\n")
+	t := q.table("ranks", "for", "<place")
+	for _, g := range a.Groups {
+		t.Row(g.Ranks.String(), text.HangDuration(&g), text.HangPlace(&g))
+		if g.State == query.InCall {
+			t.Row("", "", "  waits for "+text.HangWaits(&g))
+		}
+	}
+	t.Close()
+	for _, g := range a.Groups {
+		for _, w := range g.Waits {
+			a.printSent(q, &g, &w)
+		}
+	}
+}
+
+// printDeadlocks says which ranks wait for each other.
+func printDeadlocks(w io.Writer, h *query.Hang, most int) {
+	if h.Deadlocked.Len() == 0 {
+		return
+	}
+	fmt.Fprintf(w, "deadlock: %s can never go on\n", text.Ranks(h.Deadlocked))
+	for i, cycle := range h.Cycles {
+		if i == most {
+			fmt.Fprintf(w, "  and %s\n", text.Plural(len(h.Cycles)-i, "more cycle"))
+			break
+		}
+		fmt.Fprintf(w, "  %s\n", text.Cycle(cycle))
+	}
+}
+
+// printSent tells of messages that were sent to a rank that waits for another one.
+func (a *hangAnswer) printSent(q *question, g *query.HangGroup, w *query.HangWait) {
+	for i := range w.Sent {
+		if i == maxRows && !q.all {
+			q.printf("and %s\n", text.Plural(len(w.Sent)-i, "more message"))
+			return
+		}
+		q.printf("%s\n", text.HangSent(g, &w.Sent[i]))
+	}
+}

@@ -1,0 +1,114 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// HangSummary says how many ranks were where.
+func HangSummary(a *query.Hang) string {
+	parts := []string{Plural(a.InCall.Len(), "rank") + " in calls"}
+	if n := a.Outside.Len(); n > 0 {
+		parts = append(parts, Count(n)+" outside MPI")
+	}
+	if n := a.Ended.Len(); n > 0 {
+		parts = append(parts, Count(n)+" after MPI_Finalize")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Cycle writes ranks that wait for each other, of many the first and the last.
+func Cycle(cycle []int) string {
+	const most = 12
+	var b strings.Builder
+	for i, rank := range cycle {
+		if i == most-2 && len(cycle) > most {
+			fmt.Fprintf(&b, "… %s more → ", Count(len(cycle)-most+1))
+		}
+		if i < most-2 || i == len(cycle)-1 || len(cycle) <= most {
+			fmt.Fprintf(&b, "%d → ", rank)
+		}
+	}
+	return b.String() + strconv.Itoa(cycle[0])
+}
+
+// HangPlace says where ranks of a group were.
+func HangPlace(g *query.HangGroup) string {
+	thread := ""
+	if g.Thread > 0 {
+		thread = fmt.Sprintf("thread %d: ", g.Thread)
+	}
+	switch {
+	case g.State == query.Ended:
+		return "after MPI_Finalize"
+	case g.State == query.Outside:
+		return "outside MPI, after " + g.Call
+	}
+	return thread + "in " + g.Call
+}
+
+// HangDuration says how long ranks had been in their calls.
+func HangDuration(g *query.HangGroup) string {
+	if g.State != query.InCall || g.Source == query.None {
+		return ""
+	}
+	least, most := Duration(int64(g.Least)), Duration(int64(g.Most))
+	if least == most {
+		return most
+	}
+	return least + " to " + most
+}
+
+// HangWaits says what ranks of a group wait for.
+func HangWaits(g *query.HangGroup) string {
+	var parts []string
+	for _, w := range g.Waits {
+		parts = append(parts, waitText(g, &w))
+	}
+	switch {
+	case len(parts) == 0:
+		return "nothing that the trace tells"
+	case g.Any:
+		return strings.Join(parts, ", or ")
+	}
+	return strings.Join(parts, ", and ")
+}
+
+func waitText(g *query.HangGroup, w *query.HangWait) string {
+	ranks := Ranks(w.Ranks)
+	if w.Any && w.Ranks.Len() > 1 {
+		ranks = "any of " + ranks
+	}
+	if !w.Any && w.For != query.ForMembers && g.Ranks.Len() > 1 && w.Ranks.Len() > 1 {
+		ranks = "one each of " + ranks
+	}
+	var b strings.Builder
+	switch w.For {
+	case query.ForMessage:
+		fmt.Fprintf(&b, "a message from %s", ranks)
+	case query.ForReceiver:
+		fmt.Fprintf(&b, "%s to receive", ranks)
+	case query.ForMembers:
+		fmt.Fprintf(&b, "%s to make the call", ranks)
+	}
+	if w.For != query.ForMembers && w.Tag != semantics.AnyTag {
+		fmt.Fprintf(&b, ", tag %d", w.Tag)
+	}
+	if w.Communicator != nil && w.Communicator.Name != "world" {
+		fmt.Fprintf(&b, ", on %s", w.Communicator.Name)
+	}
+	if w.Ended.Len() > 0 {
+		fmt.Fprintf(&b, " (%s called MPI_Finalize or made no calls)", Ranks(w.Ended))
+	}
+	return b.String()
+}
+
+// HangSent tells of a message that was sent to a rank of a group that waits for another one.
+func HangSent(g *query.HangGroup, c *query.Channel) string {
+	return fmt.Sprintf("rank %d was sent a message from rank %d with tag %d on %s, which it does not receive: is that the one?",
+		g.Ranks.At(0), c.Source, c.Tag, c.Communicator.Name)
+}

@@ -1,0 +1,261 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A Hang says what the ranks of a run did when its recording ended early: which were in
+// which calls, for whom these wait, and who waits for each other.
+//
+// A rank goes on if one of its threads does: one that is in no call, or in one whose wait
+// can end, because the ranks that it waits for go on. The others are deadlocked, see
+// T. Hilbrich et al., "MPI runtime error detection with MUST: advances in deadlock
+// detection", Scientific Programming 21(3–4), 2013. Of a nonblocking send that nobody
+// receives it is not known whether MPI has sent it on: a call waits for the receiver only if
+// it waits for nothing else. The same goes for the send of MPI_Sendrecv.
+type Hang struct {
+	InCall  rankenc.Set `json:"in_call_rank_set"`   // with a call that has not returned
+	Outside rankenc.Set `json:"outside_rank_set"`   // others, which have not returned from MPI_Finalize
+	Ended   rankenc.Set `json:"finalized_rank_set"` // which have
+
+	Deadlocked rankenc.Set `json:"deadlocked_rank_set"`
+
+	// Cycles are ranks of which each waits for the next, and the last for the first: one for
+	// each set of ranks that do, from the lowest on.
+	Cycles [][]int `json:"cycles"`
+
+	// Groups are what ranks have in common: those that are deadlocked first, then in calls,
+	// those that have been in them for longest first.
+	Groups []HangGroup `json:"groups"`
+}
+
+// A HangGroup is ranks that were in calls of one signature and wait alike, or that were in no
+// call and made a last one of one signature.
+type HangGroup struct {
+	Ranks      rankenc.Set `json:"rank_set"`
+	Thread     int         `json:"thread"`
+	State      HangState   `json:"state"`
+	Deadlocked bool        `json:"deadlocked"`
+
+	Signature int    `json:"signature"`      // of the call, or of the last one, in the trace
+	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
+	Position  uint64 `json:"position"`       // of that of the lowest of the ranks
+
+	// How long the calls had lasted, at least and at most; nothing of those outside, and where
+	// the trace has no times. They are means where it has statistics alone.
+	Least  Nanoseconds `json:"least_ns,omitzero"`
+	Most   Nanoseconds `json:"most_ns,omitzero"`
+	Source Source      `json:"source"`
+
+	Waits []HangWait `json:"waits"` // for all of them, or for any if Any is set
+	Any   bool       `json:"any"`
+}
+
+// A HangState is where ranks were.
+type HangState uint8
+
+// The states.
+const (
+	InCall  HangState = iota
+	Outside           // of MPI: computing, waiting for something else, or gone
+	Ended             // returned from MPI_Finalize
+)
+
+var hangStates = [...]string{InCall: "in call", Outside: "outside", Ended: "finalized"}
+
+func (s HangState) String() string { return hangStates[s] }
+
+// MarshalText returns what String does.
+func (s HangState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A HangWait is what ranks of a group wait for.
+type HangWait struct {
+	For   HangReason  `json:"for"`
+	Ranks rankenc.Set `json:"rank_set"`      // for each of these; each rank of the group for some of them
+	Any   bool        `json:"any"`           // any of these is enough
+	Ended rankenc.Set `json:"gone_rank_set"` // of these, have returned from MPI_Finalize or made no calls
+
+	Communicator *semantics.Communicator `json:"communicator"`
+	Tag          int64                   `json:"tag"`      // of a message; [semantics.AnyTag] if that is left open
+	Instance     uint64                  `json:"instance"` // of a collective operation, from 0 on
+
+	// Sent are messages that the ranks have sent to the lowest rank of the group, and that it
+	// does not receive: with another tag or on another communicator, perhaps by mistake.
+	Sent []Channel `json:"sent,omitzero"`
+}
+
+// A HangReason is what somebody waits for.
+type HangReason uint8
+
+// The reasons.
+const (
+	ForMessage  HangReason = iota // that somebody sends
+	ForReceiver                   // who receives what it sends
+	ForMembers                    // that make the call of a collective operation
+)
+
+var hangReasons = [...]string{ForMessage: "message", ForReceiver: "receiver", ForMembers: "members"}
+
+func (r HangReason) String() string { return hangReasons[r] }
+
+// MarshalText returns what String does.
+func (r HangReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// OpenHang finds out what the ranks of a trace did when its recording ended. It looks at all
+// ranks, whatever the options say, which choose those in Groups. It costs what [OpenMatch]
+// does, and something for each call that has not returned; nothing if there are none, and
+// then no ranks are said to be anywhere.
+func OpenHang(ctx context.Context, model *semantics.Model, o Options) (*Hang, error) {
+	if !model.InFlight() {
+		return noHang(), nil
+	}
+	all := o
+	all.Ranks = nil
+	m, err := OpenMatch(ctx, model, all)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress = nil
+	return m.Hang(ctx, o)
+}
+
+func noHang() *Hang { return &Hang{Cycles: [][]int{}, Groups: []HangGroup{}} }
+
+// Hang is [OpenHang] for who has matched all ranks of a trace.
+func (m *Match) Hang(ctx context.Context, o Options) (*Hang, error) {
+	trace := m.model.Trace()
+	if !m.model.InFlight() {
+		return noHang(), nil
+	}
+	times, err := OpenTimes(trace)
+	if err != nil {
+		return nil, err
+	}
+	s := newStop(m, times, (&Options{}).ranks(trace))
+	err = o.each(ctx, len(s.ranks), func(i int) error { return s.read(ctx, i) })
+	if err != nil {
+		return nil, err
+	}
+	s.find()
+	s.release()
+	return s.answer(&o), nil
+}
+
+// answer returns what was found, with groups of the chosen ranks.
+func (s *stop) answer(o *Options) *Hang {
+	h := noHang()
+	h.Cycles = s.cycles()
+	var in, outside, ended, deadlocked []int
+	groups := make(map[string]*hangGroup)
+	for i, rank := range s.ranks {
+		at := &s.of[i]
+		switch {
+		case len(at.flights) > 0:
+			in = append(in, rank)
+		case at.ended:
+			ended = append(ended, rank)
+		default:
+			outside = append(outside, rank)
+		}
+		if !at.released && !at.ended {
+			deadlocked = append(deadlocked, rank)
+		}
+		if !o.chosen(rank) {
+			continue
+		}
+		for j := range at.flights {
+			s.group(groups, rank, !at.released, &at.flights[j])
+		}
+		if len(at.flights) == 0 {
+			s.group(groups, rank, false, nil)
+		}
+	}
+	h.InCall, h.Outside, h.Ended, h.Deadlocked = rankenc.SetOf(in...), rankenc.SetOf(outside...), rankenc.SetOf(ended...), rankenc.SetOf(deadlocked...)
+	for _, g := range groups {
+		h.Groups = append(h.Groups, g.finish(s))
+	}
+	slices.SortFunc(h.Groups, compareGroups)
+	return h
+}
+
+// compareGroups orders groups as a [Hang] has them.
+func compareGroups(a, b HangGroup) int {
+	if a.Deadlocked != b.Deadlocked {
+		if a.Deadlocked {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(b.Most, a.Most), cmp.Compare(a.Ranks.At(0), b.Ranks.At(0)),
+		cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Signature, b.Signature), cmp.Compare(len(a.Waits), len(b.Waits)))
+}
+
+// A hangGroup is a HangGroup while ranks are added.
+type hangGroup struct {
+	HangGroup
+	ranks []int
+	waits [][]int
+}
+
+// group adds a rank to the group of its call, or of its last if there is none.
+func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f *flight) {
+	at := &s.of[s.index[rank]]
+	g := HangGroup{Deadlocked: deadlocked, State: Outside, Signature: at.last, Position: at.length - 1, Waits: []HangWait{}}
+	var waits []stopWait
+	switch {
+	case f != nil:
+		g.State, g.Signature, g.Position, g.Thread = InCall, f.signature, f.Position, f.Thread
+		g.Least, g.Most, g.Source, g.Any = Nanoseconds(f.duration), Nanoseconds(f.duration), f.source, f.Any && len(f.waits) > 1
+		waits = f.waits
+	case at.ended:
+		g.State = Ended
+	}
+	var k strings.Builder
+	fmt.Fprint(&k, g.State, " ", g.Signature, " ", g.Thread, " ", g.Deadlocked)
+	for _, w := range waits {
+		fmt.Fprint(&k, " ", w.For, " ", w.Any, " ", w.Communicator.Name, " ", w.Tag, " ", w.Instance)
+	}
+	known := groups[k.String()]
+	if known == nil {
+		known = &hangGroup{HangGroup: g, waits: make([][]int, len(waits))}
+		for _, w := range waits {
+			known.Waits = append(known.Waits, w.HangWait)
+		}
+		groups[k.String()] = known
+	}
+	known.ranks = append(known.ranks, rank)
+	known.Least, known.Most = min(known.Least, g.Least), max(known.Most, g.Most)
+	for i, w := range waits {
+		if len(known.ranks) > 1 && (w.For == ForMembers || w.Any) {
+			continue // the same for all
+		}
+		known.waits[i] = append(known.waits[i], w.ranks...)
+	}
+}
+
+// finish returns the group with what its ranks wait for.
+func (g *hangGroup) finish(s *stop) HangGroup {
+	g.Ranks = rankenc.SetOf(g.ranks...)
+	for i := range g.Waits {
+		w := &g.Waits[i]
+		w.Ranks = rankenc.SetOf(g.waits[i]...)
+		if len(g.ranks) == 1 {
+			w.Ranks = w.Ranks.Difference(g.Ranks)
+		}
+		var ended []int
+		for _, rank := range w.Ranks.All() {
+			if j, ok := s.index[rank]; !ok || s.of[j].ended {
+				ended = append(ended, rank)
+			}
+		}
+		w.Ended = rankenc.SetOf(ended...)
+	}
+	return g.HangGroup
+}

@@ -1,0 +1,410 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A stop is the state of all ranks when a recording ended.
+type stop struct {
+	match *Match
+	times *Times
+	ranks []int
+	of    []stopped // by index in ranks
+	index map[int]int
+	sent  map[[2]int][]Channel // messages that nobody receives, by source and destination
+	calls map[*semantics.Communicator]*Instances
+
+	mutex  sync.Mutex
+	groups map[*semantics.Communicator]map[bool][]int // see peers
+}
+
+// A stopped rank is one of a stop.
+type stopped struct {
+	ended    bool
+	threads  int // in which the rank made calls
+	last     int // signature of the last call
+	length   uint64
+	flights  []flight
+	released bool
+}
+
+// A flight is a call that has not returned.
+type flight struct {
+	semantics.InFlight
+	signature int
+	duration  int64
+	source    Source
+	waits     []stopWait
+}
+
+// A stopWait is one thing that a call waits for.
+type stopWait struct {
+	HangWait
+	ranks []int // in ascending order
+}
+
+func newStop(m *Match, times *Times, ranks []int) *stop {
+	s := &stop{
+		match: m, times: times, ranks: ranks, of: make([]stopped, len(ranks)), index: make(map[int]int),
+		sent: make(map[[2]int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
+		groups: make(map[*semantics.Communicator]map[bool][]int),
+	}
+	for i, rank := range ranks {
+		s.index[rank] = i
+	}
+	for _, u := range m.Unmatched {
+		if u.Direction == semantics.Send {
+			k := [2]int{u.Source, u.Destination}
+			s.sent[k] = append(s.sent[k], u.Channel)
+		}
+	}
+	for i := range m.Instances {
+		s.calls[m.Instances[i].Communicator] = &m.Instances[i]
+	}
+	return s
+}
+
+// read finds out where a rank is, and for what its calls wait but for members of
+// communicators.
+func (s *stop) read(ctx context.Context, i int) error {
+	rank, at := s.ranks[i], &s.of[i]
+	r, err := s.match.model.Rank(rank)
+	if err != nil {
+		return err
+	}
+	at.ended, at.length, at.last = r.Ended(), r.Len(), -1
+	if at.length > 0 {
+		at.last = r.Signature(r.Grammar().At(at.length - 1))
+	}
+	for terminal := range uint32(r.Terminals()) {
+		at.threads = max(at.threads, r.Call(terminal).Thread()+1)
+	}
+	calls := r.InFlight()
+	if len(calls) == 0 {
+		return nil
+	}
+	clock, err := s.times.Clock(r.Rank)
+	if err != nil {
+		return err
+	}
+	opened, err := s.match.open(ctx, rank)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		f := flight{InFlight: c, signature: r.Signature(c.Terminal), source: clock.Source()}
+		if f.source != None {
+			if _, f.duration, err = clock.Time(c.Position); err != nil {
+				return err
+			}
+		}
+		if err := s.wait(&f, rank, opened); err != nil {
+			return err
+		}
+		at.flights = append(at.flights, f)
+	}
+	return nil
+}
+
+// wait finds out for what a call of a rank waits.
+func (s *stop) wait(f *flight, rank int, r *matchRank) error {
+	var perhaps []stopWait
+	add := func(o *semantics.Operation, position uint64, message int) error {
+		w, sure, err := s.message(o, rank, r, position, message)
+		switch {
+		case err != nil || w == nil:
+		case sure:
+			f.waits = append(f.waits, *w)
+		default:
+			perhaps = append(perhaps, *w)
+		}
+		return err
+	}
+	switch o := f.Operation; {
+	case f.Probed != nil:
+		if w := s.sought(f.Probed, rank); w != nil {
+			f.waits = append(f.waits, *w)
+		}
+	case o == nil:
+	case o.IsCollective() && !f.Role.Nonblocking:
+		f.waits = append(f.waits, s.members(o.Communicator, rank, f.Position))
+	default:
+		for i := range o.Messages {
+			if !o.Messages[i].Blocking {
+				continue
+			}
+			if err := add(o, f.Position, i); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range f.Requests {
+		began, _, ok := r.rank.Begun(id, f.Position)
+		if !ok {
+			continue
+		}
+		o := r.rank.At(began, r.rank.Grammar().At(began))
+		switch {
+		case o == nil:
+		case o.IsCollective():
+			f.waits = append(f.waits, s.members(o.Communicator, rank, began))
+		default:
+			for i := range o.Messages {
+				if of, ok := o.Request(i); !ok || of != id {
+					continue
+				}
+				if err := add(o, began, i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if f.Any || len(f.waits) == 0 {
+		f.waits = append(f.waits, perhaps...)
+	}
+	return nil
+}
+
+// message returns what an operation of a rank waits for because of one of its messages, nil
+// if it has an other end, and whether the operation surely waits.
+func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position uint64, i int) (*stopWait, bool, error) {
+	m := &o.Messages[i]
+	if m.Communicator == nil || m.Peer == semantics.NoPeer || m.Mode == "buffered" {
+		return nil, false, nil
+	}
+	if m.Direction == semantics.Receive && m.Peer == semantics.AnySource || !s.match.tells(channelOf(keyOf(m), rank)) {
+		if !s.left(m, rank) {
+			return nil, false, nil
+		}
+	} else if p, err := s.match.partner(r, rank, position, o, i); err != nil || p.Rank >= 0 {
+		return nil, false, err
+	}
+	if m.Direction == semantics.Receive {
+		return s.sought(m, rank), true, nil
+	}
+	w := &stopWait{HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, []int{m.Peer}}
+	sure := m.Mode == "synchronous" || m.Blocking && len(o.Messages) == 1
+	return w, sure, nil
+}
+
+// left reports whether messages of a kind that a rank sends or receives are not matched.
+func (s *stop) left(m *semantics.Message, rank int) bool {
+	c := channelOf(keyOf(m), rank)
+	return slices.ContainsFunc(s.match.Unmatched, func(u Unmatched) bool {
+		return u.Direction == m.Direction && u.Rank == rank && (u.Channel == c || slices.Contains(u.Among, c))
+	})
+}
+
+// sought returns what a rank waits for that receives a message, or looks for one; nil if it
+// was sent.
+func (s *stop) sought(m *semantics.Message, rank int) *stopWait {
+	if m.Communicator == nil || m.Peer == semantics.NoPeer {
+		return nil
+	}
+	w := &stopWait{HangWait{For: ForMessage, Communicator: m.Communicator, Tag: m.Tag}, []int{m.Peer}}
+	if m.Peer == semantics.AnySource {
+		w.Any, w.ranks = true, s.peers(m.Communicator, rank)
+	}
+	for _, peer := range w.ranks {
+		for _, c := range s.sent[[2]int{peer, rank}] {
+			if c.Communicator == m.Communicator && (m.Tag < 0 || c.Tag == m.Tag) {
+				return nil
+			}
+			w.Sent = append(w.Sent, c)
+		}
+	}
+	return w
+}
+
+// peers returns the ranks that a rank may receive from on a communicator. They are one list
+// for all that may receive from the same.
+func (s *stop) peers(c *semantics.Communicator, rank int) []int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.groups[c] == nil {
+		local, remote := c.Groups(rank)
+		if remote == nil {
+			remote = local
+		}
+		s.groups[c] = map[bool][]int{true: remote}
+		if c.IsInter() {
+			s.groups[c][false] = local
+		}
+	}
+	if list := s.groups[c][true]; !c.IsInter() || !slices.Contains(list, rank) {
+		return list
+	}
+	return s.groups[c][false]
+}
+
+// members returns the wait of a rank for the other members of a communicator to make the call
+// of the collective operation that it began at a position. Which they are is found later.
+func (s *stop) members(c *semantics.Communicator, rank int, position uint64) stopWait {
+	w := stopWait{HangWait: HangWait{For: ForMembers, Communicator: c}}
+	if _, k, ok, err := s.match.Instance(rank, position); err == nil && ok {
+		w.Instance = k
+	}
+	return w
+}
+
+// find finds the members of communicators that others wait for: those that have not made the
+// call of an operation, or have made another call in its place.
+func (s *stop) find() {
+	type key struct {
+		of    *semantics.Communicator
+		k     uint64
+		other bool
+	}
+	missing := make(map[key][]int)
+	for i := range s.of {
+		for j := range s.of[i].flights {
+			for k := range s.of[i].flights[j].waits {
+				w := &s.of[i].flights[j].waits[k]
+				if w.For != ForMembers {
+					continue
+				}
+				of := key{w.Communicator, w.Instance, s.differs(w.Communicator, w.Instance, s.ranks[i])}
+				if _, ok := missing[of]; !ok {
+					missing[of] = s.missing(of.of, of.k, of.other)
+				}
+				w.ranks = missing[of]
+			}
+		}
+	}
+	for i := range s.of {
+		for j := range s.of[i].flights {
+			f := &s.of[i].flights[j]
+			f.waits = slices.DeleteFunc(f.waits, func(w stopWait) bool { return len(w.ranks) == 0 })
+		}
+	}
+}
+
+// differs reports whether a member of a communicator has made another call than most in the
+// place of a collective operation, or before it.
+func (s *stop) differs(c *semantics.Communicator, k uint64, rank int) bool {
+	n := s.calls[c]
+	return n != nil && slices.ContainsFunc(n.Different, func(d Disagreement) bool { return d.Rank == rank && d.Count > k && d.Instance <= k })
+}
+
+// missing returns the members of a communicator that have not made the call of an operation
+// that most others have made, or of another one.
+func (s *stop) missing(c *semantics.Communicator, k uint64, other bool) []int {
+	n := s.calls[c]
+	if n == nil {
+		return nil
+	}
+	var list []int
+	for _, rank := range n.Absent.All() {
+		list = append(list, rank)
+	}
+	different := make(map[int]bool)
+	for _, d := range n.Different {
+		if different[d.Rank] = true; d.Count <= k || d.Instance <= k && !other {
+			list = append(list, d.Rank)
+		}
+	}
+	if n.Count <= k || other {
+		for _, rank := range n.Members.All() {
+			if !different[rank] {
+				list = append(list, rank)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// release finds the ranks that can go on.
+func (s *stop) release() {
+	for i := range s.of {
+		at := &s.of[i]
+		at.released = !at.ended && len(at.flights) < max(at.threads, 1)
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range s.of { // forwards, then backwards: most wait for those beside them
+			changed = s.try(i) || changed
+		}
+		for i := range slices.Backward(s.of) {
+			changed = s.try(i) || changed
+		}
+	}
+}
+
+// try releases a rank if one of its calls can end, and reports whether it did.
+func (s *stop) try(i int) bool {
+	at := &s.of[i]
+	if at.released || at.ended {
+		return false
+	}
+	at.released = slices.ContainsFunc(at.flights, s.canEnd)
+	return at.released
+}
+
+func (s *stop) canEnd(f flight) bool {
+	if f.Any {
+		return len(f.waits) == 0 || slices.ContainsFunc(f.waits, s.satisfied)
+	}
+	return !slices.ContainsFunc(f.waits, func(w stopWait) bool { return !s.satisfied(w) })
+}
+
+func (s *stop) satisfied(w stopWait) bool {
+	if w.Any {
+		return slices.ContainsFunc(w.ranks, s.goesOn)
+	}
+	return !slices.ContainsFunc(w.ranks, func(rank int) bool { return !s.goesOn(rank) })
+}
+
+// goesOn reports whether a rank can: not one that made no calls or ended.
+func (s *stop) goesOn(rank int) bool {
+	i, ok := s.index[rank]
+	return ok && s.of[i].released
+}
+
+// next returns a rank that a deadlocked rank waits for and that is deadlocked, too: the lowest
+// of the first wait that cannot end; −1 if there is none.
+func (s *stop) next(i int) int {
+	for _, f := range s.of[i].flights {
+		for _, w := range f.waits {
+			if s.satisfied(w) {
+				continue
+			}
+			for _, rank := range w.ranks {
+				if j, ok := s.index[rank]; ok && j != i && !s.of[j].released && !s.of[j].ended {
+					return j
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// cycles returns the cycles that one comes to from ranks that are deadlocked, by going on to
+// the rank that each waits for.
+func (s *stop) cycles() [][]int {
+	cycles := [][]int{}
+	seen := make([]int, len(s.of)) // number of the walk
+	for i := range s.of {
+		if s.of[i].released || s.of[i].ended {
+			continue
+		}
+		at := i
+		for ; at >= 0 && seen[at] == 0; at = s.next(at) {
+			seen[at] = i + 1
+		}
+		if at < 0 || seen[at] != i+1 {
+			continue
+		}
+		cycle := []int{s.ranks[at]}
+		for next := s.next(at); next != at; next = s.next(next) {
+			cycle = append(cycle, s.ranks[next])
+		}
+		lowest := slices.Index(cycle, slices.Min(cycle))
+		cycles = append(cycles, slices.Concat(cycle[lowest:], cycle[:lowest]))
+	}
+	return cycles
+}
