@@ -24,6 +24,8 @@
 // calls, and so is the other end of a message. A [Numbering] tells it who goes through the
 // calls all the same.
 //
+// A [Hang] says who waits for whom when a run ended early, and which ranks are deadlocked.
+//
 // # Comparison
 //
 // A [Diff] says whether two runs made the same calls, whenever they made them, where

@@ -27,13 +27,14 @@ type Hang struct {
 
 	Deadlocked rankenc.Set `json:"deadlocked_rank_set"`
 
-	// Cycles are ranks of which each waits for the next, and the last for the first: one for
-	// each set of ranks that do, from the lowest on.
+	// Cycles are ranks of which each waits for the next, and the last for the first: of each
+	// set of ranks that wait for each other, directly or not, a shortest one from the lowest
+	// on.
 	Cycles [][]int `json:"cycles"`
 
 	// Groups are what ranks have in common: those that are deadlocked first, then in calls,
 	// those that have been in them for longest first.
-	Groups []HangGroup `json:"groups"`
+	Groups []HangGroup `json:"by_call"`
 }
 
 // A HangGroup is ranks that were in calls of one signature and wait alike, or that were in no
@@ -78,13 +79,13 @@ func (s HangState) MarshalText() ([]byte, error) { return []byte(s.String()), ni
 // A HangWait is what ranks of a group wait for.
 type HangWait struct {
 	For   HangReason  `json:"for"`
-	Ranks rankenc.Set `json:"rank_set"`      // for each of these; each rank of the group for some of them
-	Any   bool        `json:"any"`           // any of these is enough
-	Ended rankenc.Set `json:"gone_rank_set"` // of these, have returned from MPI_Finalize or made no calls
+	Ranks rankenc.Set `json:"rank_set"`           // for each of these; each rank of the group for some of them
+	Any   bool        `json:"any"`                // any of these is enough
+	Ended rankenc.Set `json:"finalized_rank_set"` // of these, have returned from MPI_Finalize
 
 	Communicator *semantics.Communicator `json:"communicator"`
-	Tag          int64                   `json:"tag"`      // of a message; [semantics.AnyTag] if that is left open
-	Instance     uint64                  `json:"instance"` // of a collective operation, from 0 on
+	Tag          int64                   `json:"tag"`      // of a message; [semantics.AnyTag] if that is left open, [semantics.NoTag] of what is none
+	Instance     uint64                  `json:"instance"` // of a collective operation, from 0 on; 0 of MPI_Finalize
 
 	// Sent are messages that the ranks have sent to the lowest rank of the group, and that it
 	// does not receive: with another tag or on another communicator, perhaps by mistake.
@@ -164,7 +165,7 @@ func (s *stop) answer(o *Options) *Hang {
 		default:
 			outside = append(outside, rank)
 		}
-		if !at.released && !at.ended {
+		if s.isDeadlocked(i) {
 			deadlocked = append(deadlocked, rank)
 		}
 		if !o.chosen(rank) {
@@ -245,13 +246,16 @@ func (g *hangGroup) finish(s *stop) HangGroup {
 	g.Ranks = rankenc.SetOf(g.ranks...)
 	for i := range g.Waits {
 		w := &g.Waits[i]
+		if w.Instance == atEnd {
+			w.Instance = 0
+		}
 		w.Ranks = rankenc.SetOf(g.waits[i]...)
 		if len(g.ranks) == 1 {
 			w.Ranks = w.Ranks.Difference(g.Ranks)
 		}
 		var ended []int
 		for _, rank := range w.Ranks.All() {
-			if j, ok := s.index[rank]; !ok || s.of[j].ended {
+			if j, ok := s.index[rank]; ok && s.of[j].ended {
 				ended = append(ended, rank)
 			}
 		}

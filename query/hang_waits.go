@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -129,6 +130,8 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 		if w := s.sought(f.Probed, rank); w != nil {
 			f.waits = append(f.waits, *w)
 		}
+	case f.Role.Ends:
+		f.waits = append(f.waits, stopWait{HangWait: HangWait{For: ForMembers, Communicator: s.match.model.World(), Tag: semantics.NoTag, Instance: atEnd}})
 	case o == nil:
 	case o.IsCollective() && !f.Role.Nonblocking:
 		f.waits = append(f.waits, s.members(o.Communicator, rank, f.Position))
@@ -244,12 +247,15 @@ func (s *stop) peers(c *semantics.Communicator, rank int) []int {
 // members returns the wait of a rank for the other members of a communicator to make the call
 // of the collective operation that it began at a position. Which they are is found later.
 func (s *stop) members(c *semantics.Communicator, rank int, position uint64) stopWait {
-	w := stopWait{HangWait: HangWait{For: ForMembers, Communicator: c}}
+	w := stopWait{HangWait: HangWait{For: ForMembers, Communicator: c, Tag: semantics.NoTag}}
 	if _, k, ok, err := s.match.Instance(rank, position); err == nil && ok {
 		w.Instance = k
 	}
 	return w
 }
+
+// atEnd is the number of the operation MPI_Finalize on MPI_COMM_WORLD.
+const atEnd = math.MaxUint64
 
 // find finds the members of communicators that others wait for: those that have not made the
 // call of an operation, or have made another call in its place.
@@ -293,6 +299,9 @@ func (s *stop) differs(c *semantics.Communicator, k uint64, rank int) bool {
 // missing returns the members of a communicator that have not made the call of an operation
 // that most others have made, or of another one.
 func (s *stop) missing(c *semantics.Communicator, k uint64, other bool) []int {
+	if k == atEnd {
+		return s.before()
+	}
 	n := s.calls[c]
 	if n == nil {
 		return nil
@@ -315,6 +324,17 @@ func (s *stop) missing(c *semantics.Communicator, k uint64, other bool) []int {
 		}
 	}
 	slices.Sort(list)
+	return list
+}
+
+// before returns the ranks that have not called MPI_Finalize.
+func (s *stop) before() []int {
+	var list []int
+	for i, rank := range s.ranks {
+		if at := &s.of[i]; !at.ended && !slices.ContainsFunc(at.flights, func(f flight) bool { return f.Role.Ends }) {
+			list = append(list, rank)
+		}
+	}
 	return list
 }
 
@@ -359,52 +379,8 @@ func (s *stop) satisfied(w stopWait) bool {
 	return !slices.ContainsFunc(w.ranks, func(rank int) bool { return !s.goesOn(rank) })
 }
 
-// goesOn reports whether a rank can: not one that made no calls or ended.
+// goesOn reports whether a rank can go on, or may: nothing is known of one without calls.
 func (s *stop) goesOn(rank int) bool {
 	i, ok := s.index[rank]
-	return ok && s.of[i].released
-}
-
-// next returns a rank that a deadlocked rank waits for and that is deadlocked, too: the lowest
-// of the first wait that cannot end; −1 if there is none.
-func (s *stop) next(i int) int {
-	for _, f := range s.of[i].flights {
-		for _, w := range f.waits {
-			if s.satisfied(w) {
-				continue
-			}
-			for _, rank := range w.ranks {
-				if j, ok := s.index[rank]; ok && j != i && !s.of[j].released && !s.of[j].ended {
-					return j
-				}
-			}
-		}
-	}
-	return -1
-}
-
-// cycles returns the cycles that one comes to from ranks that are deadlocked, by going on to
-// the rank that each waits for.
-func (s *stop) cycles() [][]int {
-	cycles := [][]int{}
-	seen := make([]int, len(s.of)) // number of the walk
-	for i := range s.of {
-		if s.of[i].released || s.of[i].ended {
-			continue
-		}
-		at := i
-		for ; at >= 0 && seen[at] == 0; at = s.next(at) {
-			seen[at] = i + 1
-		}
-		if at < 0 || seen[at] != i+1 {
-			continue
-		}
-		cycle := []int{s.ranks[at]}
-		for next := s.next(at); next != at; next = s.next(next) {
-			cycle = append(cycle, s.ranks[next])
-		}
-		lowest := slices.Index(cycle, slices.Min(cycle))
-		cycles = append(cycles, slices.Concat(cycle[lowest:], cycle[:lowest]))
-	}
-	return cycles
+	return !ok || s.of[i].released
 }

@@ -8,10 +8,11 @@ import (
 	"strconv"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -267,23 +268,42 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	}
 }
 
+// RanksInCalls returns the ranks with a call that had not returned when the recording ended. It
+// reads the grammars of shapes, no ranks.
+func RanksInCalls(ctx context.Context, t *reprise.Trace, o Options) (rankenc.Set, error) {
+	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
+		return slices.ContainsFunc(functions, func(f *cst.Function) bool { return spec.OutcomeOf(f) == spec.InFlight })
+	})
+}
+
 // RanksWithout returns the ranks that made calls but none of a function: without
 // MPI_Finalize, those that did not come to it, or did not record it. It reads the
 // grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
-	without := make([]rankenc.Set, t.Shapes())
+	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
+		return !slices.ContainsFunc(functions, func(f *cst.Function) bool { return f.Name == function })
+	})
+}
+
+// ranksWhose returns the ranks that made calls of functions for which is holds.
+func ranksWhose(ctx context.Context, t *reprise.Trace, o Options, is func([]*cst.Function) bool) (rankenc.Set, error) {
+	chosen := make([]rankenc.Set, t.Shapes())
 	err := o.each(ctx, t.Shapes(), func(number int) error {
 		if o.among(t.ShapeRanks(number)).Len() == 0 {
 			return nil
 		}
 		s, err := t.Shape(number)
-		if err != nil || slices.ContainsFunc(s.Grammar.FirstUse(), func(n sequitur.Symbol) bool {
-			return t.Functions()[t.FunctionOf(int(n))].Name == function
-		}) {
+		if err != nil {
 			return err
 		}
-		without[number] = o.among(s.Ranks)
+		var functions []*cst.Function
+		for _, n := range s.Grammar.FirstUse() {
+			functions = append(functions, &t.Functions()[t.FunctionOf(int(n))])
+		}
+		if is(functions) {
+			chosen[number] = o.among(s.Ranks)
+		}
 		return nil
 	})
-	return rankenc.Set{}.Union(without...), err
+	return rankenc.Set{}.Union(chosen...), err
 }

@@ -40,12 +40,9 @@ func (p *page) addHang(ctx context.Context, trace *reprise.Trace, m *query.Match
 		}
 	}
 	p.Remarks = append(p.Remarks, banner)
-	printer := trace.Printer(reprise.PrintOptions{})
+	text.HangCalls(trace, h)
 	for i := range h.Groups {
 		g := &h.Groups[i]
-		if g.Signature >= 0 {
-			g.Call = callOf(printer, trace, g)
-		}
 		place := cell{Text: printable(text.HangPlace(g)), Name: true, Code: true}
 		if g.State == query.InCall {
 			place.Note = "waits for " + printable(text.HangWaits(g))
@@ -59,16 +56,4 @@ func (p *page) addHang(ctx context.Context, trace *reprise.Trace, m *query.Match
 	}
 	p.Hang = t
 	return nil
-}
-
-// callOf writes the call of a group as the lowest of its ranks made it.
-func callOf(printer *reprise.Printer, trace *reprise.Trace, g *query.HangGroup) string {
-	r, err := trace.Rank(g.Ranks.At(0))
-	if err == nil {
-		var call string
-		if call, err = printer.Signature(r, trace.Signature(g.Signature)); err == nil {
-			return call
-		}
-	}
-	return trace.Signature(g.Signature).Function.Name
 }

@@ -41,12 +41,7 @@ func openHang(q *question, o query.Options) (*hangAnswer, error) {
 	if a.Hang, err = query.OpenHang(q.Context(), model, o); err != nil {
 		return nil, err
 	}
-	calls := q.calls()
-	for i := range a.Groups {
-		if g := &a.Groups[i]; g.Signature >= 0 {
-			g.Call = calls(g.Signature)
-		}
-	}
+	text.HangCalls(q.trace, a.Hang)
 	return a, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -162,6 +163,7 @@ func makeInputs(t testing.TB) {
 	writeEmpty(t)
 	writeTimed(t)
 	writeRun(t, "killed.rpz", 1, 2)
+	writeHang(t, "hung.rpz")
 	writeRun(t, "survived.rpz", 2, 0)
 	writeCodecs(t)
 	writeDamaged(t)
@@ -262,6 +264,43 @@ func writeRun(t testing.TB, name string, argc, killed int64) {
 		}
 		if rank >= killed {
 			r.CallAt(end, now+300_000, 700)
+		}
+		if err := a.Add(r.Finish(int(rank))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name, b.String())
+}
+
+// writeHang writes a trace of an MPI program that hung, without times: rank 1 waits for a tag
+// that rank 0 did not send, the others for rank 1 in a barrier, and rank 4 computes.
+func writeHang(t testing.TB, name string) {
+	t.Helper()
+	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
+	number, comm, returned := cst.Type{Kind: cst.KindInt}, cst.HandleOf("comm"), spec.InFlight.Param()
+	message := func(peer string) []cst.Param {
+		return []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype")),
+			param(peer, cst.Type{Kind: cst.KindRank}), param("tag", cst.Type{Kind: cst.KindTag}), param("comm", comm)}
+	}
+	var a merge.Accumulator
+	if err := a.Describe(merge.Run{Source: collect.Source, Ranks: 5}); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range int64(5) {
+		var r tracer.Recorder
+		r.Call(r.Declare(cst.Function{Name: "MPI_Init"}))
+		switch rank {
+		case 0:
+			r.Call(r.Declare(cst.Function{Name: "MPI_Send", Params: message("dest")}), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(9), cst.Handle(-3))
+		case 1:
+			r.Call(r.Declare(cst.Function{Name: "MPI_Recv", Params: append(message("source"), returned)}), cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(8), cst.Handle(-3), cst.Int(0))
+		}
+		if rank != 1 && rank != 4 {
+			r.Call(r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm), returned}}), cst.Handle(-3), cst.Int(0))
 		}
 		if err := a.Add(r.Finish(int(rank))); err != nil {
 			t.Fatal(err)

@@ -131,9 +131,7 @@ func (a *matchAnswer) printSummary(q *question) {
 	switch {
 	case a.Unfinished.Len() == 0:
 	case len(a.Unmatched) > 0 || differ:
-		q.printf("what does not match may be for calls of theirs that are not recorded, such as their\nlast ones: a call is recorded when it returns\n")
-	default:
-		q.printf("their last calls are not recorded: a call is recorded when it returns\n")
+		q.printf("what does not match may be for calls that they did not come to, or that are not recorded\n")
 	}
 }
 

@@ -410,15 +410,19 @@ func hasThreads(trace *reprise.Trace) bool {
 }
 
 // A recorded is the ranks of a recorded run that have no call of MPI_Finalize: their
-// processes died, or recording was off. The call that each was in is not recorded.
+// processes died, or recording was off; and those that were in a call when it ended.
 type recorded struct {
 	Unfinished rankenc.Set `json:"unfinished_rank_set"`
+	InCall     rankenc.Set `json:"in_call_rank_set"`
 }
 
 // recorded finds the ranks among the chosen ones.
 func (q *question) recorded() (r recorded, err error) {
 	if q.trace.Run().Source == collect.Source {
-		r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", query.Options{Ranks: q.ranks})
+		o := query.Options{Ranks: q.ranks}
+		if r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", o); err == nil {
+			r.InCall, err = query.RanksInCalls(q.Context(), q.trace, o)
+		}
 	}
 	return r, err
 }
@@ -427,6 +431,9 @@ func (q *question) recorded() (r recorded, err error) {
 func (r recorded) print(w io.Writer) {
 	if r.Unfinished.Len() > 0 {
 		fmt.Fprintf(w, "without MPI_Finalize, not reached or not recorded: %s\n", text.Ranks(r.Unfinished))
+	}
+	if r.InCall.Len() > 0 {
+		fmt.Fprintf(w, "in calls that did not return, see reprise hang: %s\n", text.Ranks(r.InCall))
 	}
 }
 

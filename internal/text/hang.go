@@ -5,9 +5,33 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
+
+// HangCalls sets the calls of groups: as the rank made it if there is one, and otherwise as
+// the trace has it for all that make it.
+func HangCalls(trace *reprise.Trace, h *query.Hang) {
+	p := trace.Printer(reprise.PrintOptions{})
+	for i := range h.Groups {
+		g := &h.Groups[i]
+		if g.Signature < 0 {
+			continue
+		}
+		s := trace.Signature(g.Signature)
+		g.Call = Printable(s.Function.Name)
+		r, err := trace.Rank(g.Ranks.At(0))
+		if err != nil {
+			continue
+		}
+		if g.Ranks.Len() == 1 {
+			g.Call = string(p.AppendCall(nil, r.Call(r.Grammar().At(g.Position))))
+		} else if call, err := p.Signature(r, s); err == nil {
+			g.Call = call
+		}
+	}
+}
 
 // HangSummary says how many ranks were where.
 func HangSummary(a *query.Hang) string {
@@ -102,7 +126,7 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 		fmt.Fprintf(&b, ", on %s", w.Communicator.Name)
 	}
 	if w.Ended.Len() > 0 {
-		fmt.Fprintf(&b, " (%s called MPI_Finalize or made no calls)", Ranks(w.Ended))
+		fmt.Fprintf(&b, " (%s after MPI_Finalize)", Ranks(w.Ended))
 	}
 	return b.String()
 }

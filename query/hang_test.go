@@ -1,0 +1,166 @@
+package query
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// drawStop draws ranks in calls that wait for each other, some of which have lists in common.
+func drawStop(t *rapid.T) *stop {
+	n := rapid.IntRange(1, 12).Draw(t, "ranks")
+	s := &stop{of: make([]stopped, n), index: make(map[int]int)}
+	rank := rapid.IntRange(0, 3*n-1)
+	lists := rapid.SliceOfN(rapid.SliceOfNDistinct(rank, 1, min(4, n), rapid.ID[int]), 1, 5).Draw(t, "lists")
+	for i := range n {
+		s.ranks = append(s.ranks, 3*i)
+		s.index[3*i] = i
+		at := &s.of[i]
+		at.threads = rapid.IntRange(1, 2).Draw(t, "threads")
+		if rapid.IntRange(0, 5).Draw(t, "state") == 0 {
+			at.ended = true
+			continue
+		}
+		for range rapid.IntRange(0, at.threads).Draw(t, "calls") {
+			var f flight
+			f.Any = rapid.Bool().Draw(t, "any call")
+			for range rapid.IntRange(0, 3).Draw(t, "waits") {
+				w := stopWait{ranks: rapid.SampledFrom(lists).Draw(t, "list")}
+				w.Any = rapid.Bool().Draw(t, "any")
+				if rapid.Bool().Draw(t, "own") {
+					w.ranks = []int{rank.Draw(t, "rank")}
+				}
+				f.waits = append(f.waits, w)
+			}
+			at.flights = append(at.flights, f)
+		}
+	}
+	return s
+}
+
+// TestRelease checks that ranks go on that can, in whatever order they are looked at, that no
+// others do, and that cycles are ways along which deadlocked ranks wait.
+func TestRelease(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStop(t)
+		want := releaseSlowly(t, s)
+		s.release()
+		for i := range s.of {
+			if s.of[i].released != want[i] {
+				t.Fatalf("rank %d: released %t, want %t", s.ranks[i], s.of[i].released, want[i])
+			}
+		}
+		found := make(map[int]bool)
+		for _, cycle := range s.cycles() {
+			if len(cycle) < 2 || cycle[0] != slices.Min(cycle) {
+				t.Fatalf("cycle %v", cycle)
+			}
+			for k, rank := range cycle {
+				if i := s.index[rank]; found[rank] || !s.isDeadlocked(i) || !waitsFor(s, i, cycle[(k+1)%len(cycle)]) {
+					t.Fatalf("rank %d in cycle %v", rank, cycle)
+				}
+				found[rank] = true
+			}
+		}
+		for i, rank := range s.ranks { // who can come back to itself is in a component with a cycle
+			if way := reachable(s, i); way[i] && s.isDeadlocked(i) {
+				if !slices.ContainsFunc(s.ranks, func(other int) bool {
+					j := s.index[other]
+					return found[other] && (j == i || way[j] && reachable(s, j)[i])
+				}) {
+					t.Fatalf("rank %d waits for itself, and there is no cycle", rank)
+				}
+			}
+		}
+	})
+}
+
+// releaseSlowly releases one rank after the other in a drawn order.
+func releaseSlowly(t *rapid.T, s *stop) []bool {
+	released := make([]bool, len(s.of))
+	goes := func(rank int) bool {
+		i, ok := s.index[rank]
+		return !ok || released[i]
+	}
+	done := func(w stopWait) bool {
+		n := 0
+		for _, rank := range w.ranks {
+			if goes(rank) {
+				n++
+			}
+		}
+		return n == len(w.ranks) || w.Any && n > 0
+	}
+	can := func(at *stopped) bool {
+		if len(at.flights) < at.threads {
+			return true
+		}
+		for _, f := range at.flights {
+			n := 0
+			for _, w := range f.waits {
+				if done(w) {
+					n++
+				}
+			}
+			if n == len(f.waits) || f.Any && n > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	order := rapid.Permutation(s.ranks).Draw(t, "order")
+	for range s.of {
+		for _, rank := range order {
+			if at := &s.of[s.index[rank]]; !at.ended && can(at) {
+				released[s.index[rank]] = true
+			}
+		}
+	}
+	return released
+}
+
+// waitsFor reports whether a rank, by index, waits for another in a wait that cannot end.
+func waitsFor(s *stop, i, rank int) bool {
+	for _, f := range s.of[i].flights {
+		for _, w := range f.waits {
+			if !s.satisfied(w) && slices.Contains(w.ranks, rank) && rank != s.ranks[i] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reachable returns the deadlocked ranks, by index, that a rank waits for, directly or not.
+func reachable(s *stop, from int) map[int]bool {
+	reached := make(map[int]bool)
+	var visit func(i int)
+	visit = func(i int) {
+		for j := range s.of {
+			if !reached[j] && s.isDeadlocked(j) && waitsFor(s, i, s.ranks[j]) {
+				reached[j] = true
+				visit(j)
+			}
+		}
+	}
+	visit(from)
+	return reached
+}
+
+// TestHangOfNothing asks where ranks were of a run that came to its end.
+func TestHangOfNothing(t *testing.T) {
+	for _, path := range realTraces(t, "ti/is.S.16.ti.zst") {
+		model := openModel(t, openTI(t, path))
+		h, err := OpenHang(t.Context(), model, Options{})
+		if err != nil || h.InCall.Len()+h.Outside.Len()+h.Ended.Len() > 0 || len(h.Groups) > 0 {
+			t.Errorf("%+v, %v", h, err)
+		}
+		var r *semantics.Rank
+		if r, err = model.Rank(0); err != nil || len(r.InFlight()) > 0 || r.Ended() {
+			t.Errorf("%v, %v", r.InFlight(), err)
+		}
+	}
+}
