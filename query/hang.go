@@ -250,7 +250,7 @@ func (g *hangGroup) finish(s *stop) HangGroup {
 			w.Instance = 0
 		}
 		w.Ranks = rankenc.SetOf(g.waits[i]...)
-		if len(g.ranks) == 1 {
+		if len(g.ranks) == 1 && w.Any {
 			w.Ranks = w.Ranks.Difference(g.Ranks)
 		}
 		var ended []int

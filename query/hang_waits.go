@@ -17,6 +17,7 @@ type stop struct {
 	of    []stopped // by index in ranks
 	index map[int]int
 	sent  map[[2]int][]Channel // messages that nobody receives, by source and destination
+	left  map[int][]*Unmatched // by rank
 	calls map[*semantics.Communicator]*Instances
 
 	mutex  sync.Mutex
@@ -52,12 +53,14 @@ func newStop(m *Match, times *Times, ranks []int) *stop {
 	s := &stop{
 		match: m, times: times, ranks: ranks, of: make([]stopped, len(ranks)), index: make(map[int]int),
 		sent: make(map[[2]int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
-		groups: make(map[*semantics.Communicator]map[bool][]int),
+		groups: make(map[*semantics.Communicator]map[bool][]int), left: make(map[int][]*Unmatched),
 	}
 	for i, rank := range ranks {
 		s.index[rank] = i
 	}
-	for _, u := range m.Unmatched {
+	for i := range m.Unmatched {
+		u := &m.Unmatched[i]
+		s.left[u.Rank] = append(s.left[u.Rank], u)
 		if u.Direction == semantics.Send {
 			k := [2]int{u.Source, u.Destination}
 			s.sent[k] = append(s.sent[k], u.Channel)
@@ -180,7 +183,7 @@ func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position 
 		return nil, false, nil
 	}
 	if m.Direction == semantics.Receive && m.Peer == semantics.AnySource || !s.match.tells(channelOf(keyOf(m), rank)) {
-		if !s.left(m, rank) {
+		if !s.isLeft(m, rank) {
 			return nil, false, nil
 		}
 	} else if p, err := s.match.partner(r, rank, position, o, i); err != nil || p.Rank >= 0 {
@@ -194,11 +197,11 @@ func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position 
 	return w, sure, nil
 }
 
-// left reports whether messages of a kind that a rank sends or receives are not matched.
-func (s *stop) left(m *semantics.Message, rank int) bool {
+// isLeft reports whether messages of a kind that a rank sends or receives are not matched.
+func (s *stop) isLeft(m *semantics.Message, rank int) bool {
 	c := channelOf(keyOf(m), rank)
-	return slices.ContainsFunc(s.match.Unmatched, func(u Unmatched) bool {
-		return u.Direction == m.Direction && u.Rank == rank && (u.Channel == c || slices.Contains(u.Among, c))
+	return slices.ContainsFunc(s.left[rank], func(u *Unmatched) bool {
+		return u.Direction == m.Direction && (u.Channel == c || slices.Contains(u.Among, c))
 	})
 }
 

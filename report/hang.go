@@ -28,7 +28,7 @@ func (p *page) addHang(ctx context.Context, trace *reprise.Trace, m *query.Match
 	if err != nil || h.InCall.Len() == 0 {
 		return err
 	}
-	t := &hangText{About: "When the recording ended, " + text.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Ranks", "For", "Place")}
+	t := &hangText{About: "When the recording ended, " + text.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
 	banner := t.About
 	if h.Deadlocked.Len() > 0 {
 		banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
@@ -52,7 +52,7 @@ func (p *page) addHang(ctx context.Context, trace *reprise.Trace, m *query.Match
 				}
 			}
 		}
-		t.Table.row(name(printable(g.Ranks.String())), valued(float64(g.Most), text.HangDuration(g)), place)
+		t.Table.row(place, printable(g.Ranks.String()), valued(float64(g.Most), text.HangDuration(g)))
 	}
 	p.Hang = t
 	return nil

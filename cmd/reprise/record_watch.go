@@ -51,6 +51,12 @@ func (w *watch) tell() error {
 	if err != nil {
 		return err
 	}
+	if s.Calls == 0 {
+		if !w.quiet {
+			fmt.Fprintf(w.cmd.ErrOrStderr(), "reprise: no call has returned for %s: no process has left MPI_Init yet\n", w.timeout)
+		}
+		return nil
+	}
 	file, err := encodeTrace(w.cmd, a, false)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func HangCalls(trace *reprise.Trace, h *query.Hang) {
 
 // HangSummary says how many ranks were where.
 func HangSummary(a *query.Hang) string {
-	parts := []string{Plural(a.InCall.Len(), "rank") + " in calls"}
+	parts := []string{Plural(a.InCall.Len(), "rank") + " " + were(a.InCall.Len()) + " in calls"}
 	if n := a.Outside.Len(); n > 0 {
 		parts = append(parts, Count(n)+" outside MPI")
 	}
@@ -135,4 +135,11 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 func HangSent(g *query.HangGroup, c *query.Channel) string {
 	return fmt.Sprintf("rank %d was sent a message from rank %d with tag %d on %s, which it does not receive: is that the one?",
 		g.Ranks.At(0), c.Source, c.Tag, c.Communicator.Name)
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
