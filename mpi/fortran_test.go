@@ -21,11 +21,7 @@ func TestFortran(t *testing.T) {
 		}
 		for _, interfaces := range []string{"MPI", "MPIFH", "F08"} {
 			t.Run(interfaces, func(t *testing.T) {
-				program := filepath.Join(t.TempDir(), "fortran")
-				command := exec.Command(mpifort, "-O1", "-w", "-D"+interfaces, "-o", program, filepath.Join("testdata", "fortran.F90"))
-				if output, err := command.CombinedOutput(); err != nil {
-					t.Fatalf("%v: %v\n%s", command, err, output)
-				}
+				program := buildFortran(t, mpifort, "fortran.F90", interfaces)
 				said, spool := t.TempDir(), t.TempDir()
 				if output := m.run(t, "3", spool, program, said); output != "" {
 					t.Errorf("the program says\n%s", output)
@@ -38,6 +34,17 @@ func TestFortran(t *testing.T) {
 			})
 		}
 	})
+}
+
+// buildFortran compiles a program that goes by way of one of the interfaces of Fortran.
+func buildFortran(t *testing.T, mpifort, source, interfaces string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "fortran")
+	command := exec.Command(mpifort, "-O1", "-w", "-fno-inline", "-D"+interfaces, "-o", program, filepath.Join("testdata", source))
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, output)
+	}
+	return program
 }
 
 // forgetIgnored leaves out of what the program says that it ignores statuses: Open

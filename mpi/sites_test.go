@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"debug/elf"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,22 @@ func TestSites(t *testing.T) {
 		}
 		if got := sitesOf(t, m, program, "none"); !slices.Equal(got, []string{"", "", "", "", ""}) {
 			t.Errorf("without sites: barriers in %q", got)
+		}
+	})
+}
+
+// TestFortranSites does the same for calls by way of each of the three interfaces of Fortran.
+func TestFortranSites(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		mpifort := strings.Replace(m.mpicc, "mpicc", "mpifort", 1)
+		if _, err := exec.LookPath(mpifort); err != nil {
+			t.Skip(err)
+		}
+		want := []string{"ones_", "ones_", "ones_", "others_", "others_"}
+		for _, interfaces := range []string{"MPI", "MPIFH", "F08"} {
+			if got := sitesOf(t, m, buildFortran(t, mpifort, "sites.F90", interfaces), "caller"); !slices.Equal(got, want) {
+				t.Errorf("%s: barriers in %q, want %q", interfaces, got, want)
+			}
 		}
 	})
 }

@@ -28,6 +28,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <x86intrin.h>
@@ -79,8 +80,13 @@ _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 by
 
 enum { MODULES = 16 };
 
-/* An object that the loader has put into memory. */
-struct module { uintptr_t from, size; };
+/* An object that the loader has put into memory, and whether calls from it are looked at as
+   made by who called it. */
+struct module { uintptr_t from, size; int passed; };
+
+/* How far up the stack those called MPI whose calls a library of MPI passes on from an address. */
+struct passage { uintptr_t address, distance; struct module module; };
+enum { PASSAGES = 64 };
 
 /* A lane is what one thread at a time appends to. */
 struct lane {
@@ -97,6 +103,9 @@ struct lane {
 	struct module module;   /* of the latest call, if sites are recorded */
 	struct module modules[MODULES]; /* the latest that the lane has told of, */
 	unsigned told;                  /* and how many it has */
+	unsigned closed;                /* objects had been closed at that time */
+	struct module passed;           /* of the latest call that a library passed on */
+	struct passage passages[PASSAGES];
 };
 
 /* What belongs to a thread. */
