@@ -20,7 +20,7 @@ import (
 )
 
 func newRecord() *cobra.Command {
-	o := recordOptions{onTimeout: newChoice("continue", "kill")}
+	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("none", "caller")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
@@ -33,6 +33,7 @@ func newRecord() *cobra.Command {
 	f.BoolVar(&o.anonymous, "anonymous", false, "leave out who made the trace: command, host, date, versions")
 	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and say who waits for whom, when no call returns for this `time`")
 	addChoice(cmd, o.onTimeout, "on-timeout", "what then becomes of the program")
+	addChoice(cmd, o.sites, "sites", "what the trace says of where calls are made")
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
@@ -49,6 +50,7 @@ type recordOptions struct {
 	anonymous        bool
 	timeout          time.Duration
 	onTimeout        *choice
+	sites            *choice
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -224,6 +226,7 @@ func (o *recordOptions) environment(library, spool string) []string {
 		preload += ":" + old
 	}
 	env := append(os.Environ(), "LD_PRELOAD="+preload, "REPRISE_SPOOL="+spool)
+	env = append(env, "REPRISE_SITES="+o.sites.value)
 	if o.off {
 		env = append(env, "REPRISE_RECORD=off")
 	}

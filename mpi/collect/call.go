@@ -211,6 +211,7 @@ type variant struct {
 const (
 	stateBits = 3
 
+	sited    = 1 << 60 // it is known where it was made
 	pending  = 1 << 61 // the call has not returned
 	inThread = 1 << 62
 	failing  = 1 << 63
@@ -241,6 +242,10 @@ func (p *process) record(t *thread, f *plan, r *spool.Record, key uint64) {
 		if s == changed || s == told {
 			p.args = append(p.args, p.after[i])
 		}
+	}
+	if r.Site != 0 {
+		key |= sited
+		p.args = append(p.args, cst.Handle(p.site(t, r.Site)))
 	}
 	if key&pending != 0 {
 		p.args = append(p.args, cst.Int(0))
@@ -341,6 +346,9 @@ func (f *plan) declaration(key uint64) cst.Function {
 			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
 			add(q.Name+"_out", t, cst.Out)
 		}
+	}
+	if key&sited != 0 {
+		d.Params = append(d.Params, siteParam)
 	}
 	if key&pending != 0 {
 		d.Params = append(d.Params, spec.InFlight.Param())

@@ -313,7 +313,7 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		}
 	}
 	s.Alone = alone(list)
-	run.Names = called.list()
+	run.Names = append(called.list(), siteNames(list)...)
 	if duration > 0 {
 		s.Overhead = cost / duration
 	}

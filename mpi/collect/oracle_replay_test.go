@@ -2,7 +2,10 @@ package collect
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +25,8 @@ type replay struct {
 	classes   map[int64]int64 // of errors, by code
 	off       bool
 	freeing   map[*thread][]freeingCall
-	dynamic   map[int64]bool // windows that memory is attached to, by id
+	dynamic   map[int64]bool             // windows that memory is attached to, by id
+	loaded    map[*thread][]loadedObject // the latest last
 
 	inFlight bool             // calls that follow have not returned
 	wanted   []wantedArgument // of the latest call
@@ -35,6 +39,7 @@ func newReplay() *replay {
 		classes:   make(map[int64]int64),
 		freeing:   make(map[*thread][]freeingCall),
 		dynamic:   make(map[int64]bool),
+		loaded:    make(map[*thread][]loadedObject),
 	}
 	m.constantsOf("function")[0] = -1 // NULL
 	m.memory.windows = make(map[int64]span)
@@ -68,6 +73,8 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 	switch r.Type {
 	case spool.Known:
 		m.declare(r.Function, r.Result)
+	case spool.Module:
+		m.loaded[t] = append(m.loaded[t], loadedObject{r.Address, r.Size, r.Base, string(r.Path.Text())})
 	case spool.Allocated:
 		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1})
 	case spool.Released:
@@ -541,6 +548,9 @@ func (c *requestCall) selected(f *knownFunction, r *spool.Record, k int) *knownR
 // result appends what a call has returned: its result if that is no error code, and
 // the class of the error if there was one.
 func (m *replay) result(by *thread, f *knownFunction, r *spool.Record) {
+	if r.Site != 0 {
+		m.want("site", cst.HandleOf("site"), cst.In, cst.Handle(m.site(by, r.Site)))
+	}
 	switch t := f.Result; {
 	case m.inFlight:
 		m.want("returned", cst.Type{Kind: cst.KindInt}, cst.Out, cst.Int(0))
@@ -561,6 +571,29 @@ func (m *replay) result(by *thread, f *knownFunction, r *spool.Record) {
 	default:
 		m.want("result", t, cst.Out, cst.Int(r.Result))
 	}
+}
+
+// A loadedObject is one that a thread has told of.
+type loadedObject struct {
+	address, size, base uint64
+	path                string
+}
+
+// site returns where in which file the call is that returns to an address: eleven bits of a hash
+// of the file's name behind the address.
+func (m *replay) site(by *thread, address uint64) int64 {
+	for _, o := range slices.Backward(m.loaded[by]) {
+		if address < o.address || address >= o.address+o.size {
+			continue
+		}
+		if o.path == "" {
+			return -1
+		}
+		h := fnv.New64a()
+		io.WriteString(h, filepath.Base(o.path))
+		return int64((address-1-o.base)*2048 | h.Sum64()>>53)
+	}
+	return -1
 }
 
 // requestResult returns the id of a request that exists, or 0.

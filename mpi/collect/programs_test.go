@@ -155,7 +155,7 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	spool, counts := t.TempDir(), t.TempDir()
 	output := m.RunProgram(t, p, mpitest.Options{
 		Preload: []string{m.Counter(t), library.Path},
-		Env:     []string{"REPRISE_SPOOL=" + spool, mpitest.CountIn(counts)},
+		Env:     []string{"REPRISE_SPOOL=" + spool, "REPRISE_SITES=caller", mpitest.CountIn(counts)},
 	})
 	r := collectRun(t, spool, counts)
 	r.output = output

@@ -58,6 +58,7 @@ type thread struct {
 	waiting []waiting
 	step    step
 	moved   symbolic.Allocation // after the first step
+	sites   sites
 }
 
 // A step says what of a record is handed over.
@@ -206,7 +207,7 @@ func (t *thread) time() int64 {
 // see takes note of the time of a record.
 func (s *source) see(r *spool.Record) {
 	at := timeOf(r)
-	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region {
+	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region && r.Type != spool.Module {
 		s.first = at
 	}
 	s.latest = max(s.latest, at)

@@ -1,0 +1,201 @@
+// Package debuginfo says which line of which source file the code at an address of an ELF file
+// comes from.
+//
+//	for i, name := range debuginfo.Lines("/usr/bin/app", []uint64{0x1234}) {
+//		…
+//	}
+package debuginfo
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+)
+
+// Lines returns what the code at addresses of a file is: its file, line and function, such as
+// "solver.f90:212 exchange_"; without information for debuggers the function and the distance
+// from its beginning, such as "exchange_+0x1f"; without symbols, or if the file cannot be read,
+// the name of the file and the address, such as "libsolver.so+0x1234". Functions of C++ are
+// called what they are called in their class or namespace, if that is known.
+//
+// It reads the parts of the information for debuggers that are about the addresses.
+func Lines(file string, addresses []uint64) []string {
+	names := make([]string, len(addresses))
+	for i, a := range addresses {
+		names[i] = fmt.Sprintf("%s+%#x", path.Base(file), a)
+	}
+	f, err := elf.Open(file)
+	if err != nil {
+		return names
+	}
+	defer f.Close()
+	symbols := functionsOf(f)
+	d, err := f.DWARF()
+	var places map[uint64]place
+	if err == nil {
+		places = placesOf(d, addresses)
+	}
+	for i, a := range addresses {
+		s, begun := symbols.at(a)
+		p, known := places[a]
+		switch {
+		case known:
+			names[i] = fmt.Sprintf("%s:%d %s", path.Base(p.file), p.line, cmp.Or(p.function, s, "?"))
+		case s != "":
+			names[i] = fmt.Sprintf("%s+%#x", s, a-begun)
+		}
+	}
+	return names
+}
+
+// symbols are functions in the order of their addresses.
+type symbols []elf.Symbol
+
+// functionsOf returns those of a file, of which a stripped one has those that others call.
+func functionsOf(f *elf.File) (list symbols) {
+	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		all, err := read()
+		if err != nil {
+			continue
+		}
+		for _, s := range all {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && s.Size > 0 {
+				list = append(list, s)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b elf.Symbol) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name)) })
+	return list
+}
+
+// at returns the function that an address lies in, and where it begins.
+func (l symbols) at(address uint64) (name string, begun uint64) {
+	i := sort.Search(len(l), func(i int) bool { return l[i].Value > address })
+	for i--; i >= 0; i-- {
+		if s := &l[i]; address-s.Value < s.Size {
+			// Of several names of one function the first.
+			for i > 0 && l[i-1].Value == s.Value {
+				i--
+			}
+			return l[i].Name, s.Value
+		} else if address-s.Value > 1<<24 {
+			break
+		}
+	}
+	return "", 0
+}
+
+// A place is a line of a source file.
+type place struct {
+	file, function string
+	line           int
+}
+
+// placesOf returns the places of the addresses that the information for debuggers tells of.
+// It must not fail because that is damaged.
+func placesOf(d *dwarf.Data, addresses []uint64) (places map[uint64]place) {
+	places = make(map[uint64]place)
+	defer func() { _ = recover() }()
+	sorted := slices.Compact(slices.Sorted(slices.Values(addresses)))
+	r := d.Reader()
+	for {
+		unit, err := r.Next()
+		if err != nil || unit == nil {
+			return places
+		}
+		if unit.Tag == dwarf.TagCompileUnit {
+			if in := within(d, unit, sorted); len(in) > 0 {
+				addUnit(d, unit, in, places)
+				r.Seek(unit.Offset)
+				_, _ = r.Next()
+			}
+		}
+		r.SkipChildren()
+	}
+}
+
+// within returns those of sorted addresses that lie in an entry.
+func within(d *dwarf.Data, e *dwarf.Entry, sorted []uint64) (in []uint64) {
+	ranges, err := d.Ranges(e)
+	if err != nil {
+		return nil
+	}
+	for _, r := range ranges {
+		from, _ := slices.BinarySearch(sorted, r[0])
+		for _, a := range sorted[from:] {
+			if a >= r[1] {
+				break
+			}
+			in = append(in, a)
+		}
+	}
+	return in
+}
+
+// addUnit adds the places of addresses that lie in a unit.
+func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[uint64]place) {
+	functions := make(map[uint64]string)
+	r := d.Reader()
+	r.Seek(unit.Offset)
+	_, _ = r.Next()
+	for depth := 1; depth > 0; {
+		e, err := r.Next()
+		if err != nil || e == nil {
+			break
+		}
+		if e.Tag == 0 {
+			depth--
+			continue
+		}
+		if e.Tag == dwarf.TagSubprogram {
+			for _, a := range within(d, e, addresses) {
+				functions[a] = functionName(d, e)
+			}
+		}
+		if e.Children {
+			depth++
+		}
+	}
+	l, err := d.LineReader(unit)
+	if err != nil || l == nil {
+		return
+	}
+	for _, a := range addresses {
+		var entry dwarf.LineEntry
+		if err := l.SeekPC(a, &entry); err == nil && entry.File != nil {
+			places[a] = place{entry.File.Name, functions[a], entry.Line}
+		}
+	}
+}
+
+// functionName returns the name of a function, as the linker has it unless that is one of C++.
+func functionName(d *dwarf.Data, e *dwarf.Entry) string {
+	for range 4 { // an instance of an instance of a declaration
+		linked, _ := e.Val(dwarf.AttrLinkageName).(string)
+		name, _ := e.Val(dwarf.AttrName).(string)
+		if linked != "" && (len(linked) < 2 || linked[:2] != "_Z") {
+			return linked
+		}
+		if name != "" {
+			return name
+		}
+		at, ok := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+		if !ok {
+			if at, ok = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); !ok {
+				break
+			}
+		}
+		r := d.Reader()
+		r.Seek(at)
+		next, err := r.Next()
+		if err != nil || next == nil {
+			break
+		}
+		e = next
+	}
+	return ""
+}
