@@ -23,31 +23,41 @@ func BenchmarkInterposer(b *testing.B) {
 		b.Run("mpi="+strings.TrimPrefix(mpicc, "mpicc."), func(b *testing.B) {
 			m.library = interposer(b, mpicc)
 			program := m.build(b, "local.c")
-			var with, without []float64
+			var without, with, sited []float64
 			for b.Loop() {
 				for range 5 {
-					without = append(without, m.localCalls(b, "", program))
-					spool, err := os.MkdirTemp("", "spool")
-					if err != nil {
-						b.Fatal(err)
-					}
-					with = append(with, m.localCalls(b, spool, program))
-					os.RemoveAll(spool)
+					without = append(without, m.localCalls(b, program, ""))
+					with = append(with, m.localCalls(b, program, "none"))
+					sited = append(sited, m.localCalls(b, program, "caller"))
 				}
 			}
-			slices.Sort(with)
-			slices.Sort(without)
-			b.ReportMetric(without[len(without)/2], "ns/call-without")
-			b.ReportMetric(with[len(with)/2]-without[len(without)/2], "ns/call-added")
+			for _, list := range [][]float64{without, with, sited} {
+				slices.Sort(list)
+			}
+			middle := len(without) / 2
+			b.ReportMetric(without[middle], "ns/call-without")
+			b.ReportMetric(with[middle]-without[middle], "ns/call-added")
+			b.ReportMetric(sited[middle]-without[middle], "ns/call-added-with-sites")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
-// localCalls returns the time of one call in nanoseconds.
-func (m *implementation) localCalls(b *testing.B, spool, program string) float64 {
+// localCalls returns the time of one call in nanoseconds, recorded with sites or none, or, for
+// the empty text, not recorded.
+func (m *implementation) localCalls(b *testing.B, program, sites string) float64 {
 	b.Helper()
-	output, err := m.command(context.Background(), b, "1", spool, program, "10000000").Output()
+	spool := ""
+	if sites != "" {
+		var err error
+		if spool, err = os.MkdirTemp("", "spool"); err != nil {
+			b.Fatal(err)
+		}
+		defer os.RemoveAll(spool)
+	}
+	c := m.command(context.Background(), b, "1", spool, program, "10000000")
+	c.Env = append(c.Env, "REPRISE_SITES="+sites)
+	output, err := c.Output()
 	if err != nil {
 		b.Fatal(err)
 	}

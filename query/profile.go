@@ -96,6 +96,8 @@ type SignatureProfile struct {
 	// signatures, the first has all of them, with their times, and the others none, as
 	// [reprise.Shape.Counts] and [reprise.Trace.Summaries] say.
 	Time *Durations `json:"time,omitempty"`
+
+	statistics *timing.Statistics // of Time
 }
 
 // A ShapeProfile is what each rank of a shape did.
@@ -257,7 +259,7 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
 		of := &all[s.Signature]
-		s.Time = DurationsOf(of)
+		s.Time, s.statistics = DurationsOf(of), of
 		if byName[s.Function] == nil {
 			byName[s.Function] = new(timing.Statistics)
 		}

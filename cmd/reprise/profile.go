@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ import (
 )
 
 func newProfile() *cobra.Command {
-	by := newChoice("function", "signature", "rank")
+	by := newChoice("function", "signature", "site", "rank")
 	var series bool
 	q := newQuestion("profile", nil, func(q *question) error {
 		q.wholeSet()
@@ -29,6 +30,10 @@ func newProfile() *cobra.Command {
 			return err
 		case series && timed.Len() == 0:
 			return errNoSeries
+		case by.value == "site" && !query.HasSites(q.trace):
+			return errors.New("the trace does not say where calls were made: reprise record --sites caller keeps it")
+		case by.value == "site" && q.window.set:
+			return usageError{errors.New("--by site is about the whole run: it does not go with --from and --to")}
 		case q.window.set:
 			return profileWindow(q, by.value)
 		}
@@ -45,6 +50,7 @@ type profileAnswer struct {
 	*query.Profile
 	Missing   string               `json:"no_times,omitempty"`       // why there are none
 	Error     *timing.Guarantee    `json:"relative_error,omitempty"` // if the times are those of every call
+	Sites     []query.SiteProfile  `json:"by_site,omitzero"`
 	RankTimes []query.RankActivity `json:"by_rank,omitzero"`
 	recorded
 }
@@ -86,6 +92,11 @@ func (a *profileAnswer) choose(q *question, by string) {
 			signatures[i].Call = call(signatures[i].Signature)
 		}
 		a.Signatures = signatures
+	case "site":
+		a.Signatures = signatures
+		a.Sites = a.Profile.Sites(q.trace)
+		a.Signatures = nil
+		slices.SortStableFunc(a.Sites, func(x, y query.SiteProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
 	case "rank":
 		a.Shapes, a.Timed = shapes, len(a.RankTimes) > 0
 	}
@@ -216,6 +227,16 @@ func (a *profileAnswer) print(q *question, by string) {
 		}
 		for _, s := range a.Signatures {
 			a.row(t, s.Calls, s.Ranks, s.Time, whole, s.Call)
+		}
+		t.Close()
+	case "site":
+		t := a.table(q, "<function, site")
+		whole := query.Nanoseconds(0)
+		for _, s := range a.Sites {
+			whole += total(s.Time)
+		}
+		for _, s := range a.Sites {
+			a.row(t, s.Calls, s.Ranks, s.Time, whole, text.Printable(s.Function)+", "+text.Printable(cmp.Or(s.Site, "at several places")))
 		}
 		t.Close()
 	case "rank":

@@ -440,3 +440,48 @@ func TestRecordOrigin(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRecordSites records where calls are made, which profile counts by and the export to pprof
+// has frames of; a trace without sites says how to get them.
+func TestRecordSites(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		directory := t.TempDir()
+		trace, plain := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "plain.rpz")
+		program := m.Build(t, "traffic.c")
+		if got := outcome(t, recorder(t, m, []string{"-o", trace, "--sites", "caller"}, m.Launch(2, program)...)); got.status != exitOK {
+			t.Fatalf("%+v", got)
+		}
+		if got := outcome(t, recorder(t, m, []string{"-o", plain}, m.Launch(2, program)...)); got.status != exitOK {
+			t.Fatalf("%+v", got)
+		}
+		var p struct {
+			Calls uint64 `json:"calls"`
+			Sites []struct {
+				Site     string `json:"site"`
+				Function string `json:"function"`
+				Calls    uint64 `json:"calls"`
+			} `json:"by_site"`
+		}
+		if err := json.Unmarshal([]byte(must(t, "profile", "--by", "site", "--json", trace)), &p); err != nil {
+			t.Fatal(err)
+		}
+		calls, lines := uint64(0), 0
+		for _, s := range p.Sites {
+			if calls += s.Calls; regexp.MustCompile(`^traffic\.c:[0-9]+ [a-z_]+`).MatchString(s.Site) {
+				lines++
+			}
+			if s.Site == "" || !strings.HasPrefix(s.Function, "MPI_") {
+				t.Errorf("%+v", s)
+			}
+		}
+		if calls != p.Calls || calls != infoOf(t, plain).Calls || lines < 3 {
+			t.Errorf("%d of %d calls have sites, %d sites are lines of the program: %+v", calls, p.Calls, lines, p.Sites)
+		}
+		profile := filepath.Join(directory, "run.pprof")
+		must(t, "export", trace, "-o", profile)
+		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != exitFailure || !strings.Contains(got.stderr, "record --sites caller keeps it") {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
@@ -30,6 +31,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -43,7 +45,7 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Opti
 	if err != nil {
 		return err
 	}
-	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
+	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
 	if b.from, b.to, b.between, err = choice.Between(); err != nil {
 		return err
@@ -83,6 +85,7 @@ type builder struct {
 	*events.Choice
 	ctx     context.Context
 	printer *reprise.Printer
+	sites   query.Sites
 	byRank  bool // whether ranks have samples of their own
 
 	from, to int64 // when the calls are that are wanted, by the clock of the trace,
@@ -102,7 +105,8 @@ type builder struct {
 type key struct {
 	node           int
 	function, call string
-	who            int // rank or, if not byRank, shape
+	site           string // where the call was made, empty if that is not known
+	who            int    // rank or, if not byRank, shape
 }
 
 // A sample is calls in a nest of loops.
@@ -121,6 +125,17 @@ func (b *builder) add(k key, calls, time int64) {
 	}
 	b.samples[i].calls += calls
 	b.samples[i].time += time
+}
+
+// place has a frame that is called file:line function say so.
+func place(l *profile.Location, site string) *profile.Location {
+	at, function, _ := strings.Cut(site, " ")
+	file, number, ok := strings.Cut(at, ":")
+	if line, err := strconv.ParseInt(number, 10, 64); ok && err == nil && function != "" {
+		l.Line[0].Line, l.Line[0].Function.Filename = line, file
+		l.Line[0].Function.Name, l.Line[0].Function.SystemName = function, function
+	}
+	return l
 }
 
 // labels returns the ranks of each shape that are in samples, as text.
@@ -153,6 +168,9 @@ func (b *builder) profile() (*profile.Profile, error) {
 	for i := range b.samples {
 		s := &b.samples[i]
 		out := &profile.Sample{Value: []int64{s.calls}, Location: []*profile.Location{frame(s.function)}}
+		if s.site != "" {
+			out.Location = append(out.Location, place(frame(s.site), s.site))
+		}
 		if b.Times != nil {
 			out.Value = append(out.Value, s.time)
 		}

@@ -105,9 +105,14 @@ func (r *ranked) add(first, end uint64) error {
 			texts[c.terminal] = text
 		}
 		in, out := t.take(c.calls)
-		r.builder.add(key{c.node, r.name(c.terminal), text, r.who}, c.calls, in)
+		call := r.read.Call(c.terminal)
+		site := r.sites.Of(&call)
+		if site != "" {
+			site = events.Readable(site)
+		}
+		r.builder.add(key{c.node, r.name(c.terminal), text, site, r.who}, c.calls, in)
 		if out != 0 {
-			r.builder.add(key{c.node, outside, text, r.who}, 0, out)
+			r.builder.add(key{c.node, outside, text, "", r.who}, 0, out)
 		}
 		r.calls += uint64(c.calls)
 	}

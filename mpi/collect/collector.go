@@ -29,6 +29,9 @@
 //     address that it has from another process is a number, as it is in no two runs.
 //   - A call that failed lacks its outputs, and has for its last argument the class of
 //     the error: codes differ from run to run with some MPIs.
+//   - A call of which it is known where it was made has that as the argument site, its last
+//     but for a result: the address in a file, below a hash of its name, as a handle of the
+//     class site. It has a name if the file tells.
 //   - A call that had not returned when the recording ended lacks its outputs, and has for
 //     its last argument returned, which is 0. It stands behind the calls of its thread, and
 //     lasts until the recording ended. Of calls inside one another it is the outermost.

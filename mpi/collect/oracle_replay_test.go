@@ -580,7 +580,7 @@ type loadedObject struct {
 }
 
 // site returns where in which file the call is that returns to an address: eleven bits of a hash
-// of the file's name behind the address.
+// of the file's name above the address.
 func (m *replay) site(by *thread, address uint64) int64 {
 	for _, o := range slices.Backward(m.loaded[by]) {
 		if address < o.address || address >= o.address+o.size {
@@ -591,7 +591,7 @@ func (m *replay) site(by *thread, address uint64) int64 {
 		}
 		h := fnv.New64a()
 		io.WriteString(h, filepath.Base(o.path))
-		return int64((address-1-o.base)*2048 | h.Sum64()>>53)
+		return int64((address-1-o.base)%(1<<44) + h.Sum64()>>53<<44)
 	}
 	return -1
 }

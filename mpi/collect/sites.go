@@ -19,9 +19,12 @@ var siteParam = cst.Param{Name: "site", Type: cst.HandleOf("site"), Direction: c
 // unknownSite is the site of calls from code that is in no file.
 const unknownSite = -1
 
-// moduleBits is how many bits of a site say which file it lies in. The others are the address
-// there, so that a site is the same wherever files are loaded, in all processes.
-const moduleBits = 11
+// A site is the address in a file, of so many bits, below a hash of the file's name, of so many:
+// the same wherever files are loaded, in all processes.
+const (
+	addressBits = 44
+	moduleBits  = 11
+)
 
 // A module is an object in memory.
 type module struct {
@@ -65,7 +68,7 @@ func (p *process) site(t *thread, address uint64) int64 {
 			continue
 		}
 		at := sourceSite{m.path, address - m.base - 1} // in the call, not behind it
-		id = int64(at.address<<moduleBits | moduleOf(m.path))
+		id = int64(moduleOf(m.path)<<addressBits | at.address&(1<<addressBits-1))
 		if p.called == nil {
 			p.called = make(map[int64]sourceSite)
 		}
@@ -103,7 +106,7 @@ func siteNames(list []*process) []merge.Name {
 	taken := make(map[string]bool)
 	add := func(id int64, name string) {
 		if taken[name] { // one line may have several calls
-			name = fmt.Sprintf("%s at %#x", name, id>>moduleBits)
+			name = fmt.Sprintf("%s at %#x", name, id&(1<<addressBits-1))
 		}
 		taken[name] = true
 		names = append(names, merge.Name{Kind: cst.KindHandle, Class: siteParam.Type.Class, Value: id, Name: name[:min(len(name), cst.MaxName)]})

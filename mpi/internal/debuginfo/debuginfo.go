@@ -20,7 +20,8 @@ import (
 // "solver.f90:212 exchange_"; without information for debuggers the function and the distance
 // from its beginning, such as "exchange_+0x1f"; without symbols, or if the file cannot be read,
 // the name of the file and the address, such as "libsolver.so+0x1234". Functions of C++ are
-// called what they are called in their class or namespace, if that is known.
+// called what they are called in their class or namespace, if that is known. Code that was
+// inlined is that of the inlined function.
 //
 // It reads the parts of the information for debuggers that are about the addresses.
 func Lines(file string, addresses []uint64) []string {
@@ -109,6 +110,7 @@ func placesOf(d *dwarf.Data, addresses []uint64) (places map[uint64]place) {
 		}
 		if unit.Tag == dwarf.TagCompileUnit {
 			if in := within(d, unit, sorted); len(in) > 0 {
+				slices.Sort(in)
 				addUnit(d, unit, in, places)
 				r.Seek(unit.Offset)
 				_, _ = r.Next()
@@ -125,13 +127,7 @@ func within(d *dwarf.Data, e *dwarf.Entry, sorted []uint64) (in []uint64) {
 		return nil
 	}
 	for _, r := range ranges {
-		from, _ := slices.BinarySearch(sorted, r[0])
-		for _, a := range sorted[from:] {
-			if a >= r[1] {
-				break
-			}
-			in = append(in, a)
-		}
+		in = append(in, between(sorted, r[0], r[1])...)
 	}
 	return in
 }
@@ -151,7 +147,8 @@ func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[ui
 			depth--
 			continue
 		}
-		if e.Tag == dwarf.TagSubprogram {
+		// A function that is inlined in another comes after it.
+		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 			for _, a := range within(d, e, addresses) {
 				functions[a] = functionName(d, e)
 			}
@@ -164,12 +161,23 @@ func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[ui
 	if err != nil || l == nil {
 		return
 	}
-	for _, a := range addresses {
-		var entry dwarf.LineEntry
-		if err := l.SeekPC(a, &entry); err == nil && entry.File != nil {
-			places[a] = place{entry.File.Name, functions[a], entry.Line}
+	// Sequences of lines may stand in any order.
+	var entry, last dwarf.LineEntry
+	for last.EndSequence = true; l.Next(&entry) == nil; last = entry {
+		if last.EndSequence || last.File == nil {
+			continue
+		}
+		for _, a := range between(addresses, last.Address, entry.Address) {
+			places[a] = place{last.File.Name, functions[a], last.Line}
 		}
 	}
+}
+
+// between returns those of sorted addresses from one up to another, not included.
+func between(sorted []uint64, from, until uint64) []uint64 {
+	i, _ := slices.BinarySearch(sorted, from)
+	j, _ := slices.BinarySearch(sorted, until)
+	return sorted[i:max(i, j)]
 }
 
 // functionName returns the name of a function, as the linker has it unless that is one of C++.
