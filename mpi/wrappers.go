@@ -38,6 +38,8 @@ var (
 	sitesSource string
 	//go:embed interposer/memory.c
 	memorySource string
+	//go:embed interposer/devices.c
+	devicesSource string
 	//go:embed interposer/wrappers.tmpl
 	wrappersSource string
 )
@@ -57,6 +59,7 @@ var sources = func() *template.Template {
 		"fortran":   fortranSource,
 		"sites":     sitesSource,
 		"memory":    memorySource,
+		"devices":   devicesSource,
 	} {
 		template.Must(t.New(name).Parse(source))
 	}

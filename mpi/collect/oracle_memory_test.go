@@ -154,6 +154,7 @@ func (k *knownObjects) freed(c *freeingCall, done bool) {
 type span struct {
 	address, size uint64
 	id            int64 // −1 if it has none
+	device        int
 }
 
 // contains reports whether an address is in s. Allocating nothing yields an address,
@@ -346,7 +347,7 @@ func (k *knownMemory) find(address uint64) cst.Value {
 	if s.id < 0 {
 		s.id = k.take()
 	}
-	return pointer(s.id, address-s.address)
+	return cst.PointerTo(cst.Pointer{Segment: s.id, Displacement: int64(address - s.address), Device: int64(s.device)})
 }
 
 // outside returns the symbolic form of an address in unknown memory: from the nearest

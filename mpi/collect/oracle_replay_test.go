@@ -76,7 +76,7 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 	case spool.Module:
 		m.loaded[t] = append(m.loaded[t], loadedObject{r.Address, r.Size, r.Base, string(r.Path.Text())})
 	case spool.Allocated:
-		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1})
+		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1, device: r.Device})
 	case spool.Released:
 		m.memory.free(r.Old)
 	case spool.Resized:

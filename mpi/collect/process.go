@@ -118,7 +118,7 @@ func (p *process) take(t *thread, r *spool.Record) {
 	case spool.Call:
 		p.call(t, r)
 	case spool.Allocated:
-		p.memory.Allocate(r.Address, r.Size, 0)
+		p.memory.Allocate(r.Address, r.Size, int32(r.Device))
 	case spool.Released:
 		p.memory.Free(r.Old)
 	case spool.Resized:

@@ -214,7 +214,7 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		return false, c.finish()
 	case recordAllocate:
 		at := d.time(c.word())
-		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at, Address: uint64(c.word()), Size: uint64(c.word())}
+		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at, Address: uint64(c.word()), Size: uint64(c.word()), Device: number}
 	case recordRelease:
 		at := d.time(c.word())
 		*r = Record{Type: Released, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word())}

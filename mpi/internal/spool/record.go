@@ -81,6 +81,10 @@ type Record struct {
 
 	Address, Old, Size uint64 // of memory; Old is not that of a Region
 
+	// Device is that of what was Allocated: 0 for the host, and one more than its number
+	// for others.
+	Device int
+
 	// Base is what a Module adds to the addresses in its file, whose name is Path.
 	Base uint64
 	Path Value
