@@ -143,7 +143,7 @@ func TestUsage(t *testing.T) {
 		{"collect raw -o out.rpz --times all --error 0", "--error 0 is --times exact"},
 		{"grammar in.rpz --shape=-7", "no shape -7"},
 		{"grammar in.rpz --ranks 0 --shape 0", "--ranks does not go with --shape"},
-		{"profile in.rpz --by weight", `invalid argument "weight" for "--by" flag: must be function, signature or rank`},
+		{"profile in.rpz --by weight", `invalid argument "weight" for "--by" flag: must be function, signature, site or rank`},
 		{"grammar in.rpz --dot --json", "--dot does not go with --json"},
 		{"verify in.rpz", "verify takes a trace and the files it was made from"},
 		{"verify - in.txt", "a trace is read in any order: it cannot come from standard input"},

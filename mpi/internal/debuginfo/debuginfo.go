@@ -23,9 +23,11 @@ import (
 // called what they are called in their class or namespace, if that is known. Code that was
 // inlined is that of the inlined function.
 //
-// It reads the parts of the information for debuggers that are about the addresses.
-func Lines(file string, addresses []uint64) []string {
-	names := make([]string, len(addresses))
+// It reads the parts of the information for debuggers that are about the addresses. What is
+// damaged in a file is not there.
+func Lines(file string, addresses []uint64) (names []string) {
+	names = make([]string, len(addresses))
+	defer func() { _ = recover() }() // package dwarf may panic
 	for i, a := range addresses {
 		names[i] = fmt.Sprintf("%s+%#x", path.Base(file), a)
 	}
@@ -97,27 +99,25 @@ type place struct {
 }
 
 // placesOf returns the places of the addresses that the information for debuggers tells of.
-// It must not fail because that is damaged.
 func placesOf(d *dwarf.Data, addresses []uint64) (places map[uint64]place) {
 	places = make(map[uint64]place)
 	defer func() { _ = recover() }()
 	sorted := slices.Compact(slices.Sorted(slices.Values(addresses)))
-	r := d.Reader()
-	for {
-		unit, err := r.Next()
-		if err != nil || unit == nil {
-			return places
+	looked := make(map[dwarf.Offset]bool)
+	for _, a := range sorted {
+		if _, known := places[a]; known {
+			continue
 		}
-		if unit.Tag == dwarf.TagCompileUnit {
-			if in := within(d, unit, sorted); len(in) > 0 {
-				slices.Sort(in)
-				addUnit(d, unit, in, places)
-				r.Seek(unit.Offset)
-				_, _ = r.Next()
-			}
+		unit, err := d.Reader().SeekPC(a)
+		if err != nil || looked[unit.Offset] {
+			continue
 		}
-		r.SkipChildren()
+		looked[unit.Offset] = true
+		in := within(d, unit, sorted)
+		slices.Sort(in)
+		addUnit(d, unit, in, places)
 	}
+	return places
 }
 
 // within returns those of sorted addresses that lie in an entry.

@@ -1,0 +1,63 @@
+package pprof_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestSites looks for the lines of the program that calls were made in: behind the function
+// that is called, in front of the loop.
+func TestSites(t *testing.T) {
+	site := cst.HandleOf("site")
+	var r tracer.Recorder
+	put := r.Declare(cst.Function{Name: "put", Params: []cst.Param{{Name: "site", Type: site}}})
+	for range 10 {
+		r.Call(put, cst.Handle(7))
+		r.Call(put, cst.Handle(8))
+		r.Call(put, cst.Handle(9))
+	}
+	var a merge.Accumulator
+	err := a.Describe(merge.Run{Ranks: 1, Names: []merge.Name{
+		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_"},
+		{Kind: cst.KindHandle, Class: "site", Value: 8, Name: "exchange_+0x1f"},
+	}})
+	if err == nil {
+		err = a.Add(r.Finish(0))
+	}
+	var file bytes.Buffer
+	if err == nil {
+		err = a.Write(&file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type line struct {
+		function, file string
+		number         int64
+	}
+	want := map[line]int64{{"exchange_", "solver.f90", 212}: 10, {"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10}
+	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+		if len(s.Location) < 2 || s.Location[0].Line[0].Function.Name != "put" {
+			t.Fatalf("%v", s.Location)
+		}
+		at := s.Location[1].Line[0]
+		k := line{at.Function.Name, at.Function.Filename, at.Line}
+		if want[k] != s.Value[0] {
+			t.Errorf("%d calls in %+v, want %v", s.Value[0], k, want)
+		}
+		delete(want, k)
+	}
+	if len(want) > 0 {
+		t.Errorf("no samples of %v", want)
+	}
+}
