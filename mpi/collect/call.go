@@ -81,7 +81,7 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 		case v.Presence == spool.Missing || v.Presence == spool.Unused:
 			s = absent
 		case v.Presence != spool.Given:
-			s, p.values[i] = constant, cst.Handle(placeholder(q.Param, v.Presence))
+			s, p.values[i] = constant, cst.Handle(q.standIns[v.Presence])
 			if v.Presence == spool.Ignored && q.operation == status && v.Len() > 0 {
 				if p.after[i] = p.status(t, f, q, r, v); hasNews(p.after[i]) {
 					s = told

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -33,7 +34,8 @@ type parameter struct {
 	operation operation
 	class     int // of the object
 	after     bool
-	both      bool // values from before and after the call may differ
+	both      bool                   // values from before and after the call may differ
+	standIns  [spool.Empty + 1]int64 // ids of what stands for the argument, by presence
 }
 
 // A statusSource says where the wildcards are that a status of a function tells
@@ -152,6 +154,9 @@ func newPlan(f *spec.Function) plan {
 
 func newParameter(f *spec.Function, p *spec.Param) parameter {
 	r := parameter{Param: p, class: -1}
+	for presence := range r.standIns {
+		r.standIns[presence] = placeholder(p, spool.Presence(presence))
+	}
 	element := p.Element()
 	handle := element.Kind == cst.KindHandle
 	r.both = p.Before() && p.After() && !handle && element.Kind != cst.KindStatus
