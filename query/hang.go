@@ -19,7 +19,9 @@ import (
 // T. Hilbrich et al., "MPI runtime error detection with MUST: advances in deadlock
 // detection", Scientific Programming 21(3–4), 2013. Of a nonblocking send that nobody
 // receives it is not known whether MPI has sent it on: a call waits for the receiver only if
-// it waits for nothing else. The same goes for the send of MPI_Sendrecv.
+// it waits for nothing else. The same goes for the send of MPI_Sendrecv. A blocking send that
+// has not returned waits, as if MPI stored no messages: in a run that was killed while it went
+// well, it may have been about to return.
 type Hang struct {
 	InCall  rankenc.Set `json:"in_call_rank_set"`   // with a call that has not returned
 	Outside rankenc.Set `json:"outside_rank_set"`   // others, which have not returned from MPI_Finalize
@@ -79,8 +81,14 @@ func (s HangState) MarshalText() ([]byte, error) { return []byte(s.String()), ni
 // A HangWait is what ranks of a group wait for.
 type HangWait struct {
 	For   HangReason  `json:"for"`
-	Ranks rankenc.Set `json:"rank_set"`           // for each of these; each rank of the group for some of them
-	Any   bool        `json:"any"`                // any of these is enough
+	Ranks rankenc.Set `json:"rank_set"` // for each of these; each rank of the group for some of them
+	Any   bool        `json:"any"`      // any of these is enough
+
+	// Perhaps is set if the calls may end without: those of members of a communicator from
+	// which the operation needs nothing of the missing ones, as a broadcast from others than
+	// the root. Nobody is deadlocked by such a wait.
+	Perhaps bool `json:"perhaps"`
+
 	Ended rankenc.Set `json:"finalized_rank_set"` // of these, have returned from MPI_Finalize
 
 	Communicator *semantics.Communicator `json:"communicator"`
@@ -221,7 +229,7 @@ func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f 
 	var k strings.Builder
 	fmt.Fprint(&k, g.State, " ", g.Signature, " ", g.Thread, " ", g.Deadlocked)
 	for _, w := range waits {
-		fmt.Fprint(&k, " ", w.For, " ", w.Any, " ", w.Communicator.Name, " ", w.Tag, " ", w.Instance)
+		fmt.Fprint(&k, " ", w.For, " ", w.Any, " ", w.Perhaps, " ", w.Communicator.Name, " ", w.Tag, " ", w.Instance)
 	}
 	known := groups[k.String()]
 	if known == nil {
@@ -234,7 +242,7 @@ func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f 
 	known.ranks = append(known.ranks, rank)
 	known.Least, known.Most = min(known.Least, g.Least), max(known.Most, g.Most)
 	for i, w := range waits {
-		if len(known.ranks) > 1 && (w.For == ForMembers || w.Any) {
+		if len(known.ranks) > 1 && (w.For == ForMembers && w.needed == everybody || w.Any) {
 			continue // the same for all
 		}
 		known.waits[i] = append(known.waits[i], w.ranks...)

@@ -1,12 +1,19 @@
 package query
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // drawStop draws ranks in calls that wait for each other, some of which have lists in common.
@@ -162,5 +169,105 @@ func TestHangOfNothing(t *testing.T) {
 		if r, err = model.Rank(0); err != nil || len(r.InFlight()) > 0 || r.Ended() {
 			t.Errorf("%v, %v", r.InFlight(), err)
 		}
+	}
+}
+
+// A hungCall is one of a made program on MPI_COMM_WORLD.
+type hungCall struct {
+	name   string
+	number int64 // of a peer or a root
+	parked bool  // it has not returned
+}
+
+// openHung returns what OpenHang says of ranks that make calls.
+func openHung(t *testing.T, ranks ...[]hungCall) *Hang {
+	t.Helper()
+	var a merge.Accumulator
+	if err := a.Describe(merge.Run{Source: "MPI", Ranks: len(ranks)}); err != nil {
+		t.Fatal(err)
+	}
+	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
+	number := cst.Type{Kind: cst.KindInt}
+	for rank, calls := range ranks {
+		var r tracer.Recorder
+		for _, c := range calls {
+			role := spec.RoleOf(c.name)
+			f := cst.Function{Name: c.name, Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype"))}}
+			args := []cst.Value{cst.Int(1), cst.Handle(-33)}
+			peer := "root"
+			switch {
+			case role.Sends != nil:
+				peer = "dest"
+			case role.Receives != nil:
+				peer = "source"
+			}
+			f.Params, args = append(f.Params, param(peer, cst.Type{Kind: cst.KindRank})), append(args, cst.Rank(c.number))
+			if peer != "root" {
+				f.Params, args = append(f.Params, param("tag", cst.Type{Kind: cst.KindTag})), append(args, cst.Tag(1))
+			}
+			f.Params, args = append(f.Params, param("comm", cst.HandleOf("comm"))), append(args, cst.Handle(-3))
+			if role.Nonblocking {
+				f.Params = append(f.Params, cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out})
+				args = append(args, cst.Handle(symbolic.JoinRequest(c.number, 0)))
+			}
+			if role.Requests == spec.Waits {
+				f.Params = []cst.Param{param("array_of_requests", cst.ArrayOf(cst.HandleOf("request")))}
+				args = []cst.Value{cst.Array(cst.Handle(symbolic.JoinRequest(0, 0)), cst.Handle(symbolic.JoinRequest(2, 0)))}
+			}
+			if c.parked {
+				f.Params, args = append(f.Params, spec.InFlight.Param()), append(args, cst.Int(0))
+			}
+			r.Call(r.Declare(f), args...)
+		}
+		if err := r.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Add(r.Finish(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := OpenHang(t.Context(), openModel(t, trace), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestHangNeeds checks what a call that did not return needs of others.
+func TestHangNeeds(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		ranks      [][]hungCall
+		deadlocked string
+		cycles     [][]int
+	}{
+		{"BcastOfAnother", [][]hungCall{{{"MPI_Bcast", 0, false}}, {{"MPI_Bcast", 0, true}}, {{"MPI_Recv", 1, true}}}, "", nil},
+		{"BcastOfTheRoot", [][]hungCall{{{"MPI_Recv", 1, true}}, {{"MPI_Bcast", 0, true}}, {{"MPI_Bcast", 0, true}}}, "0-2", [][]int{{0, 1}}},
+		{"ReduceAtTheRoot", [][]hungCall{{{"MPI_Reduce", 0, true}}, {{"MPI_Reduce", 0, false}}, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
+		{"ReduceElsewhere", [][]hungCall{{{"MPI_Recv", 1, true}}, {{"MPI_Reduce", 0, true}}, {{"MPI_Reduce", 0, false}}}, "", nil},
+		{"OtherCall", [][]hungCall{{{"MPI_Barrier", 0, true}}, {{"MPI_Allreduce", 0, true}}, {{"MPI_Barrier", 0, true}}}, "0-2", [][]int{{0, 1}}},
+		{"Waitany", [][]hungCall{
+			{{"MPI_Irecv", 0, false}, {"MPI_Irecv", 2, false}, {"MPI_Waitany", 0, true}}, nil, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
+		{"WaitanyOfOneThatCame", [][]hungCall{
+			{{"MPI_Isend", 0, false}, {"MPI_Irecv", 2, false}, {"MPI_Waitany", 0, true}}, nil, {{"MPI_Send", 0, false}, {"MPI_Recv", 0, true}}}, "", nil},
+		{"Waitall", [][]hungCall{
+			{{"MPI_Irecv", 2, false}, {"MPI_Waitall", 0, true}}, nil, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
+		{"SendAndReceive", [][]hungCall{{{"MPI_Send", 1, true}}, {{"MPI_Recv", 0, true}}}, "", nil},
+		{"Self", [][]hungCall{{{"MPI_Ssend", 0, true}}, {{"MPI_Send", 0, false}}}, "0", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := openHung(t, tt.ranks...)
+			if h.Deadlocked.String() != tt.deadlocked || !slices.EqualFunc(h.Cycles, tt.cycles, slices.Equal) {
+				t.Errorf("deadlocked %v, cycles %v: %+v", h.Deadlocked, h.Cycles, h.Groups)
+			}
+		})
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -46,8 +48,20 @@ type flight struct {
 // A stopWait is one thing that a call waits for.
 type stopWait struct {
 	HangWait
-	ranks []int // in ascending order
+	ranks  []int // in ascending order
+	needed need  // of members
+	root   int
 }
+
+// A need says which members must have made the call of a collective operation before it can
+// end for a member.
+type need uint8
+
+const (
+	everybody need = iota
+	theRoot        // it has the data
+	nobody         // that is sure: the member gives data to the root, or to some others
+)
 
 func newStop(m *Match, times *Times, ranks []int) *stop {
 	s := &stop{
@@ -117,10 +131,13 @@ func (s *stop) read(ctx context.Context, i int) error {
 // wait finds out for what a call of a rank waits.
 func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 	var perhaps []stopWait
+	ends := false // one of the operations may be complete
 	add := func(o *semantics.Operation, position uint64, message int) error {
 		w, sure, err := s.message(o, rank, r, position, message)
 		switch {
-		case err != nil || w == nil:
+		case err != nil:
+		case w == nil:
+			ends = true
 		case sure:
 			f.waits = append(f.waits, *w)
 		default:
@@ -137,7 +154,7 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 		f.waits = append(f.waits, stopWait{HangWait: HangWait{For: ForMembers, Communicator: s.match.model.World(), Tag: semantics.NoTag, Instance: atEnd}})
 	case o == nil:
 	case o.IsCollective() && !f.Role.Nonblocking:
-		f.waits = append(f.waits, s.members(o.Communicator, rank, f.Position))
+		f.waits = append(f.waits, s.members(o, f.Role, rank, f.Position))
 	default:
 		for i := range o.Messages {
 			if !o.Messages[i].Blocking {
@@ -151,13 +168,16 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 	for _, id := range f.Requests {
 		began, _, ok := r.rank.Begun(id, f.Position)
 		if !ok {
+			ends = true
 			continue
 		}
-		o := r.rank.At(began, r.rank.Grammar().At(began))
+		terminal := r.rank.Grammar().At(began)
+		o := r.rank.At(began, terminal)
 		switch {
 		case o == nil:
+			ends = true
 		case o.IsCollective():
-			f.waits = append(f.waits, s.members(o.Communicator, rank, began))
+			f.waits = append(f.waits, s.members(o, spec.RoleOf(functionOf(r.rank, terminal)), rank, began))
 		default:
 			for i := range o.Messages {
 				if of, ok := o.Request(i); !ok || of != id {
@@ -171,6 +191,9 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 	}
 	if f.Any || len(f.waits) == 0 {
 		f.waits = append(f.waits, perhaps...)
+	}
+	if f.Any && ends {
+		f.waits = nil
 	}
 	return nil
 }
@@ -192,7 +215,7 @@ func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position 
 	if m.Direction == semantics.Receive {
 		return s.sought(m, rank), true, nil
 	}
-	w := &stopWait{HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, []int{m.Peer}}
+	w := &stopWait{HangWait: HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, ranks: []int{m.Peer}}
 	sure := m.Mode == "synchronous" || m.Blocking && len(o.Messages) == 1
 	return w, sure, nil
 }
@@ -211,7 +234,7 @@ func (s *stop) sought(m *semantics.Message, rank int) *stopWait {
 	if m.Communicator == nil || m.Peer == semantics.NoPeer {
 		return nil
 	}
-	w := &stopWait{HangWait{For: ForMessage, Communicator: m.Communicator, Tag: m.Tag}, []int{m.Peer}}
+	w := &stopWait{HangWait: HangWait{For: ForMessage, Communicator: m.Communicator, Tag: m.Tag}, ranks: []int{m.Peer}}
 	if m.Peer == semantics.AnySource {
 		w.Any, w.ranks = true, s.peers(m.Communicator, rank)
 	}
@@ -249,8 +272,14 @@ func (s *stop) peers(c *semantics.Communicator, rank int) []int {
 
 // members returns the wait of a rank for the other members of a communicator to make the call
 // of the collective operation that it began at a position. Which they are is found later.
-func (s *stop) members(c *semantics.Communicator, rank int, position uint64) stopWait {
-	w := stopWait{HangWait: HangWait{For: ForMembers, Communicator: c, Tag: semantics.NoTag}}
+func (s *stop) members(o *semantics.Operation, p *spec.Role, rank int, position uint64) stopWait {
+	w := stopWait{HangWait: HangWait{For: ForMembers, Communicator: o.Communicator, Tag: semantics.NoTag}, root: o.Root}
+	switch {
+	case p.Gives.Of == "root" && o.Root != rank && o.Root >= 0:
+		w.needed = theRoot
+	case p.Gives.Of == "root", p.Gets.Of == "root" && o.Root != rank, p.Data == "Scan", p.Data == "Exscan", strings.HasPrefix(p.Data, "Neighbor_"):
+		w.needed = nobody
+	}
 	if _, k, ok, err := s.match.Instance(rank, position); err == nil && ok {
 		w.Instance = k
 	}
@@ -280,7 +309,7 @@ func (s *stop) find() {
 				if _, ok := missing[of]; !ok {
 					missing[of] = s.missing(of.of, of.k, of.other)
 				}
-				w.ranks = missing[of]
+				w.choose(missing[of])
 			}
 		}
 	}
@@ -289,6 +318,20 @@ func (s *stop) find() {
 			f := &s.of[i].flights[j]
 			f.waits = slices.DeleteFunc(f.waits, func(w stopWait) bool { return len(w.ranks) == 0 })
 		}
+	}
+}
+
+// choose has the wait be for those of the members that have not made the call that must have
+// for it to end, or perhaps for all of these.
+func (w *stopWait) choose(missing []int) {
+	w.ranks = missing
+	switch w.needed {
+	case theRoot:
+		if w.Perhaps = !slices.Contains(missing, w.root); !w.Perhaps {
+			w.ranks = []int{w.root}
+		}
+	case nobody:
+		w.Perhaps = true
 	}
 }
 
@@ -376,6 +419,9 @@ func (s *stop) canEnd(f flight) bool {
 }
 
 func (s *stop) satisfied(w stopWait) bool {
+	if w.Perhaps {
+		return true
+	}
 	if w.Any {
 		return slices.ContainsFunc(w.ranks, s.goesOn)
 	}

@@ -125,6 +125,9 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 	if w.Communicator != nil && w.Communicator.Name != "world" {
 		fmt.Fprintf(&b, ", on %s", w.Communicator.Name)
 	}
+	if w.Perhaps {
+		b.WriteString(", perhaps")
+	}
 	if w.Ended.Len() > 0 {
 		fmt.Fprintf(&b, " (%s after MPI_Finalize)", Ranks(w.Ended))
 	}
