@@ -61,6 +61,8 @@ func (o *recordOptions) check(args []string) error {
 		return usageError{errors.New("standard output is that of the program: -o takes a file")}
 	case o.timeout < 0:
 		return usageError{errors.New("--timeout is a time, such as 60s")}
+	case o.timeout == 0 && o.onTimeout.value != "continue":
+		return usageError{errors.New("--on-timeout needs --timeout, such as --timeout 60s")}
 	case o.timeout > 0 && o.output.parts != "":
 		return usageError{errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs")}
 	case o.raw != "" && o.spool != "":
