@@ -1,7 +1,6 @@
 /*
  * Memory of devices: the functions of CUDA and HIP that allocate it, where a library of the
- * process has them. A device is recorded as its number and one, for 0 is the host. Nothing of
- * CUDA or HIP is needed to build this.
+ * process has them. Nothing of CUDA or HIP is needed to build this.
  */
 enum { NO_SUCH_FUNCTION = 999 }; /* the unknown error of both */
 
@@ -31,33 +30,6 @@ static unsigned current_device(const char *asks)
 	return (unsigned)device + 1;
 }
 
-static slow void device_allocated(const void *p, size_t size, unsigned device, const void *caller)
-{
-	struct lane *lane;
-	if (p && (lane = enter_memory(caller))) {
-		uint64_t *at = reserve(lane, 4);
-		if (at) {
-			at[1] = now_ordered();
-			at[2] = WORD(p);
-			at[3] = size;
-			publish(lane, at, at + 4, ALLOCATE, device, 0);
-		}
-	}
-}
-
-static slow void device_released(const void *p, const void *caller)
-{
-	struct lane *lane;
-	if (p && (lane = enter_memory(caller))) {
-		uint64_t *at = reserve(lane, 3);
-		if (at) {
-			at[1] = now();
-			at[2] = WORD(p);
-			publish(lane, at, at + 3, RELEASE, 0, 0);
-		}
-	}
-}
-
 /* Wrappers of functions that allocate at *p, and of those that free p. Where is the device, or 0
    for memory of the host. */
 #define ALLOCATES(name, declared, arguments, pointer, bytes, where) \
@@ -71,7 +43,7 @@ static slow void device_released(const void *p, const void *caller)
 		in_device++; \
 		int result = real arguments; \
 		if (!--in_device && !result) \
-			device_allocated((const void *)(uintptr_t)*pointer, bytes, where, CALLER); \
+			put_allocated((const void *)(uintptr_t)*pointer, bytes, where, CALLER); \
 		return result; \
 	}
 #define RELEASES(name, declared, arguments, pointer) \
@@ -82,8 +54,8 @@ static slow void device_released(const void *p, const void *caller)
 		int (*real) declared = (int (*) declared)behind_wrapper(&known, #name); \
 		if (!real) \
 			return NO_SUCH_FUNCTION; \
-		if (!in_device) \
-			device_released((const void *)(uintptr_t)pointer, CALLER); \
+		if (!in_device && pointer) \
+			put_released((const void *)(uintptr_t)pointer, CALLER); \
 		in_device++; \
 		int result = real arguments; \
 		in_device--; \

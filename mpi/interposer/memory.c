@@ -74,7 +74,8 @@ static inline struct lane *enter_memory(const void *caller)
 
 #define CALLER __builtin_return_address(0)
 
-static inline void *allocated(void *p, size_t size, const void *caller)
+/* A device is its number and one, and 0 is the host. */
+static inline void put_allocated(const void *p, size_t size, unsigned device, const void *caller)
 {
 	struct lane *lane;
 	if (p && (lane = enter_memory(caller))) {
@@ -83,10 +84,28 @@ static inline void *allocated(void *p, size_t size, const void *caller)
 			at[1] = now_ordered();
 			at[2] = WORD(p);
 			at[3] = size;
-			publish(lane, at, at + 4, ALLOCATE, 0, 0);
+			publish(lane, at, at + 4, ALLOCATE, device, 0);
 		}
 	}
+}
+
+static inline void *allocated(void *p, size_t size, const void *caller)
+{
+	put_allocated(p, size, 0, caller);
 	return p;
+}
+
+static inline void put_released(const void *p, const void *caller)
+{
+	struct lane *lane = enter_memory(caller);
+	if (lane) {
+		uint64_t *at = reserve(lane, 3);
+		if (at) {
+			at[1] = now();
+			at[2] = WORD(p);
+			publish(lane, at, at + 3, RELEASE, 0, 0);
+		}
+	}
 }
 
 exported void *malloc(size_t size)
@@ -106,15 +125,7 @@ exported void free(void *p)
 	if (!p || unlikely(is_early(p)))
 		return;
 	RESOLVE(real_free, (void)0);
-	struct lane *lane = enter_memory(CALLER);
-	if (lane) {
-		uint64_t *at = reserve(lane, 3);
-		if (at) {
-			at[1] = now();
-			at[2] = WORD(p);
-			publish(lane, at, at + 3, RELEASE, 0, 0);
-		}
-	}
+	put_released(p, CALLER);
 	real_free(p);
 }
 
