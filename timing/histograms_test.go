@@ -364,9 +364,17 @@ func fuzzHistograms(t testing.TB, data []byte, example *Histograms) {
 	}
 	twice, other := new(Histograms), new(Histograms)
 	other.Merge(example)
-	twice.Merge(h)
-	twice.Merge(other)
-	other.Merge(h)
+	if err := twice.Merge(h); err != nil {
+		t.Fatal(err)
+	}
+	// Those by pair of calls do not merge with those by call, in either order.
+	first, second := twice.Merge(other), other.Merge(h)
+	if (first == nil) != (second == nil) {
+		t.Fatalf("%v in one order, %v in the other", first, second)
+	}
+	if first != nil {
+		return
+	}
 	if !bytes.Equal(encodeHistograms(t, twice), encodeHistograms(t, other)) {
 		t.Fatal("merging depends on the order")
 	}
