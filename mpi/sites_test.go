@@ -43,6 +43,20 @@ func TestFortranSites(t *testing.T) {
 	})
 }
 
+// TestClosedSites does the same for libraries that are closed, after which others are in their
+// place.
+func TestClosedSites(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		first := m.build(t, "plugin.c", "-shared", "-fPIC", "-DNAME=first")
+		second := m.build(t, "plugin.c", "-shared", "-fPIC", "-DNAME=second")
+		program := m.build(t, "plugin.c", `-DFIRST="`+first+`"`, `-DSECOND="`+second+`"`)
+		want := []string{"first", "first", "second", "second", "first", "first"}
+		if got := sitesOf(t, m, program, "caller"); !slices.Equal(got, want) {
+			t.Errorf("barriers in %q, want %q", got, want)
+		}
+	})
+}
+
 // sitesOf returns the functions of a program that call MPI_Barrier, as it calls it.
 func sitesOf(t *testing.T, m *implementation, program, sites string) (names []string) {
 	t.Helper()

@@ -210,35 +210,17 @@ func (a *profileAnswer) print(q *question, by string) {
 	q.printf("\n")
 	switch by {
 	case "function":
-		t := a.table(q, "<function")
-		whole := query.Nanoseconds(0)
-		for _, f := range a.Functions {
-			whole += total(f.Time)
-		}
-		for _, f := range a.Functions {
-			a.row(t, f.Calls, f.Ranks, f.Time, whole, text.Printable(f.Name))
-		}
-		t.Close()
+		printRows(a, q, "<function", a.Functions, func(f query.FunctionProfile) profileRow {
+			return profileRow{f.Calls, f.Ranks, f.Time, text.Printable(f.Name)}
+		})
 	case "signature":
-		t := a.table(q, "<signature")
-		whole := query.Nanoseconds(0)
-		for _, s := range a.Signatures {
-			whole += total(s.Time)
-		}
-		for _, s := range a.Signatures {
-			a.row(t, s.Calls, s.Ranks, s.Time, whole, s.Call)
-		}
-		t.Close()
+		printRows(a, q, "<signature", a.Signatures, func(s query.SignatureProfile) profileRow {
+			return profileRow{s.Calls, s.Ranks, s.Time, s.Call}
+		})
 	case "site":
-		t := a.table(q, "<function, site")
-		whole := query.Nanoseconds(0)
-		for _, s := range a.Sites {
-			whole += total(s.Time)
-		}
-		for _, s := range a.Sites {
-			a.row(t, s.Calls, s.Ranks, s.Time, whole, text.Printable(s.Function)+", "+text.Printable(cmp.Or(s.Site, "at several places")))
-		}
-		t.Close()
+		printRows(a, q, "<function, site", a.Sites, func(s query.SiteProfile) profileRow {
+			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
+		})
 	case "rank":
 		t := q.table("calls each", "ranks", "calls", "", "<ranks")
 		for _, s := range a.Shapes {
@@ -265,16 +247,34 @@ func (a *profileAnswer) table(q *question, what string) *text.Table {
 	return q.table("calls", "", "ranks", "time", "", "mean", "min", "in rank", "max", "in rank", what)
 }
 
-func (a *profileAnswer) row(t *text.Table, calls uint64, ranks int, d *query.Durations, whole query.Nanoseconds, what string) {
-	cells := []any{calls, text.Percent(calls, a.Calls), ranks}
-	switch {
-	case d != nil:
-		cells = append(cells, text.Duration(d.Total), text.Percent(d.Total, whole), text.Duration(d.Mean),
-			text.Duration(d.Min), text.ID(d.MinRank), text.Duration(d.Max), text.ID(d.MaxRank))
-	case a.Timed:
-		cells = append(cells, "-", "", "", "", "", "", "")
+// A profileRow is a row of the table, by whatever that is.
+type profileRow struct {
+	calls uint64
+	ranks int
+	time  *query.Durations
+	what  string
+}
+
+// printRows prints the table of a list.
+func printRows[T any](a *profileAnswer, q *question, title string, list []T, rowOf func(T) profileRow) {
+	t := a.table(q, title)
+	whole := query.Nanoseconds(0)
+	for _, l := range list {
+		whole += total(rowOf(l).time)
 	}
-	t.Row(append(cells, what)...)
+	for _, l := range list {
+		r := rowOf(l)
+		cells := []any{r.calls, text.Percent(r.calls, a.Calls), r.ranks}
+		switch d := r.time; {
+		case d != nil:
+			cells = append(cells, text.Duration(d.Total), text.Percent(d.Total, whole), text.Duration(d.Mean),
+				text.Duration(d.Min), text.ID(d.MinRank), text.Duration(d.Max), text.ID(d.MaxRank))
+		case a.Timed:
+			cells = append(cells, "-", "", "", "", "", "", "")
+		}
+		t.Row(append(cells, r.what)...)
+	}
+	t.Close()
 }
 
 // printRankTimes prints the times of ranks.
