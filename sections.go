@@ -50,15 +50,15 @@ func (t *Trace) readHead() error {
 			return err
 		}
 	}
-	var err error
-	if t.run.Names, err = layout.ReadNames(t.file); err != nil {
+	names, lists, err := layout.ReadNames(t.file)
+	if t.run.Names = names; err != nil {
 		return err
 	}
 	if t.run.Origin, err = layout.ReadOrigin(t.file); err != nil {
 		return err
 	}
 	err = t.sections.Read(layout.KindSignatures, 0, func(data []byte) (err error) {
-		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks)
+		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists)
 		return err
 	})
 	if err == nil && t.sections.Has(layout.KindInterleaving) {

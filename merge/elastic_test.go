@@ -92,6 +92,24 @@ func TestStreamsShared(t *testing.T) {
 	}
 }
 
+// TestElasticHandles checks that handles that are streams are not taken for places of a list, as
+// those of other calls are.
+func TestElasticHandles(t *testing.T) {
+	site := cst.Type{Kind: cst.KindHandle, Class: "site"}
+	part := recorded(0, 4000, func(i int) (cst.Function, cst.Value) {
+		if i%8 < 2 {
+			return numbered("send", site), cst.Handle(1<<50 + int64(irregular(i, 0)%40))
+		}
+		return numbered("step", site), cst.Handle(1<<50 + int64(i%8))
+	})
+	parts := []Part{part}
+	file := write(t, Run{Ranks: 1, Names: namesOfHandles(parts)}, parts)
+	checkCalls(t, open(t, file), parts)
+	if _, lists, err := layout.ReadNames(container(t, file)); err != nil || len(lists["site"]) != 41 || tableOf(t, file).Streams == nil {
+		t.Errorf("%d handles listed, %v, streams %v", len(lists["site"]), err, tableOf(t, file).Streams)
+	}
+}
+
 // TestElasticCalls checks that a loop too long to be expanded has no streams.
 func TestElasticCalls(t *testing.T) {
 	const calls = 4000

@@ -102,7 +102,7 @@ func sharedGrammars(grammars ...*sequitur.Grammar) string {
 }
 
 // forgedNames are the names of ranks −2 and 3, and of handle 0 of class c.
-const forgedNames = "\x05\x01\x03\x01n\x04\x02no" + "\x07\x01c\x00\x00\x01w"
+const forgedNames = "\x05\x01\x03\x02n\x04\x04no" + "\x07\x01c\x00\x00\x02w"
 
 // A forgedTrace is a trace of three ranks, of which 0 and 2 call barrier, send to
 // a rank from a column, pass a vector from a matrix, and compute twice, with

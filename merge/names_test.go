@@ -5,8 +5,11 @@ import (
 
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +27,12 @@ var genName = rapid.Custom(func(t *rapid.T) layout.Name {
 		n.Class = rapid.SampledFrom([]string{"", "comm", "datatype", "\xff"}).Draw(t, "class")
 	}
 	n.Value = rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64})).Draw(t, "value")
-	n.Name = rapid.SampledFrom([]string{"MPI_COMM_WORLD", "a", "b", "\x80", strings.Repeat("n", cst.MaxName)}).Draw(t, "name")
+	n.Name = rapid.SampledFrom([]string{
+		"MPI_COMM_WORLD", "a", "b", "\x80", strings.Repeat("n", cst.MaxName),
+		"a.c:7 f", "a.c:7 f #2", "a.c:7 f #3", "a.c:12 f", "a.c:0 f", "a.c:07 f", "a.c:1234567890", "a.cc:7 a::f", "a.cc:9 a::f", ":1", ":2", ":2 #2", ":1 #02",
+		"f+0x1f", "f+0x20", "f+0x20 #2", "f+0x01", "f+0xfffffff", "f+0x10000000",
+		strings.Repeat("n", 61) + ":98", strings.Repeat("n", 61) + ":99", strings.Repeat("n", 61) + ":100",
+	}).Draw(t, "name")
 	return n
 })
 
@@ -47,13 +55,18 @@ func inOrder(list []layout.Name) []layout.Name {
 // testNames encodes names, and compares what is read.
 func testNames(t *rapid.T) {
 	list := inOrder(rapid.SliceOfN(genName, 1, 50).Draw(t, "names"))
-	enc := layout.AppendNames([]byte("before"), list)[len("before"):]
-	got, err := layout.ParseNames(enc)
-	if err != nil || !slices.Equal(got, list) {
+	lists := layout.NewHandleLists(list, func(class string, yield func(int64) bool) {
+		if class == "comm" {
+			yield(rapid.Int64().Draw(t, "used"))
+		}
+	})
+	enc := layout.AppendNames([]byte("before"), list, lists)[len("before"):]
+	got, read, err := layout.ParseNames(enc)
+	if err != nil || !slices.Equal(got, list) || !reflect.DeepEqual(read, lists) {
 		t.Fatalf("%x is read as %v, %v, want %v", enc, got, err, list)
 	}
 	for n := range enc {
-		if part, err := layout.ParseNames(enc[:n]); err == nil && len(part) >= len(list) {
+		if part, _, err := layout.ParseNames(enc[:n]); err == nil && len(part) >= len(list) {
 			t.Fatalf("the first %d of %d bytes are read as %v", n, len(enc), part)
 		}
 	}
@@ -64,13 +77,15 @@ func TestNames(t *testing.T) { rapid.Check(t, testNames) }
 // FuzzNames checks that what is accepted is encoded as it was, and sound.
 func FuzzNames(f *testing.F) {
 	f.Add([]byte(forgedNames))
-	f.Add(layout.AppendNames(nil, []layout.Name{{Kind: cst.KindTag, Class: "", Value: math.MinInt64, Name: "a"}, {Kind: cst.KindTag, Class: "", Value: math.MaxInt64, Name: "b"}, {Kind: cst.KindPointer, Class: "", Value: -2, Name: "MPI_IN_PLACE"}}))
+	f.Add(layout.AppendNames(nil, []layout.Name{{Kind: cst.KindTag, Class: "", Value: math.MinInt64, Name: "a"}, {Kind: cst.KindTag, Class: "", Value: math.MaxInt64, Name: "b"}, {Kind: cst.KindPointer, Class: "", Value: -2, Name: "MPI_IN_PLACE"}}, nil))
+	places := []layout.Name{{Kind: cst.KindHandle, Class: "site", Value: 1 << 50, Name: "a.c:7 f"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 1, Name: "a.c:7 f #2"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 9, Name: "a.c:5 f"}}
+	f.Add(layout.AppendNames(nil, places, layout.NewHandleLists(places, func(string, func(int64) bool) {})))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := layout.ParseNames(data)
+		list, lists, err := layout.ParseNames(data)
 		if err != nil {
 			return
 		}
-		if got := layout.AppendNames(nil, list); !bytes.Equal(got, data) {
+		if got := layout.AppendNames(nil, list, lists); !bytes.Equal(got, data) {
 			t.Fatalf("encoded differently\nin  %x\nout %x", data, got)
 		}
 		if err := layout.CheckNames(list); err != nil || !slices.IsSortedFunc(list, layout.CompareNames) || len(list) == 0 {
@@ -140,11 +155,11 @@ func TestManyNames(t *testing.T) {
 	if err := a.Merge(&b); err == nil || err.Error() != want {
 		t.Errorf("err = %v, want %s", err, want)
 	}
-	enc := layout.AppendNames(nil, list)
-	if got, err := layout.ParseNames(enc); err != nil || len(got) != layout.MaxNames {
+	enc := layout.AppendNames(nil, list, nil)
+	if got, _, err := layout.ParseNames(enc); err != nil || len(got) != layout.MaxNames {
 		t.Errorf("%d names, %v", len(got), err)
 	}
-	if _, err := layout.ParseNames(layout.AppendNames(nil, append(list, layout.Name{Kind: cst.KindPointer, Class: "", Value: 0, Name: "n"}))); err == nil {
+	if _, _, err := layout.ParseNames(layout.AppendNames(nil, append(list, layout.Name{Kind: cst.KindPointer, Class: "", Value: 0, Name: "n"}), nil)); err == nil {
 		t.Error("a name too many was read")
 	}
 }
@@ -183,21 +198,27 @@ func TestRefuseNames(t *testing.T) {
 		text          string
 	}{
 		{"Empty", "", io.ErrUnexpectedEOF, "kind at offset 0"},
-		{"NoKind", "\x00\x00\x00\x01a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind invalid"},
-		{"KindOfNoNumber", "\x02\x00\x00\x01a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind float"},
-		{"KindTwice", "\x05\x00\x00\x01a" + "\x05\x00\x02\x01a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows rank ""`},
-		{"KindsDescend", "\x06\x00\x00\x01a" + "\x05\x00\x00\x01a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows tag ""`},
-		{"ClassesDescend", "\x07\x01b\x00\x00\x01a" + "\x07\x01a\x00\x00\x01a", layout.ErrCorrupt, `kind at offset 7: corrupt input: handle "a" follows handle "b"`},
+		{"NoKind", "\x00\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind invalid"},
+		{"KindOfNoNumber", "\x02\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind float"},
+		{"KindTwice", "\x05\x00\x00\x02a" + "\x05\x00\x02\x02a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows rank ""`},
+		{"KindsDescend", "\x06\x00\x00\x02a" + "\x05\x00\x00\x02a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows tag ""`},
+		{"ClassesDescend", "\x07\x01b\x00\x00\x02a" + "\x07\x01a\x00\x00\x02a", layout.ErrCorrupt, `kind at offset 7: corrupt input: handle "a" follows handle "b"`},
 		{"ClassCutOff", "\x07\x02b", layout.ErrCorrupt, "class at offset 1"},
-		{"ClassTooLong", "\x07" + uvarint(cst.MaxName+1) + long + "\x00\x00\x01a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of a class of 4097 bytes"},
-		{"TooMany", "\x05\x01\x00\x01a", layout.ErrCorrupt, "names at offset 1: corrupt input: 1 more than one in 3 bytes"},
+		{"ClassTooLong", "\x07" + uvarint(cst.MaxName+1) + long + "\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of a class of 4097 bytes"},
+		{"TooMany", "\x05\x01\x00\x02a", layout.ErrCorrupt, "names at offset 1: corrupt input: 1 more than one in 3 bytes"},
 		{"FarTooMany", "\x05" + huge, layout.ErrCorrupt, "names at offset 1"},
-		{"ValueOverflows", "\x05\x01\x02\x01a" + uvarint(math.MaxInt64-1) + "\x01b", layout.ErrCorrupt, "value at offset 5: corrupt input: 9223372036854775806 more than 1"},
-		{"ValueNotMinimal", "\x05\x00\x80\x00\x01a", layout.ErrCorrupt, "value at offset 2"},
+		{"ValueOverflows", "\x05\x01\x02\x02a" + uvarint(math.MaxInt64-1) + "\x02b", layout.ErrCorrupt, "value at offset 5: corrupt input: 9223372036854775806 more than 1"},
+		{"ValueNotMinimal", "\x05\x00\x80\x00\x02a", layout.ErrCorrupt, "value at offset 2"},
 		{"NameEmpty", "\x05\x00\x00\x00", layout.ErrCorrupt, "name at offset 3: corrupt input: a name that is empty"},
-		{"NameCutOff", "\x05\x00\x00\x02a", layout.ErrCorrupt, "name at offset 3"},
-		{"NameTooLong", "\x05\x00\x00" + uvarint(cst.MaxName+1) + long, layout.ErrCorrupt, "name at offset 3: corrupt input: a name of 4097 bytes"},
-		{"Trailing", "\x05\x00\x00\x01a\x06", io.ErrUnexpectedEOF, "names at offset 6"},
+		{"NameCutOff", "\x05\x00\x00\x04a", layout.ErrCorrupt, "name at offset 3"},
+		{"NameTooLong", "\x05\x00\x00" + uvarint(2*(cst.MaxName+1)) + long, layout.ErrCorrupt, "name at offset 3: corrupt input: a name of 4097 bytes"},
+		{"NotMoved", "\x05\x01\x00\x0aa.c:7" + "\x00\x0aa.c:9", layout.ErrCorrupt, `name at offset 10: corrupt input: "a.c:9" is not written so after "a.c:7"`},
+		{"MovedFromNowhere", "\x05\x01\x00\x02a" + "\x00\x01", layout.ErrCorrupt, "name at offset 6"},
+		{"MovedBelowZero", "\x05\x01\x00\x0aa.c:7" + "\x00\x1f", layout.ErrCorrupt, "name at offset 10"},
+		{"MovedTooFar", "\x05\x01\x00\x0aa.c:7" + "\x00" + uvarint(1<<40|1), layout.ErrCorrupt, "name at offset 10"},
+		{"MovedTooLong", "\x05\x01\x00" + uvarint(2*80) + strings.Repeat("n", 78) + ":7" + "\x00\x05", layout.ErrCorrupt, "name at offset 86"},
+		{"ListOfNoHandles", "\x85\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind"},
+		{"Trailing", "\x05\x00\x00\x02a\x06", io.ErrUnexpectedEOF, "names at offset 6"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -234,4 +255,32 @@ func TestDescribedNames(t *testing.T) {
 	if got, want := trace.Signature(0).String(), `f(comm=MPI_COMM_WORLD, win=win#-3, buf=stack+8, to={MPI_PROC_NULL on 1-2, 1 on 0-3:3}, types=[datatype#1 "a\n"])`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// namesOfHandles names all handles that the calls of parts have, and a large one of each class, so
+// that a trace has places of them.
+func namesOfHandles(parts []Part) []layout.Name {
+	all := make(map[layout.Name]bool)
+	var add func(typ cst.Type, v cst.Value)
+	add = func(typ cst.Type, v cst.Value) {
+		switch typ.Kind {
+		case cst.KindHandle:
+			for _, h := range []int64{v.Int(), 1 << 60} {
+				all[layout.Name{Kind: typ.Kind, Class: typ.Class, Value: h, Name: fmt.Sprintf("a.c:%d f", uint32(h)%100)}] = true
+			}
+		case cst.KindArray:
+			for i := range v.Len() {
+				add(*typ.Elem, v.Index(i))
+			}
+		}
+	}
+	for _, p := range parts {
+		functions := p.Table.Functions()
+		for f, args := range p.Table.All() {
+			for i, v := range args {
+				add(functions[f].Params[i].Type, v)
+			}
+		}
+	}
+	return inOrder(slices.Collect(maps.Keys(all)))
 }

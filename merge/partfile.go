@@ -43,7 +43,7 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if len(a.texts.list) > 0 {
 		out.Add(layout.KindTexts, 0, layout.AppendTexts(nil, a.texts.list))
 	}
-	if names := layout.AppendNames(nil, a.names.list()); names != nil {
+	if names := layout.AppendNames(nil, a.names.list(), nil); names != nil {
 		out.Add(layout.KindNames, 0, names)
 	}
 	if !a.origin.IsZero() {
@@ -161,7 +161,10 @@ func (p *partReader) readTexts() error {
 }
 
 func (p *partReader) readNames() error {
-	list, err := layout.ReadNames(p.file)
+	list, lists, err := layout.ReadNames(p.file)
+	if err == nil && len(lists) > 0 {
+		err = layout.Damaged(layout.KindNames, 0, layout.Corrupt("a part file has no places of handles"))
+	}
 	if err != nil {
 		return err
 	}

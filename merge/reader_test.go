@@ -28,9 +28,13 @@ func tableOf(t testing.TB, file []byte) *layout.Table {
 	for number := range trace.Shapes() {
 		sets = append(sets, trace.ShapeRanks(number))
 	}
+	_, lists, err := layout.ReadNames(container(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var table *layout.Table
-	err := layout.ReadSection(container(t, file), layout.KindSignatures, 0, func(data []byte) (err error) {
-		table, err = layout.ParseTable(data, trace.Functions(), sets, trace.Ranks())
+	err = layout.ReadSection(container(t, file), layout.KindSignatures, 0, func(data []byte) (err error) {
+		table, err = layout.ParseTable(data, trace.Functions(), sets, trace.Ranks(), lists)
 		return err
 	})
 	if err != nil {

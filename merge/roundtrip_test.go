@@ -32,6 +32,9 @@ func testRoundTrip(t *rapid.T) {
 	if rapid.Bool().Draw(t, "interleaved") {
 		run.Interleaving = drawOrder(t, parts)
 	}
+	if rapid.Bool().Draw(t, "places of handles") {
+		run.Names = namesOfHandles(parts)
+	}
 	file := write(t, run, parts)
 	trace := open(t, file)
 	checkRun(t, trace.Run(), run)

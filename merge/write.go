@@ -58,7 +58,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 			c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
 		c.series = layout.AppendSeries(ctx, a.series)
-		c.names = layout.AppendNames(nil, a.names.list())
+		c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
 		if !a.origin.IsZero() {
 			c.origin = a.origin.Append(nil)
 		}
@@ -135,7 +135,7 @@ func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *seq
 // limit.
 func (m *model) checkLimits(c sections) error {
 	signatures, _ := c.table.contents()
-	_, err := layout.ParseTable(signatures, m.functions, m.sets, m.size)
+	_, err := layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists)
 	if err == nil {
 		err = m.checkGrammars(c.grammars)
 	}
@@ -194,7 +194,7 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	if len(a.texts.list) > 0 {
 		c.texts = layout.AppendTexts(nil, a.texts.list)
 	}
-	c.table, c.streams = m.signatureSection(ctx)
+	c.table, c.streams = m.signatureSection(ctx, a.names.list())
 	return c
 }
 
@@ -317,11 +317,11 @@ func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
 
 // signatureSection returns the section of the signatures with the columns, and the
 // contents of the sections of streams.
-func (m *model) signatureSection(ctx context.Context) (section signatureSection, streams [][]byte) {
+func (m *model) signatureSection(ctx context.Context, names []layout.Name) (section signatureSection, streams [][]byte) {
 	w := signatureWriter{
 		size: m.size, functions: m.functions, columns: m.columns, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
-		matrices: make(map[int][]int),
+		matrices: make(map[int][]int), names: names,
 	}
 	section = w.section(ctx, m.signatures)
 	for _, g := range w.groups {

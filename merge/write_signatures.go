@@ -28,7 +28,9 @@ type signatureWriter struct {
 	written []int64 // scratch of appendSlot
 	values  [layout.Expression][]int64
 
-	streams        *streams // nil if there are none
+	names          []layout.Name
+	lists          layout.HandleLists // which of these signatures have by their places
+	streams        *streams           // nil if there are none
 	streamSections [][]byte
 }
 
@@ -49,6 +51,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 		groups[s.function] = append(groups[s.function], s)
 	}
 	w.groupSignatures(ctx, signatures)
+	w.lists = layout.NewHandleLists(w.names, w.handles(groups))
 	var body []byte
 	for f, group := range groups {
 		if len(group) > 0 {
@@ -74,7 +77,32 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 			c.rows = rankenc.Matrix{}
 		}
 	}
-	return signatureSection{head, append(tail, body...), w.domains, w.stored}
+	return signatureSection{head, append(tail, body...), w.domains, w.stored, w.lists}
+}
+
+// handles returns a function that yields the handles of a class that signatures have as
+// constants, by function.
+func (w *signatureWriter) handles(groups [][]*signature) func(class string, yield func(int64) bool) {
+	return func(class string, yield func(int64) bool) {
+		for f, group := range groups {
+			if len(group) == 0 {
+				continue
+			}
+			places := placesOf(w.functions[f], group)
+			for k, p := range w.functions[f].Params {
+				if p.Type.Kind != cst.KindHandle || p.Type.Class != class {
+					continue
+				}
+				for i, s := range group {
+					slot := places[k].slot(i)
+					e, ok := w.expr(s, slot)
+					if v, constant := e.Constant(); ok && !e.Grouped && constant && s.streams>>slot&1 == 0 && !yield(v) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // appendGroup appends the signatures of one function.
@@ -105,8 +133,12 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 			dst = layout.AppendNumbers(dst, places[k].matrices)
 			continue
 		}
+		var list []int64
+		if p.Type.Kind == cst.KindHandle {
+			list = w.lists[p.Type.Class]
+		}
 		for offset, kind := range layout.AppendKinds(nil, p.Type, nil) {
-			dst = w.appendSlot(ctx, dst, group, &places[k], offset, kind)
+			dst = w.appendSlot(ctx, dst, group, &places[k], offset, kind, list)
 		}
 	}
 	return dst
@@ -119,29 +151,54 @@ type paramPlace struct {
 	matrices []int64 // numbers of the matrices of array arguments that have slots
 }
 
+// slot returns the first slot of the argument in a signature.
+func (p *paramPlace) slot(signature int) int {
+	if p.begins != nil {
+		return p.begins[signature]
+	}
+	return p.first
+}
+
+// placesOf returns where the arguments of each parameter of f are in signatures of it, and where
+// the last ones end.
+func placesOf(f cst.Function, group []*signature) []paramPlace {
+	places := make([]paramPlace, len(f.Params)+1)
+	if !layout.HasArrays(f) {
+		for k, p := range f.Params {
+			places[k+1].first = places[k].first + layout.ScalarSlots(p.Type)
+		}
+		return places
+	}
+	for k := range places {
+		places[k].begins = make([]int, len(group))
+	}
+	for i, s := range group {
+		lengths := s.lengths
+		for k, p := range f.Params {
+			n, _ := layout.CountSlots(places[k].begins[i], p.Type, &lengths)
+			places[k+1].begins[i] = n
+		}
+	}
+	return places
+}
+
 // storeMatrices stores the arrays of signatures of f, one signature after the
 // other, so that those of one call are near each other, and returns where the
 // arguments of each parameter are.
 func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, group []*signature) []paramPlace {
-	places := make([]paramPlace, len(f.Params))
+	places := placesOf(f, group)
 	if !layout.HasArrays(f) {
-		for k := 1; k < len(f.Params); k++ {
-			places[k].first = places[k-1].first + len(layout.AppendKinds(nil, f.Params[k-1].Type, nil))
-		}
 		return places
 	}
-	for _, s := range group {
+	for i, s := range group {
 		if ctx.Err() != nil {
 			break
 		}
-		slot, lengths := 0, s.lengths
 		for k, p := range f.Params {
-			n := len(layout.AppendKinds(nil, p.Type, &lengths))
-			places[k].begins = append(places[k].begins, slot)
-			if p.Type.Kind == cst.KindArray && n > 0 {
-				places[k].matrices = append(places[k].matrices, w.matrix(s, slot, n))
+			begin, end := places[k].begins[i], places[k+1].begins[i]
+			if p.Type.Kind == cst.KindArray && end > begin {
+				places[k].matrices = append(places[k].matrices, w.matrix(s, begin, end-begin))
 			}
-			slot += n
 		}
 	}
 	return places
@@ -149,7 +206,7 @@ func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, gro
 
 // appendSlot appends what the signatures of one function have in one slot, that
 // many slots after the first of a parameter.
-func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind layout.SlotKind) []byte {
+func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind layout.SlotKind, list []int64) []byte {
 	var (
 		written = slices.Grow(w.written[:0], len(group))[:len(group)]
 		values  = &w.values
@@ -164,10 +221,7 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 		if ctx.Err() != nil {
 			return dst
 		}
-		slot := place.first + offset
-		if place.begins != nil {
-			slot = place.begins[i] + offset
-		}
+		slot := place.slot(i) + offset
 		e, ok := w.expr(s, slot)
 		constant, isConstant := e.Constant()
 		shift, isShift := e.Shift()
@@ -181,6 +235,10 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 			grouped, _ = e.AppendBinary(grouped)
 		case isConstant:
 			written[i] = layout.Constant
+			if list != nil && s.streams>>slot&1 == 0 {
+				n, _ := slices.BinarySearch(list, constant)
+				constant = int64(n)
+			}
 			values[layout.Constant] = append(values[layout.Constant], constant)
 		case isShift:
 			written[i] = layout.Shift

@@ -32,6 +32,7 @@ type signatureSection struct {
 	head, tail []byte // of the section, before and after the places of the columns
 	domains    []*layout.Domain
 	stored     []storedColumn
+	lists      layout.HandleLists
 }
 
 // contents returns the section of the signatures, and those of the columns.

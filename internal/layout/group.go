@@ -26,7 +26,7 @@ func (r *SlotReader) Form(i int) (e Formula, column int, ok bool) {
 	}
 	switch written {
 	case Constant:
-		return Formula{rankenc.Constant(r.Values[written].At(k)), false}, 0, true
+		return Formula{rankenc.Constant(r.constant(k)), false}, 0, true
 	case Shift:
 		return Formula{rankenc.Shift(r.Values[written].At(k)), false}, 0, true
 	case Column:
@@ -68,6 +68,9 @@ func (p *signatureParser) group(f cst.Function, n int) FunctionGroup {
 		var r ParamReader
 		for range AppendKinds(nil, param.Type, nil) {
 			r.Slots = append(r.Slots, p.slot(n))
+		}
+		if list, ok := p.lists[param.Type.Class]; ok && param.Type.Kind == cst.KindHandle && p.Err() == nil {
+			p.resolve(&r.Slots[0], &g, list, n)
 		}
 		g.Scalars += len(r.Slots)
 		g.Params = append(g.Params, r)
@@ -238,6 +241,30 @@ func (p *signatureParser) slot(n int) SlotReader {
 	return r
 }
 
+// resolve looks up the constants of the last slot of n signatures in the list that they are
+// places of, but for numbers of streams.
+func (p *signatureParser) resolve(r *SlotReader, g *FunctionGroup, list []int64, n int) {
+	at := p.Offset()
+	if p.look(at, "constants", n); p.Err() != nil {
+		return
+	}
+	r.handles = make([]int64, 0, r.Values[Constant].Len())
+	for i := range n {
+		if r.Written.At(i) != Constant {
+			continue
+		}
+		v := r.Values[Constant].At(len(r.handles))
+		if g.mask(i)>>g.Scalars&1 == 0 {
+			if v < 0 || v >= int64(len(list)) {
+				p.Corrupt(at, "constants", "handle %d of a list of %d", v, len(list))
+				return
+			}
+			v = list[v]
+		}
+		r.handles = append(r.handles, v)
+	}
+}
+
 // checkGroups checks that the numbers are those of columns with others after them,
 // over the same ranks.
 func (p *signatureParser) checkGroups(at int, n Numbers) {
@@ -323,6 +350,14 @@ type SlotReader struct {
 	Groups  Expressions // of the rank in a group
 	Others  Expressions
 	index   []uint32 // of the value among those written in the same way; nil if all are
+	handles []int64  // the constants, if Values has places of a list
+}
+
+func (r *SlotReader) constant(k int) int64 {
+	if r.handles != nil {
+		return r.handles[k]
+	}
+	return r.Values[Constant].At(k)
 }
 
 // template returns how the slot is written in signature i of its function.
@@ -335,9 +370,13 @@ func (r *SlotReader) template(i int) Value {
 		s.Expr = r.Others.At(k)
 		return s
 	}
-	s.Number = r.Values[s.How].At(k)
-	if s.How == InGroup {
+	switch s.How {
+	case Constant:
+		s.Number = r.constant(k)
+		return s
+	case InGroup:
 		s.Expr = r.Groups.At(k)
 	}
+	s.Number = r.Values[s.How].At(k)
 	return s
 }

@@ -57,63 +57,80 @@ func CheckNames(list []Name) error {
 	return nil
 }
 
-// AppendNames appends names, which ascend. Of none it appends nothing.
-func AppendNames(dst []byte, list []Name) []byte {
+// listed is a flag of the kind of names: handles of the class that signatures have as
+// constants are written as their places in the list of names.
+const listed = 1 << 7
+
+// AppendNames appends names, which ascend. Of none it appends nothing. Lists are the classes
+// of handles of which signatures have places in the list.
+func AppendNames(dst []byte, list []Name, lists HandleLists) []byte {
 	for len(list) > 0 {
 		first := list[0]
 		n := 1
 		for n < len(list) && list[n].Kind == first.Kind && list[n].Class == first.Class {
 			n++
 		}
-		dst = append(dst, byte(first.Kind))
-		if first.Kind == cst.KindHandle {
-			dst = wire.AppendString(dst, first.Class)
+		if first.Kind != cst.KindHandle {
+			dst = append(dst, byte(first.Kind))
+		} else if lists[first.Class] == nil {
+			dst = wire.AppendString(append(dst, byte(first.Kind)), first.Class)
+		} else {
+			dst = wire.AppendString(append(dst, byte(first.Kind)|listed), first.Class)
 		}
 		dst = wire.AppendUvarint(dst, uint64(n)-1)
+		last := ""
 		for i, l := range list[:n] {
 			if i == 0 {
 				dst = wire.AppendVarint(dst, l.Value)
 			} else {
 				dst = wire.AppendUvarint(dst, uint64(l.Value-list[i-1].Value)-1)
 			}
-			dst = wire.AppendString(dst, l.Name)
+			dst = appendName(dst, last, l.Name)
+			last = l.Name
 		}
 		list = list[n:]
 	}
 	return dst
 }
 
-// ParseNames reads names, of which there is one at least.
-func ParseNames(data []byte) ([]Name, error) {
+// ParseNames reads names, of which there is one at least, and the classes of handles of which
+// signatures have places in the list.
+func ParseNames(data []byte) ([]Name, HandleLists, error) {
 	d := wire.NewDecoder("merge", data)
 	var list []Name
+	lists := make(HandleLists)
 	for d.Err() == nil && (d.Rest() > 0 || len(list) == 0) {
-		list = decodeNames(&d, list)
+		list = decodeNames(&d, list, lists)
 	}
 	if d.Err() != nil {
-		return nil, d.Err()
+		return nil, nil, d.Err()
 	}
-	return list, nil
+	return list, lists, nil
 }
 
-// ReadNames reads the names of a trace or a part file, if there are any. An error is
-// a [*SectionError].
-func ReadNames(file *format.Reader) (list []Name, err error) {
+// ReadNames reads the names of a trace or a part file, if there are any, and the classes of
+// handles as ParseNames does. An error is a [*SectionError].
+func ReadNames(file *format.Reader) (list []Name, lists HandleLists, err error) {
 	if _, ok := file.Lookup(KindNames, 0); !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	err = ReadSection(file, KindNames, 0, func(data []byte) (err error) {
-		list, err = ParseNames(data)
+		list, lists, err = ParseNames(data)
 		return err
 	})
-	return list, err
+	return list, lists, err
 }
 
 // decodeNames reads the names of a kind and class, and appends them to those
 // before.
-func decodeNames(d *wire.Decoder, list []Name) []Name {
+func decodeNames(d *wire.Decoder, list []Name, lists HandleLists) []Name {
 	at := d.Offset()
-	group := Name{Kind: cst.Kind(d.Byte("kind")), Value: math.MinInt64, Name: "-"}
+	kind := d.Byte("kind")
+	group := Name{Kind: cst.Kind(kind), Value: math.MinInt64, Name: "-"}
+	isListed := kind == byte(cst.KindHandle)|listed
+	if isListed {
+		group.Kind = cst.KindHandle
+	}
 	if group.Kind == cst.KindHandle {
 		group.Class = string(d.String("class"))
 	}
@@ -126,12 +143,13 @@ func decodeNames(d *wire.Decoder, list []Name) []Name {
 	}
 	at = d.Offset()
 	n := d.Uvarint("names")
-	if most := uint64(d.Rest() / 3); n >= most && n > 0 && d.Err() == nil { // a value, a length and a byte each
+	if most := uint64(d.Rest() / 2); n >= most && n > 0 && d.Err() == nil { // a value and a length each
 		d.Corrupt(at, "names", "%d more than one in %d bytes", n, d.Rest())
 	}
 	if n >= uint64(MaxNames-len(list)) {
 		d.Limit(at, "names", "more than %d", MaxNames)
 	}
+	first, last := len(list), ""
 	for i := uint64(0); i <= n && d.Err() == nil; i++ {
 		at = d.Offset()
 		next := group
@@ -146,11 +164,15 @@ func decodeNames(d *wire.Decoder, list []Name) []Name {
 			next.Value = int64(uint64(last) + step + 1)
 		}
 		at = d.Offset()
-		next.Name = string(d.String("name"))
+		next.Name = decodeName(d, last)
 		if err := next.check(); err != nil {
 			d.Corrupt(at, "name", "%v", err)
 		}
+		last = next.Name
 		list = append(list, next)
+	}
+	if isListed && d.Err() == nil {
+		lists.add(list[first:])
 	}
 	return list
 }

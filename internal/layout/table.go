@@ -55,13 +55,14 @@ type signatureParser struct {
 	Table
 	size    int  // of the section
 	elastic bool // there are streams
-	indexed int  // numbers that were looked at one by one
+	lists   HandleLists
+	indexed int // numbers that were looked at one by one
 }
 
-// parseSignatures decodes the section of the signatures of a run of size ranks
-// and of shapes of the ranks sets.
-func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int) (*Table, error) {
-	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared}}
+// ParseTable decodes the section of the signatures of a run of size ranks and of shapes of the
+// ranks sets. The lists have the handles of which it has places.
+func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int, lists HandleLists) (*Table, error) {
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared}, lists: lists}
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()

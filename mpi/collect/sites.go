@@ -103,12 +103,11 @@ func siteNames(list []*process) []merge.Name {
 		}
 	}
 	var names []merge.Name
-	taken := make(map[string]bool)
+	calls := make(map[string]int) // of one line, in the order of their addresses
 	add := func(id int64, name string) {
-		if taken[name] { // one line may have several calls
-			name = fmt.Sprintf("%s at %#x", name, id&(1<<addressBits-1))
+		if calls[name]++; calls[name] > 1 {
+			name = fmt.Sprintf("%s #%d", name, calls[name])
 		}
-		taken[name] = true
 		names = append(names, merge.Name{Kind: cst.KindHandle, Class: siteParam.Type.Class, Value: id, Name: name[:min(len(name), cst.MaxName)]})
 	}
 	for _, file := range slices.Sorted(maps.Keys(ids)) {
