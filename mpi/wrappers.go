@@ -36,6 +36,8 @@ var (
 	fortranSource string
 	//go:embed interposer/sites.c
 	sitesSource string
+	//go:embed interposer/callers.c
+	callersSource string
 	//go:embed interposer/memory.c
 	memorySource string
 	//go:embed interposer/devices.c
@@ -58,6 +60,7 @@ var sources = func() *template.Template {
 		"questions": questionsSource,
 		"fortran":   fortranSource,
 		"sites":     sitesSource,
+		"callers":   callersSource,
 		"memory":    memorySource,
 		"devices":   devicesSource,
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -50,6 +51,15 @@ func (s Sites) Of(c *reprise.Call) string {
 }
 
 func (s Sites) name(site int64) string { return cmp.Or(s[site], fmt.Sprintf("%#x", site)) }
+
+// Frames returns the places in the name of one: that of the call and, if the trace says so, those
+// that led to it, the innermost first. What tells several calls on a line apart is left out.
+func Frames(site string) []string {
+	if i := strings.LastIndex(site, " #"); i >= 0 && strings.Trim(site[i+2:], "0123456789") == "" {
+		site = site[:i]
+	}
+	return strings.Split(site, " < ")
+}
 
 // HasSites reports whether a trace says where calls were made.
 func HasSites(t *reprise.Trace) bool {

@@ -20,7 +20,7 @@ import (
 )
 
 func newRecord() *cobra.Command {
-	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("none", "caller")}
+	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }

@@ -169,7 +169,9 @@ func (b *builder) profile() (*profile.Profile, error) {
 		s := &b.samples[i]
 		out := &profile.Sample{Value: []int64{s.calls}, Location: []*profile.Location{frame(s.function)}}
 		if s.site != "" {
-			out.Location = append(out.Location, place(frame(s.site), s.site))
+			for _, at := range query.Frames(s.site) {
+				out.Location = append(out.Location, place(frame(at), at))
+			}
 		}
 		if b.Times != nil {
 			out.Value = append(out.Value, s.time)

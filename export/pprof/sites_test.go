@@ -24,7 +24,7 @@ func TestSites(t *testing.T) {
 	}
 	var a merge.Accumulator
 	err := a.Describe(merge.Run{Ranks: 1, Names: []merge.Name{
-		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_"},
+		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < solver.f90:40 solve_ < main.c:12 main #2"},
 		{Kind: cst.KindHandle, Class: "site", Value: 8, Name: "exchange_+0x1f"},
 	}})
 	if err == nil {
@@ -54,6 +54,11 @@ func TestSites(t *testing.T) {
 		k := line{at.Function.Name, at.Function.Filename, at.Line}
 		if want[k] != s.Value[0] {
 			t.Errorf("%d calls in %+v, want %v", s.Value[0], k, want)
+		}
+		if at.Line == 212 {
+			if len(s.Location) < 4 || s.Location[2].Line[0].Line != 40 || s.Location[3].Line[0].Function.Name != "main" {
+				t.Errorf("%v", s.Location)
+			}
 		}
 		delete(want, k)
 	}

@@ -1,11 +1,13 @@
 package collect
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +29,7 @@ type replay struct {
 	freeing   map[*thread][]freeingCall
 	dynamic   map[int64]bool             // windows that memory is attached to, by id
 	loaded    map[*thread][]loadedObject // the latest last
+	callers   map[*thread]map[uint64][]uint64
 
 	inFlight bool             // calls that follow have not returned
 	wanted   []wantedArgument // of the latest call
@@ -40,6 +43,7 @@ func newReplay() *replay {
 		freeing:   make(map[*thread][]freeingCall),
 		dynamic:   make(map[int64]bool),
 		loaded:    make(map[*thread][]loadedObject),
+		callers:   make(map[*thread]map[uint64][]uint64),
 	}
 	m.constantsOf("function")[0] = -1 // NULL
 	m.memory.windows = make(map[int64]span)
@@ -75,6 +79,11 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 		m.declare(r.Function, r.Result)
 	case spool.Module:
 		m.loaded[t] = append(m.loaded[t], loadedObject{r.Address, r.Size, r.Base, string(r.Path.Text())})
+	case spool.Callers:
+		if m.callers[t] == nil {
+			m.callers[t] = make(map[uint64][]uint64)
+		}
+		m.callers[t][r.Site] = slices.Clone(r.Addresses)
 	case spool.Allocated:
 		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1, device: r.Device})
 	case spool.Released:
@@ -549,7 +558,11 @@ func (c *requestCall) selected(f *knownFunction, r *spool.Record, k int) *knownR
 // the class of the error if there was one.
 func (m *replay) result(by *thread, f *knownFunction, r *spool.Record) {
 	if r.Site != 0 {
-		m.want("site", cst.HandleOf("site"), cst.In, cst.Handle(m.site(by, r.Site)))
+		site := m.site(by, r.Site)
+		if addresses, ok := m.callers[by][r.Site]; ok {
+			site = m.path(by, addresses)
+		}
+		m.want("site", cst.HandleOf("site"), cst.In, cst.Handle(site))
 	}
 	switch t := f.Result; {
 	case m.inFlight:
@@ -594,6 +607,46 @@ func (m *replay) site(by *thread, address uint64) int64 {
 		return int64((address-1-o.base)%(1<<44) + h.Sum64()>>53<<44)
 	}
 	return -1
+}
+
+// path returns the site of a call from addresses, the innermost first: 1 above three bits of the
+// innermost file's hash, 27 of its address and 32 of a hash of the sites of all. Those in the
+// library of C are left out, as is what calls it first. Where a site comes twice, what lies
+// between goes.
+func (m *replay) path(by *thread, addresses []uint64) int64 {
+	var all, kept []int64
+	system := make(map[int64]bool)
+	for _, a := range addresses {
+		s := m.site(by, a)
+		all = append(all, s)
+		for _, o := range m.loaded[by] {
+			if a-o.address < o.size {
+				system[s] = regexp.MustCompile(`^(libc\.so|ld-linux|libpthread\.so)`).MatchString(filepath.Base(o.path))
+			}
+		}
+	}
+	if n := len(all); n > 1 && system[all[n-2]] && !system[all[n-1]] {
+		all = all[:n-1]
+	}
+	for i := 0; i < len(all); i++ {
+		for k := len(all) - 1; k > i; k-- {
+			if all[k] == all[i] { // up to the outermost
+				i = k
+				break
+			}
+		}
+		if s := all[i]; s != -1 && !system[s] {
+			kept = append(kept, s)
+		}
+	}
+	if len(kept) == 0 {
+		return -1
+	}
+	h := fnv.New64a()
+	for _, s := range kept {
+		io.WriteString(h, string(binary.LittleEndian.AppendUint64(nil, uint64(s))))
+	}
+	return 1<<62 + kept[0]>>44&7<<59 + kept[0]&(1<<27-1)<<32 + int64(h.Sum64()>>32)
 }
 
 // requestResult returns the id of a request that exists, or 0.

@@ -43,12 +43,12 @@ type process struct {
 	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
 
 	ranks, tags []numeral
-	places      []numeral            // addresses that are constants
-	noRequest   uint64               // the null request
-	numerals    []merge.Name         // numbers that have a name
-	errors      []merge.Name         // classes of errors that have one
-	classes     map[int64]int64      // of errors, by code
-	called      map[int64]sourceSite // sites, by id
+	places      []numeral              // addresses that are constants
+	noRequest   uint64                 // the null request
+	numerals    []merge.Name           // numbers that have a name
+	errors      []merge.Name           // classes of errors that have one
+	classes     map[int64]int64        // of errors, by code
+	called      map[int64][]sourceSite // sites with their callers, by id
 
 	// Scratch of a call.
 	values   []cst.Value // by parameter
@@ -133,6 +133,8 @@ func (p *process) take(t *thread, r *spool.Record) {
 		})
 	case spool.Module:
 		t.sites.add(r)
+	case spool.Callers:
+		t.sites.addCallers(r)
 	case spool.Known:
 		p.declare(r.Function, r.Result)
 	}

@@ -148,6 +148,12 @@ type recording struct {
 // record records a run of a program.
 func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	t.Helper()
+	return recordSites(t, m, p, "caller")
+}
+
+// recordSites records a run of a program with sites of some kind.
+func recordSites(t *testing.T, m *mpitest.MPI, p mpitest.Program, sites string) *recording {
+	t.Helper()
 	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +161,7 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 	spool, counts := t.TempDir(), t.TempDir()
 	output := m.RunProgram(t, p, mpitest.Options{
 		Preload: []string{m.Counter(t), library.Path},
-		Env:     []string{"REPRISE_SPOOL=" + spool, "REPRISE_SITES=caller", mpitest.CountIn(counts)},
+		Env:     []string{"REPRISE_SPOOL=" + spool, "REPRISE_SITES=" + sites, mpitest.CountIn(counts)},
 	})
 	r := collectRun(t, spool, counts)
 	r.output = output

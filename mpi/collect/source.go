@@ -207,7 +207,7 @@ func (t *thread) time() int64 {
 // see takes note of the time of a record.
 func (s *source) see(r *spool.Record) {
 	at := timeOf(r)
-	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region && r.Type != spool.Module {
+	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region && r.Type != spool.Module && r.Type != spool.Callers {
 		s.first = at
 	}
 	s.latest = max(s.latest, at)

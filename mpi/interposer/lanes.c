@@ -2,6 +2,7 @@
  * Lanes: what one thread at a time writes to, and writing to it.
  */
 static int find_stack(pthread_t thread, uintptr_t *address, size_t *size);
+static void forget_chains(struct lane *lane);
 static void put_region(struct lane *lane, uintptr_t address, size_t size, int64_t number);
 
 /* Tells the spool how many lanes there are, before the new one has a record: who reads
@@ -40,6 +41,8 @@ static slow struct lane *take_lane(void)
 	uintptr_t stack;
 	size_t size = 0;
 	if (lane) {
+		if (lane->chains) /* of another thread, with another stack */
+			forget_chains(lane);
 		pthread_setspecific(thread_end, lane);
 		if (!pthread_equal(pthread_self(), main_thread) && !find_stack(pthread_self(), &stack, &size))
 			size = 0;

@@ -110,7 +110,8 @@ static slow void start_in(const char *wanted)
 		if (off && !strcmp(off, "off"))
 			atomic_store(&level, 0);
 		const char *wanted_sites = getenv("REPRISE_SITES");
-		if (wanted_sites && !strcmp(wanted_sites, "caller"))
+		stacks = wanted_sites && !strcmp(wanted_sites, "stack");
+		if (stacks || wanted_sites && !strcmp(wanted_sites, "caller"))
 			sites = readlink("/proc/self/exe", program_name, sizeof program_name - 1) > 0;
 		if (!registered)
 			registered = !pthread_key_create(&thread_end, leave_lane) && !pthread_atfork(NULL, NULL, in_child);

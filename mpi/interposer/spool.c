@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, fortran, sites, memory, devices, wrappers. The package
+ * regions, job, values, load, questions, fortran, sites, callers, memory, devices, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -45,7 +45,7 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS };
 enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, SITED = 8 };
 
 /* What stands for the length of a value that is not there. */
@@ -106,6 +106,7 @@ struct lane {
 	unsigned closed;                /* objects had been closed at that time */
 	struct module passed;           /* of the latest call that a library passed on */
 	struct passage passages[PASSAGES];
+	struct chain *chains;           /* NULL before the first, if callers are recorded */
 };
 
 /* What belongs to a thread. */
@@ -128,7 +129,8 @@ static union {
 static _Atomic int level = 1; /* what the program wants to be recorded */
 static int foreign; /* the process uses another MPI than the library was built for */
 static int invariant;
-static unsigned sites; /* 1 if the addresses that calls return to are recorded */
+static unsigned sites; /* 1 if the addresses that calls return to are recorded, */
+static int stacks; /* and those that their callers return to */
 static char program_name[4096];
 static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
 static char directory[4096 - 128];

@@ -1,7 +1,7 @@
 // Package debuginfo says which line of which source file the code at an address of an ELF file
 // comes from.
 //
-//	for i, name := range debuginfo.Lines("/usr/bin/app", []uint64{0x1234}) {
+//	for i, names := range debuginfo.Lines("/usr/bin/app", []uint64{0x1234}) {
 //		…
 //	}
 package debuginfo
@@ -21,15 +21,15 @@ import (
 // from its beginning, such as "exchange_+0x1f"; without symbols, or if the file cannot be read,
 // the name of the file and the address, such as "libsolver.so+0x1234". Functions of C++ are
 // called what they are called in their class or namespace, if that is known. Code that was
-// inlined is that of the inlined function.
+// inlined is that of the inlined function; what that was inlined in comes after it.
 //
 // It reads the parts of the information for debuggers that are about the addresses. What is
 // damaged in a file is not there.
-func Lines(file string, addresses []uint64) (names []string) {
-	names = make([]string, len(addresses))
+func Lines(file string, addresses []uint64) (names [][]string) {
+	names = make([][]string, len(addresses))
 	defer func() { _ = recover() }() // package dwarf may panic
 	for i, a := range addresses {
-		names[i] = fmt.Sprintf("%s+%#x", path.Base(file), a)
+		names[i] = []string{fmt.Sprintf("%s+%#x", path.Base(file), a)}
 	}
 	f, err := elf.Open(file)
 	if err != nil {
@@ -38,18 +38,19 @@ func Lines(file string, addresses []uint64) (names []string) {
 	defer f.Close()
 	symbols := functionsOf(f)
 	d, err := f.DWARF()
-	var places map[uint64]place
+	var places map[uint64][]place
 	if err == nil {
 		places = placesOf(d, addresses)
 	}
 	for i, a := range addresses {
 		s, begun := symbols.at(a)
-		p, known := places[a]
-		switch {
-		case known:
-			names[i] = fmt.Sprintf("%s:%d %s", path.Base(p.file), p.line, cmp.Or(p.function, s, "?"))
-		case s != "":
-			names[i] = fmt.Sprintf("%s+%#x", s, a-begun)
+		if at := places[a]; len(at) > 0 {
+			names[i] = nil
+			for _, p := range at {
+				names[i] = append(names[i], fmt.Sprintf("%s:%d %s", path.Base(p.file), p.line, cmp.Or(p.function, s, "?")))
+			}
+		} else if s != "" {
+			names[i] = []string{fmt.Sprintf("%s+%#x", s, a-begun)}
 		}
 	}
 	return names
@@ -98,9 +99,10 @@ type place struct {
 	line           int
 }
 
-// placesOf returns the places of the addresses that the information for debuggers tells of.
-func placesOf(d *dwarf.Data, addresses []uint64) (places map[uint64]place) {
-	places = make(map[uint64]place)
+// placesOf returns the places of the addresses that the information for debuggers tells of, each
+// with those that it was inlined in.
+func placesOf(d *dwarf.Data, addresses []uint64) (places map[uint64][]place) {
+	places = make(map[uint64][]place)
 	defer func() { _ = recover() }()
 	sorted := slices.Compact(slices.Sorted(slices.Values(addresses)))
 	looked := make(map[dwarf.Offset]bool)
@@ -132,9 +134,34 @@ func within(d *dwarf.Data, e *dwarf.Entry, sorted []uint64) (in []uint64) {
 	return in
 }
 
+// A function is one that an address lies in, and where it is called if it is inlined there.
+type function struct {
+	name       string
+	file, line int64
+}
+
 // addUnit adds the places of addresses that lie in a unit.
-func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[uint64]place) {
-	functions := make(map[uint64]string)
+func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[uint64][]place) {
+	l, err := d.LineReader(unit)
+	if err != nil || l == nil {
+		return
+	}
+	functions := functionsIn(d, unit, addresses)
+	// Sequences of lines may stand in any order.
+	var entry, last dwarf.LineEntry
+	for last.EndSequence = true; l.Next(&entry) == nil; last = entry {
+		if last.EndSequence || last.File == nil {
+			continue
+		}
+		for _, a := range between(addresses, last.Address, entry.Address) {
+			places[a] = placesIn(functions[a], place{file: last.File.Name, line: last.Line}, l.Files())
+		}
+	}
+}
+
+// functionsIn returns the functions that addresses of a unit lie in, the outermost first.
+func functionsIn(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64) map[uint64][]function {
+	functions := make(map[uint64][]function)
 	r := d.Reader()
 	r.Seek(unit.Offset)
 	_, _ = r.Next()
@@ -150,27 +177,34 @@ func addUnit(d *dwarf.Data, unit *dwarf.Entry, addresses []uint64, places map[ui
 		// A function that is inlined in another comes after it.
 		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 			for _, a := range within(d, e, addresses) {
-				functions[a] = functionName(d, e)
+				f := function{name: functionName(d, e)}
+				f.file, _ = e.Val(dwarf.AttrCallFile).(int64)
+				f.line, _ = e.Val(dwarf.AttrCallLine).(int64)
+				functions[a] = append(functions[a], f)
 			}
 		}
 		if e.Children {
 			depth++
 		}
 	}
-	l, err := d.LineReader(unit)
-	if err != nil || l == nil {
-		return
-	}
-	// Sequences of lines may stand in any order.
-	var entry, last dwarf.LineEntry
-	for last.EndSequence = true; l.Next(&entry) == nil; last = entry {
-		if last.EndSequence || last.File == nil {
-			continue
+	return functions
+}
+
+// placesIn returns the place in the innermost of functions, then where that is called in the
+// next one, as far as they are inlined.
+func placesIn(functions []function, at place, files []*dwarf.LineFile) (list []place) {
+	for _, f := range slices.Backward(functions) {
+		at.function = f.name
+		list = append(list, at)
+		if f.line == 0 || f.file < 0 || f.file >= int64(len(files)) || files[f.file] == nil {
+			return list
 		}
-		for _, a := range between(addresses, last.Address, entry.Address) {
-			places[a] = place{last.File.Name, functions[a], last.Line}
-		}
+		at = place{file: files[f.file].Name, line: int(f.line)}
 	}
+	if list == nil {
+		list = append(list, at)
+	}
+	return list
 }
 
 // between returns those of sorted addresses from one up to another, not included.

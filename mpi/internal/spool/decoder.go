@@ -20,6 +20,7 @@ const (
 	recordConstant
 	recordRegion
 	recordModule
+	recordCallers
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -240,6 +241,12 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		c.read(&r.Path, layoutText)
 		if c.err == nil && (r.Path.Presence != Given || r.Size > math.MaxUint64-r.Address) {
 			return false, fmt.Errorf("%w: module of %d bytes", ErrCorrupt, r.Size)
+		}
+		r.Start, r.End = d.latest, d.latest
+	case recordCallers:
+		*r = Record{Type: Callers, Arguments: r.Arguments[:0], Site: uint64(c.word()), Addresses: r.Addresses[:0]}
+		for c.err == nil && c.off < len(c.data) {
+			r.Addresses = append(r.Addresses, uint64(c.word()))
 		}
 		r.Start, r.End = d.latest, d.latest
 	default:

@@ -83,7 +83,8 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordBegin, number(t, "MPI_Wtime"), flagOutermost, 6100)
 	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, int64(0x4008000000000000))
 	b.add(recordModule, 0, 0, 0x400000, 0x1000, 0x3ff000, "/bin/app")
-	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost|flagSited, 6300, 0x400123)
+	b.add(recordCallers, 0, 0, 77, 0x400123, 0x400456)
+	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost|flagSited, 6300, 77)
 	return b
 }
 
@@ -129,7 +130,8 @@ func TestDecoder(t *testing.T) {
 		`52505..52510 MPI_Wait(request<31 request>0 status>ignored [{5,6,0}]) = 0 at depth 0, hidden false, failed false 0`,
 		`52550..52600 MPI_Wtime() = 4613937818241073152 at depth 0, hidden false, failed false 3`,
 		`module "/bin/app": 0x400000, 4096 bytes, base 0x3ff000`,
-		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false, site 0x400123 0`,
+		`callers 0x4d: [0x400123 0x400456]`,
+		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false, site 0x4d 0`,
 	}
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
@@ -208,7 +210,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
-		{"Type", newSegment(0).add(10, 0, 0), 128, ErrCorrupt},
+		{"Type", newSegment(0).add(11, 0, 0), 128, ErrCorrupt},
 		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), 128, ErrCorrupt},
 		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), 128, ErrCorrupt},
 		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
@@ -216,6 +218,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"ModulePath", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, -1), 128, ErrCorrupt},
 		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, int64(1)<<40), 128, ErrCorrupt},
 		{"ModuleCut", newSegment(0).add(recordModule, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
+		{"CallersCut", newSegment(0).add(recordCallers, 0, 0), 128, io.ErrUnexpectedEOF},
 		{"SiteCut", newSegment(0).add(recordBegin, barrier, flagSited, 3200), 128, io.ErrUnexpectedEOF},
 		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
 		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},

@@ -24,6 +24,7 @@ const (
 	Known                           // the value of a constant
 	Region                          // memory that is not allocated: static data or a stack
 	Module                          // an object in memory that calls come from
+	Callers                         // where the function that makes calls was called, and so on
 )
 
 // The numbers of regions. A region replaces an earlier one of its number: a thread
@@ -60,8 +61,12 @@ type Record struct {
 
 	// Site is the address that a Call or a Began returns to, or zero if the
 	// interposer was not asked for it. The thread has told of the Module that it lies
-	// in before.
+	// in before. If the thread has told of Callers of this Site, it is a number for
+	// these.
 	Site uint64
+
+	// Addresses are those that Callers return to, the innermost first, each in a Module.
+	Addresses []uint64
 
 	// Failed is set for a Call that returned an error: what it would have written
 	// is not there.
@@ -193,6 +198,8 @@ func (r *Record) String() string {
 		return fmt.Sprintf("%d %s began", r.Start, r.call())
 	case Region:
 		return fmt.Sprintf("region %d: %#x, %d bytes", r.Number, r.Address, r.Size)
+	case Callers:
+		return fmt.Sprintf("callers %#x: %#x", r.Site, r.Addresses)
 	case Module:
 		return fmt.Sprintf("module %q: %#x, %d bytes, base %#x", r.Path.Text(), r.Address, r.Size, r.Base)
 	case Known:

@@ -1,0 +1,58 @@
+package collect_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// TestStacks records the callers of calls that come through frames of all kinds, and compares
+// the functions with those of the program.
+func TestStacks(t *testing.T) {
+	want := []string{
+		"leaf < main", "leaf < main", "leaf < inlined < around < main", "leaf < growing < main", "leaf < aligned < main",
+		"leaf < recursive < recursive < main", // of 100 the innermost 64 are seen, which are one
+		"leaf < recursive < recursive",
+		"leaf < even < odd < even < main", "leaf < nothing < main", "leaf < recursive < recursive < nothing < main",
+		"leaf < compare < main",
+	}
+	want = append(want, want...)
+	line := regexp.MustCompile(`[^ ]*:[0-9]+ | #[0-9]+`)
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		for _, flags := range [][]string{{"-O2", "-g"}, {"-O1", "-g", "-fno-omit-frame-pointer"}} {
+			r := recordSites(t, m, mpitest.Program{Source: "stacks.c", Ranks: 1, Flags: append(flags, "-pthread")}, "stack")
+			rank, err := r.trace.Rank(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sites := query.SitesOf(r.trace)
+			var got []string
+			threads := 0
+			for call, err := range rank.Calls() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if call.Function.Name != "MPI_Barrier" {
+					continue
+				}
+				if name := line.ReplaceAllString(sites.Of(&call), ""); name == "leaf < thread" {
+					threads++
+				} else {
+					got = append(got, name)
+				}
+			}
+			if !slices.Equal(got, want) || threads != 2 {
+				t.Errorf("%v: barriers in %q and %d of a thread, want %q", flags, got, threads, want)
+			}
+			if n, err := collect.Compare(context.Background(), r.spool, callsOf(t, r.trace)); err != nil || n != r.summary.Calls {
+				t.Errorf("%d of %d calls are as recorded: %v", n, r.summary.Calls, err)
+			}
+		}
+	})
+}
