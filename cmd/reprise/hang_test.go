@@ -73,7 +73,7 @@ func TestHang(t *testing.T) {
 		for ranks, w := range map[string]wait{
 			"0-1": {`MPI_Send\(.*returned=0\)`, "receiver", "0-1", 3},
 			"2-3": {`MPI_Waitall\(.*\)`, "message", "2-3", 1},
-			"4":   {`MPI_Barrier\(comm=MPI_COMM_WORLD, returned=0\)`, "members", "0-3, 5-11", -2},
+			"4":   {`MPI_Barrier\(comm=MPI_COMM_WORLD, site="hang\.c:[0-9]+ main", returned=0\)`, "members", "0-3, 5-11", -2},
 			"5":   {`MPI_Recv\(.* source=4, tag=5, .*\)`, "message", "4", 5},
 			"6":   {`MPI_Allreduce\(.*\)`, "members", "7", -2},
 			"7":   {`MPI_Recv\(.*\)`, "message", "6", 5},

@@ -143,7 +143,7 @@ func TestUsage(t *testing.T) {
 		{"collect raw -o out.rpz --times all --error 0", "--error 0 is --times exact"},
 		{"record -o out.rpz --on-timeout kill -- true", "--on-timeout needs --timeout, such as --timeout 60s"},
 		{"record --parts parts --timeout 60s -- true", "--timeout does not go with --parts: one process cannot tell whether the run hangs"},
-		{"record -o out.rpz --sites stack -- true", `invalid argument "stack" for "--sites" flag: must be none or caller`},
+		{"record -o out.rpz --sites line -- true", `invalid argument "line" for "--sites" flag: must be caller, stack or none`},
 		{"grammar in.rpz --shape=-7", "no shape -7"},
 		{"grammar in.rpz --ranks 0 --shape 0", "--ranks does not go with --shape"},
 		{"profile in.rpz --by weight", `invalid argument "weight" for "--by" flag: must be function, signature, site or rank`},

@@ -644,7 +644,7 @@ func (m *replay) path(by *thread, addresses []uint64) int64 {
 	}
 	h := fnv.New64a()
 	for _, s := range kept {
-		io.WriteString(h, string(binary.LittleEndian.AppendUint64(nil, uint64(s))))
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(s)))
 	}
 	return 1<<62 + kept[0]>>44&7<<59 + kept[0]&(1<<27-1)<<32 + int64(h.Sum64()>>32)
 }
