@@ -20,7 +20,7 @@ func TestRecordRings(t *testing.T) {
 		}
 		directory := t.TempDir()
 		trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
-		cmd := recorder(t, m, []string{"--times", "none", "-o", trace, "--keep-raw", raw},
+		cmd := recorder(t, m, []string{"--times", "none", "--sites", "none", "-o", trace, "--keep-raw", raw},
 			m.Launch(8, m.Build(t, "ring.c"), filepath.Join(directory, "file"))...)
 		// Windows of two communicators of one number clash in shared memory.
 		cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt")

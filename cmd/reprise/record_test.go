@@ -98,7 +98,7 @@ func TestRecord(t *testing.T) {
 			if info.Source != "MPI" || info.Size != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
 				t.Errorf("%+v", info)
 			}
-			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD)\n"; !strings.Contains(listed, want) {
+			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD, site=\"filter.c:23 main\")\n"; !strings.Contains(listed, want) {
 				t.Errorf("no %s in\n%s", want, listed)
 			}
 			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
@@ -110,7 +110,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("the part that is collected has %d calls of %d", i.Calls, info.Calls)
 			}
 			changeMark(t, raw)
-			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, position 3: MPI_Pcontrol(level=123456789): level") {
+			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || !strings.Contains(got.stderr, "differs: rank 0, position 3: MPI_Pcontrol(level=123456789, site=\"filter.c:20 main\"): level") {
 				t.Errorf("verify of what was changed: %+v", got)
 			}
 		})
