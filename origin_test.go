@@ -118,22 +118,28 @@ func TestOriginErrors(t *testing.T) {
 		{"Many", "\xff\xff\xff\x7f\x01a"},
 		{"Trailing", "\x01\x01a\x00\x00\x00\x02\x02"},
 	} {
-		var forged bytes.Buffer
-		out := format.NewWriter(&forged, format.Options{})
-		for _, s := range file.All() {
-			content, err := file.Content(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out.Add(s.Kind, s.Key, content)
-		}
-		out.Add(layout.KindOrigin, 0, []byte(tt.content))
-		if err := out.Close(); err != nil {
+		checkRefused(t, tt.name, file, layout.KindOrigin, tt.content)
+	}
+}
+
+// checkRefused checks that a trace is refused to which a section is added.
+func checkRefused(t *testing.T, name string, file *format.Reader, kind format.Kind, added string) {
+	t.Helper()
+	var forged bytes.Buffer
+	out := format.NewWriter(&forged, format.Options{})
+	for _, s := range file.All() {
+		content, err := file.Content(s)
+		if err != nil {
 			t.Fatal(err)
 		}
-		var e *merge.SectionError
-		if _, err := reprise.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len())); !errors.As(err, &e) || e.Kind != layout.KindOrigin {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		out.Add(s.Kind, s.Key, content)
+	}
+	out.Add(kind, 0, []byte(added))
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var e *merge.SectionError
+	if _, err := reprise.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len())); !errors.As(err, &e) || e.Kind != kind {
+		t.Errorf("%s: %v", name, err)
 	}
 }

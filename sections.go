@@ -57,6 +57,12 @@ func (t *Trace) readHead() error {
 	if t.run.Origin, err = layout.ReadOrigin(t.file); err != nil {
 		return err
 	}
+	if t.run.Worlds, err = layout.ReadWorlds(t.file); err != nil {
+		return err
+	}
+	if err := layout.CheckWorlds(t.run.Worlds, t.run.Ranks); err != nil {
+		return layout.Damaged(layout.KindWorlds, 0, err)
+	}
 	err = t.sections.Read(layout.KindSignatures, 0, func(data []byte) (err error) {
 		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists)
 		return err
@@ -71,7 +77,7 @@ func (t *Trace) readHead() error {
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries:
+		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries:
 			if s.Key != 0 {
 				return &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: layout.Corrupt("the key is %d", s.Key)}
 			}

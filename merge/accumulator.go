@@ -27,6 +27,7 @@ type Accumulator struct {
 	sources   []string // ascending, each once
 	names     names
 	origin    Origin
+	worlds    []World
 	orders    []*sequitur.Grammar
 	functions cst.Table
 	digests   []digest // of the functions
@@ -88,9 +89,13 @@ func (a *Accumulator) Describe(run Run) error {
 	if run.Ranks < 0 || run.Ranks > layout.MaxRanks {
 		return fmt.Errorf("merge: a run of %d ranks", run.Ranks)
 	}
+	if err := layout.CheckWorlds(run.Worlds, layout.MaxRanks); err != nil {
+		return err
+	}
 	if err := a.addNames(run.Names); err != nil {
 		return err
 	}
+	a.worlds = layout.MergeWorlds(a.worlds, run.Worlds)
 	a.size = max(a.size, run.Ranks)
 	a.origin.Merge(run.Origin)
 	if run.Source != "" {
@@ -322,6 +327,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 		return fmt.Errorf("merge: %w", err)
 	}
 	a.origin.Merge(b.origin)
+	a.worlds = layout.MergeWorlds(a.worlds, b.worlds)
 	a.ranks, a.size = ranks, max(a.size, b.size)
 	for _, s := range b.sources {
 		a.addSource(s)

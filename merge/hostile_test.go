@@ -425,7 +425,7 @@ func TestKindName(t *testing.T) {
 	for k := layout.KindRun; k <= layout.KindOrigin+1; k++ {
 		names = append(names, layout.KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, kind 14" {
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, kind 15" {
 		t.Error(got)
 	}
 }

@@ -56,6 +56,10 @@ type Name = layout.Name
 // An Origin says who made a trace.
 type Origin = layout.Origin
 
+// A World is an MPI_COMM_WORLD of a run that has several, as with MPI_Comm_spawn: its ranks
+// are those from First on, up to that of the next.
+type World = layout.World
+
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty. Its fields are
 //
@@ -90,6 +94,26 @@ type Run struct {
 
 	// Origin says who made the trace.
 	Origin Origin
+
+	// Worlds are those of a run that has several, in ascending order; nil means that
+	// all ranks are of one. Where parts are merged, those of all count.
+	Worlds []World
+}
+
+// WorldOf returns which of the worlds a rank is of, the rank in the run of its rank 0, and its
+// size.
+func (r Run) WorldOf(rank int) (world, first, size int) {
+	if len(r.Worlds) == 0 {
+		return 0, 0, r.Ranks
+	}
+	end := r.Ranks
+	for world = len(r.Worlds) - 1; world > 0 && r.Worlds[world].First > rank; world-- {
+		end = r.Worlds[world].First
+	}
+	if first = r.Worlds[world].First; world == 0 {
+		first = 0
+	}
+	return world, first, end - first
 }
 
 // isRankByRank reports whether an interleaving has the calls of each rank in one

@@ -49,6 +49,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if !a.origin.IsZero() {
 		out.Add(layout.KindOrigin, 0, a.origin.Append(nil))
 	}
+	if len(a.worlds) > 0 {
+		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))
+	}
 	var buf []byte
 	for i, s := range shapes {
 		buf = s.append(buf[:0])
@@ -106,7 +109,7 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -173,6 +176,11 @@ func (p *partReader) readNames() error {
 
 func (p *partReader) readOrigin() (err error) {
 	p.a.origin, err = layout.ReadOrigin(p.file)
+	return err
+}
+
+func (p *partReader) readWorlds() (err error) {
+	p.a.worlds, err = layout.ReadWorlds(p.file)
 	return err
 }
 

@@ -62,6 +62,9 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		if !a.origin.IsZero() {
 			c.origin = a.origin.Append(nil)
 		}
+		if len(a.worlds) > 0 {
+			c.worlds = layout.AppendWorlds(nil, a.worlds)
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -182,6 +185,7 @@ type sections struct {
 	series            [][]byte
 	names             []byte // nil if there are none
 	origin            []byte // nil if it says nothing
+	worlds            []byte // nil if there is one
 }
 
 // sections returns those of the trace of m, with the calls rank by rank. They are
@@ -217,6 +221,9 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.origin != nil {
 		out.Add(layout.KindOrigin, 0, c.origin)
+	}
+	if c.worlds != nil {
+		out.Add(layout.KindWorlds, 0, c.worlds)
 	}
 	signatures, columns := c.table.contents()
 	out.Add(layout.KindSignatures, 0, signatures)

@@ -28,8 +28,10 @@ const (
 // An mpiDialect says what calls of MPI mean.
 type mpiDialect struct {
 	model     *Model
-	roles     []*spec.Role   // by function
-	outcomes  []spec.Outcome // by function: how its calls ended
+	run       merge.Run
+	worlds    []*Communicator // what MPI_COMM_WORLD is, in each world of the run
+	roles     []*spec.Role    // by function
+	outcomes  []spec.Outcome  // by function: how its calls ended
 	constants mpiConstants
 	makes     [][]int          // by function: the parameters that are objects that it makes
 	cancels   bool             // whether there is a function that does
@@ -63,7 +65,8 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 	functions := m.trace.Functions()
 	d = &mpiDialect{
 		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
-		constants:     constantsOf(m.trace.Run().Names),
+		constants: constantsOf(m.trace.Run().Names),
+		run:       m.trace.Run(), worlds: m.worlds(),
 		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
 	}
 	resolve := false
@@ -140,6 +143,23 @@ func constantsOf(names []merge.Name) mpiConstants {
 // absent is the number of a constant that a trace does not have.
 const absent = -1 << 63
 
+// worlds returns what MPI_COMM_WORLD is, which is one communicator or several.
+func (m *Model) worlds() []*Communicator {
+	run := m.trace.Run()
+	if len(run.Worlds) < 2 {
+		return []*Communicator{m.world}
+	}
+	list := make([]*Communicator, len(run.Worlds))
+	for i, w := range run.Worlds {
+		_, first, size := run.WorldOf(w.First)
+		list[i] = &Communicator{Name: groups.WorldName(run, i), size: size, members: make([]int, size)}
+		for k := range size {
+			list[i].members[k] = first + k
+		}
+	}
+	return list
+}
+
 // communicator returns the Communicator of a group.
 func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
 	d.mutex.Lock()
@@ -149,8 +169,8 @@ func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
 	}
 	c := &Communicator{Name: g.Name(), size: len(g.Members), members: g.Members, remote: g.Remote}
 	if g.Parent == nil {
-		if c.Name == d.model.world.Name {
-			c = d.model.world
+		if w := slices.IndexFunc(d.worlds, func(w *Communicator) bool { return w.Name == c.Name }); w >= 0 {
+			c = d.worlds[w]
 		} else if len(g.Members) == 1 {
 			c = d.selfLocked(g.Members[0])
 		}

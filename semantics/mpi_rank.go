@@ -125,8 +125,8 @@ func (r *mpiRank) function(terminal uint32) int {
 	return r.model.trace.FunctionOf(r.read.Signature(terminal))
 }
 
-// inOtherWorld reports whether the rank says that its MPI_COMM_WORLD is not that of the
-// run, as in one of several programs that were recorded together.
+// inOtherWorld reports whether the rank says that its MPI_COMM_WORLD is not the one that the
+// trace says, as in one of several programs that were merged.
 func (r *mpiRank) inOtherWorld() bool {
 	for terminal := range uint32(r.read.Terminals()) {
 		if !r.roles[r.function(terminal)].TellsPlace {
@@ -136,10 +136,11 @@ func (r *mpiRank) inOtherWorld() bool {
 		if v, ok := args.find("comm", cst.KindHandle); !ok || v.Int() != r.constants.world {
 			continue
 		}
-		if v, ok := args.find("size", cst.KindInt); ok && v.Int() != int64(r.model.world.Size()) {
+		_, first, size := r.run.WorldOf(r.number)
+		if v, ok := args.find("size", cst.KindInt); ok && v.Int() != int64(size) {
 			return true
 		}
-		if v, ok := args.find("rank", cst.KindRank); ok && v.Int() != int64(r.number) {
+		if v, ok := args.find("rank", cst.KindRank); ok && v.Int() != int64(r.number-first) {
 			return true
 		}
 	}
@@ -453,7 +454,9 @@ func (e *evaluation) scope(class string, id int64) scope {
 		if e.misfit {
 			return scope{}
 		}
-		return scope{communicator: e.model.world, self: e.number}
+		n, first, _ := e.run.WorldOf(e.number)
+		c := e.worlds[n]
+		return scope{communicator: c, self: e.number - first, peers: c.members}
 	case class == commClass && id == e.constants.self:
 		c := e.selfOf(e.number)
 		return scope{communicator: c, peers: c.members}

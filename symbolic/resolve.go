@@ -23,6 +23,7 @@ type resolution struct {
 	ready   map[int32]*half   // by the leader's call
 	open    map[interKey]*half
 	fronts  []int32 // ranks whose front may have moved
+	doors   doors
 }
 
 // work is a group whose creations are to be resolved.
@@ -76,7 +77,7 @@ func (s *resolution) run() {
 			rank := s.fronts[len(s.fronts)-1]
 			s.fronts = s.fronts[:len(s.fronts)-1]
 			s.tryFront(rank)
-		case !s.pairRest():
+		case !s.pairRest() && !s.openDoors():
 			return
 		}
 	}
@@ -153,6 +154,10 @@ func (s *resolution) resolve(c *creation) {
 		s.intercommCreate(c)
 	case IntercommMerge:
 		s.intercommMerge(c)
+	case Spawn:
+		s.spawn(c)
+	case Accept, Connect:
+		s.knock(c)
 	default:
 		s.fail(c, c.calls, first.rank, "no such kind")
 	}

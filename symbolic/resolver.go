@@ -58,11 +58,28 @@ const (
 	// The order is as recorded; else that group is first whose members have High
 	// false.
 	IntercommMerge
+
+	// Spawn joins the parent and the processes that its members start together:
+	// MPI_Comm_spawn and MPI_Comm_spawn_multiple. Members, which need be known of one
+	// caller only, are their ranks in the run.
+	Spawn
+
+	// SpawnedBy is the intercommunicator of the [Spawn] that started the process, which has no
+	// parent of its own: MPI_Comm_get_parent. A process may ask for it several times.
+	SpawnedBy
+
+	// Accept and Connect join the parent of the one and that of the other:
+	// MPI_Comm_accept and MPI_Comm_connect. Those belong together of which the leaders name the
+	// same port, in the order of their calls; if several groups accept there, or
+	// connect, which of them met is not known.
+	Accept
+	Connect
 )
 
 var kindNames = [...]string{
 	Duplicate: "duplicate", Topology: "topology", Split: "split", SplitType: "split by type", Create: "create",
 	CreateGroup: "create group", IntercommCreate: "create intercommunicator", IntercommMerge: "merge intercommunicator",
+	Spawn: "spawn", SpawnedBy: "get parent", Accept: "accept", Connect: "connect",
 }
 
 // String returns what the kind does, in words.
@@ -87,8 +104,9 @@ type Creation struct {
 	Members []int
 	Tag     int64 // CreateGroup, IntercommCreate
 
-	Leader, RemoteLeader int   // IntercommCreate; the latter is a rank in Peer
-	Peer                 Local // IntercommCreate
+	Leader, RemoteLeader int    // IntercommCreate, Accept, Connect; the latter is a rank in Peer
+	Peer                 Local  // IntercommCreate
+	Port                 string // Accept, Connect; that of the leader counts
 
 	High bool // IntercommMerge
 
@@ -203,6 +221,7 @@ type Resolver struct {
 // A view is what one process sees.
 type view struct {
 	bound map[Local][]binding
+	asked []int32 // calls of kind SpawnedBy that have objects of their own
 	inter []int32 // calls of kind IntercommCreate
 	front int     // index in inter of the first that is not decided
 }
@@ -244,6 +263,7 @@ type more struct {
 	tag                  int64
 	leader, remoteLeader int
 	peer                 int32 // call
+	port                 string
 	high                 bool
 }
 
@@ -273,14 +293,20 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 		n.want, n.size = int32(c.Rank), int32(c.Size)
 	}
 	switch c.Kind {
-	case Create, CreateGroup, IntercommCreate, IntercommMerge:
-		n.more = &more{c.Members, c.Tag, c.Leader, c.RemoteLeader, r.current(rank, c.Peer), c.High}
+	case Create, CreateGroup, IntercommCreate, IntercommMerge, Spawn, Accept, Connect:
+		n.more = &more{c.Members, c.Tag, c.Leader, c.RemoteLeader, r.current(rank, c.Peer), c.Port, c.High}
+	case SpawnedBy:
+		if known := r.current(rank, c.Result); known != none && r.calls[known].kind == SpawnedBy {
+			return
+		}
 	}
 	i := r.add(n)
 	if c.Kind == IntercommCreate {
 		r.ranks[rank].inter = append(r.ranks[rank].inter, i)
 	}
-	if parent := r.current(rank, c.Parent); parent == none {
+	if c.Kind == SpawnedBy {
+		r.ranks[rank].asked = append(r.ranks[rank].asked, i)
+	} else if parent := r.current(rank, c.Parent); parent == none {
 		r.calls[i].failed = true
 		r.errs = append(r.errs, &GroupError{
 			Rank: rank, Kind: c.Kind,
@@ -371,6 +397,7 @@ func (r *Resolver) Resolve() (*Groups, error) {
 		s.add(w)
 	}
 	s.run()
+	s.orphans()
 	*r = Resolver{}
 	return &Groups{calls: s.calls, ranks: s.ranks, list: s.groups}, errors.Join(s.errs...)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -45,6 +46,7 @@ type infoAnswer struct {
 	header
 	Source     string          `json:"origin"`
 	MadeBy     *merge.Origin   `json:"made_by"` // null if the trace does not say
+	Worlds     []merge.World   `json:"worlds,omitempty"`
 	Size       int             `json:"run_ranks"`
 	Part       bool            `json:"part"`  // a part file, not a trace
 	Active     int             `json:"ranks"` // with calls
@@ -101,6 +103,7 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
+	a.Worlds = q.trace.Run().Worlds
 	if o := q.trace.Run().Origin; !o.IsZero() {
 		a.MadeBy = &o
 	}
@@ -208,6 +211,19 @@ func (a *infoAnswer) printMadeBy(q *question) {
 	}
 }
 
+// printWorlds prints the worlds of a run that has several.
+func (a *infoAnswer) printWorlds(q *question) {
+	run := q.trace.Run()
+	for i, w := range a.Worlds {
+		_, first, size := run.WorldOf(w.First)
+		started := ""
+		if w.Parent >= 0 {
+			started = fmt.Sprintf(", started by MPI_Comm_spawn of rank %d, number %d", w.Parent, w.Spawn)
+		}
+		q.printf("%s: %s%s\n", groups.WorldName(run, i), text.Ranks(rankenc.World(first+size).Difference(rankenc.World(first))), started)
+	}
+}
+
 // maxMadeBy is how many bytes of each list of who made a trace are shown.
 const maxMadeBy = 400
 
@@ -226,6 +242,7 @@ func (a *infoAnswer) print(q *question) {
 		q.printf("without calls: %s\n", text.Ranks(a.Silent))
 	}
 	a.printMadeBy(q)
+	a.printWorlds(q)
 	a.recorded.print(out)
 	if a.Unreadable.Len() > 0 {
 		q.printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))

@@ -68,6 +68,7 @@ const (
 	KindSeries       format.Kind = 11
 	KindNames        format.Kind = 12
 	KindOrigin       format.Kind = 13
+	KindWorlds       format.Kind = 14
 )
 
 // KindName returns the name of a kind of section.
@@ -99,6 +100,8 @@ func KindName(k format.Kind) string {
 		return "names"
 	case KindOrigin:
 		return "origin"
+	case KindWorlds:
+		return "worlds"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // call records a call that has returned.
@@ -27,6 +28,9 @@ func (p *process) call(t *thread, r *spool.Record) {
 		p.leave(t, r)
 	}
 	p.join(f, r)
+	if f.role.Makes == symbolic.Spawn && isRecorded(f, r) && !r.Failed {
+		p.spawns = append(p.spawns, spawn{p.since1970(t, r.Start), p.since1970(t, r.End), f.started(r)})
+	}
 	p.ended = p.ended || f.role.Ends
 	if isRecorded(f, r) {
 		p.record(t, f, r, 0)

@@ -106,12 +106,10 @@
 package collect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"syscall"
 	"time"
@@ -277,6 +275,7 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	uncalled := maps.Clone(c.options.Times.DurationsOf)
 	var cost, duration float64 // ns
 	list := c.ranked()
+	run.Worlds = worldsOf(list)
 	if s.Processes = len(list); len(list) > 0 {
 		s.First = list[0].rank
 	}
@@ -423,62 +422,4 @@ func alone(list []*process) int {
 		}
 	}
 	return n
-}
-
-// setPlaces completes the places of the processes in their worlds, if there are
-// several: MPI_COMM_WORLD is not all of the run then.
-func setPlaces(list []*process) {
-	sizes := make(map[worldID]int)
-	for _, p := range list {
-		sizes[p.world] = max(sizes[p.world], p.place.Rank+1)
-	}
-	for _, p := range list {
-		if len(sizes) > 1 && p.world != unranked {
-			p.place.Size = sizes[p.world]
-		}
-	}
-}
-
-// A worldID is that of processes with an MPI_COMM_WORLD in common: those of one job, or
-// of jobs that are not known, of which no two have the same rank.
-type worldID struct {
-	begun  uint64 // when the first process of the job did
-	job    uint64
-	number int // among the worlds of the job
-}
-
-// unranked is the world of processes that do not know their rank, the last.
-var unranked = worldID{begun: math.MaxUint64}
-
-func (w worldID) compare(v worldID) int {
-	return cmp.Or(cmp.Compare(w.begun, v.begun), cmp.Compare(w.job, v.job), cmp.Compare(w.number, v.number))
-}
-
-// sortByWorld sets the worlds of processes and sorts these by world and rank. The
-// worlds of a job, and the jobs, are in the order in which they began.
-func sortByWorld(list []*process) {
-	begun := make(map[uint64]uint64) // by job
-	for _, p := range list {
-		if first, known := begun[p.job]; !known || p.id.Loaded < first {
-			begun[p.job] = p.id.Loaded
-		}
-	}
-	slices.SortFunc(list, func(p, q *process) int {
-		return cmp.Or(cmp.Compare(p.job, q.job), cmp.Compare(p.rank, q.rank),
-			cmp.Compare(p.id.Loaded, q.id.Loaded), cmp.Compare(p.id.PID, q.id.PID))
-	})
-	for i, p := range list {
-		switch {
-		case p.rank < 0:
-			p.world = unranked
-		case i > 0 && list[i-1].job == p.job && list[i-1].rank == p.rank:
-			p.world = list[i-1].world
-			p.world.number++
-		default:
-			p.world = worldID{begun[p.job], p.job, 0}
-		}
-	}
-	slices.SortStableFunc(list, func(p, q *process) int {
-		return cmp.Or(p.world.compare(q.world), cmp.Compare(p.rank, q.rank))
-	})
 }

@@ -24,6 +24,7 @@ type process struct {
 	timed   bool
 	times   tracer.Options
 	numbers int64 // threads that made calls
+	spawns  []spawn
 	calls   uint64
 	hidden  bool // recording is off
 	epoch   int  // how often it was switched off

@@ -47,7 +47,7 @@ func newPlan(r *spec.Role, f *cst.Function) *plan {
 	p := &plan{Role: r, function: f}
 	for _, q := range f.Params {
 		switch {
-		case q.Direction == cst.Out && q.Type.Kind == cst.KindHandle && q.Type.Class != "request":
+		case q.Direction == cst.Out && q.Type.Kind == cst.KindHandle && isObject(q.Type.Class):
 			p.result = q.Name
 		case q.Name == "color" || q.Name == "leader":
 			p.color = q.Name
@@ -55,6 +55,11 @@ func newPlan(r *spec.Role, f *cst.Function) *plan {
 	}
 	p.cartSub = r.Makes == symbolic.Split && p.color == ""
 	return p
+}
+
+// isObject reports whether handles of a class are of group objects.
+func isObject(class string) bool {
+	return class == commClass || class == winClass || class == fileClass
 }
 
 // arguments are those of a call.
@@ -101,11 +106,10 @@ func (a arguments) object(name string) symbolic.Local {
 	if !ok {
 		return symbolic.Local{}
 	}
-	switch typ.Class {
-	case commClass, winClass, fileClass:
-		return symbolic.Local{Class: typ.Class, ID: v.Int()}
+	if !isObject(typ.Class) {
+		return symbolic.Local{}
 	}
-	return symbolic.Local{}
+	return symbolic.Local{Class: typ.Class, ID: v.Int()}
 }
 
 // creation returns what a call of a plan creates, or frees.
@@ -135,6 +139,11 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		c.Peer, c.Tag = a.object("peer_comm"), a.number("tag")
 	case symbolic.IntercommMerge:
 		c.High = a.number("high") != 0
+	case symbolic.Accept, symbolic.Connect:
+		c.Leader = int(a.number("root"))
+		if v, _, ok := a.find("port_name", cst.KindString); ok {
+			c.Port = v.Text()
+		}
 	}
 	return c
 }
@@ -162,8 +171,14 @@ func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uin
 	}
 	p.events = make([]event, 0, calls)
 	grids := make(map[symbolic.Local][]int64)
+	spawned := 0
 	for position, terminal := range read.Find(0, func(s sequitur.Symbol) bool { return terminals[s] != nil }) {
-		p.events = append(p.events, terminals[terminal].event(position, grids))
+		e := terminals[terminal].event(position, grids)
+		if e.creation.Kind == symbolic.Spawn {
+			e.creation.Members = r.started(p.rank, spawned)
+			spawned++
+		}
+		p.events = append(p.events, e)
 		if len(p.events)%(1<<16) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -199,7 +214,12 @@ func (r *run) look(read *reprise.Rank, terminal uint32) *found {
 	}
 	values := read.Call(terminal).Args
 	f := &found{plan: p, creation: p.creation(values)}
-	if f.creation.Kind == 0 && f.creation.Parent.ID < 0 || f.creation.Parent.Class == "" {
+	switch c := &f.creation; {
+	case c.Kind == symbolic.SpawnedBy:
+		if c.Result.Class == "" {
+			return nil
+		}
+	case c.Kind == 0 && c.Parent.ID < 0 || c.Parent.Class == "":
 		return nil // what is there from the start, or nothing
 	}
 	a := arguments{p.function.Params, values}

@@ -24,11 +24,14 @@
 // had a choice. MPI_Cart_sub is a split by the coordinates that it drops, which follow
 // from the rank in the parent: that is resolved before.
 //
-// What comes from outside of MPI_COMM_WORLD, by MPI_Comm_spawn, MPI_Comm_connect,
-// MPI_Comm_join or sessions, is not resolved, nor what is created from it.
+// # Several worlds
 //
-// The ranks of a trace are those of one MPI_COMM_WORLD. If processes of several runs
-// were recorded together, creations lack the calls of other members.
+// A run may have several worlds, see [merge.Run]: those that MPI_Comm_spawn starts, and those of
+// programs that were recorded together. Then each is an MPI_COMM_WORLD. The trace says by which call
+// of MPI_Comm_spawn a world began, so that its intercommunicator, and that of
+// MPI_Comm_get_parent, are known. Those of MPI_Comm_accept and MPI_Comm_connect meet at the name of
+// a port, if no more than one group accepts there and no more than one connects.
+// What MPI_Comm_join and sessions make is not resolved, nor what is created from it.
 //
 // # Limits
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -48,8 +49,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, and
-// MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
+// Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, world0 and so on
+// if the run has several, and MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
 // the calls of one are lost, the error has a [*symbolic.GroupError] for each
 // creation that is, and what does not depend on these is returned. After any other
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
@@ -59,7 +60,7 @@ func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups
 	if n := t.Ranks(); n > o.MaxRanks {
 		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
 	}
-	r := run{size: t.Ranks(), plans: plansOf(t.Functions())}
+	r := run{Run: t.Run(), plans: plansOf(t.Functions())}
 	for _, f := range t.Functions() {
 		r.threads = append(r.threads, len(f.Params) > 0 && f.Params[0].Name == "thread" && f.Params[0].Type.Kind == cst.KindInt)
 	}
@@ -87,7 +88,7 @@ func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups
 
 // A run is what its processes did to group objects.
 type run struct {
-	size      int     // in ranks
+	merge.Run
 	plans     []*plan // by function; nil where it does nothing to group objects
 	threads   []bool  // by function: a thread calls it that is not the first
 	processes []*process
@@ -136,6 +137,39 @@ var (
 	self  = symbolic.Local{Class: commClass, ID: spec.ID("MPI_COMM_SELF")}
 )
 
+// WorldName returns the name of a world of a run.
+func WorldName(r merge.Run, world int) string {
+	if len(r.Worlds) < 2 {
+		return "world"
+	}
+	return fmt.Sprint("world", world)
+}
+
+// members returns the ranks of a world.
+func (r *run) members(world int) []int {
+	at := 0
+	if len(r.Worlds) > 0 {
+		at = r.Worlds[world].First
+	}
+	_, first, size := r.WorldOf(at)
+	list := make([]int, size)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
+}
+
+// started returns the ranks of the processes that one started with others in a call, of which
+// it had made some before; nil if they are not known.
+func (r *run) started(rank, before int) []int {
+	for i, w := range r.Worlds {
+		if w.Parent == rank && w.Spawn == before {
+			return r.members(i)
+		}
+	}
+	return nil
+}
+
 // resolve resolves all objects. Those that depend on coordinates in a grid are
 // resolved when that is: grids are made of parts of others, so it may take several
 // rounds, each of which makes more known.
@@ -168,11 +202,9 @@ func lacksCalls(err error) bool {
 // round resolves what is known so far.
 func (r *run) round() (*symbolic.Groups, error) {
 	var s symbolic.Resolver
-	all := make([]int, r.size)
-	for i := range all {
-		all[i] = i
+	for i := range max(len(r.Worlds), 1) {
+		s.Declare(world, WorldName(r.Run, i), r.members(i))
 	}
-	s.Declare(world, "world", all)
 	for _, p := range r.processes {
 		s.Declare(self, fmt.Sprint("self", p.rank), []int{p.rank})
 	}

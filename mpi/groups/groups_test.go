@@ -193,6 +193,42 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestWorlds has four processes in two worlds, of which the first starts the second.
+func TestWorlds(t *testing.T) {
+	var parts []merge.Part
+	for rank := range 4 {
+		var r recording
+		r.call("MPI_Comm_dup", "comm", world, "newcomm", 1)
+		if rank < 2 {
+			r.call("MPI_Comm_spawn", "root", 0, "comm", world, "error", 13)
+			r.call("MPI_Comm_spawn", "root", 0, "comm", world, "intercomm", 7)
+			r.call("MPI_Comm_spawn", "root", 0, "comm", world, "intercomm", 0)
+		} else {
+			r.call("MPI_Comm_get_parent", "parent", 0)
+			r.call("MPI_Comm_get_parent", "parent", 0)
+		}
+		r.call("MPI_Intercomm_merge", "intercomm", 0, "newintracomm", 2, "newrank", 3-rank)
+		parts = append(parts, r.Finish(rank))
+	}
+	worlds := []merge.World{{First: 0, Parent: -1}, {First: 2, Parent: 1, Spawn: 1}}
+	trace := testtrace.Write(t, merge.Run{Ranks: 4, Worlds: worlds}, parts)
+	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	if want := "symbolic: rank 0: creation 1 on world0, spawn: call 2: which processes it starts is not recorded"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for id, want := range [][]string{
+		slices.Repeat([]string{"world0/2 [0 1] [2 3]"}, 4),
+		{"world0/0 [0 1]", "world0/0 [0 1]", "world1/0 [2 3]", "world1/0 [2 3]"},
+		slices.Repeat([]string{"world0/2/0 [3 2 1 0]"}, 4),
+	} {
+		for rank, want := range want {
+			if got := describe(all, rank, "comm", int64(id)); got != want {
+				t.Errorf("comm %d of rank %d: %s, want %s", id, rank, got, want)
+			}
+		}
+	}
+}
+
 // TestMerge checks the order of an intercommunicator that is merged, as recorded.
 func TestMerge(t *testing.T) {
 	all := resolve(t, traceOf(t, 4, func(rank int, r *recording) {
@@ -320,7 +356,7 @@ func TestInconsistent(t *testing.T) {
 		{"Outside", func(rank int, r *recording) {
 			r.call("MPI_Comm_spawn", "maxprocs", 1, "comm", world, "intercomm", 1)
 			r.call("MPI_Comm_dup", "comm", 1, "newcomm", 2)
-		}, "call 2: parent comm 1 is not known"},
+		}, "symbolic: rank 0: creation 1 on world, spawn: call 1: which processes it starts is not recorded"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

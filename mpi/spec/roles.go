@@ -265,7 +265,7 @@ func (t roleTable) addOneSided() {
 func (t roleTable) addCollectives() {
 	t.addData()
 	add := func(on, names string) { t.add(names, Role{Class: Collective, On: on, Collective: true}) }
-	add("comm", "Comm_set_info Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect Comm_agree")
+	add("comm", "Comm_set_info Comm_agree")
 	add("", "Comm_create_from_group Intercomm_create_from_groups")
 	add("win", "Win_fence Win_set_info")
 	add("fh", "File_set_view File_set_size File_preallocate File_set_info File_set_atomicity File_sync File_seek_shared")
@@ -286,12 +286,16 @@ func (t roleTable) addObjects() {
 	add(symbolic.Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
 	add(symbolic.IntercommCreate, "local_comm", "Intercomm_create")
 	add(symbolic.IntercommMerge, "intercomm", "Intercomm_merge")
+	add(symbolic.Spawn, "comm", "Comm_spawn Comm_spawn_multiple")
+	add(symbolic.Accept, "comm", "Comm_accept")
+	add(symbolic.Connect, "comm", "Comm_connect")
 	for on, names := range map[string]string{"comm": "Comm_free Comm_disconnect", "win": "Win_free", "fh": "File_close"} {
 		t.add(names, Role{Class: Collective, On: on, Collective: true, Frees: true})
 	}
 	t.add("Comm_group Comm_remote_group Win_get_group File_get_group Comm_get_errhandler Win_get_errhandler File_get_errhandler "+
-		"Session_get_errhandler Errhandler_get Type_get_contents File_get_view Comm_get_parent "+
+		"Session_get_errhandler Errhandler_get Type_get_contents File_get_view "+
 		"Type_match_size Type_create_f90_integer Type_create_f90_real Type_create_f90_complex", Role{Shares: true})
+	t.add("Comm_get_parent", Role{Shares: true, Makes: symbolic.SpawnedBy})
 }
 
 // addFiles adds the functions that read and write files.
