@@ -102,7 +102,7 @@ func TestWorlds(t *testing.T) {
 // TestDescribeWorlds checks which worlds are refused.
 func TestDescribeWorlds(t *testing.T) {
 	for _, list := range [][]merge.World{
-		{{First: -1, Parent: -1}}, {{First: 1 << 40, Parent: -1}}, {{Parent: -2}}, {{Parent: -1, Spawn: 1}}, {{Spawn: -1}},
+		{{First: -1, Parent: -1}}, {{First: 1<<31 - 1, Parent: -1}}, {{Parent: -2}}, {{Parent: -1, Spawn: 1}}, {{Spawn: -1}},
 		{{First: 1, Parent: -1}, {First: 1, Parent: -1}}, {{First: 1, Parent: -1}, {First: 0, Parent: -1}},
 	} {
 		var a merge.Accumulator

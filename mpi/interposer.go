@@ -64,7 +64,7 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, 
 	}
 	command := append([]string{mpicc}, compilerFlags...)
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
+	fmt.Fprintf(hash, "%q\n%q\n%x\n", command, symbolVersions, h.Digest)
 	hash.Write(source)
 	directory, err := privateDirectory(cacheDir)
 	if err != nil {
@@ -95,6 +95,10 @@ var compilerFlags = []string{
 	"-Wl,--as-needed",
 }
 
+// symbolVersions are those that symbols of the library may have: the first ones of the C library
+// on different machines.
+const symbolVersions = "GLIBC_2.2.5 {};\nGLIBC_2.17 {};\nGLIBC_2.27 {};\n"
+
 func compile(ctx context.Context, command []string, source []byte, path string) error {
 	output, err := os.CreateTemp(filepath.Dir(path), "building-*")
 	if err != nil {
@@ -102,7 +106,12 @@ func compile(ctx context.Context, command []string, source []byte, path string) 
 	}
 	defer os.Remove(output.Name())
 	output.Close()
-	c := exec.CommandContext(ctx, command[0], append(command[1:], "-o", output.Name(), "-x", "c", "-", "-ldl")...)
+	versions := output.Name() + ".versions"
+	if err := os.WriteFile(versions, []byte(symbolVersions), 0o600); err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	defer os.Remove(versions)
+	c := exec.CommandContext(ctx, command[0], append(command[1:], "-Wl,--version-script="+versions, "-o", output.Name(), "-x", "c", "-", "-ldl")...)
 	c.Stdin = bytes.NewReader(source)
 	if message, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("mpi: building the interposer: %s: %w\n%s", command[0], err, message)

@@ -40,6 +40,8 @@ var (
 	callersSource string
 	//go:embed interposer/memory.c
 	memorySource string
+	//go:embed interposer/mappings.c
+	mappingsSource string
 	//go:embed interposer/devices.c
 	devicesSource string
 	//go:embed interposer/wrappers.tmpl
@@ -62,6 +64,7 @@ var sources = func() *template.Template {
 		"sites":     sitesSource,
 		"callers":   callersSource,
 		"memory":    memorySource,
+		"mappings":  mappingsSource,
 		"devices":   devicesSource,
 	} {
 		template.Must(t.New(name).Parse(source))

@@ -52,10 +52,37 @@ const reach = 1 << 20
 // MiB do, and the order of use. What does not repeat is whether two mappings that
 // the system places apart from each other come within that distance.
 type Memory struct {
+	// Watch, if it is not nil, is told what becomes of each allocation that has an id, when
+	// that is so.
+	Watch func(Change, Segment)
+
 	live    tree
 	ids     Pool
 	unknown tree // by base; ids count from 0
 	regions []region
+}
+
+// A Change is something that becomes of an allocation that calls use.
+type Change uint8
+
+const (
+	Used    Change = iota // it got an id, for a call uses it
+	Resized               // it was reallocated
+	Freed                 // it was freed, or overlapped; its id is free
+)
+
+// A Segment is an allocation with an id.
+type Segment struct {
+	ID     int64
+	Size   uint64 // in bytes
+	Device int64
+}
+
+// tell tells who watches of a change.
+func (m *Memory) tell(c Change, s *segment) {
+	if m.Watch != nil && s.id >= 0 {
+		m.Watch(c, Segment{int64(s.id), s.size, int64(s.device)})
+	}
 }
 
 // A Region is a range of addresses that is not allocated while the program runs.
@@ -154,10 +181,46 @@ func (m *Memory) Free(address uint64) (id int64, used bool) {
 }
 
 func (m *Memory) free(x *node, i int) {
+	m.tell(Freed, &x.segments[i])
 	if id := x.segments[i].id; id >= 0 {
 		m.ids.Release(int64(id))
 	}
 	m.live.remove(x, i)
+}
+
+// Unmap says that size bytes from an address on are freed, which need not be what was
+// allocated at once: of a segment that extends over either end the rest stays. In front, it is
+// the segment, which is smaller now; behind, one of its own, which no call has used.
+func (m *Memory) Unmap(address, size uint64) {
+	if size == 0 {
+		return
+	}
+	end := last(address, size)
+	x, i := m.live.floor(end)
+	if x == nil || last(x.keys[i], x.segments[i].size) < address {
+		return
+	}
+	behind := segment{id: -1, device: x.segments[i].device}
+	if to := last(x.keys[i], x.segments[i].size); to > end {
+		behind.size = to - end
+	}
+	for {
+		x, i := m.live.floor(end)
+		if x == nil || last(x.keys[i], x.segments[i].size) < address {
+			break
+		}
+		start, s := x.keys[i], &x.segments[i]
+		if start >= address {
+			m.free(x, i)
+			continue
+		}
+		s.size = address - start
+		m.tell(Resized, s)
+		break
+	}
+	if behind.size > 0 {
+		m.live.insert(end+1, behind)
+	}
 }
 
 // An Allocation is what [Memory.Detach] took away. The zero Allocation is none.
@@ -189,6 +252,7 @@ func (m *Memory) Attach(a Allocation, address, size uint64) {
 	}
 	a.size = size
 	m.allocate(address, a.segment)
+	m.tell(Resized, &a.segment)
 }
 
 // Resolve returns the symbolic form of an address that a call uses, giving an id
@@ -233,6 +297,7 @@ func (m *Memory) inside(x *node, i int, address uint64) Pointer {
 	s := &x.segments[i]
 	if s.id < 0 {
 		s.id = int32(m.ids.Take())
+		m.tell(Used, s)
 	}
 	return Pointer{Segment: int64(s.id), Displacement: int64(address - x.keys[i]), Device: int64(s.device)}
 }

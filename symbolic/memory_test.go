@@ -1,6 +1,7 @@
 package symbolic
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -140,7 +141,8 @@ type modelSegment struct {
 func (s modelSegment) bytes() uint64 { return max(s.size, 1) }
 
 // TestMemoryModel checks a Memory against a list of segments, with allocations
-// that overlap, zero sizes and reallocation.
+// that overlap, zero sizes, reallocation and unmapping of parts, and what it tells of changes:
+// who only watches knows all segments that have an id.
 func TestMemoryModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (
@@ -148,7 +150,20 @@ func TestMemoryModel(t *testing.T) {
 			list  []modelSegment
 			taken = make(map[int64]bool)
 			base  = rapid.SampledFrom([]uint64{0, 1 << 40, math.MaxUint64 - 400}).Draw(t, "base")
+			seen  = make(map[int64]Segment)
 		)
+		m.Watch = func(c Change, s Segment) {
+			old, known := seen[s.ID]
+			switch {
+			case known != (c != Used):
+				t.Fatalf("change %d of %+v, which is known: %v", c, s, known)
+			case c == Freed && old != s || c == Resized && old.Device != s.Device:
+				t.Fatalf("change %d of %+v, which was %+v", c, s, old)
+			}
+			if seen[s.ID] = s; c == Freed {
+				delete(seen, s.ID)
+			}
+		}
 		address := func(t *rapid.T) uint64 { return base + rapid.Uint64Range(0, 400).Draw(t, "address") }
 		drop := func(i int) {
 			if list[i].id >= 0 {
@@ -205,6 +220,29 @@ func TestMemoryModel(t *testing.T) {
 				}
 				allocate(s)
 			},
+			"unmap": func(t *rapid.T) {
+				from, n := address(t), rapid.Uint64Range(0, 100).Draw(t, "bytes")
+				m.Unmap(from, n)
+				to := from + n - 1
+				if to < from {
+					to = math.MaxUint64
+				}
+				for i := len(list) - 1; i >= 0 && n > 0; i-- {
+					o := list[i]
+					end := o.start + min(o.bytes()-1, math.MaxUint64-o.start)
+					if end < from || o.start > to {
+						continue
+					}
+					if o.start >= from {
+						drop(i)
+					} else {
+						list[i].size = from - o.start
+					}
+					if end > to {
+						list = append(list, modelSegment{to + 1, end - to, -1, o.device})
+					}
+				}
+			},
 			"resolve": func(t *rapid.T) {
 				a := address(t)
 				i := slices.IndexFunc(list, func(s modelSegment) bool { return a-s.start < s.bytes() })
@@ -229,8 +267,15 @@ func TestMemoryModel(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				var starts []uint64
+				used := make(map[int64]Segment)
 				for _, s := range list {
 					starts = append(starts, s.start)
+					if s.id >= 0 {
+						used[s.id] = Segment{s.id, s.size, s.device}
+					}
+				}
+				if !maps.Equal(seen, used) {
+					t.Fatalf("who watches knows %v, not %v", seen, used)
 				}
 				slices.Sort(starts)
 				m.live.check(t, starts)

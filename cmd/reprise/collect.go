@@ -36,6 +36,7 @@ func newCollect() *cobra.Command {
 	o.times.addTo(cmd)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
+	addAllocations(f, &o.allocations)
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
 	f.StringVar(&o.origin, "origin", "{}", "who records, as JSON")
@@ -53,6 +54,7 @@ type collectOptions struct {
 	times       timesFlag
 	quiet, json bool
 	live, keep  bool // as the helper of record
+	allocations bool
 	origin      string
 	timeout     time.Duration
 }
@@ -62,7 +64,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	if err != nil {
 		return usageError{err}
 	}
-	options.Keep = o.keep || !o.live
+	options.Keep, options.Allocations = o.keep || !o.live, o.allocations
 	if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
 		return usageError{fmt.Errorf("--origin: %w", err)}
 	}

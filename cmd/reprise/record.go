@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
@@ -34,11 +35,16 @@ func newRecord() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and say who waits for whom, when no call returns for this `time`")
 	addChoice(cmd, o.onTimeout, "on-timeout", "what then becomes of the program")
 	addChoice(cmd, o.sites, "sites", "what the trace says of where calls are made")
+	addAllocations(f, &o.allocations)
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	return cmd
+}
+
+func addAllocations(f *pflag.FlagSet, to *bool) {
+	f.BoolVar(to, "allocations", false, "also keep when the memory that calls use is allocated and freed, and its sizes")
 }
 
 type recordOptions struct {
@@ -48,6 +54,7 @@ type recordOptions struct {
 	spool, raw       string
 	off, quiet, json bool
 	anonymous        bool
+	allocations      bool
 	timeout          time.Duration
 	onTimeout        *choice
 	sites            *choice

@@ -46,7 +46,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		return nil, err
 	}
 	args := append([]string{"collect", "--live", "--origin", string(origin)}, o.times.args()...)
-	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != ""} {
+	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != "", "--allocations": o.allocations} {
 		if set {
 			args = append(args, flag)
 		}

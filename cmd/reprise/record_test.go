@@ -486,3 +486,38 @@ func TestRecordSites(t *testing.T) {
 		}
 	})
 }
+
+// TestRecordAllocations records what becomes of the memory that calls use, with each MPI, and
+// compares it with the raw records.
+func TestRecordAllocations(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		trace, raw := filepath.Join(t.TempDir(), "run.rpz"), filepath.Join(t.TempDir(), "raw")
+		line := m.Launch(2, m.Build(t, "memory.c"))
+		got := outcome(t, recorder(t, m, []string{"-o", trace, "--allocations", "--sites", "none", "--keep-raw", raw}, line...))
+		if got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		listed := must(t, "cat", trace, "--ranks", "0", "--format", "text")
+		for _, pattern := range []string{
+			`malloc\(size=400\) = heap#0\+0\n.*malloc\(size=400\) = heap#1\+0\n.*MPI_Sendrecv\(sendbuf=heap#0\+0, .* recvbuf=heap#1\+0,`,
+			`realloc\(ptr=heap#5\+0, size=1638400\)\n.*MPI_Sendrecv\(sendbuf=heap#5\+1638000,`,
+			`free\(ptr=heap#0\+0\)\n.*free\(ptr=heap#1\+0\)\n`,
+			`malloc\(size=16384\) = heap#0\+0\n.*MPI_Sendrecv\(sendbuf=heap#0\+0, .* recvbuf=heap#0\+8192, .*\n.*realloc\(ptr=heap#0\+0, size=4096\)\n`,
+			`realloc\(ptr=heap#1\+0, size=262144\)\n.*MPI_Sendrecv\(sendbuf=heap#0\+0, .* recvbuf=heap#1\+163840,`,
+			`MPI_Alloc_mem\(size=400, info=MPI_INFO_NULL, baseptr=heap#0\+0`,
+		} {
+			if !regexp.MustCompile(pattern).MatchString(listed) {
+				t.Errorf("no %s in\n%s", pattern, listed)
+			}
+		}
+		contains(t, must(t, "verify", trace, raw), "equal: ")
+		plain := filepath.Join(t.TempDir(), "plain.rpz")
+		must(t, "collect", raw, "-q", "-o", plain)
+		if with, without := infoOf(t, trace), infoOf(t, plain); callsOf(with, "malloc") == 0 || callsOf(with, "malloc")+callsOf(with, "realloc")+callsOf(with, "free") != with.Calls-without.Calls {
+			t.Errorf("%d calls with allocations, %d without", with.Calls, without.Calls)
+		}
+		must(t, "collect", raw, "-q", "-o", plain, "--allocations")
+		contains(t, must(t, "verify", plain, raw), "equal: ")
+	})
+}

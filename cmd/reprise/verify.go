@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +105,8 @@ func (d *spoolDifference) Error() string {
 
 // verifySpool compares a trace with one that it makes of raw records.
 func verifySpool(q *question, spool string) error {
-	recorded, err := collectAgain(q.Context(), spool)
+	allocations := slices.ContainsFunc(q.trace.Functions(), func(f cst.Function) bool { return f.Name == "malloc" })
+	recorded, err := collectAgain(q.Context(), spool, allocations)
 	if err != nil {
 		return named(err)
 	}
@@ -136,8 +138,8 @@ func verifySpool(q *question, spool string) error {
 }
 
 // collectAgain returns the trace of raw records, which it leaves as they are.
-func collectAgain(ctx context.Context, spool string) (*reprise.Trace, error) {
-	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true})
+func collectAgain(ctx context.Context, spool string, allocations bool) (*reprise.Trace, error) {
+	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true, Allocations: allocations})
 	if err != nil {
 		return nil, err
 	}

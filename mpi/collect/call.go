@@ -20,6 +20,7 @@ func (p *process) call(t *thread, r *spool.Record) {
 		p.enter(t, r)
 	}
 	p.gain(f, r)
+	p.ofMPI = f.role.Allocates
 	p.translate(t, f, r)
 	if f.makesRequest {
 		p.begin(t, f, r)
@@ -233,6 +234,7 @@ func (p *process) number(t *thread) {
 // variant, as far as the states of arguments do not say it.
 func (p *process) record(t *thread, f *plan, r *spool.Record, key uint64) {
 	p.number(t)
+	p.recordChanges(t, r.Start)
 	p.args = p.args[:0]
 	if t.number > 0 {
 		key |= inThread
@@ -324,7 +326,7 @@ func (f *plan) declaration(key uint64) cst.Function {
 		d.Params = append(d.Params, cst.Param{Name: name, Type: t, Direction: direction})
 	}
 	if key&inThread != 0 {
-		add("thread", cst.Type{Kind: cst.KindInt}, cst.In)
+		d.Params = append(d.Params, threadParam)
 	}
 	for i := range f.params {
 		q := &f.params[i]

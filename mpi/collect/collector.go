@@ -38,6 +38,13 @@
 //   - A call of another thread than the first that called MPI has for its first
 //     argument the number of the thread.
 //
+// With [Options].Allocations, the trace also has what becomes of memory that calls use, by
+// three functions with these names, whatever the program called. They stand in front of the
+// next call of the thread and have its start: malloc, with size and result, the first time that a call
+// uses an allocation; realloc, with ptr and size, if it is reallocated after that, which
+// leaves its id; and free, with ptr, after which another may have the id. Memory that a
+// call of MPI allocates or frees has none.
+//
 // What a function returns other than an error code is its last argument, called
 // result. That of MPI_Wtime is left out: it is a time.
 //
@@ -129,6 +136,10 @@ type Options struct {
 	Times   tracer.Options // what is kept of times besides statistics
 	Untimed bool           // nothing is kept of times
 	Keep    bool           // the spool is left as it is
+
+	// Allocations has the trace say when the memory that calls use was allocated, reallocated and
+	// freed, and its sizes, by functions called malloc, realloc and free.
+	Allocations bool
 
 	// Origin is what the trace says of who recorded it. If it says anything, Finish adds
 	// the ids of the runs, where the processes know them from their launcher.

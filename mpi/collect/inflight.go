@@ -40,6 +40,7 @@ func (p *process) addInFlight(t *thread, until int64) {
 		t.waiting, t.given = waiting[:1], given[:waiting[1].from]
 	}
 	f := &plans[r.Function]
+	p.acting, p.ofMPI = t, f.role.Allocates
 	p.translate(t, f, &r)
 	p.record(t, f, &r, pending)
 }
@@ -48,9 +49,11 @@ func (p *process) addInFlight(t *thread, until int64) {
 // thread itself does not record before it returns.
 func (p *process) snapshot(t *thread, until int64) (merge.Part, error) {
 	part := t.recorder.Snapshot(p.rank)
-	recorder, declared, calls := t.recorder, t.declared, p.calls
-	defer func() { t.recorder, t.declared, p.calls = recorder, declared, calls }()
-	t.recorder, t.declared = newRecorder(p.times), nil
+	recorder, declared, changes, calls := t.recorder, t.declared, t.declaredChanges, p.calls
+	defer func() {
+		t.recorder, t.declared, t.declaredChanges, p.calls, p.peeking = recorder, declared, changes, calls, false
+	}()
+	t.recorder, t.declared, t.declaredChanges, p.peeking = newRecorder(p.times), nil, nil, true
 	p.addInFlight(t, until)
 	return merge.Join(p.rank, part, t.recorder.Finish(p.rank))
 }

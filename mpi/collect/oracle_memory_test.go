@@ -246,12 +246,40 @@ type knownMemory struct {
 	unknowns  int64
 	windows   map[int64]span    // allocated with a window, by its id
 	moved     map[*thread]int64 // ids of what is being reallocated
+
+	silent bool         // what becomes of memory is told by a call of MPI
+	told   []knownEvent // what became of it, and no trace was asked for yet
 }
 
 type knownRegion struct {
 	span
 	base   uint64
 	moving bool // the base is the first address that is used
+}
+
+// A knownEvent is something that became of an allocation that calls use.
+type knownEvent struct {
+	function string
+	id, size int64
+	device   int
+}
+
+func (k *knownMemory) tell(function string, s span) {
+	if s.id >= 0 && !k.silent {
+		k.told = append(k.told, knownEvent{function, s.id, int64(s.size), s.device})
+	}
+}
+
+// args returns the arguments that a trace has for an event.
+func (e knownEvent) args() []cst.Value {
+	at := cst.PointerTo(cst.Pointer{Segment: e.id, Device: int64(e.device)})
+	switch e.function {
+	case "malloc":
+		return []cst.Value{cst.Int(e.size), at}
+	case "realloc":
+		return []cst.Value{at, cst.Int(e.size)}
+	}
+	return []cst.Value{at}
 }
 
 // declare takes note of a region.
@@ -281,9 +309,35 @@ func (k *knownMemory) free(address uint64) {
 		return
 	}
 	if s.id >= 0 {
+		k.tell("free", *s)
 		k.release(s.id)
 	}
 	k.allocated.remove(address)
+}
+
+// unmap frees a range, which may be parts of what was allocated.
+func (k *knownMemory) unmap(address, size uint64) {
+	if size == 0 {
+		return
+	}
+	gone := span{address: address, size: size}
+	var rest []span
+	for s := k.allocated.floor(gone.end()); s != nil && s.end() >= address; s = k.allocated.floor(gone.end()) {
+		old := *s
+		if old.end() > gone.end() {
+			rest = append(rest, span{gone.end() + 1, old.end() - gone.end(), -1, old.device})
+		}
+		if old.address >= address {
+			k.free(old.address)
+			continue
+		}
+		s.size = address - s.address
+		k.tell("realloc", *s)
+		break
+	}
+	for _, s := range rest {
+		k.allocated.add(s)
+	}
 }
 
 // move follows a call of realloc: what was there is gone when it begins, and what comes
@@ -303,7 +357,9 @@ func (k *knownMemory) move(t *thread, r *spool.Record) {
 		k.moved[t] = id
 	}
 	if t.step != first && r.Address != 0 {
-		k.allocate(span{address: r.Address, size: r.Size, id: k.moved[t]})
+		s := span{address: r.Address, size: r.Size, id: k.moved[t]}
+		k.allocate(s)
+		k.tell("realloc", s)
 	}
 }
 
@@ -346,6 +402,7 @@ func (k *knownMemory) find(address uint64) cst.Value {
 	}
 	if s.id < 0 {
 		s.id = k.take()
+		k.tell("malloc", *s)
 	}
 	return cst.PointerTo(cst.Pointer{Segment: s.id, Displacement: int64(address - s.address), Device: int64(s.device)})
 }
@@ -388,5 +445,6 @@ func (k *knownMemory) made(f *knownFunction, r *spool.Record) span {
 		return span{}
 	}
 	k.allocate(s)
+	k.silent = true
 	return s
 }

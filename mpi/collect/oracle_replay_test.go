@@ -74,6 +74,7 @@ func (m *replay) objectsOf(class string) *knownObjects {
 // follow takes a record. Of a call in the trace, c is what the trace has; it is looked
 // at for what the records do not determine alone.
 func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
+	m.memory.silent = false
 	switch r.Type {
 	case spool.Known:
 		m.declare(r.Function, r.Result)
@@ -88,6 +89,8 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 		m.memory.allocate(span{address: r.Address, size: r.Size, id: -1, device: r.Device})
 	case spool.Released:
 		m.memory.free(r.Old)
+	case spool.Unmapped:
+		m.memory.unmap(r.Old, r.Size)
 	case spool.Resized:
 		m.memory.move(t, r)
 	case spool.Region:
@@ -166,11 +169,13 @@ func (m *replay) frees(t *thread, r *spool.Record) {
 	case f.Name == "MPI_Free_mem":
 		c.raw = f.before(r, "base")
 		c.value = m.address(c.raw)
+		m.memory.silent = true
 		m.memory.free(uint64(c.raw))
 	case i >= 0 && r.Arguments[i].Before.Presence == spool.Given:
 		c.raw = r.Arguments[i].Before.Int()
 		c.object, c.value = m.objectsOf(f.Params[i].Type.Class).free(c.raw)
 		if s, ok := m.memory.windows[c.value.Int()]; ok && f.Name == "MPI_Win_free" {
+			m.memory.silent = true
 			m.memory.free(s.address)
 		}
 	default:

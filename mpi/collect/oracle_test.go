@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -47,6 +48,15 @@ type Calls = iter.Seq2[*cst.Function, []cst.Value]
 //
 // It takes some microseconds for each call.
 func Compare(ctx context.Context, directory string, calls func(rank int) Calls) (uint64, error) {
+	return compareAll(ctx, directory, false, calls)
+}
+
+// CompareAllocations is Compare for a trace that has the allocations.
+func CompareAllocations(ctx context.Context, directory string, calls func(rank int) Calls) (uint64, error) {
+	return compareAll(ctx, directory, true, calls)
+}
+
+func compareAll(ctx context.Context, directory string, allocations bool, calls func(rank int) Calls) (uint64, error) {
 	c, err := New(directory, Options{Untimed: true, Keep: true})
 	if err != nil {
 		return 0, err
@@ -59,7 +69,7 @@ func Compare(ctx context.Context, directory string, calls func(rank int) Calls) 
 		if err := p.problems(); err != nil {
 			return compared, err
 		}
-		n, err := c.compare(ctx, p, calls(p.rank))
+		n, err := c.compare(ctx, p, allocations, calls(p.rank))
 		compared += n
 		if err != nil {
 			return compared, err
@@ -68,8 +78,8 @@ func Compare(ctx context.Context, directory string, calls func(rank int) Calls) 
 	return compared, nil
 }
 
-func (c *Collector) compare(ctx context.Context, p *process, calls Calls) (uint64, error) {
-	m := comparison{rank: p.rank, replay: newReplay()}
+func (c *Collector) compare(ctx context.Context, p *process, allocations bool, calls Calls) (uint64, error) {
+	m := comparison{rank: p.rank, replay: newReplay(), allocations: allocations}
 	next, stop := iter.Pull2(calls)
 	defer stop()
 	m.next = next
@@ -106,10 +116,15 @@ type comparison struct {
 	*replay
 	rank     int
 	next     func() (*cst.Function, []cst.Value, bool)
-	waiting  []*tracedCall // calls of the trace of other threads than the one that was wanted
-	numbers  int64
-	position uint64 // calls compared
-	err      error
+	told     []*tracedCall // what the trace has of memory before the call
+	expected map[*thread][]knownEvent
+
+	allocations bool          // the trace has them
+	pending     []knownEvent  // of threads that made no calls
+	waiting     []*tracedCall // calls of the trace of other threads than the one that was wanted
+	numbers     int64
+	position    uint64 // calls compared
+	err         error
 }
 
 // A tracedCall is a call of the trace.
@@ -170,13 +185,19 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 func (m *comparison) take(t *thread, r *spool.Record) {
 	if r.Type != spool.Call || !inTrace(r) {
 		m.follow(t, r, nil)
+		m.expect(t)
 		return
 	}
 	if t.number < 0 {
 		t.number = m.numbers
 		m.numbers++
 	}
+	m.told = m.told[:0]
 	c := m.fetch(t.number)
+	for c != nil && slices.Contains([]string{"malloc", "realloc", "free"}, c.function.Name) {
+		m.told = append(m.told, &tracedCall{c.function, slices.Clone(c.args), c.thread})
+		c = m.fetch(t.number)
+	}
 	name := spec.Functions()[r.Function].Name
 	switch {
 	case c == nil:
@@ -187,6 +208,8 @@ func (m *comparison) take(t *thread, r *spool.Record) {
 		return
 	}
 	m.follow(t, r, c)
+	m.expect(t)
+	m.compareMemory(t)
 	for i, w := range m.wanted {
 		if i >= len(c.args) || c.function.Params[i].Name != w.Name {
 			m.fail("%s lacks the argument %s in its place", c.text(), w.text())
@@ -206,6 +229,46 @@ func (m *comparison) take(t *thread, r *spool.Record) {
 		return
 	}
 	m.position++
+}
+
+// expect takes note of what became of memory by a record of a thread.
+func (m *comparison) expect(t *thread) {
+	if m.expected == nil {
+		m.expected = make(map[*thread][]knownEvent)
+	}
+	if t.number < 0 {
+		m.pending = append(m.pending, m.memory.told...)
+	} else {
+		m.expected[t] = append(m.expected[t], m.memory.told...)
+	}
+	m.memory.told = nil
+}
+
+// compareMemory compares what the trace has of memory before a call of a thread.
+func (m *comparison) compareMemory(t *thread) {
+	want := slices.Concat(m.pending, m.expected[t])
+	m.pending, m.expected[t] = nil, nil
+	if !m.allocations {
+		want = nil
+	}
+	for i, w := range want {
+		if i >= len(m.told) {
+			m.fail("the trace lacks %+v", w)
+			return
+		}
+		args := m.told[i].args
+		if t.number > 0 {
+			args = args[1:]
+		}
+		if m.told[i].function.Name != w.function || !slices.EqualFunc(args, w.args(), cst.Value.Equal) {
+			m.fail("the trace has %s, not %+v", m.told[i].text(), w)
+			return
+		}
+	}
+	if len(m.told) > len(want) {
+		m.fail("the trace has %s, which did not happen", m.told[len(want)].text())
+	}
+	m.position += uint64(len(want))
 }
 
 // inTrace reports whether a call is in the trace: one that was made while recording was

@@ -43,6 +43,11 @@ type process struct {
 	groups    map[merge.GroupHandle]merge.Group
 	mixed     map[merge.GroupHandle]bool // handles of several groups in the run
 
+	acting  *thread         // whose record is being taken
+	ofMPI   bool            // what becomes of memory is told by the call
+	peeking bool            // what is recorded goes into a snapshot only
+	changes []segmentChange // by threads that made no calls
+
 	ranks, tags []numeral
 	places      []numeral              // addresses that are constants
 	noRequest   uint64                 // the null request
@@ -90,6 +95,9 @@ func newProcess(id spool.Process, o Options) (*process, error) {
 		mixed:     make(map[merge.GroupHandle]bool),
 	}
 	p.handles[classOf("function")].Declare(0, noFunction)
+	if o.Allocations {
+		p.watch()
+	}
 	p.setGroup("comm", commSelf, merge.Group{Rank: 0, Size: 1})
 	p.setGroup("comm", commWorld, worldGroup)
 	return p, nil
@@ -112,7 +120,7 @@ func (p *process) round(ended bool, listed int64) (more bool) {
 
 // take processes one record.
 func (p *process) take(t *thread, r *spool.Record) {
-	p.requests.Thread = int(t.lane)
+	p.requests.Thread, p.acting, p.ofMPI = int(t.lane), t, false
 	switch r.Type {
 	case spool.Began:
 		p.enter(t, r)
@@ -122,6 +130,8 @@ func (p *process) take(t *thread, r *spool.Record) {
 		p.memory.Allocate(r.Address, r.Size, int32(r.Device))
 	case spool.Released:
 		p.memory.Free(r.Old)
+	case spool.Unmapped:
+		p.memory.Unmap(r.Old, r.Size)
 	case spool.Resized:
 		p.resize(t, r)
 	case spool.Region:

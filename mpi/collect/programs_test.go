@@ -52,6 +52,7 @@ func TestPrograms(t *testing.T) {
 				if n, err := collect.Compare(context.Background(), first.spool, callsOf(t, first.trace)); err != nil || n != first.summary.Calls {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
+				checkAllocations(t, first)
 				if p.Source == "threads.c" || p.Source == "waits.c" {
 					checkOwnRequests(t, first.trace)
 				}
@@ -166,6 +167,23 @@ func recordSites(t *testing.T, m *mpitest.MPI, p mpitest.Program, sites string) 
 	r := collectRun(t, spool, counts)
 	r.output = output
 	return r
+}
+
+// checkAllocations collects the records again, with what became of memory, and compares that.
+func checkAllocations(t *testing.T, r *recording) {
+	t.Helper()
+	c, err := collect.New(r.spool, collect.Options{Untimed: true, Keep: true, Allocations: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, s, err := c.Finish(t.Context())
+	if err != nil || s.Problems != nil {
+		t.Fatal(err, s.Problems)
+	}
+	_, trace := written(t, a)
+	if n, err := collect.CompareAllocations(t.Context(), r.spool, callsOf(t, trace)); err != nil || n != s.Calls || n < r.summary.Calls {
+		t.Errorf("with allocations, %d of %d calls are as recorded: %v", n, s.Calls, err)
+	}
 }
 
 // collectRun makes a trace of a spool, and reads what was counted.

@@ -30,6 +30,7 @@ func (p *process) enter(t *thread, r *spool.Record) {
 	case f.takesRequests:
 		p.enterRequests(t, f, r.Arguments[f.requests].Before)
 	case f.freed >= 0 && r.Arguments[f.freed].Before.Presence == spool.Given:
+		p.ofMPI = f.freesWindow
 		w.raw = uint64(r.Arguments[f.freed].Before.Int())
 		class := f.params[f.freed].class
 		id := p.lookup(class, w.raw)
@@ -41,6 +42,7 @@ func (p *process) enter(t *thread, r *spool.Record) {
 	case f.role.FreesMemory:
 		base := f.argument(r, "base").Int()
 		w.base = p.pointer(base)
+		p.ofMPI = true
 		p.memory.Free(uint64(base))
 	}
 	t.waiting = append(t.waiting, w)

@@ -59,6 +59,9 @@ type thread struct {
 	step    step
 	moved   symbolic.Allocation // after the first step
 	sites   sites
+
+	changes         []segmentChange // that stand before its next call
+	declaredChanges map[symbolic.Change]int
 }
 
 // A step says what of a record is handed over.
@@ -215,7 +218,7 @@ func (s *source) see(r *spool.Record) {
 
 // timeOf returns when a record counts.
 func timeOf(r *spool.Record) int64 {
-	if r.Type == spool.Began || r.Type == spool.Released {
+	if r.Type == spool.Began || r.Type == spool.Released || r.Type == spool.Unmapped {
 		return r.Start
 	}
 	return r.End

@@ -56,3 +56,35 @@ func TestStacks(t *testing.T) {
 		}
 	})
 }
+
+// TestStacksOfOneShape checks that processes which differ in outer frames only are of one shape.
+func TestStacksOfOneShape(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		r := recordSites(t, m, mpitest.Program{Source: "paths.c", Ranks: 4}, "stack")
+		if n := r.trace.Shapes(); n != 1 {
+			t.Errorf("%d shapes", n)
+		}
+		sites := query.SitesOf(r.trace)
+		for i, want := range []string{"paths.c:9 ring < paths.c:16 even < paths.c:31 main", "paths.c:9 ring < paths.c:22 odd < paths.c:29 main"} {
+			rank, err := r.trace.Rank(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for call, err := range rank.Calls() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if site := sites.Of(&call); call.Function.Name == "MPI_Sendrecv" {
+					if n++; site != want {
+						t.Fatalf("rank %d, call %d comes from %s, not %s", i, n, site, want)
+					}
+				}
+			}
+			if n != 50 {
+				t.Errorf("rank %d has %d calls of MPI_Sendrecv", i, n)
+			}
+		}
+	})
+}

@@ -101,7 +101,7 @@ static slow uintptr_t chain_of(struct lane *lane, uintptr_t address, uintptr_t f
 {
 	if (unlikely(!lane->chains)) {
 		int saved = errno;
-		void *memory = mmap(NULL, CHAINS * sizeof *lane->chains, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *memory = map_pages(CHAINS * sizeof *lane->chains, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		errno = saved;
 		if (memory == MAP_FAILED)
 			return site_of(lane, (void *)address, (void *)frame);

@@ -27,7 +27,7 @@ static slow struct lane *take_lane(void)
 	if (lane) {
 		free_lanes = lane->next_free;
 	} else {
-		lane = mmap(NULL, sizeof *lane, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		lane = map_pages(sizeof *lane, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		if (lane == MAP_FAILED) {
 			lane = NULL;
 		} else {

@@ -31,7 +31,7 @@ static int is_own(const void *address)
 static slow void *find_in_objects(const char *name)
 {
 	void *found = NULL;
-	struct objects *objects = mmap(NULL, sizeof *objects, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct objects *objects = map_pages(sizeof *objects, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (objects == MAP_FAILED)
 		return NULL;
 	dl_iterate_phdr(remember_object, objects);
@@ -44,7 +44,7 @@ static slow void *find_in_objects(const char *name)
 			dlclose(object);
 		}
 	}
-	munmap(objects, sizeof *objects);
+	unmap_pages(objects, sizeof *objects);
 	return found;
 }
 

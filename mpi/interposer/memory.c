@@ -108,6 +108,22 @@ static inline void put_released(const void *p, const void *caller)
 	}
 }
 
+static inline void put_resized(const void *p, size_t size, uint64_t before, uintptr_t old, const void *caller)
+{
+	struct lane *lane = enter_memory(caller);
+	if (lane) {
+		uint64_t *at = reserve(lane, 6);
+		if (at) {
+			at[1] = now_ordered();
+			at[2] = WORD(p);
+			at[3] = size;
+			at[4] = before;
+			at[5] = (uint64_t)old;
+			publish(lane, at, at + 6, RESIZE, 0, 0);
+		}
+	}
+}
+
 exported void *malloc(size_t size)
 {
 	RESOLVE(real_malloc, allocate_early(size, 16));
@@ -148,18 +164,8 @@ exported void *realloc(void *p, size_t size)
 	uint64_t before = enter_memory(CALLER) ? now() : 0;
 	uintptr_t old = (uintptr_t)p;
 	void *q = real_realloc(p, size);
-	struct lane *lane;
-	if ((q || !size) && (lane = enter_memory(CALLER))) {
-		uint64_t *at = reserve(lane, 6);
-		if (at) {
-			at[1] = now_ordered();
-			at[2] = WORD(q);
-			at[3] = size;
-			at[4] = before;
-			at[5] = (uint64_t)old;
-			publish(lane, at, at + 6, RESIZE, 0, 0);
-		}
-	}
+	if (q || !size)
+		put_resized(q, size, before, old, CALLER);
 	return q;
 }
 

@@ -36,7 +36,7 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 		/* Without blocks of its own, the file would kill the program on a full disk. */
 		error = posix_fallocate(file, 0, (off_t)size);
 		if (!error) {
-			memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+			memory = map_pages(size, MAP_SHARED, file);
 			error = errno;
 		}
 		close(file);
@@ -113,7 +113,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	memcpy(header->magic, "reprisp\1", 8);
 	if (old) {
 		atomic_store_explicit(&old->state, CONTINUED, memory_order_release);
-		munmap(old, lane->size);
+		unmap_pages(old, lane->size);
 	}
 	lane->size = size;
 	lane->at = (uint64_t *)(header + 1);

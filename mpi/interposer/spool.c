@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, fortran, sites, callers, memory, devices, wrappers. The package
+ * regions, job, values, load, questions, fortran, sites, callers, memory, mappings, devices, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -45,7 +47,7 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP };
 enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, SITED = 8 };
 
 /* What stands for the length of a value that is not there. */
@@ -77,6 +79,15 @@ struct header {
 	uint32_t reserved[4];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
+
+/* Maps memory for the interposer itself, whose functions of that name record what the program
+   maps. */
+static void *map_pages(size_t size, int flags, int file)
+{
+	return (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, flags, file, (off_t)0);
+}
+
+static void unmap_pages(void *at, size_t size) { syscall(SYS_munmap, at, size); }
 
 enum { MODULES = 16 };
 

@@ -123,7 +123,7 @@ static slow MPI_Status *map_statuses(struct many_statuses *many, int64_t n)
 {
 	size_t size = (size_t)n * sizeof(MPI_Status);
 	int saved = errno;
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = map_pages(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	errno = saved;
 	if (at == MAP_FAILED)
 		return NULL;
@@ -134,5 +134,5 @@ static slow MPI_Status *map_statuses(struct many_statuses *many, int64_t n)
 static inline void unmap_statuses(struct many_statuses *many)
 {
 	if (unlikely(many->at != NULL))
-		munmap(many->at, many->size);
+		unmap_pages(many->at, many->size);
 }

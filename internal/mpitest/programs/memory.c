@@ -2,7 +2,10 @@
  * Messages from and into memory of all kinds: of the heap, by each function that
  * gives it, static, of the stack, and of MPI.
  */
+#define _GNU_SOURCE /* mremap */
 #include "check.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { N = 100 };
 
@@ -72,6 +75,22 @@ static void again(void)
 	free(larger);
 }
 
+/* Memory of the system: part of it goes before it is used, and it grows. */
+static void mapped(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *all = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(all != MAP_FAILED && !munmap(all, 2 * page) && !munmap(all + 6 * page, 2 * page));
+	int *a = (int *)(all + 2 * page), *b = (int *)(all + 4 * page);
+	exchange("mapped", a, b);
+	CHECK(!munmap(all + 3 * page, page));
+	exchange("with a gap", a, b);
+	b = mremap(b, 2 * page, 64 * page, MREMAP_MAYMOVE);
+	CHECK(b != MAP_FAILED);
+	exchange("grown", a, b + 40 * page / sizeof *b);
+	CHECK(!munmap(b, 64 * page) && !munmap(a, page));
+}
+
 static void of_mpi(void)
 {
 	int *a, *b;
@@ -96,6 +115,7 @@ int main(int argc, char **argv)
 	on_the_stack(3);
 	allocated();
 	again();
+	mapped();
 	of_mpi();
 	return end();
 }

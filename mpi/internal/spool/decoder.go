@@ -21,6 +21,7 @@ const (
 	recordRegion
 	recordModule
 	recordCallers
+	recordUnmap
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -224,6 +225,9 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		*r = Record{Type: Resized, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word())}
 		r.Start, r.Old = d.time(c.word()), uint64(c.word())
 		r.End = d.time(end)
+	case recordUnmap:
+		at := d.time(c.word())
+		*r = Record{Type: Unmapped, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word()), Size: uint64(c.word())}
 	case recordConstant:
 		if number >= len(constants) {
 			return false, fmt.Errorf("%w: constant %d of %d", ErrCorrupt, number, len(constants))

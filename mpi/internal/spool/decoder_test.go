@@ -76,6 +76,7 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordBegin, number(t, "MPI_Comm_spawn"), flagOutermost, 5600, 1, 2, 0, 3)
 	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, 1, 8, "app", 2, "-n", "twelve bytes", 44, -2)
 	b.add(recordRelease, 0, 0, 5800, 0x6000)
+	b.add(recordUnmap, 0, 0, 5850, 0x7000, 8192)
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
 	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
 	b.add(recordBegin, number(t, "MPI_Wait"), flagOutermost, 6010, 31)
@@ -124,6 +125,7 @@ func TestDecoder(t *testing.T) {
 		`52100..52250 MPI_Reduce_local(inbuf<1 inoutbuf<2 count<3 datatype<4 op<5) = 0 at depth 0, hidden true, failed false 0`,
 		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false, rank 1, size 8 0`,
 		`52400..52400 type 4: 0x6000, 0x0, 0 bytes`,
+		`52425..52425 type 10: 0x7000, 0x0, 8192 bytes`,
 		`52450 MPI_Test(request<31 request>missing flag>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
 		`52450..52500 MPI_Test(request<31 request>31 flag>0 status>unused) = 0 at depth 0, hidden false, failed false 0`,
 		`52505 MPI_Wait(request<31 request>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
@@ -210,7 +212,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
-		{"Type", newSegment(0).add(11, 0, 0), 128, ErrCorrupt},
+		{"Type", newSegment(0).add(12, 0, 0), 128, ErrCorrupt},
 		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), 128, ErrCorrupt},
 		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), 128, ErrCorrupt},
 		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
@@ -219,6 +221,7 @@ func TestDecoderErrors(t *testing.T) {
 		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, int64(1)<<40), 128, ErrCorrupt},
 		{"ModuleCut", newSegment(0).add(recordModule, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
 		{"CallersCut", newSegment(0).add(recordCallers, 0, 0), 128, io.ErrUnexpectedEOF},
+		{"UnmapCut", newSegment(0).add(recordUnmap, 0, 0, 1, 2), 128, io.ErrUnexpectedEOF},
 		{"SiteCut", newSegment(0).add(recordBegin, barrier, flagSited, 3200), 128, io.ErrUnexpectedEOF},
 		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
 		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},

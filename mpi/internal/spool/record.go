@@ -25,6 +25,7 @@ const (
 	Region                          // memory that is not allocated: static data or a stack
 	Module                          // an object in memory that calls come from
 	Callers                         // where the function that makes calls was called, and so on
+	Unmapped                        // a range of addresses that is about to be unmapped
 )
 
 // The numbers of regions. A region replaces an earlier one of its number: a thread
