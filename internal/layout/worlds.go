@@ -12,7 +12,7 @@ import (
 // up to that of the next.
 type World struct {
 	// First is the rank in the run of its rank 0.
-	First int `json:"first"`
+	First int `json:"first_rank"`
 
 	// Parent is the rank in the run of one of the processes that started it together, by
 	// MPI_Comm_spawn or MPI_Comm_spawn_multiple; −1 if none did, or it is not known which.
