@@ -2,7 +2,6 @@ package tracer
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -86,7 +85,7 @@ func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
 
 // Times are those of the calls of a Recorder.
 type times struct {
-	statistics []callStatistics             // by terminal
+	statistics callStatisticsList           // by terminal
 	histograms [2]*timing.HistogramsBuilder // of durations and of gaps; nil if there are none
 	codec      string
 	series     *timing.SeriesBuilder // nil if there is none
@@ -98,10 +97,7 @@ type times struct {
 type callStatistics struct{ durations, gaps timing.Statistics }
 
 func (t *times) add(terminal uint32, start, duration int64) {
-	if int(terminal) >= len(t.statistics) {
-		t.statistics = grow(t.statistics, int(terminal)+1)
-	}
-	s := &t.statistics[terminal]
+	s := t.statistics.at(terminal)
 	s.durations.Add(0, duration)
 	if t.calls > 0 {
 		s.gaps.Add(0, start-t.end)
@@ -121,13 +117,34 @@ func (t *times) add(terminal uint32, start, duration int64) {
 	t.calls++
 }
 
-// grow returns statistics with so many elements. Their number doubles, so that each is moved
-// about once where all calls are new.
-func grow(s []callStatistics, n int) []callStatistics {
-	if n > cap(s) {
-		s = slices.Grow(s, max(n, 2*cap(s), 16)-len(s))
+// A callStatisticsList grows without being moved: where all calls are new, it is the largest
+// part of a recording. Its chunks are full but the last, and have room for a number of
+// elements but the first, which is moved as it grows to that.
+type callStatisticsList struct {
+	chunks [][]callStatistics
+	n      int
+}
+
+const chunkLen = 256
+
+// at returns the element of a terminal, which it makes if there is none.
+func (l *callStatisticsList) at(terminal uint32) *callStatistics {
+	for l.n <= int(terminal) {
+		l.add()
 	}
-	return s[:n]
+	return &l.chunks[terminal/chunkLen][terminal%chunkLen]
+}
+
+func (l *callStatisticsList) add() {
+	chunk := l.n / chunkLen
+	if chunk == len(l.chunks) {
+		l.chunks = append(l.chunks, nil)
+		if chunk > 0 {
+			l.chunks[chunk] = make([]callStatistics, 0, chunkLen)
+		}
+	}
+	l.chunks[chunk] = append(l.chunks[chunk], callStatistics{})
+	l.n++
 }
 
 // snapshot returns what there is so far, as that of a rank.
@@ -152,14 +169,16 @@ func (t *times) summarize(rank int) *merge.Times {
 		return nil
 	}
 	var m merge.Times
-	for _, s := range t.statistics {
-		for _, of := range []*timing.Statistics{&s.durations, &s.gaps} {
-			if of.Count > 0 {
-				of.MinRank, of.MaxRank = uint32(rank), uint32(rank)
+	for _, chunk := range t.statistics.chunks {
+		for _, s := range chunk {
+			for _, of := range []*timing.Statistics{&s.durations, &s.gaps} {
+				if of.Count > 0 {
+					of.MinRank, of.MaxRank = uint32(rank), uint32(rank)
+				}
 			}
+			m.Durations.Statistics = append(m.Durations.Statistics, s.durations)
+			m.Gaps.Statistics = append(m.Gaps.Statistics, s.gaps)
 		}
-		m.Durations.Statistics = append(m.Durations.Statistics, s.durations)
-		m.Gaps.Statistics = append(m.Gaps.Statistics, s.gaps)
 	}
 	return &m
 }

@@ -230,13 +230,13 @@ func appendKey(dst []byte, v cst.Value) []byte {
 	switch v.Kind() {
 	case cst.KindPointer:
 		at := v.Pointer()
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(at.Segment))
-		return binary.LittleEndian.AppendUint64(dst, uint64(at.Displacement))
+		dst = binary.AppendVarint(dst, at.Segment)
+		return binary.AppendVarint(dst, at.Displacement)
 	case cst.KindString:
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(v.Text())))
+		dst = binary.AppendVarint(dst, int64(len(v.Text())))
 		return append(dst, v.Text()...)
 	case cst.KindArray:
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Len()))
+		dst = binary.AppendVarint(dst, int64(v.Len()))
 		for k := range v.Len() {
 			dst = appendKey(dst, v.Index(k))
 		}
@@ -244,5 +244,5 @@ func appendKey(dst []byte, v cst.Value) []byte {
 	case cst.KindFloat, cst.KindStatus:
 		return dst // results, not what is asked for
 	}
-	return binary.LittleEndian.AppendUint64(dst, uint64(v.Int()))
+	return binary.AppendVarint(dst, v.Int())
 }
