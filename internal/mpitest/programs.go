@@ -13,7 +13,7 @@ type Program struct {
 	Flags     []string // of the compiler
 
 	// Varies is set if the calls of a rank differ between runs, as those of one
-	// that polls do. What is printed is the same in any case.
+	// that polls do, or their order. What is printed is the same in any case.
 	Varies bool
 
 	// Calls says of some functions how often each rank calls them.
@@ -43,8 +43,12 @@ func Programs() []Program {
 		{Source: "mpi4.c", Ranks: 2, Varies: true},
 		{Source: "threads.c", Ranks: 2, Varies: true},
 		{Source: "waits.c", Ranks: 2, Varies: true, Calls: map[string]uint64{"MPI_Irecv": 1000, "MPI_Isend": 1000, "MPI_Wait": 2000}},
+		{Source: "many.c", Ranks: 2, Varies: true, Calls: map[string]uint64{"MPI_Irecv": 5120, "MPI_Isend": 5120, "MPI_Waitall": 5120}},
+		{Source: "signals.c", Ranks: 2, Varies: true, Calls: map[string]uint64{"MPI_Isend": 100, "MPI_Reduce_local": 100, "MPI_Finalize": 1}},
+		{Source: "execs.c", Ranks: 2, Calls: map[string]uint64{"MPI_Allreduce": 1, "MPI_Finalize": 1}},
 		{Source: "unasked.c", Ranks: 3, Varies: true},
 		{Source: "errors.c", Ranks: 2},
+		{Source: "made.c", Ranks: 2, Calls: map[string]uint64{"MPI_Barrier": 9}},
 		{Source: "large.c", Ranks: 2},
 		{Source: "memory.c", Ranks: 2},
 		{Source: "switch.c", Ranks: 2},

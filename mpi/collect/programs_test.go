@@ -53,7 +53,7 @@ func TestPrograms(t *testing.T) {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
 				checkAllocations(t, first)
-				if p.Source == "threads.c" || p.Source == "waits.c" {
+				if slices.Contains([]string{"threads.c", "waits.c", "many.c"}, p.Source) {
 					checkOwnRequests(t, first.trace)
 				}
 				if p.Source == "unasked.c" {
