@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -198,7 +199,7 @@ func (p *printing) slot(a Argument, k int) (number int64, text string, err error
 		return a.of.inGroup(v)
 	}
 	s, known := a.of, v.Form == Expression
-	coded := typ.Kind == cst.KindString || typ.Kind == cst.KindBytes || typ.Kind == cst.KindFloat
+	coded := typ.Kind == cst.KindString || typ.Kind == cst.KindBytes || typ.Kind == cst.KindFloat || typ.Equal(layout.Site.Type)
 	if _, shift := v.Expr.Shift(); known && !coded && (s.shape == nil || shift && s.shape.Ranks.Len() > 1) {
 		return 0, v.Expr.String(), nil
 	}

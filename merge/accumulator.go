@@ -53,6 +53,7 @@ type scratch struct {
 	lengths   []int
 	declared  []cst.Function // of the part before
 	functions []int          // the numbers of these
+	sites     []int          // which of their parameters is the site, −1 if none is
 }
 
 // Texts numbers strings.
@@ -187,13 +188,14 @@ func (a *Accumulator) declare(t *cst.Table) {
 		return // as those of the part before: most are
 	}
 	a.scratch.declared = declared
-	a.scratch.functions = a.scratch.functions[:0]
+	a.scratch.functions, a.scratch.sites = a.scratch.functions[:0], a.scratch.sites[:0]
 	for _, f := range declared {
 		n := a.functions.Declare(f)
 		if n == len(a.digests) {
 			a.digests = append(a.digests, functionDigest(f))
 		}
 		a.scratch.functions = append(a.scratch.functions, n)
+		a.scratch.sites = append(a.scratch.sites, layout.SiteOf(&f))
 	}
 }
 
@@ -226,6 +228,9 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) digest {
 			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
 		}
 		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped}
+		if i := s.sites[fn]; i >= 0 {
+			f.place = layout.Place(args[i].Int())
+		}
 		f.lengths = s.lengths[lengths:]
 		s.forms = append(s.forms, f)
 		if s.key = f.appendKey(s.key, a.digests); len(s.key) >= keyPiece {

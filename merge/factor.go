@@ -228,8 +228,9 @@ func (f *formNumbers) hash(x form) uint64 {
 		function int
 		grouped  bool
 		streams  uint64
+		place    int64
 	}
-	h := maphash.Comparable(f.seed, head{x.function, x.grouped, x.streams})
+	h := maphash.Comparable(f.seed, head{x.function, x.grouped, x.streams, x.place})
 	for _, n := range x.lengths {
 		h = maphash.Comparable(f.seed, [2]uint64{h, uint64(n)})
 	}

@@ -69,7 +69,6 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	declared := p.a.functions.Functions()
 	n := p.Count("terminals", 1)
 	slots := 0
-	var forms []byte // for the key
 	for i := 0; i < n && p.Err() == nil; i++ {
 		at := p.Offset()
 		v := p.Uvarint("function")
@@ -87,14 +86,20 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 		}
 		s.forms = append(s.forms, f)
 		slots += f.slots
-		forms = f.appendKey(forms, p.a.digests)
 	}
 	if p.Err() == nil && slots > p.Rest() {
 		p.Corrupt(p.Offset(), "columns", "%d in %d bytes", slots, p.Rest())
 	}
-	for _, f := range s.forms {
-		for _, kind := range f.layout(declared) {
+	var forms []byte // for the key
+	for i := range s.forms {
+		f := &s.forms[i]
+		site := f.siteSlot(declared)
+		for k, kind := range f.layout(declared) {
+			at := p.Offset()
 			c := p.column(s.ranks, kind)
+			if p.Err() == nil && k == site && !f.setPlace(c, s.ranks) {
+				p.Corrupt(at, "site", "not of the same place in all ranks of a shape")
+			}
 			if p.Err() != nil {
 				return nil, digest{}, p.Err()
 			}
@@ -104,6 +109,7 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 				s.columns = append(s.columns, c)
 			}
 		}
+		forms = f.appendKey(forms, p.a.digests)
 	}
 	return p.grammar(s, forms)
 }

@@ -95,6 +95,9 @@ func TestRefuseShape(t *testing.T) {
 		}, layout.ErrCorrupt, "text 0 or 12, not from 0 to 1"},
 		{"GroupRankBelow", func(f *forgedFile) { f.group("\x00\x03\x00", "\x00\x06\x00") }, layout.ErrCorrupt, "group rank -2 or -2, not from -1 to 2147483647"},
 		{"GroupSizeTooLarge", func(f *forgedFile) { f.group("\x00\x00\x00", "\x00\x00"+uvarint(1<<31)) }, layout.ErrCorrupt, "group size 0 or 2147483648, not from -1 to 2147483647"},
+		{"SitesApart", func(f *forgedFile) {
+			f.functions = functionsOf(barrier, lines, cst.Function{Name: "send", Params: []cst.Param{layout.Site}})
+		}, layout.ErrCorrupt, "site at offset 10: corrupt input: not of the same place in all ranks of a shape"},
 		{"GrammarBroken", func(f *forgedFile) { f.grammar = "\x7f" }, layout.ErrCorrupt, "rules at offset 21"},
 		{"GrammarEmpty", func(f *forgedFile) { f.forms, f.columns, f.grammar = "\x00", "", encoded() }, layout.ErrCorrupt, "grammar at offset 6: corrupt input: 0 terminals of 0 signatures"},
 		{"TerminalUnused", func(f *forgedFile) { f.grammar = encoded(0, 1) }, layout.ErrCorrupt, "grammar at offset 21: corrupt input: 2 terminals of 3 signatures"},

@@ -180,6 +180,7 @@ func (f form) appendKey(dst []byte, digests []digest) []byte {
 	for _, n := range f.lengths {
 		dst = wire.AppendUvarint(dst, uint64(n))
 	}
+	dst = wire.AppendUvarint(dst, uint64(f.place))
 	if f.grouped {
 		return append(dst, 1)
 	}
@@ -198,11 +199,41 @@ type form struct {
 	slots    int
 	grouped  bool   // the last two slots are the rank in a group, and its size
 	streams  uint64 // bit k: slot k has the number of a stream
+	place    int64  // where calls are made, 0 if the function does not say it
 }
 
 // equal reports whether f and g are the same form.
 func (f form) equal(g form) bool {
-	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && slices.Equal(f.lengths, g.lengths)
+	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && f.place == g.place && slices.Equal(f.lengths, g.lengths)
+}
+
+// siteSlot returns the slot of the site, −1 if the function has none.
+func (f form) siteSlot(functions []cst.Function) int {
+	params := functions[f.function].Params
+	site := layout.SiteOf(&functions[f.function])
+	if site < 0 {
+		return -1
+	}
+	n, lengths := 0, f.lengths
+	for _, p := range params[:site] {
+		n, _ = layout.CountSlots(n, p.Type, &lengths)
+	}
+	return n
+}
+
+// setPlace sets the place to that of the sites of ranks, and reports whether all are of one.
+func (f *form) setPlace(sites column, ranks spans) bool {
+	f.place = layout.Place(sites[0].first)
+	for i, r := range sites {
+		end := ranks.len()
+		if i+1 < len(sites) {
+			end = int(sites[i+1].position)
+		}
+		if layout.Place(r.first) != f.place || layout.Place(r.at(ranks.at(end-1))) != f.place {
+			return false
+		}
+	}
+	return true
 }
 
 // layout returns the meaning of the slots of f.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -167,7 +168,23 @@ func drawCall(t *rapid.T, ranks int) statement {
 		number := drawNumber(t, ranks)
 		s.args = append(s.args, func(rank, call int) cst.Value { return valueOf(typ, number(rank, call)) })
 	}
+	if rapid.IntRange(0, 2).Draw(t, "site") == 0 {
+		s.function.Params = append(s.function.Params, layout.Site)
+		s.args = append(s.args, drawSite(t, ranks))
+	}
 	return s
+}
+
+// drawSite draws sites of several places, or of one with what leads there.
+func drawSite(t *rapid.T, ranks int) argument {
+	number := drawNumber(t, ranks)
+	if rapid.Bool().Draw(t, "places") {
+		return func(rank, call int) cst.Value { return cst.Handle(number(rank, call)) }
+	}
+	place := rapid.Int64Range(0, 3).Draw(t, "place")
+	return func(rank, call int) cst.Value {
+		return cst.Handle(layout.PathBit | place<<layout.PathBits | number(rank, call)&(1<<layout.PathBits-1))
+	}
 }
 
 // drawNumber draws a number that depends on the rank, and on how many calls it

@@ -98,6 +98,7 @@ type SignatureProfile struct {
 	Time *Durations `json:"time,omitempty"`
 
 	statistics *timing.Statistics // of Time
+	shapes     []int              // that make the call, of [Profile.Shapes]
 }
 
 // A ShapeProfile is what each rank of a shape did.
@@ -204,6 +205,7 @@ func (p *profiler) sum() *Profile {
 		result.Calls = addProduct(result.Calls, s.Calls, ranks)
 		for _, n := range p.signatures[number] {
 			of := &signatures[n.Signature]
+			of.shapes = append(of.shapes, len(result.Shapes)-1)
 			of.Calls = wire.AddSat(of.Calls, n.Calls)
 			of.Ranks += n.Ranks
 		}

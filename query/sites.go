@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -15,15 +16,12 @@ import (
 // A SiteProfile is what ranks did in calls of a function that were made in one place of the
 // program.
 type SiteProfile struct {
-	Site     string     `json:"site"` // such as solver.f90:212 exchange_; empty if it is not known, or not one
+	Site     string     `json:"site"` // such as solver.f90:212 exchange_; empty if it is not known
 	Function string     `json:"function"`
 	Calls    uint64     `json:"calls"`
-	Ranks    int        `json:"ranks"`          // at least so many called it
+	Ranks    int        `json:"ranks"`
 	Time     *Durations `json:"time,omitempty"` // as in FunctionProfile
 }
-
-// siteParam is the parameter that says where a call was made.
-const siteParam = "site"
 
 // Sites are the places where the calls of a run were made, by their handles.
 type Sites map[int64]string
@@ -32,7 +30,7 @@ type Sites map[int64]string
 func SitesOf(t *reprise.Trace) Sites {
 	names := make(Sites)
 	for _, n := range t.Run().Names {
-		if n.Kind == cst.KindHandle && n.Class == siteParam {
+		if n.Kind == cst.KindHandle && n.Class == layout.Site.Type.Class {
 			names[n.Value] = n.Name
 		}
 	}
@@ -42,10 +40,8 @@ func SitesOf(t *reprise.Trace) Sites {
 // Of returns the place where a call was made, such as solver.f90:212 exchange_; empty if the
 // trace does not say it.
 func (s Sites) Of(c *reprise.Call) string {
-	for i := range c.Function.Params {
-		if isSite(&c.Function.Params[i]) {
-			return s.name(c.Args[i].Int())
-		}
+	if i := layout.SiteOf(c.Function); i >= 0 {
+		return s.name(c.Args[i].Int())
 	}
 	return ""
 }
@@ -63,13 +59,7 @@ func Frames(site string) []string {
 
 // HasSites reports whether a trace says where calls were made.
 func HasSites(t *reprise.Trace) bool {
-	return slices.ContainsFunc(t.Functions(), func(f cst.Function) bool {
-		return slices.ContainsFunc(f.Params, func(p cst.Param) bool { return isSite(&p) })
-	})
-}
-
-func isSite(p *cst.Param) bool {
-	return p.Name == siteParam && p.Type.Kind == cst.KindHandle && p.Type.Class == siteParam
+	return slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { return layout.SiteOf(&f) >= 0 })
 }
 
 // Sites returns the profile by the places where calls were made, of a trace that says it: those
@@ -77,16 +67,22 @@ func isSite(p *cst.Param) bool {
 func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
 	names := SitesOf(t)
 	type key struct{ site, function string }
-	sites := make(map[key]*SiteProfile)
+	sites, shapes := make(map[key]*SiteProfile), make(map[key]map[int]bool)
 	times := make(map[key]*timing.Statistics)
 	for _, s := range p.Signatures {
-		k := key{siteOf(t.Signature(s.Signature), names), s.Function}
+		k := key{names.siteOf(t.Signature(s.Signature), p.Shapes[s.shapes[0]].Ranks.At(0)), s.Function}
 		of := sites[k]
 		if of == nil {
 			of = &SiteProfile{Site: k.site, Function: k.function}
-			sites[k], times[k] = of, new(timing.Statistics)
+			sites[k], times[k], shapes[k] = of, new(timing.Statistics), make(map[int]bool)
 		}
-		of.Calls, of.Ranks = wire.AddSat(of.Calls, s.Calls), max(of.Ranks, s.Ranks)
+		of.Calls = wire.AddSat(of.Calls, s.Calls)
+		for _, n := range s.shapes {
+			if !shapes[k][n] {
+				shapes[k][n] = true
+				of.Ranks += p.Shapes[n].Ranks.Len()
+			}
+		}
 		if s.statistics != nil {
 			times[k].Merge(s.statistics)
 		}
@@ -104,16 +100,47 @@ func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
 	return list
 }
 
-// siteOf returns the name of the place where calls of a signature are made, empty if it has none,
-// or not the same for all.
-func siteOf(s reprise.Signature, names Sites) string {
-	for i := range s.Function.Params {
-		if !isSite(&s.Function.Params[i]) {
+// siteOf returns the name of the place where ranks make the calls of a signature, of which one is
+// given: if what led there differs, what is the same of it. It is empty if the signature has none.
+func (s Sites) siteOf(signature reprise.Signature, rank int) string {
+	i := layout.SiteOf(signature.Function)
+	if i < 0 {
+		return ""
+	}
+	a := signature.Args[i]
+	if v, ok := a.Constant(); ok {
+		return s.name(v.Int())
+	}
+	if values := a.Stream(); len(values) > 0 {
+		return s.common(values[0].Int())
+	}
+	v, err := a.At(rank)
+	if err != nil {
+		return ""
+	}
+	return s.common(v.Int())
+}
+
+// common returns the name of what all sites share that are of the place of one, such as
+// halo.c:31 north < ….
+func (s Sites) common(site int64) string {
+	frames := Frames(s.name(site))
+	n := len(frames)
+	for other, name := range s {
+		if other == site || layout.Place(other) != layout.Place(site) {
 			continue
 		}
-		if v, ok := s.Args[i].Constant(); ok {
-			return names.name(v.Int())
+		others := Frames(name)
+		n = min(n, len(others))
+		for i := range n {
+			if others[i] != frames[i] {
+				n = i
+				break
+			}
 		}
 	}
-	return ""
+	if n == 0 {
+		return ""
+	}
+	return strings.Join(append(frames[:n:n], "…"), " < ")
 }

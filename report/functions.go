@@ -12,8 +12,11 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// maxFunctions is how many functions a page lists.
-const maxFunctions = 200
+// Limits of what a page lists.
+const (
+	maxFunctions = 200
+	maxPlaces    = 200
+)
 
 // A functionText is the functions of a trace.
 type functionText struct {
@@ -36,38 +39,27 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	}
 	list := slices.Clone(profile.Functions)
 	if profile.Timed {
-		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(totalTime(b), totalTime(a)) })
+		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
 	}
 	total := 0.0
 	for _, f := range list {
-		total += totalTime(f)
+		total += timeOf(f.Time)
 	}
-	titles := []string{"Function", "↓Calls", "of calls", "Ranks"}
-	if profile.Timed {
-		titles = []string{"Function", "Calls", "of calls", "Ranks", "↓Time in calls", "of time", "Mean", "Least", "Most", "on rank"}
-	}
-	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, titles...)}
+	p.inCalls = total
+	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, p.profileTitles("Function")...)}
 	for _, f := range list {
-		row := []any{name(printable(f.Name)), f.Calls, valued(f.Calls, text.Percent(float64(f.Calls), float64(profile.Calls))), f.Ranks}
-		switch s := f.Time; {
-		case s != nil:
-			row = append(row, nanos(s.Total), valued(int64(s.Total), text.Percent(float64(s.Total), total)), nanos(tenth(float64(s.Mean))),
-				nanos(s.Min), nanos(s.Max), order(s.MaxRank))
-		case profile.Timed:
-			row = append(row, slices.Repeat([]any{valued(0, "–")}, 6)...)
-		}
-		t.Table.row(row...)
+		t.Table.row(append([]any{name(printable(f.Name))}, p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
 	}
+	p.addPlaces(trace)
 	for _, f := range list[:min(len(list), maxFunctions)] {
 		d := functionData{Name: printable(f.Name), Calls: f.Calls}
 		if profile.Timed {
-			sum := totalTime(f)
+			sum := timeOf(f.Time)
 			d.Time = &sum
 		}
 		p.functions[f.Name] = len(p.data.Functions)
 		p.data.Functions = append(p.data.Functions, d)
 	}
-	p.inCalls = total
 	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
 		t.About += fmt.Sprintf(" All ranks together spent %s in them.", text.Duration(total))
@@ -79,10 +71,47 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	return nil
 }
 
-// totalTime returns how long the calls of a function take, 0 if that is not known.
-func totalTime(f query.FunctionProfile) float64 {
-	if f.Time == nil {
+// addPlaces adds the places in the program where calls are made.
+func (p *page) addPlaces(trace *reprise.Trace) {
+	if !query.HasSites(trace) {
+		return
+	}
+	list := p.profile.Sites(trace)
+	if p.profile.Timed {
+		slices.SortStableFunc(list, func(a, b query.SiteProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
+	}
+	p.Places = newTable("place", maxPlaces, p.profileTitles("Place")...)
+	for _, s := range list {
+		place := cell{Text: printable(cmp.Or(s.Site, "place unknown")), Note: printable(s.Function), Name: true, Code: true}
+		p.Places.row(append([]any{place}, p.profileCells(s.Calls, s.Ranks, s.Time)...)...)
+	}
+}
+
+// profileTitles returns the titles of a table of things with what [page.profileCells] returns.
+func (p *page) profileTitles(thing string) []string {
+	if p.profile.Timed {
+		return []string{thing, "Calls", "of calls", "Ranks", "↓Time in calls", "of time", "Mean", "Least", "Most", "on rank"}
+	}
+	return []string{thing, "↓Calls", "of calls", "Ranks"}
+}
+
+// profileCells returns what ranks did in some calls.
+func (p *page) profileCells(calls uint64, ranks int, time *query.Durations) []any {
+	row := []any{calls, valued(calls, text.Percent(float64(calls), float64(p.profile.Calls))), ranks}
+	switch {
+	case time != nil:
+		row = append(row, nanos(time.Total), valued(int64(time.Total), text.Percent(float64(time.Total), p.inCalls)), nanos(tenth(float64(time.Mean))),
+			nanos(time.Min), nanos(time.Max), order(time.MaxRank))
+	case p.profile.Timed:
+		row = append(row, slices.Repeat([]any{valued(0, "–")}, 6)...)
+	}
+	return row
+}
+
+// timeOf returns how long calls take, 0 if that is not known.
+func timeOf(time *query.Durations) float64 {
+	if time == nil {
 		return 0
 	}
-	return float64(f.Time.Total)
+	return float64(time.Total)
 }

@@ -29,6 +29,7 @@ type page struct {
 
 	Timeline      *timelineText
 	Functions     *functionText // nil if there are no calls
+	Places        *table        // nil if the trace does not say where calls are made
 	Communication *communicationText
 	Sizes         *sizeText
 	Matching      *matchText // nil if there is nothing to match

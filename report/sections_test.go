@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,33 @@ func TestMatrixBins(t *testing.T) {
 		if first, last := m.Range(bin); named[k][0] != first || named[k][1] != last+1 {
 			t.Errorf("bin %d is %v, not %d to %d", bin, named[k], first, last)
 		}
+	}
+}
+
+// TestPlaces compares the table of the places where calls are made with the profile.
+func TestPlaces(t *testing.T) {
+	site := cst.Param{Name: "site", Type: cst.HandleOf("site"), Direction: cst.In}
+	run := merge.Run{Ranks: 3, Source: "test"}
+	for n, place := range []string{"<b>.c:7 halo", "step.c:80 step"} {
+		run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: "site", Value: int64(n), Name: place})
+	}
+	var parts []merge.Part
+	for rank := range run.Ranks {
+		r, err := tracer.New(tracer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Declare(cst.Function{Name: "exchange", Params: []cst.Param{site}})
+		for i := range int64(12) {
+			r.CallAt(0, 1000*i, 10+i%2, cst.Handle(i%2))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	b := open(t, file(t, trace(t, run, parts), report.Options{}), desktop)
+	got := eval[[]string](b, "[...document.querySelectorAll('#places tbody tr')].flatMap((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
+	want := []string{"step.c:80 stepexchange", "18", "50.0 %", "3", "198 ns", "<b>.c:7 haloexchange", "18", "50.0 %", "3", "180 ns"}
+	if !slices.Equal(got, want) {
+		t.Errorf("places %q, want %q", got, want)
 	}
 }
 

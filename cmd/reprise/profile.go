@@ -79,7 +79,7 @@ func profile(q *question, by string, timed rankenc.Set, series bool) error {
 
 // choose keeps the list that is asked for, in the order of its times.
 func (a *profileAnswer) choose(q *question, by string) {
-	functions, signatures, shapes := a.Functions, a.Signatures, a.Shapes
+	whole, functions, signatures, shapes := *a.Profile, a.Functions, a.Signatures, a.Shapes
 	a.Functions, a.Signatures, a.Shapes = nil, nil, nil
 	switch by {
 	case "function":
@@ -93,9 +93,7 @@ func (a *profileAnswer) choose(q *question, by string) {
 		}
 		a.Signatures = signatures
 	case "site":
-		a.Signatures = signatures
-		a.Sites = a.Profile.Sites(q.trace)
-		a.Signatures = nil
+		a.Sites = whole.Sites(q.trace)
 		slices.SortStableFunc(a.Sites, func(x, y query.SiteProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
 	case "rank":
 		a.Shapes, a.Timed = shapes, len(a.RankTimes) > 0
@@ -219,7 +217,7 @@ func (a *profileAnswer) print(q *question, by string) {
 		})
 	case "site":
 		printRows(a, q, "<function, site", a.Sites, func(s query.SiteProfile) profileRow {
-			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
+			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "place unknown"))}
 		})
 	case "rank":
 		t := q.table("calls each", "ranks", "calls", "", "<ranks")

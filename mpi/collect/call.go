@@ -2,6 +2,7 @@ package collect
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -354,7 +355,7 @@ func (f *plan) declaration(key uint64) cst.Function {
 		}
 	}
 	if key&sited != 0 {
-		d.Params = append(d.Params, siteParam)
+		d.Params = append(d.Params, layout.Site)
 	}
 	if key&pending != 0 {
 		d.Params = append(d.Params, spec.InFlight.Param())

@@ -11,13 +11,11 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/debuginfo"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
-
-// siteParam is the argument that says where a call was made.
-var siteParam = cst.Param{Name: "site", Type: cst.HandleOf("site"), Direction: cst.In}
 
 // unknownSite is the site of calls from code that is in no file.
 const unknownSite = -1
@@ -146,9 +144,6 @@ func (s sourceSite) site() int64 {
 	return int64(moduleOf(s.file)<<addressBits | s.address&(1<<addressBits-1))
 }
 
-// pathBit is set in the sites of calls with those that led to them.
-const pathBit = 1 << 62
-
 // pathSite returns the site of a call with those that led to it: a hash of them all below the
 // lowest bits of the call's own site, so that the paths to a call follow each other.
 func pathSite(at []sourceSite) int64 {
@@ -157,7 +152,7 @@ func pathSite(at []sourceSite) int64 {
 		binary.Write(h, binary.LittleEndian, s.site())
 	}
 	module, address := moduleOf(at[0].file)&7, at[0].address&(1<<27-1)
-	return int64(pathBit | module<<59 | address<<32 | h.Sum64()>>32)
+	return int64(layout.PathBit | (module<<27|address)<<layout.PathBits | h.Sum64()>>(64-layout.PathBits))
 }
 
 // moduleOf returns the number of a file, from its name without the directory.
@@ -183,7 +178,7 @@ func siteNames(list []*process) []merge.Name {
 	calls := make(map[string]int) // of one line, in the order of their addresses
 	var names []merge.Name
 	for _, id := range slices.Sorted(maps.Keys(paths)) {
-		name := pathName(paths[id], lines, id&pathBit != 0)
+		name := pathName(paths[id], lines, id&layout.PathBit != 0)
 		if calls[name]++; calls[name] > 1 {
 			name = fmt.Sprintf("%s #%d", name, calls[name])
 		}
@@ -196,7 +191,7 @@ func siteNames(list []*process) []merge.Name {
 }
 
 func siteName(id int64, name string) merge.Name {
-	return merge.Name{Kind: cst.KindHandle, Class: siteParam.Type.Class, Value: id, Name: name}
+	return merge.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: id, Name: name}
 }
 
 // linesOf returns what all places are called.

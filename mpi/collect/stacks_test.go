@@ -57,6 +57,22 @@ func TestStacks(t *testing.T) {
 	})
 }
 
+// checkProfile checks what a profile has of a place.
+func checkProfile(t *testing.T, r *recording, want query.SiteProfile) {
+	t.Helper()
+	profile, err := query.OpenProfile(t.Context(), r.trace, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := profile.Sites(r.trace)
+	for i := range list {
+		list[i].Time = nil
+	}
+	if !slices.Contains(list, want) {
+		t.Errorf("no %+v in %+v", want, list)
+	}
+}
+
 // TestStacksOfOneShape checks that processes which differ in outer frames only are of one shape.
 func TestStacksOfOneShape(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
@@ -65,6 +81,7 @@ func TestStacksOfOneShape(t *testing.T) {
 		if n := r.trace.Shapes(); n != 1 {
 			t.Errorf("%d shapes", n)
 		}
+		checkProfile(t, r, query.SiteProfile{Site: "paths.c:9 ring < …", Function: "MPI_Sendrecv", Calls: uint64(50 * m.Ranks(4)), Ranks: m.Ranks(4)})
 		sites := query.SitesOf(r.trace)
 		for i, want := range []string{"paths.c:9 ring < paths.c:16 even < paths.c:31 main", "paths.c:9 ring < paths.c:22 odd < paths.c:29 main"} {
 			rank, err := r.trace.Rank(i)

@@ -1,0 +1,30 @@
+package layout
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// Site is the parameter that says where in the program a call was made.
+var Site = cst.Param{Name: "site", Type: cst.HandleOf("site"), Direction: cst.In}
+
+// PathBit is set in the sites of calls with those that led to them, whose lowest PathBits are
+// a hash of the latter.
+const (
+	PathBit  = 1 << 62
+	PathBits = 32
+)
+
+// Place returns what sites share that differ only in the calls that led to them.
+func Place(site int64) int64 {
+	if site >= PathBit {
+		return site >> PathBits
+	}
+	return site
+}
+
+// SiteOf returns which parameter of f is the site, −1 if there is none.
+func SiteOf(f *cst.Function) int {
+	return slices.IndexFunc(f.Params, func(p cst.Param) bool { return p.Name == Site.Name && p.Type.Equal(Site.Type) })
+}
