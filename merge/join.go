@@ -31,6 +31,10 @@ func Join(rank int, threads ...Part) (Part, error) {
 		timed    = true // every call has a time
 	)
 	threads = slices.DeleteFunc(slices.Clone(threads), func(p Part) bool { return p.Grammar.Len() == 0 })
+	if len(threads) == 1 {
+		p := threads[0]
+		return Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times}, nil
+	}
 	for _, p := range threads {
 		tables = append(tables, p.Table)
 	}

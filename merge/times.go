@@ -82,7 +82,11 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	}
 	own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
 	own = own.Rename(number)
-	s.times.Merge(&own)
+	if s.times.IsZero() {
+		s.times = own
+	} else {
+		s.times.Merge(&own)
+	}
 	if p.Times.Series != nil {
 		a.series = append(a.series, layout.RankSeries{Rank: p.Rank, Codec: p.Times.Codec, Data: p.Times.Series})
 	}

@@ -50,24 +50,43 @@ func (g *Grammar) Occurrences() iter.Seq2[Symbol, uint64] { return g.Occurrences
 func (g *Grammar) OccurrencesBefore(position uint64) iter.Seq2[Symbol, uint64] {
 	return func(yield func(Symbol, uint64) bool) {
 		found := g.countBefore(position)
-		for _, s := range slices.Sorted(maps.Keys(found)) {
-			if !yield(s, found[s]) {
+		for s, n := range found.small {
+			if n > 0 && !yield(Symbol(s), n) {
+				return
+			}
+		}
+		for _, s := range slices.Sorted(maps.Keys(found.large)) {
+			if !yield(s, found.large[s]) {
 				return
 			}
 		}
 	}
 }
 
-// countBefore returns how often each terminal occurs before a position, without
-// those that do not.
-func (g *Grammar) countBefore(position uint64) map[Symbol]uint64 {
-	found := make(map[Symbol]uint64)
+// Counts are numbers of terminals: of those below the number of symbols of a grammar, which most
+// are, in a list.
+type counts struct {
+	small []uint64
+	large map[Symbol]uint64 // without zeros
+}
+
+func (c *counts) add(s Symbol, n uint64) {
+	if uint64(s) < uint64(len(c.small)) {
+		c.small[s] += n
+	} else if n > 0 {
+		c.large[s] += n
+	}
+}
+
+// countBefore returns how often each terminal occurs before a position.
+func (g *Grammar) countBefore(position uint64) counts {
+	found := counts{make([]uint64, len(g.symbols)), make(map[Symbol]uint64)}
 	uses := make([]uint64, len(g.ends)) // how often each rule is expanded as a whole
 	for path, n := range g.Prefix(position) {
 		if t := path[len(path)-1]; t.Rule >= 0 {
 			uses[t.Rule] += n
 		} else {
-			found[t.Symbol] += n
+			found.add(t.Symbol, n)
 		}
 	}
 	for r := len(uses) - 1; r >= 0; r-- { // rules refer to those below them
@@ -79,7 +98,7 @@ func (g *Grammar) countBefore(position uint64) map[Symbol]uint64 {
 			if s.ref.isRule() {
 				uses[s.ref.rule()] += uses[r] * s.count
 			} else {
-				found[s.ref.terminal()] += uses[r] * s.count
+				found.add(s.ref.terminal(), uses[r]*s.count)
 			}
 		}
 	}

@@ -169,6 +169,8 @@ func (t *times) summarize(rank int) *merge.Times {
 		return nil
 	}
 	var m merge.Times
+	m.Durations.Statistics = make([]timing.Statistics, 0, t.statistics.n)
+	m.Gaps.Statistics = make([]timing.Statistics, 0, t.statistics.n)
 	for _, chunk := range t.statistics.chunks {
 		for _, s := range chunk {
 			for _, of := range []*timing.Statistics{&s.durations, &s.gaps} {

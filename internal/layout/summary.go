@@ -209,8 +209,14 @@ func (s *Summary) Of(terminal uint32) *timing.Statistics {
 	return &s.Statistics[terminal]
 }
 
+// reserve makes room for n terminals.
+func (s *Summary) reserve(n int) {
+	s.Statistics = slices.Grow(s.Statistics, max(0, n-len(s.Statistics)))
+}
+
 // merge adds what o has, which does not change.
 func (s *Summary) merge(o *Summary) {
+	s.reserve(len(o.Statistics))
 	for t := range o.Statistics {
 		if of := &o.Statistics[t]; of.Count > 0 {
 			s.Of(uint32(t)).Merge(of)
@@ -231,6 +237,7 @@ func (s *Summary) merge(o *Summary) {
 // that become the same are merged.
 func (s *Summary) rename(to []uint32) Summary {
 	var renamed Summary
+	renamed.reserve(len(s.Statistics))
 	for t := range s.Statistics {
 		if of := &s.Statistics[t]; of.Count > 0 {
 			renamed.Of(to[t]).Merge(of)

@@ -22,9 +22,19 @@ func (n naming) add(p *process, t *cst.Table) {
 	for _, name := range p.errors {
 		n.failure(name, t)
 	}
+	known := make([][]int64, len(t.Functions())) // the last handle of each parameter: most are as the one before
 	for fn, args := range t.All() {
-		for i, p := range t.Functions()[fn].Params {
-			n.value(p.Type, args[i])
+		params := t.Functions()[fn].Params
+		if known[fn] == nil {
+			known[fn] = make([]int64, len(params))
+		}
+		for i := range params {
+			if params[i].Type.Kind != cst.KindHandle {
+				n.value(params[i].Type, args[i])
+			} else if v := args[i].Int(); v != known[fn][i] {
+				known[fn][i] = v
+				n.value(params[i].Type, args[i])
+			}
 		}
 	}
 }
