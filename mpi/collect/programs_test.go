@@ -59,6 +59,9 @@ func TestPrograms(t *testing.T) {
 				if p.Source == "unasked.c" {
 					checkSenders(t, first.trace)
 				}
+				if !p.Dies && p.Source != "switch.c" { // which does not record all messages
+					checkMatch(t, first)
+				}
 				if p.Dies != (len(first.summary.Unfinished) > 0) {
 					t.Errorf("without MPI_Finalize: %v", first.summary.Unfinished)
 				}
