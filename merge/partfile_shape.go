@@ -90,6 +90,9 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	if p.Err() == nil && slots > p.Rest() {
 		p.Corrupt(p.Offset(), "columns", "%d in %d bytes", slots, p.Rest())
 	}
+	if p.Err() != nil {
+		return nil, digest{}, p.Err()
+	}
 	var forms []byte // for the key
 	for i := range s.forms {
 		f := &s.forms[i]

@@ -95,6 +95,10 @@ func TestRefuseShape(t *testing.T) {
 		}, layout.ErrCorrupt, "text 0 or 12, not from 0 to 1"},
 		{"GroupRankBelow", func(f *forgedFile) { f.group("\x00\x03\x00", "\x00\x06\x00") }, layout.ErrCorrupt, "group rank -2 or -2, not from -1 to 2147483647"},
 		{"GroupSizeTooLarge", func(f *forgedFile) { f.group("\x00\x00\x00", "\x00\x00"+uvarint(1<<31)) }, layout.ErrCorrupt, "group size 0 or 2147483648, not from -1 to 2147483647"},
+		{"InnerLengthTooLarge", func(f *forgedFile) {
+			f.functions = functionsOf(barrier, cst.Function{Name: "lines", Params: []cst.Param{{Name: "of", Type: cst.ArrayOf(cst.ArrayOf(cst.Type{Kind: cst.KindInt}))}}}, send)
+			f.forms = "\x03" + "\x02" + "\x03" + huge
+		}, layout.ErrCorrupt, "length at offset 8"},
 		{"SitesApart", func(f *forgedFile) {
 			f.functions = functionsOf(barrier, lines, cst.Function{Name: "send", Params: []cst.Param{layout.Site}})
 		}, layout.ErrCorrupt, "site at offset 10: corrupt input: not of the same place in all ranks of a shape"},

@@ -16,10 +16,10 @@ import (
 // A SiteProfile is what ranks did in calls of a function that were made in one place of the
 // program.
 type SiteProfile struct {
-	Site     string     `json:"site"` // such as solver.f90:212 exchange_; empty if it is not known
+	Site     string     `json:"site"` // such as solver.f90:212 exchange_; empty if it is not known, or not one
 	Function string     `json:"function"`
 	Calls    uint64     `json:"calls"`
-	Ranks    int        `json:"ranks"`
+	Ranks    int        `json:"ranks"`          // that make calls there
 	Time     *Durations `json:"time,omitempty"` // as in FunctionProfile
 }
 
@@ -66,11 +66,17 @@ func HasSites(t *reprise.Trace) bool {
 // of the profile's signatures, with their times.
 func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
 	names := SitesOf(t)
+	common := names.common()
 	type key struct{ site, function string }
 	sites, shapes := make(map[key]*SiteProfile), make(map[key]map[int]bool)
 	times := make(map[key]*timing.Statistics)
 	for _, s := range p.Signatures {
-		k := key{names.siteOf(t.Signature(s.Signature), p.Shapes[s.shapes[0]].Ranks.At(0)), s.Function}
+		var ranks []int // the first and the last of each shape
+		for _, n := range s.shapes {
+			of := p.Shapes[n].Ranks
+			ranks = append(ranks, of.At(0), of.At(of.Len()-1))
+		}
+		k := key{names.siteOf(t.Signature(s.Signature), ranks, common), s.Function}
 		of := sites[k]
 		if of == nil {
 			of = &SiteProfile{Site: k.site, Function: k.function}
@@ -100,9 +106,10 @@ func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
 	return list
 }
 
-// siteOf returns the name of the place where ranks make the calls of a signature, of which one is
-// given: if what led there differs, what is the same of it. It is empty if the signature has none.
-func (s Sites) siteOf(signature reprise.Signature, rank int) string {
+// siteOf returns the name of the place where ranks make the calls of a signature, of which some
+// are given: if what led there differs, what is the same of it. It is empty if the signature has
+// none, or it is not known to be one.
+func (s Sites) siteOf(signature reprise.Signature, ranks []int, common map[int64]string) string {
 	i := layout.SiteOf(signature.Function)
 	if i < 0 {
 		return ""
@@ -111,36 +118,42 @@ func (s Sites) siteOf(signature reprise.Signature, rank int) string {
 	if v, ok := a.Constant(); ok {
 		return s.name(v.Int())
 	}
-	if values := a.Stream(); len(values) > 0 {
-		return s.common(values[0].Int())
+	values := a.Stream() // of all signatures of the function
+	for _, rank := range ranks {
+		if v, err := a.At(rank); err == nil {
+			values = append(values, v)
+		}
 	}
-	v, err := a.At(rank)
-	if err != nil {
+	if len(values) == 0 {
 		return ""
 	}
-	return s.common(v.Int())
+	place := layout.Place(values[0].Int())
+	if place < layout.PathBit || slices.ContainsFunc(values, func(v cst.Value) bool { return layout.Place(v.Int()) != place }) {
+		return "" // of several lines, as earlier versions merged them
+	}
+	return common[place]
 }
 
-// common returns the name of what all sites share that are of the place of one, such as
-// halo.c:31 north < ….
-func (s Sites) common(site int64) string {
-	frames := Frames(s.name(site))
-	n := len(frames)
-	for other, name := range s {
-		if other == site || layout.Place(other) != layout.Place(site) {
-			continue
-		}
-		others := Frames(name)
-		n = min(n, len(others))
-		for i := range n {
-			if others[i] != frames[i] {
-				n = i
-				break
+// common returns for each place to which different calls lead the name of what all that do share,
+// such as halo.c:31 north < ….
+func (s Sites) common() map[int64]string {
+	frames := make(map[int64][]string)
+	for site, name := range s {
+		place, list := layout.Place(site), Frames(name)
+		if known, ok := frames[place]; ok {
+			n := 0
+			for n < min(len(known), len(list)) && known[n] == list[n] {
+				n++
 			}
+			list = known[:n:n]
+		}
+		frames[place] = list
+	}
+	common := make(map[int64]string)
+	for place, list := range frames {
+		if place >= layout.PathBit && len(list) > 0 {
+			common[place] = strings.Join(append(list, "…"), " < ")
 		}
 	}
-	if n == 0 {
-		return ""
-	}
-	return strings.Join(append(frames[:n:n], "…"), " < ")
+	return common
 }

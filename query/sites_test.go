@@ -1,6 +1,8 @@
 package query_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -61,5 +63,45 @@ func TestSites(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
+	}
+}
+
+// TestSiteStreams counts the calls of a rank that come through many paths without a pattern: none
+// is counted where it was not made.
+func TestSiteStreams(t *testing.T) {
+	r, err := tracer.New(tracer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Declare(cst.Function{Name: "barrier", Params: []cst.Param{layout.Site}})
+	run, calls := merge.Run{Ranks: 1}, make(map[string]uint64)
+	random := rand.New(rand.NewPCG(1, 2))
+	for place := range int64(2) {
+		for path := range int64(40) {
+			name := fmt.Sprintf("f%d < g%d", place, path)
+			run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: layout.PathBit | place<<layout.PathBits | path, Name: name})
+		}
+	}
+	for i := range int64(4000) {
+		place := i % 3 % 2
+		r.Call(0, cst.Handle(layout.PathBit|place<<layout.PathBits|random.Int64N(40)))
+		calls[fmt.Sprintf("f%d < …", place)]++
+	}
+	trace := testtrace.Write(t, run, []merge.Part{r.Finish(0)})
+	if trace.Signatures() > 2 || len(trace.Signature(0).Args[0].Stream()) == 0 {
+		t.Fatalf("%d signatures, %v: not a stream", trace.Signatures(), trace.Signature(0))
+	}
+	profile, err := query.OpenProfile(t.Context(), trace, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := uint64(0)
+	for _, s := range profile.Sites(trace) {
+		if all += s.Calls; s.Site != "" && s.Calls != calls[s.Site] {
+			t.Errorf("%+v, want %v", s, calls)
+		}
+	}
+	if all != 4000 {
+		t.Errorf("%d calls", all)
 	}
 }

@@ -82,7 +82,7 @@ func (p *page) addPlaces(trace *reprise.Trace) {
 	}
 	p.Places = newTable("place", maxPlaces, p.profileTitles("Place")...)
 	for _, s := range list {
-		place := cell{Text: printable(cmp.Or(s.Site, "place unknown")), Note: printable(s.Function), Name: true, Code: true}
+		place := cell{Text: printable(cmp.Or(s.Site, "at several places")), Note: printable(s.Function), Name: true, Code: true}
 		p.Places.row(append([]any{place}, p.profileCells(s.Calls, s.Ranks, s.Time)...)...)
 	}
 }

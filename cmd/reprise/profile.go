@@ -217,7 +217,7 @@ func (a *profileAnswer) print(q *question, by string) {
 		})
 	case "site":
 		printRows(a, q, "<function, site", a.Sites, func(s query.SiteProfile) profileRow {
-			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "place unknown"))}
+			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
 		})
 	case "rank":
 		t := q.table("calls each", "ranks", "calls", "", "<ranks")

@@ -16,10 +16,11 @@ const (
 	PathBits = 32
 )
 
-// Place returns what sites share that differ only in the calls that led to them.
+// Place returns what sites share that differ only in the calls that led to them: the least of
+// them.
 func Place(site int64) int64 {
 	if site >= PathBit {
-		return site >> PathBits
+		return site &^ (1<<PathBits - 1)
 	}
 	return site
 }

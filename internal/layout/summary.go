@@ -243,7 +243,7 @@ func (s *Summary) rename(to []uint32) Summary {
 			renamed.Of(to[t]).Merge(of)
 		}
 	}
-	if s.Histograms != nil {
+	if s.Histograms != nil && s.Histograms.Len() > 0 {
 		renamed.Histograms = s.Histograms.Rename(func(t uint32) uint32 { return to[t] })
 	}
 	return renamed
