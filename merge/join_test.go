@@ -49,6 +49,9 @@ func TestJoin(t *testing.T) {
 	if err := new(Accumulator).Add(p); err != nil {
 		t.Error(err)
 	}
+	if p, err := Join(7, b, c); err != nil || p.Rank != 7 || p.Grammar.Len() != 2 || p.Groups[GroupHandle{"comm", 2}] != c.Groups[GroupHandle{"comm", 2}] || p.Times.Durations.Statistics[1].Max != 30 {
+		t.Errorf("one thread with calls: %+v, %v", p, err)
+	}
 	if p, err := Join(1); err != nil || p.Grammar.Len() != 0 || new(Accumulator).Add(p) != nil {
 		t.Errorf("no threads: %+v, %v", p, err)
 	}

@@ -107,9 +107,9 @@
 //
 // # Cost
 //
-// A call takes some 400 ns; one that is new 1 µs and memory, and 1 µs more in the end. After the end of the processes
-// several of them are gone through at once, one on each processor. Held are, for each process,
-// its signatures, its grammar, the objects and allocations that exist, and at most half a
+// A call takes some 400 ns; one that is new 1 µs and memory, and 1 µs more in the end. After the
+// end of the processes several of them are gone through at once, one on each processor. Held
+// are, for each process, its signatures, its grammar, the objects and allocations that exist, and at most half a
 // mebibyte for each thread, less where there are many: 128 MiB for all.
 package collect
 

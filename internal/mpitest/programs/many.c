@@ -1,8 +1,7 @@
 /*
  * Hundreds of threads of each rank, each with messages of its own.
  */
-#include "check.h"
-#include <pthread.h>
+#include "threads.h"
 
 enum { ROUNDS = 20, THREADS = 256 };
 
@@ -20,20 +19,4 @@ static void *exchange(void *argument)
 	return NULL;
 }
 
-int main(int argc, char **argv)
-{
-	static pthread_t threads[THREADS];
-	static int numbers[THREADS];
-	int provided;
-	OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
-	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
-	CHECK(provided == MPI_THREAD_MULTIPLE);
-	for (int i = 0; i < THREADS; i++) {
-		numbers[i] = i;
-		CHECK(!pthread_create(&threads[i], NULL, exchange, &numbers[i]));
-	}
-	for (int i = 0; i < THREADS; i++)
-		CHECK(!pthread_join(threads[i], NULL));
-	return end();
-}
+int main(int argc, char **argv) { return run_threads(&argc, &argv, THREADS, exchange); }

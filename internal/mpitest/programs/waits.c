@@ -2,8 +2,7 @@
  * Four threads of each rank, each in a loop of Irecv, Isend, Wait, Wait: sends that are
  * complete when they have begun have one handle, whatever thread they are of.
  */
-#include "check.h"
-#include <pthread.h>
+#include "threads.h"
 
 enum { ROUNDS = 250, THREADS = 4 };
 
@@ -23,19 +22,4 @@ static void *exchange(void *argument)
 	return NULL;
 }
 
-int main(int argc, char **argv)
-{
-	int provided, numbers[THREADS];
-	pthread_t threads[THREADS];
-	OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
-	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
-	CHECK(provided == MPI_THREAD_MULTIPLE);
-	for (int i = 0; i < THREADS; i++) {
-		numbers[i] = i;
-		CHECK(!pthread_create(&threads[i], NULL, exchange, &numbers[i]));
-	}
-	for (int i = 0; i < THREADS; i++)
-		CHECK(!pthread_join(threads[i], NULL));
-	return end();
-}
+int main(int argc, char **argv) { return run_threads(&argc, &argv, THREADS, exchange); }
