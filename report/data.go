@@ -19,38 +19,52 @@ type functionData struct {
 	Time  *float64 `json:"time,omitempty"` // ns
 }
 
-// A timelineData has some ranks as grammars.
+// A timelineData is some ranks, by what is known of their times. Times are in nanoseconds
+// from the start of the first call of all ranks.
 type timelineData struct {
-	Timed    bool          `json:"timed"` // otherwise times are positions of calls
+	Timed    bool          `json:"timed"`           // otherwise times are positions of calls
+	Error    float64       `json:"error,omitempty"` // of the times of every call, relative
 	Texts    []string      `json:"texts"`
 	Grammars [][][]int64   `json:"grammars"` // as grammar.js says
 	Programs []programData `json:"programs"`
 	Ranks    []rankData    `json:"ranks"`
+	Bins     int           `json:"bins,omitempty"` // of rows that have them, from 0 to Span
+	Span     int64         `json:"span,omitempty"`
 }
 
-// A programData is a grammar with how long its calls take on average, in nanoseconds,
-// by terminal. Functions are numbers in pageData.Functions, or the number of these. If
-// calls are in others, terminals are of parts of calls: whole ones (0), first (1), last
-// (2) or middle (3) parts of those that contain others, as Kinds says.
+// A programData is a grammar with the functions of its calls, by terminal: numbers in
+// pageData.Functions, or the number of these; and the signatures of the trace. If calls are of several threads, it has
+// these. If times are estimates, it has the means of how long calls take, and of the gaps
+// before them, in nanoseconds, and of how many calls these are.
 type programData struct {
-	Grammar   int       `json:"grammar"`
-	Functions []int     `json:"functions"`
-	Durations []float64 `json:"durations,omitempty"`
-	Gaps      []float64 `json:"gaps,omitempty"`
-	Kinds     []int     `json:"kinds,omitempty"`
+	Grammar    int       `json:"grammar"`
+	Functions  []int     `json:"functions"`
+	Signatures []int     `json:"signatures"`
+	Threads    []int     `json:"threads,omitempty"`
+	Durations  []float64 `json:"durations,omitempty"`
+	Gaps       []float64 `json:"gaps,omitempty"`
+	Of         []uint64  `json:"of,omitempty"`
 }
 
-// A rankData is a rank, or a thread of one: its program, its calls in words by terminal, as numbers of
-// timelineData.Texts, and where its clock is exact: edge 2p is the start of call p, or
-// of part p, edge 2p+1 its end. Edges and times are differences to the ones before. Times are in
-// nanoseconds from the start of the first call of all ranks.
+// A rankData is a rank: its program, −1 if that is too large; its calls in words by
+// terminal, as numbers of timelineData.Texts; and one of these: the times of every call,
+// as packCalls returns them; bins of its threads; or where the clock that estimates its
+// times is put right: edge 2p is the start of call p, edge 2p+1 its end, and edges and
+// times are differences to the ones before.
 type rankData struct {
-	Rank    int     `json:"rank"`
-	Thread  *int    `json:"thread,omitempty"`
-	Program int     `json:"program"`
-	Texts   []int   `json:"texts"`
-	Edges   []int64 `json:"edges,omitempty"`
-	Times   []int64 `json:"times,omitempty"`
+	Rank    int       `json:"rank"`
+	Program int       `json:"program"`
+	Texts   []int     `json:"texts,omitempty"`
+	Calls   []byte    `json:"calls,omitempty"`
+	Rows    []rowData `json:"rows,omitempty"`
+	Edges   []int64   `json:"edges,omitempty"`
+	Times   []int64   `json:"times,omitempty"`
+}
+
+// A rowData is the bins of a thread, or of a rank with one, as binRow.packed returns them.
+type rowData struct {
+	Thread *int   `json:"thread,omitempty"`
+	Bins   []byte `json:"bins"`
 }
 
 // A matrixData says how much goes from whom to whom, by bins of ranks: the first of bin b

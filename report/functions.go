@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -48,7 +49,7 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	p.inCalls = total
 	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, p.profileTitles("Function")...)}
 	for _, f := range list {
-		t.Table.row(append([]any{name(printable(f.Name))}, p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
+		t.Table.row(append([]any{cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}}, p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
 	}
 	p.addPlaces(trace)
 	for _, f := range list[:min(len(list), maxFunctions)] {
@@ -83,6 +84,9 @@ func (p *page) addPlaces(trace *reprise.Trace) {
 	p.Places = newTable("place", maxPlaces, p.profileTitles("Place")...)
 	for _, s := range list {
 		place := cell{Text: printable(cmp.Or(s.Site, "at several places")), Note: printable(s.Function), Name: true, Code: true}
+		if s.Site != "" {
+			place.Find = "text=site=" + strconv.Quote(s.Site)
+		}
 		p.Places.row(append([]any{place}, p.profileCells(s.Calls, s.Ranks, s.Time)...)...)
 	}
 }
@@ -114,4 +118,14 @@ func timeOf(time *query.Durations) float64 {
 		return 0
 	}
 	return float64(time.Total)
+}
+
+// callsOf returns how many calls of a signature there are, on all ranks.
+func (p *page) callsOf(signature int) uint64 {
+	list := p.profile.Signatures
+	i, ok := slices.BinarySearchFunc(list, signature, func(s query.SignatureProfile, n int) int { return cmp.Compare(s.Signature, n) })
+	if !ok {
+		return 0
+	}
+	return list[i].Calls
 }

@@ -77,7 +77,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Least", "on rank", "Most", "on rank", wait)
 	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
-		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true}
+		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true, Find: fmt.Sprint("signature=", s.Signature)}
 		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank), nanos(s.Max), order(s.MaxRank), nanos(s.Wait))
 	}
 	return nil

@@ -70,7 +70,7 @@ func TestHostile(t *testing.T) {
 	at := b.place("timeline", 0.5, 0.5)
 	for i := range 8 {
 		eval[any](b, `(t => {
-			const c = t.ranks[0].clock.at(%d);
+			const c = t.rows[0].track.at(%d);
 			t.span.set(c.start, c.start + c.duration);
 			t.draw();
 		})(report.figures.get('timeline'))`, 3*i)

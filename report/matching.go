@@ -180,7 +180,7 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 			call += " on " + printable(s.Communicator.Name)
 		}
 		rows.row(name(call), s.Instances, s.Sampled, nanos(tenth(float64(s.Mean))), nanos(s.Median), nanos(s.Max),
-			fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)),
+			cell{Text: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Find: fmt.Sprintf("call=%d,%d", s.MaxStraggler, s.MaxPosition)},
 			valued(s.Straggler, fmt.Sprintf("%d, %s", s.Straggler, text.Percent(s.StragglerShare, 1))))
 	}
 	t.Skews = rows.shown()

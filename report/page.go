@@ -84,7 +84,7 @@ var parts = sync.OnceValue(func() static {
 		}
 		return all.String()
 	}
-	script := "'use strict';\n" + read("format.js", "grammar.js", "view.js", "timeline.js", "matrix.js", "bars.js", "page.js")
+	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{
 		template: template.Must(template.New("page").Parse(read("page.html"))),
@@ -100,19 +100,30 @@ func hashOf(script string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// write writes the page. In the data, <, > and & are escaped, so that no text ends the
-// script in which they stand.
+// write writes the page.
 func (p *page) write(w io.Writer) error {
+	html, err := p.render()
+	if err == nil {
+		_, err = w.Write(html)
+	}
+	return err
+}
+
+// bytes returns how long the page is so far.
+func (p *page) bytes() (int, error) {
+	html, err := p.render()
+	return len(html), err
+}
+
+// render returns the page. In the data, <, > and & are escaped, so that no text ends the
+// script in which they stand.
+func (p *page) render() ([]byte, error) {
 	data, err := json.Marshal(p.data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s := parts()
 	var out bytes.Buffer
 	err = s.template.Execute(&out, frame{p, s, template.JS(data)})
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(out.Bytes())
-	return err
+	return out.Bytes(), err
 }

@@ -22,6 +22,11 @@ type Options struct {
 	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
 	Ranks *rankenc.Set
 
+	// Budget is how many bytes the page may have for the timeline to hold the times of all
+	// calls, where the trace has them; what does not fit is drawn more coarsely. Zero means
+	// 5,000,000. What else is on a page is bounded, too, and takes up to some 4 MB.
+	Budget int
+
 	// Progress, unless it is nil, is called with what is done, and of how many ranks
 	// that is done, by one goroutine at a time.
 	Progress func(what string, ranks int)
@@ -32,6 +37,9 @@ type Options struct {
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
 	if o.Name == "" {
 		o.Name = "trace"
+	}
+	if o.Budget == 0 {
+		o.Budget = 5_000_000
 	}
 	p, err := gather(ctx, trace, o)
 	if err != nil {
@@ -50,10 +58,10 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error)
 		{"times", p.addTimes},
 		{"functions", p.addFunctions},
 		{"ends", p.addUnfinished},
-		{"timeline", p.addTimeline},
 		{"messages", p.addCommunication},
 		{"imbalance", p.addImbalance},
 		{"loops", p.addLoops},
+		{"timeline", p.addTimeline},
 	} {
 		if o.Progress != nil {
 			p.progress = func(ranks int) { o.Progress(part.what, ranks) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -63,21 +64,24 @@ func TestProgram(t *testing.T) {
 		durations[0]++ // so that some time passes
 		got := eval[struct {
 			At, Find [][]float64
+			All      []int
+			Next     [][]float64
 			Area     []float64
 			Calls    [][]float64
 		}](b, `(() => {
 			const p = new Program(new Grammar(%s), { functions: [0, 1, 2, 3], durations: %s, gaps: %s, classOf: [0, 1, 2, 3], classes: 4 });
-			const out = { At: [], Find: [], Area: [0, 0, 0, 0], Calls: [] };
+			const out = { At: [], Find: [], Area: [0, 0, 0, 0], Calls: [], All: [...p.grammar.expand()], Next: [] };
+			for (let i = 0; i <= p.calls; i++) out.Next.push([p.next(i, 1, (t) => t === 2), p.next(i, -1, (t) => t === 2)]);
 			for (let i = 0; i < p.calls; i++) {
 				const c = p.at(i);
-				out.At.push([c.part, c.terminal, c.before]);
+				out.At.push([c.position, c.terminal, c.before]);
 			}
 			for (let t = 0; t < p.total; t += p.total / 97) {
 				const c = p.find(t);
-				out.Find.push([t, c.part]);
+				out.Find.push([t, c.position]);
 			}
 			const rects = [[], [], [], []], row = new Row(4, 0, 100, 10, 500, rects);
-			new Clock(p, [], []).draw(0, p.total, 10, 500 / p.total, row);
+			new Estimate(p, [], []).draw(0, p.total, row);
 			row.finish();
 			rects.forEach((list, k) => { for (let i = 0; i < list.length; i += 4) out.Area[k] += list[i + 2] * list[i + 3]; });
 			const from = p.total / 3, to = p.total / 2;
@@ -97,6 +101,23 @@ func TestProgram(t *testing.T) {
 		total = before
 		if len(got.At) != len(calls) {
 			t.Fatalf("%s: %d calls, not %d", name, len(got.At), len(calls))
+		}
+		if !slices.Equal(got.All, calls) {
+			t.Fatalf("%s: expands to %v, not %v", name, got.All, calls)
+		}
+		for i, n := range got.Next {
+			after, before := slices.Index(calls[i:], 2), -1
+			if after >= 0 {
+				after += i
+			}
+			for k, s := range calls[:i] {
+				if s == 2 {
+					before = k
+				}
+			}
+			if n[0] != float64(after) || n[1] != float64(before) {
+				t.Fatalf("%s: from %d on, the next is %v, not %d and %d", name, i, n, after, before)
+			}
 		}
 		for _, f := range got.Find {
 			i := int(f[1])
@@ -158,7 +179,9 @@ func TestFormatSame(t *testing.T) {
 		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"}, {"formatBrief(100)", "100"},
 		{"formatPower(1)", "1 B"}, {"formatPower(8192)", "8 KiB"}, {"trimmed('2.00 ms')", "2 ms"}, {"trimmed('20 ms')", "20 ms"}, {"trimmed('1.50 s')", "1.5 s"},
 		{"timeAt(330018900, 100)", "330.0189 ms"}, {"timeAt(0, 1)", "0 ns"}, {"timeAt(1500, 0.1)", "1.500 µs"},
-		{"axisTime(4e9)(1.5e9)", "1.5 s"}, {"axisTime(50)(1234)", "1,234 ns"},
+		{"axisFrom(0, 4e9).label(1.5e9)", "1.5 s"}, {"axisFrom(600, 50).label(612)", "612 ns"},
+		{"axisFrom(1886e6 - 10, 50).label(1886e6 + 12)", "+112 ns"}, {"axisFrom(1886e6 - 10, 50).base", "+ counts from 1.8859999 s"},
+		{"axisFrom(1886e6, 20e3).label(1886004e3)", "+4 µs"}, {"axisFrom(1886e6, 20e3).base", "+ counts from 1.8860 s"},
 	} {
 		if got := eval[string](b, "%s", c.call); got != c.want {
 			t.Errorf("%s is %q, not %q", c.call, got, c.want)

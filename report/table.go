@@ -30,6 +30,10 @@ type cell struct {
 	Text, Note string
 	Value      any
 	Name, Code bool // stands on the left; is a call
+
+	// Find says which calls of the timeline it is about: function=NAME, signature=NUMBER,
+	// text=TEXT for those that have it in their words, or call=RANK,POSITION.
+	Find string
 }
 
 // newTable returns a table of at most so many rows of things. The title of the column

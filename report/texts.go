@@ -19,57 +19,70 @@ type timelineText struct {
 	Note  string
 }
 
-// addTimeline adds the timeline.
+// addTimeline adds the timeline, to which everything else must have been added: it has the
+// room that is left.
 func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options) error {
 	ranks, of := chooseRanks(trace, o.Ranks)
 	if len(ranks) == 0 {
 		return nil
 	}
-	data, made, err := p.timeline(ctx, trace, ranks)
+	m, err := p.openTimeline(ctx, trace, ranks)
 	if err != nil {
 		return err
 	}
-	t := &timelineText{Ranks: fmt.Sprintf("%s of %s", text.Count(made.ranks), text.Plural(of, "rank"))}
-	p.length = made.length
-	t.About = made.clocks.about(made.bound, p.guarantee)
-	var notes []string
-	if made.ranks < of {
-		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", t.Ranks))
+	t := &timelineText{Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)), text.Plural(of, "rank"))}
+	if len(m.shown) > 0 {
+		p.Timeline, p.data.Timeline = t, m.data
 	}
-	if made.nested {
-		notes = append(notes, "Where calls are in others, the innermost is drawn.")
+	used, err := p.bytes()
+	if err != nil {
+		return err
 	}
-	if made.threads {
-		notes = append(notes, "Threads whose calls overlap have rows of their own.")
+	if err := m.addTimes(ctx, o.Budget-used-reserve); err != nil {
+		return err
 	}
-	if made.leftOut > 0 {
-		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", text.Plural(made.leftOut, "rank")))
-	}
-	if made.bytes > maxTexts {
-		notes = append(notes, "Arguments of some calls are left out.")
-	}
-	t.Note = strings.Join(notes, " ")
-	if len(data.Ranks) == 0 {
+	p.length = m.length()
+	t.About = m.about()
+	t.Note = strings.Join(m.notes(t.Ranks, of), " ")
+	if len(m.shown) == 0 {
 		p.Remarks = append(p.Remarks, t.Note)
-		return nil
 	}
-	p.Timeline, p.data.Timeline = t, data
 	return nil
 }
 
-// about says what the times of the timeline are.
-func (c *clocks) about(bound float64, g timing.Guarantee) string {
-	const stacks = " Where calls are too narrow to be seen, a block is filled as far as its time is spent in calls of each function."
-	switch {
-	case !c.timed():
-		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(c.trace, "to see how long they take") +
-			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
-	case c.worst == query.Series && bound > 0:
-		return seriesAbout(g) + fmt.Sprintf(" What is drawn is within %s of them.", text.Duration(bound)) + stacks
-	case c.worst == query.Series:
-		return seriesAbout(g) + " What is drawn has those of some, evenly chosen, and means between them." + stacks
+// reserve is how many bytes of a page are kept for what is written last.
+const reserve = 20_000
+
+// notes says what of so many ranks is not shown, or not in full.
+func (m *timelineMaker) notes(shown string, of int) []string {
+	var notes []string
+	if len(m.shown) < of {
+		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", shown))
 	}
-	return fmt.Sprintf("The trace has %s of times, not those of every call: each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", c.worst) + stacks
+	if m.coarse.Len() > 0 {
+		notes = append(notes, fmt.Sprintf("Hatched, of ranks %s: sums over %s, as the calls themselves do not fit into this page. The option --budget makes it larger; reprise view shows every call of every rank.",
+			printable(m.coarse.String()), text.Duration(m.length()/float64(m.data.Bins))))
+	}
+	if m.leftOut > 0 {
+		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", text.Plural(m.leftOut, "rank")))
+	}
+	if m.bytes > maxTexts {
+		notes = append(notes, "Arguments of some calls are left out.")
+	}
+	return notes
+}
+
+// about says what the times of the timeline are.
+func (m *timelineMaker) about() string {
+	const stacks = " Where calls are too narrow to be seen, a column is filled as far as its time is spent in calls of each function."
+	switch {
+	case !m.data.Timed:
+		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(m.trace, "to see how long they take") +
+			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
+	case m.worst == query.Series:
+		return seriesAbout(m.guarantee) + stacks
+	}
+	return fmt.Sprintf("Hatched, because it is an estimate: the trace has %s of times, not those of every call. Each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", m.worst) + stacks
 }
 
 // seriesAbout says how exact the times of every call are.

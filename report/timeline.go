@@ -2,14 +2,19 @@ package report
 
 import (
 	"context"
+	"encoding/base64"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
-// Limits of a timeline, which keep a page below 5 MB.
+// Limits of a timeline, which keep a page small and quick.
 const (
 	shownRanks   = 16      // if nobody chooses
 	maxRanks     = 256     // if somebody does
@@ -18,182 +23,277 @@ const (
 	maxTerminals = 100_000 // of all ranks
 	maxRows      = 512
 
-	// maxWork is how many numbers a browser keeps of all programs, about.
-	maxWork = 4_000_000
-	classes = 10 // of functions with a colour, about
+	// classes is how many classes of functions are told apart where calls are not drawn one
+	// by one: those of most time, and all others.
+	classes = 16
+
+	maxBins  = 2048   // of a row
+	allBins  = 65_536 // of all rows, about
+	maxCalls = 8 << 20
 )
 
 // A timelineMaker puts together the timeline.
 type timelineMaker struct {
 	trace   *reprise.Trace
-	clocks  *clocks
+	times   *query.Times
 	printer *reprise.Printer
 	page    *page
 	data    *timelineData
+	begin   int64 // of the first call of all ranks
+	end     int64 // of the last call of those that are shown
 
 	grammars  map[[32]byte]int
 	texts     map[string]int
-	bytes     int   // of texts
-	symbols   int   // of grammars
-	terminals int   // of ranks
-	sizes     []int // of the programs of each grammar
-	work      int   // of programs
+	bytes     int // of texts
+	symbols   int // of grammars
+	terminals int // of ranks
 
-	ranks   int     // that are shown
-	leftOut int     // ranks whose grammars are too large
-	nested  bool    // calls are in others
-	threads bool    // rows are of threads
-	bound   float64 // of the error of clocks between anchors, in ns
-	length  float64 // from the first call of all ranks to the end of the last, in ns
+	worst     query.Source // of all ranks that are shown
+	shown     []rankTrack
+	leftOut   int         // ranks whose grammars are too large
+	coarse    rankenc.Set // ranks of which bins are shown, though the trace has all times
+	guarantee timing.Guarantee
 }
 
-// timeline returns the timeline of some ranks, and what is told of it.
-func (p *page) timeline(ctx context.Context, trace *reprise.Trace, ranks []int) (*timelineData, *timelineMaker, error) {
-	read := make(map[int]*reprise.Rank)
+// A rankTrack is a rank that is shown, and by what its times are known.
+type rankTrack struct {
+	*reprise.Rank
+	clock  *query.Clock
+	number int // in timelineData.Ranks
+}
+
+// openTimeline returns a timeline of some ranks, without the times of their calls.
+func (p *page) openTimeline(ctx context.Context, trace *reprise.Trace, ranks []int) (*timelineMaker, error) {
+	m := &timelineMaker{
+		page: p, trace: trace, times: p.times, printer: trace.Printer(reprise.PrintOptions{Absolute: true}), worst: query.Series,
+		data:     &timelineData{Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
+		grammars: make(map[[32]byte]int), texts: make(map[string]int),
+	}
+	tracks := make([]rankTrack, 0, len(ranks))
 	for _, rank := range ranks {
 		r, err := trace.Rank(rank)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		read[rank] = r
+		clock, err := p.times.Clock(r)
+		if err != nil {
+			return nil, err
+		}
+		if r.Len() > 0 {
+			tracks = append(tracks, rankTrack{Rank: r, clock: clock})
+			m.worst = min(m.worst, clock.Source())
+		}
 	}
-	c, err := openClocks(trace, p.times, read)
-	if err != nil {
-		return nil, nil, err
+	m.data.Timed = len(tracks) > 0 && m.worst != query.None
+	if err := m.span(tracks); err != nil {
+		return nil, err
 	}
-	m := &timelineMaker{
-		page: p, trace: trace, clocks: c, printer: trace.Printer(reprise.PrintOptions{Absolute: true}),
-		data:     &timelineData{Timed: c.timed(), Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
-		grammars: make(map[[32]byte]int), texts: make(map[string]int),
-	}
-	for _, rank := range ranks {
+	for _, t := range tracks {
 		if err := context.Cause(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if err := m.add(rank, read[rank]); err != nil {
-			return nil, nil, err
+		if err := m.add(t); err != nil {
+			return nil, err
 		}
 	}
-	return m.data, m, m.rebase()
+	return m, nil
 }
 
-// rebase has times count from the first call of the run, whichever ranks are shown: a
-// browser has 53 bits for them.
-func (m *timelineMaker) rebase() error {
-	first, err := m.clocks.times.Begin()
-	if err != nil {
-		return err
-	}
-	for _, r := range m.data.Ranks {
-		if len(r.Times) > 0 {
-			first = min(first, r.Times[0])
-		}
-	}
-	for i := range m.data.Ranks {
-		if times := m.data.Ranks[i].Times; len(times) > 0 {
-			times[0] -= first // those after it are differences
-			end := int64(0)
-			for _, step := range times {
-				end += step
-			}
-			m.length = max(m.length, float64(end))
-		}
-	}
-	return nil
-}
-
-// add adds a rank, unless it is too large.
-func (m *timelineMaker) add(rank int, r *reprise.Rank) error {
-	if r.Len() == 0 {
+// span finds out when the first call of the run began, whichever ranks are shown, and
+// when the last of those that are shown ended: a browser, which has 53 bits for times,
+// counts from there.
+func (m *timelineMaker) span(tracks []rankTrack) error {
+	if !m.data.Timed {
 		return nil
 	}
-	g := r.Grammar()
-	if _, known := m.grammars[g.Hash()]; !known && m.symbols+g.Symbols() > maxSymbols {
-		m.leftOut++ // before its times are read
-		return nil
-	}
-	models, err := m.clocks.models(r)
-	if err != nil {
+	var err error
+	if m.begin, err = m.times.Begin(); err != nil {
 		return err
 	}
-	if simple := len(models) == 1 && models[0].kinds == nil; !simple && !m.fits(r, models) {
-		if models, err = flatModel(r); err != nil {
+	for _, t := range tracks {
+		begin, end, err := t.clock.Span()
+		if err != nil {
 			return err
 		}
-	}
-	if !m.fits(r, models) {
-		m.leftOut++
-		return nil
-	}
-	m.ranks++
-	for _, model := range models {
-		m.addRow(rank, r, model)
+		m.begin, m.end = min(m.begin, begin), max(m.end, end)
 	}
 	return nil
 }
 
-// fits reports whether there is room for the rows of a rank.
-func (m *timelineMaker) fits(r *reprise.Rank, rows []*model) bool {
-	symbols, terminals, work := m.symbols, m.terminals, m.work
-	for _, row := range rows {
-		number, known := m.grammars[row.grammar.Hash()]
-		if !known {
-			symbols += row.grammar.Symbols()
+// length returns how long the timeline is, in nanoseconds; 0 if it has no times.
+func (m *timelineMaker) length() float64 { return float64(m.end) - float64(m.begin) }
+
+// series reports whether the times of every call of a rank are known.
+func (t rankTrack) series() bool { return t.clock.Source() == query.Series }
+
+// add adds a rank without the times of every call. If its grammar is too large, only
+// bins can be shown of it.
+func (m *timelineMaker) add(t rankTrack) error {
+	r := t.Rank
+	g := r.Grammar()
+	_, known := m.grammars[g.Hash()]
+	if !known && m.symbols+g.Symbols() > maxSymbols || m.terminals+r.Terminals() > maxTerminals || m.data.Timed && !near(m.begin, m.end) {
+		if !m.data.Timed || !t.series() || !near(m.begin, m.end) {
+			m.leftOut++
+			return nil
 		}
-		terminals += row.symbols(r)
-		if !known || m.find(m.programOf(r, row, number)) < 0 {
-			work += workOf(row.grammar)
+		m.data.Ranks = append(m.data.Ranks, rankData{Rank: r.Number(), Program: -1})
+	} else {
+		data := rankData{Rank: r.Number(), Texts: make([]int, r.Terminals())}
+		m.terminals += r.Terminals()
+		for terminal := range data.Texts {
+			data.Texts[terminal] = m.text(r.Call(uint32(terminal)))
 		}
+		p := m.programOf(r, m.grammar(g))
+		if m.data.Timed && !t.series() {
+			if err := m.estimate(t, &p, &data); err != nil {
+				return err
+			}
+		}
+		data.Program = m.program(p)
+		m.data.Ranks = append(m.data.Ranks, data)
 	}
-	return symbols <= maxSymbols && terminals <= maxTerminals && work <= maxWork && (len(rows) == 1 || len(m.data.Ranks)+len(rows) <= maxRows)
+	t.number = len(m.data.Ranks) - 1
+	m.shown = append(m.shown, t)
+	return nil
 }
 
-// workOf returns how many numbers a browser keeps of each program of a grammar, about.
-func workOf(g *sequitur.Grammar) int { return g.Symbols() + classes*g.Rules() }
-
-// symbols returns how many different symbols the grammar has.
-func (w *row) symbols(r *reprise.Rank) int {
-	if w.terminals != nil {
-		return len(w.terminals)
+// programOf returns what the calls of a rank are, by the number of its grammar.
+func (m *timelineMaker) programOf(r *reprise.Rank, grammar int) programData {
+	p := programData{Grammar: grammar, Functions: make([]int, r.Terminals()), Signatures: make([]int, r.Terminals())}
+	threads := make([]int, r.Terminals())
+	for terminal := range p.Functions {
+		call := r.Call(uint32(terminal))
+		p.Signatures[terminal] = r.Signature(uint32(terminal))
+		p.Functions[terminal] = m.page.functionNumber(call.Function.Name)
+		threads[terminal] = call.Thread()
 	}
-	return r.Terminals()
-}
-
-// call returns the call of a symbol, or of a part of which it is.
-func (w *row) call(r *reprise.Rank, symbol int) reprise.Call {
-	if w.terminals != nil {
-		symbol = w.terminals[symbol]
-	}
-	return r.Call(uint32(symbol))
-}
-
-// programOf returns the program of a row of a rank, given the number of its grammar.
-func (m *timelineMaker) programOf(r *reprise.Rank, model *model, grammar int) programData {
-	p := programData{Grammar: grammar, Functions: make([]int, model.symbols(r)), Durations: model.durations, Gaps: model.gaps}
-	for symbol := range p.Functions {
-		p.Functions[symbol] = m.page.functionNumber(model.call(r, symbol).Function.Name)
-	}
-	for _, kind := range model.kinds {
-		p.Kinds = append(p.Kinds, int(kind))
+	if m.data.Timed && slices.Max(threads) > 0 {
+		p.Threads = threads
 	}
 	return p
 }
 
-// addRow adds a row of a rank.
-func (m *timelineMaker) addRow(rank int, r *reprise.Rank, model *model) {
-	m.bound = max(m.bound, model.bound)
-	m.nested = m.nested || model.kinds != nil
-	p := m.programOf(r, model, m.grammar(model.grammar))
-	n := len(p.Functions)
-	m.terminals += n
-	data := rankData{Rank: rank, Program: m.program(p), Texts: make([]int, n), Edges: steps(model.edges), Times: steps(model.times)}
-	for symbol := range n {
-		data.Texts[symbol] = m.text(model.call(r, symbol))
+// estimate adds the times of a rank that are estimates: those of its calls are the means
+// of their like. Where they depend on the call before, which these means do not know, the
+// clock is put right at some calls.
+func (m *timelineMaker) estimate(t rankTrack, p *programData, data *rankData) error {
+	r := t.Rank
+	p.Threads = nil
+	p.Durations, p.Gaps, p.Of = make([]float64, r.Terminals()), make([]float64, r.Terminals()), make([]uint64, r.Terminals())
+	for terminal := range p.Durations {
+		n := r.Signature(uint32(terminal))
+		duration, gap := m.times.Mean(n)
+		ends := max(0, duration+gap)
+		p.Durations[terminal] = tenth(min(max(0, duration), ends))
+		p.Gaps[terminal] = tenth(ends - p.Durations[terminal])
+		p.Of[terminal] = m.page.callsOf(n)
 	}
-	if model.thread >= 0 {
-		data.Thread, m.threads = &model.thread, true
+	inner := uint64(0)
+	if t.clock.Source() == query.Histograms {
+		inner = min(r.Len(), maxAnchors)
 	}
-	m.data.Ranks = append(m.data.Ranks, data)
+	var times []int64
+	for i := range inner {
+		position := i * (r.Len() / inner)
+		start, err := t.clock.Start(position)
+		if err != nil {
+			return err
+		}
+		data.Edges, times = append(data.Edges, int64(position)*2), append(times, start-m.begin)
+	}
+	begin, end, err := t.clock.Span()
+	if err != nil {
+		return err
+	}
+	if inner == 0 {
+		data.Edges, times = []int64{0}, []int64{begin - m.begin}
+	}
+	data.Edges, data.Times = steps(append(data.Edges, int64(r.Len()-1)*2+1)), steps(append(times, end-m.begin))
+	return nil
+}
+
+// maxAnchors is at how many calls the clock of a rank is put right at most.
+const maxAnchors = 500
+
+// tenth rounds to a tenth of a nanosecond.
+func tenth(ns float64) float64 { return math.Round(ns*10) / 10 }
+
+// addTimes adds the times of every call, of as many ranks as there is room for in so many
+// bytes of the page, and bins of the others.
+func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
+	left := 0 // ranks to come
+	for _, t := range m.shown {
+		if m.data.Timed && t.series() {
+			left++
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	m.data.Bins, m.data.Span = min(maxBins, max(256, allBins/left)), m.end-m.begin
+	for _, t := range m.shown {
+		if !t.series() {
+			continue
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		m.guarantee = max(m.guarantee, t.clock.Guarantee())
+		left--
+		used, err := m.addCalls(t, room-left*m.data.Bins*binBytes)
+		if err != nil {
+			return err
+		}
+		if used == 0 {
+			if used, err = m.addBins(t); err != nil {
+				return err
+			}
+			m.coarse = m.coarse.Union(rankenc.SetOf(t.Number()))
+		}
+		room -= used
+	}
+	m.data.Error = float64(m.guarantee)
+	return nil
+}
+
+// binBytes is how many bytes of a page a bin takes, about.
+const binBytes = 16
+
+// addCalls adds the times of all calls of a rank if they take at most so many bytes, and
+// returns how many these are, 0 if they are not added.
+func (m *timelineMaker) addCalls(t rankTrack, room int) (int, error) {
+	data := &m.data.Ranks[t.number]
+	if data.Program < 0 || t.Len() > maxCalls || room <= 0 || t.Len()/8 > uint64(room) {
+		return 0, nil
+	}
+	calls, err := packCalls(t.Rank, m.begin)
+	used := base64.StdEncoding.EncodedLen(len(calls))
+	if err != nil || used > room {
+		return 0, err
+	}
+	data.Calls = calls
+	return used, nil
+}
+
+// addBins adds how long the calls of a rank take in each span of time, and returns in how
+// many bytes.
+func (m *timelineMaker) addBins(t rankTrack) (int, error) {
+	class := func(terminal int) int { return m.page.classOf(t.Call(uint32(terminal)).Function.Name) }
+	rows, err := binRows(t.Rank, class, m.begin, m.end, m.data.Bins)
+	if err != nil {
+		return 0, err
+	}
+	used, data := 0, &m.data.Ranks[t.number]
+	for _, thread := range slices.Sorted(maps.Keys(rows)) {
+		row := rowData{Bins: rows[thread].packed()}
+		if len(rows) > 1 {
+			row.Thread = &thread
+		}
+		used += base64.StdEncoding.EncodedLen(len(row.Bins))
+		data.Rows = append(data.Rows, row)
+	}
+	return used, nil
 }
 
 // grammar returns the number of a grammar.
@@ -204,7 +304,6 @@ func (m *timelineMaker) grammar(g *sequitur.Grammar) int {
 		m.grammars[g.Hash()] = number
 		m.symbols += g.Symbols()
 		m.data.Grammars = append(m.data.Grammars, rules(g))
-		m.sizes = append(m.sizes, workOf(g))
 	}
 	return number
 }
@@ -218,22 +317,20 @@ func (p *page) functionNumber(name string) int {
 	return len(p.data.Functions)
 }
 
+// classOf returns the class of a function.
+func (p *page) classOf(name string) int { return min(p.functionNumber(name), classes-1) }
+
 // program returns the number of a program.
 func (m *timelineMaker) program(p programData) int {
-	if i := m.find(p); i >= 0 {
+	same := func(q programData) bool {
+		return p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Signatures, q.Signatures) && slices.Equal(p.Durations, q.Durations) &&
+			slices.Equal(p.Gaps, q.Gaps) && slices.Equal(p.Threads, q.Threads)
+	}
+	if i := slices.IndexFunc(m.data.Programs, same); i >= 0 {
 		return i
 	}
-	m.work += m.sizes[p.Grammar]
 	m.data.Programs = append(m.data.Programs, p)
 	return len(m.data.Programs) - 1
-}
-
-// find returns the number of a program, −1 if it is new.
-func (m *timelineMaker) find(p programData) int {
-	return slices.IndexFunc(m.data.Programs, func(q programData) bool {
-		return p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Durations, q.Durations) &&
-			slices.Equal(p.Gaps, q.Gaps) && slices.Equal(p.Kinds, q.Kinds)
-	})
 }
 
 // text returns the number of a call in words, −1 if there is no more room.

@@ -51,7 +51,8 @@ func clockOf(t *testing.T, trace *reprise.Trace, rank int) *query.Clock {
 	return c
 }
 
-// TestTimelineClock compares the times of the timeline with those of the clocks.
+// TestTimelineClock compares the times of the timeline with those of the clocks: those of
+// every call are the same, to the nanosecond.
 func TestTimelineClock(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -61,21 +62,14 @@ func TestTimelineClock(t *testing.T) {
 		{"statistics", tracer.Options{}, 100},
 		{"histograms", tracer.Options{Histograms: &timing.HistogramOptions{}}, 100},
 		{"paths", tracer.Options{Histograms: &timing.HistogramOptions{PathSensitive: true}}, 20_000},
-		{"series", exact(), 8_000},
+		{"series", exact(), 0},
+		{"tenth", tenth(t), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			trace := timed(t, 3, 300, c.options)
 			b := open(t, file(t, trace, report.Options{}), desktop)
 			b.show("timeline")
-			random := rand.New(rand.NewPCG(3, 3))
-			first := int64(math.MaxInt64)
-			for rank := range 3 {
-				begin, _, err := clockOf(t, trace, rank).Span()
-				if err != nil {
-					t.Fatal(err)
-				}
-				first = min(first, begin)
-			}
+			first := firstStart(t, trace)
 			for rank := range 3 {
 				clock := clockOf(t, trace, rank)
 				begin, end, err := clock.Span()
@@ -83,27 +77,123 @@ func TestTimelineClock(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin, end = begin-first, end-first
-				if got := eval[[2]float64](b, "(c => [c.start, c.end])(report.figures.get('timeline').ranks[%d].clock)", rank); math.Abs(got[0]-float64(begin)) > 1 || math.Abs(got[1]-float64(end)) > 1 {
+				if got := eval[[2]float64](b, "(c => [c.start, c.end])(report.figures.get('timeline').rows[%d].track)", rank); math.Abs(got[0]-float64(begin)) > min(c.within, 1) || math.Abs(got[1]-float64(end)) > min(c.within, 1) {
 					t.Errorf("rank %d goes from %v, not from %d to %d", rank, got, begin, end)
 				}
-				for range 50 {
-					position := random.Uint64N(clock.Rank().Len())
+				shown := eval[[]shownCall](b, "((t) => Array.from({ length: %d }, (_, i) => t.at(i)))(report.figures.get('timeline').rows[%d].track)", clock.Rank().Len(), rank)
+				for position := range clock.Rank().Len() {
 					start, duration, err := clock.Time(position)
 					if err != nil {
 						t.Fatal(err)
 					}
 					start -= first
-					got := eval[shownCall](b, "report.figures.get('timeline').ranks[%d].clock.at(%d)", rank, position)
+					got := shown[position]
 					if math.Abs(got.Start-float64(start)) > c.within || math.Abs(got.Start+got.Duration-float64(start+duration)) > c.within {
-						t.Errorf("rank %d, call %d: from %g on for %g, not from %d on for %d", rank, position, got.Start, got.Duration, start, duration)
-					}
-					if at := b.callAt(rank, got.Start+got.Duration/2); at == nil || at.Position != position && got.Duration > 1 {
-						t.Errorf("rank %d: at the time of call %d is %+v", rank, position, at)
+						t.Fatalf("rank %d, call %d: from %g on for %g, not from %d on for %d", rank, position, got.Start, got.Duration, start, duration)
 					}
 				}
 			}
 		})
 	}
+}
+
+// firstStart returns when the first call of all ranks began.
+func firstStart(t *testing.T, trace *reprise.Trace) int64 {
+	t.Helper()
+	first := int64(math.MaxInt64)
+	for rank := range trace.Active() {
+		begin, _, err := clockOf(t, trace, rank).Span()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = min(first, begin)
+	}
+	return first
+}
+
+// TestTimelineSums zooms in and compares how much is drawn in each colour, and what a
+// selection tells, with the sums of the times of the calls, for traces whose calls are in
+// the page and for those of which bins are.
+func TestTimelineSums(t *testing.T) {
+	for name, budget := range map[string]int{"calls": 0, "bins": 1} {
+		t.Run(name, func(t *testing.T) {
+			trace := timed(t, 2, 400, exact())
+			b := open(t, file(t, trace, report.Options{Budget: budget}), desktop)
+			b.show("timeline")
+			first := firstStart(t, trace)
+			random := rand.New(rand.NewPCG(5, 5))
+			whole := eval[[2]float64](b, "(s => [s.low, s.high])(report.figures.get('timeline').span)")
+			for round := range 12 {
+				from, to := whole[0], whole[1]
+				if width := (to - from) / float64(int(1)<<round); round > 0 {
+					from += random.Float64() * (to - from - width)
+					to = from + width
+				}
+				got := eval[struct {
+					Span  [2]float64
+					Drawn map[string]float64
+					Usage []struct {
+						Name  string
+						Calls uint64
+						Time  float64
+					}
+				}](b, `(t => {
+					t.span.set(%v, %v);
+					t.draw();
+					t.select([0, 0.25], [1, 0.25]);
+					const scale = t.span.width / t.area().width, drawn = {};
+					t.drawn.forEach((list, k) => {
+						for (let i = 0; i < list.length; i += 4) {
+							if (list[i + 1] > t.top + t.height) continue;
+							const name = t.functions[k].name, width = list[i + 2] + (list[i + 2] > 4 && list[i + 3] === t.height - 4 ? 1 : 0);
+							drawn[name] = (drawn[name] || 0) + width * list[i + 3] / (t.height - 4) * scale;
+						}
+					});
+					return { span: [t.span.low, t.span.high], drawn, usage: t.selection.usage };
+				})(report.figures.get('timeline'))`, from, to)
+				calls, sums := sumsOf(t, trace, 0, first, got.Span[0], got.Span[1])
+				grain := eval[float64](b, "report.figures.get('timeline').rows[0].track.grain")
+				for _, u := range got.Usage {
+					if math.Abs(u.Time-sums[u.Name]) > 2*grain+1e-3 {
+						t.Errorf("%v: %s takes %g in the selection, not %g", got.Span, u.Name, u.Time, sums[u.Name])
+					}
+					if name == "calls" && u.Calls != calls[u.Name] {
+						t.Errorf("%v: %d calls of %s in the selection, not %d", got.Span, u.Calls, u.Name, calls[u.Name])
+					}
+				}
+				for f, sum := range sums {
+					if width := got.Span[1] - got.Span[0]; math.Abs(got.Drawn[f]-sum) > 0.05*width+2*grain {
+						t.Errorf("%v: %s is drawn as %g ns of %g, not %g", got.Span, f, got.Drawn[f], width, sum)
+					}
+				}
+			}
+			if name == "bins" {
+				b.wait("report.figures.get('timeline').span.least >= 4 * report.figures.get('timeline').rows[0].track.grain")
+			}
+		})
+	}
+}
+
+// sumsOf returns how many calls of each function a rank makes between two times, which count
+// from the first, and how much of their time is there.
+func sumsOf(t *testing.T, trace *reprise.Trace, rank int, first int64, from, to float64) (calls map[string]uint64, sums map[string]float64) {
+	t.Helper()
+	r, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, sums = make(map[string]uint64), make(map[string]float64)
+	for c, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, end := float64(c.Start-first), float64(c.Start-first+c.Duration)
+		if start < to && (start >= from || end > from) {
+			calls[c.Function.Name]++
+			sums[c.Function.Name] += max(0, min(end, to)-max(start, from))
+		}
+	}
+	return calls, sums
 }
 
 // TestTimelineZoom zooms in with buttons, keys, the wheel and by hand, down to a single
@@ -151,7 +241,15 @@ func TestTimelineZoom(t *testing.T) {
 	step("wheel", true, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, at[0], at[1], wheel))
 	before := span()
 	b.do(chromedp.DragAndDropXY(at[0], at[1], at[0]-200, at[1]))
+	b.wait("report.figures.get('timeline').selection")
+	if after := span(); after != before {
+		t.Errorf("selecting moves from %v to %v", before, after)
+	}
+	b.do(chromedp.KeyEvent("d"))
 	b.wait("report.figures.get('timeline').span.low > %v", before[0])
+	width = before[1] - before[0]
+	step("w", true, chromedp.KeyEvent("w"))
+	step("s", false, chromedp.KeyEvent("s"))
 	b.do(chromedp.KeyEvent("0"))
 	b.wait("report.figures.get('timeline').span.whole")
 	for range 40 {
@@ -182,7 +280,7 @@ func TestTimelineSmall(t *testing.T) {
 	b.show("timeline")
 	took := eval[float64](b, `(() => {
 		const t = report.figures.get('timeline'), begin = performance.now();
-		for (let i = 0; i < 20; i++) { t.span.zoom(0.5, 0.37); t.rows(1000); }
+		for (let i = 0; i < 20; i++) { t.span.zoom(0.5, 0.37); t.drawRows(1000); }
 		return (performance.now() - begin) / 20;
 	})()`)
 	rects := eval[int](b, "report.figures.get('timeline').drawn.reduce((n, r) => n + r.length / 4, 0)")

@@ -58,18 +58,28 @@ function trimmed(text) { return text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace
 function timeAt(ns, part) {
   const [unit, size] = ns >= 1e9 ? ['s', 1e9] : ns >= 1e6 ? ['ms', 1e6] : ns >= 1e3 ? ['µs', 1e3] : ['ns', 1];
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / Math.max(1, part)))));
-  return `${(ns / size).toFixed(digits)} ${unit}`;
+  return `${formatGrouped((ns / size).toFixed(digits))} ${unit}`;
 }
 
-// axisTime returns a function that writes times on an axis of which a width of
-// nanoseconds is seen, all in one unit and with as many digits as tell them apart.
-function axisTime(width) {
+// axisFrom returns how times are written on an axis from low on, of which a width of
+// nanoseconds is seen: label writes one, all in one unit and with as many digits as tell
+// them apart. Where that would be long, labels count from a base, which is a text.
+function axisFrom(low, width) {
   const units = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]];
   let [unit, size] = units[0];
   for (const u of units) if (width >= u[1] * 2) [unit, size] = u;
   const digits = Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(width / size))));
-  return (v) => {
-    const [whole, fraction] = (v / size).toFixed(digits).split('.');
-    return trimmed(whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? '.' + fraction : '')) + ' ' + unit;
-  };
+  const write = (v) => trimmed(formatGrouped((v / size).toFixed(digits))) + ' ' + unit;
+  if (Math.abs(low + width) < 1000 * size) return { label: write, base: '' };
+  const step = 10 ** Math.ceil(Math.log10(width)), base = Math.floor(low / step) * step;
+  return { label: (v) => '+' + write(v - base), base: `+ counts from ${timeAt(base, step)}` };
 }
+
+// formatGrouped puts commas between the thousands of a number.
+function formatGrouped(text) {
+  const [whole, fraction] = text.split('.');
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? '.' + fraction : '');
+}
+
+// formatAxisCount writes a number of calls on an axis.
+function formatAxisCount(v) { return v < 1e6 ? formatCount(v) : formatBrief(v); }

@@ -1,10 +1,6 @@
 // The calls of a rank in compressed form: a grammar, read without expanding it.
 // What is drawn costs what can be seen, whatever the number of calls.
 
-// A Kind says which part of a call a terminal is: a call that contains others has one
-// first part, one last, and any number of middle parts.
-const Kind = { whole: 0, first: 1, last: 2, middle: 3 };
-
 // A Grammar is rules, one after the other.
 //
 // A rule is a list of symbols, 2t for terminal t and 2r+1 for rule r, each
@@ -40,6 +36,38 @@ class Grammar {
     return out;
   }
 
+  // expand returns the terminals of all calls.
+  expand() {
+    const { first, symbols, counts } = this, start = this.length - 1;
+    const lengthOf = (r) => this.callsBefore[first[r + 1] + r];
+    if (start < 0) return new Int32Array(0);
+    const out = new Int32Array(lengthOf(start)), where = new Int32Array(this.length).fill(-1); // a copy of each rule
+    const stack = [{ rule: start, i: first[start], from: 0, written: 0 }];
+    let at = 0;
+    while (stack.length > 0) {
+      const f = stack[stack.length - 1];
+      if (f.i === first[f.rule + 1]) {
+        where[f.rule] = f.from;
+        stack.pop();
+        continue;
+      }
+      const s = symbols[f.i], n = counts[f.i], rule = (s - 1) / 2;
+      if (s % 2 === 0) {
+        out.fill(s / 2, at, at + n);
+        at += n;
+        f.i++;
+      } else if (where[rule] < 0) {
+        f.written = 1;
+        stack.push({ rule, i: first[rule], from: at, written: 0 });
+      } else {
+        for (let k = f.written; k < n; k++, at += lengthOf(rule)) out.copyWithin(at, where[rule], where[rule] + lengthOf(rule));
+        f.written = 0;
+        f.i++;
+      }
+    }
+    return out;
+  }
+
   sumOf(sums, s, weight) {
     return s % 2 ? sums[this.first[(s + 1) / 2] + (s - 1) / 2] : weight(s / 2);
   }
@@ -47,25 +75,27 @@ class Grammar {
 
 // A Program is a Grammar with how long the calls of some ranks take on average, in
 // a unit of the model: nanoseconds, or calls where there are no times. Each call
-// begins after a gap. If it has kinds, terminals are parts of calls, as Kind says.
+// begins after a gap.
 class Program {
-  constructor(grammar, { functions, durations, gaps, kinds, classOf, classes }) {
+  constructor(grammar, { functions, signatures, durations, gaps, threads, of, classOf, classes }) {
     this.grammar = grammar;
     this.functions = functions; // of each terminal
+    this.signatures = signatures; // likewise
     this.durations = durations; // null: each call takes 1
     this.gaps = gaps; // null: none
-    this.kinds = kinds; // null: all are whole
+    this.threads = threads; // of each terminal; null: all are of one
+    this.of = of; // of how many calls a duration is the mean
     this.classOf = classOf; // of each function
     this.classes = classes; // number of them
     this.timeBefore = grammar.sums((t) => this.gap(t) + this.duration(t));
-    this.endsBefore = kinds ? grammar.sums((t) => this.ends(t)) : grammar.callsBefore;
     this.shares = new Float64Array(grammar.length * classes); // time in calls of each class
     for (let r = 0; r < grammar.length; r++) this.addShares(r);
     const total = (sums) => (grammar.length > 0 ? sums[sums.length - 1] : 0);
-    this.parts = total(grammar.callsBefore);
-    this.calls = total(this.endsBefore);
+    this.calls = total(grammar.callsBefore);
     this.total = total(this.timeBefore);
   }
+
+  classOfCall(t) { return this.classOf[this.functions[t]]; }
 
   // addShares sums up how much time is spent in calls of each class in a rule.
   addShares(r) {
@@ -82,61 +112,63 @@ class Program {
 
   duration(t) { return this.durations ? this.durations[t] : 1; }
   gap(t) { return this.gaps ? this.gaps[t] : 0; }
-  kind(t) { return this.kinds ? this.kinds[t] : Kind.whole; }
-  ends(t) { return this.kind(t) === Kind.whole || this.kind(t) === Kind.last ? 1 : 0; }
   timeOf(s) { return this.grammar.sumOf(this.timeBefore, s, (t) => this.gap(t) + this.duration(t)); }
-  partsOf(s) { return this.grammar.sumOf(this.grammar.callsBefore, s, () => 1); }
-  endsOf(s) { return this.grammar.sumOf(this.endsBefore, s, (t) => this.ends(t)); }
+  callsOf(s) { return this.grammar.sumOf(this.grammar.callsBefore, s, () => 1); }
 
-  // descend finds the part of a call at which what is summed up, by the sums and what
-  // a symbol adds, exceeds a value; the last one at the end. It returns its number,
-  // its terminal, when the gap before it begins, and how many calls end before.
+  // descend finds the call at which what is summed up, by the sums and what a symbol
+  // adds, exceeds a value; the last one at the end. It returns its position, its
+  // terminal, and when the gap before it begins.
   descend(sums, of, value) {
     const { first, symbols, counts, callsBefore } = this.grammar;
     let r = this.grammar.length - 1;
     if (r < 0 || first[r] === first[r + 1]) return null;
-    let part = 0, before = 0, ended = 0;
+    let position = 0, before = 0;
     for (;;) {
       const i = lastNotAbove(sums, value, first[r] + r, first[r + 1] + r - 1);
       value -= sums[i];
-      part += callsBefore[i];
+      position += callsBefore[i];
       before += this.timeBefore[i];
-      ended += this.endsBefore[i];
       const s = symbols[i - r], unit = of(s);
       const n = unit > 0 ? Math.min(counts[i - r] - 1, Math.max(0, Math.floor(value / unit))) : 0;
       value -= n * unit;
-      part += n * this.partsOf(s);
+      position += n * this.callsOf(s);
       before += n * this.timeOf(s);
-      ended += n * this.endsOf(s);
-      if (s % 2 === 0) return { part, terminal: s / 2, before, position: ended };
+      if (s % 2 === 0) return { position, terminal: s / 2, before };
       r = (s - 1) / 2;
     }
   }
 
-  // find returns the part that goes on at a time of the model, or the gap before it.
+  // find returns the call that goes on at a time of the model, or the gap before it.
   find(time) { return this.descend(this.timeBefore, (s) => this.timeOf(s), time); }
 
-  // at returns the part of a number.
-  at(part) { return this.descend(this.grammar.callsBefore, (s) => this.partsOf(s), part); }
+  // at returns the call at a position.
+  at(position) { return this.descend(this.grammar.callsBefore, (s) => this.callsOf(s), position); }
 
-  // end returns the last part of the call at a position.
-  end(position) { return this.descend(this.endsBefore, (s) => this.endsOf(s), position); }
+  // next returns the position of the first call, from a position on, of those that keep
+  // holds for, −1 if there is none; with step −1 of the last before it.
+  next(position, step, keep) {
+    const sums = this.grammar.sums((t) => (keep(t) ? 1 : 0)), of = (s) => this.grammar.sumOf(sums, s, (t) => (keep(t) ? 1 : 0));
+    const all = sums.length > 0 ? sums[sums.length - 1] : 0;
+    const number = this.before(sums, of, Math.min(position, this.calls)) - (step < 0 ? 1 : 0);
+    if (number < 0 || number >= all) return -1;
+    return this.descend(sums, of, number).position;
+  }
 
-  // ending returns the part, by steps of 1 or −1 from a part on, at which its call ends
-  // or begins, null if that is too far.
-  ending(from, step) {
-    const [opens, closes] = step > 0 ? [Kind.first, Kind.last] : [Kind.last, Kind.first];
-    const own = this.kind(from.terminal);
-    if (own === Kind.whole || own === closes) return from;
-    let depth = 0;
-    for (let n = 1; n <= 20_000; n++) {
-      const p = from.part + n * step;
-      if (p < 0 || p >= this.parts) return null;
-      const at = this.at(p), kind = this.kind(at.terminal);
-      if (kind === closes && depth-- === 0) return at;
-      if (kind === opens) depth++;
+  // before returns how much the calls before a position add to sums.
+  before(sums, of, position) {
+    const { first, symbols, counts, callsBefore } = this.grammar;
+    let r = this.grammar.length - 1, sum = 0;
+    if (position >= this.calls) return sums.length > 0 ? sums[sums.length - 1] : 0;
+    for (;;) {
+      const i = lastNotAbove(callsBefore, position, first[r] + r, first[r + 1] + r - 1);
+      position -= callsBefore[i];
+      sum += sums[i];
+      const s = symbols[i - r], n = Math.min(counts[i - r] - 1, Math.floor(position / this.callsOf(s)));
+      position -= n * this.callsOf(s);
+      sum += n * of(s);
+      if (s % 2 === 0) return sum;
+      r = (s - 1) / 2;
     }
-    return null;
   }
 
   // draw hands what lies from a to b, in times of the model, to a sink: single calls
@@ -179,7 +211,7 @@ class Program {
         push((s - 1) / 2, start, unit, first, last);
         continue;
       }
-      const gap = this.gap(s / 2), took = this.duration(s / 2), kind = this.classOf[this.functions[s / 2]];
+      const gap = this.gap(s / 2), took = this.duration(s / 2), kind = this.classOfCall(s / 2);
       for (let n = first; n <= last; n++) {
         const begin = start + n * unit + gap;
         if (begin + took >= a && begin <= b) sink.call(Math.max(a, begin), Math.min(b, begin + took), kind, s / 2);
@@ -192,7 +224,7 @@ class Program {
     const time = this.timeOf(s);
     if (!(time > 0)) return 0;
     if (s % 2) return this.shares[((s - 1) / 2) * this.classes + kind] / time;
-    return this.classOf[this.functions[s / 2]] === kind ? this.duration(s / 2) / time : 0;
+    return this.classOfCall(s / 2) === kind ? this.duration(s / 2) / time : 0;
   }
 }
 
@@ -207,9 +239,10 @@ function lastNotAbove(list, value, low, high) {
   return low;
 }
 
-// A Clock turns times of the model of a rank into times of its clock and back. It
-// is exact at anchors: edge 2p is the start of part p of its calls, edge 2p+1 its end.
-class Clock {
+// An Estimate is the calls of a rank as a program has them, on a clock: it turns times of
+// the model into times of the clock and back. It is exact at anchors: edge 2p is the start
+// of call p, edge 2p+1 its end.
+class Estimate {
   constructor(program, edges, times) {
     this.program = program;
     this.model = [0];
@@ -228,6 +261,7 @@ class Clock {
     this.real.push(this.real[last] + rest);
     this.start = this.real[0];
     this.end = this.real[this.real.length - 1];
+    this.rough = Boolean(program.durations); // without times, positions are exact
   }
 
   edge(e) {
@@ -242,106 +276,63 @@ class Clock {
     return width > 0 ? to[i] + (Math.min(value, from[i + 1]) - from[i]) * ((to[i + 1] - to[i]) / width) : to[i + 1];
   }
 
-  toReal(m) { return Clock.map(this.model, this.real, m); }
-  toModel(t) { return Clock.map(this.real, this.model, t); }
+  toReal(m) { return Estimate.map(this.model, this.real, m); }
+  toModel(t) { return Estimate.map(this.real, this.model, t); }
 
-  // call returns the call of a time, or the one that follows if there is none.
-  call(time) {
-    if (time > this.end) return null;
-    return this.timed(this.program.find(this.toModel(time)));
+  // grain is the width of the shortest calls, with the gaps before them.
+  get grain() {
+    const p = this.program;
+    let least = Infinity;
+    for (let t = 0; t < p.functions.length; t++) {
+      const width = p.gap(t) + p.duration(t);
+      if (width > 0) least = Math.min(least, width);
+    }
+    return least;
   }
+
+  // find returns the call of a time, or the one that follows if there is none.
+  find(time) { return time > this.end ? null : this.timed(this.program.find(this.toModel(time))); }
 
   // at returns the call at a position.
-  at(position) { return this.timed(this.program.end(position)); }
+  at(position) { return this.timed(this.program.at(position)); }
 
-  // timed returns the call of a part. If it goes on too far from there, it starts or
-  // ends no later or earlier than is told, which is partial, and its position is that
-  // of a call in it.
-  timed(part) {
-    if (!part) return null;
-    const { program } = this, first = program.ending(part, -1), last = program.ending(part, 1);
-    const a = first || part, b = last || part;
-    const start = this.toReal(a.before + program.gap(a.terminal));
-    const end = this.toReal(b.before + program.gap(b.terminal) + program.duration(b.terminal));
-    return { position: b.position, terminal: b.terminal, start, duration: end - start, partial: !first || !last };
+  timed(call) {
+    if (!call) return null;
+    const { program } = this, begins = call.before + program.gap(call.terminal);
+    const start = this.toReal(begins), end = this.toReal(begins + program.duration(call.terminal));
+    return { position: call.position, terminal: call.terminal, start, duration: end - start, mean: this.rough ? program.duration(call.terminal) : undefined };
   }
 
-  // draw hands what lies from time a to time b to a sink, which takes times of the
-  // model and is told how these become places: x(m) = m·sink.scale + sink.offset.
-  draw(a, b, left, scale, sink) {
+  next(position, step, keep) { return this.program.next(position, step, keep); }
+
+  // within hands on, of each function, about how many calls are between two times, and how
+  // long they take.
+  within(from, to, take) {
+    const p = this.program, position = (t) => this.program.find(this.toModel(t)).position;
+    const first = from <= this.start ? 0 : position(from), last = to >= this.end ? p.calls : position(to) + 1;
+    for (const f of new Set(p.functions)) {
+      const amount = (weight) => {
+        const w = (t) => (p.functions[t] === f ? weight(t) : 0), sums = p.grammar.sums(w), of = (s) => p.grammar.sumOf(sums, s, w);
+        return p.before(sums, of, last) - p.before(sums, of, first);
+      };
+      const calls = amount(() => 1);
+      if (calls > 0) take(f, calls, amount((t) => p.duration(t)));
+    }
+  }
+
+  // draw draws what lies from time a to time b into a row.
+  draw(a, b, row) {
+    const scale = row.width / (b - a);
     for (let i = a > this.real[0] ? lastNotAbove(this.real, a, 0, this.real.length - 2) : 0; i < this.model.length - 1; i++) {
       const from = Math.max(a, this.real[i]), to = Math.min(b, this.real[i + 1]);
       if (this.real[i] >= b) break;
       const width = this.model[i + 1] - this.model[i];
       if (!(to > from) || !(width > 0)) continue;
       const rate = (this.real[i + 1] - this.real[i]) / width;
-      sink.scale = rate * scale;
-      sink.offset = left + (this.real[i] - a) * scale - this.model[i] * sink.scale;
+      row.scale = rate * scale;
+      row.offset = row.left + (this.real[i] - a) * scale - this.model[i] * row.scale;
       const m = (t) => this.model[i] + (t - this.real[i]) / rate;
-      this.program.draw(m(from), m(to), sink.scale, sink);
-    }
-  }
-}
-
-// A Row collects the rectangles of a row of a timeline, of each class those of its
-// colour: x, y, width, height, one after the other. Places are in pixels. Calls that
-// are wide enough are rectangles of their own; what is narrower is summed up in
-// columns, which are filled as far as their time is in calls of each class.
-class Row {
-  constructor(classes, top, height, left, width, rects) {
-    this.narrow = 3;
-    Object.assign(this, { classes, top, height, left, right: left + width, rects, labels: [] });
-    this.offset = 0;
-    this.scale = 1;
-    this.column = 2; // width
-    this.columns = Math.ceil(width / this.column);
-    this.sums = new Float64Array(this.columns * classes);
-    this.weights = new Float64Array(classes);
-  }
-
-  x(m) { return Math.max(this.left, Math.min(this.right, m * this.scale + this.offset)); }
-
-  block(a, b, program, s) {
-    for (let k = 0; k < this.classes; k++) this.weights[k] = program.share(s, k);
-    this.fill(this.x(a), this.x(b));
-  }
-
-  call(a, b, kind, terminal) {
-    const x0 = this.x(a), x1 = this.x(b), width = x1 - x0;
-    if (width < this.narrow) {
-      this.weights.fill(0);
-      this.weights[kind] = 1;
-      this.fill(x0, Math.max(x1, x0 + 1)); // to be seen, however short
-      return;
-    }
-    this.rects[kind].push(x0, this.top, width > 5 ? width - 1 : width, this.height);
-    if (width > 48 && this.labels.length < 60) this.labels.push({ x: x0, width, terminal, kind });
-  }
-
-  // fill adds the weights, from one place to another, to the columns.
-  fill(x0, x1) {
-    const from = (x0 - this.left) / this.column, to = (x1 - this.left) / this.column;
-    for (let i = Math.floor(from); i < to && i < this.columns; i++) {
-      const part = Math.min(to, i + 1) - Math.max(from, i);
-      for (let k = 0; k < this.classes; k++) this.sums[i * this.classes + k] += part * this.weights[k];
-    }
-  }
-
-  // finish makes rectangles of the columns, one of neighbours that are as high.
-  finish() {
-    const n = this.classes, equal = (i, j) => {
-      for (let k = 0; k < n; k++) if (Math.abs(this.sums[i * n + k] - this.sums[j * n + k]) > 0.01) return false;
-      return true;
-    };
-    for (let i = 0, j; i < this.columns; i = j) {
-      for (j = i + 1; j < this.columns && equal(i, j); j++);
-      let y = this.top + this.height;
-      for (let k = 0; k < n; k++) {
-        const h = Math.min(this.sums[i * n + k] * this.height, y - this.top);
-        if (h <= 0.05) continue;
-        y -= h;
-        this.rects[k].push(this.left + i * this.column, y, Math.min(this.right - this.left, j * this.column) - i * this.column, h);
-      }
+      this.program.draw(m(from), m(to), row.scale, row);
     }
   }
 }

@@ -13,12 +13,11 @@ class Page {
   read() {
     const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
     const body = getComputedStyle(document.body).fontFamily;
-    this.colors = get('--classes').split(/\s+/);
-    this.classes = this.colors.length;
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches && document.documentElement.dataset.theme !== 'light';
+    const dark = this.dark = matchMedia('(prefers-color-scheme: dark)').matches && document.documentElement.dataset.theme !== 'light';
     this.theme = {
       line: get('--line'), quiet: get('--quiet'), panel: get('--panel'), bar: get('--bar'), outside: get('--outside'),
       heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`, onClass: dark ? '#0d1116' : '#ffffff',
+      text: get('--text'), accent: get('--accent'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
       shadow: dark ? 'rgb(255 255 255 / 6%)' : 'rgb(0 0 0 / 5%)',
     };
   }
@@ -65,7 +64,7 @@ class Page {
     if (!figure) return;
     this.figures.set(element.dataset.figure, figure);
     figure.start(element);
-    element.dataset.drawn = 'yes';
+    Promise.resolve(figure.ready).then(() => { element.dataset.drawn = 'yes'; });
   }
 
   showAll() { for (const element of document.querySelectorAll('[data-figure]')) this.show(element); }
@@ -91,21 +90,80 @@ class Page {
     this.hint();
     this.read();
     for (const figure of this.figures.values()) figure.resize();
-    for (const i of document.querySelectorAll('.legend i')) i.style.background = i.dataset.kind === '' ? this.theme.outside : this.colors[i.dataset.kind];
   }
 
-  // legend lists classes with their colours.
+  // legend lists colours with what they stand for.
   legend(list, entries, timed) {
     if (!list) return;
-    const item = (kind, text) => {
-      const li = document.createElement('li'), i = document.createElement('i'), span = document.createElement('span');
-      i.dataset.kind = kind;
-      i.style.background = kind === '' ? this.theme.outside : this.colors[kind];
-      span.textContent = text;
-      li.append(i, span);
+    const item = ({ color, name, find }) => {
+      const li = document.createElement('li'), i = document.createElement('i'), text = document.createElement(find ? 'button' : 'span');
+      i.style.background = color;
+      text.textContent = name;
+      if (find) this.link(text, find);
+      li.append(i, text);
       return li;
     };
-    list.replaceChildren(...entries.map(([kind, name]) => item(kind, name)), ...(timed ? [item('', 'not in a call')] : []));
+    list.replaceChildren(...entries.map(item), ...(timed ? [item({ color: this.theme.outside, name: 'not in a call' })] : []));
+  }
+
+  // link makes a button that shows calls in the timeline.
+  link(button, to) {
+    button.type = 'button';
+    button.classList.add('link');
+    button.title = 'Show in the timeline';
+    button.addEventListener('click', () => this.goTo(to));
+  }
+
+  // goTo shows calls in the timeline.
+  async goTo(to) {
+    const element = document.querySelector('[data-figure="timeline"]');
+    if (!element) return;
+    this.show(element);
+    element.scrollIntoView({ behavior: 'instant', block: 'nearest' });
+    const timeline = this.figures.get('timeline');
+    await timeline.ready;
+    const there = timeline.show(to);
+    timeline.figure.querySelector('.found').textContent = there ? '' : 'not in these ranks, or not in single calls';
+    if (there) element.focus({ preventScroll: true });
+  }
+
+  // links makes buttons of what in tables has calls in the timeline.
+  links() {
+    if (!document.querySelector('[data-figure="timeline"]')) return;
+    const numbers = new Map(this.data.functions.map((f, i) => [f.name, i]));
+    for (const cell of document.querySelectorAll('[data-find]')) {
+      const [, kind, value] = cell.dataset.find.match(/^(\w+)=([^]*)$/);
+      const [rank, position] = value.split(',').map(Number);
+      const to = { function: { function: numbers.get(value) }, signature: { signature: rank }, text: { text: value }, call: { rank, position } }[kind];
+      if (to.function === undefined && kind === 'function') continue;
+      const button = document.createElement('button'), inside = cell.querySelector('code') || cell.firstChild;
+      inside.replaceWith(button);
+      button.append(inside);
+      this.link(button, to);
+    }
+  }
+
+  // usage writes what a selection has: a title, and a table of functions.
+  usage(out, title, list, timed, width, rough) {
+    const b = document.createElement('b'), table = document.createElement('table'), about = rough ? '≈ ' : '';
+    b.textContent = title;
+    table.className = 'narrow';
+    const row = (tag, cells) => {
+      const tr = table.insertRow();
+      for (const c of cells) {
+        const cell = document.createElement(tag);
+        cell.append(c);
+        tr.append(cell);
+      }
+    };
+    row('th', ['Function', 'Calls', ...(timed ? ['Time', 'of the selection', 'Mean'] : [])]);
+    for (const u of list.slice(0, 20)) {
+      const name = document.createElement(u.find ? 'button' : 'span');
+      name.textContent = u.name;
+      if (u.find) this.link(name, u.find);
+      row('td', [name, about + formatCount(Math.round(u.calls)), ...(timed ? [about + formatTime(u.time), (100 * u.time / width).toFixed(1) + ' %', u.calls > 0 ? about + formatTime(u.time / u.calls) : '–'] : [])]);
+    }
+    out.replaceChildren(b, table);
   }
 
   // tipBox returns lines as an element: the first stands out, and the last is a call if call is set.
@@ -167,12 +225,30 @@ class Page {
       for (const d of this.unfolded) d.open = false;
       this.redraw();
     });
+    this.links();
     for (const table of document.querySelectorAll('table[data-sortable]')) {
       sortable(table);
       foldable(table, 15);
     }
     this.hint();
   }
+}
+
+// hatch returns a picture of lines that stand for an estimate.
+function hatch(color) {
+  const canvas = document.createElement('canvas'), size = 8;
+  canvas.width = canvas.height = size;
+  const c = canvas.getContext('2d');
+  c.strokeStyle = color;
+  c.globalAlpha = 0.55;
+  c.lineWidth = 2;
+  c.beginPath();
+  for (const x of [-size, 0, size]) {
+    c.moveTo(x, size);
+    c.lineTo(x + size, 0);
+  }
+  c.stroke();
+  return canvas;
 }
 
 // sortable lets the heads of a table sort its rows, by data-value of a cell, a

@@ -1,4 +1,6 @@
-// The timeline of some ranks, drawn from their grammars.
+// The timeline of some ranks.
+
+const classes = 16; // of functions: those of most time, and all others
 
 // decodeSteps returns the sums of a list of differences.
 function decodeSteps(steps) {
@@ -9,64 +11,118 @@ function decodeSteps(steps) {
 class Timeline {
   constructor(figure, data, page) {
     const { timeline: t, functions } = data;
-    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, row: 0 });
-    this.classes = page.classes;
-    const classOf = functions.map((_, i) => Math.min(i, this.classes - 1)).concat(this.classes - 1);
+    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, area_: null, pointer: null });
+    this.classOf = functions.map((_, i) => Math.min(i, classes - 1)).concat(classes - 1);
     const grammars = t.grammars.map((rules) => new Grammar(rules));
-    const programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf, classes: this.classes }));
-    this.ranks = t.ranks.map((r) => ({
-      rank: r.rank, thread: r.thread, texts: r.texts, program: programs[r.program],
-      clock: new Clock(programs[r.program], decodeSteps(r.edges), decodeSteps(r.times)),
-    }));
-    let low = Infinity, high = -Infinity;
-    for (const r of this.ranks) {
-      low = Math.min(low, r.clock.start);
-      high = Math.max(high, r.clock.end);
+    this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
+    this.all = [];
+    this.rows = [];
+    this.span = new Span(0, Math.max(1, t.span || 1), 1);
+    this.ready = this.load();
+  }
+
+  // load makes rows of what the page has of each rank.
+  async load() {
+    for (const r of this.data.ranks) this.all.push(...await this.rowsOf(r));
+    this.rows = [...this.all];
+    let low = Infinity, high = -Infinity, least = Infinity;
+    for (const { track } of this.all) {
+      low = Math.min(low, track.start);
+      high = Math.max(high, track.end);
+      least = Math.min(least, this.timed ? Math.max(20, 4 * track.grain) : 4);
     }
-    this.origin = this.timed ? low : 0; // times are told from here
-    this.span = new Span(low, Math.max(high, low + 1), Math.min(this.timed ? 20 : 4, high - low));
-    this.used = [...new Set(programs.flatMap((p) => p.functions.map((f) => classOf[f])))].sort((a, b) => a - b);
+    if (!(high > low)) [low, high] = [low === Infinity ? 0 : low, (low === Infinity ? 0 : low) + 1];
+    if (this.timed) low = Math.min(0, low);
+    Object.assign(this.span, new Span(low, high, Math.min(least, high - low)));
+    if (this.element) this.layout();
+  }
+
+  async rowsOf(r) {
+    const program = this.programs[r.program] || null;
+    const row = (track, thread) => ({ rank: r.rank, thread, texts: r.texts || [], program, track });
+    if (r.calls) return this.unpacked(program, unpackCalls(program, await inflate(r.calls)), row);
+    if (r.rows) {
+      return Promise.all(r.rows.map(async ({ thread, bins }) => row(new Bins(await inflate(bins), this.data.bins, this.data.span, classes), thread)));
+    }
+    return [row(new Estimate(program, decodeSteps(r.edges), decodeSteps(r.times)))];
+  }
+
+  // unpacked returns the rows of all calls of a rank: of each thread, if there are several.
+  unpacked(program, calls, row) {
+    const classOf = program.functions.map((f) => this.classOf[f]);
+    if (!program.threads) return [row(new Calls(calls, classOf, classes))];
+    const byThread = new Map();
+    calls.terminals.forEach((t, i) => {
+      const thread = program.threads[t];
+      if (!byThread.has(thread)) byThread.set(thread, []);
+      byThread.get(thread).push(i);
+    });
+    return [...byThread].sort((a, b) => a[0] - b[0]).map(([thread, list]) => row(new Calls({
+      terminals: Int32Array.from(list, (i) => calls.terminals[i]), starts: Float64Array.from(list, (i) => calls.starts[i]),
+      durations: Float64Array.from(list, (i) => calls.durations[i]), positions: Int32Array.from(list),
+    }, classOf, classes), thread));
   }
 
   // start makes the chart when it is to be seen for the first time.
   start(element) {
+    this.element = element;
     const phone = element.clientWidth < 600;
     this.left = phone ? 44 : 72;
     this.right = 8;
     this.top = 4;
-    this.bottom = 30;
-    this.height = Math.max(6, Math.min(26, Math.floor(520 / this.ranks.length)));
-    element.style.height = `${this.top + this.bottom + this.height * this.ranks.length}px`;
-    this.chart = echarts.init(element, null, { renderer: 'canvas' });
-    this.element = element;
-    this.moves = navigate(element, { x: this.span, y: null, area: () => this.area(), changed: () => this.draw() });
-    element.addEventListener('pointermove', (e) => this.hover(e));
-    element.addEventListener('pointerdown', (e) => this.hover(e, true));
-    element.addEventListener('pointerleave', () => this.page.tip(null));
-    element.addEventListener('keydown', (e) => {
-      const step = { ArrowUp: -1, ArrowDown: 1 }[e.key];
-      if (!step) return;
-      e.preventDefault();
-      this.row = Math.max(0, Math.min(this.ranks.length - 1, this.row + step));
-      this.say(this.middle());
+    this.bottom = 46;
+    this.chart = echarts.init(element, null, { renderer: 'canvas', height: 100 });
+    this.moves = navigate(element, {
+      x: this.span, y: null, area: () => this.area(), changed: () => this.draw(), select: (from, to) => this.select(from, to),
     });
-    this.page.legend(this.figure.querySelector('.legend'), this.used.map((k) =>
-      [k, k < this.classes - 1 || this.functions.length === this.classes ? this.functions[k].name : 'other functions']), this.timed);
+    element.addEventListener('pointermove', (e) => this.hover(e));
+    element.addEventListener('pointerleave', () => this.leave());
+    element.addEventListener('click', (e) => this.click(e));
+    addEventListener('scroll', () => this.leave(), { passive: true });
+    element.addEventListener('keydown', (e) => this.key(e));
+    this.controls();
     this.say(null);
+    this.layout();
+  }
+
+  // layout gives the rows that are shown their room.
+  layout() {
+    const n = Math.max(1, this.rows.length);
+    this.height = Math.max(3, Math.min(26, Math.floor(520 / n)));
+    this.element.style.height = `${this.top + this.bottom + this.height * n}px`;
+    this.row = Math.min(this.row, n - 1);
+    this.chart.resize({ height: this.top + this.bottom + this.height * n });
+    this.legend();
     this.draw();
   }
 
   area() {
-    return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.height * this.ranks.length };
+    return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.height * this.rows.length };
   }
 
-  // rows returns the rectangles of each class and the rows they are in.
-  rows(width) {
-    const rects = Array.from({ length: this.classes }, () => []);
+  colors() {
+    const of = (k) => (k < classes - 1 || this.functions.length <= classes ? colorOf((this.functions[k] || { name: '' }).name, this.page.dark) : this.page.theme.other);
+    return Array.from({ length: classes }, (_, k) => of(k));
+  }
+
+  legend() {
+    const used = new Set(this.programs.flatMap((p) => p.functions.map((f) => this.classOf[f])));
+    if (this.all.some((r) => r.program === null)) this.functions.forEach((_, i) => used.add(this.classOf[i]));
+    const colors = this.colors(), list = this.figure.querySelector('.legend');
+    const entries = [...used].sort((a, b) => a - b).map((k) => {
+      const single = k < classes - 1 || this.functions.length === classes;
+      return { color: colors[k], name: single ? this.functions[k].name : 'other functions', find: single ? { function: k } : null };
+    });
+    this.page.legend(list, entries, this.timed);
+  }
+
+  // drawRows returns the rectangles of each class and the rows they are in.
+  drawRows(width) {
+    const rects = Array.from({ length: classes }, () => []);
     const pad = this.height > 12 ? 2 : this.height > 7 ? 1 : 0;
-    const rows = this.ranks.map((r, i) => {
-      const row = new Row(this.classes, this.top + i * this.height + pad, this.height - 2 * pad, this.left, width, rects);
-      r.clock.draw(this.span.low, this.span.high, this.left, width / this.span.width, row);
+    const rows = this.rows.map((r, i) => {
+      const row = new Row(classes, this.top + i * this.height + pad, this.height - 2 * pad, this.left, width, rects);
+      r.track.draw(this.span.low, this.span.high, row);
       row.finish();
       return row;
     });
@@ -74,72 +130,86 @@ class Timeline {
   }
 
   draw() {
-    const { colors, theme } = this.page, area = this.area(), { rects, rows } = this.rows(area.width);
+    const { theme } = this.page, area = this.area(), { rects, rows } = this.drawRows(area.width);
     this.drawn = rects;
-    const label = this.timed ? axisTime(this.span.width) : (v) => formatBrief(v);
+    const colors = this.colors(), axis = this.timed ? axisFrom(this.span.low, this.span.width) : { label: formatAxisCount, base: '' };
     const base = { x: this.left, width: area.width };
-    const shape = (params) => {
-      const k = params.dataIndex;
-      if (k === 0) {
-        return { type: 'group', children: rows.map((row, i) => ({
-          type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height, stamp: i },
-          style: { fill: theme.outside } })) };
-      }
-      if (k <= this.classes) {
-        return { type: 'reprise-rects', silent: true, shape: { rects: new Float64Array(rects[k - 1]) }, style: { fill: colors[k - 1] } };
-      }
-      return { type: 'group', children: rows.flatMap((row, i) => row.height < 14 ? [] : row.labels.map((l) => ({
+    const parts = [
+      () => rows.map((row, i) => ({ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height, stamp: i }, style: { fill: theme.outside } })),
+      ...rects.map((list, k) => () => [{ type: 'reprise-rects', silent: true, shape: { rects: new Float64Array(list) }, style: { fill: colors[k] } }]),
+      () => rows.flatMap((row, i) => !this.rows[i].track.rough ? [] : [{ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height }, style: { fill: { image: theme.hatch, repeat: 'repeat' } } }]),
+      () => rows.flatMap((row, i) => row.height < 14 ? [] : row.labels.map((l) => ({
         type: 'text', silent: true, style: {
-          text: this.name(this.ranks[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2,
-          width: l.width - 10, overflow: 'truncate', ellipsis: '…', fill: theme.onClass, font: theme.smallFont,
-          verticalAlign: 'middle', align: 'left' } }))) };
-    };
+          text: this.name(this.rows[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
+          fill: theme.onClass, font: theme.smallFont, verticalAlign: 'middle', align: 'left' } }))),
+      () => this.marks(),
+    ];
     this.chart.setOption({
       animation: false,
       textStyle: { fontFamily: theme.font },
       aria: { enabled: false },
       grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom },
+      graphic: { type: 'text', left: this.left, bottom: 2, silent: true, style: { text: axis.base, fill: theme.quiet, font: `12px ${theme.font}` } },
       xAxis: {
-        type: 'value', min: this.span.low - this.origin, max: this.span.high - this.origin,
-        splitNumber: Math.max(3, Math.floor(area.width / 110)),
+        type: 'value', min: this.span.low, max: this.span.high, splitNumber: Math.max(3, Math.floor(area.width / 110)),
         axisLine: { show: true, lineStyle: { color: theme.line } }, axisTick: { show: true, lineStyle: { color: theme.line } },
         splitLine: { show: false },
-        axisLabel: { color: theme.quiet, formatter: label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
+        axisLabel: { color: theme.quiet, formatter: axis.label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       },
       yAxis: {
-        type: 'category', inverse: true, data: this.ranks.map((r) => r.rank + (r.thread === undefined ? '' : ` t${r.thread}`)),
+        type: 'category', inverse: true, data: this.rows.map((r) => r.rank + (r.thread === undefined ? '' : ` t${r.thread}`)),
         axisLine: { show: false }, axisTick: { show: false },
         axisLabel: { color: theme.quiet, interval: this.height >= 12 ? 0 : 'auto', formatter: (v) => (this.left > 60 ? 'rank ' : '') + v },
       },
       series: [{
-        type: 'custom', renderItem: shape, clip: true, silent: true, progressive: 0, encode: { x: 0, y: 1 },
-        data: Array.from({ length: this.classes + 2 }, () => [this.span.low - this.origin, 0]),
+        type: 'custom', clip: true, silent: true, progressive: 0, encode: { x: 0, y: 1 }, data: parts.map(() => [this.span.low, 0]),
+        renderItem: ({ dataIndex }) => {
+          const children = parts[dataIndex]();
+          return children.length === 1 ? children[0] : { type: 'group', children };
+        },
       }],
     }, { notMerge: true });
     const seen = this.figure.querySelector('.seen');
     if (seen) seen.textContent = this.describe();
+    if (this.pointer) this.tell();
+  }
+
+  // place returns where a time is, in pixels.
+  place(time) { return this.left + (time - this.span.low) / this.span.width * this.area().width; }
+
+  // marks are the call that is chosen, and the selection.
+  marks() {
+    const { theme } = this.page, area = this.area(), out = [];
+    const box = (row, rows, from, to, style) => {
+      const x = Math.max(this.left, this.place(from)), right = Math.min(this.left + area.width, this.place(to));
+      if (right >= x) out.push({ type: 'rect', silent: true, shape: { x, y: this.top + row * this.height, width: Math.max(2, right - x), height: rows * this.height }, style });
+    };
+    if (this.selection) {
+      const s = this.selection;
+      box(s.first, s.last - s.first + 1, s.from, s.to, { fill: theme.selection, stroke: theme.accent, lineWidth: 1 });
+    }
+    const at = this.chosen ? this.rows.indexOf(this.chosen.row) : -1;
+    if (at >= 0) box(at, 1, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
+    return out;
   }
 
   describe() {
     const { span } = this;
-    if (!this.timed) {
-      return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
-    }
-    const text = span.whole ? 'All of ' : `${formatTime(span.width)} from ${timeAt(span.low - this.origin, span.width / 20)} on, of `;
+    if (!this.timed) return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
+    const text = span.whole ? 'All of ' : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
     return text + formatTime(span.max - span.min);
   }
 
-  // callAt returns what a rank does at a time, as people read it.
+  // callAt returns what is known of a row at a time.
   callAt(row, time) {
-    const r = this.ranks[row];
-    if (!r || time < r.clock.start) return null;
-    const call = r.clock.call(time);
+    const r = this.rows[row];
+    if (!r || time < r.track.start) return null;
+    const call = r.track.find(time);
     if (!call) return null;
+    if (call.bin !== undefined) return { row, ...call };
     const running = time >= call.start && time <= call.start + call.duration;
     return { row, running, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call };
   }
-
-  middle() { return this.callAt(this.row, (this.span.low + this.span.high) / 2); }
 
   name(r, terminal) {
     const f = this.functions[r.program.functions[terminal]];
@@ -153,28 +223,212 @@ class Timeline {
     return f ? `${f.name}(…)` : 'a call that this page leaves out';
   }
 
+  who(r) { return `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`); }
+
   // lines returns what is told of a call: texts, and the call last.
   lines(call) {
-    const about = this.timed ? 'about ' : '';
-    const { rank, thread, program } = this.ranks[call.row];
-    const who = `Rank ${formatCount(rank)}` + (thread === undefined ? '' : `, thread ${thread}`);
-    const what = who + (call.partial ? '' : `, position ${formatCount(call.position)}, of ${formatCount(program.calls)} calls`);
-    if (call.partial) return [what, `takes more than ${formatTime(call.duration)}, with many calls in it`, call.text];
-    const times = this.timed
-      ? [`starts at ${about}${timeAt(call.start - this.origin, this.span.width / 500)}, takes ${about}${formatTime(call.duration)}` + (call.running ? '' : '; not in a call before')]
-      : [];
-    return [what, ...times, call.text];
+    const r = this.rows[call.row], who = this.who(r);
+    if (call.bin !== undefined) {
+      return [who, `${formatTime(call.duration)} from ${timeAt(call.start, 1)} on: ${formatCount(call.calls)} call${call.calls === 1 ? '' : 's'} begin, ${formatTime(call.time)} in calls`, 'The single calls are not in this page.'];
+    }
+    const what = `${who}, position ${formatCount(call.position)}, of ${formatCount(r.program.calls)} calls`;
+    if (!this.timed) return [what, call.text];
+    if (r.track.rough) return [what, `${formatTime(call.mean)}: mean of ${formatCount(r.program.of[call.terminal])} calls; when this one began is an estimate`, call.text];
+    const about = this.error > 0 ? `, within ${+(100 * this.error).toPrecision(3)} %` : '';
+    return [what, `starts at ${timeAt(call.start, 1)}, takes ${formatTime(call.duration)}${about}` + (call.running === false ? '; not in a call before' : ''), call.text];
   }
 
-  hover(e, press) {
-    if (e.pointerType === 'touch' && !press) return;
+  // over returns the row and the time at a place of the window, null outside.
+  over(clientX, clientY) {
     const box = this.element.getBoundingClientRect(), area = this.area();
-    const x = e.clientX - box.left - area.x, row = Math.floor((e.clientY - box.top - area.y) / this.height);
-    const inside = x >= 0 && x <= area.width && row >= 0 && row < this.ranks.length;
-    const call = inside ? this.callAt(row, this.span.low + (x / area.width) * this.span.width) : null;
-    if (inside && press) this.row = row;
-    this.page.tip(call && e.pointerType !== 'touch' ? this.lines(call) : null, e.clientX, e.clientY, true);
+    const x = clientX - box.left - area.x, row = Math.floor((clientY - box.top - area.y) / this.height);
+    if (x < 0 || x > area.width || row < 0 || row >= this.rows.length) return null;
+    return { row, time: this.span.low + (x / area.width) * this.span.width };
+  }
+
+  hover(e) {
+    if (e.pointerType === 'touch') return;
+    this.pointer = { x: e.clientX, y: e.clientY };
+    this.tell();
+  }
+
+  leave() {
+    this.pointer = null;
+    this.page.tip(null);
+  }
+
+  // tell shows what is under the pointer, also after what is drawn has moved.
+  tell() {
+    const at = this.over(this.pointer.x, this.pointer.y), call = at && this.callAt(at.row, at.time);
+    this.page.tip(call ? this.lines(call) : null, this.pointer.x, this.pointer.y, true);
+    if (call && !this.chosen) this.say(call);
+  }
+
+  click(e) {
+    if (this.moves.moved()) return;
+    const at = this.over(e.clientX, e.clientY), call = at && this.callAt(at.row, at.time);
+    this.selection = null;
+    if (at) this.row = at.row;
+    this.choose(call && call.bin === undefined ? call : null);
     if (call) this.say(call);
+  }
+
+  // choose marks a call, and tells of it until another is chosen.
+  choose(call) {
+    this.chosen = call && { ...call, row: this.rows[call.row] };
+    this.say(call);
+    this.draw();
+  }
+
+  key(e) {
+    if (e.altKey || e.ctrlKey || e.metaKey) return;
+    const row = { ArrowUp: -1, ArrowDown: 1 }[e.key], step = { '.': 1, ',': -1 }[e.key];
+    if (!row && !step && e.key !== 'Escape') return;
+    e.preventDefault();
+    if (e.key === 'Escape') {
+      this.selection = null;
+      this.choose(null);
+      return;
+    }
+    if (row) {
+      this.row = Math.max(0, Math.min(this.rows.length - 1, this.row + row));
+      this.say(this.callAt(this.row, (this.span.low + this.span.high) / 2));
+      return;
+    }
+    const from = this.chosen && this.rows[this.row] === this.chosen.row ? this.chosen : this.callAt(this.row, (this.span.low + this.span.high) / 2);
+    if (from && from.position !== undefined) this.jump(this.rows[this.row], from.position + step);
+  }
+
+  // jump shows the call at a position of a row, and chooses it.
+  jump(r, position) {
+    if (!this.rows.includes(r)) this.rows = [...this.all];
+    const call = r.track.at(position);
+    if (!call) return false;
+    this.row = this.rows.indexOf(r);
+    const { span } = this, end = call.start + call.duration;
+    if (call.duration * 40 < span.width || call.duration > span.width || call.start < span.low || end > span.high) {
+      const width = call.duration > span.width || call.duration * 40 < span.width ? Math.max(call.duration * 8, span.least) : span.width;
+      span.set((call.start + end - width) / 2, (call.start + end + width) / 2);
+    }
+    this.choose({ row: this.row, running: true, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call });
+    return true;
+  }
+
+  // keeper returns which terminals of a row a search is for.
+  keeper(r, what) {
+    if (!r.program) return () => false;
+    const { functions, signatures } = r.program;
+    if (what.function !== undefined) return (t) => functions[t] === what.function;
+    if (what.signature !== undefined) return (t) => signatures && signatures[t] === what.signature;
+    const part = what.text.toLowerCase();
+    return (t) => this.text(r, t).toLowerCase().includes(part);
+  }
+
+  // find goes to the next call that is searched for, in the row that is chosen and then in
+  // those after it, or before it with step −1. It says whether there is any.
+  find(what, step) {
+    const n = this.rows.length;
+    const from = this.chosen && this.chosen.row === this.rows[this.row] ? this.chosen.position + (step > 0 ? 1 : 0) : null;
+    for (let i = 0; i <= n; i++) {
+      const r = this.rows[(((this.row + i * step) % n) + n) % n];
+      const begin = i === 0 && from !== null ? from : step > 0 ? 0 : Infinity;
+      const position = r.track.next(begin, step, this.keeper(r, what));
+      if (position >= 0) return this.jump(r, position);
+    }
+    return false;
+  }
+
+  // show goes to what a link is to, and says whether it is there.
+  show(link) {
+    if (link.rank === undefined) {
+      this.chosen = null;
+      this.row = 0;
+      return this.find(link, 1);
+    }
+    return this.all.some((r) => r.rank === link.rank && this.jump(r, link.position));
+  }
+
+  // controls are the search, and the choice and the order of ranks.
+  controls() {
+    const { figure } = this, field = figure.querySelector('[data-search]'), out = figure.querySelector('.found');
+    const search = (step) => {
+      if (!field.value.trim()) return;
+      const exact = this.functions.findIndex((f) => f.name === field.value.trim());
+      out.textContent = this.find(exact >= 0 ? { function: exact } : { text: field.value.trim() }, step) ? '' : 'not in these ranks';
+    };
+    field.addEventListener('keydown', (e) => { if (e.key === 'Enter') search(e.shiftKey ? -1 : 1); });
+    field.addEventListener('input', () => { out.textContent = ''; });
+    for (const button of figure.querySelectorAll('[data-next]')) button.addEventListener('click', () => search(Number(button.dataset.next)));
+    const ranks = figure.querySelector('[data-ranks]'), order = figure.querySelector('[data-order]');
+    const arrange = () => this.arrange(ranks.value, order.value);
+    ranks.addEventListener('change', arrange);
+    order.addEventListener('change', arrange);
+  }
+
+  // arrange shows the rows of some ranks, written as 0-3,8, in an order.
+  arrange(ranks, order) {
+    const parts = ranks.split(',').map((p) => p.trim().match(/^(\d+)(?:-(\d+))?$/)).filter(Boolean).map(([, a, b]) => [Number(a), Number(b ?? a)]);
+    const rows = this.all.filter((r) => parts.length === 0 || parts.some(([a, b]) => r.rank >= a && r.rank <= b));
+    const time = new Map(rows.map((r) => [r, this.inCalls(r)]));
+    const by = {
+      rank: () => 0, time: (a, b) => time.get(b) - time.get(a), end: (a, b) => b.track.end - a.track.end,
+      flow: (a, b) => this.programs.indexOf(a.program) - this.programs.indexOf(b.program),
+    }[order] || (() => 0);
+    this.rows = rows.sort((a, b) => by(a, b) || a.rank - b.rank || (a.thread || 0) - (b.thread || 0));
+    if (this.rows.length === 0) this.rows = [...this.all];
+    this.selection = null;
+    this.layout();
+  }
+
+  // inCalls returns how long a row is in calls, or how many it makes if there are no times.
+  inCalls(r) {
+    let sum = 0;
+    for (const s of this.usage(r, -Infinity, Infinity).values()) sum += this.timed ? s.time : s.calls;
+    return sum;
+  }
+
+  // usage returns what a row does between two times: calls and time of each function, −1
+  // for all that have no number of their own.
+  usage(r, from, to) {
+    const { track, program } = r, found = new Map();
+    const add = (f, calls, time) => {
+      const s = found.get(f) || { calls: 0, time: 0 };
+      found.set(f, { calls: s.calls + calls, time: s.time + time });
+    };
+    if (track instanceof Calls) track.within(from, to, (t, time) => add(program.functions[t], 1, time));
+    else track.within(from, to, add);
+    return found;
+  }
+
+  // select shows what happens in a part of the timeline: shares of its width and height.
+  select(a, b) {
+    const n = this.rows.length, rowOf = (share) => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
+    const timeOf = (share) => this.span.low + Math.max(0, Math.min(1, share)) * this.span.width;
+    const [from, to] = [timeOf(Math.min(a[0], b[0])), timeOf(Math.max(a[0], b[0]))];
+    this.selection = { from, to, first: rowOf(Math.min(a[1], b[1])), last: rowOf(Math.max(a[1], b[1])) };
+    this.chosen = null;
+    this.selected();
+    this.draw();
+  }
+
+  // selected writes the statistics of the selection.
+  selected() {
+    const s = this.selection, rows = this.rows.slice(s.first, s.last + 1), all = new Map();
+    for (const r of rows) {
+      for (const [f, u] of this.usage(r, s.from, s.to)) {
+        const sum = all.get(f) || { calls: 0, time: 0 };
+        all.set(f, { calls: sum.calls + u.calls, time: sum.time + u.time });
+      }
+    }
+    const list = [...all].map(([f, u]) => ({ find: this.functions[f] ? { function: f } : null, name: this.functions[f] ? this.functions[f].name : 'other functions', ...u }));
+    list.sort((a, b) => b.time - a.time || b.calls - a.calls);
+    s.usage = list;
+    const width = (s.to - s.from) * rows.length, calls = list.reduce((n, u) => n + u.calls, 0), time = list.reduce((n, u) => n + u.time, 0);
+    const rough = rows.some((r) => r.track.rough), about = rough ? 'about ' : '';
+    const where = this.timed ? `${formatTime(s.to - s.from)} from ${timeAt(s.from, this.span.width / 500)} on` : `calls ${formatCount(Math.ceil(s.from))} to ${formatCount(Math.floor(s.to))}`;
+    const title = `Selected: ${where}, ${rows.length === 1 ? this.who(rows[0]) : `${formatCount(rows.length)} rows`}: ${about}${formatCount(Math.round(calls))} calls` +
+      (this.timed ? `, ${about}${(100 * time / width).toFixed(1)} % of the time in them` : '');
+    this.page.usage(this.figure.querySelector('.readout'), title, list, this.timed, width, rough);
   }
 
   say(call) {
@@ -183,7 +437,7 @@ class Timeline {
     out.replaceChildren();
     const lines = call ? this.lines(call) : [out.dataset.hint];
     lines.forEach((line, i) => {
-      const part = document.createElement(i === 0 && call ? 'b' : i === lines.length - 1 && call ? 'span' : 'span');
+      const part = document.createElement(i === 0 && call ? 'b' : 'span');
       if (call && i === lines.length - 1) part.className = 'call';
       part.textContent = i > 0 && i < lines.length - 1 ? ` ${line}` : line;
       out.append(part);
@@ -192,6 +446,7 @@ class Timeline {
 
   resize() {
     this.chart.resize();
+    this.legend();
     this.draw();
   }
 }

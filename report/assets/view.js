@@ -33,8 +33,10 @@ class Span {
 
 // navigate lets a person move through the spans of a chart: x is a Span, y one or
 // null, area returns the rectangle of the element in which they are drawn, and
-// changed is called, at most once a frame, after they moved.
-function navigate(element, { x, y, area, changed }) {
+// changed is called, at most once a frame, after they moved. If there is select, a mouse
+// that is dragged selects, with the shift key it moves, and select is called with the
+// shares of width and height where that began and where it is.
+function navigate(element, { x, y, area, changed, select }) {
   let due = 0;
   const move = (how) => {
     how();
@@ -59,32 +61,42 @@ function navigate(element, { x, y, area, changed }) {
   element.addEventListener('dblclick', (e) => zoom(e.shiftKey ? 2.5 : 0.4, place(e)));
 
   const fingers = new Map();
+  let began = null, moved = false; // where a selection did; whether the last press was more than a click
   const spread = () => {
     const [a, b] = [...fingers.values()];
     return [[(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], Math.hypot((a[0] - b[0]) * area().width, (a[1] - b[1]) * area().height)];
   };
   element.addEventListener('pointerdown', (e) => {
+    moved = false;
     if (e.button !== 0) return;
     fingers.set(e.pointerId, place(e));
+    began = select && e.pointerType === 'mouse' && !e.shiftKey ? place(e) : null;
   });
   element.addEventListener('pointermove', (e) => {
     const last = fingers.get(e.pointerId);
     if (!last) return;
+    const now = place(e);
+    if (!moved && Math.hypot((now[0] - last[0]) * area().width, (now[1] - last[1]) * area().height) < 4) return;
+    moved = true;
     if (!element.hasPointerCapture(e.pointerId)) element.setPointerCapture(e.pointerId);
+    if (began) {
+      select(began, now);
+      return;
+    }
     element.classList.add('moving');
     if (fingers.size === 1) {
-      const now = place(e);
       fingers.set(e.pointerId, now);
       move(() => both((span, i) => span.pan(last[i] - now[i])));
     } else if (fingers.size === 2) {
       const [, before] = spread();
-      fingers.set(e.pointerId, place(e));
+      fingers.set(e.pointerId, now);
       const [middle, after] = spread();
       if (before > 0 && after > 0) zoom(before / after, middle);
     }
   });
   const lift = (e) => {
     fingers.delete(e.pointerId);
+    began = null;
     element.classList.toggle('moving', fingers.size > 0);
   };
   element.addEventListener('pointerup', lift);
@@ -94,6 +106,7 @@ function navigate(element, { x, y, area, changed }) {
     '+': () => both((span) => span.zoom(0.5, 0.5)), '=': () => both((span) => span.zoom(0.5, 0.5)),
     '-': () => both((span) => span.zoom(2, 0.5)), '0': () => both((span) => span.reset()),
     ArrowLeft: () => x.pan(-0.2), ArrowRight: () => x.pan(0.2),
+    w: () => x.zoom(0.5, 0.5), s: () => x.zoom(2, 0.5), a: () => x.pan(-0.2), d: () => x.pan(0.2),
     Home: () => x.set(x.min, x.min + x.width), End: () => x.set(x.max - x.width, x.max),
   };
   if (y) Object.assign(steps, { ArrowUp: () => y.pan(-0.2), ArrowDown: () => y.pan(0.2) });
@@ -102,5 +115,5 @@ function navigate(element, { x, y, area, changed }) {
     e.preventDefault();
     move(steps[e.key]);
   });
-  return { move, zoom: (factor) => zoom(factor, [0.5, 0.5]), reset: () => move(() => both((span) => span.reset())) };
+  return { move, moved: () => moved, zoom: (factor) => zoom(factor, [0.5, 0.5]), reset: () => move(() => both((span) => span.reset())) };
 }

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/reprise-trace/reprise"
+)
+
+// A binRow is how long the calls of a row take in each of many spans of time of one
+// length, its bins: of each class of functions, the time that goes by in calls of it and
+// not in others within these, and how many calls begin.
+type binRow struct {
+	from, to, width int64 // of the first bin, of the end of the last, and of each
+	time            []int64
+	calls           []uint64
+	covered         []interval // whose time has been counted, ascending, apart
+}
+
+// An interval is from start to end.
+type interval struct{ start, end int64 }
+
+// maxCovered is how many intervals are kept for calls that contain others: a call that
+// contains more is counted as if it did not, where those are that were given up.
+const maxCovered = 4096
+
+// newBinRow returns so many bins, of times that are near each other.
+func newBinRow(from, to int64, bins int) *binRow {
+	width := (to-from)/int64(bins) + 1
+	return &binRow{from: from, to: to, width: width, time: make([]int64, bins*classes), calls: make([]uint64, bins*classes)}
+}
+
+// add adds a call of a class. Calls come in the order in which they returned.
+func (b *binRow) add(class int, start, end int64) {
+	if bin := b.bin(start); bin*classes < len(b.calls) {
+		b.calls[bin*classes+class]++
+	}
+	at, n := end, len(b.covered)
+	for n > 0 && b.covered[n-1].end > start {
+		n--
+		b.spread(class, max(start, b.covered[n].end), at)
+		at = min(at, b.covered[n].start)
+	}
+	b.spread(class, start, at)
+	if n < len(b.covered) {
+		start, end = min(start, b.covered[n].start), max(end, b.covered[len(b.covered)-1].end)
+	}
+	b.covered = append(b.covered[:n], interval{start, end})
+	if len(b.covered) > maxCovered {
+		b.covered = append(b.covered[:0], b.covered[maxCovered/2:]...)
+	}
+}
+
+// bin returns the bin of a time.
+func (b *binRow) bin(time int64) int {
+	if time < b.from {
+		return 0
+	}
+	return int(min(uint64(time-b.from)/uint64(b.width), uint64(len(b.time)/classes)))
+}
+
+// spread adds the time from start to end to its bins.
+func (b *binRow) spread(class int, start, end int64) {
+	end = min(end, b.to)
+	for bin := b.bin(start); start < end && bin*classes < len(b.time); bin++ {
+		til := min(end, b.from+min(int64(bin+1)*b.width, b.to-b.from))
+		b.time[bin*classes+class] += til - start
+		start = til
+	}
+}
+
+// packed returns the bins as bins.js reads them: deflated varints. Of each bin: which
+// classes there are, as bits, and of each of these its time and its calls.
+func (b *binRow) packed() []byte {
+	var out []byte
+	for i := 0; i < len(b.time); i += classes {
+		there := uint64(0)
+		for k := range classes {
+			if b.time[i+k] > 0 || b.calls[i+k] > 0 {
+				there |= 1 << k
+			}
+		}
+		out = binary.AppendUvarint(out, there)
+		for ; there != 0; there &= there - 1 {
+			k := bits.TrailingZeros64(there)
+			out = binary.AppendUvarint(out, uint64(b.time[i+k]))
+			out = binary.AppendUvarint(out, b.calls[i+k])
+		}
+	}
+	return deflated(out)
+}
+
+// binRows returns the bins of the rows of a rank, by thread: of all calls from one time to
+// another, in so many bins.
+func binRows(r *reprise.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
+	rows := make(map[int]*binRow)
+	classOf, threadOf := make([]int, r.Terminals()), make([]int, r.Terminals())
+	for t := range classOf {
+		classOf[t], threadOf[t] = class(t), r.Call(uint32(t)).Thread()
+	}
+	for call, err := range callTimes(r) {
+		if err != nil {
+			return nil, err
+		}
+		row := rows[threadOf[call.terminal]]
+		if row == nil {
+			row = newBinRow(from, to, bins)
+			rows[threadOf[call.terminal]] = row
+		}
+		row.add(classOf[call.terminal], call.start, call.start+call.duration)
+	}
+	return rows, nil
+}
