@@ -130,17 +130,17 @@ class Timeline {
   }
 
   draw() {
-    const { theme } = this.page, area = this.area(), { rects, rows } = this.drawRows(area.width);
+    const { theme } = this.page, area = this.area(), { rects, rows } = this.drawRows(area.width), shown = this.rows;
     this.drawn = rects;
     const colors = this.colors(), axis = this.timed ? axisFrom(this.span.low, this.span.width) : { label: formatAxisCount, base: '' };
     const base = { x: this.left, width: area.width };
     const parts = [
       () => rows.map((row, i) => ({ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height, stamp: i }, style: { fill: theme.outside } })),
       ...rects.map((list, k) => () => [{ type: 'reprise-rects', silent: true, shape: { rects: new Float64Array(list) }, style: { fill: colors[k] } }]),
-      () => rows.flatMap((row, i) => !this.rows[i].track.rough ? [] : [{ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height }, style: { fill: { image: theme.hatch, repeat: 'repeat' } } }]),
+      () => rows.flatMap((row, i) => !shown[i].track.rough ? [] : [{ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height }, style: { fill: { image: theme.hatch, repeat: 'repeat' } } }]),
       () => rows.flatMap((row, i) => row.height < 14 ? [] : row.labels.map((l) => ({
         type: 'text', silent: true, style: {
-          text: this.name(this.rows[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
+          text: this.name(shown[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
           fill: theme.onClass, font: theme.smallFont, verticalAlign: 'middle', align: 'left' } }))),
       () => this.marks(),
     ];
