@@ -38,6 +38,7 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	if err != nil {
 		return err
 	}
+	p.model = model
 	p.Communication = &communicationText{About: unknownFunctions}
 	p.Sizes = &sizeText{About: unknownFunctions}
 	if !model.Known() {

@@ -30,6 +30,7 @@ type timelineData struct {
 	Ranks    []rankData    `json:"ranks"`
 	Bins     int           `json:"bins,omitempty"` // of rows that have them, from 0 to Span
 	Span     int64         `json:"span,omitempty"`
+	Arrows   []byte        `json:"arrows,omitempty"` // messages, as packArrows returns them
 }
 
 // A programData is a grammar with the functions of its calls, by terminal: numbers in

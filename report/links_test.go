@@ -1,13 +1,20 @@
 package report_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -113,4 +120,102 @@ func TestTip(t *testing.T) {
 	}
 	eval[any](b, "scrollBy(0, 300)")
 	b.wait("document.getElementById('tip').style.visibility === 'hidden'")
+}
+
+// retimed returns a trace of the same calls with exact times, which are made up.
+func retimed(t testing.TB, tr *reprise.Trace) *reprise.Trace {
+	t.Helper()
+	ranks := make([][]testtrace.Call, tr.Ranks())
+	for rank := range ranks {
+		r, err := tr.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random, now := rand.New(rand.NewPCG(2, uint64(rank))), int64(1_000_000*rank)
+		for c, err := range r.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			now += random.Int64N(3000)
+			took := random.Int64N(9000)
+			ranks[rank] = append(ranks[rank], testtrace.Call{Function: *c.Function, Args: c.Args, Start: now, Duration: took})
+			now += took
+		}
+	}
+	return testtrace.Record(t, tr.Run(), true, ranks)
+}
+
+// TestArrows compares the messages that the page has of each call with those that match.
+func TestArrows(t *testing.T) {
+	for _, p := range []programs.Program{programs.Stencil2D(3, 3, 8), programs.Gather(programs.Halving, 6, 5)} {
+		t.Run(p.Name, func(t *testing.T) {
+			tr := retimed(t, program(t, p))
+			b := open(t, file(t, tr, report.Options{}), desktop)
+			b.show("timeline")
+			model, err := semantics.Open(t.Context(), tr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			match, err := query.OpenMatch(t.Context(), model, query.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			type end struct {
+				Sends          bool
+				From, To       int
+				Sent, Received uint64
+			}
+			messages := 0
+			for rank := range tr.Active() {
+				r, err := tr.Rank(rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := eval[[][]end](b, "(t => Array.from({ length: %d }, (_, i) => t.arrows.of(%d, i, 64)))(report.figures.get('timeline'))", r.Len(), rank)
+				for position := range r.Len() {
+					partners, err := match.Partner(rank, position)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found := 0
+					for _, e := range got[position] {
+						if e.Sends && e.Sent == position && e.From == rank || !e.Sends && e.Received == position && e.To == rank {
+							found++
+						}
+					}
+					for _, p := range partners {
+						messages++
+						if !slices.ContainsFunc(got[position], func(e end) bool {
+							return e.From == rank && e.Sent == position && e.To == p.Rank && e.Received == p.Position ||
+								e.To == rank && e.Received == position && e.From == p.Rank && e.Sent == p.Position
+						}) {
+							t.Fatalf("rank %d, call %d: %+v, not %+v", rank, position, got[position], p)
+						}
+					}
+					if found != len(partners) {
+						t.Fatalf("rank %d, call %d: %+v of %d", rank, position, got[position], len(partners))
+					}
+				}
+			}
+			if messages == 0 {
+				t.Fatal("there are no messages")
+			}
+			checkArrow(b)
+		})
+	}
+}
+
+// checkArrow chooses a call that receives a message, and goes to the one that sent it.
+func checkArrow(b *tab) {
+	b.Helper()
+	eval[any](b, `(t => {
+		const i = 3, row = t.all.findIndex((r) => r.of === t.arrows.to[i] && r.track.at(t.arrows.done[i]));
+		t.jump(t.all[row], t.arrows.done[i]);
+		t.span.reset();
+		t.draw();
+	})(report.figures.get('timeline'))`)
+	b.wait("report.figures.get('timeline').marks().some((m) => m.type === 'reprise-arrow')")
+	text := eval[string](b, "document.querySelector('#timeline .partners button').textContent")
+	eval[any](b, "document.querySelector('#timeline .partners button').click()")
+	b.wait(`(c => %q.startsWith('from rank ' + c.row.rank + ', position ' + formatCount(c.position)))(report.figures.get('timeline').chosen)`, text)
 }

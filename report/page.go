@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -42,6 +43,7 @@ type page struct {
 	profile   *query.Profile
 
 	times     *query.Times
+	model     *semantics.Model // nil if there are no calls
 	inCalls   float64          // how long all ranks are in calls, in ns
 	length    float64          // of the timeline, in ns; 0 if it is not known
 	hasSeries bool             // the trace has the times of every call, of all ranks
@@ -84,7 +86,7 @@ var parts = sync.OnceValue(func() static {
 		}
 		return all.String()
 	}
-	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
+	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js", "view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{
 		template: template.Must(template.New("page").Parse(read("page.html"))),

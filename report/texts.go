@@ -63,6 +63,9 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 		notes = append(notes, fmt.Sprintf("Hatched, of ranks %s: sums over %s, as the calls themselves do not fit into this page. The option --budget makes it larger; reprise view shows every call of every rank.",
 			printable(m.coarse.String()), text.Duration(m.length()/float64(m.data.Bins))))
 	}
+	if m.lost {
+		notes = append(notes, "The messages do not fit into this page, so that calls do not show their partners.")
+	}
 	if m.leftOut > 0 {
 		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", text.Plural(m.leftOut, "rank")))
 	}

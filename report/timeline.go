@@ -53,6 +53,7 @@ type timelineMaker struct {
 	leftOut   int         // ranks whose grammars are too large
 	coarse    rankenc.Set // ranks of which bins are shown, though the trace has all times
 	guarantee timing.Guarantee
+	lost      bool // there is no room for arrows
 }
 
 // A rankTrack is a rank that is shown, and by what its times are known.
@@ -253,7 +254,24 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 		}
 		room -= used
 	}
+	if err := m.addArrows(ctx, room); err != nil {
+		return err
+	}
 	m.data.Error = float64(m.guarantee)
+	return nil
+}
+
+// addArrows adds the messages between ranks whose calls are in the page, if they take at
+// most so many bytes.
+func (m *timelineMaker) addArrows(ctx context.Context, room int) error {
+	arrows, err := m.arrowsOf(ctx, m.page.model)
+	if err != nil || len(arrows) == 0 {
+		return err
+	}
+	packed := packArrows(arrows)
+	if m.lost = base64.StdEncoding.EncodedLen(len(packed)) > room; !m.lost {
+		m.data.Arrows = packed
+	}
 	return nil
 }
 

@@ -17,7 +17,7 @@ class Page {
     this.theme = {
       line: get('--line'), quiet: get('--quiet'), panel: get('--panel'), bar: get('--bar'), outside: get('--outside'),
       heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`, onClass: dark ? '#0d1116' : '#ffffff',
-      text: get('--text'), accent: get('--accent'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
+      text: get('--text'), ground: get('--ground'), accent: get('--accent'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
       shadow: dark ? 'rgb(255 255 255 / 6%)' : 'rgb(0 0 0 / 5%)',
     };
   }

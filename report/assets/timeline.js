@@ -23,7 +23,8 @@ class Timeline {
 
   // load makes rows of what the page has of each rank.
   async load() {
-    for (const r of this.data.ranks) this.all.push(...await this.rowsOf(r));
+    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => ({ ...row, of: i })));
+    if (this.data.arrows) this.arrows = new Arrows(await inflate(this.data.arrows));
     this.rows = [...this.all];
     let low = Infinity, high = -Infinity, least = Infinity;
     for (const { track } of this.all) {
@@ -190,7 +191,41 @@ class Timeline {
     }
     const at = this.chosen ? this.rows.indexOf(this.chosen.row) : -1;
     if (at >= 0) box(at, 1, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
+    for (const m of this.messages()) {
+      const rows = [this.rowAt(m.from, m.sent), this.rowAt(m.to, m.done)];
+      if (rows.includes(-1)) continue;
+      const [from, to] = [this.rows[rows[0]].track.at(m.sent), this.rows[rows[1]].track.at(m.done)];
+      const [x0, x1] = [this.place(from.start), this.place(to.start + to.duration)], [y0, y1] = rows.map((row) => this.top + (row + 0.5) * this.height);
+      out.push({ type: 'reprise-arrow', silent: true, shape: { x0, y0, x1, y1 }, style: { fill: 'none', stroke: theme.ground, lineWidth: 4 } },
+        { type: 'reprise-arrow', silent: true, shape: { x0, y0, x1, y1 }, style: { fill: 'none', stroke: theme.text, lineWidth: 1.5 } });
+    }
     return out;
+  }
+
+  // messages returns those of the call that is chosen.
+  messages() {
+    const c = this.chosen;
+    return c && this.arrows && c.position !== undefined ? this.arrows.of(c.row.of, c.position, 64) : [];
+  }
+
+  // rowAt returns which row that is shown has a call of a rank, by its number in the data.
+  rowAt(of, position) { return this.rows.findIndex((r) => r.of === of && r.track.at(position)); }
+
+  // partners returns buttons for the calls at the other ends of messages.
+  partners() {
+    const list = document.createElement('div');
+    list.className = 'partners';
+    for (const m of this.messages()) {
+      const [of, position] = m.sends ? [m.to, m.received] : [m.from, m.sent];
+      const row = this.all.find((r) => r.of === of && r.track.at(position)), button = document.createElement('button');
+      if (!row) continue;
+      const call = row.track.at(position), other = this.all.find((r) => r.of === m.to && r.track.at(m.done)).track.at(m.done);
+      const late = m.sends ? '' : `, sent ${formatTime(other.start + other.duration - call.start)} before it is here`;
+      button.textContent = `${m.sends ? 'to' : 'from'} ${this.who(row).toLowerCase()}, position ${formatCount(position)}${late}`;
+      this.page.link(button, { rank: row.rank, position });
+      list.append(button);
+    }
+    return list;
   }
 
   describe() {
@@ -442,6 +477,7 @@ class Timeline {
       part.textContent = i > 0 && i < lines.length - 1 ? ` ${line}` : line;
       out.append(part);
     });
+    if (call && this.chosen && call.position === this.chosen.position) out.append(this.partners());
   }
 
   resize() {
@@ -457,5 +493,19 @@ echarts.graphic.registerShape('reprise-rects', echarts.graphic.extendShape({
   buildPath(path, shape) {
     const r = shape.rects;
     for (let i = 0; i < r.length; i += 4) path.rect(r[i], r[i + 1], r[i + 2], r[i + 3]);
+  },
+}));
+
+// An arrow, with its head at the end.
+echarts.graphic.registerShape('reprise-arrow', echarts.graphic.extendShape({
+  shape: { x0: 0, y0: 0, x1: 0, y1: 0 },
+  buildPath(path, { x0, y0, x1, y1 }) {
+    const angle = Math.atan2(y1 - y0, x1 - x0), head = 8;
+    path.moveTo(x0, y0);
+    path.lineTo(x1, y1);
+    for (const side of [-0.45, 0.45]) {
+      path.moveTo(x1, y1);
+      path.lineTo(x1 - head * Math.cos(angle + side), y1 - head * Math.sin(angle + side));
+    }
   },
 }));
