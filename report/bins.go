@@ -32,8 +32,8 @@ func newBinRow(from, to int64, bins int) *binRow {
 
 // add adds a call of a class. Calls come in the order in which they returned.
 func (b *binRow) add(class int, start, end int64) {
-	if bin := b.bin(start); bin*classes < len(b.calls) {
-		b.calls[bin*classes+class]++
+	if start >= b.from && start <= b.to {
+		b.calls[b.bin(start)*classes+class]++
 	}
 	at, n := end, len(b.covered)
 	for n > 0 && b.covered[n-1].end > start {
@@ -51,17 +51,12 @@ func (b *binRow) add(class int, start, end int64) {
 	}
 }
 
-// bin returns the bin of a time.
-func (b *binRow) bin(time int64) int {
-	if time < b.from {
-		return 0
-	}
-	return int(min(uint64(time-b.from)/uint64(b.width), uint64(len(b.time)/classes)))
-}
+// bin returns the bin of a time that is not before the first.
+func (b *binRow) bin(time int64) int { return int((time - b.from) / b.width) }
 
 // spread adds the time from start to end to its bins.
 func (b *binRow) spread(class int, start, end int64) {
-	end = min(end, b.to)
+	start, end = max(start, b.from), min(end, b.to)
 	for bin := b.bin(start); start < end && bin*classes < len(b.time); bin++ {
 		til := min(end, b.from+min(int64(bin+1)*b.width, b.to-b.from))
 		b.time[bin*classes+class] += til - start
@@ -74,20 +69,26 @@ func (b *binRow) spread(class int, start, end int64) {
 func (b *binRow) packed() []byte {
 	var out []byte
 	for i := 0; i < len(b.time); i += classes {
-		there := uint64(0)
-		for k := range classes {
-			if b.time[i+k] > 0 || b.calls[i+k] > 0 {
-				there |= 1 << k
-			}
-		}
-		out = binary.AppendUvarint(out, there)
-		for ; there != 0; there &= there - 1 {
-			k := bits.TrailingZeros64(there)
-			out = binary.AppendUvarint(out, uint64(b.time[i+k]))
-			out = binary.AppendUvarint(out, b.calls[i+k])
-		}
+		out = b.appendBin(out, i)
 	}
 	return deflated(out)
+}
+
+// appendBin appends a bin, whose numbers are from i on.
+func (b *binRow) appendBin(out []byte, i int) []byte {
+	there := uint64(0)
+	for k := range classes {
+		if b.time[i+k] > 0 || b.calls[i+k] > 0 {
+			there |= 1 << k
+		}
+	}
+	out = binary.AppendUvarint(out, there)
+	for ; there != 0; there &= there - 1 {
+		k := bits.TrailingZeros64(there)
+		out = binary.AppendUvarint(out, uint64(b.time[i+k]))
+		out = binary.AppendUvarint(out, b.calls[i+k])
+	}
+	return out
 }
 
 // binRows returns the bins of the rows of a rank, by thread: of all calls from one time to

@@ -93,6 +93,12 @@ var (
 // if the page requests anything, or says anything on the console.
 func open(t *testing.T, path string, w window) *tab {
 	t.Helper()
+	return visit(t, (&url.URL{Scheme: "file", Path: path}).String(), w)
+}
+
+// visit opens a page by its address, which may request what is below that.
+func visit(t *testing.T, address string, w window) *tab {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("short: runs a browser")
 	}
@@ -105,7 +111,7 @@ func open(t *testing.T, path string, w window) *tab {
 	}
 	ctx, cancel := chromedp.NewContext(running.ctx)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx, page: (&url.URL{Scheme: "file", Path: path}).String()}
+	b := &tab{T: t, ctx: ctx, page: address}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +135,7 @@ func (b *tab) listen(event any) {
 	bad := ""
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; u != b.page && !strings.HasPrefix(u, "data:") {
+		if u := e.Request.URL; u != b.page && !strings.HasPrefix(u, "data:") && !(strings.HasPrefix(b.page, "http:") && strings.HasPrefix(u, b.page)) {
 			bad = "the page requests " + u
 		}
 	case *runtime.EventExceptionThrown:

@@ -30,6 +30,8 @@ type timelineData struct {
 	Ranks    []rankData    `json:"ranks"`
 	Bins     int           `json:"bins,omitempty"` // of rows that have them, from 0 to Span
 	Span     int64         `json:"span,omitempty"`
+	Served   bool          `json:"served,omitempty"` // times of calls are asked for
+	Of       int           `json:"of,omitempty"`     // ranks that there are, if it is served
 	Arrows   []byte        `json:"arrows,omitempty"` // messages, as packArrows returns them
 }
 

@@ -45,7 +45,9 @@ type page struct {
 	times     *query.Times
 	model     *semantics.Model // nil if there are no calls
 	inCalls   float64          // how long all ranks are in calls, in ns
+	begin     int64            // of the first call of the run, by the clock of the trace
 	length    float64          // of the timeline, in ns; 0 if it is not known
+	served    bool             // by a View, which is asked for the times of calls
 	hasSeries bool             // the trace has the times of every call, of all ranks
 	guarantee timing.Guarantee // of these
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
@@ -72,9 +74,16 @@ type static struct {
 	Charts, Script template.JS
 }
 
-// parts returns what all pages have. The policy allows the scripts that are part of
-// this package, by their hashes, and nothing that comes from elsewhere.
-var parts = sync.OnceValue(func() static {
+// Alone and served are what pages have that are files, and those that a View serves.
+var (
+	alone  = sync.OnceValue(func() static { return parts("connect-src 'none'") })
+	served = sync.OnceValue(func() static { return parts("connect-src 'self'", "remote.js") })
+)
+
+// parts returns what all pages have, with more scripts. The policy allows the scripts that
+// are part of this package, by their hashes, and nothing that comes from elsewhere; it says
+// to where the page may connect.
+func parts(connect string, more ...string) static {
 	read := func(names ...string) string {
 		var all strings.Builder
 		for _, name := range names {
@@ -86,15 +95,16 @@ var parts = sync.OnceValue(func() static {
 		}
 		return all.String()
 	}
-	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js", "view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
+	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js") + read(more...) +
+		read("view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{
 		template: template.Must(template.New("page").Parse(read("page.html"))),
-		Policy: fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
-			hashOf(charts), hashOf(script)),
+		Policy: fmt.Sprintf("default-src 'none'; %s; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
+			connect, hashOf(charts), hashOf(script)),
 		Style: template.CSS(read("style.css")), Charts: template.JS(charts), Script: template.JS(script),
 	}
-})
+}
 
 // hashOf returns the hash of a script as a policy names it.
 func hashOf(script string) string {
@@ -124,7 +134,10 @@ func (p *page) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := parts()
+	s := alone()
+	if p.served {
+		s = served()
+	}
 	var out bytes.Buffer
 	err = s.template.Execute(&out, frame{p, s, template.JS(data)})
 	return out.Bytes(), err

@@ -9,6 +9,10 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
+// DefaultBudget is how many bytes a page may have for the timeline to hold the times of all
+// calls, if nothing else is asked for.
+const DefaultBudget = 5_000_000
+
 // Options configures [Write]. The zero Options is the default configuration.
 type Options struct {
 	// Name is what the trace is called on the page, such as the name of its file.
@@ -24,7 +28,7 @@ type Options struct {
 
 	// Budget is how many bytes the page may have for the timeline to hold the times of all
 	// calls, where the trace has them; what does not fit is drawn more coarsely. Zero means
-	// 5,000,000. What else is on a page is bounded, too, and takes up to some 4 MB.
+	// [DefaultBudget]. What else is on a page is bounded, too, and takes up to some 4 MB.
 	Budget int
 
 	// Progress, unless it is nil, is called with what is done, and of how many ranks
@@ -35,22 +39,28 @@ type Options struct {
 // Write writes a page about a trace. Of one that was opened with
 // [reprise.Trace.LeaveOutDamage], the page says what it lacks.
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
-	if o.Name == "" {
-		o.Name = "trace"
-	}
-	if o.Budget == 0 {
-		o.Budget = 5_000_000
-	}
-	p, err := gather(ctx, trace, o)
+	p, err := gather(ctx, trace, o.filled(), false)
 	if err != nil {
 		return err
 	}
 	return p.write(w)
 }
 
-// gather puts together what the page is about.
-func gather(ctx context.Context, trace *reprise.Trace, o Options) (*page, error) {
-	p := &page{Title: printable(o.Name)}
+// filled returns the options with what zero stands for.
+func (o Options) filled() Options {
+	if o.Name == "" {
+		o.Name = "trace"
+	}
+	if o.Budget == 0 {
+		o.Budget = DefaultBudget
+	}
+	return o
+}
+
+// gather puts together what the page is about. If it is served, it has no times of calls:
+// it asks for them.
+func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (*page, error) {
+	p := &page{Title: printable(o.Name), served: served}
 	for _, part := range []struct {
 		what string
 		add  func(context.Context, *reprise.Trace, Options) error

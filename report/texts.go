@@ -41,7 +41,7 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 	if err := m.addTimes(ctx, o.Budget-used-reserve); err != nil {
 		return err
 	}
-	p.length = m.length()
+	p.begin, p.length = m.begin, m.length()
 	t.About = m.about()
 	t.Note = strings.Join(m.notes(t.Ranks, of), " ")
 	if len(m.shown) == 0 {
@@ -56,7 +56,9 @@ const reserve = 20_000
 // notes says what of so many ranks is not shown, or not in full.
 func (m *timelineMaker) notes(shown string, of int) []string {
 	var notes []string
-	if len(m.shown) < of {
+	if len(m.shown) < of && m.data.Served {
+		notes = append(notes, fmt.Sprintf("Shown are %s; the field Ranks chooses others.", shown))
+	} else if len(m.shown) < of {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", shown))
 	}
 	if m.coarse.Len() > 0 {

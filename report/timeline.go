@@ -131,21 +131,26 @@ func (t rankTrack) series() bool { return t.clock.Source() == query.Series }
 // bins can be shown of it.
 func (m *timelineMaker) add(t rankTrack) error {
 	r := t.Rank
-	g := r.Grammar()
-	_, known := m.grammars[g.Hash()]
-	if !known && m.symbols+g.Symbols() > maxSymbols || m.terminals+r.Terminals() > maxTerminals || m.data.Timed && !near(m.begin, m.end) {
-		if !m.data.Timed || !t.series() || !near(m.begin, m.end) {
+	series := m.data.Timed && t.series()
+	switch {
+	case m.data.Timed && !near(m.begin, m.end):
+		m.leftOut++
+		return nil
+	case series && m.page.served:
+		m.data.Ranks = append(m.data.Ranks, rankData{Rank: r.Number(), Program: -1})
+	case !m.fits(r):
+		if !series {
 			m.leftOut++
 			return nil
 		}
 		m.data.Ranks = append(m.data.Ranks, rankData{Rank: r.Number(), Program: -1})
-	} else {
+	default:
 		data := rankData{Rank: r.Number(), Texts: make([]int, r.Terminals())}
 		m.terminals += r.Terminals()
 		for terminal := range data.Texts {
 			data.Texts[terminal] = m.text(r.Call(uint32(terminal)))
 		}
-		p := m.programOf(r, m.grammar(g))
+		p := m.programOf(r, m.grammar(r.Grammar()))
 		if m.data.Timed && !t.series() {
 			if err := m.estimate(t, &p, &data); err != nil {
 				return err
@@ -157,6 +162,13 @@ func (m *timelineMaker) add(t rankTrack) error {
 	t.number = len(m.data.Ranks) - 1
 	m.shown = append(m.shown, t)
 	return nil
+}
+
+// fits reports whether there is room for the grammar of a rank, and for its calls in words.
+func (m *timelineMaker) fits(r *reprise.Rank) bool {
+	g := r.Grammar()
+	_, known := m.grammars[g.Hash()]
+	return (known || m.symbols+g.Symbols() <= maxSymbols) && m.terminals+r.Terminals() <= maxTerminals
 }
 
 // programOf returns what the calls of a rank are, by the number of its grammar.
@@ -223,6 +235,15 @@ func tenth(ns float64) float64 { return math.Round(ns*10) / 10 }
 // addTimes adds the times of every call, of as many ranks as there is room for in so many
 // bytes of the page, and bins of the others.
 func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
+	m.data.Span = m.end - m.begin
+	if m.page.served {
+		m.data.Served, m.data.Of = true, m.trace.Ranks()
+		for _, t := range m.shown {
+			m.guarantee = max(m.guarantee, t.clock.Guarantee())
+		}
+		m.data.Error = float64(m.guarantee)
+		return nil
+	}
 	left := 0 // ranks to come
 	for _, t := range m.shown {
 		if m.data.Timed && t.series() {
@@ -232,7 +253,7 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 	if left == 0 {
 		return nil
 	}
-	m.data.Bins, m.data.Span = min(maxBins, max(256, allBins/left)), m.end-m.begin
+	m.data.Bins = min(maxBins, max(256, allBins/left))
 	for _, t := range m.shown {
 		if !t.series() {
 			continue

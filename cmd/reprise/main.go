@@ -170,7 +170,7 @@ func newRoot() *cobra.Command {
 		return usageError{flagError(err)}
 	})
 	addGroup(root, "record", "Record:", newRecord(), newCollect())
-	addGroup(root, "look", "Look into a trace:", newReport(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
+	addGroup(root, "look", "Look into a trace:", newReport(), newView(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
 		newMatrix(), newMatch(), newHang(), newImbalance(), newAt(), newDiff(), newCodecs())
 	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
 	addGroup(root, "files", "Files:", newMerge(), newVerify(), newRepair())

@@ -5,31 +5,36 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/report"
 )
 
 func newReport() *cobra.Command {
 	var path string
+	budget := byteFlag(report.DefaultBudget)
 	q := newQuestion("report", func() error {
 		if path == "" {
 			return errors.New("report needs -o, the name of the report, or - for standard output")
 		}
 		return nil
-	}, func(q *question) error { return writeReport(q, path) }, optRanks)
+	}, func(q *question) error { return writeReport(q, path, int(budget)) }, optRanks)
 	q.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")
+	q.Flags().Var(&budget, "budget", "how large the page may become to have the times of every call")
 	q.Flags().Lookup("ranks").DefValue = "some"
 	return q.Command
 }
 
-func writeReport(q *question, path string) error {
+func writeReport(q *question, path string, budget int) error {
 	file, err := os.Stat(q.path)
 	if err != nil {
 		return err
 	}
-	o := report.Options{Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks}
+	o := report.Options{Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks, Budget: budget}
 	if q.Flags().Changed("ranks") && o.Ranks == nil { // all: not those that the report would choose
 		all := q.trace.RankSet()
 		o.Ranks = &all
@@ -40,4 +45,21 @@ func writeReport(q *question, path string) error {
 	return named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {
 		return report.Write(q.Context(), w, q.trace, o)
 	}))
+}
+
+// A byteFlag is a number of bytes, such as 5MB.
+type byteFlag int64
+
+func (f *byteFlag) String() string { return strings.ReplaceAll(text.Bytes(int64(*f)), " ", "") }
+func (f *byteFlag) Type() string   { return "bytes" }
+
+func (f *byteFlag) Set(s string) error {
+	number := strings.TrimRight(s, "kMGB")
+	unit, ok := map[string]float64{"": 1, "B": 1, "k": 1e3, "kB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9}[s[len(number):]]
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(v > 0) || v*unit > 2e9 {
+		return errors.New("must be a size of at most 2GB, such as 5MB")
+	}
+	*f = byteFlag(v * unit)
+	return nil
 }

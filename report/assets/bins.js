@@ -1,30 +1,34 @@
 // Rows of which only sums over spans of time are known, and rows as they are drawn.
 
-// Bins are how much time goes by in calls of each class in spans of one length, and how
-// many calls begin there.
+const classes = 16; // of functions: those of most time, and all others
+
+// Bins are how much time goes by in calls of each class in spans of one width, from a time
+// to another, and how many calls begin there: bin by bin, of all classes.
 class Bins {
-  constructor(bytes, bins, span, classes) {
-    const read = new Varints(bytes);
-    Object.assign(this, { bins, classes, start: 0, end: span, rough: true });
-    this.width = Math.floor(span / bins) + 1;
-    this.grain = this.width;
-    this.times = new Float64Array(bins * classes);
-    this.counts = new Float64Array(bins * classes);
+  constructor({ from, to, width, times, counts }) {
+    Object.assign(this, { start: from, end: to, width, grain: width, times, counts, rough: true });
+    this.length = times.length / classes;
+  }
+
+  // unpack returns the bins that bytes have, from 0 to a span.
+  static unpack(bytes, bins, span) {
+    const read = new Varints(bytes), times = new Float64Array(bins * classes), counts = new Float64Array(bins * classes);
     for (let i = 0; i < bins; i++) {
       for (let there = read.unsigned(), k = 0; there > 0; there = Math.floor(there / 2), k++) {
         if (there % 2 === 0) continue;
-        this.times[i * classes + k] = read.unsigned();
-        this.counts[i * classes + k] = read.unsigned();
+        times[i * classes + k] = read.unsigned();
+        counts[i * classes + k] = read.unsigned();
       }
     }
+    return new Bins({ from: 0, to: span, width: Math.floor(span / bins) + 1, times, counts });
   }
 
   // find returns what is known of a time: the bin that it is in.
   find(time) {
-    const bin = Math.floor(time / this.width), k = this.classes;
-    if (bin < 0 || bin >= this.bins) return null;
-    const sum = (list) => list.slice(bin * k, bin * k + k).reduce((a, b) => a + b, 0);
-    return { bin, start: bin * this.width, duration: Math.min(this.width, this.end - bin * this.width), calls: sum(this.counts), time: sum(this.times) };
+    const bin = Math.floor((time - this.start) / this.width), at = bin * classes;
+    if (bin < 0 || bin >= this.length) return null;
+    const sum = (list) => list.slice(at, at + classes).reduce((a, b) => a + b, 0), start = this.start + bin * this.width;
+    return { bin, start, duration: Math.min(this.width, this.end - start), calls: sum(this.counts), time: sum(this.times) };
   }
 
   at() { return null; }
@@ -33,23 +37,23 @@ class Bins {
   // within hands on, of each class, the calls that begin in the bins between two times, and
   // the time there.
   within(from, to, take) {
-    const k = this.classes, low = Math.max(0, Math.floor(from / this.width)), high = Math.min(this.bins, Math.ceil(to / this.width));
-    for (let c = 0; c < k; c++) {
+    const bin = (t) => (t - this.start) / this.width;
+    const low = Math.max(0, Math.floor(bin(from))), high = Math.min(this.length, Math.ceil(bin(to)));
+    for (let c = 0; c < classes; c++) {
       let calls = 0, time = 0;
-      for (let bin = low; bin < high; bin++) {
-        calls += this.counts[bin * k + c];
-        time += this.times[bin * k + c];
+      for (let i = low; i < high; i++) {
+        calls += this.counts[i * classes + c];
+        time += this.times[i * classes + c];
       }
       if (calls > 0 || time > 0) take(c, calls, time);
     }
   }
 
   draw(a, b, row) {
-    const scale = row.width / (b - a), k = this.classes;
-    const last = Math.min(this.bins - 1, Math.floor(b / this.width));
-    for (let bin = Math.max(0, Math.floor(a / this.width)); bin <= last; bin++) {
-      const from = bin * this.width, to = Math.min(from + this.width, this.end);
-      for (let c = 0; c < k; c++) row.weights[c] = this.times[bin * k + c] / (to - from);
+    const scale = row.width / (b - a), last = Math.min(this.length - 1, Math.floor((b - this.start) / this.width));
+    for (let bin = Math.max(0, Math.floor((a - this.start) / this.width)); bin <= last; bin++) {
+      const from = this.start + bin * this.width, to = Math.min(from + this.width, this.end);
+      for (let c = 0; c < classes; c++) row.weights[c] = this.times[bin * classes + c] / (to - from);
       row.fill(Math.max(row.left, row.left + (from - a) * scale), Math.min(row.right, row.left + (to - a) * scale));
     }
   }

@@ -122,7 +122,7 @@ class Page {
     element.scrollIntoView({ behavior: 'instant', block: 'nearest' });
     const timeline = this.figures.get('timeline');
     await timeline.ready;
-    const there = timeline.show(to);
+    const there = await timeline.show(to);
     timeline.figure.querySelector('.found').textContent = there ? '' : 'not in these ranks, or not in single calls';
     if (there) element.focus({ preventScroll: true });
   }

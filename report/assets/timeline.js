@@ -1,7 +1,5 @@
 // The timeline of some ranks.
 
-const classes = 16; // of functions: those of most time, and all others
-
 // decodeSteps returns the sums of a list of differences.
 function decodeSteps(steps) {
   let sum = 0;
@@ -39,12 +37,16 @@ class Timeline {
   }
 
   async rowsOf(r) {
-    const program = this.programs[r.program] || null;
-    const row = (track, thread) => ({ rank: r.rank, thread, texts: r.texts || [], program, track });
+    const program = this.programs[r.program] || null, texts = r.texts || [];
+    const row = (track, thread) => ({
+      rank: r.rank, thread, program, track, calls: program ? program.calls : undefined,
+      functionOf: (t) => program.functions[t], textOf: (t) => this.data.texts[texts[t]],
+    });
     if (r.calls) return this.unpacked(program, unpackCalls(program, await inflate(r.calls)), row);
     if (r.rows) {
-      return Promise.all(r.rows.map(async ({ thread, bins }) => row(new Bins(await inflate(bins), this.data.bins, this.data.span, classes), thread)));
+      return Promise.all(r.rows.map(async ({ thread, bins }) => row(Bins.unpack(await inflate(bins), this.data.bins, this.data.span), thread)));
     }
+    if (!program) return new RemoteRank(this, r.rank).open();
     return [row(new Estimate(program, decodeSteps(r.edges), decodeSteps(r.times)))];
   }
 
@@ -108,7 +110,7 @@ class Timeline {
 
   legend() {
     const used = new Set(this.programs.flatMap((p) => p.functions.map((f) => this.classOf[f])));
-    if (this.all.some((r) => r.program === null)) this.functions.forEach((_, i) => used.add(this.classOf[i]));
+    if (this.all.some((r) => !r.program)) this.functions.forEach((_, i) => used.add(this.classOf[i]));
     const colors = this.colors(), list = this.figure.querySelector('.legend');
     const entries = [...used].sort((a, b) => a - b).map((k) => {
       const single = k < classes - 1 || this.functions.length === classes;
@@ -141,7 +143,7 @@ class Timeline {
       () => rows.flatMap((row, i) => !shown[i].track.rough ? [] : [{ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height }, style: { fill: { image: theme.hatch, repeat: 'repeat' } } }]),
       () => rows.flatMap((row, i) => row.height < 14 ? [] : row.labels.map((l) => ({
         type: 'text', silent: true, style: {
-          text: this.name(shown[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
+          text: this.named(shown[i], { terminal: l.terminal }).name, x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
           fill: theme.onClass, font: theme.smallFont, verticalAlign: 'middle', align: 'left' } }))),
       () => this.marks(),
     ];
@@ -173,6 +175,16 @@ class Timeline {
     const seen = this.figure.querySelector('.seen');
     if (seen) seen.textContent = this.describe();
     if (this.pointer) this.tell();
+    for (const remote of new Set(this.rows.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
+  }
+
+  // later draws again soon, once for all that has come by then.
+  later() {
+    if (this.due) return;
+    this.due = requestAnimationFrame(() => {
+      this.due = 0;
+      this.draw();
+    });
   }
 
   // place returns where a time is, in pixels.
@@ -191,38 +203,47 @@ class Timeline {
     }
     const at = this.chosen ? this.rows.indexOf(this.chosen.row) : -1;
     if (at >= 0) box(at, 1, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
-    for (const m of this.messages()) {
-      const rows = [this.rowAt(m.from, m.sent), this.rowAt(m.to, m.done)];
+    for (const { from, to } of this.messages()) {
+      const rows = [from, to].map((end) => this.rows.indexOf(end.row));
       if (rows.includes(-1)) continue;
-      const [from, to] = [this.rows[rows[0]].track.at(m.sent), this.rows[rows[1]].track.at(m.done)];
-      const [x0, x1] = [this.place(from.start), this.place(to.start + to.duration)], [y0, y1] = rows.map((row) => this.top + (row + 0.5) * this.height);
-      out.push({ type: 'reprise-arrow', silent: true, shape: { x0, y0, x1, y1 }, style: { fill: 'none', stroke: theme.ground, lineWidth: 4 } },
-        { type: 'reprise-arrow', silent: true, shape: { x0, y0, x1, y1 }, style: { fill: 'none', stroke: theme.text, lineWidth: 1.5 } });
+      const [y0, y1] = rows.map((row) => this.top + (row + 0.5) * this.height), shape = { x0: this.place(from.start), y0, x1: this.place(to.end), y1 };
+      out.push({ type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.ground, lineWidth: 4 } },
+        { type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.text, lineWidth: 1.5 } });
     }
     return out;
   }
 
-  // messages returns those of the call that is chosen.
+  // messages returns those of the call that is chosen: from the call that sends one to that
+  // with which its receipt ends, and which of the two is at the other end.
   messages() {
     const c = this.chosen;
-    return c && this.arrows && c.position !== undefined ? this.arrows.of(c.row.of, c.position, 64) : [];
+    if (!c || c.position === undefined) return [];
+    if (c.messages) {
+      const end = (row, call) => ({ row, position: call.position, start: call.start, end: call.start + call.duration });
+      return c.messages.map(({ sends, other }) => {
+        const here = end(c.row, c), there = end(this.all.find((r) => r.rank === other.rank && (r.thread === undefined || r.thread === other.thread)), other);
+        return { other: { ...there, rank: other.rank, thread: other.thread }, sends, ...(sends ? { from: here, to: there } : { from: there, to: here }) };
+      });
+    }
+    if (!this.arrows) return [];
+    const end = (of, position, last) => {
+      const row = this.all.find((r) => r.of === of && r.track.at(position)), call = row.track.at(position), done = row.track.at(last) || call;
+      return { row, rank: row.rank, thread: row.thread, position, start: call.start, end: done.start + done.duration };
+    };
+    return this.arrows.of(c.row.of, c.position, 64).map((m) => {
+      const from = end(m.from, m.sent, m.sent), to = end(m.to, m.received, m.done);
+      return { from, to, sends: m.sends, other: m.sends ? to : from };
+    });
   }
-
-  // rowAt returns which row that is shown has a call of a rank, by its number in the data.
-  rowAt(of, position) { return this.rows.findIndex((r) => r.of === of && r.track.at(position)); }
 
   // partners returns buttons for the calls at the other ends of messages.
   partners() {
     const list = document.createElement('div');
     list.className = 'partners';
-    for (const m of this.messages()) {
-      const [of, position] = m.sends ? [m.to, m.received] : [m.from, m.sent];
-      const row = this.all.find((r) => r.of === of && r.track.at(position)), button = document.createElement('button');
-      if (!row) continue;
-      const call = row.track.at(position), other = this.all.find((r) => r.of === m.to && r.track.at(m.done)).track.at(m.done);
-      const late = m.sends ? '' : `, sent ${formatTime(other.start + other.duration - call.start)} before it is here`;
-      button.textContent = `${m.sends ? 'to' : 'from'} ${this.who(row).toLowerCase()}, position ${formatCount(position)}${late}`;
-      this.page.link(button, { rank: row.rank, position });
+    for (const { from, to, sends, other } of this.messages()) {
+      const button = document.createElement('button'), took = formatTime(to.end - from.start);
+      button.textContent = `${sends ? 'to' : 'from'} ${this.who(other).toLowerCase()}, position ${formatCount(other.position)}: ${took} from sending to receipt`;
+      this.page.link(button, { rank: other.rank, position: other.position });
       list.append(button);
     }
     return list;
@@ -243,19 +264,14 @@ class Timeline {
     if (!call) return null;
     if (call.bin !== undefined) return { row, ...call };
     const running = time >= call.start && time <= call.start + call.duration;
-    return { row, running, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call };
+    return { row, running, ...this.named(r, call) };
   }
 
-  name(r, terminal) {
-    const f = this.functions[r.program.functions[terminal]];
-    return f ? f.name : this.text(r, terminal);
-  }
-
-  text(r, terminal) {
-    const text = this.data.texts[r.texts[terminal]];
-    if (text !== undefined) return text;
-    const f = this.functions[r.program.functions[terminal]];
-    return f ? `${f.name}(…)` : 'a call that this page leaves out';
+  // named returns a call of a row with its function and its words.
+  named(r, call) {
+    const number = r.functionOf(call.terminal), f = this.functions[number];
+    const text = r.textOf(call.terminal) ?? (f ? `${f.name}(…)` : 'a call that this page leaves out');
+    return { ...call, function: number, name: f ? f.name : text, text };
   }
 
   who(r) { return `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`); }
@@ -264,9 +280,9 @@ class Timeline {
   lines(call) {
     const r = this.rows[call.row], who = this.who(r);
     if (call.bin !== undefined) {
-      return [who, `${formatTime(call.duration)} from ${timeAt(call.start, 1)} on: ${formatCount(call.calls)} call${call.calls === 1 ? '' : 's'} begin, ${formatTime(call.time)} in calls`, 'The single calls are not in this page.'];
+      return [who, `${formatTime(call.duration)} from ${timeAt(call.start, 1)} on: ${formatCount(call.calls)} call${call.calls === 1 ? '' : 's'} begin, ${formatTime(call.time)} in calls`, r.remote ? 'Zoom in to see single calls.' : 'The single calls are not in this page.'];
     }
-    const what = `${who}, position ${formatCount(call.position)}, of ${formatCount(r.program.calls)} calls`;
+    const what = `${who}, position ${formatCount(call.position)}, of ${formatCount(r.calls)} calls`;
     if (!this.timed) return [what, call.text];
     if (r.track.rough) return [what, `${formatTime(call.mean)}: mean of ${formatCount(r.program.of[call.terminal])} calls; when this one began is an estimate`, call.text];
     const about = this.error > 0 ? `, within ${+(100 * this.error).toPrecision(3)} %` : '';
@@ -313,6 +329,16 @@ class Timeline {
     this.chosen = call && { ...call, row: this.rows[call.row] };
     this.say(call);
     this.draw();
+    if (this.chosen && this.chosen.row.remote && !this.chosen.messages) this.ask(this.chosen);
+  }
+
+  // ask asks for the messages of a call that is chosen.
+  async ask(chosen) {
+    const call = await chosen.row.remote.call(chosen.position);
+    if (this.chosen !== chosen || !call) return;
+    chosen.messages = call.messages || [];
+    this.say({ ...chosen, row: this.rows.indexOf(chosen.row) });
+    this.draw();
   }
 
   key(e) {
@@ -335,61 +361,86 @@ class Timeline {
   }
 
   // jump shows the call at a position of a row, and chooses it.
-  jump(r, position) {
-    if (!this.rows.includes(r)) this.rows = [...this.all];
-    const call = r.track.at(position);
+  async jump(r, position) {
+    let call = r.track.at(position);
+    if (call) call = this.named(r, call);
+    else if (r.remote) call = await r.remote.call(position);
     if (!call) return false;
+    return this.jumpTo(r, call);
+  }
+
+  // jumpTo shows a call of a row, and chooses it.
+  jumpTo(r, call) {
+    if (!this.rows.includes(r)) this.rows = [...this.all];
     this.row = this.rows.indexOf(r);
     const { span } = this, end = call.start + call.duration;
     if (call.duration * 40 < span.width || call.duration > span.width || call.start < span.low || end > span.high) {
       const width = call.duration > span.width || call.duration * 40 < span.width ? Math.max(call.duration * 8, span.least) : span.width;
       span.set((call.start + end - width) / 2, (call.start + end + width) / 2);
     }
-    this.choose({ row: this.row, running: true, text: this.text(r, call.terminal), name: this.name(r, call.terminal), ...call });
+    this.choose({ running: true, ...call, row: this.row });
     return true;
   }
 
   // keeper returns which terminals of a row a search is for.
   keeper(r, what) {
-    if (!r.program) return () => false;
-    const { functions, signatures } = r.program;
-    if (what.function !== undefined) return (t) => functions[t] === what.function;
-    if (what.signature !== undefined) return (t) => signatures && signatures[t] === what.signature;
+    if (what.function !== undefined) return (t) => r.functionOf(t) === what.function;
+    if (what.signature !== undefined) return (t) => r.program.signatures[t] === what.signature;
     const part = what.text.toLowerCase();
-    return (t) => this.text(r, t).toLowerCase().includes(part);
+    return (t) => this.named(r, { terminal: t }).text.toLowerCase().includes(part);
   }
 
   // find goes to the next call that is searched for, in the row that is chosen and then in
   // those after it, or before it with step −1. It says whether there is any.
-  find(what, step) {
-    const n = this.rows.length;
+  async find(what, step) {
+    const n = this.rows.length, begins = this.row;
     const from = this.chosen && this.chosen.row === this.rows[this.row] ? this.chosen.position + (step > 0 ? 1 : 0) : null;
     for (let i = 0; i <= n; i++) {
-      const r = this.rows[(((this.row + i * step) % n) + n) % n];
+      const r = this.rows[(((begins + i * step) % n) + n) % n];
       const begin = i === 0 && from !== null ? from : step > 0 ? 0 : Infinity;
-      const position = r.track.next(begin, step, this.keeper(r, what));
+      if (r.remote) {
+        const call = await r.remote.next(r.thread, begin, step, what);
+        if (call) return this.jumpTo(r, call);
+        continue;
+      }
+      const position = r.program ? r.track.next(begin, step, this.keeper(r, what)) : -1;
       if (position >= 0) return this.jump(r, position);
     }
     return false;
   }
 
   // show goes to what a link is to, and says whether it is there.
-  show(link) {
+  async show(link) {
     if (link.rank === undefined) {
       this.chosen = null;
       this.row = 0;
       return this.find(link, 1);
     }
-    return this.all.some((r) => r.rank === link.rank && this.jump(r, link.position));
+    const rows = this.all.filter((r) => r.rank === link.rank);
+    const r = rows.find((row) => row.track.at(link.position));
+    if (r) return this.jump(r, link.position);
+    const remote = rows[0] ? rows[0].remote : this.data.served && (await this.add([link.rank]))[0].remote;
+    if (!remote) return false;
+    const call = await remote.call(link.position);
+    return this.jumpTo(remote.rows.find((row) => row.thread === undefined || row.thread === call.thread), call);
+  }
+
+  // add adds the rows of ranks that are not shown yet, and returns those of all of them.
+  async add(ranks) {
+    for (const rank of ranks) if (!this.all.some((r) => r.rank === rank)) this.all.push(...await new RemoteRank(this, rank).open());
+    this.rows = this.all;
+    this.layout();
+    return this.all.filter((r) => ranks.includes(r.rank));
   }
 
   // controls are the search, and the choice and the order of ranks.
   controls() {
     const { figure } = this, field = figure.querySelector('[data-search]'), out = figure.querySelector('.found');
-    const search = (step) => {
+    const search = async (step) => {
       if (!field.value.trim()) return;
       const exact = this.functions.findIndex((f) => f.name === field.value.trim());
-      out.textContent = this.find(exact >= 0 ? { function: exact } : { text: field.value.trim() }, step) ? '' : 'not in these ranks';
+      const there = await this.find(exact >= 0 ? { function: exact } : { text: field.value.trim() }, step);
+      out.textContent = there ? '' : 'not in these ranks';
     };
     field.addEventListener('keydown', (e) => { if (e.key === 'Enter') search(e.shiftKey ? -1 : 1); });
     field.addEventListener('input', () => { out.textContent = ''; });
@@ -401,8 +452,9 @@ class Timeline {
   }
 
   // arrange shows the rows of some ranks, written as 0-3,8, in an order.
-  arrange(ranks, order) {
+  async arrange(ranks, order) {
     const parts = ranks.split(',').map((p) => p.trim().match(/^(\d+)(?:-(\d+))?$/)).filter(Boolean).map(([, a, b]) => [Number(a), Number(b ?? a)]);
+    if (this.data.served && this.timed) await this.add(parts.flatMap(([a, b]) => Array.from({ length: Math.min(256, Math.max(0, Math.min(b, this.data.of - 1) - a + 1)) }, (_, i) => a + i)).slice(0, 256));
     const rows = this.all.filter((r) => parts.length === 0 || parts.some(([a, b]) => r.rank >= a && r.rank <= b));
     const time = new Map(rows.map((r) => [r, this.inCalls(r)]));
     const by = {
@@ -418,19 +470,21 @@ class Timeline {
   // inCalls returns how long a row is in calls, or how many it makes if there are no times.
   inCalls(r) {
     let sum = 0;
-    for (const s of this.usage(r, -Infinity, Infinity).values()) sum += this.timed ? s.time : s.calls;
+    const track = r.remote ? r.track.whole : r.track;
+    if (!track) return 0;
+    for (const s of this.usage({ ...r, track }, -Infinity, Infinity).values()) sum += this.timed ? s.time : s.calls;
     return sum;
   }
 
   // usage returns what a row does between two times: calls and time of each function, −1
   // for all that have no number of their own.
   usage(r, from, to) {
-    const { track, program } = r, found = new Map();
+    const { track } = r, found = new Map();
     const add = (f, calls, time) => {
       const s = found.get(f) || { calls: 0, time: 0 };
       found.set(f, { calls: s.calls + calls, time: s.time + time });
     };
-    if (track instanceof Calls) track.within(from, to, (t, time) => add(program.functions[t], 1, time));
+    if (track instanceof Calls) track.within(from, to, (t, time) => add(r.functionOf(t), 1, time));
     else track.within(from, to, add);
     return found;
   }
@@ -447,10 +501,20 @@ class Timeline {
   }
 
   // selected writes the statistics of the selection.
-  selected() {
+  async selected() {
     const s = this.selection, rows = this.rows.slice(s.first, s.last + 1), all = new Map();
+    let rough = rows.some((r) => r.track.rough && !r.remote);
     for (const r of rows) {
-      for (const [f, u] of this.usage(r, s.from, s.to)) {
+      let usage;
+      if (r.remote) {
+        const asked = await r.remote.usage(r.thread, s.from, s.to);
+        if (this.selection !== s) return;
+        rough = rough || asked.rough;
+        usage = asked.found;
+      } else {
+        usage = this.usage(r, s.from, s.to);
+      }
+      for (const [f, u] of usage) {
         const sum = all.get(f) || { calls: 0, time: 0 };
         all.set(f, { calls: sum.calls + u.calls, time: sum.time + u.time });
       }
@@ -459,7 +523,7 @@ class Timeline {
     list.sort((a, b) => b.time - a.time || b.calls - a.calls);
     s.usage = list;
     const width = (s.to - s.from) * rows.length, calls = list.reduce((n, u) => n + u.calls, 0), time = list.reduce((n, u) => n + u.time, 0);
-    const rough = rows.some((r) => r.track.rough), about = rough ? 'about ' : '';
+    const about = rough ? 'about ' : '';
     const where = this.timed ? `${formatTime(s.to - s.from)} from ${timeAt(s.from, this.span.width / 500)} on` : `calls ${formatCount(Math.ceil(s.from))} to ${formatCount(Math.floor(s.to))}`;
     const title = `Selected: ${where}, ${rows.length === 1 ? this.who(rows[0]) : `${formatCount(rows.length)} rows`}: ${about}${formatCount(Math.round(calls))} calls` +
       (this.timed ? `, ${about}${(100 * time / width).toFixed(1)} % of the time in them` : '');

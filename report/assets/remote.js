@@ -1,0 +1,134 @@
+// Ranks whose calls are asked for: those of what is shown, from the server of the page.
+
+// asking is how many requests are on their way; others wait in line.
+const line = { asking: 0, waiting: [] };
+
+// ask returns what the server answers.
+async function ask(what, values) {
+  if (line.asking >= 4) await new Promise((go) => line.waiting.push(go));
+  line.asking++;
+  try {
+    const answer = await fetch(`${what}?${new URLSearchParams(values)}`);
+    if (!answer.ok) throw new Error(`${what}: ${await answer.text()}`);
+    return await answer.json();
+  } finally {
+    line.asking--;
+    if (line.waiting.length > 0) line.waiting.shift()();
+  }
+}
+
+// A Remote is a row of which that is known which was asked for last: calls one by one, or
+// sums over spans of time that are as wide as can be told apart on the screen.
+class Remote {
+  constructor(span) {
+    Object.assign(this, { start: 0, end: span, grain: 0, rough: false, detail: null, whole: null, words: [], kinds: [] });
+  }
+
+  // set takes what the server has answered.
+  set(answer, classOf, whole) {
+    const { calls, from, to } = answer;
+    if (calls) {
+      const numbers = (list, type) => type.from(list || []), of = calls.functions.map((f) => classOf[f]);
+      this.words = calls.texts;
+      this.kinds = calls.functions;
+      this.detail = new Calls({
+        terminals: numbers(calls.terminals, Int32Array), starts: numbers(calls.starts, Float64Array),
+        durations: numbers(calls.durations, Float64Array), positions: numbers(calls.positions, Float64Array),
+      }, of, classes);
+    } else {
+      this.detail = new Bins({ from, to, width: answer.width, times: answer.time, counts: answer.count });
+    }
+    this.from = from;
+    this.to = to;
+    if (whole) this.whole = this.detail;
+  }
+
+  // known returns what there is of the times from a to b.
+  known(a, b) { return this.detail && this.from <= a && this.to >= b ? this.detail : this.whole; }
+
+  find(time) {
+    const known = this.known(time, time);
+    return known ? known.find(time) : null;
+  }
+
+  at(position) { return this.detail instanceof Calls ? this.detail.at(position) : null; }
+
+  draw(a, b, row) {
+    const known = this.known(a, b);
+    if (!known) return;
+    this.rough = known instanceof Bins && known.width * row.width > 8 * (b - a);
+    known.draw(a, b, row);
+  }
+}
+
+// A RemoteRank asks for the rows of a rank.
+class RemoteRank {
+  constructor(timeline, rank) { Object.assign(this, { timeline, rank, rows: [], wanted: null, busy: false, last: '' }); }
+
+  // open returns the rows.
+  async open() {
+    const { span } = this.timeline.data, { threads, calls } = await ask('rank', { rank: this.rank });
+    this.rows = threads.map((thread) => {
+      const track = new Remote(span);
+      return {
+        rank: this.rank, thread: threads.length > 1 ? thread : undefined, program: null, track, calls, remote: this,
+        functionOf: (t) => track.kinds[t], textOf: (t) => track.words[t],
+      };
+    });
+    return this.rows;
+  }
+
+  // refine asks for what is shown of the times from low to high, on so many pixels, unless
+  // that is known. Of several that come while one is asked for, the last one counts.
+  async refine(low, high, pixels) {
+    const all = this.timeline.data.span, width = high - low, columns = Math.ceil(pixels / 2);
+    const key = `${low} ${high} ${columns}`, { track } = this.rows[0];
+    const fine = track.detail && (track.detail instanceof Calls || track.detail.width <= 1.5 * width / columns);
+    if (key === this.last || fine && track.from <= Math.max(0, low) && track.to >= Math.min(all, high)) return;
+    if (this.busy) {
+      this.wanted = [low, high, pixels];
+      return;
+    }
+    this.busy = true;
+    this.last = key;
+    const from = Math.max(0, Math.floor(low - width / 4)), to = Math.min(all + 1, Math.max(from + 1, Math.ceil(high + width / 4)));
+    try {
+      const answers = await ask('window', { rank: this.rank, from, to, columns: Math.min(8192, Math.ceil(columns * (to - from) / width)) });
+      answers.forEach((answer, i) => this.rows[i].track.set(answer, this.timeline.classOf, from === 0 && to >= all));
+    } finally {
+      this.busy = false;
+    }
+    const next = this.wanted;
+    this.wanted = null;
+    if (next) this.refine(...next);
+    this.timeline.later();
+  }
+
+  named(call) {
+    const f = this.timeline.functions[call.function];
+    return { ...call, name: f ? f.name : call.text };
+  }
+
+  // call returns the call at a position, with its messages.
+  async call(position) {
+    const call = await ask('call', { rank: this.rank, position });
+    return call && this.named({ messages: [], ...call });
+  }
+
+  // next returns the next call that is searched for, null if there is none.
+  async next(thread, position, step, what) {
+    const [kind] = Object.keys(what);
+    for (let from = Math.min(position, 2 ** 53); ;) {
+      const call = await ask('find', { rank: this.rank, position: from, step, kind, value: what[kind] });
+      if (!call || thread === undefined || call.thread === thread) return call && this.named(call);
+      from = step > 0 ? call.position + 1 : call.position;
+    }
+  }
+
+  // usage returns what a row does between two times, by function.
+  async usage(thread, from, to) {
+    const all = this.timeline.data.span, low = Math.max(0, Math.floor(from));
+    const { rough, uses } = await ask('usage', { rank: this.rank, from: low, to: Math.min(all + 1, Math.max(low + 1, Math.ceil(to))) });
+    return { rough, found: new Map(uses.filter((u) => thread === undefined || u.thread === thread).map((u) => [u.function, u])) };
+  }
+}

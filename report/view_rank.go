@@ -1,0 +1,159 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A viewRank is a rank that is viewed.
+type viewRank struct {
+	view   *View
+	number int
+	kept   int // bytes of sums
+
+	once     sync.Once
+	err      error
+	read     *reprise.Rank
+	clock    *query.Clock
+	classOf  []int // by terminal
+	threadOf []int
+	threads  []int
+
+	mu   sync.Mutex
+	sums map[int]*sums // by thread, of the whole run; nil until they are asked for
+}
+
+// open reads the rank.
+func (r *viewRank) open() error {
+	r.once.Do(func() {
+		if r.read, r.err = r.view.trace.Rank(r.number); r.err != nil {
+			return
+		}
+		if r.clock, r.err = r.view.page.times.Clock(r.read); r.err != nil {
+			return
+		}
+		seen := make(map[int]bool)
+		r.classOf, r.threadOf = make([]int, r.read.Terminals()), make([]int, r.read.Terminals())
+		for t := range r.classOf {
+			call := r.read.Call(uint32(t))
+			r.classOf[t], r.threadOf[t] = r.view.page.classOf(call.Function.Name), call.Thread()
+			seen[r.threadOf[t]] = true
+		}
+		r.threads = slices.Sorted(maps.Keys(seen))
+	})
+	return r.err
+}
+
+// call returns the call at a position.
+func (r *viewRank) call(position uint64) (*viewedCall, error) {
+	start, duration, err := r.clock.Time(position)
+	if err != nil {
+		return nil, err
+	}
+	call := r.read.Call(r.read.Walk(position).Next().Symbol)
+	c := &viewedCall{
+		Rank: r.number, Position: position, Start: start - r.view.begin, Duration: max(0, duration), Function: r.view.page.functionNumber(call.Function.Name),
+		Text: printable(string(r.view.printer.AppendCall(nil, call))),
+	}
+	if len(r.threads) > 1 {
+		thread := call.Thread()
+		c.Thread = &thread
+	}
+	return c, nil
+}
+
+// next returns the first call from a position on that is kept, or the last before it.
+func (r *viewRank) next(position uint64, back bool, keep func(terminal uint32) bool) (uint64, bool) {
+	position = min(position, r.read.Len())
+	m := r.read.Grammar().Measure(func(t sequitur.Symbol) uint64 {
+		if keep(t) {
+			return 1
+		}
+		return 0
+	})
+	n := m.Before(position).Weight
+	if back {
+		n-- // wraps if there is none
+	}
+	if n >= m.Total().Weight {
+		return 0, false
+	}
+	found, _, _ := m.Find(n)
+	return found, true
+}
+
+// keeper returns for which terminals a request asks.
+func (r *viewRank) keeper(q *request) func(terminal uint32) bool {
+	value := q.URL.Query().Get("value")
+	number, _ := strconv.Atoi(value) // what is no number is that of nothing
+	switch q.URL.Query().Get("kind") {
+	case "function":
+		return func(t uint32) bool {
+			return r.view.page.functionNumber(r.read.Call(t).Function.Name) == number
+		}
+	case "signature":
+		return func(t uint32) bool { return r.read.Signature(t) == number }
+	}
+	value = strings.ToLower(value)
+	return func(t uint32) bool {
+		return strings.Contains(strings.ToLower(string(r.view.printer.AppendCall(nil, r.read.Call(t)))), value)
+	}
+}
+
+// others returns the calls at the other ends of the messages of the call at a position:
+// of those that it sends and receives itself, and of those whose receipt it completes.
+func (r *viewRank) others(position uint64) ([]viewedMessage, error) {
+	matched, err := r.view.match()
+	if err != nil {
+		return nil, err
+	}
+	rank, err := matched.model.Of(r.read, r.number)
+	if err != nil {
+		return nil, err
+	}
+	var list []viewedMessage
+	add := func(position uint64, receipts bool) error {
+		o := rank.At(position, r.read.Walk(position).Next().Symbol)
+		partners, err := matched.Partner(r.number, position)
+		if err != nil {
+			return err
+		}
+		for _, p := range partners {
+			sends := o.Messages[p.Message].Direction == semantics.Send
+			if receipts && sends || len(list) == maxMessages {
+				continue
+			}
+			other := &viewRank{view: r.view, number: p.Rank}
+			if err := other.open(); err != nil {
+				return err
+			}
+			call, err := other.call(p.Position)
+			if err != nil {
+				return err
+			}
+			list = append(list, viewedMessage{sends, *call})
+		}
+		return nil
+	}
+	if err := add(position, false); err != nil {
+		return nil, err
+	}
+	if o := rank.At(position, r.read.Walk(position).Next().Symbol); o != nil {
+		for _, request := range o.Completes {
+			if began, _, ok := rank.Begun(request, position); ok && len(list) < maxMessages {
+				if err := add(began, true); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return list, nil
+}
