@@ -42,6 +42,9 @@ type loopNode struct {
 	Time  string
 	Open  bool
 	Inner []loopNode
+	ID    string // of what has lines in it
+	Same  string // ID of that which has the same lines as this one
+	Find  string // as in a cell
 }
 
 // addLoops adds the loops of the shapes of most ranks.
@@ -109,6 +112,7 @@ type loopWriter struct {
 	*query.Loops
 	words func(int) string // calls
 	seen  []bool
+	shape int
 	left  int // lines that there is room for
 	open  bool
 }
@@ -126,7 +130,7 @@ func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loo
 	}
 	words := wordsOf(trace, shape, trace.Printer(reprise.PrintOptions{}), shape.Signature)
 	g := l.Grammar
-	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), left: most, open: g.Symbols() <= openNodes}
+	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), shape: number, left: most, open: g.Symbols() <= openNodes}
 	ranks := shape.Ranks
 	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"), text.Plural(g.Len(), "call"))
 	if ranks.Len() == 1 {
@@ -164,7 +168,7 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 		n.Count = text.Count(t.Count)
 	}
 	if t.Rule < 0 {
-		n.Text = w.words(int(t.Symbol))
+		n.Text, n.Find = w.words(int(t.Symbol)), fmt.Sprint("signature=", t.Symbol)
 		if w.Source != query.None {
 			took, _ := w.Mean(t.Symbol)
 			n.Time = text.Duration(took)
@@ -188,11 +192,12 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 	} else if t.Count > 1 {
 		n.Time = fmt.Sprintf("altogether %s of the calls", text.Percent(of.Share, 1))
 	}
+	id := fmt.Sprintf("shape%d-rule%d", w.shape, t.Rule)
 	if w.seen[t.Rule] {
-		n.Text += ", see above"
+		n.Same = id
 		return n
 	}
-	w.seen[t.Rule] = true
+	w.seen[t.Rule], n.ID = true, id
 	n.Inner = w.body(t.Rule, depth+1)
 	n.Open = w.open || depth == 1 && len(n.Inner) <= openNodes/4
 	return n

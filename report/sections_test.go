@@ -230,3 +230,22 @@ func hostile(t *testing.T) *bytes.Reader {
 var layouts = map[string]window{
 	"desktop": desktop, "dark": {width: 1200, height: 900, dark: true}, "phone": telephone, "phone-dark": {width: 375, height: 740, phone: true, dark: true},
 }
+
+// TestLoopsOpen opens a loop whose lines stand elsewhere, and a loop in it.
+func TestLoopsOpen(t *testing.T) {
+	tr := testtrace.TI(t, strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n", 4)+"0 barrier\n"+
+		strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 bcast 1 0 1 \n", 50)+
+		"0 barrier\n0 barrier\n"+strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 bcast 1 0 1 \n", 7)+"1 barrier\n")
+	b := open(t, file(t, tr, report.Options{}), desktop)
+	for round := 0; eval[bool](b, "Boolean(document.querySelector('.loops [data-same]'))"); round++ {
+		if round > 20 {
+			t.Fatal("there is always another")
+		}
+		eval[any](b, "document.querySelector('.loops [data-same]').open = true")
+		b.wait("[...document.querySelectorAll('.loops details[open]')].every((d) => !d.dataset.same)")
+	}
+	lines := eval[[]string](b, "[...document.querySelectorAll('.loops summary')].filter((s) => /^(50|7) ×/.test(s.textContent)).map((s) => [...s.parentElement.querySelectorAll('.call')].map((c) => c.textContent.replace(/\\(.*/, '')).join())")
+	if len(lines) != 2 || lines[0] != lines[1] || !strings.Contains(lines[0], "bcast") {
+		t.Errorf("the loops are %q", lines)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -26,7 +27,6 @@ type View struct {
 	page  *page
 	html  []byte
 	begin int64 // of the first call of the run
-	end   int64
 	match func() (*matched, error)
 
 	printer *reprise.Printer
@@ -52,7 +52,7 @@ func OpenView(ctx context.Context, trace *reprise.Trace, o Options) (*View, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &View{trace: trace, page: p, ranks: make(map[int]*viewRank), begin: p.begin, end: p.begin + int64(p.length), printer: trace.Printer(reprise.PrintOptions{Absolute: true})}
+	v := &View{trace: trace, page: p, ranks: make(map[int]*viewRank), begin: p.begin, printer: trace.Printer(reprise.PrintOptions{Absolute: true})}
 	v.match = sync.OnceValues(func() (*matched, error) {
 		ctx := context.WithoutCancel(ctx) // it may be asked for at any time
 		model, err := semantics.Open(ctx, trace)
@@ -62,6 +62,11 @@ func OpenView(ctx context.Context, trace *reprise.Trace, o Options) (*View, erro
 		m, err := query.OpenMatch(ctx, model, query.Options{})
 		return &matched{m, model}, err
 	})
+	if p.Timeline == nil {
+		if v.begin, err = p.times.Begin(); err != nil {
+			return nil, err
+		}
+	}
 	v.html, err = p.render()
 	return v, err
 }
@@ -125,8 +130,9 @@ func (r *request) number(name string, least, most int64) (int64, error) {
 
 // span returns the times from and to.
 func (v *View) span(r *request) (from, to int64, err error) {
-	if from, err = r.number("from", 0, v.end-v.begin); err == nil {
-		to, err = r.number("to", from+1, v.end-v.begin+1)
+	most := min(exactTime, math.MaxInt64-max(0, v.begin))
+	if from, err = r.number("from", 0, most-1); err == nil {
+		to, err = r.number("to", from+1, most)
 	}
 	return v.begin + from, v.begin + to, err
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type viewRank struct {
 	err      error
 	read     *reprise.Rank
 	clock    *query.Clock
+	end      int64 // of its last call
 	classOf  []int // by terminal
 	threadOf []int
 	threads  []int
@@ -38,6 +40,13 @@ func (r *viewRank) open() error {
 			return
 		}
 		if r.clock, r.err = r.view.page.times.Clock(r.read); r.err != nil {
+			return
+		}
+		if _, r.end, r.err = r.clock.Span(); r.err != nil {
+			return
+		}
+		if !near(r.view.begin, r.end) {
+			r.err = fmt.Errorf("report: the calls of rank %d are farther apart than a browser can count", r.number)
 			return
 		}
 		seen := make(map[int]bool)

@@ -51,16 +51,12 @@ func (v *View) rank(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, end, err := rank.clock.Span()
-	if err != nil {
-		return nil, err
-	}
 	return struct {
 		Threads []int  `json:"threads"`
 		Calls   uint64 `json:"calls"`
 		End     int64  `json:"end"`
 		Timed   bool   `json:"timed"`
-	}{rank.threads, rank.read.Len(), end - v.begin, rank.clock.Source() == query.Series}, nil
+	}{rank.threads, rank.read.Len(), rank.end - v.begin, rank.clock.Source() == query.Series}, nil
 }
 
 // window tells what is known of the rows of a rank between two times, in so many columns.
@@ -176,7 +172,7 @@ func (r *viewRank) coarse(from, to int64, columns int) ([]viewedWindow, error) {
 			out.Thread = &thread
 		}
 		n := (last-first)/of + 1
-		out.To = min(out.From+int64(n)*out.Width, r.view.end-begin)
+		out.To = out.From + int64(n)*out.Width
 		out.Time, out.Count = make([]int64, n*classes), make([]uint64, n*classes)
 		for bin := first; bin <= last; bin++ {
 			s.each(bin, func(class int, time int64, calls uint64) {
@@ -198,7 +194,7 @@ func (r *viewRank) allSums() (map[int]*sums, error) {
 		return r.sums, nil
 	}
 	bins := max(minSumBins, sumBins/len(r.threads))
-	rows, err := binRows(r.read, func(t int) int { return r.classOf[t] }, r.view.begin, r.view.end, bins)
+	rows, err := binRows(r.read, func(t int) int { return r.classOf[t] }, r.view.begin, r.end, bins)
 	if err != nil {
 		return nil, err
 	}

@@ -111,6 +111,21 @@ class Row {
     }
   }
 
+  // dominate gives each column to what takes most of its time, which may be nothing.
+  dominate() {
+    const n = this.classes;
+    for (let i = 0; i < this.columns; i++) {
+      let most = -1, sum = 0;
+      for (let k = 0; k < n; k++) {
+        sum += this.sums[i * n + k];
+        if (this.sums[i * n + k] > 0 && (most < 0 || this.sums[i * n + k] > this.sums[i * n + most])) most = k;
+      }
+      const share = most < 0 ? 0 : this.sums[i * n + most];
+      this.sums.fill(0, i * n, i * n + n);
+      if (share > Math.max(0, 1 - sum)) this.sums[i * n + most] = 1;
+    }
+  }
+
   // add adds times to a column, which is so long.
   add(column, times, length) {
     if (column >= this.columns) return;
@@ -118,8 +133,10 @@ class Row {
   }
 
   // finish makes rectangles of the columns, one of neighbours that are as high. What is
-  // there at all is seen, if the row is high enough.
+  // there at all is seen, if the row is high enough; in a row that is too low for several
+  // colours, that of what takes most time.
   finish() {
+    if (this.height < 8) this.dominate();
     const n = this.classes, least = this.height > 8 ? 0.75 : 0.05, equal = (i, j) => {
       for (let k = 0; k < n; k++) if (Math.abs(this.sums[i * n + k] - this.sums[j * n + k]) > 0.01) return false;
       return true;

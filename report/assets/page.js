@@ -111,7 +111,7 @@ class Page {
     button.type = 'button';
     button.classList.add('link');
     button.title = 'Show in the timeline';
-    button.addEventListener('click', () => this.goTo(to));
+    button.dataset.to = JSON.stringify(to);
   }
 
   // goTo shows calls in the timeline.
@@ -226,12 +226,31 @@ class Page {
       this.redraw();
     });
     this.links();
+    document.addEventListener('click', (e) => {
+      const button = e.target.closest('button[data-to]');
+      if (button) this.goTo(JSON.parse(button.dataset.to));
+    });
+    document.addEventListener('toggle', (e) => {
+      if (e.target.open && e.target.dataset.same) repeat(e.target);
+    }, true);
     for (const table of document.querySelectorAll('table[data-sortable]')) {
       sortable(table);
       foldable(table, 15);
     }
     this.hint();
   }
+}
+
+// repeat has details show the lines of others that are the same.
+function repeat(details) {
+  const list = document.getElementById(details.dataset.same).querySelector(':scope > ul').cloneNode(true);
+  for (const inner of list.querySelectorAll('[id]')) {
+    inner.dataset.same = inner.id;
+    inner.removeAttribute('id');
+    inner.open = false;
+  }
+  delete details.dataset.same;
+  details.querySelector('a').replaceWith(list);
 }
 
 // hatch returns a picture of lines that stand for an estimate.

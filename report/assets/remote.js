@@ -67,9 +67,9 @@ class RemoteRank {
 
   // open returns the rows.
   async open() {
-    const { span } = this.timeline.data, { threads, calls } = await ask('rank', { rank: this.rank });
+    const { threads, calls, end } = await ask('rank', { rank: this.rank });
     this.rows = threads.map((thread) => {
-      const track = new Remote(span);
+      const track = new Remote(end);
       return {
         rank: this.rank, thread: threads.length > 1 ? thread : undefined, program: null, track, calls, remote: this,
         functionOf: (t) => track.kinds[t], textOf: (t) => track.words[t],
@@ -81,7 +81,7 @@ class RemoteRank {
   // refine asks for what is shown of the times from low to high, on so many pixels, unless
   // that is known. Of several that come while one is asked for, the last one counts.
   async refine(low, high, pixels) {
-    const all = this.timeline.data.span, width = high - low, columns = Math.ceil(pixels / 2);
+    const all = this.rows[0].track.end, width = high - low, columns = Math.ceil(pixels / 2);
     const key = `${low} ${high} ${columns}`, { track } = this.rows[0];
     const fine = track.detail && (track.detail instanceof Calls || track.detail.width <= 1.5 * width / columns);
     if (key === this.last || fine && track.from <= Math.max(0, low) && track.to >= Math.min(all, high)) return;
@@ -89,6 +89,7 @@ class RemoteRank {
       this.wanted = [low, high, pixels];
       return;
     }
+    if (low > all) return;
     this.busy = true;
     this.last = key;
     const from = Math.max(0, Math.floor(low - width / 4)), to = Math.min(all + 1, Math.max(from + 1, Math.ceil(high + width / 4)));
@@ -127,8 +128,8 @@ class RemoteRank {
 
   // usage returns what a row does between two times, by function.
   async usage(thread, from, to) {
-    const all = this.timeline.data.span, low = Math.max(0, Math.floor(from));
-    const { rough, uses } = await ask('usage', { rank: this.rank, from: low, to: Math.min(all + 1, Math.max(low + 1, Math.ceil(to))) });
+    const low = Math.max(0, Math.floor(from)), end = Math.min(this.rows[0].track.end + 1, Math.ceil(to));
+    const { rough, uses } = await ask('usage', { rank: this.rank, from: low, to: Math.max(low + 1, end) });
     return { rough, found: new Map(uses.filter((u) => thread === undefined || u.thread === thread).map((u) => [u.function, u])) };
   }
 }

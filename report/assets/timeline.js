@@ -152,9 +152,8 @@ class Timeline {
       textStyle: { fontFamily: theme.font },
       aria: { enabled: false },
       grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom },
-      graphic: { type: 'text', left: this.left, bottom: 2, silent: true, style: { text: axis.base, fill: theme.quiet, font: `12px ${theme.font}` } },
       xAxis: {
-        type: 'value', min: this.span.low, max: this.span.high, splitNumber: Math.max(3, Math.floor(area.width / 110)),
+        type: 'value', name: axis.base, nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: theme.quiet }, min: this.span.low, max: this.span.high, splitNumber: Math.max(3, Math.floor(area.width / 110)),
         axisLine: { show: true, lineStyle: { color: theme.line } }, axisTick: { show: true, lineStyle: { color: theme.line } },
         splitLine: { show: false },
         axisLabel: { color: theme.quiet, formatter: axis.label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
@@ -429,6 +428,7 @@ class Timeline {
   async add(ranks) {
     for (const rank of ranks) if (!this.all.some((r) => r.rank === rank)) this.all.push(...await new RemoteRank(this, rank).open());
     this.rows = this.all;
+    this.span.max = Math.max(this.span.max, ...this.all.map((r) => r.track.end));
     this.layout();
     return this.all.filter((r) => ranks.includes(r.rank));
   }
