@@ -11,6 +11,8 @@ type pageData struct {
 	Matrix   *matrixData   `json:"matrix,omitempty"`
 	Sizes    []sizeData    `json:"sizes,omitempty"`
 	Load     *loadData     `json:"load,omitempty"`
+
+	Iterations *iterationData `json:"iterations,omitempty"`
 }
 
 type functionData struct {
@@ -98,4 +100,18 @@ type loadData struct {
 	Bins   int       `json:"bins"`
 	Timed  bool      `json:"timed"`
 	Values []float64 `json:"values"`
+}
+
+// An iterationData is how long the rounds of the main loop take on average, in nanoseconds,
+// by bars: the first of bar b is ⌊b·Rounds/Bars⌋. Of Rank, they begin at the call First, and
+// are of so many Calls each.
+type iterationData struct {
+	Rounds  int       `json:"rounds"`
+	Bars    int       `json:"bars"`
+	Rank    int       `json:"rank"`
+	First   uint64    `json:"first"`
+	Calls   uint64    `json:"calls"`
+	Whole   []float64 `json:"whole"`
+	InCalls []float64 `json:"in_calls"`
+	Wait    []float64 `json:"wait"`
 }

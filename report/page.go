@@ -29,8 +29,9 @@ type page struct {
 	Foot        string
 
 	Timeline      *timelineText
-	Functions     *functionText // nil if there are no calls
-	Places        *table        // nil if the trace does not say where calls are made
+	Iterations    *iterationText // nil if there is no main loop, or no times of every call
+	Functions     *functionText  // nil if there are no calls
+	Places        *table         // nil if the trace does not say where calls are made
 	Communication *communicationText
 	Sizes         *sizeText
 	Matching      *matchText // nil if there is nothing to match

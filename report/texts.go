@@ -34,6 +34,9 @@ func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options)
 	if len(m.shown) > 0 {
 		p.Timeline, p.data.Timeline = t, m.data
 	}
+	if err := p.addIterations(ctx, m); err != nil {
+		return err
+	}
 	used, err := p.bytes()
 	if err != nil {
 		return err

@@ -18,6 +18,12 @@ class Bars {
         this.draw();
       });
     }
+    if (o.choose) {
+      this.chart.getZr().on('click', (e) => {
+        const [i] = this.chart.convertFromPixel('grid', [e.offsetX, e.offsetY]);
+        if (i >= 0 && i < o.names.length) this.options().choose(Math.round(i));
+      });
+    }
     this.draw();
   }
 

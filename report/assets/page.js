@@ -44,6 +44,17 @@ class Page {
             `${formatCount(d.sizes[i].messages)} message${d.sizes[i].messages === 1 ? '' : 's'}, ${formatBytes(d.sizes[i].bytes)}`],
         };
       });
+      case 'iterations': return new Bars(figure, this, () => {
+        const t = d.iterations, of = figure.dataset.of, first = (bar) => Math.floor(bar * t.rounds / t.bars);
+        const share = (i) => 100 * t.in_calls[i] / t.whole[i], percent = (v) => `${+v.toFixed(1)} %`;
+        return {
+          what: 'round of the main loop', names: t.whole.map((_, i) => formatCount(first(i))), values: of === 'share' ? t.whole.map((_, i) => share(i)) : t[of],
+          axis: of === 'share' ? percent : formatTime,
+          tell: (i) => [first(i + 1) > first(i) + 1 ? `Rounds ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}, on average` : `Round ${formatCount(first(i))}`,
+            `${formatTime(t.whole[i])}, ${formatTime(t.in_calls[i])} of it in calls (${percent(share(i))}), ${formatTime(t.wait[i])} longer than on the fastest rank`],
+          choose: (i) => this.goTo({ rank: t.rank, position: t.first + first(i) * t.calls, to: t.first + first(i + 1) * t.calls - 1 }),
+        };
+      });
       case 'load': return new Bars(figure, this, () => {
         const l = d.load, write = l.timed ? formatTime : formatCount;
         const first = (b) => firstRank(b, l.bins, l.ranks), some = l.bins < l.ranks;

@@ -415,6 +415,22 @@ class Timeline {
       this.row = 0;
       return this.find(link, 1);
     }
+    const there = await this.showCall(link);
+    if (there && link.to !== undefined) await this.showUntil(link);
+    return there;
+  }
+
+  // showUntil shows all from the call that is chosen to another of its rank.
+  async showUntil({ to }) {
+    const r = this.chosen.row, last = r.track.at(to) || (r.remote && await r.remote.call(to));
+    if (!last) return;
+    const from = this.chosen.start, end = Math.max(last.start + last.duration, from + this.span.least);
+    this.span.set(from - (end - from) / 50, end + (end - from) / 50);
+    this.draw();
+  }
+
+  // showCall goes to the call of a rank at a position.
+  async showCall(link) {
     const rows = this.all.filter((r) => r.rank === link.rank);
     const r = rows.find((row) => row.track.at(link.position));
     if (r) return this.jump(r, link.position);
