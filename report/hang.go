@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -22,28 +23,32 @@ type hangText struct {
 	Table     *table
 }
 
-// addHang adds the calls that had not returned when the recording ended.
-func (p *page) addHang(ctx context.Context, trace *reprise.Trace, m *query.Match) error {
+// addEnd adds where ranks were when the recording ended, if a recorded run did not come to its
+// end: the calls that had not returned, and the last calls of other ranks.
+func (p *page) addEnd(ctx context.Context, trace *reprise.Trace, m *query.Match) error {
 	h, err := m.Hang(ctx, query.Options{})
-	if err != nil || h.InCall.Len() == 0 {
+	if err != nil || h.InCall.Len() == 0 && p.unfinished.Len() == 0 {
 		return err
 	}
 	t := &hangText{About: "When the recording ended, " + text.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
-	banner := t.About
-	if h.Deadlocked.Len() > 0 {
-		banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
-		t.Deadlocks = append(t.Deadlocks, banner)
+	switch {
+	case h.Deadlocked.Len() > 0:
+		p.Banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
+		t.Deadlocks = append(t.Deadlocks, p.Banner)
+	case h.InCall.Len() > 0:
+		p.Banner = "The run did not come to its end: when the recording ended, " + text.HangSummary(h) + "."
+	default:
+		p.Banner = "The run did not come to its end: ranks " + printable(p.unfinished.String()) + " did not come to MPI_Finalize, or it was not recorded."
 	}
 	for i, cycle := range h.Cycles {
 		if i < maxCycles {
 			t.Deadlocks = append(t.Deadlocks, text.Cycle(cycle))
 		}
 	}
-	p.Remarks = append(p.Remarks, banner)
 	text.HangCalls(trace, h)
 	for i := range h.Groups {
 		g := &h.Groups[i]
-		place := cell{Text: printable(text.HangPlace(g)), Name: true, Code: true}
+		place := cell{Text: printable(text.HangPlace(g)), Name: true, Code: true, Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}
 		if g.State == query.InCall {
 			place.Note = "waits for " + printable(text.HangWaits(g))
 			for _, w := range g.Waits {

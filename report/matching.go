@@ -28,7 +28,7 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := p.addHang(ctx, model.Trace(), m); err != nil {
+	if err := p.addEnd(ctx, model.Trace(), m); err != nil {
 		return err
 	}
 	if m.Messages == 0 && len(m.Unmatched) == 0 && len(m.Instances) == 0 {

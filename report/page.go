@@ -24,6 +24,7 @@ var assets embed.FS
 // A page is what the template of the page shows.
 type page struct {
 	Title, Lead string
+	Banner      string // what comes before all else; empty if the run came to its end
 	Facts       []fact
 	Remarks     []string
 	Foot        string
@@ -35,7 +36,7 @@ type page struct {
 	Communication *communicationText
 	Sizes         *sizeText
 	Matching      *matchText // nil if there is nothing to match
-	Hang          *hangText  // nil if no rank was in a call when the recording ended
+	Hang          *hangText  // nil if the run came to its end, as far as is known
 	Imbalance     *imbalanceText
 	Loops         *loopText
 

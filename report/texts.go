@@ -175,9 +175,6 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	for _, d := range t.Damage() {
 		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
 	}
-	if p.unfinished.Len() > 0 {
-		p.Remarks = append(p.Remarks, "Without MPI_Finalize, to which they did not come or which was not recorded: ranks "+printable(p.unfinished.String())+".")
-	}
 	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
 }
 

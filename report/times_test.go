@@ -73,7 +73,7 @@ func unequal(t testing.TB, o tracer.Options) *reprise.Trace {
 // TestLoopTimes compares the times of the loops of two shapes: by the times of every call
 // they are those of their ranks, and by statistics those of all.
 func TestLoopTimes(t *testing.T) {
-	work := regexp.MustCompile(`<span class="call">work\(\)</span><span class="t">([^<]*)</span>`)
+	work := regexp.MustCompile(`<span class="call"[^>]*>work\(\)</span><span class="t">([^<]*)</span>`)
 	for name, c := range map[string]struct {
 		options tracer.Options
 		want    [2]string
