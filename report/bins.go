@@ -14,6 +14,7 @@ type binRow struct {
 	from, to, width int64 // of the first bin, of the end of the last, and of each
 	time            []int64
 	calls           []uint64
+	last            int64      // bin
 	covered         []interval // whose time has been counted, ascending, apart
 }
 
@@ -51,8 +52,14 @@ func (b *binRow) add(class int, start, end int64) {
 	}
 }
 
-// bin returns the bin of a time that is not before the first.
-func (b *binRow) bin(time int64) int { return int((time - b.from) / b.width) }
+// bin returns the bin of a time that is not before the first. It is often the last one that
+// was asked for.
+func (b *binRow) bin(time int64) int {
+	if since := time - b.from - b.last*b.width; since < 0 || since >= b.width {
+		b.last = (time - b.from) / b.width
+	}
+	return int(b.last)
+}
 
 // spread adds the time from start to end to its bins.
 func (b *binRow) spread(class int, start, end int64) {
@@ -95,20 +102,19 @@ func (b *binRow) appendBin(out []byte, i int) []byte {
 // another, in so many bins.
 func binRows(r *reprise.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
 	rows := make(map[int]*binRow)
-	classOf, threadOf := make([]int, r.Terminals()), make([]int, r.Terminals())
+	classOf, rowOf := make([]int, r.Terminals()), make([]*binRow, r.Terminals())
 	for t := range classOf {
-		classOf[t], threadOf[t] = class(t), r.Call(uint32(t)).Thread()
+		thread := r.Call(uint32(t)).Thread()
+		if rows[thread] == nil {
+			rows[thread] = newBinRow(from, to, bins)
+		}
+		classOf[t], rowOf[t] = class(t), rows[thread]
 	}
 	for call, err := range callTimes(r) {
 		if err != nil {
 			return nil, err
 		}
-		row := rows[threadOf[call.terminal]]
-		if row == nil {
-			row = newBinRow(from, to, bins)
-			rows[threadOf[call.terminal]] = row
-		}
-		row.add(classOf[call.terminal], call.start, call.start+call.duration)
+		rowOf[call.terminal].add(classOf[call.terminal], call.start, call.start+call.duration)
 	}
 	return rows, nil
 }

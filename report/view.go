@@ -21,7 +21,8 @@ import (
 //
 // What a browser asks for costs decoding the calls of the part of the timeline that it
 // shows, or sums over spans of the whole run, which are made once for each rank that is
-// shown, by decoding all of its calls. It keeps some 64 MB of these sums.
+// shown, by decoding all of its calls. It keeps some 96 MB of these sums, and of the times
+// that it has decoded last.
 type View struct {
 	trace *reprise.Trace
 	page  *page
@@ -34,7 +35,7 @@ type View struct {
 	mu    sync.Mutex
 	ranks map[int]*viewRank
 	order []int // of ranks, the one that was asked for last at the end
-	size  int   // of their sums, in bytes
+	size  int   // of what is kept of them, in bytes
 }
 
 // A matched is the messages of a trace, and what its calls mean.
@@ -43,8 +44,8 @@ type matched struct {
 	model *semantics.Model
 }
 
-// maxSums is how many bytes of sums a View keeps, about.
-const maxSums = 64 << 20
+// maxKept is how many bytes of sums and times of calls a View keeps, about.
+const maxKept = 96 << 20
 
 // OpenView makes the report of a trace, which must stay open while it is viewed.
 func OpenView(ctx context.Context, trace *reprise.Trace, o Options) (*View, error) {
@@ -164,19 +165,19 @@ func (v *View) used(rank int) {
 		}
 	}
 	v.order = append(v.order, rank)
-	for v.size > maxSums && len(v.order) > 1 {
+	for v.size > maxKept && len(v.order) > 1 {
 		v.size -= v.ranks[v.order[0]].kept
 		delete(v.ranks, v.order[0])
 		v.order = v.order[1:]
 	}
 }
 
-// keep takes note of the size of the sums of a rank.
+// keep takes note that more bytes are kept of a rank.
 func (v *View) keep(r *viewRank, size int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.ranks[r.number] == r {
-		r.kept = size
+		r.kept += size
 		v.size += size
 	}
 }

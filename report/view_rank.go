@@ -18,7 +18,7 @@ import (
 type viewRank struct {
 	view   *View
 	number int
-	kept   int // bytes of sums
+	kept   int // bytes
 
 	once     sync.Once
 	err      error
@@ -29,8 +29,9 @@ type viewRank struct {
 	threadOf []int
 	threads  []int
 
-	mu   sync.Mutex
-	sums map[int]*sums // by thread, of the whole run; nil until they are asked for
+	mu     sync.Mutex
+	sums   map[int]*sums // by thread, of the whole run; nil until they are asked for
+	recent *decoded      // what was decoded last; nil for nothing
 }
 
 // open reads the rank.

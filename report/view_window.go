@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/reprise-trace/reprise/query"
 )
@@ -73,49 +74,104 @@ func (v *View) window(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, end, err := rank.clock.Positions(from, to)
+	d, err := rank.decode(from, to)
 	if err != nil {
 		return nil, err
 	}
-	if end-first > maxDecoded {
+	if d == nil {
 		return rank.coarse(from, to, int(columns))
 	}
-	return rank.fine(from, to, first, end, int(columns))
+	return rank.fine(d, from, to, int(columns)), nil
 }
 
-// fine decodes the calls between two times, which are among those of some positions.
-func (r *viewRank) fine(from, to int64, first, end uint64, columns int) ([]viewedWindow, error) {
-	rows := make(map[int]*windowRow)
-	for _, thread := range r.threads {
-		rows[thread] = &windowRow{bins: newBinRow(from, to, columns)}
+// A decoded is all calls that are between two times, and maybe others.
+type decoded struct {
+	from, to int64
+	first    uint64 // position of the first of the calls
+	calls    []callTime
+}
+
+// ahead is how many calls on both sides of those that are asked for are decoded with them,
+// about, as they are likely to be asked for next.
+const ahead = 1 << 15
+
+// maxRecent is how many calls of a rank are kept that were decoded last.
+const maxRecent = 150_000
+
+// decode returns the calls between two times, nil if they are too many. It keeps what it has
+// decoded, with what is around.
+func (r *viewRank) decode(from, to int64) (*decoded, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.recent; d != nil && d.from <= from && to <= d.to {
+		return d, nil
 	}
+	first, end, err := r.clock.Positions(from, to)
+	if err != nil || end-first > maxDecoded {
+		return nil, err
+	}
+	d := &decoded{from: from, to: to}
+	if end-first < ahead {
+		around := int64(float64(r.end-r.view.begin) / float64(r.read.Len()) * ahead)
+		d.from, d.to = max(from-around, r.view.begin), min(max(to, r.end+1), to+around)
+		if first, end, err = r.clock.Positions(d.from, d.to); err != nil {
+			return nil, err
+		}
+		if end-first > maxDecoded { // calls are denser around
+			d.from, d.to = from, to
+			if first, end, err = r.clock.Positions(from, to); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.calls = make([]callTime, 0, end-first)
 	walk, position := r.read.Walk(first), first
 	run := walk.Next()
 	for t, err := range r.read.Times(first) {
 		if err != nil {
 			return nil, err
 		}
+		if position == end {
+			break
+		}
 		for run.Count == 0 {
 			run = walk.Next()
 		}
 		run.Count--
-		if query.Overlaps(t.Start, max(0, t.Duration), from, to) {
-			row := rows[r.threadOf[run.Symbol]]
-			row.bins.add(r.classOf[run.Symbol], t.Start, t.Start+max(0, t.Duration))
-			row.keep(position, callTime{run.Symbol, t.Start, max(0, t.Duration)})
+		d.calls = append(d.calls, callTime{run.Symbol, t.Start, max(0, t.Duration)})
+		position++
+	}
+	d.first = first
+	if len(d.calls) <= maxRecent {
+		if r.recent == nil {
+			r.view.keep(r, maxRecent*int(unsafe.Sizeof(callTime{})))
 		}
-		if position++; position >= end {
-			break
+		r.recent = d
+	}
+	return d, nil
+}
+
+// fine returns what there is between two times, of calls that are decoded.
+func (r *viewRank) fine(d *decoded, from, to int64, columns int) []viewedWindow {
+	rows := make(map[int]*windowRow)
+	for _, thread := range r.threads {
+		rows[thread] = &windowRow{bins: newBinRow(from, to, columns)}
+	}
+	for i, c := range d.calls {
+		if query.Overlaps(c.start, c.duration, from, to) {
+			row := rows[r.threadOf[c.terminal]]
+			row.bins.add(r.classOf[c.terminal], c.start, c.start+c.duration)
+			row.keep(d.first+uint64(i), c)
 		}
 	}
 	var list []viewedWindow
 	for _, thread := range r.threads {
 		list = append(list, rows[thread].viewed(r, thread, from, to))
 	}
-	return list, nil
+	return list
 }
 
-// A windowRow is what is decoded of a row: bins of all calls, and the calls if they are few.
+// A windowRow is what is shown of a row: bins of all calls, and the calls if they are few.
 type windowRow struct {
 	bins      *binRow
 	positions []uint64
