@@ -106,23 +106,17 @@ func (r *viewRank) decode(from, to int64) (*decoded, error) {
 	if d := r.recent; d != nil && d.from <= from && to <= d.to {
 		return d, nil
 	}
-	first, end, err := r.clock.Positions(from, to)
+	d := &decoded{from: from, to: to}
+	if around := float64(r.end-r.view.begin) / float64(r.read.Len()) * ahead; float64(to-from) < around {
+		d.from, d.to = max(from-int64(around), r.view.begin), min(max(to, r.end+1), to+int64(around))
+	}
+	first, end, err := r.clock.Positions(d.from, d.to)
+	if err == nil && end-first > maxDecoded { // calls may be denser here than elsewhere
+		d.from, d.to = from, to
+		first, end, err = r.clock.Positions(from, to)
+	}
 	if err != nil || end-first > maxDecoded {
 		return nil, err
-	}
-	d := &decoded{from: from, to: to}
-	if end-first < ahead {
-		around := int64(float64(r.end-r.view.begin) / float64(r.read.Len()) * ahead)
-		d.from, d.to = max(from-around, r.view.begin), min(max(to, r.end+1), to+around)
-		if first, end, err = r.clock.Positions(d.from, d.to); err != nil {
-			return nil, err
-		}
-		if end-first > maxDecoded { // calls are denser around
-			d.from, d.to = from, to
-			if first, end, err = r.clock.Positions(from, to); err != nil {
-				return nil, err
-			}
-		}
 	}
 	d.calls = make([]callTime, 0, end-first)
 	walk, position := r.read.Walk(first), first
