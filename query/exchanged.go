@@ -87,6 +87,9 @@ func (u *UniformPairs) Pairs() uint64 {
 	return n
 }
 
+// All returns what goes between all of the pairs.
+func (u *UniformPairs) All() Blocks { return u.times(u.Pairs()) }
+
 // eachOf calls f with the ranks to which there is something from a rank of From.
 func (u *UniformPairs) eachOf(rank int, f func(to int)) {
 	if u.Higher {

@@ -82,7 +82,7 @@ func (m *Matrix) row(source int) []Blocks {
 func (m *Matrix) addUniform(list []UniformPairs) {
 	for i := range list {
 		u := &list[i]
-		m.Exchanged.Add(u.times(u.Pairs()))
+		m.Exchanged.Add(u.All())
 		if u.Higher {
 			m.addHigher(u)
 			continue

@@ -77,7 +77,7 @@ func (t *Traffic) sum() {
 		t.Add(t.Pairs[i].Volume)
 	}
 	for i := range t.Uniform {
-		t.Exchanged.Add(t.Uniform[i].times(t.Uniform[i].Pairs()))
+		t.Exchanged.Add(t.Uniform[i].All())
 	}
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,6 +27,8 @@ const (
 type communicationText struct {
 	About         string
 	Matrix, Bytes bool
+	Kinds         bool   // there are messages and collective operations in the matrix
+	Number        string // what is counted there
 	Pairs         *table
 	Communicators *table
 }
@@ -48,28 +51,40 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 		bins = mostBins
 	}
 	m, err := query.OpenMessages(ctx, model, bins, p.query())
+	if errors.Is(err, query.ErrTooManyPairs) {
+		m, err = query.OpenMessages(ctx, model, mostBins, p.query())
+	}
 	if err != nil {
 		return err
 	}
-	p.describeTraffic(p.cells(m))
+	if err := p.addMatrix(m); err != nil {
+		return err
+	}
+	p.describeTraffic(m)
 	p.addCommunicators(m.Communicators)
 	p.addSizes(m.Sizes)
 	return p.addMatching(ctx, model)
 }
 
-// cells sets the matrix, and returns the pairs of ranks, nil if only bins were counted,
-// and all messages, and those of unknown ranks.
-func (p *page) cells(m *query.Messages) (pairs []query.Pair, all, lost query.Flow) {
+// addMatrix sets the matrix, if there is something in it.
+func (p *page) addMatrix(m *query.Messages) error {
 	var (
-		list  []query.Pair // by bins
-		ranks int
-		bins  int
+		list []query.Pair // by bins
+		bins int
+		all  query.Volume
 	)
-	if t := m.Traffic; t != nil {
-		pairs, list, ranks, bins, all, lost = t.Pairs, t.Pairs, t.Ranks, t.Ranks, t.Flow, t.Unplaced
-	} else {
-		x := m.Matrix
-		list, ranks, bins, all, lost = cellsOf(x), x.Ranks, x.Bins, x.Flow, x.Unplaced
+	ranks := 0
+	switch t, x := m.Traffic, m.Matrix; {
+	case t == nil:
+		ranks, list, bins, all = x.Ranks, cellsOf(x), x.Bins, x.Volume
+	case len(t.Uniform) == 0:
+		ranks, list, bins, all = t.Ranks, t.Pairs, t.Ranks, t.Volume
+	default:
+		ranks, all = t.Ranks, t.Volume
+		var err error
+		if list, bins, err = uniformCells(t); err != nil {
+			return err
+		}
 	}
 	for of := bins; len(list) > maxCells; {
 		if of > mostBins {
@@ -79,20 +94,44 @@ func (p *page) cells(m *query.Messages) (pairs []query.Pair, all, lost query.Flo
 		}
 		list, bins = coarser(list, bins, of), of
 	}
-	if len(list) == 0 {
-		return pairs, all, lost
+	if len(list) > 0 {
+		exchanged := all.Exchanged.Blocks > 0
+		p.data.Matrix = &matrixData{
+			Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0 || all.Exchanged.Bytes > 0,
+			Messages: all.Messages > 0, Exchanged: exchanged, Cells: cellSteps(list, exchanged),
+		}
 	}
-	p.data.Matrix = &matrixData{Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0, Cells: cellSteps(list)}
-	return pairs, all, lost
+	return nil
 }
 
-// cellsOf returns the cells of a matrix in which there are messages.
+// uniformCells returns the cells of a traffic with uniform pairs: of pairs of ranks, if these
+// are not too many.
+func uniformCells(t *query.Traffic) (list []query.Pair, bins int, err error) {
+	pairs := uint64(len(t.Pairs))
+	for i := range t.Uniform {
+		pairs += t.Uniform[i].Pairs()
+	}
+	if pairs <= maxCells {
+		return slices.Collect(t.All()), t.Ranks, nil
+	}
+	for bins = mostBins; ; bins /= 2 {
+		m, err := t.Matrix(bins)
+		if err != nil {
+			return nil, 0, err
+		}
+		if list = cellsOf(m); len(list) <= maxCells {
+			return list, m.Bins, nil
+		}
+	}
+}
+
+// cellsOf returns the cells of a matrix in which there is something.
 func cellsOf(m *query.Matrix) []query.Pair {
 	var list []query.Pair
 	for source := range m.Bins {
 		for destination := range m.Bins {
-			if f := m.At(source, destination); f.Messages > 0 {
-				list = append(list, query.Pair{Source: source, Destination: destination, Flow: f})
+			if v := m.At(source, destination); v.Messages > 0 || v.Exchanged.Blocks > 0 {
+				list = append(list, query.Pair{Source: source, Destination: destination, Volume: v})
 			}
 		}
 	}
@@ -102,16 +141,16 @@ func cellsOf(m *query.Matrix) []query.Pair {
 // coarser sums up cells by fewer bins.
 func coarser(list []query.Pair, bins, fewer int) []query.Pair {
 	to := func(bin int) int { return int(uint64(bin) * uint64(fewer) / uint64(bins)) }
-	sums := make(map[[2]int]query.Flow)
+	sums := make(map[[2]int]query.Volume)
 	for _, c := range list {
 		key := [2]int{to(c.Source), to(c.Destination)}
-		f := sums[key]
-		f.Add(c.Flow)
-		sums[key] = f
+		v := sums[key]
+		v.Add(c.Volume)
+		sums[key] = v
 	}
 	out := make([]query.Pair, 0, len(sums))
-	for key, f := range sums {
-		out = append(out, query.Pair{Source: key[0], Destination: key[1], Flow: f})
+	for key, v := range sums {
+		out = append(out, query.Pair{Source: key[0], Destination: key[1], Volume: v})
 	}
 	slices.SortFunc(out, func(a, b query.Pair) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
@@ -120,54 +159,101 @@ func coarser(list []query.Pair, bins, fewer int) []query.Pair {
 }
 
 // cellSteps returns cells as matrixData has them.
-func cellSteps(list []query.Pair) []uint64 {
-	out := make([]uint64, 0, 4*len(list))
+func cellSteps(list []query.Pair, exchanged bool) []uint64 {
+	out := make([]uint64, 0, 6*len(list))
 	source, destination := 0, 0
 	for i, c := range list {
 		if c.Source != source || i == 0 {
 			destination = 0
 		}
 		out = append(out, uint64(c.Source-source), uint64(c.Destination-destination), c.Bytes, c.Messages)
+		if exchanged {
+			out = append(out, c.Exchanged.Bytes, c.Exchanged.Blocks)
+		}
 		source, destination = c.Source, c.Destination
 	}
 	return out
 }
 
-// describeTraffic writes about the messages.
-func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
-	t := p.Communication
-	if all.Messages == 0 {
-		t.About = "No call sends a message. Collective operations are not messages."
-		p.Sizes.About = "No call sends a message."
-		return
+// describeTraffic writes about what goes between ranks.
+func (p *page) describeTraffic(m *query.Messages) {
+	var (
+		all       query.Volume
+		unplaced  query.Flow
+		uncounted uint64
+		rows      []text.PairRow
+	)
+	if t := m.Traffic; t != nil {
+		all, unplaced, uncounted, rows = t.Volume, t.Unplaced, t.Uncounted, text.PairRows(t.Pairs, t.Uniform)
+	} else {
+		all, unplaced, uncounted = m.Matrix.Volume, m.Matrix.Unplaced, m.Matrix.Uncounted
 	}
-	t.About = fmt.Sprintf("%s of %s. Collective operations are not messages, and not in the matrix.", text.Plural(all.Messages, "message"), flowSize(all))
+	t := p.Communication
+	t.About = "No call sends a message."
+	if all.Messages > 0 {
+		t.About = fmt.Sprintf("%s of %s.", text.Plural(all.Messages, "message"), flowSize(all.Flow))
+	} else {
+		p.Sizes.About = t.About
+	}
 	if all.Unknown > 0 {
 		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", text.Count(all.Unknown))
 	}
-	if lost.Messages > 0 {
-		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(lost.Messages, "message"))
+	if unplaced.Messages > 0 {
+		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(unplaced.Messages, "message"))
 	}
-	if p.data.Matrix == nil {
+	if b := all.Exchanged; b.Blocks > 0 {
+		t.About += fmt.Sprintf(" In collective operations, %s of %s: a block is what one rank gives another in one operation, whatever way MPI sends it.",
+			text.Plural(b.Blocks, "block"), blockSize(b))
+	} else if uncounted == 0 {
+		t.About += " Collective operations exchange no data."
+	}
+	if uncounted > 0 {
+		t.About += fmt.Sprintf(" The trace does not tell with whom %s exchange data.", text.Plural(uncounted, "collective call"))
+	}
+	x := p.data.Matrix
+	if x == nil {
 		return
 	}
-	t.Matrix, t.Bytes = true, p.data.Matrix.Bytes
-	if n := p.data.Matrix.Bins; n < p.data.Matrix.Ranks {
-		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(n), text.Count(n))
+	t.Matrix, t.Bytes, t.Kinds = true, x.Bytes, x.Messages && x.Exchanged
+	switch {
+	case t.Kinds:
+		t.Number = "Number"
+	case x.Exchanged:
+		t.Number = "Blocks"
+	default:
+		t.Number = "Messages"
 	}
-	most := slices.Clone(pairs)
-	slices.SortStableFunc(most, func(a, b query.Pair) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
-	})
-	t.Pairs = newTable("pair", len(most), "Source", "Destination", "Messages", "↓Bytes")
-	t.Pairs.Narrow, t.Pairs.Caption = true, "All pairs"
-	if len(most) > maxPairs {
-		t.Pairs.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, text.Count(len(most)))
+	if x.Bins < x.Ranks {
+		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(x.Bins), text.Count(x.Bins))
 	}
-	for _, c := range most[:min(len(most), maxPairs)] {
-		t.Pairs.row(order(c.Source), order(c.Destination), c.Messages, valued(c.Bytes, flowSize(c.Flow)))
+	t.Pairs = pairTable(rows, x.Exchanged)
+}
+
+// pairTable returns the table of the pairs between which most goes.
+func pairTable(rows []text.PairRow, exchanged bool) *table {
+	titles := []string{"Source", "Destination", "Messages", "↓Bytes"}
+	if exchanged {
+		titles = []string{"Source", "Destination", "Messages", "Bytes", "Blocks", "Exchanged", "↓All bytes"}
 	}
-	t.Pairs = t.Pairs.shown()
+	t := newTable("pair", maxPairs, titles...)
+	t.Narrow, t.Caption = true, "All pairs"
+	if len(rows) > maxPairs {
+		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, between which most goes", maxPairs, text.Count(len(rows)))
+	}
+	for i := range rows[:min(len(rows), maxPairs)] {
+		r := &rows[i]
+		cells := []any{valued(r.Source, r.From()), valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
+		if exchanged {
+			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)), valued(r.AllBytes(), text.Bytes(r.AllBytes())))
+		}
+		t.row(cells...)
+	}
+	return t.shown()
+}
+
+// blockSize is flowSize for blocks.
+func blockSize(b query.Blocks) string {
+	return flowSize(query.Flow{Messages: b.Blocks, Bytes: b.Bytes, Unknown: b.Unknown})
 }
 
 // flowSize writes the bytes of messages, of some of which the size may be unknown.
@@ -183,7 +269,7 @@ func flowSize(f query.Flow) string {
 
 // addCommunicators adds what is done on each communicator.
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
-	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them")
+	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them", "Exchanged")
 	for _, u := range uses {
 		called, size, sent := name("not told by the trace"), flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
@@ -198,7 +284,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		if u.Messages == 0 {
 			size = "–"
 		}
-		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent))
+		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent), valued(u.Exchanged.Bytes, blockSize(u.Exchanged)))
 	}
 	p.Communication.Communicators = t.shown()
 }

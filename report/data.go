@@ -60,9 +60,13 @@ type matrixData struct {
 	Bins  int  `json:"bins"`
 	Bytes bool `json:"bytes"` // the numbers of bytes are known
 
-	// Cells are the bin of the source, of the destination, bytes and messages of each
-	// cell that has messages, row by row: of the source the difference to the one
-	// before, and likewise of the destination in the same row.
+	Messages  bool `json:"messages"`  // there are some
+	Exchanged bool `json:"exchanged"` // collective operations exchange data
+
+	// Cells are the bin of the source, of the destination, bytes and messages, and if there
+	// are some, bytes and blocks of collective operations, of each cell that has something,
+	// row by row: of the source the difference to the one before, and likewise of the
+	// destination in the same row.
 	Cells []uint64 `json:"cells"`
 }
 
