@@ -90,6 +90,10 @@ func (u *UniformPairs) Pairs() uint64 {
 // All returns what goes between all of the pairs.
 func (u *UniformPairs) All() Blocks { return u.times(u.Pairs()) }
 
+// Ascending reports whether the ranks in the communicator are in the order of those in the
+// run, so that Higher is the same for both.
+func (u *UniformPairs) Ascending() bool { return slices.IsSorted(u.members) }
+
 // eachOf calls f with the ranks to which there is something from a rank of From.
 func (u *UniformPairs) eachOf(rank int, f func(to int)) {
 	if u.Higher {

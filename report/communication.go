@@ -10,13 +10,14 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
 // Limits of the section about communication.
 const (
-	maxPairRanks     = 20_000 // up to so many, pairs of ranks are counted, not bins
 	maxCells         = 1 << 16
+	maxUniformRanges = 1 << 12 // of ranks, in uniform pairs
 	mostBins         = 1024
 	maxPairs         = 10
 	maxCommunicators = 50
@@ -46,11 +47,7 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	if !model.Known() {
 		return nil
 	}
-	bins := 0
-	if trace.Ranks() > maxPairRanks {
-		bins = mostBins
-	}
-	m, err := query.OpenMessages(ctx, model, bins, p.query())
+	m, err := query.OpenMessages(ctx, model, 0, p.query())
 	if errors.Is(err, query.ErrTooManyPairs) {
 		m, err = query.OpenMessages(ctx, model, mostBins, p.query())
 	}
@@ -70,59 +67,65 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 func (p *page) addMatrix(m *query.Messages) error {
 	var (
 		list []query.Pair // by bins
-		bins int
 		all  query.Volume
+		d    = new(matrixData)
 	)
-	ranks := 0
 	switch t, x := m.Traffic, m.Matrix; {
 	case t == nil:
-		ranks, list, bins, all = x.Ranks, cellsOf(x), x.Bins, x.Volume
-	case len(t.Uniform) == 0:
-		ranks, list, bins, all = t.Ranks, t.Pairs, t.Ranks, t.Volume
+		list, all, d.Ranks, d.Bins = cellsOf(x), x.Volume, x.Ranks, x.Bins
 	default:
-		ranks, all = t.Ranks, t.Volume
-		var err error
-		if list, bins, err = uniformCells(t); err != nil {
+		list, all, d.Ranks, d.Bins = t.Pairs, t.Volume, t.Ranks, t.Ranks
+		uniform, ok := uniformOf(t.Uniform)
+		if d.Uniform = uniform; ok {
+			break
+		}
+		binned, err := t.Matrix(mostBins)
+		if err != nil {
 			return err
 		}
+		list, d.Bins = cellsOf(binned), binned.Bins
 	}
-	for of := bins; len(list) > maxCells; {
+	for of := d.Bins; len(list) > maxCells; {
 		if of > mostBins {
 			of = mostBins
 		} else {
 			of /= 2
 		}
-		list, bins = coarser(list, bins, of), of
+		list, d.Bins = coarser(list, d.Bins, of), of
 	}
-	if len(list) > 0 {
-		exchanged := all.Exchanged.Blocks > 0
-		p.data.Matrix = &matrixData{
-			Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0 || all.Exchanged.Bytes > 0,
-			Messages: all.Messages > 0, Exchanged: exchanged, Cells: cellSteps(list, exchanged),
-		}
+	if len(list) == 0 && len(d.Uniform) == 0 {
+		return nil
 	}
+	d.Bytes, d.Messages, d.Exchanged = all.Bytes > 0 || all.Exchanged.Bytes > 0, all.Messages > 0, all.Exchanged.Blocks > 0
+	d.Cells = cellSteps(list, d.Exchanged)
+	p.data.Matrix = d
 	return nil
 }
 
-// uniformCells returns the cells of a traffic with uniform pairs: of pairs of ranks, if these
-// are not too many.
-func uniformCells(t *query.Traffic) (list []query.Pair, bins int, err error) {
-	pairs := uint64(len(t.Pairs))
-	for i := range t.Uniform {
-		pairs += t.Uniform[i].Pairs()
-	}
-	if pairs <= maxCells {
-		return slices.Collect(t.All()), t.Ranks, nil
-	}
-	for bins = mostBins; ; bins /= 2 {
-		m, err := t.Matrix(bins)
-		if err != nil {
-			return nil, 0, err
+// uniformOf returns uniform pairs as the page has them; false if they are too irregular for
+// that.
+func uniformOf(list []query.UniformPairs) (out []uniformData, ok bool) {
+	ranges := 0
+	of := func(set rankenc.Set) (list []int) {
+		for first, last := range set.Ranges() {
+			if ranges++; ranges > maxUniformRanges {
+				break
+			}
+			list = append(list, first, last)
 		}
-		if list = cellsOf(m); len(list) <= maxCells {
-			return list, m.Bins, nil
+		return list
+	}
+	for i := range list {
+		u := &list[i]
+		if u.Higher && !u.Ascending() {
+			return nil, false
+		}
+		out = append(out, uniformData{of(u.From), of(u.To), u.Higher, u.Bytes, u.Blocks.Blocks})
+		if ranges > maxUniformRanges {
+			return nil, false
 		}
 	}
+	return out, true
 }
 
 // cellsOf returns the cells of a matrix in which there is something.

@@ -4,6 +4,13 @@
 // firstRank returns the first rank of a bin, of so many bins of ranks.
 function firstRank(bin, bins, ranks) { return Math.ceil(bin * ranks / bins); }
 
+// ranksIn returns how many ranks from first up to end there are in ranges.
+function ranksIn(ranges, first, end) {
+  let n = 0;
+  for (let i = 0; i < ranges.length; i += 2) n += Math.max(0, Math.min(ranges[i + 1] + 1, end) - Math.max(ranges[i], first));
+  return n;
+}
+
 class Matrix {
   constructor(figure, data, page) {
     const m = data.matrix;
@@ -16,6 +23,7 @@ class Matrix {
       column = (step > 0 || i === 0 ? 0 : column) + m.cells[at + 1];
       this.cells.push([row, column, m.cells[at + 2], m.cells[at + 3], m.exchanged ? m.cells[at + 4] : 0, m.exchanged ? m.cells[at + 5] : 0]);
     }
+    this.uniform = m.uniform || []; // what is the same for many pairs of ranks, in collective operations
     this.x = new Span(0, m.bins, Math.min(4, m.bins)); // destinations
     this.y = new Span(0, m.bins, Math.min(4, m.bins)); // sources
   }
@@ -74,7 +82,40 @@ class Matrix {
         g.sums.set(i * g.columns + j, { bytes, messages, exchanged, blocks });
       }
     }
+    for (const u of this.uniform) this.addUniform(g, u);
     return g;
+  }
+
+  // addUniform adds to a grid what each rank of one set gives each other of another.
+  addUniform(g, u) {
+    const size = g.size, ranks = (cell) => [this.first(cell * size), this.first((cell + 1) * size)];
+    const columns = Array.from({ length: g.columns }, (_, j) => ranksIn(u.to, ...ranks(g.x + j)));
+    for (let i = 0; i < g.rows; i++) {
+      const row = g.y + i, from = ranksIn(u.from, ...ranks(row));
+      if (from === 0) continue;
+      for (let j = 0; j < g.columns; j++) {
+        const column = g.x + j;
+        let pairs = from * columns[j];
+        if (row === column) pairs = this.pairsWithin(u, ...ranks(row));
+        else if (u.higher && row > column) pairs = 0;
+        if (pairs === 0) continue;
+        const key = i * g.columns + j;
+        if (!g.sums.has(key)) g.sums.set(key, { bytes: 0, messages: 0, exchanged: 0, blocks: 0 });
+        const sum = g.sums.get(key);
+        sum.exchanged += pairs * u.bytes;
+        sum.blocks += pairs * u.blocks;
+      }
+    }
+  }
+
+  // pairsWithin returns how many pairs of uniform ones there are of ranks from first up to end.
+  pairsWithin(u, first, end) {
+    let pairs = 0;
+    for (let rank = first; rank < end; rank++) {
+      if (ranksIn(u.from, rank, rank + 1) === 0) continue;
+      pairs += u.higher ? ranksIn(u.to, rank + 1, end) : ranksIn(u.to, first, end) - ranksIn(u.to, rank, rank + 1);
+    }
+    return pairs;
   }
 
   // value returns what the colour of a cell stands for.
