@@ -32,8 +32,8 @@ func (b *Blocks) add(blocks uint64, size int64) {
 	b.Blocks = wire.AddSat(b.Blocks, blocks)
 }
 
-// Add adds an amount to b.
-func (b *Blocks) Add(c Blocks) {
+// plus adds an amount to b.
+func (b *Blocks) plus(c Blocks) {
 	b.Blocks = wire.AddSat(b.Blocks, c.Blocks)
 	b.Bytes = wire.AddSat(b.Bytes, c.Bytes)
 	b.Unknown = wire.AddSat(b.Unknown, c.Unknown)
@@ -57,8 +57,8 @@ type Volume struct {
 
 // Add adds an amount to v.
 func (v *Volume) Add(w Volume) {
-	v.Flow.Add(w.Flow)
-	v.Exchanged.Add(w.Exchanged)
+	v.Flow.plus(w.Flow)
+	v.Exchanged.plus(w.Exchanged)
 }
 
 // UniformPairs are pairs of ranks between which the same goes in the collective operations of
@@ -73,8 +73,8 @@ type UniformPairs struct {
 	members []int // if Higher, in the order of their ranks in the communicator
 }
 
-// Pairs returns the number of pairs.
-func (u *UniformPairs) Pairs() uint64 {
+// pairs returns the number of pairs.
+func (u *UniformPairs) pairs() uint64 {
 	if !u.Higher {
 		return uint64(u.From.Len())*uint64(u.To.Len()) - uint64(u.From.Intersection(u.To).Len())
 	}
@@ -88,7 +88,7 @@ func (u *UniformPairs) Pairs() uint64 {
 }
 
 // All returns what goes between all of the pairs.
-func (u *UniformPairs) All() Blocks { return u.times(u.Pairs()) }
+func (u *UniformPairs) All() Blocks { return u.times(u.pairs()) }
 
 // Ascending reports whether the ranks in the communicator are in the order of those in the
 // run, so that Higher is the same for both.
@@ -197,7 +197,7 @@ func (f *rankFlows) addExchange(r *semantics.Rank, o *semantics.Operation, count
 	case semantics.SomeUnknown:
 		f.uncounted = wire.AddSat(f.uncounted, count)
 	case semantics.EachOther, semantics.EachHigher:
-		use().Add(f.exchange.with(&x, o.Communicator, count))
+		use().plus(f.exchange.with(&x, o.Communicator, count))
 	case semantics.Listed:
 		for i, peer := range x.Peers {
 			size := x.Bytes

@@ -435,11 +435,11 @@ func checkExchanged(t tester, all *Messages, want map[[2]int]Blocks) {
 		}
 		if before = p; p.Exchanged.Blocks > 0 {
 			got[[2]int{p.Source, p.Destination}] = p.Exchanged
-			sum.Add(p.Exchanged)
+			sum.plus(p.Exchanged)
 		}
 	}
 	for _, c := range all.Communicators {
-		communicators.Add(c.Exchanged)
+		communicators.plus(c.Exchanged)
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("exchanged: %v\nwant %v", got, want)

@@ -53,8 +53,8 @@ func (m *Matrix) addAll(f *rankFlows) {
 }
 
 func (m *Matrix) addUnknown(unplaced Flow, uncounted uint64) {
-	m.Flow.Add(unplaced)
-	m.Unplaced.Add(unplaced)
+	m.Flow.plus(unplaced)
+	m.Unplaced.plus(unplaced)
 	m.Uncounted = wire.AddSat(m.Uncounted, uncounted)
 }
 
@@ -63,9 +63,9 @@ func (m *Matrix) addPairs(list []Pair) {
 		p := &list[i]
 		m.Add(p.Volume)
 		source, destination := m.bin(p.Source), m.bin(p.Destination)
-		m.flows[source*m.Bins+destination].Add(p.Flow)
+		m.flows[source*m.Bins+destination].plus(p.Flow)
 		if p.Exchanged.Blocks > 0 {
-			m.row(source)[destination].Add(p.Exchanged)
+			m.row(source)[destination].plus(p.Exchanged)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (m *Matrix) row(source int) []Blocks {
 func (m *Matrix) addUniform(list []UniformPairs) {
 	for i := range list {
 		u := &list[i]
-		m.Exchanged.Add(u.All())
+		m.Exchanged.plus(u.All())
 		if u.Higher {
 			m.addHigher(u)
 			continue
@@ -100,7 +100,7 @@ func (m *Matrix) addUniform(list []UniformPairs) {
 					pairs -= self[source]
 				}
 				if pairs > 0 {
-					row[destination].Add(u.times(pairs))
+					row[destination].plus(u.times(pairs))
 				}
 			}
 		}
@@ -116,7 +116,7 @@ func (m *Matrix) addHigher(u *UniformPairs) {
 			row := m.row(bin)
 			for destination, n := range higher {
 				if n > 0 {
-					row[destination].Add(u.times(n))
+					row[destination].plus(u.times(n))
 				}
 			}
 		}

@@ -73,7 +73,7 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 	t := &Traffic{Ranks: size, Uniform: uniform}
 	lists := make([][]Pair, len(found))
 	for i, f := range found {
-		t.Unplaced.Add(f.unplaced)
+		t.Unplaced.plus(f.unplaced)
 		t.Uncounted = wire.AddSat(t.Uncounted, f.uncounted)
 		lists[i], f.pairs = f.pairs, nil
 	}

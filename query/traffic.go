@@ -27,8 +27,8 @@ func (f *Flow) add(messages uint64, size int64) {
 	}
 }
 
-// Add adds an amount to f.
-func (f *Flow) Add(g Flow) {
+// plus adds an amount to f.
+func (f *Flow) plus(g Flow) {
 	f.Messages = wire.AddSat(f.Messages, g.Messages)
 	f.Bytes = wire.AddSat(f.Bytes, g.Bytes)
 	f.Unknown = wire.AddSat(f.Unknown, g.Unknown)
@@ -77,7 +77,7 @@ func (t *Traffic) sum() {
 		t.Add(t.Pairs[i].Volume)
 	}
 	for i := range t.Uniform {
-		t.Exchanged.Add(t.Uniform[i].All())
+		t.Exchanged.plus(t.Uniform[i].All())
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *Traffic) All() iter.Seq[Pair] {
 			}
 			for i := range t.Uniform {
 				if u := &t.Uniform[i]; u.From.Contains(source) {
-					u.eachOf(source, func(to int) { row[to].Exchanged.Add(u.Blocks) })
+					u.eachOf(source, func(to int) { row[to].Exchanged.plus(u.Blocks) })
 				}
 			}
 			for destination, v := range row {

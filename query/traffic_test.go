@@ -242,9 +242,9 @@ func checkTraffic(t *testing.T, traffic *Traffic, want slowCount) {
 	var all, lost Flow
 	n := 0
 	for key, f := range want.pairs {
-		all.Add(f)
+		all.plus(f)
 		if key[0] < 0 || key[1] < 0 || max(key[0], key[1]) >= traffic.Ranks {
-			lost.Add(f)
+			lost.plus(f)
 			continue
 		}
 		n++
@@ -316,7 +316,7 @@ func checkSizes(t *testing.T, s *Sizes, want slowCount) {
 	}
 	var classes Flow
 	for i, c := range s.Classes() {
-		classes.Add(c.Flow)
+		classes.plus(c.Flow)
 		if c.To < c.From || i > 0 && s.Classes()[i-1].To+1 != c.From {
 			t.Errorf("class %d is from %d to %d", i, c.From, c.To)
 		}
