@@ -1,7 +1,6 @@
 package query
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -441,8 +440,13 @@ func checkExchanged(t tester, all *Messages, want map[[2]int]Blocks) {
 	for _, c := range all.Communicators {
 		communicators.plus(c.Exchanged)
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("exchanged: %v\nwant %v", got, want)
+	for k, b := range want {
+		if got[k] != b {
+			t.Errorf("%d to %d: %+v, want %+v", k[0], k[1], got[k], b)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d pairs, want %d", len(got), len(want))
 	}
 	if traffic.Exchanged != sum || communicators != sum || traffic.Uncounted != 0 {
 		t.Errorf("%+v in all and %+v by communicator, want %+v; %d calls with unknown ranks", traffic.Exchanged, communicators, sum, traffic.Uncounted)
