@@ -1,10 +1,13 @@
 package query
 
 import (
+	"maps"
 	"path/filepath"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/ti"
 )
 
@@ -33,6 +36,92 @@ func TestExchangedMPI(t *testing.T) {
 			{2, 1}: {Blocks: 12, Bytes: 28 + 8 + 24 + 24 + 80 + 8 + 5 + 8},
 		})
 	})
+}
+
+// TestExchangedBothSides compares what the arguments of the givers say with those of the
+// receivers, in programs that check what they compute.
+func TestExchangedBothSides(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		for _, source := range []string{"exchanged.c", "collectives.c", "icollectives.c"} {
+			trace := recordMPI(t, m, func(o mpitest.Options) {
+				o.Ranks = 3
+				if out := m.Run(t, o, m.Build(t, source)); out.Status != 0 {
+					t.Fatal(out.Rest)
+				}
+			})
+			model := openModel(t, trace)
+			got, want, calls := make(map[int]int64), make(map[int]int64), 0
+			for rank := range trace.Ranks() {
+				r, err := model.Rank(rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for o := range r.All() {
+					if n := addSides(r, rank, o, got, want); n {
+						calls++
+					}
+				}
+			}
+			if calls == 0 || !maps.Equal(got, want) {
+				t.Errorf("%s: %d calls, in which ranks get %v from others, want %v", source, calls, got, want)
+			}
+		}
+	})
+}
+
+// addSides adds what a call gives others, and what the receiver says it gets from others. It
+// reports whether the operation is one of which both say something.
+func addSides(r *semantics.Rank, rank int, o semantics.Occurrence, got, want map[int]int64) bool {
+	op, c := o.Operation, o.Operation.Communicator
+	if c == nil || c.IsInter() {
+		return false
+	}
+	x, count := r.Exchange(op), int64(o.Count)
+	given := int64(0)
+	give := func(to int, bytes int64) {
+		if to != rank {
+			given += bytes
+			got[to] += bytes * count
+		}
+	}
+	received := op.Received
+	data := spec.RoleOf(r.Call(o.Terminal).Function.Name).Data
+	switch data {
+	case "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw":
+	default:
+		return false
+	}
+	switch x.With {
+	case semantics.EachOther:
+		for i, to := range c.Members(x.Group) {
+			if x.Blocks != nil {
+				give(to, x.Blocks[i])
+			} else {
+				give(to, x.Bytes)
+			}
+		}
+	case semantics.Listed:
+		for _, to := range x.Peers {
+			give(to, x.Bytes)
+		}
+	}
+	switch data { // without what it gets from itself
+	case "Bcast":
+	case "Scatter", "Scatterv":
+		if op.Root == rank {
+			received = 0
+		}
+	case "Gather", "Gatherv":
+		if op.Root == rank {
+			received -= op.Sent
+		}
+	case "Allgather", "Allgatherv":
+		received -= op.Sent
+	default:
+		received -= op.Sent - given
+	}
+	want[rank] += received * count
+	return true
 }
 
 // TestExchangedText compares what ranks exchange in SimGrid traces with what their text says,

@@ -1,11 +1,13 @@
 package query
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -478,3 +480,19 @@ func checkBins(t tester, m *Matrix, traffic *Traffic) {
 // TestExchanged compares what ranks exchange in collective operations with a sum over all
 // calls and pairs.
 func TestExchanged(t *testing.T) { rapid.Check(t, testExchanged) }
+
+// TestTooManyPairs counts messages between more pairs than may be held: not by pair, but by
+// bins. Uniform pairs do not count.
+func TestTooManyPairs(t *testing.T) {
+	model := openModel(t, openProgram(t, programs.RandomAlltoallv(20, 2, 1)))
+	if _, err := messagesWithin(t.Context(), model, 0, 300, Options{}); !errors.Is(err, ErrTooManyPairs) {
+		t.Errorf("380 pairs: %v", err)
+	}
+	if all, err := messagesWithin(t.Context(), model, 7, 300, Options{}); err != nil || all.Matrix.Exchanged.Blocks == 0 {
+		t.Errorf("7 bins: %v", err)
+	}
+	model = openModel(t, openProgram(t, programs.Stencil2D(5, 4, 3)))
+	if all, err := messagesWithin(t.Context(), model, 0, 62, Options{}); err != nil || all.Traffic.Exchanged.Blocks != 3*20*19 {
+		t.Errorf("62 pairs: %v", err)
+	}
+}

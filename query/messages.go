@@ -36,6 +36,11 @@ const maxPairs = 1 << 23
 // pairs of ranks, or, if these may be too many to hold, by so many bins unless they are 0, or by
 // ranks if these are fewer. It costs what reading the ranks costs.
 func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) (*Messages, error) {
+	return messagesWithin(ctx, m, bins, maxPairs, o)
+}
+
+// messagesWithin is OpenMessages with another limit for pairs.
+func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int64, o Options) (*Messages, error) {
 	ranks, size := o.ranks(m.Trace()), m.Trace().Ranks()
 	all := new(Messages)
 	if bins != 0 {
@@ -56,7 +61,7 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 			mu.Lock()
 			defer mu.Unlock()
 			all.Matrix.addAll(found[i])
-		} else if pairs.Add(int64(len(found[i].pairs))) > maxPairs {
+		} else if pairs.Add(int64(len(found[i].pairs))) > most {
 			stop(ErrTooManyPairs)
 		}
 	})
