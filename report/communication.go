@@ -19,6 +19,7 @@ const (
 	maxCells         = 1 << 16
 	maxUniformRanges = 1 << 12 // of ranks, in uniform pairs
 	mostBins         = 1024
+	fewBins          = 256 // all of whose cells are not too many
 	maxPairs         = 10
 	maxCommunicators = 50
 	maxSizes         = 20
@@ -49,7 +50,7 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	}
 	m, err := query.OpenMessages(ctx, model, 0, p.query())
 	if errors.Is(err, query.ErrTooManyPairs) {
-		m, err = query.OpenMessages(ctx, model, mostBins, p.query())
+		m, err = query.OpenMessages(ctx, model, fewBins, p.query())
 	}
 	if err != nil {
 		return err
@@ -69,29 +70,19 @@ func (p *page) addMatrix(m *query.Messages) error {
 		list []query.Pair // by bins
 		all  query.Volume
 		d    = new(matrixData)
+		err  error
 	)
-	switch t, x := m.Traffic, m.Matrix; {
-	case t == nil:
+	if x := m.Matrix; x != nil {
 		list, all, d.Ranks, d.Bins = cellsOf(x), x.Volume, x.Ranks, x.Bins
-	default:
-		list, all, d.Ranks, d.Bins = t.Pairs, t.Volume, t.Ranks, t.Ranks
-		uniform, ok := uniformOf(t.Uniform)
-		if d.Uniform = uniform; ok {
-			break
+	} else {
+		t := *m.Traffic
+		all, d.Ranks = t.Volume, t.Ranks
+		if uniform, ok := uniformOf(t.Uniform); ok {
+			d.Uniform, t.Uniform = uniform, nil // the page adds them to the cells
 		}
-		binned, err := t.Matrix(mostBins)
-		if err != nil {
+		if list, d.Bins, err = binned(&t); err != nil {
 			return err
 		}
-		list, d.Bins = cellsOf(binned), binned.Bins
-	}
-	for of := d.Bins; len(list) > maxCells; {
-		if of > mostBins {
-			of = mostBins
-		} else {
-			of /= 2
-		}
-		list, d.Bins = coarser(list, d.Bins, of), of
 	}
 	if len(list) == 0 && len(d.Uniform) == 0 {
 		return nil
@@ -100,6 +91,23 @@ func (p *page) addMatrix(m *query.Messages) error {
 	d.Cells = cellSteps(list, d.Exchanged)
 	p.data.Matrix = d
 	return nil
+}
+
+// binned returns the cells of a traffic by so many bins that there are not too many: by ranks, if
+// that is possible.
+func binned(t *query.Traffic) (list []query.Pair, bins int, err error) {
+	if len(t.Uniform) == 0 && len(t.Pairs) <= maxCells {
+		return t.Pairs, t.Ranks, nil
+	}
+	for bins = mostBins; ; bins /= 2 {
+		m, err := t.Matrix(bins)
+		if err != nil {
+			return nil, 0, err
+		}
+		if list = cellsOf(m); len(list) <= maxCells {
+			return list, m.Bins, nil
+		}
+	}
 }
 
 // uniformOf returns uniform pairs as the page has them; false if they are too irregular for
@@ -128,37 +136,20 @@ func uniformOf(list []query.UniformPairs) (out []uniformData, ok bool) {
 	return out, true
 }
 
-// cellsOf returns the cells of a matrix in which there is something.
+// cellsOf returns the cells of a matrix in which there is something, or one more than maxCells
+// of them.
 func cellsOf(m *query.Matrix) []query.Pair {
 	var list []query.Pair
 	for source := range m.Bins {
 		for destination := range m.Bins {
 			if v := m.At(source, destination); v.Messages > 0 || v.Exchanged.Blocks > 0 {
-				list = append(list, query.Pair{Source: source, Destination: destination, Volume: v})
+				if list = append(list, query.Pair{Source: source, Destination: destination, Volume: v}); len(list) > maxCells {
+					return list
+				}
 			}
 		}
 	}
 	return list
-}
-
-// coarser sums up cells by fewer bins.
-func coarser(list []query.Pair, bins, fewer int) []query.Pair {
-	to := func(bin int) int { return int(uint64(bin) * uint64(fewer) / uint64(bins)) }
-	sums := make(map[[2]int]query.Volume)
-	for _, c := range list {
-		key := [2]int{to(c.Source), to(c.Destination)}
-		v := sums[key]
-		v.Add(c.Volume)
-		sums[key] = v
-	}
-	out := make([]query.Pair, 0, len(sums))
-	for key, v := range sums {
-		out = append(out, query.Pair{Source: key[0], Destination: key[1], Volume: v})
-	}
-	slices.SortFunc(out, func(a, b query.Pair) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
-	})
-	return out
 }
 
 // cellSteps returns cells as matrixData has them.
@@ -185,9 +176,11 @@ func (p *page) describeTraffic(m *query.Messages) {
 		unplaced  query.Flow
 		uncounted uint64
 		rows      []text.PairRow
+		pairs     int
 	)
 	if t := m.Traffic; t != nil {
-		all, unplaced, uncounted, rows = t.Volume, t.Unplaced, t.Uncounted, text.PairRows(t.Pairs, t.Uniform)
+		all, unplaced, uncounted = t.Volume, t.Unplaced, t.Uncounted
+		rows, pairs = text.PairRows(t.Pairs, t.Uniform, maxPairs)
 	} else {
 		all, unplaced, uncounted = m.Matrix.Volume, m.Matrix.Unplaced, m.Matrix.Uncounted
 	}
@@ -229,21 +222,21 @@ func (p *page) describeTraffic(m *query.Messages) {
 	if x.Bins < x.Ranks {
 		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(x.Bins), text.Count(x.Bins))
 	}
-	t.Pairs = pairTable(rows, x.Exchanged)
+	t.Pairs = pairTable(rows, pairs, x.Exchanged)
 }
 
 // pairTable returns the table of the pairs between which most goes.
-func pairTable(rows []text.PairRow, exchanged bool) *table {
+func pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 	titles := []string{"Source", "Destination", "Messages", "↓Bytes"}
 	if exchanged {
 		titles = []string{"Source", "Destination", "Messages", "Bytes", "Blocks", "Exchanged", "↓All bytes"}
 	}
 	t := newTable("pair", maxPairs, titles...)
 	t.Narrow, t.Caption = true, "All pairs"
-	if len(rows) > maxPairs {
-		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, between which most goes", maxPairs, text.Count(len(rows)))
+	if all > maxPairs {
+		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, between which most goes", maxPairs, text.Count(all))
 	}
-	for i := range rows[:min(len(rows), maxPairs)] {
+	for i := range rows {
 		r := &rows[i]
 		cells := []any{valued(r.Source, r.From()), valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
 		if exchanged {

@@ -172,8 +172,8 @@ func volumeOf(v query.Volume, kind string) query.Volume {
 func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
 	of, kind := o.of.value, o.kind.value
 	all := volumeOf(m.Volume, kind)
-	at := func(from, to int) query.Volume { return volumeOf(m.At(from, to), kind) }
 	bytes := func(v query.Volume) uint64 { return wire.AddSat(v.Bytes, v.Exchanged.Bytes) }
+	value := bytes
 	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale.value == "linear"}
 	var parts []string
 	if kind != kindCollective {
@@ -194,16 +194,19 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 		}[kind])
 	case of == "messages":
 		h.scale, h.text = counted, text.Count[uint64]
-		h.value = func(from, to int) uint64 {
-			v := at(from, to)
-			return wire.AddSat(v.Messages, v.Exchanged.Blocks)
-		}
+		value = func(v query.Volume) uint64 { return wire.AddSat(v.Messages, v.Exchanged.Blocks) }
 	case bytes(all) == 0:
 		return nil, fmt.Errorf("the %s have no bytes, or their sizes are unknown: --of messages draws their number", counted)
 	default:
 		h.scale, h.text = "bytes", text.Bytes[uint64]
-		h.value = func(from, to int) uint64 { return bytes(at(from, to)) }
 	}
+	values := make([]uint64, m.Bins*m.Bins)
+	for from := range m.Bins {
+		for to := range m.Bins {
+			values[from*m.Bins+to] = value(volumeOf(m.At(from, to), kind))
+		}
+	}
+	h.value = func(from, to int) uint64 { return values[from*h.bins+to] }
 	if m.Bins < m.Ranks {
 		h.scale += fmt.Sprintf(" from %s to as many others", ranksOfBin(m))
 	} else {

@@ -164,7 +164,7 @@ func saturatedFlow(f query.Flow) bool {
 }
 
 func (a *messagesAnswer) printPairs(q *question) {
-	rows := text.PairRows(a.Pairs, a.Uniform)
+	rows, all := text.PairRows(a.Pairs, a.Uniform, q.most())
 	if len(rows) > 0 {
 		q.printf("\n")
 	}
@@ -187,6 +187,7 @@ func (a *messagesAnswer) printPairs(q *question) {
 		t.Row(cells...)
 	}
 	t.Close()
+	text.More(q.OutOrStdout(), all, q.most())
 }
 
 // printSizes prints classes of sizes or, with --all, each size.

@@ -21,20 +21,43 @@ type PairRow struct {
 	uniform *query.UniformPairs
 }
 
-// PairRows returns the rows of a table, those with most bytes first.
-func PairRows(pairs []query.Pair, uniform []query.UniformPairs) []PairRow {
-	rows := make([]PairRow, 0, len(uniform)+len(pairs))
+// PairRows returns the rows of a table, those with most bytes first: so many at most, unless
+// that is [All], and how many there are in all.
+func PairRows(pairs []query.Pair, uniform []query.UniformPairs, most int) (rows []PairRow, all int) {
+	all = len(uniform) + len(pairs)
+	if most == All {
+		most = all
+	}
+	add := func(r PairRow) { // behind those that are equal
+		if len(rows) == most && (most == 0 || comparePairRows(rows[most-1], r) <= 0) {
+			return
+		}
+		at, _ := slices.BinarySearchFunc(rows, r, func(a, b PairRow) int {
+			if comparePairRows(a, b) <= 0 {
+				return -1
+			}
+			return 1
+		})
+		rows = slices.Insert(rows, at, r)
+		rows = rows[:min(len(rows), most)]
+	}
+	if most == all {
+		add = func(r PairRow) { rows = append(rows, r) }
+	}
 	for i := range uniform {
 		u := &uniform[i]
-		rows = append(rows, PairRow{u.From.At(0), u.To.At(0), query.Volume{Exchanged: u.All()}, u})
+		add(PairRow{u.From.At(0), u.To.At(0), query.Volume{Exchanged: u.All()}, u})
 	}
 	for _, p := range pairs {
-		rows = append(rows, PairRow{p.Source, p.Destination, p.Volume, nil})
+		add(PairRow{p.Source, p.Destination, p.Volume, nil})
 	}
-	slices.SortStableFunc(rows, func(a, b PairRow) int {
-		return cmp.Or(cmp.Compare(b.AllBytes(), a.AllBytes()), cmp.Compare(b.Messages, a.Messages), cmp.Compare(b.Exchanged.Blocks, a.Exchanged.Blocks))
-	})
-	return rows
+	slices.SortStableFunc(rows, comparePairRows)
+	return rows, all
+}
+
+// comparePairRows orders rows by bytes, then by messages and blocks, the largest first.
+func comparePairRows(a, b PairRow) int {
+	return cmp.Or(cmp.Compare(b.AllBytes(), a.AllBytes()), cmp.Compare(b.Messages, a.Messages), cmp.Compare(b.Exchanged.Blocks, a.Exchanged.Blocks))
 }
 
 // AllBytes returns the bytes of messages and of collective operations.
