@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -29,6 +30,26 @@ func BenchmarkCounts(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					if err := query.ask(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkExchanged asks about collective operations of many ranks, of which each pair
+// exchanges data: of equal amounts, and of a different amount for each pair.
+func BenchmarkExchanged(b *testing.B) {
+	for _, p := range []programs.Program{
+		programs.Stencil2D(32, 32, 100_000), programs.Stencil2D(128, 128, 100_000), programs.RandomAlltoallv(1024, 3, 1),
+	} {
+		model := openModel(b, openProgram(b, p))
+		for _, bins := range []int{0, 512} {
+			b.Run(fmt.Sprintf("program=%s/bins=%d", p.Name, bins), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := OpenMessages(b.Context(), model, bins, Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -3,11 +3,13 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -22,11 +24,23 @@ type Messages struct {
 	Sizes         *Sizes
 }
 
+// ErrTooManyPairs is the error of [OpenMessages] if there are more pairs of ranks than can be
+// held: those of [UniformPairs] do not count.
+var ErrTooManyPairs = errors.New("query: too many pairs of ranks have traffic")
+
+// maxPairs is the largest number of pairs of a [Traffic].
+const maxPairs = 1 << 23
+
 // OpenMessages counts the messages that ranks send, what they access in the memory of others,
-// and what they do on each communicator. Traffic is by pairs of ranks, or, if these may be too
-// many to hold, by so many bins unless they are 0, or by ranks if these are fewer. It costs
-// what reading the ranks costs.
+// what they exchange in collective operations, and what they do on each communicator. Traffic is by
+// pairs of ranks, or, if these may be too many to hold, by so many bins unless they are 0, or by
+// ranks if these are fewer. It costs what reading the ranks costs.
 func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) (*Messages, error) {
+	return messagesWithin(ctx, m, bins, maxPairs, o)
+}
+
+// messagesWithin is OpenMessages with another limit for pairs.
+func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int64, o Options) (*Messages, error) {
 	ranks, size := o.ranks(m.Trace()), m.Trace().Ranks()
 	all := new(Messages)
 	if bins != 0 {
@@ -37,12 +51,18 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 	}
 	var mu sync.Mutex // of all.Matrix
 	found := make([]*rankFlows, len(ranks))
+	groups := new(groupTable)
+	var pairs atomic.Int64
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		found[i] = flowsOf(ranks[i], r, size)
+		found[i] = flowsOf(ranks[i], r, size, groups)
 		if all.Matrix != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			all.Matrix.addAll(found[i])
+		} else if pairs.Add(int64(len(found[i].pairs))) > most {
+			stop(ErrTooManyPairs)
 		}
 	})
 	if err != nil {
@@ -50,15 +70,21 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 	}
 	found = slices.DeleteFunc(found, func(f *rankFlows) bool { return f == nil })
 	all.Sizes, all.Communicators = sizesOf(found), usesOf(found)
-	if all.Matrix == nil {
-		var unplaced Flow
-		lists := make([][]Pair, len(found))
-		for i, f := range found {
-			unplaced.Add(f.unplaced)
-			lists[i], f.pairs = f.pairs, nil
-		}
-		all.Traffic = newTraffic(size, slices.Concat(lists...), unplaced)
+	uniform := uniformOf(found, groups)
+	if all.Matrix != nil {
+		all.Matrix.addUniform(uniform)
+		return all, nil
 	}
+	t := &Traffic{Ranks: size, Uniform: uniform}
+	lists := make([][]Pair, len(found))
+	for i, f := range found {
+		t.Unplaced.plus(f.unplaced)
+		t.Uncounted = wire.AddSat(t.Uncounted, f.uncounted)
+		lists[i], f.pairs = f.pairs, nil
+	}
+	t.Pairs = mergePairs(slices.Concat(lists...))
+	t.sum()
+	all.Traffic = t
 	return all, nil
 }
 
@@ -71,15 +97,20 @@ type rankFlows struct {
 	unplaced Flow
 	sizes    map[int64]uint64 // how many messages have each size
 	uses     map[*semantics.Communicator]*CommunicatorUse
+
+	exchange  rankExchange
+	uncounted uint64 // calls of collective operations, as in Traffic
 }
 
-func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
+func flowsOf(rank int, r *semantics.Rank, ranks int, groups *groupTable) *rankFlows {
 	f := &rankFlows{
 		ranks: ranks, at: make(map[[2]int]int), sizes: make(map[int64]uint64),
-		uses: make(map[*semantics.Communicator]*CommunicatorUse),
+		uses:     make(map[*semantics.Communicator]*CommunicatorUse),
+		exchange: rankExchange{rank, groups, make(map[uniformKey]*Blocks), make(map[groupKey][]Blocks)},
 	}
 	for o := range r.All() {
 		f.addCall(o.Operation, o.Count)
+		f.addExchange(r, o.Operation, o.Count)
 		for i := range o.Operation.Messages {
 			m := &o.Operation.Messages[i]
 			if sends(m.Direction) {
@@ -90,8 +121,9 @@ func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
 			}
 		}
 	}
-	slices.SortFunc(f.pairs, comparePairs)
 	f.at = nil
+	f.listPairs()
+	f.pairs = mergePairs(f.pairs)
 	return f
 }
 
@@ -99,11 +131,16 @@ func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
 func (f *rankFlows) transfer(source, destination int, m *semantics.Message, count uint64) {
 	size := max(m.Bytes, semantics.Unknown)
 	f.sizes[size] = wire.AddSat(f.sizes[size], count)
-	useOf(f.uses, m.Communicator).add(count, size)
+	useOf(f.uses, m.Communicator).Flow.add(count, size)
 	if min(source, destination) < 0 || max(source, destination) >= f.ranks {
 		f.unplaced.add(count, size)
 		return
 	}
+	f.pair(source, destination).Flow.add(count, size)
+}
+
+// pair returns the volume from a rank to another, to be added to.
+func (f *rankFlows) pair(source, destination int) *Volume {
 	key := [2]int{source, destination}
 	at, ok := f.at[key]
 	if !ok {
@@ -111,7 +148,7 @@ func (f *rankFlows) transfer(source, destination int, m *semantics.Message, coun
 		f.at[key] = at
 		f.pairs = append(f.pairs, Pair{Source: source, Destination: destination})
 	}
-	f.pairs[at].add(count, size)
+	return &f.pairs[at].Volume
 }
 
 // A CommunicatorUse is what ranks do on a communicator: or on one that the trace does
@@ -123,7 +160,7 @@ type CommunicatorUse struct {
 	Ranks int    `json:"ranks"` // that make calls on it
 	Calls uint64 `json:"calls"` // that send or receive messages, access memory or are collective
 
-	Flow                       // as in Traffic
+	Volume                     // as in Traffic
 	Collectives CollectiveFlow `json:"collectives"`
 }
 
@@ -160,7 +197,7 @@ func usesOf(found []*rankFlows) []CommunicatorUse {
 			of := useOf(all, c)
 			of.Ranks++
 			of.Calls = wire.AddSat(of.Calls, use.Calls)
-			of.Add(use.Flow)
+			of.Add(use.Volume)
 			of.Collectives.Add(use.Collectives)
 		}
 	}

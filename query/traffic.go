@@ -3,7 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -27,8 +27,8 @@ func (f *Flow) add(messages uint64, size int64) {
 	}
 }
 
-// Add adds an amount to f.
-func (f *Flow) Add(g Flow) {
+// plus adds an amount to f.
+func (f *Flow) plus(g Flow) {
 	f.Messages = wire.AddSat(f.Messages, g.Messages)
 	f.Bytes = wire.AddSat(f.Bytes, g.Bytes)
 	f.Unknown = wire.AddSat(f.Unknown, g.Unknown)
@@ -38,32 +38,76 @@ func (f *Flow) Add(g Flow) {
 type Pair struct {
 	Source      int `json:"from"` // ranks in the run
 	Destination int `json:"to"`
-	Flow
+	Volume
 }
 
-// A Traffic is the messages between the ranks of a run, those of collective operations
-// not counted. They are counted where they are sent: a message that nobody receives
-// counts, and one that no call sends does not. What a rank puts into the memory of
-// another goes from it to the other, what it gets comes from there, and if it fetches
-// what was there before, bytes go both ways.
+// A Traffic is what goes between the ranks of a run: in messages and, told apart, in collective
+// operations.
+//
+// Messages are counted where they are sent: a message that nobody receives counts, and one
+// that no call sends does not. What a rank puts into the memory of another goes from it to the
+// other, what it gets comes from there, and if it fetches what was there before, bytes go both
+// ways.
+//
+// Of a collective operation, those bytes count that the result says a rank has from another,
+// as [semantics.Exchange] tells, whatever way an implementation sends them.
 type Traffic struct {
-	Flow // of all pairs, and of Lost
+	Volume // of all pairs, and of Unplaced
 
-	Ranks int    `json:"run_ranks"` // of the run
-	Pairs []Pair `json:"pairs"`     // of which there is traffic, by source and then by destination
+	Ranks int `json:"run_ranks"` // of the run
+
+	// Pairs are the pairs between which something goes that is not in Uniform, by source and
+	// then by destination. What goes from a rank to another is the sum of what both say.
+	Pairs   []Pair         `json:"pairs"`
+	Uniform []UniformPairs `json:"uniform_pairs"`
 
 	// Unplaced is the traffic of which the trace does not say to, or from, which rank of
 	// the run it goes.
 	Unplaced Flow `json:"of_unknown_ranks,omitzero"`
+
+	// Uncounted are the calls of collective operations whose data is in no pair, as the
+	// trace does not say with whom the caller exchanges it.
+	Uncounted uint64 `json:"collective_calls_of_unknown_ranks,omitzero"`
 }
 
-// newTraffic returns the traffic of pairs, and of what goes to or from unknown ranks.
-func newTraffic(ranks int, pairs []Pair, unplaced Flow) *Traffic {
-	t := &Traffic{Ranks: ranks, Pairs: mergePairs(pairs), Unplaced: unplaced, Flow: unplaced}
-	for _, p := range t.Pairs {
-		t.Add(p.Flow)
+// sum sets the sum.
+func (t *Traffic) sum() {
+	t.Volume = Volume{Flow: t.Unplaced}
+	for i := range t.Pairs {
+		t.Add(t.Pairs[i].Volume)
 	}
-	return t
+	for i := range t.Uniform {
+		t.Exchanged.plus(t.Uniform[i].All())
+	}
+}
+
+// All returns an iterator over all pairs of ranks between which something goes, by source and
+// then by destination. It costs as much as there are pairs, which may be those of all ranks.
+func (t *Traffic) All() iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		row := make([]Volume, t.Ranks) // by destination
+		pairs := t.Pairs
+		for source := range t.Ranks {
+			for len(pairs) > 0 && pairs[0].Source == source {
+				row[pairs[0].Destination] = pairs[0].Volume
+				pairs = pairs[1:]
+			}
+			for i := range t.Uniform {
+				if u := &t.Uniform[i]; u.From.Contains(source) {
+					u.eachOf(source, func(to int) { row[to].Exchanged.plus(u.Blocks) })
+				}
+			}
+			for destination, v := range row {
+				if v == (Volume{}) {
+					continue
+				}
+				if !yield(Pair{source, destination, v}) {
+					return
+				}
+				row[destination] = Volume{}
+			}
+		}
+	}
 }
 
 // eachRank calls do for each rank of a list, by its number in that list, several at
@@ -93,7 +137,7 @@ func mergePairs(list []Pair) []Pair {
 	merged := list[:0]
 	for _, p := range list {
 		if n := len(merged); n > 0 && comparePairs(merged[n-1], p) == 0 {
-			merged[n-1].Add(p.Flow)
+			merged[n-1].Add(p.Volume)
 		} else {
 			merged = append(merged, p)
 		}
@@ -108,51 +152,3 @@ func sends(d semantics.Direction) bool {
 
 // fetches reports whether bytes come from the memory of the peer.
 func fetches(d semantics.Direction) bool { return d == semantics.Get || d == semantics.Fetch }
-
-// A Matrix is a [Traffic] by ranges of ranks, its bins, which are as long as each other
-// but for one rank.
-type Matrix struct {
-	Ranks    int // of the run
-	Bins     int // at most Ranks
-	Flow         // as in Traffic, likewise Unplaced
-	Unplaced Flow
-
-	cells []Flow // source by source
-}
-
-// maxBins is the largest number of bins of a [Matrix].
-const maxBins = 4096
-
-func newMatrix(ranks, bins int) (*Matrix, error) {
-	if bins < 1 || bins > maxBins {
-		return nil, fmt.Errorf("query: a matrix has 1 to %d bins, not %d", maxBins, bins)
-	}
-	bins = min(bins, ranks)
-	return &Matrix{Ranks: ranks, Bins: bins, cells: make([]Flow, bins*bins)}, nil
-}
-
-// addAll adds what a rank sends and accesses, and keeps none of it by pairs.
-func (m *Matrix) addAll(f *rankFlows) {
-	m.Add(f.unplaced)
-	m.Unplaced.Add(f.unplaced)
-	for _, p := range f.pairs {
-		m.Add(p.Flow)
-		m.cells[m.bin(p.Source)*m.Bins+m.bin(p.Destination)].Add(p.Flow)
-	}
-	f.pairs = nil
-}
-
-// bin returns the number of the bin of a rank of the run.
-func (m *Matrix) bin(rank int) int {
-	// The first rank of bin b is ⌈b·Ranks/Bins⌉.
-	return int(uint64(rank) * uint64(m.Bins) / uint64(m.Ranks))
-}
-
-// Range returns the first and the last rank of a bin.
-func (m *Matrix) Range(bin int) (first, last int) {
-	begin := func(b int) int { return int((uint64(b)*uint64(m.Ranks) + uint64(m.Bins) - 1) / uint64(m.Bins)) }
-	return begin(bin), begin(bin+1) - 1
-}
-
-// At returns what goes from the ranks of one bin to those of another.
-func (m *Matrix) At(source, destination int) Flow { return m.cells[source*m.Bins+destination] }

@@ -3,20 +3,23 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
 // Limits of the section about communication.
 const (
-	maxPairRanks     = 20_000 // up to so many, pairs of ranks are counted, not bins
 	maxCells         = 1 << 16
+	maxUniformRanges = 1 << 12 // of ranks, in uniform pairs
 	mostBins         = 1024
+	fewBins          = 256 // all of whose cells are not too many
 	maxPairs         = 10
 	maxCommunicators = 50
 	maxSizes         = 20
@@ -26,6 +29,8 @@ const (
 type communicationText struct {
 	About         string
 	Matrix, Bytes bool
+	Kinds         bool   // there are messages and collective operations in the matrix
+	Number        string // what is counted there
 	Pairs         *table
 	Communicators *table
 }
@@ -44,131 +49,208 @@ func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Opt
 	if !model.Known() {
 		return nil
 	}
-	bins := 0
-	if trace.Ranks() > maxPairRanks {
-		bins = mostBins
+	m, err := query.OpenMessages(ctx, model, 0, p.query())
+	if errors.Is(err, query.ErrTooManyPairs) {
+		m, err = query.OpenMessages(ctx, model, fewBins, p.query())
 	}
-	m, err := query.OpenMessages(ctx, model, bins, p.query())
 	if err != nil {
 		return err
 	}
-	p.describeTraffic(p.cells(m))
+	if err := p.addMatrix(m); err != nil {
+		return err
+	}
+	p.describeTraffic(m)
 	p.addCommunicators(m.Communicators)
 	p.addSizes(m.Sizes)
 	return p.addMatching(ctx, model)
 }
 
-// cells sets the matrix, and returns the pairs of ranks, nil if only bins were counted,
-// and all messages, and those of unknown ranks.
-func (p *page) cells(m *query.Messages) (pairs []query.Pair, all, lost query.Flow) {
+// addMatrix sets the matrix, if there is something in it.
+func (p *page) addMatrix(m *query.Messages) error {
 	var (
-		list  []query.Pair // by bins
-		ranks int
-		bins  int
+		list []query.Pair // by bins
+		all  query.Volume
+		d    = new(matrixData)
+		err  error
 	)
-	if t := m.Traffic; t != nil {
-		pairs, list, ranks, bins, all, lost = t.Pairs, t.Pairs, t.Ranks, t.Ranks, t.Flow, t.Unplaced
+	if x := m.Matrix; x != nil {
+		list, all, d.Ranks, d.Bins = cellsOf(x), x.Volume, x.Ranks, x.Bins
 	} else {
-		x := m.Matrix
-		list, ranks, bins, all, lost = cellsOf(x), x.Ranks, x.Bins, x.Flow, x.Unplaced
-	}
-	for of := bins; len(list) > maxCells; {
-		if of > mostBins {
-			of = mostBins
-		} else {
-			of /= 2
+		t := *m.Traffic
+		all, d.Ranks = t.Volume, t.Ranks
+		if uniform, ok := uniformOf(t.Uniform); ok {
+			d.Uniform, t.Uniform = uniform, nil // the page adds them to the cells
 		}
-		list, bins = coarser(list, bins, of), of
+		if list, d.Bins, err = binned(&t); err != nil {
+			return err
+		}
 	}
-	if len(list) == 0 {
-		return pairs, all, lost
+	if len(list) == 0 && len(d.Uniform) == 0 {
+		return nil
 	}
-	p.data.Matrix = &matrixData{Ranks: ranks, Bins: bins, Bytes: all.Bytes > 0, Cells: cellSteps(list)}
-	return pairs, all, lost
+	d.Bytes, d.Messages, d.Exchanged = all.Bytes > 0 || all.Exchanged.Bytes > 0, all.Messages > 0, all.Exchanged.Blocks > 0
+	d.Cells = cellSteps(list, d.Exchanged)
+	p.data.Matrix = d
+	return nil
 }
 
-// cellsOf returns the cells of a matrix in which there are messages.
+// binned returns the cells of a traffic by so many bins that there are not too many: by ranks, if
+// that is possible.
+func binned(t *query.Traffic) (list []query.Pair, bins int, err error) {
+	if len(t.Uniform) == 0 && len(t.Pairs) <= maxCells {
+		return t.Pairs, t.Ranks, nil
+	}
+	for bins = mostBins; ; bins /= 2 {
+		m, err := t.Matrix(bins)
+		if err != nil {
+			return nil, 0, err
+		}
+		if list = cellsOf(m); len(list) <= maxCells {
+			return list, m.Bins, nil
+		}
+	}
+}
+
+// uniformOf returns uniform pairs as the page has them; false if they are too irregular for
+// that.
+func uniformOf(list []query.UniformPairs) (out []uniformData, ok bool) {
+	ranges := 0
+	of := func(set rankenc.Set) (list []int) {
+		for first, last := range set.Ranges() {
+			if ranges++; ranges > maxUniformRanges {
+				break
+			}
+			list = append(list, first, last)
+		}
+		return list
+	}
+	for i := range list {
+		u := &list[i]
+		if u.Higher && !u.Ascending() {
+			return nil, false
+		}
+		out = append(out, uniformData{of(u.From), of(u.To), u.Higher, u.Bytes, u.Blocks.Blocks})
+		if ranges > maxUniformRanges {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// cellsOf returns the cells of a matrix in which there is something, or one more than maxCells
+// of them.
 func cellsOf(m *query.Matrix) []query.Pair {
 	var list []query.Pair
 	for source := range m.Bins {
 		for destination := range m.Bins {
-			if f := m.At(source, destination); f.Messages > 0 {
-				list = append(list, query.Pair{Source: source, Destination: destination, Flow: f})
+			if v := m.At(source, destination); v.Messages > 0 || v.Exchanged.Blocks > 0 {
+				if list = append(list, query.Pair{Source: source, Destination: destination, Volume: v}); len(list) > maxCells {
+					return list
+				}
 			}
 		}
 	}
 	return list
 }
 
-// coarser sums up cells by fewer bins.
-func coarser(list []query.Pair, bins, fewer int) []query.Pair {
-	to := func(bin int) int { return int(uint64(bin) * uint64(fewer) / uint64(bins)) }
-	sums := make(map[[2]int]query.Flow)
-	for _, c := range list {
-		key := [2]int{to(c.Source), to(c.Destination)}
-		f := sums[key]
-		f.Add(c.Flow)
-		sums[key] = f
-	}
-	out := make([]query.Pair, 0, len(sums))
-	for key, f := range sums {
-		out = append(out, query.Pair{Source: key[0], Destination: key[1], Flow: f})
-	}
-	slices.SortFunc(out, func(a, b query.Pair) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
-	})
-	return out
-}
-
 // cellSteps returns cells as matrixData has them.
-func cellSteps(list []query.Pair) []uint64 {
-	out := make([]uint64, 0, 4*len(list))
+func cellSteps(list []query.Pair, exchanged bool) []uint64 {
+	out := make([]uint64, 0, 6*len(list))
 	source, destination := 0, 0
 	for i, c := range list {
 		if c.Source != source || i == 0 {
 			destination = 0
 		}
 		out = append(out, uint64(c.Source-source), uint64(c.Destination-destination), c.Bytes, c.Messages)
+		if exchanged {
+			out = append(out, c.Exchanged.Bytes, c.Exchanged.Blocks)
+		}
 		source, destination = c.Source, c.Destination
 	}
 	return out
 }
 
-// describeTraffic writes about the messages.
-func (p *page) describeTraffic(pairs []query.Pair, all, lost query.Flow) {
-	t := p.Communication
-	if all.Messages == 0 {
-		t.About = "No call sends a message. Collective operations are not messages."
-		p.Sizes.About = "No call sends a message."
-		return
+// describeTraffic writes about what goes between ranks.
+func (p *page) describeTraffic(m *query.Messages) {
+	var (
+		all       query.Volume
+		unplaced  query.Flow
+		uncounted uint64
+		rows      []text.PairRow
+		pairs     int
+	)
+	if t := m.Traffic; t != nil {
+		all, unplaced, uncounted = t.Volume, t.Unplaced, t.Uncounted
+		rows, pairs = text.PairRows(t.Pairs, t.Uniform, maxPairs)
+	} else {
+		all, unplaced, uncounted = m.Matrix.Volume, m.Matrix.Unplaced, m.Matrix.Uncounted
 	}
-	t.About = fmt.Sprintf("%s of %s. Collective operations are not messages, and not in the matrix.", text.Plural(all.Messages, "message"), flowSize(all))
+	t := p.Communication
+	t.About = "No call sends a message."
+	if all.Messages > 0 {
+		t.About = fmt.Sprintf("%s of %s.", text.Plural(all.Messages, "message"), flowSize(all.Flow))
+	} else {
+		p.Sizes.About = t.About
+	}
 	if all.Unknown > 0 {
 		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", text.Count(all.Unknown))
 	}
-	if lost.Messages > 0 {
-		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(lost.Messages, "message"))
+	if unplaced.Messages > 0 {
+		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(unplaced.Messages, "message"))
 	}
-	if p.data.Matrix == nil {
+	if b := all.Exchanged; b.Blocks > 0 {
+		t.About += fmt.Sprintf(" In collective operations, %s of %s: a block is what one rank gives another in one operation, whatever way MPI sends it.",
+			text.Plural(b.Blocks, "block"), blockSize(b))
+	} else if uncounted == 0 {
+		t.About += " Collective operations exchange no data."
+	}
+	if uncounted > 0 {
+		t.About += fmt.Sprintf(" The trace does not tell with whom %s exchange data.", text.Plural(uncounted, "collective call"))
+	}
+	x := p.data.Matrix
+	if x == nil {
 		return
 	}
-	t.Matrix, t.Bytes = true, p.data.Matrix.Bytes
-	if n := p.data.Matrix.Bins; n < p.data.Matrix.Ranks {
-		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(n), text.Count(n))
+	t.Matrix, t.Bytes, t.Kinds = true, x.Bytes, x.Messages && x.Exchanged
+	switch {
+	case t.Kinds:
+		t.Number = "Number"
+	case x.Exchanged:
+		t.Number = "Blocks"
+	default:
+		t.Number = "Messages"
 	}
-	most := slices.Clone(pairs)
-	slices.SortStableFunc(most, func(a, b query.Pair) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
-	})
-	t.Pairs = newTable("pair", len(most), "Source", "Destination", "Messages", "↓Bytes")
-	t.Pairs.Narrow, t.Pairs.Caption = true, "All pairs"
-	if len(most) > maxPairs {
-		t.Pairs.Caption = fmt.Sprintf("The %d of %s pairs between which most goes", maxPairs, text.Count(len(most)))
+	if x.Bins < x.Ranks {
+		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(x.Bins), text.Count(x.Bins))
 	}
-	for _, c := range most[:min(len(most), maxPairs)] {
-		t.Pairs.row(order(c.Source), order(c.Destination), c.Messages, valued(c.Bytes, flowSize(c.Flow)))
+	t.Pairs = pairTable(rows, pairs, x.Exchanged)
+}
+
+// pairTable returns the table of the pairs between which most goes.
+func pairTable(rows []text.PairRow, all int, exchanged bool) *table {
+	titles := []string{"Source", "Destination", "Messages", "↓Bytes"}
+	if exchanged {
+		titles = []string{"Source", "Destination", "Messages", "Bytes", "Blocks", "Exchanged", "↓All bytes"}
 	}
-	t.Pairs = t.Pairs.shown()
+	t := newTable("pair", maxPairs, titles...)
+	t.Narrow, t.Caption = true, "All pairs"
+	if all > maxPairs {
+		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, between which most goes", maxPairs, text.Count(all))
+	}
+	for i := range rows {
+		r := &rows[i]
+		cells := []any{valued(r.Source, r.From()), valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
+		if exchanged {
+			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)), valued(r.AllBytes(), text.Bytes(r.AllBytes())))
+		}
+		t.row(cells...)
+	}
+	return t.shown()
+}
+
+// blockSize is flowSize for blocks.
+func blockSize(b query.Blocks) string {
+	return flowSize(query.Flow{Messages: b.Blocks, Bytes: b.Bytes, Unknown: b.Unknown})
 }
 
 // flowSize writes the bytes of messages, of some of which the size may be unknown.
@@ -184,7 +266,7 @@ func flowSize(f query.Flow) string {
 
 // addCommunicators adds what is done on each communicator.
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
-	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them")
+	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them", "Exchanged")
 	for _, u := range uses {
 		called, size, sent := name("not told by the trace"), flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
@@ -199,7 +281,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		if u.Messages == 0 {
 			size = "–"
 		}
-		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent))
+		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent), valued(u.Exchanged.Bytes, blockSize(u.Exchanged)))
 	}
 	p.Communication.Communicators = t.shown()
 }

@@ -79,10 +79,27 @@ type matrixData struct {
 	Bins  int  `json:"bins"`
 	Bytes bool `json:"bytes"` // the numbers of bytes are known
 
-	// Cells are the bin of the source, of the destination, bytes and messages of each
-	// cell that has messages, row by row: of the source the difference to the one
-	// before, and likewise of the destination in the same row.
+	Messages  bool `json:"messages"`  // there are some
+	Exchanged bool `json:"exchanged"` // collective operations exchange data
+
+	// Cells are the bin of the source, of the destination, bytes and messages, and if there
+	// are some, bytes and blocks of collective operations, of each cell that has something,
+	// row by row: of the source the difference to the one before, and likewise of the
+	// destination in the same row.
 	Cells []uint64 `json:"cells"`
+
+	// Uniform are bytes and blocks of collective operations that are not in Cells.
+	Uniform []uniformData `json:"uniform,omitempty"`
+}
+
+// A uniformData is what each rank of From gives each other of To, or only those that are
+// higher. Sets are ranges: the first rank and the last of each.
+type uniformData struct {
+	From   []int  `json:"from"`
+	To     []int  `json:"to"`
+	Higher bool   `json:"higher,omitempty"`
+	Bytes  uint64 `json:"bytes"`
+	Blocks uint64 `json:"blocks"`
 }
 
 // A sizeData is the messages of some sizes: of a class, or of the only size there is in it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -39,31 +40,12 @@ func TestMatrix(t *testing.T) {
 	traffic := all.Traffic
 	b := open(t, file(t, trace, report.Options{}), desktop)
 	b.show("matrix")
-	compare := func() {
-		t.Helper()
-		shown := eval[struct {
-			Size, X, Y, Columns, Rows int
-			Cells                     []struct{ I, J, Bytes, Messages uint64 }
-		}](b, `(g => ({ size: g.size, x: g.x, y: g.y, columns: g.columns, rows: g.rows, cells: [...g.sums].map(([k, s]) => ({ i: Math.floor(k / g.columns), j: k %% g.columns, ...s })) }))(report.figures.get('matrix').seen)`)
-		want := make(map[[2]uint64]query.Flow)
-		for _, p := range traffic.Pairs {
-			i, j := p.Source/shown.Size-shown.Y, p.Destination/shown.Size-shown.X
-			if i < 0 || j < 0 || i >= shown.Rows || j >= shown.Columns {
-				continue
-			}
-			f := want[[2]uint64{uint64(i), uint64(j)}]
-			f.Add(p.Flow)
-			want[[2]uint64{uint64(i), uint64(j)}] = f
-		}
-		if len(want) != len(shown.Cells) || len(want) == 0 {
-			t.Errorf("%d cells, not %d", len(shown.Cells), len(want))
-		}
-		for _, c := range shown.Cells {
-			if f := want[[2]uint64{c.I, c.J}]; f.Bytes != c.Bytes || f.Messages != c.Messages {
-				t.Errorf("cell %d, %d: %d bytes in %d messages, not %+v", c.I, c.J, c.Bytes, c.Messages, f)
-			}
-		}
+	bins := eval[int](b, "report.figures.get('matrix').bins")
+	if bins != n*n {
+		t.Errorf("%d bins", bins)
 	}
+	bin := func(rank int) int { return rank * bins / (n * n) }
+	compare := func() { t.Helper(); compareMatrix(t, b, traffic) }
 	compare()
 	before := eval[int](b, "report.figures.get('matrix').seen.size")
 	for range 3 {
@@ -80,19 +62,162 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	b.wait("report.figures.get('matrix').seen.rows === 4 && report.figures.get('matrix').seen.x === 0 && report.figures.get('matrix').seen.y === 0")
-	// The second column of the first row: what rank 0 sends to rank 1.
+	// The second column of the first row: what the ranks of the first bin send to those of the second.
 	at := b.place("matrix", 1.5/4, 0.5/4)
 	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
 	b.wait("document.getElementById('tip').style.visibility === 'visible'")
-	var want query.Flow
-	for _, p := range traffic.Pairs {
-		if p.Source == 0 && p.Destination == 1 {
-			want = p.Flow
+	var want query.Volume
+	for p := range traffic.All() {
+		if bin(p.Source) == 0 && bin(p.Destination) == 1 {
+			want.Add(p.Volume)
 		}
 	}
 	text := eval[string](b, "document.getElementById('tip').innerText")
-	if !strings.HasPrefix(text, "0 → 1") || !strings.Contains(text, fmt.Sprintf("in %d messages", want.Messages)) || want.Messages == 0 {
+	if !strings.HasPrefix(text, "0 → 1") || !strings.Contains(text, fmt.Sprintf("in %d messages", want.Messages)) || want.Messages == 0 ||
+		!strings.Contains(text, fmt.Sprintf("in %d collective block", want.Exchanged.Blocks)) || want.Exchanged.Blocks == 0 {
 		t.Errorf("it tells %q, not of %+v", text, want)
+	}
+}
+
+// compareMatrix compares the cells of the matrix that are seen with the pairs of ranks.
+func compareMatrix(t *testing.T, b *tab, traffic *query.Traffic) {
+	t.Helper()
+	bins := eval[int](b, "report.figures.get('matrix').bins")
+	bin := func(rank int) int { return rank * bins / traffic.Ranks }
+	shown := eval[struct {
+		Size, X, Y, Columns, Rows int
+		Cells                     []struct{ I, J, Bytes, Messages, Exchanged, Blocks uint64 }
+	}](b, `(g => ({ size: g.size, x: g.x, y: g.y, columns: g.columns, rows: g.rows, cells: [...g.sums].map(([k, s]) => ({ i: Math.floor(k / g.columns), j: k %% g.columns, ...s })) }))(report.figures.get('matrix').seen)`)
+	want := make(map[[2]uint64]query.Volume)
+	for p := range traffic.All() {
+		i, j := bin(p.Source)/shown.Size-shown.Y, bin(p.Destination)/shown.Size-shown.X
+		if i < 0 || j < 0 || i >= shown.Rows || j >= shown.Columns {
+			continue
+		}
+		f := want[[2]uint64{uint64(i), uint64(j)}]
+		f.Add(p.Volume)
+		want[[2]uint64{uint64(i), uint64(j)}] = f
+	}
+	if len(want) != len(shown.Cells) || len(want) == 0 {
+		t.Errorf("%d cells, not %d", len(shown.Cells), len(want))
+	}
+	for _, c := range shown.Cells {
+		if f := want[[2]uint64{c.I, c.J}]; f.Bytes != c.Bytes || f.Messages != c.Messages || f.Exchanged.Bytes != c.Exchanged || f.Exchanged.Blocks != c.Blocks {
+			t.Errorf("cell %d, %d: %+v, not %+v", c.I, c.J, c, f)
+		}
+	}
+}
+
+// TestMatrixUniform compares cells of what is the same for many pairs: in groups, to higher
+// ranks, and to higher ranks of a communicator with another order.
+func TestMatrixUniform(t *testing.T) {
+	for _, reversed := range []bool{false, true} {
+		const ranks = 40
+		var parts []merge.Part
+		for rank := range ranks {
+			var r testtrace.Recording
+			key := rank
+			if reversed {
+				key = -rank
+			}
+			r.MPI(1, "MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", rank%3, "key", key, "newcomm", 0)
+			r.MPI(2, "MPI_Allreduce", "count", 1, "datatype", "MPI_INT", "comm", 0)
+			r.MPI(3, "MPI_Scan", "count", 1, "datatype", "MPI_INT", "comm", 0)
+			r.MPI(1, "MPI_Bcast", "count", 5, "datatype", "MPI_CHAR", "root", 7, "comm", "MPI_COMM_WORLD")
+			r.MPI(1, "MPI_Gather", "sendcount", 5, "sendtype", "MPI_CHAR", "root", 9, "comm", "MPI_COMM_WORLD")
+			parts = append(parts, r.Finish(rank))
+		}
+		trace := testtrace.Write(t, merge.Run{Ranks: ranks}, parts)
+		model, err := semantics.Open(context.Background(), trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := query.OpenMessages(context.Background(), model, 0, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, file(t, trace, report.Options{}), desktop)
+		b.show("matrix")
+		if n := eval[int](b, "report.figures.get('matrix').uniform.length"); (n == 0) != reversed {
+			t.Errorf("there are %d uniform pairs", n)
+		}
+		compareMatrix(t, b, all.Traffic)
+		b.do(chromedp.Click(chromedp.CSS(`#communication button[data-move="in"]`)))
+		b.wait("report.figures.get('matrix').seen.rows < %d", ranks)
+		compareMatrix(t, b, all.Traffic)
+	}
+}
+
+// TestMatrixKinds chooses point-to-point, collective and both, and compares the colours of all
+// cells with the pairs of ranks, and the table.
+func TestMatrixKinds(t *testing.T) {
+	trace := testtrace.TI(t, `0 init
+1 init
+2 init
+0 send 1 0 100 6
+1 recv 0 0 100 6
+0 alltoallv 60 10 20 30 60 10 20 30 6 6
+1 alltoallv 60 20 0 40 60 20 0 40 6 6
+2 alltoallv 60 30 40 0 60 30 40 0 6 6
+0 allreduce 5 0 6 
+1 allreduce 5 0 6 
+2 allreduce 5 0 6 
+`)
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := query.OpenMessages(context.Background(), model, 0, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := slices.Collect(all.Traffic.All())
+	b := open(t, file(t, trace, report.Options{}), desktop)
+	b.show("matrix")
+	for _, tt := range []struct {
+		kind  string
+		value func(v query.Volume) [2]uint64 // in bytes and in numbers
+	}{
+		{"both", func(v query.Volume) [2]uint64 {
+			return [2]uint64{v.Bytes + v.Exchanged.Bytes, v.Messages + v.Exchanged.Blocks}
+		}},
+		{"messages", func(v query.Volume) [2]uint64 { return [2]uint64{v.Bytes, v.Messages} }},
+		{"collective", func(v query.Volume) [2]uint64 { return [2]uint64{v.Exchanged.Bytes, v.Exchanged.Blocks} }},
+	} {
+		b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`#communication button[data-kind=%q]`, tt.kind))))
+		for i, of := range []string{"bytes", "messages"} {
+			b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`#communication button[data-of=%q]`, of))))
+			b.wait("document.querySelector('#communication [data-kind=%s]').getAttribute('aria-pressed') === 'true'", tt.kind)
+			b.wait("document.querySelector('#communication [data-of=%s]').getAttribute('aria-pressed') === 'true'", of)
+			got := eval[[][3]float64](b, "report.figures.get('matrix').chart.getOption().series[0].data")
+			want := make(map[[2]int]uint64)
+			for _, p := range pairs {
+				if v := tt.value(p.Volume)[i]; v > 0 {
+					want[[2]int{p.Destination, p.Source}] = v
+				}
+			}
+			for _, point := range got {
+				at := [2]int{int(point[0]), int(point[1])}
+				if v := math.Pow(10, point[2]); math.Abs(v-float64(want[at])) > 1e-6*v {
+					t.Errorf("%s, %s: %v at %v, want %d", tt.kind, of, v, at, want[at])
+				}
+			}
+			if len(got) != len(want) || len(want) == 0 {
+				t.Errorf("%s, %s: %d cells are coloured, want %d", tt.kind, of, len(got), len(want))
+			}
+		}
+	}
+	rows := eval[[][]string](b, "[...document.querySelectorAll('#communication table')[0].querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.trim()))")
+	want := [][]string{
+		{"0", "1", "1", "100 B", "1", "20 B", "120 B"}, {"1", "2", "0", "0 B", "1", "40 B", "40 B"}, {"2", "1", "0", "0 B", "1", "40 B", "40 B"},
+		{"0-2", "each other", "0", "0 B", "6", "30 B", "30 B"}, {"0", "2", "0", "0 B", "1", "30 B", "30 B"}, {"2", "0", "0", "0 B", "1", "30 B", "30 B"},
+		{"1", "0", "0", "0 B", "1", "20 B", "20 B"},
+	}
+	if !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Errorf("the table is %q\nwant %q", rows, want)
+	}
+	if text := eval[string](b, "document.querySelector('#communication p').textContent"); !strings.Contains(text, "1 message of 100 B. In collective operations, 12 blocks of 210 B") {
+		t.Errorf("it says %q", text)
 	}
 }
 
@@ -119,9 +244,9 @@ func TestMatrixBins(t *testing.T) {
 	}
 	b := open(t, write(t, html), desktop)
 	b.show("matrix")
-	got := eval[[2]uint64](b, "report.figures.get('matrix').cells.reduce((s, c) => [s[0] + c[2], s[1] + c[3]], [0, 0])")
-	if got != [2]uint64{sizes.Bytes, sizes.Messages} {
-		t.Errorf("the matrix has %v, not %+v", got, sizes.Flow)
+	got := eval[[4]uint64](b, "[...report.figures.get('matrix').seen.sums.values()].reduce((s, c) => [s[0] + c.bytes, s[1] + c.messages, s[2] + c.exchanged, s[3] + c.blocks], [0, 0, 0, 0])")
+	if want := [4]uint64{sizes.Bytes, sizes.Messages, m.Exchanged.Bytes, m.Exchanged.Blocks}; got != want {
+		t.Errorf("the matrix has %v, not %v", got, want)
 	}
 	named := eval[[][]int](b, "(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
 	if bins := eval[int](b, "report.figures.get('matrix').bins"); bins != m.Bins {

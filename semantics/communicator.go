@@ -20,6 +20,8 @@ type Communicator struct {
 	size    int   // of members, or of world, which has none
 	members []int // ranks in the run, in the order of their ranks in the communicator
 	remote  []int // likewise, of the second group of an intercommunicator; nil for others
+
+	reordered bool // a topology whose ranks are not those of the communicator it was made on
 }
 
 // MarshalText returns the name.
@@ -38,6 +40,22 @@ func (c *Communicator) Member(rank int) int {
 		return rank
 	}
 	return c.members[rank]
+}
+
+// Members returns the ranks in the run of the members of a group, in the order of their ranks
+// in c: of group 0 or, of an intercommunicator, 1. They must not be changed.
+func (c *Communicator) Members(group int) []int {
+	switch {
+	case group != 0:
+		return c.remote
+	case c.members != nil:
+		return c.members
+	}
+	all := make([]int, c.size)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // Groups returns the ranks in the run of the members of the group that a rank of the run belongs

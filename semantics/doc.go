@@ -51,8 +51,36 @@
 // not name are those that the status tells of the call that completed it, if that was
 // recorded; those of MPI_Mrecv and MPI_Imrecv are, with the communicator, what the probe
 // names that found the message, or else what its status tells. The size of a receive is that
-// of the buffer. What neighbours exchange is counted where it is clear how many there
-// are: in grids, and in graphs of which each process names its neighbours.
+// of the buffer. What neighbours exchange is counted where it is clear who they
+// are: in grids, and in graphs of which each process names its neighbours or all edges.
+//
+// # Collective operations
+//
+// [Rank.Exchange] says who gives whom how much in a collective operation, as the MPI standard
+// defines its result. How an implementation gets there, in trees or in rings, is not in a
+// trace. What a process gives to itself does not count.
+//
+//	MPI_Bcast                      the root to each other member, the message
+//	MPI_Scatter, Scatterv          the root to each other member, its block
+//	MPI_Gather, Gatherv            each other member to the root, its block
+//	MPI_Reduce                     each other member to the root, the vector
+//	MPI_Allgather, Allgatherv      each member to each other, its block
+//	MPI_Alltoall, Alltoallv, -w    member i to member j, block j of i
+//	MPI_Allreduce                  each member to each other, the vector: all of it is in the result
+//	MPI_Reduce_scatter, -_block    member i to member j, block j of the vector
+//	MPI_Scan, MPI_Exscan           member i to member j, i < j, the vector
+//	MPI_Neighbor_…                 each member to each neighbour that it sends to, the block for it
+//	MPI_Barrier                    nothing
+//
+// Nonblocking forms count where they begin, persistent ones where they are started. On an
+// intercommunicator the members of one group give to those of the other, or the root to the
+// other group or from it. Bytes are those that the arguments of the giver say, of what is in
+// the buffer for receiving if MPI_IN_PLACE says so. Only what MPI_Reduce_scatter gives on
+// an intercommunicator is known to the receiver alone. Operations without data of the program,
+// as those that make communicators, windows and files, and collective access to files give
+// nothing. Neighbours in copies and parts of a topology, and where MPI_Dist_graph_create let one process name
+// the neighbours of another, are not known; nor those that processes named before MPI reordered
+// their ranks.
 //
 // # SimGrid
 //

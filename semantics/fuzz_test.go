@@ -1,6 +1,7 @@
 package semantics_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -91,7 +92,11 @@ func testAnything(t *rapid.T) {
 	}
 	m := modelOf(t, written(t, merge.Run{Ranks: ranks}, parts))
 	for rank := range ranks {
-		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+		r, err := m.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(t, m, rank, func(position uint64, c reprise.Call, o *semantics.Operation) {
 			if o == nil {
 				return
 			}
@@ -100,10 +105,35 @@ func testAnything(t *rapid.T) {
 					t.Fatalf("%s means %s", c, text(o))
 				}
 			}
+			checkExchange(t, r, position, c, o, ranks)
 			if o.Root < -1 || o.Root >= ranks || o.Sent < semantics.Unknown || o.Received < semantics.Unknown {
 				t.Fatalf("%s means %s", c, text(o))
 			}
 		})
+	}
+}
+
+// checkExchange checks that what a call exchanges is with ranks that there are, and is the same
+// wherever the call means the same.
+func checkExchange(t *rapid.T, r *semantics.Rank, position uint64, c reprise.Call, o *semantics.Operation, ranks int) {
+	x := r.Exchange(o)
+	if at, ok := semantics.ExchangeAt(r, o, position, c.Terminal); ok && !reflect.DeepEqual(at, x) {
+		t.Fatalf("%s exchanges %+v, but at %d %+v", c, x, position, at)
+	}
+	members := len(x.Peers)
+	switch x.With {
+	case semantics.Nobody, semantics.SomeUnknown:
+		return
+	case semantics.EachOther, semantics.EachHigher:
+		members = len(o.Communicator.Members(x.Group))
+	}
+	for _, peer := range x.Peers {
+		if peer < 0 || peer >= ranks {
+			t.Fatalf("%s exchanges %+v", c, x)
+		}
+	}
+	if members == 0 || x.Blocks != nil && len(x.Blocks) != members || x.Bytes < semantics.Unknown {
+		t.Fatalf("%s exchanges %+v with %d members", c, x, members)
 	}
 }
 

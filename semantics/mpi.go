@@ -168,6 +168,7 @@ func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
 		return c
 	}
 	c := &Communicator{Name: g.Name(), size: len(g.Members), members: g.Members, remote: g.Remote}
+	c.reordered = g.Parent != nil && g.Kind == symbolic.Topology && !slices.Equal(g.Members, g.Parent.Members)
 	if g.Parent == nil {
 		if w := slices.IndexFunc(d.worlds, func(w *Communicator) bool { return w.Name == c.Name }); w >= 0 {
 			c = d.worlds[w]

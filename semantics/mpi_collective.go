@@ -8,19 +8,30 @@ import (
 // A collect is a call of a collective operation on data, as it is taken apart.
 type collect struct {
 	arguments
-	scope    scope
-	size     func(datatype int64) int64
-	degrees  func() degrees
-	isRoot   bool
-	inter    bool // the operation is on an intercommunicator
-	giveNone bool // sendbuf is MPI_IN_PLACE
-	getNone  bool // recvbuf is
+	scope      scope
+	size       func(datatype int64) int64
+	degrees    func() degrees
+	neighbours func() ([]int64, bool) // as evaluation.neighbours
+	isRoot     bool
+	root       int  // in the run; −1 if there is none or it is not known
+	inter      bool // the operation is on an intercommunicator
+	giveNone   bool // sendbuf is MPI_IN_PLACE
+	getNone    bool // recvbuf is
 }
 
 // collective says what a collective call on data gives and gets.
 func (e *evaluation) collective(o *Operation, p *spec.Role, args arguments, s scope) {
-	c := collect{
-		arguments: args, scope: s, size: e.size,
+	c, ok := e.collect(p, args, s)
+	if o.Root = c.root; ok {
+		o.Sent, o.Received = c.bytes(p)
+	}
+}
+
+// collect takes a collective call on data apart; false if the caller has no data in it, as in
+// the group of the root of an intercommunicator.
+func (e *evaluation) collect(p *spec.Role, args arguments, s scope) (c collect, ok bool) {
+	c = collect{
+		arguments: args, scope: s, size: e.size, root: -1,
 		inter:    s.communicator != nil && s.communicator.remote != nil,
 		giveNone: e.inPlace(args, "sendbuf"), getNone: e.inPlace(args, "recvbuf"),
 	}
@@ -30,18 +41,24 @@ func (e *evaluation) collective(o *Operation, p *spec.Role, args arguments, s sc
 		}
 		return noDegrees
 	}
+	c.neighbours = func() ([]int64, bool) {
+		if v, ok := args.find("comm", cst.KindHandle); ok {
+			return e.neighbours(v.Int(), s)
+		}
+		return nil, false
+	}
 	if v, ok := args.find("root", cst.KindRank); ok {
 		switch root := v.Int(); {
 		case root == e.constants.root:
-			o.Root, c.isRoot = e.number, true
+			c.root, c.isRoot = e.number, true
 		case root == e.constants.procNull:
-			return // in the group of the root of an intercommunicator
+			return c, false
 		default:
-			o.Root = max(s.world(root), -1)
-			c.isRoot = !c.inter && o.Root == e.number
+			c.root = max(s.world(root), -1)
+			c.isRoot = !c.inter && c.root == e.number
 		}
 	}
-	o.Sent, o.Received = c.bytes(p)
+	return c, true
 }
 
 // inPlace reports whether an argument is MPI_IN_PLACE.
@@ -52,7 +69,13 @@ func (e *evaluation) inPlace(args arguments, name string) bool {
 
 // bytes returns what the caller gives and gets.
 func (c *collect) bytes(p *spec.Role) (sent, received int64) {
-	gives, gets := p.Gives, p.Gets
+	gives, gets := c.amounts(p)
+	return c.amount(gives, true), c.amount(gets, false)
+}
+
+// amounts returns the parameters that say what the caller gives and gets.
+func (c *collect) amounts(p *spec.Role) (gives, gets spec.Amount) {
+	gives, gets = p.Gives, p.Gets
 	switch {
 	case gives.Count == gets.Count: // there is one count for both
 	case c.giveNone:
@@ -60,7 +83,7 @@ func (c *collect) bytes(p *spec.Role) (sent, received int64) {
 	case c.getNone && gives.Of == "root":
 		gets = partOf(gives, gets)
 	}
-	return c.amount(gives, true), c.amount(gets, false)
+	return gives, gets
 }
 
 // partOf returns what the caller has of an amount of data, where it has that in place: all, if

@@ -22,23 +22,28 @@ func (e *evaluation) operation(terminal uint32) *Operation {
 	case p.Persistent:
 		return nil // it begins when it is started
 	}
-	return e.begun(p, args)
+	return e.begun(terminal, p, args)
 }
 
-// begun returns what begins when an operation of a role does.
-func (e *evaluation) begun(p *spec.Role, args arguments) *Operation {
-	o := &Operation{Class: p.Class, Root: -1}
-	var s scope
+// scopeOf returns what the communicator, window or file of a call means.
+func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 	switch {
 	case takes(p):
-		s = e.probed(args)
+		return e.probed(args)
 	case p.Class == spec.Access && !p.Collective, p.Makes == symbolic.CreateGroup:
 		// Not all members take part.
 	case p.On != "":
 		if v, ok := args.find(p.On, cst.KindHandle); ok {
-			s = e.scope(args.class(p.On), v.Int())
+			return e.scope(args.class(p.On), v.Int())
 		}
 	}
+	return scope{}
+}
+
+// begun returns what begins when an operation of a role does.
+func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Operation {
+	o := &Operation{Class: p.Class, Root: -1}
+	s := e.scopeOf(p, args)
 	o.Communicator = s.communicator
 	switch {
 	case p.Requests == spec.Waits || p.Requests == spec.Tests:
@@ -47,6 +52,7 @@ func (e *evaluation) begun(p *spec.Role, args arguments) *Operation {
 		o.Frees = requestsOf(args)
 	case p.Data != "":
 		e.collective(o, p, args, s)
+		o.data = &dataCall{e.position, terminal, e.extent == everywhere}
 	case p.Class == spec.Access && p.Reads:
 		o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
 	case p.Class == spec.Access && p.Writes:
@@ -247,7 +253,7 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 	}
 	if len(makers) == 1 {
 		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere}
-		if o := made.begun(e.role(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
+		if o := made.begun(makers[0], e.role(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
 			return o
 		}
 	}
@@ -257,5 +263,5 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 		return nil
 	}
 	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere}
-	return made.begun(e.role(terminal), e.arguments(terminal))
+	return made.begun(terminal, e.role(terminal), e.arguments(terminal))
 }

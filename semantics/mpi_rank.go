@@ -403,15 +403,22 @@ func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
 		return nil
 	}
 	k := made{terminal, o.Communicator}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	for _, known := range r.made[k] {
-		if known.equal(o) {
-			return known
+	for seen := 0; ; { // what sameData asks takes the mutex
+		r.mutex.Lock()
+		list := r.made[k]
+		if len(list) == seen {
+			r.made[k] = append(list, o)
+			r.mutex.Unlock()
+			return o
 		}
+		r.mutex.Unlock()
+		for _, known := range list[seen:] {
+			if known.equal(o) && r.sameData(known, o) {
+				return known
+			}
+		}
+		seen = len(list)
 	}
-	r.made[k] = append(r.made[k], o)
-	return o
 }
 
 // equal reports whether two operations are the same.
@@ -443,6 +450,7 @@ func (e *evaluation) within(from, until uint64) { e.extent = e.extent.within(fro
 type scope struct {
 	communicator *Communicator // nil if it is not known
 	self         int           // the rank in its group
+	group        int           // the number of that of peers in the communicator
 	peers        []int         // ranks in the run of those that ranks in the arguments mean; nil for all of the run, if known
 	null         bool          // there is nobody
 }
@@ -470,7 +478,11 @@ func (e *evaluation) scope(class string, id int64) scope {
 	if e.within(first, last); !ok {
 		return scope{}
 	}
-	return scope{communicator: e.communicator(m.Group), self: m.Rank, peers: m.Peers()}
+	s := scope{communicator: e.communicator(m.Group), self: m.Rank, peers: m.Peers()}
+	if s.communicator.IsInter() && !m.Remote {
+		s.group = 1
+	}
+	return s
 }
 
 // size returns how many ranks the arguments can mean, −1 if that is not known.

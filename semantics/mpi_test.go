@@ -9,91 +9,22 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
-	"github.com/reprise-trace/reprise/tracer"
 )
 
 // A recording records calls of MPI as package collect does.
-type recording struct{ tracer.Recorder }
+type recording struct{ testtrace.Recording }
 
-// call records a call with arguments as pairs of a name and a value: a number, the name of a
-// constant, a list of these, or a status. Others have no argument.
-func (r *recording) call(name string, pairs ...any) { r.calls(1, name, pairs...) }
+// call records a call, as [testtrace.Recording.MPI] does.
+func (r *recording) call(name string, pairs ...any) { r.MPI(1, name, pairs...) }
 
 // calls records as many calls that are the same.
-func (r *recording) calls(count int, name string, pairs ...any) {
-	n, ok := spec.Lookup(name)
-	if !ok {
-		panic(name)
-	}
-	f := cst.Function{Name: name}
-	var args []cst.Value
-	for i := 0; i < len(pairs); i += 2 {
-		k := slices.IndexFunc(spec.Functions()[n].Params, func(p spec.Param) bool { return p.Name == pairs[i] })
-		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
-		if k >= 0 {
-			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
-		} else if p.Name != "error" {
-			panic(p.Name)
-		}
-		if s, ok := pairs[i+1].(string); ok && s == "ignored" {
-			p.Type = cst.HandleOf("constant")
-		}
-		f.Params = append(f.Params, p)
-		args = append(args, value(p.Type, pairs[i+1]))
-	}
-	for fn := r.Declare(f); count > 0; count-- {
-		r.Call(fn, args...)
-	}
-}
-
-func value(t cst.Type, v any) cst.Value {
-	switch v := v.(type) {
-	case []any:
-		var values []cst.Value
-		for _, e := range v {
-			values = append(values, value(*t.Elem, e))
-		}
-		return cst.Array(values...)
-	case cst.Status:
-		return cst.StatusOf(v)
-	case cst.Value:
-		return v
-	case string:
-		return number(t, constant(v))
-	}
-	return number(t, int64(v.(int)))
-}
-
-func number(t cst.Type, n int64) cst.Value {
-	switch t.Kind {
-	case cst.KindHandle:
-		return cst.Handle(n)
-	case cst.KindRank:
-		return cst.Rank(n)
-	case cst.KindTag:
-		return cst.Tag(n)
-	case cst.KindPointer:
-		return cst.PointerTo(cst.Pointer{Segment: n})
-	}
-	return cst.Int(n)
-}
-
-// constant returns the id of a constant; −3 for one that is not of MPI.
-func constant(name string) int64 {
-	next := make(map[string]int64)
-	for _, c := range spec.Constants() {
-		if next[c.Class]--; c.Name == name {
-			return next[c.Class]
-		}
-	}
-	return -3
-}
+func (r *recording) calls(count int, name string, pairs ...any) { r.MPI(count, name, pairs...) }
 
 const world = "MPI_COMM_WORLD"
 

@@ -111,7 +111,7 @@ func (w *wildcards) requests() map[int64]bool {
 				continue
 			}
 			e := evaluation{mpiRank: r, extent: everywhere}
-			if o := e.begun(p, r.arguments(terminal)); r.hasWildcards(o) {
+			if o := e.begun(terminal, p, r.arguments(terminal)); r.hasWildcards(o) {
 				wanted[id] = wanted[id] || slices.ContainsFunc(o.Messages, isWildcard)
 			}
 		}

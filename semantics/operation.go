@@ -38,8 +38,9 @@ type Operation struct {
 	// that it frees. See [Rank.Begun].
 	Completes, Frees []int64
 
-	requests []int64 // of Messages, if another call completes them
-	taken    *taken  // what Messages is, if it depends on the position which probe found that
+	data     *dataCall // the call whose data it exchanges; nil for none
+	requests []int64   // of Messages, if another call completes them
+	taken    *taken    // what Messages is, if it depends on the position which probe found that
 }
 
 // Request returns the id of the request by which a message of Messages is completed; false

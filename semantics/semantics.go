@@ -32,6 +32,9 @@ type meanings interface {
 
 	// all yields the operations of a terminal that occurs count times.
 	all(terminal uint32, count uint64, yield func(Occurrence) bool) bool
+
+	// exchange returns the data that a call exchanges.
+	exchange(d *dataCall) Exchange
 }
 
 // Open returns what the calls of a trace mean. It reads ranks only if the meaning of

@@ -144,6 +144,7 @@ func (r *tiRank) operation(terminal uint32) *Operation {
 		r.access(o, p, args)
 	case p.Data != "":
 		r.collective(o, p, args)
+		o.data = &dataCall{terminal: terminal, fixed: true}
 	case p.Accesses != nil:
 		q := spec.Transfer{Peer: p.Accesses.Peer, Count: "count", Type: "datatype"}
 		r.message(o, Message{Direction: accessDirection(p)}, &q, args)
@@ -270,17 +271,35 @@ func (r *tiRank) access(o *Operation, p *spec.Role, args arguments) {
 // collective says what a collective action gives and gets, as if it were of all ranks. If it
 // has counts of another number of them, its communicator is another one.
 func (r *tiRank) collective(o *Operation, p *spec.Role, args arguments) {
+	c, fits := r.collect(args)
+	if fits {
+		o.Communicator, o.Root = r.model.world, c.root
+	}
+	o.Sent, o.Received = c.bytes(p)
+}
+
+// collect takes a collective action apart, and reports whether its counts are those of all
+// ranks.
+func (r *tiRank) collect(args arguments) (c collect, fits bool) {
 	world := r.model.world
-	o.Communicator = world
+	fits = true
 	for _, p := range args.function.Params {
 		if _, n := args.sum(p.Name); p.Type.Kind == cst.KindArray && n != world.Size() {
-			o.Communicator = nil
+			fits = false
 		}
 	}
 	root := args.number("root", cst.KindRank)
-	if o.Communicator != nil && root >= 0 && root < int64(world.Size()) {
-		o.Root = int(root)
+	c = collect{arguments: args, scope: scope{communicator: world, self: r.number}, size: tiSize, root: -1, isRoot: root == int64(r.number)}
+	if root >= 0 && root < int64(world.Size()) {
+		c.root = int(root)
 	}
-	c := collect{arguments: args, scope: scope{communicator: world, self: r.number}, size: tiSize, isRoot: root == int64(r.number)}
-	o.Sent, o.Received = c.bytes(p)
+	return c, fits
+}
+
+func (r *tiRank) exchange(d *dataCall) Exchange {
+	c, fits := r.collect(r.arguments(d.terminal))
+	if !fits {
+		c.scope.communicator, c.isRoot = nil, false
+	}
+	return c.exchange(r.roles[r.read.Function(d.terminal)])
 }

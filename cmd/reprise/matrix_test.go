@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,15 +67,35 @@ func TestMatrixPicture(t *testing.T) {
 	}
 }
 
+// mustMatrix writes a matrix to a file, of which standard error must tell so.
+func mustMatrix(t *testing.T, want string, args ...string) {
+	t.Helper()
+	r := invoke(t, "", append([]string{"matrix"}, args...)...)
+	if r.status != exitOK || r.stdout != "" || r.stderr != want+"\n" {
+		t.Errorf("reprise matrix %s: status %d, %q, %q", strings.Join(args, " "), r.status, r.stdout, r.stderr)
+	}
+}
+
 // TestMatrixFiles checks that each format can be read, and says what messages says.
 func TestMatrixFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	must(t, "matrix", "ring.rpz", "-o", "m.csv")
+	mustMatrix(t, "m.csv: matrix of 4 ranks, point-to-point and collective; open it in a spreadsheet", "ring.rpz", "-o", "m.csv")
 	records, err := csv.NewReader(strings.NewReader(readFile(t, "m.csv"))).ReadAll()
 	want := [][]string{
-		{"from", "to", "messages", "bytes", "messages_of_unknown_size"},
-		{"0", "1", "100", "3200", "0"}, {"1", "2", "100", "3200", "0"}, {"2", "3", "100", "3200", "0"}, {"3", "0", "100", "3200", "0"},
+		{"from", "to", "messages", "bytes", "messages_of_unknown_size", "blocks", "exchanged_bytes", "blocks_of_unknown_size"},
+	}
+	// Each sends 100 messages to the next, and all add up a number of 8 bytes 10 times.
+	for from := range 4 {
+		for to := range 4 {
+			messages := []string{"0", "0", "0"}
+			if to == (from+1)%4 {
+				messages = []string{"100", "3200", "0"}
+			}
+			if to != from {
+				want = append(want, slices.Concat([]string{strconv.Itoa(from), strconv.Itoa(to)}, messages, []string{"10", "80", "0"}))
+			}
+		}
 	}
 	if err != nil || !slices.EqualFunc(records, want, slices.Equal) {
 		t.Errorf("%v, %v", records, err)
@@ -82,11 +103,12 @@ func TestMatrixFiles(t *testing.T) {
 	if got := must(t, "matrix", "ring.rpz", "-o", "-", "--format", "csv"); got != readFile(t, "m.csv") {
 		t.Errorf("standard output has %q", got)
 	}
-	must(t, "matrix", "ring.rpz", "-o", "m.png")
+	mustMatrix(t, "m.png: matrix of 4 ranks, point-to-point and collective; open it in a browser", "ring.rpz", "-o", "m.png")
 	if _, err := png.Decode(strings.NewReader(readFile(t, "m.png"))); err != nil {
 		t.Error(err)
 	}
-	must(t, "matrix", "ring.rpz", "-o", "m.SVG", "--of", "messages", "--scale", "linear", "--bins", "2")
+	mustMatrix(t, "m.SVG: matrix of 4 ranks, point-to-point and collective; open it in a browser",
+		"ring.rpz", "-o", "m.SVG", "--of", "messages", "--scale", "linear", "--bins", "2")
 	svg := readFile(t, "m.SVG")
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		_, err := d.Token()
@@ -97,15 +119,28 @@ func TestMatrixFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, text := range []string{">to rank<", ">from rank<", ">messages from 2 ranks to as many others<", ">ring.rpz: 400 messages, 12.8 kB<", ">100<", ">0<"} {
+	for _, text := range []string{">to rank<", ">from rank<", ">messages and blocks from 2 ranks to as many others<", ">ring.rpz: 400 messages, 12.8 kB; collective 120 blocks, 960 B<", ">100<", ">0<"} {
 		if !strings.Contains(svg, text) {
 			t.Errorf("the picture does not say %s", text)
 		}
 	}
 	before := readFile(t, "m.png")
-	must(t, "matrix", "ring.rpz", "-o", "m.png")
+	mustMatrix(t, "m.png: matrix of 4 ranks, point-to-point and collective; open it in a browser", "ring.rpz", "-o", "m.png")
 	if readFile(t, "m.png") != before {
 		t.Error("the picture differs from one time to the next")
+	}
+	for _, tt := range []struct{ kind, told, first, scale, title string }{
+		{"p2p", "point-to-point", "from,to,messages,bytes,messages_of_unknown_size\n0,1,100,3200,0\n1,2,", "bytes from one rank to another", "ring.rpz: 400 messages, 12.8 kB"},
+		{"collective", "collective", "from,to,blocks,exchanged_bytes,blocks_of_unknown_size\n0,1,10,80,0\n0,2,10,80,0\n", "bytes from one rank to another", "ring.rpz: collective 120 blocks, 960 B"},
+	} {
+		mustMatrix(t, "m.csv: matrix of 4 ranks, "+tt.told+"; open it in a spreadsheet", "ring.rpz", "-o", "m.csv", "--kind", tt.kind)
+		if got := readFile(t, "m.csv"); !strings.HasPrefix(got, tt.first) {
+			t.Errorf("%s: %q", tt.kind, got)
+		}
+		mustMatrix(t, "m.svg: matrix of 4 ranks, "+tt.told+"; open it in a browser", "ring.rpz", "-o", "m.svg", "--kind", tt.kind)
+		if got := readFile(t, "m.svg"); !strings.Contains(got, ">"+tt.title+"<") || !strings.Contains(got, ">"+tt.scale+"<") {
+			t.Errorf("%s: there is no %s, or no %s", tt.kind, tt.title, tt.scale)
+		}
 	}
 }
 
@@ -125,8 +160,11 @@ func TestMatrixErrors(t *testing.T) {
 		{"matrix ring.rpz -o m.png --scale x", exitUsage, `invalid argument "x" for "--scale" flag: must be log or linear`},
 		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 2048, not 0"},
 		{"matrix ring.rpz -o ring.rpz --format png", exitUsage, "ring.rpz is an input"},
-		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends a message: there is nothing to draw"},
-		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
+		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends anything to another: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends anything to another: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png --kind p2p", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png --kind collective", exitFailure, "empty.rpz: collective operations exchange no data: there is nothing to draw"},
+		{"matrix ring.rpz -o m.png --kind all", exitUsage, `invalid argument "all" for "--kind" flag: must be both, p2p or collective`},
 		{"matrix timed.rpz -o m.png", exitFailure, "timed.rpz: its functions are not those of MPI or of SimGrid"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)

@@ -2,14 +2,10 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,12 +23,14 @@ func newMessages() *cobra.Command {
 	return q.Command
 }
 
-// A messagesAnswer is how many messages there are. One of the lists is there.
+// A messagesAnswer is how many messages there are. The lists of one choice are there.
 type messagesAnswer struct {
 	header
-	query.Flow
+	query.Volume
 	Unplaced      query.Flow              `json:"of_unknown_ranks,omitzero"` // by pair only
+	Uncounted     uint64                  `json:"collective_calls_of_unknown_ranks,omitzero"`
 	Pairs         []query.Pair            `json:"pairs,omitzero"`
+	Uniform       []query.UniformPairs    `json:"uniform_pairs,omitzero"`
 	Sizes         []query.SizeCount       `json:"sizes,omitzero"`
 	Communicators []query.CommunicatorUse `json:"communicators,omitzero"`
 
@@ -74,24 +72,34 @@ func (q *question) model() (*semantics.Model, error) {
 
 // fill fills in the list that is asked for.
 func (a *messagesAnswer) fill(q *question, model *semantics.Model, by string, o query.Options) error {
-	m, err := query.OpenMessages(q.Context(), model, 0, o)
-	if err != nil {
-		return err
+	bins := 1 // pairs are not wanted
+	if by == "pair" {
+		bins = 0
 	}
-	switch by {
-	case "pair":
-		t := m.Traffic
-		a.Flow, a.Unplaced, a.Pairs = t.Flow, t.Unplaced, listed(t.Pairs)
-	case "size":
-		s := m.Sizes
-		a.Flow, a.Sizes, a.classes, a.median = s.Flow, listed(s.List), s.Classes(), s.Quantile(0.5)
-	case "communicator":
-		for _, u := range m.Communicators {
-			a.Flow.Add(u.Flow)
-		}
+	m, err := query.OpenMessages(q.Context(), model, bins, o)
+	if err != nil {
+		return tooManyPairs(err)
+	}
+	if t := m.Traffic; t != nil {
+		a.Volume, a.Unplaced, a.Uncounted = t.Volume, t.Unplaced, t.Uncounted
+		a.Pairs, a.Uniform = listed(t.Pairs), listed(t.Uniform)
+		return nil
+	}
+	a.Volume, a.Uncounted = m.Matrix.Volume, m.Matrix.Uncounted
+	if by == "size" {
+		a.Sizes, a.classes, a.median = listed(m.Sizes.List), m.Sizes.Classes(), m.Sizes.Quantile(0.5)
+	} else {
 		a.Communicators = listed(m.Communicators)
 	}
 	return nil
+}
+
+// tooManyPairs says what to do if an error is that there are too many pairs of ranks.
+func tooManyPairs(err error) error {
+	if errors.Is(err, query.ErrTooManyPairs) {
+		return errors.New("too many pairs of ranks have traffic: choose some with --ranks, draw all with \"reprise matrix\", or sum them up with \"reprise messages --by communicator\"")
+	}
+	return err
 }
 
 // listed returns a list that JSON writes as one if it is empty.
@@ -108,14 +116,20 @@ func (a *messagesAnswer) print(q *question, by string) {
 		q.printf(", %s", flowBytes(a.Flow))
 	}
 	q.printf("\n")
-	if a.Messages == 0 && by != "communicator" {
-		q.printf("collective operations are no messages: --by communicator counts them\n")
+	if a.Exchanged.Blocks > 0 {
+		q.printf("collective operations: %s, %s\n", text.Plural(a.Exchanged.Blocks, "block"), blockBytes(a.Exchanged))
 	}
 	if a.Unknown > 0 {
 		q.printf("%s of unknown size\n", text.Plural(a.Unknown, "message"))
 	}
 	if u := a.Unplaced; u.Messages > 0 {
 		q.printf("%s, %s, to or from an unknown rank\n", text.Plural(u.Messages, "message"), flowBytes(u))
+	}
+	if n := a.Exchanged.Unknown; n > 0 {
+		q.printf("%s of unknown size\n", text.Plural(n, "block"))
+	}
+	if a.Uncounted > 0 {
+		q.printf("%s with unknown ranks, not counted\n", text.Plural(a.Uncounted, "collective call"))
 	}
 	switch by {
 	case "pair":
@@ -133,6 +147,9 @@ func (a *messagesAnswer) print(q *question, by string) {
 // flowBytes returns the bytes of messages, marked if not all sizes are known.
 func flowBytes(f query.Flow) string { return text.KnownBytes(f.Bytes, f.Unknown, f.Messages) }
 
+// blockBytes is flowBytes for blocks.
+func blockBytes(b query.Blocks) string { return text.KnownBytes(b.Bytes, b.Unknown, b.Blocks) }
+
 // meanSize returns the mean size of messages, nothing if it is not known.
 func meanSize(f query.Flow) string {
 	if f.Messages == f.Unknown || saturatedFlow(f) {
@@ -147,19 +164,30 @@ func saturatedFlow(f query.Flow) bool {
 }
 
 func (a *messagesAnswer) printPairs(q *question) {
-	list := slices.Clone(a.Pairs)
-	slices.SortStableFunc(list, func(a, b query.Pair) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Messages, a.Messages))
-	})
-	if len(list) > 0 {
+	rows, all := text.PairRows(a.Pairs, a.Uniform, q.most())
+	if len(rows) > 0 {
 		q.printf("\n")
 	}
-	t := q.table("from", "to", "messages", "", "bytes", "", "mean size")
-	for _, p := range list {
-		t.Row(text.ID(p.Source), text.ID(p.Destination), p.Messages, text.Percent(p.Messages, a.Messages),
-			flowBytes(p.Flow), text.Percent(p.Bytes, a.Bytes), meanSize(p.Flow))
+	titles := []string{"from", "to", "messages", "", "bytes", "", "mean size"}
+	if a.Exchanged.Blocks > 0 {
+		titles = append(titles, "blocks", "exchanged", "")
+	}
+	t := q.table(titles...)
+	for i := range rows {
+		r := &rows[i]
+		cells := []any{r.From(), r.To(), r.Messages, text.Percent(r.Messages, a.Messages), flowBytes(r.Flow), text.Percent(r.Bytes, a.Bytes), meanSize(r.Flow)}
+		if r.Messages == 0 {
+			cells = []any{r.From(), r.To(), "", "", "", "", ""}
+		}
+		if b := r.Exchanged; b.Blocks > 0 {
+			cells = append(cells, b.Blocks, blockBytes(b), text.Percent(b.Bytes, a.Exchanged.Bytes))
+		} else if a.Exchanged.Blocks > 0 {
+			cells = append(cells, "", "", "")
+		}
+		t.Row(cells...)
 	}
 	t.Close()
+	text.More(q.OutOrStdout(), all, q.most())
 }
 
 // printSizes prints classes of sizes or, with --all, each size.
@@ -205,7 +233,7 @@ func (a *messagesAnswer) printCommunicators(q *question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.table("calls", "ranks", "size", "messages", "bytes", "collectives", "sent", "received", "<communicator")
+	t := q.table("calls", "ranks", "size", "messages", "bytes", "collectives", "sent", "received", "exchanged", "<communicator")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {
@@ -213,7 +241,7 @@ func (a *messagesAnswer) printCommunicators(q *question) {
 		}
 		c := r.Collectives
 		t.Row(r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls, text.KnownBytes(c.Sent, c.Unknown, math.MaxUint64),
-			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), r.name)
+			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), blockBytes(r.Exchanged), r.name)
 	}
 	t.Close()
 }
@@ -226,7 +254,7 @@ func sumUses(c, d query.CommunicatorUse) query.CommunicatorUse {
 	}
 	c.Ranks = max(c.Ranks, d.Ranks)
 	c.Calls = wire.AddSat(c.Calls, d.Calls)
-	c.Flow.Add(d.Flow)
+	c.Volume.Add(d.Volume)
 	c.Collectives.Add(d.Collectives)
 	return c
 }
@@ -279,136 +307,4 @@ func familyName(all []relative, row []int) string {
 		return fmt.Sprintf("%s, %s of them", text.Printable(first.parent()+"/*"), text.Count(len(row)))
 	}
 	return text.Printable(string(first))
-}
-
-// A picture has this number of rows at most, if nobody asks for more.
-const (
-	fewBins = 512
-	maxBins = 2048
-)
-
-type matrixOptions struct {
-	output    string
-	format    *choice
-	of, scale *choice
-	bins      int
-}
-
-func newMatrix() *cobra.Command {
-	o := matrixOptions{format: newChoice("", "svg", "png", "csv"), of: newChoice("bytes", "messages"), scale: newChoice("log", "linear")}
-	var q *question
-	q = newQuestion("matrix", func() error { return o.check(q) }, func(q *question) error { return matrix(q, o) }, optRanks)
-	f := q.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
-	addChoice(q.Command, o.format, "format", "what to write")
-	f.Lookup("format").DefValue = "by the name of the file"
-	addChoice(q.Command, o.of, "of", "what to draw")
-	addChoice(q.Command, o.scale, "scale", "scale of the colours")
-	f.IntVar(&o.bins, "bins", fewBins, "the largest `number` of rows and columns of a picture")
-	return q.Command
-}
-
-// check returns what is wrong with the options, and fills in the format.
-func (o *matrixOptions) check(q *question) error {
-	switch {
-	case o.output == "":
-		return errors.New("matrix needs -o FILE")
-	case o.bins < 1 || o.bins > maxBins:
-		return fmt.Errorf("--bins is from 1 to %d, not %d", maxBins, o.bins)
-	}
-	if o.format.value == "" {
-		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.value == "" {
-			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
-		}
-	}
-	for _, name := range []string{"of", "scale", "bins"} {
-		if o.format.value == "csv" && q.Flags().Changed(name) {
-			return fmt.Errorf("--%s does not go with --format csv, which is not a picture", name)
-		}
-	}
-	return nil
-}
-
-func matrix(q *question, o matrixOptions) error {
-	var write func(io.Writer) error
-	err := q.query("matrix", func(options query.Options) error {
-		model, err := q.model()
-		if err != nil {
-			return err
-		}
-		bins := o.bins
-		if o.format.value == "csv" {
-			bins = 0
-		}
-		m, err := query.OpenMessages(q.Context(), model, bins, options)
-		if err != nil {
-			return err
-		}
-		if m.Traffic != nil {
-			write = func(w io.Writer) error { return writePairs(w, m.Traffic) }
-			return nil
-		}
-		h, err := newHeatMap(q.path, m.Matrix, o)
-		write = func(w io.Writer) error { return h.write(w, o.format.value) }
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return named(writeOutput(q.Command, o.output, []string{q.path}, write))
-}
-
-// writePairs writes a line for each pair of ranks.
-func writePairs(w io.Writer, t *query.Traffic) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"from", "to", "messages", "bytes", "messages_of_unknown_size"})
-	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	for _, p := range t.Pairs {
-		out.Write([]string{strconv.Itoa(p.Source), strconv.Itoa(p.Destination), number(p.Messages), number(p.Bytes), number(p.Unknown)})
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// newHeatMap returns the picture of a matrix.
-func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
-	of := o.of.value
-	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale.value == "linear", scale: of + " from one rank to another"}
-	h.title = fmt.Sprintf("%s: %s, %s", filepath.Base(path), text.Plural(m.Messages, "message"), flowBytes(m.Flow))
-	if m.Bins < m.Ranks {
-		h.scale = fmt.Sprintf("%s from %s to as many others", of, ranksOfBin(m))
-	}
-	switch {
-	case m.Messages == 0:
-		return nil, errors.New("no rank sends a message: there is nothing to draw")
-	case of == "messages":
-		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Messages }, text.Count[uint64]
-	case m.Bytes == 0:
-		return nil, errors.New("the messages have no bytes, or their sizes are unknown: --of messages draws their number")
-	default:
-		h.value, h.text = func(from, to int) uint64 { return m.At(from, to).Bytes }, text.Bytes[uint64]
-	}
-	h.markSaturated()
-	return h, nil
-}
-
-// markSaturated says what the darkest colour means if it stands for all that is more.
-func (h *heatMap) markSaturated() {
-	for from := range h.bins {
-		for to := range h.bins {
-			if text.Saturated(h.value(from, to)) {
-				h.scale += ", the darkest: " + h.text(math.MaxUint64)
-				return
-			}
-		}
-	}
-}
-
-// ranksOfBin returns how many ranks are in a bin of a matrix.
-func ranksOfBin(m *query.Matrix) string {
-	least := m.Ranks / m.Bins
-	if m.Ranks%m.Bins > 0 {
-		return fmt.Sprintf("%s or %s ranks", text.Count(least), text.Count(least+1))
-	}
-	return text.Plural(least, "rank")
 }

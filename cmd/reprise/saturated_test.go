@@ -30,8 +30,8 @@ func TestSaturated(t *testing.T) {
 		{"messages many.rpz", []string{"many.rpz: 9,600,000,000,000,000,000 messages, ≥ 18.4 EB\n", "400,000,000,000,000,000  4.2 %  ≥ 18.4 EB  "}, "100.0 %"},
 		{"messages many.rpz --by size", []string{"50.0 %  ≥ 18.4 EB  "}, "100.0 %"},
 		{"messages many.rpz --by communicator", []string{most + " ", " ≥ 18.4 EB  "}, "%"},
-		{"matrix many.rpz -o - --format svg", []string{"messages, ≥ 18.4 EB<", "to another, the darkest: ≥ 18.4 EB<"}, "≥ ≥"},
-		{"matrix many.rpz -o - --format csv", []string{",18446744073709551615,0\n"}, "≥"},
+		{"matrix many.rpz -o - --format svg", []string{"messages, ≥ 18.4 EB; collective ≥ 18,446,744,073,709,551,615 blocks, ≥ 18.4 EB<", "to another, the darkest: ≥ 18.4 EB<"}, "≥ ≥"},
+		{"matrix many.rpz -o - --format csv", []string{",18446744073709551615,0,400000000000000000,3200000000000000000,0\n"}, "≥"},
 		{"matrix many.rpz -o - --format svg --of messages", []string{"from one rank to another<"}, "darkest"},
 	} {
 		got := must(t, strings.Fields(tt.args)...)

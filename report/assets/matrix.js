@@ -1,20 +1,29 @@
-// The communication matrix: who sends how much to whom.
+// The communication matrix: how much goes from whom to whom, in messages and in collective
+// operations.
 
 // firstRank returns the first rank of a bin, of so many bins of ranks.
 function firstRank(bin, bins, ranks) { return Math.ceil(bin * ranks / bins); }
 
+// ranksIn returns how many ranks from first up to end there are in ranges.
+function ranksIn(ranges, first, end) {
+  let n = 0;
+  for (let i = 0; i < ranges.length; i += 2) n += Math.max(0, Math.min(ranges[i + 1] + 1, end) - Math.max(ranges[i], first));
+  return n;
+}
+
 class Matrix {
   constructor(figure, data, page) {
     const m = data.matrix;
-    Object.assign(this, { figure, page, ranks: m.ranks, bins: m.bins, of: m.bytes ? 'bytes' : 'messages' });
-    this.cells = []; // [bin of source, bin of destination, bytes, messages]
-    const n = m.cells.length / 4;
+    Object.assign(this, { figure, page, ranks: m.ranks, bins: m.bins, of: m.bytes ? 'bytes' : 'messages', kind: !m.exchanged ? 'messages' : m.messages ? 'both' : 'collective' });
+    this.cells = []; // [bin of source, bin of destination, bytes, messages, bytes and blocks of collective operations]
+    const width = m.exchanged ? 6 : 4, n = m.cells.length / width;
     for (let i = 0, row = 0, column = 0; i < n; i++) {
-      const step = m.cells[4 * i];
+      const at = width * i, step = m.cells[at];
       row += step;
-      column = (step > 0 || i === 0 ? 0 : column) + m.cells[4 * i + 1];
-      this.cells.push([row, column, m.cells[4 * i + 2], m.cells[4 * i + 3]]);
+      column = (step > 0 || i === 0 ? 0 : column) + m.cells[at + 1];
+      this.cells.push([row, column, m.cells[at + 2], m.cells[at + 3], m.exchanged ? m.cells[at + 4] : 0, m.exchanged ? m.cells[at + 5] : 0]);
     }
+    this.uniform = m.uniform || []; // what is the same for many pairs of ranks, in collective operations
     this.x = new Span(0, m.bins, Math.min(4, m.bins)); // destinations
     this.y = new Span(0, m.bins, Math.min(4, m.bins)); // sources
   }
@@ -39,6 +48,12 @@ class Matrix {
         this.draw();
       });
     }
+    for (const button of this.figure.querySelectorAll('[data-kind]')) {
+      button.addEventListener('click', () => {
+        this.kind = button.dataset.kind;
+        this.draw();
+      });
+    }
     this.draw();
   }
 
@@ -54,18 +69,59 @@ class Matrix {
     while ((this.x.width + 2) / size > most) size *= 2;
     const first = (span) => Math.floor(span.low / size), last = (span) => Math.ceil(span.high / size - 1e-9);
     const g = { size, x: first(this.x), y: first(this.y), columns: last(this.x) - first(this.x), rows: last(this.y) - first(this.y), sums: new Map() };
-    for (const [row, column, bytes, messages] of this.cells) {
+    for (const [row, column, bytes, messages, exchanged, blocks] of this.cells) {
       const i = Math.floor(row / size) - g.y, j = Math.floor(column / size) - g.x;
       if (i < 0 || j < 0 || i >= g.rows || j >= g.columns) continue;
       const sum = g.sums.get(i * g.columns + j);
       if (sum) {
         sum.bytes += bytes;
         sum.messages += messages;
+        sum.exchanged += exchanged;
+        sum.blocks += blocks;
       } else {
-        g.sums.set(i * g.columns + j, { bytes, messages });
+        g.sums.set(i * g.columns + j, { bytes, messages, exchanged, blocks });
       }
     }
+    for (const u of this.uniform) this.addUniform(g, u);
     return g;
+  }
+
+  // addUniform adds to a grid what each rank of one set gives each other of another.
+  addUniform(g, u) {
+    const size = g.size, ranks = (cell) => [this.first(cell * size), this.first((cell + 1) * size)];
+    const columns = Array.from({ length: g.columns }, (_, j) => ranksIn(u.to, ...ranks(g.x + j)));
+    for (let i = 0; i < g.rows; i++) {
+      const row = g.y + i, from = ranksIn(u.from, ...ranks(row));
+      if (from === 0) continue;
+      for (let j = 0; j < g.columns; j++) {
+        const column = g.x + j;
+        let pairs = from * columns[j];
+        if (row === column) pairs = this.pairsWithin(u, ...ranks(row));
+        else if (u.higher && row > column) pairs = 0;
+        if (pairs === 0) continue;
+        const key = i * g.columns + j;
+        if (!g.sums.has(key)) g.sums.set(key, { bytes: 0, messages: 0, exchanged: 0, blocks: 0 });
+        const sum = g.sums.get(key);
+        sum.exchanged += pairs * u.bytes;
+        sum.blocks += pairs * u.blocks;
+      }
+    }
+  }
+
+  // pairsWithin returns how many pairs of uniform ones there are of ranks from first up to end.
+  pairsWithin(u, first, end) {
+    let pairs = 0;
+    for (let rank = first; rank < end; rank++) {
+      if (ranksIn(u.from, rank, rank + 1) === 0) continue;
+      pairs += u.higher ? ranksIn(u.to, rank + 1, end) : ranksIn(u.to, first, end) - ranksIn(u.to, rank, rank + 1);
+    }
+    return pairs;
+  }
+
+  // value returns what the colour of a cell stands for.
+  value(sum) {
+    const [message, collective] = this.of === 'bytes' ? [sum.bytes, sum.exchanged] : [sum.messages, sum.blocks];
+    return (this.kind === 'collective' ? 0 : message) + (this.kind === 'messages' ? 0 : collective);
   }
 
   // first returns the first rank of a bin, or the number of ranks.
@@ -82,7 +138,7 @@ class Matrix {
     const points = [], write = this.of === 'bytes' ? formatBytes : formatBrief;
     let low = Infinity, high = -Infinity;
     for (const [key, sum] of g.sums) {
-      const v = sum[this.of];
+      const v = this.value(sum);
       if (!(v > 0)) continue;
       const log = Math.log10(v);
       low = Math.min(low, log);
@@ -114,6 +170,7 @@ class Matrix {
       series: [{ type: 'heatmap', data: points, silent: true, progressive: 0, itemStyle: { borderWidth: 0 } }],
     }, { notMerge: true });
     for (const button of this.figure.querySelectorAll('[data-of]')) button.setAttribute('aria-pressed', button.dataset.of === this.of);
+    for (const button of this.figure.querySelectorAll('[data-kind]')) button.setAttribute('aria-pressed', button.dataset.kind === this.kind);
     const seen = this.figure.querySelector('.seen');
     if (seen) {
       const cell = Math.ceil(g.size * this.ranks / this.bins);
@@ -130,15 +187,15 @@ class Matrix {
     const a = this.area(), g = this.seen;
     const j = Math.floor(((px - a.x) / a.width) * g.columns), i = Math.floor(((py - a.y) / a.height) * g.rows);
     if (i < 0 || j < 0 || i >= g.rows || j >= g.columns) return null;
-    const { bytes, messages } = g.sums.get(i * g.columns + j) || { bytes: 0, messages: 0 };
-    return { source: this.named(g.y + i), destination: this.named(g.x + j), bytes, messages };
+    const sum = g.sums.get(i * g.columns + j) || { bytes: 0, messages: 0, exchanged: 0, blocks: 0 };
+    return { source: this.named(g.y + i), destination: this.named(g.x + j), ...sum };
   }
 
   hover(e) {
     const box = this.element.getBoundingClientRect();
     const c = this.cell(e.clientX - box.left, e.clientY - box.top);
-    this.page.tip(c && [`${c.source} → ${c.destination}`,
-      c.messages > 0 ? `${formatBytes(c.bytes)} in ${formatCount(c.messages)} message${c.messages === 1 ? '' : 's'}` : 'no messages'], e.clientX, e.clientY);
+    const told = (bytes, n, thing) => n > 0 ? `${formatBytes(bytes)} in ${formatCount(n)} ${thing}${n === 1 ? '' : 's'}` : `no ${thing}s`;
+    this.page.tip(c && [`${c.source} → ${c.destination}`, told(c.bytes, c.messages, 'message'), told(c.exchanged, c.blocks, 'collective block')], e.clientX, e.clientY);
   }
 
   resize() {

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A picture has this number of rows at most, if nobody asks for more.
+const (
+	fewBins = 512
+	maxBins = 2048
+)
+
+type matrixOptions struct {
+	output          string
+	format          *choice
+	kind, of, scale *choice
+	bins            int
+}
+
+// Kinds of communication.
+const (
+	kindBoth       = "both"
+	kindP2P        = "p2p"
+	kindCollective = "collective"
+)
+
+func newMatrix() *cobra.Command {
+	o := matrixOptions{
+		format: newChoice("", "svg", "png", "csv"), kind: newChoice(kindBoth, kindP2P, kindCollective),
+		of: newChoice("bytes", "messages"), scale: newChoice("log", "linear"),
+	}
+	var q *question
+	q = newQuestion("matrix", func() error { return o.check(q) }, func(q *question) error { return matrix(q, o) }, optRanks)
+	f := q.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
+	addChoice(q.Command, o.format, "format", "what to write")
+	f.Lookup("format").DefValue = "by the name of the file"
+	addChoice(q.Command, o.kind, "kind", "which communication")
+	addChoice(q.Command, o.of, "of", "what to draw")
+	addChoice(q.Command, o.scale, "scale", "scale of the colours")
+	f.IntVar(&o.bins, "bins", fewBins, "the largest `number` of rows and columns of a picture")
+	return q.Command
+}
+
+// check returns what is wrong with the options, and fills in the format.
+func (o *matrixOptions) check(q *question) error {
+	switch {
+	case o.output == "":
+		return errors.New("matrix needs -o FILE")
+	case o.bins < 1 || o.bins > maxBins:
+		return fmt.Errorf("--bins is from 1 to %d, not %d", maxBins, o.bins)
+	}
+	if o.format.value == "" {
+		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.value == "" {
+			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
+		}
+	}
+	for _, name := range []string{"of", "scale", "bins"} {
+		if o.format.value == "csv" && q.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with --format csv, which is not a picture", name)
+		}
+	}
+	return nil
+}
+
+// kindName returns what the matrix is of, as people say it.
+func (o *matrixOptions) kindName() string {
+	switch o.kind.value {
+	case kindP2P:
+		return "point-to-point"
+	case kindCollective:
+		return "collective"
+	}
+	return "point-to-point and collective"
+}
+
+func matrix(q *question, o matrixOptions) error {
+	var write func(io.Writer) error
+	err := q.query("matrix", func(options query.Options) error {
+		model, err := q.model()
+		if err != nil {
+			return err
+		}
+		bins := o.bins
+		if o.format.value == "csv" {
+			bins = 0
+		}
+		m, err := query.OpenMessages(q.Context(), model, bins, options)
+		if err != nil {
+			return tooManyPairs(err)
+		}
+		if m.Traffic != nil {
+			write = func(w io.Writer) error { return writePairs(w, m.Traffic, o.kind.value) }
+			return nil
+		}
+		h, err := newHeatMap(q.path, m.Matrix, o)
+		write = func(w io.Writer) error { return h.write(w, o.format.value) }
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := named(writeOutput(q.Command, o.output, []string{q.path}, write)); err != nil {
+		return err
+	}
+	if isFile(o.output) {
+		with := "a browser"
+		if o.format.value == "csv" {
+			with = "a spreadsheet"
+		}
+		fmt.Fprintf(q.ErrOrStderr(), "%s: matrix of %s, %s; open it in %s\n", o.output, text.Plural(q.trace.Ranks(), "rank"), o.kindName(), with)
+	}
+	return nil
+}
+
+// writePairs writes a line for each pair of ranks with communication of a kind.
+func writePairs(w io.Writer, t *query.Traffic, kind string) error {
+	out := csv.NewWriter(w)
+	line := []string{"from", "to"}
+	if kind != kindCollective {
+		line = append(line, "messages", "bytes", "messages_of_unknown_size")
+	}
+	if kind != kindP2P {
+		line = append(line, "blocks", "exchanged_bytes", "blocks_of_unknown_size")
+	}
+	out.Write(line)
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	for p := range t.All() {
+		if v := volumeOf(p.Volume, kind); v.Messages == 0 && v.Exchanged.Blocks == 0 {
+			continue
+		}
+		line = append(line[:0], strconv.Itoa(p.Source), strconv.Itoa(p.Destination))
+		if kind != kindCollective {
+			line = append(line, number(p.Messages), number(p.Bytes), number(p.Unknown))
+		}
+		if b := p.Exchanged; kind != kindP2P {
+			line = append(line, number(b.Blocks), number(b.Bytes), number(b.Unknown))
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// volumeOf returns what is of a kind.
+func volumeOf(v query.Volume, kind string) query.Volume {
+	switch kind {
+	case kindP2P:
+		v.Exchanged = query.Blocks{}
+	case kindCollective:
+		v.Flow = query.Flow{}
+	}
+	return v
+}
+
+// newHeatMap returns the picture of a matrix.
+func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
+	of, kind := o.of.value, o.kind.value
+	all := volumeOf(m.Volume, kind)
+	bytes := func(v query.Volume) uint64 { return wire.AddSat(v.Bytes, v.Exchanged.Bytes) }
+	value := bytes
+	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale.value == "linear"}
+	var parts []string
+	if kind != kindCollective {
+		parts = append(parts, fmt.Sprintf("%s, %s", text.Plural(m.Messages, "message"), flowBytes(m.Flow)))
+	}
+	if kind == kindCollective || kind == kindBoth && m.Exchanged.Blocks > 0 {
+		parts = append(parts, fmt.Sprintf("collective %s, %s", text.Plural(m.Exchanged.Blocks, "block"), blockBytes(m.Exchanged)))
+	}
+	h.title = filepath.Base(path) + ": " + strings.Join(parts, "; ")
+	counted := map[string]string{kindBoth: "messages and blocks", kindP2P: "messages", kindCollective: "blocks"}[kind]
+	if kind == kindBoth && m.Exchanged.Blocks == 0 {
+		counted = "messages"
+	}
+	switch {
+	case all.Messages == 0 && all.Exchanged.Blocks == 0:
+		return nil, fmt.Errorf("%s: there is nothing to draw", map[string]string{
+			kindBoth: "no rank sends anything to another", kindP2P: "no rank sends a message", kindCollective: "collective operations exchange no data",
+		}[kind])
+	case of == "messages":
+		h.scale, h.text = counted, text.Count[uint64]
+		value = func(v query.Volume) uint64 { return wire.AddSat(v.Messages, v.Exchanged.Blocks) }
+	case bytes(all) == 0:
+		return nil, fmt.Errorf("the %s have no bytes, or their sizes are unknown: --of messages draws their number", counted)
+	default:
+		h.scale, h.text = "bytes", text.Bytes[uint64]
+	}
+	values := make([]uint64, m.Bins*m.Bins)
+	for from := range m.Bins {
+		for to := range m.Bins {
+			values[from*m.Bins+to] = value(volumeOf(m.At(from, to), kind))
+		}
+	}
+	h.value = func(from, to int) uint64 { return values[from*h.bins+to] }
+	if m.Bins < m.Ranks {
+		h.scale += fmt.Sprintf(" from %s to as many others", ranksOfBin(m))
+	} else {
+		h.scale += " from one rank to another"
+	}
+	h.markSaturated()
+	return h, nil
+}
+
+// markSaturated says what the darkest colour means if it stands for all that is more.
+func (h *heatMap) markSaturated() {
+	for from := range h.bins {
+		for to := range h.bins {
+			if text.Saturated(h.value(from, to)) {
+				h.scale += ", the darkest: " + h.text(math.MaxUint64)
+				return
+			}
+		}
+	}
+}
+
+// ranksOfBin returns how many ranks are in a bin of a matrix.
+func ranksOfBin(m *query.Matrix) string {
+	least := m.Ranks / m.Bins
+	if m.Ranks%m.Bins > 0 {
+		return fmt.Sprintf("%s or %s ranks", text.Count(least), text.Count(least+1))
+	}
+	return text.Plural(least, "rank")
+}

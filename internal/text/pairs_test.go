@@ -1,0 +1,60 @@
+package text_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// TestPairRows checks that the first rows are those of all, sorted.
+func TestPairRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		small := rapid.Uint64Range(0, 3)
+		var pairs []query.Pair
+		for i := range rapid.IntRange(0, 12).Draw(t, "pairs") {
+			p := query.Pair{Source: i}
+			p.Bytes, p.Messages, p.Exchanged.Bytes, p.Exchanged.Blocks = small.Draw(t, "n"), small.Draw(t, "n"), small.Draw(t, "n"), small.Draw(t, "n")
+			pairs = append(pairs, p)
+		}
+		uniform := []query.UniformPairs{{From: rankenc.SetOf(0, 1), To: rankenc.World(3), Blocks: query.Blocks{Blocks: 1, Bytes: small.Draw(t, "n")}}}
+		write := func(rows []text.PairRow) (list []string) {
+			for i := range rows {
+				list = append(list, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Volume))
+			}
+			return list
+		}
+		sorted, n := text.PairRows(pairs, uniform, text.All)
+		if n != len(pairs)+1 || n != len(sorted) || !slices.IsSortedFunc(sorted, func(a, b text.PairRow) int { return int(b.AllBytes()) - int(a.AllBytes()) }) {
+			t.Fatalf("%d rows of %d: %v", len(sorted), n, write(sorted))
+		}
+		most := rapid.IntRange(1, 15).Draw(t, "most")
+		first, n := text.PairRows(pairs, uniform, most)
+		if want := sorted[:min(most, len(sorted))]; n != len(sorted) || !slices.Equal(write(first), write(want)) {
+			t.Fatalf("the first %d of %d: %v\nwant %v", most, n, write(first), write(want))
+		}
+	})
+}
+
+func TestPairRowNames(t *testing.T) {
+	all, some := rankenc.World(4), rankenc.SetOf(1, 2)
+	for _, tt := range []struct {
+		u        query.UniformPairs
+		from, to string
+	}{
+		{query.UniformPairs{From: all, To: all}, "0-3", "each other"},
+		{query.UniformPairs{From: some, To: all}, "1-2", "others of 0-3"},
+		{query.UniformPairs{From: rankenc.SetOf(0, 3), To: some}, "0-3:3", "1-2"},
+		{query.UniformPairs{From: all, To: all, Higher: true}, "0-3", "each higher"},
+	} {
+		rows, _ := text.PairRows(nil, []query.UniformPairs{tt.u}, text.All)
+		if rows[0].From() != tt.from || rows[0].To() != tt.to {
+			t.Errorf("%s to %s, want %s to %s", rows[0].From(), rows[0].To(), tt.from, tt.to)
+		}
+	}
+}
