@@ -190,7 +190,7 @@ func (t *Table) placeColumns() []*Column {
 func (t *Table) callColumns() []*Column {
 	return []*Column{
 		{Name: "function", Type: Text, cell: func(c *code) Cell { return textCell(plain(c.call().Function.Name)) }},
-		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(string(t.printer.AppendCall(nil, c.call()))) }},
+		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(t.printer.Canonical(c.read.Signature(c.terminal))) }},
 		{Name: "signature", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.read.Signature(c.terminal))) }},
 		{Name: "thread", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.call().Thread())) }},
 	}

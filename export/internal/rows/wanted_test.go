@@ -39,7 +39,7 @@ func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function,
 			position := c.Position
 			row := exporttest.Row{
 				"rank": strconv.Itoa(number), "position": strconv.FormatUint(position, 10), "function": text(c.Function.Name),
-				"call": string(printer.AppendCall(nil, c)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
+				"call": printer.Canonical(rank.Signature(c.Terminal)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
 			}
 			if c.Timed {
 				row["start_ns"], row["duration_ns"] = strconv.FormatInt(c.Start, 10), strconv.FormatInt(c.Duration, 10)
