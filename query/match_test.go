@@ -170,6 +170,7 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 		t.Fatal(err)
 	}
 	number := make(map[messageAt]uint64)
+	instances, instanceOf := make(map[instanceAt]uint64), make(map[uint64]instanceAt)
 	for _, rank := range s.ranks {
 		r, err := m.model.Trace().Rank(rank)
 		if err != nil {
@@ -183,18 +184,23 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		begun := make(map[*semantics.Communicator]uint64)
 		for call, err := range r.Calls() {
 			if err != nil {
 				t.Fatal(err)
 			}
 			position := call.Position
-			_, numbers := all.At(position, call.Terminal)
+			o, numbers := all.At(position, call.Terminal)
+			checkCollectives(t, o, all.Collectives(), begun, instances, instanceOf)
 			for i, n := range numbers {
 				number[messageAt{rank, position, i}] = n
 			}
 			if position/3%uint64(every+1) == 0 { // three calls in a row
 				if _, got := some.At(position, call.Terminal); !slices.Equal(got, numbers) {
 					t.Fatalf("call %d of rank %d has messages %v, want %v", position, rank, got, numbers)
+				}
+				if got, want := some.Collectives(), all.Collectives(); !slices.Equal(got, want) {
+					t.Fatalf("call %d of rank %d begins %v, want %v", position, rank, got, want)
 				}
 			}
 		}
@@ -221,6 +227,33 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 	}
 	if uint64(len(seen)) != numbering.last {
 		t.Fatalf("%d messages have numbers, want %d", numbering.last, len(seen))
+	}
+}
+
+// An instanceAt is the k-th collective operation on a communicator.
+type instanceAt struct {
+	communicator *semantics.Communicator
+	k            uint64
+}
+
+// checkCollectives checks the numbers of the collective operations that a call begins, given how
+// many the rank began before: the k-th on a communicator has one number on all ranks, which no
+// other has.
+func checkCollectives(t tester, o *semantics.Operation, got []uint64, before map[*semantics.Communicator]uint64, numbers map[instanceAt]uint64, seen map[uint64]instanceAt) {
+	t.Helper()
+	list := operationsOn(o, nil)
+	if len(list) != len(got) {
+		t.Fatalf("%d operations have numbers %v", len(list), got)
+	}
+	for i, p := range list {
+		at := instanceAt{p.Communicator, before[p.Communicator]}
+		before[p.Communicator]++
+		n, known := numbers[at]
+		other, taken := seen[got[i]]
+		if got[i] == 0 || known && n != got[i] || taken && other != at {
+			t.Fatalf("operation %d on %s has number %d, elsewhere %d", at.k, p.Communicator.Name, got[i], n)
+		}
+		numbers[at], seen[got[i]] = got[i], at
 	}
 }
 
