@@ -45,6 +45,8 @@ func (e *encoder) chunk(g *rows.Group, c *rows.Column) *chunk {
 	for begin := 0; begin < g.Len() && e.out.err == nil; begin += pageRows {
 		end := min(begin+pageRows, g.Len())
 		switch {
+		case c.Type == rows.List:
+			e.lists(begin, end)
 		case c.Unique:
 			e.differences(begin, end)
 		case e.dictionary.full():
@@ -141,14 +143,14 @@ func (e *encoder) differences(begin, end int) {
 	if !e.column.Optional {
 		e.n = len(e.ints)
 	} else {
-		for i, timed := range e.group.Timed()[begin:end] {
+		for i, there := range e.column.There(e.group)[begin:end] {
 			e.ints[e.n] = e.ints[i]
-			there := byte(0)
-			if timed {
-				there = 1
+			level := byte(0)
+			if there {
+				level = 1
 			}
-			e.levels = append(e.levels, there)
-			e.n += int(there)
+			e.levels = append(e.levels, level)
+			e.n += int(level)
 		}
 	}
 	e.ints = e.ints[:e.n]
@@ -156,6 +158,31 @@ func (e *encoder) differences(begin, end int) {
 		e.out.span(v)
 	}
 	e.out.differencePage(e, end-begin)
+}
+
+// Definition levels of lists.
+const (
+	listMissing = 0
+	listValue   = 2 // 1 would be an empty list
+)
+
+// lists encodes rows of a column of lists.
+func (e *encoder) lists(begin, end int) {
+	e.page.begin(end - begin)
+	e.repeated, e.ints = e.repeated[:0], e.ints[:0]
+	for row := begin; row < end; row++ {
+		list := e.column.List(e.group, row)
+		if len(list) == 0 {
+			e.levels, e.repeated = append(e.levels, listMissing), append(e.repeated, 0)
+		}
+		for i, v := range list {
+			e.levels, e.repeated = append(e.levels, listValue), append(e.repeated, byte(min(i, 1)))
+			e.out.span(v)
+		}
+		e.ints = append(e.ints, list...)
+	}
+	e.n = len(e.ints)
+	e.out.differencePage(e, len(e.levels))
 }
 
 // From these sizes on, a dictionary is full: values that follow are written as they

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	reader "github.com/parquet-go/parquet-go"
 
@@ -102,7 +104,7 @@ func TestReaders(t *testing.T) {
 					r := foreign.DuckDB(t, "SELECT * FROM '"+path+"'")
 					checkTypes(t, table, r)
 					n, got := exporttest.Result(r)
-					exporttest.Compare(t, names, want, n, got)
+					exporttest.Compare(t, names, toMicroseconds(table, want), n, got)
 				})
 			})
 		}
@@ -113,11 +115,27 @@ func TestReaders(t *testing.T) {
 func checkTypes(t *testing.T, table *rows.Table, r foreign.Result) {
 	t.Helper()
 	for i, c := range table.Columns() {
-		want := map[rows.Type]string{rows.Int: "BIGINT", rows.Float: "DOUBLE", rows.Text: "VARCHAR"}[c.Type]
+		want := map[rows.Type]string{rows.Int: "BIGINT", rows.Float: "DOUBLE", rows.Text: "VARCHAR", rows.Time: "TIMESTAMP WITH TIME ZONE", rows.List: "BIGINT[]"}[c.Type]
 		if r.Names[i] != c.Name || r.Types[i] != want {
 			t.Errorf("column %s is %s of type %s, want %s", c.Name, r.Names[i], r.Types[i], want)
 		}
 	}
+}
+
+// toMicroseconds returns rows with times as DuckDB has them, which drops nanoseconds of a
+// zone.
+func toMicroseconds(table *rows.Table, want []exporttest.Row) []exporttest.Row {
+	for _, c := range table.Columns() {
+		for i, row := range want {
+			at, err := time.Parse(time.RFC3339Nano, row[c.Name])
+			if c.Type != rows.Time || err != nil {
+				continue
+			}
+			want[i] = maps.Clone(row)
+			want[i][c.Name] = at.Truncate(time.Microsecond).Format("2006-01-02 15:04:05.999999+00")
+		}
+	}
+	return want
 }
 
 // readBack reads a file with the reader of parquet-go.
@@ -137,7 +155,11 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 	columns := make([][]reader.Value, len(table.Columns()))
 	for _, g := range f.RowGroups() {
 		for i, c := range g.ColumnChunks() {
-			columns[i] = append(columns[i], readChunk(t, c)...)
+			values := readChunk(t, c)
+			if table.Columns()[i].Type == rows.List {
+				values = listed(values)
+			}
+			columns[i] = append(columns[i], values...)
 		}
 	}
 	return int(f.NumRows()), func(row int, column string) (string, bool) {
@@ -145,6 +167,8 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 		switch {
 		case v.IsNull():
 			return "", false
+		case table.Columns()[number[column]].Type == rows.Time:
+			return time.Unix(0, v.Int64()).UTC().Format("2006-01-02T15:04:05.000000000Z"), true
 		case v.Kind() == reader.Int64:
 			return strconv.FormatInt(v.Int64(), 10), true
 		case v.Kind() == reader.Double:
@@ -152,6 +176,21 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 		}
 		return string(v.ByteArray()), true
 	}
+}
+
+// listed returns the lists of rows as text, of which these are the values.
+func listed(values []reader.Value) (lists []reader.Value) {
+	for _, v := range values {
+		switch last := len(lists) - 1; {
+		case v.IsNull():
+			lists = append(lists, v)
+		case v.RepetitionLevel() == 0:
+			lists = append(lists, reader.ByteArrayValue(fmt.Appendf(nil, "[%d]", v.Int64())))
+		default:
+			lists[last] = reader.ByteArrayValue(fmt.Appendf(nil, "%s, %d]", bytes.TrimSuffix(lists[last].ByteArray(), []byte("]")), v.Int64()))
+		}
+	}
+	return lists
 }
 
 // readChunk reads a column of a row group, and checks its statistics.
