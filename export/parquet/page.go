@@ -19,6 +19,8 @@ type page struct {
 	levels   []byte // definition levels of rows, 1 if there is a value, or of the values of lists
 	repeated []byte // repetition levels of lists: 1 if a value is not the first of its row
 	n        int    // values
+	first    int    // row of the group
+	bounds   bounds // of the values
 	values   []int32
 	ints     []int64
 	plain    []byte
@@ -89,12 +91,16 @@ func (c *chunk) dataPage(e *encoder, rows int, encoding format.Encoding) {
 		return
 	}
 	c.uses(encoding)
+	nulls := int64(rows - e.n)
 	c.values += int64(rows)
-	c.nulls += int64(rows - e.n)
+	c.nulls += nulls
+	c.bounds.merge(e.column.Type, &e.bounds)
+	at := len(c.pages)
 	c.pages = c.page(c.pages, e, format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-		Statistics: format.Statistics{NullCount: int64(rows - e.n)},
+		Statistics: format.Statistics{NullCount: nulls},
 	})})
+	c.placed = append(c.placed, placed{int64(at), int32(len(c.pages) - at), int64(e.first), int64(rows), nulls, e.bounds})
 }
 
 // dictionaryPage makes the page of the dictionary.
@@ -118,20 +124,6 @@ func (c *chunk) page(dst []byte, e *encoder, h format.PageHeader) []byte {
 	}
 	c.size += int64(len(header) + len(e.content))
 	return append(append(dst, header...), e.body...)
-}
-
-// count takes note of a value that is there.
-func (c *chunk) count(column *rows.Column, cell rows.Cell) {
-	if column.Type == rows.Int {
-		c.span(cell.Int)
-	}
-}
-
-func (c *chunk) span(v int64) {
-	if !c.any {
-		c.least, c.most, c.any = v, v, true
-	}
-	c.least, c.most = min(c.least, v), max(c.most, v)
 }
 
 // schema returns the schema: the root, and a leaf for each column.
@@ -190,8 +182,8 @@ type chunk struct {
 	encodings     []format.Encoding
 	values, nulls int64
 	size          int64 // of the pages before they are compressed, and their headers
-	least, most   int64 // of integers
-	any           bool  // whether there are least and most
+	bounds        bounds
+	placed        []placed // pages
 	err           error
 }
 
@@ -219,9 +211,6 @@ func (c *chunk) meta(column *rows.Column, offset int64) format.ColumnMetaData {
 	if c.dictionary != nil {
 		m.DictionaryPageOffset = offset
 	}
-	if c.any {
-		m.Statistics.MinValue = binary.LittleEndian.AppendUint64(nil, uint64(c.least))
-		m.Statistics.MaxValue = binary.LittleEndian.AppendUint64(nil, uint64(c.most))
-	}
+	m.Statistics.MinValue, m.Statistics.MaxValue = c.bounds.encode(column.Type)
 	return m
 }

@@ -145,7 +145,7 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by, _ := f.Lookup("reprise.rows"); by != map[export.By]string{export.Calls: "call", export.Signatures: "signature"}[table.By()] {
+	if by, _ := f.Lookup("reprise.rows"); by != map[export.By]string{export.Calls: "call", export.Signatures: "signature", export.Messages: "message"}[table.By()] {
 		t.Errorf("rows are %q", by)
 	}
 	number := make(map[string]int)
@@ -196,6 +196,21 @@ func listed(values []reader.Value) (lists []reader.Value) {
 // readChunk reads a column of a row group, and checks its statistics.
 func readChunk(t *testing.T, c reader.ColumnChunk) []reader.Value {
 	t.Helper()
+	all := readAll(t, c)
+	f := c.(*reader.FileColumnChunk)
+	least, most, nulls, known := span(c.Type(), all)
+	if lo, hi, ok := f.Bounds(); ok != known || known && (!reader.Equal(lo, least) || !reader.Equal(hi, most)) {
+		t.Errorf("column %d is from %v to %v, %t, want %v and %v, %t", c.Column(), lo, hi, ok, least, most, known)
+	}
+	if f.NullCount() != nulls {
+		t.Errorf("column %d has %d values missing, want %d", c.Column(), f.NullCount(), nulls)
+	}
+	checkIndex(t, c)
+	return all
+}
+
+func readAll(t *testing.T, c reader.ColumnChunk) []reader.Value {
+	t.Helper()
 	pages := c.Pages()
 	defer pages.Close()
 	var all []reader.Value
@@ -215,23 +230,72 @@ func readChunk(t *testing.T, c reader.ColumnChunk) []reader.Value {
 			all = append(all, v.Clone())
 		}
 	}
-	least, most, nulls := int64(math.MaxInt64), int64(math.MinInt64), int64(0)
-	for _, v := range all {
+	return all
+}
+
+// span returns the min and max of values, and how many are missing: known is false if one is
+// NaN, or a text too long, or there are none.
+func span(typ reader.Type, values []reader.Value) (least, most reader.Value, nulls int64, known bool) {
+	known = true
+	for _, v := range values {
 		switch {
 		case v.IsNull():
 			nulls++
-		case v.Kind() == reader.Int64:
-			least, most = min(least, v.Int64()), max(most, v.Int64())
+			continue
+		case v.Kind() == reader.Double && math.IsNaN(v.Double()), v.Kind() == reader.ByteArray && len(v.ByteArray()) > 1024:
+			known = false
+		case v.Kind() == reader.Double && v.Double() == 0: // of which there are two
+			v = reader.DoubleValue(0)
+		}
+		if least.IsNull() || typ.Compare(v, least) < 0 {
+			least = v
+		}
+		if most.IsNull() || typ.Compare(v, most) > 0 {
+			most = v
 		}
 	}
-	f := c.(*reader.FileColumnChunk)
-	if lo, hi, ok := f.Bounds(); least <= most && (!ok || lo.Int64() != least || hi.Int64() != most) {
-		t.Errorf("column %d is from %v to %v, %t, want %d and %d", c.Column(), lo, hi, ok, least, most)
+	return least, most, nulls, known && !least.IsNull() && !(most.Kind() == reader.ByteArray && len(most.ByteArray()) == 0)
+}
+
+// checkIndex checks the indexes of the pages of a column of a row group.
+func checkIndex(t *testing.T, c reader.ColumnChunk) {
+	t.Helper()
+	offsets, err := c.OffsetIndex()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if f.NullCount() != nulls {
-		t.Errorf("column %d has %d values missing, want %d", c.Column(), f.NullCount(), nulls)
+	columns, err := c.ColumnIndex()
+	pages := c.Pages()
+	defer pages.Close()
+	row := int64(0)
+	for i := 0; ; i++ {
+		p, end := pages.ReadPage()
+		if end == io.EOF {
+			if i != offsets.NumPages() {
+				t.Errorf("column %d has %d pages, want %d", c.Column(), offsets.NumPages(), i)
+			}
+			break
+		}
+		if offsets.FirstRowIndex(i) != row {
+			t.Fatalf("page %d of column %d begins with row %d, want %d", i, c.Column(), offsets.FirstRowIndex(i), row)
+		}
+		row += p.NumRows()
+		values := make([]reader.Value, p.NumValues())
+		p.Values().ReadValues(values)
+		least, most, nulls, known := span(c.Type(), values)
+		switch none := nulls == p.NumValues(); {
+		case err != nil && known:
+			_, _, _, all := span(c.Type(), readAll(t, c))
+			if all {
+				t.Fatalf("column %d has no index: %v", c.Column(), err)
+			}
+		case err != nil:
+		case columns.NullPage(i) != none, columns.NullCount(i) != nulls:
+			t.Errorf("page %d of column %d has %d values missing, %t, want %d", i, c.Column(), columns.NullCount(i), columns.NullPage(i), nulls)
+		case known && (!reader.Equal(columns.MinValue(i), least) || !reader.Equal(columns.MaxValue(i), most)):
+			t.Errorf("page %d of column %d is from %v to %v, want %v to %v", i, c.Column(), columns.MinValue(i), columns.MaxValue(i), least, most)
+		}
 	}
-	return all
 }
 
 // TestRealTrace checks the number of calls of each function of a large trace.

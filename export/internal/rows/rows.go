@@ -35,6 +35,7 @@ type Table struct {
 	all     *summaries // nil if the trace has none, or they are not wanted
 	printer *reprise.Printer
 	sites   query.Sites
+	times   string // what they are
 	columns []*Column
 	places  []places // by function, of the arguments that have columns
 	free    chan *Group
@@ -64,6 +65,11 @@ func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Tab
 	durations, gaps := t.choice.Summaries[0], t.choice.Summaries[1]
 	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
 		t.all = newSummaries(t.choice.Summaries, trace.Signatures())
+	}
+	if t.times = "none"; t.choice.Times != nil {
+		if t.times, err = t.choice.TimesLabel(); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.date(); err != nil {
 		return nil, err
@@ -117,6 +123,12 @@ func (t *Table) Began() time.Time {
 
 // Columns returns the columns. They must not be changed.
 func (t *Table) Columns() []*Column { return slices.Clip(t.columns) }
+
+// Trace returns the trace.
+func (t *Table) Trace() *reprise.Trace { return t.trace }
+
+// TimesLabel says what the times of the ranks that were chosen are, for a person, and how exact.
+func (t *Table) TimesLabel() string { return t.times }
 
 // By returns what a row is.
 func (t *Table) By() export.By { return t.options.By }
