@@ -2,9 +2,7 @@ package parquet
 
 import (
 	"runtime/debug"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -32,26 +30,12 @@ func createdBy() string {
 	return "reprise version " + version + " (build " + build + ")"
 }
 
-// metadata returns what the file says of the run.
+// metadata returns what the file says of the run: of several, a line each.
 func (f *file) metadata() []format.KeyValue {
-	run := f.table.Trace().Run()
-	var list []format.KeyValue
-	add := func(key string, values ...string) {
-		if value := strings.Join(values, "\n"); value != "" {
-			list = append(list, format.KeyValue{Key: "reprise." + key, Value: strings.ToValidUTF8(value, "\uFFFD")})
-		}
+	row := map[export.By]string{export.Calls: "call", export.Signatures: "signature", export.Messages: "message"}[f.table.By()]
+	list := []format.KeyValue{{Key: "reprise.rows", Value: row}}
+	for _, fact := range f.table.Run() {
+		list = append(list, format.KeyValue{Key: "reprise." + fact.Name, Value: strings.ToValidUTF8(strings.Join(fact.Values, "\n"), "\uFFFD")})
 	}
-	add("rows", map[export.By]string{export.Calls: "call", export.Signatures: "signature", export.Messages: "message"}[f.table.By()])
-	add("source", run.Source)
-	add("ranks", strconv.Itoa(run.Ranks))
-	add("times", f.table.TimesLabel())
-	if began := f.table.Began(); !began.IsZero() {
-		add("began", began.Format(time.RFC3339Nano))
-	}
-	add("program", run.Origin.Commands...)
-	add("versions", run.Origin.Versions...)
-	add("hosts", run.Origin.Hosts...)
-	add("jobs", run.Origin.Jobs...)
-	add("runs", run.Origin.Runs...)
 	return list
 }

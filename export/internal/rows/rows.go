@@ -16,7 +16,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
@@ -35,7 +34,7 @@ type Table struct {
 	all     *summaries // nil if the trace has none, or they are not wanted
 	printer *reprise.Printer
 	sites   query.Sites
-	times   string // what they are
+	run     []events.Fact
 	columns []*Column
 	places  []places // by function, of the arguments that have columns
 	free    chan *Group
@@ -66,10 +65,8 @@ func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Tab
 	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
 		t.all = newSummaries(t.choice.Summaries, trace.Signatures())
 	}
-	if t.times = "none"; t.choice.Times != nil {
-		if t.times, err = t.choice.TimesLabel(); err != nil {
-			return nil, err
-		}
+	if t.run, err = t.choice.Run(); err != nil {
+		return nil, err
 	}
 	if err := t.date(); err != nil {
 		return nil, err
@@ -91,10 +88,6 @@ func (t *Table) number(ctx context.Context) (err error) {
 	return err
 }
 
-// since1970 is the least beginning of a run, in nanoseconds, of a clock that is taken to count
-// from 1970: that of the year 2000.
-const since1970 = 946_684_800_000_000_000
-
 // date finds out when the run began.
 func (t *Table) date() (err error) {
 	if t.choice.Times == nil {
@@ -103,32 +96,18 @@ func (t *Table) date() (err error) {
 	if t.runBegin, err = t.choice.Times.Begin(); err != nil {
 		return err
 	}
-	began := t.trace.Run().Origin.Began
-	switch {
-	case t.choice.Series && t.runBegin >= since1970:
-		t.dated = true
-	case !began.IsZero():
-		t.epoch, t.dated = began.UnixNano()-t.runBegin, true
+	began, err := t.choice.Began()
+	if t.dated = !began.IsZero(); t.dated {
+		t.epoch = began.UnixNano() - t.runBegin
 	}
-	return nil
-}
-
-// Began returns when the run began; zero if the trace does not tell.
-func (t *Table) Began() time.Time {
-	if t.dated {
-		return time.Unix(0, t.runBegin+t.epoch).UTC()
-	}
-	return t.trace.Run().Origin.Began
+	return err
 }
 
 // Columns returns the columns. They must not be changed.
 func (t *Table) Columns() []*Column { return slices.Clip(t.columns) }
 
-// Trace returns the trace.
-func (t *Table) Trace() *reprise.Trace { return t.trace }
-
-// TimesLabel says what the times of the ranks that were chosen are, for a person, and how exact.
-func (t *Table) TimesLabel() string { return t.times }
+// Run returns what is known of the run.
+func (t *Table) Run() []events.Fact { return t.run }
 
 // By returns what a row is.
 func (t *Table) By() export.By { return t.options.By }
