@@ -102,6 +102,9 @@ func (r *ranked) add(first, end uint64) error {
 		if r.byRank {
 			text = r.printer.Canonical(r.read.Signature(c.terminal))
 		}
+		if !r.loops {
+			c.node = 0
+		}
 		in, out := t.take(c.calls)
 		call := r.read.Call(c.terminal)
 		site := r.sites.Of(&call)
