@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -127,6 +128,8 @@ func (t *Table) argumentText(call reprise.Call, i int) string {
 	switch {
 	case v.Kind() == cst.KindString:
 		return plain(v.Text())
+	case i == layout.SiteOf(call.Function):
+		return plain(t.sites.Of(&call))
 	case v.Kind() == cst.KindRank:
 		return strconv.FormatInt(v.Int(), 10)
 	case isNumbers(typ):
