@@ -394,3 +394,14 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d rows, want %d", total, want)
 	}
 }
+
+// TestSites checks that call sites are called what the trace calls them.
+func TestSites(t *testing.T) {
+	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
+	run := merge.Run{Source: "test", Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
+	trace := testtrace.Record(t, run, false, [][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}}, {Function: put, Args: []cst.Value{cst.Handle(8)}}}})
+	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"arg_site"}}))
+	if got[0]["arg_site"] != "solver.f90:212 exchange_ < main.c:12 main" || got[1]["arg_site"] != "0x8" {
+		t.Errorf("sites %v", got)
+	}
+}
