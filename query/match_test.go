@@ -576,6 +576,35 @@ func TestCancelledReceive(t *testing.T) {
 	}
 }
 
+// TestAbandonedReceive checks that a receive from any source that the program cancelled, as at its
+// end, does not make it unknown which receive got which message, if all have one that says so.
+func TestAbandonedReceive(t *testing.T) {
+	for _, sends := range []int{3, 4} {
+		var zero, one tracer.Recorder
+		for range sends {
+			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7), cst.Handle(-3))
+		}
+		cancel := one.Declare(cst.Function{Name: "MPI_Cancel", Params: []cst.Param{handle("request", cst.In)}})
+		receive := func(from, request int64) {
+			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(7), cst.Handle(-3), cst.Handle(request))
+			if from < 0 {
+				one.Call(cancel, cst.Handle(request))
+			}
+			one.Call(one.Declare(mpiFunctions[3]), cst.Handle(request), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+		}
+		for range 3 {
+			receive(0, 8)
+		}
+		receive(-1, 16)
+		m := openMatch(t, openParts(t, merge.Run{Ranks: 2}, []merge.Part{zero.Finish(0), one.Finish(1)}))
+		list, err := m.Partner(0, 1)
+		if known := len(list) == 1 && list[0].Rank == 1 && list[0].Position == 2; err != nil || known != (sends == 3) {
+			t.Errorf("%d sends: partner %v, %v", sends, list, err)
+		}
+		checkMatch(t, m, 1)
+	}
+}
+
 // firstOf returns the position of the first call of a message that is not matched.
 func firstOf(m *Match, u Unmatched) (uint64, error) {
 	list := []Unmatched{u}
