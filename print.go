@@ -52,6 +52,8 @@ type Printer struct {
 	options PrintOptions
 	numbers [cst.KindArray]map[int64]string // names by kind, but for handles
 	handles map[string]map[int64]string     // by class
+
+	canonical *canonical
 }
 
 // name returns the name of a number of type t, if it has one.
@@ -67,7 +69,7 @@ func (p *Printer) name(t *cst.Type, v int64) (string, bool) {
 // Printer returns a Printer of the calls of t.
 func (t *Trace) Printer(o PrintOptions) *Printer {
 	list := t.Run().Names
-	p := &Printer{options: o, handles: make(map[string]map[int64]string)}
+	p := &Printer{options: o, handles: make(map[string]map[int64]string), canonical: newCanonical(t)}
 	type word struct {
 		kind        cst.Kind
 		class, name string
@@ -150,7 +152,10 @@ var printings = sync.Pool{New: func() any { return new(printing) }}
 
 // append appends a call as text. Without a rank, r and of are nil.
 func (p *Printer) append(dst []byte, r *printedRank, of *Rank, f *cst.Function, args []cst.Value, terminal uint32) []byte {
-	x := printing{Printer: p, rank: r, of: of, function: f, args: args, terminal: terminal, dst: dst}
+	x := printing{Printer: p, of: of, function: f, args: args, terminal: terminal, dst: dst}
+	if r != nil {
+		x.pools = r.pools
+	}
 	return x.write((*printing).call)
 }
 
@@ -170,7 +175,7 @@ func (p printing) write(f func(*printing)) []byte {
 func (p *Printer) AppendArgument(dst []byte, c Call, i int) []byte {
 	x := printing{Printer: p, of: c.of, function: c.Function, args: c.Args, terminal: c.Terminal, dst: dst}
 	if c.of != nil {
-		x.rank = p.printed(c.of)
+		x.pools = p.printed(c.of).pools
 	}
 	return x.write(func(x *printing) { x.argument(i) })
 }
@@ -246,8 +251,8 @@ func numberPools(names map[int64]string) map[int64]requestPool {
 // A printing is a call that is being written.
 type printing struct {
 	*Printer
-	rank     *printedRank // nil if the call was not read from a trace
-	of       *Rank        // likewise
+	pools    func() map[int64]requestPool // nil if it is not known who makes requests
+	of       *Rank                        // nil if the call was not read from a trace
 	function *cst.Function
 	args     []cst.Value
 	terminal uint32

@@ -62,7 +62,7 @@ func (s Signature) String() string {
 func (p *Printer) Arguments(r *Rank, s Signature) ([]string, error) {
 	x := printing{Printer: p, of: r}
 	if r != nil {
-		x.rank = p.printed(r)
+		x.pools = p.printed(r).pools
 	}
 	texts := make([]string, len(s.Args))
 	for i, a := range s.Args {

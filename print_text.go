@@ -125,8 +125,8 @@ func (p *printing) numbered(word string, n int64) {
 
 func (p *printing) request(pool, index int64) {
 	made, ok := requestPool{}, false
-	if p.rank != nil {
-		made, ok = p.rank.pools()[pool]
+	if p.pools != nil {
+		made, ok = p.pools()[pool]
 	}
 	if ok {
 		p.numbered(made.maker, int64(made.n))

@@ -53,6 +53,7 @@ type By uint8
 const (
 	Calls      By = iota // a call
 	Signatures           // the equal calls of a rank
+	Messages             // a message, of which both ends are known
 )
 
 // A ColumnError is the error of a name of a column that is not there, or given twice.

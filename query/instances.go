@@ -248,6 +248,5 @@ func (m *Match) Instance(rank int, position uint64) (c *semantics.Communicator, 
 	if err != nil {
 		return nil, 0, false, err
 	}
-	k = searchUint64(s.all().Weight, func(k uint64) bool { at, _ := s.at(k); return at >= position })
-	return c, k, true, nil
+	return c, s.before(position), true, nil
 }

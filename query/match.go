@@ -71,6 +71,11 @@ type Match struct {
 	codes   codes
 	inexact map[place][]Channel // of which not all is known
 
+	// Of the channels of places that have some that are inexact: those that are, and of which the
+	// program tried to cancel all receives, and those of which all messages have a receive
+	// that tells that it is of them, so that these can have got none.
+	abandoned, full map[Channel]bool
+
 	mutex  sync.Mutex
 	opened map[int]*matchRank
 
@@ -121,7 +126,7 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 }
 
 func newMatch(model *semantics.Model) *Match {
-	return &Match{model: model, inexact: make(map[place][]Channel), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
+	return &Match{model: model, inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
 }
 
 // A messageKey says what is alike about messages of one rank.
@@ -265,6 +270,9 @@ func (m *Match) pairAt(ctx context.Context, ends []*end) error {
 			m.inexact[at] = append(m.inexact[at], e.channel)
 		}
 	}
+	if len(m.inexact[at]) > 0 {
+		m.account(ends)
+	}
 	if m.numbering != nil {
 		m.numbering.add(ends)
 	}
@@ -284,6 +292,19 @@ func (m *Match) pairAt(ctx context.Context, ends []*end) error {
 	p.apply(m)
 	m.leave(ends, p)
 	return nil
+}
+
+// account finds the abandoned and the full channels among those that arrive at one rank on one
+// communicator.
+func (m *Match) account(ends []*end) {
+	for i, e := range ends {
+		switch c := e.channel; {
+		case c.Source < 0 || c.Tag < 0:
+			m.abandoned[c] = e.direction == semantics.Receive && e.cancelled == e.count
+		case e.direction == semantics.Receive && i > 0 && ends[i-1].channel == c:
+			m.full[c] = ends[i-1].count == e.count && e.cancelled == 0
+		}
+	}
 }
 
 // leave takes note of what is not matched.

@@ -317,9 +317,13 @@ func (m *Match) tells(c Channel) bool {
 }
 
 // exact reports whether no receive may have got messages of a channel that does not tell
-// that it did.
+// that it did. One that the program tried to cancel has got none of a channel of which each
+// message has another.
 func (m *Match) exact(c Channel) bool {
 	for _, w := range m.inexact[place{c.Communicator, c.Destination}] {
+		if m.full[c] && m.abandoned[w] {
+			continue
+		}
 		if w != c && (w.Source < 0 || w.Source == c.Source) && (w.Tag < 0 || c.Tag < 0 || w.Tag == c.Tag) {
 			return false
 		}

@@ -170,6 +170,7 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 		t.Fatal(err)
 	}
 	number := make(map[messageAt]uint64)
+	instances, instanceOf := make(map[instanceAt]uint64), make(map[uint64]instanceAt)
 	for _, rank := range s.ranks {
 		r, err := m.model.Trace().Rank(rank)
 		if err != nil {
@@ -183,18 +184,23 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		begun := make(map[*semantics.Communicator]uint64)
 		for call, err := range r.Calls() {
 			if err != nil {
 				t.Fatal(err)
 			}
 			position := call.Position
-			_, numbers := all.At(position, call.Terminal)
+			o, numbers := all.At(position, call.Terminal)
+			checkCollectives(t, o, all.Collectives(), begun, instances, instanceOf)
 			for i, n := range numbers {
 				number[messageAt{rank, position, i}] = n
 			}
 			if position/3%uint64(every+1) == 0 { // three calls in a row
 				if _, got := some.At(position, call.Terminal); !slices.Equal(got, numbers) {
 					t.Fatalf("call %d of rank %d has messages %v, want %v", position, rank, got, numbers)
+				}
+				if got, want := some.Collectives(), all.Collectives(); !slices.Equal(got, want) {
+					t.Fatalf("call %d of rank %d begins %v, want %v", position, rank, got, want)
 				}
 			}
 		}
@@ -221,6 +227,33 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 	}
 	if uint64(len(seen)) != numbering.last {
 		t.Fatalf("%d messages have numbers, want %d", numbering.last, len(seen))
+	}
+}
+
+// An instanceAt is the k-th collective operation on a communicator.
+type instanceAt struct {
+	communicator *semantics.Communicator
+	k            uint64
+}
+
+// checkCollectives checks the numbers of the collective operations that a call begins, given how
+// many the rank began before: the k-th on a communicator has one number on all ranks, which no
+// other has.
+func checkCollectives(t tester, o *semantics.Operation, got []uint64, before map[*semantics.Communicator]uint64, numbers map[instanceAt]uint64, seen map[uint64]instanceAt) {
+	t.Helper()
+	list := operationsOn(o, nil)
+	if len(list) != len(got) {
+		t.Fatalf("%d operations have numbers %v", len(list), got)
+	}
+	for i, p := range list {
+		at := instanceAt{p.Communicator, before[p.Communicator]}
+		before[p.Communicator]++
+		n, known := numbers[at]
+		other, taken := seen[got[i]]
+		if got[i] == 0 || known && n != got[i] || taken && other != at {
+			t.Fatalf("operation %d on %s has number %d, elsewhere %d", at.k, p.Communicator.Name, got[i], n)
+		}
+		numbers[at], seen[got[i]] = got[i], at
 	}
 }
 
@@ -540,6 +573,35 @@ func TestCancelledReceive(t *testing.T) {
 		if m.Messages != want.messages || m.Cancelled != want.cancelled || left != want.left {
 			t.Errorf("%d sends: %d messages, %d receives cancelled, %d unmatched, want %v", sends, m.Messages, m.Cancelled, left, want)
 		}
+	}
+}
+
+// TestAbandonedReceive checks that a receive from any source that the program cancelled, as at its
+// end, does not make it unknown which receive got which message, if all have one that says so.
+func TestAbandonedReceive(t *testing.T) {
+	for _, sends := range []int{3, 4} {
+		var zero, one tracer.Recorder
+		for range sends {
+			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7), cst.Handle(-3))
+		}
+		cancel := one.Declare(cst.Function{Name: "MPI_Cancel", Params: []cst.Param{handle("request", cst.In)}})
+		receive := func(from, request int64) {
+			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(7), cst.Handle(-3), cst.Handle(request))
+			if from < 0 {
+				one.Call(cancel, cst.Handle(request))
+			}
+			one.Call(one.Declare(mpiFunctions[3]), cst.Handle(request), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+		}
+		for range 3 {
+			receive(0, 8)
+		}
+		receive(-1, 16)
+		m := openMatch(t, openParts(t, merge.Run{Ranks: 2}, []merge.Part{zero.Finish(0), one.Finish(1)}))
+		list, err := m.Partner(0, 1)
+		if known := len(list) == 1 && list[0].Rank == 1 && list[0].Position == 2; err != nil || known != (sends == 3) {
+			t.Errorf("%d sends: partner %v, %v", sends, list, err)
+		}
+		checkMatch(t, m, 1)
 	}
 }
 

@@ -1,25 +1,28 @@
 package query
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Numbering numbers the messages that are sent and received, from 1 on, for what goes
 // through the calls of one rank after the other: both ends of a message have its number.
 // Messages of which a [Match] has no [Partner] have none, and those of channels where the
-// program tried to cancel receives. Its methods may be called from several goroutines at
-// once.
+// program tried to cancel receives. It likewise numbers collective operations: the k-th
+// that a rank begins on a communicator has the number of the k-th of all members. Its
+// methods may be called from several goroutines at once.
 type Numbering struct {
-	match    *Match
-	last     uint64
-	channels map[Channel]numbered
+	match       *Match
+	last        uint64
+	channels    map[Channel]numbered
+	collectives map[*semantics.Communicator]uint64 // the number of the first on each
 }
 
 // Numbered are the messages of a channel: the first so many, from a number on.
@@ -32,15 +35,46 @@ func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Num
 	n.match.numbering = n
 	ranks := o.ranks(model.Trace())
 	found := make([]rankMessages, len(ranks))
+	begun := make([]map[*semantics.Communicator]uint64, len(ranks))
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		if all, err := n.match.operationsOf(ctx, r); err == nil {
-			found[i] = all.messages()
+			found[i], begun[i] = all.messages(), all.begun()
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	n.numberCollectives(begun)
 	return n, n.match.pair(ctx, ranks, found)
+}
+
+// begun returns how many collective operations the rank begins, by communicator.
+func (all *operations) begun() map[*semantics.Communicator]uint64 {
+	counts := make(map[*semantics.Communicator]uint64)
+	for _, o := range all.list {
+		for _, p := range operationsOn(o.Operation, nil) {
+			counts[p.Communicator] = wire.AddSat(counts[p.Communicator], o.Count)
+		}
+	}
+	return counts
+}
+
+// numberCollectives gives each communicator as many numbers as one of its members needs at
+// most, in the order of their names.
+func (n *Numbering) numberCollectives(begun []map[*semantics.Communicator]uint64) {
+	most := make(map[*semantics.Communicator]uint64)
+	for _, counts := range begun {
+		for c, count := range counts {
+			most[c] = max(most[c], count)
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(most), func(a, b *semantics.Communicator) int { return cmp.Compare(a.Name, b.Name) })
+	n.collectives = make(map[*semantics.Communicator]uint64, len(list))
+	next := uint64(1)
+	for _, c := range list {
+		n.collectives[c] = next
+		next = wire.AddSat(next, most[c])
+	}
 }
 
 // add numbers the messages that arrive at one rank on one communicator.
@@ -56,6 +90,15 @@ func (n *Numbering) add(ends []*end) {
 	}
 }
 
+// Rank returns a rank of the trace, of which some are kept.
+func (n *Numbering) Rank(ctx context.Context, rank int) (*semantics.Rank, error) {
+	r, err := n.match.open(ctx, rank)
+	if err != nil {
+		return nil, err
+	}
+	return r.rank, nil
+}
+
 // Of returns the numbers of the messages of a rank, which was read from the trace. It
 // costs what [semantics.Model.Of] does.
 func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numbers, error) {
@@ -69,20 +112,23 @@ func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numb
 	}
 	return &Numbers{
 		numbering: n, rank: rank, read: one,
-		ends: make(map[messageKey]*numberedEnd), alike: make([]*numberedCall, read.Terminals()),
+		ends: make(map[messageKey]*numberedEnd), begun: make(map[*semantics.Communicator]*numberedCollectives),
+		alike: make([]*numberedCall, read.Terminals()),
 	}, nil
 }
 
-// Numbers are the numbers of the messages of a rank. They must not be used by two
+// Numbers are the numbers of the messages and collective operations of a rank. They must not be used by two
 // goroutines at once.
 type Numbers struct {
 	numbering *Numbering
 	rank      int
 	read      *matchRank
 	ends      map[messageKey]*numberedEnd
+	begun     map[*semantics.Communicator]*numberedCollectives
 	alike     []*numberedCall // by terminal, of calls that are all one operation
 	other     numberedCall    // the last of others
 	numbers   []uint64
+	instances []uint64
 
 	next  uint64 // the position after that of the last call
 	jumps uint64 // how often another followed
@@ -96,11 +142,20 @@ type numberedEnd struct {
 	jumps  uint64 // when before was found; 2⁶⁴−1 if it never was
 }
 
+// numberedCollectives are the collective operations of the rank on a communicator.
+type numberedCollectives struct {
+	communicator *semantics.Communicator
+	first        uint64 // number
+	before       uint64 // how many there are in the calls before
+	jumps        uint64 // as those of a numberedEnd
+}
+
 // A numberedCall is an operation, with the channels of its messages: nil if these have no
-// numbers.
+// numbers; and the collective operations that it begins.
 type numberedCall struct {
-	operation *semantics.Operation
-	ends      []*numberedEnd
+	operation   *semantics.Operation
+	ends        []*numberedEnd
+	collectives []*numberedCollectives
 }
 
 // At returns what the call at a position means, whose terminal must be the one given, and
@@ -113,6 +168,10 @@ func (n *Numbers) At(position uint64, terminal uint32) (*semantics.Operation, []
 	}
 	n.next = position + 1
 	c := n.call(position, terminal)
+	n.instances = n.instances[:0]
+	for _, of := range c.collectives {
+		n.instances = append(n.instances, n.instance(of, position))
+	}
 	if c.ends == nil {
 		return c.operation, nil
 	}
@@ -123,13 +182,43 @@ func (n *Numbers) At(position uint64, terminal uint32) (*semantics.Operation, []
 	return c.operation, n.numbers
 }
 
-// take returns the number of the next message of an end, in the call at a position.
+// Collectives returns the numbers of the collective operations that the call begins of which
+// At was asked last, of those whose communicator is known. They are valid until the next
+// call of At.
+func (n *Numbers) Collectives() []uint64 { return n.instances }
+
+// Partner returns the other end of a message that has a number: of the i-th of the operation
+// of a call. Its Rank is −1 if there is none.
+func (n *Numbers) Partner(position uint64, o *semantics.Operation, i int) (Partner, error) {
+	return n.numbering.match.partner(n.read, n.rank, position, o, i)
+}
+
+// instance returns the number of the next collective operation on a communicator, in the
+// call at a position.
+func (n *Numbers) instance(c *numberedCollectives, position uint64) uint64 {
+	if c.jumps != n.jumps {
+		if c.before, c.jumps = 0, n.jumps; n.jumps > 0 {
+			s, err := n.read.sequence(context.Background(), c.communicator)
+			if err != nil {
+				panic(err) // that the context is done, which never is
+			}
+			c.before = s.before(position)
+		}
+	}
+	c.before++
+	return wire.AddSat(c.first, c.before-1)
+}
+
+// take returns the number of the next message of an end, in the call at a position. Of calls
+// that were asked for from the first on, the first message of an end has none before it.
 func (n *Numbers) take(e *numberedEnd, position uint64) uint64 {
 	if e == nil {
 		return 0
 	}
 	if e.jumps != n.jumps {
-		e.before, e.jumps = n.read.index(e.key).before(position), n.jumps
+		if e.before, e.jumps = 0, n.jumps; n.jumps > 0 {
+			e.before = n.read.index(e.key).before(position)
+		}
 	}
 	k := e.before
 	e.before++
@@ -145,13 +234,26 @@ func (n *Numbers) call(position uint64, terminal uint32) *numberedCall {
 		return c
 	}
 	o := n.read.rank.At(position, terminal)
-	c := numberedCall{o, n.endsOf(o)}
+	c := numberedCall{o, n.endsOf(o), n.collectivesOf(o)}
 	if alike, ok := n.read.alike[terminal]; alike || !ok {
 		n.alike[terminal] = &c
 		return n.alike[terminal]
 	}
 	n.other = c
 	return &n.other
+}
+
+// collectivesOf returns the collective operations that an operation begins.
+func (n *Numbers) collectivesOf(o *semantics.Operation) (list []*numberedCollectives) {
+	for _, p := range operationsOn(o, nil) {
+		of := n.begun[p.Communicator]
+		if of == nil {
+			of = &numberedCollectives{communicator: p.Communicator, first: n.numbering.collectives[p.Communicator], jumps: math.MaxUint64}
+			n.begun[p.Communicator] = of
+		}
+		list = append(list, of)
+	}
+	return list
 }
 
 // endsOf returns the ends of the messages of an operation, nil if none has numbers.
@@ -183,148 +285,4 @@ func (n *Numbers) end(k messageKey) *numberedEnd {
 	}
 	n.ends[k] = e
 	return e
-}
-
-// Firsts fills in the positions of the first calls of messages that are not matched, each on
-// its rank: not of those that may be of several channels. Each rank is read once, and calls
-// are gone through only where terminals do not tell of which channel they are.
-func (m *Match) Firsts(ctx context.Context, list []Unmatched, o Options) error {
-	byRank := make(map[int][]*first)
-	var ranks []int
-	for i := range list {
-		u := &list[i]
-		if len(u.Among) > 0 {
-			continue
-		}
-		u.First = new(uint64)
-		if byRank[u.Rank] == nil {
-			ranks = append(ranks, u.Rank)
-		}
-		byRank[u.Rank] = append(byRank[u.Rank], &first{key: u.key(), number: u.Matched, to: u.First})
-	}
-	slices.Sort(ranks)
-	return o.each(ctx, len(ranks), func(i int) error {
-		r, err := m.read(ctx, ranks[i])
-		if err != nil {
-			return err
-		}
-		return r.firsts(ctx, byRank[ranks[i]])
-	})
-}
-
-// A first is a message to find among the calls of a rank.
-type first struct {
-	key    messageKey
-	number uint64 // from 0 on
-	to     *uint64
-
-	terminals terminals // of calls that are all alike
-	alike     *ruled
-	mixed     bool   // there are others
-	seen      uint64 // messages of others so far
-	found     bool
-}
-
-// put takes note of where the message is.
-func (f *first) put(position uint64) { *f.to, f.found = position, true }
-
-// before returns how many messages there are before a call that is not alike.
-func (f *first) before(position uint64) uint64 { return f.seen + f.alike.before(position) }
-
-// rest finds the message among calls that are alike, if it is in none of the others.
-func (f *first) rest() {
-	if n := f.number - f.seen; n < f.alike.all().Weight {
-		position, _ := f.alike.at(n)
-		f.put(position)
-	}
-}
-
-// firsts finds messages, whose keys are different.
-func (all *operations) firsts(ctx context.Context, list []*first) error {
-	byKey := make(map[messageKey]*first, len(list))
-	for _, f := range list {
-		f.terminals = make(terminals)
-		byKey[f.key] = f
-	}
-	keep := make(map[sequitur.Symbol]bool)
-	for _, o := range all.list {
-		t := o.Terminal
-		for i := range o.Operation.Messages {
-			f := byKey[keyOf(&o.Operation.Messages[i])]
-			switch {
-			case f == nil:
-			case all.alike[o.Terminal]:
-				f.terminals[t] = append(f.terminals[t], digestOf(0))
-			default:
-				keep[t], f.mixed = true, true
-			}
-		}
-	}
-	mixed := 0
-	for i, f := range list {
-		f.alike = newRuled(all, f.terminals)
-		if f.mixed {
-			mixed++
-			continue
-		}
-		f.rest()
-		f.alike, f.terminals = nil, nil
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	if err := all.findMixed(ctx, byKey, keep, mixed); err != nil {
-		return err
-	}
-	for _, f := range list {
-		if f.mixed && !f.found {
-			f.rest()
-		}
-	}
-	return nil
-}
-
-// findMixed goes through calls until n messages are found.
-func (all *operations) findMixed(ctx context.Context, byKey map[messageKey]*first, keep map[sequitur.Symbol]bool, n int) error {
-	if n == 0 {
-		return nil
-	}
-	steps := 0
-	for position, t := range all.rank.Find(0, func(t sequitur.Symbol) bool { return keep[t] }) {
-		if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		o := all.rank.At(position, t)
-		if o == nil {
-			continue
-		}
-		for i := range o.Messages {
-			f := byKey[keyOf(&o.Messages[i])]
-			if f == nil || f.found {
-				continue
-			}
-			switch before := f.before(position); {
-			case before < f.number:
-				f.seen++
-				continue
-			case before == f.number:
-				f.put(position)
-			default:
-				f.rest()
-			}
-			if n--; n == 0 {
-				return nil
-			}
-		}
-	}
-	return nil
-}
-
-// key returns what the messages of u are for the rank.
-func (u *Unmatched) key() messageKey {
-	k := messageKey{u.Communicator, u.Direction, u.Destination, u.Tag}
-	if u.Direction == semantics.Receive {
-		k.peer = u.Source
-	}
-	return k
 }

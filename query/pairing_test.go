@@ -57,7 +57,7 @@ func most(ends []end, all bool) int {
 // testPairing checks, of ends that are drawn, that as many are matched as can be, and that
 // channels are told exactly if they may have what is left.
 func testPairing(t *rapid.T) {
-	m := &Match{inexact: make(map[place][]Channel)}
+	m := &Match{inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool)}
 	cancel := rapid.Bool().Draw(t, "cancel")
 	var ends []end
 	for _, direction := range []semantics.Direction{semantics.Send, semantics.Receive} {
@@ -123,7 +123,7 @@ func TestPairing(t *testing.T) { rapid.Check(t, testPairing) }
 
 // Numbers that are as large as any can be are matched as others.
 func TestPairingLarge(t *testing.T) {
-	m := &Match{inexact: make(map[place][]Channel)}
+	m := &Match{inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool)}
 	const all = 1<<64 - 1
 	var list []*end
 	for _, e := range []end{
@@ -144,7 +144,7 @@ func TestPairingLarge(t *testing.T) {
 func BenchmarkPairing(b *testing.B) {
 	const sources, tags = 100, 100
 	for b.Loop() {
-		m := &Match{inexact: make(map[place][]Channel)}
+		m := &Match{inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool)}
 		var list []*end
 		add := func(source int, tag int64, direction semantics.Direction, n uint64) {
 			list = append(list, &end{channel: Channel{nil, source, 0, tag}, direction: direction, count: n, left: n})

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -37,6 +38,9 @@ type sequence interface {
 	// at returns where the n-th is called, n < all().Weight, from 0 on: the position of the
 	// call, and which of its operations it is.
 	at(n uint64) (position uint64, nth int)
+
+	// before returns how many there are in the calls before a position.
+	before(position uint64) uint64
 }
 
 // operationsOn returns the collective operations that a call begins on a communicator, or on
@@ -279,6 +283,25 @@ func (s *walked) upTo(n uint64) digest {
 		return sum.Weight < n
 	})
 	return sum
+}
+
+func (s *walked) before(position uint64) uint64 {
+	i, ok := slices.BinarySearchFunc(s.marks, position, func(m mark, position uint64) int { return cmp.Compare(m.position, position) })
+	if ok {
+		return s.marks[i].before.Weight
+	}
+	if i == 0 {
+		return 0
+	}
+	m := s.marks[i-1]
+	count := m.before.Weight
+	s.each(m.position, func(at uint64, list []digest) bool {
+		if at < position {
+			count += uint64(len(list))
+		}
+		return at < position
+	})
+	return count
 }
 
 func (s *walked) at(n uint64) (position uint64, nth int) {

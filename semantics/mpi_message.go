@@ -1,6 +1,8 @@
 package semantics
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -67,7 +69,15 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 			e.message(o, p, Receive, args, s)
 		}
 	}
+	if p.Nonblocking {
+		o.Begins = activeOf(requestsOf(args))
+	}
 	return o
+}
+
+// activeOf returns those of some requests that are no null requests.
+func activeOf(ids []int64) []int64 {
+	return slices.DeleteFunc(ids, func(id int64) bool { return id < 0 })
 }
 
 // takes reports whether a function receives the message that a probe found.
@@ -229,6 +239,7 @@ func (e *evaluation) started(p *spec.Role, args arguments) *Operation {
 			o.More = append(o.More, begun)
 		}
 	}
+	o.Begins = activeOf(requestsOf(args))
 	return o
 }
 

@@ -425,7 +425,7 @@ func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
 func (o *Operation) equal(p *Operation) bool {
 	return o.Class == p.Class && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
 		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) &&
-		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && slices.Equal(o.Begins, p.Begins) && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
 }
 
 // evaluate finds out what a call means.

@@ -38,6 +38,10 @@ type Operation struct {
 	// that it frees. See [Rank.Begun].
 	Completes, Frees []int64
 
+	// Begins are the ids of the requests of which the call begins the operation: those that
+	// it makes, or, of persistent requests, starts.
+	Begins []int64
+
 	data     *dataCall // the call whose data it exchanges; nil for none
 	requests []int64   // of Messages, if another call completes them
 	taken    *taken    // what Messages is, if it depends on the position which probe found that

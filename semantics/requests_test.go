@@ -158,10 +158,21 @@ func testRequests(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	active := make(map[int64]uint64) // by the operations alone: where those of requests began
 	each(t, m, 0, func(position uint64, c reprise.Call, o *semantics.Operation) {
 		var got ending
 		if o != nil {
 			got = ending{ended(rank, position, o.Completes), ended(rank, position, o.Frees)}
+			for _, id := range slices.Concat(o.Completes, o.Frees) {
+				began, ok := active[id]
+				if at, _, there := rank.Begun(id, position); ok != there || began != at && ok {
+					t.Fatalf("call %d, %s: request %d was begun by call %d, %v, want %d, %v", position, c, id, began, ok, at, there)
+				}
+				delete(active, id)
+			}
+			for _, id := range o.Begins {
+				active[id] = position
+			}
 		}
 		if want := r.want[position]; !slices.Equal(got.completes, want.completes) || !slices.Equal(got.frees, want.frees) {
 			t.Fatalf("call %d, %s: completes and frees %v, want %v", position, c, got, want)

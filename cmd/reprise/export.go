@@ -77,7 +77,7 @@ func newExport() *cobra.Command {
 		names = append(names, f.name)
 	}
 	var q *question
-	o := exportOptions{format: newChoice(append([]string{""}, names...)...), by: newChoice("call", "signature")}
+	o := exportOptions{format: newChoice(append([]string{""}, names...)...), by: newChoice("call", "signature", "message")}
 	q = newQuestion("export", func() error { return o.check(q) }, func(q *question) error { return exportTrace(q, o) }, optRanks, optWindow)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
@@ -132,8 +132,11 @@ func (o *exportOptions) formatOf() *exportFormat {
 func exportTrace(q *question, o exportOptions) error {
 	x := &exporting{question: q, columns: o.columns}
 	unit := "call"
-	if o.by.value == "signature" {
+	switch o.by.value {
+	case "signature":
 		x.by, unit = export.Signatures, "signature"
+	case "message":
+		x.by, unit = export.Messages, "message"
 	}
 	if err := x.choose(); err != nil {
 		return err

@@ -93,11 +93,26 @@ func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int
 			}
 			position := c.Position
 			if start := c.Start - begin; start < to && (start+c.Duration > from || start == from) {
-				want = append(want, fmt.Sprintf("%d %d %d %s", number, position, c.Start, c.Function.Name))
+				want = append(want, fmt.Sprintf("%d %d %d %s", number, position, c.Start-begin, c.Function.Name))
 			}
 		}
 	}
 	return want
+}
+
+// TestExportMessages checks that there is a row for each message that match finds.
+func TestExportMessages(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "messages.csv")
+	if said, want := must(t, "export", recordedRun, "-o", out, "--by", "message"), out+": 800 messages, "; !strings.HasPrefix(said, want) {
+		t.Errorf("%s, want %s…", said, want)
+	}
+	if matched := must(t, "match", recordedRun, "--json"); !strings.Contains(matched, `"messages": 800`) {
+		t.Errorf("match: %s", matched)
+	}
+	first, _, _ := strings.Cut(readFile(t, out), "\n")
+	if want := "message,send_rank,recv_rank,tag,communicator,bytes,"; !strings.HasPrefix(first, want) {
+		t.Errorf("columns %s, want %s…", first, want)
+	}
 }
 
 // TestExportFormats checks that each format goes by its name and by the names of its

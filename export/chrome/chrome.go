@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -35,7 +36,9 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 		return err
 	}
 	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}
-	e.begin(choice)
+	if err := e.begin(choice); err != nil {
+		return err
+	}
 	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return err
@@ -55,14 +58,19 @@ type encoder struct {
 	scratch []byte
 }
 
-func (e *encoder) begin(t *events.Trace) {
+func (e *encoder) begin(t *events.Trace) error {
+	facts, err := t.Choice().Run()
+	if err != nil {
+		return err
+	}
+	run := map[string]string{"writer": "reprise"}
+	for _, f := range facts {
+		run[f.Name] = events.Readable(strings.Join(f.Values, "; "))
+	}
 	e.w.WriteString(`{"displayTimeUnit":"ns","otherData":`)
-	e.value(struct {
-		Writer string `json:"writer"`
-		Source string `json:"source"`
-		Ranks  int    `json:"ranks"`
-	}{"reprise", events.Readable(t.Source().Run().Source), t.Source().Ranks()})
+	e.value(run)
 	e.w.WriteString(`,"traceEvents":[`)
+	return nil
 }
 
 // value writes a value that JSON has.
@@ -190,6 +198,7 @@ func appendMicroseconds(dst []byte, ns int64) []byte {
 // common, but for the position, which follows.
 func appendEnd(dst []byte, r *events.Rank, terminal uint32) []byte {
 	dst = append(append(dst, `,"name":`...), marshal(r.Name(terminal))...)
+	dst = append(append(dst, `,"cat":`...), marshal(r.Category(terminal))...)
 	dst = append(dst, `,"args":{`...)
 	for _, a := range r.Args(terminal) {
 		dst = append(append(dst, marshal(a.Name)...), ':')

@@ -6,7 +6,8 @@
 // begins or ends with a space, is in quotation marks, with the quotation marks in it
 // doubled, as in RFC 4180. Nothing is a missing value, and a pair of quotation marks
 // empty text. Integers are decimal, floats as short as they can be without losing a
-// bit, or NaN, +Inf or -Inf.
+// bit, or NaN, +Inf or -Inf. Times are as in RFC 3339, in UTC with nanoseconds, and lists of
+// integers as in JSON.
 //
 // What does not differ from call to call, all but position and times, is put into words
 // once for each different call of a rank, up to some megabytes of text.
@@ -18,6 +19,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
@@ -72,7 +74,8 @@ const maxKept = 16 << 20
 type file struct {
 	w      *bufio.Writer
 	pieces []piece
-	ints   [][]int64 // of each piece that is unique, those of a batch
+	ints   [][]int64 // of each piece that is unique, but for lists, those of a batch
+	there  [][]bool  // likewise, of the group: whether there are values, nil if all are
 
 	// Of the rows of a segment, what pieces are by code: nil for what is not known, or
 	// not kept.
@@ -103,18 +106,17 @@ func newFile(w io.Writer, t *rows.Table) *file {
 			f.pieces = append(f.pieces, piece{columns: []*rows.Column{c}})
 		}
 	}
-	f.ints, f.texts = make([][]int64, len(f.pieces)), make([][][]byte, len(f.pieces))
+	f.ints, f.there, f.texts = make([][]int64, len(f.pieces)), make([][]bool, len(f.pieces)), make([][][]byte, len(f.pieces))
 	return f
 }
 
 // rows writes rows begin ≤ i < end of a group.
 func (f *file) rows(g *rows.Group, begin, end int) error {
 	for i, p := range f.pieces {
-		if p.unique != nil {
-			f.ints[i] = p.unique.AppendInts(f.ints[i][:0], g, begin, end)
+		if p.unique != nil && p.unique.Type != rows.List {
+			f.ints[i], f.there[i] = p.unique.AppendInts(f.ints[i][:0], g, begin, end), p.unique.There(g)
 		}
 	}
-	timed := g.Timed()
 	for row := begin; row < end; row++ {
 		f.locate(g, row)
 		line := f.scratch[:0]
@@ -125,7 +127,12 @@ func (f *file) rows(g *rows.Group, begin, end int) error {
 			switch p := &f.pieces[i]; {
 			case p.unique == nil:
 				line = f.appendTexts(line, i, g.Codes()[row])
-			case !p.unique.Optional || timed[row]:
+			case p.unique.Type == rows.List:
+				line = appendList(line, p.unique.List(g, row))
+			case f.there[i] != nil && !f.there[i][row]:
+			case p.unique.Type == rows.Time:
+				line = time.Unix(0, f.ints[i][row-begin]).UTC().AppendFormat(line, timeLayout)
+			default:
 				line = strconv.AppendInt(line, f.ints[i][row-begin], 10)
 			}
 		}
@@ -136,6 +143,27 @@ func (f *file) rows(g *rows.Group, begin, end int) error {
 		}
 	}
 	return nil
+}
+
+// timeLayout is that of RFC 3339 with nanoseconds.
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+// appendList appends a list of integers as JSON has it, nothing if it is empty.
+func appendList(dst []byte, list []int64) []byte {
+	switch len(list) {
+	case 0:
+		return dst
+	case 1:
+		return append(strconv.AppendInt(append(dst, '['), list[0], 10), ']')
+	}
+	dst = append(dst, `"[`...)
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = strconv.AppendInt(dst, v, 10)
+	}
+	return append(dst, `]"`...)
 }
 
 // locate finds the segment of a row, which is not before that of the last one.

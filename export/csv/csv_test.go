@@ -142,7 +142,7 @@ func withoutEmpty(all []exporttest.Row) []exporttest.Row {
 func TestText(t *testing.T) {
 	got := write(t, testtrace.Timed(t, 2, 1, testtrace.Series), export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
 	const want = `call,position,rank,duration_ns,arg_dest
-"send(dest=rank+1, count=0)",0,0,100,1
+"send(dest=(rank+1) mod N, count=0)",0,0,100,1
 wait(),1,0,1000,
 "send(dest=(rank+1) mod N, count=0)",0,1,100,0
 wait(),1,1,1000,

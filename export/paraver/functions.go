@@ -1,14 +1,11 @@
 package paraver
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 // Types of events.
@@ -96,10 +93,7 @@ type function struct {
 // functionsOf returns what the functions of a trace are.
 func functionsOf(t *reprise.Trace) []function {
 	list := t.Functions()
-	actions := !slices.ContainsFunc(list, func(f cst.Function) bool {
-		_, ok := ti.Lookup(f)
-		return !ok
-	})
+	actions := events.AreActions(list)
 	all := make([]function, len(list))
 	for i, f := range list {
 		name := strings.ToLower(spec.Base(f.Name))
@@ -118,15 +112,6 @@ func functionsOf(t *reprise.Trace) []function {
 	return all
 }
 
-// named are the names of the functions of MPI by those that Extrae calls them.
-var named = sync.OnceValue(func() map[string]string {
-	m := make(map[string]string)
-	for _, f := range spec.Functions() {
-		m[strings.ToLower(spec.Base(f.Name))] = f.Name
-	}
-	return m
-})
-
 // mpiFunction returns what a function of MPI is, that is number i of the trace.
 func mpiFunction(name string, i int) function {
 	f := function{others, mpiValues[name], stateOtherwise}
@@ -139,7 +124,7 @@ func mpiFunction(name string, i int) function {
 	case strings.HasPrefix(name, "file_"):
 		f.kind, f.state = files, stateInputOutput
 	}
-	switch r := spec.RoleOf(named()[name]); {
+	switch r := events.RoleOf(name); {
 	case r.Class == spec.PointToPoint:
 		f.kind, f.state = pointToPoint, messageState(r)
 	case r.Requests == spec.Waits:

@@ -25,7 +25,9 @@ type encoder struct {
 	segment int // of the group, in which a page begins
 
 	dictionary dictionary
-	indices    []int32 // by code of the segment indexed, what the rows have
+	seen       []uint32 // by value of the dictionary, the last page that has it
+	pages      uint32   // so far
+	indices    []int32  // by code of the segment indexed, what the rows have
 	indexed    int
 
 	page
@@ -41,13 +43,17 @@ const (
 func (e *encoder) chunk(g *rows.Group, c *rows.Column) *chunk {
 	e.column, e.group, e.out, e.segment, e.indexed = c, g, &chunk{}, 0, -1
 	e.dictionary.reset()
+	e.seen = e.seen[:0]
 	e.out.uses(format.RLE) // of levels and indices
 	for begin := 0; begin < g.Len() && e.out.err == nil; begin += pageRows {
 		end := min(begin+pageRows, g.Len())
+		e.first, e.bounds = begin, bounds{}
 		switch {
+		case c.Type == rows.List:
+			e.lists(begin, end)
 		case c.Unique:
 			e.differences(begin, end)
-		case e.dictionary.full():
+		case e.dictionary.full(e.out.values - e.out.nulls):
 			e.plainPage(begin, end)
 		default:
 			e.indexPage(begin, end)
@@ -90,7 +96,26 @@ func (e *encoder) indexPage(begin, end int) {
 		}
 		e.levels, e.n = e.levels[:len(e.levels)+len(numbers)], n
 	})
+	e.bound()
 	e.out.indexPage(e, end-begin)
+}
+
+// bound finds the bounds of the values of the dictionary that a page has.
+func (e *encoder) bound() {
+	e.pages++
+	for len(e.seen) < e.dictionary.n {
+		e.seen = append(e.seen, 0)
+	}
+	last := int32(-1)
+	for _, k := range e.values[:e.n] {
+		if k == last {
+			continue
+		}
+		if last = k; e.seen[k] != e.pages {
+			e.seen[k] = e.pages
+			e.bounds.add(e.column.Type, e.dictionary.cell(e.column.Type, k))
+		}
+	}
 }
 
 // index makes room for what the rows of a segment have.
@@ -111,7 +136,6 @@ func (e *encoder) look(s *rows.Segment, number uint32) int32 {
 	if !cell.Valid {
 		return missing
 	}
-	e.out.count(e.column, cell)
 	return e.dictionary.index(e.column.Type, cell)
 }
 
@@ -125,7 +149,7 @@ func (e *encoder) plainPage(begin, end int) {
 				e.levels = append(e.levels, 0)
 				continue
 			}
-			e.out.count(e.column, cell)
+			e.bounds.add(e.column.Type, cell)
 			e.levels = append(e.levels, 1)
 			e.plain = appendPlain(e.plain, e.column.Type, cell)
 			e.n++
@@ -141,34 +165,63 @@ func (e *encoder) differences(begin, end int) {
 	if !e.column.Optional {
 		e.n = len(e.ints)
 	} else {
-		for i, timed := range e.group.Timed()[begin:end] {
+		for i, there := range e.column.There(e.group)[begin:end] {
 			e.ints[e.n] = e.ints[i]
-			there := byte(0)
-			if timed {
-				there = 1
+			level := byte(0)
+			if there {
+				level = 1
 			}
-			e.levels = append(e.levels, there)
-			e.n += int(there)
+			e.levels = append(e.levels, level)
+			e.n += int(level)
 		}
 	}
 	e.ints = e.ints[:e.n]
 	for _, v := range e.ints {
-		e.out.span(v)
+		e.bounds.span(v, v)
 	}
 	e.out.differencePage(e, end-begin)
 }
 
-// From these sizes on, a dictionary is full: values that follow are written as they
-// are, from the next page on.
+// Definition levels of lists.
+const (
+	listMissing = 0
+	listValue   = 2 // 1 would be an empty list
+)
+
+// lists encodes rows of a column of lists.
+func (e *encoder) lists(begin, end int) {
+	e.page.begin(end - begin)
+	e.repeated, e.ints = e.repeated[:0], e.ints[:0]
+	for row := begin; row < end; row++ {
+		list := e.column.List(e.group, row)
+		if len(list) == 0 {
+			e.levels, e.repeated = append(e.levels, listMissing), append(e.repeated, 0)
+		}
+		for i, v := range list {
+			e.levels, e.repeated = append(e.levels, listValue), append(e.repeated, byte(min(i, 1)))
+			e.bounds.span(v, v)
+		}
+		e.ints = append(e.ints, list...)
+	}
+	e.n = len(e.ints)
+	e.out.differencePage(e, len(e.levels))
+}
+
+// From these sizes on, a dictionary is full, unless its texts repeat: values that follow are
+// written as they are, from the next page on.
 const (
 	fullValues = 1 << 16
 	fullBytes  = 1 << 20
+
+	mostValues = 1 << 19 // however often they repeat
+	mostBytes  = 16 << 20
 )
 
 // A dictionary numbers the values of a column of a row group.
 type dictionary struct {
 	words map[uint64]int32 // of integers, and of the bits of floats
 	texts map[string]int32
+	list  []string // the texts
 	plain []byte
 	n     int
 }
@@ -179,10 +232,26 @@ func (d *dictionary) reset() {
 	}
 	clear(d.words)
 	clear(d.texts)
-	d.plain, d.n = d.plain[:0], 0
+	clear(d.list)
+	d.plain, d.list, d.n = d.plain[:0], d.list[:0], 0
 }
 
-func (d *dictionary) full() bool { return d.n >= fullValues || len(d.plain) >= fullBytes }
+// full reports whether d takes no more values, of which there were so many.
+func (d *dictionary) full(values int64) bool {
+	if len(d.list) > 0 && values >= 2*int64(d.n) {
+		return d.n >= mostValues || len(d.plain) >= mostBytes
+	}
+	return d.n >= fullValues || len(d.plain) >= fullBytes
+}
+
+// cell returns the value with a number.
+func (d *dictionary) cell(t rows.Type, k int32) rows.Cell {
+	if t == rows.Text {
+		return rows.Cell{Text: d.list[k]}
+	}
+	word := binary.LittleEndian.Uint64(d.plain[8*k:])
+	return rows.Cell{Int: int64(word), Float: math.Float64frombits(word)}
+}
 
 // index returns the number of a value.
 func (d *dictionary) index(t rows.Type, cell rows.Cell) int32 {
@@ -192,6 +261,7 @@ func (d *dictionary) index(t rows.Type, cell rows.Cell) int32 {
 			return k
 		}
 		d.texts[cell.Text] = next
+		d.list = append(d.list, cell.Text)
 	} else {
 		word := uint64(cell.Int)
 		if t == rows.Float {

@@ -16,11 +16,14 @@ import (
 
 // A page is what a data page holds, before it is encoded.
 type page struct {
-	levels []byte // of rows: 1 if there is a value
-	n      int    // values
-	values []int32
-	ints   []int64
-	plain  []byte
+	levels   []byte // definition levels of rows, 1 if there is a value, or of the values of lists
+	repeated []byte // repetition levels of lists: 1 if a value is not the first of its row
+	n        int    // values
+	first    int    // row of the group
+	bounds   bounds // of the values
+	values   []int32
+	ints     []int64
+	plain    []byte
 
 	content, part, body []byte // encoded
 }
@@ -61,28 +64,43 @@ func (c *chunk) plainPage(e *encoder, rows int) {
 // begunContent begins the content of a page with the levels.
 func (e *encoder) begunContent(c *chunk) {
 	e.content = e.content[:0]
-	if !e.column.Optional {
+	if e.column.Type == rows.List {
+		e.appendLevels(c, 1, e.repeated)
+		e.appendLevels(c, 2, e.levels)
+	} else if e.column.Optional {
+		e.appendLevels(c, 1, e.levels)
+	}
+}
+
+// appendLevels appends levels of some bits to the content of a page.
+func (e *encoder) appendLevels(c *chunk, bits int, levels []byte) {
+	if c.err != nil {
 		return
 	}
-	if e.part, c.err = (&rle.Encoding{BitWidth: 1}).EncodeLevels(e.part, e.levels); c.err != nil {
+	if e.part, c.err = (&rle.Encoding{BitWidth: bits}).EncodeLevels(e.part, levels); c.err != nil {
 		return
 	}
 	e.content = binary.LittleEndian.AppendUint32(e.content, uint32(len(e.part)))
 	e.content = append(e.content, e.part...)
 }
 
-// dataPage adds a data page with the content.
+// dataPage adds a data page with the content: that of so many rows or, of lists, of values
+// and of rows without one.
 func (c *chunk) dataPage(e *encoder, rows int, encoding format.Encoding) {
 	if c.err != nil {
 		return
 	}
 	c.uses(encoding)
+	nulls := int64(rows - e.n)
 	c.values += int64(rows)
-	c.nulls += int64(rows - e.n)
+	c.nulls += nulls
+	c.bounds.merge(e.column.Type, &e.bounds)
+	at := len(c.pages)
 	c.pages = c.page(c.pages, e, format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-		Statistics: format.Statistics{NullCount: int64(rows - e.n)},
+		Statistics: format.Statistics{NullCount: nulls},
 	})})
+	c.placed = append(c.placed, placed{int64(at), int32(len(c.pages) - at), int64(e.first), int64(rows), nulls, e.bounds})
 }
 
 // dictionaryPage makes the page of the dictionary.
@@ -108,20 +126,6 @@ func (c *chunk) page(dst []byte, e *encoder, h format.PageHeader) []byte {
 	return append(append(dst, header...), e.body...)
 }
 
-// count takes note of a value that is there.
-func (c *chunk) count(column *rows.Column, cell rows.Cell) {
-	if column.Type == rows.Int {
-		c.span(cell.Int)
-	}
-}
-
-func (c *chunk) span(v int64) {
-	if !c.any {
-		c.least, c.most, c.any = v, v, true
-	}
-	c.least, c.most = min(c.least, v), max(c.most, v)
-}
-
 // schema returns the schema: the root, and a leaf for each column.
 func (f *file) schema() []format.SchemaElement {
 	elements := []format.SchemaElement{{Name: "reprise", NumChildren: thrift.New(int32(len(f.columns)))}}
@@ -130,19 +134,39 @@ func (f *file) schema() []format.SchemaElement {
 		if c.Optional {
 			e.RepetitionType = thrift.New(format.Optional)
 		}
-		if c.Type == rows.Text {
+		switch c.Type {
+		case rows.Text:
 			e.ConvertedType = thrift.New(deprecated.UTF8)
 			e.LogicalType = format.LogicalType{Value: &format.StringType{}}
+		case rows.Time:
+			e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.NanoSeconds{}}}}
+		case rows.List:
+			elements = append(elements, listOf(e)...)
+			continue
 		}
 		elements = append(elements, e)
 	}
 	return elements
 }
 
+// listOf returns the elements of a column of lists of what e is.
+func listOf(e format.SchemaElement) []format.SchemaElement {
+	list := format.SchemaElement{
+		Name: e.Name, RepetitionType: e.RepetitionType, NumChildren: thrift.New(int32(1)),
+		ConvertedType: thrift.New(deprecated.List), LogicalType: format.LogicalType{Value: &format.ListType{}},
+	}
+	repeated := format.SchemaElement{Name: listPath[0], RepetitionType: thrift.New(format.Repeated), NumChildren: thrift.New(int32(1))}
+	e.Name, e.RepetitionType = listPath[1], thrift.New(format.Required)
+	return []format.SchemaElement{list, repeated, e}
+}
+
+// listPath is where the elements of a list are below it.
+var listPath = []string{"list", "element"}
+
 // typeOf returns the physical type of a column.
 func typeOf(c *rows.Column) format.Type {
 	switch c.Type {
-	case rows.Int:
+	case rows.Int, rows.Time, rows.List:
 		return format.Int64
 	case rows.Float:
 		return format.Double
@@ -158,8 +182,8 @@ type chunk struct {
 	encodings     []format.Encoding
 	values, nulls int64
 	size          int64 // of the pages before they are compressed, and their headers
-	least, most   int64 // of integers
-	any           bool  // whether there are least and most
+	bounds        bounds
+	placed        []placed // pages
 	err           error
 }
 
@@ -181,12 +205,12 @@ func (c *chunk) meta(column *rows.Column, offset int64) format.ColumnMetaData {
 		DataPageOffset: offset + int64(len(c.dictionary)),
 		Statistics:     format.Statistics{NullCount: c.nulls},
 	}
+	if column.Type == rows.List {
+		m.PathInSchema = append(m.PathInSchema, listPath...)
+	}
 	if c.dictionary != nil {
 		m.DictionaryPageOffset = offset
 	}
-	if c.any {
-		m.Statistics.MinValue = binary.LittleEndian.AppendUint64(nil, uint64(c.least))
-		m.Statistics.MaxValue = binary.LittleEndian.AppendUint64(nil, uint64(c.most))
-	}
+	m.Statistics.MinValue, m.Statistics.MaxValue = c.bounds.encode(column.Type)
 	return m
 }

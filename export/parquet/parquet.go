@@ -9,7 +9,8 @@
 // Columns are encoded in parallel, while the next row group is read. What a column
 // holds is worked out once for each different call of a rank, and then a row costs
 // some nanoseconds a column. Memory is that of a few row groups, whatever the number
-// of calls, but for the footer, which takes about 100 bytes for each column and row group.
+// of calls, but for the footer, which takes some hundred bytes for each column and row group
+// and about 50 for each page.
 //
 // # Source
 //
@@ -101,8 +102,9 @@ type file struct {
 	zstd    *zstd.Encoder
 	workers []*encoder
 
-	rows   int64
-	groups []format.RowGroup
+	rows    int64
+	groups  []format.RowGroup
+	indexes [2][][]byte // of the pages of each column of each group: of columns, and of offsets
 }
 
 const magic = "PAR1"
@@ -169,6 +171,11 @@ func (f *file) chunks(ctx context.Context, g *rows.Group, encoded []chan *chunk)
 			return chunk.err
 		}
 		group.Columns = append(group.Columns, format.ColumnChunk{FileOffset: 0, MetaData: chunk.meta(f.columns[i], f.offset)})
+		columns, offsets, err := chunk.indexes(f.columns[i].Type, f.offset+int64(len(chunk.dictionary)))
+		if err != nil {
+			return err
+		}
+		f.indexes[0], f.indexes[1] = append(f.indexes[0], columns), append(f.indexes[1], offsets)
 		group.TotalByteSize += chunk.size
 		group.TotalCompressedSize += chunk.compressed()
 		for _, data := range [][]byte{chunk.dictionary, chunk.pages} {
@@ -187,11 +194,34 @@ func (f *file) chunks(ctx context.Context, g *rows.Group, encoded []chan *chunk)
 // maxOrdinal is the largest number that a row group can have.
 const maxOrdinal = 1<<15 - 1
 
-// end writes the footer.
+// pageIndexes writes the indexes of pages: those of columns, and then those of offsets.
+func (f *file) pageIndexes() error {
+	for k, list := range f.indexes {
+		for i, index := range list {
+			c := &f.groups[i/len(f.columns)].Columns[i%len(f.columns)]
+			switch {
+			case index == nil:
+				continue
+			case k == 0:
+				c.ColumnIndexOffset, c.ColumnIndexLength = f.offset, int32(len(index))
+			default:
+				c.OffsetIndexOffset, c.OffsetIndexLength = f.offset, int32(len(index))
+			}
+			if err := f.write(index); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end writes the indexes of pages, and the footer.
 func (f *file) end() error {
+	if err := f.pageIndexes(); err != nil {
+		return err
+	}
 	meta := format.FileMetaData{
-		Version: 2, Schema: f.schema(), NumRows: f.rows, RowGroups: f.groups, CreatedBy: "reprise",
-		KeyValueMetadata: []format.KeyValue{{Key: "reprise.rows", Value: map[export.By]string{export.Calls: "call", export.Signatures: "signature"}[f.table.By()]}},
+		Version: 2, Schema: f.schema(), NumRows: f.rows, RowGroups: f.groups, CreatedBy: createdBy(), KeyValueMetadata: f.metadata(),
 	}
 	for range f.columns {
 		meta.ColumnOrders = append(meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})

@@ -25,5 +25,5 @@ func Example() {
 	}
 	fmt.Println(file.Len(), "bytes")
 	// Output:
-	// 42493 bytes
+	// 43819 bytes
 }

@@ -6,6 +6,7 @@ import "google.golang.org/protobuf/encoding/protowire"
 const (
 	tracePacket protowire.Number = 1
 
+	packetClocks          protowire.Number = 6
 	packetTimestamp       protowire.Number = 8
 	packetSequence        protowire.Number = 10
 	packetTrackEvent      protowire.Number = 11
@@ -28,30 +29,43 @@ const (
 	processName  protowire.Number = 6
 	processLabel protowire.Number = 8
 
+	eventCategory   protowire.Number = 3
 	eventAnnotation protowire.Number = 4
 	eventType       protowire.Number = 9
 	eventName       protowire.Number = 10
 	eventTrack      protowire.Number = 11
+	eventNameText   protowire.Number = 23
 	eventFlow       protowire.Number = 47
 
-	annotationName   protowire.Number = 1
-	annotationUint   protowire.Number = 3
-	annotationInt    protowire.Number = 4
-	annotationDouble protowire.Number = 5
-	annotationString protowire.Number = 17
+	annotationName     protowire.Number = 1
+	annotationText     protowire.Number = 6
+	annotationUint     protowire.Number = 3
+	annotationInt      protowire.Number = 4
+	annotationDouble   protowire.Number = 5
+	annotationNameText protowire.Number = 10
+	annotationString   protowire.Number = 17
 
+	internedCategory       protowire.Number = 1
 	internedEventName      protowire.Number = 2
 	internedAnnotationName protowire.Number = 3
 	internedText           protowire.Number = 29
 
 	internedID   protowire.Number = 1
 	internedName protowire.Number = 2
+
+	clocksClock protowire.Number = 1
+	clockID     protowire.Number = 1
+	clockTime   protowire.Number = 2
 )
 
 // Values of fields.
 const (
 	sliceBegin = 1
 	sliceEnd   = 2
+	instant    = 3
+
+	realTime  = 1 // since 1970
+	traceTime = 6 // that of timestamps
 
 	orderExplicit = 3
 

@@ -17,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -38,6 +39,9 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
+	if err := writeRun(out, choice.Choice()); err != nil {
+		return err
+	}
 	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return err
@@ -49,6 +53,39 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	return out.Flush()
 }
 
+// writeRun writes an event that says what is known of the run, on a track of its own, and when
+// the run began.
+func writeRun(w *bufio.Writer, c *events.Choice) error {
+	facts, err := c.Run()
+	if err != nil {
+		return err
+	}
+	began, err := c.Began()
+	if err != nil {
+		return err
+	}
+	s := &sequence{w: w, end: appendNumber(nil, packetSequence, uint64(c.Trace.Ranks())+1)}
+	if !began.IsZero() {
+		var clocks []byte
+		for _, clock := range [][2]uint64{{traceTime, 0}, {realTime, uint64(began.UnixNano())}} {
+			clocks = appendBytes(clocks, clocksClock, appendNumber(appendNumber(nil, clockID, clock[0]), clockTime, clock[1]))
+		}
+		s.write(appendBytes(append([]byte(nil), s.end...), packetClocks, clocks))
+	}
+	track := appendString(appendNumber(nil, descriptorUUID, runTrack), descriptorName, "run")
+	s.write(appendBytes(append([]byte(nil), s.end...), packetTrackDescriptor, track))
+	event := appendNumber(appendNumber(nil, eventType, instant), eventTrack, runTrack)
+	event = appendString(event, eventNameText, "run")
+	for _, f := range facts {
+		annotation := appendString(nil, annotationNameText, f.Name)
+		event = appendBytes(event, eventAnnotation, appendString(annotation, annotationText, events.Readable(strings.Join(f.Values, "; "))))
+	}
+	return s.write(appendBytes(appendNumber(s.packetAt(0), packetSequenceFlags, stateCleared), packetTrackEvent, event))
+}
+
+// runTrack is the id of the track of the run: that of no rank.
+const runTrack = 1
+
 // A sequence writes the packets of a rank.
 type sequence struct {
 	w        *bufio.Writer // its errors stick
@@ -56,6 +93,7 @@ type sequence struct {
 	end      []byte    // what follows the timestamp of all packets
 	shapes   []shape   // by terminal
 	names    interning // of events
+	kinds    interning // categories
 	args     interning // names of annotations
 	texts    interning
 	position []byte // annotation of all calls, but for its value
@@ -73,6 +111,7 @@ func writeRank(w *bufio.Writer, r *events.Rank) error {
 	s := &sequence{
 		w: w, rank: r, shapes: make([]shape, r.Terminals()),
 		names: interning{field: internedEventName},
+		kinds: interning{field: internedCategory},
 		args:  interning{field: internedAnnotationName},
 		texts: interning{field: internedText},
 		end:   appendNumber(nil, packetSequence, uint64(r.Number)+1),
@@ -126,12 +165,13 @@ func (s *sequence) begin(call events.Event) {
 // packet in which it begins may be kept back.
 func (s *sequence) ends(call events.Event) error {
 	sent, received := s.rank.Messages(call)
+	collectives := s.rank.Collectives()
 	shape := s.shapes[call.Terminal].end
 	flow := protowire.SizeTag(eventFlow) + protowire.SizeFixed64()
 	b := protowire.AppendTag(s.packetAt(call.End), packetTrackEvent, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(len(shape)+(len(sent)+len(received))*flow))
+	b = protowire.AppendVarint(b, uint64(len(shape)+(len(sent)+len(received)+len(collectives))*flow))
 	b = append(b, shape...)
-	for _, numbers := range [][]uint64{sent, received} {
+	for _, numbers := range [][]uint64{sent, received, collectives} {
 		for _, n := range numbers {
 			b = protowire.AppendFixed64(protowire.AppendTag(b, eventFlow, protowire.Fixed64Type), n)
 		}
@@ -188,6 +228,7 @@ func (s *sequence) shape(terminal uint32, thread int32) shape {
 	var b shape
 	b.begin = appendNumber(nil, eventType, sliceBegin)
 	b.end = appendNumber(nil, eventType, sliceEnd)
+	b.begin = appendNumber(b.begin, eventCategory, s.kinds.id(s.rank.Category(terminal)))
 	b.begin = appendNumber(b.begin, eventName, s.names.id(s.rank.Name(terminal)))
 	if thread != 0 {
 		id := track(s.rank.Number, int64(uint32(thread)))
@@ -206,7 +247,7 @@ func (s *sequence) shape(terminal uint32, thread int32) shape {
 		}
 		b.begin = appendBytes(b.begin, eventAnnotation, n)
 	}
-	data := append(append(s.names.take(), s.args.take()...), s.texts.take()...)
+	data := slices.Concat(s.kinds.take(), s.names.take(), s.args.take(), s.texts.take())
 	if len(data) > 0 {
 		s.write(appendBytes(append(s.packet[:0], s.end...), packetInternedData, data))
 	}

@@ -1,5 +1,6 @@
 // Package pprof writes the calls of a trace as a profile of pprof: how often functions
-// are called, and how long that takes, by function and by the loops in which they stand.
+// are called, and how long that takes, by function and by the places in the program that call
+// them or, in a trace without those, by the loops in which they stand.
 // go tool pprof shows it, as text, as a graph or, with -http, as a flame graph in the
 // browser, and so does what else reads these profiles.
 //
@@ -22,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,7 +47,7 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Opti
 	if err != nil {
 		return err
 	}
-	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
+	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), loops: !query.HasSites(trace), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
 	if b.from, b.to, b.between, err = choice.Between(); err != nil {
 		return err
@@ -86,6 +88,7 @@ type builder struct {
 	ctx     context.Context
 	printer *reprise.Printer
 	sites   query.Sites
+	loops   bool // whether loops are frames
 	byRank  bool // whether ranks have samples of their own
 
 	from, to int64 // when the calls are that are wanted, by the clock of the trace,
@@ -127,14 +130,43 @@ func (b *builder) add(k key, calls, time int64) {
 	b.samples[i].time += time
 }
 
-// place has a frame that is called file:line function say so.
-func place(l *profile.Location, site string) *profile.Location {
-	at, function, _ := strings.Cut(site, " ")
-	file, number, ok := strings.Cut(at, ":")
-	if line, err := strconv.ParseInt(number, 10, 64); ok && err == nil && function != "" {
-		l.Line[0].Line, l.Line[0].Function.Filename = line, file
-		l.Line[0].Function.Name, l.Line[0].Function.SystemName = function, function
+// A place is where a frame is. Without a file and a line, it is a function by its name.
+type place struct {
+	function, file string
+	line           int64
+}
+
+var placed = regexp.MustCompile(`^(.+?):(\d+) (.+)$`)
+
+// placeOf returns the place of a site, such as solver.f90:212 exchange_.
+func placeOf(site string) place {
+	if m := placed.FindStringSubmatch(site); m != nil {
+		if line, err := strconv.ParseInt(m[2], 10, 64); err == nil {
+			return place{m[3], m[1], line}
+		}
 	}
+	return place{function: site}
+}
+
+// frames are the locations and functions of a profile.
+type frames struct {
+	*profile.Profile
+	locations map[place]*profile.Location
+	functions map[place]*profile.Function // without lines
+}
+
+// at returns the location of a place.
+func (f *frames) at(p place) *profile.Location {
+	if l := f.locations[p]; l != nil {
+		return l
+	}
+	of := place{function: p.function, file: p.file}
+	if f.functions[of] == nil {
+		f.functions[of] = &profile.Function{ID: uint64(len(f.Function) + 1), Name: p.function, SystemName: p.function, Filename: p.file}
+		f.Function = append(f.Function, f.functions[of])
+	}
+	l := &profile.Location{ID: uint64(len(f.Location) + 1), Line: []profile.Line{{Function: f.functions[of], Line: p.line}}}
+	f.Location, f.locations[p] = append(f.Location, l), l
 	return l
 }
 
@@ -156,21 +188,14 @@ func (b *builder) profile() (*profile.Profile, error) {
 		p.DefaultSampleType = "time"
 		p.DurationNanos = b.end - b.begin
 	}
-	frames := make(map[string]*profile.Location)
-	frame := func(name string) *profile.Location {
-		if frames[name] == nil {
-			f := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, SystemName: name}
-			frames[name] = &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f}}}
-			p.Function, p.Location = append(p.Function, f), append(p.Location, frames[name])
-		}
-		return frames[name]
-	}
+	f := &frames{p, make(map[place]*profile.Location), make(map[place]*profile.Function)}
+	frame := func(name string) *profile.Location { return f.at(place{function: name}) }
 	for i := range b.samples {
 		s := &b.samples[i]
 		out := &profile.Sample{Value: []int64{s.calls}, Location: []*profile.Location{frame(s.function)}}
 		if s.site != "" {
 			for _, at := range query.Frames(s.site) {
-				out.Location = append(out.Location, place(frame(at), at))
+				out.Location = append(out.Location, f.at(placeOf(at)))
 			}
 		}
 		if b.Times != nil {
@@ -186,6 +211,17 @@ func (b *builder) profile() (*profile.Profile, error) {
 		}
 		p.Sample = append(p.Sample, out)
 	}
+	began, err := b.Began()
+	if err != nil {
+		return nil, err
+	}
+	if !began.IsZero() {
+		p.TimeNanos = began.UnixNano()
+	}
 	p.Comments = []string{fmt.Sprintf("%d calls", b.calls)}
-	return p, nil
+	facts, err := b.Run()
+	for _, fact := range facts {
+		p.Comments = append(p.Comments, fact.Name+": "+events.Readable(strings.Join(fact.Values, "; ")))
+	}
+	return p, err
 }

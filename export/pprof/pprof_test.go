@@ -115,7 +115,7 @@ func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, be
 			if position == end {
 				break
 			}
-			text, name := string(printer.AppendCall(nil, call)), call.Function.Name
+			text, name := printer.Canonical(rank.Signature(call.Terminal)), call.Function.Name
 			if strings.ContainsFunc(name, func(r rune) bool { return r == '\uFFFD' || !strconv.IsPrint(r) }) || name == "" {
 				name = strconv.Quote(name)
 			}

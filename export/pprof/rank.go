@@ -93,16 +93,17 @@ func (r *ranked) add(first, end uint64) error {
 	if err != nil {
 		return err
 	}
-	texts := make(map[uint32]string)
 	for _, c := range counts {
 		if c.calls == 0 {
 			continue
 		}
 		t := &times[c.terminal]
-		text, ok := texts[c.terminal]
-		if !ok && r.byRank {
-			text = string(r.printer.AppendCall(nil, r.read.Call(c.terminal)))
-			texts[c.terminal] = text
+		text := ""
+		if r.byRank {
+			text = r.printer.Canonical(r.read.Signature(c.terminal))
+		}
+		if !r.loops {
+			c.node = 0
 		}
 		in, out := t.take(c.calls)
 		call := r.read.Call(c.terminal)

@@ -2,6 +2,7 @@ package pprof_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -11,8 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestSites looks for the lines of the program that calls were made in: behind the function
-// that is called, in front of the loop.
+// TestSites looks for the lines of the program that calls were made in: they are the frames
+// behind the function that is called, and there are no loops.
 func TestSites(t *testing.T) {
 	site := cst.HandleOf("site")
 	var r tracer.Recorder
@@ -21,11 +22,15 @@ func TestSites(t *testing.T) {
 		r.Call(put, cst.Handle(7))
 		r.Call(put, cst.Handle(8))
 		r.Call(put, cst.Handle(9))
+		r.Call(put, cst.Handle(10))
 	}
+	r.Call(put, cst.Handle(11))
 	var a merge.Accumulator
 	err := a.Describe(merge.Run{Ranks: 1, Names: []merge.Name{
 		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < solver.f90:40 solve_ < main.c:12 main #2"},
 		{Kind: cst.KindHandle, Class: "site", Value: 8, Name: "exchange_+0x1f"},
+		{Kind: cst.KindHandle, Class: "site", Value: 10, Name: "C:/a b/x.c:5 f"},
+		{Kind: cst.KindHandle, Class: "site", Value: 11, Name: "solver.f90:220 exchange_ < solver.f90:40 solve_"},
 	}})
 	if err == nil {
 		err = a.Add(r.Finish(0))
@@ -45,8 +50,22 @@ func TestSites(t *testing.T) {
 		function, file string
 		number         int64
 	}
-	want := map[line]int64{{"exchange_", "solver.f90", 212}: 10, {"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10}
-	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+	want := map[line]int64{
+		{"exchange_", "solver.f90", 212}: 10, {"exchange_", "solver.f90", 220}: 1, {"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10, {"f", "C:/a b/x.c", 5}: 10,
+	}
+	p := parse(t, write(t, trace, export.Options{}))
+	functions := make(map[[2]string]bool)
+	for _, f := range p.Function {
+		if k := [2]string{f.Name, f.Filename}; functions[k] {
+			t.Errorf("function %v is there twice", k)
+		} else {
+			functions[k] = true
+		}
+		if strings.HasPrefix(f.Name, "loop") {
+			t.Errorf("a frame that is no place: %s", f.Name)
+		}
+	}
+	for _, s := range p.Sample {
 		if len(s.Location) < 2 || s.Location[0].Line[0].Function.Name != "put" {
 			t.Fatalf("%v", s.Location)
 		}
@@ -56,7 +75,7 @@ func TestSites(t *testing.T) {
 			t.Errorf("%d calls in %+v, want %v", s.Value[0], k, want)
 		}
 		if at.Line == 212 {
-			if len(s.Location) < 4 || s.Location[2].Line[0].Line != 40 || s.Location[3].Line[0].Function.Name != "main" {
+			if len(s.Location) != 4 || s.Location[2].Line[0].Line != 40 || s.Location[3].Line[0].Function.Name != "main" {
 				t.Errorf("%v", s.Location)
 			}
 		}

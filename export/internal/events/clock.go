@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -131,6 +132,45 @@ func Label(s query.Source, g timing.Guarantee) string {
 		return fmt.Sprintf("of every call, durations and gaps at most %.4g %% off", 100*float64(g))
 	}
 	return "estimated from " + s.String()
+}
+
+// TimesLabel says what the times of the ranks are, for a person, and how exact: of several
+// kinds, the number of ranks and the kind.
+func (c *Choice) TimesLabel() (string, error) {
+	estimated := query.None
+	switch {
+	case c.Summaries[0].Histograms != nil || c.Summaries[1].Histograms != nil:
+		estimated = query.Histograms
+	case !c.Summaries[0].IsZero() || !c.Summaries[1].IsZero():
+		estimated = query.Statistics
+	}
+	var kinds []string
+	ranks, labels := make(map[string]int), make(map[string]string) // by codec
+	for rank := range c.Numbers() {
+		codec, err := c.Trace.SeriesCodec(rank)
+		if err != nil {
+			return "", err
+		}
+		if labels[codec] == "" {
+			if labels[codec] = Label(estimated, 0); codec != "" {
+				s, err := c.Trace.Series(rank)
+				if err != nil {
+					return "", err
+				}
+				labels[codec] = Label(query.Series, s.Guarantee())
+			}
+		}
+		if ranks[labels[codec]]++; ranks[labels[codec]] == 1 {
+			kinds = append(kinds, labels[codec])
+		}
+	}
+	if len(kinds) == 1 {
+		return kinds[0], nil
+	}
+	for i, k := range kinds {
+		kinds[i] = fmt.Sprintf("of %d ranks %s", ranks[k], k)
+	}
+	return strings.Join(kinds, "; "), nil
 }
 
 // An Arg is an argument of a call.

@@ -124,8 +124,9 @@ type Trace struct {
 	calls   uint64 // taken so far
 	passed  uint64 // those and others
 
-	names     map[*cst.Function][]string // of arguments
-	numbering *query.Numbering           // of messages; nil if they have none
+	names      map[*cst.Function][]string // of arguments
+	categories []string                   // of functions, once they are asked for
+	numbering  *query.Numbering           // of messages; nil if they have none
 }
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
@@ -142,6 +143,9 @@ func Open(ctx context.Context, t *reprise.Trace, o export.Options) (*Trace, erro
 	printer := t.Printer(reprise.PrintOptions{Absolute: true})
 	return &Trace{choice: choice, in: in, printer: printer, names: make(map[*cst.Function][]string)}, nil
 }
+
+// Choice returns what was chosen.
+func (t *Trace) Choice() *Choice { return t.choice }
 
 // Source returns the trace of which t is a choice.
 func (t *Trace) Source() *reprise.Trace { return t.choice.Trace }

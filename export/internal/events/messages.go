@@ -1,4 +1,3 @@
-// Package requests finds the requests among the arguments of calls of MPI.
 package events
 
 import (
@@ -37,6 +36,7 @@ type messages struct {
 	numbers        *query.Numbers
 	waiting        map[int64]uint64 // receives by the requests that complete them
 	sent, received []uint64
+	collectives    []uint64
 }
 
 // numberMessages returns the messages of a rank, nil if they have no numbers.
@@ -88,6 +88,24 @@ func (r *Rank) Messages(e Event) (sent, received []uint64) {
 	}
 	return m.sent, m.received
 }
+
+// Collectives returns the numbers of the collective operations that the call begins of which
+// Messages was asked last: one for the calls of all members, which no other has, nor a message.
+func (r *Rank) Collectives() []uint64 {
+	m := r.messages
+	if m == nil {
+		return nil
+	}
+	m.collectives = m.collectives[:0]
+	for _, n := range m.numbers.Collectives() {
+		m.collectives = append(m.collectives, min(n, FirstCollective)+FirstCollective)
+	}
+	return m.collectives
+}
+
+// FirstCollective is above the numbers of all messages, and below those of all collective
+// operations.
+const FirstCollective = 1 << 62
 
 // begin takes note of the messages of an operation.
 func (m *messages) begin(o *semantics.Operation, numbers []uint64) {

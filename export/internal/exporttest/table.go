@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-trace/reprise/export/internal/rows"
 	"github.com/reprise-trace/reprise/internal/foreign"
@@ -104,9 +105,24 @@ func readGroup(t rapid.TB, table *rows.Table, g *rows.Group) []Row {
 		if !c.Unique {
 			continue
 		}
-		half := g.Len() / 2
+		if c.Type == rows.List {
+			for i := range group {
+				if list := c.List(g, i); len(list) > 0 {
+					group[i][c.Name] = strings.Join(strings.Fields(fmt.Sprint(list)), ", ")
+				}
+			}
+			continue
+		}
+		half, there := g.Len()/2, c.There(g)
+		if c.Optional != (there != nil) {
+			t.Fatalf("column %s, optional %t, says of %d rows whether they have values", c.Name, c.Optional, len(there))
+		}
 		for i, v := range c.AppendInts(c.AppendInts(nil, g, 0, half), g, half, g.Len()) {
-			if !c.Optional || g.Timed()[i] {
+			switch {
+			case c.Optional && !there[i]:
+			case c.Type == rows.Time:
+				group[i][c.Name] = time.Unix(0, v).UTC().Format("2006-01-02T15:04:05.000000000Z")
+			default:
 				group[i][c.Name] = strconv.FormatInt(v, 10)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -127,6 +128,8 @@ func (t *Table) argumentText(call reprise.Call, i int) string {
 	switch {
 	case v.Kind() == cst.KindString:
 		return plain(v.Text())
+	case i == layout.SiteOf(call.Function):
+		return plain(t.sites.Of(&call))
 	case v.Kind() == cst.KindRank:
 		return strconv.FormatInt(v.Int(), 10)
 	case isNumbers(typ):
@@ -232,28 +235,37 @@ func meaningColumns() []*Column {
 		}})
 	}
 	add("class", Text, func(o *semantics.Operation) Cell { return textCell(o.Class.String()) })
+	peer := func(m *semantics.Message) int64 { return int64(m.Peer) }
 	for _, way := range []struct {
 		peer, name string
 		goes       func(semantics.Direction) bool
-		collective func(*semantics.Operation) int64
-	}{
-		{"send_to", "send", isSend, func(o *semantics.Operation) int64 { return o.Sent }},
-		{"recv_from", "recv", isReceive, func(o *semantics.Operation) int64 { return o.Received }},
-	} {
-		add(way.peer, Int, func(o *semantics.Operation) Cell {
-			return common(o, way.goes, func(m *semantics.Message) int64 { return int64(m.Peer) })
-		})
+	}{{"send_to", "send", isSend}, {"recv_from", "recv", isReceive}} {
+		add(way.peer, Int, func(o *semantics.Operation) Cell { return common(o, way.goes, peer) })
 		add(way.name+"_tag", Int, func(o *semantics.Operation) Cell {
-			if o.Class == spec.OneSided {
-				return Cell{}
-			}
 			return common(o, way.goes, func(m *semantics.Message) int64 { return m.Tag })
 		})
-		add(way.name+"_bytes", Int, func(o *semantics.Operation) Cell {
-			if o.Class == spec.Collective || o.Class == spec.Access {
-				return known(way.collective(o))
+		add(way.name+"_bytes", Int, func(o *semantics.Operation) Cell { return bytes(o, way.goes) })
+	}
+	add("target", Int, func(o *semantics.Operation) Cell {
+		return common(o, func(d semantics.Direction) bool { return isPut(d) || isGet(d) }, peer)
+	})
+	add("put_bytes", Int, func(o *semantics.Operation) Cell { return bytes(o, isPut) })
+	add("get_bytes", Int, func(o *semantics.Operation) Cell { return bytes(o, isGet) })
+	for _, of := range []struct {
+		class          spec.Class
+		sent, received string
+	}{{spec.Collective, "collective_sent_bytes", "collective_received_bytes"}, {spec.Access, "file_written_bytes", "file_read_bytes"}} {
+		add(of.sent, Int, func(o *semantics.Operation) Cell {
+			if o.Class != of.class {
+				return Cell{}
 			}
-			return bytes(o, way.goes)
+			return known(o.Sent)
+		})
+		add(of.received, Int, func(o *semantics.Operation) Cell {
+			if o.Class != of.class {
+				return Cell{}
+			}
+			return known(o.Received)
 		})
 	}
 	add("communicator", Text, func(o *semantics.Operation) Cell {
@@ -266,11 +278,14 @@ func meaningColumns() []*Column {
 	return columns
 }
 
-func isSend(d semantics.Direction) bool { return d != semantics.Receive && d != semantics.Get }
+func isSend(d semantics.Direction) bool    { return d == semantics.Send }
+func isReceive(d semantics.Direction) bool { return d == semantics.Receive }
 
-func isReceive(d semantics.Direction) bool {
-	return d == semantics.Receive || d == semantics.Get || d == semantics.Fetch
+func isPut(d semantics.Direction) bool {
+	return d == semantics.Put || d == semantics.Accumulate || d == semantics.Fetch
 }
+
+func isGet(d semantics.Direction) bool { return d == semantics.Get || d == semantics.Fetch }
 
 // known returns a number of which negative ones say that it is not known.
 func known(n int64) Cell { return Cell{Valid: n >= 0, Int: max(n, 0)} }

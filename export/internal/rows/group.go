@@ -31,9 +31,11 @@ type Group struct {
 
 	table             *Table
 	numbers           []uint32 // of the codes of rows
-	starts, durations []int64  // nil if the table has no times
+	starts, durations []int64  // nil if the table has no times; since the run began
 	timed             []bool   // likewise
 	positions         []uint64 // nil if all calls from the first of a segment on have rows
+	numbered          numbered
+	messages          messageRows
 	bytes             int
 }
 
@@ -55,10 +57,6 @@ func (g *Group) Len() int { return len(g.numbers) }
 // Codes returns the codes of the rows. They must not be changed.
 func (g *Group) Codes() []uint32 { return g.numbers }
 
-// Timed returns whether rows have times; nil if the table does not. It must not be
-// changed.
-func (g *Group) Timed() []bool { return g.timed }
-
 // Release gives the memory of g to a group that is to come.
 func (g *Group) Release() {
 	select {
@@ -78,6 +76,8 @@ func (t *Table) newGroup() *Group {
 	clear(g.Segments) // which hold ranks
 	g.Segments, g.numbers, g.bytes = g.Segments[:0], g.numbers[:0], 0
 	g.starts, g.durations, g.timed, g.positions = g.starts[:0], g.durations[:0], g.timed[:0], g.positions[:0]
+	g.numbered.reset()
+	g.messages.reset()
 	return g
 }
 
@@ -87,10 +87,13 @@ type source struct {
 	read  *reprise.Rank
 	clock *query.Clock    // nil if there are no times
 	means *semantics.Rank // nil if the functions are not known
+	ops   *operations     // nil if they are not numbered
 
 	codes  []code
 	number []uint32 // by terminal, of its first code, and 1 more; 0 for none
 	others map[meaning]uint32
+
+	messages map[messageKey]uint32 // codes, if rows are messages
 }
 
 // A meaning is a terminal whose calls mean something else than others of it.
@@ -102,7 +105,10 @@ type meaning struct {
 // code returns the number of the code of a call.
 func (s *source) code(position uint64, terminal uint32) uint32 {
 	var operation *semantics.Operation
-	if s.means != nil {
+	switch {
+	case s.ops != nil:
+		operation = s.ops.at(position, terminal)
+	case s.means != nil:
 		operation = s.means.At(position, terminal)
 	}
 	known := s.number[terminal]
@@ -134,10 +140,11 @@ func (s *source) newCode(terminal uint32, operation *semantics.Operation, known 
 // A filler puts rows into groups.
 type filler struct {
 	*Table
-	ctx   context.Context
-	yield func(*Group, error) bool
-	group *Group
-	ended bool // no more rows are wanted
+	senders senders
+	ctx     context.Context
+	yield   func(*Group, error) bool
+	group   *Group
+	ended   bool // no more rows are wanted
 }
 
 // give yields the group. It returns false if no more are wanted.
@@ -153,6 +160,7 @@ func (f *filler) give() bool {
 func (t *Table) Groups(ctx context.Context) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		f := &filler{Table: t, ctx: ctx, yield: yield, group: t.newGroup()}
+		defer f.senders.close()
 		for rank := range t.choice.Numbers() {
 			err := f.rank(rank)
 			if f.ended {
@@ -196,6 +204,8 @@ func (f *filler) rank(rank int) error {
 		f.group = f.newGroup()
 	}
 	switch {
+	case f.options.By == export.Messages:
+		return f.messages(s, first, end)
 	case first == end:
 	case f.options.By == export.Signatures:
 		return f.sums(s, first, end)
@@ -219,6 +229,13 @@ func (f *filler) open(rank int) (*source, error) {
 			return nil, err
 		}
 	}
+	if f.numbering != nil {
+		numbers, err := f.numbering.Of(f.ctx, read, rank)
+		if err != nil {
+			return nil, err
+		}
+		s.ops = &operations{numbers: numbers, active: make(map[int64]active)}
+	}
 	return s, nil
 }
 
@@ -234,7 +251,9 @@ func (f *filler) begin(s *source, first uint64) {
 // end ends the last segment.
 func (f *filler) end(s *source) {
 	last := &f.group.Segments[len(f.group.Segments)-1]
-	last.End, last.codes, last.Codes = f.group.Len(), s.codes, len(s.codes)
+	if last.End, last.codes, last.Codes = f.group.Len(), s.codes, len(s.codes); last.End == last.Begin {
+		f.group.Segments = f.group.Segments[:len(f.group.Segments)-1]
+	}
 }
 
 // next ends a group, and begins another with rows of a source from a position on. It
@@ -255,6 +274,10 @@ func (g *Group) full() bool { return len(g.numbers) >= MaxRows || g.bytes >= max
 // add adds a row.
 func (g *Group) add(s *source, number uint32) {
 	g.numbers = append(g.numbers, number)
+	if s.ops != nil && g.table.options.By == export.Calls {
+		g.numbered.add(s.ops)
+		g.bytes += s.ops.held()
+	}
 	for _, v := range s.read.Call(s.codes[number].terminal).Args {
 		g.bytes += heldByValue(v)
 	}
@@ -275,9 +298,9 @@ func heldByValue(v cst.Value) int {
 	return 2
 }
 
-// addTime adds the time of a row.
-func (g *Group) addTime(c reprise.Call) {
-	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, c.Start), append(g.durations, c.Duration)
+// addTime adds the time of a row, of a run that began at a time.
+func (g *Group) addTime(c reprise.Call, begin int64) {
+	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, c.Start-begin), append(g.durations, c.Duration)
 }
 
 // calls adds calls first ≤ position < end of a source, without times.
@@ -289,7 +312,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 		for range min(run.Count, end-at) {
 			f.group.add(s, s.code(at, run.Symbol))
 			if f.choice.Times != nil {
-				f.group.addTime(reprise.Call{})
+				f.group.addTime(reprise.Call{}, 0)
 			}
 			f.addPosition(at)
 			if at++; f.group.full() && at < end && !f.next(s, at) {
@@ -311,7 +334,7 @@ func (f *filler) addPosition(position uint64) {
 // wanted reports whether a call is between the times of the options, of calls of which
 // some are that stand before it, and after it. In an estimate all are.
 func (f *filler) wanted(s *source, call *reprise.Call) bool {
-	return !f.between || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, f.from, f.to)
+	return !f.between || s.clock == nil || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, f.from, f.to)
 }
 
 // timedCalls is calls with times.
@@ -325,12 +348,13 @@ func (f *filler) timedCalls(s *source, first, end uint64) error {
 		if at == end || at%cancelled == 0 && f.ctx.Err() != nil {
 			break
 		}
+		number := s.code(at, call.Terminal)
 		if !f.wanted(s, &call) {
 			continue
 		}
 		g := f.group
-		g.add(s, s.code(at, call.Terminal))
-		g.addTime(call)
+		g.add(s, number)
+		g.addTime(call, f.runBegin)
 		f.addPosition(at)
 		if g.full() && at+1 < end && !f.next(s, at+1) {
 			return nil

@@ -33,13 +33,15 @@ func TestSeveralMessages(t *testing.T) {
 		{"TooMany", semantics.Operation{Messages: []semantics.Message{message(send, 1, 1, 1<<62), message(send, 1, 1, 1<<62)}},
 			map[string]int64{"send_to": 1, "send_tag": 1}},
 		{"OneSided", semantics.Operation{Class: spec.OneSided, Messages: []semantics.Message{message(semantics.Fetch, 3, 0, 8)}},
-			map[string]int64{"send_to": 3, "send_bytes": 8, "recv_from": 3, "recv_bytes": 8}},
+			map[string]int64{"target": 3, "put_bytes": 8, "get_bytes": 8}},
 		{"Get", semantics.Operation{Class: spec.OneSided, Messages: []semantics.Message{message(semantics.Get, 3, 0, 8)}},
-			map[string]int64{"recv_from": 3, "recv_bytes": 8}},
+			map[string]int64{"target": 3, "get_bytes": 8}},
 		{"Collective", semantics.Operation{Class: spec.Collective, Root: 2, Sent: 5, Received: semantics.Unknown},
-			map[string]int64{"send_bytes": 5, "root": 2}},
+			map[string]int64{"collective_sent_bytes": 5, "root": 2}},
+		{"Barrier", semantics.Operation{Class: spec.Collective}, map[string]int64{"collective_sent_bytes": 0, "collective_received_bytes": 0}},
+		{"File", semantics.Operation{Class: spec.Access, Sent: 7}, map[string]int64{"file_written_bytes": 7, "file_read_bytes": 0}},
 	} {
-		if tt.operation.Class != spec.Collective {
+		if tt.operation.Root == 0 {
 			tt.operation.Root = -1
 		}
 		for _, c := range meaningColumns() {

@@ -33,9 +33,16 @@ type Table struct {
 	model   *semantics.Model
 	all     *summaries // nil if the trace has none, or they are not wanted
 	printer *reprise.Printer
+	sites   query.Sites
+	run     []events.Fact
 	columns []*Column
 	places  []places // by function, of the arguments that have columns
 	free    chan *Group
+
+	numbering *query.Numbering // of messages and collective operations; nil if it is not wanted
+	runBegin  int64            // of the run, by the clock of the trace
+	epoch     int64            // what to add to that clock to have nanoseconds since 1970,
+	dated     bool             // if that is known
 
 	from, to int64 // when the calls are that are wanted, by the clock of the trace,
 	between  bool  // if not all are
@@ -43,7 +50,7 @@ type Table struct {
 
 // New returns the table of a trace.
 func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Table, error) {
-	t := &Table{trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), free: make(chan *Group, 4)}
+	t := &Table{trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), free: make(chan *Group, 4)}
 	var err error
 	if t.choice, err = events.Choose(ctx, trace, o.Options); err != nil {
 		return nil, err
@@ -58,15 +65,49 @@ func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Tab
 	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
 		t.all = newSummaries(t.choice.Summaries, trace.Signatures())
 	}
+	if t.run, err = t.choice.Run(); err != nil {
+		return nil, err
+	}
+	if err := t.date(); err != nil {
+		return nil, err
+	}
 	t.columns = t.allColumns()
 	if len(o.Columns) > 0 {
-		t.columns, err = choose(t.columns, o.Columns)
+		if t.columns, err = choose(t.columns, o.Columns); err != nil {
+			return nil, err
+		}
 	}
-	return t, err
+	return t, t.number(ctx)
+}
+
+// number has messages and collective operations numbered if a column needs it.
+func (t *Table) number(ctx context.Context) (err error) {
+	if t.model.Known() && slices.ContainsFunc(t.columns, func(c *Column) bool { return c.numbered }) {
+		t.numbering, err = query.OpenNumbering(ctx, t.model, query.Options{Ranks: &t.choice.Ranks})
+	}
+	return err
+}
+
+// date finds out when the run began.
+func (t *Table) date() (err error) {
+	if t.choice.Times == nil {
+		return nil
+	}
+	if t.runBegin, err = t.choice.Times.Begin(); err != nil {
+		return err
+	}
+	began, err := t.choice.Began()
+	if t.dated = !began.IsZero(); t.dated {
+		t.epoch = began.UnixNano() - t.runBegin
+	}
+	return err
 }
 
 // Columns returns the columns. They must not be changed.
 func (t *Table) Columns() []*Column { return slices.Clip(t.columns) }
+
+// Run returns what is known of the run.
+func (t *Table) Run() []events.Fact { return t.run }
 
 // By returns what a row is.
 func (t *Table) By() export.By { return t.options.By }
@@ -99,6 +140,8 @@ const (
 	Int   Type = iota + 1 // 64 bits with a sign
 	Float                 // 64 bits, IEEE 754
 	Text                  // UTF-8
+	Time                  // nanoseconds since 1970, in UTC: a column that is unique
+	List                  // of integers: see [Column.List]
 )
 
 // A Column is a column of a [Table].
@@ -108,13 +151,14 @@ type Column struct {
 	Optional bool // values may be missing
 
 	// Unique says that values differ from row to row, so that [Column.AppendInts] has
-	// them, and Ascending that those of a rank do not decrease. Otherwise, [Column.Cell]
-	// has them.
-	Unique    bool
-	Ascending bool
+	// them, or [Column.List]. Otherwise, [Column.Cell] has them.
+	Unique bool
 
-	ints func(g *Group, begin, end int, dst []int64) []int64
-	cell func(c *code) Cell
+	numbered bool // needs a Numbering
+	ints     func(g *Group, begin, end int, dst []int64) []int64
+	there    func(g *Group) []bool // of a column that is unique and optional, but for lists
+	lists    func(g *Group) *lists
+	cell     func(c *code) Cell
 }
 
 // A Cell is a value of a column. Which field has it, the type of the column says.
@@ -134,18 +178,31 @@ func textCell(s string) Cell   { return Cell{Valid: true, Text: s} }
 func (c *Column) Cell(s *Segment, number uint32) Cell { return c.cell(&s.codes[number]) }
 
 // AppendInts appends the values of rows begin ≤ i < end of a column that is unique, and
-// returns the extended slice. Of rows for which [Group.Timed] is false, those of an
-// optional column are of no meaning.
+// no list, and returns the extended slice. Of rows for which [Column.There] is false, those
+// of an optional column are of no meaning.
 func (c *Column) AppendInts(dst []int64, g *Group, begin, end int) []int64 {
 	return c.ints(g, begin, end, dst)
 }
 
-// A code is what rows are that have everything in common but position and times.
+// There returns for each row whether a column that is unique has a value: nil if all have
+// one. It must not be changed.
+func (c *Column) There(g *Group) []bool {
+	if c.there == nil {
+		return nil
+	}
+	return c.there(g)
+}
+
+// List returns the list of a row: nothing if it has none. It must not be changed.
+func (c *Column) List(g *Group, row int) []int64 { return c.lists(g).of(row) }
+
+// A code is what rows are that have everything in common but what is unique.
 type code struct {
 	*source
 	terminal  uint32
 	operation *semantics.Operation // nil if the call means nothing, or it is not known
-	sum       *sum                 // nil if rows are calls
+	sum       *sum                 // nil unless rows are sums
+	message   *message             // nil unless rows are messages
 }
 
 // call returns the call.
@@ -153,6 +210,9 @@ func (c *code) call() reprise.Call { return c.read.Call(c.terminal) }
 
 // allColumns returns all columns that the table can have.
 func (t *Table) allColumns() []*Column {
+	if t.options.By == export.Messages {
+		return t.messageColumns()
+	}
 	columns := []*Column{{Name: "rank", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.rank)) }}}
 	if t.options.By == export.Calls {
 		columns = append(columns, t.placeColumns()...)
@@ -160,6 +220,9 @@ func (t *Table) allColumns() []*Column {
 	columns = append(columns, t.callColumns()...)
 	if t.model.Known() {
 		columns = append(columns, meaningColumns()...)
+		if t.options.By == export.Calls {
+			columns = append(columns, numberColumns()...)
+		}
 	}
 	if t.options.By == export.Signatures {
 		columns = append(columns, t.sumColumns()...)
@@ -169,14 +232,21 @@ func (t *Table) allColumns() []*Column {
 
 // placeColumns returns those of where a call is, and when.
 func (t *Table) placeColumns() []*Column {
-	columns := []*Column{{Name: "position", Type: Int, Unique: true, Ascending: true, ints: appendPositions}}
+	columns := []*Column{{Name: "position", Type: Int, Unique: true, ints: appendPositions}}
 	if t.choice.Times == nil {
 		return columns
 	}
+	timed := func(g *Group) []bool { return g.timed }
+	if t.dated {
+		columns = append(columns, &Column{Name: "start", Type: Time, Unique: true, Optional: true, there: timed,
+			ints: func(g *Group, begin, end int, dst []int64) []int64 {
+				return appendShifted(dst, g.starts[begin:end], t.runBegin+t.epoch)
+			}})
+	}
 	return append(columns,
-		&Column{Name: "start_ns", Type: Int, Unique: true, Optional: true, Ascending: true,
+		&Column{Name: "start_ns", Type: Int, Unique: true, Optional: true, there: timed,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.starts[begin:end]...) }},
-		&Column{Name: "duration_ns", Type: Int, Unique: true, Optional: true,
+		&Column{Name: "duration_ns", Type: Int, Unique: true, Optional: true, there: timed,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.durations[begin:end]...) }},
 		&Column{Name: "time_source", Type: Text, Optional: true, cell: func(c *code) Cell {
 			if c.clock == nil || c.clock.Source() == query.None {
@@ -186,11 +256,19 @@ func (t *Table) placeColumns() []*Column {
 		}})
 }
 
+// appendShifted appends values that are so much more.
+func appendShifted(dst, values []int64, by int64) []int64 {
+	for _, v := range values {
+		dst = append(dst, v+by)
+	}
+	return dst
+}
+
 // callColumns returns those of the call itself.
 func (t *Table) callColumns() []*Column {
 	return []*Column{
 		{Name: "function", Type: Text, cell: func(c *code) Cell { return textCell(plain(c.call().Function.Name)) }},
-		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(string(t.printer.AppendCall(nil, c.call()))) }},
+		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(t.printer.Canonical(c.read.Signature(c.terminal))) }},
 		{Name: "signature", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.read.Signature(c.terminal))) }},
 		{Name: "thread", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.call().Thread())) }},
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/reprise-trace/reprise"
@@ -18,6 +19,10 @@ import (
 func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function, param int) string) []exporttest.Row {
 	t.Helper()
 	times, err := query.OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, err := times.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +44,13 @@ func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function,
 			position := c.Position
 			row := exporttest.Row{
 				"rank": strconv.Itoa(number), "position": strconv.FormatUint(position, 10), "function": text(c.Function.Name),
-				"call": string(printer.AppendCall(nil, c)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
+				"call": printer.Canonical(rank.Signature(c.Terminal)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
 			}
 			if c.Timed {
-				row["start_ns"], row["duration_ns"] = strconv.FormatInt(c.Start, 10), strconv.FormatInt(c.Duration, 10)
+				row["start_ns"], row["duration_ns"] = strconv.FormatInt(c.Start-begin, 10), strconv.FormatInt(c.Duration, 10)
+				if at := time.Unix(0, c.Start).UTC(); at.Year() >= 2000 {
+					row["start"] = at.Format("2006-01-02T15:04:05.000000000Z")
+				}
 				row["time_source"] = clock.Source().String()
 			}
 			for i, v := range c.Args {

@@ -1,0 +1,124 @@
+package rows_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/export/internal/exporttest"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+var integers = regexp.MustCompile("[0-9]+")
+
+// TestMessages checks that the rows of messages are those of sends and of receipts in the rows
+// of calls.
+func TestMessages(t *testing.T) {
+	stencil := programs.Stencil2D(2, 3, 20)
+	for name, trace := range map[string]*reprise.Trace{
+		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Messages": testtrace.Recorded(t, "messages.exact"),
+		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Unknown": testtrace.Timed(t, 3, 50, testtrace.Series),
+	} {
+		t.Run(name, func(t *testing.T) {
+			some := rankenc.SetOf(0, 1)
+			for _, o := range []export.Options{{}, {Ranks: &some}, {Between: &export.Interval{From: 267_500_000, To: 267_600_000}}} {
+				checkMessages(t, trace, o)
+			}
+		})
+	}
+}
+
+func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
+	t.Helper()
+	all := o
+	all.Between = nil
+	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: all}))
+	sends, ends := make(map[string]exporttest.Row), make(map[string]exporttest.Row)
+	for _, row := range calls {
+		for _, n := range integers.FindAllString(row["send_messages"], -1) {
+			sends[n] = row
+		}
+		for _, n := range integers.FindAllString(row["recv_messages"], -1) {
+			ends[n] = row
+		}
+	}
+	_, chosen := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: o, Columns: []string{"rank", "position"}}))
+	among := make(map[string]bool)
+	for _, row := range chosen {
+		among[row["rank"]+" "+row["position"]] = true
+	}
+	want := 0
+	for n, end := range ends {
+		if sends[n] == nil {
+			t.Fatalf("message %s is received and not sent", n)
+		}
+		if among[end["rank"]+" "+end["position"]] {
+			want++
+		}
+	}
+	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: o, By: export.Messages}))
+	if len(got) != want {
+		t.Fatalf("%d messages, want %d", len(got), want)
+	}
+	for _, m := range got {
+		send, end := sends[m["message"]], ends[m["message"]]
+		delete(sends, m["message"])
+		for column, v := range map[string]string{
+			"send_rank": send["rank"], "send_position": send["position"], "send_start_ns": send["start_ns"], "send_function": send["function"],
+			"recv_rank": end["rank"], "complete_position": end["position"], "complete_function": end["function"], "time_source": end["time_source"],
+			"recv_end_ns": sumOf(end["start_ns"], end["duration_ns"]),
+		} {
+			if m[column] != v {
+				t.Fatalf("%s of message %v is not that of %v and %v, %q", column, m, send, end, v)
+			}
+		}
+	}
+}
+
+// sumOf returns the sum of two numbers, nothing of two texts that are empty.
+func sumOf(a, b string) string {
+	if a == "" {
+		return ""
+	}
+	x, _ := strconv.ParseInt(a, 10, 64)
+	y, _ := strconv.ParseInt(b, 10, 64)
+	return fmt.Sprint(x + y)
+}
+
+// TestCollectives checks that the calls of one collective operation have one number, which no
+// other has.
+func TestCollectives(t *testing.T) {
+	trace := testtrace.Stencil(t, "exact")
+	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+	of, next := make(map[string][]string), make(map[string]int)
+	order := make(map[string]int) // by number: which operation of its rank it is
+	for _, row := range calls {
+		n := row["collective"]
+		if (n != "") != (row["class"] == "collective") {
+			t.Fatalf("a call of class %q is operation %q", row["class"], n)
+		}
+		if n == "" {
+			continue
+		}
+		k := next[row["rank"]]
+		next[row["rank"]]++
+		if known, ok := order[n]; ok && known != k {
+			t.Fatalf("operation %s is number %d and %d of its ranks", n, known, k)
+		}
+		order[n] = k
+		of[n] = append(of[n], row["rank"]+" "+row["function"])
+	}
+	if len(of) != next["0"] || len(of) < 10 {
+		t.Fatalf("%d operations, of %d on rank 0", len(of), next["0"])
+	}
+	for n, list := range of {
+		if len(list) != trace.Ranks() {
+			t.Errorf("operation %s is called by %v", n, list)
+		}
+	}
+}
