@@ -55,7 +55,7 @@ func (a *hangAnswer) print(q *question) {
 	q.printf("\n")
 	t := q.table("ranks", "for", "<place")
 	for _, g := range a.Groups {
-		t.Row(text.CutList(g.Ranks.String(), maxListText), text.HangDuration(&g), text.HangPlace(&g))
+		t.Row(text.Long(g.Ranks.String()), text.HangDuration(&g), text.HangPlace(&g))
 		if g.State == query.InCall {
 			t.Row("", "", "  waits for "+text.HangWaits(&g))
 		}

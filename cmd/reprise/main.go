@@ -110,6 +110,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(&input{ctx: ctx, r: stdin})
 	root.SetOut(out)
 	root.SetErr(stderr)
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { out.wide, _ = cmd.Flags().GetBool("wide") }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = out.err
@@ -154,6 +155,7 @@ func flagError(err error) error {
 func newRoot() *cobra.Command {
 	root := newCommand("reprise")
 	root.Version = version()
+	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines get")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(cmd *cobra.Command, args []string) error {

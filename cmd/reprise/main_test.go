@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,11 +23,28 @@ type result struct {
 	stdout, stderr string
 }
 
+// An endless is an output whose lines have no end, so that tests find whole texts in it.
+type endless struct{ bytes.Buffer }
+
+func (e *endless) Columns() int { return 0 }
+
+func (e *endless) Character(s string) (bytes, columns int) { return (*output)(nil).Character(s) }
+
 // invoke runs the command in the current directory.
 func invoke(t testing.TB, stdin string, args ...string) result {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout endless
+	var stderr bytes.Buffer
 	status := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return result{status, stdout.String(), stderr.String()}
+}
+
+// invokeIn runs the command as if its output had so many columns.
+func invokeIn(t testing.TB, columns int, args ...string) result {
+	t.Helper()
+	t.Setenv("COLUMNS", strconv.Itoa(columns))
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
 	return result{status, stdout.String(), stderr.String()}
 }
 

@@ -205,7 +205,7 @@ func (a *messagesAnswer) printCommunicators(q *question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.table("calls", "ranks", "size", "messages", "bytes", "collectives", "sent", "received", "<communicator")
+	t := q.table("calls", "?ranks", "size", "messages", "bytes", "collectives", "sent", "received", "<communicator")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {

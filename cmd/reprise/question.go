@@ -171,8 +171,17 @@ func (q *question) answer(v any, print func()) error {
 	if q.json {
 		return printJSON(q.OutOrStdout(), v)
 	}
+	return q.folded(print)
+}
+
+// folded calls print, whose lines are broken at the width of the output.
+func (q *question) folded(print func()) error {
+	out := q.OutOrStdout()
+	f := text.NewFolder(out)
+	q.SetOut(f)
+	defer q.SetOut(out)
 	print()
-	return nil
+	return f.Close()
 }
 
 // printJSON prints v as indented JSON.

@@ -4,19 +4,24 @@ import (
 	"context"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
+	"github.com/rivo/uniseg"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // An output is standard output. Its first error sticks, so that who prints does
 // not have to look at errors: run does. Once the work is cancelled it fails,
 // which ends whatever prints much.
 type output struct {
-	ctx context.Context
-	w   io.Writer
-	err error
+	ctx  context.Context
+	w    io.Writer
+	wide bool // lines have no end
+	err  error
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -85,18 +90,33 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Columns returns how many columns the terminal has that is written to, or 0 if it is
-// none.
+// defaultColumns is how wide lines are that no terminal shows.
+const defaultColumns = 80
+
+// Columns returns how many columns the lines of answers have: those of the environment, or
+// of the terminal that is written to, or 80. It is 0 if lines have no end.
 func (o *output) Columns() int {
-	f, ok := o.w.(*os.File)
-	if !ok {
+	if t, ok := o.w.(text.Terminal); ok {
+		return t.Columns()
+	}
+	if o.wide {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
 	}
-	return width
+	if f, ok := o.w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultColumns
+}
+
+// Character measures the first character of a text.
+func (o *output) Character(s string) (bytes, columns int) {
+	c, _, columns, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	return len(c), columns
 }
 
 // A progress shows how far long work has come, on standard error if that is a

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -49,6 +50,15 @@ type screen struct {
 
 func (s *screen) Columns() int { return s.columns }
 
+// Character gives Chinese characters two columns.
+func (s *screen) Character(text string) (bytes, columns int) {
+	r, n := utf8.DecodeRuneInString(text)
+	if r > 0x2e80 {
+		return n, 2
+	}
+	return n, 1
+}
+
 func TestTable(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	print := func(s *screen, most int) string {
@@ -64,7 +74,7 @@ func TestTable(t *testing.T) {
 	if got := print(&screen{}, All); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	cut := strings.Replace(want, long, strings.Repeat("x", 46)+"…", 1)
+	cut := strings.Replace(want, long, strings.Repeat("x", 31)+"…"+strings.Repeat("x", 15), 1)
 	if got := print(&screen{columns: 70}, All); got != cut {
 		t.Errorf("a terminal has\n%swant\n%s", got, cut)
 	}
