@@ -139,7 +139,7 @@ func exportTrace(q *question, o exportOptions) error {
 		return err
 	}
 	var size counter
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "export", -1, "calls")
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "export", q.totalCalls(), "calls")
 	var done uint64
 	x.progress = func(calls uint64) {
 		done = calls
