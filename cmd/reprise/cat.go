@@ -192,7 +192,7 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 		first, end := o.first, rank.Len()
 		longest = max(longest, end)
 		if end == 0 && first == 0 && ranks.Len() == 1 {
-			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", number)
+			warn(q.ErrOrStderr(), "rank %d has no calls", number)
 		}
 		if q.window.set {
 			if first, end, err = o.between(times, rank, from, to); err != nil {

@@ -247,7 +247,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		return printJSON(w, s)
 	}
 	for _, p := range s.Problems {
-		fmt.Fprintf(w, "reprise: warning: %s\n", p)
+		warn(w, "%s", p)
 	}
 	if quiet {
 		return nil

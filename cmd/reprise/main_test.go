@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A result is what a run of the command did.
@@ -29,6 +30,8 @@ type endless struct{ bytes.Buffer }
 func (e *endless) Columns() int { return 0 }
 
 func (e *endless) Character(s string) (bytes, columns int) { return (*output)(nil).Character(s) }
+
+func (e *endless) Style(s string, _ text.Style) string { return s }
 
 // invoke runs the command in the current directory.
 func invoke(t testing.TB, stdin string, args ...string) result {

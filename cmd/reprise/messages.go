@@ -67,7 +67,7 @@ func (q *question) model() (*semantics.Model, error) {
 	}
 	if err := model.Unresolved(); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: %s: unknown communicators: %s; messages and operations on them are left out\n", q.path, first)
+		warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out", q.path, first)
 	}
 	return model, nil
 }

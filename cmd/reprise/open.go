@@ -145,10 +145,10 @@ const maxDamages = 20
 func warnOfDamage(stderr io.Writer, path string, list []reprise.Damage) {
 	for i, d := range list {
 		if i == maxDamages {
-			fmt.Fprintf(stderr, "reprise: warning: %s: %s more cannot be read\n", path, text.Plural(len(list)-i, "section"))
+			warn(stderr, "%s: %s more cannot be read", path, text.Plural(len(list)-i, "section"))
 			break
 		}
-		fmt.Fprintf(stderr, "reprise: warning: %s: %s cannot be read: %v; reprise repair may save the rest\n", path, partOf(&d, d.Ranks), &d)
+		warn(stderr, "%s: %s cannot be read: %v; reprise repair may save the rest", path, partOf(&d, d.Ranks), &d)
 	}
 }
 

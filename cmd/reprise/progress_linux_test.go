@@ -199,6 +199,7 @@ func TestProgressLine(t *testing.T) {
 // TestProgressEnds checks that nothing of the progress stays after an error, and after work
 // that was cancelled.
 func TestProgressEnds(t *testing.T) {
+	t.Setenv("TERM", "dumb")
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	showAtOnce(t)
@@ -223,6 +224,7 @@ func TestProgressEnds(t *testing.T) {
 // TestProgressSignal interrupts work whose progress is shown, once, and twice as it does not
 // notice.
 func TestProgressSignal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
 	t.Chdir(t.TempDir())
 	writeFile(t, "in.txt", "0 init\n0 finalize\n")
 	if err := syscall.Mkfifo("pipe", 0o666); err != nil {

@@ -41,7 +41,7 @@ func (w *watch) look() {
 	}
 	w.told = true
 	if err := w.tell(); err != nil {
-		fmt.Fprintf(w.cmd.ErrOrStderr(), "reprise: warning: %v\n", err)
+		warn(w.cmd.ErrOrStderr(), "%v", err)
 	}
 	fmt.Fprint(os.Stdout, hangs)
 }

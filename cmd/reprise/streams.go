@@ -18,7 +18,8 @@ import (
 type output struct {
 	ctx  context.Context
 	w    io.Writer
-	wide bool // lines have no end
+	wide bool  // lines have no end
+	bare *bool // no styles; nil as long as nobody asked
 	err  error
 }
 
@@ -109,6 +110,18 @@ func (o *output) Columns() int {
 		}
 	}
 	return defaultColumns
+}
+
+// Style returns a text in a style, if what is written to shows it.
+func (o *output) Style(s string, style text.Style) string {
+	if o.bare == nil {
+		bare := !coloured(o.w)
+		o.bare = &bare
+	}
+	if *o.bare {
+		return s
+	}
+	return paint(s, style)
 }
 
 // Character measures the first character of a text.

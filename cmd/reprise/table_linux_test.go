@@ -16,6 +16,7 @@ import (
 // in a file, and that --wide does not cut them.
 func TestTerminalWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "")
+	t.Setenv("TERM", "dumb")
 	write := func(w io.Writer, wide bool) {
 		w = &output{ctx: t.Context(), w: w, wide: wide}
 		table := text.NewTable(w, text.All, "number", "other", "<call")

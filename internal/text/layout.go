@@ -204,14 +204,14 @@ func (l *layout) fold(t *Table) {
 }
 
 // write writes the cells of a row, a line for each fold that has any.
-func (l *layout) write(b *strings.Builder, cells []string) {
+func (l *layout) write(b *strings.Builder, cells []string, styles func(column int) (Style, bool)) {
 	first := 0
 	for n := 0; n <= len(l.folds); n++ {
 		end := len(cells)
 		if n < len(l.folds) {
 			end = l.folds[n]
 		}
-		line := l.line(cells, first, end)
+		line := l.line(cells, first, end, styles)
 		switch {
 		case line == "" && len(l.folds) > 0:
 		case n > 0:
@@ -223,8 +223,14 @@ func (l *layout) write(b *strings.Builder, cells []string) {
 	}
 }
 
+// titles is the styles of a line of titles.
+func titles(int) (Style, bool) { return Title, true }
+
+// rows is the styles of other lines: columns without a title have shares.
+func (l *layout) rows(column int) (Style, bool) { return Share, column > 0 && l.title(column) == 0 }
+
 // line returns some of the cells of a row.
-func (l *layout) line(cells []string, first, end int) string {
+func (l *layout) line(cells []string, first, end int, styles func(column int) (Style, bool)) string {
 	var line strings.Builder
 	for i := first; i < end; i++ {
 		if l.out[i] {
@@ -234,6 +240,9 @@ func (l *layout) line(cells []string, first, end int) string {
 		pad := strings.Repeat(" ", max(0, l.widths[i]-l.ruler.Width(c)))
 		if l.left && i == len(cells)-1 {
 			pad = ""
+		}
+		if style, ok := styles(i); ok && c != "" {
+			c = l.ruler.style(c, style)
 		}
 		line.WriteString("  " + pad + c)
 	}

@@ -94,7 +94,7 @@ func (t *LoopTree) Write(w io.Writer) {
 		return
 	}
 	if t.Timed() {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "))
+		fmt.Fprintln(w, RulerOf(w).style(strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), Title))
 	}
 	seen := make(map[int]bool)
 	named := t.body(w, len(t.Rules)-1, nil, seen)

@@ -102,15 +102,15 @@ func (t *Table) Close() error {
 		}
 		l := t.layout(RulerOf(t.w))
 		for i, cells := range l.head {
-			if i == len(l.head)-1 || l.line(cells, 0, len(cells)) != "" {
-				l.write(&b, cells)
+			if i == len(l.head)-1 || l.line(cells, 0, len(cells), titles) != "" {
+				l.write(&b, cells, titles)
 			}
 		}
 		for _, cells := range t.lines {
-			l.write(&b, cells)
+			l.write(&b, cells, l.rows)
 		}
-		if titles := l.leftOut(t); len(titles) > 0 {
-			fmt.Fprintf(&b, "\nno room for %s: --wide shows them\n", strings.Join(titles, ", "))
+		if out := l.leftOut(t); len(out) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", l.ruler.style("no room for "+strings.Join(out, ", ")+": --wide shows them", Aside))
 		}
 		if _, err := io.WriteString(t.w, b.String()); err != nil {
 			return err
@@ -124,6 +124,6 @@ func More(w io.Writer, rows, most int) error {
 	if most == All || rows <= most {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nand %s more: --all shows them\n", Count(rows-most))
+	_, err := fmt.Fprintf(w, "\n%s\n", RulerOf(w).style(fmt.Sprintf("and %s more: --all shows them", Count(rows-most)), Aside))
 	return err
 }

@@ -46,9 +46,18 @@ func TestUnits(t *testing.T) {
 type screen struct {
 	bytes.Buffer
 	columns int
+	styled  bool
 }
 
 func (s *screen) Columns() int { return s.columns }
+
+// Style marks titles.
+func (s *screen) Style(text string, style Style) string {
+	if style == Title && s.styled {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
 
 // Character gives Chinese characters two columns.
 func (s *screen) Character(text string) (bytes, columns int) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,24 +19,41 @@ type Terminal interface {
 	// Character returns the length in bytes of the first character of a text, as people
 	// see characters, and how many columns it takes.
 	Character(s string) (bytes, columns int)
+
+	// Style returns a text with what shows it in a style, or as it is. That is of the form
+	// ESC [ … m, and takes no columns.
+	Style(s string, style Style) string
 }
+
+// A Style is what a text is, so that it may look different.
+type Style int
+
+// Styles.
+const (
+	Title   Style = iota // of a column
+	Share                // of a number in the whole
+	Aside                // what is said about an answer
+	Warning              // the beginning of one
+	Failure              // the beginning of an error
+)
 
 // A Ruler measures and cuts texts for the lines of a writer.
 type Ruler struct {
 	columns   int
 	character func(s string) (bytes, columns int)
+	style     func(s string, style Style) string
 }
 
 // RulerOf returns the ruler for what is written to w. Lines have no end unless w is a
 // [Terminal].
 func RulerOf(w io.Writer) Ruler {
 	if t, ok := w.(Terminal); ok {
-		return Ruler{t.Columns(), t.Character}
+		return Ruler{t.Columns(), t.Character, t.Style}
 	}
 	return Ruler{0, func(s string) (int, int) {
 		_, n := utf8.DecodeRuneInString(s)
 		return n, 1
-	}}
+	}, func(s string, _ Style) string { return s }}
 }
 
 // Columns returns how many columns lines have, 0 if they have no end.
@@ -120,6 +138,9 @@ func (f *Folder) Columns() int { return f.ruler.columns }
 // Character is that of the writer below.
 func (f *Folder) Character(s string) (bytes, columns int) { return f.ruler.character(s) }
 
+// Style is that of the writer below.
+func (f *Folder) Style(s string, style Style) string { return f.ruler.style(s, style) }
+
 func (f *Folder) Write(p []byte) (int, error) {
 	if f.ruler.columns == 0 {
 		return f.w.Write(p)
@@ -150,14 +171,14 @@ func (f *Folder) Close() error {
 func (f *Folder) fold(line string) error {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
-	if f.ruler.Width(line) <= f.ruler.columns || indent+2 > f.ruler.columns/2 {
+	if f.width(line) <= f.ruler.columns || indent+2 > f.ruler.columns/2 {
 		_, err := f.w.WriteString(line + "\n")
 		return err
 	}
 	f.w.WriteString(line[:indent])
 	used, next := indent, "\n"+strings.Repeat(" ", indent+2)
 	for i, word := range strings.Split(text, " ") {
-		width := f.ruler.Width(word)
+		width := f.width(word)
 		switch {
 		case i == 0:
 		case used+1+width > f.ruler.columns:
@@ -171,4 +192,15 @@ func (f *Folder) fold(line string) error {
 		used += width
 	}
 	return f.w.WriteByte('\n')
+}
+
+// escape is what shows a style.
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// width returns how many columns a text takes that may have styles.
+func (f *Folder) width(s string) int {
+	if strings.Contains(s, "\x1b") {
+		s = escape.ReplaceAllString(s, "")
+	}
+	return f.ruler.Width(s)
 }
