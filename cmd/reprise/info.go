@@ -419,7 +419,8 @@ func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, bar *pro
 	if err != nil {
 		return err
 	}
-	err = copyCalls(trace.Calls(0), 0, math.MaxUint64, func(position uint64, c reprise.Call) error {
+	all := catOptions{count: math.MaxUint64}
+	err = all.copyCalls(trace.Calls(0), func(position uint64, c reprise.Call) error {
 		if err := cmp.Or(ctx.Err(), write(position, c)); err != nil {
 			return err
 		}
