@@ -56,6 +56,9 @@ func newCompress() *cobra.Command {
 }
 
 func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
+	if err := checkInputs(paths); err != nil {
+		return err
+	}
 	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err

@@ -60,6 +60,9 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 	if err := refuseInside(s.Output, s.Input); err != nil {
 		return err
 	}
+	if err := checkInputs(s.Input); err != nil {
+		return err
+	}
 	paths, err := partFiles(s.Input)
 	if err != nil {
 		return err
