@@ -162,6 +162,7 @@ func exportTrace(q *question, o exportOptions) error {
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}
+	tellOpening(out, f.name, o.output)
 	return nil
 }
 

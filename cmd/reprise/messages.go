@@ -355,7 +355,7 @@ func matrix(q *question, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	return named(writeOutput(q.Command, o.output, []string{q.path}, write))
+	return tellWritten(q.Command, o.format.value, o.output, "messages between ranks", named(writeOutput(q.Command, o.output, []string{q.path}, write)))
 }
 
 // writePairs writes a line for each pair of ranks.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/report"
 )
 
@@ -37,7 +38,9 @@ func writeReport(q *question, path string) error {
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.RankSet().Len()), "ranks")
 	defer bar.done()
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }
-	return named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {
+	err = named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {
 		return report.Write(q.Context(), w, q.trace, o)
 	}))
+	bar.done()
+	return tellWritten(q.Command, "html", path, "a report of "+text.Plural(q.trace.RankSet().Len(), "rank"), err)
 }
