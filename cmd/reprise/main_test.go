@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -361,6 +362,36 @@ func TestHelpLines(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", cmd.Name(), utf8.RuneCountInString(line), line)
 			}
 		}
+	}
+}
+
+// TestHelpOnce checks that no text stands in many helps, and that examples come first.
+func TestHelpOnce(t *testing.T) {
+	root := newRoot()
+	in := make(map[string][]string)
+	for _, cmd := range root.Commands() {
+		help := must(t, cmd.Name(), "--help")
+		usage, examples := strings.Index(help, "\nUsage:\n  reprise "+cmd.Name()), strings.Index(help, "\nExamples:\n")
+		if usage < 0 || examples < usage || examples > 400 {
+			t.Errorf("%s: usage at byte %d, examples at %d", cmd.Name(), usage, examples)
+		}
+		if flags := strings.Index(help, "\nFlags:\n"); strings.Contains(help, "--help") || strings.Contains(help[max(flags, 0):], "--wide") {
+			t.Errorf("%s lists flags of all commands:\n%s", cmd.Name(), help)
+		}
+		long := strings.Join(strings.Fields(cmd.Long), " ")
+		for sentence := range strings.SplitSeq(long, ". ") {
+			if len(sentence) > 30 && !slices.Contains(in[sentence], cmd.Name()) {
+				in[sentence] = append(in[sentence], cmd.Name())
+			}
+		}
+	}
+	for sentence, commands := range in {
+		if len(commands) > 1 {
+			t.Errorf("%s in the help of %s: %s", text.Plural(len(commands), "time"), strings.Join(commands, ", "), sentence)
+		}
+	}
+	if help := must(t, "help"); !strings.Contains(help, "\nFlags of all commands:\n") || !strings.Contains(help, "--wide") {
+		t.Errorf("reprise help:\n%s", help)
 	}
 }
 
