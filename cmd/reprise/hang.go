@@ -53,7 +53,7 @@ func (a *hangAnswer) print(q *question) {
 	q.printf("%s: when the recording ended, %s\n", q.path, text.HangSummary(a.Hang))
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
-	t := q.table("ranks", "for", "<place")
+	t := q.table("ranks", "for", "<place").Wrapped()
 	for _, g := range a.Groups {
 		t.Row(text.Long(g.Ranks.String()), text.HangDuration(&g), text.HangPlace(&g))
 		if g.State == query.InCall {

@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// between is how many columns of a terminal are in front of each column of a table.
@@ -25,11 +28,12 @@ type layout struct {
 	out    []bool // the columns that are left out
 	folds  []int  // the columns before which a line begins, but for the first
 	left   bool   // the last column stands on the left
+	wraps  bool   // and takes several lines
 }
 
 // layout finds room for the columns.
 func (t *Table) layout(r Ruler) *layout {
-	l := &layout{ruler: r, head: [][]string{t.head}, out: make([]bool, len(t.head)), left: t.left}
+	l := &layout{ruler: r, head: [][]string{t.head}, out: make([]bool, len(t.head)), left: t.left, wraps: t.wrapped}
 	l.measure(t)
 	if r.columns == 0 || l.fit(t, false) {
 		return l
@@ -205,6 +209,7 @@ func (l *layout) fold(t *Table) {
 
 // write writes the cells of a row, a line for each fold that has any.
 func (l *layout) write(b *strings.Builder, cells []string, styles func(column int) (Style, bool)) {
+	cells, more := l.wrapped(cells)
 	first := 0
 	for n := 0; n <= len(l.folds); n++ {
 		end := len(cells)
@@ -221,6 +226,45 @@ func (l *layout) write(b *strings.Builder, cells []string, styles func(column in
 		}
 		first = end
 	}
+	for _, line := range more {
+		b.WriteString(strings.Repeat(" ", l.start()) + line + "\n")
+	}
+}
+
+// maxLines is how many lines a text takes, or some more if its words are long.
+const maxLines = 4
+
+// wrapped returns cells with the first line of the last one, and the other lines.
+func (l *layout) wrapped(cells []string) (first, more []string) {
+	last := len(cells) - 1
+	width := 0
+	if last >= 0 {
+		width = l.widths[last]
+	}
+	if !l.wraps || width < minLong || l.ruler.Width(cells[last]) <= width {
+		return cells, nil
+	}
+	lines := wrap(l.ruler.Cut(cells[last], maxLines*width), width, l.ruler.Width)
+	for i, line := range lines {
+		lines[i] = l.ruler.Cut(line, width)
+	}
+	cells = slices.Clone(cells)
+	cells[last] = lines[0]
+	return cells, lines[1:]
+}
+
+// start returns where the last column begins.
+func (l *layout) start() int {
+	first, start := 0, between
+	if n := len(l.folds); n > 0 {
+		first, start = l.folds[n-1], between+indent
+	}
+	for i := first; i < len(l.widths)-1; i++ {
+		if !l.out[i] {
+			start += between + l.widths[i]
+		}
+	}
+	return start
 }
 
 // titles is the styles of a line of titles.

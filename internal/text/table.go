@@ -24,6 +24,7 @@ type Table struct {
 	most, rows int
 	left       bool // the last column stands on the left
 	apart      bool // behind an empty line
+	wrapped    bool // long texts of the last column take several lines
 	head       []string
 	lines      [][]string // of cells
 	long       []bool     // by column: its cells may be cut
@@ -57,6 +58,13 @@ func NewTable(w io.Writer, most int, titles ...string) *Table {
 // Apart has the table stand behind an empty line, if it has rows, and returns it.
 func (t *Table) Apart() *Table {
 	t.apart = true
+	return t
+}
+
+// Wrapped has long texts of the last column take several lines, and returns the table: they
+// are cut if these are many.
+func (t *Table) Wrapped() *Table {
+	t.wrapped = true
 	return t
 }
 

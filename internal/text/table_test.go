@@ -21,6 +21,9 @@ func testTableWidth(t *rapid.T) {
 	long := rapid.SliceOfN(rapid.Bool(), len(titles), len(titles)).Draw(t, "long")
 	s := &screen{columns: columns, styled: rapid.Bool().Draw(t, "styled")}
 	table := NewTable(s, All, titles...)
+	if rapid.Bool().Draw(t, "wrapped") {
+		table.Wrapped()
+	}
 	widest := 0
 	var numbers []string
 	for _, title := range titles {

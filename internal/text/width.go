@@ -169,29 +169,36 @@ func (f *Folder) Close() error {
 
 // fold writes a line as one or more.
 func (f *Folder) fold(line string) error {
-	text := strings.TrimLeft(line, " ")
-	indent := len(line) - len(text)
-	if f.width(line) <= f.ruler.columns || indent+2 > f.ruler.columns/2 {
-		_, err := f.w.WriteString(line + "\n")
-		return err
+	if f.width(line) > f.ruler.columns {
+		line = strings.Join(wrap(line, f.ruler.columns, f.width), "\n")
 	}
-	f.w.WriteString(line[:indent])
-	used, next := indent, "\n"+strings.Repeat(" ", indent+2)
-	for i, word := range strings.Split(text, " ") {
-		width := f.width(word)
+	f.w.WriteString(line)
+	return f.w.WriteByte('\n')
+}
+
+// wrap breaks a text between words into lines of so many columns: one, if it is indented by
+// half of them or more. Those behind the first are indented by two columns more.
+func wrap(text string, columns int, width func(string) int) []string {
+	rest := strings.TrimLeft(text, " ")
+	indent := len(text) - len(rest)
+	if indent+2 > columns/2 {
+		return []string{text}
+	}
+	var lines []string
+	line, used := strings.Repeat(" ", indent), indent
+	for i, word := range strings.Split(rest, " ") {
+		w := width(word)
 		switch {
 		case i == 0:
-		case used+1+width > f.ruler.columns:
-			f.w.WriteString(next)
-			used = indent + 2
+		case used+1+w > columns:
+			lines = append(lines, line)
+			line, used = strings.Repeat(" ", indent+2), indent+2
 		default:
-			f.w.WriteByte(' ')
-			used++
+			line, used = line+" ", used+1
 		}
-		f.w.WriteString(word)
-		used += width
+		line, used = line+word, used+w
 	}
-	return f.w.WriteByte('\n')
+	return append(lines, line)
 }
 
 // escape is what shows a style.
