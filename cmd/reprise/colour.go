@@ -37,6 +37,7 @@ func notice(w io.Writer, begin string, style text.Style, rest string) {
 	if coloured(w) {
 		begin = paint(begin, style)
 	}
+	beforeNotice()
 	fmt.Fprintf(w, "%s %s\n", begin, rest)
 }
 

@@ -122,10 +122,29 @@ func (p *progress) done() {
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.erase()
+	p.ended = true
+	lastShown.CompareAndSwap(p, nil)
+}
+
+// erase takes the line off the screen. The next one comes in its time.
+func (p *progress) erase() {
 	if p.shown > 0 {
 		fmt.Fprint(p.terminal, "\r"+strings.Repeat(" ", p.shown)+"\r")
+		p.shown = 0
 	}
-	p.ended = true
+}
+
+// lastShown is the progress that has a line on the screen, if there is one.
+var lastShown atomic.Pointer[progress]
+
+// beforeNotice makes room for what is written to a terminal beside the progress.
+func beforeNotice() {
+	if p := lastShown.Load(); p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.erase()
+	}
 }
 
 // draw writes the line over the one before.
@@ -149,6 +168,7 @@ func (p *progress) draw() {
 	}
 	fmt.Fprint(p.terminal, "\r"+line)
 	p.shown = columns
+	lastShown.Store(p)
 }
 
 // line returns what to show in so many columns. A total that is exceeded was that of a

@@ -268,3 +268,23 @@ func TestProgressSignal(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressNotice checks that a warning has a line of its own while progress is shown.
+func TestProgressNotice(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	showAtOnce(t)
+	master, terminal := openTerminal(t)
+	s, ended := readShown(master)
+	p := newCounter(t.Context(), terminal, "work", 100, "ranks")
+	p.show(25)
+	waitFor(t, func() bool { return strings.Contains(s.String(), "25 %") })
+	warn(terminal, "something")
+	p.show(50)
+	waitFor(t, func() bool { return strings.Contains(s.String(), "50 %") })
+	p.done()
+	terminal.Close()
+	<-ended
+	if left := screen(s.String()); left != "reprise: warning: something" {
+		t.Errorf("%q is left of %q", left, s.String())
+	}
+}
