@@ -145,7 +145,7 @@ func (a *atAnswer) print(q *question) {
 		case afterCalls:
 			where := "after its last call"
 			if a.Unfinished.Contains(p.Rank) {
-				where = "after its last recorded call, which is not MPI_Finalize"
+				where = "after its last call: no MPI_Finalize"
 			}
 			t.Row(text.ID(p.Rank), p.Position, since, "", where)
 		default:

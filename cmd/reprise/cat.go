@@ -27,6 +27,8 @@ type catOptions struct {
 	format          string
 	absolute, clock bool
 	split           string
+	functions       []string // nil: all
+	warned          bool     // that times are estimates
 }
 
 func newCat() *cobra.Command {
@@ -43,6 +45,8 @@ func newCat() *cobra.Command {
 	f.Uint64Var(&o.first, "first", 0, "begin at this `position`")
 	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most this `number` of calls, with --ranks, --from or --to of each rank")
 	f.Lookup("count").DefValue = "all"
+	f.StringSliceVar(&o.functions, "function", nil, "only calls of these functions: their `names`, with commas")
+	f.Lookup("function").DefValue = "all"
 	addChoice(q.Command, format, "format", "how calls are written")
 	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")
 	f.BoolVar(&o.clock, "clock", false, "times by the clock of the trace")
@@ -61,6 +65,8 @@ func (o *catOptions) check(q *question) error {
 	}
 	changed := q.Flags().Changed
 	switch {
+	case changed("function") && len(o.functions) == 0:
+		return errors.New("--function needs the names of functions")
 	case o.split == "":
 		return o.unused()
 	case changed("ranks"):
@@ -87,8 +93,11 @@ func (o *catOptions) unused() error {
 }
 
 func cat(q *question, o *catOptions) error {
+	if err := o.known(q.trace); err != nil {
+		return err
+	}
 	if o.split != "" {
-		return split(q, o.split)
+		return split(q, o)
 	}
 	if o.format == "" {
 		o.format = "text"
@@ -99,18 +108,19 @@ func cat(q *question, o *catOptions) error {
 			return usageError{err}
 		}
 	}
-	var size counter
-	write, flush, err := newLineWriter(o, q.trace, io.MultiWriter(q.OutOrStdout(), &size))
+	write, flush, err := newLineWriter(o, q.trace, q.OutOrStdout())
 	if err != nil {
 		return err
 	}
-	bar := newProgress(q.Context(), progressOfOutput(q.Command), "cat", -1)
+	bar := o.progress(q, progressOfOutput(q.Command))
 	defer bar.done()
+	done := uint64(0)
 	err = o.copy(q, func(position uint64, c reprise.Call) error {
 		if err := write(position, c); err != nil {
 			return err
 		}
-		return bar.step(uint64(size))
+		done++
+		return bar.step(done)
 	})
 	if e := flush(); err == nil {
 		err = e
@@ -129,157 +139,6 @@ func progressOfOutput(cmd *cobra.Command) io.Writer {
 		}
 	}
 	return io.Discard
-}
-
-// A callWriter writes a call that stands at a position.
-type callWriter func(position uint64, c reprise.Call) error
-
-// copy gives the calls that o selects to write: of ranks that are chosen, or by time,
-// rank by rank; else in the order in which they were read.
-func (o *catOptions) copy(q *question, write callWriter) error {
-	switch {
-	case q.Flags().Changed("ranks") || q.window.set: // also if they are all
-		return o.copyChosen(q, write)
-	case q.trace.Run().Interleaving == nil:
-		return o.copyRanks(q, write)
-	}
-	if n := q.trace.Run().Interleaving.Len(); o.first > n {
-		return noCall(o.first, "the trace has", n)
-	}
-	return copyCalls(q.trace.Calls(o.first), o.first, o.count, write)
-}
-
-// copyCalls copies at most so many calls.
-func copyCalls(calls *reprise.CallReader, first, count uint64, write callWriter) error {
-	for i := range count {
-		c, err := calls.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := write(first+i, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copyChosen copies calls of the chosen ranks, with their positions in the ranks.
-func (o *catOptions) copyChosen(q *question, write callWriter) error {
-	from, to := int64(0), int64(0)
-	times, err := query.OpenTimes(q.trace)
-	if err == nil && q.window.set {
-		from, to, err = q.window.times(q.trace)
-	}
-	if err != nil {
-		return err
-	}
-	ranks := q.trace.RankSet()
-	if q.ranks != nil {
-		ranks = *q.ranks
-	}
-	longest := uint64(0)
-	for _, number := range ranks.All() {
-		if err := q.Context().Err(); err != nil {
-			return err
-		}
-		rank, err := q.trace.Rank(number)
-		if err != nil {
-			return err
-		}
-		first, end := o.first, rank.Len()
-		longest = max(longest, end)
-		if end == 0 && first == 0 && ranks.Len() == 1 {
-			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: rank %d has no calls\n", number)
-		}
-		if q.window.set {
-			if first, end, err = o.between(times, rank, from, to); err != nil {
-				return err
-			}
-		}
-		left := o.count
-		for c, err := range rank.CallsFrom(min(first, end)) {
-			if err != nil {
-				return err
-			}
-			if left == 0 || c.Position >= end {
-				break
-			}
-			if q.window.set && !query.Overlaps(c.Start, c.Duration, from, to) {
-				continue
-			}
-			if err := write(c.Position, c); err != nil {
-				return err
-			}
-			left--
-		}
-	}
-	switch {
-	case o.first <= longest:
-		return nil
-	case ranks.Len() == 0:
-		return noCall(o.first, "the trace has", 0)
-	case ranks.Len() == 1:
-		return noCall(o.first, text.Ranks(ranks)+" has", longest)
-	default:
-		return noCall(o.first, text.Ranks(ranks)+" have at most", longest)
-	}
-}
-
-// between returns the positions of the calls between two times, from o.first on.
-func (o *catOptions) between(times *query.Times, rank *reprise.Rank, from, to int64) (first, end uint64, err error) {
-	clock, err := times.Clock(rank)
-	if err != nil {
-		return 0, 0, err
-	}
-	if clock.Source() != query.Series && rank.Len() > 0 {
-		return 0, 0, errors.New("the trace does not have the times of every call: --first and --count choose calls by position")
-	}
-	first, end, err = clock.Positions(from, to)
-	return max(first, o.first), end, err
-}
-
-// copyRanks copies calls of all ranks, rank by rank.
-func (o *catOptions) copyRanks(q *question, write callWriter) error {
-	skip, left, position := o.first, o.count, o.first
-	for number := range q.trace.Active() {
-		if skip == 0 && left == 0 {
-			break
-		}
-		if err := q.Context().Err(); err != nil {
-			return err
-		}
-		rank, err := q.trace.Rank(number)
-		if err != nil {
-			return err
-		}
-		first := min(skip, rank.Len())
-		skip -= first
-		for c, err := range rank.CallsFrom(first) {
-			if err != nil {
-				return err
-			}
-			if left == 0 {
-				break
-			}
-			if err := write(position, c); err != nil {
-				return err
-			}
-			position++
-			left--
-		}
-	}
-	if skip > 0 {
-		return noCall(o.first, "the trace has", o.first-skip)
-	}
-	return nil
-}
-
-// noCall returns the error of a position beyond the end of what has so many calls.
-func noCall(position uint64, has string, calls uint64) error {
-	return fmt.Errorf("no call at position %d: %s %s", position, has, text.Plural(calls, "call"))
 }
 
 // newLineWriter returns a function that writes a call as a line of a format, and
@@ -375,7 +234,7 @@ func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 // split writes one file a rank, and their list, into a directory, which it makes
 // if it is not there. The file of a rank that cannot be read is empty. If it fails,
 // nothing stays.
-func split(q *question, dir string) error {
+func split(q *question, o *catOptions) error {
 	toTI, err := newConverter(q.trace)
 	if err != nil {
 		return err
@@ -389,8 +248,9 @@ func split(q *question, dir string) error {
 	}
 	defer finish()
 	defer close(ended)
+	dir := o.split
 	made := os.Mkdir(dir, 0o777) == nil // if there is no directory, creating files says why
-	if err := splitInto(q, dir, toTI); err != nil {
+	if err := o.splitInto(q, dir, toTI); err != nil {
 		if made {
 			os.Remove(dir) // which it cannot be unless it is empty
 		}
@@ -399,20 +259,21 @@ func split(q *question, dir string) error {
 	return nil
 }
 
-func splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
+func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
 	w, err := ti.CreateRanks(dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
 	if err != nil {
 		return named(err)
 	}
 	defer w.Abort()
-	bar := newProgress(q.Context(), q.ErrOrStderr(), "cat", -1)
+	bar := o.progress(q, q.ErrOrStderr())
 	defer bar.done()
-	all := catOptions{count: math.MaxUint64}
-	err = all.copyRanks(q, func(_ uint64, c reprise.Call) error {
+	done := uint64(0)
+	err = o.copyRanks(q, func(_ uint64, c reprise.Call) error {
 		if err := w.Write(toTI(c)); err != nil {
 			return named(err)
 		}
-		return bar.step(0)
+		done++
+		return bar.step(done)
 	})
 	if err != nil {
 		return err

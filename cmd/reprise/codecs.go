@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -111,7 +112,8 @@ func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), t)
 	}
-	return t.print(cmd.OutOrStdout())
+	out := text.NewFolder(cmd.OutOrStdout())
+	return cmp.Or(t.print(out), out.Close())
 }
 
 func (t *codecsTable) print(w io.Writer) error {

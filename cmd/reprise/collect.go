@@ -70,7 +70,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	if !o.live {
 		if !collect.IsSpool(spool) {
-			return fmt.Errorf("%s: no directory with raw records of MPI calls", spool)
+			return notSpool(spool)
 		}
 		if err := o.output.check(); err != nil {
 			return err
@@ -247,7 +247,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		return printJSON(w, s)
 	}
 	for _, p := range s.Problems {
-		fmt.Fprintf(w, "reprise: warning: %s\n", p)
+		warn(w, "%s", p)
 	}
 	if quiet {
 		return nil
@@ -260,7 +260,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
 	if s.Status != 0 {
-		fmt.Fprintf(w, "reprise: the command ended with status %d\n", s.Status)
+		fmt.Fprintf(w, "reprise: the command ended with %s\n", statusWords(s.Status))
 	}
 	return nil
 }

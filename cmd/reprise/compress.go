@@ -56,6 +56,9 @@ func newCompress() *cobra.Command {
 }
 
 func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
+	if err := checkInputs(paths); err != nil {
+		return err
+	}
 	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
@@ -177,7 +180,7 @@ func (s *summary) print(stdout, stderr io.Writer) {
 		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), s.Output, text.Plural(s.TraceBytes, "byte"),
 		text.Ratio(s.TextBytes, uint64(s.TraceBytes)))
 	if s.Foreign > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: %s outside the grammar of the format, kept as they are; the first is %s\n",
+		warn(stderr, "%s outside the grammar of the format, kept as they are; the first is %s",
 			text.Plural(s.Foreign, "line"), s.First)
 	}
 	warnPlaces(stderr, s.Incomplete, "where calls are missing")
@@ -198,10 +201,10 @@ func warnIgnored(stderr io.Writer, paths []string) {
 		}
 	}
 	if len(files) > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: not read, as they are not named …_rank-1.txt and so on: %s\n", firstOf(files))
+		warn(stderr, "not read, as they are not named …_rank-1.txt and so on: %s", firstOf(files))
 	}
 	if len(directories) > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: not read, as directories are not searched in depth: %s\n", firstOf(directories))
+		warn(stderr, "not read, as directories are not searched in depth: %s", firstOf(directories))
 	}
 }
 
@@ -220,10 +223,10 @@ func warnPlaces(stderr io.Writer, places []string, what string) {
 	const most = 5
 	for i, line := range places {
 		if i == most {
-			fmt.Fprintf(stderr, "reprise: warning: %s more %s\n", text.Plural(len(places)-most, "place"), what)
+			warn(stderr, "%s more %s", text.Plural(len(places)-most, "place"), what)
 			break
 		}
-		fmt.Fprintf(stderr, "reprise: warning: %s\n", line)
+		warn(stderr, "%s", line)
 	}
 }
 
@@ -274,7 +277,7 @@ func (b *beyond) warn(stderr io.Writer, given bool) {
 	if given {
 		cure = ""
 	}
-	fmt.Fprintf(stderr, "reprise: warning: rank %d names rank %d in a call of %s, which is not one of the %s%s\n",
+	warn(stderr, "rank %d names rank %d in a call of %s, which is not one of the %s%s",
 		b.Caller, b.Rank, text.Printable(b.Function), text.Plural(b.ranks, "rank"), cure)
 }
 

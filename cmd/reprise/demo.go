@@ -70,8 +70,7 @@ func demo(cmd *cobra.Command) error {
 	fmt.Fprint(out, "\nRank 0: ")
 	q := &question{Command: cmd, trace: trace}
 	l := &loops{LoopTree: text.LoopTree{Loops: times.RankLoops(rank), Call: callsOfRank(trace, rank)}, different: rank.Terminals()}
-	l.print(q)
-	return nil
+	return q.folded(func() { l.print(q) })
 }
 
 // withProgress does work of unknown length under a progress bar.

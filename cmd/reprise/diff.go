@@ -90,7 +90,7 @@ func diff(q *question, pathA, pathB string) error {
 	}
 	for i, err := range d.Uncounted {
 		if err != nil {
-			fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: the messages of %s cannot be counted: %v\n", d.Traces[i], err)
+			warn(q.ErrOrStderr(), "the messages of %s cannot be counted: %v", d.Traces[i], err)
 		}
 	}
 	if err := cmp.Or(damageOf(pathA, a), damageOf(pathB, b)); err != nil || d.Same {

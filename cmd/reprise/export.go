@@ -142,7 +142,7 @@ func exportTrace(q *question, o exportOptions) error {
 		return err
 	}
 	var size counter
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "export", -1, "calls")
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "export", q.totalCalls(), "calls")
 	var done uint64
 	x.progress = func(calls uint64) {
 		done = calls
@@ -165,6 +165,7 @@ func exportTrace(q *question, o exportOptions) error {
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}
+	tellOpening(out, f.name, o.output)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func transcribe(t *testing.T, transcript string) string {
 			out.WriteString("\n")
 		}
 		out.WriteString(line)
-		r := invoke(t, "", strings.Fields(command)...)
+		r := invokeIn(t, defaultColumns, strings.Fields(command)...)
 		if strings.Contains(command, "--json") {
 			checkJSON(t, command, r.stdout)
 		}

@@ -53,9 +53,9 @@ func (a *hangAnswer) print(q *question) {
 	q.printf("%s: when the recording ended, %s\n", q.path, text.HangSummary(a.Hang))
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
-	t := q.table("ranks", "for", "<place")
+	t := q.table("ranks", "for", "<place").Wrapped()
 	for _, g := range a.Groups {
-		t.Row(text.CutList(g.Ranks.String(), maxListText), text.HangDuration(&g), text.HangPlace(&g))
+		t.Row(text.Long(g.Ranks.String()), text.HangDuration(&g), text.HangPlace(&g))
 		if g.State == query.InCall {
 			t.Row("", "", "  waits for "+text.HangWaits(&g))
 		}

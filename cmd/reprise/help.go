@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"io"
@@ -49,13 +50,10 @@ func newCommand(name string) *cobra.Command {
 // addHelp has the commands below root show their help as plain text, and adds
 // commands about it.
 func addHelp(root *cobra.Command) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		about := cmd.Short + ".\n"
-		if cmd.Long != "" {
-			about = plain(cmd.Long)
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", about, cmd.UsageString())
+		var b strings.Builder
+		writeHelp(&b, cmd)
+		io.WriteString(cmd.OutOrStdout(), b.String())
 	})
 	help := newCommand("help")
 	help.RunE = func(cmd *cobra.Command, args []string) error {
@@ -84,6 +82,53 @@ func addHelp(root *cobra.Command) {
 	}
 	man.RunE = func(cmd *cobra.Command, args []string) error { return writeMan(cmd.Root(), args[0]) }
 	root.AddCommand(show, man)
+}
+
+// writeHelp writes the help of a command: what it does, how it is called, and then the
+// rest. Flags of all commands are in the help of root only.
+func writeHelp(b *strings.Builder, cmd *cobra.Command) {
+	cmd.InitDefaultVersionFlag()
+	hideHelp(cmd)
+	usage := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		usage = cmd.CommandPath() + " COMMAND [flags]"
+	}
+	fmt.Fprintf(b, "%s.\n\nUsage:\n  %s\n", cmd.Short, usage)
+	fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
+	for _, g := range cmd.Groups() {
+		writeCommands(b, cmd, g.ID, g.Title)
+	}
+	if cmd.HasAvailableSubCommands() {
+		writeCommands(b, cmd, "", "Other commands:")
+	}
+	if cmd.Long != "" {
+		fmt.Fprintf(b, "\n%s", plain(cmd.Long))
+	}
+	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
+		title := "Flags:"
+		if cmd.HasAvailableSubCommands() {
+			title = "Flags of all commands:"
+		}
+		fmt.Fprintf(b, "\n%s\n%s", title, flags.FlagUsagesWrapped(helpWidth))
+	}
+}
+
+// writeCommands lists the commands of a group below cmd.
+func writeCommands(b *strings.Builder, cmd *cobra.Command, group, title string) {
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, c := range cmd.Commands() {
+		if c.GroupID == group && (c.IsAvailableCommand() || c.Name() == "help") {
+			fmt.Fprintf(b, "  %-*s  %s\n", cmd.NamePadding(), c.Name(), c.Short)
+		}
+	}
+}
+
+// hideHelp has the flags of all commands listed in the help of root only.
+func hideHelp(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	f := cmd.Flags().Lookup("help")
+	f.Usage, f.Hidden = "show how to use a command", cmd.HasParent()
+	cmd.DisableFlagsInUseLine = !cmd.LocalFlags().HasAvailableFlags()
 }
 
 // shells are those that there is completion for, with what writes their scripts.
@@ -133,7 +178,21 @@ func writeMan(root *cobra.Command, dir string) error {
 		return err
 	}
 	root.DisableAutoGenTag = true // which has the date
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "reprise " + version(), Manual: "Reprise"}, dir)
+	for _, cmd := range root.Commands() {
+		hideHelp(cmd)
+	}
+	header := &doc.GenManHeader{Section: "1", Source: "reprise " + version(), Manual: "Reprise"}
+	wide := root.PersistentFlags().Lookup("wide")
+	wide.Hidden = true // as an option that all commands inherit
+	if err := doc.GenManTree(root, header, dir); err != nil {
+		return err
+	}
+	wide.Hidden = false
+	var page bytes.Buffer
+	if err := doc.GenMan(root, header, &page); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "reprise.1"), page.Bytes(), 0o666)
 }
 
 // version returns the version that the program was built from.

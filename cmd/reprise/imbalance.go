@@ -122,7 +122,7 @@ func (a *imbalanceAnswer) addLate(q *question, times *query.Times, call func(int
 
 func (a *imbalanceAnswer) print(q *question) {
 	wait, about := "wait time at most", "an upper bound: the time of all calls beyond the shortest"
-	columns := []string{"calls", "ranks", "mean", "min", "in rank", "max", "in rank"}
+	columns := []string{"calls", "?ranks", "mean", "?min", "&in rank", "?max", "&in rank"}
 	if a.Exact {
 		wait, about = "wait time", "the time beyond the mean of the fastest rank"
 		columns = append(columns, "fastest", "rank", "slowest", "rank")
@@ -176,7 +176,7 @@ func (a *imbalanceAnswer) printLate(q *question) {
 		}
 	}
 	q.printf("\nreceives that wait for a late sender, %s%s\n\n", sourceText(query.Series, weakest), sample)
-	t := q.table("wait time", "", "receives", "sample", "late", "mostly for", "", "<signature")
+	t := q.table("wait time", "", "receives", "?sample", "late", "mostly for", "", "<signature")
 	for _, s := range a.Late {
 		t.Row(text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,
 			text.Percent(s.Late, s.Sampled), text.ID(s.Sender), text.Percent(s.SenderShare, 1), s.Call)

@@ -259,7 +259,7 @@ func (a *infoAnswer) print(q *question) {
 	}
 	t := q.section("function", "calls", "")
 	for _, f := range a.Functions {
-		t.Row(text.Printable(f.Name), f.Calls, text.Percent(f.Calls, a.Calls))
+		t.Row(text.Long(text.Printable(f.Name)), f.Calls, text.Percent(f.Calls, a.Calls))
 	}
 	t.Close()
 	t = q.section("arguments", "number")
@@ -289,23 +289,7 @@ func (a *infoAnswer) print(q *question) {
 
 // section returns a table of all rows behind an empty line, if it has any.
 func (q *question) section(titles ...string) *text.Table {
-	return text.NewTable(&precededWriter{w: q.OutOrStdout()}, text.All, titles...)
-}
-
-// A precededWriter writes an empty line before the first of what is written.
-type precededWriter struct {
-	w     io.Writer
-	begun bool
-}
-
-func (p *precededWriter) Write(b []byte) (int, error) {
-	if !p.begun && len(b) > 0 {
-		p.begun = true
-		if _, err := io.WriteString(p.w, "\n"); err != nil {
-			return 0, err
-		}
-	}
-	return p.w.Write(b)
+	return text.NewTable(q.OutOrStdout(), text.All, titles...).Apart()
 }
 
 // isTI reports whether a trace was made from a SimGrid trace, or merged from
@@ -435,7 +419,8 @@ func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, bar *pro
 	if err != nil {
 		return err
 	}
-	err = copyCalls(trace.Calls(0), 0, math.MaxUint64, func(position uint64, c reprise.Call) error {
+	all := catOptions{count: math.MaxUint64}
+	err = all.copyCalls(trace.Calls(0), func(position uint64, c reprise.Call) error {
 		if err := cmp.Or(ctx.Err(), write(position, c)); err != nil {
 			return err
 		}

@@ -254,12 +254,13 @@ func cutNames(w io.Writer, names []string) []string {
 // maxListText is the length of the longest list of ranks that is printed whole.
 const maxListText = 200
 
-// cutName returns a name that stands among others in a line, cut off on a terminal if
-// it is long.
+// cutName returns a name that stands among others in a line, cut if the line has an end and
+// the name is long.
 func cutName(w io.Writer, name string) string {
 	const most = 80
-	if width := text.Columns(w); width > 0 {
-		return text.Cut(name, min(width, most))
+	r := text.RulerOf(w)
+	if r.Columns() == 0 {
+		return name
 	}
-	return name
+	return r.Cut(name, min(most, r.Columns()-len("  without ")))
 }

@@ -128,7 +128,7 @@ func (i *timeInfo) print(q *question) {
 		title string
 		list  []functionTimes
 	}{{"time in", i.Functions}, {"gap before", i.Gaps}} {
-		t := q.section(table.title, "calls", "total", "mean", "deviation", "min", "in rank", "max", "in rank")
+		t := q.section(table.title, "calls", "total", "mean", "?deviation", "?min", "&in rank", "max", "in rank")
 		for _, f := range table.list {
 			calls := text.Count(f.Calls)
 			if math.IsInf(float64(f.Total), 0) {
@@ -158,11 +158,10 @@ func (i *timeInfo) printCodecs(q *question) {
 	if !text.Saturated(calls) && calls > 0 {
 		bits = fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
 	}
-	const most = 40 // of a list of ranks in a column
 	whole := i.Unreadable.Len() == 0
 	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits a call")
 	for _, c := range i.Codecs {
-		cells := []any{text.Printable(text.Cut(c.Codec, 80)), text.Error(c.Error), text.CutList(c.Ranks.String(), most), c.Calls}
+		cells := []any{text.Long(text.Printable(c.Codec)), text.Error(c.Error), text.Long(c.Ranks.String()), c.Calls}
 		if len(i.Codecs) == 1 && whole {
 			t.Row(append(cells, i.Bytes, bits)...)
 		} else {
@@ -173,7 +172,7 @@ func (i *timeInfo) printCodecs(q *question) {
 		t.Row("all", "", text.Plural(ranks, "rank"), calls, i.Bytes, bits)
 	}
 	if len(i.Codecs) > 0 && !whole {
-		t.Row("unreadable", "", text.CutList(i.Unreadable.String(), most), "", "", "")
+		t.Row("unreadable", "", text.Long(i.Unreadable.String()), "", "", "")
 	}
 	t.Close()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"sync"
@@ -232,9 +231,7 @@ func (l *loops) print(q *question) {
 		q.printf("%s, %s\n", text.Duration(l.Rules[g.Rules()-1].Time), l.by)
 	}
 	q.printf("\n")
-	out := bufio.NewWriter(q.OutOrStdout())
-	l.Write(out)
-	out.Flush()
+	l.Write(q.OutOrStdout())
 }
 
 // A grammarAnswer is the loops of ranks, or of a shape.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // Exit statuses.
@@ -110,6 +112,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(&input{ctx: ctx, r: stdin})
 	root.SetOut(out)
 	root.SetErr(stderr)
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { out.wide, _ = cmd.Flags().GetBool("wide") }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = out.err
@@ -129,11 +132,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(out.err, syscall.EPIPE):
 		return exitBrokenPipe // whoever read has read enough
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "reprise: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+		notice(stderr, "reprise:", text.Failure, fmt.Sprintf("%v\nRun '%s --help' for usage.", err, cmd.CommandPath()))
 		return exitUsage
 	}
 	message := strings.TrimPrefix(err.Error(), "ti: ") // the package is nothing to users
-	fmt.Fprintf(stderr, "reprise: %s%s\n", message, hint(cmd.Name(), err))
+	notice(stderr, "reprise:", text.Failure, message+hint(cmd.Name(), err))
 	return exitFailure
 }
 
@@ -154,6 +157,7 @@ func flagError(err error) error {
 func newRoot() *cobra.Command {
 	root := newCommand("reprise")
 	root.Version = version()
+	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines get")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(cmd *cobra.Command, args []string) error {

@@ -8,12 +8,15 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A result is what a run of the command did.
@@ -22,11 +25,30 @@ type result struct {
 	stdout, stderr string
 }
 
+// An endless is an output whose lines have no end, so that tests find whole texts in it.
+type endless struct{ bytes.Buffer }
+
+func (e *endless) Columns() int { return 0 }
+
+func (e *endless) Character(s string) (bytes, columns int) { return (*output)(nil).Character(s) }
+
+func (e *endless) Style(s string, _ text.Style) string { return s }
+
 // invoke runs the command in the current directory.
 func invoke(t testing.TB, stdin string, args ...string) result {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout endless
+	var stderr bytes.Buffer
 	status := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return result{status, stdout.String(), stderr.String()}
+}
+
+// invokeIn runs the command as if its output had so many columns.
+func invokeIn(t testing.TB, columns int, args ...string) result {
+	t.Helper()
+	t.Setenv("COLUMNS", strconv.Itoa(columns))
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
 	return result{status, stdout.String(), stderr.String()}
 }
 
@@ -182,8 +204,8 @@ func TestFailures(t *testing.T) {
 		{"compress ring.txt -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"compress ring.txt -o ring.txt/out.rpz", "ring.txt/out.rpz: not a directory"},
 		{"compress ring.txt -o dir", "dir: is a directory"},
-		{"cat missing.rpz", "open missing.rpz: no such file or directory"},
-		{"cat dir", "dir: is not a regular file"},
+		{"cat missing.rpz", "missing.rpz: no such file or directory"},
+		{"cat dir", "dir: this is a directory; reprise reads traces of its own, *"},
 		{"compress empty.txt -o out.rpz", "empty.txt: there is no line to compress"},
 		{"compress - -o out.rpz", "standard input: there is no line to compress"},
 		{"compress empty.txt -o -", "empty.txt: there is no line to compress"},
@@ -197,12 +219,12 @@ func TestFailures(t *testing.T) {
 		{"verify ring.rpz mixed.rpz", "mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
 			"ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
-		{"cat ring.txt", "ring.txt: not a trace: compress it first"},
-		{"info ring.txt.gz", "ring.txt.gz: not a trace: compress it first"},
-		{"grammar ring.txt", "ring.txt: not a trace: compress it first"},
-		{"verify ring.txt ring.rpz", "ring.txt: not a trace: the trace comes first, then what it was made from"},
-		{"info empty.txt", "empty.txt: not a trace: the file is empty"},
-		{"info cut.rpz", "cut.rpz: the file is cut off or damaged; reprise repair may save the rest (footer at offset *)"},
+		{"cat ring.txt", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"info ring.txt.gz", "ring.txt.gz: this is SimGrid's text of a trace; reprise compress ring.txt.gz -o OUT.rpz makes a trace of it"},
+		{"grammar ring.txt", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"verify ring.txt ring.rpz", "ring.txt: this is SimGrid's text of a trace; the trace comes first, then what it was made from"},
+		{"info empty.txt", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
+		{"info cut.rpz", "cut.rpz: the file is cut off: it ends at byte *, without the end of a trace; reprise repair cut.rpz -o saved.rpz saves what can be read"},
 		{"profile ring.rpz --ranks 2-9", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"export ring.rpz -o out.csv --ranks 9", "ring.rpz: no rank 9: the trace has ranks 0 to 3"},
 		{"profile empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
@@ -210,8 +232,8 @@ func TestFailures(t *testing.T) {
 		{"cat orderless.rpz", "orderless.rpz: interleaving: merge: corrupt input: the file has no such section; reprise repair may save the rest"},
 		{"merge orderless.rpz -o out.rpz", "orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest"},
 		{"merge missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
-		{"merge ring.txt -o out.rpz", "ring.txt: not a trace: compress it first"},
-		{"merge empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
+		{"merge ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"merge empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
 		{"merge dir -o out.rpz", "dir: no files named ….rpz"},
 		{"merge even.part.rpz flipped.part.rpz -o out.rpz", "flipped.part.rpz: shape, number 0, section at offset *"},
 		{"merge flipped.rpz -o out.rpz", "flipped.rpz: columns, number 0, section at offset *; reprise repair may save the rest"},
@@ -226,7 +248,7 @@ func TestFailures(t *testing.T) {
 		{"cat ring.rpz --first 849", "ring.rpz: no call at position 849: the trace has 848 calls"},
 		{"cat mixed.rpz --first 18446744073709551615", "mixed.rpz: no call at position 18446744073709551615: the trace has 848 calls"},
 		{"cat mixed.rpz --first 849 --json", "mixed.rpz: no call at position 849: the trace has 848 calls"},
-		{"info later.rpz", "later.rpz: format: file has version 2, supported is version 1"},
+		{"info later.rpz", "later.rpz: format: file has version 2, supported is version 1; a later reprise wrote it, and reads it"},
 		{"cat ring.rpz --ranks 4", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"cat empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
 		{"grammar ring.rpz --ranks 99", "ring.rpz: no rank 99: the trace has ranks 0 to 3"},
@@ -235,10 +257,10 @@ func TestFailures(t *testing.T) {
 		{"grammar flipped.rpz --shape 1", "warning: flipped.rpz: arguments of calls of ranks 1-599:2 cannot be read: columns, number 0, section at offset *\nreprise: flipped.rpz: ranks 1-599:2 cannot be read; reprise repair may save the rest"},
 		{"verify ring.rpz missing.txt", "missing.txt: no such file or directory"},
 		{"verify ring.rpz binary.txt", "binary.txt:2:3: corrupt input: control byte 0x00"},
-		{"verify missing.rpz ring.txt", "open missing.rpz: no such file or directory"},
-		{"repair ring.txt -o out.rpz", "ring.txt: not a trace"},
-		{"repair empty.txt -o out.rpz", "empty.txt: not a trace: the file is empty"},
-		{"repair missing.rpz -o out.rpz", "open missing.rpz: no such file or directory"},
+		{"verify missing.rpz ring.txt", "missing.rpz: no such file or directory"},
+		{"repair ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"repair empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
+		{"repair missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
@@ -340,6 +362,36 @@ func TestHelpLines(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", cmd.Name(), utf8.RuneCountInString(line), line)
 			}
 		}
+	}
+}
+
+// TestHelpOnce checks that no text stands in many helps, and that examples come first.
+func TestHelpOnce(t *testing.T) {
+	root := newRoot()
+	in := make(map[string][]string)
+	for _, cmd := range root.Commands() {
+		help := must(t, cmd.Name(), "--help")
+		usage, examples := strings.Index(help, "\nUsage:\n  reprise "+cmd.Name()), strings.Index(help, "\nExamples:\n")
+		if usage < 0 || examples < usage || examples > 400 {
+			t.Errorf("%s: usage at byte %d, examples at %d", cmd.Name(), usage, examples)
+		}
+		if flags := strings.Index(help, "\nFlags:\n"); strings.Contains(help, "--help") || strings.Contains(help[max(flags, 0):], "--wide") {
+			t.Errorf("%s lists flags of all commands:\n%s", cmd.Name(), help)
+		}
+		long := strings.Join(strings.Fields(cmd.Long), " ")
+		for sentence := range strings.SplitSeq(long, ". ") {
+			if len(sentence) > 30 && !slices.Contains(in[sentence], cmd.Name()) {
+				in[sentence] = append(in[sentence], cmd.Name())
+			}
+		}
+	}
+	for sentence, commands := range in {
+		if len(commands) > 1 {
+			t.Errorf("%s in the help of %s: %s", text.Plural(len(commands), "time"), strings.Join(commands, ", "), sentence)
+		}
+	}
+	if help := must(t, "help"); !strings.Contains(help, "\nFlags of all commands:\n") || !strings.Contains(help, "--wide") {
+		t.Errorf("reprise help:\n%s", help)
 	}
 }
 

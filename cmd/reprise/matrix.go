@@ -113,17 +113,8 @@ func matrix(q *question, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := named(writeOutput(q.Command, o.output, []string{q.path}, write)); err != nil {
-		return err
-	}
-	if isFile(o.output) {
-		with := "a browser"
-		if o.format.value == "csv" {
-			with = "a spreadsheet"
-		}
-		fmt.Fprintf(q.ErrOrStderr(), "%s: matrix of %s, %s; open it in %s\n", o.output, text.Plural(q.trace.Ranks(), "rank"), o.kindName(), with)
-	}
-	return nil
+	what := fmt.Sprintf("matrix of %s, %s", text.Plural(q.trace.Ranks(), "rank"), o.kindName())
+	return tellWritten(q.Command, o.format.value, o.output, what, named(writeOutput(q.Command, o.output, []string{q.path}, write)))
 }
 
 // writePairs writes a line for each pair of ranks with communication of a kind.

@@ -60,6 +60,9 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 	if err := refuseInside(s.Output, s.Input); err != nil {
 		return err
 	}
+	if err := checkInputs(s.Input); err != nil {
+		return err
+	}
 	paths, err := partFiles(s.Input)
 	if err != nil {
 		return err
@@ -136,7 +139,7 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if s.Missing.Len() > 0 {
-		fmt.Fprintf(stderr, "reprise: warning: in no part: %s\n", text.Ranks(s.Missing))
+		warn(stderr, "in no part: %s", text.Ranks(s.Missing))
 	}
 	s.Beyond.warn(stderr, s.size > 0)
 }

@@ -65,7 +65,7 @@ func (q *question) model() (*semantics.Model, error) {
 	}
 	if err := model.Unresolved(); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: warning: %s: unknown communicators: %s; messages and operations on them are left out\n", q.path, first)
+		warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out", q.path, first)
 	}
 	return model, nil
 }
@@ -233,7 +233,7 @@ func (a *messagesAnswer) printCommunicators(q *question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.table("calls", "ranks", "size", "messages", "bytes", "collectives", "sent", "received", "exchanged", "<communicator")
+	t := q.table("calls", "?ranks", "size", "messages", "bytes", "collectives", "sent", "received", "exchanged", "<communicator")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {

@@ -154,7 +154,7 @@ func TestProblems(t *testing.T) {
 	writeInputs(t)
 	r := invoke(t, "", "merge", "-o", "out.rpz", "--size", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
 	want := `reprise: 6 problems:
-  ring.txt: not a trace: compress it first
+  ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it
   missing.rpz: no such file or directory
   flipped.part.rpz: shape, number 0, section at offset *
   ring.rpz: is of a run of at least 4 ranks, not 3
@@ -198,7 +198,7 @@ func TestEqualProblems(t *testing.T) {
 		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4 and 2 more: no such file or directory\n"},
 		{append(append(append(merge, "all.rpz", "ring.txt"), parts...), "list.txt"), `reprise: 3 problems:
   0, 1, 2: no such file or directory
-  ring.txt, list.txt: not a trace: compress it first
+  ring.txt, list.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it
   ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz and 3 more
 `},
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -19,61 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/ti"
 )
 
-// errNoTrace is the cause of an error of a file that is something else.
-var errNoTrace = errors.New("not a trace")
-
-// errActions is the cause of an error of a file that is SimGrid's text of a trace.
-var errActions = fmt.Errorf("%w", errNoTrace)
-
-// errBeginning is the cause of an error of a file that does not begin as a trace,
-// but by its end or its name is one.
-var errBeginning = errors.New("does not begin as a trace does")
-
 // traceEnd is what a trace ends in.
 const traceEnd = "\x8fzpr"
-
-// noTrace returns the cause of an error of a file that does not begin as a trace.
-func noTrace(path string) error {
-	if strings.HasSuffix(path, ".rpz") {
-		return errBeginning
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return errNoTrace
-	}
-	defer f.Close()
-	end := make([]byte, len(traceEnd))
-	if info, err := f.Stat(); err == nil {
-		f.ReadAt(end, max(0, info.Size()-int64(len(end))))
-	}
-	switch {
-	case string(end) == traceEnd:
-		return errBeginning
-	case hasActions(path):
-		return errActions
-	}
-	return errNoTrace
-}
-
-// hasActions reports whether a file, or those that it lists, begins with actions of
-// SimGrid.
-func hasActions(path string) bool {
-	r, err := ti.Open([]string{path}, ti.Options{})
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	const most = 100 // lines, which may be comments
-	for range most {
-		if _, err := r.Read(); err != nil {
-			return false
-		}
-		if s := r.Stats(); s.Calls > s.Comments+s.Foreign {
-			return true
-		}
-	}
-	return false
-}
 
 // A damagedError is the error of a trace that is cut off, or whose parts cannot be found
 // as it is damaged.
@@ -82,17 +30,38 @@ type damagedError struct {
 	err  error
 }
 
-func (e damagedError) Error() string { return e.path + ": the file is cut off or damaged" }
+func (e damagedError) Error() string {
+	if end, ok := e.cutOff(); ok {
+		return fmt.Sprintf("%s: the file is cut off: it ends at byte %d, without the end of a trace", e.path, end)
+	}
+	return e.path + ": the file is damaged" + e.detail()
+}
 
 func (e damagedError) Unwrap() error { return e.err }
 
-// detail returns where that was seen, in parentheses, or nothing.
+// cutOff reports whether the file does not end as a trace does, and how long it is.
+func (e damagedError) cutOff() (end int64, ok bool) {
+	f, err := os.Open(e.path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false
+	}
+	last := make([]byte, len(traceEnd))
+	f.ReadAt(last, max(0, info.Size()-int64(len(last))))
+	return info.Size(), string(last) != traceEnd
+}
+
+// detail returns where damage was seen, or nothing.
 func (e damagedError) detail() string {
 	var parse *reprise.ParseError
 	if !errors.As(e.err, &parse) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s at offset %d)", parse.Field, parse.Offset)
+	return fmt.Sprintf(", as its %s at byte %d shows", parse.Field, parse.Offset)
 }
 
 // isCutOff reports whether an error is of a file whose end, which says where its parts
@@ -111,6 +80,8 @@ func openTrace(path string) (*reprise.Trace, error) {
 	}
 	trace, err := reprise.Open(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return nil, fileError(path, err)
 	case errors.Is(err, format.ErrFormat):
 		return nil, fmt.Errorf("%s: %w", path, noTrace(path))
 	case isCutOff(err):
@@ -145,10 +116,10 @@ const maxDamages = 20
 func warnOfDamage(stderr io.Writer, path string, list []reprise.Damage) {
 	for i, d := range list {
 		if i == maxDamages {
-			fmt.Fprintf(stderr, "reprise: warning: %s: %s more cannot be read\n", path, text.Plural(len(list)-i, "section"))
+			warn(stderr, "%s: %s more cannot be read", path, text.Plural(len(list)-i, "section"))
 			break
 		}
-		fmt.Fprintf(stderr, "reprise: warning: %s: %s cannot be read: %v; reprise repair may save the rest\n", path, partOf(&d, d.Ranks), &d)
+		warn(stderr, "%s: %s cannot be read: %v; reprise repair may save the rest", path, partOf(&d, d.Ranks), &d)
 	}
 }
 
@@ -195,10 +166,12 @@ func checkSeekable(path string) error {
 	switch info, err := os.Stat(path); {
 	case err != nil:
 		return nil
+	case info.IsDir():
+		return contentIn(path, contentOfDirectory(path))
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: is not a regular file", path)
+		return fmt.Errorf("%s: is not a regular file: a trace is read in any order, so copy it to a file first", path)
 	case info.Size() == 0:
-		return fmt.Errorf("%s: not a trace: the file is empty", path)
+		return fmt.Errorf("%s: the file is empty: whatever wrote it did not come to its end", path)
 	}
 	return nil
 }
@@ -211,23 +184,23 @@ func hint(command string, err error) string {
 		parse   *reprise.ParseError
 		section *merge.SectionError
 		damaged damagedError
+		other   notTrace
+		version *format.VersionError
 	)
 	switch {
 	case errors.As(err, &read) && read.Content != "":
 		return contentHint(command, read.File, read.Content)
 	case command == "cat" && errors.As(err, new(notTextError)):
 		return "; reprise cat --format text, or json, writes its calls"
+	case errors.As(err, &other) && command == "verify" && other.content == actions:
+		return "; the trace comes first, then what it was made from"
+	case errors.As(err, &other):
+		return "; " + other.hint()
+	case errors.As(err, &version):
+		return "; a later reprise wrote it, and reads it"
 	case command == "repair":
-	case errors.Is(err, errBeginning):
-		return "; if it was one, reprise repair may save the rest"
-	case errors.Is(err, errNoTrace) && command == "verify":
-		return ": the trace comes first, then what it was made from"
-	case errors.Is(err, errActions):
-		return ": compress it first"
-	case errors.Is(err, errNoTrace):
-		return ": reprise record makes one of an MPI program, reprise compress of SimGrid's text"
 	case errors.As(err, &damaged):
-		return "; reprise repair may save the rest" + damaged.detail()
+		return fmt.Sprintf("; reprise repair %s -o saved.rpz saves what can be read", quoted(damaged.path))
 	case errors.As(err, &section) && (section.Kind == layout.KindPart || section.Kind == layout.KindShape): // of a part file
 	case !errors.As(err, &parse) && section == nil: // not about a trace
 	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):

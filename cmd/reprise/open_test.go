@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestBeginning checks what is said of files that do not begin as a trace, and that
 // those that are one can be repaired.
@@ -12,16 +15,16 @@ func TestBeginning(t *testing.T) {
 	writeFile(t, "damaged.rpz", damaged[:len(damaged)-1])
 	writeFile(t, "short", "?")
 	const (
-		ours    = ": does not begin as a trace does; if it was one, reprise repair may save the rest\n"
-		actions = ": not a trace: compress it first\n"
-		other   = ": not a trace: reprise record makes one of an MPI program, reprise compress of SimGrid's text\n"
+		ours    = ": this is a trace whose beginning is damaged; reprise repair FILE -o saved.rpz saves what can be read\n"
+		actions = ": this is SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it\n"
+		other   = ": this is a text file; " + ownTraces + "\n"
 	)
 	writeFile(t, "program.c", "// a program\nint main(void) { return 0; }\n")
 	for _, tt := range []struct{ name, want string }{
 		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"program.c", other}, {"ring.txt", actions}, {"list.txt", actions},
 	} {
 		for _, args := range [][]string{{"info", tt.name}, {"merge", tt.name, "-o", "out.rpz"}} {
-			if r := invoke(t, "", args...); r.status != exitFailure || r.stderr != "reprise: "+tt.name+tt.want {
+			if r := invoke(t, "", args...); r.status != exitFailure || r.stderr != "reprise: "+tt.name+strings.ReplaceAll(tt.want, "FILE", tt.name) {
 				t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
 			}
 		}

@@ -155,7 +155,7 @@ func TestDevices(t *testing.T) {
 		t.Errorf("the pipe was replaced, or something else came out")
 	}
 	r := invoke(t, "", "cat", "fifo")
-	if want := "reprise: fifo: is not a regular file\n"; r.status != exitFailure || r.stderr != want {
+	if want := "reprise: fifo: is not a regular file: a trace is read in any order, so copy it to a file first\n"; r.status != exitFailure || r.stderr != want {
 		t.Errorf("reading a pipe: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 }

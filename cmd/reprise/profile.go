@@ -223,7 +223,7 @@ func (a *profileAnswer) print(q *question, by string) {
 		t := q.table("calls each", "ranks", "calls", "", "<ranks")
 		for _, s := range a.Shapes {
 			all := wire.MulSat(s.Calls, uint64(s.Ranks.Len()))
-			t.Row(s.Calls, s.Ranks.Len(), all, text.Percent(all, a.Calls), text.CutList(s.Ranks.String(), maxListText))
+			t.Row(s.Calls, s.Ranks.Len(), all, text.Percent(all, a.Calls), s.Ranks.String())
 		}
 		t.Close()
 		a.printRankTimes(q)
@@ -242,7 +242,7 @@ func (a *profileAnswer) table(q *question, what string) *text.Table {
 	if !a.Timed {
 		return q.table("calls", "", "ranks", what)
 	}
-	return q.table("calls", "", "ranks", "time", "", "mean", "min", "in rank", "max", "in rank", what)
+	return q.table("calls", "?", "?ranks", "time", "", "mean", "?min", "&in rank", "max", "in rank", what)
 }
 
 // A profileRow is a row of the table, by whatever that is.

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -171,8 +172,17 @@ func (q *question) answer(v any, print func()) error {
 	if q.json {
 		return printJSON(q.OutOrStdout(), v)
 	}
+	return q.folded(print)
+}
+
+// folded calls print, whose lines are broken at the width of the output.
+func (q *question) folded(print func()) error {
+	out := q.OutOrStdout()
+	f := text.NewFolder(out)
+	q.SetOut(f)
+	defer q.SetOut(out)
 	print()
-	return nil
+	return f.Close()
 }
 
 // printJSON prints v as indented JSON.
@@ -192,6 +202,30 @@ func (q *question) query(label string, run func(query.Options) error) error {
 	bar := newCounter(q.Context(), q.ErrOrStderr(), label, int64(ranks), "ranks")
 	defer bar.done()
 	return run(query.Options{Ranks: q.ranks, Progress: func(n int) { bar.show(uint64(n)) }})
+}
+
+// totalCalls returns how many calls the chosen ranks made, −1 if that is not known, or only
+// those of some time are looked at.
+func (q *question) totalCalls() int64 {
+	total := uint64(0)
+	for number := range q.trace.Shapes() {
+		ranks := q.trace.ShapeRanks(number)
+		if q.ranks != nil {
+			ranks = ranks.Intersection(*q.ranks)
+		}
+		if ranks.Len() == 0 {
+			continue
+		}
+		s, err := q.trace.Shape(number)
+		if err != nil {
+			return -1
+		}
+		total = wire.AddSat(total, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len())))
+	}
+	if q.window.set || total > math.MaxInt64 {
+		return -1
+	}
+	return int64(total)
 }
 
 // addRanks adds the option that chooses ranks of a trace.

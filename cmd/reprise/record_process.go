@@ -216,7 +216,7 @@ func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.
 		}
 		some, err := collector.Poll()
 		if err != nil && !complained {
-			fmt.Fprintf(stderr, "reprise: warning: %v\n", err)
+			warn(stderr, "%v", err)
 			complained = true
 		}
 		if look(); !some {

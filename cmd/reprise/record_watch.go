@@ -41,7 +41,7 @@ func (w *watch) look() {
 	}
 	w.told = true
 	if err := w.tell(); err != nil {
-		fmt.Fprintf(w.cmd.ErrOrStderr(), "reprise: warning: %v\n", err)
+		warn(w.cmd.ErrOrStderr(), "%v", err)
 	}
 	fmt.Fprint(os.Stdout, hangs)
 }
@@ -80,12 +80,11 @@ func (w *watch) tell() error {
 	if err != nil {
 		return err
 	}
-	w.cmd.SetOut(stderr)
+	w.cmd.SetOut(&output{ctx: w.cmd.Context(), w: stderr})
 	q := &question{Command: w.cmd, path: w.path, trace: trace}
 	h, err := openHang(q, query.Options{})
 	if err != nil {
 		return err
 	}
-	h.print(q)
-	return nil
+	return q.folded(func() { h.print(q) })
 }

@@ -54,7 +54,7 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fileError(path, err)
 	}
 	defer f.Close()
 	stat, err := f.Stat()
@@ -63,7 +63,10 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	file, losses, err := format.Salvage(f, stat.Size(), format.Options{})
 	if errors.Is(err, format.ErrFormat) {
-		err = errNoTrace // nor is there anything of one
+		err = noTrace(path) // nor is there anything of one
+		if other := (notTrace{}); errors.As(err, &other) && other.content == damagedBeginning {
+			err = errors.New("there is nothing in it that can be read")
+		}
 	}
 	if err != nil {
 		return nil, fileError(path, err)

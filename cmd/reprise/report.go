@@ -42,9 +42,11 @@ func writeReport(q *question, path string, budget int) error {
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.trace.RankSet().Len()), "ranks")
 	defer bar.done()
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }
-	return named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {
+	err = named(writeOutput(q.Command, path, []string{q.path}, func(w io.Writer) error {
 		return report.Write(q.Context(), w, q.trace, o)
 	}))
+	bar.done()
+	return tellWritten(q.Command, "html", path, "a report of "+text.Plural(q.trace.RankSet().Len(), "rank"), err)
 }
 
 // A byteFlag is a number of bytes, such as 5MB.

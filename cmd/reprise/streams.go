@@ -4,19 +4,23 @@ import (
 	"context"
 	"io"
 	"os"
-	"time"
+	"strconv"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/rivo/uniseg"
 	"golang.org/x/term"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // An output is standard output. Its first error sticks, so that who prints does
 // not have to look at errors: run does. Once the work is cancelled it fails,
 // which ends whatever prints much.
 type output struct {
-	ctx context.Context
-	w   io.Writer
-	err error
+	ctx  context.Context
+	w    io.Writer
+	wide bool  // lines have no end
+	bare *bool // no styles; nil as long as nobody asked
+	err  error
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -85,101 +89,43 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Columns returns how many columns the terminal has that is written to, or 0 if it is
-// none.
+// defaultColumns is how wide lines are that no terminal shows.
+const defaultColumns = 80
+
+// Columns returns how many columns the lines of answers have: those of the environment, or
+// of the terminal that is written to, or 80. It is 0 if lines have no end.
 func (o *output) Columns() int {
-	f, ok := o.w.(*os.File)
-	if !ok {
+	if t, ok := o.w.(text.Terminal); ok {
+		return t.Columns()
+	}
+	if o.wide {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
 	}
-	return width
+	if f, ok := o.w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultColumns
 }
 
-// A progress shows how far long work has come, on standard error if that is a
-// terminal, and notices that the work was cancelled.
-type progress struct {
-	ctx    context.Context
-	stderr io.Writer
-	what   string
-	things string                   // that are counted, or empty if there are none
-	total  int64                    // of them, or −1
-	bar    *progressbar.ProgressBar // nil: nothing is shown
-	steps  int
+// Style returns a text in a style, if what is written to shows it.
+func (o *output) Style(s string, style text.Style) string {
+	if o.bare == nil {
+		bare := !coloured(o.w)
+		o.bare = &bare
+	}
+	if *o.bare {
+		return s
+	}
+	return paint(s, style)
 }
 
-// newProgress returns a progress over total bytes, or over an unknown number of
-// bytes if total is −1.
-func newProgress(ctx context.Context, stderr io.Writer, what string, total int64) *progress {
-	return newCounter(ctx, stderr, what, total, "bytes")
-}
-
-// newCounter returns a progress over total things, or over an unknown number if
-// total is −1.
-func newCounter(ctx context.Context, stderr io.Writer, what string, total int64, things string) *progress {
-	p := &progress{ctx: ctx, stderr: stderr, what: what, things: things, total: total}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.begin()
-	}
-	return p
-}
-
-func (p *progress) begin() {
-	options := []progressbar.Option{
-		progressbar.OptionSetDescription(p.what),
-		progressbar.OptionSetWriter(p.stderr),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionThrottle(100 * time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	}
-	switch p.things {
-	case "":
-	case "bytes":
-		options = append(options, progressbar.OptionShowBytes(true))
-	default:
-		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.things))
-	}
-	p.bar = progressbar.NewOptions64(p.total, options...)
-}
-
-// callsPerStep is how many calls pass between two looks at the clock.
-const callsPerStep = 4096
-
-// step tells that one more call is done, and how many bytes in all. It returns
-// an error if the work was cancelled.
-func (p *progress) step(bytes uint64) error {
-	if p.steps++; p.steps%callsPerStep != 0 {
-		return nil
-	}
-	return p.at(bytes)
-}
-
-// at is step for work that looks at the clock seldom enough by itself.
-func (p *progress) at(bytes uint64) error {
-	p.show(bytes)
-	return p.ctx.Err()
-}
-
-// show moves the bar. A total that is exceeded was that of a list of files, which
-// says nothing.
-func (p *progress) show(done uint64) {
-	if p.bar == nil {
-		return
-	}
-	if p.total >= 0 && done > uint64(p.total) {
-		p.done()
-		p.total = -1
-		p.begin()
-	}
-	p.bar.Set64(int64(done))
-}
-
-// done takes the bar off the screen.
-func (p *progress) done() {
-	if p.bar != nil {
-		p.bar.Finish()
-	}
+// Character measures the first character of a text.
+func (o *output) Character(s string) (bytes, columns int) {
+	c, _, columns, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	return len(c), columns
 }

@@ -2,53 +2,59 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
-// TestTableWidth checks that tables are cut off at the width of a terminal, but for the
-// beginning of their texts, and nowhere else.
-func TestTableWidth(t *testing.T) {
-	write := func(w io.Writer) {
-		w = &output{ctx: t.Context(), w: w}
+// TestTerminalWidth checks that tables are as wide as a terminal at most, or as 80 columns
+// in a file, and that --wide does not cut them.
+func TestTerminalWidth(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	t.Setenv("TERM", "dumb")
+	write := func(w io.Writer, wide bool) {
+		w = &output{ctx: t.Context(), w: w, wide: wide}
 		table := text.NewTable(w, text.All, "number", "other", "<call")
 		table.Row(1, 2, "é"+strings.Repeat("x", 90)+" root")
 		table.Close()
-		fmt.Fprintln(w)
-		table = text.NewTable(w, text.All, "a table of a longer name", "<call")
-		table.Row(12, strings.Repeat("y", 90))
-		table.Close()
 	}
-	var whole bytes.Buffer
-	if write(&whole); !strings.Contains(whole.String(), " root\n") || strings.Contains(whole.String(), "…") {
-		t.Errorf("a file has %q", whole.String())
+	var whole, file bytes.Buffer
+	if write(&whole, true); !strings.Contains(whole.String(), " root\n") || strings.Contains(whole.String(), "…") {
+		t.Errorf("--wide has %q", whole.String())
 	}
-	for width, want := range map[int][]int{20: {57, 68}, 60: {60, 68}, 72: {72, 72}, 500: {0, 0}} {
+	if write(&file, false); longest(file.String()) != defaultColumns {
+		t.Errorf("a file has %d columns: %q", longest(file.String()), file.String())
+	}
+	for width, want := range map[int]int{20: 20, 60: 60, 72: 72, 500: longest(whole.String())} {
 		master, terminal := openTerminal(t)
-		if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(width)}); err != nil {
-			t.Skip("the terminal has no width: ", err)
-		}
-		write(terminal)
+		resize(t, terminal, width)
+		write(terminal, false)
 		terminal.Close()
-		shown := readTerminal(t, master)
-		for i, letter := range []string{"x", "y"} {
-			for line := range strings.SplitSeq(shown, "\r\n") {
-				if !strings.Contains(line, letter+letter) {
-					continue
-				}
-				if n := utf8.RuneCountInString(line); want[i] > 0 && (n != want[i] || !strings.HasSuffix(line, "…")) || want[i] == 0 && strings.Contains(line, "…") {
-					t.Errorf("width %d: a line of %d columns, want %d: %s", width, n, want[i], line)
-				}
-			}
+		if shown := strings.ReplaceAll(readTerminal(t, master), "\r", ""); longest(shown) != want {
+			t.Errorf("width %d: %d columns, want %d: %s", width, longest(shown), want, shown)
 		}
+	}
+}
+
+// longest returns how many columns the longest line has.
+func longest(text string) int {
+	most := 0
+	for line := range strings.Lines(text) {
+		most = max(most, widthOf(strings.TrimSuffix(line, "\n")))
+	}
+	return most
+}
+
+// resize gives a terminal some columns.
+func resize(t *testing.T, terminal *os.File, columns int) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+		t.Skip("the terminal has no width: ", err)
 	}
 }
 

@@ -31,6 +31,10 @@ func view(q *question) error {
 		return err
 	}
 	o := report.Options{Name: filepath.Base(q.path), Bytes: file.Size(), Ranks: q.ranks}
+	if q.Flags().Changed("ranks") && o.Ranks == nil { // all: not those that the report would choose
+		all := q.trace.RankSet()
+		o.Ranks = &all
+	}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "view", int64(q.trace.RankSet().Len()), "ranks")
 	o.Progress = func(_ string, ranks int) { bar.show(uint64(ranks)) }
 	v, err := report.OpenView(q.Context(), q.trace, o)

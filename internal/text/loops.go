@@ -64,11 +64,28 @@ func (t *LoopTree) line(rule int, s sequitur.Term) Line {
 }
 
 // loopColumns is the format of the columns of times.
-const loopColumns = "%10s %10s %8s  "
+const loopColumns = "%8s %8s %8s  "
+
+// timesWidth is how many columns of a terminal they take, unless times are very long.
+const timesWidth = 28
 
 // maxIndent is how deep a line is indented at most: grammars may nest deeper than a
 // line has room.
 const maxIndent = 40
+
+// indent returns by how many columns a line is indented that is so deep in loops: not so
+// many that its text has no room.
+func (t *LoopTree) indent(r Ruler, depth int) int {
+	most := maxIndent
+	if r.columns > 0 {
+		times := 0
+		if t.Timed() {
+			times = timesWidth
+		}
+		most = min(most, max(1, (r.columns-times-minText)/2))
+	}
+	return 2 * min(depth, most)
+}
 
 // Write writes the tree, a line each, nested by indentation. Loops in several places
 // have a name, and come at the end.
@@ -77,7 +94,7 @@ func (t *LoopTree) Write(w io.Writer) {
 		return
 	}
 	if t.Timed() {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "))
+		fmt.Fprintln(w, RulerOf(w).style(strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), Title))
 	}
 	seen := make(map[int]bool)
 	named := t.body(w, len(t.Rules)-1, nil, seen)
@@ -99,6 +116,7 @@ func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) [
 		rule  int
 		terms []sequitur.Term // that are left
 	}
+	ruler := RulerOf(w)
 	stack := []level{{rule, slices.Collect(t.Grammar.Body(rule))}}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
@@ -108,20 +126,24 @@ func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) [
 		}
 		l := t.line(top.rule, top.terms[0])
 		top.terms = top.terms[1:]
+		line := ""
 		if t.Timed() {
 			share := "-"
 			if t.Rules[len(t.Rules)-1].Time > 0 {
 				share = Percent(l.Share, 1)
 			}
-			fmt.Fprintf(w, loopColumns, Duration(l.Each), Duration(l.InCalls), share)
+			line = fmt.Sprintf(loopColumns, Duration(l.Each), Duration(l.InCalls), share)
 		}
-		fmt.Fprint(w, strings.Repeat("  ", min(len(stack), maxIndent)))
+		line += strings.Repeat(" ", t.indent(ruler, len(stack)))
 		if l.Count > 1 {
-			fmt.Fprintf(w, "%s × ", Count(l.Count))
+			line += Count(l.Count) + " × "
 		}
+		fmt.Fprint(w, line)
 		switch {
-		case l.Rule < 0:
+		case l.Rule < 0 && ruler.columns == 0:
 			fmt.Fprintln(w, l.Text)
+		case l.Rule < 0:
+			fmt.Fprintln(w, ruler.Cut(l.Text, max(1, ruler.columns-ruler.Width(line))))
 		case l.Shared:
 			if !seen[l.Rule] {
 				named, seen[l.Rule] = append(named, l.Rule), true

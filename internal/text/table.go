@@ -1,96 +1,94 @@
 package text
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode/utf8"
 )
-
-// A Terminal is a writer that knows how many columns it has, 0 if it has no end.
-type Terminal interface {
-	io.Writer
-	Columns() int
-}
-
-// Columns returns the number of columns of a terminal, and 0 of anything else.
-func Columns(w io.Writer) int {
-	if t, ok := w.(Terminal); ok {
-		return t.Columns()
-	}
-	return 0
-}
 
 // All is the number of rows of a table that shows all of them.
 const All = 0
 
 // A Table writes rows in columns, which stand on the right of their columns. A
-// last column whose title begins with < stands on the left, and is cut off at the
-// width of a terminal; in files and pipes it is whole.
+// last column whose title begins with < stands on the left. A column whose title begins
+// with ? is left out if there is no room, and one whose title begins with & goes with the
+// column before it.
+//
+// On a [Terminal] no line is wider than that has columns: long texts, those of the last
+// column and cells of type [Long], are cut; if there is little room for the last column,
+// it has a line of its own, and so have columns for which there is none. Numbers and
+// titles are never cut.
 type Table struct {
 	w          io.Writer
-	tab        *tabwriter.Writer
 	most, rows int
 	left       bool // the last column stands on the left
-	begun      bool
+	apart      bool // behind an empty line
+	wrapped    bool // long texts of the last column take several lines
 	head       []string
+	lines      [][]string // of cells
+	long       []bool     // by column: its cells may be cut
+	optional   []bool     // by column: it may be left out
+	attached   []bool     // by column: it goes with the one before
 }
 
-// NewTable returns a table of at most so many rows with these titles, which writes
-// nothing before its first row. After it comes how many rows there are more.
-func NewTable(w io.Writer, most int, titles ...string) *Table {
-	t := &Table{w: w, most: most, head: titles}
-	if n := len(titles); n > 0 {
-		titles[n-1], t.left = strings.CutPrefix(titles[n-1], "<")
-	}
-	out := w
-	if width := Columns(w); width > 0 && t.left {
-		out = &lineCutter{w: w, width: width}
-	}
-	t.tab = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	return t
-}
-
-// Row writes a row. Integers have commas between their thousands; an [ID] has not.
-func (t *Table) Row(cells ...any) {
-	if t.rows++; t.most != All && t.rows > t.most {
-		return
-	}
-	if !t.begun {
-		t.begun = true
-		line := make([]any, len(t.head))
-		for i, title := range t.head {
-			line[i] = title
-		}
-		t.line(line)
-	}
-	t.line(cells)
-}
+// A Long is the text of a cell that may be cut.
+type Long string
 
 // An ID is a number that is a name, such as that of a rank.
 type ID int
 
-// line writes the cells of a row. What is written is kept until Close, which has
-// its errors.
-func (t *Table) line(cells []any) {
-	for i, c := range cells {
-		text := cell(c)
-		if i == len(cells)-1 && t.left {
-			fmt.Fprintf(t.tab, "  %s", text)
-			break
-		}
-		fmt.Fprintf(t.tab, "%s\t", text)
+// NewTable returns a table of at most so many rows with these titles, which writes
+// nothing before Close, and nothing without a row. After it comes how many rows there are
+// more.
+func NewTable(w io.Writer, most int, titles ...string) *Table {
+	n := len(titles)
+	t := &Table{w: w, most: most, head: make([]string, n), long: make([]bool, n), optional: make([]bool, n), attached: make([]bool, n)}
+	for i, title := range titles {
+		t.head[i], t.optional[i] = strings.CutPrefix(title, "?")
+		t.head[i], t.attached[i] = strings.CutPrefix(t.head[i], "&")
 	}
-	fmt.Fprintln(t.tab)
+	if n > 0 {
+		t.head[n-1], t.left = strings.CutPrefix(t.head[n-1], "<")
+		t.long[n-1] = t.left
+	}
+	return t
+}
+
+// Apart has the table stand behind an empty line, if it has rows, and returns it.
+func (t *Table) Apart() *Table {
+	t.apart = true
+	return t
+}
+
+// Wrapped has long texts of the last column take several lines, and returns the table: they
+// are cut if these are many.
+func (t *Table) Wrapped() *Table {
+	t.wrapped = true
+	return t
+}
+
+// Row adds a row. Integers have commas between their thousands; an [ID] has not.
+func (t *Table) Row(cells ...any) {
+	if t.rows++; t.most != All && t.rows > t.most {
+		return
+	}
+	line := make([]string, len(t.head))
+	for i, c := range cells {
+		line[i] = cell(c)
+		if _, ok := c.(Long); ok {
+			t.long[i] = true
+		}
+	}
+	t.lines = append(t.lines, line)
 }
 
 func cell(c any) string {
 	switch c := c.(type) {
 	case string:
 		return c
+	case Long:
+		return string(c)
 	case int:
 		return Count(c)
 	case int64:
@@ -105,8 +103,26 @@ func cell(c any) string {
 
 // Close writes the table, and what it has left out.
 func (t *Table) Close() error {
-	if err := t.tab.Flush(); err != nil {
-		return err
+	if len(t.lines) > 0 {
+		var b strings.Builder
+		if t.apart {
+			b.WriteString("\n")
+		}
+		l := t.layout(RulerOf(t.w))
+		for i, cells := range l.head {
+			if i == len(l.head)-1 || l.line(cells, 0, len(cells), titles) != "" {
+				l.write(&b, cells, titles)
+			}
+		}
+		for _, cells := range t.lines {
+			l.write(&b, cells, l.rows)
+		}
+		if out := l.leftOut(t); len(out) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", l.ruler.style("no room for "+strings.Join(out, ", ")+": --wide shows them", Aside))
+		}
+		if _, err := io.WriteString(t.w, b.String()); err != nil {
+			return err
+		}
 	}
 	return More(t.w, t.rows, t.most)
 }
@@ -116,37 +132,6 @@ func More(w io.Writer, rows, most int) error {
 	if most == All || rows <= most {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nand %s more: --all shows them\n", Count(rows-most))
+	_, err := fmt.Fprintf(w, "\n%s\n", RulerOf(w).style(fmt.Sprintf("and %s more: --all shows them", Count(rows-most)), Aside))
 	return err
-}
-
-// minText is how many columns of the last column of a table are shown on a terminal
-// that has no room for them.
-const minText = 40
-
-// A lineCutter cuts the lines of a table.
-type lineCutter struct {
-	w     io.Writer
-	width int
-	text  int    // where the last column begins; 0 before the first line
-	line  []byte // so far
-}
-
-func (c *lineCutter) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			c.line = append(c.line, p...)
-			return n, nil
-		}
-		line := string(append(c.line, p[:end]...))
-		c.line, p = c.line[:0], p[end+1:]
-		if c.text == 0 {
-			c.text = utf8.RuneCountInString(line[:strings.LastIndex(line, "  ")+1]) + 1
-		}
-		if _, err := io.WriteString(c.w, Cut(line, max(c.width, c.text+minText))+"\n"); err != nil {
-			return 0, err
-		}
-	}
 }

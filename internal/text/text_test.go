@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -45,9 +46,27 @@ func TestUnits(t *testing.T) {
 type screen struct {
 	bytes.Buffer
 	columns int
+	styled  bool
 }
 
 func (s *screen) Columns() int { return s.columns }
+
+// Style marks titles.
+func (s *screen) Style(text string, style Style) string {
+	if style == Title && s.styled {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+// Character gives Chinese characters two columns.
+func (s *screen) Character(text string) (bytes, columns int) {
+	r, n := utf8.DecodeRuneInString(text)
+	if r > 0x2e80 {
+		return n, 2
+	}
+	return n, 1
+}
 
 func TestTable(t *testing.T) {
 	long := strings.Repeat("x", 60)
@@ -64,7 +83,7 @@ func TestTable(t *testing.T) {
 	if got := print(&screen{}, All); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	cut := strings.Replace(want, long, strings.Repeat("x", 46)+"…", 1)
+	cut := strings.Replace(want, long, strings.Repeat("x", 31)+"…"+strings.Repeat("x", 15), 1)
 	if got := print(&screen{columns: 70}, All); got != cut {
 		t.Errorf("a terminal has\n%swant\n%s", got, cut)
 	}
