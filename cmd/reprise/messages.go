@@ -168,7 +168,7 @@ func (a *messagesAnswer) printPairs(q *question) {
 	if len(rows) > 0 {
 		q.printf("\n")
 	}
-	titles := []string{"from", "to", "messages", "", "bytes", "", "mean size"}
+	titles := []string{"from", "to", "messages", "", "bytes", "", "?mean size"}
 	if a.Exchanged.Blocks > 0 {
 		titles = append(titles, "blocks", "exchanged", "")
 	}
@@ -233,7 +233,7 @@ func (a *messagesAnswer) printCommunicators(q *question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.table("calls", "?ranks", "size", "messages", "bytes", "collectives", "sent", "received", "exchanged", "<communicator")
+	t := q.table("calls", "?ranks", "size", "messages", "bytes", "collectives", "?sent", "?received", "exchanged", "<communicator")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {

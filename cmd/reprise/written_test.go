@@ -14,9 +14,9 @@ func TestWritten(t *testing.T) {
 	const duckdb = "duckdb -c \"select * from 'NAME' limit 5\"\n"
 	for _, tt := range []struct{ command, file, want string }{
 		{"report ring.rpz -o", "run.html", "run.html: a report of 4 ranks, SIZE; open it in a browser\n"},
-		{"matrix ring.rpz -o", "m.svg", "m.svg: messages between ranks, SIZE; open it in a browser\n"},
-		{"matrix ring.rpz -o", "m.png", "m.png: messages between ranks, SIZE; open it in a picture viewer\n"},
-		{"matrix ring.rpz -o", "m.csv", "m.csv: messages between ranks, SIZE; " + strings.Replace(duckdb, "NAME", "m.csv", 1)},
+		{"matrix ring.rpz -o", "m.svg", "m.svg: matrix of 4 ranks, point-to-point and collective, SIZE; open it in a browser\n"},
+		{"matrix ring.rpz -o", "m.png", "m.png: matrix of 4 ranks, point-to-point and collective, SIZE; open it in a picture viewer\n"},
+		{"matrix ring.rpz -o", "m.csv", "m.csv: matrix of 4 ranks, point-to-point and collective, SIZE; " + strings.Replace(duckdb, "NAME", "m.csv", 1)},
 		{"export ring.rpz -o", "run.parquet", "\n  to look into it: " + strings.Replace(duckdb, "NAME", "run.parquet", 1)},
 		{"export ring.rpz -o", "it's.csv", "\n  to look into it: " + strings.Replace(duckdb, "NAME", "OUT.csv", 1)},
 		{"export ring.rpz -o", "run.pftrace", "\n  to look into it: open it at https://ui.perfetto.dev\n"},
