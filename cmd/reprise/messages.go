@@ -170,7 +170,7 @@ func (a *messagesAnswer) printPairs(q *question) {
 	}
 	titles := []string{"from", "to", "messages", "", "bytes", "", "?mean size"}
 	if a.Exchanged.Blocks > 0 {
-		titles = append(titles, "blocks", "exchanged", "")
+		titles = append(titles, "blocks", "exchanged")
 	}
 	t := q.table(titles...)
 	for i := range rows {
@@ -180,9 +180,9 @@ func (a *messagesAnswer) printPairs(q *question) {
 			cells = []any{r.From(), r.To(), "", "", "", "", ""}
 		}
 		if b := r.Exchanged; b.Blocks > 0 {
-			cells = append(cells, b.Blocks, blockBytes(b), text.Percent(b.Bytes, a.Exchanged.Bytes))
+			cells = append(cells, b.Blocks, blockBytes(b))
 		} else if a.Exchanged.Blocks > 0 {
-			cells = append(cells, "", "", "")
+			cells = append(cells, "", "")
 		}
 		t.Row(cells...)
 	}
