@@ -34,7 +34,7 @@ func TestExchangedMPI(t *testing.T) {
 			{1, 2}: {Blocks: 11, Bytes: 20 + 8 + 80 + 4 + 12 + 5 + 8},
 			{2, 0}: {Blocks: 11, Bytes: 24 + 8 + 24 + 80 + 4 + 3 + 8},
 			{2, 1}: {Blocks: 12, Bytes: 28 + 8 + 24 + 24 + 80 + 8 + 5 + 8},
-		})
+		}, 0)
 	})
 }
 
@@ -175,7 +175,7 @@ func TestExchangedText(t *testing.T) {
 					t.Fatalf("the test does not know %s", f.Name)
 				}
 			}
-			checkExchanged(t, openMessages(t, openModel(t, openTI(t, path)), 0, Options{}), want)
+			checkExchanged(t, openMessages(t, openModel(t, openTI(t, path)), 0, Options{}), want, 0)
 		})
 	}
 }

@@ -137,12 +137,16 @@ type slowCount struct {
 	messages      map[*semantics.Communicator]Flow
 	collectives   map[*semantics.Communicator]CollectiveFlow
 	communicators map[*semantics.Communicator]map[int]bool
+
+	exchanged map[[2]int]Blocks
+	uncounted uint64
 }
 
 func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
 	s := slowCount{
 		make(map[[2]int]Flow), make(map[int64]uint64), make(map[*semantics.Communicator]uint64),
 		make(map[*semantics.Communicator]Flow), make(map[*semantics.Communicator]CollectiveFlow), make(map[*semantics.Communicator]map[int]bool),
+		make(map[[2]int]Blocks), 0,
 	}
 	for _, rank := range ranks {
 		r, err := m.Rank(rank)
@@ -156,6 +160,9 @@ func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
 			position := call.Position
 			if o := r.At(position, call.Terminal); o != nil {
 				s.operation(rank, o)
+				for _, p := range append([]*semantics.Operation{o}, o.More...) {
+					s.exchange(rank, r.Exchange(p), p.Communicator)
+				}
 			}
 		}
 	}
@@ -205,6 +212,35 @@ func (s *slowCount) operation(rank int, o *semantics.Operation) {
 	}
 }
 
+// exchange adds what a call exchanges, pair by pair.
+func (s *slowCount) exchange(rank int, x semantics.Exchange, c *semantics.Communicator) {
+	peers, own := x.Peers, -1
+	switch x.With {
+	case semantics.SomeUnknown:
+		s.uncounted++
+	case semantics.EachOther, semantics.EachHigher:
+		peers = c.Members(x.Group)
+		if own = slices.Index(peers, rank); x.With == semantics.EachHigher {
+			peers = peers[own+1:]
+		}
+	}
+	for i, peer := range peers {
+		size := x.Bytes
+		if x.Blocks != nil {
+			size = x.Blocks[i]
+		}
+		key := [2]int{rank, peer}
+		if x.From {
+			key = [2]int{peer, rank}
+		}
+		if size != 0 && peer != rank {
+			b := s.exchanged[key]
+			b.add(1, size)
+			s.exchanged[key] = b
+		}
+	}
+}
+
 func (s *slowCount) message(from, to int, m semantics.Message) {
 	s.sizes[m.Bytes]++
 	f := s.pairs[[2]int{from, to}]
@@ -231,6 +267,7 @@ func checkMessages(t *testing.T, trace *reprise.Trace) {
 		want := countSlowly(t, model, o.ranks(trace))
 		all := openMessages(t, model, 0, o)
 		checkTraffic(t, all.Traffic, want)
+		checkExchanged(t, all, want.exchanged, want.uncounted)
 		checkMatrix(t, model, all, o)
 		checkSizes(t, all.Sizes, want)
 		checkCommunicators(t, all.Communicators, want)

@@ -41,7 +41,7 @@ func TestDiffRecorded(t *testing.T) {
 
 // A messagesWithNames is what messages --json writes.
 type messagesWithNames struct {
-	query.Flow
+	query.Volume
 	Pairs         []query.Pair
 	Sizes         []query.SizeCount
 	Communicators []struct {
@@ -68,6 +68,10 @@ func TestMessagesRecorded(t *testing.T) {
 			}
 			if want := (query.Flow{Messages: 2 * ranks * rounds, Bytes: 2 * ranks * rounds * 8}); got.Flow != want {
 				t.Errorf("by %s: %+v, want %+v", by, got.Flow, want)
+			}
+			// All add up a number of 8 bytes 10 times, and one tells the others one of 4 bytes.
+			if want := (query.Blocks{Blocks: 10*ranks*(ranks-1) + ranks - 1, Bytes: 10*ranks*(ranks-1)*8 + (ranks-1)*4}); got.Exchanged != want {
+				t.Errorf("by %s: %+v, want %+v", by, got.Exchanged, want)
 			}
 			return got
 		}
