@@ -70,7 +70,8 @@ func demo(cmd *cobra.Command) error {
 	fmt.Fprint(out, "\nRank 0: ")
 	q := &question{Command: cmd, trace: trace}
 	l := &loops{LoopTree: text.LoopTree{Loops: times.RankLoops(rank), Call: callsOfRank(trace, rank)}, different: rank.Terminals()}
-	return q.folded(func() { l.print(q) })
+	q.folded(func() { l.print(q) })
+	return nil
 }
 
 // withProgress does work of unknown length under a progress bar.

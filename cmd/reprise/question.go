@@ -172,17 +172,19 @@ func (q *question) answer(v any, print func()) error {
 	if q.json {
 		return printJSON(q.OutOrStdout(), v)
 	}
-	return q.folded(print)
+	q.folded(print)
+	return nil
 }
 
-// folded calls print, whose lines are broken at the width of the output.
-func (q *question) folded(print func()) error {
+// folded calls print, whose lines are broken at the width of the output. Errors stick to the
+// output.
+func (q *question) folded(print func()) {
 	out := q.OutOrStdout()
 	f := text.NewFolder(out)
 	q.SetOut(f)
 	defer q.SetOut(out)
 	print()
-	return f.Close()
+	f.Close()
 }
 
 // printJSON prints v as indented JSON.

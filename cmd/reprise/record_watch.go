@@ -86,5 +86,6 @@ func (w *watch) tell() error {
 	if err != nil {
 		return err
 	}
-	return q.folded(func() { h.print(q) })
+	q.folded(func() { h.print(q) })
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,5 +140,16 @@ func TestWide(t *testing.T) {
 	}
 	if r := invokeIn(t, 500, strings.Fields(command)...); r.stdout != whole {
 		t.Errorf("COLUMNS=500: %s, want %s", r.stdout, whole)
+	}
+}
+
+// TestLostAnswer checks that an error of the output does not name the trace.
+func TestLostAnswer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	var stderr bytes.Buffer
+	status := run(t.Context(), []string{"info", "ring.rpz"}, strings.NewReader(""), &failingWriter{10, errors.New("no space")}, &stderr)
+	if status != exitFailure || stderr.String() != "reprise: no space\n" {
+		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }
