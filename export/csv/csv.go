@@ -1,5 +1,5 @@
 // Package csv writes the calls of a trace as comma-separated values: a row for each
-// call, or one for each rank and signature, with the columns of package rows.
+// call, for each rank and signature, or for each message, with the columns of package rows.
 //
 // The first line has the names of the columns. Fields are separated by commas and lines
 // end with a line feed. Text that contains a comma, a quotation mark or a line break, or
@@ -9,7 +9,7 @@
 // bit, or NaN, +Inf or -Inf. Times are as in RFC 3339, in UTC with nanoseconds, and lists of
 // integers as in JSON.
 //
-// What does not differ from call to call, all but position and times, is put into words
+// What does not differ from call to call, all but position, times and numbers, is put into words
 // once for each different call of a rank, up to some megabytes of text.
 package csv
 

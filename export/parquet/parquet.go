@@ -1,6 +1,6 @@
 // Package parquet writes the calls of a trace as a Parquet file, for DuckDB, pandas,
-// Polars, Spark and what else reads these: a row for each call, or one for each rank
-// and signature, with the columns of package rows.
+// Polars, Spark and what else reads these: a row for each call, for each rank and signature,
+// or for each message, with the columns of package rows.
 //
 // The file docs/exports.md says what is written.
 //

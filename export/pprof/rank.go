@@ -113,7 +113,7 @@ func (r *ranked) add(first, end uint64) error {
 		}
 		r.builder.add(key{c.node, r.name(c.terminal), text, site, r.who}, c.calls, in)
 		if out != 0 {
-			r.builder.add(key{c.node, outside, text, "", r.who}, 0, out)
+			r.builder.add(key{c.node, outside, text, site, r.who}, 0, out)
 		}
 		r.calls += uint64(c.calls)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -83,5 +84,25 @@ func TestSites(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("no samples of %v", want)
+	}
+}
+
+// TestSitesOfGaps checks that the time before a call is in the place that makes it.
+func TestSitesOfGaps(t *testing.T) {
+	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
+	run := merge.Run{Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "a.c:5 f < b.c:6 main"}}}
+	trace := testtrace.Record(t, run, true, [][]testtrace.Call{{
+		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 100, Duration: 10}, {Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 200, Duration: 10},
+	}})
+	got := make(map[string]int64)
+	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+		stack := ""
+		for _, l := range s.Location {
+			stack += " " + l.Line[0].Function.Name
+		}
+		got[stack] += s.Value[1]
+	}
+	if len(got) != 2 || got[" put f main"] != 20 || got[" (outside calls) f main"] != 90 {
+		t.Errorf("stacks %v", got)
 	}
 }

@@ -298,9 +298,9 @@ func heldByValue(v cst.Value) int {
 	return 2
 }
 
-// addTime adds the time of a row, of a run that began at a time.
-func (g *Group) addTime(c reprise.Call, begin int64) {
-	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, c.Start-begin), append(g.durations, c.Duration)
+// addTime adds the time of a row.
+func (g *Group) addTime(c reprise.Call) {
+	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, g.table.since(c.Start)), append(g.durations, c.Duration)
 }
 
 // calls adds calls first ≤ position < end of a source, without times.
@@ -312,7 +312,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 		for range min(run.Count, end-at) {
 			f.group.add(s, s.code(at, run.Symbol))
 			if f.choice.Times != nil {
-				f.group.addTime(reprise.Call{}, 0)
+				f.group.addTime(reprise.Call{Start: f.runBegin})
 			}
 			f.addPosition(at)
 			if at++; f.group.full() && at < end && !f.next(s, at) {
@@ -354,7 +354,7 @@ func (f *filler) timedCalls(s *source, first, end uint64) error {
 		}
 		g := f.group
 		g.add(s, number)
-		g.addTime(call, f.runBegin)
+		g.addTime(call)
 		f.addPosition(at)
 		if g.full() && at+1 < end && !f.next(s, at+1) {
 			return nil

@@ -100,7 +100,7 @@ func (t *Table) messageColumns() []*Column {
 	if t.dated {
 		columns = append(columns, &Column{Name: "send_start", Type: Time, Optional: true, Unique: true, numbered: true, there: sent,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
-				return appendShifted(dst, g.messages.ints[sendStart][begin:end], t.runBegin+t.epoch)
+				return appendShifted(dst, g.messages.ints[sendStart][begin:end], t.epoch)
 			}})
 	}
 	return append(columns,
@@ -109,7 +109,7 @@ func (t *Table) messageColumns() []*Column {
 		&Column{Name: "late_ns", Type: Int, Optional: true, Unique: true, numbered: true, there: func(g *Group) []bool { return g.messages.both },
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
 				for i := begin; i < end; i++ {
-					dst = append(dst, g.messages.ints[sendStart][i]-g.messages.ints[receiveStart][i])
+					dst = append(dst, add(g.messages.ints[sendStart][i], -g.messages.ints[receiveStart][i]))
 				}
 				return dst
 			}},
@@ -227,8 +227,8 @@ func (f *filler) message(s *source, r *receipt, end reprise.Call) error {
 	m := &g.messages
 	for i, v := range [messageInts]int64{
 		messageNumber: number(r.number), sendPosition: number(p.Position), receivePosition: number(r.call.Position), completePosition: number(end.Position),
-		sendStart: at.Start - f.runBegin, sendEnd: at.Start - f.runBegin + at.Duration,
-		receiveStart: r.call.Start - f.runBegin, receiveEnd: end.Start - f.runBegin + end.Duration,
+		sendStart: f.since(at.Start), sendEnd: add(f.since(at.Start), at.Duration),
+		receiveStart: f.since(r.call.Start), receiveEnd: add(f.since(end.Start), end.Duration),
 	} {
 		m.ints[i] = append(m.ints[i], v)
 	}

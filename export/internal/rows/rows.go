@@ -1,19 +1,20 @@
 // Package rows gives the calls of a trace as the rows of a table with typed columns,
-// for what writes tables: a row for each call, or one for each rank and signature.
+// for what writes tables: a row for each call, for each rank and signature, or for each message.
 //
 // A [Table] says which columns there are, and [Table.Groups] yields the rows in
 // portions of bounded size, rank by rank, each rank in the order of its calls. The
 // calls of a rank are few different ones that repeat, so a [Group] has a code for each
 // row, and most columns are functions of a code, [Column.Cell]: whoever writes the
 // table works out what a cell is once for each code, not once for each row. What
-// differs from row to row, the position and the times, are integers,
-// [Column.AppendInts].
+// differs from row to row, such as the position and the times, are integers,
+// [Column.AppendInts], or lists of them, [Column.List].
 //
 // The file docs/exports.md lists the columns.
 package rows
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ type Table struct {
 
 	numbering *query.Numbering // of messages and collective operations; nil if it is not wanted
 	runBegin  int64            // of the run, by the clock of the trace
-	epoch     int64            // what to add to that clock to have nanoseconds since 1970,
+	epoch     int64            // when that was, in nanoseconds since 1970,
 	dated     bool             // if that is known
 
 	from, to int64 // when the calls are that are wanted, by the clock of the trace,
@@ -98,7 +99,7 @@ func (t *Table) date() (err error) {
 	}
 	began, err := t.choice.Began()
 	if t.dated = !began.IsZero(); t.dated {
-		t.epoch = began.UnixNano() - t.runBegin
+		t.epoch = began.UnixNano()
 	}
 	return err
 }
@@ -240,7 +241,7 @@ func (t *Table) placeColumns() []*Column {
 	if t.dated {
 		columns = append(columns, &Column{Name: "start", Type: Time, Unique: true, Optional: true, there: timed,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
-				return appendShifted(dst, g.starts[begin:end], t.runBegin+t.epoch)
+				return appendShifted(dst, g.starts[begin:end], t.epoch)
 			}})
 	}
 	return append(columns,
@@ -259,9 +260,29 @@ func (t *Table) placeColumns() []*Column {
 // appendShifted appends values that are so much more.
 func appendShifted(dst, values []int64, by int64) []int64 {
 	for _, v := range values {
-		dst = append(dst, v+by)
+		dst = append(dst, add(v, by))
 	}
 	return dst
+}
+
+// add returns a + b, or what of 64 bits is next to it.
+func add(a, b int64) int64 {
+	switch sum := a + b; {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}
+
+// since returns the time after the run began, likewise.
+func (t *Table) since(time int64) int64 {
+	if t.runBegin == math.MinInt64 {
+		return add(add(time, math.MaxInt64), 1)
+	}
+	return add(time, -t.runBegin)
 }
 
 // callColumns returns those of the call itself.
