@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/query"
 )
 
 // decodeJSON runs a command and decodes what it prints.
@@ -50,7 +53,7 @@ func TestAtRecorded(t *testing.T) {
 		}
 		total := 0.0
 		for _, f := range profile.Functions {
-			total += float64(f.Time.Total)
+			total += numberOf(t, f.Time.Sum)
 		}
 		if math.Abs(total-float64(activity.Time)) > 0.15*total {
 			t.Errorf("%s: %v ns in calls, not %g", times, activity.Time, total)
@@ -90,4 +93,14 @@ func compareAt(t *testing.T, path string) {
 			}
 		}
 	}
+}
+
+// numberOf returns a whole number of JSON.
+func numberOf(t *testing.T, w query.Whole) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(string(w), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -68,13 +68,18 @@ func profile(q *question, by string, timed rankenc.Set, series bool) error {
 	if err != nil {
 		return err
 	}
-	if by == "rank" || !a.Timed || series {
+	if by == "rank" || !a.Timed || series || a.isRounded() {
 		if err := a.readTimes(q, by, timed, series); err != nil {
 			return err
 		}
 	}
 	a.choose(q, by)
 	return q.answer(a, func() { a.print(q, by) })
+}
+
+// isRounded reports whether times of the profile are not exact.
+func (a *profileAnswer) isRounded() bool {
+	return slices.ContainsFunc(a.Functions, func(f query.FunctionProfile) bool { return f.Time != nil && f.Time.Error > 0 })
 }
 
 // choose keeps the list that is asked for, in the order of its times.
@@ -116,6 +121,11 @@ const maxUnasked = report.MaxExact
 func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, series bool) error {
 	ranks, calls := timedRanks(a.Profile, timed)
 	switch {
+	case by != "rank" && a.Timed && !series:
+		exact, err := exactSeries(q, timed)
+		if err != nil || !exact || ranks.Len() < a.Ranks || calls > maxUnasked {
+			return err // statistics will do
+		}
 	case series && ranks.Len() < a.Ranks && (ranks.Len() == 0 || by != "rank"):
 		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(timed))
 	case ranks.Len() == 0:
@@ -158,6 +168,20 @@ func (a *profileAnswer) readRanks(q *question, times *query.Times, o query.Optio
 	return nil
 }
 
+// exactSeries reports whether the trace has exact times of every call of some ranks, and
+// none that are not exact.
+func exactSeries(q *question, timed rankenc.Set) (bool, error) {
+	if timed.Len() == 0 {
+		return false, nil
+	}
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return false, err
+	}
+	g, err := times.Guarantee()
+	return g == timing.Exact, err
+}
+
 // timedRanks returns the ranks of p that have the times of every call, and how many
 // calls these make.
 func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
@@ -198,6 +222,9 @@ func (a *profileAnswer) print(q *question, by string) {
 		q.printf(", %s", sourceText(query.Series, *a.Error))
 	}
 	q.printf("\n")
+	if off := a.sumError(); off > 0 && a.Error == nil {
+		q.printf("times from statistics: sums at most %s off\n", text.Duration(off))
+	}
 	a.recorded.print(q.OutOrStdout())
 	if a.Missing != "" {
 		q.printf("%s\n", a.Missing)
@@ -228,6 +255,27 @@ func (a *profileAnswer) print(q *question, by string) {
 		t.Close()
 		a.printRankTimes(q)
 	}
+}
+
+// sumError returns how far the sum of all times of the list may be off.
+func (a *profileAnswer) sumError() (sum query.Nanoseconds) {
+	for _, f := range a.Functions {
+		sum += errorOf(f.Time)
+	}
+	for _, s := range a.Signatures {
+		sum += errorOf(s.Time)
+	}
+	for _, s := range a.Sites {
+		sum += errorOf(s.Time)
+	}
+	return sum
+}
+
+func errorOf(t *query.Durations) query.Nanoseconds {
+	if t == nil {
+		return 0
+	}
+	return t.Error
 }
 
 // total returns how long calls take, 0 if that is not known.

@@ -54,6 +54,42 @@ func TestProfileMany(t *testing.T) {
 	}
 }
 
+// TestProfileExact checks that the sums of a trace with exact times of every call are exact,
+// which those of its statistics are not.
+func TestProfileExact(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless(timing.Zstd)
+	for name, o := range map[string]tracer.Options{
+		"exact.rpz": {Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}, "rounded.rpz": {},
+	} {
+		r, err := tracer.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put, sum := r.Declare(cst.Function{Name: "put"}), int64(0)
+		for i := range int64(10_000) {
+			d := i * i * i % 1_234_567
+			sum += d
+			r.CallAt(put, 2_000_000*i, d)
+		}
+		r.CallAt(put, 1<<60, 1<<60+1)
+		sum += 1<<60 + 1 // which a float64 has not
+		var b bytes.Buffer
+		if err := merge.Write(&b, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, b.String())
+		got := must(t, "profile", name, "--json")
+		want := fmt.Sprintf("\"time_ns\": %d,\n        \"time_error_ns\": 0,", sum)
+		if strings.Contains(got, want) != (name == "exact.rpz") {
+			t.Errorf("%s, want %s\n%s", name, want, got)
+		}
+		if text := must(t, "profile", name); strings.Contains(text, "times of every call, exact") != (name == "exact.rpz") || strings.Contains(text, "at most") == (name == "exact.rpz") {
+			t.Error(text)
+		}
+	}
+}
+
 // TestSeriesAndRanks checks that --ranks with all ranks goes with statistics, as all does, and
 // that --series reads the times of every call or says that there are none.
 func TestSeriesAndRanks(t *testing.T) {
