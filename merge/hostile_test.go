@@ -425,7 +425,7 @@ func TestKindName(t *testing.T) {
 	for k := layout.KindRun; k <= layout.KindRankTimes+1; k++ {
 		names = append(names, layout.KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, kind 15" {
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, kind 16" {
 		t.Error(got)
 	}
 }
