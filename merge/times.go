@@ -143,8 +143,12 @@ func clamped(s *timing.Statistics) int64 {
 // a trace.
 type RankTimes = layout.RankTimes
 
-// A RankTime is what is kept of the times of a rank.
+// A RankTime is what is kept of the times of a rank, of which a Range says where each is.
 type RankTime = layout.RankTime
+
+// BeginError is how much later than the Begin of a [RankTime], at most, its first call began, in
+// nanoseconds.
+const BeginError = layout.BeginError
 
 // firstOf returns the first of the new terminals, of which to says which old one
 // each is, for each of n old ones.
