@@ -107,24 +107,25 @@ func (a *Accumulator) addRankTimes(p Part) {
 		return
 	}
 	all := make([]timing.Statistics, len(a.functions.Functions()))
-	var whole timing.Statistics
+	var whole, gaps timing.Statistics
 	for t := range durations {
 		if of := &durations[t]; of.Count > 0 {
 			fn, _ := p.Table.AppendSignature(a.scratch.args[:0], uint32(t))
 			all[a.scratch.functions[fn]].Merge(of)
 		}
 	}
+	for t := range p.Times.Gaps.Statistics {
+		gaps.Merge(&p.Times.Gaps.Statistics[t])
+	}
 	begin, end := p.Times.Begin, p.Times.End
 	if begin == 0 && end == 0 {
 		for f := range all {
 			whole.Merge(&all[f])
 		}
-		for t := range p.Times.Gaps.Statistics {
-			whole.Merge(&p.Times.Gaps.Statistics[t])
-		}
+		whole.Merge(&gaps)
 		end = clamped(&whole)
 	}
-	a.rankTimes.Add(p.Rank, begin, end, len(all), func(f int) (sum, most int64) { return clamped(&all[f]), all[f].Max })
+	a.rankTimes.Add(p.Rank, begin, end, clamped(&gaps), len(all), func(f int) (sum, most int64) { return clamped(&all[f]), all[f].Max })
 }
 
 // clamped returns the sum of values, 0 if it is negative.
@@ -143,8 +144,12 @@ func clamped(s *timing.Statistics) int64 {
 // a trace.
 type RankTimes = layout.RankTimes
 
-// A RankTime is what is kept of the times of a rank, of which a Range says where each is.
+// A RankTime is what is kept of the times of a rank.
 type RankTime = layout.RankTime
+
+// A Range is where a time of a [RankTime] is, in nanoseconds: Low ≤ time ≤ High. If High is
+// 2⁶³−1, it may be longer.
+type Range = layout.Range
 
 // BeginError is how much later than the Begin of a [RankTime], at most, its first call began, in
 // nanoseconds.

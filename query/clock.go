@@ -2,6 +2,7 @@ package query
 
 import (
 	"iter"
+	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -90,7 +91,7 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 // estimateOf returns the estimate of a rank of a shape.
 func (t *Times) estimateOf(r *reprise.Rank, shape *shapeTimes) (*estimate, error) {
 	if t.ranks != nil && shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
-		if of, ok := t.ranks.Find(r.Call(0).Rank); ok {
+		if of, ok := t.ranks.Find(r.Call(0).Rank); ok && of.Span.High < math.MaxInt64 {
 			return t.newEstimate(shape, &of)
 		}
 	}

@@ -102,6 +102,10 @@ type FunctionProfile struct {
 	Calls uint64     `json:"calls"`
 	Ranks int        `json:"ranks"`          // that called it
 	Time  *Durations `json:"time,omitempty"` // of its calls; nil if that is not known
+
+	// OfRanks are the times that the trace keeps of each rank, which who needs them has to set
+	// where there is no Time: see [Times.ByRank].
+	OfRanks *FunctionRanks `json:"of_ranks,omitempty"`
 }
 
 // A SignatureProfile is what ranks did in calls that are alike.

@@ -32,7 +32,10 @@ type RankProfile struct {
 	RankActivity
 
 	Start Nanoseconds `json:"start_ns"`      // of its first call, since that of the first rank
-	Error Nanoseconds `json:"time_error_ns"` // how far Time, and with it Outside, may be off
+	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
+
+	// OutsideError is how far Outside may be off, which is +Inf if calls overlap.
+	OutsideError Nanoseconds `json:"outside_error_ns"`
 
 	Functions []RankFunction `json:"functions,omitzero"` // those of most time first
 }
@@ -110,7 +113,7 @@ func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile) {
 			continue
 		}
 		r := RankProfile{RankActivity: RankActivity{Rank: of.Rank, End: shape.Calls, Calls: shape.Calls}}
-		r.Span, r.Start = Nanoseconds(of.Span.Middle()), Nanoseconds(of.Begin-t.firstBegin)
+		r.Span, r.Start = middle(of.Span), Nanoseconds(of.Begin-t.firstBegin)
 		functions := make(map[string]*RankFunction)
 		for _, f := range of.Functions {
 			name := t.trace.Functions()[f.Function].Name
@@ -119,13 +122,34 @@ func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile) {
 				known = &RankFunction{Name: name}
 				functions[name] = known
 			}
-			known.Time += Nanoseconds(f.Sum.Middle())
+			known.Time += middle(f.Sum)
 			known.Error += Nanoseconds(f.Sum.Error())
 			known.Max = max(known.Max, Nanoseconds(f.Max.High))
 		}
 		r.setFunctions(functions, shape)
-		r.Outside = max(0, r.Span-r.Time)
+		r.setOutside(of)
 		b.Ranks = append(b.Ranks, r)
+	}
+}
+
+// middle returns the middle of a range, +Inf of one that may be of longer times than there are.
+func middle(r merge.Range) Nanoseconds {
+	if r.High == math.MaxInt64 {
+		return Nanoseconds(math.Inf(1))
+	}
+	return Nanoseconds(r.Middle())
+}
+
+// setOutside sets the time outside calls and, if no calls overlap, that in calls.
+func (r *RankProfile) setOutside(of merge.RankTime) {
+	inCalls, off := Nanoseconds(of.Span.Middle()-of.Gaps.Middle()), Nanoseconds(of.Span.Error()+of.Gaps.Error())
+	if math.IsInf(float64(r.Span+r.Time), 1) || math.Abs(float64(inCalls-r.Time)) > float64(off+r.Error) {
+		r.Outside, r.OutsideError = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
+		return
+	}
+	r.Outside, r.OutsideError = Nanoseconds(of.Gaps.Middle()), Nanoseconds(of.Gaps.Error())
+	if off < r.Error {
+		r.Time, r.Error = max(0, inCalls), off
 	}
 }
 
@@ -178,6 +202,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeP
 		}
 		r.Time = 0
 		r.setFunctions(functions, calls[r.Rank])
+		r.OutsideError = r.Error
 		r.Start, err = t.startOf(r.Rank)
 		mu.Lock()
 		b.Ranks[i] = r
@@ -230,7 +255,13 @@ func (b *ByRank) sumFunctions() {
 	}
 	for name, of := range functions {
 		n := Nanoseconds(of.Calls)
-		of.Mean, of.Wait = of.Time/n, max(0, of.Time-n*of.Fast.Mean)
+		of.Mean, of.Wait = of.Time/n, of.Time-n*of.Fast.Mean
+		if math.IsInf(float64(of.Time), 1) {
+			of.Wait, of.WaitError, of.Error = of.Time, of.Time, of.Time
+			b.Functions = append(b.Functions, *of)
+			continue
+		}
+		of.Wait = max(0, of.Wait)
 		low, high := of.Time-of.Error-n*Nanoseconds(fastest[name].high), of.Time+of.Error-n*Nanoseconds(fastest[name].low)
 		if of.WaitError = max(high-of.Wait, of.Wait-max(0, low)); of.Ranks == 1 {
 			of.Wait, of.WaitError = 0, 0
@@ -242,17 +273,28 @@ func (b *ByRank) sumFunctions() {
 	})
 }
 
-// Slowest returns the rank that is outside calls longest, for which others wait, and how long they
-// are on average. There must be a rank.
-func (b *ByRank) Slowest() (slowest RankProfile, mean Nanoseconds) {
-	slowest = b.Ranks[0]
+// A SlowRank is the rank that is outside calls longest, for which others wait.
+type SlowRank struct {
+	Rank    int         `json:"rank"`
+	Outside Nanoseconds `json:"outside_ns"`
+	Mean    Nanoseconds `json:"mean_ns"` // of all ranks
+}
+
+// Slowest returns the slowest rank, nil if it is not known: of one rank, and where calls overlap.
+func (b *ByRank) Slowest() *SlowRank {
+	if len(b.Ranks) < 2 {
+		return nil
+	}
+	slowest, sum := b.Ranks[0], Nanoseconds(0)
 	for _, r := range b.Ranks {
-		mean += r.Outside / Nanoseconds(len(b.Ranks))
-		if r.Outside > slowest.Outside {
+		if sum += r.Outside; r.Outside > slowest.Outside {
 			slowest = r
 		}
 	}
-	return slowest, mean
+	if math.IsInf(float64(sum), 1) {
+		return nil
+	}
+	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks))}
 }
 
 // The ranks of a shape have estimates of their own if these have at most so many symbols together.
@@ -269,21 +311,21 @@ func scale(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]fl
 		gap += float64(counts[p]) * means[i][gaps]
 	}
 	factors, span := make(map[int]float64), float64(of.Span.Middle())
-	inCalls, off := 0.0, float64(of.Span.Error())
+	inCalls, off := 0.0, float64(of.Span.Error()+of.Gaps.Error())
 	for _, f := range of.Functions {
 		if sum := float64(f.Sum.Middle()); sums[f.Function] > 0 {
 			factors[f.Function] = sum / sums[f.Function]
 			inCalls, off = inCalls+sum, off+float64(f.Sum.Error())
 		}
 	}
-	fits, ofGaps := 1.0, 1.0
-	switch {
-	case inCalls > span+off:
-		overlap = true
-	case inCalls > span: // they are rounded
-		fits, ofGaps = span/inCalls, 0
-	case gap > 0:
-		ofGaps = (span - inCalls) / gap
+	fits, ofGaps, outside := 1.0, 1.0, float64(of.Gaps.Middle())
+	if math.Abs(span-outside-inCalls) > off {
+		overlap, outside = inCalls > span, span-inCalls
+	} else if inCalls > 0 { // but for rounding, these are the same
+		fits = max(0, span-outside) / inCalls
+	}
+	if gap > 0 && outside >= 0 {
+		ofGaps = outside / gap
 	}
 	for i, p := range all {
 		means[i][durations] *= fits * factors[function(p)]

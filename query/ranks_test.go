@@ -102,7 +102,10 @@ func checkByRank(t *rapid.T, b *ByRank, ranks [][]timedCall, o Options) {
 		near("the time in calls", r.Time, time, r.Error)
 		near("the span", r.Span, span, span/1024)
 		near("the start", r.Start, Nanoseconds(calls[0].start-first), 1<<13)
-		near("the time outside", r.Outside, span-time, r.Error+span/1024)
+		near("the time outside", r.Outside, span-time, r.OutsideError)
+		if r.OutsideError > (span-time)/4096 {
+			t.Fatalf("the time outside is %v ± %v", r.Outside, r.OutsideError)
+		}
 		if len(r.Functions) != len(own) {
 			t.Fatalf("%+v, want %v", r.Functions, own)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -48,10 +49,11 @@ func newProfile() *cobra.Command {
 type profileAnswer struct {
 	header
 	*query.Profile
-	Missing   string               `json:"no_times,omitempty"`       // why there are none
-	Error     *timing.Guarantee    `json:"relative_error,omitempty"` // if the times are those of every call
-	Sites     []query.SiteProfile  `json:"by_site,omitzero"`
-	RankTimes []query.RankActivity `json:"by_rank,omitzero"`
+	Missing   string              `json:"no_times,omitempty"`       // why there are none
+	Error     *timing.Guarantee   `json:"relative_error,omitempty"` // if the times are those of every call
+	Sites     []query.SiteProfile `json:"by_site,omitzero"`
+	RankTimes []query.RankProfile `json:"by_rank,omitzero"`
+	Source    query.Source        `json:"source,omitzero"` // of the times of ranks
 	recorded
 }
 
@@ -88,7 +90,12 @@ func (a *profileAnswer) choose(q *question, by string) {
 	a.Functions, a.Signatures, a.Shapes = nil, nil, nil
 	switch by {
 	case "function":
-		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int {
+			if x.OfRanks != nil && y.OfRanks != nil {
+				return cmp.Compare(y.OfRanks.Time, x.OfRanks.Time)
+			}
+			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+		})
 		a.Functions = functions
 	case "signature":
 		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
@@ -120,7 +127,15 @@ const maxUnasked = report.MaxExact
 // not too many to be read unasked, or says why it does not.
 func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, series bool) error {
 	ranks, calls := timedRanks(a.Profile, timed)
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return err
+	}
+	whole := query.Options{Ranks: q.ranks}
+	kept := !series && times.HasRanks(whole) && (by == "rank" || by == "function" && !a.Timed)
 	switch {
+	case kept && (ranks.Len() < a.Ranks || calls > maxUnasked):
+		return a.readRanks(q, times, by, false, whole)
 	case by != "rank" && a.Timed && !series:
 		exact, err := exactSeries(q, timed)
 		if err != nil || !exact || ranks.Len() < a.Ranks || calls > maxUnasked {
@@ -138,14 +153,10 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 		a.Missing = fmt.Sprintf("no times: %s would have to be read; --series reads them", text.Plural(calls, "call"))
 		return nil
 	}
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return err
-	}
 	return q.query("times of every call", func(o query.Options) error {
 		o.Ranks = &ranks
 		if by == "rank" {
-			return a.readRanks(q, times, o)
+			return a.readRanks(q, times, by, true, o)
 		}
 		read, err := times.ReadSeries(q.Context(), o)
 		if err != nil {
@@ -158,13 +169,28 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 	})
 }
 
-// readRanks adds the times of ranks.
-func (a *profileAnswer) readRanks(q *question, times *query.Times, o query.Options) error {
-	found, err := times.Activity(q.Context(), math.MinInt64, math.MaxInt64, o)
+// readRanks adds the times of ranks: from the times of every call if series is set, and otherwise
+// those that the trace keeps of each rank.
+func (a *profileAnswer) readRanks(q *question, times *query.Times, by string, series bool, o query.Options) error {
+	found, err := times.ByRank(q.Context(), a.Profile, series, o)
 	if err != nil {
 		return err
 	}
-	a.RankTimes, a.Error = found.Ranks, &found.Guarantee
+	a.Source = found.Source
+	if series {
+		a.Error = &found.Guarantee
+	}
+	if by == "rank" {
+		a.RankTimes = found.Ranks
+		return nil
+	}
+	of := make(map[string]*query.FunctionRanks)
+	for i := range found.Functions {
+		of[found.Functions[i].Name] = &found.Functions[i]
+	}
+	for i := range a.Functions {
+		a.Functions[i].OfRanks = of[a.Functions[i].Name]
+	}
 	return nil
 }
 
@@ -235,6 +261,10 @@ func (a *profileAnswer) print(q *question, by string) {
 	q.printf("\n")
 	switch by {
 	case "function":
+		if a.Source == query.Statistics {
+			a.printOfRanks(q)
+			break
+		}
 		printRows(a, q, "<function", a.Functions, func(f query.FunctionProfile) profileRow {
 			return profileRow{f.Calls, f.Ranks, f.Time, text.Printable(f.Name)}
 		})
@@ -328,12 +358,61 @@ func (a *profileAnswer) printRankTimes(q *question) {
 	if len(a.RankTimes) == 0 {
 		return
 	}
-	q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
-	t := q.table("rank", "calls", "in calls", "", "outside", "", "")
+	titles := []string{"rank", "calls", "in calls", "", "outside", "", ""}
+	if a.Source == query.Series {
+		q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
+	} else {
+		off, of := query.Nanoseconds(0), query.Nanoseconds(0)
+		for _, r := range a.RankTimes {
+			off, of = off+r.Error, of+r.Time
+		}
+		q.printf("\n%s\n\n", keptText(off, of))
+		titles = append(titles[:6], "most in", "", "<")
+	}
+	t := q.table(titles...)
 	for _, r := range a.RankTimes {
-		t.Row(text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
+		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
+		if a.Source != query.Series && len(r.Functions) > 0 {
+			most := r.Functions[0]
+			cells = append(cells, text.Duration(most.Time), shareOfTime(most.Time, r.Span), text.Printable(most.Name))
+		}
+		t.Row(cells...)
 	}
 	t.Close()
+}
+
+// printOfRanks prints the times of functions on ranks of which the trace keeps them.
+func (a *profileAnswer) printOfRanks(q *question) {
+	whole, off := query.Nanoseconds(0), query.Nanoseconds(0)
+	for _, f := range a.Functions {
+		if f.OfRanks != nil {
+			whole, off = whole+f.OfRanks.Time, off+f.OfRanks.Error
+		}
+	}
+	q.printf("times are %s\n\n", keptText(off, whole))
+	t := q.table("calls", "", "ranks", "time", "", "mean", "max", "<function")
+	for _, f := range a.Functions {
+		cells := []any{f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
+		if r := f.OfRanks; r != nil {
+			cells = append(cells, text.Duration(r.Time), text.Percent(r.Time, whole), text.Duration(r.Mean), "≤ "+text.Duration(r.Max))
+		} else {
+			cells = append(cells, "-", "", "", "")
+		}
+		t.Row(append(cells, text.Printable(f.Name))...)
+	}
+	t.Close()
+}
+
+// keptText says how exact the times are together that the trace keeps of ranks.
+func keptText(off, of query.Nanoseconds) string {
+	share := text.Percent(off, of)
+	if math.IsInf(float64(of), 1) {
+		return "from the sums of each rank"
+	}
+	if rest, ok := strings.CutPrefix(share, "< "); ok {
+		return "from the sums of each rank, together less than " + rest + " off"
+	}
+	return "from the sums of each rank, together at most " + cmp.Or(share, "0 %") + " off"
 }
 
 // sourceText says where times are from, and how exact they are.

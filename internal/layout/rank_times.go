@@ -27,7 +27,7 @@ type RankTimes struct {
 // A rankRow is what is kept of a rank.
 type rankRow struct {
 	rank          int32
-	span          uint32 // code of spanDigits
+	span, gaps    uint32 // codes of spanDigits
 	begin         int64  // in units of BeginError
 	first, values int    // of the functions
 }
@@ -51,7 +51,8 @@ const (
 	BeginError = 1 << 13
 )
 
-// A Range is where a time is, in nanoseconds: Low ≤ time ≤ High.
+// A Range is where a time is, in nanoseconds: Low ≤ time ≤ High. If High is 2⁶³−1, it may be
+// longer.
 type Range struct{ Low, High int64 }
 
 // Middle returns the middle of r.
@@ -65,6 +66,7 @@ type RankTime struct {
 	Rank      int
 	Begin     int64          // when its first call began; it may be later by BeginError
 	Span      Range          // from then to the end of its last call
+	Gaps      Range          // the sum of those before calls, of all threads, 0 if it is negative
 	Functions []FunctionTime // those with calls that took time, in ascending order
 }
 
@@ -96,14 +98,15 @@ func coarser(code uint16, digits uint8) uint32 {
 	return codeOf(uint64(rangeOf(uint32(code), maxDigits).Low), digits)
 }
 
-// Add adds a rank that ran from begin to end. Times returns the sum and the max of the durations of
+// Add adds a rank that ran from begin to end, with gaps of that sum. Times returns the sum and the max of the durations of
 // the calls of each of n functions; what is negative counts as 0.
-func (r *RankTimes) Add(rank int, begin, end int64, n int, times func(function int) (sum, most int64)) {
+func (r *RankTimes) Add(rank int, begin, end, gaps int64, n int, times func(function int) (sum, most int64)) {
 	span := uint64(0)
 	if end > begin {
 		span = min(uint64(end)-uint64(begin), math.MaxInt64)
 	}
 	row := rankRow{rank: int32(rank), span: codeOf(span, spanDigits), begin: begin >> beginShift, first: len(r.values)}
+	row.gaps = codeOf(uint64(max(0, gaps)), spanDigits)
 	for f := range n {
 		sum, most := times(f)
 		if sum > 0 {
@@ -132,7 +135,7 @@ func (r *RankTimes) Ranks() rankenc.Set {
 // At returns what there is of the i-th rank; in what was parsed, ranks ascend.
 func (r *RankTimes) At(i int) RankTime {
 	row := r.rows[i]
-	t := RankTime{Rank: int(row.rank), Begin: row.begin << beginShift, Span: rangeOf(row.span, spanDigits)}
+	t := RankTime{Rank: int(row.rank), Begin: row.begin << beginShift, Span: rangeOf(row.span, spanDigits), Gaps: rangeOf(row.gaps, spanDigits)}
 	for _, v := range r.valuesOf(row) {
 		d := r.digitsOf(int(v.function))
 		f := FunctionTime{Function: int(v.function), Sum: rangeOf(coarser(v.sum, d.sum), d.sum)}
@@ -277,7 +280,7 @@ func (r *RankTimes) Append(dst []byte, n int) []byte {
 	}
 	for i, row := range rows {
 		later := uint64(row.begin - base)
-		list[0][i], list[1][i], list[2][i] = uint32(later), uint32(later>>32), row.span
+		list[0][i], list[1][i], list[2][i], list[3][i] = uint32(later), uint32(later>>32), row.span, row.gaps
 		for _, v := range r.valuesOf(row) {
 			d, at := digits[v.function], columns.first[v.function]
 			list[at][i] = coarser(v.sum, d.sum)
@@ -299,14 +302,14 @@ type rankColumns struct {
 }
 
 func newRankColumns(digits []rankDigits) *rankColumns {
-	c := &rankColumns{class: []uint32{0, 1, 2}}
+	c := &rankColumns{class: []uint32{0, 1, 2, 3}}
 	for _, d := range digits {
 		c.first = append(c.first, len(c.class))
 		if d.sum > 0 {
-			c.class = append(c.class, uint32(d.sum)+2)
+			c.class = append(c.class, uint32(d.sum)+3)
 		}
 		if d.max > 0 {
-			c.class = append(c.class, uint32(d.max)+2+maxDigits)
+			c.class = append(c.class, uint32(d.max)+3+maxDigits)
 		}
 	}
 	return c
@@ -361,9 +364,9 @@ func (r *RankTimes) fill(table [][]uint32, columns *rankColumns, base int64, ran
 	some, first := make([]bool, len(r.digits)), false
 	for i := range ranks.Len() {
 		later := int64(table[1][i])<<32 | int64(table[0][i])
-		row := rankRow{rank: int32(ranks.At(i)), span: table[2][i], begin: base + later, first: len(r.values)}
-		if row.span > lastCode(spanDigits) || later > math.MaxInt64>>(beginShift-1) || row.begin > math.MaxInt64>>beginShift {
-			return Corrupt("rank %d begins at %d, by %d later, and runs for %d", row.rank, row.begin, later, row.span)
+		row := rankRow{rank: int32(ranks.At(i)), span: table[2][i], gaps: table[3][i], begin: base + later, first: len(r.values)}
+		if max(row.span, row.gaps) > lastCode(spanDigits) || later > math.MaxInt64>>(beginShift-1) || row.begin > math.MaxInt64>>beginShift {
+			return Corrupt("rank %d begins at %d, by %d later, and runs for %d, with gaps of %d", row.rank, row.begin, later, row.span, row.gaps)
 		}
 		first = first || later == 0
 		for f, d := range r.digits {

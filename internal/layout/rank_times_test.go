@@ -13,6 +13,7 @@ import (
 type knownRank struct {
 	rank       int
 	begin, end int64
+	gaps       int64
 	sum, max   []int64 // by function
 }
 
@@ -23,6 +24,7 @@ func drawRanks(t *rapid.T, n int) []knownRank {
 	for _, rank := range rapid.SliceOfNDistinct(rapid.IntRange(0, 1000), 1, 90, rapid.ID).Draw(t, "ranks") {
 		k := knownRank{rank: rank, begin: rapid.OneOf(rapid.Int64Range(1<<60, 1<<60+1<<30), rapid.Int64()).Draw(t, "begin")}
 		k.end = k.begin + min(rapid.Int64Range(0, 1<<scale[0]).Draw(t, "span"), math.MaxInt64-max(0, k.begin))
+		k.gaps = rapid.Int64Range(-5, 1<<scale[0]).Draw(t, "gaps")
 		for _, s := range scale {
 			sum := rapid.Int64Range(-1, 1<<s).Draw(t, "sum")
 			k.sum, k.max = append(k.sum, sum), append(k.max, rapid.Int64Range(min(0, sum), max(0, sum)).Draw(t, "max"))
@@ -35,7 +37,7 @@ func drawRanks(t *rapid.T, n int) []knownRank {
 func rankTimesOf(known []knownRank) *RankTimes {
 	r := new(RankTimes)
 	for _, k := range known {
-		r.Add(k.rank, k.begin, k.end, len(k.sum), func(f int) (int64, int64) { return k.sum[f], k.max[f] })
+		r.Add(k.rank, k.begin, k.end, k.gaps, len(k.sum), func(f int) (int64, int64) { return k.sum[f], k.max[f] })
 	}
 	return r
 }
@@ -91,7 +93,7 @@ func checkRankTime(t *rapid.T, got RankTime, k knownRank) {
 	in := func(r Range, v int64, width float64) bool {
 		return r.Low <= v && v <= r.High && float64(r.High-r.Low) <= width*float64(r.Low)
 	}
-	if later := k.begin - got.Begin; later < 0 || later >= BeginError || !in(got.Span, max(0, k.end-k.begin), 1.0/2048) {
+	if later := k.begin - got.Begin; later < 0 || later >= BeginError || !in(got.Span, max(0, k.end-k.begin), 1.0/2048) || !in(got.Gaps, max(0, k.gaps), 1.0/2048) {
 		t.Fatalf("%+v is read as %+v", k, got)
 	}
 	for f, sum := range k.sum {
@@ -118,7 +120,7 @@ func TestRankTimesLarge(t *testing.T) {
 		var known []knownRank
 		for rank := range tt.ranks {
 			sum := int64(1_000_000 + 7919*rank%100_003)
-			known = append(known, knownRank{rank, 0, 10_000_000, []int64{sum, 9 * int64(rank)}, []int64{sum / 10, int64(rank)}})
+			known = append(known, knownRank{rank, 0, 10_000_000, 1000, []int64{sum, 9 * int64(rank)}, []int64{sum / 10, int64(rank)}})
 		}
 		read, err := ParseRankTimes(rankTimesOf(known).Coarse().Append(nil, 2), 2)
 		if err != nil {
@@ -136,9 +138,9 @@ func TestRankTimesLarge(t *testing.T) {
 // FuzzParseRankTimes checks that what is read is written as it is.
 func FuzzParseRankTimes(f *testing.F) {
 	known := []knownRank{
-		{0, 5e9, 6e9, []int64{0, 1e8, 3000}, []int64{0, 1e6, 3000}},
-		{1, 5e9, 6e9, []int64{0, 2e8, 3000}, []int64{0, 1e7, 3000}},
-		{3, 6e9, 6e9 + 1, []int64{0, 1 << 62, 2}, []int64{0, 1, 1}},
+		{0, 5e9, 6e9, 5e8, []int64{0, 1e8, 3000}, []int64{0, 1e6, 3000}},
+		{1, 5e9, 6e9, 5e8, []int64{0, 2e8, 3000}, []int64{0, 1e7, 3000}},
+		{3, 6e9, 6e9 + 1, 0, []int64{0, 1 << 62, 2}, []int64{0, 1, 1}},
 	}
 	f.Add(rankTimesOf(known).Coarse().Append(nil, 3), 3)
 	f.Add(rankTimesOf(known).Append(nil, 3), 3)
