@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -160,4 +161,30 @@ func FuzzParseRankTimes(f *testing.F) {
 			t.Fatalf("%x is read, and written as %x", data, again)
 		}
 	})
+}
+
+// TestRankTimesSize checks what ranks take whose times of 15 functions vary by a tenth, and the
+// longest calls of which by a factor of two or so.
+func TestRankTimesSize(t *testing.T) {
+	for _, tt := range []struct{ ranks, most int }{{4, 130}, {16, 380}, {64, 1350}, {512, 8000}, {1024, 10000}} {
+		random := rand.New(rand.NewPCG(1, 2))
+		var known []knownRank
+		for rank := range tt.ranks {
+			k := knownRank{rank: rank, begin: 1e18 + random.Int64N(2e6), gaps: int64(4e10 * math.Exp(random.NormFloat64()/20))}
+			inCalls := int64(0)
+			for f := range 15 {
+				// From 20 s down to 1 µs.
+				sum := int64(2e10 * math.Pow(0.3, float64(f)) * math.Exp(random.NormFloat64()/10))
+				k.sum = append(k.sum, sum)
+				k.max = append(k.max, min(sum, int64(float64(sum)/100*math.Exp2(random.NormFloat64()))))
+				inCalls += sum
+			}
+			k.end = k.begin + k.gaps + inCalls
+			known = append(known, k)
+		}
+		enc := rankTimesOf(known).Coarse().Append(nil, 15)
+		if t.Logf("%d ranks: %d bytes, %.1f each", tt.ranks, len(enc), float64(len(enc))/float64(tt.ranks)); len(enc) > tt.most {
+			t.Errorf("%d ranks take %d bytes", tt.ranks, len(enc))
+		}
+	}
 }
