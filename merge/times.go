@@ -151,10 +151,6 @@ type RankTime = layout.RankTime
 // 2⁶³−1, it may be longer.
 type Range = layout.Range
 
-// BeginError is how much later than the Begin of a [RankTime], at most, its first call began, in
-// nanoseconds.
-const BeginError = layout.BeginError
-
 // firstOf returns the first of the new terminals, of which to says which old one
 // each is, for each of n old ones.
 func firstOf(to []uint32, n int) []uint32 {

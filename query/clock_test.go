@@ -368,7 +368,7 @@ func checkOwn(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := begin - (recorded[0].start - first); max(d, -d) > merge.BeginError {
+	if d := begin - (recorded[0].start - first); max(d, -d) > sections.BeginError {
 		t.Fatalf("rank %d begins at %d, want %d", rank, begin, recorded[0].start-first)
 	}
 	if d := end - begin - (last.start + last.duration - recorded[0].start); gap > 0 && max(d, -d) > 2*off+round {

@@ -41,7 +41,7 @@ type Profile struct {
 // Durations are how long calls take, in nanoseconds.
 type Durations struct {
 	Total     Nanoseconds `json:"-"`             // Sum, as a number to reckon with
-	Sum       Whole       `json:"time_ns"`       // empty if it is not known
+	Sum       whole       `json:"time_ns"`       // empty if it is not known
 	Error     Nanoseconds `json:"time_error_ns"` // how far Sum may be off: 0 if it is exact, +Inf if that is not known
 	Mean      Nanoseconds `json:"mean_ns"`
 	Deviation Nanoseconds `json:"standard_deviation_ns"`
@@ -57,7 +57,7 @@ func DurationsOf(s *timing.Statistics) *Durations {
 		return nil
 	}
 	d := &Durations{
-		Total: Nanoseconds(s.Sum()), Sum: Whole(s.Integer().String()), Error: Nanoseconds(s.SumError()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
+		Total: Nanoseconds(s.Sum()), Sum: whole(s.Integer().String()), Error: Nanoseconds(s.SumError()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
 		Min: s.Min, Max: s.Max, MinRank: int(s.MinRank), MaxRank: int(s.MaxRank),
 	}
 	unknown := Nanoseconds(math.Inf(1))
@@ -81,16 +81,16 @@ func (n Nanoseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, math.Round(float64(n)), 'f', 0, 64), nil
 }
 
-// Whole is a whole number in decimal digits, which a float64 may have to round; empty if it is
+// A whole is a whole number in decimal digits, which a float64 may have to round; empty if it is
 // not known, which is null in JSON.
-type Whole string
+type whole string
 
 // MarshalJSON writes the digits.
-func (w Whole) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(string(w), "null")), nil }
+func (w whole) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(string(w), "null")), nil }
 
 // UnmarshalJSON reads what MarshalJSON has written.
-func (w *Whole) UnmarshalJSON(text []byte) error {
-	if *w = Whole(text); *w == "null" {
+func (w *whole) UnmarshalJSON(text []byte) error {
+	if *w = whole(text); *w == "null" {
 		*w = ""
 	}
 	return nil

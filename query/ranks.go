@@ -301,25 +301,26 @@ func (b *ByRank) Slowest() *SlowRank {
 const maxOwnSymbols = 1 << 24
 
 // scale makes the means of pairs, which are those of the calls of all ranks, those of a rank: the
-// means of each function are multiplied by what makes their sum that of the rank, and those of the
-// gaps by what makes it run as long as it did. Counts has its calls of each pair. It reports whether
-// the calls take more time than the rank has, so that they must overlap.
+// means of each function are multiplied by what brings their sum into the range of that of the
+// rank, and those of the gaps by what makes it run as long as it did. Counts has its calls of each
+// pair. It reports whether the calls take more time than the rank has, so that they must overlap.
 func scale(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) (overlap bool) {
 	sums, gap := make(map[int]float64), 0.0
 	for i, p := range all {
 		sums[function(p)] += float64(counts[p]) * means[i][durations]
 		gap += float64(counts[p]) * means[i][gaps]
 	}
-	factors, span := make(map[int]float64), float64(of.Span.Middle())
+	factors := make(map[int]float64)
 	inCalls, off := 0.0, float64(of.Span.Error()+of.Gaps.Error())
 	for _, f := range of.Functions {
-		if sum := float64(f.Sum.Middle()); sums[f.Function] > 0 {
-			factors[f.Function] = sum / sums[f.Function]
-			inCalls, off = inCalls+sum, off+float64(f.Sum.Error())
+		if sum := sums[f.Function]; sum > 0 {
+			factors[f.Function] = into(f.Sum, sum) / sum
+			inCalls, off = inCalls+into(f.Sum, sum), off+float64(f.Sum.Error())
 		}
 	}
-	fits, ofGaps, outside := 1.0, 1.0, float64(of.Gaps.Middle())
-	if math.Abs(span-outside-inCalls) > off {
+	fits, ofGaps, outside := 1.0, 1.0, into(of.Gaps, gap)
+	span := into(of.Span, inCalls+outside)
+	if math.Abs(span-outside-inCalls) > 2*off {
 		overlap, outside = inCalls > span, span-inCalls
 	} else if inCalls > 0 { // but for rounding, these are the same
 		fits = max(0, span-outside) / inCalls
@@ -332,4 +333,9 @@ func scale(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]fl
 		means[i][gaps] *= ofGaps
 	}
 	return overlap
+}
+
+// into returns the time in a range that is nearest to another.
+func into(r merge.Range, time float64) float64 {
+	return max(float64(r.Low), min(time, float64(r.High)))
 }
