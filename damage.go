@@ -44,6 +44,7 @@ func (d *Damage) section() *merge.SectionError {
 const (
 	whatSeries    = "the times of every call"
 	whatSummaries = "the statistics and histograms of times"
+	whatRankTimes = "the times of each rank"
 )
 
 // whatOf says what a section holds.
@@ -62,6 +63,8 @@ func whatOf(kind format.Kind, key uint64) string {
 		return whatSeries
 	case layout.KindSummaries:
 		return whatSummaries
+	case layout.KindRankTimes:
+		return whatRankTimes
 	}
 	return "the " + layout.KindName(kind)
 }
@@ -72,6 +75,7 @@ type damageReport struct {
 	unreadable  rankenc.Set // ranks
 	untimed     rankenc.Set // ranks whose times of every call cannot be read
 	noSummaries bool        // they cannot be read
+	noRankTimes bool        // likewise
 	noSeries    bool        // nothing can be read of the times of every call
 }
 
@@ -113,6 +117,9 @@ func (t *Trace) LeaveOutDamage(ctx context.Context) error {
 	report := t.damage()
 	if report.noSummaries {
 		t.summaries = func() (layout.Summaries, error) { return layout.Summaries{}, nil }
+	}
+	if report.noRankTimes {
+		t.rankTimes = func() (*layout.RankTimes, error) { return nil, nil }
 	}
 	if report.noSeries {
 		t.series = func() (*layout.SeriesTable, error) { return nil, nil }
@@ -177,6 +184,8 @@ func (t *Trace) findDamage() *damageReport {
 		switch d.Kind {
 		case layout.KindSummaries:
 			d.Ranks, d.Times, r.noSummaries = t.RankSet(), true, true
+		case layout.KindRankTimes:
+			d.Ranks, d.Times, r.noRankTimes = t.RankSet(), true, true
 		case layout.KindSeries:
 			r.untimed = r.untimed.Union(d.Ranks)
 		}

@@ -73,7 +73,7 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 
 // AddTimes adds what t has of the times of calls to a, as far as a has the ranks,
 // which must have been added as [Trace.Part] returns them, and without times: each
-// series, and the summaries of signatures that one of the ranks has. It returns how many
+// series, the times of each rank, and the summaries of signatures that one of the ranks has. It returns how many
 // values of summaries are of others. If AddTimes fails, nothing is added.
 func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
 	ranks := a.RankSet()
@@ -85,7 +85,11 @@ func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return rest, a.AddTimes(placed, series)
+	own, err := t.RankTimes()
+	if err != nil {
+		return 0, err
+	}
+	return rest, a.AddTimes(placed, series, own, t.functions)
 }
 
 // placeTimes returns the summaries of t, those of each signature, or of two in a row,

@@ -77,7 +77,7 @@ func (t *Trace) readHead() error {
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries:
+		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes:
 			if s.Key != 0 {
 				return &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: layout.Corrupt("the key is %d", s.Key)}
 			}

@@ -52,6 +52,7 @@ type Trace struct {
 	sections  *layout.Sections
 	grammars  func() (*grammars, error)
 	summaries func() (layout.Summaries, error)
+	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
 	columns   columnCache
 	shapes    shapeCache
@@ -130,6 +131,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	}
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.summaries = sync.OnceValues(t.readSummaries)
+	t.rankTimes = sync.OnceValues(t.readRankTimes)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
 	t.damage = sync.OnceValue(t.findDamage)
 	return t, nil

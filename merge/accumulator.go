@@ -36,6 +36,7 @@ type Accumulator struct {
 	ranks     spans                // with calls
 	series    []layout.RankSeries  // in no order
 	placed    []PlacedTimes        // likewise
+	rankTimes layout.RankTimes     // over functions
 	kind      layout.HistogramKind // of those of all ranks
 	late      *roaring.Bitmap      // further ones; nil if there are none
 	scratch   scratch
@@ -341,6 +342,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.series, a.placed = append(a.series, b.series...), append(a.placed, b.placed...)
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
+	a.rankTimes.Merge(&b.rankTimes, functions, nil)
 	numbers := make([]int64, len(b.texts.list))
 	for i, s := range b.texts.list {
 		numbers[i] = a.texts.number(s)

@@ -29,6 +29,8 @@ func Join(rank int, threads ...Part) (Part, error) {
 		times    layout.Summaries
 		series   [][]byte
 		timed    = true // every call has a time
+
+		begin, end int64 // of all
 	)
 	threads = slices.DeleteFunc(slices.Clone(threads), func(p Part) bool { return p.Grammar.Len() == 0 })
 	if len(threads) == 1 {
@@ -52,6 +54,12 @@ func Join(rank int, threads ...Part) (Part, error) {
 		if p.Times == nil {
 			timed = false
 			continue
+		}
+		if own := p.Times; own.Begin != 0 || own.End != 0 {
+			if begin == 0 && end == 0 {
+				begin, end = own.Begin, own.End
+			}
+			begin, end = min(begin, own.Begin), max(end, own.End)
 		}
 		own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
 		own = own.Rename(numbers)
@@ -85,6 +93,7 @@ func Join(rank int, threads ...Part) (Part, error) {
 			joined.Times = new(Times)
 		}
 		joined.Times.Durations, joined.Times.Gaps = times[0], times[1]
+		joined.Times.Begin, joined.Times.End = begin, end
 	}
 	return joined, nil
 }

@@ -40,6 +40,7 @@ func (a *Accumulator) renumber() {
 	for _, s := range a.shapes {
 		s.renumber(declared, sorted.scratch.functions, to)
 	}
+	a.rankTimes.Renumber(sorted.scratch.functions)
 	a.functions, a.digests, a.texts, a.scratch = sorted.functions, sorted.digests, sorted.texts, scratch{}
 }
 

@@ -72,6 +72,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	for i, p := range a.placed {
 		out.Add(layout.KindSummaries, uint64(len(shapes)+i), p.append(nil))
 	}
+	if a.rankTimes.Len() > 0 {
+		out.Add(layout.KindRankTimes, 0, a.rankTimes.Append(nil, len(a.functions.Functions())))
+	}
 	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readOrders, p.readPlaced, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -268,6 +271,20 @@ func (p *partReader) readPlaced() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// readRankTimes reads the times of each rank, if there are any.
+func (p *partReader) readRankTimes() error {
+	n := len(p.a.functions.Functions())
+	r, err := layout.ReadRankTimes(p.file, n)
+	if err != nil || r == nil {
+		return err
+	}
+	if ranks := r.Ranks().Difference(p.a.RankSet()); ranks.Len() > 0 {
+		return layout.Damaged(layout.KindRankTimes, 0, layout.Corrupt("times of ranks %v, which have no calls", ranks))
+	}
+	p.a.rankTimes = *r
 	return nil
 }
 

@@ -3,7 +3,9 @@ package merge
 import (
 	"errors"
 	"fmt"
+	"math"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -16,6 +18,10 @@ import (
 // absent.
 type Times struct {
 	Durations, Gaps Summary
+
+	// Begin and End say when the first call began, and when the last one ended. Without
+	// them, a rank begins at 0, and runs for the sum of all durations and gaps.
+	Begin, End int64
 
 	// Series has the times of every call, as package timing encodes them with the
 	// codec of that name, over terminals that are numbered in the order of their
@@ -76,6 +82,7 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	if p.Times == nil {
 		return
 	}
+	a.addRankTimes(p)
 	number := make([]uint32, p.Table.Len())
 	for i, old := range order {
 		number[old] = uint32(i)
@@ -91,6 +98,58 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 		a.series = append(a.series, layout.RankSeries{Rank: p.Rank, Codec: p.Times.Codec, Data: p.Times.Series})
 	}
 }
+
+// addRankTimes adds what is kept of the rank of a part, whose functions are those of
+// scratch.functions, if it has statistics.
+func (a *Accumulator) addRankTimes(p Part) {
+	durations := p.Times.Durations.Statistics
+	if len(durations) == 0 {
+		return
+	}
+	all := make([]timing.Statistics, len(a.functions.Functions()))
+	var whole, gaps timing.Statistics
+	for t := range durations {
+		if of := &durations[t]; of.Count > 0 {
+			fn, _ := p.Table.AppendSignature(a.scratch.args[:0], uint32(t))
+			all[a.scratch.functions[fn]].Merge(of)
+		}
+	}
+	for t := range p.Times.Gaps.Statistics {
+		gaps.Merge(&p.Times.Gaps.Statistics[t])
+	}
+	begin, end := p.Times.Begin, p.Times.End
+	if begin == 0 && end == 0 {
+		for f := range all {
+			whole.Merge(&all[f])
+		}
+		whole.Merge(&gaps)
+		end = clamped(&whole)
+	}
+	a.rankTimes.Add(p.Rank, begin, end, clamped(&gaps), len(all), func(f int) (sum, most int64) { return clamped(&all[f]), all[f].Max })
+}
+
+// clamped returns the sum of values, 0 if it is negative.
+func clamped(s *timing.Statistics) int64 {
+	switch sum := s.Integer(); {
+	case sum.Sign() <= 0:
+		return 0
+	case !sum.IsInt64():
+		return math.MaxInt64
+	default:
+		return sum.Int64()
+	}
+}
+
+// RankTimes are what is kept of the times of each rank: of which [Trace.RankTimes] has those of
+// a trace.
+type RankTimes = layout.RankTimes
+
+// A RankTime is what is kept of the times of a rank.
+type RankTime = layout.RankTime
+
+// A Range is where a time of a [RankTime] is, in nanoseconds: Low ≤ time ≤ High. If High is
+// 2⁶³−1, it may be longer.
+type Range = layout.Range
 
 // firstOf returns the first of the new terminals, of which to says which old one
 // each is, for each of n old ones.
@@ -166,11 +225,19 @@ func (p *PlacedTimes) times() layout.Summaries { return layout.Summaries{p.Durat
 type RankSeries = layout.RankSeries
 
 // AddTimes adds times of calls of ranks that a has, and that were added without times:
-// summaries, and the series of ranks. If it fails, nothing is added.
-func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries) error {
+// summaries, the series of ranks, and the times of ranks, of the functions that a table
+// declares; nil for none. Ranks that a does not have are left out of the latter. If AddTimes
+// fails, nothing is added.
+func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries, times *RankTimes, functions *cst.Table) error {
 	a.settle()
 	if err := a.checkTwice(placed, series); err != nil {
 		return err
+	}
+	ranks := a.RankSet()
+	if times != nil {
+		if twice := times.Ranks().Intersection(ranks).Intersection(a.rankTimes.Ranks()); twice.Len() > 0 {
+			return fmt.Errorf("merge: times of ranks %v, which have some", twice)
+		}
 	}
 	counts := a.callCounts()
 	kind := a.kind
@@ -189,6 +256,10 @@ func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries) error 
 		}
 	}
 	a.kind, a.placed, a.series = kind, append(a.placed, placed...), append(a.series, series...)
+	if times != nil {
+		a.declare(functions)
+		a.rankTimes.Merge(times, a.scratch.functions, &ranks)
+	}
 	return nil
 }
 

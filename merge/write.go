@@ -57,6 +57,9 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		if s := m.summaries(a.placed); !s.IsZero() {
 			c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
+		if a.rankTimes.Len() > 0 {
+			c.rankTimes = a.rankTimes.Coarse().Append(nil, len(m.functions))
+		}
 		c.series = layout.AppendSeries(ctx, a.series)
 		c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
 		if !a.origin.IsZero() {
@@ -182,6 +185,7 @@ type sections struct {
 	streams, grammars [][]byte
 	order             []byte // nil if there is no interleaving
 	summaries         []byte // nil if there are none
+	rankTimes         []byte // likewise
 	series            [][]byte
 	names             []byte // nil if there are none
 	origin            []byte // nil if it says nothing
@@ -242,6 +246,9 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.summaries != nil {
 		out.Add(layout.KindSummaries, 0, c.summaries)
+	}
+	if c.rankTimes != nil {
+		out.Add(layout.KindRankTimes, 0, c.rankTimes)
 	}
 	if err := layout.AddSeries(out, c.series); err != nil {
 		return err

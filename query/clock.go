@@ -2,6 +2,7 @@ package query
 
 import (
 	"iter"
+	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -15,10 +16,14 @@ import (
 // their codec has them. Any other Clock is an estimate from the statistics or the
 // histograms of all calls of a signature, on all ranks: each call takes the mean of
 // these, and comes as long after the end of the call before as they do on average;
-// after that call, if histograms are by pairs of calls. If calls overlap, and such a
+// after that call, if histograms are by pairs of calls. If the trace keeps times of the
+// rank, see [reprise.Trace.RankTimes], the means of each function are multiplied by what makes
+// their sum that of the rank, and the gaps by what makes it run as long as it did.
+// If calls overlap, and such a
 // gap is negative, ends do not go back, and the clock runs more slowly, so that it
-// ends where the sum of all means does, if that is positive. An estimate counts from
-// the first call of the rank, or from [Times.Begin], which is 0 unless other ranks have
+// ends where the rank did or, if that is not known, the sum of all means does, if that is
+// positive. An estimate counts from the first call of the rank that began first, as far as that
+// is known, and otherwise of this rank, or from [Times.Begin], which is 0 unless other ranks have
 // the times of every call.
 //
 // Times are those of the recording: those of every call may count from any time.
@@ -52,8 +57,9 @@ type clock interface {
 	usage(w *Window) (map[sequitur.Symbol]Usage, error)
 }
 
-// Clock returns the clock of a rank of the trace. Ranks of a shape share what makes an
-// estimate, which takes time in proportion to their grammar.
+// Clock returns the clock of a rank of the trace. An estimate takes time in proportion to the
+// grammar of the rank; ranks of a shape share it if the trace keeps no times of each, or if that
+// is too much.
 func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 	c := &Clock{rank: r}
 	if r.Len() == 0 {
@@ -73,13 +79,23 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 		return nil, err
 	}
 	if shape.source != None {
-		e, err := shape.estimate()
+		e, err := t.estimateOf(r, shape)
 		if err != nil {
 			return nil, err
 		}
 		c.source, c.clock = shape.source, &rankEstimate{e, r}
 	}
 	return c, nil
+}
+
+// estimateOf returns the estimate of a rank of a shape.
+func (t *Times) estimateOf(r *reprise.Rank, shape *shapeTimes) (*estimate, error) {
+	if t.ranks != nil && shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
+		if of, ok := t.ranks.Find(r.Call(0).Rank); ok && of.Span.High < math.MaxInt64 {
+			return t.newEstimate(shape, &of)
+		}
+	}
+	return shape.estimate()
 }
 
 // Source returns what the times are known by. A Clock of the Source None, and of a rank

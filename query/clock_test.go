@@ -151,7 +151,12 @@ func testClock(t *rapid.T) {
 		ranks = append(ranks, drawCalls(t, overlap))
 	}
 	o, source := drawOptions(t)
-	trace := record(t, func(int) tracer.Options { return o }, ranks)
+	file := recordFile(t, func(int) tracer.Options { return o }, ranks)
+	kept := rapid.Bool().Draw(t, "times of ranks")
+	if !kept {
+		file = leaveOut(t, file, sections.KindRankTimes)
+	}
+	trace := openFile(t, file)
 	for rank, recorded := range ranks {
 		c := openClock(t, trace, rank)
 		if len(recorded) == 0 {
@@ -194,6 +199,8 @@ func testClock(t *rapid.T) {
 					t.Fatalf("call %d was %d, %d, want %d, %d", i, calls[i].Start, calls[i].Duration, r.start, r.duration)
 				}
 			}
+		} else if kept {
+			checkOwn(t, trace, c, calls, ranks, rank)
 		} else {
 			checkMeans(t, trace, c, calls)
 		}
@@ -285,6 +292,87 @@ func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call
 		if want := ends[i] * end / weights; weights > 0 && math.Abs(float64(calls[i].Start+calls[i].Duration)-want) > 2 {
 			t.Fatalf("call %d ends at %d, want %g", i, calls[i].Start+calls[i].Duration, want)
 		}
+	}
+}
+
+// leaveOut returns a file without the sections of a kind.
+func leaveOut(t rapid.TB, file []byte, kind format.Kind) []byte {
+	t.Helper()
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := format.NewWriter(&b, format.Options{})
+	for _, s := range r.All() {
+		content, err := r.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Kind != kind {
+			w.Add(s.Kind, s.Key, content)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// checkOwn compares the calls of an estimate with those of the rank that were recorded: their sums
+// are as near to these as the trace says, and so are its beginning and its end, where no calls
+// overlap.
+func checkOwn(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call, ranks [][]timedCall, rank int) {
+	t.Helper()
+	all, err := trace.RankTimes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, ok := all.Find(rank)
+	if !ok {
+		t.Fatalf("no times of rank %d", rank)
+	}
+	recorded := ranks[rank]
+	var sums, got [2]int64
+	overlap, inCalls, off := false, int64(0), kept.Span.Error()
+	for i, r := range recorded {
+		sums[r.function] += r.duration
+		got[r.function] += calls[i].Duration
+		overlap = overlap || i > 0 && r.start < recorded[i-1].start+recorded[i-1].duration
+		inCalls += r.duration
+	}
+	for _, f := range kept.Functions {
+		off += f.Sum.Error()
+	}
+	last := recorded[len(recorded)-1]
+	if span := last.start + last.duration - recorded[0].start; overlap || span < kept.Span.Low || span > kept.Span.High {
+		return
+	}
+	round := int64(len(calls))
+	for f := range sums {
+		if d := got[f] - sums[f]; max(d, -d) > 2*off+round {
+			t.Fatalf("calls of function %d take %d, want %d ± %d", f, got[f], sums[f], off)
+		}
+	}
+	first := recorded[0].start
+	for _, r := range ranks {
+		if len(r) > 0 {
+			first = min(first, r[0].start)
+		}
+	}
+	gap := int64(0)
+	for i := range calls[1:] {
+		gap += calls[i+1].Start - calls[i].Start - calls[i].Duration
+	}
+	begin, end, err := c.Span()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := begin - (recorded[0].start - first); max(d, -d) > sections.BeginError {
+		t.Fatalf("rank %d begins at %d, want %d", rank, begin, recorded[0].start-first)
+	}
+	if d := end - begin - (last.start + last.duration - recorded[0].start); gap > 0 && max(d, -d) > 2*off+round {
+		t.Fatalf("rank %d runs for %d, want %d ± %d", rank, end-begin, last.start+last.duration-recorded[0].start, off)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -60,8 +61,9 @@ const (
 	maxShift = 20
 )
 
-// newEstimate returns the clocks of a shape.
-func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
+// newEstimate returns the clocks of a shape, or the clock of one of its ranks of which times are
+// kept.
+func (t *Times) newEstimate(s *shapeTimes, own *merge.RankTime) (*estimate, error) {
 	begin, err := t.Begin()
 	if err != nil {
 		return nil, err
@@ -76,9 +78,19 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	counts := countPairs(g, g.Len())
 	all := slices.SortedFunc(maps.Keys(counts), pair.compare)
 	means := make([][2]float64, len(all))
-	most := 0.0
 	for i, p := range all {
 		means[i] = t.meansOf(p, signature)
+	}
+	overlap := false
+	if own != nil {
+		overlap = scale(own, all, counts, means, func(p pair) int { return t.trace.FunctionOf(signature(p.terminal)) })
+		e.begin = begin + own.Begin - t.firstBegin
+		if begin != 0 { // that of the times of every call of other ranks
+			e.begin = own.Begin
+		}
+	}
+	most := 0.0
+	for i, p := range all {
 		most += float64(counts[p]) * (math.Abs(means[i][durations]) + math.Abs(means[i][gaps]))
 	}
 	for e.shift = maxShift; e.shift > 0 && math.Ldexp(most, e.shift) > maxTicks; {
@@ -89,6 +101,9 @@ func (t *Times) newEstimate(s *shapeTimes) (*estimate, error) {
 	e.sum, e.of = e.pairs.total(), e.pairs.total()
 	if sum := e.sumOf(counts); most <= maxTicks && sum > 0 {
 		e.sum = uint64(sum)
+	}
+	if overlap && most <= maxTicks {
+		e.sum = min(e.of, uint64(e.ticks(float64(own.Span.Middle()))))
 	}
 	return e, nil
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -108,7 +109,27 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 			return nil, ctx.Err()
 		}
 	}
+	if g := r.Series().Guarantee(); len(sites) > 0 && g > timing.Exact {
+		for _, s := range sites {
+			s.statistics[durations].SetSumError(sumError(&s.statistics[durations], g))
+		}
+	}
 	return sites, nil
+}
+
+// sumError returns how far the sum of values may be off that have a guarantee: as each v̂ is off
+// by at most g·|v|, that is g/(1−g)·Σ|v̂|.
+func sumError(s *timing.Statistics, g timing.Guarantee) uint64 {
+	const margin = 1 + 1e-9 // for what is rounded here
+	sum := s.Sum()
+	if s.Min < 0 {
+		sum = float64(s.Count) * max(-float64(s.Min), float64(s.Max))
+	}
+	bound := math.Ceil(margin * float64(g) / (1 - float64(g)) * sum)
+	if !(bound < math.MaxUint64) {
+		return math.MaxUint64
+	}
+	return uint64(bound)
 }
 
 // add adds the times of a rank. The result does not depend on the order of ranks.

@@ -40,7 +40,9 @@ type Profile struct {
 
 // Durations are how long calls take, in nanoseconds.
 type Durations struct {
-	Total     Nanoseconds `json:"time_ns"`
+	Total     Nanoseconds `json:"-"`             // Sum, as a number to reckon with
+	Sum       whole       `json:"time_ns"`       // empty if it is not known
+	Error     Nanoseconds `json:"time_error_ns"` // how far Sum may be off: 0 if it is exact, +Inf if that is not known
 	Mean      Nanoseconds `json:"mean_ns"`
 	Deviation Nanoseconds `json:"standard_deviation_ns"`
 	Min       int64       `json:"min_ns"`
@@ -55,12 +57,15 @@ func DurationsOf(s *timing.Statistics) *Durations {
 		return nil
 	}
 	d := &Durations{
-		Total: Nanoseconds(s.Sum()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
+		Total: Nanoseconds(s.Sum()), Sum: whole(s.Integer().String()), Error: Nanoseconds(s.SumError()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
 		Min: s.Min, Max: s.Max, MinRank: int(s.MinRank), MaxRank: int(s.MaxRank),
 	}
+	unknown := Nanoseconds(math.Inf(1))
+	if s.SumError() == math.MaxUint64 {
+		d.Error = unknown
+	}
 	if s.Count == math.MaxInt64 {
-		unknown := Nanoseconds(math.Inf(1))
-		d.Total, d.Mean, d.Deviation = unknown, unknown, unknown
+		d.Total, d.Sum, d.Error, d.Mean, d.Deviation = unknown, "", unknown, unknown, unknown
 	}
 	return d
 }
@@ -76,12 +81,31 @@ func (n Nanoseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, math.Round(float64(n)), 'f', 0, 64), nil
 }
 
+// A whole is a whole number in decimal digits, which a float64 may have to round; empty if it is
+// not known, which is null in JSON.
+type whole string
+
+// MarshalJSON writes the digits.
+func (w whole) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(string(w), "null")), nil }
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (w *whole) UnmarshalJSON(text []byte) error {
+	if *w = whole(text); *w == "null" {
+		*w = ""
+	}
+	return nil
+}
+
 // A FunctionProfile is what ranks did in a function.
 type FunctionProfile struct {
 	Name  string     `json:"function"`
 	Calls uint64     `json:"calls"`
 	Ranks int        `json:"ranks"`          // that called it
 	Time  *Durations `json:"time,omitempty"` // of its calls; nil if that is not known
+
+	// OfRanks are the times that the trace keeps of each rank, which who needs them has to set
+	// where there is no Time: see [Times.ByRank].
+	OfRanks *FunctionRanks `json:"of_ranks,omitempty"`
 }
 
 // A SignatureProfile is what ranks did in calls that are alike.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"path/filepath"
 	"testing"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
+
+	"pgregory.net/rapid"
 )
 
 // TestProfile compares profiles with counts of the calls one by one.
@@ -148,6 +152,69 @@ func TestProfileTimes(t *testing.T) {
 	if err != nil || p.Timed || p.Functions[0].Time != nil {
 		t.Errorf("of some ranks: timed %v, %v", p.Timed, err)
 	}
+}
+
+// TestProfileSumError compares the sums of profiles with those of the durations of the calls,
+// added up one by one: they are off by no more than they say, and not at all if they say so.
+func TestProfileSumError(t *testing.T) {
+	lossy, err := timing.NewExponential(0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]tracer.Options{
+		"Statistics": {},
+		"Histograms": {Histograms: &timing.HistogramOptions{}},
+		"Exact":      {Series: exactSeries()},
+		"Lossy":      {Series: timing.NewSeriesCodec(lossy, lossy, timing.Gaps)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { testSumError(t, o) })
+		})
+	}
+}
+
+func testSumError(t *rapid.T, o tracer.Options) {
+	var ranks [][]timedCall
+	sums := make(map[string]int64)
+	for range rapid.IntRange(1, 4).Draw(t, "ranks") {
+		var calls []timedCall
+		for i := range int64(rapid.IntRange(1, 30).Draw(t, "calls")) {
+			d := rapid.Int64Range(0, 1<<rapid.IntRange(0, 50).Draw(t, "scale")).Draw(t, "duration")
+			calls = append(calls, timedCall{i % 2, i % 3, i << 51, d})
+			sums[functions[i%2].Name] += d
+		}
+		ranks = append(ranks, calls)
+	}
+	trace := record(t, func(int) tracer.Options { return o }, ranks)
+	p, err := OpenProfile(context.Background(), trace, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(exact bool) {
+		for _, f := range p.Functions {
+			sum, ok := new(big.Int).SetString(string(f.Time.Sum), 10)
+			if !ok {
+				t.Fatalf("the sum of %s is %q", f.Name, f.Time.Sum)
+			}
+			off, _ := sum.Sub(sum, big.NewInt(sums[f.Name])).Float64()
+			if math.Abs(off) > float64(f.Time.Error) || exact && f.Time.Error > 0 {
+				t.Fatalf("%s takes %s, off by %v, with an error of %v, exact: %v", f.Name, f.Time.Sum, off, f.Time.Error, exact)
+			}
+		}
+	}
+	check(false)
+	if o.Series == nil {
+		return
+	}
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if times, err = times.ReadSeries(context.Background(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	p.SetTimes(times)
+	check(o.Series.Durations.Guarantee() == timing.Exact)
 }
 
 // TestProfileCancel checks that a query ends when it is cancelled.

@@ -50,7 +50,10 @@ type Times struct {
 	means     [2][]atomic.Uint64
 	anyPath   func() [2][]timing.Statistics // by signature, if paths
 	begin     func() (int64, error)
-	measured  []*measured // by signature, if the statistics are of the times of every call
+
+	firstBegin int64            // of the ranks of ranks
+	ranks      *merge.RankTimes // nil if there are none
+	measured   []*measured      // by signature, if the statistics are of the times of every call
 
 	mu     sync.Mutex
 	shapes map[int]*shapeTimes // some of them, by number
@@ -70,14 +73,24 @@ func OpenTimes(t *reprise.Trace) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	times := &Times{trace: t}
+	ranks, err := t.RankTimes()
+	if err != nil {
+		return nil, err
+	}
+	times := &Times{trace: t, ranks: ranks}
+	if ranks != nil {
+		times.firstBegin = math.MaxInt64
+		for i := range ranks.Len() {
+			times.firstBegin = min(times.firstBegin, ranks.At(i).Begin)
+		}
+	}
 	times.begin = sync.OnceValues(times.firstStart)
 	return times.with([2]merge.Summary{d, g}), nil
 }
 
 // with returns times of the same trace with other summaries.
 func (t *Times) with(summaries [2]merge.Summary) *Times {
-	times := &Times{trace: t.trace, begin: t.begin, summaries: summaries}
+	times := &Times{trace: t.trace, begin: t.begin, summaries: summaries, ranks: t.ranks, firstBegin: t.firstBegin}
 	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
 		times.means[i] = make([]atomic.Uint64, t.trace.Signatures())
@@ -90,8 +103,7 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
 
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if
-// the times of every call of no rank can be read, where all clocks are estimates that
-// count from the first call of their rank. The first time, it reads the beginning of
+// the times of every call of no rank can be read, where all clocks are estimates. The first time, it reads the beginning of
 // every series. Where calls overlap, a call that returned later may have begun before
 // the first: calls are decoded until that cannot be any more, but of a rank 65,536 at
 // most, and fewer of many ranks.
@@ -255,7 +267,8 @@ type shapeTimes struct {
 	grammar   *sequitur.Grammar           // over signatures of the trace
 	signature func(n sequitur.Symbol) int // the one that has the times of a signature
 	source    Source                      // of the summaries
-	estimate  func() (*estimate, error)
+	estimate  func() (*estimate, error)   // by what is known of all ranks
+	ranks     int
 }
 
 // The shapes of which the times are kept have at most so many symbols together, unless
@@ -283,7 +296,7 @@ func (t *Times) shape(number int) (*shapeTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shapeTimes{grammar: shape.Grammar}
+	s := &shapeTimes{grammar: shape.Grammar, ranks: shape.Ranks.Len()}
 	s.signature = func(n sequitur.Symbol) int {
 		if first, ok := timed[n]; ok {
 			return first
@@ -293,7 +306,7 @@ func (t *Times) shape(number int) (*shapeTimes, error) {
 	for n := range shape.Grammar.Occurrences() {
 		s.source = max(s.source, t.source(s.signature(n)))
 	}
-	s.estimate = sync.OnceValues(func() (*estimate, error) { return t.newEstimate(s) })
+	s.estimate = sync.OnceValues(func() (*estimate, error) { return t.newEstimate(s, nil) })
 	if t.size += shape.Grammar.Symbols(); t.size > maxSymbols || t.shapes == nil {
 		t.shapes, t.size = make(map[int]*shapeTimes), shape.Grammar.Symbols()
 	}

@@ -27,6 +27,7 @@ type Statistics struct {
 
 	sum     [2]uint64 // two's complement, least significant word first
 	squares [3]uint64
+	slack   uint64 // see SumError
 }
 
 // manyValues is the number of values from which on they are not told apart.
@@ -72,6 +73,26 @@ func (s *Statistics) Merge(o *Statistics) {
 	s.Count = min(s.Count+o.Count, manyValues)
 	addWords(s.sum[:], o.sum[:])
 	addWords(s.squares[:], o.squares[:])
+	s.slack = wire.AddSat(s.slack, o.slack)
+}
+
+// SumError returns how far the sum may be from that of the values: 0 of those that were
+// added, more where [ParseStatisticsTable] has read sums that were rounded, or where
+// [Statistics.SetSumError] has said so, and 2⁶⁴−1 if that is not known.
+func (s *Statistics) SumError() uint64 {
+	if s.Count == manyValues && s.Min != s.Max {
+		return math.MaxUint64
+	}
+	return s.slack
+}
+
+// SetSumError sets what SumError returns. [Statistics.AppendBinary] does not keep it.
+func (s *Statistics) SetSumError(bound uint64) { s.slack = bound }
+
+// Integer returns the sum of the values, which [Statistics.Sum] rounds.
+func (s *Statistics) Integer() *big.Int {
+	sum, _ := s.integers()
+	return sum
 }
 
 // addWords adds b to a, numbers of equal length, least significant word first.

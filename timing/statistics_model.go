@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 
@@ -226,4 +227,47 @@ func upTo(n, most *big.Int) *big.Int {
 // setRounded sets the sums of s to rounded ones.
 func (s *Statistics) setRounded(p *spread, rest, more *big.Int) {
 	s.setSums(new(big.Int).Add(p.width, rest), more.Add(more, p.least(rest)))
+}
+
+// roundingError returns how far the sum may be off that was read from a table, which says
+// that for sums that were rounded so many times, see roundingsShift.
+func (s *Statistics) roundingError(times int) uint64 {
+	if s.Count == manyValues || s.Count <= 2 || s.Min == s.Max {
+		return 0 // it is known, or is not there
+	}
+	p := s.spread()
+	above, _ := s.distances()
+	distance, _ := p.near(above.Sub(above, p.width))
+	// What was rounded has as many digits at most.
+	cut := distance.BitLen() - p.digits
+	switch {
+	case cut <= 0:
+		return 0
+	case times == unknownRoundings || cut-1+2*times >= 64:
+		return math.MaxUint64
+	}
+	return 1 << (cut - 1 + 2*times)
+}
+
+// roundings returns how far sums are off in a table that has the sum rounded once more, see
+// roundingsShift.
+func (s *Statistics) roundings() int {
+	if s.slack == 0 || s.Count == manyValues {
+		return 0
+	}
+	rounded, off := *s, new(big.Int).SetUint64(s.slack)
+	if s.Count > 2 && s.Min != s.Max {
+		p := s.spread()
+		rest, more := p.round(s)
+		rounded.setRounded(p, rest, more)
+		moved := s.Integer()
+		off.Add(off, moved.Abs(moved.Sub(moved, rounded.Integer())))
+	}
+	for times := range unknownRoundings {
+		bound := rounded.roundingError(times)
+		if bound == math.MaxUint64 || off.Cmp(new(big.Int).SetUint64(bound)) <= 0 {
+			return times
+		}
+	}
+	return unknownRoundings
 }

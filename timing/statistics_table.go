@@ -20,7 +20,8 @@ import (
 // Counts, extremes and ranks are kept as they are. Sums are rounded where there are
 // more than two values, such that the mean moves by at most 1/4096 of its distance
 // from the nearer extreme, and then by no more than 1 % of itself the variance.
-// What was read from a table is encoded as it was.
+// What was read from a table is encoded as it was: [Statistics.SumError] bounds the error
+// of its sums, and the table tells how much larger that is where they were rounded before.
 func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics) []byte {
 	var top uint32
 	for _, column := range columns {
@@ -29,7 +30,13 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 		}
 	}
 	c := newTableCoder(n, len(columns), bits.Len32(top))
-	c.coder.Write(append(dst, byte(c.rankBits)))
+	times := 0
+	for _, column := range columns {
+		for i := range column {
+			times = max(times, column[i].roundings())
+		}
+	}
+	c.coder.Write(append(dst, byte(c.rankBits)|byte(times)<<roundingsShift))
 	for i := range n {
 		var row [tableColumns]Statistics
 		for k, column := range columns {
@@ -47,7 +54,8 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 // It takes memory in proportion to data.
 func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, columns int) ([][]Statistics, error) {
 	d := wire.NewDecoder("timing", data)
-	rankBits := int(d.Byte("ranks"))
+	head := int(d.Byte("ranks"))
+	rankBits, times := head&(1<<roundingsShift-1), head>>roundingsShift
 	if d.Err() == nil && rankBits > 32 {
 		d.Corrupt(0, "ranks", "of %d bits", rankBits)
 	}
@@ -56,7 +64,7 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 	}
 	c := newTableCoder(n, columns, rankBits)
 	c.coder.Read(data[1:])
-	table := make([][]Statistics, columns)
+	table, rounded := make([][]Statistics, columns), false
 	for i := range n {
 		var row [tableColumns]Statistics
 		c.row(class(i), row[:columns])
@@ -68,6 +76,8 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		}
 		for k := range columns {
 			if row[k].Count > 0 {
+				row[k].slack = row[k].roundingError(times)
+				rounded = rounded || row[k].slack > 0
 				table[k] = append(table[k], make([]Statistics, i-len(table[k])+1)...)
 				table[k][i] = row[k]
 			}
@@ -76,6 +86,8 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 	switch {
 	case !c.coder.Finished():
 		c.corrupt("the number ends otherwise")
+	case times > 0 && !rounded:
+		c.corrupt("sums that were rounded before, where none are")
 	case bits.Len32(c.top) != rankBits:
 		c.corrupt("ranks of %d bits, where the last is %d", rankBits, c.top)
 	}
@@ -88,6 +100,12 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 const (
 	tableColumns = 2
 	recentCounts = 4 // that counts are looked for in
+
+	// The first byte of a table has above the bits of ranks how far sums may be off: by
+	// 4ᵏ times what rounding does once for k < unknownRoundings, and otherwise that is
+	// not known.
+	roundingsShift   = 6
+	unknownRoundings = 3
 )
 
 // The kinds of bits and numbers of a column of a table.

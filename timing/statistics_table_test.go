@@ -53,6 +53,10 @@ func checkRounded(t rapid.TB, got, want *Statistics) {
 	if want.Count == 0 {
 		return
 	}
+	off := new(big.Int).Sub(got.Integer(), want.Integer())
+	if bound := got.SumError(); bound < math.MaxUint64 && off.Abs(off).Cmp(new(big.Int).SetUint64(bound)) > 0 {
+		t.Fatalf("the sum of %+v moved by %v, more than %d", want, off, bound)
+	}
 	if want.Count <= 2 || want.Min == want.Max {
 		if *got != *want {
 			t.Fatalf("%+v is read as %+v", want, got)
@@ -132,6 +136,53 @@ func TestStatisticsTable(t *testing.T) {
 		checkTable(t, rows+rapid.IntRange(0, 3).Draw(t, "more rows"), columns...)
 	})
 }
+
+// TestSumError merges statistics that went through tables, as often as it likes, and
+// compares how far their sums are off with what they say.
+func TestSumError(t *testing.T) {
+	known := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(t, "rows")
+		rounded, exact := make([]Statistics, n), make([]Statistics, n)
+		for range rapid.IntRange(1, 6).Draw(t, "traces") {
+			for i := range rounded {
+				s := genFew.Draw(t, "of a trace")
+				exact[i].Merge(&s)
+				rounded[i].Merge(&s)
+			}
+			enc := AppendStatisticsTable(nil, n, classOfRow, rounded)
+			table, err := ParseStatisticsTable(enc, n, classOfRow, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again := AppendStatisticsTable(nil, n, classOfRow, table...); !bytes.Equal(again, enc) {
+				t.Fatalf("%x is read, and written as %x", enc, again)
+			}
+			rounded = append(table[0], make([]Statistics, n-len(table[0]))...)
+			for i := range rounded {
+				bound := rounded[i].SumError()
+				off := new(big.Int).Sub(rounded[i].Integer(), exact[i].Integer())
+				if bound < math.MaxUint64 {
+					known++
+				}
+				if bound < math.MaxUint64 && off.Abs(off).Cmp(new(big.Int).SetUint64(bound)) > 0 {
+					t.Fatalf("the sum of %+v is off by %v, more than %d", exact[i], off, bound)
+				}
+			}
+		}
+	})
+	if known == 0 {
+		t.Error("no bound was known")
+	}
+}
+
+// genFew draws statistics of few values as calls take, some of them far from others.
+var genFew = rapid.Custom(func(t *rapid.T) (s Statistics) {
+	for range rapid.IntRange(0, 20).Draw(t, "values") {
+		s.Add(0, rapid.Int64Range(-10, 1<<rapid.IntRange(4, 36).Draw(t, "scale")).Draw(t, "value"))
+	}
+	return s
+})
 
 // TestStatisticsTableClose checks values where rounding is most delicate: near an
 // end of what they can sum up to, and near each other.
@@ -276,7 +327,9 @@ func readsAs(t rapid.TB, data []byte, n, columns int) bool {
 	for _, column := range table {
 		for i := range column {
 			if s := &column[i]; s.Count > 0 {
-				if got, err := parseStatistics(encode(t, s)); err != nil || *got != *s {
+				alone := *s
+				alone.SetSumError(0) // which a table has, and statistics alone do not
+				if got, err := parseStatistics(encode(t, s)); err != nil || *got != alone {
 					t.Fatalf("%+v alone: %+v, %v", s, got, err)
 				}
 			}

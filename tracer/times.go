@@ -89,7 +89,7 @@ type times struct {
 	histograms [2]*timing.HistogramsBuilder // of durations and of gaps; nil if there are none
 	codec      string
 	series     *timing.SeriesBuilder // nil if there is none
-	end        int64                 // of the last call
+	begin, end int64                 // of the first call, and of the last
 	calls      uint64
 	functions  []string // the names of those of terminals; as many as were asked for
 }
@@ -101,6 +101,8 @@ func (t *times) add(terminal uint32, start, duration int64) {
 	s.durations.Add(0, duration)
 	if t.calls > 0 {
 		s.gaps.Add(0, start-t.end)
+	} else {
+		t.begin = start
 	}
 	if t.histograms[0] != nil {
 		t.histograms[0].Append(terminal, duration)
@@ -168,7 +170,7 @@ func (t *times) summarize(rank int) *merge.Times {
 	if t.calls == 0 {
 		return nil
 	}
-	var m merge.Times
+	m := merge.Times{Begin: t.begin, End: t.end}
 	m.Durations.Statistics = make([]timing.Statistics, 0, t.statistics.n)
 	m.Gaps.Statistics = make([]timing.Statistics, 0, t.statistics.n)
 	for _, chunk := range t.statistics.chunks {

@@ -27,6 +27,11 @@ type imbalanceAnswer struct {
 	Total query.Nanoseconds  `json:"time_ns"` // in all calls
 	Sites []query.Site       `json:"signatures"`
 	Late  []query.LateSender `json:"late_senders,omitempty"`
+
+	Functions []query.FunctionRanks `json:"functions,omitempty"`    // from the times that the trace keeps of each rank
+	Slowest   *query.SlowRank       `json:"slowest_rank,omitempty"` // likewise; left out if it is not known
+
+	kept string // how exact these are
 }
 
 func imbalance(q *question, all bool) error {
@@ -39,9 +44,17 @@ func imbalance(q *question, all bool) error {
 	if err != nil {
 		return err
 	}
-	exact, err := readsSeries(q, all, times, timed)
+	o := query.Options{Ranks: q.ranks}
+	kept := times.HasRanks(o)
+	exact, err := readsSeries(q, all, kept, times, timed)
 	if err != nil {
 		return err
+	}
+	a := &imbalanceAnswer{header: q.header(), Exact: exact}
+	if kept {
+		if err := a.addRanks(q, times, o); err != nil {
+			return err
+		}
 	}
 	if exact {
 		err = q.query("times of every call", func(o query.Options) (err error) {
@@ -52,15 +65,16 @@ func imbalance(q *question, all bool) error {
 			return err
 		}
 	}
-	sites, err := times.Imbalance()
-	if err != nil {
-		return err
-	}
-	a := &imbalanceAnswer{header: q.header(), Exact: exact, Sites: sites}
 	call := q.calls()
-	for i := range sites {
-		sites[i].Call = call(sites[i].Signature)
-		a.Total += sites[i].Total
+	if exact || !q.leavesOut() { // statistics are of all ranks together
+		if a.Sites, err = times.Imbalance(); err != nil {
+			return err
+		}
+		a.Total = 0
+	}
+	for i := range a.Sites {
+		a.Sites[i].Call = call(a.Sites[i].Signature)
+		a.Total += a.Sites[i].Total
 	}
 	if exact {
 		if err := a.addLate(q, times, call); err != nil {
@@ -70,9 +84,32 @@ func imbalance(q *question, all bool) error {
 	return q.answer(a, func() { a.print(q) })
 }
 
+// addRanks adds what the trace keeps of the times of ranks.
+func (a *imbalanceAnswer) addRanks(q *question, times *query.Times, o query.Options) error {
+	p, err := query.OpenProfile(q.Context(), q.trace, o)
+	if err != nil {
+		return err
+	}
+	b, err := times.ByRank(q.Context(), p, false, o)
+	if err != nil {
+		return err
+	}
+	a.Functions, a.Slowest = b.Functions, b.Slowest()
+	off, of := query.Nanoseconds(0), query.Nanoseconds(0)
+	for _, f := range b.Functions {
+		off, of = off+f.Error, of+f.Time
+	}
+	a.kept = keptText(off, of)
+	for _, r := range b.Ranks {
+		a.Total += r.Time
+	}
+	return nil
+}
+
 // readsSeries reports whether the times of every call are read: those of the chosen
-// ranks, if that is asked for, if there is nothing else, or if they are not too many.
-func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (bool, error) {
+// ranks, if that is asked for, if there is nothing else, or if they are not too many. If kept is
+// set, the trace keeps times of each of them.
+func readsSeries(q *question, all, kept bool, times *query.Times, timed rankenc.Set) (bool, error) {
 	switch {
 	case all && timed.Len() == 0:
 		return false, errNoSeries
@@ -80,7 +117,7 @@ func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (
 		return false, errNoTimes(q.path, q.trace)
 	case all || !times.Summarized():
 		return true, nil
-	case timed.Len() == 0 && !q.leavesOut():
+	case timed.Len() == 0 && (kept || !q.leavesOut()):
 		return false, nil
 	case timed.Len() == 0:
 		return false, errors.New("the trace has only statistics of all ranks: reprise record --times all keeps those of each rank")
@@ -91,7 +128,7 @@ func readsSeries(q *question, all bool, times *query.Times, timed rankenc.Set) (
 	}
 	readable, calls := timedRanks(p, timed)
 	few := readable.Len() == p.Ranks && p.Ranks > 0 && calls <= maxUnasked
-	if q.leavesOut() && !few {
+	if q.leavesOut() && !few && !kept {
 		return false, usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
 	}
 	return few, nil
@@ -121,13 +158,53 @@ func (a *imbalanceAnswer) addLate(q *question, times *query.Times, call func(int
 }
 
 func (a *imbalanceAnswer) print(q *question) {
-	wait, about := "wait time at most", "an upper bound: the time of all calls beyond the shortest"
+	q.printf("%s: %s in calls", q.path, text.Duration(a.Total))
+	about := "; the wait time is an upper bound: the time of all calls beyond the shortest\n"
+	if a.Exact {
+		about = "; the wait time is the time beyond the mean of the fastest rank\n"
+	}
+	byFunction := len(a.Functions) > 0 && !a.Exact
+	if byFunction {
+		q.printf("\n")
+	} else {
+		q.printf("%s", about)
+	}
+	if a.Slowest != nil {
+		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Duration(a.Slowest.Outside), text.Duration(a.Slowest.Mean))
+	}
+	if byFunction {
+		a.printFunctions(q)
+	}
+	if byFunction && len(a.Sites) > 0 {
+		q.printf("\nby signature%s", about)
+	}
+	if !byFunction || len(a.Sites) > 0 {
+		a.printSites(q)
+	}
+	a.printGroups(q)
+	a.printLate(q)
+}
+
+// printFunctions prints the table of functions.
+func (a *imbalanceAnswer) printFunctions(q *question) {
+	q.printf("%s; the wait time is the time beyond the mean of the fastest rank\n\n", a.kept)
+	t := q.table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
+	for _, f := range a.Functions {
+		t.Row(text.Duration(f.Wait), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
+			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean), text.ID(f.Slow.Rank), text.Printable(f.Name))
+	}
+	t.Close()
+}
+
+// printSites prints the table of signatures.
+func (a *imbalanceAnswer) printSites(q *question) {
+	wait := "wait time at most"
 	columns := []string{"calls", "?ranks", "mean", "?min", "&in rank", "?max", "&in rank"}
 	if a.Exact {
-		wait, about = "wait time", "the time beyond the mean of the fastest rank"
+		wait = "wait time"
 		columns = append(columns, "fastest", "rank", "slowest", "rank")
 	}
-	q.printf("%s: %s in calls; the wait time is %s\n\n", q.path, text.Duration(a.Total), about)
+	q.printf("\n")
 	t := q.table(append(append([]string{wait, ""}, columns...), "<signature")...)
 	for _, s := range a.Sites {
 		cells := []any{text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks, text.Duration(s.Mean),
@@ -138,8 +215,6 @@ func (a *imbalanceAnswer) print(q *question) {
 		t.Row(append(cells, s.Call)...)
 	}
 	t.Close()
-	a.printGroups(q)
-	a.printLate(q)
 }
 
 // groupsFrom is the share of the time that calls wait whose groups are shown.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -48,10 +49,11 @@ func newProfile() *cobra.Command {
 type profileAnswer struct {
 	header
 	*query.Profile
-	Missing   string               `json:"no_times,omitempty"`       // why there are none
-	Error     *timing.Guarantee    `json:"relative_error,omitempty"` // if the times are those of every call
-	Sites     []query.SiteProfile  `json:"by_site,omitzero"`
-	RankTimes []query.RankActivity `json:"by_rank,omitzero"`
+	Missing   string              `json:"no_times,omitempty"`       // why there are none
+	Error     *timing.Guarantee   `json:"relative_error,omitempty"` // if the times are those of every call
+	Sites     []query.SiteProfile `json:"by_site,omitzero"`
+	RankTimes []query.RankProfile `json:"by_rank,omitzero"`
+	Source    query.Source        `json:"source,omitzero"` // of the times of ranks
 	recorded
 }
 
@@ -68,7 +70,7 @@ func profile(q *question, by string, timed rankenc.Set, series bool) error {
 	if err != nil {
 		return err
 	}
-	if by == "rank" || !a.Timed || series {
+	if by == "rank" || !a.Timed || series || a.isRounded() {
 		if err := a.readTimes(q, by, timed, series); err != nil {
 			return err
 		}
@@ -77,13 +79,23 @@ func profile(q *question, by string, timed rankenc.Set, series bool) error {
 	return q.answer(a, func() { a.print(q, by) })
 }
 
+// isRounded reports whether times of the profile are not exact.
+func (a *profileAnswer) isRounded() bool {
+	return slices.ContainsFunc(a.Functions, func(f query.FunctionProfile) bool { return f.Time != nil && f.Time.Error > 0 })
+}
+
 // choose keeps the list that is asked for, in the order of its times.
 func (a *profileAnswer) choose(q *question, by string) {
 	whole, functions, signatures, shapes := *a.Profile, a.Functions, a.Signatures, a.Shapes
 	a.Functions, a.Signatures, a.Shapes = nil, nil, nil
 	switch by {
 	case "function":
-		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int {
+			if x.OfRanks != nil && y.OfRanks != nil {
+				return cmp.Compare(y.OfRanks.Time, x.OfRanks.Time)
+			}
+			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+		})
 		a.Functions = functions
 	case "signature":
 		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
@@ -115,7 +127,20 @@ const maxUnasked = report.MaxExact
 // not too many to be read unasked, or says why it does not.
 func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, series bool) error {
 	ranks, calls := timedRanks(a.Profile, timed)
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return err
+	}
+	whole := query.Options{Ranks: q.ranks}
+	kept := !series && times.HasRanks(whole) && (by == "rank" || by == "function" && !a.Timed)
 	switch {
+	case kept && (ranks.Len() < a.Ranks || calls > maxUnasked):
+		return a.readRanks(q, times, by, false, whole)
+	case by != "rank" && a.Timed && !series:
+		exact, err := exactSeries(q, timed)
+		if err != nil || !exact || ranks.Len() < a.Ranks || calls > maxUnasked {
+			return err // statistics will do
+		}
 	case series && ranks.Len() < a.Ranks && (ranks.Len() == 0 || by != "rank"):
 		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(timed))
 	case ranks.Len() == 0:
@@ -128,14 +153,10 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 		a.Missing = fmt.Sprintf("no times: %s would have to be read; --series reads them", text.Plural(calls, "call"))
 		return nil
 	}
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return err
-	}
 	return q.query("times of every call", func(o query.Options) error {
 		o.Ranks = &ranks
 		if by == "rank" {
-			return a.readRanks(q, times, o)
+			return a.readRanks(q, times, by, true, o)
 		}
 		read, err := times.ReadSeries(q.Context(), o)
 		if err != nil {
@@ -148,14 +169,43 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 	})
 }
 
-// readRanks adds the times of ranks.
-func (a *profileAnswer) readRanks(q *question, times *query.Times, o query.Options) error {
-	found, err := times.Activity(q.Context(), math.MinInt64, math.MaxInt64, o)
+// readRanks adds the times of ranks: from the times of every call if series is set, and otherwise
+// those that the trace keeps of each rank.
+func (a *profileAnswer) readRanks(q *question, times *query.Times, by string, series bool, o query.Options) error {
+	found, err := times.ByRank(q.Context(), a.Profile, series, o)
 	if err != nil {
 		return err
 	}
-	a.RankTimes, a.Error = found.Ranks, &found.Guarantee
+	a.Source = found.Source
+	if series {
+		a.Error = &found.Guarantee
+	}
+	if by == "rank" {
+		a.RankTimes = found.Ranks
+		return nil
+	}
+	of := make(map[string]*query.FunctionRanks)
+	for i := range found.Functions {
+		of[found.Functions[i].Name] = &found.Functions[i]
+	}
+	for i := range a.Functions {
+		a.Functions[i].OfRanks = of[a.Functions[i].Name]
+	}
 	return nil
+}
+
+// exactSeries reports whether the trace has exact times of every call of some ranks, and
+// none that are not exact.
+func exactSeries(q *question, timed rankenc.Set) (bool, error) {
+	if timed.Len() == 0 {
+		return false, nil
+	}
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return false, err
+	}
+	g, err := times.Guarantee()
+	return g == timing.Exact, err
 }
 
 // timedRanks returns the ranks of p that have the times of every call, and how many
@@ -198,6 +248,9 @@ func (a *profileAnswer) print(q *question, by string) {
 		q.printf(", %s", sourceText(query.Series, *a.Error))
 	}
 	q.printf("\n")
+	if off := a.sumError(); off > 0 && a.Error == nil {
+		q.printf("times from statistics: sums at most %s off\n", text.Duration(off))
+	}
 	a.recorded.print(q.OutOrStdout())
 	if a.Missing != "" {
 		q.printf("%s\n", a.Missing)
@@ -208,6 +261,10 @@ func (a *profileAnswer) print(q *question, by string) {
 	q.printf("\n")
 	switch by {
 	case "function":
+		if a.Source == query.Statistics {
+			a.printOfRanks(q)
+			break
+		}
 		printRows(a, q, "<function", a.Functions, func(f query.FunctionProfile) profileRow {
 			return profileRow{f.Calls, f.Ranks, f.Time, text.Printable(f.Name)}
 		})
@@ -228,6 +285,27 @@ func (a *profileAnswer) print(q *question, by string) {
 		t.Close()
 		a.printRankTimes(q)
 	}
+}
+
+// sumError returns how far the sum of all times of the list may be off.
+func (a *profileAnswer) sumError() (sum query.Nanoseconds) {
+	for _, f := range a.Functions {
+		sum += errorOf(f.Time)
+	}
+	for _, s := range a.Signatures {
+		sum += errorOf(s.Time)
+	}
+	for _, s := range a.Sites {
+		sum += errorOf(s.Time)
+	}
+	return sum
+}
+
+func errorOf(t *query.Durations) query.Nanoseconds {
+	if t == nil {
+		return 0
+	}
+	return t.Error
 }
 
 // total returns how long calls take, 0 if that is not known.
@@ -280,12 +358,61 @@ func (a *profileAnswer) printRankTimes(q *question) {
 	if len(a.RankTimes) == 0 {
 		return
 	}
-	q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
-	t := q.table("rank", "calls", "in calls", "", "outside", "", "")
+	titles := []string{"rank", "calls", "in calls", "", "outside", "", ""}
+	if a.Source == query.Series {
+		q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
+	} else {
+		off, of := query.Nanoseconds(0), query.Nanoseconds(0)
+		for _, r := range a.RankTimes {
+			off, of = off+r.Error, of+r.Time
+		}
+		q.printf("\n%s\n\n", keptText(off, of))
+		titles = append(titles[:6], "most in", "", "<")
+	}
+	t := q.table(titles...)
 	for _, r := range a.RankTimes {
-		t.Row(text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
+		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
+		if a.Source != query.Series && len(r.Functions) > 0 {
+			most := r.Functions[0]
+			cells = append(cells, text.Duration(most.Time), shareOfTime(most.Time, r.Span), text.Printable(most.Name))
+		}
+		t.Row(cells...)
 	}
 	t.Close()
+}
+
+// printOfRanks prints the times of functions on ranks of which the trace keeps them.
+func (a *profileAnswer) printOfRanks(q *question) {
+	whole, off := query.Nanoseconds(0), query.Nanoseconds(0)
+	for _, f := range a.Functions {
+		if f.OfRanks != nil {
+			whole, off = whole+f.OfRanks.Time, off+f.OfRanks.Error
+		}
+	}
+	q.printf("times are %s\n\n", keptText(off, whole))
+	t := q.table("calls", "", "ranks", "time", "", "mean", "max", "<function")
+	for _, f := range a.Functions {
+		cells := []any{f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
+		if r := f.OfRanks; r != nil {
+			cells = append(cells, text.Duration(r.Time), text.Percent(r.Time, whole), text.Duration(r.Mean), "≤ "+text.Duration(r.Max))
+		} else {
+			cells = append(cells, "-", "", "", "")
+		}
+		t.Row(append(cells, text.Printable(f.Name))...)
+	}
+	t.Close()
+}
+
+// keptText says how exact the times are together that the trace keeps of ranks.
+func keptText(off, of query.Nanoseconds) string {
+	share := text.Percent(off, of)
+	if math.IsInf(float64(of), 1) {
+		return "from the sums of each rank"
+	}
+	if rest, ok := strings.CutPrefix(share, "< "); ok {
+		return "from the sums of each rank, together less than " + rest + " off"
+	}
+	return "from the sums of each rank, together at most " + cmp.Or(share, "0 %") + " off"
 }
 
 // sourceText says where times are from, and how exact they are.

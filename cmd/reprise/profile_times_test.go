@@ -39,8 +39,11 @@ func TestProfileMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "many.rpz", b.String())
-	const why = "no times: 5,000,050 calls would have to be read; --series reads them\n"
-	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, why) || strings.Contains(got, "outside") {
+	const why = "no times: 5,000,000 calls would have to be read; --series reads them\n"
+	if got := must(t, "profile", "many.rpz", "--by", "signature", "--ranks", "0-48"); strings.Contains(got, why) || !strings.Contains(got, "from the times of every call, exact") {
+		t.Error(got)
+	}
+	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, "\nfrom the sums of each rank, together at most 0.1 % off\n") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
 	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
@@ -51,6 +54,42 @@ func TestProfileMany(t *testing.T) {
 	}
 	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "the wait time is an upper bound") {
 		t.Error(got)
+	}
+}
+
+// TestProfileExact checks that the sums of a trace with exact times of every call are exact,
+// which those of its statistics are not.
+func TestProfileExact(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lossless := timing.NewLossless(timing.Zstd)
+	for name, o := range map[string]tracer.Options{
+		"exact.rpz": {Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}, "rounded.rpz": {},
+	} {
+		r, err := tracer.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put, sum := r.Declare(cst.Function{Name: "put"}), int64(0)
+		for i := range int64(10_000) {
+			d := i * i * i % 1_234_567
+			sum += d
+			r.CallAt(put, 2_000_000*i, d)
+		}
+		r.CallAt(put, 1<<60, 1<<60+1)
+		sum += 1<<60 + 1 // which a float64 has not
+		var b bytes.Buffer
+		if err := merge.Write(&b, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, b.String())
+		got := must(t, "profile", name, "--json")
+		want := fmt.Sprintf("\"time_ns\": %d,\n        \"time_error_ns\": 0,", sum)
+		if strings.Contains(got, want) != (name == "exact.rpz") {
+			t.Errorf("%s, want %s\n%s", name, want, got)
+		}
+		if text := must(t, "profile", name); strings.Contains(text, "times of every call, exact") != (name == "exact.rpz") || strings.Contains(text, "at most") == (name == "exact.rpz") {
+			t.Error(text)
+		}
 	}
 }
 

@@ -419,7 +419,7 @@ func damages(trace *reprise.Trace, kinds ...format.Kind) bool {
 
 // damagesTimes reports whether times of calls are damaged.
 func damagesTimes(trace *reprise.Trace) bool {
-	return damages(trace, layout.KindSeries, layout.KindSummaries)
+	return damages(trace, layout.KindSeries, layout.KindSummaries, layout.KindRankTimes)
 }
 
 // errNoTimes returns the error of a question about times that the trace has not, or that

@@ -118,7 +118,7 @@ type loss struct {
 }
 
 func newRepairResult(input, output string, losses []format.Loss) *repairResult {
-	r := &repairResult{Schema: schema, Trace: input, Output: output, Lost: []loss{}, Order: kept, Names: kept, timesSaved: timesSaved{Summaries: kept}}
+	r := &repairResult{Schema: schema, Trace: input, Output: output, Lost: []loss{}, Order: kept, Names: kept, timesSaved: timesSaved{Summaries: kept, RankTimes: kept}}
 	for _, l := range losses {
 		r.Lost = append(r.Lost, loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
@@ -324,6 +324,7 @@ type timesSaved struct {
 	Untimed   rankenc.Set `json:"untimed_rank_set"`        // ranks of which the times of every call are lost
 	All       bool        `json:"all_times_lost,omitzero"` // of every rank that had them, and nothing tells which these are
 	Summaries savedState  `json:"time_summaries"`          // statistics and histograms, if there were any
+	RankTimes savedState  `json:"rank_times"`              // those of each rank, likewise
 
 	damaged bool // a section of times is lost
 }
@@ -333,6 +334,8 @@ func (t *timesSaved) lose(kind format.Kind, key uint64) {
 	switch kind {
 	case layout.KindSummaries:
 		t.Summaries = lost
+	case layout.KindRankTimes:
+		t.RankTimes = lost
 	case layout.KindSeries:
 		t.damaged, t.All = true, t.All || key == 0
 	}
@@ -340,7 +343,7 @@ func (t *timesSaved) lose(kind format.Kind, key uint64) {
 
 // whole reports whether nothing is lost.
 func (t *timesSaved) whole() bool {
-	return !t.damaged && !t.All && t.Untimed.Len() == 0 && t.Summaries == kept
+	return !t.damaged && !t.All && t.Untimed.Len() == 0 && t.Summaries == kept && t.RankTimes == kept
 }
 
 // missing returns what is lost, in words.
@@ -357,6 +360,9 @@ func (t *timesSaved) missing() []string {
 		what = append(what, "the statistics and histograms of times")
 	case partly:
 		what = append(what, "some statistics and histograms of times")
+	}
+	if t.RankTimes == lost {
+		what = append(what, "the times of each rank")
 	}
 	return what
 }

@@ -69,6 +69,7 @@ const (
 	KindNames        format.Kind = 12
 	KindOrigin       format.Kind = 13
 	KindWorlds       format.Kind = 14
+	KindRankTimes    format.Kind = 15
 )
 
 // KindName returns the name of a kind of section.
@@ -102,6 +103,8 @@ func KindName(k format.Kind) string {
 		return "origin"
 	case KindWorlds:
 		return "worlds"
+	case KindRankTimes:
+		return "times of ranks"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

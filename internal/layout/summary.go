@@ -74,6 +74,9 @@ func ParseSummaries(data []byte, n int) (Summaries, error) {
 		if d.Err() == nil && has(i, flagStatistics) {
 			s[i].Statistics = decodeStatistics(&d, n)
 		}
+		if d.Err() == nil && has(i, flagErrors) {
+			s[i].decodeErrors(&d)
+		}
 	}
 	return s.decodeHistograms(&d, n, has)
 }
@@ -86,6 +89,9 @@ func ParseRounded(data []byte, n int, function func(signature int) uint32) (Summ
 	var s Summaries
 	var columns []*Summary
 	for i := range s {
+		if has(i, flagErrors) {
+			d.Corrupt(0, "flags", "errors of sums in a trace")
+		}
 		if d.Err() == nil && has(i, flagStatistics) {
 			columns = append(columns, &s[i])
 		}
@@ -113,10 +119,15 @@ func ParseRounded(data []byte, n int, function func(signature int) uint32) (Summ
 // are 0, and gaps, 1, have what a flag says.
 func decodeFlags(d *wire.Decoder) (has func(i int, flag byte) bool) {
 	flags := d.Byte("flags")
-	if flags>>(2*summaryFlags) != 0 || d.Err() == nil && flags == 0 {
+	if flags>>(2*summaryFlags+2) != 0 || d.Err() == nil && flags == 0 {
 		d.Corrupt(0, "flags", "%#x", flags)
 	}
-	return func(i int, flag byte) bool { return flags>>(i*summaryFlags)&flag != 0 }
+	return func(i int, flag byte) bool {
+		if flag == flagErrors {
+			return flags&(flag<<i) != 0
+		}
+		return flags>>(i*summaryFlags)&flag != 0
+	}
 }
 
 // decodeHistograms reads what comes after the statistics, and returns s with it.
@@ -147,6 +158,30 @@ func (s *Summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, fla
 		return Summaries{}, Corrupt("histograms by call and by pair of calls")
 	}
 	return *s, nil
+}
+
+// decodeErrors reads the errors of the sums of statistics, some of which are not 0.
+func (s *Summary) decodeErrors(d *wire.Decoder) {
+	at, some := d.Offset(), false
+	for t := range s.Statistics {
+		if of := &s.Statistics[t]; of.Count > 0 {
+			of.SetSumError(d.Uvarint("error"))
+			some = some || of.SumError() > 0
+		}
+	}
+	if d.Err() == nil && !some {
+		d.Corrupt(at, "error", "none of %d statistics", len(s.Statistics))
+	}
+}
+
+// appendErrors appends the errors of the sums.
+func (s *Summary) appendErrors(dst []byte) []byte {
+	for t := range s.Statistics {
+		if of := &s.Statistics[t]; of.Count > 0 {
+			dst = wire.AppendUvarint(dst, of.SumError())
+		}
+	}
+	return dst
 }
 
 // decodeStatistics reads statistics of n terminals, up to the last that has any.
@@ -350,16 +385,18 @@ func (k *HistogramKind) Take(other HistogramKind) error {
 	return nil
 }
 
-// Flags of summaries: what there is. Those of gaps are shifted by summaryFlags.
+// Flags of summaries: what there is. Those of gaps are shifted by summaryFlags, and that of
+// errors by one bit.
 const (
 	flagStatistics byte = 1 << iota
 	flagHistograms
+	flagErrors byte = 1 << 4 // of the sums of statistics, in a part file
 
-	summaryFlags = 2 // bits
+	summaryFlags = 2 // bits; those of errors are further up
 )
 
-// flags says what there is.
-func (s *Summaries) flags() byte {
+// flags says what there is, errors of sums too if these are written.
+func (s *Summaries) flags(errors bool) byte {
 	var flags byte
 	for i := range s {
 		f := byte(0)
@@ -370,6 +407,9 @@ func (s *Summaries) flags() byte {
 			f |= flagHistograms
 		}
 		flags |= f << (i * summaryFlags)
+		if errors && slices.ContainsFunc(s[i].Statistics, func(of timing.Statistics) bool { return of.SumError() > 0 }) {
+			flags |= flagErrors << i
+		}
 	}
 	return flags
 }
@@ -377,7 +417,8 @@ func (s *Summaries) flags() byte {
 // Append appends the encoding of s, which is over n terminals, as it is in a part
 // file.
 func (s *Summaries) Append(dst []byte, n int) []byte {
-	dst = append(dst, s.flags())
+	flags := s.flags(true)
+	dst = append(dst, flags)
 	for i := range s {
 		if len(s[i].Statistics) == 0 {
 			continue
@@ -390,6 +431,9 @@ func (s *Summaries) Append(dst []byte, n int) []byte {
 			}
 			dst, _ = of.AppendBinary(dst)
 		}
+		if flags&(flagErrors<<i) != 0 {
+			dst = s[i].appendErrors(dst)
+		}
 	}
 	return s.appendHistograms(dst)
 }
@@ -397,7 +441,7 @@ func (s *Summaries) Append(dst []byte, n int) []byte {
 // AppendRounded appends the encoding of s, which is over n signatures of these
 // functions, as it is in a trace.
 func (s *Summaries) AppendRounded(dst []byte, n int, function func(signature int) uint32) []byte {
-	dst = append(dst, s.flags())
+	dst = append(dst, s.flags(false))
 	var columns [][]timing.Statistics
 	for i := range s {
 		if len(s[i].Statistics) > 0 {

@@ -52,6 +52,7 @@ func Programs() []Program {
 		{Source: "large.c", Ranks: 2},
 		{Source: "memory.c", Ranks: 2},
 		{Source: "switch.c", Ranks: 2},
+		{Source: "slow.c", Ranks: 3, Arguments: []string{"1"}, Calls: map[string]uint64{"MPI_Allreduce": 25}},
 		{Source: "loop.c", Ranks: 2, Arguments: []string{"100"}, Calls: map[string]uint64{
 			"MPI_Irecv": 200, "MPI_Isend": 200, "MPI_Waitall": 100, "MPI_Allreduce": 10, "MPI_Bcast": 1,
 		}},

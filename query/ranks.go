@@ -1,0 +1,341 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A ByRank is what each of some ranks spends its time in.
+type ByRank struct {
+	// Source is Series if the times of every call were read, and Statistics if the times are those
+	// that a trace keeps of each rank, which are rounded: see [reprise.Trace.RankTimes].
+	Source Source `json:"source"`
+
+	// Guarantee is the weakest of those of the times of every call, if the Source is Series.
+	Guarantee timing.Guarantee `json:"relative_error"`
+
+	Ranks     []RankProfile   `json:"by_rank,omitzero"`   // in ascending order
+	Functions []FunctionRanks `json:"functions,omitzero"` // those of most wait time first, then of most time
+}
+
+// A RankProfile is what a rank spends its time in.
+type RankProfile struct {
+	RankActivity
+
+	Start Nanoseconds `json:"start_ns"`      // of its first call, since that of the first rank
+	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
+
+	// OutsideError is how far Outside may be off, which is +Inf if calls overlap.
+	OutsideError Nanoseconds `json:"outside_error_ns"`
+
+	Functions []RankFunction `json:"functions,omitzero"` // those of most time first
+}
+
+// A RankFunction is how long the calls of a function take on a rank.
+type RankFunction struct {
+	Name  string      `json:"function"`
+	Calls uint64      `json:"calls"`
+	Time  Nanoseconds `json:"time_ns"`
+	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
+	Mean  Nanoseconds `json:"mean_ns"`
+	Max   Nanoseconds `json:"max_ns"` // it is this at most
+}
+
+// A FunctionRanks is how long the calls of a function take on ranks, and how much that differs.
+type FunctionRanks struct {
+	Name  string      `json:"function"`
+	Calls uint64      `json:"calls"`
+	Ranks int         `json:"ranks"` // that call it
+	Time  Nanoseconds `json:"time_ns"`
+	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
+
+	// Wait is the imbalance time: the sum over the ranks of how often one calls the function,
+	// times by how much its mean duration is above that of the rank where it is least.
+	Wait      Nanoseconds `json:"wait_ns"`
+	WaitError Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
+
+	Mean Nanoseconds `json:"mean_ns"`
+	Max  Nanoseconds `json:"max_ns"` // it is this at most
+	Fast RankMean    `json:"fastest"`
+	Slow RankMean    `json:"slowest"`
+}
+
+// HasRanks reports whether the trace keeps times of ranks of the options that make calls, of each
+// of them: those that [Times.ByRank] returns without reading series.
+func (t *Times) HasRanks(o Options) bool {
+	if t.ranks == nil {
+		return false
+	}
+	all := o.ranks(t.trace)
+	kept := t.ranks.Ranks()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(rank int) bool { return !kept.Contains(rank) })
+}
+
+// ByRank returns what the ranks of p spend their time in: by what the trace keeps of each of
+// them or, if series is set, by the times of every call, which takes as long as
+// [Times.ReadSeries]. Ranks without such times are left out.
+func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) (*ByRank, error) {
+	b := &ByRank{Source: Statistics}
+	calls := make(map[int]*ShapeProfile) // of ranks
+	for i := range p.Shapes {
+		for _, rank := range p.Shapes[i].Ranks.All() {
+			calls[rank] = &p.Shapes[i]
+		}
+	}
+	var err error
+	if series {
+		err = b.readSeries(ctx, t, calls, o)
+	} else if t.ranks != nil {
+		b.addKept(t, calls)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.sumFunctions()
+	return b, nil
+}
+
+// addKept adds what the trace keeps of ranks.
+func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile) {
+	for i := range t.ranks.Len() {
+		of := t.ranks.At(i)
+		shape := calls[of.Rank]
+		if shape == nil {
+			continue
+		}
+		r := RankProfile{RankActivity: RankActivity{Rank: of.Rank, End: shape.Calls, Calls: shape.Calls}}
+		r.Span, r.Start = middle(of.Span), Nanoseconds(of.Begin-t.firstBegin)
+		functions := make(map[string]*RankFunction)
+		for _, f := range of.Functions {
+			name := t.trace.Functions()[f.Function].Name
+			known := functions[name]
+			if known == nil {
+				known = &RankFunction{Name: name}
+				functions[name] = known
+			}
+			known.Time += middle(f.Sum)
+			known.Error += Nanoseconds(f.Sum.Error())
+			known.Max = max(known.Max, Nanoseconds(f.Max.High))
+		}
+		r.setFunctions(functions, shape)
+		r.setOutside(of)
+		b.Ranks = append(b.Ranks, r)
+	}
+}
+
+// middle returns the middle of a range, +Inf of one that may be of longer times than there are.
+func middle(r merge.Range) Nanoseconds {
+	if r.High == math.MaxInt64 {
+		return Nanoseconds(math.Inf(1))
+	}
+	return Nanoseconds(r.Middle())
+}
+
+// setOutside sets the time outside calls and, if no calls overlap, that in calls.
+func (r *RankProfile) setOutside(of merge.RankTime) {
+	inCalls, off := Nanoseconds(of.Span.Middle()-of.Gaps.Middle()), Nanoseconds(of.Span.Error()+of.Gaps.Error())
+	if math.IsInf(float64(r.Span+r.Time), 1) || math.Abs(float64(inCalls-r.Time)) > float64(off+r.Error) {
+		r.Outside, r.OutsideError = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
+		return
+	}
+	r.Outside, r.OutsideError = Nanoseconds(of.Gaps.Middle()), Nanoseconds(of.Gaps.Error())
+	if off < r.Error {
+		r.Time, r.Error = max(0, inCalls), off
+	}
+}
+
+// setFunctions sets the functions of a rank of a shape, and the sums of their times.
+func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile) {
+	for _, f := range shape.Functions {
+		of := RankFunction{Name: f.Name}
+		if known := times[f.Name]; known != nil {
+			of = *known
+		}
+		of.Calls, of.Mean = f.Calls, of.Time/Nanoseconds(f.Calls)
+		r.Time, r.Error = r.Time+of.Time, r.Error+of.Error
+		r.Functions = append(r.Functions, of)
+	}
+	slices.SortStableFunc(r.Functions, func(f, g RankFunction) int { return cmp.Compare(g.Time, f.Time) })
+}
+
+// readSeries adds ranks by the times of their calls.
+func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, o Options) error {
+	timed, _, err := t.trace.SeriesRanks()
+	if err != nil {
+		return err
+	}
+	chosen := rankenc.SetOf(slices.Collect(maps.Keys(calls))...).Intersection(timed)
+	o.Ranks = &chosen
+	activity, err := t.Activity(ctx, math.MinInt64, math.MaxInt64, o)
+	if err != nil {
+		return err
+	}
+	b.Source, b.Guarantee = Series, activity.Guarantee
+	b.Ranks = make([]RankProfile, len(activity.Ranks))
+	var mu sync.Mutex
+	o.Progress = nil
+	return o.each(ctx, len(b.Ranks), func(i int) error {
+		r := RankProfile{RankActivity: activity.Ranks[i]}
+		sites, err := t.measure(ctx, r.Rank)
+		if err != nil {
+			return err
+		}
+		functions := make(map[string]*RankFunction)
+		for n, s := range sites {
+			name := t.trace.Functions()[t.trace.FunctionOf(n)].Name
+			known := functions[name]
+			if known == nil {
+				known = &RankFunction{Name: name}
+				functions[name] = known
+			}
+			d := DurationsOf(&s.statistics[durations])
+			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
+		}
+		r.Time = 0
+		r.setFunctions(functions, calls[r.Rank])
+		r.OutsideError = r.Error
+		r.Start, err = t.startOf(r.Rank)
+		mu.Lock()
+		b.Ranks[i] = r
+		mu.Unlock()
+		return err
+	})
+}
+
+// startOf returns when the first call of a rank began, since that of the first rank.
+func (t *Times) startOf(rank int) (Nanoseconds, error) {
+	begin, err := t.Begin()
+	if err != nil {
+		return 0, err
+	}
+	r, err := t.trace.Rank(rank)
+	if err != nil {
+		return 0, err
+	}
+	c, err := t.Clock(r)
+	if err != nil {
+		return 0, err
+	}
+	first, _, err := c.Span()
+	return max(0, Nanoseconds(float64(first)-float64(begin))), err
+}
+
+// sumFunctions sets the functions of all ranks.
+func (b *ByRank) sumFunctions() {
+	type bounds struct{ low, high float64 } // of the least mean
+	functions, fastest := make(map[string]*FunctionRanks), make(map[string]*bounds)
+	for _, r := range b.Ranks {
+		for _, f := range r.Functions {
+			of, least := functions[f.Name], fastest[f.Name]
+			n := Nanoseconds(f.Calls)
+			if of == nil {
+				of = &FunctionRanks{Name: f.Name, Fast: RankMean{r.Rank, f.Mean}, Slow: RankMean{r.Rank, f.Mean}}
+				least = &bounds{math.Inf(1), math.Inf(1)}
+				functions[f.Name], fastest[f.Name] = of, least
+			}
+			of.Calls, of.Ranks = wire.AddSat(of.Calls, f.Calls), of.Ranks+1
+			of.Time, of.Error, of.Max = of.Time+f.Time, of.Error+f.Error, max(of.Max, f.Max)
+			if f.Mean < of.Fast.Mean {
+				of.Fast = RankMean{r.Rank, f.Mean}
+			}
+			if f.Mean > of.Slow.Mean {
+				of.Slow = RankMean{r.Rank, f.Mean}
+			}
+			least.low, least.high = min(least.low, float64((f.Time-f.Error)/n)), min(least.high, float64((f.Time+f.Error)/n))
+		}
+	}
+	for name, of := range functions {
+		n := Nanoseconds(of.Calls)
+		of.Mean, of.Wait = of.Time/n, of.Time-n*of.Fast.Mean
+		if math.IsInf(float64(of.Time), 1) {
+			of.Wait, of.WaitError, of.Error = of.Time, of.Time, of.Time
+			b.Functions = append(b.Functions, *of)
+			continue
+		}
+		of.Wait = max(0, of.Wait)
+		low, high := of.Time-of.Error-n*Nanoseconds(fastest[name].high), of.Time+of.Error-n*Nanoseconds(fastest[name].low)
+		if of.WaitError = max(high-of.Wait, of.Wait-max(0, low)); of.Ranks == 1 {
+			of.Wait, of.WaitError = 0, 0
+		}
+		b.Functions = append(b.Functions, *of)
+	}
+	slices.SortFunc(b.Functions, func(f, g FunctionRanks) int {
+		return cmp.Or(cmp.Compare(g.Wait, f.Wait), cmp.Compare(g.Time, f.Time), cmp.Compare(f.Name, g.Name))
+	})
+}
+
+// A SlowRank is the rank that is outside calls longest, for which others wait.
+type SlowRank struct {
+	Rank    int         `json:"rank"`
+	Outside Nanoseconds `json:"outside_ns"`
+	Mean    Nanoseconds `json:"mean_ns"` // of all ranks
+}
+
+// Slowest returns the slowest rank, nil if it is not known: of one rank, and where calls overlap.
+func (b *ByRank) Slowest() *SlowRank {
+	if len(b.Ranks) < 2 {
+		return nil
+	}
+	slowest, sum := b.Ranks[0], Nanoseconds(0)
+	for _, r := range b.Ranks {
+		if sum += r.Outside; r.Outside > slowest.Outside {
+			slowest = r
+		}
+	}
+	if math.IsInf(float64(sum), 1) {
+		return nil
+	}
+	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks))}
+}
+
+// The ranks of a shape have estimates of their own if these have at most so many symbols together.
+const maxOwnSymbols = 1 << 24
+
+// scale makes the means of pairs, which are those of the calls of all ranks, those of a rank: the
+// means of each function are multiplied by what brings their sum into the range of that of the
+// rank, and those of the gaps by what makes it run as long as it did. Counts has its calls of each
+// pair. It reports whether the calls take more time than the rank has, so that they must overlap.
+func scale(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) (overlap bool) {
+	sums, gap := make(map[int]float64), 0.0
+	for i, p := range all {
+		sums[function(p)] += float64(counts[p]) * means[i][durations]
+		gap += float64(counts[p]) * means[i][gaps]
+	}
+	factors := make(map[int]float64)
+	inCalls, off := 0.0, float64(of.Span.Error()+of.Gaps.Error())
+	for _, f := range of.Functions {
+		if sum := sums[f.Function]; sum > 0 {
+			factors[f.Function] = into(f.Sum, sum) / sum
+			inCalls, off = inCalls+into(f.Sum, sum), off+float64(f.Sum.Error())
+		}
+	}
+	fits, ofGaps, outside := 1.0, 1.0, into(of.Gaps, gap)
+	span := into(of.Span, inCalls+outside)
+	if math.Abs(span-outside-inCalls) > 2*off {
+		overlap, outside = inCalls > span, span-inCalls
+	} else if inCalls > 0 { // but for rounding, these are the same
+		fits = max(0, span-outside) / inCalls
+	}
+	if gap > 0 && outside >= 0 {
+		ofGaps = outside / gap
+	}
+	for i, p := range all {
+		means[i][durations] *= fits * factors[function(p)]
+		means[i][gaps] *= ofGaps
+	}
+	return overlap
+}
+
+// into returns the time in a range that is nearest to another.
+func into(r merge.Range, time float64) float64 {
+	return max(float64(r.Low), min(time, float64(r.High)))
+}
