@@ -29,6 +29,7 @@ type exportFormat struct {
 	name     string
 	suffixes []string // of the names of files, the first being the usual one
 	table    bool     // whether it is a table, for which there are --by and --columns
+	open     string   // how to open the file OUT
 
 	beside []beside // files
 
@@ -44,14 +45,14 @@ type beside struct {
 
 // exportFormats are all of them, in the order of the help.
 var exportFormats = []exportFormat{
-	{name: "parquet", suffixes: []string{".parquet"}, table: true, write: exportParquet},
-	{name: "csv", suffixes: []string{".csv"}, table: true, write: exportCSV},
-	{name: "perfetto", suffixes: []string{".pftrace"}, write: exportPerfetto},
-	{name: "chrome", suffixes: []string{".json"}, write: exportChrome},
-	{name: "paraver", suffixes: []string{".prv"},
+	{name: "parquet", suffixes: []string{".parquet"}, table: true, open: `duckdb -c "FROM 'OUT'"`, write: exportParquet},
+	{name: "csv", suffixes: []string{".csv"}, table: true, open: `duckdb -c "FROM read_csv('OUT')", or a spreadsheet`, write: exportCSV},
+	{name: "perfetto", suffixes: []string{".pftrace"}, open: "https://ui.perfetto.dev", write: exportPerfetto},
+	{name: "chrome", suffixes: []string{".json"}, open: "https://ui.perfetto.dev or https://www.speedscope.app", write: exportChrome},
+	{name: "paraver", suffixes: []string{".prv"}, open: "wxparaver OUT",
 		beside: []beside{{".pcf", exportParaverConfig}, {".row", exportParaverRows}}, write: exportParaver},
-	{name: "simgrid", suffixes: []string{".ti"}, write: exportSimGrid},
-	{name: "pprof", suffixes: []string{".pb.gz", ".pprof"}, write: exportPprof},
+	{name: "simgrid", suffixes: []string{".ti"}, open: "smpirun -replay, as reprise help export shows", write: exportSimGrid},
+	{name: "pprof", suffixes: []string{".pb.gz", ".pprof"}, open: "go tool pprof -http : OUT", write: exportPprof},
 }
 
 // An exporting is the calls that are to be exported, and what is to be told of them.
@@ -164,6 +165,9 @@ func exportTrace(q *question, o exportOptions) error {
 	fmt.Fprintf(out, "%s: %s, %s\n", o.output, text.Plural(done, unit), text.Plural(int64(size), "byte"))
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
+	}
+	if isFile(o.output) {
+		fmt.Fprintf(out, "  open it with %s\n", strings.ReplaceAll(f.open, "OUT", o.output))
 	}
 	return nil
 }

@@ -122,7 +122,10 @@ func TestExportFormats(t *testing.T) {
 	writeInputs(t)
 	for _, f := range exportFormats {
 		var files []string
-		must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.name)
+		said := must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.name)
+		if !strings.Contains(said, "  open it with ") || strings.Contains(said, "OUT") {
+			t.Errorf("%s: %s", f.name, said)
+		}
 		for _, suffix := range f.suffixes {
 			must(t, "export", "ring.rpz", "-o", "File"+strings.ToUpper(suffix))
 			files = append(files, "File"+strings.ToUpper(suffix))
