@@ -33,6 +33,19 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestPrograms checks the rows of messages, and the texts of calls, of programs of all kinds.
+func TestPrograms(t *testing.T) {
+	for _, p := range programs.All(9) {
+		t.Run(p.Name, func(t *testing.T) {
+			trace := testtrace.Write(t, p.Run(), p.Parts())
+			some := rankenc.SetOf(1, 2, 5)
+			checkMessages(t, trace, export.Options{Ranks: &some})
+			checkMessages(t, trace, export.Options{})
+			checkCanonical(t, trace)
+		})
+	}
+}
+
 func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 	t.Helper()
 	all := o
