@@ -119,7 +119,7 @@ func findMPI(name string) *implementation {
 }
 
 func (m *implementation) build(directory string) error {
-	library, err := mpi.BuildInterposer(context.Background(), m.mpicc, directory)
+	library, err := mpi.BuildInterposer(context.Background(), m.mpicc, directory, nil)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestBuildInterposer(t *testing.T) {
 	var building sync.WaitGroup
 	for i := range paths {
 		building.Go(func() {
-			library, err := BuildInterposer(t.Context(), mpicc, cache)
+			library, err := BuildInterposer(t.Context(), mpicc, cache, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -64,7 +64,11 @@ func TestBuildInterposer(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		library, err := BuildInterposer(t.Context(), mpicc, cache)
+		told := ""
+		library, err := BuildInterposer(t.Context(), mpicc, cache, func(mpi string) { told += mpi })
+		if err == nil && (told != "") != (want > 0) || told != "" && told != library.MPI {
+			t.Errorf("said to build for %q, %d times", told, want)
+		}
 		if err != nil || library.Path != paths[0] || !isPrivate(paths[0], 0) {
 			t.Fatal(err, library.Path)
 		}
@@ -164,14 +168,14 @@ func TestLock(t *testing.T) {
 }
 
 func TestBuildInterposerErrors(t *testing.T) {
-	if _, err := BuildInterposer(context.Background(), "/no/such/mpicc", t.TempDir()); err == nil {
+	if _, err := BuildInterposer(context.Background(), "/no/such/mpicc", t.TempDir(), nil); err == nil {
 		t.Error("built without a compiler")
 	}
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip(err)
 	}
 	// A compiler that knows no mpi.h.
-	if _, err := BuildInterposer(context.Background(), "cc", t.TempDir()); err == nil || !strings.Contains(err.Error(), "mpi.h") {
+	if _, err := BuildInterposer(context.Background(), "cc", t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "mpi.h") {
 		t.Errorf("built without mpi.h: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ func ExampleBuildInterposer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	library, err := mpi.BuildInterposer(ctx, mpicc, "cache")
+	library, err := mpi.BuildInterposer(ctx, mpicc, "cache", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

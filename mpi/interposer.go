@@ -53,7 +53,10 @@ type Interposer struct {
 // or a directory above, or if its path has a space, a colon or a dollar sign, the library is in
 // a directory of the user's below that for temporary files, which must be safe in the same way.
 // So the program is to use the Path. This is checked before each use.
-func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, error) {
+//
+// Building takes some seconds to half a minute: where it has to, it calls building first, unless
+// that is nil, with the name of the MPI.
+func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(mpi string)) (*Interposer, error) {
 	h, err := header.Read(ctx, mpicc)
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
@@ -73,6 +76,9 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string) (*Interposer, 
 	library.Path = filepath.Join(directory, fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8]))
 	if isPrivate(library.Path, 0) {
 		return library, nil
+	}
+	if building != nil {
+		building(library.MPI)
 	}
 	unlock, err := lock(ctx, directory)
 	if err != nil {

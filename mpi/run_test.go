@@ -63,7 +63,7 @@ func interposer(t testing.TB, mpicc string) string {
 		var building sync.WaitGroup
 		for i, mpicc := range list {
 			building.Go(func() {
-				libraries[i], errs[i] = BuildInterposer(context.Background(), mpicc, mpitest.Cache())
+				libraries[i], errs[i] = BuildInterposer(context.Background(), mpicc, mpitest.Cache(), nil)
 			})
 		}
 		building.Wait()

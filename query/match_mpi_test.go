@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 // recordMPI returns the trace of what run runs with the interposer.
 func recordMPI(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *reprise.Trace {
 	t.Helper()
-	interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+	interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,6 +178,11 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		return err
 	}
 	s.Bytes = int64(len(file))
+	if o.parts == "" {
+		if s.Run, err = summarizeRun(cmd.Context(), file); err != nil {
+			return err
+		}
+	}
 	if o.parts != "" {
 		err = partIsFree(s.Output)
 	}
@@ -225,6 +230,7 @@ type collectSummary struct {
 	Unfinished rankenc.Set   `json:"unfinished_rank_set"`
 	Problems   []string      `json:"problems"`
 	Status     int           `json:"exit_status"`
+	Run        *runSummary   `json:"run_summary,omitempty"` // left out of a part file, and without times
 }
 
 func (s *collectSummary) fill(c collect.Summary) {
@@ -252,15 +258,24 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	if quiet {
 		return nil
 	}
-	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw, %s)\n", s.Output, text.Count(s.Calls),
-		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), text.Bytes(s.Raw), text.Ratio(uint64(s.Raw), uint64(s.Bytes)))
-	fmt.Fprintf(w, "reprise: recording took %.2f %% of the processes' time; compressing, %.1f s of a processor, and %.1f s after the end\n",
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw)\n", s.Output, text.Count(s.Calls),
+		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), text.Bytes(s.Raw))
+	fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
 		100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	if s.Run != nil {
+		s.Run.print(w)
+	}
 	if s.Unfinished.Len() > 0 {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
 	if s.Status != 0 {
 		fmt.Fprintf(w, "reprise: the command ended with %s\n", statusWords(s.Status))
+	}
+	switch {
+	case s.Unfinished.Len() > 0:
+		fmt.Fprintf(w, "reprise: next: reprise hang %s\n", quoted(s.Output))
+	case s.Run != nil:
+		fmt.Fprintf(w, "reprise: next: %s\n", nextCommand(s.Output))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -119,7 +120,7 @@ func TestJSONNames(t *testing.T) {
 			c.object(command, out[:end+1])
 		}
 	}
-	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}})
+	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}, Run: &runSummary{Share: &callShare{}, Slowest: &query.SlowRank{}, Waits: []waitSummary{{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,7 +102,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if err != nil {
 		return err
 	}
-	library, err := interposer(cmd.Context(), inspected, o)
+	library, err := interposer(cmd, inspected, o)
 	if err != nil {
 		return err
 	}
@@ -158,7 +157,8 @@ func rankOfLauncher() (int, bool) {
 }
 
 // interposer builds the library that records, or finds it.
-func interposer(ctx context.Context, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
+func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
+	ctx := cmd.Context()
 	mpicc := cmp.Or(o.mpicc, os.Getenv("MPICC"))
 	if mpicc == "" {
 		var err error
@@ -174,7 +174,12 @@ func interposer(ctx context.Context, command *mpi.Command, o *recordOptions) (*m
 	} else {
 		cache = filepath.Join(cache, "reprise")
 	}
-	return mpi.BuildInterposer(ctx, mpicc, cache)
+	b := building{stderr: cmd.ErrOrStderr()}
+	defer b.end()
+	if o.quiet || o.json {
+		return mpi.BuildInterposer(ctx, mpicc, cache, nil)
+	}
+	return mpi.BuildInterposer(ctx, mpicc, cache, b.begin)
 }
 
 // schedulers have the id of the job in the environment.

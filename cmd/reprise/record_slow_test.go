@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/query"
 )
 
 // TestRecordSlow records a program with a slow rank, with the options that there are by default
@@ -17,8 +22,16 @@ func TestRecordSlow(t *testing.T) {
 		for slow, times := range []string{"statistics", "histograms", "none"} {
 			trace := filepath.Join(t.TempDir(), "run.rpz")
 			line := m.Launch(3, m.Build(t, "slow.c"), fmt.Sprint(slow))
-			if got := outcome(t, recorder(t, m, []string{"-o", trace, "--times", times}, line...)); got.status != 0 {
+			got := outcome(t, recorder(t, m, []string{"-o", trace, "--times", times}, line...))
+			if got.status != 0 {
 				t.Fatalf("%+v", got)
+			}
+			summary := regexp.MustCompile(fmt.Sprintf(`(?m)^reprise: ran .* in MPI: .* on rank %d to .*
+reprise: slowest rank %d: .* outside MPI, mean .*, imbalance .*
+reprise: wait time .*  MPI_Allreduce  slow.c:15 main
+(.*\n)*reprise: next: reprise report .*run.rpz -o .*run.html$`, slow, slow))
+			if summary.MatchString(got.stderr) != (times != "none") || strings.Count(got.stderr, "\n") > 12 {
+				t.Errorf("the summary is\n%s", got.stderr)
 			}
 			if times == "none" {
 				if r := invoke(t, "", "imbalance", trace); r.status == exitOK {
@@ -61,5 +74,59 @@ func checkSlow(t *testing.T, trace string, slow int) {
 		if kept := p.RankTimes[k]; r.Rank != kept.Rank || r.Time < kept.Time*0.99 || r.Time > kept.Time*1.01 || r.Span < kept.Span*0.99 || r.Span > kept.Span*1.01 {
 			t.Errorf("the clock of rank %d: %+v, want %+v", r.Rank, r, kept)
 		}
+	}
+}
+
+// TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
+func TestSummaryWidth(t *testing.T) {
+	s := collectSummary{
+		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: 123_456_789_012, Overhead: 0.1234,
+		Collector: 123 * time.Second, After: 12 * time.Second,
+		Run: &runSummary{
+			Span: 1.234e12, Share: &callShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
+			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
+			Waits: []waitSummary{
+				{"MPI_Allreduce", "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", 1.23e12, 0.5},
+				{"MPI_Wait", "", 1.23e3, 0.2},
+				{"MPI_Finalize", "main.c:1 main", 1, 0.1},
+			},
+		},
+	}
+	var b strings.Builder
+	if err := s.print(&b, false, false); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 80 && !strings.Contains(line, s.Output) { // which may be of any length
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if len(lines) > 12 || !strings.HasSuffix(b.String(), "\nreprise: next: reprise report stencil.rpz -o stencil.html\n") {
+		t.Error(b.String())
+	}
+	for word, want := range map[string]string{"a.rpz": "a.rpz", "it's": `'it'\''s'`, "a b": "'a b'", "": "''"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q is quoted as %s", word, got)
+		}
+	}
+}
+
+// TestBuilding looks at what is told while the library that records is built.
+func TestBuilding(t *testing.T) {
+	var out bytes.Buffer
+	b := building{stderr: &out}
+	b.begin("MPICH 4.0.2")
+	b.end()
+	if got, want := out.String(), "reprise: building the recorder for MPICH 4.0.2 (first time only)\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	out.Reset()
+	b.stop = make(chan struct{})
+	b.lines.Go(func() { b.show("building", time.Millisecond) })
+	time.Sleep(20 * time.Millisecond)
+	b.end()
+	if got := out.String(); !strings.HasPrefix(got, "\rbuilding … 0 s\rbuilding … 0 s") || !strings.HasSuffix(got, "\r\x1b[K") {
+		t.Errorf("%q", got)
 	}
 }

@@ -75,7 +75,7 @@ func TestForeign(t *testing.T) {
 				m.Parallel(t)
 				directory := t.TempDir()
 				results := []string{filepath.Join(directory, "plain"), filepath.Join(directory, "recorded")}
-				library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+				library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

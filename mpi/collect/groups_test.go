@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 	program := programs[slices.IndexFunc(programs, func(p mpitest.Program) bool { return p.Source == "rings.c" })]
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
-		library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+		library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestHPCC(t *testing.T) {
 	if m == nil {
 		t.Skip("hpcc is linked with Open MPI, which is not installed")
 	}
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func TestLiveThreads(t *testing.T) {
 	for _, m := range mpitest.Installed(t) { // under the race detector as well
 		t.Run(m.Name, func(t *testing.T) {
-			library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+			library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

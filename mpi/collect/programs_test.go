@@ -158,7 +158,7 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 // recordSites records a run of a program with sites of some kind.
 func recordSites(t *testing.T, m *mpitest.MPI, p mpitest.Program, sites string) *recording {
 	t.Helper()
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 func TestPrograms(t *testing.T) {
 	programs := []string{"comms.c", "topologies.c", "rma.c", "io.c", "threads.c", "errors.c", "usempif08.f90"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache())
+		interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

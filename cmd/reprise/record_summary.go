@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A runSummary is what a trace tells of the run at first sight, from the sums that it keeps of
+// each rank.
+type runSummary struct {
+	Span    query.Nanoseconds `json:"span_ns"` // from the first call of all ranks to the last
+	Share   *callShare        `json:"share_in_calls"`
+	Slowest *query.SlowRank   `json:"slowest_rank"`
+	Waits   []waitSummary     `json:"longest_waits"`
+}
+
+// A callShare is the share of the time of ranks that they spend in calls.
+type callShare struct {
+	Min     float64 `json:"min_share"`
+	Mean    float64 `json:"mean_share"`
+	Max     float64 `json:"max_share"`
+	MinRank int     `json:"rank_of_min"`
+	MaxRank int     `json:"rank_of_max"`
+}
+
+// A waitSummary is a function in which ranks wait, and the place where most of that may be.
+type waitSummary struct {
+	Function string            `json:"function"`
+	Site     string            `json:"site"`
+	Wait     query.Nanoseconds `json:"wait_ns"`
+	Share    float64           `json:"share"` // in the time in calls
+}
+
+// mostWaits is how many functions a summary names.
+const mostWaits = 3
+
+// summarizeRun returns what a trace tells of the run, nil if it keeps no times of ranks.
+func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil || !times.HasRanks(query.Options{}) {
+		return nil, err
+	}
+	p, err := query.OpenProfile(ctx, trace, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	b, err := times.ByRank(ctx, p, false, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := &runSummary{Slowest: b.Slowest(), Share: shareOf(b.Ranks), Waits: []waitSummary{}}
+	inCalls := query.Nanoseconds(0)
+	for _, r := range b.Ranks {
+		s.Span = max(s.Span, r.Start+r.Span)
+		inCalls += r.Time
+	}
+	sites := make(map[string]query.SiteProfile) // of each function, the one where the wait time may be longest
+	bound := func(s query.SiteProfile) float64 {
+		return float64(s.Time.Total) - float64(s.Calls)*float64(s.Time.Min)
+	}
+	if query.HasSites(trace) {
+		for _, of := range p.Sites(trace) {
+			if most, ok := sites[of.Function]; of.Time != nil && (!ok || bound(of) > bound(most)) {
+				sites[of.Function] = of
+			}
+		}
+	}
+	const least = 0.001 // share of the time in calls
+	for _, f := range b.Functions[:min(mostWaits, len(b.Functions))] {
+		if share := float64(f.Wait / inCalls); share >= least {
+			s.Waits = append(s.Waits, waitSummary{f.Name, sites[f.Name].Site, f.Wait, share})
+		}
+	}
+	return s, nil
+}
+
+// shareOf returns the share of the time of ranks that they spend in calls, nil if it is not known:
+// where calls overlap.
+func shareOf(ranks []query.RankProfile) *callShare {
+	s := &callShare{Min: math.Inf(1)}
+	for _, r := range ranks {
+		share := float64(r.Time / r.Span)
+		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
+			return nil
+		}
+		if share < s.Min {
+			s.Min, s.MinRank = share, r.Rank
+		}
+		if share > s.Max {
+			s.Max, s.MaxRank = share, r.Rank
+		}
+		s.Mean += share / float64(len(ranks))
+	}
+	return s
+}
+
+// print prints it, in lines of 80 columns.
+func (s *runSummary) print(w io.Writer) {
+	fmt.Fprintf(w, "reprise: ran %s", text.Duration(s.Span))
+	if c := s.Share; c != nil {
+		fmt.Fprintf(w, ", %s in MPI", text.Percent(c.Mean, 1))
+		if c.MinRank != c.MaxRank {
+			fmt.Fprintf(w, ": %s on rank %d to %s on rank %d", text.Percent(c.Min, 1), c.MinRank, text.Percent(c.Max, 1), c.MaxRank)
+		}
+	}
+	fmt.Fprintln(w)
+	if r := s.Slowest; r != nil && r.Mean > 0 {
+		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s, imbalance %s\n", r.Rank, text.Duration(r.Outside), text.Duration(r.Mean),
+			cmp.Or(text.Percent(r.Outside-r.Mean, r.Mean), "0 %"))
+	}
+	for i, f := range s.Waits {
+		const columns = 80
+		title := "wait time"
+		if i > 0 {
+			title = ""
+		}
+		line := fmt.Sprintf("reprise: %-9s %7s %6s  %s", title, text.Duration(f.Wait), text.Percent(f.Share, 1), text.Printable(f.Function))
+		if f.Site != "" {
+			line += "  " + text.Printable(f.Site)
+		}
+		fmt.Fprintln(w, text.Cut(line, columns))
+	}
+}
+
+// nextCommand returns the command that shows a trace.
+func nextCommand(path string) string {
+	return "reprise report " + quoted(path) + " -o " + quoted(strings.TrimSuffix(path, ".rpz")+".html")
+}
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/.-_+,:=@%", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
