@@ -139,14 +139,3 @@ func (s *runSummary) print(w io.Writer) {
 func nextCommand(path string) string {
 	return "reprise report " + quoted(path) + " -o " + quoted(strings.TrimSuffix(path, ".rpz")+".html")
 }
-
-// quoted returns a word as a shell takes it.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/.-_+,:=@%", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
