@@ -193,14 +193,12 @@ func (m *timelineMaker) programOf(r *reprise.Rank, grammar int) programData {
 func (m *timelineMaker) estimate(t rankTrack, p *programData, data *rankData) error {
 	r := t.Rank
 	p.Threads = nil
-	p.Durations, p.Gaps, p.Of = make([]float64, r.Terminals()), make([]float64, r.Terminals()), make([]uint64, r.Terminals())
-	for terminal := range p.Durations {
-		n := r.Signature(uint32(terminal))
-		duration, gap := m.times.Mean(n)
-		ends := max(0, duration+gap)
-		p.Durations[terminal] = tenth(min(max(0, duration), ends))
-		p.Gaps[terminal] = tenth(ends - p.Durations[terminal])
-		p.Of[terminal] = m.page.callsOf(n)
+	begin, end, err := t.clock.Span()
+	if err != nil {
+		return err
+	}
+	if err := m.means(t, p, float64(end)-float64(begin)); err != nil {
+		return err
 	}
 	inner := uint64(0)
 	if t.clock.Source() == query.Histograms {
@@ -215,14 +213,46 @@ func (m *timelineMaker) estimate(t rankTrack, p *programData, data *rankData) er
 		}
 		data.Edges, times = append(data.Edges, int64(position)*2), append(times, start-m.begin)
 	}
-	begin, end, err := t.clock.Span()
-	if err != nil {
-		return err
-	}
 	if inner == 0 {
 		data.Edges, times = []int64{0}, []int64{begin - m.begin}
 	}
 	data.Edges, data.Times = steps(append(data.Edges, int64(r.Len()-1)*2+1)), steps(append(times, end-m.begin))
+	return nil
+}
+
+// means sets how long the calls of a rank take on average by its clock, by terminal, and the
+// gaps before them, which are those of all ranks but for a factor that makes the rank take as
+// long as it does.
+func (m *timelineMaker) means(t rankTrack, p *programData, span float64) error {
+	all, err := t.clock.Between(math.MinInt64, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	bySignature := make(map[int]float64, len(all.Usage))
+	for _, u := range all.Usage {
+		bySignature[u.Signature] = float64(u.Time) / float64(u.Calls)
+	}
+	r, n := t.Rank, t.Terminals()
+	p.Durations, p.Gaps, p.Of = make([]float64, n), make([]float64, n), make([]uint64, n)
+	inCalls, outside := 0.0, 0.0
+	for terminal, calls := range r.Occurrences() {
+		of := r.Signature(terminal)
+		duration, gap := m.times.Mean(of)
+		if own, ok := bySignature[of]; ok {
+			duration = own
+		}
+		ends := max(0, duration+gap)
+		p.Durations[terminal] = min(max(0, duration), ends)
+		p.Gaps[terminal], p.Of[terminal] = ends-p.Durations[terminal], m.page.callsOf(of)
+		inCalls, outside = inCalls+float64(calls)*p.Durations[terminal], outside+float64(calls)*p.Gaps[terminal]
+	}
+	factor := 1.0
+	if outside > 0 && span > inCalls {
+		factor = (span - inCalls) / outside
+	}
+	for terminal := range p.Gaps {
+		p.Durations[terminal], p.Gaps[terminal] = tenth(p.Durations[terminal]), tenth(factor*p.Gaps[terminal])
+	}
 	return nil
 }
 
