@@ -297,6 +297,38 @@ func (b *ByRank) Slowest() *SlowRank {
 	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks))}
 }
 
+// A CallShare is the share of the time of ranks that they spend in calls.
+type CallShare struct {
+	Min     float64 `json:"min_share"`
+	Mean    float64 `json:"mean_share"`
+	Max     float64 `json:"max_share"`
+	MinRank int     `json:"rank_of_min"`
+	MaxRank int     `json:"rank_of_max"`
+}
+
+// Share returns which share of their time the ranks are in calls, nil if it is not known: where
+// calls overlap.
+func (b *ByRank) Share() *CallShare {
+	s := &CallShare{Min: math.Inf(1)}
+	for _, r := range b.Ranks {
+		share := float64(r.Time / r.Span)
+		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
+			return nil
+		}
+		if share < s.Min {
+			s.Min, s.MinRank = share, r.Rank
+		}
+		if share > s.Max {
+			s.Max, s.MaxRank = share, r.Rank
+		}
+		s.Mean += share / float64(len(b.Ranks))
+	}
+	if len(b.Ranks) == 0 {
+		return nil
+	}
+	return s
+}
+
 // The ranks of a shape have estimates of their own if these have at most so many symbols together.
 const maxOwnSymbols = 1 << 24
 

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
@@ -21,11 +23,51 @@ const (
 	maxLoads = 400 // bars
 )
 
+// maxRankRows is how many ranks the table of ranks has.
+const maxRankRows = 200
+
 // An imbalanceText is the calls in which ranks wait.
 type imbalanceText struct {
-	About, Load string
-	Chart       bool // of what the ranks have to do
-	Table       *table
+	About, Load      string
+	Chart            bool   // of what the ranks have to do
+	Ranks, Functions *table // nil if ranks cannot be told apart
+	RanksAbout       string
+	Table            *table
+}
+
+// addRanks adds what each rank spends its time in, and the functions in which ranks wait.
+func (p *page) addRanks() {
+	t, b := p.Imbalance, p.byRank
+	if b == nil || len(b.Ranks) < 2 {
+		return
+	}
+	total, off := 0.0, 0.0
+	t.Ranks = newTable("rank", maxRankRows, "Rank", "Calls", "In calls", "of its time", "Outside", "of its time", "Most in", "")
+	for _, r := range b.Ranks {
+		total, off = total+float64(r.Time), off+float64(r.Error)
+		outside, share := valued(-1, "–"), valued(-1, "–")
+		if !math.IsInf(float64(r.Outside), 1) {
+			outside, share = cell{Text: text.Duration(r.Outside), Value: int64(r.Outside)}, valued(int64(r.Outside), text.Percent(r.Outside, r.Span))
+		}
+		most, of := "", ""
+		if len(r.Functions) > 0 {
+			most, of = printable(r.Functions[0].Name), text.Percent(r.Functions[0].Time, r.Time)
+		}
+		rank := cell{Text: fmt.Sprint(r.Rank), Value: r.Rank, Find: fmt.Sprintf("call=%d,0", r.Rank)}
+		t.Ranks.row(rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span)), outside, share, name(most), valued(of, of))
+	}
+	t.Functions = newTable("function", maxSites, "Function", "Calls", "Mean", "Fastest", "on rank", "Slowest", "on rank", "↓Wait time")
+	for _, f := range b.Functions {
+		if f.Wait > 0 {
+			t.Functions.row(cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}, f.Calls, nanos(f.Mean),
+				nanos(f.Fast.Mean), order(f.Fast.Rank), nanos(f.Slow.Mean), order(f.Slow.Rank), nanos(f.Wait))
+		}
+	}
+	t.Functions = t.Functions.shown()
+	t.RanksAbout = "What ranks spend their time in. The wait time of a function is the time beyond the mean of the fastest rank."
+	if b.Source != query.Series {
+		t.RanksAbout += fmt.Sprintf(" Times of single ranks are sums that the recorder kept of each, rounded: together they are exact within %s.", cmp.Or(text.Percent(off, total), "0 %"))
+	}
 }
 
 // addImbalance adds what is unevenly distributed over the ranks.
@@ -43,9 +85,14 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 		}
 		p.exact = times
 	}
-	if err := p.addLoad(trace, exact); err != nil {
-		return err
+	if exact || times.HasRanks(p.query()) {
+		var err error
+		if p.byRank, err = times.ByRank(ctx, p.profile, exact, p.query()); err != nil {
+			return err
+		}
 	}
+	p.addLoad(trace)
+	p.addRanks()
 	return p.addSites(trace, times, exact)
 }
 
@@ -119,10 +166,10 @@ func signatureWords(trace *reprise.Trace) func(int) string {
 	}
 }
 
-// addLoad adds what each rank has to do: the time in its calls if the times of every
-// call are read, and otherwise their number, unless it is the same for all.
-func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
-	ranks := trace.Ranks()
+// addLoad adds what each rank has to do: the time in its calls if that is known, and otherwise
+// their number, unless it is the same for all.
+func (p *page) addLoad(trace *reprise.Trace) {
+	ranks, timed := trace.Ranks(), p.byRank != nil && len(p.byRank.Ranks) == trace.RankSet().Len()
 	l := &loadData{Ranks: ranks, Bins: min(ranks, maxLoads), Timed: timed}
 	sums, counts := make([]float64, l.Bins), make([]float64, l.Bins)
 	least, most := rankValue{}, rankValue{rank: -1}
@@ -138,8 +185,8 @@ func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
 		}
 	}
 	if timed {
-		if err := p.timeInCalls(trace, add); err != nil {
-			return err
+		for _, r := range p.byRank.Ranks {
+			add(r.Rank, float64(r.Time))
 		}
 	} else {
 		for _, s := range p.profile.Shapes {
@@ -157,16 +204,16 @@ func (p *page) addLoad(trace *reprise.Trace, timed bool) error {
 		write, what = text.Duration[float64], "How long the ranks are in calls"
 	}
 	if most.rank < 0 || ranks == 1 {
-		return nil
+		return
 	}
 	if most.value == least.value {
 		p.Imbalance.Load = "All ranks make as many calls: " + text.Count(uint64(most.value)) + "."
-		return nil
+		return
 	}
 	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)
 	l.Values = sums
 	p.Imbalance.Chart, p.data.Load = true, l
-	return nil
+	return
 }
 
 type rankValue struct {
@@ -178,31 +225,4 @@ func eachRank(s rankenc.Set, do func(rank int)) {
 	for _, rank := range s.All() {
 		do(int(rank))
 	}
-}
-
-// timeInCalls hands on how long each rank is in calls.
-func (p *page) timeInCalls(trace *reprise.Trace, add func(rank int, ns float64)) error {
-	for rank := range trace.Active() {
-		sum, err := durations(trace, rank)
-		if err != nil {
-			return err
-		}
-		add(rank, sum)
-	}
-	return nil
-}
-
-// durations returns how long a rank is in calls.
-func durations(trace *reprise.Trace, rank int) (sum float64, err error) {
-	r, err := trace.Rank(rank)
-	if err != nil {
-		return 0, err
-	}
-	for t, err := range r.Times(0) {
-		if err != nil {
-			return 0, err
-		}
-		sum += float64(t.Duration)
-	}
-	return sum, nil
 }

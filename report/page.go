@@ -25,7 +25,7 @@ var assets embed.FS
 type page struct {
 	Title, Lead string
 	Banner      string // what comes before all else; empty if the run came to its end
-	Facts       []fact
+	Facts, File []fact // about the run, and about the file
 	Remarks     []string
 	Foot        string
 
@@ -52,6 +52,7 @@ type page struct {
 	served    bool             // by a View, which is asked for the times of calls
 	hasSeries bool             // the trace has the times of every call, of all ranks
 	guarantee timing.Guarantee // of these
+	byRank    *query.ByRank    // nil if ranks cannot be told apart
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
 
 	unfinished rankenc.Set // ranks without MPI_Finalize, if the trace was recorded

@@ -120,7 +120,7 @@ func TestJSONNames(t *testing.T) {
 			c.object(command, out[:end+1])
 		}
 	}
-	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}, Run: &runSummary{Share: &callShare{}, Slowest: &query.SlowRank{}, Waits: []waitSummary{{}}}})
+	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}, Run: &runSummary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []waitSummary{{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

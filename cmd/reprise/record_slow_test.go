@@ -83,7 +83,7 @@ func TestSummaryWidth(t *testing.T) {
 		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: 123_456_789_012, Overhead: 0.1234,
 		Collector: 123 * time.Second, After: 12 * time.Second,
 		Run: &runSummary{
-			Span: 1.234e12, Share: &callShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
+			Span: 1.234e12, Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
 			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
 			Waits: []waitSummary{
 				{"MPI_Allreduce", "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", 1.23e12, 0.5},

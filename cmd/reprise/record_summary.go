@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
@@ -18,18 +17,9 @@ import (
 // each rank.
 type runSummary struct {
 	Span    query.Nanoseconds `json:"span_ns"` // from the first call of all ranks to the last
-	Share   *callShare        `json:"share_in_calls"`
+	Share   *query.CallShare  `json:"share_in_calls"`
 	Slowest *query.SlowRank   `json:"slowest_rank"`
 	Waits   []waitSummary     `json:"longest_waits"`
-}
-
-// A callShare is the share of the time of ranks that they spend in calls.
-type callShare struct {
-	Min     float64 `json:"min_share"`
-	Mean    float64 `json:"mean_share"`
-	Max     float64 `json:"max_share"`
-	MinRank int     `json:"rank_of_min"`
-	MaxRank int     `json:"rank_of_max"`
 }
 
 // A waitSummary is a function in which ranks wait, and the place where most of that may be.
@@ -61,7 +51,7 @@ func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &runSummary{Slowest: b.Slowest(), Share: shareOf(b.Ranks), Waits: []waitSummary{}}
+	s := &runSummary{Slowest: b.Slowest(), Share: b.Share(), Waits: []waitSummary{}}
 	inCalls := query.Nanoseconds(0)
 	for _, r := range b.Ranks {
 		s.Span = max(s.Span, r.Start+r.Span)
@@ -85,26 +75,6 @@ func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
 		}
 	}
 	return s, nil
-}
-
-// shareOf returns the share of the time of ranks that they spend in calls, nil if it is not known:
-// where calls overlap.
-func shareOf(ranks []query.RankProfile) *callShare {
-	s := &callShare{Min: math.Inf(1)}
-	for _, r := range ranks {
-		share := float64(r.Time / r.Span)
-		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
-			return nil
-		}
-		if share < s.Min {
-			s.Min, s.MinRank = share, r.Rank
-		}
-		if share > s.Max {
-			s.Max, s.MaxRank = share, r.Rank
-		}
-		s.Mean += share / float64(len(ranks))
-	}
-	return s
 }
 
 // print prints it, in lines of 80 columns.

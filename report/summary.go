@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// summarize writes the summary, which answers how long the run was, where the time is, who is
+// slow, and whether it came to its end; and what is in the file.
+func (p *page) summarize(trace *reprise.Trace, o Options) {
+	active := trace.RankSet().Len()
+	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(trace.Run().Source))
+	p.summarizeTimes(active)
+	if recorded(trace) {
+		end := fact{"End", "complete", "all ranks came to MPI_Finalize"}
+		if p.Banner != "" {
+			end = fact{"End", "cut short", p.Banner}
+		}
+		p.Facts = append(p.Facts, end)
+	}
+	p.summarizeFile(trace, o)
+	if set := trace.RecordedRanks().Difference(trace.RankSet()); set.Len() > 0 {
+		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
+	}
+	for _, d := range trace.Damage() {
+		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
+	}
+	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
+}
+
+// summarizeTimes adds the facts about times.
+func (p *page) summarizeTimes(active int) {
+	run, estimated := p.length, !p.hasSeries
+	if b := p.byRank; b != nil {
+		for _, r := range b.Ranks {
+			run = max(run, float64(r.Start+r.Span))
+		}
+		estimated = false
+	}
+	if run > 0 {
+		f := fact{"Run", text.Duration(run), "from the first call to the last"}
+		if estimated {
+			f.Note += ", estimated"
+		}
+		p.Facts = append(p.Facts, f)
+	}
+	if share := p.inCalls / (run * float64(active)); p.byRank == nil && share > 0 && share <= 1 {
+		p.Facts = append(p.Facts, fact{"In calls", text.Percent(share, 1), "of the time of all ranks"})
+	}
+	p.summarizeRanks()
+	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 {
+		p.Facts = append(p.Facts, fact{"Most time in", f[0].Name, text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
+	} else if len(f) > 0 {
+		p.Facts = append(p.Facts, fact{"Most calls of", f[0].Name, text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
+	}
+	if b := p.byRank; b != nil && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
+		f := b.Functions[0]
+		p.Facts = append(p.Facts, fact{"Most wait in", printable(f.Name), fmt.Sprintf("%s in all, beyond the fastest rank, %d", text.Duration(f.Wait), f.Fast.Rank)})
+	}
+}
+
+// balanced is up to which share of the run the slowest rank may do more than the mean, for the
+// run to count as balanced.
+const balanced = 0.05
+
+// summarizeRanks adds the facts that tell ranks apart.
+func (p *page) summarizeRanks() {
+	if p.byRank == nil {
+		return
+	}
+	if s := p.byRank.Share(); s != nil {
+		f := fact{"In calls", text.Percent(s.Mean, 1), "of the time of all ranks"}
+		if s.MinRank != s.MaxRank {
+			f.Note = fmt.Sprintf("from %s on rank %d to %s on rank %d", text.Percent(s.Min, 1), s.MinRank, text.Percent(s.Max, 1), s.MaxRank)
+		}
+		p.Facts = append(p.Facts, f)
+	}
+	slow := p.byRank.Slowest()
+	if slow == nil {
+		return
+	}
+	span := query.Nanoseconds(0)
+	for _, r := range p.byRank.Ranks {
+		span = max(span, r.Span)
+	}
+	more := float64(slow.Outside - slow.Mean)
+	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank), fmt.Sprintf("%s outside calls, where the mean is %s", text.Duration(slow.Outside), text.Duration(slow.Mean))})
+	if span > 0 && !math.IsInf(float64(span), 1) {
+		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank does %s more than the mean, %s of the run", text.Duration(more), text.Percent(more, float64(span)))}
+		if more > balanced*float64(span) {
+			f.Value = "unbalanced"
+		}
+		p.Facts = append(p.Facts, f)
+	}
+}
+
+// summarizeFile adds what is in the file.
+func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
+	run, active := trace.Run(), trace.RankSet().Len()
+	ranks := fact{"Ranks", text.Count(run.Ranks), ""}
+	if active < run.Ranks {
+		ranks.Note = text.Count(active) + " made calls"
+	}
+	calls := fact{"Calls", text.Count(p.profile.Calls), ""}
+	if active > 0 {
+		calls.Note = "about " + text.Count(p.profile.Calls/uint64(active)) + " by each rank"
+	}
+	p.File = append(p.File, ranks, calls,
+		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
+		fact{"Different calls", text.Count(trace.Signatures()), "by their arguments"},
+		fact{"Shapes", text.Count(trace.Shapes()), "of control flow"})
+	if o.Bytes > 0 {
+		file := fact{"File", text.Bytes(o.Bytes), ""}
+		if p.profile.Calls > 0 {
+			file.Note = fmt.Sprintf("%.3g bits a call", 8*float64(o.Bytes)/float64(p.profile.Calls))
+		}
+		p.File = append(p.File, file)
+	}
+	p.File = append(p.File, p.timesFact(trace))
+}
+
+// timesFact says what times the trace has.
+func (p *page) timesFact(trace *reprise.Trace) fact {
+	t := trace
+	series, _, err := t.SeriesRanks()
+	switch {
+	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
+		return fact{"Times", "of every call", errorNote(p.guarantee)}
+	case err == nil && series.Len() > 0:
+		return fact{"Times", "of every call", "of " + text.Plural(series.Len(), "rank") + ", " + errorNote(p.guarantee)}
+	}
+	durations, gaps, err := t.Summaries()
+	switch {
+	case err != nil:
+		return fact{"Times", "unreadable", ""}
+	case durations.Histograms != nil || gaps.Histograms != nil:
+		return fact{"Times", "histograms", "of each signature"}
+	case durations.IsZero() && gaps.IsZero():
+		none := fact{"Times", "none", ""}
+		if recorded(trace) {
+			none.Note = "record with --times statistics"
+		}
+		return none
+	}
+	return fact{"Times", "statistics", "of each signature"}
+}
