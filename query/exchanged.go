@@ -147,7 +147,7 @@ type uniformKey struct {
 type rankExchange struct {
 	rank    int
 	groups  *groupTable
-	uniform map[uniformKey]*Blocks
+	uniform map[uniformKey]Blocks
 	lists   map[groupKey][]Blocks // what the rank gives to each member
 }
 
@@ -159,7 +159,9 @@ func (e *rankExchange) with(x *semantics.Exchange, c *semantics.Communicator, co
 	if x.Blocks != nil {
 		list := e.lists[k]
 		if list == nil {
-			list = make([]Blocks, len(members))
+			if list = make([]Blocks, len(members)); e.lists == nil {
+				e.lists = make(map[groupKey][]Blocks)
+			}
 			e.lists[k] = list
 		}
 		for i, size := range x.Blocks[:min(len(x.Blocks), len(list))] {
@@ -171,10 +173,11 @@ func (e *rankExchange) with(x *semantics.Exchange, c *semantics.Communicator, co
 		return all
 	}
 	u := uniformKey{k, x.With == semantics.EachHigher, x.From}
-	if e.uniform[u] == nil {
-		e.uniform[u] = new(Blocks)
+	sum := e.uniform[u]
+	if sum.add(count, x.Bytes); e.uniform == nil {
+		e.uniform = make(map[uniformKey]Blocks)
 	}
-	e.uniform[u].add(count, x.Bytes)
+	e.uniform[u] = sum
 	others := len(members)
 	switch {
 	case u.higher:
@@ -235,7 +238,7 @@ func uniformOf(found []*rankFlows, groups *groupTable) []UniformPairs {
 	var all []one
 	for _, f := range found {
 		for k, b := range f.exchange.uniform {
-			all = append(all, one{k, *b, f.exchange.rank})
+			all = append(all, one{k, b, f.exchange.rank})
 		}
 	}
 	flag := func(b bool) int {

@@ -106,7 +106,7 @@ func flowsOf(rank int, r *semantics.Rank, ranks int, groups *groupTable) *rankFl
 	f := &rankFlows{
 		ranks: ranks, at: make(map[[2]int]int), sizes: make(map[int64]uint64),
 		uses:     make(map[*semantics.Communicator]*CommunicatorUse),
-		exchange: rankExchange{rank, groups, make(map[uniformKey]*Blocks), make(map[groupKey][]Blocks)},
+		exchange: rankExchange{rank: rank, groups: groups},
 	}
 	for o := range r.All() {
 		f.addCall(o.Operation, o.Count)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -161,7 +162,11 @@ func (c *collect) blocks(a spec.Amount) (each int64, list []int64) {
 
 // withNeighbours returns x with the neighbours that the caller gives to in the topology.
 func (c *collect) withNeighbours(x Exchange) Exchange {
-	neighbours, ok := c.neighbours()
+	comm, ok := c.find("comm", cst.KindHandle)
+	if !ok || c.call == nil {
+		return Exchange{With: SomeUnknown}
+	}
+	neighbours, ok := c.call.neighbours(comm.Int(), c.scope)
 	if !ok || x.Blocks != nil && len(x.Blocks) != len(neighbours) {
 		return Exchange{With: SomeUnknown}
 	}

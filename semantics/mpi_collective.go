@@ -8,15 +8,14 @@ import (
 // A collect is a call of a collective operation on data, as it is taken apart.
 type collect struct {
 	arguments
-	scope      scope
-	size       func(datatype int64) int64
-	degrees    func() degrees
-	neighbours func() ([]int64, bool) // as evaluation.neighbours
-	isRoot     bool
-	root       int  // in the run; −1 if there is none or it is not known
-	inter      bool // the operation is on an intercommunicator
-	giveNone   bool // sendbuf is MPI_IN_PLACE
-	getNone    bool // recvbuf is
+	scope    scope
+	size     func(datatype int64) int64
+	call     *evaluation // of MPI
+	isRoot   bool
+	root     int  // in the run; −1 if there is none or it is not known
+	inter    bool // the operation is on an intercommunicator
+	giveNone bool // sendbuf is MPI_IN_PLACE
+	getNone  bool // recvbuf is
 }
 
 // collective says what a collective call on data gives and gets.
@@ -31,21 +30,9 @@ func (e *evaluation) collective(o *Operation, p *spec.Role, args arguments, s sc
 // the group of the root of an intercommunicator.
 func (e *evaluation) collect(p *spec.Role, args arguments, s scope) (c collect, ok bool) {
 	c = collect{
-		arguments: args, scope: s, size: e.size, root: -1,
+		arguments: args, scope: s, size: e.size, call: e, root: -1,
 		inter:    s.communicator != nil && s.communicator.remote != nil,
 		giveNone: e.inPlace(args, "sendbuf"), getNone: e.inPlace(args, "recvbuf"),
-	}
-	c.degrees = func() degrees {
-		if v, ok := args.find("comm", cst.KindHandle); ok {
-			return e.degrees(v.Int(), s)
-		}
-		return noDegrees
-	}
-	c.neighbours = func() ([]int64, bool) {
-		if v, ok := args.find("comm", cst.KindHandle); ok {
-			return e.neighbours(v.Int(), s)
-		}
-		return nil, false
 	}
 	if v, ok := args.find("root", cst.KindRank); ok {
 		switch root := v.Int(); {
@@ -59,6 +46,14 @@ func (e *evaluation) collect(p *spec.Role, args arguments, s scope) (c collect, 
 		}
 	}
 	return c, true
+}
+
+// neighbourhood returns how many neighbours the caller has.
+func (c *collect) neighbourhood() degrees {
+	if v, ok := c.find("comm", cst.KindHandle); ok && c.call != nil {
+		return c.call.degrees(v.Int(), c.scope)
+	}
+	return noDegrees
 }
 
 // inPlace reports whether an argument is MPI_IN_PLACE.
@@ -126,9 +121,9 @@ func (c *collect) amount(a spec.Amount, gives bool) int64 {
 		return c.each(c.scope.size(), a)
 	case "neighbours":
 		if gives {
-			return c.each(c.degrees().out, a)
+			return c.each(c.neighbourhood().out, a)
 		}
-		return c.each(c.degrees().in, a)
+		return c.each(c.neighbourhood().in, a)
 	case "own":
 		if c.scope.communicator == nil {
 			return Unknown
