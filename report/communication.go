@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Limits of the section about communication.
@@ -223,11 +224,11 @@ func (p *page) describeTraffic(m *query.Messages) {
 	if x.Bins < x.Ranks {
 		t.About += fmt.Sprintf(" The matrix has %s × %s bins of ranks.", text.Count(x.Bins), text.Count(x.Bins))
 	}
-	t.Pairs = pairTable(rows, pairs, x.Exchanged)
+	t.Pairs = p.pairTable(rows, pairs, x.Exchanged)
 }
 
 // pairTable returns the table of the pairs between which most goes.
-func pairTable(rows []text.PairRow, all int, exchanged bool) *table {
+func (p *page) pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 	titles := []string{"Source", "Destination", "Messages", "↓Bytes"}
 	if exchanged {
 		titles = []string{"Source", "Destination", "Messages", "Bytes", "Blocks", "Exchanged", "↓All bytes"}
@@ -239,13 +240,41 @@ func pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 	}
 	for i := range rows {
 		r := &rows[i]
-		cells := []any{valued(r.Source, r.From()), valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
+		from := cell{Text: r.From(), Value: r.Source}
+		if position, ok := p.firstMessage(r); ok {
+			from.Find = fmt.Sprintf("call=%d,%d", r.Source, position)
+		}
+		cells := []any{from, valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
 		if exchanged {
 			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)), valued(r.AllBytes(), text.Bytes(r.AllBytes())))
 		}
 		t.row(cells...)
 	}
 	return t.shown()
+}
+
+// firstMessage returns the position of a call that sends a message of a row of pairs: of those
+// that do, the one whose like comes first.
+func (p *page) firstMessage(row *text.PairRow) (position uint64, ok bool) {
+	if row.Messages == 0 {
+		return 0, false
+	}
+	r, err := p.model.Rank(row.Source)
+	if err != nil {
+		return 0, false
+	}
+	sends := make(map[uint32]bool)
+	for o := range r.All() {
+		for i := range o.Operation.Messages {
+			if m := &o.Operation.Messages[i]; m.Peer == row.Destination && m.Direction == semantics.Send {
+				sends[o.Terminal] = true
+			}
+		}
+	}
+	for position := range r.Find(0, func(t sequitur.Symbol) bool { return sends[t] }) {
+		return position, true
+	}
+	return 0, false
 }
 
 // blockSize is flowSize for blocks.

@@ -219,3 +219,18 @@ func checkArrow(b *tab) {
 	eval[any](b, "document.querySelector('#timeline .partners button').click()")
 	b.wait(`(c => %q.startsWith('from rank ' + c.row.rank + ', position ' + formatCount(c.position)))(report.figures.get('timeline').chosen)`, text)
 }
+
+// TestLinksToCalls goes from rows of pairs, of messages that nobody receives and of ranks to
+// their calls.
+func TestLinksToCalls(t *testing.T) {
+	tr := testtrace.TI(t, "0 init\n0 barrier\n0 send 1 0 1 1\n0 send 1 7 4 1\n0 finalize\n1 init\n1 barrier\n1 recv 0 0 1 1\n1 finalize\n")
+	b := open(t, file(t, tr, report.Options{}), desktop)
+	b.show("timeline")
+	for _, c := range []struct {
+		cell     string
+		position int
+	}{{"#communication td[data-find]", 2}, {"#matching td[data-find]", 3}} {
+		eval[any](b, "document.querySelector('%s button').click()", c.cell)
+		b.wait("(c => c && c.row.rank === 0 && c.position === %d)(report.figures.get('timeline').chosen)", c.position)
+	}
+}

@@ -35,7 +35,9 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 		return nil
 	}
 	t := new(matchText)
-	t.addUnmatched(m)
+	if err := t.addUnmatched(ctx, m); err != nil {
+		return err
+	}
 	t.addDifferent(m)
 	if err := t.addSkews(ctx, p, m); err != nil {
 		return err
@@ -118,7 +120,10 @@ func silentText(m *query.Match) string {
 }
 
 // addUnmatched adds messages that are sent and not received, and the other way round.
-func (t *matchText) addUnmatched(m *query.Match) {
+func (t *matchText) addUnmatched(ctx context.Context, m *query.Match) error {
+	if err := m.Firsts(ctx, m.Unmatched[:min(len(m.Unmatched), maxMatchRows)], query.Options{}); err != nil {
+		return err
+	}
 	rows := newTable("channel", maxMatchRows, "What", "Messages", "From", "To", "Tag", "Communicator")
 	rows.Caption = "Messages that do not match"
 	for _, u := range m.Unmatched {
@@ -135,9 +140,14 @@ func (t *matchText) addUnmatched(m *query.Match) {
 		if n := len(u.Among); n > 0 {
 			what += fmt.Sprintf(", on one of %s", text.Plural(n, "channel"))
 		}
-		rows.row(name(what), u.Count, from, strconv.Itoa(u.Destination), tag, printable(u.Communicator.Name))
+		call := cell{Text: what, Name: true}
+		if u.First != nil {
+			call.Find = fmt.Sprintf("call=%d,%d", u.Rank, *u.First)
+		}
+		rows.row(call, u.Count, from, strconv.Itoa(u.Destination), tag, printable(u.Communicator.Name))
 	}
 	t.Unmatched = rows.shown()
+	return nil
 }
 
 // addDifferent adds the collective operations that members do not agree on.
