@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -33,6 +34,14 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 		return err
 	}
 	p.profile = profile
+	if p.hasSeries && profile.Calls <= MaxExact {
+		if p.exact, err = p.times.ReadSeries(ctx, p.query()); err != nil {
+			return err
+		}
+		if p.guarantee == timing.Exact {
+			profile.SetTimes(p.exact)
+		}
+	}
 	p.data.Functions = []functionData{}
 	p.functions = make(map[string]int)
 	if len(profile.Functions) == 0 {
@@ -64,12 +73,25 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
 		t.About += fmt.Sprintf(" All ranks together spent %s in them.", text.Duration(total))
+		if off := roundedBy(list); off > 0 {
+			t.About += fmt.Sprintf(" Times are sums and means that are rounded: all together, they are exact within %s.", text.Percent(off, total))
+		}
 	}
 	if profile.Timed && p.guarantee > timing.Exact {
-		t.About += fmt.Sprintf(" These times are statistics that the recorder kept of all calls, and exact; the timeline has the times of every call, each at most %s off, so that the two differ.", percentOff(p.guarantee))
+		t.About += fmt.Sprintf(" These times are statistics that the recorder kept of all calls; the timeline has the times of every call, each at most %s off, so that the two differ.", percentOff(p.guarantee))
 	}
 	p.Functions = t
 	return nil
+}
+
+// roundedBy returns how far the times of functions may be off together.
+func roundedBy(list []query.FunctionProfile) (off float64) {
+	for _, f := range list {
+		if f.Time != nil && !math.IsInf(float64(f.Time.Error), 1) {
+			off += float64(f.Time.Error)
+		}
+	}
+	return off
 }
 
 // addPlaces adds the places in the program where calls are made.

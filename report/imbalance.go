@@ -77,13 +77,9 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 		p.Imbalance.About = "There are no calls in this trace."
 		return nil
 	}
-	times, exact := p.times, p.hasSeries && p.profile.Calls <= MaxExact
+	times, exact := p.times, p.exact != nil
 	if exact {
-		var err error
-		if times, err = times.ReadSeries(ctx, p.query()); err != nil {
-			return err
-		}
-		p.exact = times
+		times = p.exact
 	}
 	if exact || times.HasRanks(p.query()) {
 		var err error

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A tally is what an independent sum over the calls of a run has of a function.
+type tally struct {
+	calls uint64
+	time  int64
+}
+
+// A truth is what a run did, call by call, as cat tells it: by function, and by rank and
+// function.
+type truth struct {
+	functions map[string]tally
+	ranks     map[int]map[string]tally
+}
+
+// truthOf adds up the calls that cat prints of a trace with exact times.
+func truthOf(t *testing.T, path string) truth {
+	t.Helper()
+	all := truth{make(map[string]tally), make(map[int]map[string]tally)}
+	for _, line := range strings.Split(strings.TrimSpace(must(t, "cat", path, "--json", "--ranks", "all")), "\n") {
+		var call struct {
+			Rank     int
+			Function string
+			Duration int64 `json:"duration_ns"`
+		}
+		if err := json.Unmarshal([]byte(line), &call); err != nil {
+			t.Fatal(err)
+		}
+		if all.ranks[call.Rank] == nil {
+			all.ranks[call.Rank] = make(map[string]tally)
+		}
+		for _, sums := range []map[string]tally{all.functions, all.ranks[call.Rank]} {
+			s := sums[call.Function]
+			sums[call.Function] = tally{s.calls + 1, s.time + call.Duration}
+		}
+	}
+	return all
+}
+
+// TestNumbers records a program once and makes traces of it with each kind of times. What
+// commands, tables and the page tell of functions and ranks is compared with the sums over
+// the calls: it is equal where times are exact, and else as close as is said.
+func TestNumbers(t *testing.T) {
+	m := theMPI(t)
+	dir := t.TempDir()
+	raw := filepath.Join(dir, "raw")
+	if err := os.Mkdir(raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := func(times string) string { return filepath.Join(dir, times+".rpz") }
+	line := m.Launch(4, m.Build(t, "slow.c"), "2")
+	if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw}, line...)); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	want := truthOf(t, path("exact"))
+	for _, times := range []string{"exact", "all", "histograms", "paths", "statistics"} {
+		t.Run(times, func(t *testing.T) {
+			if times != "exact" {
+				if r := invoke(t, "", "collect", raw, "--times", times, "-o", path(times)); r.status != exitOK {
+					t.Fatalf("%+v", r)
+				}
+			}
+			checkFunctions(t, path(times), want, times == "exact")
+			checkRanks(t, path(times), want, times == "exact")
+			checkPage(t, path(times), want, times == "exact")
+		})
+	}
+}
+
+// checkFunctions compares what profile tells.
+func checkFunctions(t *testing.T, path string, want truth, exact bool) {
+	t.Helper()
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", path)
+	if len(p.Functions) != len(want.functions) {
+		t.Errorf("%d functions, not %d", len(p.Functions), len(want.functions))
+	}
+	for _, f := range p.Functions {
+		sum, err := strconv.ParseInt(string(f.Time.Sum), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := want.functions[f.Name]
+		if off := math.Abs(float64(sum - w.time)); f.Calls != w.calls || off > float64(f.Time.Error) || exact && off > 0 {
+			t.Errorf("%s: %d calls of %d ns, off by %.0f with an error of %.0f; %d calls of %d ns", f.Name, f.Calls, sum, off, float64(f.Time.Error), w.calls, w.time)
+		}
+	}
+}
+
+// checkRanks compares what profile --by rank tells.
+func checkRanks(t *testing.T, path string, want truth, exact bool) {
+	t.Helper()
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
+	if len(p.RankTimes) != len(want.ranks) {
+		t.Fatalf("%d ranks, not %d", len(p.RankTimes), len(want.ranks))
+	}
+	for _, r := range p.RankTimes {
+		for _, f := range r.Functions {
+			w := want.ranks[r.Rank][f.Name]
+			if off := math.Abs(float64(f.Time) - float64(w.time)); f.Calls != w.calls || off > float64(f.Error)+0.5 || exact && off > 0.5 {
+				t.Errorf("rank %d, %s: %d calls of %.0f ns, off by %.0f with an error of %.0f", r.Rank, f.Name, f.Calls, float64(f.Time), off, float64(f.Error))
+			}
+		}
+	}
+}
+
+// checkPage compares what the page of the report tells: the data of its charts.
+func checkPage(t *testing.T, path string, want truth, exact bool) {
+	t.Helper()
+	page := must(t, "report", path, "-o", "-")
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the page has no data")
+	}
+	var data struct {
+		Functions []struct {
+			Name  string
+			Calls uint64
+			Time  float64
+		}
+		Timeline struct {
+			Error float64
+			Ranks []struct {
+				Rank  int
+				Calls []byte
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(found[1]), &data); err != nil {
+		t.Fatal(err)
+	}
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", path)
+	errors := make(map[string]query.Nanoseconds)
+	for _, f := range p.Functions {
+		errors[f.Name] = f.Time.Error
+	}
+	for _, f := range data.Functions {
+		w := want.functions[f.Name]
+		if off := math.Abs(f.Time - float64(w.time)); f.Calls != w.calls || off > float64(errors[f.Name]) || exact && off > 0 {
+			t.Errorf("the page has %d calls of %s, of %.0f ns, not %d of %d", f.Calls, f.Name, f.Time, w.calls, w.time)
+		}
+	}
+	if exact && (len(data.Timeline.Ranks) != len(want.ranks) || data.Timeline.Error != 0 || len(data.Timeline.Ranks[0].Calls) == 0) {
+		t.Error("the timeline has not the exact times of all ranks")
+	}
+}
