@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,5 +166,44 @@ func TestAlone(t *testing.T) {
 	}
 	if !strings.Contains(html, `content="default-src &#39;none&#39;;`) {
 		t.Error("the page has no policy that forbids to fetch anything")
+	}
+}
+
+// TestZoom measures how long it takes to go to single calls in a page of 10⁶ calls, each with
+// its exact times, and compares the last with the trace.
+func TestZoom(t *testing.T) {
+	tr := timed(t, 16, 1_000_000/16/8+1, exact())
+	html := render(t, tr, report.Options{Budget: 8_000_000}) // times at random take more than most
+	b := open(t, write(t, html), desktop)
+	b.wait("performance.getEntriesByName('first-contentful-paint').length")
+	paint := eval[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
+	b.show("timeline")
+	got := eval[struct {
+		Calls    int
+		Took     []float64
+		Position uint64
+		Start    float64
+	}](b, `(t => {
+		const took = [], calls = t.rows.reduce((n, r) => n + (r.track.length || 0), 0);
+		for (let i = 0; i < 21; i++) {
+			t.span.reset();
+			t.draw();
+			const begin = performance.now();
+			t.jump(t.rows[i & 15], 997 * (i + 1));
+			took.push(performance.now() - begin);
+		}
+		return { calls, took, position: t.chosen.position, start: t.chosen.start };
+	})(report.figures.get('timeline'))`)
+	slices.Sort(got.Took)
+	t.Logf("%d calls in %d bytes, first paint after %.0f ms, to a call in %.1f ms (median), %.1f at most", got.Calls, len(html), paint, got.Took[10], got.Took[20])
+	if got.Calls < 1_000_000 || got.Took[10] > 100 || paint > 2000 {
+		t.Error("that is too little, too much or too long")
+	}
+	start, _, err := clockOf(t, tr, 4).Time(got.Position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if float64(start-firstStart(t, tr)) != got.Start {
+		t.Errorf("call %d begins at %g, not %d", got.Position, got.Start, start)
 	}
 }
