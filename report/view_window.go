@@ -93,7 +93,7 @@ type decoded struct {
 
 // ahead is how many calls on both sides of those that are asked for are decoded with them,
 // about, as they are likely to be asked for next.
-const ahead = 1 << 15
+const ahead = 1 << 13
 
 // maxRecent is how many calls of a rank are kept that were decoded last.
 const maxRecent = 150_000
