@@ -82,7 +82,7 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	if p.Times == nil {
 		return
 	}
-	a.addRankTimes(p)
+	a.addRankTimes(s, p, order)
 	number := make([]uint32, p.Table.Len())
 	for i, old := range order {
 		number[old] = uint32(i)
@@ -99,19 +99,17 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	}
 }
 
-// addRankTimes adds what is kept of the rank of a part, whose functions are those of
-// scratch.functions, if it has statistics.
-func (a *Accumulator) addRankTimes(p Part) {
+// addRankTimes adds what is kept of the rank of a part, if it has statistics.
+func (a *Accumulator) addRankTimes(s *shape, p Part, order []uint32) {
 	durations := p.Times.Durations.Statistics
 	if len(durations) == 0 {
 		return
 	}
 	all := make([]timing.Statistics, len(a.functions.Functions()))
 	var whole, gaps timing.Statistics
-	for t := range durations {
-		if of := &durations[t]; of.Count > 0 {
-			fn, _ := p.Table.AppendSignature(a.scratch.args[:0], uint32(t))
-			all[a.scratch.functions[fn]].Merge(of)
+	for i, t := range order {
+		if int(t) < len(durations) {
+			all[s.forms[i].function].Merge(&durations[t])
 		}
 	}
 	for t := range p.Times.Gaps.Statistics {

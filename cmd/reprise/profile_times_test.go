@@ -205,3 +205,31 @@ func TestImbalanceLate(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLostRankTimes checks that what tells of ranks does without the times of each if these cannot be
+// read, that it is said, and that repair leaves them out and keeps all else.
+func TestLostRankTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	writeFile(t, "damaged.rpz", flip(t, readFile(t, "summed.rpz"), layout.KindRankTimes, 0))
+	for command, want := range map[string]string{
+		"imbalance":         "the wait time is an upper bound",
+		"profile --by rank": "calls each",
+		"profile --from 0":  "estimated from statistics",
+	} {
+		args := append(strings.Fields(command), "damaged.rpz")
+		if r := invoke(t, "", args...); r.status != exitFailure || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "each rank") || !strings.Contains(r.stderr, "the times of each rank cannot be read") {
+			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
+		}
+	}
+	var result repairResult
+	if err := json.Unmarshal([]byte(must(t, "repair", "damaged.rpz", "-o", "saved.rpz", "--json")), &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.RankTimes != lost || result.Summaries != kept || result.Readable != 4 {
+		t.Errorf("%+v", result)
+	}
+	if got := must(t, "imbalance", "saved.rpz"); strings.Contains(got, "each rank") || !strings.Contains(got, "upper bound") {
+		t.Error(got)
+	}
+}
