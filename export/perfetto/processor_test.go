@@ -214,7 +214,7 @@ func found(t *testing.T, p *foreign.TraceProcessor, path string, format format) 
 	t.Helper()
 	call := fmt.Sprintf("(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, '%sposition') AS call "+
 		"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", format.prefix, format.tracks)
-	messages := fmt.Sprintf("(SELECT * FROM flow WHERE trace_id IS NULL OR trace_id < %d) AS flow", events.FirstCollective)
+	messages := fmt.Sprintf("(SELECT * FROM flow WHERE trace_id IS NULL OR trace_id < %d) AS flow", uint64(events.FirstCollective))
 	rows := p.Query(t, path, foreign.Faults, "SELECT COUNT(*) FROM "+messages,
 		fmt.Sprintf("SELECT a.call, b.call FROM "+messages+" JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in", call, call))
 	if len(rows[0]) > 0 {

@@ -86,7 +86,7 @@ func TestCollectiveFlows(t *testing.T) {
 		call := fmt.Sprintf("(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, 'debug.position') AS call "+
 			"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", formats[0].tracks)
 		rows := p.Query(t, file(t, c, formats[0]), foreign.Faults,
-			fmt.Sprintf("SELECT trace_id, a.call, b.call FROM flow JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in WHERE trace_id >= %d", call, call, events.FirstCollective))
+			fmt.Sprintf("SELECT trace_id, a.call, b.call FROM flow JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in WHERE trace_id >= %d", call, call, uint64(events.FirstCollective)))
 		if len(rows[0]) > 0 {
 			t.Errorf("the trace processor finds faults: %q", rows[0])
 		}
