@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"encoding/binary"
 	"math/bits"
 
@@ -14,9 +15,13 @@ type binRow struct {
 	from, to, width int64 // of the first bin, of the end of the last, and of each
 	time            []int64
 	calls           []uint64
-	last            int64      // bin
-	covered         []interval // whose time has been counted, ascending, apart
+	last            int64 // bin
+	covered         cover // whose time has been counted
 }
+
+// A cover is the times of calls that were added in the order in which they returned:
+// intervals that are apart, ascending.
+type cover []interval
 
 // An interval is from start to end.
 type interval struct{ start, end int64 }
@@ -24,6 +29,26 @@ type interval struct{ start, end int64 }
 // maxCovered is how many intervals are kept for calls that contain others: a call that
 // contains more is counted as if it did not, where those are that were given up.
 const maxCovered = 4096
+
+// add adds a call, and hands on the parts of its time that no other had covered.
+func (c *cover) add(start, end int64, part func(start, end int64)) {
+	list := *c
+	at, n := end, len(list)
+	for n > 0 && list[n-1].end > start {
+		n--
+		part(max(start, list[n].end), at)
+		at = min(at, list[n].start)
+	}
+	part(start, at)
+	if n < len(list) {
+		start, end = min(start, list[n].start), max(end, list[len(list)-1].end)
+	}
+	list = append(list[:n], interval{start, end})
+	if len(list) > maxCovered {
+		list = append(list[:0], list[maxCovered/2:]...)
+	}
+	*c = list
+}
 
 // newBinRow returns so many bins, of times that are near each other.
 func newBinRow(from, to int64, bins int) *binRow {
@@ -36,20 +61,7 @@ func (b *binRow) add(class int, start, end int64) {
 	if start >= b.from && start <= b.to {
 		b.calls[b.bin(start)*classes+class]++
 	}
-	at, n := end, len(b.covered)
-	for n > 0 && b.covered[n-1].end > start {
-		n--
-		b.spread(class, max(start, b.covered[n].end), at)
-		at = min(at, b.covered[n].start)
-	}
-	b.spread(class, start, at)
-	if n < len(b.covered) {
-		start, end = min(start, b.covered[n].start), max(end, b.covered[len(b.covered)-1].end)
-	}
-	b.covered = append(b.covered[:n], interval{start, end})
-	if len(b.covered) > maxCovered {
-		b.covered = append(b.covered[:0], b.covered[maxCovered/2:]...)
-	}
+	b.covered.add(start, end, func(start, end int64) { b.spread(class, start, end) })
 }
 
 // bin returns the bin of a time that is not before the first. It is often the last one that
@@ -100,7 +112,7 @@ func (b *binRow) appendBin(out []byte, i int) []byte {
 
 // binRows returns the bins of the rows of a rank, by thread: of all calls from one time to
 // another, in so many bins.
-func binRows(r *reprise.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
+func binRows(ctx context.Context, r *reprise.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
 	rows := make(map[int]*binRow)
 	classOf, rowOf := make([]int, r.Terminals()), make([]*binRow, r.Terminals())
 	for t := range classOf {
@@ -110,9 +122,13 @@ func binRows(r *reprise.Rank, class func(terminal int) int, from, to int64, bins
 		}
 		classOf[t], rowOf[t] = class(t), rows[thread]
 	}
+	n := 0
 	for call, err := range callTimes(r) {
 		if err != nil {
 			return nil, err
+		}
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		rowOf[call.terminal].add(classOf[call.terminal], call.start, call.start+call.duration)
 	}

@@ -209,7 +209,6 @@ func (p *page) addLoad(trace *reprise.Trace) {
 	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)
 	l.Values = sums
 	p.Imbalance.Chart, p.data.Load = true, l
-	return
 }
 
 type rankValue struct {

@@ -100,7 +100,7 @@ func (p *page) addIterations(ctx context.Context, m *timelineMaker) error {
 		}
 	}
 	p.data.Iterations = sum.data()
-	p.Iterations = &iterationText{fmt.Sprintf("The main loop goes round %s times, on %s. Bars are the mean of these ranks: the whole round, the time in calls, and how much longer that is than on the rank where it is shortest, which is the time for which ranks wait for others at least. A click on a bar shows the round in the timeline.",
+	p.Iterations = &iterationText{fmt.Sprintf("The main loop goes round %s times, on %s. Bars are the mean of these ranks: the whole round, the time in calls, and how much longer that is than on the rank where it is shortest, which tells how long ranks wait for others if they do the same in calls. A click on a bar shows the round in the timeline.",
 		text.Count(rounds), text.Plural(sum.ranks, "rank"))}
 	return nil
 }
@@ -126,35 +126,43 @@ func newIterations(rounds int) *iterations {
 // add adds a rank.
 func (n *iterations) add(ctx context.Context, r *reprise.Rank, l mainLoop) error {
 	n.ranks++
-	var began, covered int64 // when the round began, and until when its calls are counted
-	inCalls, position := 0.0, uint64(0)
-	close := func(round int, end int64) {
-		n.whole[round] += float64(max(0, end-began))
-		n.inCalls[round] += inCalls
-		n.leastInCall[round] = min(n.leastInCall[round], inCalls)
-	}
+	var (
+		covered cover // by the calls of the round
+		began   = make([]int64, l.rounds)
+		inCalls = make([]float64, l.rounds)
+		end     = int64(math.MinInt64)
+	)
+	position := uint64(0)
 	for call, err := range callTimes(r) {
 		if err != nil {
 			return err
 		}
-		if position%(1<<16) == 0 && ctx.Err() != nil {
+		if position%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if position >= l.first && position < l.end() {
-			if (position-l.first)%l.calls == 0 {
-				if position > l.first {
-					close(int((position-l.first)/l.calls)-1, call.start)
-				}
-				began, inCalls, covered = call.start, 0, call.start
+		if position >= l.first {
+			round, first := (position-l.first)/l.calls, (position-l.first)%l.calls == 0
+			if first {
+				covered = covered[:0]
 			}
-			end := call.start + call.duration
-			inCalls += float64(max(0, end-max(covered, call.start)))
-			covered = max(covered, end)
+			if first || call.start < began[round] {
+				began[round] = call.start
+			}
+			end = max(end, call.start+call.duration)
+			covered.add(call.start, call.start+call.duration, func(start, end int64) { inCalls[round] += float64(max(0, end-start)) })
 		}
 		if position++; position == l.end() {
-			close(int(l.rounds)-1, covered)
-			return nil
+			break
 		}
+	}
+	for round := range began {
+		til := end
+		if round+1 < len(began) {
+			til = began[round+1]
+		}
+		n.whole[round] += float64(max(0, til-began[round]))
+		n.inCalls[round] += inCalls[round]
+		n.leastInCall[round] = min(n.leastInCall[round], inCalls[round])
 	}
 	return nil
 }

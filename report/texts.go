@@ -62,7 +62,11 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 	if len(m.shown) < of && m.data.Served {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the field Ranks chooses others.", shown))
 	} else if len(m.shown) < of {
-		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise report chooses others.", shown))
+		command := "report"
+		if m.page.served {
+			command = "view"
+		}
+		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise %s chooses others.", shown, command))
 	}
 	if m.coarse.Len() > 0 {
 		notes = append(notes, fmt.Sprintf("Hatched, of ranks %s: sums over %s, as the calls themselves do not fit into this page. The option --budget makes it larger; reprise view shows every call of every rank.",

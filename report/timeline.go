@@ -111,6 +111,7 @@ func (m *timelineMaker) span(tracks []rankTrack) error {
 	if m.begin, err = m.times.Begin(); err != nil {
 		return err
 	}
+	m.end = math.MinInt64
 	for _, t := range tracks {
 		begin, end, err := t.clock.Span()
 		if err != nil {
@@ -267,8 +268,11 @@ func tenth(ns float64) float64 { return math.Round(ns*10) / 10 }
 func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 	m.data.Span = m.end - m.begin
 	if m.page.served {
-		m.data.Served, m.data.Of = true, m.trace.Ranks()
 		for _, t := range m.shown {
+			if !m.data.Timed || !t.series() {
+				continue
+			}
+			m.data.Served, m.data.Of = true, m.trace.Ranks()
 			m.guarantee = max(m.guarantee, t.clock.Guarantee())
 		}
 		m.data.Error = float64(m.guarantee)
@@ -298,7 +302,7 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 			return err
 		}
 		if used == 0 {
-			if used, err = m.addBins(t); err != nil {
+			if used, err = m.addBins(ctx, t); err != nil {
 				return err
 			}
 			m.coarse = m.coarse.Union(rankenc.SetOf(t.Number()))
@@ -347,9 +351,9 @@ func (m *timelineMaker) addCalls(t rankTrack, room int) (int, error) {
 
 // addBins adds how long the calls of a rank take in each span of time, and returns in how
 // many bytes.
-func (m *timelineMaker) addBins(t rankTrack) (int, error) {
+func (m *timelineMaker) addBins(ctx context.Context, t rankTrack) (int, error) {
 	class := func(terminal int) int { return m.page.classOf(t.Call(uint32(terminal)).Function.Name) }
-	rows, err := binRows(t.Rank, class, m.begin, m.end, m.data.Bins)
+	rows, err := binRows(ctx, t.Rank, class, m.begin, m.end, m.data.Bins)
 	if err != nil {
 		return 0, err
 	}

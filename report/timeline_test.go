@@ -28,12 +28,6 @@ type shownCall struct {
 	Text            string
 }
 
-// callAt returns what the timeline tells of a rank, by its row, at a time.
-func (b *tab) callAt(row int, time float64) *shownCall {
-	b.Helper()
-	return eval[*shownCall](b, "report.figures.get('timeline').callAt(%d, %v)", row, time)
-}
-
 func clockOf(t *testing.T, trace *reprise.Trace, rank int) *query.Clock {
 	t.Helper()
 	r, err := trace.Rank(rank)

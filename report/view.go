@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/reprise-trace/reprise"
@@ -47,6 +48,9 @@ type matched struct {
 // maxKept is how many bytes of sums and times of calls a View keeps, about.
 const maxKept = 96 << 20
 
+// rankBytes is how many bytes are kept of a rank besides, about.
+const rankBytes = 64 << 10
+
 // OpenView makes the report of a trace, which must stay open while it is viewed.
 func OpenView(ctx context.Context, trace *reprise.Trace, o Options) (*View, error) {
 	p, err := gather(ctx, trace, o.filled(), true)
@@ -82,7 +86,7 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "only GET is served", http.StatusMethodNotAllowed)
 		return
 	}
-	answer := map[string]func(*request) (any, error){"rank": v.rank, "window": v.window, "call": v.call, "find": v.find, "usage": v.usage}[r.URL.Path[1:]]
+	answer := map[string]func(*request) (any, error){"rank": v.rank, "window": v.window, "call": v.call, "find": v.find, "usage": v.usage}[strings.TrimPrefix(r.URL.Path, "/")]
 	switch {
 	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -148,8 +152,8 @@ func (v *View) open(r *request) (*viewRank, error) {
 	v.mu.Lock()
 	known := v.ranks[rank]
 	if known == nil {
-		known = &viewRank{view: v, number: rank}
-		v.ranks[rank] = known
+		known = &viewRank{view: v, number: rank, kept: rankBytes}
+		v.ranks[rank], v.size = known, v.size+rankBytes
 	}
 	v.used(rank)
 	v.mu.Unlock()
@@ -199,6 +203,7 @@ type viewedCall struct {
 type viewedMessage struct {
 	Sends bool       `json:"sends"`
 	Other viewedCall `json:"other"`
+	Done  viewedCall `json:"done"` // with which the receipt ends
 }
 
 // maxMessages is how many messages of a call are told.
@@ -214,6 +219,9 @@ func (v *View) call(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := rank.timed(); err != nil {
+		return nil, err
+	}
 	call, err := rank.call(uint64(position))
 	if err != nil {
 		return nil, err
@@ -225,8 +233,8 @@ func (v *View) call(r *request) (any, error) {
 	return call, nil
 }
 
-// find tells which call of a rank is the next of a function, of a signature, or with a text
-// in its words, from a position on, or with step −1 the last before it.
+// find tells which call of a rank, or of one of its threads, is the next of a function, of a
+// signature, or with a text in its words, from a position on, or with step −1 the last before it.
 func (v *View) find(r *request) (any, error) {
 	rank, err := v.open(r)
 	if err != nil {
@@ -240,7 +248,14 @@ func (v *View) find(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, ok := rank.next(uint64(position), step < 0, rank.keeper(r))
+	keep, err := rank.keeper(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := rank.timed(); err != nil {
+		return nil, err
+	}
+	found, ok := rank.next(uint64(position), step < 0, keep)
 	if !ok {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,22 +101,39 @@ func (r *viewRank) next(position uint64, back bool, keep func(terminal uint32) b
 	return found, true
 }
 
+// timed returns an error if the times of the calls of the rank are not known: a view has none
+// to tell, as estimates are in the page.
+func (r *viewRank) timed() error {
+	if r.clock.Source() != query.Series {
+		return &badRequest{"rank", fmt.Sprintf("%d, of which there are no times of every call", r.number)}
+	}
+	return nil
+}
+
 // keeper returns for which terminals a request asks.
-func (r *viewRank) keeper(q *request) func(terminal uint32) bool {
-	value := q.URL.Query().Get("value")
-	number, _ := strconv.Atoi(value) // what is no number is that of nothing
-	switch q.URL.Query().Get("kind") {
-	case "function":
-		return func(t uint32) bool {
-			return r.view.page.functionNumber(r.read.Call(t).Function.Name) == number
-		}
-	case "signature":
-		return func(t uint32) bool { return r.read.Signature(t) == number }
+func (r *viewRank) keeper(q *request) (func(terminal uint32) bool, error) {
+	values := q.URL.Query()
+	value, kind := values.Get("value"), values.Get("kind")
+	number, err := strconv.Atoi(value)
+	if err != nil && kind != "text" {
+		return nil, &badRequest{"value", value}
 	}
 	value = strings.ToLower(value)
-	return func(t uint32) bool {
-		return strings.Contains(strings.ToLower(string(r.view.printer.AppendCall(nil, r.read.Call(t)))), value)
+	keep := map[string]func(t uint32) bool{
+		"function":  func(t uint32) bool { return r.view.page.functionNumber(r.read.Call(t).Function.Name) == number },
+		"signature": func(t uint32) bool { return r.read.Signature(t) == number },
+		"text": func(t uint32) bool {
+			return strings.Contains(strings.ToLower(string(r.view.printer.AppendCall(nil, r.read.Call(t)))), value)
+		},
+	}[kind]
+	if keep == nil {
+		return nil, &badRequest{"kind", kind}
 	}
+	if !values.Has("thread") {
+		return keep, nil
+	}
+	thread, err := q.number("thread", math.MinInt64, math.MaxInt64)
+	return func(t uint32) bool { return r.threadOf[t] == int(thread) && keep(t) }, err
 }
 
 // others returns the calls at the other ends of the messages of the call at a position:
@@ -149,7 +167,15 @@ func (r *viewRank) others(position uint64) ([]viewedMessage, error) {
 			if err != nil {
 				return err
 			}
-			list = append(list, viewedMessage{sends, *call})
+			receiver, received, index := r, position, p.Message
+			if sends {
+				receiver, received, index = other, p.Position, p.Other
+			}
+			done, err := receiver.done(matched.model, received, index)
+			if err != nil {
+				return err
+			}
+			list = append(list, viewedMessage{sends, *call, *done})
 		}
 		return nil
 	}
@@ -166,4 +192,36 @@ func (r *viewRank) others(position uint64) ([]viewedMessage, error) {
 		}
 	}
 	return list, nil
+}
+
+// maxWaits is how many calls are looked at for the one that completes a receive.
+const maxWaits = 10_000
+
+// done returns the call with which a receipt ends, of a message of the call at a position: that
+// call, or the one that completes the request that it begins, if it comes soon.
+func (r *viewRank) done(model *semantics.Model, position uint64, message int) (*viewedCall, error) {
+	rank, err := model.Of(r.read, r.number)
+	if err != nil {
+		return nil, err
+	}
+	o := rank.At(position, r.read.Walk(position).Next().Symbol)
+	if o == nil {
+		return r.call(position)
+	}
+	request, later := o.Request(message)
+	if !later {
+		return r.call(position)
+	}
+	looked := 0
+	for p, terminal := range r.read.Find(position+1, func(sequitur.Symbol) bool { return true }) {
+		if looked++; looked > maxWaits {
+			break
+		}
+		if o := rank.At(p, terminal); o != nil && slices.Contains(o.Completes, request) {
+			if began, _, ok := rank.Begun(request, p); ok && began == position {
+				return r.call(p)
+			}
+		}
+	}
+	return r.call(position)
 }

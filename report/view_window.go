@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"maps"
 	"math/bits"
@@ -57,7 +58,7 @@ func (v *View) rank(r *request) (any, error) {
 		Calls   uint64 `json:"calls"`
 		End     int64  `json:"end"`
 		Timed   bool   `json:"timed"`
-	}{rank.threads, rank.read.Len(), rank.end - v.begin, rank.clock.Source() == query.Series}, nil
+	}{append([]int{}, rank.threads...), rank.read.Len(), max(0, rank.end-v.begin), rank.clock.Source() == query.Series}, nil
 }
 
 // window tells what is known of the rows of a rank between two times, in so many columns.
@@ -74,12 +75,15 @@ func (v *View) window(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := rank.decode(from, to)
+	if err := rank.timed(); err != nil {
+		return nil, err
+	}
+	d, err := rank.decode(r.Context(), from, to)
 	if err != nil {
 		return nil, err
 	}
 	if d == nil {
-		return rank.coarse(from, to, int(columns))
+		return rank.coarse(r.Context(), from, to, int(columns))
 	}
 	return rank.fine(d, from, to, int(columns)), nil
 }
@@ -98,9 +102,12 @@ const ahead = 1 << 13
 // maxRecent is how many calls of a rank are kept that were decoded last.
 const maxRecent = 150_000
 
+// checkEvery is after how many calls it is looked whether who asked still waits.
+const checkEvery = 1 << 14
+
 // decode returns the calls between two times, nil if they are too many. It keeps what it has
 // decoded, with what is around.
-func (r *viewRank) decode(from, to int64) (*decoded, error) {
+func (r *viewRank) decode(ctx context.Context, from, to int64) (*decoded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if d := r.recent; d != nil && d.from <= from && to <= d.to {
@@ -127,6 +134,9 @@ func (r *viewRank) decode(from, to int64) (*decoded, error) {
 		}
 		if position == end {
 			break
+		}
+		if position%checkEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		for run.Count == 0 {
 			run = walk.Next()
@@ -207,8 +217,8 @@ func (w *windowRow) viewed(r *viewRank, thread int, from, to int64) viewedWindow
 }
 
 // coarse returns sums between two times, from those of the whole run.
-func (r *viewRank) coarse(from, to int64, columns int) ([]viewedWindow, error) {
-	all, err := r.allSums()
+func (r *viewRank) coarse(ctx context.Context, from, to int64, columns int) ([]viewedWindow, error) {
+	all, err := r.allSums(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +232,7 @@ func (r *viewRank) coarse(from, to int64, columns int) ([]viewedWindow, error) {
 			out.Thread = &thread
 		}
 		n := (last-first)/of + 1
+		last = min(first+n*of, len(s.at)) - 1
 		out.To = out.From + int64(n)*out.Width
 		out.Time, out.Count = make([]int64, n*classes), make([]uint64, n*classes)
 		for bin := first; bin <= last; bin++ {
@@ -237,14 +248,14 @@ func (r *viewRank) coarse(from, to int64, columns int) ([]viewedWindow, error) {
 }
 
 // allSums returns the sums of the whole run, by thread. The first time, it decodes all calls.
-func (r *viewRank) allSums() (map[int]*sums, error) {
+func (r *viewRank) allSums(ctx context.Context) (map[int]*sums, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sums != nil {
 		return r.sums, nil
 	}
 	bins := max(minSumBins, sumBins/len(r.threads))
-	rows, err := binRows(r.read, func(t int) int { return r.classOf[t] }, r.view.begin, r.end, bins)
+	rows, err := binRows(ctx, r.read, func(t int) int { return r.classOf[t] }, r.view.begin, r.end, bins)
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +313,9 @@ func (v *View) usage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := rank.timed(); err != nil {
+		return nil, err
+	}
 	first, end, err := rank.clock.Positions(from, to)
 	if err != nil {
 		return nil, err
@@ -323,9 +337,9 @@ func (v *View) usage(r *request) (any, error) {
 		found[key{thread, function}] = use{thread, function, u.Calls + calls, u.Time + time}
 	}
 	if out.Rough {
-		err = rank.roughUsage(from, to, add)
+		err = rank.roughUsage(r.Context(), from, to, add)
 	} else {
-		err = rank.exactUsage(from, to, first, end, add)
+		err = rank.exactUsage(r.Context(), from, to, first, end, add)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(found), func(a, b key) int { return cmp.Or(a.thread-b.thread, a.function-b.function) }) {
 		out.Uses = append(out.Uses, found[k])
@@ -336,19 +350,23 @@ func (v *View) usage(r *request) (any, error) {
 // maxUsed is how many calls of a rank are added up one by one.
 const maxUsed = 2_000_000
 
-func (r *viewRank) roughUsage(from, to int64, add func(thread, function int, calls uint64, time int64)) error {
-	windows, err := r.coarse(from, to, 1)
+func (r *viewRank) roughUsage(ctx context.Context, from, to int64, add func(thread, function int, calls uint64, time int64)) error {
+	windows, err := r.coarse(ctx, from, to, 1)
 	for i, w := range windows {
 		for class := range classes {
+			function := class
+			if class == classes-1 && len(r.view.page.data.Functions) > classes {
+				function = len(r.view.page.data.Functions) // all others
+			}
 			if n := w.Count[class]; n > 0 || w.Time[class] > 0 {
-				add(r.threads[i], class, n, w.Time[class])
+				add(r.threads[i], function, n, w.Time[class])
 			}
 		}
 	}
 	return err
 }
 
-func (r *viewRank) exactUsage(from, to int64, first, end uint64, add func(thread, function int, calls uint64, time int64)) error {
+func (r *viewRank) exactUsage(ctx context.Context, from, to int64, first, end uint64, add func(thread, function int, calls uint64, time int64)) error {
 	functions := make([]int, r.read.Terminals())
 	for t := range functions {
 		functions[t] = r.view.page.functionNumber(r.read.Call(uint32(t)).Function.Name)
@@ -358,6 +376,9 @@ func (r *viewRank) exactUsage(from, to int64, first, end uint64, add func(thread
 	for t, err := range r.read.Times(first) {
 		if err != nil || position >= end {
 			return err
+		}
+		if position%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		for run.Count == 0 {
 			run = walk.Next()

@@ -67,7 +67,8 @@ class RemoteRank {
 
   // open returns the rows.
   async open() {
-    const { threads, calls, end } = await ask('rank', { rank: this.rank });
+    const { threads, calls, end, timed } = await ask('rank', { rank: this.rank });
+    if (!timed) return [];
     this.rows = threads.map((thread) => {
       const track = new Remote(end);
       return {
@@ -96,6 +97,9 @@ class RemoteRank {
     try {
       const answers = await ask('window', { rank: this.rank, from, to, columns: Math.min(8192, Math.ceil(columns * (to - from) / width)) });
       answers.forEach((answer, i) => this.rows[i].track.set(answer, this.timeline.classOf, from === 0 && to >= all));
+    } catch (error) {
+      this.last = ''; // it may be asked for again
+      this.timeline.figure.querySelector('.found').textContent = `rank ${this.rank} cannot be read: ${error.message}`;
     } finally {
       this.busy = false;
     }
@@ -119,11 +123,8 @@ class RemoteRank {
   // next returns the next call that is searched for, null if there is none.
   async next(thread, position, step, what) {
     const [kind] = Object.keys(what);
-    for (let from = Math.min(position, 2 ** 53); ;) {
-      const call = await ask('find', { rank: this.rank, position: from, step, kind, value: what[kind] });
-      if (!call || thread === undefined || call.thread === thread) return call && this.named(call);
-      from = step > 0 ? call.position + 1 : call.position;
-    }
+    const call = await ask('find', { rank: this.rank, position: Math.min(position, 2 ** 53), step, kind, value: what[kind], ...(thread === undefined ? {} : { thread }) });
+    return call && this.named(call);
   }
 
   // usage returns what a row does between two times, by function.

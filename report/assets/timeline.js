@@ -173,8 +173,8 @@ class Timeline {
     }, { notMerge: true });
     const seen = this.figure.querySelector('.seen');
     if (seen) seen.textContent = this.describe();
-    if (this.pointer) this.tell();
     for (const remote of new Set(this.rows.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
+    if (this.pointer) this.tell();
   }
 
   // later draws again soon, once for all that has come by then.
@@ -219,9 +219,10 @@ class Timeline {
     if (!c || c.position === undefined) return [];
     if (c.messages) {
       const end = (row, call) => ({ row, position: call.position, start: call.start, end: call.start + call.duration });
-      return c.messages.map(({ sends, other }) => {
+      return c.messages.map(({ sends, other, done }) => {
         const here = end(c.row, c), there = end(this.all.find((r) => r.rank === other.rank && (r.thread === undefined || r.thread === other.thread)), other);
-        return { other: { ...there, rank: other.rank, thread: other.thread }, sends, ...(sends ? { from: here, to: there } : { from: there, to: here }) };
+        const [from, to] = sends ? [here, there] : [there, here];
+        return { other: { ...there, rank: other.rank, thread: other.thread }, sends, from, to: { ...to, end: done.start + done.duration } };
       });
     }
     if (!this.arrows) return [];
@@ -283,7 +284,7 @@ class Timeline {
     }
     const what = `${who}, position ${formatCount(call.position)}, of ${formatCount(r.calls)} calls`;
     if (!this.timed) return [what, call.text];
-    if (r.track.rough) return [what, `${formatTime(call.mean)}: mean of ${formatCount(r.program.of[call.terminal])} calls; when this one began is an estimate`, call.text];
+    if (r.track.rough && r.program) return [what, `${formatTime(call.mean)}: mean of ${formatCount(r.program.of[call.terminal])} calls; when this one began is an estimate`, call.text];
     const about = this.error > 0 ? `, within ${+(100 * this.error).toPrecision(3)} %` : '';
     return [what, `starts at ${timeAt(call.start, 1)}, takes ${formatTime(call.duration)}${about}` + (call.running === false ? '; not in a call before' : ''), call.text];
   }
@@ -434,15 +435,22 @@ class Timeline {
     const rows = this.all.filter((r) => r.rank === link.rank);
     const r = rows.find((row) => row.track.at(link.position));
     if (r) return this.jump(r, link.position);
-    const remote = rows[0] ? rows[0].remote : this.data.served && (await this.add([link.rank]))[0].remote;
-    if (!remote) return false;
+    const remote = (rows[0] || (this.data.served && (await this.add([link.rank]))[0]) || {}).remote;
+    if (!remote || remote.rows.length === 0) return false;
     const call = await remote.call(link.position);
     return this.jumpTo(remote.rows.find((row) => row.thread === undefined || row.thread === call.thread), call);
   }
 
   // add adds the rows of ranks that are not shown yet, and returns those of all of them.
   async add(ranks) {
-    for (const rank of ranks) if (!this.all.some((r) => r.rank === rank)) this.all.push(...await new RemoteRank(this, rank).open());
+    const missing = [];
+    for (const rank of ranks) {
+      if (this.all.some((r) => r.rank === rank)) continue;
+      const rows = await new RemoteRank(this, rank).open();
+      if (rows.length === 0) missing.push(rank);
+      this.all.push(...rows);
+    }
+    this.figure.querySelector('.found').textContent = missing.length > 0 ? `ranks ${missing.join(', ')} have no times of every call` : '';
     this.rows = this.all;
     this.span.max = Math.max(this.span.max, ...this.all.map((r) => r.track.end));
     this.layout();
@@ -501,7 +509,7 @@ class Timeline {
       found.set(f, { calls: s.calls + calls, time: s.time + time });
     };
     if (track instanceof Calls) track.within(from, to, (t, time) => add(r.functionOf(t), 1, time));
-    else track.within(from, to, add);
+    else track.within(from, to, (f, calls, time) => add(f === classes - 1 && track instanceof Bins && this.functions.length > classes ? -1 : f, calls, time));
     return found;
   }
 
