@@ -109,13 +109,27 @@ class Matrix {
   }
 
   // pairsWithin returns how many pairs of uniform ones there are of ranks from first up to end.
-  pairsWithin(u, first, end) {
-    let pairs = 0;
-    for (let rank = first; rank < end; rank++) {
-      if (ranksIn(u.from, rank, rank + 1) === 0) continue;
-      pairs += u.higher ? ranksIn(u.to, rank + 1, end) : ranksIn(u.to, first, end) - ranksIn(u.to, rank, rank + 1);
+  // It costs as much as there are ranges, in steps of ranks that are alike.
+  pairsWithin({ from, to, higher }, first, end) {
+    let sources = 0, destinations = 0, both = 0, above = 0; // above: pairs to higher ranks
+    for (let i = 0, j = 0, rank = first; rank < end;) {
+      while (from[i + 1] < rank) i += 2;
+      while (to[j + 1] < rank) j += 2;
+      const isSource = from[i] <= rank, isDestination = to[j] <= rank; // false after the last range
+      const next = Math.min(end, (isSource ? from[i + 1] + 1 : from[i]) ?? end, (isDestination ? to[j + 1] + 1 : to[j]) ?? end);
+      const n = next - rank;
+      if (isDestination) {
+        above += sources * n;
+        destinations += n;
+      }
+      if (isSource) sources += n;
+      if (isSource && isDestination) {
+        above += n * (n - 1) / 2;
+        both += n;
+      }
+      rank = next;
     }
-    return pairs;
+    return higher ? above : sources * destinations - both;
   }
 
   // value returns what the colour of a cell stands for.
