@@ -2,11 +2,15 @@ package report_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -78,5 +82,20 @@ func TestNoIterations(t *testing.T) {
 	b := open(t, file(t, timed(t, 2, 100, tracer.Options{}), report.Options{}), desktop)
 	if eval[bool](b, "Boolean(document.getElementById('iterations'))") {
 		t.Error("rounds are shown of estimates")
+	}
+}
+
+// TestIterationsNested is of calls that contain others, which return first.
+func TestIterationsNested(t *testing.T) {
+	var calls []testtrace.Call
+	for i := range int64(50) {
+		calls = append(calls, testtrace.Call{Function: cst.Function{Name: "inner"}, Start: i*1000 + 400, Duration: 100},
+			testtrace.Call{Function: cst.Function{Name: "outer"}, Start: i * 1000, Duration: 800})
+	}
+	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
+	for _, want := range []string{`"whole":[1000,1000,1000,`, `"in_calls":[800,800,800,`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page has no %s", want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -297,5 +298,42 @@ func TestTimelineBegin(t *testing.T) {
 	ranks := rankenc.SetOf(1)
 	if html := string(render(t, trace, report.Options{Ranks: &ranks})); !strings.Contains(html, "10.0 s") {
 		t.Error("the run is not 10 s from its first call")
+	}
+}
+
+// TestTimelineNegative is of clocks below 0.
+func TestTimelineNegative(t *testing.T) {
+	var calls []testtrace.Call
+	for i := range int64(50) {
+		calls = append(calls, testtrace.Call{Function: cst.Function{Name: "f"}, Start: -10_000_000_000 + i*1000, Duration: 500})
+	}
+	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
+	if !strings.Contains(html, "<dt>Run</dt><dd>49.5 µs<") {
+		t.Error("the run is not 49.5 µs")
+	}
+}
+
+// TestTimelineClasses selects all of a row of sums, of more functions than there are classes.
+func TestTimelineClasses(t *testing.T) {
+	var calls []testtrace.Call
+	now := int64(0)
+	for range 500 {
+		for f := range int64(20) {
+			calls = append(calls, testtrace.Call{Function: cst.Function{Name: fmt.Sprintf("f%02d", f)}, Start: now, Duration: 1000 - 40*f})
+			now += 1010 - 40*f
+		}
+	}
+	tr := testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls})
+	b := open(t, file(t, tr, report.Options{Budget: 1}), desktop)
+	b.show("timeline")
+	eval[any](b, "report.figures.get('timeline').select([0, 0], [1, 1])")
+	b.wait("report.figures.get('timeline').selection.usage")
+	for _, u := range eval[[]struct {
+		Name  string
+		Calls int
+	}](b, "report.figures.get('timeline').selection.usage") {
+		if want := map[bool]int{true: 5 * 500, false: 500}[u.Name == "other functions"]; u.Calls != want {
+			t.Errorf("%d calls of %s, not %d", u.Calls, u.Name, want)
+		}
 	}
 }

@@ -107,6 +107,17 @@ func TestViewWindow(t *testing.T) {
 		for _, v := range w.Time {
 			got += v
 		}
+		last := len(w.Time)/16 - 1 // which is as long as the others unless the run ends before
+		inLast, wantLast := 0.0, 0.0
+		for _, v := range w.Time[16*last:] {
+			inLast += v
+		}
+		for _, c := range all {
+			wantLast += max(0, min(c.end, w.To, w.From+float64(last+1)*w.Width)-max(c.start, w.From+float64(last)*w.Width))
+		}
+		if inLast != wantLast {
+			t.Errorf("from %g on for %g: the last bin has %g, not %g", from, width, inLast, wantLast)
+		}
 		if got != want || w.From > from || w.To < from+width || w.Width > width/200 {
 			t.Errorf("from %g on for %g: bins of %g from %g to %g, with %g, not %g", from, width, w.Width, w.From, w.To, got, want)
 		}
