@@ -51,7 +51,7 @@ func (p *page) addRanks() {
 		}
 		most, of := "", ""
 		if len(r.Functions) > 0 {
-			most, of = printable(r.Functions[0].Name), text.Percent(r.Functions[0].Time, r.Time)
+			most, of = printable(r.Functions[0].Name), text.Percent(r.Functions[0].Time, r.Span)
 		}
 		rank := cell{Text: fmt.Sprint(r.Rank), Value: r.Rank, Find: fmt.Sprintf("call=%d,0", r.Rank)}
 		t.Ranks.row(rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span)), outside, share, name(most), valued(of, of))

@@ -98,8 +98,9 @@ func TestLooksSwitch(t *testing.T) {
 // TestPrint prints a page that was not scrolled through, from dark colours: all charts
 // are there, in light ones.
 func TestPrint(t *testing.T) {
-	b := open(t, file(t, timed(t, 4, 50, tracer.Options{}), report.Options{}), window{width: 1200, height: 600, dark: true})
+	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}), window{width: 1200, height: 600, dark: true})
 	eval[any](b, "addEventListener('beforeprint', () => { window.printed = [...document.querySelectorAll('[data-figure]')].map((e) => [e.dataset.figure, e.dataset.drawn, report.theme.quiet]); })")
+	b.wait("[...report.prepared.values()].some((f) => f.loaded)")
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +117,9 @@ func TestPrint(t *testing.T) {
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680, Height: 1000, DeviceScaleFactor: 1})
 	b.shoot("print")
 	b.scheme(true)
+	if n := eval[int](b, "Math.max(...[...document.querySelectorAll('.chart')].map((e) => e.querySelectorAll('canvas').length))"); n != 1 {
+		t.Errorf("a chart has %d canvases, of which a browser prints one", n)
+	}
 	figures := eval[[][3]string](b, "window.printed")
 	if len(figures) == 0 {
 		t.Fatal("no figure is printed")

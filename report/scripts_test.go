@@ -179,7 +179,7 @@ func TestFormatSame(t *testing.T) {
 		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"}, {"formatBrief(100)", "100"},
 		{"formatPower(1)", "1 B"}, {"formatPower(8192)", "8 KiB"}, {"trimmed('2.00 ms')", "2 ms"}, {"trimmed('20 ms')", "20 ms"}, {"trimmed('1.50 s')", "1.5 s"},
 		{"timeAt(330018900, 100)", "330.0189 ms"}, {"timeAt(0, 1)", "0 ns"}, {"timeAt(1500, 0.1)", "1.500 µs"},
-		{"axisFrom(0, 4e9).label(1.5e9)", "1.5 s"}, {"axisFrom(600, 50).label(612)", "612 ns"},
+		{"axisFrom(0, 4e9).label(1.5e9)", "1.5 s"}, {"axisFrom(0, 1.4e9).label(1.2e9)", "1,200 ms"}, {"axisFrom(0, 1.4e9).base", ""}, {"axisFrom(600, 50).label(612)", "612 ns"},
 		{"axisFrom(1886e6 - 10, 50).label(1886e6 + 12)", "+112 ns"}, {"axisFrom(1886e6 - 10, 50).base", "+ counts from 1.8859999 s"},
 		{"axisFrom(1886e6, 20e3).label(1886004e3)", "+4 µs"}, {"axisFrom(1886e6, 20e3).base", "+ counts from 1.8860 s"},
 	} {

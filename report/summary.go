@@ -14,13 +14,12 @@ import (
 func (p *page) summarize(trace *reprise.Trace, o Options) {
 	active := trace.RankSet().Len()
 	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(trace.Run().Source))
+	if p.Banner != "" {
+		p.Facts = append(p.Facts, fact{"End", "cut short", p.Banner})
+	}
 	p.summarizeTimes(active)
-	if recorded(trace) {
-		end := fact{"End", "complete", "all ranks came to MPI_Finalize"}
-		if p.Banner != "" {
-			end = fact{"End", "cut short", p.Banner}
-		}
-		p.Facts = append(p.Facts, end)
+	if recorded(trace) && p.Banner == "" {
+		p.Facts = append(p.Facts, fact{"End", "complete", "all ranks came to MPI_Finalize"})
 	}
 	p.summarizeFile(trace, o)
 	if set := trace.RecordedRanks().Difference(trace.RankSet()); set.Len() > 0 {
@@ -57,7 +56,7 @@ func (p *page) summarizeTimes(active int) {
 	} else if len(f) > 0 {
 		p.Facts = append(p.Facts, fact{"Most calls of", f[0].Name, text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
 	}
-	if b := p.byRank; b != nil && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
+	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
 		f := b.Functions[0]
 		p.Facts = append(p.Facts, fact{"Most wait in", printable(f.Name), fmt.Sprintf("%s in all, beyond the fastest rank, %d", text.Duration(f.Wait), f.Fast.Rank)})
 	}
@@ -80,7 +79,7 @@ func (p *page) summarizeRanks() {
 		p.Facts = append(p.Facts, f)
 	}
 	slow := p.byRank.Slowest()
-	if slow == nil {
+	if slow == nil || p.Banner != "" { // who waits for ever is not slow
 		return
 	}
 	span := query.Nanoseconds(0)

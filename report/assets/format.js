@@ -70,7 +70,7 @@ function axisFrom(low, width) {
   for (const u of units) if (width >= u[1] * 2) [unit, size] = u;
   const digits = Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(width / size))));
   const write = (v) => trimmed(formatGrouped((v / size).toFixed(digits))) + ' ' + unit;
-  if (Math.abs(low + width) < 1000 * size) return { label: write, base: '' };
+  if (Math.abs(low + width) < 1000 * size || low < 9 * width) return { label: write, base: '' };
   const step = 10 ** Math.ceil(Math.log10(width)), base = Math.floor(low / step) * step;
   return { label: (v) => '+' + write(v - base), base: `+ counts from ${timeAt(base, step)}` };
 }

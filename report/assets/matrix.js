@@ -176,12 +176,19 @@ class Matrix {
       xAxis: axis(labels(g.x, g.columns), 'destination (rank)', 28, this.area().width / 44),
       yAxis: { ...axis(labels(g.y, g.rows), 'source (rank)', this.phone ? 36 : 52, this.area().height / 22), inverse: true },
       visualMap: {
-        type: 'continuous', show: points.length > 0 && !one, min: low, max: high, calculable: false, hoverLink: false, precision: 2,
+        type: 'continuous', dimension: 2, show: points.length > 0 && !one, min: low, max: high, calculable: false, hoverLink: false, precision: 2,
         ...(this.phone ? { orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: 150 } : { orient: 'vertical', right: 0, top: 'middle', itemWidth: 12, itemHeight: 160 }),
         text: [points.length ? write(10 ** high) : '', points.length ? write(10 ** low) : ''], textStyle: { color: theme.quiet, fontSize: 12 },
         inRange: { color: theme.heat },
       },
-      series: [{ type: 'heatmap', data: points, silent: true, progressive: 0, itemStyle: { borderWidth: 0 } }],
+      series: [{ // not a heat map, which is drawn on a canvas of its own, which is not printed
+        type: 'custom', data: points, silent: true, progressive: 0, encode: { x: 0, y: 1 },
+        renderItem: (_, api) => {
+          const [x, y] = api.coord([api.value(0), api.value(1)]), [width, height] = api.size([1, 1]);
+          const left = Math.floor(x - width / 2), top = Math.floor(y - height / 2);
+          return { type: 'rect', silent: true, shape: { x: left, y: top, width: Math.ceil(x + width / 2) - left, height: Math.ceil(y + height / 2) - top }, style: { fill: api.visual('color') } };
+        },
+      }],
     }, { notMerge: true });
     for (const button of this.figure.querySelectorAll('[data-of]')) button.setAttribute('aria-pressed', button.dataset.of === this.of);
     for (const button of this.figure.querySelectorAll('[data-kind]')) button.setAttribute('aria-pressed', button.dataset.kind === this.kind);

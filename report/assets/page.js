@@ -4,6 +4,7 @@ class Page {
   constructor(data) {
     this.data = data;
     this.figures = new Map(); // of those that were seen
+    this.prepared = new Map(); // by element, of those that take time to be made
     this.unfolded = []; // details, for printing
     this.tipElement = document.getElementById('tip');
     this.read();
@@ -71,11 +72,19 @@ class Page {
   // show draws a figure if it was not before.
   show(element) {
     if (this.figures.has(element.dataset.figure)) return;
-    const figure = this.make(element.dataset.figure, element.closest('figure'));
+    const figure = this.prepared.get(element) || this.make(element.dataset.figure, element.closest('figure'));
     if (!figure) return;
     this.figures.set(element.dataset.figure, figure);
     figure.start(element);
-    Promise.resolve(figure.ready).then(() => { element.dataset.drawn = 'yes'; });
+    const drawn = () => { element.dataset.drawn = 'yes'; };
+    if (figure.ready && !figure.loaded) figure.ready.then(drawn);
+    else drawn();
+  }
+
+  // prepare makes the timeline before it is seen, so that it can be printed at any time.
+  prepare() {
+    const element = document.querySelector('[data-figure="timeline"]');
+    if (element) this.prepared.set(element, this.make('timeline', element.closest('figure')));
   }
 
   showAll() { for (const element of document.querySelectorAll('[data-figure]')) this.show(element); }
@@ -204,6 +213,7 @@ class Page {
   }
 
   start() {
+    this.prepare();
     const seen = new IntersectionObserver((entries) => {
       for (const e of entries) if (e.isIntersecting) {
         seen.unobserve(e.target);

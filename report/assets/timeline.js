@@ -33,6 +33,7 @@ class Timeline {
     if (!(high > low)) [low, high] = [low === Infinity ? 0 : low, (low === Infinity ? 0 : low) + 1];
     if (this.timed) low = Math.min(0, low);
     Object.assign(this.span, new Span(low, high, Math.min(least, high - low)));
+    this.loaded = true;
     if (this.element) this.layout();
   }
 
