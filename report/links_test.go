@@ -103,6 +103,23 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestLabels zooms in until no call of the whole is seen any more: its name is gone, too.
+func TestLabels(t *testing.T) {
+	b := open(t, file(t, timed(t, 3, 300, exact()), report.Options{}), desktop)
+	b.show("timeline")
+	texts := func() int {
+		return eval[int](b, "report.figures.get('timeline').chart.getZr().storage.getDisplayList(true).filter((d) => d.type === 'tspan' && report.data.functions.some((f) => f.name === d.style.text)).length")
+	}
+	eval[any](b, "(t => { t.jump(t.rows[0], 100); t.choose(null); })(report.figures.get('timeline'))")
+	if texts() == 0 {
+		t.Error("a call has no name")
+	}
+	eval[any](b, "(t => { t.span.reset(); t.draw(); })(report.figures.get('timeline'))")
+	if n := texts(); n != 0 {
+		t.Errorf("%d names of calls that are not drawn", n)
+	}
+}
+
 // TestTip looks whether what is told under the pointer is what is there, also after the
 // timeline has moved, and is gone when the page scrolls.
 func TestTip(t *testing.T) {

@@ -166,10 +166,7 @@ class Timeline {
       },
       series: [{
         type: 'custom', clip: true, silent: true, progressive: 0, encode: { x: 0, y: 1 }, data: parts.map(() => [this.span.low, 0]),
-        renderItem: ({ dataIndex }) => {
-          const children = parts[dataIndex]();
-          return children.length === 1 ? children[0] : { type: 'group', children };
-        },
+        renderItem: ({ dataIndex }) => ({ type: 'group', $mergeChildren: false, children: parts[dataIndex]() }),
       }],
     }, { notMerge: true });
     const seen = this.figure.querySelector('.seen');
