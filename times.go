@@ -45,14 +45,7 @@ func (t *Trace) RankTimes() (*merge.RankTimes, error) { return t.rankTimes() }
 
 // readRankTimes reads the section of the times of ranks, if there is one.
 func (t *Trace) readRankTimes() (*layout.RankTimes, error) {
-	r, err := layout.ReadRankTimes(t.file, len(t.Functions()))
-	if err != nil || r == nil {
-		return nil, err
-	}
-	if ranks := r.Ranks().Difference(t.RecordedRanks()); ranks.Len() > 0 {
-		return nil, layout.Damaged(layout.KindRankTimes, 0, layout.Corrupt("times of ranks %v, which made no calls", ranks))
-	}
-	return r, nil
+	return layout.ReadRankTimes(t.file, len(t.Functions()), t.RecordedRanks())
 }
 
 // SeriesRanks returns the ranks of which the trace has the times of every call,

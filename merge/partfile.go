@@ -72,8 +72,8 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	for i, p := range a.placed {
 		out.Add(layout.KindSummaries, uint64(len(shapes)+i), p.append(nil))
 	}
-	if a.rankTimes.Len() > 0 {
-		out.Add(layout.KindRankTimes, 0, a.rankTimes.Append(nil, len(a.functions.Functions())))
+	if n := len(a.functions.Functions()); a.rankTimes.Fits(n) {
+		out.Add(layout.KindRankTimes, 0, a.rankTimes.Append(nil, n))
 	}
 	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
 		return err
@@ -277,12 +277,9 @@ func (p *partReader) readPlaced() error {
 // readRankTimes reads the times of each rank, if there are any.
 func (p *partReader) readRankTimes() error {
 	n := len(p.a.functions.Functions())
-	r, err := layout.ReadRankTimes(p.file, n)
+	r, err := layout.ReadRankTimes(p.file, n, p.a.RankSet())
 	if err != nil || r == nil {
 		return err
-	}
-	if ranks := r.Ranks().Difference(p.a.RankSet()); ranks.Len() > 0 {
-		return layout.Damaged(layout.KindRankTimes, 0, layout.Corrupt("times of ranks %v, which have no calls", ranks))
 	}
 	p.a.rankTimes = *r
 	return nil

@@ -57,8 +57,8 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		if s := m.summaries(a.placed); !s.IsZero() {
 			c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
 		}
-		if a.rankTimes.Len() > 0 {
-			c.rankTimes = a.rankTimes.Coarse().Append(nil, len(m.functions))
+		if r := a.rankTimes.Coarse(); r.Fits(len(m.functions)) {
+			c.rankTimes = r.Append(nil, len(m.functions))
 		}
 		c.series = layout.AppendSeries(ctx, a.series)
 		c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)

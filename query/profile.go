@@ -106,6 +106,8 @@ type FunctionProfile struct {
 	// OfRanks are the times that the trace keeps of each rank, which who needs them has to set
 	// where there is no Time: see [Times.ByRank].
 	OfRanks *FunctionRanks `json:"of_ranks,omitempty"`
+
+	statistics *timing.Statistics // that the trace has of its calls, nil if there are none
 }
 
 // A SignatureProfile is what ranks did in calls that are alike.
@@ -292,7 +294,9 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 		byName[s.Function].Merge(of)
 	}
 	for i := range p.Functions {
-		p.Functions[i].Time = DurationsOf(byName[p.Functions[i].Name])
+		f := &p.Functions[i]
+		f.statistics = byName[f.Name]
+		f.Time = DurationsOf(f.statistics)
 	}
 }
 

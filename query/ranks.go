@@ -59,7 +59,8 @@ type FunctionRanks struct {
 	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
 
 	// Wait is the imbalance time: the sum over the ranks of how often one calls the function,
-	// times by how much its mean duration is above that of the rank where it is least.
+	// times by how much its mean duration is above that of the rank where it is least. It is 0 if
+	// it is not known: if it is not longer than it may be off.
 	Wait      Nanoseconds `json:"wait_ns"`
 	WaitError Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
 
@@ -85,6 +86,7 @@ func (t *Times) HasRanks(o Options) bool {
 // [Times.ReadSeries]. Ranks without such times are left out.
 func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) (*ByRank, error) {
 	b := &ByRank{Source: Statistics}
+	bounds := p.boundsOfFunctions()
 	calls := make(map[int]*ShapeProfile) // of ranks
 	for i := range p.Shapes {
 		for _, rank := range p.Shapes[i].Ranks.All() {
@@ -93,19 +95,19 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 	}
 	var err error
 	if series {
-		err = b.readSeries(ctx, t, calls, o)
+		err = b.readSeries(ctx, t, calls, bounds, o)
 	} else if t.ranks != nil {
-		b.addKept(t, calls)
+		b.addKept(t, calls, bounds)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.sumFunctions()
+	b.sumFunctions(bounds)
 	return b, nil
 }
 
 // addKept adds what the trace keeps of ranks.
-func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile) {
+func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile, bounds map[string]*timing.Statistics) {
 	for i := range t.ranks.Len() {
 		of := t.ranks.At(i)
 		shape := calls[of.Rank]
@@ -126,7 +128,7 @@ func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile) {
 			known.Error += Nanoseconds(f.Sum.Error())
 			known.Max = max(known.Max, Nanoseconds(f.Max.High))
 		}
-		r.setFunctions(functions, shape)
+		r.setFunctions(functions, shape, bounds)
 		r.setOutside(of)
 		b.Ranks = append(b.Ranks, r)
 	}
@@ -153,22 +155,60 @@ func (r *RankProfile) setOutside(of merge.RankTime) {
 	}
 }
 
+// boundsOfFunctions returns the statistics of the calls of each function, if there are any. No
+// call of any rank is shorter or longer than these say.
+func (p *Profile) boundsOfFunctions() map[string]*timing.Statistics {
+	bounds := make(map[string]*timing.Statistics)
+	for _, f := range p.Functions {
+		if f.statistics != nil && f.statistics.Count > 0 {
+			bounds[f.Name] = f.statistics
+		}
+	}
+	return bounds
+}
+
 // setFunctions sets the functions of a rank of a shape, and the sums of their times.
-func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile) {
+func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile, bounds map[string]*timing.Statistics) {
 	for _, f := range shape.Functions {
 		of := RankFunction{Name: f.Name}
 		if known := times[f.Name]; known != nil {
 			of = *known
 		}
-		of.Calls, of.Mean = f.Calls, of.Time/Nanoseconds(f.Calls)
+		of.Calls = f.Calls
+		of.narrow(bounds[f.Name])
+		of.Mean = of.Time / Nanoseconds(f.Calls)
 		r.Time, r.Error = r.Time+of.Time, r.Error+of.Error
 		r.Functions = append(r.Functions, of)
 	}
 	slices.SortStableFunc(r.Functions, func(f, g RankFunction) int { return cmp.Compare(g.Time, f.Time) })
 }
 
+// narrow narrows the time of the calls to what is possible where none is longer than Max nor, if
+// all is not nil, shorter or longer than all calls of the function.
+func (f *RankFunction) narrow(all *timing.Statistics) {
+	least := Nanoseconds(math.Inf(-1))
+	if all != nil {
+		least, f.Max = Nanoseconds(all.Min), min(f.Max, max(0, Nanoseconds(all.Max)))
+	}
+	n := Nanoseconds(f.Calls)
+	f.Time, f.Error = both(f.Time, f.Error, n*least, n*f.Max)
+}
+
+// both returns the middle of the times that are within an error of a time and from low to high, and
+// how far it may be off: the time as it is if there are none, or it or its error is not known.
+func both(time, off, low, high Nanoseconds) (Nanoseconds, Nanoseconds) {
+	if math.IsInf(float64(time+off), 1) {
+		return time, off
+	}
+	low, high = max(low, time-off), min(high, time+off)
+	if low > high {
+		return time, off
+	}
+	return low + (high-low)/2, (high - low) / 2
+}
+
 // readSeries adds ranks by the times of their calls.
-func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, o Options) error {
+func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, bounds map[string]*timing.Statistics, o Options) error {
 	timed, _, err := t.trace.SeriesRanks()
 	if err != nil {
 		return err
@@ -201,7 +241,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeP
 			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
 		}
 		r.Time = 0
-		r.setFunctions(functions, calls[r.Rank])
+		r.setFunctions(functions, calls[r.Rank], bounds)
 		r.OutsideError = r.Error
 		r.Start, err = t.startOf(r.Rank)
 		mu.Lock()
@@ -230,16 +270,16 @@ func (t *Times) startOf(rank int) (Nanoseconds, error) {
 }
 
 // sumFunctions sets the functions of all ranks.
-func (b *ByRank) sumFunctions() {
-	type bounds struct{ low, high float64 } // of the least mean
-	functions, fastest := make(map[string]*FunctionRanks), make(map[string]*bounds)
+func (b *ByRank) sumFunctions(bounds map[string]*timing.Statistics) {
+	type leastMean struct{ low, high Nanoseconds }
+	functions, fastest := make(map[string]*FunctionRanks), make(map[string]*leastMean)
 	for _, r := range b.Ranks {
 		for _, f := range r.Functions {
 			of, least := functions[f.Name], fastest[f.Name]
 			n := Nanoseconds(f.Calls)
 			if of == nil {
 				of = &FunctionRanks{Name: f.Name, Fast: RankMean{r.Rank, f.Mean}, Slow: RankMean{r.Rank, f.Mean}}
-				least = &bounds{math.Inf(1), math.Inf(1)}
+				least = &leastMean{Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))}
 				functions[f.Name], fastest[f.Name] = of, least
 			}
 			of.Calls, of.Ranks = wire.AddSat(of.Calls, f.Calls), of.Ranks+1
@@ -250,27 +290,38 @@ func (b *ByRank) sumFunctions() {
 			if f.Mean > of.Slow.Mean {
 				of.Slow = RankMean{r.Rank, f.Mean}
 			}
-			least.low, least.high = min(least.low, float64((f.Time-f.Error)/n)), min(least.high, float64((f.Time+f.Error)/n))
+			least.low, least.high = min(least.low, (f.Time-f.Error)/n), min(least.high, (f.Time+f.Error)/n)
 		}
 	}
 	for name, of := range functions {
-		n := Nanoseconds(of.Calls)
-		of.Mean, of.Wait = of.Time/n, of.Time-n*of.Fast.Mean
-		if math.IsInf(float64(of.Time), 1) {
-			of.Wait, of.WaitError, of.Error = of.Time, of.Time, of.Time
-			b.Functions = append(b.Functions, *of)
-			continue
+		if all := bounds[name]; all != nil && all.Count == of.Calls && all.SumError() < math.MaxUint64 {
+			sum, off := Nanoseconds(all.Sum()), Nanoseconds(all.SumError())
+			of.Time, of.Error = both(of.Time, of.Error, sum-off, sum+off)
 		}
-		of.Wait = max(0, of.Wait)
-		low, high := of.Time-of.Error-n*Nanoseconds(fastest[name].high), of.Time+of.Error-n*Nanoseconds(fastest[name].low)
-		if of.WaitError = max(high-of.Wait, of.Wait-max(0, low)); of.Ranks == 1 {
-			of.Wait, of.WaitError = 0, 0
-		}
+		of.setWait(fastest[name].low, fastest[name].high)
 		b.Functions = append(b.Functions, *of)
 	}
 	slices.SortFunc(b.Functions, func(f, g FunctionRanks) int {
 		return cmp.Or(cmp.Compare(g.Wait, f.Wait), cmp.Compare(g.Time, f.Time), cmp.Compare(f.Name, g.Name))
 	})
+}
+
+// setWait sets the mean and the wait time, where the mean of the fastest rank is from low to high.
+func (f *FunctionRanks) setWait(low, high Nanoseconds) {
+	n := Nanoseconds(f.Calls)
+	f.Mean = f.Time / n
+	if math.IsInf(float64(f.Time), 1) {
+		f.Wait, f.WaitError, f.Error = f.Time, f.Time, f.Time
+		return
+	}
+	if f.Ranks == 1 {
+		return
+	}
+	least, most := max(0, f.Time-f.Error-n*high), max(0, f.Time+f.Error-n*low)
+	f.Wait = max(least, min(f.Time-n*f.Fast.Mean, most))
+	if f.WaitError = max(most-f.Wait, f.Wait-least); f.Wait <= f.WaitError {
+		f.Wait, f.WaitError = 0, most
+	}
 }
 
 // A SlowRank is the rank that is outside calls longest, for which others wait.

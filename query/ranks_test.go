@@ -57,6 +57,42 @@ func TestByRank(t *testing.T) {
 	})
 }
 
+// TestByRankRounded has ranks whose sums differ by half a percent, and are far apart when they are
+// rounded. The wait time is what calls can take beyond the shortest at most, and is told only
+// if it is more than it may be off.
+func TestByRankRounded(t *testing.T) {
+	for _, n := range []int{60, 600} {
+		var ranks [][]timedCall
+		for rank := range n {
+			var calls []timedCall
+			for i := range int64(10) {
+				calls = append(calls, timedCall{0, 0, i * 100_000_000, 418_000 + int64(rank%2)*2000})
+			}
+			ranks = append(ranks, calls)
+		}
+		trace := record(t, func(int) tracer.Options { return tracer.Options{} }, ranks)
+		times, err := OpenTimes(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := OpenProfile(t.Context(), trace, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := times.ByRank(t.Context(), p, false, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, wait, bound := b.Functions[0], Nanoseconds(n/2*10*2000), Nanoseconds(n*10*2000)
+		if math.Abs(float64(f.Wait-wait)) > float64(f.WaitError) || f.Wait+f.WaitError > bound || f.Wait > 0 && f.Wait <= f.WaitError {
+			t.Errorf("%d ranks wait for %v ± %v, want %v, at most %v", n, f.Wait, f.WaitError, wait, bound)
+		}
+		if f.Max > 420_000 || f.Slow.Mean > 420_000 || f.Fast.Mean < 418_000 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 func checkByRank(t *rapid.T, b *ByRank, ranks [][]timedCall, o Options) {
 	near := func(what string, got, want, off Nanoseconds) {
 		t.Helper()
@@ -131,6 +167,9 @@ func checkByRank(t *rapid.T, b *ByRank, ranks [][]timedCall, o Options) {
 		near("all of "+f.Name, f.Time, Nanoseconds(s.time), f.Error)
 		wait := s.time - float64(s.calls)*s.least
 		near("the wait time of "+f.Name, f.Wait, Nanoseconds(wait), f.WaitError+1e-6*f.Time)
+		if f.Wait > 0 && f.Wait <= f.WaitError || f.Slow.Mean > f.Max {
+			t.Fatalf("%+v: a wait time that is not known, or a mean beyond the longest call", f)
+		}
 		if f.Calls != s.calls || f.Ranks != s.ranks || f.Fast.Mean > f.Slow.Mean {
 			t.Fatalf("%+v, want %+v", f, s)
 		}

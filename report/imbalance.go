@@ -60,7 +60,7 @@ func (p *page) addRanks() {
 	for _, f := range b.Functions {
 		if f.Wait > 0 {
 			t.Functions.row(cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}, f.Calls, nanos(f.Mean),
-				nanos(f.Fast.Mean), order(f.Fast.Rank), nanos(f.Slow.Mean), order(f.Slow.Rank), nanos(f.Wait))
+				nanos(f.Fast.Mean), order(f.Fast.Rank), nanos(f.Slow.Mean), order(f.Slow.Rank), valued(int64(min(f.Wait, 1<<62)), text.Around(f.Wait, f.WaitError)))
 		}
 	}
 	t.Functions = t.Functions.shown()

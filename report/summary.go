@@ -58,7 +58,7 @@ func (p *page) summarizeTimes(active int) {
 	}
 	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
 		f := b.Functions[0]
-		p.Facts = append(p.Facts, fact{"Most wait in", printable(f.Name), fmt.Sprintf("%s in all, beyond the fastest rank, %d", text.Duration(f.Wait), f.Fast.Rank)})
+		p.Facts = append(p.Facts, fact{"Most wait in", printable(f.Name), fmt.Sprintf("%s in all, beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
 	}
 }
 

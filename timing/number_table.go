@@ -2,7 +2,6 @@ package timing
 
 import (
 	"fmt"
-	"math/big"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -43,8 +42,10 @@ func ParseNumberTable(data []byte, rows, columns int, class func(column int) uin
 	table := make([][]uint32, columns)
 	for i := range table {
 		c.begin(i, class(i))
-		for range rows {
-			table[i] = append(table[i], c.next(0))
+		column := make([]uint32, rows)
+		table[i] = column
+		for row := range column {
+			column[row] = c.next(0)
 			if c.coder.Ended() {
 				return fail("the number ends in column %d of %d", i, columns)
 			}
@@ -108,9 +109,15 @@ func (c *numberCoder) next(n uint32) uint32 {
 	if c.first {
 		last = 63
 	}
-	distance = uint32(c.magnitude(uint64(distance), c.class, last, uint64(c.column)))
+	column := uint64(c.column)
+	coded := c.small(numberDistance, 6, uint64(distance), c.class, c.class<<6|last, column<<1|min(last>>5, 1))
+	if bits.Len64(coded) > 32 {
+		c.bad = true
+		return 0
+	}
+	distance = uint32(coded)
 	if distance > 0 && expected > 0 {
-		below = c.flag(numberSign, below, 0, uint64(c.column))
+		below = c.flag(numberSign, below, 0, column)
 	} else {
 		below = false
 	}
@@ -131,18 +138,4 @@ func (c *numberCoder) next(n uint32) uint32 {
 	}
 	c.first = false
 	return n
-}
-
-// magnitude codes a distance.
-func (c *numberCoder) magnitude(n, class, last, column uint64) uint64 {
-	var value *big.Int
-	if !c.coder.Reading() {
-		value = new(big.Int).SetUint64(n)
-	}
-	value = c.number(numberDistance, 6, allDigits, value, class, class<<6|last, column<<1|min(last>>5, 1))
-	if value.BitLen() > 32 {
-		c.bad = true
-		return 0
-	}
-	return value.Uint64()
 }

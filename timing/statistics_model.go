@@ -108,6 +108,31 @@ func (m *numberModel) number(kind, levels, digits int, n *big.Int, contexts ...u
 	return coded
 }
 
+// small codes a number of less than 1<<levels bits as number does, with all digits.
+func (m *numberModel) small(kind, levels int, n uint64, contexts ...uint64) uint64 {
+	size := bits.Len64(n)
+	node := 1
+	for i := levels - 1; i >= 0; i-- {
+		node = node<<1 | int(m.bit(kind, levels-1-i, node, uint32(size>>i)&1, contexts))
+	}
+	if size = node - 1<<levels; size == 0 {
+		return 0
+	}
+	coded := uint64(1) << (size - 1)
+	for i := range size - 1 {
+		at := size - 2 - i
+		bit := uint32(n>>at) & 1
+		if i < leadingBits {
+			bit = m.bit(kind, levels+i, node, bit, contexts)
+			node = node<<1 | int(bit)
+		} else {
+			bit = m.coder.Even(bit)
+		}
+		coded |= uint64(bit) << at
+	}
+	return coded
+}
+
 // roundDigits returns the number nearest to n ≥ 0 with at most so many binary
 // digits before zeros, the larger of two. It differs from n by at most n·2^−digits.
 func roundDigits(n *big.Int, digits int) *big.Int {

@@ -190,7 +190,7 @@ func (a *imbalanceAnswer) printFunctions(q *question) {
 	q.printf("%s; the wait time is the time beyond the mean of the fastest rank\n\n", a.kept)
 	t := q.table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
 	for _, f := range a.Functions {
-		t.Row(text.Duration(f.Wait), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
+		t.Row(text.Around(f.Wait, f.WaitError), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
 			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean), text.ID(f.Slow.Rank), text.Printable(f.Name))
 	}
 	t.Close()

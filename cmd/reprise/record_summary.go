@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -27,7 +28,8 @@ type waitSummary struct {
 	Function string            `json:"function"`
 	Site     string            `json:"site"`
 	Wait     query.Nanoseconds `json:"wait_ns"`
-	Share    float64           `json:"share"` // in the time in calls
+	Error    query.Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
+	Share    float64           `json:"share"`         // in the time in calls
 }
 
 // mostWaits is how many functions a summary names.
@@ -71,7 +73,7 @@ func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
 	const least = 0.001 // share of the time in calls
 	for _, f := range b.Functions[:min(mostWaits, len(b.Functions))] {
 		if share := float64(f.Wait / inCalls); share >= least {
-			s.Waits = append(s.Waits, waitSummary{f.Name, sites[f.Name].Site, f.Wait, share})
+			s.Waits = append(s.Waits, waitSummary{f.Name, sites[f.Name].Site, f.Wait, f.WaitError, share})
 		}
 	}
 	return s, nil
@@ -91,13 +93,17 @@ func (s *runSummary) print(w io.Writer) {
 		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s, imbalance %s\n", r.Rank, text.Duration(r.Outside), text.Duration(r.Mean),
 			cmp.Or(text.Percent(r.Outside-r.Mean, r.Mean), "0 %"))
 	}
+	width := 7 // of wait times
+	for _, f := range s.Waits {
+		width = max(width, utf8.RuneCountInString(text.Around(f.Wait, f.Error)))
+	}
 	for i, f := range s.Waits {
 		const columns = 80
 		title := "wait time"
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("reprise: %-9s %7s %6s  %s", title, text.Duration(f.Wait), text.Percent(f.Share, 1), text.Printable(f.Function))
+		line := fmt.Sprintf("reprise: %-9s %*s %6s  %s", title, width, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
 		if f.Site != "" {
 			line += "  " + text.Printable(f.Site)
 		}

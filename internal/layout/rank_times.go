@@ -269,10 +269,7 @@ func (r *RankTimes) Append(dst []byte, n int) []byte {
 		base = min(base, row.begin)
 	}
 	dst = wire.AppendVarint(dst, base)
-	digits := make([]rankDigits, n)
-	for _, v := range r.values {
-		digits[v.function] = r.digitsOf(int(v.function))
-	}
+	digits := r.usedDigits(n)
 	columns := newRankColumns(digits)
 	list := make([][]uint32, len(columns.class))
 	for i := range list {
@@ -317,13 +314,36 @@ func newRankColumns(digits []rankDigits) *rankColumns {
 
 func (c *rankColumns) classOf(column int) uint32 { return c.class[column] }
 
-// ParseRankTimes reads what [RankTimes.Append] has appended, over n functions.
-func ParseRankTimes(data []byte, n int) (*RankTimes, error) {
+// maxRankNumbers is how many numbers a table of ranks has at most, as equal ones take next to no
+// bytes: to read so many takes a second or two.
+const maxRankNumbers = 1 << 23
+
+// Fits reports whether [RankTimes.Append] may be called: whether there is a rank, and ranks and
+// functions are not too many for a table.
+func (r *RankTimes) Fits(n int) bool {
+	return r.Len() > 0 && r.Len() <= maxRankNumbers/len(newRankColumns(r.usedDigits(n)).class)
+}
+
+// usedDigits returns what is kept of each of n functions, nothing of those without times.
+func (r *RankTimes) usedDigits(n int) []rankDigits {
+	digits := make([]rankDigits, n)
+	for _, v := range r.values {
+		digits[v.function] = r.digitsOf(int(v.function))
+	}
+	return digits
+}
+
+// ParseRankTimes reads what [RankTimes.Append] has appended, over n functions, of ranks that are
+// among some.
+func ParseRankTimes(data []byte, n int, among rankenc.Set) (*RankTimes, error) {
 	d := wire.NewDecoder("merge", data)
 	at := d.Offset()
 	ranks := rankenc.DecodeSet(&d)
 	if d.Err() == nil && (ranks.Len() == 0 || ranks.At(ranks.Len()-1) >= MaxRanks) {
 		d.Corrupt(at, "ranks", "%v", ranks)
+	}
+	if others := ranks.Difference(among); d.Err() == nil && others.Len() > 0 {
+		d.Corrupt(at, "ranks", "times of ranks %v, which made no calls", others)
 	}
 	at = d.Offset()
 	base := d.Varint("begin")
@@ -348,6 +368,10 @@ func ParseRankTimes(data []byte, n int) (*RankTimes, error) {
 	}
 	at = d.Offset()
 	columns := newRankColumns(digits)
+	if ranks.Len() > maxRankNumbers/len(columns.class) {
+		d.Corrupt(at, "table", "%d columns of %d ranks, which are more than %d numbers", len(columns.class), ranks.Len(), maxRankNumbers)
+		return nil, d.Err()
+	}
 	table, err := timing.ParseNumberTable(d.Bytes("table", d.Rest()), ranks.Len(), len(columns.class), columns.classOf)
 	if err != nil {
 		return nil, AtOffset(err, at)
@@ -361,25 +385,40 @@ func ParseRankTimes(data []byte, n int) (*RankTimes, error) {
 
 // fill sets the ranks of r to those of a table, and checks them.
 func (r *RankTimes) fill(table [][]uint32, columns *rankColumns, base int64, ranks rankenc.Set) error {
-	some, first := make([]bool, len(r.digits)), false
-	for i := range ranks.Len() {
+	var kept []int // functions with times
+	values := 0
+	for f, d := range r.digits {
+		if d.sum == 0 {
+			r.digits[f] = rankDigits{maxDigits, maxDigits} // all are 0
+			continue
+		}
+		before := values
+		for _, sum := range table[columns.first[f]] {
+			if sum > 0 {
+				values++
+			}
+		}
+		if values == before {
+			return Corrupt("no rank has times of function %d", f)
+		}
+		kept = append(kept, f)
+	}
+	first := false
+	r.rows, r.values = make([]rankRow, 0, ranks.Len()), make([]functionValue, 0, values)
+	for i, rank := range ranks.All() {
 		later := int64(table[1][i])<<32 | int64(table[0][i])
-		row := rankRow{rank: int32(ranks.At(i)), span: table[2][i], gaps: table[3][i], begin: base + later, first: len(r.values)}
+		row := rankRow{rank: int32(rank), span: table[2][i], gaps: table[3][i], begin: base + later, first: len(r.values)}
 		if max(row.span, row.gaps) > lastCode(spanDigits) || later > math.MaxInt64>>(beginShift-1) || row.begin > math.MaxInt64>>beginShift {
 			return Corrupt("rank %d begins at %d, by %d later, and runs for %d, with gaps of %d", row.rank, row.begin, later, row.span, row.gaps)
 		}
 		first = first || later == 0
-		for f, d := range r.digits {
-			if d.sum == 0 {
-				continue
-			}
-			k := columns.first[f]
-			v, err := valueOf(table, k, i, d)
+		for _, f := range kept {
+			v, err := valueOf(table, columns.first[f], i, r.digits[f])
 			if err != nil {
 				return err
 			}
 			if v.function = int32(f); v.sum > 0 {
-				r.values, some[f] = append(r.values, v), true
+				r.values = append(r.values, v)
 			}
 		}
 		row.values = len(r.values) - row.first
@@ -387,14 +426,6 @@ func (r *RankTimes) fill(table [][]uint32, columns *rankColumns, base int64, ran
 	}
 	if !first {
 		return Corrupt("no rank begins first")
-	}
-	for f, d := range r.digits {
-		if d.sum > 0 && !some[f] {
-			return Corrupt("no rank has times of function %d", f)
-		}
-		if d.sum == 0 {
-			r.digits[f] = rankDigits{maxDigits, maxDigits} // all are 0
-		}
 	}
 	return nil
 }
@@ -419,14 +450,14 @@ func valueOf(table [][]uint32, k, row int, d rankDigits) (v functionValue, err e
 	return v, nil
 }
 
-// ReadRankTimes reads the times of the ranks of a trace or a part file, over n functions; nil if
-// it has none. An error is a [*SectionError].
-func ReadRankTimes(file *format.Reader, n int) (r *RankTimes, err error) {
+// ReadRankTimes reads the times of the ranks of a trace or a part file, over n functions, of
+// ranks that are among some; nil if it has none. An error is a [*SectionError].
+func ReadRankTimes(file *format.Reader, n int, among rankenc.Set) (r *RankTimes, err error) {
 	if _, ok := file.Lookup(KindRankTimes, 0); !ok {
 		return nil, nil
 	}
 	err = ReadSection(file, KindRankTimes, 0, func(data []byte) (err error) {
-		r, err = ParseRankTimes(data, n)
+		r, err = ParseRankTimes(data, n, among)
 		return err
 	})
 	return r, err

@@ -4,11 +4,19 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 )
+
+var everyRank = rankenc.World(MaxRanks)
 
 // A knownRank is the times of a rank as they are.
 type knownRank struct {
@@ -46,7 +54,7 @@ func rankTimesOf(known []knownRank) *RankTimes {
 // written returns r as it is in a trace.
 func written(t *rapid.T, r *RankTimes, n int) *RankTimes {
 	enc := r.Coarse().Append(nil, n)
-	read, err := ParseRankTimes(enc, n)
+	read, err := ParseRankTimes(enc, n, everyRank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +131,7 @@ func TestRankTimesLarge(t *testing.T) {
 			sum := int64(1_000_000 + 7919*rank%100_003)
 			known = append(known, knownRank{rank, 0, 10_000_000, 1000, []int64{sum, 9 * int64(rank)}, []int64{sum / 10, int64(rank)}})
 		}
-		read, err := ParseRankTimes(rankTimesOf(known).Coarse().Append(nil, 2), 2)
+		read, err := ParseRankTimes(rankTimesOf(known).Coarse().Append(nil, 2), 2, everyRank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +158,7 @@ func FuzzParseRankTimes(f *testing.F) {
 		if n < 0 || n > 1<<10 {
 			return
 		}
-		r, err := ParseRankTimes(data, n)
+		r, err := ParseRankTimes(data, n, everyRank)
 		if err != nil {
 			if r != nil {
 				t.Fatalf("%+v, %v", r, err)
@@ -161,6 +169,58 @@ func FuzzParseRankTimes(f *testing.F) {
 			t.Fatalf("%x is read, and written as %x", data, again)
 		}
 	})
+}
+
+// TestRankTimesRefused has tables of more ranks, or more numbers, than there may be, which are
+// refused before they are read.
+func TestRankTimesRefused(t *testing.T) {
+	const functions = 20
+	table := func(ranks rankenc.Set) []byte {
+		enc, _ := ranks.AppendBinary(nil)
+		enc = append(wire.AppendVarint(enc, 0), bytes.Repeat([]byte{1<<4 | 1}, functions)...)
+		return append(enc, make([]byte, 1<<18)...)
+	}
+	for _, tt := range []struct {
+		ranks, among rankenc.Set
+		want         string
+	}{
+		{rankenc.World(1 << 20), everyRank, "44 columns of 1048576 ranks"},
+		{rankenc.World(1 << 20), rankenc.World(1), "ranks 1-1048575, which made no calls"},
+		{rankenc.World(1<<31 - 1), everyRank, "44 columns of"},
+	} {
+		if r, err := ParseRankTimes(table(tt.ranks), functions, tt.among); r != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%d ranks: %v, want %s", tt.ranks.Len(), err, tt.want)
+		}
+	}
+	var many RankTimes
+	for rank := range maxRankNumbers/6 + 1 {
+		many.Add(rank, 0, 1, 0, 1, func(int) (int64, int64) { return 1, 1 })
+	}
+	if many.Fits(1) || rankTimesOf(nil).Fits(1) || !rankTimesOf([]knownRank{{sum: []int64{1}, max: []int64{1}}}).Fits(1) {
+		t.Error("what fits a table is another")
+	}
+}
+
+// TestRankTimesMemory reads the longest table there may be, of equal ranks, which is short.
+func TestRankTimesMemory(t *testing.T) {
+	const functions = 20
+	r := new(RankTimes)
+	for rank := range maxRankNumbers / (4 + 2*functions) {
+		r.Add(rank, 0, 1000, 0, functions, func(int) (int64, int64) { return 5, 1 })
+	}
+	enc := r.Append(nil, functions)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	read, err := ParseRankTimes(enc, functions, everyRank)
+	runtime.ReadMemStats(&after)
+	if err != nil || read.Len() != r.Len() {
+		t.Fatal(err)
+	}
+	allocated := after.TotalAlloc - before.TotalAlloc
+	if t.Logf("%d bytes: %d MB, %v", len(enc), allocated>>20, time.Since(start)); allocated > 128<<20 {
+		t.Errorf("%d bytes take %d MB", len(enc), allocated>>20)
+	}
 }
 
 // TestRankTimesSize checks what ranks take whose times of 15 functions vary by a tenth, and the

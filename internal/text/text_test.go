@@ -17,6 +17,8 @@ func TestUnits(t *testing.T) {
 		{Duration(999_499.0), "999 µs"}, {Duration(999_500.0), "1.00 ms"}, {Duration(1.5e9), "1.50 s"}, {Duration(99.96e9), "100 s"},
 		{Duration(123456e9), "123,456 s"}, {Duration(-1500.0), "-1.50 µs"}, {Duration(math.Inf(1)), "-"},
 		{Duration(int64(math.MinInt64)), "-9,223,372,037 s"},
+		{Around(1.74e9, 212e6), "1.74 s ± 212 ms"}, {Around(1.74e9, 80e6), "1.74 s"}, {Around(0.0, 6e6), "≤ 6.00 ms"}, {Around(0.0, 0.0), "0 ns"},
+		{Around(math.Inf(1), math.Inf(1)), "-"},
 
 		{Bytes(uint64(0)), "0 B"}, {Bytes(uint64(999)), "999 B"}, {Bytes(uint64(1000)), "1.00 kB"}, {Bytes(int64(1250)), "1.25 kB"},
 		{Bytes(uint64(999_499)), "999 kB"}, {Bytes(uint64(999_500)), "1.00 MB"}, {Bytes(uint64(15_740_655)), "15.7 MB"},

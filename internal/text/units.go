@@ -117,6 +117,18 @@ func Duration[N ~int64 | ~float64](ns N) string {
 	return sign + digits3(v) + " " + unit
 }
 
+// Around writes nanoseconds like Duration, and how far they may be off if that is more than 1/20
+// of them, such as 1.74 s ± 212 ms: ≤ 212 ms if they are 0.
+func Around[N ~int64 | ~float64](ns, off N) string {
+	switch {
+	case math.IsInf(float64(ns), 0) || float64(off) <= float64(ns)/20:
+		return Duration(ns)
+	case ns == 0:
+		return "≤ " + Duration(off)
+	}
+	return Duration(ns) + " ± " + Duration(off)
+}
+
 // Bytes writes a number of bytes with three digits and a unit, such as 1.25 MB. It
 // is exact below 1000, and marked if it is saturated.
 func Bytes[N ~int64 | ~uint64](n N) string {
