@@ -258,21 +258,22 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	if quiet {
 		return nil
 	}
+	early := s.Unfinished.Len() > 0
+	if early {
+		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
+	}
 	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw)\n", s.Output, text.Count(s.Calls),
 		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), text.Bytes(s.Raw))
 	fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
 		100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
 	if s.Run != nil {
-		s.Run.print(w)
-	}
-	if s.Unfinished.Len() > 0 {
-		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
+		s.Run.print(w, early)
 	}
 	if s.Status != 0 {
 		fmt.Fprintf(w, "reprise: the command ended with %s\n", statusWords(s.Status))
 	}
 	switch {
-	case s.Unfinished.Len() > 0:
+	case early:
 		fmt.Fprintf(w, "reprise: next: reprise hang %s\n", quoted(s.Output))
 	case s.Run != nil:
 		fmt.Fprintf(w, "reprise: next: %s\n", nextCommand(s.Output))

@@ -358,7 +358,6 @@ func (a *profileAnswer) printRankTimes(q *question) {
 	if len(a.RankTimes) == 0 {
 		return
 	}
-	titles := []string{"rank", "calls", "in calls", "", "outside", "", ""}
 	if a.Source == query.Series {
 		q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
 	} else {
@@ -367,12 +366,11 @@ func (a *profileAnswer) printRankTimes(q *question) {
 			off, of = off+r.Error, of+r.Time
 		}
 		q.printf("\n%s\n\n", keptText(off, of))
-		titles = append(titles[:6], "most in", "", "<")
 	}
-	t := q.table(titles...)
+	t := q.table("rank", "calls", "in calls", "", "outside", "", "most in", "", "<")
 	for _, r := range a.RankTimes {
 		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
-		if a.Source != query.Series && len(r.Functions) > 0 {
+		if len(r.Functions) > 0 {
 			most := r.Functions[0]
 			cells = append(cells, text.Duration(most.Time), shareOfTime(most.Time, r.Span), text.Printable(most.Name))
 		}

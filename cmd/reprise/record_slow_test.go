@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // TestRecordSlow records a program with a slow rank, with the options that there are by default
@@ -27,8 +28,8 @@ func TestRecordSlow(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			summary := regexp.MustCompile(fmt.Sprintf(`(?m)^reprise: ran .* in MPI: .* on rank %d to .*
-reprise: slowest rank %d: .* outside MPI, mean .*, imbalance .*
-reprise: wait time .*  MPI_Allreduce  slow.c:15 main
+reprise: slowest rank %d: .* outside MPI, [0-9.]+ %% of the run above mean
+reprise: wait time .* %% of MPI  MPI_Allreduce  slow.c:15 main
 (.*\n)*reprise: next: reprise report .*run.rpz -o .*run.html$`, slow, slow))
 			if summary.MatchString(got.stderr) != (times != "none") || strings.Count(got.stderr, "\n") > 12 {
 				t.Errorf("the summary is\n%s", got.stderr)
@@ -104,6 +105,15 @@ func TestSummaryWidth(t *testing.T) {
 	}
 	if len(lines) > 12 || !strings.HasSuffix(b.String(), "\nreprise: next: reprise report stencil.rpz -o stencil.html\n") {
 		t.Error(b.String())
+	}
+	s.Unfinished = rankenc.SetOf(0, 1)
+	b.Reset()
+	if err := s.print(&b, false, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); !strings.HasPrefix(got, "reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
+		!strings.HasSuffix(got, "\nreprise: ran 1,234 s, 45.7 % in MPI\nreprise: next: reprise hang stencil.rpz\n") || strings.Contains(got, "wait time") {
+		t.Error(got)
 	}
 	for word, want := range map[string]string{"a.rpz": "a.rpz", "it's": `'it'\''s'`, "a b": "'a b'", "": "''"} {
 		if got := quoted(word); got != want {

@@ -79,19 +79,23 @@ func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
 	return s, nil
 }
 
-// print prints it, in lines of 80 columns.
-func (s *runSummary) print(w io.Writer) {
+// print prints it, in lines of 80 columns. Of a run that ended early it does not compare ranks: they
+// were not to stop where they did.
+func (s *runSummary) print(w io.Writer, early bool) {
 	fmt.Fprintf(w, "reprise: ran %s", text.Duration(s.Span))
 	if c := s.Share; c != nil {
 		fmt.Fprintf(w, ", %s in MPI", text.Percent(c.Mean, 1))
-		if c.MinRank != c.MaxRank {
+		if c.MinRank != c.MaxRank && !early {
 			fmt.Fprintf(w, ": %s on rank %d to %s on rank %d", text.Percent(c.Min, 1), c.MinRank, text.Percent(c.Max, 1), c.MaxRank)
 		}
 	}
 	fmt.Fprintln(w)
+	if early {
+		return
+	}
 	if r := s.Slowest; r != nil && r.Mean > 0 {
-		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s, imbalance %s\n", r.Rank, text.Duration(r.Outside), text.Duration(r.Mean),
-			cmp.Or(text.Percent(r.Outside-r.Mean, r.Mean), "0 %"))
+		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank, text.Duration(r.Outside),
+			cmp.Or(text.Percent(r.Outside-r.Mean, s.Span), "0 %"))
 	}
 	width := 7 // of wait times
 	for _, f := range s.Waits {
@@ -103,7 +107,7 @@ func (s *runSummary) print(w io.Writer) {
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("reprise: %-9s %*s %6s  %s", title, width, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
+		line := fmt.Sprintf("reprise: %-9s %*s %6s of MPI  %s", title, width, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
 		if f.Site != "" {
 			line += "  " + text.Printable(f.Site)
 		}

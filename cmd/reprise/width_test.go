@@ -143,6 +143,36 @@ func TestWide(t *testing.T) {
 	}
 }
 
+// TestNarrowLoops checks that lines of 60 columns show how loops are nested, as long lines do.
+func TestNarrowLoops(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	var r tracer.Recorder
+	call := r.Declare(cst.Function{Name: "MPI_Waitall", Params: []cst.Param{{Name: "requests", Type: cst.Type{Kind: cst.KindString}}, {Name: "site", Type: cst.Type{Kind: cst.KindString}}}})
+	for i := range int64(100) {
+		for j := range int64(5) {
+			r.CallAt(call, 1000*i+100*j, 10, cst.String(strings.Repeat("0, ", 30)), cst.String("stencil.c:30 main"))
+		}
+		r.CallAt(call, 1000*i+600, 10, cst.String(strings.Repeat("1, ", 30)), cst.String("stencil.c:40 main"))
+	}
+	writeTrace(t, "nested.rpz", merge.Run{Ranks: 1}, r.Finish(0))
+	indents := func(text string) (columns []int) {
+		_, text, _ = strings.Cut(text, "share\n")
+		for line := range strings.Lines(text) {
+			_, rest, _ := strings.Cut(line, "%")
+			columns = append(columns, len(rest)-len(strings.TrimLeft(rest, " ")))
+		}
+		return columns
+	}
+	long := must(t, "grammar", "nested.rpz")
+	for _, columns := range []int{60, 70} {
+		narrow := invokeIn(t, columns, "grammar", "nested.rpz").stdout
+		if got, want := indents(narrow), indents(long); !slices.Equal(got, want) || len(slices.Compact(slices.Sorted(slices.Values(want)))) < 2 || !strings.Contains(narrow, "stencil.c:30") {
+			t.Errorf("%d columns: indented by %d, want %d:\n%s", columns, got, want, narrow)
+		}
+	}
+}
+
 // TestLostAnswer checks that an error of the output does not name the trace.
 func TestLostAnswer(t *testing.T) {
 	t.Chdir(t.TempDir())

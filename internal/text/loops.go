@@ -73,6 +73,10 @@ const timesWidth = 28
 // line has room.
 const maxIndent = 40
 
+// minCall is how many columns of a line the text of a call has at least: the nesting counts for
+// more than the arguments.
+const minCall = 16
+
 // indent returns by how many columns a line is indented that is so deep in loops: not so
 // many that its text has no room.
 func (t *LoopTree) indent(r Ruler, depth int) int {
@@ -82,7 +86,7 @@ func (t *LoopTree) indent(r Ruler, depth int) int {
 		if t.Timed() {
 			times = timesWidth
 		}
-		most = min(most, max(1, (r.columns-times-minText)/2))
+		most = min(most, max(2, (r.columns-times-minCall)/2))
 	}
 	return 2 * min(depth, most)
 }

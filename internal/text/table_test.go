@@ -90,6 +90,8 @@ func TestCut(t *testing.T) {
 		want    string
 	}{
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 40, "MPI_Send(buf=heap#0,…site=\"a.c:26 main\")"},
+		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 25, "MPI_Send(bu…a.c:26 main\")"},
+		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 18, "MPI_Send(b…a.c:26…"},
 		{"MPI_Send(buf=heap#0)", 20, "MPI_Send(buf=heap#0)"},
 		{"MPI_Send(buf=heap#0)", 19, "MPI_Send(buf…eap#0)"[:12] + "…" + "eap#0)"},
 		{"0, 2, 7, 11, 16, 23, 30", 12, "0, 2, 7, …30"},

@@ -82,8 +82,8 @@ func isASCII(s string) bool {
 }
 
 // Cut returns a text that takes at most so many columns: as it is, or with … for its
-// middle. What stands behind is its end from its last comma on, if that is not far from it,
-// such as the site of a call.
+// middle. What stands behind is its end from its last comma on, such as the site of a call, or
+// if there is no room for that, the text in it, or the first word of this.
 func (r Ruler) Cut(s string, columns int) string {
 	if r.Width(s) <= columns {
 		return s
@@ -91,11 +91,32 @@ func (r Ruler) Cut(s string, columns int) string {
 	if columns < 1 {
 		return ""
 	}
-	end := s[strings.LastIndex(s, ", ")+1:]
-	if end = strings.TrimPrefix(end, " "); r.Width(end) > (columns-1)*2/3 {
+	end := strings.TrimPrefix(s[strings.LastIndex(s, ", ")+1:], " ")
+	for _, short := range []func(string) string{valueOf, firstWord} {
+		if r.Width(end) > (columns-1)*2/3 {
+			end = short(end)
+		}
+	}
+	if r.Width(end) > (columns-1)*2/3 {
 		end = r.suffix(s, (columns-1)/3)
 	}
 	return r.prefix(s, columns-1-r.Width(end)) + "…" + end
+}
+
+// valueOf returns an argument that is a text without its name.
+func valueOf(argument string) string {
+	if _, value, ok := strings.Cut(argument, `="`); ok {
+		return value
+	}
+	return argument
+}
+
+// firstWord returns the first word of several.
+func firstWord(s string) string {
+	if word, _, several := strings.Cut(s, " "); several {
+		return word + "…"
+	}
+	return s
 }
 
 // prefix returns the beginning of a text that takes at most so many columns.
