@@ -275,10 +275,10 @@ func (s *Statistics) roundingError(times int) uint64 {
 }
 
 // roundings returns how far sums are off in a table that has the sum rounded once more, see
-// roundingsShift.
-func (s *Statistics) roundings() int {
-	if s.slack == 0 || s.Count == manyValues {
-		return 0
+// roundingsShift, and whether it has.
+func (s *Statistics) roundings() (times int, rounds bool) {
+	if s.Count == manyValues {
+		return 0, false
 	}
 	rounded, off := *s, new(big.Int).SetUint64(s.slack)
 	if s.Count > 2 && s.Min != s.Max {
@@ -288,11 +288,15 @@ func (s *Statistics) roundings() int {
 		moved := s.Integer()
 		off.Add(off, moved.Abs(moved.Sub(moved, rounded.Integer())))
 	}
+	rounds = rounded.roundingError(0) > 0
+	if s.slack == 0 {
+		return 0, rounds
+	}
 	for times := range unknownRoundings {
 		bound := rounded.roundingError(times)
 		if bound == math.MaxUint64 || off.Cmp(new(big.Int).SetUint64(bound)) <= 0 {
-			return times
+			return times, rounds
 		}
 	}
-	return unknownRoundings
+	return unknownRoundings, rounds
 }

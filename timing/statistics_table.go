@@ -30,13 +30,17 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 		}
 	}
 	c := newTableCoder(n, len(columns), bits.Len32(top))
-	times := 0
+	times, rounded := 0, false
 	for _, column := range columns {
 		for i := range column {
-			times = max(times, column[i].roundings())
+			n, is := column[i].roundings()
+			times, rounded = max(times, n), rounded || is
 		}
 	}
-	c.coder.Write(append(dst, byte(c.rankBits)|byte(times)<<roundingsShift))
+	if !rounded {
+		times = unknownRoundings // of none
+	}
+	c.coder.Write(append(dst, byte(c.rankBits)|roundingsCode[times]<<roundingsShift))
 	for i := range n {
 		var row [tableColumns]Statistics
 		for k, column := range columns {
@@ -55,7 +59,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, columns int) ([][]Statistics, error) {
 	d := wire.NewDecoder("timing", data)
 	head := int(d.Byte("ranks"))
-	rankBits, times := head&(1<<roundingsShift-1), head>>roundingsShift
+	rankBits, times := head&(1<<roundingsShift-1), int(roundingsCode[head>>roundingsShift])
 	if d.Err() == nil && rankBits > 32 {
 		d.Corrupt(0, "ranks", "of %d bits", rankBits)
 	}
@@ -86,8 +90,8 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 	switch {
 	case !c.coder.Finished():
 		c.corrupt("the number ends otherwise")
-	case times > 0 && !rounded:
-		c.corrupt("sums that were rounded before, where none are")
+	case times != unknownRoundings && !rounded:
+		c.corrupt("sums that are rounded, where none are")
 	case bits.Len32(c.top) != rankBits:
 		c.corrupt("ranks of %d bits, where the last is %d", rankBits, c.top)
 	}
@@ -101,12 +105,16 @@ const (
 	tableColumns = 2
 	recentCounts = 4 // that counts are looked for in
 
-	// The first byte of a table has above the bits of ranks how far sums may be off: by
-	// 4ᵏ times what rounding does once for k < unknownRoundings, and otherwise that is
-	// not known.
+	// The first byte of a table has above the bits of ranks the roundingsCode of how far sums
+	// may be off: by 4ᵏ times what rounding does once for k < unknownRoundings, and otherwise
+	// that is not known.
 	roundingsShift   = 6
 	unknownRoundings = 3
 )
+
+// roundingsCode has the code of each k, and the k of each code. That of what is not known is 0,
+// as tables once had it always, whose sums had been rounded once or more often.
+var roundingsCode = [4]byte{3, 1, 2, 0}
 
 // The kinds of bits and numbers of a column of a table.
 const (

@@ -176,6 +176,35 @@ func TestSumError(t *testing.T) {
 	}
 }
 
+// TestSumErrorBefore reads a table as it was written when tables did not tell how often sums were
+// rounded: how far these are off is not known. It is written as it was.
+func TestSumErrorBefore(t *testing.T) {
+	var s Statistics
+	for i := range int64(1000) {
+		s.Add(0, i*i*i%1_000_003+7)
+	}
+	column := []Statistics{s}
+	enc := AppendStatisticsTable(nil, 1, classOfRow, column)
+	table, err := ParseStatisticsTable(enc, 1, classOfRow, 1)
+	if err != nil || table[0][0].SumError() == 0 || table[0][0].SumError() > 1<<20 {
+		t.Fatalf("%v, %v", table, err)
+	}
+	before := slices.Clone(enc)
+	before[0] &= 1<<roundingsShift - 1
+	table, err = ParseStatisticsTable(before, 1, classOfRow, 1)
+	if err != nil || table[0][0].SumError() != math.MaxUint64 {
+		t.Fatalf("%v, %v", table, err)
+	}
+	if again := AppendStatisticsTable(nil, 1, classOfRow, table...); !bytes.Equal(again, before) {
+		t.Fatalf("%x is read, and written as %x", before, again)
+	}
+	table[0][0].Merge(&s)
+	again := AppendStatisticsTable(nil, 1, classOfRow, table...)
+	if table, err = ParseStatisticsTable(again, 1, classOfRow, 1); err != nil || table[0][0].SumError() != math.MaxUint64 {
+		t.Fatalf("merged: %v, %v", table, err)
+	}
+}
+
 // genFew draws statistics of few values as calls take, some of them far from others.
 var genFew = rapid.Custom(func(t *rapid.T) (s Statistics) {
 	for range rapid.IntRange(0, 20).Draw(t, "values") {

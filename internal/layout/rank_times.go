@@ -15,9 +15,11 @@ import (
 
 // RankTimes are what is kept of the times of each of some ranks: when its first call began,
 // how long it ran, and how long its calls of each function took in all, and the longest of
-// them. Numbers are rounded down to some binary digits. So one that was rounded to more digits
-// before is as one that was not, and what is merged does not depend on the order. The zero
-// RankTimes are those of no rank.
+// them. Numbers are rounded down to some binary digits, so that one that was rounded to more digits
+// before is as one that was not. What is merged does not depend on the order, nor on what went
+// through part files on the way. But a trace has as many digits as its own ranks and their shares
+// of time let it have ([RankTimes.Coarse]), and what is merged from traces no more: so it depends
+// on which ranks were together in a trace. The zero RankTimes are those of no rank.
 type RankTimes struct {
 	rows   []rankRow
 	values []functionValue

@@ -98,6 +98,49 @@ func TestRankTimes(t *testing.T) {
 	})
 }
 
+// TestRankTimesOrder merges times of ranks in any order, and in groups that go through part
+// files or not, which gives the same bytes: of ranks as they were recorded, and as each of some
+// traces has them.
+func TestRankTimesOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "functions")
+		same := []int{0, 1, 2, 3}
+		known := drawRanks(t, n)
+		var pieces []*RankTimes
+		for len(known) > 0 {
+			cut := rapid.IntRange(1, len(known)).Draw(t, "ranks of a piece")
+			piece := rankTimesOf(known[:cut])
+			if rapid.Bool().Draw(t, "a trace") {
+				piece = written(t, piece, n)
+			}
+			pieces, known = append(pieces, piece), known[cut:]
+		}
+		all := new(RankTimes)
+		for _, p := range pieces {
+			all.Merge(p, same, nil)
+		}
+		want := all.Coarse().Append(nil, n)
+		pieces = rapid.Permutation(pieces).Draw(t, "order")
+		for len(pieces) > 1 {
+			i := rapid.IntRange(0, len(pieces)-2).Draw(t, "pair")
+			pair := new(RankTimes)
+			pair.Merge(pieces[i], same, nil)
+			pair.Merge(pieces[i+1], same, nil)
+			if rapid.Bool().Draw(t, "a part file") {
+				read, err := ParseRankTimes(pair.Append(nil, n), n, everyRank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pair = read
+			}
+			pieces = slices.Replace(pieces, i, i+2, pair)
+		}
+		if got := pieces[0].Coarse().Append(nil, n); !bytes.Equal(got, want) {
+			t.Fatalf("%x, in another order %x", want, got)
+		}
+	})
+}
+
 func checkRankTime(t *rapid.T, got RankTime, k knownRank) {
 	in := func(r Range, v int64, width float64) bool {
 		return r.Low <= v && v <= r.High && float64(r.High-r.Low) <= width*float64(r.Low)
@@ -203,6 +246,9 @@ func TestRankTimesRefused(t *testing.T) {
 
 // TestRankTimesMemory reads the longest table there may be, of equal ranks, which is short.
 func TestRankTimesMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes 8 million numbers")
+	}
 	const functions = 20
 	r := new(RankTimes)
 	for rank := range maxRankNumbers / (4 + 2*functions) {
