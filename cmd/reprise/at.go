@@ -141,7 +141,7 @@ func (a *atAnswer) print(q *question) {
 		case inCall:
 			t.Row(text.ID(p.Rank), p.Position, since, text.Duration(p.Duration), "in "+p.Call)
 		case beforeCall:
-			t.Row(text.ID(p.Rank), p.Position, "", "", fmt.Sprintf("before %s, in %s", cutName(q.OutOrStdout(), p.Call), text.Duration(p.Start-int64(a.Time))))
+			t.Row(text.ID(p.Rank), p.Position, "", "", fmt.Sprintf("%s before %s", text.Duration(p.Start-int64(a.Time)), p.Call))
 		case afterCalls:
 			where := "after its last call"
 			if a.Unfinished.Contains(p.Rank) {

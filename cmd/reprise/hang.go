@@ -57,7 +57,11 @@ func (a *hangAnswer) print(q *question) {
 	for _, g := range a.Groups {
 		t.Row(text.Long(g.Ranks.String()), text.HangDuration(&g), text.HangPlace(&g))
 		if g.State == query.InCall {
-			t.Row("", "", "  waits for "+text.HangWaits(&g))
+			waits := "  waits for "
+			if g.Ranks.Len() > 1 {
+				waits = "  each waits for "
+			}
+			t.Row("", "", waits+text.HangWaits(&g))
 		}
 	}
 	t.Close()

@@ -31,7 +31,8 @@ type imbalanceAnswer struct {
 	Functions []query.FunctionRanks `json:"functions,omitempty"`    // from the times that the trace keeps of each rank
 	Slowest   *query.SlowRank       `json:"slowest_rank,omitempty"` // likewise; left out if it is not known
 
-	kept string // how exact these are
+	kept  string // how exact these are
+	alone bool   // of one rank
 }
 
 func imbalance(q *question, all bool) error {
@@ -50,7 +51,7 @@ func imbalance(q *question, all bool) error {
 	if err != nil {
 		return err
 	}
-	a := &imbalanceAnswer{header: q.header(), Exact: exact}
+	a := &imbalanceAnswer{header: q.header(), Exact: exact, alone: q.ranks != nil && q.ranks.Len() == 1 || q.trace.RankSet().Len() == 1}
 	if kept {
 		if err := a.addRanks(q, times, o); err != nil {
 			return err
@@ -158,10 +159,20 @@ func (a *imbalanceAnswer) addLate(q *question, times *query.Times, call func(int
 }
 
 func (a *imbalanceAnswer) print(q *question) {
-	q.printf("%s: %s in calls", q.path, text.Duration(a.Total))
 	about := "; the wait time is an upper bound: the time of all calls beyond the shortest\n"
 	if a.Exact {
 		about = "; the wait time is the time beyond the mean of the fastest rank\n"
+	}
+	q.printf("%s: %s in calls", q.path, text.Duration(a.Total))
+	if a.alone {
+		q.printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
+		if !a.Exact && len(a.Sites) > 0 { // of a run of one rank
+			q.printf("\nby signature%s", about)
+			a.printSites(q)
+		}
+		a.printGroups(q)
+		a.printLate(q)
+		return
 	}
 	byFunction := len(a.Functions) > 0 && !a.Exact
 	if byFunction {

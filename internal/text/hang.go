@@ -108,7 +108,11 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 		ranks = "any of " + ranks
 	}
 	if !w.Any && w.For != query.ForMembers && g.Ranks.Len() > 1 && w.Ranks.Len() > 1 {
-		ranks = "one each of " + ranks
+		which := "another of "
+		if g.Ranks.Difference(w.Ranks).Len() > 0 {
+			which = "one of "
+		}
+		ranks = which + ranks
 	}
 	var b strings.Builder
 	switch w.For {
