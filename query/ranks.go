@@ -86,8 +86,8 @@ func (t *Times) HasRanks(o Options) bool {
 // [Times.ReadSeries]. Ranks without such times are left out.
 func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) (*ByRank, error) {
 	b := &ByRank{Source: Statistics}
-	bounds := p.boundsOfFunctions()
-	calls := make(map[int]*ShapeProfile) // of ranks
+	var bounds map[string]*timing.Statistics // of rounded sums
+	calls := make(map[int]*ShapeProfile)     // of ranks
 	for i := range p.Shapes {
 		for _, rank := range p.Shapes[i].Ranks.All() {
 			calls[rank] = &p.Shapes[i]
@@ -95,8 +95,9 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 	}
 	var err error
 	if series {
-		err = b.readSeries(ctx, t, calls, bounds, o)
+		err = b.readSeries(ctx, t, calls, o)
 	} else if t.ranks != nil {
+		bounds = p.boundsOfFunctions()
 		b.addKept(t, calls, bounds)
 	}
 	if err != nil {
@@ -167,7 +168,8 @@ func (p *Profile) boundsOfFunctions() map[string]*timing.Statistics {
 	return bounds
 }
 
-// setFunctions sets the functions of a rank of a shape, and the sums of their times.
+// setFunctions sets the functions of a rank of a shape, and the sums of their times, narrowed to
+// what bounds allow if these are not nil.
 func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile, bounds map[string]*timing.Statistics) {
 	for _, f := range shape.Functions {
 		of := RankFunction{Name: f.Name}
@@ -175,7 +177,9 @@ func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeP
 			of = *known
 		}
 		of.Calls = f.Calls
-		of.narrow(bounds[f.Name])
+		if bounds != nil {
+			of.narrow(bounds[f.Name])
+		}
 		of.Mean = of.Time / Nanoseconds(f.Calls)
 		r.Time, r.Error = r.Time+of.Time, r.Error+of.Error
 		r.Functions = append(r.Functions, of)
@@ -208,7 +212,7 @@ func both(time, off, low, high Nanoseconds) (Nanoseconds, Nanoseconds) {
 }
 
 // readSeries adds ranks by the times of their calls.
-func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, bounds map[string]*timing.Statistics, o Options) error {
+func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, o Options) error {
 	timed, _, err := t.trace.SeriesRanks()
 	if err != nil {
 		return err
@@ -241,7 +245,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeP
 			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
 		}
 		r.Time = 0
-		r.setFunctions(functions, calls[r.Rank], bounds)
+		r.setFunctions(functions, calls[r.Rank], nil)
 		r.OutsideError = r.Error
 		r.Start, err = t.startOf(r.Rank)
 		mu.Lock()
