@@ -46,10 +46,10 @@ func TestProfileMany(t *testing.T) {
 	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, "\nfrom the sums of each rank, together at most 0.0 % off\n") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
-	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); strings.Contains(got, "no times") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); !strings.Contains(got, "\nfrom the times of every call, exact\n") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
-	if got := must(t, "profile", "many.rpz", "--by", "rank", "--series"); strings.Contains(got, "no times") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %\n") {
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--series"); !strings.Contains(got, "\nfrom the times of every call, exact\n") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
 	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "the wait time is an upper bound") {
