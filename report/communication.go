@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Limits of the section about communication.
@@ -241,8 +240,10 @@ func (p *page) pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 	for i := range rows {
 		r := &rows[i]
 		from := cell{Text: r.From(), Value: r.Source}
-		if position, ok := p.firstMessage(r); ok {
-			from.Find = fmt.Sprintf("call=%d,%d", r.Source, position)
+		if r.Messages > 0 {
+			from.Find = p.firstOf(r.Source, func(o *semantics.Operation) bool {
+				return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool { return m.Peer == r.Destination && m.Direction == semantics.Send })
+			})
 		}
 		cells := []any{from, valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
 		if exchanged {
@@ -251,30 +252,6 @@ func (p *page) pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 		t.row(cells...)
 	}
 	return t.shown()
-}
-
-// firstMessage returns the position of a call that sends a message of a row of pairs: of those
-// that do, the one whose like comes first.
-func (p *page) firstMessage(row *text.PairRow) (position uint64, ok bool) {
-	if row.Messages == 0 {
-		return 0, false
-	}
-	r, err := p.model.Rank(row.Source)
-	if err != nil {
-		return 0, false
-	}
-	sends := make(map[uint32]bool)
-	for o := range r.All() {
-		for i := range o.Operation.Messages {
-			if m := &o.Operation.Messages[i]; m.Peer == row.Destination && m.Direction == semantics.Send {
-				sends[o.Terminal] = true
-			}
-		}
-	}
-	for position := range r.Find(0, func(t sequitur.Symbol) bool { return sends[t] }) {
-		return position, true
-	}
-	return 0, false
 }
 
 // blockSize is flowSize for blocks.
@@ -297,9 +274,10 @@ func flowSize(f query.Flow) string {
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them", "Exchanged")
 	for _, u := range uses {
-		called, size, sent := name("not told by the trace"), flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
+		called, size, sent := cell{Text: "not told by the trace", Name: true}, flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
-			called = name(printable(u.Communicator.Name))
+			called.Text = printable(u.Communicator.Name)
+			called.Find = p.first(func(o *semantics.Operation) bool { return o.Communicator == u.Communicator })
 		}
 		switch {
 		case u.Collectives.Calls == 0:
@@ -350,7 +328,15 @@ func (p *page) addSizes(s *query.Sizes) {
 	t := newTable("size", maxSizes, "Size", "↓Messages", "of messages", "Bytes")
 	t.Narrow, t.Caption = true, "The most frequent sizes"
 	for _, c := range most {
-		t.row(valued(c.Bytes, text.Count(c.Bytes)+" B"), c.Messages,
+		size := cell{Text: text.Count(c.Bytes) + " B", Value: c.Bytes}
+		if len(t.Rows) < maxSizes {
+			size.Find = p.first(func(o *semantics.Operation) bool {
+				return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool {
+					return m.Direction != semantics.Receive && m.Bytes == int64(c.Bytes)
+				})
+			})
+		}
+		t.row(size, c.Messages,
 			valued(c.Messages, text.Percent(float64(c.Messages), float64(known))), valued(c.All(), text.Bytes(c.All())))
 	}
 	p.Sizes.Table = t.shown()

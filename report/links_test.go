@@ -248,8 +248,34 @@ func TestLinksToCalls(t *testing.T) {
 	for _, c := range []struct {
 		cell     string
 		position int
-	}{{"#communication td[data-find]", 2}, {"#matching td[data-find]", 3}} {
+	}{{"#communication td[data-find]", 2}, {"#matching td[data-find]", 3}, {"#communication .wide:last-of-type td[data-find]", 1}, {"#sizes td[data-find]", 2}} {
 		eval[any](b, "document.querySelector('%s button').click()", c.cell)
 		b.wait("(c => c && c.row.rank === 0 && c.position === %d)(report.figures.get('timeline').chosen)", c.position)
+	}
+}
+
+// TestColours looks for the colours of a function in reports of different traces, and for how
+// many rows are drawn: each place in the colour of what takes most of its time.
+func TestColours(t *testing.T) {
+	color := func(b *tab, name string) string {
+		b.show("timeline")
+		return eval[string](b, "(t => t.colors()[t.functions.findIndex((f) => f.name === %q)])(report.figures.get('timeline'))", name)
+	}
+	a := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}), desktop)
+	many := retimed(t, program(t, programs.Stencil3D(6, 5, 5, 4)))
+	all := many.RankSet()
+	b := open(t, file(t, many, report.Options{Ranks: &all}), desktop)
+	for _, name := range []string{"MPI_Waitall", "MPI_Isend", "MPI_Irecv"} {
+		if x, y := color(a, name), color(b, name); x != y {
+			t.Errorf("%s is %s and %s", name, x, y)
+		}
+	}
+	if got := eval[[2]float64](b, `(t => {
+		let widest = 0;
+		const rows = t.rows.length, inner = t.height - 2 * (t.height > 12 ? 2 : t.height > 7 ? 1 : 0);
+		for (const list of t.drawn) for (let i = 0; i < list.length; i += 4) widest = Math.max(widest, Math.abs(list[i + 3] - inner));
+		return [rows, widest];
+	})(report.figures.get('timeline'))`); got[0] != 150 || got[1] > 1e-9 {
+		t.Errorf("%v rows, of which what is drawn differs in height by %v", got[0], got[1])
 	}
 }

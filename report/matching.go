@@ -156,8 +156,11 @@ func (t *matchText) addDifferent(m *query.Match) {
 	rows.Caption = "Collective operations that the members of a communicator do not agree on"
 	for _, n := range m.Instances {
 		for _, d := range n.Different {
-			rows.row(printable(n.Communicator.Name), d.Instance, order(d.Rank),
-				name(collectiveText(d.Rank, d.Here)), name(collectiveText(n.Reference, d.There)))
+			here := cell{Text: collectiveText(d.Rank, d.Here), Name: true}
+			if d.Here.Function != "" {
+				here.Find = fmt.Sprintf("call=%d,%d", d.Rank, d.Here.Position)
+			}
+			rows.row(printable(n.Communicator.Name), d.Instance, order(d.Rank), here, name(collectiveText(n.Reference, d.There)))
 		}
 	}
 	t.Different = rows.shown()

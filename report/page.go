@@ -46,6 +46,7 @@ type page struct {
 
 	times     *query.Times
 	model     *semantics.Model // nil if there are no calls
+	searched  map[int]*semantics.Rank
 	inCalls   float64          // how long all ranks are in calls, in ns
 	begin     int64            // of the first call of the run, by the clock of the trace
 	length    float64          // of the timeline, in ns; 0 if it is not known

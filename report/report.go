@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 // DefaultBudget is how many bytes a page may have for the timeline to hold the times of all
@@ -60,7 +61,7 @@ func (o Options) filled() Options {
 // gather puts together what the page is about. If it is served, it has no times of calls:
 // it asks for them.
 func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (*page, error) {
-	p := &page{Title: printable(o.Name), served: served}
+	p := &page{Title: printable(o.Name), served: served, searched: make(map[int]*semantics.Rank)}
 	for _, part := range []struct {
 		what string
 		add  func(context.Context, *reprise.Trace, Options) error
