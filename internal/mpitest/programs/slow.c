@@ -1,8 +1,8 @@
 /* One rank computes longer than the others, which wait for it in MPI_Allreduce. */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
 int main(int argc, char **argv)
 {
 	int rank;
@@ -15,5 +15,6 @@ int main(int argc, char **argv)
 		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 	}
 	MPI_Finalize();
+	puts("end");
 	return 0;
 }
