@@ -14,10 +14,10 @@ import (
 
 // Limits of what a View makes of a part of a timeline.
 const (
-	maxShownCalls = 4096    // of a row, one by one
-	maxDecoded    = 400_000 // of a rank, to show a part of the run; beyond that, sums are
-	sumBins       = 16_384  // of a rank
-	minSumBins    = 512     // of a row
+	maxShownCalls = 4096   // of a row, one by one
+	maxDecoded    = 80_000 // of a rank, to show a part of the run; beyond that, sums are
+	sumBins       = 32_768 // of a rank
+	minSumBins    = 512    // of a row
 	maxColumns    = 8192
 )
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -97,17 +96,13 @@ func (s *runSummary) print(w io.Writer, early bool) {
 		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank, text.Duration(r.Outside),
 			cmp.Or(text.Percent(r.Outside-r.Mean, s.Span), "0 %"))
 	}
-	width := 7 // of wait times
-	for _, f := range s.Waits {
-		width = max(width, utf8.RuneCountInString(text.Around(f.Wait, f.Error)))
-	}
 	for i, f := range s.Waits {
 		const columns = 80
 		title := "wait time"
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("reprise: %-9s %*s %6s of MPI  %s", title, width, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
+		line := fmt.Sprintf("reprise: %-9s %7s %6s of MPI  %s", title, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
 		if f.Site != "" {
 			line += "  " + text.Printable(f.Site)
 		}
