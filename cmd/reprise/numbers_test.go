@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"html"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,28 +14,38 @@ import (
 	"github.com/reprise-trace/reprise/query"
 )
 
-// A tally is what an independent sum over the calls of a run has of a function.
+// A tally is what an independent sum over the calls of a run has of some of them.
 type tally struct {
-	calls uint64
-	time  int64
+	calls       uint64
+	time        int64
+	least, most int64
 }
 
-// A truth is what a run did, call by call, as cat tells it: by function, and by rank and
-// function.
+// with returns the tally with one more call.
+func (t tally) with(duration int64) tally {
+	if t.calls == 0 {
+		t.least = duration
+	}
+	return tally{t.calls + 1, t.time + duration, min(t.least, duration), max(t.most, duration)}
+}
+
+// A truth is what a run did, call by call, as cat tells it: by function, by place, and by rank
+// and function.
 type truth struct {
-	functions map[string]tally
-	ranks     map[int]map[string]tally
+	functions, sites map[string]tally
+	ranks            map[int]map[string]tally
 }
 
 // truthOf adds up the calls that cat prints of a trace with exact times.
 func truthOf(t *testing.T, path string) truth {
 	t.Helper()
-	all := truth{make(map[string]tally), make(map[int]map[string]tally)}
+	all := truth{make(map[string]tally), make(map[string]tally), make(map[int]map[string]tally)}
 	for _, line := range strings.Split(strings.TrimSpace(must(t, "cat", path, "--json", "--ranks", "all")), "\n") {
 		var call struct {
 			Rank     int
 			Function string
 			Duration int64 `json:"duration_ns"`
+			Args     []struct{ Name, Called string }
 		}
 		if err := json.Unmarshal([]byte(line), &call); err != nil {
 			t.Fatal(err)
@@ -42,9 +53,12 @@ func truthOf(t *testing.T, path string) truth {
 		if all.ranks[call.Rank] == nil {
 			all.ranks[call.Rank] = make(map[string]tally)
 		}
-		for _, sums := range []map[string]tally{all.functions, all.ranks[call.Rank]} {
-			s := sums[call.Function]
-			sums[call.Function] = tally{s.calls + 1, s.time + call.Duration}
+		all.functions[call.Function] = all.functions[call.Function].with(call.Duration)
+		all.ranks[call.Rank][call.Function] = all.ranks[call.Rank][call.Function].with(call.Duration)
+		for _, a := range call.Args {
+			if a.Name == "site" {
+				all.sites[a.Called] = all.sites[a.Called].with(call.Duration)
+			}
 		}
 	}
 	return all
@@ -74,6 +88,7 @@ func TestNumbers(t *testing.T) {
 				}
 			}
 			checkFunctions(t, path(times), want, times == "exact")
+			checkSites(t, path(times), want, times == "exact")
 			checkRanks(t, path(times), want, times == "exact")
 			checkPage(t, path(times), want, times == "exact")
 		})
@@ -96,6 +111,61 @@ func checkFunctions(t *testing.T, path string, want truth, exact bool) {
 		w := want.functions[f.Name]
 		if off := math.Abs(float64(sum - w.time)); f.Calls != w.calls || off > float64(f.Time.Error) || exact && off > 0 {
 			t.Errorf("%s: %d calls of %d ns, off by %.0f with an error of %.0f; %d calls of %d ns", f.Name, f.Calls, sum, off, float64(f.Time.Error), w.calls, w.time)
+		}
+	}
+}
+
+// checkSites compares what profile --by site tells.
+func checkSites(t *testing.T, path string, want truth, exact bool) {
+	t.Helper()
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", "--by", "site", path)
+	if len(p.Sites) != len(want.sites) || len(p.Sites) == 0 {
+		t.Errorf("%d places, not %d", len(p.Sites), len(want.sites))
+	}
+	for _, s := range p.Sites {
+		w := want.sites[s.Site]
+		sum, err := strconv.ParseInt(string(s.Time.Sum), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := math.Abs(float64(sum - w.time))
+		if s.Calls != w.calls || off > float64(s.Time.Error) || exact && (off > 0 || s.Time.Min != w.least || s.Time.Max != w.most) {
+			t.Errorf("%s: %+v, not %+v", s.Site, s.Time, w)
+		}
+	}
+}
+
+// tableRow is a row of a table of the page whose first cell is a name: that, and the values of
+// the others.
+var (
+	tableRow  = regexp.MustCompile(`(?s)<tr><td class="name"[^>]*>(?:<code>)?([^<]*)(.*?)</tr>`)
+	cellValue = regexp.MustCompile(` data-value="([^"]*)"`)
+)
+
+// checkTable compares a table of the page, of names with calls, and their times: the fifth
+// column is the sum, the eighth and the ninth are the least and the most.
+func checkTable(t *testing.T, page, section string, want map[string]tally, within func(name string) float64, exact bool) {
+	t.Helper()
+	_, rest, _ := strings.Cut(page, `<section id="`+section+`">`)
+	part, _, _ := strings.Cut(rest, "</section>")
+	rows := tableRow.FindAllStringSubmatch(part, -1)
+	if len(rows) != len(want) {
+		t.Errorf("%s: %d rows, not %d", section, len(rows), len(want))
+	}
+	for _, row := range rows {
+		var values []float64
+		for _, v := range cellValue.FindAllStringSubmatch(row[2], -1) {
+			x, err := strconv.ParseFloat(v[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, x)
+		}
+		w := want[html.UnescapeString(row[1])]
+		if len(values) < 8 || values[0] != float64(w.calls) || math.Abs(values[3]-float64(w.time)) > within(row[1]) ||
+			exact && (values[6] != float64(w.least) || values[7] != float64(w.most)) {
+			t.Errorf("%s: %s: %v, not %+v", section, row[1], values, w)
 		}
 	}
 }
@@ -155,6 +225,17 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 			t.Errorf("the page has %d calls of %s, of %.0f ns, not %d of %d", f.Calls, f.Name, f.Time, w.calls, w.time)
 		}
 	}
+	checkTable(t, page, "functions", want.functions, func(name string) float64 { return float64(errors[name]) }, exact)
+	var bySite profileAnswer
+	decodeJSON(t, &bySite, "profile", "--json", "--by", "site", path)
+	checkTable(t, page, "places", want.sites, func(name string) float64 {
+		for _, s := range bySite.Sites {
+			if s.Site == name {
+				return float64(s.Time.Error)
+			}
+		}
+		return 0
+	}, exact)
 	if exact && (len(data.Timeline.Ranks) != len(want.ranks) || data.Timeline.Error != 0 || len(data.Timeline.Ranks[0].Calls) == 0) {
 		t.Error("the timeline has not the exact times of all ranks")
 	}
