@@ -240,11 +240,12 @@ func (p *page) pairTable(rows []text.PairRow, all int, exchanged bool) *table {
 	for i := range rows {
 		r := &rows[i]
 		from := cell{Text: r.From(), Value: r.Source}
-		if r.Messages > 0 {
-			from.Find = p.firstOf(r.Source, func(o *semantics.Operation) bool {
-				return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool { return m.Peer == r.Destination && m.Direction == semantics.Send })
-			})
-		}
+		from.Find = p.firstOf(r.Source, func(o *semantics.Operation) bool {
+			if r.Messages == 0 {
+				return o.IsCollective()
+			}
+			return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool { return m.Peer == r.Destination && m.Direction == semantics.Send })
+		})
 		cells := []any{from, valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
 		if exchanged {
 			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)), valued(r.AllBytes(), text.Bytes(r.AllBytes())))

@@ -90,6 +90,7 @@ func TestNumbers(t *testing.T) {
 			checkFunctions(t, path(times), want, times == "exact")
 			checkSites(t, path(times), want, times == "exact")
 			checkRanks(t, path(times), want, times == "exact")
+			checkSums(t, path(times), want, times == "exact")
 			checkPage(t, path(times), want, times == "exact")
 		})
 	}
@@ -133,6 +134,47 @@ func checkSites(t *testing.T, path string, want truth, exact bool) {
 		if s.Calls != w.calls || off > float64(s.Time.Error) || exact && (off > 0 || s.Time.Min != w.least || s.Time.Max != w.most) {
 			t.Errorf("%s: %+v, not %+v", s.Site, s.Time, w)
 		}
+	}
+}
+
+// checkSums compares sums over all that profile --by signature, imbalance and info tell.
+func checkSums(t *testing.T, path string, want truth, exact bool) {
+	t.Helper()
+	all := tally{}
+	for _, f := range want.functions {
+		all.calls, all.time = all.calls+f.calls, all.time+f.time
+	}
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", "--by", "signature", path)
+	bySignature, errors := make(map[string]tally), make(map[string]float64)
+	for _, s := range p.Signatures {
+		sum, err := strconv.ParseInt(string(s.Time.Sum), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := bySignature[s.Function]
+		bySignature[s.Function] = tally{calls: f.calls + s.Calls, time: f.time + sum}
+		errors[s.Function] += float64(s.Time.Error)
+	}
+	for name, f := range want.functions {
+		got := bySignature[name]
+		if off := math.Abs(float64(got.time - f.time)); got.calls != f.calls || off > errors[name] || exact && off > 0 {
+			t.Errorf("the signatures of %s: %+v, not %+v, with an error of %.0f", name, got, f, errors[name])
+		}
+	}
+	var i imbalanceAnswer
+	decodeJSON(t, &i, "imbalance", "--json", "--all", path)
+	calls, total := uint64(0), 0.0
+	for _, s := range i.Sites {
+		calls, total = calls+s.Calls, total+float64(s.Error)
+	}
+	if off := math.Abs(float64(i.Total) - float64(all.time)); calls != all.calls || off > total+0.5 {
+		t.Errorf("imbalance: %d calls of %.0f ns, not %+v", calls, float64(i.Total), all)
+	}
+	var info struct{ Calls uint64 }
+	decodeJSON(t, &info, "info", "--json", path)
+	if info.Calls != all.calls || p.Calls != all.calls {
+		t.Errorf("%d and %d calls, not %d", info.Calls, p.Calls, all.calls)
 	}
 }
 
@@ -236,7 +278,36 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 		}
 		return 0
 	}, exact)
+	checkRankTable(t, page, path, want, exact)
 	if exact && (len(data.Timeline.Ranks) != len(want.ranks) || data.Timeline.Error != 0 || len(data.Timeline.Ranks[0].Calls) == 0) {
 		t.Error("the timeline has not the exact times of all ranks")
+	}
+}
+
+// checkRankTable compares what the page tells of each rank, in the table of the imbalance.
+func checkRankTable(t *testing.T, page, path string, want truth, exact bool) {
+	t.Helper()
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
+	rows := regexp.MustCompile(`<tr><td data-find="call=(\d+),0" data-value="\d+">\d+</td><td data-value="(\d+)">[^<]*</td><td data-value="([\d.]+)">`).FindAllStringSubmatch(page, -1)
+	if len(rows) != len(want.ranks) {
+		t.Fatalf("%d rows of ranks", len(rows))
+	}
+	for i, row := range rows {
+		sum := tally{}
+		for _, f := range want.ranks[i] {
+			sum.calls, sum.time = sum.calls+f.calls, sum.time+f.time
+		}
+		calls, err := strconv.ParseUint(row[2], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time, err := strconv.ParseFloat(row[3], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := math.Abs(time - float64(sum.time)); row[1] != strconv.Itoa(i) || calls != sum.calls || off > float64(p.RankTimes[i].Error)+1 || exact && off > 1 {
+			t.Errorf("rank %s: %d calls of %.0f ns, not %+v", row[1], calls, time, sum)
+		}
 	}
 }
