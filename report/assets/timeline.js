@@ -9,7 +9,7 @@ function decodeSteps(steps) {
 class Timeline {
   constructor(figure, data, page) {
     const { timeline: t, functions } = data;
-    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, area_: null, pointer: null });
+    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, pointer: null });
     this.classOf = functions.map((_, i) => Math.min(i, classes - 1)).concat(classes - 1);
     const grammars = t.grammars.map((rules) => new Grammar(rules));
     this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
