@@ -29,8 +29,9 @@ type Site struct {
 	//
 	// Otherwise it is an upper bound of this: the sum of all durations less Calls · Min,
 	// or 0 if one rank alone makes the call.
-	Wait  Nanoseconds `json:"wait_ns"`
-	Exact bool        `json:"exact"`
+	Wait      Nanoseconds `json:"wait_ns"`
+	WaitError Nanoseconds `json:"wait_error_ns"` // how far Wait may be off, +Inf if that is not known
+	Exact     bool        `json:"exact"`
 
 	// The ranks with the least and the greatest mean duration, and these, if the Site is
 	// Exact.
@@ -74,11 +75,11 @@ func (t *Times) Imbalance() ([]Site, error) {
 		case t.measured != nil:
 			m := t.measured[n]
 			site.Exact, site.Ranks = true, m.ranks
-			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*float64(m.fast.Mean)))
+			site.setWait(m)
 			site.Fast, site.Slow = &m.fast, &m.slow
 			site.Groups = groupsOf(m.bins.bins())
 		case site.Ranks > 1:
-			site.Wait = max(0, site.Total-Nanoseconds(float64(s.Count)*float64(s.Min)))
+			site.Wait, site.WaitError = max(0, site.Total-Nanoseconds(float64(s.Count)*float64(s.Min))), site.Error
 		}
 		if h := histograms[n]; h != nil {
 			site.Groups = groupsOf(binsOf(h))
@@ -92,6 +93,20 @@ func (t *Times) Imbalance() ([]Site, error) {
 		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(b.Total, a.Total))
 	})
 	return sites, nil
+}
+
+// setWait sets the wait time by what was measured.
+func (s *Site) setWait(m *measured) {
+	n := Nanoseconds(s.Calls)
+	s.Wait = max(0, s.Total-n*m.fast.Mean)
+	switch {
+	case s.Error == 0 || s.Ranks == 1:
+	case math.IsInf(float64(s.Error), 1) || math.IsInf(float64(m.high), 1):
+		s.WaitError = Nanoseconds(math.Inf(1))
+	default:
+		least, most := max(0, s.Total-s.Error-n*m.high), max(0, s.Total+s.Error-n*m.low)
+		s.WaitError = max(most-s.Wait, s.Wait-least)
+	}
 }
 
 // ranksOfSignatures returns how many ranks make each call.

@@ -34,6 +34,10 @@ type LateSender struct {
 
 	// Guarantee is the weakest of the times of the ranks.
 	Guarantee timing.Guarantee `json:"relative_error"`
+
+	// StartError is how many nanoseconds each start may be off at most, as that of [Skew]: a
+	// wait that is shorter than twice as long may be none.
+	StartError *int64 `json:"start_error_ns,omitzero"`
 }
 
 // maxReceives is how many receives are looked at for late senders, of all channels, unless
@@ -76,7 +80,11 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 	if err != nil {
 		return nil, err
 	}
-	return lateSenders(channels), nil
+	list := lateSenders(channels)
+	for i := range list {
+		list[i].StartError = times.knownStartError(list[i].Guarantee)
+	}
+	return list, nil
 }
 
 // A lateChannel is a channel on which a rank has blocking receives.

@@ -19,6 +19,8 @@ type measured struct {
 	ranks int     // of which the times are known
 	fast  RankMean
 	slow  RankMean
+
+	low, high Nanoseconds // between which the mean of the fastest rank was
 }
 
 // ReadSeries returns times as t has them, but with statistics made of the times of every
@@ -143,7 +145,17 @@ func (t *Times) add(rank int, sites map[int]*rankSite) {
 			m = new(measured)
 			t.measured[n] = m
 		}
-		mean := RankMean{rank, Nanoseconds(s.statistics[durations].Mean())}
+		of := &s.statistics[durations]
+		mean, off := RankMean{rank, Nanoseconds(of.Mean())}, Nanoseconds(of.SumError())/Nanoseconds(of.Count)
+		if of.SumError() == math.MaxUint64 {
+			off = Nanoseconds(math.Inf(1))
+		}
+		if m.ranks == 0 || mean.Mean-off < m.low {
+			m.low = mean.Mean - off
+		}
+		if m.ranks == 0 || mean.Mean+off < m.high {
+			m.high = mean.Mean + off
+		}
 		if m.ranks == 0 || mean.Mean < m.fast.Mean || mean.Mean == m.fast.Mean && rank < m.fast.Rank {
 			m.fast = mean
 		}

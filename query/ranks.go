@@ -332,7 +332,8 @@ func (f *FunctionRanks) setWait(low, high Nanoseconds) {
 type SlowRank struct {
 	Rank    int         `json:"rank"`
 	Outside Nanoseconds `json:"outside_ns"`
-	Mean    Nanoseconds `json:"mean_ns"` // of all ranks
+	Mean    Nanoseconds `json:"mean_ns"`          // of all ranks
+	Error   Nanoseconds `json:"outside_error_ns"` // how far these may be off
 }
 
 // Slowest returns the slowest rank, nil if it is not known: of one rank, and where calls overlap.
@@ -340,8 +341,9 @@ func (b *ByRank) Slowest() *SlowRank {
 	if len(b.Ranks) < 2 {
 		return nil
 	}
-	slowest, sum := b.Ranks[0], Nanoseconds(0)
+	slowest, sum, off := b.Ranks[0], Nanoseconds(0), Nanoseconds(0)
 	for _, r := range b.Ranks {
+		off = max(off, r.OutsideError)
 		if sum += r.Outside; r.Outside > slowest.Outside {
 			slowest = r
 		}
@@ -349,7 +351,7 @@ func (b *ByRank) Slowest() *SlowRank {
 	if math.IsInf(float64(sum), 1) {
 		return nil
 	}
-	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks))}
+	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks)), off}
 }
 
 // A CallShare is the share of the time of ranks that they spend in calls.

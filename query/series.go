@@ -358,6 +358,14 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 	return s.start
 }
 
+// knownStartError returns startError, nil if statistics do not tell.
+func (t *Times) knownStartError(g timing.Guarantee) *int64 {
+	if off := t.startError(g); off < maxTime {
+		return &off
+	}
+	return nil
+}
+
 // slack returns that of a series of a guarantee of any calls, and whether statistics tell.
 func (t *Times) slack(g timing.Guarantee) (slack, bool) {
 	var signatures []sequitur.Symbol

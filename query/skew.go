@@ -108,9 +108,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	for i := range list {
 		s := &list[i]
 		s.MaxStart -= begin
-		if off := times.startError(s.Guarantee); off < maxTime {
-			s.StartError = &off
-		}
+		s.StartError = times.knownStartError(s.Guarantee)
 	}
 	slices.SortStableFunc(list, func(a, b Skew) int {
 		return cmp.Compare(float64(b.Mean)*float64(b.Instances), float64(a.Mean)*float64(a.Instances))

@@ -215,6 +215,10 @@ type RankPlace struct {
 
 	Guarantee timing.Guarantee `json:"relative_error"` // as that of the clock
 
+	// StartError is how many nanoseconds the start may be off at most, if the Source is Series, as
+	// that of [Skew].
+	StartError *int64 `json:"start_error_ns,omitzero"`
+
 	Place
 	Call reprise.Call `json:"-"` // at the position, with its times, if there is one
 }
@@ -247,7 +251,23 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 	if err != nil {
 		return nil, err
 	}
+	t.setStartErrors(places)
 	return slices.DeleteFunc(places, func(p RankPlace) bool { return p.Len == 0 }), nil
+}
+
+// setStartErrors sets how far the starts of places may be off.
+func (t *Times) setStartErrors(places []RankPlace) {
+	known := make(map[timing.Guarantee]*int64)
+	for i := range places {
+		p := &places[i]
+		if p.Source != Series {
+			continue
+		}
+		if _, ok := known[p.Guarantee]; !ok {
+			known[p.Guarantee] = t.knownStartError(p.Guarantee)
+		}
+		p.StartError = known[p.Guarantee]
+	}
 }
 
 // eachClock calls do with the clocks of ranks, several at once, by their place in the

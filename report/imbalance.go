@@ -121,7 +121,8 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
 		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true, Find: fmt.Sprint("signature=", s.Signature)}
-		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank), nanos(s.Max), order(s.MaxRank), nanos(s.Wait))
+		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank), nanos(s.Max), order(s.MaxRank),
+			valued(int64(min(s.Wait, 1<<62)), text.Around(s.Wait, s.WaitError)))
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 func newImbalance() *cobra.Command {
@@ -23,8 +22,9 @@ func newImbalance() *cobra.Command {
 // An imbalanceAnswer is the calls in which ranks wait.
 type imbalanceAnswer struct {
 	header
-	Exact bool               `json:"exact"`   // the wait time is what ranks take beyond the fastest one, not an upper bound
-	Total query.Nanoseconds  `json:"time_ns"` // in all calls
+	Exact bool               `json:"exact"`         // the wait time is what ranks take beyond the fastest one, not an upper bound
+	Total query.Nanoseconds  `json:"time_ns"`       // in all calls
+	Error query.Nanoseconds  `json:"time_error_ns"` // how far that may be off
 	Sites []query.Site       `json:"signatures"`
 	Late  []query.LateSender `json:"late_senders,omitempty"`
 
@@ -57,9 +57,10 @@ func imbalance(q *question, all bool) error {
 			return err
 		}
 	}
+	read := times
 	if exact {
 		err = q.query("times of every call", func(o query.Options) (err error) {
-			times, err = times.ReadSeries(q.Context(), o)
+			read, err = times.ReadSeries(q.Context(), o)
 			return err
 		})
 		if err != nil {
@@ -68,14 +69,14 @@ func imbalance(q *question, all bool) error {
 	}
 	call := q.calls()
 	if exact || !q.leavesOut() { // statistics are of all ranks together
-		if a.Sites, err = times.Imbalance(); err != nil {
+		if a.Sites, err = read.Imbalance(); err != nil {
 			return err
 		}
-		a.Total = 0
+		a.Total, a.Error = 0, 0
 	}
 	for i := range a.Sites {
 		a.Sites[i].Call = call(a.Sites[i].Signature)
-		a.Total += a.Sites[i].Total
+		a.Total, a.Error = a.Total+a.Sites[i].Total, a.Error+a.Sites[i].Error
 	}
 	if exact {
 		if err := a.addLate(q, times, call); err != nil {
@@ -102,7 +103,7 @@ func (a *imbalanceAnswer) addRanks(q *question, times *query.Times, o query.Opti
 	}
 	a.kept = keptText(off, of)
 	for _, r := range b.Ranks {
-		a.Total += r.Time
+		a.Total, a.Error = a.Total+r.Time, a.Error+r.Error
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (a *imbalanceAnswer) print(q *question) {
 	if a.Exact {
 		about = "; the wait time is the time beyond the mean of the fastest rank\n"
 	}
-	q.printf("%s: %s in calls", q.path, text.Duration(a.Total))
+	q.printf("%s: %s in calls", q.path, text.Around(a.Total, a.Error))
 	if a.alone {
 		q.printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
 		if !a.Exact && len(a.Sites) > 0 { // of a run of one rank
@@ -181,7 +182,7 @@ func (a *imbalanceAnswer) print(q *question) {
 		q.printf("%s", about)
 	}
 	if a.Slowest != nil {
-		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Duration(a.Slowest.Outside), text.Duration(a.Slowest.Mean))
+		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
 	}
 	if byFunction {
 		a.printFunctions(q)
@@ -218,7 +219,7 @@ func (a *imbalanceAnswer) printSites(q *question) {
 	q.printf("\n")
 	t := q.table(append(append([]string{wait, ""}, columns...), "<signature")...)
 	for _, s := range a.Sites {
-		cells := []any{text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks, text.Duration(s.Mean),
+		cells := []any{text.Around(s.Wait, s.WaitError), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks, text.Duration(s.Mean),
 			text.Duration(s.Min), text.ID(s.MinRank), text.Duration(s.Max), text.ID(s.MaxRank)}
 		if a.Exact {
 			cells = append(cells, text.Duration(s.Fast.Mean), text.ID(s.Fast.Rank), text.Duration(s.Slow.Mean), text.ID(s.Slow.Rank))
@@ -254,14 +255,14 @@ func (a *imbalanceAnswer) printLate(q *question) {
 	if len(a.Late) == 0 {
 		return
 	}
-	weakest, sample := timing.Exact, ""
+	off, sample := startError{known: true}, ""
 	for _, s := range a.Late {
-		weakest = max(weakest, s.Guarantee)
+		off.add(s.Guarantee, s.StartError)
 		if uint64(s.Sampled) < s.Receives {
-			sample = "; the wait time is estimated from a sample"
+			sample = "\nthe wait time is estimated from a sample"
 		}
 	}
-	q.printf("\nreceives that wait for a late sender, %s%s\n\n", sourceText(query.Series, weakest), sample)
+	q.printf("\nreceives that wait for a late sender, %s%s\n\n", off.text("waits"), sample)
 	t := q.table("wait time", "", "receives", "?sample", "late", "mostly for", "", "<signature")
 	for _, s := range a.Late {
 		t.Row(text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,

@@ -375,23 +375,40 @@ func (a *matchAnswer) printSkews(q *question) {
 	}
 }
 
+// A startError is how far starts of calls may be off.
+type startError struct {
+	weakest timing.Guarantee
+	off     int64
+	known   bool // off is
+}
+
+// add adds how far some may be off, nil if it is not known.
+func (e *startError) add(g timing.Guarantee, off *int64) {
+	e.weakest = max(e.weakest, g)
+	if e.known = e.known && off != nil; e.known {
+		e.off = max(e.off, *off)
+	}
+}
+
+// text says it of things that are differences of starts.
+func (e *startError) text(things string) string {
+	switch {
+	case e.weakest == timing.Exact:
+		return "from the times of every call, exact"
+	case e.known:
+		return fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller %s mean nothing", text.Duration(e.off), things)
+	}
+	return fmt.Sprintf("from the times of every call. Starts are at most %.4g %% of the longest gap near\nthem off: smaller %s mean nothing", 100*float64(e.weakest), things)
+}
+
 // skewError says how exact skews are.
 func skewError(skews []query.Skew) string {
-	weakest, known, off, sample := timing.Exact, true, int64(0), false
+	off, sample := startError{known: true}, false
 	for _, s := range skews {
-		weakest = max(weakest, s.Guarantee)
-		if known = known && s.StartError != nil; known {
-			off = max(off, *s.StartError)
-		}
+		off.add(s.Guarantee, s.StartError)
 		sample = sample || uint64(s.Sampled) < s.Instances
 	}
-	words := "from the times of every call, exact"
-	switch {
-	case weakest > timing.Exact && known:
-		words = fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller skews mean nothing", text.Duration(off))
-	case weakest > timing.Exact:
-		words = fmt.Sprintf("from the times of every call. Starts are at most %.4g %% of the longest gap near\nthem off: smaller skews mean nothing", 100*float64(weakest))
-	}
+	words := off.text("skews")
 	if sample {
 		words += "\nA sample of the operations is looked at: there may be larger skews"
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -29,53 +30,107 @@ func (t tally) with(duration int64) tally {
 	return tally{t.calls + 1, t.time + duration, min(t.least, duration), max(t.most, duration)}
 }
 
+// A catCall is a call as cat prints it as JSON.
+type catCall struct {
+	Rank     int
+	Position uint64
+	Function string
+	Start    int64 `json:"start_ns"`
+	Duration int64 `json:"duration_ns"`
+	Args     []struct {
+		Name, Called string
+		Value        json.RawMessage
+	}
+}
+
+// called returns what an argument is called.
+func (c *catCall) called(name string) string {
+	for _, a := range c.Args {
+		if a.Name == name {
+			return a.Called
+		}
+	}
+	return ""
+}
+
+// value reads an argument.
+func (c *catCall) value(t *testing.T, name string, into any) {
+	t.Helper()
+	for _, a := range c.Args {
+		if a.Name == name {
+			if err := json.Unmarshal(a.Value, into); err != nil {
+				t.Fatalf("%s of %s: %v", name, c.Function, err)
+			}
+			return
+		}
+	}
+	t.Fatalf("%s has no %s", c.Function, name)
+}
+
+// number returns an argument that is a number.
+func (c *catCall) number(t *testing.T, name string) (n int) {
+	t.Helper()
+	c.value(t, name, &n)
+	return n
+}
+
+func (c *catCall) end() int64 { return c.Start + c.Duration }
+
 // A truth is what a run did, call by call, as cat tells it: by function, by place, and by rank
-// and function.
+// and function; and the calls by rank.
 type truth struct {
 	functions, sites map[string]tally
 	ranks            map[int]map[string]tally
+	calls            [][]catCall
+}
+
+// catCalls returns the calls that cat prints.
+func catCalls(t *testing.T, path string) (calls []catCall) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(must(t, "cat", path, "--json", "--ranks", "all")), "\n") {
+		var call catCall
+		if err := json.Unmarshal([]byte(line), &call); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, call)
+	}
+	return calls
 }
 
 // truthOf adds up the calls that cat prints of a trace with exact times.
 func truthOf(t *testing.T, path string) truth {
 	t.Helper()
-	all := truth{make(map[string]tally), make(map[string]tally), make(map[int]map[string]tally)}
-	for _, line := range strings.Split(strings.TrimSpace(must(t, "cat", path, "--json", "--ranks", "all")), "\n") {
-		var call struct {
-			Rank     int
-			Function string
-			Duration int64 `json:"duration_ns"`
-			Args     []struct{ Name, Called string }
-		}
-		if err := json.Unmarshal([]byte(line), &call); err != nil {
-			t.Fatal(err)
-		}
+	all := truth{functions: make(map[string]tally), sites: make(map[string]tally), ranks: make(map[int]map[string]tally)}
+	for _, call := range catCalls(t, path) {
 		if all.ranks[call.Rank] == nil {
 			all.ranks[call.Rank] = make(map[string]tally)
+			all.calls = append(all.calls, nil)
 		}
+		all.calls[call.Rank] = append(all.calls[call.Rank], call)
 		all.functions[call.Function] = all.functions[call.Function].with(call.Duration)
 		all.ranks[call.Rank][call.Function] = all.ranks[call.Rank][call.Function].with(call.Duration)
-		for _, a := range call.Args {
-			if a.Name == "site" {
-				all.sites[a.Called] = all.sites[a.Called].with(call.Duration)
-			}
-		}
+		all.sites[call.called("site")] = all.sites[call.called("site")].with(call.Duration)
 	}
 	return all
 }
 
-// TestNumbers records a program once and makes traces of it with each kind of times. What
-// commands, tables and the page tell of functions and ranks is compared with the sums over
-// the calls: it is equal where times are exact, and else as close as is said.
+// TestNumbers records programs once and makes traces of them with each kind of times. What
+// commands, tables and the page tell is compared with what the calls are, one by one: it is
+// equal where times are exact, and else as close as is said.
 func TestNumbers(t *testing.T) {
 	m := theMPI(t)
+	t.Run("slow", func(t *testing.T) { testNumbers(t, m, "slow.c", "2") })
+	t.Run("numbers", func(t *testing.T) { testNumbers(t, m, "numbers.c", "30", filepath.Join(t.TempDir(), "file")) })
+}
+
+func testNumbers(t *testing.T, m *mpitest.MPI, source string, args ...string) {
 	dir := t.TempDir()
 	raw := filepath.Join(dir, "raw")
 	if err := os.Mkdir(raw, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	path := func(times string) string { return filepath.Join(dir, times+".rpz") }
-	line := m.Launch(4, m.Build(t, "slow.c"), "2")
+	line := m.Launch(4, m.Build(t, source), args...)
 	if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw}, line...)); r.status != 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -87,13 +142,26 @@ func TestNumbers(t *testing.T) {
 					t.Fatalf("%+v", r)
 				}
 			}
-			checkFunctions(t, path(times), want, times == "exact")
-			checkSites(t, path(times), want, times == "exact")
-			checkRanks(t, path(times), want, times == "exact")
-			checkSums(t, path(times), want, times == "exact")
-			checkPage(t, path(times), want, times == "exact")
+			checkAll(t, path(times), want, times == "exact", times == "exact" || times == "all")
 		})
 	}
+}
+
+// checkAll compares what a trace tells that has the times of every call, or not.
+func checkAll(t *testing.T, path string, want truth, exact, series bool) {
+	t.Helper()
+	checkFunctions(t, path, want, exact)
+	checkSites(t, path, want, exact)
+	checkRanks(t, path, want, exact)
+	checkSums(t, path, want, exact)
+	checkPage(t, path, want, exact)
+	checkTraffic(t, path, want)
+	checkMatrix(t, path, want)
+	checkMatching(t, path, want, exact, series)
+	checkImbalance(t, path, want, exact, series)
+	checkAt(t, path, want, exact, series)
+	checkCalls(t, path, want, series)
+	checkWindow(t, path, want, exact, series)
 }
 
 // checkFunctions compares what profile tells.

@@ -93,7 +93,7 @@ func (s *runSummary) print(w io.Writer, early bool) {
 		return
 	}
 	if r := s.Slowest; r != nil && r.Mean > 0 {
-		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank, text.Duration(r.Outside),
+		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank, text.Around(r.Outside, r.Error),
 			cmp.Or(text.Percent(r.Outside-r.Mean, s.Span), "0 %"))
 	}
 	for i, f := range s.Waits {
