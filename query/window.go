@@ -299,6 +299,10 @@ type Activity struct {
 
 	Guarantee timing.Guarantee `json:"relative_error"` // the weakest of those of the ranks, see [Clock.Guarantee]
 
+	// StartError is how many nanoseconds each start may be off at most, if the Source is Series, as
+	// that of [Skew].
+	StartError *int64 `json:"start_error_ns,omitzero"`
+
 	Ranks      []RankActivity  `json:"by_rank,omitzero"`
 	Signatures []Usage         `json:"signatures,omitzero"` // in their order
 	Functions  []FunctionUsage `json:"functions,omitzero"`  // those of most time first, then of most calls, then by name
@@ -386,6 +390,9 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 	})
 	if err != nil {
 		return nil, err
+	}
+	if a.Source == Series {
+		a.StartError = t.knownStartError(a.Guarantee)
 	}
 	a.finish(signatures, functions)
 	return a, nil

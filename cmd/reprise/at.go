@@ -157,14 +157,21 @@ func (a *atAnswer) print(q *question) {
 
 // sources says where the times are from.
 func (a *atAnswer) sources() string {
-	weakest := make(map[query.Source]timing.Guarantee)
+	weakest, off := make(map[query.Source]timing.Guarantee), startError{known: true}
 	for _, p := range a.Places {
 		weakest[p.Source] = max(weakest[p.Source], p.Guarantee)
+		if p.Source == query.Series {
+			off.add(p.Guarantee, p.StartError)
+		}
 	}
 	delete(weakest, query.None)
 	var texts []string
 	for _, source := range slices.Sorted(maps.Keys(weakest)) {
-		texts = append(texts, sourceText(source, weakest[source]))
+		said := sourceText(source, weakest[source])
+		if source == query.Series {
+			said += off.suffix()
+		}
+		texts = append(texts, said)
 	}
 	return strings.Join(texts, ", and ")
 }

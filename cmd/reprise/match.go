@@ -390,6 +390,14 @@ func (e *startError) add(g timing.Guarantee, off *int64) {
 	}
 }
 
+// suffix says it behind how far durations may be off.
+func (e *startError) suffix() string {
+	if e.weakest == timing.Exact || !e.known {
+		return ""
+	}
+	return ", starts " + text.Duration(e.off)
+}
+
 // text says it of things that are differences of starts.
 func (e *startError) text(things string) string {
 	switch {

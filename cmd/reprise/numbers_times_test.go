@@ -108,10 +108,12 @@ func checkCalls(t *testing.T, path string, w truth, series bool) {
 
 // An activityTruth is what profile tells of a part of a run.
 type activityTruth struct {
-	Source string
-	Calls  uint64
-	Time   float64 `json:"time_ns"`
-	Ranks  []struct {
+	Source     string
+	Calls      uint64
+	Time       float64  `json:"time_ns"`
+	Error      float64  `json:"relative_error"`
+	StartError *float64 `json:"start_error_ns"`
+	Ranks      []struct {
 		Rank       int
 		First, End uint64
 		Calls      uint64
@@ -132,8 +134,11 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 	if said := strings.Contains(must(t, line...), "estimated from "); said == series || series != (a.Source == "series") {
 		t.Errorf("profile of a part: %s, estimated: %v", a.Source, said)
 	}
-	if !exact {
+	if !series {
 		return
+	}
+	if a.StartError == nil || exact != (*a.StartError+a.Error == 0) {
+		t.Fatalf("profile of a part: %+v", a)
 	}
 	for rank, calls := range w.calls {
 		n, inside := uint64(0), int64(0)
@@ -142,7 +147,8 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 				n, inside = n+1, inside+part
 			}
 		}
-		if got := a.Ranks[rank]; got.Rank != rank || got.Calls != n || !near(got.Time, float64(inside), 0) || !near(got.Outside, float64(to-from-inside), 0) {
+		got, off := a.Ranks[rank], 2**a.StartError+a.Error*float64(inside)
+		if got.Rank != rank || exact && got.Calls != n || !near(got.Time, float64(inside), off) || !near(got.Outside, float64(to-from-inside), off) {
 			t.Errorf("profile from %d to %d: %+v, not %d calls of %d", from, to, got, n, inside)
 		}
 	}

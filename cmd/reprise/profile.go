@@ -487,7 +487,11 @@ func (a *activityAnswer) print(q *question, by string) {
 	if a.To != nil {
 		to = text.Duration(*a.To)
 	}
-	q.printf("%s from %s to %s, %s\n", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee))
+	off := startError{known: true}
+	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
+		off.known = false
+	}
+	q.printf("%s from %s to %s, %s%s\n", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.suffix())
 	a.recorded.print(q.OutOrStdout())
 	if a.Source != query.Series && hasThreads(q.trace) {
 		q.printf("%s\n", threadsNote)
