@@ -32,7 +32,8 @@ type Loops struct {
 }
 
 // A Loop is a rule: what an iteration of a loop is on average. Times are sums of the
-// means that the trace has of durations of the calls, and of the gaps before them.
+// means that the trace has of durations of the calls, and of the gaps before them: an estimate,
+// unless [Loops.ReadSeries] has made them those of the iterations themselves.
 type Loop struct {
 	Calls      uint64 `json:"calls"`      // of an iteration
 	Iterations uint64 `json:"iterations"` // altogether, in all places

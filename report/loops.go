@@ -65,7 +65,16 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 		if err != nil {
 			return err
 		}
-		shape, used, err := shapeLoops(trace, times, number, min(left, maxShapeNodes))
+		l, err := times.ShapeLoops(number)
+		if err != nil {
+			return err
+		}
+		if p.exact != nil {
+			if err := l.ReadSeries(ctx, t.ShapeRanks(number), p.query()); err != nil {
+				return err
+			}
+		}
+		shape, used, err := shapeLoops(trace, l, number, min(left, maxShapeNodes))
 		if err != nil {
 			return err
 		}
@@ -119,11 +128,7 @@ type loopWriter struct {
 
 // shapeLoops returns the loops of a shape, in at most so many lines, and how many there
 // are.
-func shapeLoops(trace *reprise.Trace, times *query.Times, number, most int) (loopShape, int, error) {
-	l, err := times.ShapeLoops(number)
-	if err != nil {
-		return loopShape{}, 0, err
-	}
+func shapeLoops(trace *reprise.Trace, l *query.Loops, number, most int) (loopShape, int, error) {
 	shape, err := trace.Shape(number)
 	if err != nil {
 		return loopShape{}, 0, err

@@ -127,7 +127,13 @@ func (a *atAnswer) print(q *question) {
 		q.printf("%s: no rank has calls\n", q.path)
 		return
 	}
-	q.printf("%s at %s, %s\n", q.path, text.Duration(int64(a.Time)), a.sources())
+	off := startError{known: true}
+	for _, p := range a.Places {
+		if p.Source == query.Series {
+			off.add(p.Guarantee, p.StartError)
+		}
+	}
+	q.printf("%s at %s, %s\n%s", q.path, text.Duration(int64(a.Time)), a.sources(), off.line())
 	q.printf("%s: %s\n", text.Plural(len(a.Places), "rank"), a.summary())
 	if hasThreads(q.trace) && slices.ContainsFunc(a.Places, place.estimated) {
 		q.printf("%s\n", threadsNote)
@@ -157,21 +163,14 @@ func (a *atAnswer) print(q *question) {
 
 // sources says where the times are from.
 func (a *atAnswer) sources() string {
-	weakest, off := make(map[query.Source]timing.Guarantee), startError{known: true}
+	weakest := make(map[query.Source]timing.Guarantee)
 	for _, p := range a.Places {
 		weakest[p.Source] = max(weakest[p.Source], p.Guarantee)
-		if p.Source == query.Series {
-			off.add(p.Guarantee, p.StartError)
-		}
 	}
 	delete(weakest, query.None)
 	var texts []string
 	for _, source := range slices.Sorted(maps.Keys(weakest)) {
-		said := sourceText(source, weakest[source])
-		if source == query.Series {
-			said += off.suffix()
-		}
-		texts = append(texts, said)
+		texts = append(texts, sourceText(source, weakest[source]))
 	}
 	return strings.Join(texts, ", and ")
 }

@@ -184,6 +184,12 @@ func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*q
 	if l.Loops, err = of(times); err != nil {
 		return err
 	}
+	if own != nil {
+		err := q.query("times of loops", func(o query.Options) error { return l.Loops.ReadSeries(q.Context(), l.ranks, o) })
+		if err != nil {
+			return err
+		}
+	}
 	if l.Timed() && l.Source != query.Series {
 		l.by = fmt.Sprintf("from %s of the calls of all ranks%s", l.Source, l.by)
 	}

@@ -390,12 +390,12 @@ func (e *startError) add(g timing.Guarantee, off *int64) {
 	}
 }
 
-// suffix says it behind how far durations may be off.
-func (e *startError) suffix() string {
+// line says it in a line below how far durations may be off.
+func (e *startError) line() string {
 	if e.weakest == timing.Exact || !e.known {
 		return ""
 	}
-	return ", starts " + text.Duration(e.off)
+	return fmt.Sprintf("starts are at most %s off\n", text.Duration(e.off))
 }
 
 // text says it of things that are differences of starts.

@@ -269,6 +269,17 @@ func checkImbalance(t *testing.T, path string, w truth, exact, series bool) {
 	checkSlowest(t, path, a, w)
 }
 
+// functionWait returns the wait time of a function.
+func (w truth) functionWait(name string) float64 {
+	ranks := make(map[int]tally)
+	for rank, functions := range w.ranks {
+		if of := functions[name]; of.calls > 0 {
+			ranks[rank] = of
+		}
+	}
+	return waitOf(ranks)
+}
+
 // checkFunctionWaits compares the wait time by function.
 func checkFunctionWaits(t *testing.T, a imbalanceTruth, w truth) {
 	t.Helper()
@@ -276,14 +287,14 @@ func checkFunctionWaits(t *testing.T, a imbalanceTruth, w truth) {
 		t.Errorf("imbalance: %d functions, not %d", len(a.Functions), len(w.functions))
 	}
 	for _, f := range a.Functions {
-		ranks := make(map[int]tally)
-		for rank, functions := range w.ranks {
-			if of := functions[f.Function]; of.calls > 0 {
-				ranks[rank] = of
+		ranks := 0
+		for _, functions := range w.ranks {
+			if functions[f.Function].calls > 0 {
+				ranks++
 			}
 		}
-		all, wait := w.functions[f.Function], waitOf(ranks)
-		if f.Calls != all.calls || f.Ranks != len(ranks) || !near(f.Time, float64(all.time), f.TimeError) || !near(f.Mean, f.Time/float64(f.Calls), 0) || !near(f.Wait, wait, f.WaitError) {
+		all, wait := w.functions[f.Function], w.functionWait(f.Function)
+		if f.Calls != all.calls || f.Ranks != ranks || !near(f.Time, float64(all.time), f.TimeError) || !near(f.Mean, f.Time/float64(f.Calls), 0) || !near(f.Wait, wait, f.WaitError) {
 			t.Errorf("imbalance: %+v, not %+v with %.0f of waiting", f, all, wait)
 		}
 	}

@@ -491,7 +491,7 @@ func (a *activityAnswer) print(q *question, by string) {
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}
-	q.printf("%s from %s to %s, %s%s\n", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.suffix())
+	q.printf("%s from %s to %s, %s\n%s", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.line())
 	a.recorded.print(q.OutOrStdout())
 	if a.Source != query.Series && hasThreads(q.trace) {
 		q.printf("%s\n", threadsNote)

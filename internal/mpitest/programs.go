@@ -53,6 +53,9 @@ func Programs() []Program {
 		{Source: "memory.c", Ranks: 2},
 		{Source: "switch.c", Ranks: 2},
 		{Source: "slow.c", Ranks: 3, Arguments: []string{"1"}, Calls: map[string]uint64{"MPI_Allreduce": 25}},
+		{Source: "numbers.c", Ranks: 4, Arguments: []string{"6", "DIRECTORY"}, Calls: map[string]uint64{
+			"MPI_Send": 6, "MPI_Recv": 6, "MPI_Isend": 6, "MPI_Irecv": 6, "MPI_Allreduce": 6, "MPI_Alltoallv": 6, "MPI_Bcast": 1, "MPI_File_write_at": 1,
+		}},
 		{Source: "loop.c", Ranks: 2, Arguments: []string{"100"}, Calls: map[string]uint64{
 			"MPI_Irecv": 200, "MPI_Isend": 200, "MPI_Waitall": 100, "MPI_Allreduce": 10, "MPI_Bcast": 1,
 		}},

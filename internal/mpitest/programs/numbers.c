@@ -2,7 +2,7 @@
  * A loop with something of everything that commands count: messages of several sizes
  * around a ring, with blocking receives that wait for a late sender, and nonblocking
  * ones back, collective operations of the whole and of its halves, and writes to a file.
- * Arguments: the number of rounds, and the name of the file.
+ * Arguments: the number of rounds, and the directory of the file.
  */
 #include "check.h"
 #include <time.h>
@@ -35,36 +35,43 @@ static void back(void)
 	OK(MPI_Waitall(2, pair, MPI_STATUSES_IGNORE));
 }
 
-/* In a half, each gives itself and the other something, and the other more. */
+/* In a half, each gives itself and the others something, and each of them another amount. */
 static void within(MPI_Comm half)
 {
-	int here, give[2], get[2], at[2] = {0, 8}, ints[16] = {0}, more[16];
+	enum { MEMBERS = 8, ROOM = 32 };
+	int here, n, give[MEMBERS], get[MEMBERS], at[MEMBERS];
+	static int ints[MEMBERS * ROOM], more[MEMBERS * ROOM];
 	OK(MPI_Comm_rank(half, &here));
-	for (int peer = 0; peer < 2; peer++) {
+	OK(MPI_Comm_size(half, &n));
+	CHECK(n <= MEMBERS);
+	for (int peer = 0; peer < n; peer++) {
 		give[peer] = 1 + 2 * here + peer;
 		get[peer] = 1 + 2 * peer + here;
+		at[peer] = ROOM * peer;
 	}
 	OK(MPI_Alltoallv(ints, give, at, MPI_INT, more, get, at, MPI_INT, half));
 }
 
 int main(int argc, char **argv)
 {
+	char path[4096];
 	double sum[3], one[3] = {1, 1, 1};
 	MPI_Comm half;
 	MPI_File file;
 	begin(&argc, &argv);
-	CHECK(size == 4 && argc == 3);
+	CHECK(argc == 3);
+	snprintf(path, sizeof path, "%s/numbers", argv[2]);
 	next = (rank + 1) % size;
 	previous = (rank + size - 1) % size;
 	OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half));
-	OK(MPI_File_open(MPI_COMM_WORLD, argv[2], MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+	OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
 	for (int round = 0; round < atoi(argv[1]); round++) {
 		around(round);
 		back();
 		OK(MPI_Allreduce(one, sum, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
 		within(half);
 		if (round % 5 == 4) {
-			OK(MPI_Bcast(out, 100, MPI_CHAR, 2, MPI_COMM_WORLD));
+			OK(MPI_Bcast(out, 100, MPI_CHAR, size - 1, MPI_COMM_WORLD));
 			OK(MPI_File_write_at(file, 10 * (size * round + rank), out, 10, MPI_CHAR, MPI_STATUS_IGNORE));
 		}
 	}

@@ -1,0 +1,145 @@
+package query
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// ReadSeries sets how long iterations take to the means of these themselves, by the times of every
+// call of those of some ranks whose loops l are that have these: sums of the means of calls are only
+// estimates of them where equal calls take longer in one loop than in another. It decodes
+// every call, and takes time in proportion to their number.
+func (l *Loops) ReadSeries(ctx context.Context, ranks rankenc.Set, o Options) error {
+	timed, _, err := l.times.trace.SeriesRanks()
+	if err != nil {
+		return err
+	}
+	ranks = ranks.Intersection(timed)
+	if l.Source == None || l.Grammar.Len() == 0 || ranks.Len() == 0 {
+		return nil
+	}
+	bodies := make([][]sequitur.Term, len(l.Rules))
+	for rule := range bodies {
+		for t := range l.Grammar.Body(rule) {
+			bodies[rule] = append(bodies[rule], t)
+		}
+	}
+	var (
+		mu   sync.Mutex
+		sums = make([][2]uint64, len(l.Rules)) // in calls, and in all
+		done = progress{tell: o.Progress}
+	)
+	err = o.each(ctx, ranks.Len(), func(i int) error {
+		defer done.add(1)
+		r, err := l.times.trace.Rank(ranks.At(i))
+		if err != nil {
+			return err
+		}
+		w := loopTimes{bodies: bodies, sums: make([][2]uint64, len(bodies))}
+		w.enter(len(bodies) - 1)
+		if err := w.read(ctx, r); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for rule := range sums {
+			for k := range sums[rule] {
+				sums[rule][k] += w.sums[rule][k]
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for rule := range l.Rules {
+		of := &l.Rules[rule]
+		n := float64(of.Iterations) * float64(ranks.Len())
+		of.InCalls, of.Time = Nanoseconds(float64(int64(sums[rule][0]))/n), Nanoseconds(float64(int64(sums[rule][1]))/n)
+		of.Share = 0
+	}
+	l.share()
+	return nil
+}
+
+// A loopTimes goes through the loops of a rank along its calls. Sums are of nanoseconds and wrap
+// around, so that differences of them are right if they are below 2⁶³.
+type loopTimes struct {
+	bodies [][]sequitur.Term
+	stack  []loopFrame
+	now    [2]uint64   // in the calls so far, and with the gaps before them
+	sums   [][2]uint64 // likewise, of all iterations of each rule
+}
+
+// A loopFrame is an iteration of a rule that has begun.
+type loopFrame struct {
+	rule, term int
+	left       uint64 // rounds of the term
+	since      [2]uint64
+}
+
+// enter begins an iteration of a rule, and of the rules that begin with it.
+func (w *loopTimes) enter(rule int) {
+	for {
+		first := w.bodies[rule][0]
+		w.stack = append(w.stack, loopFrame{rule: rule, left: first.Count, since: w.now})
+		if first.Rule < 0 {
+			return
+		}
+		rule = first.Rule
+	}
+}
+
+// next goes on behind a call: it ends the iterations that end with it.
+func (w *loopTimes) next() {
+	for len(w.stack) > 0 {
+		f := &w.stack[len(w.stack)-1]
+		body := w.bodies[f.rule]
+		if f.left--; f.left == 0 && f.term+1 < len(body) {
+			f.term++
+			f.left = body[f.term].Count
+		}
+		if f.left > 0 {
+			if rule := body[f.term].Rule; rule >= 0 {
+				w.enter(rule)
+			}
+			return
+		}
+		for k := range w.now {
+			w.sums[f.rule][k] += w.now[k] - f.since[k]
+		}
+		w.stack = w.stack[:len(w.stack)-1]
+	}
+}
+
+// read reads the calls of a rank.
+func (w *loopTimes) read(ctx context.Context, r *reprise.Rank) error {
+	end, gaps := int64(math.MinInt64), r.Series() != nil && r.Series().Form() == timing.Gaps
+	position := uint64(0)
+	for at, err := range r.Times(0) {
+		if err != nil {
+			return err
+		}
+		gap := at.Start - end
+		switch {
+		case position == 0:
+			gap = 0
+		case gaps:
+			gap = at.Delta // to which the error of a long call before does not add
+		}
+		end = at.Start + at.Duration
+		w.now[0] += uint64(at.Duration)
+		w.now[1] += uint64(at.Duration) + uint64(gap)
+		w.next()
+		if position++; position%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
