@@ -362,7 +362,7 @@ func checkLate(t *testing.T, a imbalanceTruth, w truth, exact, series bool) {
 	t.Helper()
 	type late struct {
 		receives, late int
-		wait, off      float64
+		wait           float64
 		bySender       map[int]float64
 	}
 	want := make(map[string]*late)
