@@ -2,7 +2,6 @@ package query
 
 import (
 	"iter"
-	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -90,9 +89,9 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 
 // estimateOf returns the estimate of a rank of a shape.
 func (t *Times) estimateOf(r *reprise.Rank, shape *shapeTimes) (*estimate, error) {
-	if t.ranks != nil && shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
-		if of, ok := t.ranks.Find(r.Call(0).Rank); ok && of.Span.High < math.MaxInt64 {
-			return t.newEstimate(shape, &of)
+	if shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
+		if own := t.ownOf(r); own != nil {
+			return t.newEstimate(shape, own)
 		}
 	}
 	return shape.estimate()

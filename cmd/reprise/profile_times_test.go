@@ -141,7 +141,7 @@ func TestLostSeriesTable(t *testing.T) {
 	writeInputs(t)
 	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), layout.KindSeries, 0))
 	for command, want := range map[string]string{
-		"grammar":           "from histograms of the calls of all ranks",
+		"grammar":           "from histograms, scaled to the sums of the rank",
 		"grammar --json":    `"iteration_ns"`,
 		"grammar --dot":     "digraph",
 		"imbalance":         "the wait time is an upper bound",
