@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -121,7 +122,7 @@ func readsSeries(q *question, all, kept bool, times *query.Times, timed rankenc.
 	case timed.Len() == 0 && (kept || !q.leavesOut()):
 		return false, nil
 	case timed.Len() == 0:
-		return false, errors.New("the trace has only statistics of all ranks: reprise record --times all keeps those of each rank")
+		return false, fmt.Errorf("the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", leftOutText(q.trace))
 	}
 	p, err := query.OpenProfile(q.Context(), q.trace, query.Options{Ranks: q.ranks})
 	if err != nil {

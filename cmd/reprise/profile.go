@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -233,13 +234,21 @@ func noTimes(q *question) string {
 	}
 	for _, s := range q.trace.Sections() {
 		if s.Kind == layout.KindSummaries {
-			return "no times: the trace has them of all ranks together"
+			return "no times: the trace has them of all ranks together" + leftOutText(q.trace)
 		}
 	}
 	if q.trace.Run().Source == collect.Source {
 		return "the trace has no statistics of times: reprise record --times statistics keeps them"
 	}
 	return "the trace has no statistics of times"
+}
+
+// leftOutText says why a trace with statistics has no times of each rank, if that is known.
+func leftOutText(t *reprise.Trace) string {
+	if !t.LeavesOutRankTimes() {
+		return ""
+	}
+	return fmt.Sprintf(", as those of each of %s would be too many", text.Plural(t.RecordedRanks().Len(), "rank"))
 }
 
 func (a *profileAnswer) print(q *question, by string) {
