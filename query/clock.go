@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -174,7 +175,7 @@ func (c *Clock) At(time int64) (Place, error) {
 // Overlaps reports whether a call is between two times, from ≤ to: at least in part or,
 // if it takes no time, from ≤ start < to.
 func Overlaps(start, duration, from, to int64) bool {
-	return start < to && (start >= from || addTimes(start, duration) > from)
+	return start < to && (start >= from || wire.AddTimes(start, duration) > from)
 }
 
 // Positions returns the positions first ≤ p < end of the calls that are between two

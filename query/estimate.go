@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -226,7 +227,7 @@ func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
 	if first = e.endsFrom(from); first == length {
 		return first, first, nil
 	}
-	if start, duration, err := e.at(first); err != nil || start < from && addTimes(start, duration) <= from {
+	if start, duration, err := e.at(first); err != nil || start < from && wire.AddTimes(start, duration) <= from {
 		first++
 	}
 	if end = e.endsFrom(to); to == maxTime {

@@ -107,7 +107,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	}
 	for i := range list {
 		s := &list[i]
-		s.MaxStart -= begin
+		s.MaxStart = wire.SubTimes(s.MaxStart, begin)
 		if off := times.startError(s.Guarantee); off < maxTime {
 			s.StartError = &off
 		}
