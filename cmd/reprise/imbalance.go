@@ -32,8 +32,10 @@ type imbalanceAnswer struct {
 	Functions []query.FunctionRanks `json:"functions,omitempty"`    // from the times that the trace keeps of each rank
 	Slowest   *query.SlowRank       `json:"slowest_rank,omitempty"` // likewise; left out if it is not known
 
-	kept  string // how exact these are
-	alone bool   // of one rank
+	kept string // how exact these are
+
+	overlapping bool // calls of a rank overlap
+	alone       bool // of one rank
 }
 
 func imbalance(q *question, all bool) error {
@@ -101,7 +103,7 @@ func (a *imbalanceAnswer) addRanks(q *question, times *query.Times, o query.Opti
 	for _, f := range b.Functions {
 		off, of = off+f.Error, of+f.Time
 	}
-	a.kept = keptText(off, of)
+	a.kept, a.overlapping = keptText(off, of), overlapping(b.Ranks)
 	for _, r := range b.Ranks {
 		a.Total += r.Time
 	}
@@ -180,6 +182,9 @@ func (a *imbalanceAnswer) print(q *question) {
 		q.printf("\n")
 	} else {
 		q.printf("%s", about)
+	}
+	if a.overlapping {
+		q.printf("%s\n", overlapNote)
 	}
 	if a.Slowest != nil {
 		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Duration(a.Slowest.Outside), text.Duration(a.Slowest.Mean))

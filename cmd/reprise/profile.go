@@ -374,7 +374,11 @@ func (a *profileAnswer) printRankTimes(q *question) {
 		for _, r := range a.RankTimes {
 			off, of = off+r.Error, of+r.Time
 		}
-		q.printf("\n%s\n\n", keptText(off, of))
+		q.printf("\n%s\n", keptText(off, of))
+		if overlapping(a.RankTimes) {
+			q.printf("%s\n", overlapNote)
+		}
+		q.printf("\n")
 	}
 	t := q.table("rank", "calls", "in calls", "", "outside", "", "most in", "", "<")
 	for _, r := range a.RankTimes {
@@ -386,6 +390,16 @@ func (a *profileAnswer) printRankTimes(q *question) {
 		t.Row(cells...)
 	}
 	t.Close()
+}
+
+// overlapNote says what times of calls that overlap are.
+const overlapNote = "calls overlap, as of several threads: together they may take longer than the run, and the time outside calls is not known"
+
+// overlapping reports whether calls of a rank overlap, by the sums that are kept of it.
+func overlapping(ranks []query.RankProfile) bool {
+	return slices.ContainsFunc(ranks, func(r query.RankProfile) bool {
+		return math.IsInf(float64(r.Outside), 1) && !math.IsInf(float64(r.Span+r.Time), 1)
+	})
 }
 
 // printOfRanks prints the times of functions on ranks of which the trace keeps them.
