@@ -43,6 +43,20 @@ func (t *Trace) readSummaries() (layout.Summaries, error) {
 // result must not be changed.
 func (t *Trace) RankTimes() (*merge.RankTimes, error) { return t.rankTimes() }
 
+// LeavesOutRankTimes reports whether the trace has statistics of times but not those of each of
+// so many ranks, which may have been too many to be kept.
+func (t *Trace) LeavesOutRankTimes() bool {
+	ranks := t.RecordedRanks().Len()
+	if !t.sections.Has(layout.KindSummaries) || !layout.MayNotFit(ranks, len(t.Functions())) {
+		return false
+	}
+	r, err := t.rankTimes()
+	if r == nil {
+		return err == nil && !t.sections.Has(layout.KindRankTimes) // they are not damaged
+	}
+	return r.Len() < ranks
+}
+
 // readRankTimes reads the section of the times of ranks, if there is one.
 func (t *Trace) readRankTimes() (*layout.RankTimes, error) {
 	return layout.ReadRankTimes(t.file, len(t.Functions()), t.RecordedRanks())

@@ -74,6 +74,10 @@ func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 			return nil, nil, err
 		}
 	}
+	// A later version has other checksums: these are of this one.
+	if v := (*VersionError)(nil); errors.As(headerErr, &v) {
+		s.losses[0].Err = corrupt(int64(len(magic)), "header", "version %d, where the sections are of version %d", v.Have, v.Supported)
+	}
 	s.finish(indexErr)
 	fr, err := newReader(r, size, s.o, s.entries)
 	if err == nil {

@@ -99,6 +99,16 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	}
 }
 
+// LeavesOutRankTimes reports whether what is kept of the times of each rank is too much to be
+// written, to a part file or to a trace: then these have the statistics of all ranks only.
+func (a *Accumulator) LeavesOutRankTimes(part bool) bool {
+	r := &a.rankTimes
+	if !part {
+		r = r.Coarse()
+	}
+	return r.Len() > 0 && !r.Fits(len(a.functions.Functions()))
+}
+
 // addRankTimes adds what is kept of the rank of a part, if it has statistics.
 func (a *Accumulator) addRankTimes(s *shape, p Part, order []uint32) {
 	durations := p.Times.Durations.Statistics

@@ -2,9 +2,9 @@ package query
 
 import (
 	"iter"
-	"math"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -90,9 +90,9 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 
 // estimateOf returns the estimate of a rank of a shape.
 func (t *Times) estimateOf(r *reprise.Rank, shape *shapeTimes) (*estimate, error) {
-	if t.ranks != nil && shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
-		if of, ok := t.ranks.Find(r.Call(0).Rank); ok && of.Span.High < math.MaxInt64 {
-			return t.newEstimate(shape, &of)
+	if shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
+		if own := t.ownOf(r); own != nil {
+			return t.newEstimate(shape, own)
 		}
 	}
 	return shape.estimate()
@@ -175,7 +175,7 @@ func (c *Clock) At(time int64) (Place, error) {
 // Overlaps reports whether a call is between two times, from ≤ to: at least in part or,
 // if it takes no time, from ≤ start < to.
 func Overlaps(start, duration, from, to int64) bool {
-	return start < to && (start >= from || addTimes(start, duration) > from)
+	return start < to && (start >= from || wire.AddTimes(start, duration) > from)
 }
 
 // Positions returns the positions first ≤ p < end of the calls that are between two

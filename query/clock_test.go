@@ -572,6 +572,34 @@ func TestExtremeTimes(t *testing.T) {
 	})
 }
 
+// TestExtremeGaps adds up gaps that are longer than times go, from times of every call that are
+// coded by intervals: they end there.
+func TestExtremeGaps(t *testing.T) {
+	lossless := timing.NewLossless(timing.LZ4)
+	o := tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Intervals)}
+	for _, tt := range []struct {
+		calls []timedCall
+		want  float64
+	}{
+		{[]timedCall{{0, 0, minTime + 10, 5}, {0, 0, maxTime - 10, 5}}, maxTime},
+		{[]timedCall{{0, 0, maxTime - 10, 100}, {0, 0, minTime + 10, 5}}, minTime},
+		{[]timedCall{{0, 0, maxTime - 10, 100}, {0, 0, maxTime - 5, 5}}, -95},
+		{[]timedCall{{0, 0, 1 << 62, 1 << 62}, {0, 0, 0, 5}}, minTime},
+		{[]timedCall{{0, 0, 100, 5}, {0, 0, 200, 5}}, 95},
+	} {
+		times, err := OpenTimes(record(t, func(int) tracer.Options { return o }, [][]timedCall{tt.calls}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if times, err = times.ReadSeries(t.Context(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, gap := times.Mean(0); gap != tt.want {
+			t.Errorf("%v: the gap is %g, want %g", tt.calls, gap, tt.want)
+		}
+	}
+}
+
 // TestLostSeries reads clocks of a rank whose times are damaged: what needs them returns
 // an error that names the section.
 func TestLostSeries(t *testing.T) {

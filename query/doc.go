@@ -39,7 +39,7 @@
 // A [Clock] says when each call of a rank began, and which call a rank is in at a
 // time, by whatever the trace has of times: those of every call, or histograms, or
 // statistics. Without those of every call, a clock is an estimate, in which each call
-// takes the mean of its like, and comes after the mean gap. [Clock.Between] sums up
+// takes the mean of its like, and comes after the mean gap, scaled to the sums of its rank. [Clock.Between] sums up
 // what a rank did in a span of time. [Loops] are those of a rank or of a shape, with
 // their times. [Times.Imbalance] tells in which calls ranks lose time, and
 // [Match.LateSenders] which receives wait for sends that begin after them.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -75,15 +76,15 @@ func (t *Times) newEstimate(s *shapeTimes, own *merge.RankTime) (*estimate, erro
 	}
 	g := s.grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol { return numbers[n] })
 	signature := func(i sequitur.Symbol) int { return s.signature(e.numbers[i]) }
-	counts := countPairs(g, g.Len())
-	all := slices.SortedFunc(maps.Keys(counts), pair.compare)
-	means := make([][2]float64, len(all))
-	for i, p := range all {
-		means[i] = t.meansOf(p, signature)
-	}
+	counts, all, means := t.meansOfPairs(g, signature)
 	overlap := false
 	if own != nil {
-		overlap = scale(own, all, counts, means, func(p pair) int { return t.trace.FunctionOf(signature(p.terminal)) })
+		function := func(p pair) int { return t.trace.FunctionOf(signature(p.terminal)) }
+		scaling := scalingTo(own, all, counts, means, function)
+		for i, p := range all {
+			means[i] = scaling.of(function(p), means[i])
+		}
+		overlap = scaling.overlap
 		e.begin = begin + own.Begin - t.firstBegin
 		if begin != 0 { // that of the times of every call of other ranks
 			e.begin = own.Begin
@@ -106,6 +107,18 @@ func (t *Times) newEstimate(s *shapeTimes, own *merge.RankTime) (*estimate, erro
 		e.sum = min(e.of, uint64(e.ticks(float64(own.Span.Middle()))))
 	}
 	return e, nil
+}
+
+// meansOfPairs returns how often the pairs of a grammar follow each other, of whose symbols
+// signature says what they are, and in their order the means of each.
+func (t *Times) meansOfPairs(g *sequitur.Grammar, signature func(sequitur.Symbol) int) (counts map[pair]uint64, all []pair, means [][2]float64) {
+	counts = countPairs(g, g.Len())
+	all = slices.SortedFunc(maps.Keys(counts), pair.compare)
+	means = make([][2]float64, len(all))
+	for i, p := range all {
+		means[i] = t.meansOf(p, signature)
+	}
+	return counts, all, means
 }
 
 // compare orders pairs.
@@ -214,7 +227,7 @@ func (e *estimate) positions(from, to int64) (first, end uint64, err error) {
 	if first = e.endsFrom(from); first == length {
 		return first, first, nil
 	}
-	if start, duration, err := e.at(first); err != nil || start < from && addTimes(start, duration) <= from {
+	if start, duration, err := e.at(first); err != nil || start < from && wire.AddTimes(start, duration) <= from {
 		first++
 	}
 	if end = e.endsFrom(to); to == maxTime {

@@ -1,11 +1,13 @@
 package query
 
 import (
+	"math"
 	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -22,10 +24,15 @@ type Loops struct {
 	// ranks that were read.
 	Source Source
 
+	// Scaled says that the times are those of all ranks times what makes them those of the rank:
+	// the trace has its sums, see [reprise.Trace.RankTimes].
+	Scaled bool
+
 	Rules []Loop // the rules of Grammar; the last is the whole
 
 	signature func(sequitur.Symbol) int
 	times     *Times
+	scaling   *scaling // nil unless Scaled
 
 	once      sync.Once
 	functions [][]FunctionCount // of an iteration of each rule
@@ -46,7 +53,19 @@ type Loop struct {
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
 func (t *Times) RankLoops(r *reprise.Rank) *Loops {
-	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) })
+	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) }, t.ownOf(r))
+}
+
+// ownOf returns what the trace keeps of the times of a rank, nil if that is nothing or has no end.
+func (t *Times) ownOf(r *reprise.Rank) *merge.RankTime {
+	if t.ranks == nil {
+		return nil
+	}
+	of, ok := t.ranks.Find(r.Number())
+	if !ok || of.Span.High == math.MaxInt64 {
+		return nil
+	}
+	return &of
 }
 
 // ShapeLoops returns the loops of the ranks of a shape of the trace, whose calls are the
@@ -56,11 +75,12 @@ func (t *Times) ShapeLoops(number int) (*Loops, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.loops(s.grammar, s.signature), nil
+	return t.loops(s.grammar, s.signature, nil), nil
 }
 
-// loops returns the loops of a grammar, of whose symbols signature says what they are.
-func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int) *Loops {
+// loops returns the loops of a grammar, of whose symbols signature says what they are: of a rank
+// if the trace keeps its own times.
+func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, own *merge.RankTime) *Loops {
 	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), signature: signature, times: t}
 	if g.Rules() == 0 {
 		return l
@@ -70,6 +90,10 @@ func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int) 
 	}
 	if l.Source != None && t.measured != nil {
 		l.Source = Series
+	}
+	if own != nil && l.Source != None && l.Source != Series {
+		counts, all, means := t.meansOfPairs(g, signature)
+		l.scaling, l.Scaled = scalingTo(own, all, counts, means, func(p pair) int { return l.function(p.terminal) }), true
 	}
 	l.count()
 	if l.Source != None {
@@ -140,7 +164,19 @@ func (l *Loops) time() {
 	}
 }
 
-func (l *Loops) means(p pair) [2]float64 { return l.times.meansOf(p, l.signature) }
+func (l *Loops) means(p pair) [2]float64 {
+	return l.scale(p.terminal, l.times.meansOf(p, l.signature))
+}
+
+// scale makes means of the calls of a symbol those of the rank.
+func (l *Loops) scale(s sequitur.Symbol, means [2]float64) [2]float64 {
+	if l.scaling == nil {
+		return means
+	}
+	return l.scaling.of(l.function(s), means)
+}
+
+func (l *Loops) function(s sequitur.Symbol) int { return l.times.trace.FunctionOf(l.signature(s)) }
 
 // add adds n times so much.
 func add(sum *[2]float64, each [2]float64, n float64) {
@@ -183,7 +219,7 @@ func (l *Loops) countFunctions(rule int) []FunctionCount {
 	trace := l.times.trace
 	for s := range l.Grammar.Body(rule) {
 		if s.Rule < 0 {
-			f := trace.Functions()[trace.FunctionOf(l.signature(s.Symbol))].Name
+			f := trace.Functions()[l.function(s.Symbol)].Name
 			calls[f] = wire.AddSat(calls[f], s.Count)
 			continue
 		}
@@ -203,5 +239,6 @@ func (l *Loops) countFunctions(rule int) []FunctionCount {
 // and the gap before it, in nanoseconds, whatever is before it.
 func (l *Loops) Mean(s sequitur.Symbol) (duration, gap float64) {
 	n := l.signature(s)
-	return l.times.meanOf(durations, n), l.times.meanOf(gaps, n)
+	means := l.scale(s, [2]float64{l.times.meanOf(durations, n), l.times.meanOf(gaps, n)})
+	return means[durations], means[gaps]
 }

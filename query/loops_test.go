@@ -127,6 +127,50 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 	}
 }
 
+// TestLoopsOfRank compares the loops of two ranks, of which a trace has statistics together and the
+// sums of each, with what each of them did.
+func TestLoopsOfRank(t *testing.T) {
+	ranks := make([][]timedCall, 2)
+	for rank := range ranks {
+		now := int64(0)
+		for range 100 {
+			for kind, duration := range []int64{1_000_000, 3_000_000} {
+				now += 500_000 * int64(5-4*rank) // the gap
+				duration *= int64(1 + 3*rank)
+				ranks[rank] = append(ranks[rank], timedCall{function: int64(kind), argument: int64(kind), start: now, duration: duration})
+				now += duration
+			}
+		}
+	}
+	trace := record(t, func(int) tracer.Options { return tracer.Options{} }, ranks)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, l *Loops, scaled bool, whole, inCalls float64) {
+		t.Helper()
+		of := l.Rules[len(l.Rules)-1]
+		if l.Scaled != scaled || l.Source != Statistics {
+			t.Errorf("%s: by %v, scaled: %v", name, l.Source, l.Scaled)
+		}
+		if math.Abs(float64(of.Time)-whole) > 0.01*whole || math.Abs(float64(of.InCalls)-inCalls) > 0.01*inCalls {
+			t.Errorf("%s: %v, %v of it in calls, want %v, %v", name, of.Time, of.InCalls, whole, inCalls)
+		}
+	}
+	check("rank 0", times.RankLoops(openRank(t, trace, 0)), true, 900e6-2.5e6, 400e6)
+	check("rank 1", times.RankLoops(openRank(t, trace, 1)), true, 1700e6-0.5e6, 1600e6)
+	both, err := times.ShapeLoops(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("both", both, false, 1300e6-1.5e6, 1000e6)
+	l := times.RankLoops(openRank(t, trace, 1))
+	duration, gap := l.Mean(l.Grammar.At(1))
+	if math.Abs(duration-12e6) > 0.12e6 || math.Abs(gap-500e3) > 5e3 {
+		t.Errorf("calls of rank 1 take %g after %g, want 12e6 after 500e3", duration, gap)
+	}
+}
+
 // TestEqualCalls reads a shape in which one rank has equal calls under two signatures,
 // where the first has the times of both: also if there are no other times.
 func TestEqualCalls(t *testing.T) {

@@ -80,7 +80,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		walk  = r.Walk(0)
 		run   sequitur.Run
 		site  *rankSite
-		end   int64 // of the call before
+		last  timing.Time // of the call before
 		first = true
 		calls uint64
 	)
@@ -100,13 +100,13 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		site.statistics[durations].Add(uint32(rank), at.Duration)
 		site.bins.add(at.Duration)
 		if !first {
-			gap := at.Start - end
+			gap := wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)
 			if r.Series().Form() == timing.Gaps {
 				gap = at.Delta // to which the error of a long call before does not add
 			}
 			site.statistics[gaps].Add(uint32(rank), gap)
 		}
-		end, first = at.Start+at.Duration, false
+		last, first = at, false
 		if calls++; calls%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

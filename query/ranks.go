@@ -389,39 +389,50 @@ func (b *ByRank) Share() *CallShare {
 // The ranks of a shape have estimates of their own if these have at most so many symbols together.
 const maxOwnSymbols = 1 << 24
 
-// scale makes the means of pairs, which are those of the calls of all ranks, those of a rank: the
-// means of each function are multiplied by what brings their sum into the range of that of the
-// rank, and those of the gaps by what makes it run as long as it did. Counts has its calls of each
-// pair. It reports whether the calls take more time than the rank has, so that they must overlap.
-func scale(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) (overlap bool) {
+// A scaling makes means that are those of the calls of all ranks those of a rank.
+type scaling struct {
+	durations map[int]float64 // factors, by function
+	gaps      float64         // factor
+	overlap   bool            // the calls take more time than the rank has, so that they must overlap
+}
+
+// of returns the means of the calls of a function.
+func (s *scaling) of(function int, means [2]float64) [2]float64 {
+	return [2]float64{means[durations] * s.durations[function], means[gaps] * s.gaps}
+}
+
+// scalingTo returns what makes the means of pairs, which are those of the calls of all ranks, those
+// of a rank: the means of each function are multiplied by what brings their sum into the range of
+// that of the rank, and those of the gaps by what makes it run as long as it did. Counts has its
+// calls of each pair.
+func scalingTo(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) *scaling {
 	sums, gap := make(map[int]float64), 0.0
 	for i, p := range all {
 		sums[function(p)] += float64(counts[p]) * means[i][durations]
 		gap += float64(counts[p]) * means[i][gaps]
 	}
-	factors := make(map[int]float64)
+	s := &scaling{durations: make(map[int]float64), gaps: 1}
 	inCalls, off := 0.0, float64(of.Span.Error()+of.Gaps.Error())
 	for _, f := range of.Functions {
 		if sum := sums[f.Function]; sum > 0 {
-			factors[f.Function] = into(f.Sum, sum) / sum
+			s.durations[f.Function] = into(f.Sum, sum) / sum
 			inCalls, off = inCalls+into(f.Sum, sum), off+float64(f.Sum.Error())
 		}
 	}
-	fits, ofGaps, outside := 1.0, 1.0, into(of.Gaps, gap)
+	fits, outside := 1.0, into(of.Gaps, gap)
 	span := into(of.Span, inCalls+outside)
 	if math.Abs(span-outside-inCalls) > 2*off {
-		overlap, outside = inCalls > span, span-inCalls
+		s.overlap, outside = inCalls > span, span-inCalls
 	} else if inCalls > 0 { // but for rounding, these are the same
 		fits = max(0, span-outside) / inCalls
 	}
 	if gap > 0 && outside >= 0 {
-		ofGaps = outside / gap
+		s.gaps = outside / gap
 	}
-	for i, p := range all {
-		means[i][durations] *= fits * factors[function(p)]
-		means[i][gaps] *= ofGaps
+	for f := range s.durations {
+		s.durations[f] *= fits
 	}
-	return overlap
+	return s
 }
 
 // into returns the time in a range that is nearest to another.

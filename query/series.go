@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -48,14 +49,14 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 	if err != nil || s.slack.overlap == 0 && !s.slack.unknown {
 		return least, err
 	}
-	early := addTimes(addTimes(s.slack.overlap, s.slack.duration), addTimes(s.slack.start, s.slack.start))
+	early := wire.AddTimes(wire.AddTimes(s.slack.overlap, s.slack.duration), wire.AddTimes(s.slack.start, s.slack.start))
 	if s.slack.unknown {
 		early = maxTime
 	}
 	first := s.first(s.begin)
 	for _, t := range s.times(first, min(first+most, s.first(s.til)), &err) {
 		least = min(least, t.Start)
-		if addTimes(addTimes(t.Start, t.Duration), -early) >= least {
+		if wire.AddTimes(wire.AddTimes(t.Start, t.Duration), -early) >= least {
 			break
 		}
 	}
@@ -64,7 +65,7 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 
 func (s *seriesClock) end() (int64, error) {
 	start, duration, err := s.at(s.first(s.til) - 1)
-	return addTimes(start, duration), err
+	return wire.AddTimes(start, duration), err
 }
 
 // positions looks at the blocks that may have such calls, from both sides.
@@ -134,12 +135,12 @@ func (s *seriesClock) blocks(from, to int64) (low, high int, err error) {
 	if s.slack.unknown {
 		return s.begin, s.til, nil
 	}
-	twice := addTimes(s.slack.overlap, s.slack.overlap)
-	early := addTimes(twice, addTimes(s.slack.start, s.slack.duration))
-	if low, err = s.blockFrom(addTimes(from, -early)); err != nil {
+	twice := wire.AddTimes(s.slack.overlap, s.slack.overlap)
+	early := wire.AddTimes(twice, wire.AddTimes(s.slack.start, s.slack.duration))
+	if low, err = s.blockFrom(wire.AddTimes(from, -early)); err != nil {
 		return 0, 0, err
 	}
-	high, err = s.blockFrom(addTimes(to, addTimes(twice, s.slack.start)))
+	high, err = s.blockFrom(wire.AddTimes(to, wire.AddTimes(twice, s.slack.start)))
 	low = max(s.begin, low-1)
 	return low, max(low, high), err
 }
@@ -162,7 +163,7 @@ func (s *seriesClock) blockFrom(time int64) (int, error) {
 // where looks at the blocks of the calls at a time, and on to the next call that ends
 // later.
 func (s *seriesClock) where(time int64) (Place, error) {
-	low, high, err := s.blocks(time, addTimes(time, 1))
+	low, high, err := s.blocks(time, wire.AddTimes(time, 1))
 	if err != nil {
 		return Place{}, err
 	}
@@ -173,7 +174,7 @@ func (s *seriesClock) where(time int64) (Place, error) {
 			break
 		}
 		switch {
-		case addTimes(t.Start, t.Duration) <= time:
+		case wire.AddTimes(t.Start, t.Duration) <= time:
 		case t.Start <= time && (!of.Inside || t.Start >= of.Start):
 			of = Place{position, true, t.Start, t.Duration}
 		case of.Position == none:
@@ -392,16 +393,4 @@ func elapsed(from, to int64) float64 {
 		return float64(d)
 	}
 	return float64(to) - float64(from)
-}
-
-// addTimes returns the sum of times, which ends at what is the least or the greatest.
-func addTimes(t, u int64) int64 {
-	switch sum := t + u; {
-	case t > 0 && u > 0 && sum < 0:
-		return maxTime
-	case t < 0 && u < 0 && sum >= 0:
-		return minTime
-	default:
-		return sum
-	}
 }

@@ -107,7 +107,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	}
 	for i := range list {
 		s := &list[i]
-		s.MaxStart -= begin
+		s.MaxStart = wire.SubTimes(s.MaxStart, begin)
 		s.StartError = times.knownStartError(s.Guarantee)
 	}
 	slices.SortStableFunc(list, func(a, b Skew) int {

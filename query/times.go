@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -142,7 +143,7 @@ func (t *Times) firstStart() (int64, error) {
 // the starts are, of which least is the least.
 func (t *Times) startBefore(least int64, starts map[int]int64) int64 {
 	overlap := t.overlap()
-	maps.DeleteFunc(starts, func(_ int, start int64) bool { return addTimes(start, -overlap) >= least })
+	maps.DeleteFunc(starts, func(_ int, start int64) bool { return wire.AddTimes(start, -overlap) >= least })
 	most := min(maxBegins, max(minBegins, maxAllBegins/uint64(max(1, len(starts)))))
 	for rank := range starts {
 		r, err := t.trace.Rank(rank)

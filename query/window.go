@@ -76,7 +76,7 @@ func (c *Clock) Between(from, to int64) (*Window, error) {
 
 // within returns how much of the time of a call lies in w.
 func (w *Window) within(start, duration int64) Nanoseconds {
-	return Nanoseconds(max(0, elapsed(max(start, w.From), min(addTimes(start, duration), w.To))))
+	return Nanoseconds(max(0, elapsed(max(start, w.From), min(wire.AddTimes(start, duration), w.To))))
 }
 
 // usage cuts what overlaps the ends of w off the first call and the last.
@@ -156,7 +156,7 @@ func (s *seriesClock) addUsage(w *Window, found map[sequitur.Symbol]Usage, all *
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)
 			found[n] = u
-			all.add(max(t.Start, w.From), min(addTimes(t.Start, t.Duration), w.To))
+			all.add(max(t.Start, w.From), min(wire.AddTimes(t.Start, t.Duration), w.To))
 		}
 	}
 	return err
@@ -235,7 +235,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 	ranks := o.ranks(t.trace)
 	places := make([]RankPlace, len(ranks))
 	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
-		place, err := c.At(addTimes(begin, time))
+		place, err := c.At(wire.AddTimes(begin, time))
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 			p.Call = c.Rank().Call(c.Rank().Walk(p.Position).Next().Symbol)
 			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
 		}
-		p.Start -= begin
+		p.Start = wire.SubTimes(p.Start, begin)
 		places[i] = p
 		return nil
 	})
@@ -348,11 +348,11 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		functions  = make(map[string]*FunctionUsage)
 		ranks      = o.ranks(t.trace)
 	)
-	from = addTimes(first, from)
+	from = wire.AddTimes(first, from)
 	if to < maxTime {
 		a.To = new(int64)
 		*a.To = to
-		to = addTimes(first, to)
+		to = wire.AddTimes(first, to)
 	}
 	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
 		w, err := c.Between(from, to)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // A binRow is how long the calls of a row take in each of many spans of time of one
@@ -130,7 +131,7 @@ func binRows(ctx context.Context, r *reprise.Rank, class func(terminal int) int,
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		rowOf[call.terminal].add(classOf[call.terminal], call.start, call.start+call.duration)
+		rowOf[call.terminal].add(classOf[call.terminal], call.start, wire.AddTimes(call.start, call.duration))
 	}
 	return rows, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -148,8 +149,9 @@ func (n *iterations) add(ctx context.Context, r *reprise.Rank, l mainLoop) error
 			if first || call.start < began[round] {
 				began[round] = call.start
 			}
-			end = max(end, call.start+call.duration)
-			covered.add(call.start, call.start+call.duration, func(start, end int64) { inCalls[round] += float64(max(0, end-start)) })
+			ends := wire.AddTimes(call.start, call.duration)
+			end = max(end, ends)
+			covered.add(call.start, ends, func(start, end int64) { inCalls[round] += float64(max(0, end-start)) })
 		}
 		if position++; position == l.end() {
 			break

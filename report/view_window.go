@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -164,7 +165,7 @@ func (r *viewRank) fine(d *decoded, from, to int64, columns int) []viewedWindow 
 	for i, c := range d.calls {
 		if query.Overlaps(c.start, c.duration, from, to) {
 			row := rows[r.threadOf[c.terminal]]
-			row.bins.add(r.classOf[c.terminal], c.start, c.start+c.duration)
+			row.bins.add(r.classOf[c.terminal], c.start, wire.AddTimes(c.start, c.duration))
 			row.keep(d.first+uint64(i), c)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -238,7 +239,8 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 			return nil, fmt.Errorf("%s: rank %d has no exact times: record --times exact keeps them", path, number)
 		}
 		var d, g timing.Column[int64]
-		end, walk := int64(0), rank.Walk(0)
+		var last timing.Time // of the call before
+		walk := rank.Walk(0)
 		run := walk.Next()
 		for at, err := range rank.Times(0) {
 			if err != nil {
@@ -250,9 +252,9 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 			run.Count--
 			d.Values, d.Terminals = append(d.Values, at.Duration), append(d.Terminals, run.Symbol)
 			if len(d.Values) > 1 { // there is no gap before the first call
-				g.Values, g.Terminals = append(g.Values, at.Start-end), append(g.Terminals, run.Symbol)
+				g.Values, g.Terminals = append(g.Values, wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)), append(g.Terminals, run.Symbol)
 			}
-			end = at.Start + at.Duration
+			last = at
 		}
 		durations.parts, gaps.parts = append(durations.parts, d), append(gaps.parts, g)
 	}

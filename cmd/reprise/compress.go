@@ -338,6 +338,9 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 
 // encodeTrace returns the trace, or the part file, of what a has.
 func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool) ([]byte, error) {
+	if a.LeavesOutRankTimes(part) {
+		warn(cmd.ErrOrStderr(), "the times of each rank are left out, as they are too many: statistics are of all ranks together")
+	}
 	if part {
 		return encode(cmd, a.WritePart)
 	}

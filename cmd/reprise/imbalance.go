@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -31,8 +32,10 @@ type imbalanceAnswer struct {
 	Functions []query.FunctionRanks `json:"functions,omitempty"`    // from the times that the trace keeps of each rank
 	Slowest   *query.SlowRank       `json:"slowest_rank,omitempty"` // likewise; left out if it is not known
 
-	kept  string // how exact these are
-	alone bool   // of one rank
+	kept string // how exact these are
+
+	overlapping bool // calls of a rank overlap
+	alone       bool // of one rank
 }
 
 func imbalance(q *question, all bool) error {
@@ -101,7 +104,7 @@ func (a *imbalanceAnswer) addRanks(q *question, times *query.Times, o query.Opti
 	for _, f := range b.Functions {
 		off, of = off+f.Error, of+f.Time
 	}
-	a.kept = keptText(off, of)
+	a.kept, a.overlapping = keptText(off, of), overlapping(b.Ranks)
 	for _, r := range b.Ranks {
 		a.Total, a.Error = a.Total+r.Time, a.Error+r.Error
 	}
@@ -122,7 +125,7 @@ func readsSeries(q *question, all, kept bool, times *query.Times, timed rankenc.
 	case timed.Len() == 0 && (kept || !q.leavesOut()):
 		return false, nil
 	case timed.Len() == 0:
-		return false, errors.New("the trace has only statistics of all ranks: reprise record --times all keeps those of each rank")
+		return false, fmt.Errorf("the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", leftOutText(q.trace))
 	}
 	p, err := query.OpenProfile(q.Context(), q.trace, query.Options{Ranks: q.ranks})
 	if err != nil {
@@ -180,6 +183,9 @@ func (a *imbalanceAnswer) print(q *question) {
 		q.printf("\n")
 	} else {
 		q.printf("%s", about)
+	}
+	if a.overlapping {
+		q.printf("%s\n", overlapNote)
 	}
 	if a.Slowest != nil {
 		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))

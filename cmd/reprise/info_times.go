@@ -22,6 +22,7 @@ type timeInfo struct {
 	Functions  []functionTimes `json:"functions"`           // durations of calls; those of most time first
 	Gaps       []functionTimes `json:"gaps"`                // before calls
 	Histograms *histogramInfo  `json:"histograms"`          // null if there are none
+	LeftOut    bool            `json:"rank_times_left_out"` // those of each rank would be too many
 	Codecs     []codecInfo     `json:"codecs"`              // of the times of every call
 	Ranks      rankenc.Set     `json:"rank_set"`            // of which there are these
 	Unreadable rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
@@ -45,7 +46,7 @@ type functionTimes struct {
 // describeTimes returns what is known of the times of the trace; nil if there are none.
 func describeTimes(q *question) (*timeInfo, error) {
 	t := q.trace
-	i := timeInfo{Codecs: []codecInfo{}}
+	i := timeInfo{Codecs: []codecInfo{}, LeftOut: t.LeavesOutRankTimes()}
 	durations, gaps, err := t.Summaries()
 	if err != nil {
 		return nil, err
@@ -145,6 +146,9 @@ func (i *timeInfo) print(q *question) {
 			of = "by pair of signatures"
 		}
 		q.printf("\nhistograms %s: %s of durations, %s of gaps\n", of, text.Count(h.Durations), text.Count(h.Gaps))
+	}
+	if i.LeftOut {
+		q.printf("\ntimes of each rank: none%s\n", leftOutText(q.trace))
 	}
 	i.printCodecs(q)
 }

@@ -168,7 +168,8 @@ func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *reprise.Shape) func(re
 }
 
 // read sets the loops with the times of their ranks, if the trace has those of every
-// call of these and they are not too many, or else with those of all ranks.
+// call of these and they are not too many, or else with those of all ranks, of a rank
+// scaled to its sums.
 func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*query.Loops, error)) error {
 	times, err := query.OpenTimes(q.trace)
 	if err != nil {
@@ -190,7 +191,10 @@ func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*q
 			return err
 		}
 	}
-	if l.Timed() && l.Source != query.Series {
+	switch {
+	case l.Scaled:
+		l.by = fmt.Sprintf("from %s, scaled to the sums of the rank%s", l.Source, l.by)
+	case l.Timed() && l.Source != query.Series:
 		l.by = fmt.Sprintf("from %s of the calls of all ranks%s", l.Source, l.by)
 	}
 	return nil
@@ -251,7 +255,8 @@ type grammarInfo struct {
 	Shape  *int         `json:"shape,omitempty"`
 	Ranks  rankenc.Set  `json:"rank_set"`
 	Source query.Source `json:"source"` // of the times
-	Rules  []ruleInfo   `json:"rules"`  // the last is the whole
+	Scaled bool         `json:"scaled_to_rank"`
+	Rules  []ruleInfo   `json:"rules"` // the last is the whole
 }
 
 type ruleInfo struct {
@@ -273,7 +278,7 @@ type termInfo struct {
 
 // info lists the rules.
 func (l *loops) info() grammarInfo {
-	i := grammarInfo{Rank: l.rank, Shape: l.shape, Ranks: l.ranks, Source: l.Source, Rules: []ruleInfo{}}
+	i := grammarInfo{Rank: l.rank, Shape: l.shape, Ranks: l.ranks, Source: l.Source, Scaled: l.Scaled, Rules: []ruleInfo{}}
 	for n := range l.Grammar.Rules() {
 		rule := ruleInfo{Rule: n, Loop: l.Rules[n], Functions: listed(l.Functions(n))}
 		for line := range l.Lines(n) {

@@ -13,6 +13,7 @@ type grammarTruth struct {
 	Rank   *int
 	Ranks  rankenc.Set `json:"rank_set"`
 	Source string
+	Scaled bool `json:"scaled_to_rank"`
 	Rules  []ruleTruth
 }
 
@@ -82,8 +83,9 @@ func (w *loopWalk) rule(n int) (time, inCalls int64) {
 }
 
 // checkGrammar compares what grammar tells of each rank: what is in an iteration of each loop, how often
-// it goes round and, by the times of every call, how long it takes. From statistics the calls of all ranks
-// together take as long as they did.
+// it goes round and, by the times of every call, how long it takes. From statistics the calls of a rank
+// together take as long as they did, within the errors of the sums by function that the
+// trace keeps of it.
 func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 	t.Helper()
 	var a struct{ Grammars []grammarTruth }
@@ -91,7 +93,8 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 	if len(a.Grammars) != len(w.calls) {
 		t.Fatalf("grammar: %d ranks", len(a.Grammars))
 	}
-	inCalls, all, off := 0.0, 0.0, 0.0
+	var p profileAnswer
+	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
 	for rank, g := range a.Grammars {
 		if g.Rank == nil || *g.Rank != rank || series != (g.Source == "series") || g.Source == "none" {
 			t.Fatalf("grammar: rank %d: %v, %s", rank, g.Rank, g.Source)
@@ -101,18 +104,17 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 		for n, r := range g.Rules {
 			checkRule(t, rank, n, r, walk.sums[n], float64(time), exact)
 		}
-		inCalls += g.Rules[len(g.Rules)-1].InCalls
-	}
-	var i imbalanceTruth
-	decodeJSON(t, &i, "imbalance", "--json", "--all", path)
-	for _, s := range i.Sites {
-		off += s.TimeError
-	}
-	for _, f := range w.functions {
-		all += float64(f.time)
-	}
-	if !near(inCalls, all, off+float64(len(w.calls))) {
-		t.Errorf("grammar: %.0f in calls, not %.0f within %.0f", inCalls, all, off)
+		all := 0.0
+		for _, f := range w.ranks[rank] {
+			all += float64(f.time)
+		}
+		got, off := g.Rules[len(g.Rules)-1].InCalls, float64(len(w.ranks[rank]))
+		for _, f := range p.RankTimes[rank].Functions { // to these it is scaled
+			off += float64(f.Error)
+		}
+		if g.Scaled == series || !near(got, all, off) {
+			t.Errorf("grammar: rank %d: %.0f in calls, not %.0f within %.0f, scaled: %v", rank, got, all, off, g.Scaled)
+		}
 	}
 }
 

@@ -196,6 +196,8 @@ func hint(command string, err error) string {
 		return "; the trace comes first, then what it was made from"
 	case errors.As(err, &other):
 		return "; " + other.hint()
+	case errors.As(err, &version) && command == "repair":
+		return "; a later reprise wrote it, and repairs it: nothing is saved"
 	case errors.As(err, &version):
 		return "; a later reprise wrote it, and reads it"
 	case command == "repair":

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -233,13 +234,21 @@ func noTimes(q *question) string {
 	}
 	for _, s := range q.trace.Sections() {
 		if s.Kind == layout.KindSummaries {
-			return "no times: the trace has them of all ranks together"
+			return "no times: the trace has them of all ranks together" + leftOutText(q.trace)
 		}
 	}
 	if q.trace.Run().Source == collect.Source {
 		return "the trace has no statistics of times: reprise record --times statistics keeps them"
 	}
 	return "the trace has no statistics of times"
+}
+
+// leftOutText says why a trace with statistics has no times of each rank, if that is known.
+func leftOutText(t *reprise.Trace) string {
+	if !t.LeavesOutRankTimes() {
+		return ""
+	}
+	return fmt.Sprintf(", as those of each of %s would be too many", text.Plural(t.RecordedRanks().Len(), "rank"))
 }
 
 func (a *profileAnswer) print(q *question, by string) {
@@ -365,7 +374,11 @@ func (a *profileAnswer) printRankTimes(q *question) {
 		for _, r := range a.RankTimes {
 			off, of = off+r.Error, of+r.Time
 		}
-		q.printf("\n%s\n\n", keptText(off, of))
+		q.printf("\n%s\n", keptText(off, of))
+		if overlapping(a.RankTimes) {
+			q.printf("%s\n", overlapNote)
+		}
+		q.printf("\n")
 	}
 	t := q.table("rank", "calls", "in calls", "", "outside", "", "most in", "", "<")
 	for _, r := range a.RankTimes {
@@ -377,6 +390,16 @@ func (a *profileAnswer) printRankTimes(q *question) {
 		t.Row(cells...)
 	}
 	t.Close()
+}
+
+// overlapNote says what times of calls that overlap are.
+const overlapNote = "calls overlap, as of several threads: together they may take longer than the run, and the time outside calls is not known"
+
+// overlapping reports whether calls of a rank overlap, by the sums that are kept of it.
+func overlapping(ranks []query.RankProfile) bool {
+	return slices.ContainsFunc(ranks, func(r query.RankProfile) bool {
+		return math.IsInf(float64(r.Outside), 1) && !math.IsInf(float64(r.Span+r.Time), 1)
+	})
 }
 
 // printOfRanks prints the times of functions on ranks of which the trace keeps them.

@@ -141,7 +141,7 @@ func TestLostSeriesTable(t *testing.T) {
 	writeInputs(t)
 	writeFile(t, "damaged.rpz", flip(t, readFile(t, "codecs.rpz"), layout.KindSeries, 0))
 	for command, want := range map[string]string{
-		"grammar":           "from histograms of the calls of all ranks",
+		"grammar":           "from histograms, scaled to the sums of the rank",
 		"grammar --json":    `"iteration_ns"`,
 		"grammar --dot":     "digraph",
 		"imbalance":         "the wait time is an upper bound",
@@ -231,5 +231,57 @@ func TestLostRankTimes(t *testing.T) {
 	}
 	if got := must(t, "imbalance", "saved.rpz"); strings.Contains(got, "each rank") || !strings.Contains(got, "upper bound") {
 		t.Error(got)
+	}
+}
+
+// TestRankTimesLeftOut makes a trace of which the times of each rank are too many to be kept,
+// and checks that this is said when it is written and read.
+func TestRankTimesLeftOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const functions, first, all = 3000, 100, 2800
+	name := func(f int) string { return fmt.Sprintf("f%d", f) }
+	for i, ranks := range [][2]int{{0, first}, {first, all}} {
+		a := new(merge.Accumulator)
+		for rank := ranks[0]; rank < ranks[1]; rank++ {
+			var r tracer.Recorder
+			for f := range functions {
+				r.Declare(cst.Function{Name: name(f)})
+			}
+			last := 1
+			if rank == 0 {
+				last = functions
+			}
+			for f := range last {
+				r.CallAt(f, int64(10*f), 5)
+			}
+			if err := a.Add(r.Finish(rank)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := a.Describe(merge.Run{Ranks: all, Source: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := a.WritePart(&b); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, fmt.Sprintf("%d.part.rpz", i), b.String())
+	}
+	r := invoke(t, "", "merge", "0.part.rpz", "1.part.rpz", "-o", "many.rpz")
+	if r.status != exitOK || !strings.Contains(r.stderr, "reprise: warning: the times of each rank are left out, as they are too many: statistics are of all ranks together\n") {
+		t.Errorf("merge: status %d, %s", r.status, r.stderr)
+	}
+	for args, want := range map[string]string{
+		"info":                  "times of each rank: none, as those of each of 2,800 ranks would be too many\n",
+		"info --json":           `"rank_times_left_out": true`,
+		"profile --by rank":     "no times: the trace has them of all ranks together, as those of each of 2,800 ranks would be too many\n",
+		"imbalance --ranks 0-9": "the trace has only statistics of all ranks, as those of each of 2,800 ranks would be too many: ",
+	} {
+		if r := invoke(t, "", append(strings.Fields(args), "many.rpz")...); !strings.Contains(r.stdout+r.stderr, want) {
+			t.Errorf("%s: %.2000s%s", args, r.stdout, r.stderr)
+		}
+	}
+	if r := invoke(t, "", "merge", "1.part.rpz", "-o", "few.rpz"); r.status != exitOK || strings.Contains(r.stderr, "left out") {
+		t.Errorf("merge of few: status %d, %s", r.status, r.stderr)
 	}
 }

@@ -98,6 +98,9 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 			return err
 		}
 	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return notStarted(cmd, args[0], err)
+	}
 	inspected, err := mpi.Inspect(cmd.Context(), args)
 	if err != nil {
 		return err
@@ -127,22 +130,27 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool), helper.hangs)
 	if err != nil {
 		helper.abandon()
-		var search *exec.Error
-		if errors.As(err, &search) {
-			err = search.Err
-		}
-		err = fileError(args[0], err)
-		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
-			return exitStatus(127) // as shells have it
-		}
-		return err
+		return notStarted(cmd, args[0], err)
 	}
 	failure := helper.finish(ending{Status: status, Ran: time.Since(begin), Nothing: inspected.Nothing(status)})
 	if status != 0 {
 		return exitStatus(status)
 	}
 	return failure
+}
+
+// notStarted returns the error of a command that did not start.
+func notStarted(cmd *cobra.Command, name string, err error) error {
+	var search *exec.Error
+	if errors.As(err, &search) {
+		err = search.Err
+	}
+	err = fileError(name, err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
+		return exitStatus(127) // as shells have it
+	}
+	return err
 }
 
 // rankOfLauncher returns the rank that a launcher has given this process, if it says so: it is

@@ -97,6 +97,8 @@ func TestRecordFailures(t *testing.T) {
 			`^reprise: /no/such/command: no such file or directory\n$`},
 		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, 127,
 			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
+		{"NotFoundBeforeCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{"no-such-command"}, 127,
+			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
 		{"NoMPI", nil, []string{"-o", output}, []string{"true"}, exitFailure,
 			`reprise: no call of MPI was recorded: no program of "true" is linked with MPI, and none has loaded it\n`},
 		{"NoMPIFails", nil, []string{"-o", output}, []string{"sh", "-c", "exit 7"}, 7,

@@ -33,6 +33,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -127,7 +128,7 @@ func (b *builder) add(k key, calls, time int64) {
 		b.samples = append(b.samples, sample{key: k})
 	}
 	b.samples[i].calls += calls
-	b.samples[i].time += time
+	b.samples[i].time = wire.AddTimes(b.samples[i].time, time)
 }
 
 // A place is where a frame is. Without a file and a line, it is a function by its name.

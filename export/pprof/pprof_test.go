@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,6 +192,24 @@ func TestEstimates(t *testing.T) {
 		if least := 3 * (p.DurationNanos - 1000); sum < least || sum > 3*(p.DurationNanos+4000) {
 			t.Errorf("%s: %d ns in all ranks, of which each takes %d", times, sum, p.DurationNanos)
 		}
+	}
+}
+
+// TestExtremeTimes checks that a gap that is longer than times go counts as such, not as none.
+func TestExtremeTimes(t *testing.T) {
+	f := testtrace.Function("f")
+	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
+		{Function: f, Start: math.MinInt64 + 10, Duration: 5}, {Function: f, Start: math.MaxInt64 - 10, Duration: 5},
+	}})
+	longest := int64(0)
+	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+		if s.Value[1] < 0 {
+			t.Errorf("%v takes %d ns", s, s.Value[1])
+		}
+		longest = max(longest, s.Value[1])
+	}
+	if longest != math.MaxInt64 {
+		t.Errorf("the gap is %d ns, want 2⁶³−1", longest)
 	}
 }
 

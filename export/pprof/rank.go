@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -134,7 +135,13 @@ type timeSum struct {
 
 // take returns the time of so many calls more. All together have all of it.
 func (t *timeSum) take(calls int64) (in, out int64) {
-	part := func(sum float64, n int64) int64 { return int64(math.Round(sum * (float64(n) / float64(t.calls)))) }
+	part := func(sum float64, n int64) int64 {
+		v := math.Round(sum * (float64(n) / float64(t.calls)))
+		if v >= math.MaxInt64 {
+			return math.MaxInt64
+		}
+		return int64(max(v, math.MinInt64))
+	}
 	before := t.taken
 	t.taken += calls
 	return part(t.in, t.taken) - part(t.in, before), part(t.out, t.taken) - part(t.out, before)
@@ -177,11 +184,11 @@ func (r *ranked) addSeries(sums []timeSum, first, end uint64) error {
 		s := &sums[call.Terminal]
 		s.in += float64(call.Duration)
 		if known {
-			s.out += float64(max(0, call.Start-last))
+			s.out += float64(max(0, wire.SubTimes(call.Start, last)))
 		}
-		last, known = max(last, call.Start+call.Duration), true
-		if at == first {
-			last = call.Start + call.Duration
+		end := wire.AddTimes(call.Start, call.Duration)
+		if last, known = max(last, end), true; at == first {
+			last = end
 		}
 	}
 	return nil

@@ -326,6 +326,10 @@ func (r *RankTimes) Fits(n int) bool {
 	return r.Len() > 0 && r.Len() <= maxRankNumbers/len(newRankColumns(r.usedDigits(n)).class)
 }
 
+// MayNotFit reports whether the times of so many ranks may be too many for a table, of so many
+// functions, all of which have times.
+func MayNotFit(ranks, functions int) bool { return ranks > maxRankNumbers/(4+2*functions) }
+
 // usedDigits returns what is kept of each of n functions, nothing of those without times.
 func (r *RankTimes) usedDigits(n int) []rankDigits {
 	digits := make([]rankDigits, n)

@@ -64,6 +64,31 @@ func AddSat(x, y uint64) uint64 {
 	return x + y
 }
 
+// AddTimes returns t+u, or the int64 nearest to it.
+func AddTimes(t, u int64) int64 {
+	sum := t + u
+	if (t < 0) == (u < 0) && (sum < 0) != (t < 0) {
+		return nearest(t)
+	}
+	return sum
+}
+
+// SubTimes returns t−u, or the int64 nearest to it.
+func SubTimes(t, u int64) int64 {
+	if difference := t - u; (t < 0) == (u < 0) || (difference < 0) == (t < 0) {
+		return difference
+	}
+	return nearest(t)
+}
+
+// nearest returns the least or the greatest int64, which has the sign of t.
+func nearest(t int64) int64 {
+	if t < 0 {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
 // MulSat returns x·y, or the largest uint64 if that overflows.
 func MulSat(x, y uint64) uint64 {
 	if y != 0 && x > math.MaxUint64/y {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -108,4 +109,30 @@ func TestChecksum(t *testing.T) {
 	if got := UpdateChecksum(Checksum(zeros[:10]), zeros[10:]); got != 0x8a9136aa {
 		t.Errorf("in two steps = %08x, want 8a9136aa", got)
 	}
+}
+
+func TestTimeSaturation(t *testing.T) {
+	extremes := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 62, -2, -1, 0, 1, 2, 1 << 62, math.MaxInt64 - 1, math.MaxInt64}
+	for _, x := range extremes {
+		for _, y := range extremes {
+			a, b := big.NewInt(x), big.NewInt(y)
+			if got, want := AddTimes(x, y), nearestTo(new(big.Int).Add(a, b)); got != want {
+				t.Errorf("AddTimes(%d, %d) = %d, want %d", x, y, got, want)
+			}
+			if got, want := SubTimes(x, y), nearestTo(new(big.Int).Sub(a, b)); got != want {
+				t.Errorf("SubTimes(%d, %d) = %d, want %d", x, y, got, want)
+			}
+		}
+	}
+}
+
+// nearestTo returns the int64 that is nearest to n.
+func nearestTo(n *big.Int) int64 {
+	switch {
+	case n.IsInt64():
+		return n.Int64()
+	case n.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -75,8 +76,8 @@ func (c clock) calls(in export.Interval) iter.Seq2[timedCall, error] {
 		for call, err := range c.clock.Calls(first) {
 			t := timedCall{call.Position, call.Terminal, at, at}
 			if call.Timed {
-				t.start = call.Start - c.begin
-				t.end = t.start + call.Duration
+				t.start = wire.SubTimes(call.Start, c.begin)
+				t.end = wire.AddTimes(t.start, call.Duration)
 			}
 			if !yield(t, err) || err != nil {
 				return

@@ -1,0 +1,57 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// TestRecordThreads records threads whose calls overlap: no rank waits for longer than its calls
+// take, also if these take longer than the run, and answers say that they may.
+func TestRecordThreads(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		trace := filepath.Join(t.TempDir(), "run.rpz")
+		if got := outcome(t, recorder(t, m, []string{"-q", "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		var p profileAnswer
+		var i imbalanceAnswer
+		for args, answer := range map[string]any{"profile --by rank": &p, "imbalance": &i} {
+			args := append(strings.Fields(args), trace)
+			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "), overlapNote) {
+				t.Errorf("%s does not say that calls overlap:\n%s", args, text)
+			}
+			if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), answer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ofRanks, off := query.Nanoseconds(0), query.Nanoseconds(1)
+		for _, r := range p.RankTimes {
+			sum := query.Nanoseconds(0)
+			for _, f := range r.Functions {
+				sum += f.Time
+			}
+			if off := math.Abs(float64(sum - r.Time)); off > float64(r.Error)+1 {
+				t.Errorf("rank %d: calls take %v, and those of each function %v, at most %v off", r.Rank, r.Time, sum, r.Error)
+			}
+			ofRanks, off = ofRanks+r.Time, off+r.Error
+		}
+		ofFunctions := query.Nanoseconds(0)
+		for _, f := range i.Functions {
+			if f.Wait < 0 || f.Wait > f.Time {
+				t.Errorf("of %v in %s, ranks wait for %v", f.Time, f.Name, f.Wait)
+			}
+			ofFunctions, off = ofFunctions+f.Time, off+f.Error
+		}
+		if len(p.RankTimes) != 2 || len(i.Functions) == 0 || max(ofRanks-ofFunctions, ofFunctions-ofRanks) > off || math.Abs(float64(i.Total-ofFunctions)) > 1 {
+			t.Errorf("%d ranks are %v in calls, by function %v, of %v", len(p.RankTimes), ofRanks, ofFunctions, i.Total)
+		}
+	})
+}
