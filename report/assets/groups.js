@@ -72,13 +72,17 @@ class Group {
     return { times, known: all.length };
   }
 
-  // around returns the span that a place on the screen stands for, of so much time: not less
-  // than that of which sums are known.
-  around(time, low, width) {
-    const grain = this.row.track.grain(time);
-    if (grain > width) [low, width] = [0, grain];
-    const from = low + Math.floor((time - low) / width) * width;
-    return [from, from + width];
+  // around returns the span that a place on the screen stands for, of so much time, or the
+  // spans of which sums are known that it is in.
+  around(time, low, width, max) {
+    const grain = this.row.track.grain(time), from = low + Math.floor((time - low) / width) * width;
+    if (grain === 0) return [from, from + width];
+    return [Math.floor(from / grain) * grain, Math.min(Math.ceil((from + width) / grain) * grain, max)];
+  }
+
+  // rough reports whether sums between two times are not exact.
+  rough(from, to) {
+    return this.rows.some(({ track }) => (track.known ? track.known(from, to) instanceof Bins : track.rough && !(track instanceof Bins)));
   }
 }
 

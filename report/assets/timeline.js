@@ -321,7 +321,7 @@ class Timeline {
   // groupAt returns what is known of a group that is folded, in the columns at a time.
   groupAt(row, group, time) {
     if (time > group.row.track.end) return null;
-    const [from, to] = group.around(time, this.span.low, 2 * this.span.width / this.area().width);
+    const [from, to] = group.around(time, this.span.low, 2 * this.span.width / this.area().width, this.span.max);
     return { row, group, bin: true, from, to, ...group.sum(from, to) };
   }
 
@@ -351,7 +351,7 @@ class Timeline {
   // groupLines returns what is told of a group that is folded.
   groupLines({ group, from, to, times, known }, who) {
     const whole = (to - from) * known, percent = (v) => `${(100 * v / whole).toFixed(1)} %`, n = group.rows.length;
-    const about = group.rows.some((r) => r.track.rough && this.timed) ? 'about ' : '', some = known < n ? ` (of ${known} of them, so far)` : '';
+    const about = group.rough(from, to) ? 'about ' : '', some = known < n ? ` (of ${known} of them, so far)` : '';
     const where = this.timed ? `${formatTime(to - from)} from ${timeAt(from, (to - from) / 10)} on` : `calls ${formatCount(Math.floor(from))} to ${formatCount(Math.ceil(to))}`;
     const order = [...times.keys()].filter((k) => times[k] > 1e-9 * whole).sort((a, b) => times[b] - times[a] || a - b);
     if (known === 0 || order.length === 0) return [who, where, known === 0 ? 'not known yet' : 'in no call'];
@@ -415,7 +415,8 @@ class Timeline {
     const call = await chosen.row.remote.call(chosen.position);
     if (this.chosen !== chosen || !call) return;
     chosen.messages = call.messages || [];
-    this.say({ ...chosen, row: this.rows.indexOf(chosen.row) });
+    const row = this.rows.indexOf(chosen.row);
+    if (row >= 0) this.say({ ...chosen, row }); // otherwise its group is folded
     this.draw();
   }
 
