@@ -6,11 +6,14 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/reprise-trace/reprise"
@@ -400,6 +403,34 @@ func TestGroupLooks(t *testing.T) {
 			checkHeadings(b, map[bool]float64{true: 32, false: 22}[w.phone])
 			b.shoot("groups-" + layout)
 		})
+	}
+}
+
+// TestGroupPrint prints groups, of which some are folded: headings are where their rows are.
+func TestGroupPrint(t *testing.T) {
+	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(6, 6, 20))), report.Options{}), window{width: 1200, height: 600, dark: true})
+	b.show("timeline")
+	b.arrange("group", "flow")
+	eval[any](b, "(g => g.fold(g.list.slice(2), true))(%s.groups)", timeline)
+	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("REPORT_PICTURES"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, "groups.pdf"), pdf, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680, Height: 1000, DeviceScaleFactor: 1})
+	checkHeadings(b, 22)
+	for _, what := range []string{".heads button", ".heads b"} {
+		if !eval[bool](b, "document.querySelector('#timeline %s').checkVisibility()", what) {
+			t.Errorf("%s are not printed", what)
+		}
+	}
+	if eval[bool](b, "document.querySelector('#timeline [data-fold]').checkVisibility()") {
+		t.Error("buttons are printed that cannot be pressed")
 	}
 }
 

@@ -23,7 +23,7 @@ class Timeline {
 
   // load makes rows of what the page has of each rank.
   async load() {
-    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => ({ ...row, of: i })));
+    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => Object.assign(row, { of: i })));
     if (this.data.arrows) this.arrows = new Arrows(await inflate(this.data.arrows));
     this.ranked = [...this.all];
     this.rows = [...this.all];
