@@ -35,6 +35,7 @@ type timelineData struct {
 	Served   bool          `json:"served,omitempty"` // times of calls are asked for
 	Of       int           `json:"of,omitempty"`     // ranks that there are, if it is served
 	Arrows   []byte        `json:"arrows,omitempty"` // messages, as packArrows returns them
+	Worlds   []int         `json:"worlds,omitempty"` // the first rank of each, if there are several
 }
 
 // A programData is a grammar with the functions of its calls, by terminal: numbers in
@@ -51,13 +52,14 @@ type programData struct {
 	Of         []uint64  `json:"of,omitempty"`
 }
 
-// A rankData is a rank: its program, −1 if that is too large; its calls in words by
+// A rankData is a rank: its shape; its program, −1 if that is too large; its calls in words by
 // terminal, as numbers of timelineData.Texts; and one of these: the times of every call,
 // as packCalls returns them; bins of its threads; or where the clock that estimates its
 // times is put right: edge 2p is the start of call p, edge 2p+1 its end, and edges and
 // times are differences to the ones before.
 type rankData struct {
 	Rank    int       `json:"rank"`
+	Shape   int       `json:"shape"`
 	Program int       `json:"program"`
 	Texts   []int     `json:"texts,omitempty"`
 	Calls   []byte    `json:"calls,omitempty"`

@@ -54,6 +54,39 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// TestLooksLinks looks at rows of tables that lead to the timeline: numbers stand beside the
+// first line of a call, a finger finds what it presses, and on paper it is text, as the heads
+// of tables are: a browser repeats these on each page, but no buttons.
+func TestLooksLinks(t *testing.T) {
+	path := file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{})
+	for layout, w := range layouts {
+		t.Run(layout, func(t *testing.T) {
+			b := open(t, path, w)
+			got := eval[[][4]float64](b, `[...document.querySelectorAll('td button.link')].filter((e) => e.checkVisibility() && e.closest('td').nextElementSibling).map((e) => {
+				const box = (node) => { const r = document.createRange(); r.selectNodeContents(node); return r.getClientRects(); };
+				const here = box(e)[0], next = box(e.closest('td').nextElementSibling)[0], r = e.getBoundingClientRect();
+				return [here.bottom, next.bottom, r.width, box(e).length];
+			})`)
+			lines := 0.0
+			for _, g := range got {
+				if lines = max(lines, g[3]); g[0]-g[1] > 6 || g[1]-g[0] > 6 {
+					t.Errorf("the first line of a link ends at %g, what is beside it at %g", g[0], g[1])
+				}
+				if w.phone && g[2] < 24 {
+					t.Errorf("a link is %g wide", g[2])
+				}
+			}
+			if len(got) == 0 || w.phone && lines < 3 {
+				t.Errorf("%d links of at most %g lines", len(got), lines)
+			}
+			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+			if n := eval[int](b, "[...document.querySelectorAll('th button, button.link')].filter((e) => !['contents', 'none'].includes(getComputedStyle(e).display)).length"); n != 0 {
+				t.Errorf("%d buttons are printed in tables", n)
+			}
+		})
+	}
+}
+
 // TestHostile points at calls and at bars whose names try to be more than text.
 func TestHostile(t *testing.T) {
 	nasty := hostile(t)
@@ -99,7 +132,7 @@ func TestLooksSwitch(t *testing.T) {
 // are there, in light ones.
 func TestPrint(t *testing.T) {
 	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}), window{width: 1200, height: 600, dark: true})
-	eval[any](b, "addEventListener('beforeprint', () => { window.printed = [...document.querySelectorAll('[data-figure]')].map((e) => [e.dataset.figure, e.dataset.drawn, report.theme.quiet]); })")
+	eval[any](b, "addEventListener('beforeprint', () => { window.printed = [...document.querySelectorAll('[data-figure]')].map((e) => [e.dataset.figure, e.dataset.drawn, report.theme.quiet, e.querySelector('canvas').style.width]); })")
 	b.wait("[...report.prepared.values()].some((f) => f.loaded)")
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
@@ -120,12 +153,12 @@ func TestPrint(t *testing.T) {
 	if n := eval[int](b, "Math.max(...[...document.querySelectorAll('.chart')].map((e) => e.querySelectorAll('canvas').length))"); n != 1 {
 		t.Errorf("a chart has %d canvases, of which a browser prints one", n)
 	}
-	figures := eval[[][3]string](b, "window.printed")
+	figures := eval[[][4]string](b, "window.printed")
 	if len(figures) == 0 {
 		t.Fatal("no figure is printed")
 	}
 	for _, f := range figures {
-		if f[1] != "yes" || f[2] != "#5b6570" {
+		if f[1] != "yes" || f[2] != "#5b6570" || f[3] != "680px" { // which fits on A4 with margins of 15 mm
 			t.Errorf("printed as %v", f)
 		}
 	}

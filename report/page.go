@@ -99,7 +99,7 @@ func parts(connect string, more ...string) static {
 		}
 		return all.String()
 	}
-	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js") + read(more...) +
+	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js", "groups.js") + read(more...) +
 		read("view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{

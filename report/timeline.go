@@ -70,6 +70,11 @@ func (p *page) openTimeline(ctx context.Context, trace *reprise.Trace, ranks []i
 		data:     &timelineData{Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
 		grammars: make(map[[32]byte]int), texts: make(map[string]int),
 	}
+	if worlds := trace.Run().Worlds; len(worlds) > 1 {
+		for _, w := range worlds {
+			m.data.Worlds = append(m.data.Worlds, w.First)
+		}
+	}
 	tracks := make([]rankTrack, 0, len(ranks))
 	for _, rank := range ranks {
 		r, err := trace.Rank(rank)
@@ -161,6 +166,7 @@ func (m *timelineMaker) add(t rankTrack) error {
 		m.data.Ranks = append(m.data.Ranks, data)
 	}
 	t.number = len(m.data.Ranks) - 1
+	m.data.Ranks[t.number].Shape, _ = m.trace.ShapeOf(r.Number())
 	m.shown = append(m.shown, t)
 	return nil
 }

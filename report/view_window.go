@@ -48,18 +48,21 @@ type viewedCalls struct {
 	Texts     []string `json:"texts"`
 }
 
-// rank tells of the rows of a rank: its threads, if they are several, and its number of calls.
+// rank tells of the rows of a rank: its threads, if they are several, its number of calls, and
+// its shape.
 func (v *View) rank(r *request) (any, error) {
 	rank, err := v.open(r)
 	if err != nil {
 		return nil, err
 	}
+	shape, _ := v.trace.ShapeOf(rank.number)
 	return struct {
 		Threads []int  `json:"threads"`
 		Calls   uint64 `json:"calls"`
 		End     int64  `json:"end"`
 		Timed   bool   `json:"timed"`
-	}{append([]int{}, rank.threads...), rank.read.Len(), max(0, rank.end-v.begin), rank.clock.Source() == query.Series}, nil
+		Shape   int    `json:"shape"`
+	}{append([]int{}, rank.threads...), rank.read.Len(), max(0, rank.end-v.begin), rank.clock.Source() == query.Series, shape}, nil
 }
 
 // window tells what is known of the rows of a rank between two times, in so many columns.

@@ -67,12 +67,12 @@ class RemoteRank {
 
   // open returns the rows.
   async open() {
-    const { threads, calls, end, timed } = await ask('rank', { rank: this.rank });
+    const { threads, calls, end, timed, shape } = await ask('rank', { rank: this.rank });
     if (!timed) return [];
     this.rows = threads.map((thread) => {
       const track = new Remote(end);
       return {
-        rank: this.rank, thread: threads.length > 1 ? thread : undefined, program: null, track, calls, remote: this,
+        rank: this.rank, thread: threads.length > 1 ? thread : undefined, shape, program: null, track, calls, remote: this,
         functionOf: (t) => track.kinds[t], textOf: (t) => track.words[t],
       };
     });
@@ -96,10 +96,10 @@ class RemoteRank {
     const from = Math.max(0, Math.floor(low - width / 4)), to = Math.min(all + 1, Math.max(from + 1, Math.ceil(high + width / 4)));
     try {
       const answers = await ask('window', { rank: this.rank, from, to, columns: Math.min(8192, Math.ceil(columns * (to - from) / width)) });
-      answers.forEach((answer, i) => this.rows[i].track.set(answer, this.timeline.classOf, from === 0 && to >= all));
+      this.take(answers, from === 0 && to >= all);
     } catch (error) {
       this.last = ''; // it may be asked for again
-      this.timeline.figure.querySelector('.found').textContent = `rank ${this.rank} cannot be read: ${error.message}`;
+      this.failed(error);
     } finally {
       this.busy = false;
     }
@@ -108,6 +108,26 @@ class RemoteRank {
     if (next) this.refine(...next);
     this.timeline.later();
   }
+
+  // take keeps what is known of the rows, which may be of the whole run.
+  take(answers, whole) {
+    const known = this.rows.every((r) => r.track.whole);
+    answers.forEach((answer, i) => this.rows[i].track.set(answer, this.timeline.classOf, whole));
+    if (whole && !known) this.timeline.learned();
+  }
+
+  // sum asks for what is known of the whole run, unless that is there.
+  async sum() {
+    if (this.rows.every((r) => r.track.whole)) return;
+    try {
+      this.take(await ask('window', { rank: this.rank, from: 0, to: this.rows[0].track.end + 1, columns: 1024 }), true);
+      this.last = ''; // what is shown is asked for again
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  failed(error) { this.timeline.figure.querySelector('.found').textContent = `rank ${this.rank} cannot be read: ${error.message}`; }
 
   named(call) {
     const f = this.timeline.functions[call.function];

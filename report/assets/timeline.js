@@ -14,15 +14,18 @@ class Timeline {
     const grammars = t.grammars.map((rules) => new Grammar(rules));
     this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
     this.all = [];
-    this.rows = [];
+    this.ranked = []; // of all, those that were chosen, in order
+    this.rows = []; // those, or of groups that are folded one each
+    this.groups = new Groups(this);
     this.span = new Span(0, Math.max(1, t.span || 1), 1);
     this.ready = this.load();
   }
 
   // load makes rows of what the page has of each rank.
   async load() {
-    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => ({ ...row, of: i })));
+    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => Object.assign(row, { of: i })));
     if (this.data.arrows) this.arrows = new Arrows(await inflate(this.data.arrows));
+    this.ranked = [...this.all];
     this.rows = [...this.all];
     let low = Infinity, high = -Infinity, least = Infinity;
     for (const { track } of this.all) {
@@ -34,13 +37,15 @@ class Timeline {
     if (this.timed) low = Math.min(0, low);
     Object.assign(this.span, new Span(low, high, Math.min(least, high - low)));
     this.loaded = true;
-    if (this.element) this.layout();
+    if (!this.element) return;
+    this.groups.offer();
+    this.layout();
   }
 
   async rowsOf(r) {
     const program = this.programs[r.program] || null, texts = r.texts || [];
     const row = (track, thread) => ({
-      rank: r.rank, thread, program, track, calls: program ? program.calls : undefined,
+      rank: r.rank, thread, shape: r.shape, program, track, calls: program ? program.calls : undefined,
       functionOf: (t) => program.functions[t], textOf: (t) => this.data.texts[texts[t]],
     });
     if (r.calls) return this.unpacked(program, unpackCalls(program, await inflate(r.calls)), row);
@@ -75,6 +80,7 @@ class Timeline {
     this.right = 8;
     this.top = 4;
     this.bottom = 46;
+    this.head = phone ? 32 : 22; // of groups
     this.chart = echarts.init(element, null, { renderer: 'canvas', height: 100 });
     this.moves = navigate(element, {
       x: this.span, y: null, area: () => this.area(), changed: () => this.draw(), select: (from, to) => this.select(from, to),
@@ -93,15 +99,46 @@ class Timeline {
   layout() {
     const n = Math.max(1, this.rows.length);
     this.height = Math.max(3, Math.min(26, Math.floor(520 / n)));
-    this.element.style.height = `${this.top + this.bottom + this.height * n}px`;
     this.row = Math.min(this.row, n - 1);
-    this.chart.resize({ height: this.top + this.bottom + this.height * n });
+    let y = this.top;
+    this.places = this.rows.map((r, i) => {
+      const group = this.groups.of(r), height = r.group ? Math.max(this.height, 16) : this.height;
+      if (group && group !== this.groups.of(this.rows[i - 1])) {
+        group.top = y;
+        y += this.head;
+      }
+      y += height;
+      return { top: y - height, height };
+    });
+    this.inner = Math.max(y - this.top, this.height);
+    this.groups.place(this.head);
+    this.element.style.height = `${this.top + this.bottom + this.inner}px`;
+    this.chart.resize({ height: this.top + this.bottom + this.inner });
     this.legend();
     this.draw();
   }
 
+  // setRows shows rows, in an order, by groups if there are some.
+  setRows(rows) {
+    this.ranked = this.groups.arrange(rows);
+    this.refold();
+  }
+
+  // refold shows the rows of groups that are unfolded, and one of each other.
+  refold() {
+    const here = this.rows[this.row];
+    this.rows = this.groups.shown(this.ranked);
+    const group = this.groups.of(here);
+    this.row = Math.max(0, this.rowOf(here), group ? this.rowOf(group.rows[0]) : 0);
+    this.selection = null;
+    if (this.element) this.layout();
+  }
+
+  // rowOf returns the number of a row, or of that of its group, −1 if it is not shown.
+  rowOf(r) { return this.rows.findIndex((s) => s === r || (s.group && s.group.rows.includes(r))); }
+
   area() {
-    return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.height * this.rows.length };
+    return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.inner };
   }
 
   colors() {
@@ -109,13 +146,16 @@ class Timeline {
     return Array.from({ length: classes }, (_, k) => of(k));
   }
 
+  // classNamed returns the name of a class.
+  classNamed(k) { return k < classes - 1 || this.functions.length === classes ? this.functions[k].name : 'other functions'; }
+
   legend() {
     const used = new Set(this.programs.flatMap((p) => p.functions.map((f) => this.classOf[f])));
     if (this.all.some((r) => !r.program)) this.functions.forEach((_, i) => used.add(this.classOf[i]));
     const colors = this.colors(), list = this.figure.querySelector('.legend');
     const entries = [...used].sort((a, b) => a - b).map((k) => {
       const single = k < classes - 1 || this.functions.length === classes;
-      return { color: colors[k], name: single ? this.functions[k].name : 'other functions', find: single ? { function: k } : null };
+      return { color: colors[k], name: this.classNamed(k), find: single ? { function: k } : null };
     });
     this.page.legend(list, entries, this.timed);
   }
@@ -123,9 +163,9 @@ class Timeline {
   // drawRows returns the rectangles of each class and the rows they are in.
   drawRows(width) {
     const rects = Array.from({ length: classes }, () => []);
-    const pad = this.height > 12 ? 2 : this.height > 7 ? 1 : 0;
     const rows = this.rows.map((r, i) => {
-      const row = new Row(classes, this.top + i * this.height + pad, this.height - 2 * pad, this.left, width, rects);
+      const { top, height } = this.places[i], pad = height > 12 ? 2 : height > 7 ? 1 : 0;
+      const row = new (r.group ? SumRow : Row)(classes, top + pad, height - 2 * pad, this.left, width, rects);
       r.track.draw(this.span.low, this.span.high, row);
       row.finish();
       return row;
@@ -159,20 +199,32 @@ class Timeline {
         splitLine: { show: false },
         axisLabel: { color: theme.quiet, formatter: axis.label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       },
-      yAxis: {
-        type: 'category', inverse: true, data: this.rows.map((r) => r.rank + (r.thread === undefined ? '' : ` t${r.thread}`)),
-        axisLine: { show: false }, axisTick: { show: false },
-        axisLabel: { color: theme.quiet, interval: this.height >= 12 ? 0 : 'auto', formatter: (v) => (this.left > 60 ? 'rank ' : '') + v },
-      },
+      yAxis: { type: 'value', min: 0, max: 1, show: false },
       series: [{
         type: 'custom', clip: true, silent: true, progressive: 0, encode: { x: 0, y: 1 }, data: parts.map(() => [this.span.low, 0]),
         renderItem: ({ dataIndex }) => ({ type: 'group', $mergeChildren: false, children: parts[dataIndex]() }),
+      }, {
+        type: 'custom', clip: false, silent: true, encode: { x: 0, y: 1 }, data: [[this.span.low, 0]],
+        renderItem: () => ({ type: 'group', $mergeChildren: false, children: this.labels() }),
       }],
     }, { notMerge: true });
     const seen = this.figure.querySelector('.seen');
     if (seen) seen.textContent = this.describe();
-    for (const remote of new Set(this.rows.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
+    for (const remote of new Set(this.ranked.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
     if (this.pointer) this.tell();
+  }
+
+  // labels are what stands before the rows, as many as there is room for.
+  labels() {
+    const { theme } = this.page, step = Math.ceil(14 / this.height), long = this.left > 60;
+    let run = 0;
+    return this.rows.flatMap((r, i) => {
+      const { top, height } = this.places[i], last = this.places[i - 1];
+      run = last && last.top + last.height === top ? run + 1 : 0;
+      if (r.group ? !long : run % step > 0) return [];
+      const text = r.group ? 'all' : (long ? 'rank ' : '') + r.rank + (r.thread === undefined ? '' : ` t${r.thread}`);
+      return [{ type: 'text', silent: true, style: { text, x: this.left - 8, y: top + height / 2, fill: theme.quiet, font: `12px ${theme.font}`, align: 'right', verticalAlign: 'middle' } }];
+    });
   }
 
   // later draws again soon, once for all that has come by then.
@@ -190,20 +242,20 @@ class Timeline {
   // marks are the call that is chosen, and the selection.
   marks() {
     const { theme } = this.page, area = this.area(), out = [];
-    const box = (row, rows, from, to, style) => {
+    const box = (row, last, from, to, style) => {
       const x = Math.max(this.left, this.place(from)), right = Math.min(this.left + area.width, this.place(to));
-      if (right >= x) out.push({ type: 'rect', silent: true, shape: { x, y: this.top + row * this.height, width: Math.max(2, right - x), height: rows * this.height }, style });
+      if (right >= x) out.push({ type: 'rect', silent: true, shape: { x, y: this.places[row].top, width: Math.max(2, right - x), height: this.places[last].top + this.places[last].height - this.places[row].top }, style });
     };
     if (this.selection) {
       const s = this.selection;
-      box(s.first, s.last - s.first + 1, s.from, s.to, { fill: theme.selection, stroke: theme.accent, lineWidth: 1 });
+      box(s.first, s.last, s.from, s.to, { fill: theme.selection, stroke: theme.accent, lineWidth: 1 });
     }
     const at = this.chosen ? this.rows.indexOf(this.chosen.row) : -1;
-    if (at >= 0) box(at, 1, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
+    if (at >= 0) box(at, at, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
     for (const { from, to } of this.messages()) {
-      const rows = [from, to].map((end) => this.rows.indexOf(end.row));
-      if (rows.includes(-1)) continue;
-      const [y0, y1] = rows.map((row) => this.top + (row + 0.5) * this.height), shape = { x0: this.place(from.start), y0, x1: this.place(to.end), y1 };
+      const rows = [from, to].map((end) => this.rowOf(end.row));
+      if (rows.includes(-1) || (rows[0] === rows[1] && this.rows[rows[0]].group)) continue;
+      const [y0, y1] = rows.map((row) => this.places[row].top + this.places[row].height / 2), shape = { x0: this.place(from.start), y0, x1: this.place(to.end), y1 };
       out.push({ type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.ground, lineWidth: 4 } },
         { type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.text, lineWidth: 1.5 } });
     }
@@ -258,11 +310,19 @@ class Timeline {
   callAt(row, time) {
     const r = this.rows[row];
     if (!r || time < r.track.start) return null;
+    if (r.group) return this.groupAt(row, r.group, time);
     const call = r.track.find(time);
     if (!call) return null;
     if (call.bin !== undefined) return { row, ...call };
     const running = time >= call.start && time <= call.start + call.duration;
     return { row, running, ...this.named(r, call) };
+  }
+
+  // groupAt returns what is known of a group that is folded, in the columns at a time.
+  groupAt(row, group, time) {
+    if (time > group.row.track.end) return null;
+    const [from, to] = group.around(time, this.span.low, 2 * this.span.width / this.area().width, this.span.max);
+    return { row, group, bin: true, from, to, ...group.sum(from, to) };
   }
 
   // named returns a call of a row with its function and its words.
@@ -272,11 +332,12 @@ class Timeline {
     return { ...call, function: number, name: f ? f.name : text, text };
   }
 
-  who(r) { return `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`); }
+  who(r) { return r.group ? `${r.group.name}, ${r.group.size}` : `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`); }
 
   // lines returns what is told of a call: texts, and the call last.
   lines(call) {
     const r = this.rows[call.row], who = this.who(r);
+    if (call.group) return this.groupLines(call, who);
     if (call.bin !== undefined) {
       return [who, `${formatTime(call.duration)} from ${timeAt(call.start, 1)} on: ${formatCount(call.calls)} call${call.calls === 1 ? '' : 's'} begin, ${formatTime(call.time)} in calls`, r.remote ? 'Zoom in to see single calls.' : 'The single calls are not in this page.'];
     }
@@ -287,11 +348,30 @@ class Timeline {
     return [what, `starts at ${timeAt(call.start, 1)}, takes ${formatTime(call.duration)}${about}` + (call.running === false ? '; not in a call before' : ''), call.text];
   }
 
+  // groupLines returns what is told of a group that is folded.
+  groupLines({ group, from, to, times, known }, who) {
+    const whole = (to - from) * known, percent = (v) => `${(100 * v / whole).toFixed(1)} %`, n = group.rows.length;
+    const about = group.rough(from, to) ? 'about ' : '', some = known < n ? ` (of ${known} of them, so far)` : '';
+    const where = this.timed ? `${formatTime(to - from)} from ${timeAt(from, (to - from) / 10)} on` : `calls ${formatCount(Math.floor(from))} to ${formatCount(Math.ceil(to))}`;
+    const order = [...times.keys()].filter((k) => times[k] > 1e-9 * whole).sort((a, b) => times[b] - times[a] || a - b);
+    if (known === 0 || order.length === 0) return [who, where, known === 0 ? 'not known yet' : 'in no call'];
+    const share = this.timed ? `: ${about}${percent(times.reduce((a, b) => a + b, 0))} of the time in calls` : '';
+    return [who, where + share + some, order.slice(0, 3).map((k, i) => `${i === 0 ? 'most in ' : ''}${this.classNamed(k)}: ${about}${percent(times[k])}`).join('; ')];
+  }
+
+  // rowAt returns the number of the row at a place of the chart: that or the one above, if
+  // near is set.
+  rowAt(y, near) {
+    const row = this.places.findLastIndex(({ top }) => top <= y);
+    if (near) return Math.max(0, row);
+    return row >= 0 && y < this.places[row].top + this.places[row].height ? row : -1;
+  }
+
   // over returns the row and the time at a place of the window, null outside.
   over(clientX, clientY) {
     const box = this.element.getBoundingClientRect(), area = this.area();
-    const x = clientX - box.left - area.x, row = Math.floor((clientY - box.top - area.y) / this.height);
-    if (x < 0 || x > area.width || row < 0 || row >= this.rows.length) return null;
+    const x = clientX - box.left - area.x, row = this.rowAt(clientY - box.top, false);
+    if (x < 0 || x > area.width || row < 0) return null;
     return { row, time: this.span.low + (x / area.width) * this.span.width };
   }
 
@@ -335,15 +415,22 @@ class Timeline {
     const call = await chosen.row.remote.call(chosen.position);
     if (this.chosen !== chosen || !call) return;
     chosen.messages = call.messages || [];
-    this.say({ ...chosen, row: this.rows.indexOf(chosen.row) });
+    const row = this.rows.indexOf(chosen.row);
+    if (row >= 0) this.say({ ...chosen, row }); // otherwise its group is folded
     this.draw();
   }
 
   key(e) {
     if (e.altKey || e.ctrlKey || e.metaKey) return;
     const row = { ArrowUp: -1, ArrowDown: 1 }[e.key], step = { '.': 1, ',': -1 }[e.key];
-    if (!row && !step && e.key !== 'Escape') return;
+    const group = e.key === 'Enter' || e.key === ' ' ? this.groups.of(this.rows[this.row]) : null;
+    if (!row && !step && !group && e.key !== 'Escape') return;
     e.preventDefault();
+    if (group) {
+      this.groups.fold([group], !group.folded);
+      this.say(this.callAt(this.row, (this.span.low + this.span.high) / 2));
+      return;
+    }
     if (e.key === 'Escape') {
       this.selection = null;
       this.choose(null);
@@ -369,7 +456,8 @@ class Timeline {
 
   // jumpTo shows a call of a row, and chooses it.
   jumpTo(r, call) {
-    if (!this.rows.includes(r)) this.rows = [...this.all];
+    if (!this.ranked.includes(r)) this.setRows([...this.all]);
+    if (!this.rows.includes(r)) this.groups.fold([this.groups.of(r)], false);
     this.row = this.rows.indexOf(r);
     const { span } = this, end = call.start + call.duration;
     if (call.duration * 40 < span.width || call.duration > span.width || call.start < span.low || end > span.high) {
@@ -391,10 +479,11 @@ class Timeline {
   // find goes to the next call that is searched for, in the row that is chosen and then in
   // those after it, or before it with step −1. It says whether there is any.
   async find(what, step) {
-    const n = this.rows.length, begins = this.row;
-    const from = this.chosen && this.chosen.row === this.rows[this.row] ? this.chosen.position + (step > 0 ? 1 : 0) : null;
+    const here = this.chosen && this.rowOf(this.chosen.row) === this.row ? this.chosen : null, group = (this.rows[this.row] || {}).group;
+    const n = this.ranked.length, begins = this.ranked.indexOf(here ? here.row : group ? group.rows[0] : this.rows[this.row]);
+    const from = here ? here.position + (step > 0 ? 1 : 0) : null;
     for (let i = 0; i <= n; i++) {
-      const r = this.rows[(((begins + i * step) % n) + n) % n];
+      const r = this.ranked[(((begins + i * step) % n) + n) % n];
       const begin = i === 0 && from !== null ? from : step > 0 ? 0 : Infinity;
       if (r.remote) {
         const call = await r.remote.next(r.thread, begin, step, what);
@@ -449,13 +538,18 @@ class Timeline {
       this.all.push(...rows);
     }
     this.figure.querySelector('.found').textContent = missing.length > 0 ? `ranks ${missing.join(', ')} have no times of every call` : '';
-    this.rows = this.all;
     this.span.max = Math.max(this.span.max, ...this.all.map((r) => r.track.end));
-    this.layout();
+    this.groups.offer();
+    this.setRows([...this.all]);
     return this.all.filter((r) => ranks.includes(r.rank));
   }
 
-  // controls are the search, and the choice and the order of ranks.
+  // learned is called when the sums of the whole of a rank have come.
+  learned() {
+    if (this.all.every((r) => !r.remote || r.track.whole)) this.groups.offer();
+  }
+
+  // controls are the search, and the choice, the order and the groups of ranks.
   controls() {
     const { figure } = this, field = figure.querySelector('[data-search]'), out = figure.querySelector('.found');
     const search = async (step) => {
@@ -467,26 +561,29 @@ class Timeline {
     field.addEventListener('keydown', (e) => { if (e.key === 'Enter') search(e.shiftKey ? -1 : 1); });
     field.addEventListener('input', () => { out.textContent = ''; });
     for (const button of figure.querySelectorAll('[data-next]')) button.addEventListener('click', () => search(Number(button.dataset.next)));
-    const ranks = figure.querySelector('[data-ranks]'), order = figure.querySelector('[data-order]');
-    const arrange = () => this.arrange(ranks.value, order.value);
-    ranks.addEventListener('change', arrange);
-    order.addEventListener('change', arrange);
+    const ranks = figure.querySelector('[data-ranks]'), order = figure.querySelector('[data-order]'), group = figure.querySelector('[data-group]');
+    const arrange = () => this.arrange(ranks.value, order.value, group.value);
+    for (const field of [ranks, order, group]) field.addEventListener('change', arrange);
+    for (const button of figure.querySelectorAll('[data-fold]')) button.addEventListener('click', () => this.groups.fold(this.groups.list, button.dataset.fold === 'all'));
+    if (this.loaded) this.groups.offer();
   }
 
-  // arrange shows the rows of some ranks, written as 0-3,8, in an order.
-  async arrange(ranks, order) {
+  // arrange shows the rows of some ranks, written as 0-3,8, in an order and by groups.
+  async arrange(ranks, order, kind) {
+    const turn = this.turn = (this.turn || 0) + 1;
     const parts = ranks.split(',').map((p) => p.trim().match(/^(\d+)(?:-(\d+))?$/)).filter(Boolean).map(([, a, b]) => [Number(a), Number(b ?? a)]);
     if (this.data.served && this.timed) await this.add(parts.flatMap(([a, b]) => Array.from({ length: Math.min(256, Math.max(0, Math.min(b, this.data.of - 1) - a + 1)) }, (_, i) => a + i)).slice(0, 256));
-    const rows = this.all.filter((r) => parts.length === 0 || parts.some(([a, b]) => r.rank >= a && r.rank <= b));
+    let rows = this.all.filter((r) => parts.length === 0 || parts.some(([a, b]) => r.rank >= a && r.rank <= b));
+    if (rows.length === 0) rows = [...this.all];
+    if (order === 'time' || kind === 'most' || kind === 'share') for (const remote of new Set(rows.map((r) => r.remote).filter(Boolean))) await remote.sum();
+    if (turn !== this.turn) return; // something else was chosen meanwhile
     const time = new Map(rows.map((r) => [r, this.inCalls(r)]));
     const by = {
       rank: () => 0, time: (a, b) => time.get(b) - time.get(a), end: (a, b) => b.track.end - a.track.end,
-      flow: (a, b) => this.programs.indexOf(a.program) - this.programs.indexOf(b.program),
+      flow: (a, b) => a.shape - b.shape,
     }[order] || (() => 0);
-    this.rows = rows.sort((a, b) => by(a, b) || a.rank - b.rank || (a.thread || 0) - (b.thread || 0));
-    if (this.rows.length === 0) this.rows = [...this.all];
-    this.selection = null;
-    this.layout();
+    this.groups.choose(kind, rows);
+    this.setRows(rows.sort((a, b) => by(a, b) || a.rank - b.rank || (a.thread || 0) - (b.thread || 0)));
   }
 
   // inCalls returns how long a row is in calls, or how many it makes if there are no times.
@@ -513,7 +610,7 @@ class Timeline {
 
   // select shows what happens in a part of the timeline: shares of its width and height.
   select(a, b) {
-    const n = this.rows.length, rowOf = (share) => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
+    const rowOf = (share) => this.rowAt(this.top + Math.min(0.999999, share) * this.inner, true);
     const timeOf = (share) => this.span.low + Math.max(0, Math.min(1, share)) * this.span.width;
     const [from, to] = [timeOf(Math.min(a[0], b[0])), timeOf(Math.max(a[0], b[0]))];
     this.selection = { from, to, first: rowOf(Math.min(a[1], b[1])), last: rowOf(Math.max(a[1], b[1])) };
@@ -524,7 +621,8 @@ class Timeline {
 
   // selected writes the statistics of the selection.
   async selected() {
-    const s = this.selection, rows = this.rows.slice(s.first, s.last + 1), all = new Map();
+    const s = this.selection, shown = this.rows.slice(s.first, s.last + 1), all = new Map();
+    const rows = shown.flatMap((r) => (r.group ? r.group.rows : [r]));
     let rough = rows.some((r) => r.track.rough && !r.remote);
     for (const r of rows) {
       let usage;
@@ -547,7 +645,7 @@ class Timeline {
     const width = (s.to - s.from) * rows.length, calls = list.reduce((n, u) => n + u.calls, 0), time = list.reduce((n, u) => n + u.time, 0);
     const about = rough ? 'about ' : '';
     const where = this.timed ? `${formatTime(s.to - s.from)} from ${timeAt(s.from, this.span.width / 500)} on` : `calls ${formatCount(Math.ceil(s.from))} to ${formatCount(Math.floor(s.to))}`;
-    const title = `Selected: ${where}, ${rows.length === 1 ? this.who(rows[0]) : `${formatCount(rows.length)} rows`}: ${about}${formatCount(Math.round(calls))} calls` +
+    const title = `Selected: ${where}, ${shown.length === 1 ? this.who(shown[0]) : `${formatCount(rows.length)} rows`}: ${about}${formatCount(Math.round(calls))} calls` +
       (this.timed ? `, ${about}${(100 * time / width).toFixed(1)} % of the time in them` : '');
     this.page.usage(this.figure.querySelector('.readout'), title, list, this.timed, width, rough);
   }
