@@ -69,7 +69,7 @@ type entropyModel struct {
 	refused   bool // a guess that was right, which no encoder does
 
 	// Of the symbol in hand:
-	terminal uint32
+	terminal uint32 // by its number in the block: that in the trace is another after [JoinSeries]
 	state    *entropyState
 	fresh    bool // no symbol with the terminal came before
 	prefix   uint32
@@ -165,8 +165,8 @@ func (m *entropyModel) begin(terminal uint32) {
 		m.states = append(m.states, entropyState{mean: m.previous << 4})
 	}
 	m.state = &m.states[n]
-	m.terminal = terminal
-	m.hashes[terminalContext] = mix(terminalContext, uint64(terminal), 0)
+	m.terminal = uint32(n)
+	m.hashes[terminalContext] = mix(terminalContext, uint64(n), 0)
 	m.hashed = false
 }
 

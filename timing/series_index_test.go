@@ -239,6 +239,7 @@ func TestJoinSeries(t *testing.T) {
 		)
 		for piece := range rapid.IntRange(0, 4).Draw(t, "pieces") {
 			calls := timedGen().Draw(t, "calls")
+			numbers := rapid.Permutation([]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "numbers")
 			blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
 			b := c.NewBuilder(blockLen)
 			for _, call := range calls {
@@ -259,7 +260,7 @@ func TestJoinSeries(t *testing.T) {
 				own := make([]uint32, d.Len())
 				for k := range own {
 					own[k] = calls[i*blockLen+k].terminal
-					terminals = append(terminals, own[k]+uint32(20*piece))
+					terminals = append(terminals, numbers[own[k]]+uint32(20*piece))
 				}
 				if err := d.Decode(times, own); err != nil {
 					t.Fatal(err)
@@ -325,5 +326,54 @@ func TestBlockLen(t *testing.T) {
 	}
 	if _, err := s.Block(0); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNumbersOfTerminals checks that the times of calls do not depend on the numbers of their
+// terminals: those of threads are others once they are joined.
+func TestNumbersOfTerminals(t *testing.T) {
+	for _, c := range seriesCodecs(t) {
+		for seed := range uint64(20) {
+			r := newRandom(seed)
+			b, now := c.NewBuilder(100), int64(0)
+			var terminals []uint32
+			for range 300 {
+				terminal := uint32(r.next() % 12)
+				terminals = append(terminals, terminal)
+				now += int64(math.Exp(r.float() * 8))
+				duration := int64(math.Exp(float64(terminal) + r.float()*3))
+				b.Append(terminal, now, duration)
+				now += duration
+			}
+			s, err := c.Parse(b.Finish(nil), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []Time
+			for _, add := range []uint32{0, 1, 7, 1000, 1 << 20} {
+				var got []Time
+				for block := range s.Blocks() {
+					d, err := s.Block(block)
+					if err != nil {
+						t.Fatal(err)
+					}
+					times, numbers := make([]Time, d.Len()), make([]uint32, d.Len())
+					for i := range numbers {
+						if numbers[i] = terminals[s.First(block)+uint64(i)]; add > 0 {
+							numbers[i] = add + 11 - numbers[i]
+						}
+					}
+					if err := d.Decode(times, numbers); err != nil {
+						t.Fatalf("%s, seed %d, numbers from %d on: %v", c.Name(), seed, add, err)
+					}
+					got = append(got, times...)
+				}
+				if add == 0 {
+					want = got
+				} else if !slices.Equal(got, want) {
+					t.Fatalf("%s, seed %d: other times with numbers from %d on", c.Name(), seed, add)
+				}
+			}
+		}
 	}
 }

@@ -16,7 +16,7 @@ func seriesCodecs(t rapid.TB) []*SeriesCodec {
 	var all []*SeriesCodec
 	for _, form := range []Form{Gaps, Intervals} {
 		all = append(all, NewSeriesCodec(NewLossless(Zstd), NewLossless(LZ4), form))
-		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, MaxEpsilon), newHIST(t, HISTOptions{})} {
+		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, MaxEpsilon), newHIST(t, HISTOptions{}), newEntropy(t, 0.1)} {
 			all = append(all, NewSeriesCodec(c, newExponential(t, 0.1), form))
 		}
 	}

@@ -55,3 +55,34 @@ func TestRecordThreads(t *testing.T) {
 		}
 	})
 }
+
+// TestRecordThreadTimes records the times of every call of threads: they are within their error.
+func TestRecordThreadTimes(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		dir := t.TempDir()
+		trace, raw := filepath.Join(dir, "run.rpz"), filepath.Join(dir, "raw")
+		if got := outcome(t, recorder(t, m, []string{"-q", "--times", "all", "--keep-raw", raw, "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		exact := filepath.Join(dir, "exact.rpz")
+		must(t, "collect", raw, "--times", "exact", "-q", "-o", exact)
+		want := strings.Split(must(t, "cat", exact, "--json"), "\n")
+		for i, line := range strings.Split(must(t, "cat", trace, "--json"), "\n") {
+			var got, of struct {
+				Duration float64 `json:"duration_ns"`
+			}
+			if line == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(line), &got); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(want[i]), &of); err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got.Duration-of.Duration) > 0.1*of.Duration+1 {
+				t.Fatalf("%s\nwant %s", line, want[i])
+			}
+		}
+	})
+}
