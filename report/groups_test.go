@@ -297,6 +297,104 @@ func TestGroupLinks(t *testing.T) {
 	}
 }
 
+// TestGroupLater goes to ranks that a view does not show yet, of groups that depend on their
+// times: they come into the groups that they belong to, once, and in the order that is chosen.
+func TestGroupLater(t *testing.T) {
+	tr := retimed(t, program(t, programs.Stencil2D(6, 6, 20)))
+	b := visit(t, serve(t, tr, report.Options{}).URL+"/", desktop)
+	b.show("timeline")
+	b.wait("document.querySelector('#timeline [data-group] [value=most]')")
+	b.arrange("order", "time")
+	b.arrange("group", "most")
+	shown := eval[[]int](b, timeline+".all.map((r) => r.rank)")
+	var later []int
+	for rank := range tr.Active() {
+		if !slices.Contains(shown, rank) {
+			later = append(later, rank)
+		}
+	}
+	check := func() {
+		t.Helper()
+		var seen []int
+		for _, g := range groupsOf(b) {
+			last := int64(math.MaxInt64)
+			for _, rank := range g.Ranks {
+				_, sums := sumsOf(t, tr, rank, firstStart(t, tr), 0, length(t, tr))
+				most := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return int(sums[a] - sums[b]) })
+				if g.Name != "Most time in "+most {
+					t.Errorf("rank %d is in %q, not that of %s", rank, g.Name, most)
+				}
+				if in := inCalls(t, tr, rank); in > last {
+					t.Errorf("%s: rank %d is in calls for longer than the one before", g.Name, rank)
+				} else {
+					last = in
+				}
+			}
+			seen = append(seen, g.Ranks...)
+		}
+		if slices.Sort(seen); len(slices.Compact(slices.Clone(seen))) != len(seen) {
+			t.Errorf("ranks %v: some are there twice", seen)
+		}
+	}
+	eval[any](b, "report.goTo({ rank: %d, position: 2 })", later[0])
+	b.wait("(t => t.chosen && t.chosen.row.rank === %d)(%s)", later[0], timeline)
+	check()
+	b.arrange("ranks", fmt.Sprint(later[1], ",", later[2])) // twice, before they have come
+	b.arrange("order", "end")
+	b.arrange("order", "time")
+	b.wait(timeline + ".ranked.length === 2")
+	b.wait("%s.opening.size === 0", timeline)
+	check()
+	eval[any](b, "report.goTo({ rank: %d, position: 2 })", later[3])
+	b.wait("(t => t.chosen && t.chosen.row.rank === %d)(%s)", later[3], timeline)
+	if got := eval[string](b, "document.querySelector('#timeline [data-ranks]').value"); got != "" {
+		t.Errorf("ranks %s are chosen, and all are shown", got)
+	}
+	check()
+}
+
+// TestGroupUnknown folds ranks of which one cannot be read: their row is the mean of the others.
+func TestGroupUnknown(t *testing.T) {
+	b := visit(t, serve(t, retimed(t, program(t, programs.Stencil2D(4, 4, 8))), report.Options{}).URL+"/", desktop)
+	b.show("timeline")
+	b.wait("document.querySelector('#timeline [data-group] [value=most]')")
+	b.arrange("group", "block")
+	b.press("#timeline [data-folds]", "Fold all")
+	got := eval[[2]float64](b, `(t => {
+		const area = (row) => { t.draw(); const { top, height } = t.places[row]; return t.drawn.flatMap((l) => { let n = 0; for (let i = 0; i < l.length; i += 4) if (l[i + 1] >= top && l[i + 1] < top + height) n += l[i + 2] * l[i + 3]; return n; }).reduce((a, b) => a + b); };
+		const [r, ...others] = t.groups.list[0].rows;
+		for (const o of others) Object.assign(o.track, { whole: r.track.whole, detail: r.track.detail, from: r.track.from, to: r.track.to });
+		const all = area(0);
+		Object.assign(r.track, { whole: null, detail: null });
+		return [all, area(0)];
+	})(%s)`, timeline)
+	if got[0] == 0 || math.Abs(got[1]/got[0]-1) > 1e-9 {
+		t.Errorf("%g of a row of equal ranks is drawn, %g if one of them is not known", got[0], got[1])
+	}
+	b.arrange("order", "rank")
+	eval[any](b, "(t => { const r = t.all[0]; r.times = null; r.remote.sum = async () => {}; r.track.whole = null; t.groups.kind = 'share'; t.setRows(t.all); })(%s)", timeline)
+	if got := groupsOf(b); got[0].Name != "Not known" || !slices.Equal(got[0].Ranks, []int{0}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestGroupSelection checks that statistics of a selection go with it, and that blocks end with
+// the last rank.
+func TestGroupSelection(t *testing.T) {
+	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 2, 8))), report.Options{}), desktop)
+	b.show("timeline")
+	b.arrange("group", "block")
+	if got := groupsOf(b); len(got) != 2 || got[1].Name != "Ranks 4–5" {
+		t.Errorf("%+v", got)
+	}
+	eval[any](b, timeline+".select([0, 0], [1, 1])")
+	b.wait("document.querySelector('#timeline .readout').innerText.includes('Selected')")
+	b.press("#timeline [data-folds]", "Fold all")
+	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); strings.Contains(got, "Selected") {
+		t.Errorf("nothing is selected: %q", got)
+	}
+}
+
 // TestGroupKeys folds and unfolds groups with keys, on headings and on rows; a screen reader
 // is told what is folded.
 func TestGroupKeys(t *testing.T) {

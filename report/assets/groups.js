@@ -1,6 +1,7 @@
 // Groups of rows, with headings that fold. Of a group that is folded one row is shown, which
 // sums up those of its ranks.
 
+const unknown = -2; // the key of rows that nothing is known of
 const maxGroups = 64, maxUnfolded = 32; // rows of groups that are unfolded if nobody chooses
 
 // A SumRow sums up in columns all that is drawn into it, wide calls, too.
@@ -43,9 +44,11 @@ class GroupTrack {
     }));
   }
 
+  // draw draws the mean of the rows of which something is known.
   draw(a, b, row) {
-    for (const r of this.rows) r.track.draw(a, b, row);
-    row.divide(this.rows.length);
+    const rows = this.rows.filter(({ track }) => !track.known || track.known(a, b));
+    for (const r of rows) r.track.draw(a, b, row);
+    if (rows.length > 0) row.divide(rows.length);
   }
 }
 
@@ -99,7 +102,7 @@ function rangesOf(list) {
 // Groups makes groups of the rows of a timeline.
 class Groups {
   constructor(timeline) {
-    Object.assign(this, { timeline, kind: 'none', folded: new Set(), list: [], buttons: new Map() });
+    Object.assign(this, { timeline, kind: 'none', folded: new Set(), list: [], homes: new Map(), buttons: new Map() });
     const quarters = ['less than a quarter', 'a quarter to a half', 'a half to three quarters', 'more than three quarters'];
     this.kinds = { // the key of a row, undefined if it is not known yet, and the name of a group
       flow: { title: 'control flow', of: (r) => r.shape, name: (k) => `Shape ${k}` },
@@ -109,9 +112,15 @@ class Groups {
         name: (k) => (k < 0 ? 'In no call' : `Most ${timeline.timed ? 'time in' : 'calls of'} ${timeline.classNamed(k)}`),
       },
       share: { title: 'share in calls', of: (r) => this.quarter(r), name: (k) => `In calls for ${quarters[k]} of the time` },
-      block: { title: 'blocks of ranks', of: (r) => Math.floor(r.rank / this.block), name: (k) => `Ranks ${k * this.block}–${(k + 1) * this.block - 1}` },
+      block: { title: 'blocks of ranks', of: (r) => Math.floor(r.rank / this.block), name: (k) => this.blockNamed(k) },
       rank: { title: 'rank', of: (r) => r.rank, name: (k) => `Rank ${k}` },
     };
+  }
+
+  // blockNamed returns the name of a block of ranks, which may be cut off by the last rank.
+  blockNamed(k) {
+    const first = k * this.block, last = Math.min(this.last, first + this.block - 1);
+    return first < last ? `Ranks ${first}–${last}` : `Rank ${first}`;
   }
 
   // whole returns how much time a row is in calls of each class, null if that is not known yet.
@@ -133,15 +142,15 @@ class Groups {
     return times ? Math.min(3, Math.floor(4 * times.reduce((a, b) => a + b, 0) / (max - min))) : undefined;
   }
 
-  // needsTimes reports whether groups depend on the times of rows.
-  get needsTimes() { return this.kind === 'most' || this.kind === 'share'; }
-
   // offer lists how the rows can be grouped: in more than one group, fewer than rows, and as
   // few as can be looked at.
   offer() {
     const { all, figure } = this.timeline, select = figure.querySelector('[data-group]'), ranks = all.map((r) => r.rank);
     const low = Math.min(...ranks), high = Math.max(...ranks);
-    this.block = 2 ** Math.ceil(Math.log2(Math.max(2, (high - low + 1) / Math.sqrt(new Set(ranks).size))));
+    const block = 2 ** Math.ceil(Math.log2(Math.max(2, (high - low + 1) / Math.sqrt(new Set(ranks).size))));
+    const other = block !== this.block && this.kind === 'block';
+    Object.assign(this, { block, last: high });
+    if (other) this.foldMany(all); // what was folded were other ranks
     const offered = Object.keys(this.kinds).filter((kind) => {
       const keys = new Set(all.map(this.kinds[kind].of));
       return kind === this.kind || !keys.has(undefined) && keys.size > 1 && keys.size <= maxGroups && keys.size < all.length;
@@ -154,10 +163,12 @@ class Groups {
   // arrange makes groups of rows that are in an order, and returns all of them by group.
   arrange(rows) {
     const by = this.kinds[this.kind], found = new Map();
+    this.homes.clear();
     for (const r of by ? rows : []) {
-      const key = by.of(r) ?? -1;
-      if (!found.has(key)) found.set(key, new Group(key, by.name(key)));
+      const key = by.of(r) ?? unknown;
+      if (!found.has(key)) found.set(key, new Group(key, key === unknown ? 'Not known' : by.name(key)));
       found.get(key).rows.push(r);
+      this.homes.set(r, found.get(key));
     }
     this.list = [...found.values()].sort((a, b) => a.key - b.key);
     for (const g of this.list) g.folded = this.folded.has(g.key);
@@ -169,15 +180,20 @@ class Groups {
   choose(kind, rows) {
     if (kind === this.kind) return;
     this.kind = kind;
+    this.foldMany(rows);
+  }
+
+  // foldMany folds the groups of rows that are many, and no others.
+  foldMany(rows) {
     this.folded.clear();
-    if (this.kinds[kind] && rows.length > maxUnfolded) for (const r of rows) this.folded.add(this.kinds[kind].of(r) ?? -1);
+    if (this.kinds[this.kind] && rows.length > maxUnfolded) for (const r of rows) this.folded.add(this.kinds[this.kind].of(r) ?? unknown);
   }
 
   // shown returns the rows that are to be seen, of some.
   shown(rows) { return this.list.length > 0 ? this.list.flatMap((g) => (g.folded ? [g.row] : g.rows)) : [...rows]; }
 
   // of returns the group of a row, or that it stands for.
-  of(r) { return r && (r.group || this.list.find((g) => g.rows.includes(r))); }
+  of(r) { return r && (r.group || this.homes.get(r)); }
 
   // fold folds some groups, or unfolds them.
   fold(groups, folded) {

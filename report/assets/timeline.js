@@ -14,6 +14,7 @@ class Timeline {
     const grammars = t.grammars.map((rules) => new Grammar(rules));
     this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
     this.all = [];
+    this.opening = new Map(); // by rank, what will be its rows
     this.ranked = []; // of all, those that were chosen, in order
     this.rows = []; // those, or of groups that are folded one each
     this.groups = new Groups(this);
@@ -118,10 +119,26 @@ class Timeline {
     this.draw();
   }
 
-  // setRows shows rows, in an order, by groups if there are some.
+  // setRows shows rows, in the order that is chosen, by groups if there are some.
   setRows(rows) {
-    this.ranked = this.groups.arrange(rows);
+    this.ranked = this.groups.arrange(this.sorted(rows));
     this.refold();
+  }
+
+  // sorted returns rows in the order that is chosen.
+  sorted(rows) {
+    const order = this.figure.querySelector('[data-order]').value, time = new Map(order === 'time' ? rows.map((r) => [r, this.inCalls(r)]) : []);
+    const by = {
+      rank: () => 0, time: (a, b) => time.get(b) - time.get(a), end: (a, b) => b.track.end - a.track.end,
+      flow: (a, b) => a.shape - b.shape,
+    }[order] || (() => 0);
+    return [...rows].sort((a, b) => by(a, b) || a.rank - b.rank || (a.thread || 0) - (b.thread || 0));
+  }
+
+  // showRanks shows all ranks that there are, whichever were chosen.
+  showRanks() {
+    this.figure.querySelector('[data-ranks]').value = '';
+    this.setRows(this.all);
   }
 
   // refold shows the rows of groups that are unfolded, and one of each other.
@@ -130,6 +147,7 @@ class Timeline {
     this.rows = this.groups.shown(this.ranked);
     const group = this.groups.of(here);
     this.row = Math.max(0, this.rowOf(here), group ? this.rowOf(group.rows[0]) : 0);
+    if (this.selection) this.say(null);
     this.selection = null;
     if (this.element) this.layout();
   }
@@ -456,7 +474,7 @@ class Timeline {
 
   // jumpTo shows a call of a row, and chooses it.
   jumpTo(r, call) {
-    if (!this.ranked.includes(r)) this.setRows([...this.all]);
+    if (!this.ranked.includes(r)) this.showRanks();
     if (!this.rows.includes(r)) this.groups.fold([this.groups.of(r)], false);
     this.row = this.rows.indexOf(r);
     const { span } = this, end = call.start + call.duration;
@@ -522,25 +540,36 @@ class Timeline {
     const rows = this.all.filter((r) => r.rank === link.rank);
     const r = rows.find((row) => row.track.at(link.position));
     if (r) return this.jump(r, link.position);
-    const remote = (rows[0] || (this.data.served && (await this.add([link.rank]))[0]) || {}).remote;
+    if (rows.length === 0 && this.data.served) {
+      rows.push(...await this.add([link.rank]));
+      this.showRanks();
+    }
+    const { remote } = rows[0] || {};
     if (!remote || remote.rows.length === 0) return false;
     const call = await remote.call(link.position);
     return this.jumpTo(remote.rows.find((row) => row.thread === undefined || row.thread === call.thread), call);
   }
 
-  // add adds the rows of ranks that are not shown yet, and returns those of all of them.
+  // open adds the rows of a rank, and returns them.
+  async open(rank) {
+    const remote = new RemoteRank(this, rank), rows = await remote.open();
+    if (rows.length > 0 && this.needsSums(this.groups.kind)) await remote.sum();
+    this.all.push(...rows);
+    return rows;
+  }
+
+  // add adds the rows of ranks that are not there yet, and returns those of all of them. It may
+  // be called again meanwhile.
   async add(ranks) {
     const missing = [];
     for (const rank of ranks) {
       if (this.all.some((r) => r.rank === rank)) continue;
-      const rows = await new RemoteRank(this, rank).open();
-      if (rows.length === 0) missing.push(rank);
-      this.all.push(...rows);
+      if (!this.opening.has(rank)) this.opening.set(rank, this.open(rank).finally(() => this.opening.delete(rank)));
+      if ((await this.opening.get(rank)).length === 0) missing.push(rank);
     }
     this.figure.querySelector('.found').textContent = missing.length > 0 ? `ranks ${missing.join(', ')} have no times of every call` : '';
     this.span.max = Math.max(this.span.max, ...this.all.map((r) => r.track.end));
     this.groups.offer();
-    this.setRows([...this.all]);
     return this.all.filter((r) => ranks.includes(r.rank));
   }
 
@@ -562,29 +591,29 @@ class Timeline {
     field.addEventListener('input', () => { out.textContent = ''; });
     for (const button of figure.querySelectorAll('[data-next]')) button.addEventListener('click', () => search(Number(button.dataset.next)));
     const ranks = figure.querySelector('[data-ranks]'), order = figure.querySelector('[data-order]'), group = figure.querySelector('[data-group]');
-    const arrange = () => this.arrange(ranks.value, order.value, group.value);
+    const arrange = () => this.arrange(ranks.value, group.value);
     for (const field of [ranks, order, group]) field.addEventListener('change', arrange);
     for (const button of figure.querySelectorAll('[data-fold]')) button.addEventListener('click', () => this.groups.fold(this.groups.list, button.dataset.fold === 'all'));
     if (this.loaded) this.groups.offer();
   }
 
-  // arrange shows the rows of some ranks, written as 0-3,8, in an order and by groups.
-  async arrange(ranks, order, kind) {
+  // arrange shows the rows of some ranks, written as 0-3,8, by groups.
+  async arrange(ranks, kind) {
     const turn = this.turn = (this.turn || 0) + 1;
     const parts = ranks.split(',').map((p) => p.trim().match(/^(\d+)(?:-(\d+))?$/)).filter(Boolean).map(([, a, b]) => [Number(a), Number(b ?? a)]);
     if (this.data.served && this.timed) await this.add(parts.flatMap(([a, b]) => Array.from({ length: Math.min(256, Math.max(0, Math.min(b, this.data.of - 1) - a + 1)) }, (_, i) => a + i)).slice(0, 256));
     let rows = this.all.filter((r) => parts.length === 0 || parts.some(([a, b]) => r.rank >= a && r.rank <= b));
     if (rows.length === 0) rows = [...this.all];
-    if (order === 'time' || kind === 'most' || kind === 'share') for (const remote of new Set(rows.map((r) => r.remote).filter(Boolean))) await remote.sum();
+    if (this.needsSums(kind)) {
+      await Promise.all([...new Set(rows.map((r) => r.remote).filter(Boolean))].map((remote) => remote.sum()));
+    }
     if (turn !== this.turn) return; // something else was chosen meanwhile
-    const time = new Map(rows.map((r) => [r, this.inCalls(r)]));
-    const by = {
-      rank: () => 0, time: (a, b) => time.get(b) - time.get(a), end: (a, b) => b.track.end - a.track.end,
-      flow: (a, b) => a.shape - b.shape,
-    }[order] || (() => 0);
     this.groups.choose(kind, rows);
-    this.setRows(rows.sort((a, b) => by(a, b) || a.rank - b.rank || (a.thread || 0) - (b.thread || 0)));
+    this.setRows(rows);
   }
+
+  // needsSums reports whether the order that is chosen or groups depend on the times of rows.
+  needsSums(kind) { return kind === 'most' || kind === 'share' || this.figure.querySelector('[data-order]').value === 'time'; }
 
   // inCalls returns how long a row is in calls, or how many it makes if there are no times.
   inCalls(r) {
