@@ -233,12 +233,18 @@ func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (
 	return read, nil
 }
 
+// addedNote says what times of loops are where a rank has several threads.
+const addedNote = "threads stand one after another, and their times are added up: this may be longer than the run"
+
 func (l *loops) print(q *question) {
 	g := l.Grammar
 	q.printf("%s%s, %s different, as %s with %s\n", l.title, text.Plural(g.Len(), "call"), text.Count(l.different),
 		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
 	if l.Timed() {
 		q.printf("%s, %s\n", text.Duration(l.Rules[g.Rules()-1].Time), l.by)
+		if hasThreads(q.trace) {
+			q.printf("%s\n", addedNote)
+		}
 	}
 	q.printf("\n")
 	l.Write(q.OutOrStdout())

@@ -32,6 +32,9 @@ func TestRecordThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if text := must(t, "grammar", trace); !strings.Contains(strings.Join(strings.Fields(text), " "), addedNote) {
+			t.Errorf("grammar does not say that times of threads are added up:\n%s", text)
+		}
 		ofRanks, off := query.Nanoseconds(0), query.Nanoseconds(1)
 		for _, r := range p.RankTimes {
 			sum := query.Nanoseconds(0)
