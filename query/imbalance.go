@@ -97,10 +97,13 @@ func (t *Times) Imbalance() ([]Site, error) {
 
 // setWait sets the wait time by what was measured.
 func (s *Site) setWait(m *measured) {
+	if s.Ranks == 1 {
+		return // its mean, times the calls, is not quite the sum
+	}
 	n := Nanoseconds(s.Calls)
 	s.Wait = max(0, s.Total-n*m.fast.Mean)
 	switch {
-	case s.Error == 0 || s.Ranks == 1:
+	case s.Error == 0:
 	case math.IsInf(float64(s.Error), 1) || math.IsInf(float64(m.high), 1):
 		s.WaitError = Nanoseconds(math.Inf(1))
 	default:

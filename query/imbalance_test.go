@@ -43,6 +43,9 @@ func testImbalance(t *rapid.T) {
 		if float64(s.Wait) > last {
 			t.Fatalf("%g after %g", s.Wait, last)
 		}
+		if s.Ranks == 1 && s.Exact && s.Wait != 0 {
+			t.Fatalf("one rank alone waits for %g", s.Wait)
+		}
 		last, calls = float64(s.Wait), calls+s.Calls
 		checkSite(t, s, ranks, func(i int) bool { return uint32(s.Signature) == uint32(firstUse(ranks[0], i)) }, source == Series)
 		grouped := uint64(0)
