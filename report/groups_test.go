@@ -395,6 +395,36 @@ func TestGroupSelection(t *testing.T) {
 	}
 }
 
+// TestSelectionOnPhone selects calls of functions with long names: what sums them up scrolls, and
+// does not make the page wider. Times that may be off are said to be so.
+func TestSelectionOnPhone(t *testing.T) {
+	f := testtrace.Function("MPI_Neighbor_alltoallw_init", testtrace.Param("thread", cst.KindInt))
+	ranks := make([][]testtrace.Call, 2)
+	for rank := range ranks {
+		for i := range int64(8) {
+			ranks[rank] = append(ranks[rank], testtrace.Call{Function: f, Args: []cst.Value{cst.Int(i % 2)}, Start: 1000*i + 1e9, Duration: 900})
+		}
+	}
+	b := open(t, file(t, testtrace.Record(t, merge.Run{}, true, ranks), report.Options{}), telephone)
+	b.show("timeline")
+	b.arrange("group", "rank")
+	eval[any](b, timeline+".select([0, 0], [1, 1])")
+	b.wait("document.querySelector('#timeline .readout table')")
+	if got := eval[int](b, "document.documentElement.scrollWidth"); int64(got) > telephone.width {
+		t.Errorf("the page is %d wide in a window of %d", got, telephone.width)
+	}
+	b = open(t, file(t, timed(t, 4, 30, tenth(t)), report.Options{}), desktop)
+	b.show("timeline")
+	b.arrange("group", "block")
+	b.press("#timeline [data-folds]", "Fold all")
+	lines := eval[[]string](b, "(t => t.lines(t.callAt(0, t.rows[0].track.end / 5)))(%s)", timeline)
+	eval[any](b, timeline+".select([0, 0], [1, 1])")
+	b.wait("document.querySelector('#timeline .readout table')")
+	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); !strings.Contains(got, "about ") || !strings.Contains(lines[1], "about ") {
+		t.Errorf("times may be 10 %% off, and %q, %q are told", lines, got)
+	}
+}
+
 // TestGroupKeys folds and unfolds groups with keys, on headings and on rows; a screen reader
 // is told what is folded.
 func TestGroupKeys(t *testing.T) {

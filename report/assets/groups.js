@@ -61,10 +61,10 @@ class Group {
 
   get ranks() { return [...new Set(this.rows.map((r) => r.rank))].sort((a, b) => a - b); }
 
-  // size says how many ranks there are, and rows if these are more.
+  // size says how many ranks there are, and threads if rows are these.
   get size() {
     const n = this.ranks.length, count = (k, what) => `${formatCount(k)} ${what}${k === 1 ? '' : 's'}`;
-    return count(n, 'rank') + (this.rows.length > n ? `, ${count(this.rows.length, 'thread')}` : '');
+    return count(n, 'rank') + (this.rows.some((r) => r.thread !== undefined) ? `, ${count(this.rows.length, 'thread')}` : '');
   }
 
   // sum returns how much time all rows together are in calls of each class from one time to

@@ -369,7 +369,7 @@ class Timeline {
   // groupLines returns what is told of a group that is folded.
   groupLines({ group, from, to, times, known }, who) {
     const whole = (to - from) * known, percent = (v) => `${(100 * v / whole).toFixed(1)} %`, n = group.rows.length;
-    const about = group.rough(from, to) ? 'about ' : '', some = known < n ? ` (of ${known} of them, so far)` : '';
+    const about = group.rough(from, to) || this.error > 0 ? 'about ' : '', some = known < n ? ` (of ${known} of them, so far)` : '';
     const where = this.timed ? `${formatTime(to - from)} from ${timeAt(from, (to - from) / 10)} on` : `calls ${formatCount(Math.floor(from))} to ${formatCount(Math.ceil(to))}`;
     const order = [...times.keys()].filter((k) => times[k] > 1e-9 * whole).sort((a, b) => times[b] - times[a] || a - b);
     if (known === 0 || order.length === 0) return [who, where, known === 0 ? 'not known yet' : 'in no call'];
@@ -652,7 +652,7 @@ class Timeline {
   async selected() {
     const s = this.selection, shown = this.rows.slice(s.first, s.last + 1), all = new Map();
     const rows = shown.flatMap((r) => (r.group ? r.group.rows : [r]));
-    let rough = rows.some((r) => r.track.rough && !r.remote);
+    let rough = this.error > 0 || rows.some((r) => r.track.rough && !r.remote);
     for (const r of rows) {
       let usage;
       if (r.remote) {
