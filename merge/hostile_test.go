@@ -119,7 +119,7 @@ func TestRefuseRun(t *testing.T) {
 		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
 		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
 		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
-		corrupt("Flags", "flags at offset 6: corrupt input: 0x2", run(func(f *forgedTrace) { f.flags = "\x02" })...),
+		corrupt("Flags", "flags at offset 6: corrupt input: 0x8", run(func(f *forgedTrace) { f.flags = "\x08" })...),
 		corrupt("ShapesTooMany", "shapes at offset 7", run(func(f *forgedTrace) { f.shapes = huge })...),
 		corrupt("ShapeBroken", "set at offset 8", two("\x01\xfe\x01")...),
 		corrupt("ShapeEmpty", "shape at offset 8: corrupt input: ranks", two("\x01\x00\x00")...),
