@@ -387,6 +387,36 @@ func TestRefuseGrammars(t *testing.T) {
 	}
 }
 
+// TestRefuseBlocks does the same for grammars in blocks: the section of the run says that they are.
+func TestRefuseBlocks(t *testing.T) {
+	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
+	alphabet := sequitur.Plain(4)
+	block := func(members ...*sequitur.Grammar) string {
+		b, ok := sequitur.AppendMixed(nil, members, alphabet, math.MaxInt)
+		if !ok {
+			t.Fatal("no block")
+		}
+		return string(b)
+	}
+	one := string(layout.AppendBlocks(nil, []int{1}))
+	refuse := func(name, first string, err error, text string) refusal {
+		return refusal{name, append(slices.Clone(blocked), section{layout.KindInterleaving, 0, gone}, section{layout.KindGrammars, 0, first}), layout.KindGrammars, 0, false, err, text}
+	}
+	tests := []refusal{
+		refuse("Empty", "", io.ErrUnexpectedEOF, "blocks at offset 0"),
+		refuse("OfNoShapes", "\x01\x00", layout.ErrCorrupt, "shapes of a block at offset 1"),
+		refuse("OfMoreShapes", "\x01\x02", layout.ErrCorrupt, "shapes of a block at offset 1"),
+		refuse("NoBlocks", "\x00", layout.ErrCorrupt, "of 0 shapes, not 1"),
+		refuse("NoBlock", one, io.ErrUnexpectedEOF, "table at offset 2"),
+		refuse("TooManyMembers", one+block(orderOf(), orderOf()), layout.ErrCorrupt, "2 grammars in a block of 1"),
+		refuse("NoCalls", one+block(orderOf()), layout.ErrCorrupt, "no calls of ranks that made calls"),
+		refuse("Garbage", one+"\x14\x01garbage", layout.ErrLimit, "at offset 4"),
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+}
+
 // TestNoSuchText checks that the number of a text that is not there is the empty
 // text.
 func TestNoSuchText(t *testing.T) {
