@@ -258,9 +258,9 @@ func (f *damageFinder) findGrammars() {
 	if err != nil {
 		return // the file is malformed
 	}
-	for k, p := range g.places {
-		if d := f.damaged(layout.KindGrammars, uint64(p.section)); d != nil {
-			d.Ranks = d.Ranks.Union(f.all[g.shared.Len()+k])
+	for number, ranks := range f.all {
+		if d := f.damaged(layout.KindGrammars, uint64(g.section(number))); d != nil {
+			d.Ranks = d.Ranks.Union(ranks)
 		}
 	}
 }

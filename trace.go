@@ -41,6 +41,7 @@ type Trace struct {
 
 	run         merge.Run
 	interleaved bool // as the run says
+	blocked     bool // likewise: whether grammars are in blocks
 	functions   *cst.Table
 	texts       []string
 	all         []rankenc.Set // of the ranks of each shape, as the file has them
@@ -51,6 +52,7 @@ type Trace struct {
 
 	sections  *layout.Sections
 	grammars  func() (*grammars, error)
+	alphabet  func() sequitur.Alphabet // of the signatures
 	summaries func() (layout.Summaries, error)
 	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
@@ -130,6 +132,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 		return nil, err
 	}
 	t.grammars = sync.OnceValues(t.readGrammars)
+	t.alphabet = sync.OnceValue(t.signatures.Alphabet)
 	t.summaries = sync.OnceValues(t.readSummaries)
 	t.rankTimes = sync.OnceValues(t.readRankTimes)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })

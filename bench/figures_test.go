@@ -96,6 +96,29 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
+// TestNearlyEqual checks that ranks of nearly equal control flow cost about the information in
+// what differs.
+func TestNearlyEqual(t *testing.T) {
+	tests := []struct {
+		program programs.Program
+		times   float64 // the information at most
+		besides int     // bytes
+	}{
+		{programs.TripCounts(1024, 50), 0, 700},
+		{programs.RandomTrips(1024, 1), 1.15, 700},
+		{programs.Refinement(64, 20, 50, 1), 3, 1000},
+		{programs.Refinement(256, 20, 50, 1), 3, 1000},
+	}
+	for _, tt := range tests {
+		f := foldTest(t, tt.program)
+		most := tt.times*tt.program.Entropy/8 + float64(tt.besides)
+		t.Logf("%s: %d bytes, %.0f at most", tt.program.Name, f.size, most)
+		if float64(f.size) > most {
+			t.Errorf("%s: %d bytes, want at most %.0f", tt.program.Name, f.size, most)
+		}
+	}
+}
+
 // TestGather checks that ranks that some calls need absolute and others relative
 // make a trace grow with the logarithm of their number at most.
 func TestGather(t *testing.T) {

@@ -76,7 +76,8 @@ func reportGather(w io.Writer) error {
 	return nil
 }
 
-// irregular are programs that draw something at random, so that their traces grow.
+// irregular are programs that draw something at random, or differ from rank to rank, so that
+// their traces grow.
 func irregular() []programs.Program {
 	list := []programs.Program{programs.PermutationSend(65_536, 1000, 1), programs.Permutation(65_536, 1000, 1)}
 	for _, ranks := range []int{16, 64, 256} {
@@ -92,7 +93,14 @@ func irregular() []programs.Program {
 	for _, ranks := range []int{16, 64, 256} {
 		list = append(list, programs.Refinement(ranks, 20, 50, 1))
 	}
-	return append(list, programs.Refinement(64, 200, 50, 1))
+	list = append(list, programs.Refinement(64, 200, 50, 1))
+	for _, ranks := range []int{16, 1024} {
+		list = append(list, programs.RandomTrips(ranks, 1))
+	}
+	for _, ranks := range []int{16, 1024} {
+		list = append(list, programs.TripCounts(ranks, 50))
+	}
+	return list
 }
 
 // reportGrowth reports the size of traces of programs that draw something at random,
@@ -104,8 +112,11 @@ func reportGrowth(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
-		random := p.Entropy / 8
-		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %.2f | %d |\n", p.Name, p.Ranks, f.calls, random, f.size, float64(f.size)/random, f.shapes)
+		random, times := p.Entropy/8, "–"
+		if random > 0 {
+			times = fmt.Sprintf("%.2f", float64(f.size)/random)
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %s | %d |\n", p.Name, p.Ranks, f.calls, random, f.size, times, f.shapes)
 	}
 	return nil
 }

@@ -37,7 +37,9 @@
 //     over the ranks of all shapes that have the signature, equal ones once.
 //   - The grammars of shapes are over the signatures of the trace, numbered in the order of
 //     their first use, and stored as a forest of package sequitur, which writes what they
-//     have in common once.
+//     have in common once. Where they nearly repeat, as trip counts differ from rank to rank or
+//     calls are left out of some iterations, they are blocks of that package instead, if that
+//     is an eighth smaller, and the signatures stand in the order of their arguments.
 //
 // The order in which parts come does not matter: equal parts give equal bytes.
 //

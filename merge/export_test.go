@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // Racing says that the tests run under the race detector.
@@ -30,6 +32,20 @@ func (a *Accumulator) MergeContext(ctx context.Context, b *Accumulator) error { 
 func (a *Accumulator) SizeWithoutSlices() int {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e := a.smallest(context.Background(), shapes, nil)
+	e, _ := a.mixed(context.Background(), shapes, nil)
 	return e.size()
+}
+
+// Flags returns the flags of the section of the run of the trace that a would write.
+func (a *Accumulator) Flags() byte {
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	e, err := a.mixed(context.Background(), shapes, nil)
+	if err != nil {
+		return 0
+	}
+	d := wire.NewDecoder("merge", e.sections.run)
+	d.Uvarint("ranks")
+	d.String("source")
+	return d.Byte("flags")
 }

@@ -119,7 +119,7 @@ func TestRefuseRun(t *testing.T) {
 		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
 		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
 		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
-		corrupt("Flags", "flags at offset 6: corrupt input: 0x2", run(func(f *forgedTrace) { f.flags = "\x02" })...),
+		corrupt("Flags", "flags at offset 6: corrupt input: 0x8", run(func(f *forgedTrace) { f.flags = "\x08" })...),
 		corrupt("ShapesTooMany", "shapes at offset 7", run(func(f *forgedTrace) { f.shapes = huge })...),
 		corrupt("ShapeBroken", "set at offset 8", two("\x01\xfe\x01")...),
 		corrupt("ShapeEmpty", "shape at offset 8: corrupt input: ranks", two("\x01\x00\x00")...),
@@ -381,6 +381,36 @@ func TestRefuseGrammars(t *testing.T) {
 		{"NoPiece", []section{{layout.KindGrammars, 0, "\x00\x02"}}, layout.KindGrammars, 1, true, layout.ErrCorrupt, "no such section"},
 		{"PieceCutOff", []section{{layout.KindGrammars, 0, "\x00\x02"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, layout.ErrCorrupt, "2 bytes at 0 of a section of 1"},
 		{"PieceThatCannotBe", []section{{layout.KindGrammars, 0, "\x00\x01"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, layout.ErrCorrupt, "but all 0 are in the shared piece"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
+	}
+}
+
+// TestRefuseBlocks does the same for grammars in blocks: the section of the run says that they are.
+func TestRefuseBlocks(t *testing.T) {
+	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
+	alphabet := sequitur.Plain(4)
+	block := func(members ...*sequitur.Grammar) string {
+		b, ok := sequitur.AppendMixed(nil, members, alphabet, math.MaxInt)
+		if !ok {
+			t.Fatal("no block")
+		}
+		return string(b)
+	}
+	one := string(layout.AppendBlocks(nil, []int{1}))
+	refuse := func(name, first string, err error, text string) refusal {
+		return refusal{name, append(slices.Clone(blocked), section{layout.KindInterleaving, 0, gone}, section{layout.KindGrammars, 0, first}), layout.KindGrammars, 0, false, err, text}
+	}
+	tests := []refusal{
+		refuse("Empty", "", io.ErrUnexpectedEOF, "blocks at offset 0"),
+		refuse("OfNoShapes", "\x01\x00", layout.ErrCorrupt, "shapes of a block at offset 1"),
+		refuse("OfMoreShapes", "\x01\x02", layout.ErrCorrupt, "shapes of a block at offset 1"),
+		refuse("NoBlocks", "\x00", layout.ErrCorrupt, "of 0 shapes, not 1"),
+		refuse("NoBlock", one, io.ErrUnexpectedEOF, "table at offset 2"),
+		refuse("TooManyMembers", one+block(orderOf(), orderOf()), layout.ErrCorrupt, "2 grammars in a block of 1"),
+		refuse("NoCalls", one+block(orderOf()), layout.ErrCorrupt, "no calls of ranks that made calls"),
+		refuse("Garbage", one+"\x14\x01garbage", layout.ErrLimit, "at offset 4"),
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })

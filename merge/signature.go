@@ -30,6 +30,7 @@ type fits uint8
 const (
 	fitsConstant   fits = 1 << iota
 	fitsShift           // of the rank in the run
+	fitsRing            // likewise, where the first rank follows the last one
 	fitsOther           // a slotFormula that is not grouped
 	fitsGroupShift      // of the rank in the group
 	fitsGroupOther      // a slotFormula that is grouped
@@ -63,11 +64,12 @@ func (x *signature) other(slot int, grouped bool) layout.Formula {
 type shapeColumns struct {
 	shapes []*shape
 	begins [][]int // of the columns of each terminal, for each shape
+	size   int64   // of the run, in ranks
 	reader columnReader
 }
 
-func newShapeColumns(shapes []*shape) *shapeColumns {
-	c := &shapeColumns{shapes: shapes, begins: make([][]int, len(shapes))}
+func newShapeColumns(shapes []*shape, size int) *shapeColumns {
+	c := &shapeColumns{shapes: shapes, size: int64(size), begins: make([][]int, len(shapes))}
 	for i, s := range shapes {
 		c.begins[i] = s.begins()
 	}
@@ -106,6 +108,9 @@ func (c *shapeColumns) formula(x *signature, slot int, which fits) layout.Formul
 	case fitsShift:
 		r := c.first(x.uses[0], slot)
 		return layout.Formula{Expr: rankenc.Shift(r.first - int64(r.rank)), Grouped: false}
+	case fitsRing:
+		r := c.first(x.uses[0], slot)
+		return layout.Formula{Expr: rankenc.Ring(r.first-int64(r.rank), c.size), Grouped: false}
 	}
 	group := c.first(x.uses[0], x.slots-groupSlots)
 	return layout.Formula{Expr: rankenc.Shift(c.first(x.uses[0], slot).first - group.first), Grouped: true}

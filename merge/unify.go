@@ -170,7 +170,7 @@ func (u *unifier) fit(x *signature, columns []column) {
 }
 
 // fitRun returns which expressions of the rank in the run each yield the values of a
-// column of s: none, or one, or two if there is one value that may be constant or
+// column of s: none, or one, or several if there is one value that may be constant or
 // go with the rank. Expr is the one that must be stored, if there is one.
 func (u *unifier) fitRun(s *shape, c column, kind layout.SlotKind) (fit fits, expr rankenc.Expr) {
 	if kind == layout.GroupRank || kind == layout.GroupSize {
@@ -179,10 +179,17 @@ func (u *unifier) fitRun(s *shape, c column, kind layout.SlotKind) (fit fits, ex
 	if len(c) == 1 {
 		switch {
 		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == layout.Rank || kind == layout.Text):
-			return fitsConstant | fitsShift, expr
+			fit = fitsConstant | fitsShift
+			if kind == layout.Rank && c[0].first < u.size {
+				fit |= fitsRing
+			}
+			return fit, expr
 		case s.ranks.len() == 1 || c[0].step == 0:
 			return fitsConstant, expr
 		case c[0].step == 1 && c[0].first >= 0:
+			if kind == layout.Rank && c[0].at(s.ranks.last()) < u.size {
+				return fitsShift | fitsRing, expr
+			}
 			return fitsShift, expr
 		}
 	}

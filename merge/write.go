@@ -50,7 +50,10 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e := a.smallest(ctx, shapes, order)
+	e, err := a.mixed(ctx, shapes, order)
+	if err != nil {
+		return fmt.Errorf("merge: the trace is too large to be read: %w", err)
+	}
 	m, c := e.model, e.sections
 	if ctx.Err() == nil {
 		c.table.slice(ctx)
@@ -71,9 +74,6 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	if err := m.checkLimits(c); err != nil {
-		return err
 	}
 	return c.write(w)
 }
@@ -126,29 +126,25 @@ func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequ
 // arguments as far as that makes it smaller.
 func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
 	e := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) draft {
-		m := newModel(ctx, a, shapes, x)
-		return draft{model: m, sections: m.sections(ctx, a)}
+		return a.draft(ctx, shapes, x)
 	})
-	if order != nil && ctx.Err() == nil {
-		e.sections.order, _ = order.AppendBinary(nil)
-		e.bytes = 0
-		e.sections.run = e.model.appendRun(nil, a, true)
-	}
+	e.setOrder(ctx, a, order)
 	return e
 }
 
-// checkLimits returns an error if a trace could not be read, because it exceeds a
-// limit.
-func (m *model) checkLimits(c sections) error {
-	signatures, _ := c.table.contents()
-	_, err := layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists)
-	if err == nil {
-		err = m.checkGrammars(c.grammars)
+// draft returns the trace of shapes as they are, with the calls rank by rank.
+func (a *Accumulator) draft(ctx context.Context, shapes []*shape, x *streams) draft {
+	m := newModel(ctx, a, shapes, x)
+	return draft{model: m, sections: m.sections(ctx, a)}
+}
+
+// setOrder adds an interleaving, if there is one.
+func (e *draft) setOrder(ctx context.Context, a *Accumulator, order *sequitur.Grammar) {
+	if order != nil && ctx.Err() == nil {
+		e.sections.order, _ = order.AppendBinary(nil)
+		e.bytes = 0
+		e.sections.run = e.model.appendRun(nil, a, layout.FlagInterleaved, e.sections.grammarBytes())
 	}
-	if err != nil {
-		return fmt.Errorf("merge: the trace is too large to be read: %w", err)
-	}
-	return nil
 }
 
 // checkGrammars checks that no piece of the grammars has more symbols than are
@@ -198,12 +194,22 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	if ctx.Err() != nil {
 		return sections{}
 	}
-	c := sections{run: m.appendRun(nil, a, false), grammars: m.appendGrammars()}
+	c := sections{grammars: m.appendGrammars()}
+	c.run = m.appendRun(nil, a, 0, c.grammarBytes())
 	if len(a.texts.list) > 0 {
 		c.texts = layout.AppendTexts(nil, a.texts.list)
 	}
 	c.table, c.streams = m.signatureSection(ctx, a.names.list())
 	return c
+}
+
+// grammarBytes returns the length of the sections of the grammars.
+func (c *sections) grammarBytes() uint64 {
+	n := 0
+	for _, g := range c.grammars {
+		n += len(g)
+	}
+	return uint64(n)
 }
 
 // size returns the size of the file.
@@ -271,7 +277,7 @@ type model struct {
 
 // newModel returns the model of shapes, nil if ctx is done.
 func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) *model {
-	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, columns: newShapeColumns(shapes), streams: x}
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, columns: newShapeColumns(shapes, a.size), streams: x}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}
@@ -314,17 +320,15 @@ func (m *model) renumber(f *sequitur.Forest) {
 	m.forest = f.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
 }
 
-func (m *model) appendRun(dst []byte, a *Accumulator, ordered bool) []byte {
+// appendRun appends the section of the run, with flags. The sections of the grammars have so
+// many bytes.
+func (m *model) appendRun(dst []byte, a *Accumulator, flags byte, bytes uint64) []byte {
 	dst = wire.AppendUvarint(dst, uint64(a.size))
 	dst = wire.AppendString(dst, strings.Join(a.sources, ", "))
-	flags := byte(0)
-	if ordered {
-		flags |= layout.FlagInterleaved
-	}
-	dst = append(dst, flags)
-	dst = wire.AppendUvarint(dst, uint64(len(m.sets)))
-	for _, s := range m.sets {
-		dst, _ = s.AppendBinary(dst)
+	at := len(dst)
+	dst, column := layout.AppendShapes(append(dst, flags), m.sets, a.size, bytes)
+	if column {
+		dst[at] |= layout.FlagShapes
 	}
 	return a.functions.AppendFunctions(dst)
 }

@@ -73,6 +73,9 @@ func Constant(value int64) Expr { return Expr{constantNumber, params{value}} }
 // Shift returns the expression rank + c.
 func Shift(c int64) Expr { return Expr{shiftNumber, params{c}} }
 
+// Ring returns the expression (rank + c) mod N, for groups of size processes.
+func Ring(c, size int64) Expr { return Expr{ringNumber, params{center(c, size)}} }
+
 // Eval returns the value for rank in a group of size processes. Arithmetic wraps
 // around on overflow.
 func (e Expr) Eval(rank, size int64) int64 {

@@ -154,6 +154,13 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 		}
 		return
 	}
+	b.repeat(n, length, func() (predicted, more bool) { return b.appendRound(body), true })
+}
+
+// repeat adds a loop of n rounds, of length symbols each, that round adds. It reports, as
+// round does, whether the prediction held, so that nothing but the cursor and the count of
+// the open run changed. It stops if round says that there is no more.
+func (b *Builder) repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
 	// The state of the Builder is compared with that after an earlier round, which
 	// is 1, 2, 4, … rounds back before a later one takes its place: R. P. Brent,
 	// "An improved Monte Carlo factorization algorithm", BIT 20:176–184, 1980.
@@ -161,9 +168,14 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 		mark         bookmark
 		since, until uint64 // rounds since mark was set, and until it is set again
 	)
+	predicted = true
 	for ; n > 0; n-- {
-		if !b.appendRound(body) {
-			mark.set, until = false, 0
+		held, more := round()
+		if !more {
+			return false
+		}
+		if !held {
+			mark.set, until, predicted = false, 0, false
 			continue
 		}
 		if since++; mark.set {
@@ -179,6 +191,7 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 			since, until = 0, max(2*until, 1)
 		}
 	}
+	return predicted
 }
 
 // measure returns the number of symbols in body, saturated at the largest

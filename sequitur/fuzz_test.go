@@ -2,6 +2,7 @@ package sequitur
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 
@@ -115,6 +116,47 @@ func FuzzParseMember(f *testing.F) {
 			t.Fatalf("re-encoded differently\nin  %x\nout %x", data, again)
 		}
 		checkParsed(t, g)
+	})
+}
+
+// FuzzParseMixed checks that what is read of a block is small enough to be read, and that a
+// block of it is read as the same.
+func FuzzParseMixed(f *testing.F) {
+	a, b := append(cycle(9, 0, 1, 2), 3, 4, 5, 6), append(cycle(8, 0, 1, 6), 3, 4, 5, 6)
+	alphabet := Alphabet{Class: []uint32{0, 1, 1, 2, 2, 3, 4}, Variant: []uint32{0, 0, 1, 1, 0, 0, 0}, Group: []uint32{0, 0, 1, 1, 2}}
+	for _, members := range [][][]Symbol{nil, {nil, nil}, {a}, {a, b, a}, {b, append(a, a...), nil, cycle(9, 5, 5, 3, 5)}} {
+		var grammars []*Grammar
+		for _, in := range members {
+			grammars = append(grammars, build(in))
+		}
+		block, _ := AppendMixed(nil, grammars, alphabet, math.MaxInt)
+		f.Add(block)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		members, err := ParseMixed(data, alphabet)
+		if err != nil {
+			return
+		}
+		for _, g := range members {
+			if enc, _ := g.MarshalBinary(); g.Symbols() > 0 && g.Len() < 1<<12 {
+				if h, err := Parse(enc, Options{}); err != nil || !h.Equal(g) {
+					t.Fatalf("Parse does not accept\n%s%v", g, err)
+				}
+			}
+		}
+		block, ok := AppendMixed(nil, members, alphabet, math.MaxInt)
+		if !ok {
+			return // a sequence with more items than may be written
+		}
+		again, err := ParseMixed(block, alphabet)
+		if err != nil || len(again) != len(members) {
+			t.Fatalf("%d members, not %d: %v", len(again), len(members), err)
+		}
+		for i := range again {
+			if !again[i].Equal(members[i]) {
+				t.Fatalf("%v, not %v", again[i], members[i])
+			}
+		}
 	})
 }
 

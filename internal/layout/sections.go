@@ -175,8 +175,14 @@ func (c *Counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FlagInterleaved says that the trace has an interleaving.
-const FlagInterleaved = 1 << 0
+// The flags of a run.
+const (
+	FlagInterleaved = 1 << iota // there is an interleaving
+	FlagBlocks                  // the grammars are in blocks of package sequitur
+	FlagShapes                  // the shapes are a column over the ranks
+
+	Flags = FlagInterleaved | FlagBlocks | FlagShapes
+)
 
 func AppendTexts(dst []byte, list []string) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(list)))

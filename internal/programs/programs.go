@@ -9,8 +9,8 @@
 // message that a process receives is one that another sends, and each program
 // runs to its end.
 //
-// The regular programs are [Stencil2D], [Stencil3D], [Gather] and
-// [Multipartition]. The others draw something at random, from a seed, and
+// The regular programs are [Stencil2D], [Stencil3D], [Gather], [Multipartition] and
+// [TripCounts]. The others draw something at random, from a seed, and
 // [Program.Entropy] says how much: a trace cannot be smaller.
 package programs
 
@@ -84,6 +84,8 @@ func All(ranks int) []Program {
 		RandomPartners(ranks, 100, 1),
 		RandomAlltoallv(ranks, 10, 1),
 		Refinement(ranks, 20, 50, 1),
+		TripCounts(ranks, 50),
+		RandomTrips(ranks, 1),
 	}
 }
 

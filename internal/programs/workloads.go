@@ -278,3 +278,35 @@ func RandomAlltoallv(ranks, iterations int, seed uint64) Program {
 	p.Entropy = float64(ranks) * float64(ranks) * float64(iterations) * countBits
 	return p
 }
+
+// TripCounts is a loop in which each process sends a message to itself, of so many iterations
+// at rank 0, and one more at each rank after it.
+func TripCounts(ranks int, least uint64) Program {
+	return newProgram(fmt.Sprintf("TripCounts/%d", ranks), ranks, func(r *recorder, rank int) {
+		r.loop(least+uint64(rank), func() { toItself(r, rank, 0) })
+	})
+}
+
+// RandomTrips is a loop in a loop, in which each process sends messages to itself: how often both
+// repeat is drawn at random, of 16 numbers.
+func RandomTrips(ranks int, seed uint64) Program {
+	const tripBits = 4
+	drawTrips := func(place ...int) uint64 { return 1 + draw(seed, place...)>>(64-tripBits) }
+	p := newProgram(fmt.Sprintf("RandomTrips/%d", ranks), ranks, func(r *recorder, rank int) {
+		for i := range drawTrips(rank) {
+			r.loop(1, func() { toItself(r, rank, 0) })
+			r.loop(drawTrips(rank, int(i)), func() { toItself(r, rank, 1) })
+		}
+	})
+	for rank := range ranks {
+		p.Entropy += tripBits * float64(1+drawTrips(rank))
+	}
+	return p
+}
+
+// toItself sends a message from a process to itself.
+func toItself(r *recorder, rank, tag int) {
+	r.irecv(message{0, 1000, rank, tag})
+	r.isend(message{1, 1000, rank, tag})
+	r.waitall()
+}

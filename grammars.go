@@ -1,0 +1,163 @@
+package reprise
+
+import (
+	"sync"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
+type grammars struct {
+	blocks *layout.Blocks   // nil if they are in a forest
+	shared *sequitur.Shared // the first shapes of a forest
+	places []place          // of the pieces of the others
+
+	mu   sync.Mutex   // while a block is read: whoever else needs it waits for it
+	read [2]readBlock // those that were read last, the last one first
+}
+
+type place struct{ section, offset, size int }
+
+// A readBlock is a block that was read.
+type readBlock struct {
+	number   int
+	grammars []*sequitur.Grammar // nil if none was
+}
+
+// section returns the number of the section with the grammar of a shape.
+func (g *grammars) section(shape int) int {
+	switch {
+	case g.blocks != nil:
+		block, _ := g.blocks.Of(shape)
+		return block
+	case shape < g.shared.Len():
+		return 0
+	}
+	return g.places[shape-g.shared.Len()].section
+}
+
+func (t *Trace) readGrammars() (*grammars, error) {
+	var g grammars
+	err := t.sections.Read(layout.KindGrammars, 0, func(data []byte) error {
+		if t.blocked {
+			blocks, err := layout.ParseBlocks(data, len(t.all))
+			g.blocks = &blocks
+			return err
+		}
+		d := wire.NewDecoder("sequitur", data)
+		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: layout.MostSymbols(t.grammarBytes())})
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if g.shared.Len() > len(t.all) {
+			return layout.Corrupt("%d grammars of %d shapes", g.shared.Len(), len(t.all))
+		}
+		var p layout.Packer
+		for range len(t.all) - g.shared.Len() {
+			n := int(d.UvarintMax("size", layout.MaxColumn))
+			if d.Err() != nil {
+				return d.Err()
+			}
+			section, offset := p.Place(n)
+			g.places = append(g.places, place{section + 1, offset, n})
+		}
+		d.End("size")
+		return d.Err()
+	})
+	return &g, err
+}
+
+// grammarBytes returns the length of the sections of the grammars.
+func (t *Trace) grammarBytes() uint64 {
+	n := uint64(0)
+	for _, s := range t.file.All() {
+		if s.Kind == layout.KindGrammars {
+			n = wire.AddSat(n, uint64(s.Len))
+		}
+	}
+	return n
+}
+
+// readGrammar reads the grammar of a shape.
+func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
+	all, err := t.grammars()
+	if err != nil {
+		return nil, err
+	}
+	switch section := all.section(number); {
+	case all.blocks != nil:
+		return t.readOfBlock(all, number)
+	case section == 0:
+		g, err = all.shared.ParseMember(nil, number)
+		if err == nil {
+			err = t.checkGrammar(g)
+		}
+		if err != nil {
+			err = layout.Damaged(layout.KindGrammars, 0, err)
+		}
+		return g, err
+	}
+	p := all.places[number-all.shared.Len()]
+	err = t.sections.ReadShared(layout.KindGrammars, uint64(p.section), func(data []byte) error {
+		piece, err := layout.ItemOf(data, p.offset, p.size)
+		if err != nil {
+			return err
+		}
+		if g, err = all.shared.ParseMember(piece, number); err != nil {
+			return layout.AtOffset(err, p.offset)
+		}
+		return t.checkGrammar(g)
+	})
+	return g, err
+}
+
+// readOfBlock reads the block with the grammar of a shape, unless it was read of late.
+func (t *Trace) readOfBlock(all *grammars, number int) (*sequitur.Grammar, error) {
+	block, place := all.blocks.Of(number)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, b := range all.read {
+		if b.number == block && b.grammars != nil {
+			return b.grammars[place], nil
+		}
+	}
+	list, err := t.readBlock(all.blocks, block)
+	if err != nil {
+		return nil, err
+	}
+	all.read[0], all.read[1] = readBlock{block, list}, all.read[0]
+	return list[place], nil
+}
+
+// readBlock reads a block of grammars.
+func (t *Trace) readBlock(blocks *layout.Blocks, number int) (list []*sequitur.Grammar, err error) {
+	err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
+		data, shapes, offset := blocks.Block(data, number)
+		if list, err = sequitur.ParseMixed(data, t.alphabet()); err != nil {
+			return layout.AtOffset(err, offset)
+		}
+		if len(list) != shapes {
+			return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
+		}
+		for _, g := range list {
+			if err := t.checkGrammar(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// checkGrammar checks the grammar of a shape.
+func (t *Trace) checkGrammar(g *sequitur.Grammar) error {
+	if n := layout.Terminals(g); n > uint64(len(t.signatures.Functions)) {
+		return layout.Corrupt("terminal %d of %d signatures", n-1, len(t.signatures.Functions))
+	}
+	if g.Len() == 0 {
+		return layout.Corrupt("no calls of ranks that made calls")
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package adaptive
+
+// MaxMany is how many Bits MixMany mixes at most.
+const MaxMany = 12
+
+// gainOfMany is the gain of the weights of MixMany. It and those that they begin with are what
+// made grammars the smallest, of traces whose sequences nearly repeat.
+const gainOfMany = 12
+
+// ManyWeights are the weights of a MixMany: of each Bit, one that always counts, and one
+// that does while it has seen the same bit only.
+type ManyWeights [2 * MaxMany]int64
+
+// NewManyWeights returns the weights from which n Bits begin.
+func NewManyWeights(n int) (w ManyWeights) {
+	for i := range n {
+		w[2*i], w[2*i+1] = One/12, One/8
+	}
+	return w
+}
+
+// sureTable holds the probability, in 4096ths, of a one that a Bit has which learned so many
+// zeros, from Even on, and nothing else.
+var sureTable [countMask + 1]uint32
+
+func init() {
+	b := Even
+	for range sureTable {
+		n := b & countMask
+		sureTable[n] = max(sureTable[n], uint32(b>>20)) // the last is of maxCount and more
+		b = b.Learned(0)
+	}
+}
+
+// sure reports whether b has seen one bit only, up to rounding.
+func (b Bit) sure() bool {
+	p, n := uint32(b>>20), b&countMask
+	return n > 0 && min(p, 4095-p) <= sureTable[n]
+}
+
+// MixMany codes a bit that several Bits predict, at most MaxMany. They and the weights
+// learn the bit. A Bit of 0 does not count, and begins as Even.
+func (c *Coder) MixMany(bit uint32, mixed []*Bit, weights *ManyWeights) uint32 {
+	var (
+		inputs [2 * MaxMany]int64
+		sum    int64
+	)
+	for i, b := range mixed {
+		if *b == 0 {
+			*b = Even
+			continue
+		}
+		x := b.logit()
+		inputs[2*i] = x
+		sum += weights[2*i] * x
+		if b.sure() {
+			inputs[2*i+1] = x
+			sum += weights[2*i+1] * x
+		}
+	}
+	p := squash(sum >> 20)
+	bit = c.Code(bit, p)
+	err := (int64(bit)<<16 - int64(p)) * gainOfMany
+	for i, x := range inputs[:2*len(mixed)] {
+		weights[i] += x * err >> 14
+	}
+	for _, b := range mixed {
+		*b = b.Learned(bit)
+	}
+	return bit
+}

@@ -1,0 +1,247 @@
+package merge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+const (
+	// blockSymbols is how many symbols the grammars of a block have, unless there is one: a
+	// reader who wants one of them reads them all.
+	blockSymbols = 1 << 15
+
+	// minMixed is the size of the sections of grammars from which on blocks are tried, and
+	// maxMixed how many symbols these have then, as it takes microseconds for each. Blocks are
+	// written if they take an eighth less, as they take longer to read.
+	minMixed = 128
+	maxMixed = 1 << 19
+)
+
+// mixed returns the trace of shapes, with grammars in blocks if that makes it smaller. Where some
+// shapes were united, they may be smaller apart then. It returns an error if the trace could not
+// be read, because it exceeds a limit.
+func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
+	e := a.smallest(ctx, shapes, order)
+	if ctx.Err() != nil {
+		return e, nil
+	}
+	if err := e.model.mix(ctx, &e.sections, a); err != nil || ctx.Err() != nil {
+		return e, err
+	}
+	e.bytes = 0
+	if n := len(e.model.shapes); n == 1 || n == len(shapes) || e.model.streams != nil || terminalsOf(shapes) > maxWeighed {
+		return e, nil
+	}
+	if !e.model.usesGroups {
+		shapes = a.withoutGroups(shapes)
+	}
+	apart := a.draft(ctx, shapes, nil)
+	apart.setOrder(ctx, a, order)
+	if ctx.Err() != nil {
+		return e, nil
+	}
+	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < e.size() {
+		return apart, nil
+	}
+	return e, nil
+}
+
+// mix writes the grammars of c as blocks, if that makes the trace smaller, of signatures in the
+// order of their arguments if that does: blocks do not need them in that of their first use. It
+// returns an error if the trace could not be read, because it exceeds a limit.
+func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
+	table, err := m.parseTable(c)
+	if err != nil {
+		return err
+	}
+	size := storedSize(c.grammars)
+	if size < minMixed || m.symbols() > maxMixed {
+		return m.checkGrammars(c.grammars)
+	}
+	sorted, s := *m, *c
+	sorted.sortSignatures()
+	s.table, s.streams = sorted.signatureSection(ctx, a.names.list())
+	if ctx.Err() != nil {
+		return nil
+	}
+	if s.size() < c.size() {
+		if table, err = sorted.parseTable(&s); err != nil {
+			return err
+		}
+	} else {
+		sorted, s = *m, *c
+	}
+	if s.grammars = sorted.blocks(ctx, size-size/8, table); s.grammars == nil {
+		return m.checkGrammars(c.grammars)
+	}
+	flags := byte(layout.FlagBlocks)
+	if s.order != nil {
+		flags |= layout.FlagInterleaved
+	}
+	s.run = m.appendRun(nil, a, flags, s.grammarBytes())
+	*m, *c = sorted, s
+	return nil
+}
+
+// parseTable reads the signatures as a reader will.
+func (m *model) parseTable(c *sections) (*layout.Table, error) {
+	signatures, _ := c.table.contents()
+	return layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists)
+}
+
+// symbols returns the number of symbols in all grammars.
+func (m *model) symbols() int {
+	n := 0
+	for i := range m.forest.Len() {
+		n += m.forest.Grammar(i).Symbols()
+	}
+	return n
+}
+
+// sortSignatures numbers the signatures in the order of their functions and arguments, which are
+// few expressions where there is a choice.
+func (m *model) sortSignatures() {
+	number := make([]sequitur.Symbol, len(m.signatures))
+	old := make(map[*signature]int, len(m.signatures))
+	m.signatures = slices.Clone(m.signatures)
+	for i, x := range m.signatures {
+		of := *x
+		of.fits = slices.Clone(x.fits)
+		m.signatures[i], old[&of] = &of, i
+	}
+	m.choose()
+	slices.SortStableFunc(m.signatures, m.compareSignatures)
+	for i, x := range m.signatures {
+		number[old[x]] = sequitur.Symbol(i)
+	}
+	m.forest = m.forest.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
+}
+
+// A choice is an expression of a slot of a function.
+type choice struct {
+	function, slot int
+	which          fits
+	expr           string
+}
+
+// choose leaves one expression to each slot of a rank that several fit: that which most signatures
+// of the function have there, counted as often as they are used.
+func (m *model) choose() {
+	counts := make(map[choice]int)
+	m.eachChoice(func(x *signature, slot int, which fits) {
+		counts[m.choiceOf(x, slot, which)] += len(x.uses)
+	})
+	m.eachChoice(func(x *signature, slot int, which fits) {
+		best := x.fits[slot] & -x.fits[slot]
+		if counts[m.choiceOf(x, slot, which)] > counts[m.choiceOf(x, slot, best)] {
+			x.fits[slot] = which
+		}
+	})
+}
+
+// eachChoice calls do with the expressions of each slot that go with the rank in the run, and of
+// constants that do.
+func (m *model) eachChoice(do func(x *signature, slot int, which fits)) {
+	for _, x := range m.signatures {
+		for slot, all := range x.fits {
+			if all&(fitsShift|fitsRing) == 0 || all.isGrouped() {
+				continue
+			}
+			for left := all & (fitsConstant | fitsShift | fitsRing); left != 0; left &= left - 1 {
+				do(x, slot, left&-left)
+			}
+		}
+	}
+}
+
+func (m *model) choiceOf(x *signature, slot int, which fits) choice {
+	b, _ := m.columns.formula(x, slot, which).Expr.AppendBinary(nil)
+	return choice{x.function, slot, which, string(b)}
+}
+
+// compareSignatures compares the functions of signatures, and then their arguments as they are
+// written.
+func (m *model) compareSignatures(x, y *signature) int {
+	if d := cmp.Or(x.function-y.function, slices.Compare(x.lengths, y.lengths)); d != 0 {
+		return d
+	}
+	for k := range min(len(x.fits), len(y.fits)) {
+		e, ok := m.columns.preferred(x, k)
+		f, ok2 := m.columns.preferred(y, k)
+		if !ok || !ok2 {
+			if ok != ok2 {
+				return cmp.Compare(x.fits[k], y.fits[k])
+			}
+			continue
+		}
+		v, constant := e.Constant()
+		w, constant2 := f.Constant()
+		if constant && constant2 && e.Grouped == f.Grouped {
+			if v != w {
+				return cmp.Compare(v, w)
+			}
+			continue
+		}
+		if d := cmp.Or(cmp.Compare(x.fits[k]&-x.fits[k], y.fits[k]&-y.fits[k]), compareExprs(e.Expr, f.Expr)); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// compareExprs compares how expressions are written.
+func compareExprs(e, f rankenc.Expr) int {
+	x, _ := e.AppendBinary(nil)
+	y, _ := f.AppendBinary(nil)
+	return bytes.Compare(x, y)
+}
+
+// storedSize returns the size of sections in a file.
+func storedSize(contents [][]byte) int {
+	var n layout.Counter
+	w := format.NewWriter(&n, format.Options{}) // of which errors stick
+	for i, c := range contents {
+		w.Add(layout.KindGrammars, uint64(i), c)
+	}
+	w.Close()
+	return int(n)
+}
+
+// blocks returns the sections of grammars in blocks, nil if they take more than most bytes.
+func (m *model) blocks(ctx context.Context, most int, table *layout.Table) [][]byte {
+	var (
+		alphabet = table.Alphabet()
+		blocks   [][]byte
+		sizes    []int
+		all      int
+	)
+	for first := 0; first < m.forest.Len(); {
+		var members []*sequitur.Grammar
+		for symbols := 0; first+len(members) < m.forest.Len(); {
+			g := m.forest.Grammar(first + len(members))
+			if symbols += g.Symbols(); len(members) > 0 && symbols > blockSymbols {
+				break
+			}
+			members = append(members, g)
+		}
+		block, ok := sequitur.AppendMixed(nil, members, alphabet, most-all)
+		if !ok || ctx.Err() != nil {
+			return nil
+		}
+		all += len(block)
+		blocks, sizes = append(blocks, block), append(sizes, len(members))
+		first += len(members)
+	}
+	blocks[0] = append(layout.AppendBlocks(nil, sizes), blocks[0]...)
+	if storedSize(blocks) > most {
+		return nil
+	}
+	return blocks
+}

@@ -1,0 +1,45 @@
+package sequitur
+
+import "slices"
+
+// An Alphabet is what is known of symbols besides that they differ, and helps to predict
+// them. Both who writes and who reads a sequence must know it.
+type Alphabet struct {
+	// Class has a number for each symbol, those of symbols that are alike but for what
+	// follows from where they stand, such as the number of the request that a call gets. The
+	// classes are numbered from 0 on.
+	Class []uint32
+
+	// Variant tells the symbols of a class apart: equal variants of different classes have
+	// something in common. There are as many at most as there are symbols.
+	Variant []uint32
+
+	// Group has a number for each class, such as that of the function that is called. Classes
+	// of a group should be numbered one after the other.
+	Group []uint32
+}
+
+// Plain returns the Alphabet of n symbols of which nothing is known.
+func Plain(n int) Alphabet {
+	a := Alphabet{Class: make([]uint32, n), Variant: make([]uint32, n), Group: make([]uint32, n)}
+	for i := range a.Class {
+		a.Class[i] = uint32(i)
+	}
+	return a
+}
+
+// members returns the variants of each class, in ascending order, and the symbols.
+func (a *Alphabet) members() (variants [][]uint32, symbols [][]Symbol) {
+	variants, symbols = make([][]uint32, len(a.Group)), make([][]Symbol, len(a.Group))
+	order := make([]Symbol, len(a.Class))
+	for i := range order {
+		order[i] = Symbol(i)
+	}
+	slices.SortStableFunc(order, func(x, y Symbol) int { return int(a.Variant[x]) - int(a.Variant[y]) })
+	for _, s := range order {
+		c := a.Class[s]
+		variants[c] = append(variants[c], a.Variant[s])
+		symbols[c] = append(symbols[c], s)
+	}
+	return variants, symbols
+}

@@ -1,0 +1,268 @@
+package sequitur
+
+import (
+	"math/bits"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// Limits of a block.
+const (
+	maxItems      = 1 << 18 // to write: each takes microseconds
+	maxTable      = 19      // the table of contexts has 2^maxTable places at most
+	minTable      = 10      // or these, whatever the block has
+	tablePerByte  = 1 << 8  // places for each byte of the block
+	fewItems      = 1 << 16 // items that any block may have
+	itemsPerByte  = 1 << 11 // and those for each of its bytes
+	roundsPerItem = 1 << 4  // runs that are appended for each item of a member
+	fewRounds     = 1 << 12 // and those besides
+)
+
+// mostItems returns how many items a block of so many bytes may have.
+func mostItems(size int) int { return fewItems + itemsPerByte*size }
+
+// AppendMixed appends a block with the sequences of grammars, each predicted by what came
+// before it in the block, and returns the extended slice. It is smaller than a [Forest] where
+// sequences nearly repeat, or differ in little, and takes a microsecond or two for each
+// symbol of a sequence as nested loops, to write and to read. The Alphabet has all symbols.
+// It reports false, and appends nothing, if the block is longer than most bytes, if a sequence
+// is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
+// it cannot be read from such a block.
+//
+// A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
+// "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
+// Florida Institute of Technology, 2005.
+func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
+	lists, total := make([][]item, len(members)), 0
+	for i, g := range members {
+		if lists[i], ok = g.items(maxItems); !ok {
+			return dst, false
+		}
+		n := countItems(lists[i])
+		if total += n; total > maxItems || !rebuilds(g, lists[i], n) {
+			return dst, false
+		}
+	}
+	size := min(max(bits.Len(uint(total))+4, minTable), maxTable)
+	w := mixedWriter{lists, a, findTwins(lists, &a), most}
+	if w.twins != nil && !w.twinsPay(size) {
+		w.twins = nil
+	}
+	for block = w.block(size); 1<<size > mostPlaces(len(block)); size-- {
+		block = w.block(size - 1)
+	}
+	if len(block) > most || total > mostItems(len(block)) {
+		return dst, false
+	}
+	return append(dst, block...), true
+}
+
+// A mixedWriter writes blocks.
+type mixedWriter struct {
+	lists    [][]item
+	alphabet Alphabet
+	twins    []uint32 // of all classes, nil if there are none
+	most     int      // bytes of a block: what is longer is cut off
+}
+
+// twinsPay reports whether the first members are smaller with twins.
+func (w mixedWriter) twinsPay(size int) bool {
+	const enough = 1 << 13 // items
+	n := 0
+	for i, list := range w.lists {
+		if n += countItems(list); n > enough {
+			w.lists = w.lists[:i+1]
+		}
+	}
+	with := len(w.block(size))
+	w.twins = nil
+	return with < len(w.block(size))
+}
+
+// mostPlaces returns how many places the table of contexts may have of a block of so many bytes.
+func mostPlaces(size int) int { return 1<<minTable + tablePerByte*size }
+
+// countItems returns the number of items in all, a loop being two more than its body.
+func countItems(list []item) int {
+	n := 0
+	for _, x := range list {
+		if n++; x.body != nil {
+			n += 1 + countItems(x.body)
+		}
+	}
+	return n
+}
+
+// rebuilds reports whether g is the grammar that is made of n items.
+func rebuilds(g *Grammar, list []item, n int) bool {
+	b := nestBuilder{left: fewRounds + roundsPerItem*n}
+	b.append(list)
+	return b.left >= 0 && b.Finish().Equal(g)
+}
+
+// block returns a block, with a table of 2^size places.
+func (w *mixedWriter) block(size int) []byte {
+	head := uint64(size) << 1
+	if w.twins != nil {
+		head |= 1
+	}
+	dst := wire.AppendUvarint(nil, head)
+	dst = wire.AppendUvarint(dst, uint64(len(w.lists)))
+	m := newSequenceModel(w.alphabet, size)
+	m.Write(dst)
+	if w.twins != nil {
+		m.codeTwins(w.twins)
+	}
+	for _, list := range w.lists {
+		m.write(list)
+		if m.mark(markEnd); m.Len() > w.most {
+			break
+		}
+	}
+	return m.Finish()
+}
+
+// write writes items.
+func (m *sequenceModel) write(list []item) {
+	for _, x := range list {
+		if x.body == nil {
+			class := m.alphabet.Class[x.symbol]
+			m.mark(class + firstClass)
+			m.member(class, x.symbol)
+			m.count(x.count)
+			continue
+		}
+		m.mark(markOpen)
+		m.count(x.count)
+		m.write(x.body)
+		m.mark(markClose)
+	}
+}
+
+// ParseMixed reads a block that [AppendMixed] made with the same Alphabet. An error from
+// ParseMixed is a [*ParseError].
+func ParseMixed(data []byte, a Alphabet) ([]*Grammar, error) {
+	d := wire.NewDecoder(pkg, data)
+	at := d.Offset()
+	head := d.Uvarint("table")
+	size := head >> 1
+	if size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)) {
+		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
+	}
+	at = d.Offset()
+	n := d.Uvarint("members")
+	if n > uint64(mostItems(len(data))) {
+		d.Limit(at, "members", "%d in %d bytes", n, len(data))
+	}
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	r := mixedReader{sequenceModel: newSequenceModel(a, int(size)), left: mostItems(len(data)), d: &d}
+	at = d.Offset()
+	r.Read(data[at:])
+	if head&1 == 1 {
+		r.codeTwins(nil)
+	}
+	var members []*Grammar
+	for ; n > 0 && d.Err() == nil; n-- {
+		if g := r.grammar(at); d.Err() == nil {
+			members = append(members, g)
+		}
+	}
+	if d.Err() == nil && !r.Finished() {
+		d.Corrupt(at, "members", "another end than expected")
+	}
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	return members, nil
+}
+
+// A mixedReader reads members.
+type mixedReader struct {
+	*sequenceModel
+	d    *wire.Decoder
+	left int // items there may be
+}
+
+// grammar reads a member.
+func (r *mixedReader) grammar(at int) *Grammar {
+	before := r.left
+	list := r.read(at)
+	if r.d.Err() != nil {
+		return nil
+	}
+	b := nestBuilder{left: fewRounds + roundsPerItem*(before-r.left-1)}
+	if b.append(list); b.left < 0 {
+		r.d.Limit(at, "member", "takes more than %d rounds for each item", roundsPerItem)
+		return nil
+	}
+	return b.Finish()
+}
+
+// read reads the items of a member.
+func (r *mixedReader) read(at int) []item {
+	var (
+		open  []item // the loops that are read
+		lists = [][]item{nil}
+	)
+	for {
+		top := &lists[len(lists)-1]
+		if r.left--; r.left < 0 || r.Ended() {
+			r.d.Limit(at, "member", "more items than there may be")
+			return nil
+		}
+		switch s := r.mark(0); {
+		case s == markOpen:
+			open = append(open, item{count: r.count(0)})
+			lists = append(lists, nil)
+			if len(open) > maxNesting {
+				r.d.Limit(at, "member", "loops in %d loops", maxNesting)
+				return nil
+			}
+		case s == markClose && len(open) > 0 && len(*top) > 0:
+			x := open[len(open)-1]
+			x.body = *top
+			if x.length = lengthOf(x.body); !fits(x.length, x.count) {
+				r.d.Corrupt(at, "member", "longer than 2⁶³−1 symbols")
+				return nil
+			}
+			open, lists = open[:len(open)-1], lists[:len(lists)-1]
+			lists[len(lists)-1] = append(lists[len(lists)-1], x)
+		case s == markEnd && len(open) == 0:
+			if !fits(lengthOf(*top), 1) {
+				r.d.Corrupt(at, "member", "longer than 2⁶³−1 symbols")
+			}
+			return *top
+		case s >= firstClass && s < uint32(len(r.lastAt)):
+			symbol := r.member(s-firstClass, 0)
+			if symbol > MaxSymbol {
+				r.d.Corrupt(at, "member", "no such symbol of class %d", s-firstClass)
+				return nil
+			}
+			*top = append(*top, item{symbol: symbol, count: r.count(0)})
+		default:
+			r.d.Corrupt(at, "member", "mark %d", s)
+			return nil
+		}
+	}
+}
+
+// fits reports whether a sequence may have so many times so many symbols.
+func fits(length, times uint64) bool {
+	hi, n := bits.Mul64(length, times)
+	return hi == 0 && n <= maxLen
+}
+
+// lengthOf returns the number of symbols in a list, saturated at the largest uint64.
+func lengthOf(list []item) uint64 {
+	n := uint64(0)
+	for _, x := range list {
+		if x.body == nil {
+			n = wire.AddSat(n, x.count)
+		} else {
+			n = wire.AddSat(n, wire.MulSat(x.count, x.length))
+		}
+	}
+	return n
+}

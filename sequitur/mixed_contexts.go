@@ -1,0 +1,88 @@
+package sequitur
+
+import (
+	"github.com/reprise-trace/reprise/internal/adaptive"
+)
+
+// mixedContexts is how many contexts predict a bit.
+const mixedContexts = 12
+
+// contexts are the contexts in which a bit is predicted, as hashes.
+type contexts [mixedContexts]uint64
+
+// A contextTable holds what was learned in contexts. It has a fixed size: of two contexts
+// with one place, the later one takes it.
+type contextTable struct {
+	places []place
+	shift  int
+}
+
+// A place holds what was learned of some bits in one context, such as three in a row, of which
+// each has a place of its own for the bits before it. It is half a line of the cache.
+type place struct {
+	check uint32
+	bits  [7]adaptive.Bit
+}
+
+// newContextTable returns a table of 2^size places.
+func newContextTable(size int) contextTable {
+	return contextTable{make([]place, 1<<size), 64 - size}
+}
+
+// find returns what was learned in a context.
+func (t *contextTable) find(context uint64) *[7]adaptive.Bit {
+	p := &t.places[context>>t.shift]
+	if check := uint32(context); p.check != check {
+		*p = place{check: check}
+	}
+	return &p.bits
+}
+
+// hash returns a hash of numbers, the same in every process: what is written depends on it.
+// Numbers that were made to collide are only predicted worse.
+func hash(numbers ...uint64) uint64 {
+	h := uint64(0)
+	for _, n := range numbers {
+		h = hashNext(h, n)
+	}
+	return h
+}
+
+func hashNext(h, n uint64) uint64 {
+	h = (h ^ n ^ 0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93
+	return (h ^ h>>32) * 0x9fb21c651e98df25
+}
+
+// A mixer codes bits that several contexts predict.
+type mixer struct {
+	adaptive.Coder
+	table   contextTable
+	weights []adaptive.ManyWeights
+	found   [mixedContexts]*[7]adaptive.Bit
+	mixed   [mixedContexts]*adaptive.Bit
+}
+
+// newMixer returns a mixer with a table of 2^size places, and so many sets of weights.
+func newMixer(size, sets int) mixer {
+	m := mixer{table: newContextTable(size), weights: make([]adaptive.ManyWeights, sets)}
+	for i := range m.weights {
+		m.weights[i] = adaptive.NewManyWeights(mixedContexts)
+	}
+	return m
+}
+
+// find looks up contexts.
+func (m *mixer) find(in *contexts) {
+	for i, h := range in {
+		m.found[i] = m.table.find(h)
+	}
+}
+
+// code codes a bit in the contexts that were looked up, with a set of weights. The node says
+// which of the bits it is that have places there, from 0 to 6.
+func (m *mixer) code(bit uint32, node, set int) uint32 {
+	for i, bits := range m.found {
+		m.mixed[i] = &bits[node]
+	}
+	return m.MixMany(bit, m.mixed[:], &m.weights[set])
+}

@@ -1,0 +1,244 @@
+package sequitur
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// What is coded besides the classes of symbols, which follow.
+const (
+	markOpen   = iota // a loop begins
+	markClose         // the body of a loop ends
+	markEnd           // a member ends
+	markNone          // before the first class, and of what has no twin
+	firstClass = iota
+)
+
+// Sets of weights, by what is coded.
+const (
+	setClass   = 0                // 3 for each length of a match
+	setHit     = 3 * matchBuckets // 1 likewise
+	setCount   = setHit + matchBuckets
+	setVariant = setCount + 9
+	weightSets = setVariant + 25
+
+	matchBuckets = 16 // lengths of matches that are told apart
+	longMatch    = 12 // from this length on, what is expected is asked for first
+)
+
+// A sequenceModel codes the items of sequences, each predicted by those before it. It reads
+// and writes with the same methods: they return what is read, or what they are given.
+type sequenceModel struct {
+	mixer
+	alphabet Alphabet
+	variants [][]uint32 // of each class
+	symbols  [][]Symbol
+
+	history matcher
+	counts  []uint64 // of what is in the history
+	guess   uint64   // the count of what was expected, 0 if that was something else
+	lastAt  []int    // by class: where it stands in the history, −1 before it does
+	twins   []uint32 // by class: the one in whose place something alike happened before
+
+	position int    // in the body of the loop
+	outer    []int  // the positions of the loops around it
+	first    uint32 // the first symbol of the last loop
+
+	lastCounts map[uint64][2]uint64 // the last two counts, by what was counted
+	variant    uint32               // the last
+	following  map[uint64]uint32    // the variant that followed one, or had a position, by group
+}
+
+func newSequenceModel(a Alphabet, size int) *sequenceModel {
+	m := &sequenceModel{
+		mixer: newMixer(size, weightSets), alphabet: a, history: newMatcher(max(8, size-6)),
+		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
+		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), first: markNone,
+	}
+	m.variants, m.symbols = a.members()
+	for i := range m.lastAt {
+		m.lastAt[i], m.twins[i] = -1, markNone
+	}
+	return m
+}
+
+// mark codes a mark or a class.
+func (m *sequenceModel) mark(s uint32) uint32 {
+	base := m.markContexts()
+	expected, ok := m.history.expected()
+	at := m.history.next
+	bucket := 0
+	if ok {
+		bucket = min(m.history.length, matchBuckets-1)
+	}
+	s, known := m.hit(s, expected, ok && m.history.length >= longMatch, bucket, &base)
+	if !known {
+		s = m.markBits(s, expected, ok, bucket, &base)
+	}
+	m.guess = 0
+	if ok && s == expected {
+		m.guess = m.counts[at]
+	}
+	m.enter(s)
+	return s
+}
+
+// markContexts returns the contexts of a mark, but for that of the match.
+func (m *sequenceModel) markContexts() contexts {
+	h := &m.history
+	last, position := h.before(1), uint64(m.position)
+	group := uint64(1) << 32
+	alike := uint64(1) << 41 // what followed the twin of the last class
+	if last >= firstClass && last < 1<<40 {
+		group = uint64(m.alphabet.Group[last-firstClass])
+		if at := m.lastAt[m.twins[last]]; at >= 0 && at+1 < len(h.list) {
+			alike = uint64(h.list[at+1])
+		}
+	}
+	return contexts{
+		hash(0),
+		hash(1, last),
+		hash(2, last, h.before(2)),
+		hash(3, last, h.before(2), h.before(3)),
+		hash(4),
+		hash(5, position, last),
+		hash(6, h.before(2)),
+		hash(7, last, h.before(2), h.before(3), h.before(4)),
+		hash(8, alike),
+		hash(9, position),
+		hash(10, alike, last),
+		hash(11, uint64(m.first), group),
+	}
+}
+
+// hit codes whether the mark is the one that a long match makes expect.
+func (m *sequenceModel) hit(s, expected uint32, long bool, bucket int, base *contexts) (uint32, bool) {
+	if !long {
+		return s, false
+	}
+	in := *base
+	for i := range in {
+		in[i] = hashNext(in[i], 1<<32|uint64(expected))
+	}
+	in[4] = hash(4, uint64(min(m.history.length, 400)))
+	bit := uint32(0)
+	if s == expected {
+		bit = 1
+	}
+	m.find(&in)
+	if m.code(bit, 0, setHit+bucket) == 0 {
+		return s, false
+	}
+	return expected, true
+}
+
+// markBits codes a mark bit by bit.
+func (m *sequenceModel) markBits(s, expected uint32, ok bool, bucket int, base *contexts) uint32 {
+	n := bits.Len(uint(len(m.alphabet.Group) + firstClass - 1))
+	node, near := uint32(1), 0 // all bits so far, and those since contexts were looked up
+	for i := n - 1; i >= 0; i-- {
+		if near == 0 {
+			var in contexts
+			for k, h := range base {
+				in[k] = hashNext(h, uint64(node))
+			}
+			m.find(&in)
+			near = 1
+		}
+		next := 2
+		if ok && expected>>(i+1)|1<<(n-i-1) == node {
+			next = int(expected >> i & 1)
+		}
+		m.found[4] = m.table.find(hash(4, uint64(next), uint64(bucket), uint64(near)))
+		bit := m.code(s>>i&1, near-1, setClass+3*bucket+next)
+		node = node<<1 | bit
+		if near = near<<1 | int(bit); near >= 8 {
+			near = 0
+		}
+	}
+	return node &^ (1 << n)
+}
+
+// enter goes on by a mark.
+func (m *sequenceModel) enter(s uint32) {
+	if int(s) < len(m.lastAt) {
+		m.lastAt[s] = len(m.history.list)
+	}
+	if last := m.history.before(1); last == markOpen {
+		m.first = s
+	}
+	m.history.add(s)
+	m.counts = append(m.counts, 1)
+	m.position++
+	switch s {
+	case markOpen:
+		m.outer = append(m.outer, m.position)
+		m.position = 0
+	case markClose:
+		if last := len(m.outer) - 1; last >= 0 {
+			m.position, m.outer = m.outer[last], m.outer[:last]
+		}
+	case markEnd:
+		m.position, m.outer = 0, m.outer[:0]
+	}
+}
+
+// member codes which symbol of a class follows.
+func (m *sequenceModel) member(class uint32, s Symbol) Symbol {
+	variants := m.variants[class]
+	group := uint64(m.alphabet.Group[class])
+	after, at := hash(0, uint64(m.variant), group), hash(1, uint64(m.position), group)
+	i := 0
+	if len(variants) > 1 {
+		i, _ = slices.BinarySearch(variants, m.alphabet.Variant[s])
+		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at))
+	}
+	if i >= len(variants) {
+		return MaxSymbol + 1
+	}
+	m.variant = variants[i]
+	m.following[after], m.following[at] = m.variant, m.variant
+	return m.symbols[class][i]
+}
+
+// placeOf returns the place of the variant that followed, in a list, or what is none.
+func (m *sequenceModel) placeOf(variants []uint32, key uint64) int {
+	v, ok := m.following[key]
+	if !ok {
+		return -1
+	}
+	i, found := slices.BinarySearch(variants, v)
+	if !found {
+		return -2
+	}
+	return i
+}
+
+// memberBits codes place i among those of a class; two places are expected.
+func (m *sequenceModel) memberBits(class uint32, i, after, at int) int {
+	n := bits.Len(uint(len(m.variants[class]) - 1))
+	node := 1
+	next := func(place, k int) int {
+		switch {
+		case place < 0:
+			return 2 - place
+		case place>>(k+1)|1<<(n-k-1) != node:
+			return 2
+		}
+		return place >> k & 1
+	}
+	c, g, p := uint64(class), uint64(m.alphabet.Group[class]), uint64(m.position)
+	last := uint64(m.variant)
+	for k := n - 1; k >= 0; k-- {
+		x, y := next(after, k), next(at, k)
+		e, f, node64 := uint64(x), uint64(y), uint64(node)
+		before := m.history.before(2)
+		in := contexts{
+			hash(40, e), hash(41, f), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64), hash(45, p, c, node64),
+			hash(46, g, p, f), hash(47, before, c, node64), hash(48, e, f), hash(49, g, e), hash(50, g, f), hash(51, g, before, e),
+		}
+		m.find(&in)
+		node = node<<1 | int(m.code(uint32(i>>k&1), 0, setVariant+5*x+y))
+	}
+	return node &^ (1 << n)
+}

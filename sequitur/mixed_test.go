@@ -1,0 +1,148 @@
+package sequitur
+
+import (
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// drawAlphabet draws what is known of n symbols: classes of several, whose variants differ.
+func drawAlphabet(t *rapid.T, n int) Alphabet {
+	a := Alphabet{Class: make([]uint32, n), Variant: make([]uint32, n)}
+	classes := rapid.IntRange(1, n).Draw(t, "classes")
+	next := make([]uint32, classes)
+	for s := range n {
+		c := s
+		if s >= classes {
+			c = rapid.IntRange(0, classes-1).Draw(t, "class")
+		}
+		a.Class[s], a.Variant[s] = uint32(c), next[c]
+		next[c]++
+	}
+	for range classes {
+		a.Group = append(a.Group, uint32(rapid.IntRange(0, 2).Draw(t, "group")))
+	}
+	return a
+}
+
+// TestMixed checks that what is written is read, whatever the sequences are.
+func TestMixed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const symbols = 5
+		a := drawAlphabet(t, symbols)
+		var members []*Grammar
+		common := drawItems(t, 3)
+		for range rapid.IntRange(0, 4).Draw(t, "members") {
+			var b Builder
+			if rapid.Bool().Draw(t, "common") {
+				appendAll(&b, common)
+			}
+			appendAll(&b, drawItems(t, 2))
+			members = append(members, b.Finish())
+		}
+		block, ok := AppendMixed([]byte("before"), members, a, math.MaxInt)
+		if !ok {
+			t.Fatal("not written")
+		}
+		read, err := ParseMixed(block[len("before"):], a)
+		if err != nil || len(read) != len(members) {
+			t.Fatalf("%d members, not %d: %v", len(read), len(members), err)
+		}
+		for i, g := range read {
+			if !g.Equal(members[i]) {
+				t.Fatalf("%v, not %v", g, members[i])
+			}
+		}
+	})
+}
+
+// TestMixedSmaller checks that trip counts that grow with the member, a call that two iterations
+// in three leave out, and counts at random take about the information in them.
+func TestMixedSmaller(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	tests := []struct {
+		name   string
+		member func(i int) *Grammar
+		bits   float64 // of information, of a member
+		most   float64 // times the information
+	}{
+		{"trip counts", func(i int) *Grammar {
+			var b Builder
+			b.Append(0)
+			b.AppendLoop([]Run{{1, 1}, {2, 1}, {3, 1}}, uint64(50+i))
+			b.Append(4)
+			return b.Finish()
+		}, 0, 1},
+		{"optional", func(int) *Grammar {
+			var b Builder
+			for range 50 {
+				b.Append(1)
+				if random.IntN(3) == 0 {
+					b.Append(2)
+				}
+				b.Append(3)
+			}
+			return b.Finish()
+		}, 50 * 0.918, 1.4}, // where few are left out, what is left is taken for a loop
+		{"counts", func(int) *Grammar {
+			var b Builder
+			for range 20 {
+				b.Append(1)
+				b.AppendLoop([]Run{{2, 1}, {3, 1}}, uint64(1+random.IntN(16)))
+			}
+			return b.Finish()
+		}, 20 * 4, 1.15},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			const members = 256
+			var list []*Grammar
+			for i := range members {
+				list = append(list, tt.member(i))
+			}
+			block, ok := AppendMixed(nil, list, Plain(5), math.MaxInt)
+			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
+				t.Errorf("%d bytes, more than %.0f", len(block), most)
+			}
+		})
+	}
+}
+
+// TestRefuseMixed checks blocks that ask for more than they may.
+func TestRefuseMixed(t *testing.T) {
+	var b Builder
+	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
+	good, ok := AppendMixed(nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
+	if !ok {
+		t.Fatal("not written")
+	}
+	tests := []struct {
+		name  string
+		block []byte
+		err   error
+		text  string
+	}{
+		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
+		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), ErrLimit, "table at offset 0"},
+		{"TableTooSmall", append([]byte{2}, good[1:]...), ErrLimit, "table at offset 0"},
+		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), ErrLimit, "members at offset 1"},
+		{"NoEnd", []byte{2 * minTable, 1}, ErrCorrupt, "member"},
+		{"ByteMore", append(slices.Clone(good), 1), ErrCorrupt, "another end than expected"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseMixed(tt.block, Plain(2))
+			if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("%v, not %v: %s", err, tt.err, tt.text)
+			}
+		})
+	}
+}

@@ -1,0 +1,227 @@
+package sequitur
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// An item is a run of a symbol or, with a body, a loop. A list of items is a sequence as
+// nested loops: unlike a grammar, it does not say what parts have in common that do not
+// follow each other.
+type item struct {
+	symbol Symbol
+	body   []item
+	length uint64 // of the body, in symbols
+	count  uint64
+}
+
+// maxNesting is how many loops there may be inside one another.
+const maxNesting = 1 << 8
+
+// items returns the sequence of g as nested loops, with the symbols on right-hand sides
+// that repeat a rule as loops, and whether these are most items in all at most, a loop
+// being two more than its body, and no more loops inside one another than there may be.
+func (g *Grammar) items(most int) ([]item, bool) {
+	if len(g.ends) == 0 {
+		return nil, true
+	}
+	var (
+		lists = make([][]item, len(g.ends))
+		sizes = make([]uint64, len(g.ends))
+		depth = make([]int, len(g.ends))
+		order = make(map[Symbol]int)
+	)
+	for i, s := range g.FirstUse() {
+		order[s] = i
+	}
+	for r := range g.ends {
+		size := uint64(0)
+		for t := range g.Body(r) {
+			switch {
+			case t.Rule < 0:
+				size++
+			case t.Count > unrolled:
+				size = wire.AddSat(size, sizes[t.Rule]+2)
+				depth[r] = max(depth[r], depth[t.Rule]+1)
+			default:
+				size = wire.AddSat(size, t.Count*sizes[t.Rule])
+				depth[r] = max(depth[r], depth[t.Rule])
+			}
+		}
+		if size > uint64(most) || depth[r] > maxNesting/2 { // items that are put together may be one loop more each
+
+			return nil, false
+		}
+		lists[r], sizes[r] = g.itemsOf(r, lists, int(size), order), size
+	}
+	return lists[len(lists)-1], true
+}
+
+// itemsOf returns what rule r generates, given that of those before it.
+func (g *Grammar) itemsOf(r int, lists [][]item, most int, order map[Symbol]int) []item {
+	f := folder{list: make([]item, 0, most), order: order}
+	for t := range g.Body(r) {
+		if t.Rule < 0 {
+			f.add(item{symbol: t.Symbol, count: t.Count})
+		} else {
+			f.add(item{body: lists[t.Rule], length: g.length(ruleRef(uint32(t.Rule))), count: t.Count})
+		}
+	}
+	return f.list
+}
+
+// A folder puts items together such that what a program does alike is written alike, where a
+// grammar has folded it in different ways: a loop has all of its iterations, the first and
+// the last ones, too, and few iterations are no loop.
+type folder struct {
+	list  []item
+	order map[Symbol]int // of the first uses of symbols
+}
+
+const (
+	// unrolled is how often a loop repeats that is written out as items. The program may well
+	// have been in no loop there, and what follows is then easier to predict.
+	unrolled = 3
+
+	// maxFolded is the number of items in the bodies of loops that are looked for.
+	maxFolded = 8
+
+	// maxTurned is the number of items in the bodies of loops that begin with what was used
+	// first, whatever comes first where the loop begins.
+	maxTurned = 2
+)
+
+// turn returns how many items of a body stand before the one with which it should begin.
+func (f *folder) turn(body []item) int {
+	if len(body) > maxTurned {
+		return 0
+	}
+	first := 0
+	for i, x := range body {
+		if x.body != nil {
+			return 0
+		}
+		if f.order[x.symbol] < f.order[body[first].symbol] {
+			first = i
+		}
+	}
+	return first
+}
+
+// add adds an item.
+func (f *folder) add(x item) {
+	switch last := len(f.list) - 1; {
+	case x.body != nil && x.count <= unrolled:
+		for range x.count {
+			for _, y := range x.body {
+				f.add(y)
+			}
+		}
+		return
+	case x.body != nil && f.turn(x.body) > 0:
+		f.addTurned(x, f.turn(x.body))
+		return
+	case x.body != nil:
+		for f.endsWith(x.body) {
+			f.list = f.list[:len(f.list)-len(x.body)]
+			x.count++
+		}
+		if last = len(f.list) - 1; last >= 0 && equalBodies(f.list[last].body, x.body) {
+			f.list[last].count += x.count
+			return
+		}
+		f.list = append(f.list, x)
+	case last >= 0 && f.list[last].body == nil && f.list[last].symbol == x.symbol:
+		f.list[last].count += x.count
+	default:
+		f.list = append(f.list, x)
+	}
+	f.fold()
+}
+
+// addTurned adds a loop whose body begins with its item k.
+func (f *folder) addTurned(x item, k int) {
+	for _, y := range x.body[:k] {
+		f.add(y)
+	}
+	f.add(item{body: slices.Concat(x.body[k:], x.body[:k]), length: x.length, count: x.count - 1})
+	for _, y := range x.body[k:] {
+		f.add(y)
+	}
+}
+
+// endsWith reports whether the last items are those of a body.
+func (f *folder) endsWith(body []item) bool {
+	n := len(f.list) - len(body)
+	return n >= 0 && equalItems(f.list[n:], body)
+}
+
+// fold makes a loop of the last items if they are iterations of one, or of the loop before them.
+func (f *folder) fold() {
+	end := len(f.list)
+	for n := 1; n <= maxFolded && n < end; n++ {
+		body := f.list[end-n:]
+		if before := &f.list[end-n-1]; equalBodies(before.body, body) {
+			before.count++
+			f.list = f.list[:end-n]
+			return
+		}
+		if n == 1 && body[0].body == nil || end < (unrolled+1)*n || f.turn(body) > 0 {
+			continue
+		}
+		times := 1
+		for times <= unrolled && equalItems(f.list[end-(times+1)*n:end-times*n], body) {
+			times++
+		}
+		if times > unrolled {
+			f.list = append(f.list[:end-times*n], item{body: slices.Clone(body), length: lengthOf(body), count: uint64(times)})
+			return
+		}
+	}
+}
+
+// equalItems reports whether items are the same.
+func equalItems(x, y []item) bool {
+	for i := len(x) - 1; i >= 0; i-- {
+		if x[i].count != y[i].count || x[i].symbol != y[i].symbol || x[i].length != y[i].length || (x[i].body == nil) != (y[i].body == nil) {
+			return false
+		}
+		if x[i].body != nil && !equalBodies(x[i].body, y[i].body) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalBodies reports whether the bodies of loops are the same.
+func equalBodies(x, y []item) bool {
+	return len(x) == len(y) && len(x) > 0 && (&x[0] == &y[0] || equalItems(x, y))
+}
+
+// A nestBuilder makes the grammar of nested loops that a Builder makes of the sequence. It
+// takes the time of a few rounds of each loop, unless the loops were made to keep it busy.
+type nestBuilder struct {
+	Builder
+	left int // runs to append before it gives up
+}
+
+// append appends items, and reports whether all of them were predicted.
+func (b *nestBuilder) append(list []item) (predicted bool) {
+	predicted = true
+	for _, x := range list {
+		if b.left--; b.left < 0 {
+			return false
+		}
+		if x.body == nil {
+			predicted = b.Builder.append(x.symbol, x.count) && predicted
+			continue
+		}
+		held := b.repeat(x.count, x.length, func() (predicted, more bool) {
+			predicted = b.append(x.body)
+			return predicted, b.left >= 0
+		})
+		predicted = held && predicted
+	}
+	return predicted
+}
