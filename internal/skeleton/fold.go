@@ -1,0 +1,466 @@
+package skeleton
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+const (
+	minTrips = 3  // of loops; bodies that come less often in a row are written out
+	maxDepth = 64 // of loops in each other
+)
+
+// A folder finds the loops of one program. It works on nodes of one iteration of what is
+// around them, which therefore come once each.
+type folder struct {
+	program int
+	align   aligner
+	nodes   int                     // that may still be made
+	steady  map[sequitur.Symbol]int // calls that few others come after: more of them
+	classes map[string]int          // by what the nodes of a class have in common
+}
+
+// whole returns the calls of a grammar, with the loops in them.
+func (f *folder) whole(g *sequitur.Grammar) []*Node {
+	if g.Rules() == 0 {
+		return nil
+	}
+	f.steady = steady(g)
+	loop := isLoop(g, minTrips, false)
+	bodies := make([][]*Node, g.Rules()) // of loops
+	for r := range g.Rules() {           // rules refer to those below them
+		if r == g.Rules()-1 || loop[r] {
+			bodies[r] = f.fold(f.written(g, r, loop, bodies, nil))
+		}
+		if f.align.err != nil {
+			return nil
+		}
+	}
+	return bodies[g.Rules()-1]
+}
+
+// maxSteady is how steady a call is at most, which the same call always comes after.
+const maxSteady = 7
+
+// steady tells how steady the calls of a grammar are: 1 less for each different call that
+// comes after it. A call that comes anywhere is of less use to align others by.
+func steady(g *sequitur.Grammar) map[sequitur.Symbol]int {
+	type ends struct{ first, last sequitur.Symbol }
+	rules := make([]ends, g.Rules())
+	after := make(map[ends]bool)
+	steady := make(map[sequitur.Symbol]int)
+	follow := func(a, b sequitur.Symbol) {
+		if a != b && !after[ends{a, b}] {
+			after[ends{a, b}] = true
+			steady[a] = max(0, steady[a]-1)
+		}
+	}
+	for s := range g.Occurrences() {
+		steady[s] = maxSteady + 1
+	}
+	for r := range rules {
+		begun := false
+		for t := range g.Body(r) {
+			e := ends{t.Symbol, t.Symbol}
+			if t.Rule >= 0 {
+				e = rules[t.Rule]
+			}
+			if t.Count > 1 {
+				follow(e.last, e.first)
+			}
+			if begun {
+				follow(rules[r].last, e.first)
+				rules[r].last = e.last
+			} else {
+				rules[r], begun = e, true
+			}
+		}
+	}
+	return steady
+}
+
+// isLoop tells which rules are loops that come at least minTrips times in a row somewhere.
+// A few times that the calls of a rule come in a row by chance, among many others, are no loop.
+func isLoop(g *sequitur.Grammar, least uint64, byChance bool) []bool {
+	const certain = 16 // times in a row are not by chance
+	most := make([]uint64, g.Rules())
+	uses := make([]uint64, g.Rules())   // of each rule
+	inRuns := make([]uint64, g.Rules()) // of these
+	calls := make(map[sequitur.Symbol]uint64)
+	uses[g.Rules()-1] = 1
+	for r := g.Rules() - 1; r >= 0; r-- {
+		for t := range g.Body(r) {
+			n := wire.MulSat(uses[r], t.Count)
+			if t.Rule < 0 {
+				calls[t.Symbol] = wire.AddSat(calls[t.Symbol], uses[r])
+				continue
+			}
+			uses[t.Rule], most[t.Rule] = wire.AddSat(uses[t.Rule], n), max(most[t.Rule], t.Count)
+			if t.Count >= least {
+				inRuns[t.Rule] = wire.AddSat(inRuns[t.Rule], n)
+			}
+		}
+	}
+	loop, often := make([]bool, g.Rules()), make([]uint64, g.Rules()) // the most frequent call of each
+	for r := range loop {
+		for t := range g.Body(r) {
+			if t.Rule < 0 {
+				often[r] = max(often[r], calls[t.Symbol])
+			} else {
+				often[r] = max(often[r], often[t.Rule])
+			}
+		}
+		loop[r] = most[r] >= certain || most[r] >= least && (byChance || wire.MulSat(2, inRuns[r]) >= often[r])
+	}
+	return loop
+}
+
+// written appends the right-hand side of a rule with the rules that are no loops written out.
+func (f *folder) written(g *sequitur.Grammar, rule int, loop []bool, bodies [][]*Node, list []*Node) []*Node {
+	for t := range g.Body(rule) {
+		switch {
+		case f.align.err != nil:
+			return nil
+		case t.Rule < 0:
+			list = append(list, f.call(t.Symbol, t.Count))
+		case loop[t.Rule]:
+			list = append(list, f.loop(f.copies(bodies[t.Rule], t.Count, 1), t.Count))
+		default:
+			for range t.Count {
+				list = f.written(g, t.Rule, loop, bodies, list)
+			}
+		}
+	}
+	return list
+}
+
+// node counts a node.
+func (f *folder) node(n *Node) *Node {
+	if f.nodes--; f.nodes < 0 && f.align.err == nil {
+		f.align.err = ErrLimit
+	}
+	return n
+}
+
+func (f *folder) call(s sequitur.Symbol, count uint64) *Node {
+	n := &Node{Times: []Times{{f.program, 1, count, count, count}}, Calls: []Calls{{f.program, s, count}}}
+	n.steady = f.steady[s]
+	n.class = f.class(binary.AppendUvarint(nil, uint64(s)<<1))
+	return f.node(n)
+}
+
+// loop returns a loop that goes round so often, of a body with what is in all iterations.
+func (f *folder) loop(body []*Node, trips uint64) *Node {
+	n := &Node{Body: body, Times: []Times{{f.program, 1, trips, trips, trips}}}
+	n.class = f.classOf(body, trips)
+	return f.node(n)
+}
+
+// classOf returns the class of loops with a body: what all iterations have.
+func (f *folder) classOf(body []*Node, trips uint64) int {
+	var always, key []byte
+	for _, n := range body {
+		key = binary.AppendUvarint(key, uint64(n.class))
+		if n.Times[0].In == trips {
+			always = binary.AppendUvarint(always, uint64(n.class))
+		}
+	}
+	if always == nil {
+		always = key
+	}
+	return f.class(append([]byte{1}, always...)) // calls have even numbers
+}
+
+func (f *folder) class(key []byte) int {
+	if n, ok := f.classes[string(key)]; ok {
+		return n
+	}
+	f.classes[string(key)] = len(f.classes)
+	return len(f.classes) - 1
+}
+
+// copies returns a body as it is in so many iterations.
+func (f *folder) copies(body []*Node, iterations uint64, depth int) []*Node {
+	if depth > maxDepth {
+		f.align.err = ErrLimit
+	}
+	var list []*Node
+	for _, n := range body {
+		if f.align.err != nil {
+			return nil
+		}
+		c := *n
+		c.Times, c.Calls = slices.Clone(n.Times), slices.Clone(n.Calls)
+		c.Times[0].In = wire.MulSat(c.Times[0].In, iterations)
+		c.Times[0].Total = wire.MulSat(c.Times[0].Total, iterations)
+		for i := range c.Calls {
+			c.Calls[i].Count = wire.MulSat(c.Calls[i].Count, iterations)
+		}
+		if c.IsLoop() {
+			c.Body = f.copies(n.Body, iterations, depth+1)
+		}
+		list = append(list, f.node(&c))
+	}
+	return list
+}
+
+// fold finds the loops in nodes that come one after the other.
+func (f *folder) fold(seq []*Node) []*Node {
+	for f.align.do(len(seq) + 1) {
+		before := len(seq)
+		seq = f.repeated(f.joined(f.align.wrapped(seq, f.align.loopsOf(seq))), minTrips, false)
+		if len(seq) == before {
+			var found bool
+			if seq, found = f.rounds(seq); !found {
+				break
+			}
+		}
+	}
+	for f.align.do(len(seq) + 1) {
+		before := len(seq)
+		if seq = f.repeated(f.joined(seq), 2, true); len(seq) == before {
+			break
+		}
+	}
+	return seq
+}
+
+// joined makes one of neighbours that are the same call, or loops that are alike.
+func (f *folder) joined(seq []*Node) []*Node {
+	list := seq[:0:0]
+	for _, n := range seq {
+		if len(list) > 0 {
+			last := list[len(list)-1]
+			switch {
+			case n.IsLoop() && last.IsLoop():
+				if a := f.align.align(last.Body, n.Body); last.class == n.class || a.alike(last.Body, n.Body) {
+					f.concat(last, n)
+					last.Body = f.align.merge(last.Body, n.Body, a)
+					last.class = f.classOf(last.Body, last.Times[0].Total)
+					continue
+				}
+			case last.class == n.class:
+				f.concat(last, n)
+				continue
+			}
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// concat makes one run of two.
+func (f *folder) concat(n, next *Node) {
+	trips := wire.AddSat(n.Times[0].Total, next.Times[0].Total)
+	n.Times[0] = Times{f.program, 1, trips, trips, trips}
+	n.addCalls(next.Calls)
+}
+
+// repeated makes a loop of what is of the same classes at least so many times in a row, if
+// there is no such loop in it.
+func (f *folder) repeated(seq []*Node, trips uint64, byChance bool) []*Node {
+	var b sequitur.Builder
+	for _, n := range seq {
+		b.Append(sequitur.Symbol(n.class))
+	}
+	g := b.Finish()
+	if g.Rules() == 0 {
+		return nil
+	}
+	loop := isLoop(g, trips, byChance)
+	inner := make([]bool, g.Rules()) // loops in them
+	for r := range g.Rules() {
+		for t := range g.Body(r) {
+			inner[r] = inner[r] || t.Rule >= 0 && (t.Count >= trips && loop[t.Rule] || inner[t.Rule])
+		}
+	}
+	var list []*Node
+	var write func(rule int)
+	write = func(rule int) {
+		for t := range g.Body(rule) {
+			switch {
+			case t.Rule < 0:
+				list, seq = append(list, seq[:t.Count]...), seq[t.Count:]
+			case t.Count < trips || !loop[t.Rule] || inner[t.Rule]:
+				for range t.Count {
+					write(t.Rule)
+				}
+			default:
+				var iterations [][]*Node
+				n := g.RuleLen(t.Rule)
+				for range t.Count {
+					iterations, seq = append(iterations, seq[:n]), seq[n:]
+				}
+				list = append(list, f.loop(f.merged(iterations), t.Count))
+			}
+		}
+	}
+	write(g.Rules() - 1)
+	return list
+}
+
+// merged returns iterations as one body.
+func (f *folder) merged(iterations [][]*Node) []*Node {
+	loops := f.align.loopsOf(iterations...)
+	var body []*Node
+	for i, next := range iterations {
+		next = f.align.wrapped(next, loops)
+		if i == 0 {
+			body = next
+		} else {
+			body = f.align.merge(body, next, f.align.align(body, next))
+		}
+	}
+	return body
+}
+
+// rounds looks for calls and loops that come the same number of times, one after the
+// other, and makes a loop of the rounds if they have half of their nodes in common. The
+// outermost such loop comes first.
+func (f *folder) rounds(seq []*Node) ([]*Node, bool) {
+	places := make(map[int][]int)
+	var order []int // classes by first place
+	for i, n := range seq {
+		if places[n.class] == nil {
+			order = append(order, n.class)
+		}
+		places[n.class] = append(places[n.class], i)
+	}
+	var often []int
+	for _, class := range order {
+		if n := len(places[class]); n >= 2 && !slices.Contains(often, n) {
+			often = append(often, n)
+		}
+	}
+	slices.Sort(often)
+	for _, n := range often {
+		for i, class := range order {
+			if len(places[class]) != n {
+				continue
+			}
+			members := chain(order[i:], places, n)
+			if !f.align.do(len(seq) + n*len(order)) {
+				return seq, false
+			}
+			if f.inCommon(seq, members) {
+				return f.loopOf(seq, members), true
+			}
+		}
+	}
+	return seq, false
+}
+
+// chain returns the places of the first class of order, and of those after it that come as
+// often and once in each round, behind each other.
+func chain(order []int, places map[int][]int, n int) [][]int {
+	members := [][]int{places[order[0]]}
+	first := members[0]
+	for _, class := range order[1:] {
+		at, last := places[class], members[len(members)-1]
+		if len(at) != n {
+			continue
+		}
+		fits := true
+		for i := range n {
+			fits = fits && at[i] > last[i] && (i+1 == n || at[i] < first[i+1])
+		}
+		if fits {
+			members = append(members, at)
+		}
+	}
+	return members
+}
+
+// inCommon reports whether rounds have more than half of their calls in common with the
+// next, the more the fewer they are.
+func (f *folder) inCommon(seq []*Node, members [][]int) bool {
+	first, last := members[0], members[len(members)-1]
+	var before map[int]int // calls by class
+	shared, all, length := 0, 0, 0
+	for i, begin := range first {
+		end := last[i] + 1
+		if i+1 < len(first) {
+			end = first[i+1]
+		}
+		calls, sum := make(map[int]int), 0
+		for _, n := range seq[begin:end] {
+			k := n.leaves()
+			calls[n.class], sum = calls[n.class]+k, sum+k
+		}
+		if i > 0 {
+			for class, k := range calls {
+				shared += min(k, before[class])
+			}
+			all += max(length, sum)
+		}
+		before, length = calls, sum
+	}
+	steady := false
+	for _, at := range members {
+		n := seq[at[0]]
+		steady = steady || n.IsLoop() || 2*n.steady > maxSteady
+	}
+	switch {
+	case !steady, len(members) == 1 && len(first) < 8, len(first) == 2 && len(members) < 4:
+		return false
+	case len(first) == 2:
+		return 4*shared >= 3*all
+	}
+	return 2*shared > all
+}
+
+// loopOf makes a loop of rounds: of their members, and what is between these. What comes
+// between rounds belongs to their ends if it also comes after the last, or to their
+// beginnings if it also comes before the first.
+func (f *folder) loopOf(seq []*Node, members [][]int) []*Node {
+	first, last := members[0], members[len(members)-1]
+	n := len(first)
+	begin, end := first[0], last[n-1]+1
+	gap := seq[last[0]+1 : first[1]] // the shortest
+	for i := range first[1:] {
+		if g := seq[last[i]+1 : first[i+1]]; len(g) < len(gap) {
+			gap = g
+		}
+	}
+	leads := false
+	if after := seq[end:min(len(seq), end+2*len(gap))]; len(gap) > 0 {
+		if a := f.align.align(gap, after); 2*a.shared >= leaves(gap) {
+			end += a.pairs[len(a.pairs)-1].y + 1
+		} else {
+			from := max(0, begin-2*len(gap))
+			if a := f.align.align(seq[from:begin], gap); 2*a.shared >= leaves(gap) {
+				begin, leads = from+a.pairs[0].x, true
+			}
+		}
+	}
+	cut := func(i int) int { // where round i begins
+		switch {
+		case i == 0:
+			return begin
+		case i == n:
+			return end
+		case leads:
+			return last[i-1] + 1
+		}
+		return first[i]
+	}
+	var body []*Node
+	for k := -1; k < len(members); k++ { // members, each with what comes after it
+		var own, between [][]*Node
+		for i := range n {
+			from, to := cut(i), cut(i+1)
+			if k >= 0 {
+				own, from = append(own, seq[members[k][i]:members[k][i]+1]), members[k][i]+1
+			}
+			if k+1 < len(members) {
+				to = members[k+1][i]
+			}
+			between = append(between, f.fold(slices.Clip(seq[from:to])))
+		}
+		body = append(append(body, f.merged(own)...), f.merged(between)...)
+	}
+	return append(append(slices.Clip(seq[:begin]), f.loop(body, uint64(n))), seq[end:]...)
+}
