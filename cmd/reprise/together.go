@@ -19,19 +19,27 @@ import (
 
 // A programInfo is shapes as one program with differences.
 type programInfo struct {
-	Shapes []int            `json:"shapes"`
+	Shapes rankenc.Set      `json:"shape_set"`
 	Ranks  rankenc.Set      `json:"rank_set"`
 	Calls  uint64           `json:"calls"` // of all ranks
-	Body   []*skeleton.Part `json:"body"`
+	Parts  []*skeleton.Part `json:"body"`
 }
 
 // errApart is the error of shapes that are too large to be compared.
 var errApart = errors.New("the shapes are too long to be shown as one program")
 
+// maxTogether is how many symbols the grammars of shapes have at most that are shown as one
+// program. Tests change it.
+var maxTogether = 1 << 22
+
 // together answers what the shapes of the trace have in common.
 func together(q *question) error {
+	if made := q.trace.RankSet(); made.Len() == 0 {
+		return noRank(q.path, 0, q.trace.Ranks())
+	}
 	var programs []skeleton.Program
 	var shapes []int
+	symbols := 0
 	for n := range q.trace.Shapes() {
 		if q.trace.ShapeRanks(n).Len() == 0 {
 			continue // damaged
@@ -40,10 +48,15 @@ func together(q *question) error {
 		if err != nil {
 			return err
 		}
+		if symbols += s.Grammar.Symbols(); symbols > maxTogether {
+			return errApart
+		}
 		programs, shapes = append(programs, skeleton.Program{Ranks: s.Ranks, Grammar: s.Grammar}), append(shapes, n)
 	}
 	d := newDescriber(q.trace, programs)
-	list, err := skeleton.Make(q.Context(), programs, skeleton.Options{Compare: d.compare})
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "what shapes have in common", int64(len(shapes)), "shapes")
+	list, err := skeleton.Make(q.Context(), programs, skeleton.Options{Compare: d.compare, Progress: func(n int) { bar.show(uint64(n)) }})
+	bar.done()
 	switch {
 	case errors.Is(err, skeleton.ErrLimit):
 		return errApart
@@ -52,11 +65,13 @@ func together(q *question) error {
 	}
 	a := grammarAnswer{header: q.header(), Grammars: []grammarInfo{}}
 	for _, s := range list {
-		p := programInfo{Ranks: s.Ranks(programs), Body: s.Parts(programs, q.trace.Ranks(), d.call)}
+		p := programInfo{Ranks: s.Ranks(programs), Parts: s.Parts(programs, q.trace.Ranks(), d.call)}
+		var numbers []int
 		for _, n := range s.Programs {
-			p.Shapes = append(p.Shapes, shapes[n])
+			numbers = append(numbers, shapes[n])
 		}
-		for _, part := range p.Body {
+		p.Shapes = rankenc.SetOf(numbers...)
+		for _, part := range p.Parts {
 			p.Calls = wire.AddSat(p.Calls, part.Calls)
 		}
 		a.Programs = append(a.Programs, p)
@@ -75,14 +90,17 @@ func together(q *question) error {
 }
 
 func (p programInfo) print(q *question) {
-	numbers := rankenc.SetOf(p.Shapes...)
-	what := fmt.Sprintf("shape %s of %d, %s: %s", numbers, q.trace.Shapes(), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
-	if len(p.Shapes) > 1 {
-		what = fmt.Sprintf("shapes %s of %d, %s: one program with differences, %s", text.CutList(numbers.String(), maxListText), q.trace.Shapes(),
-			text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
+	what := "shape"
+	if p.Shapes.Len() > 1 {
+		what = "shapes"
 	}
+	what = fmt.Sprintf("%s %s of %s, %s: ", what, text.CutList(p.Shapes.String(), maxListText), text.Count(q.trace.Shapes()), text.Ranks(p.Ranks))
+	if p.Shapes.Len() > 1 {
+		what += "one program with differences, "
+	}
+	what += text.Plural(p.Calls, "call")
 	q.printf("%s\n\n", what)
-	text.WriteParts(q.OutOrStdout(), p.Body)
+	text.WriteParts(q.OutOrStdout(), p.Parts)
 }
 
 // A describer puts calls into words that several signatures stand for.
@@ -157,8 +175,8 @@ func (d *describer) awayOf(s sequitur.Symbol, a reprise.Argument) away {
 	return away{}
 }
 
-// compare tells how much two signatures are alike. Requests, pointers and arrays depend on
-// other arguments.
+// compare tells how much two signatures are alike. Those of their arguments that depend on
+// others do not count.
 func (d *describer) compare(a, b sequitur.Symbol) skeleton.Likeness {
 	fn := d.trace.FunctionOf(int(a))
 	if fn != d.trace.FunctionOf(int(b)) {
@@ -172,8 +190,7 @@ func (d *describer) compare(a, b sequitur.Symbol) skeleton.Likeness {
 		case x.away[i].ok && x.away[i] == y.away[i]:
 		case p.Type.Kind == cst.KindRank:
 			peers++
-		case p.Type.Kind == cst.KindArray, p.Type.Kind == cst.KindPointer, p.Type.Kind == cst.KindStatus,
-			p.Type.Kind == cst.KindHandle && p.Type.Class == "request":
+		case dependent(p.Type):
 		default:
 			values++
 		}
@@ -185,6 +202,27 @@ func (d *describer) compare(a, b sequitur.Symbol) skeleton.Likeness {
 		return skeleton.OneValue
 	}
 	return skeleton.Different
+}
+
+// dependent reports whether an argument is one that depends on others: a request, a pointer, an
+// array or a status.
+func dependent(t cst.Type) bool {
+	switch t.Kind {
+	case cst.KindArray, cst.KindPointer, cst.KindStatus:
+		return true
+	}
+	return t.Kind == cst.KindHandle && t.Class == "request"
+}
+
+// same returns the text of an argument that all signatures have, or … if there is none.
+func (d *describer) same(signatures []sequitur.Symbol, arg int) string {
+	text := d.look(signatures[0]).args[arg]
+	for _, s := range signatures {
+		if d.look(s).args[arg] != text {
+			return "…"
+		}
+	}
+	return text
 }
 
 // call writes the call of a node.
@@ -206,6 +244,9 @@ func (d *describer) call(n *skeleton.Node) string {
 		value := ""
 		if p.Type.Kind == cst.KindRank {
 			value = d.fit(n, i)
+		}
+		if value == "" && dependent(p.Type) {
+			value = d.same(signatures, i)
 		}
 		if value == "" {
 			var texts []string

@@ -20,7 +20,7 @@ type Part struct {
 	Iterations uint64 `json:"iterations_around"`
 	In         uint64 `json:"in_iterations"`
 
-	Trips Trips  `json:"trips"` // or how often the call comes in a row
+	Trips        // or how often the call comes in a row
 	Calls uint64 `json:"calls"` // of all ranks, in all iterations
 	Each  uint64 `json:"-"`     // in an iteration of a loop, if all have as many; or 0
 
@@ -29,11 +29,11 @@ type Part struct {
 
 // Trips are how often a loop goes round each time that a rank comes to it.
 type Trips struct {
-	Expression string  `json:"expression,omitempty"` // of the rank, or a number, if there is one
-	Min        uint64  `json:"min"`
-	Max        uint64  `json:"max"`
-	Mean       float64 `json:"mean"`
-	Total      uint64  `json:"total"`
+	Expression string  `json:"trips,omitempty"` // of the rank, or a number, if there is one
+	Min        uint64  `json:"min_trips"`
+	Max        uint64  `json:"max_trips"`
+	Mean       float64 `json:"mean_trips"`
+	Total      uint64  `json:"total_trips"`
 }
 
 // maxFitted is of how many ranks trip counts are looked at one by one.
@@ -86,15 +86,15 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 		sets = append(sets, t.programs[x.Program].Ranks)
 		add(&p.Iterations, of[x.Program], x.Program)
 		add(&p.In, x.In, x.Program)
-		add(&p.Trips.Total, x.Total, x.Program)
-		p.Trips.Min, p.Trips.Max = min(p.Trips.Min, x.Min), max(p.Trips.Max, x.Max)
+		add(&p.Total, x.Total, x.Program)
+		p.Min, p.Max = min(p.Min, x.Min), max(p.Max, x.Max)
 		trips[x.Program] = x.Total
 	}
 	p.Ranks = rankenc.Set{}.Union(sets...)
-	p.Trips.Mean = float64(p.Trips.Total) / float64(p.In)
-	p.Trips.Expression = t.expression(n.Times)
+	p.Mean = float64(p.Total) / float64(p.In)
+	p.Expression = t.expression(n.Times)
 	if !n.IsLoop() {
-		p.Call, p.Calls = t.call(n), p.Trips.Total
+		p.Call, p.Calls = t.call(n), p.Total
 		return p
 	}
 	p.Body = t.parts(n.Body, trips)
@@ -103,8 +103,8 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 		p.Calls = wire.AddSat(p.Calls, inner.Calls)
 		fixed = fixed && inner.fixed()
 	}
-	if fixed && p.Trips.Total > 0 {
-		p.Each = p.Calls / p.Trips.Total
+	if fixed && p.Total > 0 {
+		p.Each = p.Calls / p.Total
 	}
 	return p
 }
@@ -114,7 +114,7 @@ func (p *Part) Optional() bool { return p.SomeRanks || p.In < p.Iterations }
 
 // fixed reports whether all iterations have as many calls of p.
 func (p *Part) fixed() bool {
-	return !p.Optional() && p.Trips.Min == p.Trips.Max && (p.Body == nil || p.Each > 0)
+	return !p.Optional() && p.Min == p.Max && (p.Body == nil || p.Each > 0)
 }
 
 // expression returns the trip counts as an expression of the rank, if there is one.

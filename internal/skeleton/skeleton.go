@@ -60,6 +60,8 @@ type Options struct {
 	// MaxNodes is how many calls and loops a program may have with rules written out, and
 	// MaxWork how many pairs of these are compared altogether. Zero means 1<<16 and 1<<28.
 	MaxNodes, MaxWork int
+
+	Progress func(programs int) // is called with how many are done, unless it is nil
 }
 
 // A Skeleton is one program with differences.
@@ -96,8 +98,8 @@ type Calls struct {
 // IsLoop reports whether n is a loop.
 func (n *Node) IsLoop() bool { return n.Calls == nil }
 
-// Of returns the times of a program, with In being 0 if it does not have n.
-func (n *Node) Of(program int) Times {
+// of returns the times of a program, with In being 0 if it does not have n.
+func (n *Node) of(program int) Times {
 	i, ok := findProgram(n.Times, program)
 	if !ok {
 		return Times{Program: program}
@@ -143,6 +145,9 @@ func Make(ctx context.Context, programs []Program, o Options) ([]*Skeleton, erro
 		}
 		if work.err != nil {
 			return nil, work.err
+		}
+		if o.Progress != nil {
+			o.Progress(number + 1)
 		}
 	}
 	for _, s := range list {

@@ -264,7 +264,7 @@ func countCalls(body []*Node, program int, calls map[rune]uint64) {
 				sum += c.Count
 			}
 		}
-		if !n.IsLoop() && sum != n.Of(program).Total {
+		if !n.IsLoop() && sum != n.of(program).Total {
 			panic("the calls are not the total")
 		}
 		countCalls(n.Body, program, calls)
@@ -283,7 +283,7 @@ func countParts(parts []*Part, calls map[rune]uint64) {
 // checkTimes checks that numbers of iterations and trip counts agree.
 func checkTimes(t *rapid.T, body []*Node, program int, iterations uint64) {
 	for _, n := range body {
-		x := n.Of(program)
+		x := n.of(program)
 		if x.In > iterations || x.Total < x.In*x.Min || x.Total > x.In*x.Max || x.In > 0 && x.Min == 0 {
 			t.Fatalf("%+v in %d iterations", x, iterations)
 		}
@@ -295,7 +295,7 @@ func checkTimes(t *rapid.T, body []*Node, program int, iterations uint64) {
 // text, which come so many times altogether.
 func matched(body []*Node, program int, text string, from []int, iterations uint64) []int {
 	for _, n := range body {
-		x := n.Of(program)
+		x := n.of(program)
 		if x.In == 0 {
 			continue
 		}

@@ -66,16 +66,16 @@ func trips(p *skeleton.Part) string {
 // loopText tells how many calls are in a loop, or in calls that are left out together.
 func loopText(p *skeleton.Part) string {
 	what := "loop of "
-	if p.Trips.Max == 1 {
+	if p.Max == 1 {
 		what = "together " // not a loop, as it never comes twice
 	}
 	if p.Each > 0 {
 		what += Plural(p.Each, "call")
 	} else {
-		what += mean(p.Calls, p.Trips.Total) + " calls on average"
+		what += mean(p.Calls, p.Total) + " calls on average"
 	}
-	if p.Trips.Expression == "" {
-		what += ", " + mean(p.Trips.Total, p.In) + " iterations on average"
+	if p.Expression == "" {
+		what += ", " + mean(p.Total, p.In) + " iterations on average"
 	}
 	return what
 }
