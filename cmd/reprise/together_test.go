@@ -47,7 +47,9 @@ func TestTogetherCounts(t *testing.T) {
 		for _, f := range info.Functions {
 			want[f.Name] = f.Calls
 		}
-		var a struct{ Programs []struct{ Body []json.RawMessage } }
+		var a struct {
+			Programs []struct{ Body []json.RawMessage }
+		}
 		decodeJSON(t, &a, "grammar", "--together", "--json", "in.rpz")
 		got := make(map[string]uint64)
 		for _, one := range a.Programs {

@@ -17,6 +17,7 @@ const (
 // around them, which therefore come once each.
 type folder struct {
 	program int
+	how     how
 	align   aligner
 	nodes   int                     // that may still be made
 	steady  map[sequitur.Symbol]int // calls that few others come after: more of them
@@ -29,7 +30,7 @@ func (f *folder) whole(g *sequitur.Grammar) []*Node {
 		return nil
 	}
 	f.steady = steady(g)
-	loop := isLoop(g, minTrips, false)
+	loop := isLoop(g, minTrips, f.how)
 	bodies := make([][]*Node, g.Rules()) // of loops
 	for r := range g.Rules() {           // rules refer to those below them
 		if r == g.Rules()-1 || loop[r] {
@@ -82,11 +83,21 @@ func steady(g *sequitur.Grammar) map[sequitur.Symbol]int {
 	return steady
 }
 
-// isLoop tells which rules are loops that come at least minTrips times in a row somewhere.
-// A few times that the calls of a rule come in a row by chance, among many others, are no loop.
-func isLoop(g *sequitur.Grammar, least uint64, byChance bool) []bool {
-	const certain = 16 // times in a row are not by chance
-	most := make([]uint64, g.Rules())
+// A how is a way to find loops: which rules that come several times in a row are some.
+type how int
+
+const (
+	mostly how = iota // if they do so most times that their calls come: the others are by chance
+	evenly            // if they come as often in a row each time: the others have something optional between them
+	inner             // likewise, and a loop that is found by its rounds has several calls in all of them
+	always            // all
+)
+
+// isLoop tells which rules are loops, that come at least so many times in a row somewhere.
+func isLoop(g *sequitur.Grammar, least uint64, which how) []bool {
+	const certain = 16   // times in a row are not by chance
+	const long = 1 << 14 // calls that are not written out
+	most, fewest := make([]uint64, g.Rules()), make([]uint64, g.Rules())
 	uses := make([]uint64, g.Rules())   // of each rule
 	inRuns := make([]uint64, g.Rules()) // of these
 	calls := make(map[sequitur.Symbol]uint64)
@@ -99,6 +110,9 @@ func isLoop(g *sequitur.Grammar, least uint64, byChance bool) []bool {
 				continue
 			}
 			uses[t.Rule], most[t.Rule] = wire.AddSat(uses[t.Rule], n), max(most[t.Rule], t.Count)
+			if fewest[t.Rule] == 0 || t.Count < fewest[t.Rule] {
+				fewest[t.Rule] = t.Count
+			}
 			if t.Count >= least {
 				inRuns[t.Rule] = wire.AddSat(inRuns[t.Rule], n)
 			}
@@ -113,7 +127,13 @@ func isLoop(g *sequitur.Grammar, least uint64, byChance bool) []bool {
 				often[r] = max(often[r], often[t.Rule])
 			}
 		}
-		loop[r] = most[r] >= certain || most[r] >= least && (byChance || inRuns[r] >= often[r]-often[r]/4)
+		switch {
+		case most[r] < least:
+		case which == evenly, which == inner:
+			loop[r] = most[r] == fewest[r] && inRuns[r] >= often[r]-often[r]/4 || wire.MulSat(uses[r], g.RuleLen(r)) > long
+		default:
+			loop[r] = which == always || most[r] >= certain || inRuns[r] >= often[r]-often[r]/4
+		}
 	}
 	return loop
 }
@@ -215,7 +235,7 @@ func (f *folder) copies(body []*Node, iterations uint64, depth int) []*Node {
 func (f *folder) fold(seq []*Node) []*Node {
 	for f.align.do(len(seq) + 1) {
 		before := len(seq)
-		seq = f.repeated(f.joined(f.align.wrapped(seq, f.align.loopsOf(seq))), minTrips, false)
+		seq = f.repeated(f.joined(f.align.wrapped(seq, f.align.loopsOf(seq))), minTrips, f.how)
 		if len(seq) == before {
 			var found bool
 			if seq, found = f.rounds(seq); !found {
@@ -225,7 +245,7 @@ func (f *folder) fold(seq []*Node) []*Node {
 	}
 	for f.align.do(len(seq) + 1) {
 		before := len(seq)
-		if seq = f.repeated(f.joined(seq), 2, true); len(seq) == before {
+		if seq = f.repeated(f.joined(seq), 2, always); len(seq) == before {
 			break
 		}
 	}
@@ -265,7 +285,7 @@ func (f *folder) concat(n, next *Node) {
 
 // repeated makes a loop of what is of the same classes at least so many times in a row, if
 // there is no such loop in it.
-func (f *folder) repeated(seq []*Node, trips uint64, byChance bool) []*Node {
+func (f *folder) repeated(seq []*Node, trips uint64, which how) []*Node {
 	var b sequitur.Builder
 	for _, n := range seq {
 		b.Append(sequitur.Symbol(n.class))
@@ -274,7 +294,7 @@ func (f *folder) repeated(seq []*Node, trips uint64, byChance bool) []*Node {
 	if g.Rules() == 0 {
 		return nil
 	}
-	loop := isLoop(g, trips, byChance)
+	loop := isLoop(g, trips, which)
 	inner := make([]bool, g.Rules()) // loops in them
 	for r := range g.Rules() {
 		for t := range g.Body(r) {

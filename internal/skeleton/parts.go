@@ -50,11 +50,7 @@ type teller struct {
 // those that it was made from, in a run of size ranks; call writes a call.
 func (s *Skeleton) Parts(programs []Program, size int, call func(*Node) string) []*Part {
 	t := teller{programs, size, call}
-	once := make(map[int]uint64, len(s.Programs))
-	for _, p := range s.Programs {
-		once[p] = 1
-	}
-	return t.parts(s.Body, once)
+	return t.parts(s.Body, s.once())
 }
 
 // Ranks returns the ranks of the programs of s.
@@ -78,7 +74,6 @@ func (t *teller) parts(body []*Node, of map[int]uint64) []*Part {
 func (t *teller) part(n *Node, of map[int]uint64) *Part {
 	p := &Part{Trips: Trips{Min: n.Times[0].Min}, SomeRanks: len(n.Times) < len(of)}
 	var sets []rankenc.Set
-	trips := make(map[int]uint64, len(n.Times))
 	add := func(sum *uint64, n uint64, program int) {
 		*sum = wire.AddSat(*sum, wire.MulSat(n, uint64(t.programs[program].Ranks.Len())))
 	}
@@ -88,7 +83,6 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 		add(&p.In, x.In, x.Program)
 		add(&p.Total, x.Total, x.Program)
 		p.Min, p.Max = min(p.Min, x.Min), max(p.Max, x.Max)
-		trips[x.Program] = x.Total
 	}
 	p.Ranks = rankenc.Set{}.Union(sets...)
 	p.Mean = float64(p.Total) / float64(p.In)
@@ -97,7 +91,7 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 		p.Call, p.Calls = t.call(n), p.Total
 		return p
 	}
-	p.Body = t.parts(n.Body, trips)
+	p.Body = t.parts(n.Body, n.trips())
 	fixed := true
 	for _, inner := range p.Body {
 		p.Calls = wire.AddSat(p.Calls, inner.Calls)

@@ -97,7 +97,7 @@ func (f *folder) inCommon(seq []*Node, members [][]int) bool {
 		steady = steady || n.IsLoop() || 2*n.steady > maxSteady
 	}
 	switch {
-	case !steady, len(members) == 1 && len(first) < 8, len(first) == 2 && len(members) < 4:
+	case !steady, len(members) == 1 && (len(first) < 8 || f.how == inner), len(first) == 2 && len(members) < 4:
 		return false
 	case len(first) == 2:
 		return 4*shared >= 3*all

@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -58,7 +59,7 @@ type Options struct {
 	Compare func(a, b sequitur.Symbol) Likeness
 
 	// MaxNodes is how many calls and loops a program may have with rules written out, and
-	// MaxWork how many pairs of these are compared altogether. Zero means 1<<16 and 1<<28.
+	// MaxWork how many pairs of these are compared altogether. Zero means 1<<16 and 1<<26.
 	MaxNodes, MaxWork int
 
 	Progress func(programs int) // is called with how many are done, unless it is nil
@@ -112,18 +113,91 @@ func findProgram(list []Times, program int) (int, bool) {
 }
 
 // Make returns the programs as few skeletons: each is of programs that have half of
-// their calls in common.
+// their calls in common. Of several ways to find the loops, it takes the one with fewer calls,
+// loops and differences.
 func Make(ctx context.Context, programs []Program, o Options) ([]*Skeleton, error) {
 	if o.MaxNodes == 0 {
 		o.MaxNodes = 1 << 16
 	}
 	if o.MaxWork == 0 {
-		o.MaxWork = 1 << 28
+		o.MaxWork = 1 << 26
 	}
+	var best []*Skeleton
+	var failed error
+	least := math.MaxInt
+	ways := []how{mostly, evenly, inner}
+	for i, how := range ways {
+		list, err := o.make(ctx, programs, how, func(n int) int { return (i*len(programs) + n) / len(ways) })
+		if err != nil {
+			failed = err
+			continue
+		}
+		sum := 0
+		for _, s := range list {
+			sum += cost(s.Body, s.once())
+		}
+		if sum < least {
+			best, least = list, sum
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if least == math.MaxInt {
+		return nil, failed
+	}
+	return best, nil
+}
+
+// once says that each program of s runs once.
+func (s *Skeleton) once() map[int]uint64 {
+	of := make(map[int]uint64, len(s.Programs))
+	for _, p := range s.Programs {
+		of[p] = 1
+	}
+	return of
+}
+
+// trips returns the trip counts of all iterations of n, by program.
+func (n *Node) trips() map[int]uint64 {
+	trips := make(map[int]uint64, len(n.Times))
+	for _, t := range n.Times {
+		trips[t.Program] = t.Total
+	}
+	return trips
+}
+
+// cost returns how much there is to read in a body that each program comes to so often. It
+// costs most not to know in which iterations something is.
+func cost(body []*Node, of map[int]uint64) int {
+	const unknown = 4
+	sum := 0
+	for _, n := range body {
+		optional, differ := false, len(n.Times) < len(of)
+		for _, t := range n.Times {
+			optional = optional || t.In < of[t.Program]
+			differ = differ || t.Min != n.Times[0].Max || t.Max != n.Times[0].Max
+		}
+		sum++
+		if optional {
+			sum += unknown
+		}
+		if differ {
+			sum++
+		}
+		if n.IsLoop() {
+			sum += cost(n.Body, n.trips())
+		}
+	}
+	return sum
+}
+
+// make makes skeletons of programs whose loops are found in one way.
+func (o *Options) make(ctx context.Context, programs []Program, how how, done func(int) int) ([]*Skeleton, error) {
 	work := &work{ctx: ctx, left: o.MaxWork}
 	var list []*Skeleton
 	for number, p := range programs {
-		f := folder{program: number, nodes: o.MaxNodes, align: aligner{work: work, compare: o.Compare, within: true}, classes: make(map[string]int)}
+		f := folder{program: number, how: how, nodes: o.MaxNodes, align: aligner{work: work, compare: o.Compare, within: true}, classes: make(map[string]int)}
 		body := f.whole(p.Grammar)
 		if work.err != nil {
 			return nil, work.err
@@ -147,15 +221,11 @@ func Make(ctx context.Context, programs []Program, o Options) ([]*Skeleton, erro
 			return nil, work.err
 		}
 		if o.Progress != nil {
-			o.Progress(number + 1)
+			o.Progress(done(number + 1))
 		}
 	}
 	for _, s := range list {
-		of := make(map[int]uint64)
-		for _, p := range s.Programs {
-			of[p] = 1
-		}
-		s.Body = splice(s.Body, of)
+		s.Body = splice(s.Body, s.once())
 	}
 	return list, nil
 }
@@ -217,12 +287,11 @@ func splice(body []*Node, of map[int]uint64) []*Node {
 			list = append(list, n)
 			continue
 		}
-		trips, once := make(map[int]uint64, len(n.Times)), len(n.Times) == len(of)
+		once := len(n.Times) == len(of)
 		for _, t := range n.Times {
-			trips[t.Program] = t.Total
 			once = once && t.Max == 1 && t.In == of[t.Program]
 		}
-		if n.Body = splice(n.Body, trips); once {
+		if n.Body = splice(n.Body, n.trips()); once {
 			list = append(list, n.Body...)
 		} else {
 			list = append(list, n)

@@ -92,6 +92,17 @@ func TestMake(t *testing.T) {
 		}
 		trips = append(trips, program("I"+b.String()+"F", rank))
 	}
+	var sparse []Program // polling that seldom succeeds
+	seldom := 0
+	for rank := range 64 {
+		var b strings.Builder
+		for range 60 {
+			polls := max(0, r.IntN(6)-3)
+			b.WriteString("A" + times(polls, "T") + "B")
+			seldom += min(1, polls)
+		}
+		sparse = append(sparse, program("I"+b.String()+"F", rank))
+	}
 	var polls strings.Builder
 	for i := range 100 {
 		polls.WriteString("S" + times([]int{0, 1, 0, 0, 3, 0, 0, 2}[i*37/100%8], "T") + "WX")
@@ -109,6 +120,8 @@ func TestMake(t *testing.T) {
 		{"TripCounts", counts, []string{"I 50+rank(S R W) F"}},
 		{"RandomTripCounts", trips, []string{"I 10(A 1…5(B C) D) F"}},
 		{"Polling", []Program{program("I"+polls.String()+"F", 0)}, []string{"I 100(S [38/100 1…3T] W X) F"}},
+		{"Nested", []Program{program("I"+times(30, times(5, times(20, "AB")+"C")+"D")+"E"+times(3, times(20, "AB")+"C")+"F", 0)}, []string{"I 30(5(20(A B) C) D) E 3(20(A B) C) F"}},
+		{"SparsePolling", sparse, []string{fmt.Sprintf("I 60(A [%d/3840 1…2T] B) F", seldom)}},
 		{"SomeRanks", []Program{program("IABCF", 0), program("IACF", 1, 2, 3), program("IABCF", 4)}, []string{"I A [0-4:4 B] C F"}},
 		{"Peers", []Program{program("IABF", 0), program("IaBF", 1)}, []string{"I A|a B F"}},
 		{"OtherCalls", []Program{program("IABCDEF", 0), program("GHKLMN", 1), program("IABDEF", 2)}, []string{"I A B [0 C] D E F", "G H K L M N"}},
