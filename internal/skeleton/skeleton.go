@@ -5,8 +5,9 @@
 //
 // Of each program alone, the loops are those of its grammar, whatever their trip counts.
 // Then it looks for calls that come the same number of times, one after the other:
-// iterations of a loop with something optional between them. Programs are put
-// together by a longest common subsequence of their calls and loops, as are iterations, and
+// iterations of a loop with something optional between them. As what is optional hides
+// loops of the grammar and makes others, it tries several ways, and takes the one with
+// the fewest differences. Programs are put together by a longest common subsequence of their calls and loops, as are iterations, and
 // loops if they have half of their calls in common.
 //
 // # Limits
@@ -43,14 +44,14 @@ type Program struct {
 	Grammar *sequitur.Grammar
 }
 
-// How much two different calls are alike.
+// A Likeness is how much two calls are alike.
 type Likeness int
 
 const (
 	Different Likeness = iota
 	OneValue           // one argument differs, which is no rank
 	Peers              // only ranks among the arguments differ: the same call, if of different programs
-	Same
+	Same               // the same call
 )
 
 // Options say what calls are alike, and how much is done.
