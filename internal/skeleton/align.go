@@ -54,13 +54,10 @@ func (n *Node) iterations() (sum uint64) {
 
 // usual returns how many calls in a body come in at least half of its iterations.
 func usual(body []*Node) int {
-	most, sum := uint64(0), 0
-	for _, n := range body {
-		most = max(most, n.iterations())
-	}
-	for _, n := range body {
-		switch {
-		case n.iterations() < most/2:
+	sum := 0
+	for i, often := range usualNodes(body) {
+		switch n := body[i]; {
+		case !often:
 		case n.IsLoop():
 			sum += usual(n.Body)
 		default:
@@ -68,6 +65,18 @@ func usual(body []*Node) int {
 		}
 	}
 	return sum
+}
+
+// usualNodes tells which nodes come in at least half of the iterations of a body.
+func usualNodes(body []*Node) []bool {
+	list, most := make([]bool, len(body)), uint64(0)
+	for _, n := range body {
+		most = max(most, n.iterations())
+	}
+	for i, n := range body {
+		list[i] = n.iterations() >= most/2
+	}
+	return list
 }
 
 // alike reports whether what is aligned has half of its calls in common.
@@ -168,6 +177,7 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 	high := func(i int) int { return min(len(y), max(0, i+max(0, lean)+band)) } // excluded
 	best := make([][]int32, len(x)+1)
 	matches := make(map[[2]int]weighedPair)
+	inMost, alsoInMost := usualNodes(x), usualNodes(y)
 	at := func(i, j int) int32 {
 		switch {
 		case i >= len(x) || j >= high(i):
@@ -185,6 +195,9 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 		for j := high(i) - 1; j >= low(i); j-- {
 			most := max(at(i+1, j), at(i, j+1))
 			if weight, inside := a.match(x[i], y[j]); weight > 0 {
+				if inMost[i] == alsoInMost[j] {
+					weight += maxSteady + 1
+				}
 				matches[[2]int{i, j}] = weighedPair{pair{i, j, inside}, weight}
 				most = max(most, int32(weight)+at(i+1, j+1))
 			}
