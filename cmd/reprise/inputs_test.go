@@ -87,6 +87,35 @@ func nested() string {
 	return b.String()
 }
 
+// uneven returns a trace of ranks that are of one program, each with another trip count and other
+// optional calls.
+func uneven(ranks int) string {
+	var b strings.Builder
+	line := func(r int, format string, args ...any) {
+		fmt.Fprintf(&b, "%d "+format+"\n", append([]any{r}, args...)...)
+	}
+	for r := range ranks {
+		line(r, "init")
+		for range 50 + r {
+			line(r, "send %d 0 8 1", (r+1)%ranks)
+			line(r, "recv %d 0 8 1", (r+ranks-1)%ranks)
+			line(r, "allreduce 1 0 0 ")
+		}
+		if r > 0 {
+			line(r, "gather 1 1 0 1 1")
+		}
+		for i := range 30 {
+			line(r, "bcast 4 0 1 ")
+			for range (i*i*i*31 + i*57 + r*r*17) % 97 % 11 / 4 {
+				line(r, "compute 100")
+			}
+			line(r, "barrier")
+		}
+		line(r, "finalize")
+	}
+	return b.String()
+}
+
 const noisyRanks = 600
 
 // inputs is what writeInputs wrote the first time, by name.
@@ -132,6 +161,7 @@ func makeInputs(t testing.TB) {
 		"far.txt":     "16777215 init\n16777215 finalize\n",
 		"beyond.txt":  "0 init\n16777216 init\n",
 		"nested.txt":  nested(),
+		"uneven.txt":  uneven(16),
 
 		"noisy.txt":       text(noisy(noisyRanks)),
 		"noisy-mixed.txt": text(interleave(noisy(noisyRanks), noisyRanks)),
@@ -153,7 +183,7 @@ func makeInputs(t testing.TB) {
 	} {
 		writeFile(t, name, content)
 	}
-	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "noisy", "noisy-mixed", "unmatched"} {
+	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "uneven", "noisy", "noisy-mixed", "unmatched"} {
 		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
 			t.Fatal(r.stderr)
 		}

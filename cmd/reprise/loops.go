@@ -22,6 +22,7 @@ func newGrammar() *cobra.Command {
 		q     *question
 		shape int
 		dot   bool
+		one   bool
 	)
 	check := func() error {
 		switch {
@@ -31,10 +32,18 @@ func newGrammar() *cobra.Command {
 			return errors.New("--ranks does not go with --shape")
 		case shape < 0:
 			return fmt.Errorf("no shape %d", shape)
+		case one && (dot || q.Flags().Changed("ranks") || q.Flags().Changed("shape")):
+			return errors.New("--together does not go with --ranks, --shape and --dot")
 		}
 		return nil
 	}
 	q = newQuestion("grammar", check, func(q *question) error {
+		if one || q.trace.Shapes() > 1 && !dot && !q.Flags().Changed("ranks") && !q.Flags().Changed("shape") {
+			if err := together(q); one || !errors.Is(err, errApart) {
+				return err
+			}
+			warn(q.ErrOrStderr(), "%s: %v; --ranks and --shape choose", q.path, errApart)
+		}
 		list, err := chosenLoops(q, shape)
 		if err != nil {
 			return err
@@ -61,6 +70,7 @@ func newGrammar() *cobra.Command {
 	q.Flags().Lookup("ranks").DefValue = "the first with calls"
 	q.Flags().IntVar(&shape, "shape", 0, "the loops of the ranks of the shape with this `number`")
 	q.Flags().Lookup("shape").DefValue = "none"
+	q.Flags().BoolVar(&one, "together", false, "what all shapes have in common, with their differences")
 	q.Flags().BoolVar(&dot, "dot", false, "write a Graphviz graph")
 	return q.Command
 }
@@ -254,6 +264,7 @@ func (l *loops) print(q *question) {
 type grammarAnswer struct {
 	header
 	Grammars []grammarInfo `json:"grammars"`
+	Programs []programInfo `json:"programs,omitempty"` // what shapes have in common
 }
 
 type grammarInfo struct {

@@ -80,12 +80,17 @@ const minCall = 16
 // indent returns by how many columns a line is indented that is so deep in loops: not so
 // many that its text has no room.
 func (t *LoopTree) indent(r Ruler, depth int) int {
+	times := 0
+	if t.Timed() {
+		times = timesWidth
+	}
+	return indentation(r, depth, times)
+}
+
+// indentation is LoopTree.indent, with columns of times that are so wide.
+func indentation(r Ruler, depth, times int) int {
 	most := maxIndent
 	if r.columns > 0 {
-		times := 0
-		if t.Timed() {
-			times = timesWidth
-		}
 		most = min(most, max(2, (r.columns-times-minCall)/2))
 	}
 	return 2 * min(depth, most)

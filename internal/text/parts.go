@@ -1,0 +1,89 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/skeleton"
+)
+
+// WriteParts writes the parts of one program with differences, a line each, nested by
+// indentation.
+func WriteParts(w io.Writer, parts []*skeleton.Part) { writeParts(w, parts, 1) }
+
+func writeParts(w io.Writer, parts []*skeleton.Part, depth int) {
+	ruler := RulerOf(w)
+	for _, p := range parts {
+		line := strings.Repeat(" ", indentation(ruler, depth, 0))
+		line += presence(p) + trips(p)
+		switch {
+		case p.Body != nil:
+			fmt.Fprintf(w, "%s%s:\n", line, loopText(p))
+			writeParts(w, p.Body, depth+1)
+		case ruler.columns == 0:
+			fmt.Fprintln(w, line+p.Call)
+		default:
+			fmt.Fprintln(w, line+ruler.Cut(p.Call, max(minCall, ruler.columns-ruler.Width(line))))
+		}
+	}
+}
+
+// presence tells which ranks or iterations have an optional part, as [on ranks 1-7].
+func presence(p *skeleton.Part) string {
+	const most = 24 // bytes of a list of ranks
+	var at []string
+	if p.SomeRanks {
+		ranks := Ranks(p.Ranks)
+		if len(ranks) > most {
+			ranks = Plural(p.Ranks.Len(), "rank")
+		}
+		at = append(at, "on "+ranks)
+	}
+	if p.In < p.Iterations {
+		at = append(at, "in "+Percent(p.In, p.Iterations)+" of iterations")
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(at, ", ") + "] "
+}
+
+// trips tells how often a part comes in a row.
+func trips(p *skeleton.Part) string {
+	switch t := p.Trips; {
+	case t.Max == 1:
+		return ""
+	case t.Min == t.Max:
+		return Count(t.Min) + " × "
+	case t.Expression != "":
+		return t.Expression + " × "
+	default:
+		return Count(t.Min) + "…" + Count(t.Max) + " × "
+	}
+}
+
+// loopText tells how many calls are in a loop, or in calls that are left out together.
+func loopText(p *skeleton.Part) string {
+	what := "loop of "
+	if p.Max == 1 {
+		what = "together " // not a loop, as it never comes twice
+	}
+	if p.Each > 0 {
+		what += Plural(p.Each, "call")
+	} else {
+		what += mean(p.Calls, p.Total) + " calls on average"
+	}
+	if p.Expression == "" {
+		what += ", " + mean(p.Total, p.In) + " iterations on average"
+	}
+	return what
+}
+
+// mean writes a mean.
+func mean(sum, n uint64) string {
+	if n > 0 && sum%n == 0 {
+		return Count(sum / n)
+	}
+	return digits3(float64(sum) / float64(n))
+}
