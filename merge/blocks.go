@@ -17,10 +17,12 @@ const (
 	// reader who wants one of them reads them all.
 	blockSymbols = 1 << 15
 
-	// minMixed is the size of the sections of grammars from which on blocks are tried, and
-	// maxMixed how many symbols these have then, as it takes microseconds for each. Blocks are
-	// written if they take an eighth less, as they take longer to read.
-	minMixed = 128
+	// minSaved is how many bytes less blocks take at the least, and an eighth, to be written, as
+	// they take longer to read.
+	minSaved = 256
+
+	// maxMixed is how many symbols the grammars of a trace have that are tried as blocks, at the
+	// most, as it takes microseconds for each.
 	maxMixed = 1 << 19
 )
 
@@ -62,7 +64,7 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 		return err
 	}
 	size := storedSize(c.grammars)
-	if size < minMixed || m.symbols() > maxMixed {
+	if size < minSaved || m.symbols() > maxMixed {
 		return m.checkGrammars(c.grammars)
 	}
 	sorted, s := *m, *c
@@ -78,7 +80,7 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	} else {
 		sorted, s = *m, *c
 	}
-	if s.grammars = sorted.blocks(ctx, size-size/8, table); s.grammars == nil {
+	if s.grammars = sorted.blocks(ctx, size-max(size/8, minSaved), table); s.grammars == nil {
 		return m.checkGrammars(c.grammars)
 	}
 	flags := byte(layout.FlagBlocks)
