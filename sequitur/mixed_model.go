@@ -46,6 +46,8 @@ type sequenceModel struct {
 
 	lastCounts map[uint64][2]uint64 // the last two counts, by what was counted
 	variant    uint32               // the last
+	lastOf     map[uint32]uint32    // the last of each group
+	recent     [8]uint32            // the last ones that differ, the last one first
 	following  map[uint64]uint32    // the variant that followed one, or had a position, by group
 }
 
@@ -53,7 +55,7 @@ func newSequenceModel(a Alphabet, size int) *sequenceModel {
 	m := &sequenceModel{
 		mixer: newMixer(size, weightSets), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
-		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), first: markNone,
+		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
 	}
 	m.variants, m.symbols = a.members()
 	for i := range m.lastAt {
@@ -186,19 +188,46 @@ func (m *sequenceModel) enter(s uint32) {
 // member codes which symbol of a class follows.
 func (m *sequenceModel) member(class uint32, s Symbol) Symbol {
 	variants := m.variants[class]
-	group := uint64(m.alphabet.Group[class])
-	after, at := hash(0, uint64(m.variant), group), hash(1, uint64(m.position), group)
+	group := m.alphabet.Group[class]
+	own, ok := m.lastOf[group]
+	after, at := hash(0, uint64(own), uint64(group)), hash(1, uint64(m.position), uint64(group))
+	if !ok {
+		after = hash(2, uint64(group))
+	}
 	i := 0
 	if len(variants) > 1 {
 		i, _ = slices.BinarySearch(variants, m.alphabet.Variant[s])
-		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at))
+		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants))
 	}
 	if i >= len(variants) {
 		return MaxSymbol + 1
 	}
 	m.variant = variants[i]
+	m.lastOf[group] = m.variant
 	m.following[after], m.following[at] = m.variant, m.variant
+	m.use(m.variant)
 	return m.symbols[class][i]
+}
+
+// use notes that a variant was the last one.
+func (m *sequenceModel) use(v uint32) {
+	i := slices.Index(m.recent[:], v)
+	if i < 0 {
+		i = len(m.recent) - 1
+	}
+	copy(m.recent[1:i+1], m.recent[:i])
+	m.recent[0] = v
+}
+
+// recentPlace returns the place in a list of the variant that was used last, of those in the
+// list, or what is none.
+func (m *sequenceModel) recentPlace(variants []uint32) int {
+	for _, v := range m.recent {
+		if i, found := slices.BinarySearch(variants, v); found {
+			return i
+		}
+	}
+	return -1
 }
 
 // placeOf returns the place of the variant that followed, in a list, or what is none.
@@ -214,8 +243,9 @@ func (m *sequenceModel) placeOf(variants []uint32, key uint64) int {
 	return i
 }
 
-// memberBits codes place i among those of a class; two places are expected.
-func (m *sequenceModel) memberBits(class uint32, i, after, at int) int {
+// memberBits codes place i among those of a class, where three places may be expected: after the
+// last variant of the group, at the position, and that of the last one in the class.
+func (m *sequenceModel) memberBits(class uint32, i, after, at, recent int) int {
 	n := bits.Len(uint(len(m.variants[class]) - 1))
 	node := 1
 	next := func(place, k int) int {
@@ -230,12 +260,12 @@ func (m *sequenceModel) memberBits(class uint32, i, after, at int) int {
 	c, g, p := uint64(class), uint64(m.alphabet.Group[class]), uint64(m.position)
 	last := uint64(m.variant)
 	for k := n - 1; k >= 0; k-- {
-		x, y := next(after, k), next(at, k)
-		e, f, node64 := uint64(x), uint64(y), uint64(node)
+		x, y, z := next(after, k), next(at, k), next(recent, k)
+		e, f, r, node64 := uint64(x), uint64(y), uint64(z), uint64(node)
 		before := m.history.before(2)
 		in := contexts{
-			hash(40, e), hash(41, f), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64), hash(45, p, c, node64),
-			hash(46, g, p, f), hash(47, before, c, node64), hash(48, e, f), hash(49, g, e), hash(50, g, f), hash(51, g, before, e),
+			hash(40, e, r), hash(41, f, r), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64), hash(45, p, c, node64),
+			hash(46, g, p, f), hash(47, before, c, node64), hash(48, e, f, r), hash(49, g, e), hash(50, g, r), hash(51, g, e, f, r),
 		}
 		m.find(&in)
 		node = node<<1 | int(m.code(uint32(i>>k&1), 0, setVariant+5*x+y))
