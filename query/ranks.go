@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -117,9 +118,11 @@ func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile, bounds map[strin
 		}
 		r := RankProfile{RankActivity: RankActivity{Rank: of.Rank, End: shape.Calls, Calls: shape.Calls}}
 		r.Span, r.Start = middle(of.Span), Nanoseconds(of.Begin-t.firstBegin)
-		functions := make(map[string]*RankFunction)
+		functions, threads := make(map[string]*RankFunction), false
 		for _, f := range of.Functions {
-			name := t.trace.Functions()[f.Function].Name
+			fn := &t.trace.Functions()[f.Function]
+			name := fn.Name
+			threads = threads || len(fn.Params) > 0 && fn.Params[0].Name == reprise.ThreadParam
 			known := functions[name]
 			if known == nil {
 				known = &RankFunction{Name: name}
@@ -130,7 +133,7 @@ func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile, bounds map[strin
 			known.Max = max(known.Max, Nanoseconds(f.Max.High))
 		}
 		r.setFunctions(functions, shape, bounds)
-		r.setOutside(of)
+		r.setOutside(of, threads)
 		b.Ranks = append(b.Ranks, r)
 	}
 }
@@ -143,10 +146,11 @@ func middle(r merge.Range) Nanoseconds {
 	return Nanoseconds(r.Middle())
 }
 
-// setOutside sets the time outside calls and, if no calls overlap, that in calls.
-func (r *RankProfile) setOutside(of merge.RankTime) {
+// setOutside sets the time outside calls and, if no calls overlap, that in calls. Those of several
+// threads may overlap by less than what is not known of sums.
+func (r *RankProfile) setOutside(of merge.RankTime, threads bool) {
 	inCalls, off := Nanoseconds(of.Span.Middle()-of.Gaps.Middle()), Nanoseconds(of.Span.Error()+of.Gaps.Error())
-	if math.IsInf(float64(r.Span+r.Time), 1) || math.Abs(float64(inCalls-r.Time)) > float64(off+r.Error) {
+	if threads || math.IsInf(float64(r.Span+r.Time), 1) || math.Abs(float64(inCalls-r.Time)) > float64(off+r.Error) {
 		r.Outside, r.OutsideError = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
 		return
 	}
