@@ -8,7 +8,7 @@ import (
 
 // Limits of a block.
 const (
-	maxItems      = 1 << 18 // to write: each takes microseconds
+	maxItems      = 1 << 18 // each takes microseconds
 	maxTable      = 19      // the table of contexts has 2^maxTable places at most
 	minTable      = 10      // or these, whatever the block has
 	tablePerByte  = 1 << 8  // places for each byte of the block
@@ -18,8 +18,8 @@ const (
 	fewRounds     = 1 << 12 // and those besides
 )
 
-// mostItems returns how many items a block of so many bytes may have.
-func mostItems(size int) int { return fewItems + itemsPerByte*size }
+// mostItems returns how many items a block of so many bytes may have, with the ends of members.
+func mostItems(size int) int { return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems) }
 
 // AppendMixed appends a block with the sequences of grammars, each predicted by what came
 // before it in the block, and returns the extended slice. It is smaller than a [Forest] where
@@ -39,7 +39,7 @@ func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []
 			return dst, false
 		}
 		n := countItems(lists[i])
-		if total += n; total > maxItems || !rebuilds(g, lists[i], n) {
+		if total += n + 1; total > maxItems || !rebuilds(g, lists[i], n) {
 			return dst, false
 		}
 	}
@@ -80,7 +80,7 @@ func (w mixedWriter) twinsPay(size int) bool {
 }
 
 // mostPlaces returns how many places the table of contexts may have of a block of so many bytes.
-func mostPlaces(size int) int { return 1<<minTable + tablePerByte*size }
+func mostPlaces(size int) int { return 1<<minTable + tablePerByte*min(size, 1<<maxTable/tablePerByte) }
 
 // countItems returns the number of items in all, a loop being two more than its body.
 func countItems(list []item) int {

@@ -146,3 +146,63 @@ func TestRefuseMixed(t *testing.T) {
 		})
 	}
 }
+
+// TestManyMembers checks that a block of many members that take next to nothing is read again, if
+// it is written.
+func TestManyMembers(t *testing.T) {
+	var list []*Grammar
+	for range 1 << 16 {
+		var b Builder
+		b.Append(0)
+		list = append(list, b.Finish())
+	}
+	for _, n := range []int{1 << 14, 1 << 16} {
+		block, ok := AppendMixed(nil, list[:n], Plain(1), math.MaxInt)
+		if !ok {
+			continue
+		}
+		if read, err := ParseMixed(block, Plain(1)); err != nil || len(read) != n {
+			t.Errorf("%d members, not %d: %v", len(read), n, err)
+		}
+	}
+}
+
+// TestMostItems checks that a block has no more items than are written, however long it is.
+func TestMostItems(t *testing.T) {
+	m := newSequenceModel(Plain(2), minTable)
+	m.Write([]byte{2 * minTable, 1})
+	for i := range maxItems + 2 {
+		m.mark(firstClass + uint32(i&1))
+		m.member(uint32(i&1), Symbol(i&1))
+		m.count(1)
+	}
+	m.mark(markEnd)
+	block := append(m.Finish(), make([]byte, 1<<20)...)
+	if _, err := ParseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) {
+		t.Errorf("%v, not %v", err, ErrLimit)
+	}
+}
+
+// TestLongRules checks that rules of a sequence that is too long are not written out.
+func TestLongRules(t *testing.T) {
+	const parts, size, orders = 8, 1 << 12, 24
+	random := rand.New(rand.NewPCG(1, 1))
+	var b Builder
+	for n := range 2 * orders {
+		order := rand.New(rand.NewPCG(2, uint64(n%orders))).Perm(parts)
+		for _, p := range order {
+			for i := range size {
+				b.Append(Symbol(p*size + i))
+			}
+		}
+		b.Append(Symbol(parts*size + random.IntN(1<<20)))
+	}
+	g := b.Finish()
+	if n := testing.AllocsPerRun(1, func() {
+		if _, ok := g.items(maxItems); ok {
+			t.Error("written out")
+		}
+	}); n > 100 {
+		t.Errorf("%v allocations", n)
+	}
+}
