@@ -19,7 +19,9 @@ const (
 )
 
 // mostItems returns how many items a block of so many bytes may have, with the ends of members.
-func mostItems(size int) int { return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems) }
+func mostItems(size int) int {
+	return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems)
+}
 
 // AppendMixed appends a block with the sequences of grammars, each predicted by what came
 // before it in the block, and returns the extended slice. It is smaller than a [Forest] where
