@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"context"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -29,15 +30,15 @@ func mostItems(size int) int {
 // symbol of a sequence as nested loops, to write and to read. The Alphabet has all symbols.
 // It reports false, and appends nothing, if the block is longer than most bytes, if a sequence
 // is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
-// it cannot be read from such a block.
+// it cannot be read from such a block. It also does if ctx is done.
 //
 // A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
 // "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
 // Florida Institute of Technology, 2005.
-func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
+func AppendMixed(ctx context.Context, dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
 	lists, total := make([][]item, len(members)), 0
 	for i, g := range members {
-		if lists[i], ok = g.items(maxItems); !ok {
+		if lists[i], ok = g.items(maxItems); !ok || ctx.Err() != nil {
 			return dst, false
 		}
 		n := countItems(lists[i])
@@ -46,14 +47,14 @@ func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []
 		}
 	}
 	size := min(max(bits.Len(uint(total))+4, minTable), maxTable)
-	w := mixedWriter{lists, a, findTwins(lists, &a), most}
+	w := mixedWriter{ctx, lists, a, findTwins(lists, &a), most}
 	if w.twins != nil && !w.twinsPay(size) {
 		w.twins = nil
 	}
-	for block = w.block(size); 1<<size > mostPlaces(len(block)); size-- {
+	for block = w.block(size); 1<<size > mostPlaces(len(block)) && ctx.Err() == nil; size-- {
 		block = w.block(size - 1)
 	}
-	if len(block) > most || total > mostItems(len(block)) {
+	if ctx.Err() != nil || len(block) > most || total > mostItems(len(block)) {
 		return dst, false
 	}
 	return append(dst, block...), true
@@ -61,6 +62,7 @@ func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []
 
 // A mixedWriter writes blocks.
 type mixedWriter struct {
+	ctx      context.Context // when it is done, blocks are cut off
 	lists    [][]item
 	alphabet Alphabet
 	twins    []uint32 // of all classes, nil if there are none
@@ -117,7 +119,7 @@ func (w *mixedWriter) block(size int) []byte {
 	}
 	for _, list := range w.lists {
 		m.write(list)
-		if m.mark(markEnd); m.Len() > w.most {
+		if m.mark(markEnd); m.Len() > w.most || w.ctx.Err() != nil {
 			break
 		}
 	}

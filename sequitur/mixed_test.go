@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -48,7 +49,7 @@ func TestMixed(t *testing.T) {
 			appendAll(&b, drawItems(t, 2))
 			members = append(members, b.Finish())
 		}
-		block, ok := AppendMixed([]byte("before"), members, a, math.MaxInt)
+		block, ok := AppendMixed(context.Background(), []byte("before"), members, a, math.MaxInt)
 		if !ok {
 			t.Fatal("not written")
 		}
@@ -108,7 +109,7 @@ func TestMixedSmaller(t *testing.T) {
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := AppendMixed(nil, list, Plain(5), math.MaxInt)
+			block, ok := AppendMixed(context.Background(), nil, list, Plain(5), math.MaxInt)
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -120,7 +121,7 @@ func TestMixedSmaller(t *testing.T) {
 func TestRefuseMixed(t *testing.T) {
 	var b Builder
 	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
-	good, ok := AppendMixed(nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
+	good, ok := AppendMixed(context.Background(), nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -157,7 +158,7 @@ func TestManyMembers(t *testing.T) {
 		list = append(list, b.Finish())
 	}
 	for _, n := range []int{1 << 14, 1 << 16} {
-		block, ok := AppendMixed(nil, list[:n], Plain(1), math.MaxInt)
+		block, ok := AppendMixed(context.Background(), nil, list[:n], Plain(1), math.MaxInt)
 		if !ok {
 			continue
 		}
@@ -204,5 +205,41 @@ func TestLongRules(t *testing.T) {
 		}
 	}); n > 100 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// asked is a context that is done when it was asked so often.
+type asked struct {
+	context.Context
+	left int
+}
+
+func (a *asked) Err() error {
+	if a.left--; a.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestMixedCanceled cancels the writing of a block at each moment.
+func TestMixedCanceled(t *testing.T) {
+	var list []*Grammar
+	for i := range 20 {
+		var b Builder
+		b.AppendLoop([]Run{{0, 1}, {1, 1}}, uint64(10+i))
+		list = append(list, b.Finish())
+	}
+	moments := 0
+	for ; ; moments++ {
+		block, ok := AppendMixed(&asked{context.Background(), moments}, []byte("before"), list, Plain(2), math.MaxInt)
+		if ok {
+			break
+		}
+		if string(block) != "before" {
+			t.Fatalf("moment %d: %d bytes", moments, len(block))
+		}
+	}
+	if moments < 2*len(list) {
+		t.Errorf("the context was asked %d times for %d members", moments, len(list))
 	}
 }
