@@ -8,14 +8,18 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
+// keptBlocks is how many blocks a Trace keeps once they are read: they take long to read, and are
+// mostly no more, as they are only written of a few hundred thousand symbols in all.
+const keptBlocks = 16
+
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
 type grammars struct {
 	blocks *layout.Blocks   // nil if they are in a forest
 	shared *sequitur.Shared // the first shapes of a forest
 	places []place          // of the pieces of the others
 
-	mu   sync.Mutex   // while a block is read: whoever else needs it waits for it
-	read [2]readBlock // those that were read last, the last one first
+	mu   sync.Mutex            // while a block is read: whoever else needs it waits for it
+	read [keptBlocks]readBlock // those that were read last, the last one first
 }
 
 type place struct{ section, offset, size int }
@@ -127,7 +131,8 @@ func (t *Trace) readOfBlock(all *grammars, number int) (*sequitur.Grammar, error
 	if err != nil {
 		return nil, err
 	}
-	all.read[0], all.read[1] = readBlock{block, list}, all.read[0]
+	copy(all.read[1:], all.read[:])
+	all.read[0] = readBlock{block, list}
 	return list[place], nil
 }
 

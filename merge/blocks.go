@@ -233,7 +233,7 @@ func (m *model) blocks(ctx context.Context, most int, table *layout.Table) [][]b
 			}
 			members = append(members, g)
 		}
-		block, ok := sequitur.AppendMixed(nil, members, alphabet, most-all)
+		block, ok := sequitur.AppendMixed(ctx, nil, members, alphabet, most-all)
 		if !ok || ctx.Err() != nil {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"context"
 	"github.com/reprise-trace/reprise"
 	. "github.com/reprise-trace/reprise/merge"
 
@@ -392,7 +393,7 @@ func TestRefuseBlocks(t *testing.T) {
 	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
 	alphabet := sequitur.Plain(4)
 	block := func(members ...*sequitur.Grammar) string {
-		b, ok := sequitur.AppendMixed(nil, members, alphabet, math.MaxInt)
+		b, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			t.Fatal("no block")
 		}

@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"context"
 	"bytes"
 	"math"
 	"slices"
@@ -129,7 +130,7 @@ func FuzzParseMixed(f *testing.F) {
 		for _, in := range members {
 			grammars = append(grammars, build(in))
 		}
-		block, _ := AppendMixed(nil, grammars, alphabet, math.MaxInt)
+		block, _ := AppendMixed(context.Background(), nil, grammars, alphabet, math.MaxInt)
 		f.Add(block)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -144,7 +145,7 @@ func FuzzParseMixed(f *testing.F) {
 				}
 			}
 		}
-		block, ok := AppendMixed(nil, members, alphabet, math.MaxInt)
+		block, ok := AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			return // a sequence with more items than may be written
 		}

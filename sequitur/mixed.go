@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"context"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -8,7 +9,7 @@ import (
 
 // Limits of a block.
 const (
-	maxItems      = 1 << 18 // to write: each takes microseconds
+	maxItems      = 1 << 18 // each takes microseconds
 	maxTable      = 19      // the table of contexts has 2^maxTable places at most
 	minTable      = 10      // or these, whatever the block has
 	tablePerByte  = 1 << 8  // places for each byte of the block
@@ -18,8 +19,10 @@ const (
 	fewRounds     = 1 << 12 // and those besides
 )
 
-// mostItems returns how many items a block of so many bytes may have.
-func mostItems(size int) int { return fewItems + itemsPerByte*size }
+// mostItems returns how many items a block of so many bytes may have, with the ends of members.
+func mostItems(size int) int {
+	return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems)
+}
 
 // AppendMixed appends a block with the sequences of grammars, each predicted by what came
 // before it in the block, and returns the extended slice. It is smaller than a [Forest] where
@@ -27,31 +30,31 @@ func mostItems(size int) int { return fewItems + itemsPerByte*size }
 // symbol of a sequence as nested loops, to write and to read. The Alphabet has all symbols.
 // It reports false, and appends nothing, if the block is longer than most bytes, if a sequence
 // is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
-// it cannot be read from such a block.
+// it cannot be read from such a block. It also does if ctx is done.
 //
 // A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
 // "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
 // Florida Institute of Technology, 2005.
-func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
+func AppendMixed(ctx context.Context, dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
 	lists, total := make([][]item, len(members)), 0
 	for i, g := range members {
-		if lists[i], ok = g.items(maxItems); !ok {
+		if lists[i], ok = g.items(maxItems); !ok || ctx.Err() != nil {
 			return dst, false
 		}
 		n := countItems(lists[i])
-		if total += n; total > maxItems || !rebuilds(g, lists[i], n) {
+		if total += n + 1; total > maxItems || !rebuilds(g, lists[i], n) {
 			return dst, false
 		}
 	}
 	size := min(max(bits.Len(uint(total))+4, minTable), maxTable)
-	w := mixedWriter{lists, a, findTwins(lists, &a), most}
+	w := mixedWriter{ctx, lists, a, findTwins(lists, &a), most}
 	if w.twins != nil && !w.twinsPay(size) {
 		w.twins = nil
 	}
-	for block = w.block(size); 1<<size > mostPlaces(len(block)); size-- {
+	for block = w.block(size); 1<<size > mostPlaces(len(block)) && ctx.Err() == nil; size-- {
 		block = w.block(size - 1)
 	}
-	if len(block) > most || total > mostItems(len(block)) {
+	if ctx.Err() != nil || len(block) > most || total > mostItems(len(block)) {
 		return dst, false
 	}
 	return append(dst, block...), true
@@ -59,6 +62,7 @@ func AppendMixed(dst []byte, members []*Grammar, a Alphabet, most int) (block []
 
 // A mixedWriter writes blocks.
 type mixedWriter struct {
+	ctx      context.Context // when it is done, blocks are cut off
 	lists    [][]item
 	alphabet Alphabet
 	twins    []uint32 // of all classes, nil if there are none
@@ -80,7 +84,7 @@ func (w mixedWriter) twinsPay(size int) bool {
 }
 
 // mostPlaces returns how many places the table of contexts may have of a block of so many bytes.
-func mostPlaces(size int) int { return 1<<minTable + tablePerByte*size }
+func mostPlaces(size int) int { return 1<<minTable + tablePerByte*min(size, 1<<maxTable/tablePerByte) }
 
 // countItems returns the number of items in all, a loop being two more than its body.
 func countItems(list []item) int {
@@ -115,7 +119,7 @@ func (w *mixedWriter) block(size int) []byte {
 	}
 	for _, list := range w.lists {
 		m.write(list)
-		if m.mark(markEnd); m.Len() > w.most {
+		if m.mark(markEnd); m.Len() > w.most || w.ctx.Err() != nil {
 			break
 		}
 	}

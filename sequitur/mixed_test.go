@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -48,7 +49,7 @@ func TestMixed(t *testing.T) {
 			appendAll(&b, drawItems(t, 2))
 			members = append(members, b.Finish())
 		}
-		block, ok := AppendMixed([]byte("before"), members, a, math.MaxInt)
+		block, ok := AppendMixed(context.Background(), []byte("before"), members, a, math.MaxInt)
 		if !ok {
 			t.Fatal("not written")
 		}
@@ -108,7 +109,7 @@ func TestMixedSmaller(t *testing.T) {
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := AppendMixed(nil, list, Plain(5), math.MaxInt)
+			block, ok := AppendMixed(context.Background(), nil, list, Plain(5), math.MaxInt)
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -120,7 +121,7 @@ func TestMixedSmaller(t *testing.T) {
 func TestRefuseMixed(t *testing.T) {
 	var b Builder
 	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
-	good, ok := AppendMixed(nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
+	good, ok := AppendMixed(context.Background(), nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -144,5 +145,101 @@ func TestRefuseMixed(t *testing.T) {
 				t.Errorf("%v, not %v: %s", err, tt.err, tt.text)
 			}
 		})
+	}
+}
+
+// TestManyMembers checks that a block of many members that take next to nothing is read again, if
+// it is written.
+func TestManyMembers(t *testing.T) {
+	var list []*Grammar
+	for range 1 << 16 {
+		var b Builder
+		b.Append(0)
+		list = append(list, b.Finish())
+	}
+	for _, n := range []int{1 << 14, 1 << 16} {
+		block, ok := AppendMixed(context.Background(), nil, list[:n], Plain(1), math.MaxInt)
+		if !ok {
+			continue
+		}
+		if read, err := ParseMixed(block, Plain(1)); err != nil || len(read) != n {
+			t.Errorf("%d members, not %d: %v", len(read), n, err)
+		}
+	}
+}
+
+// TestMostItems checks that a block has no more items than are written, however long it is.
+func TestMostItems(t *testing.T) {
+	m := newSequenceModel(Plain(2), minTable)
+	m.Write([]byte{2 * minTable, 1})
+	for i := range maxItems + 2 {
+		m.mark(firstClass + uint32(i&1))
+		m.member(uint32(i&1), Symbol(i&1))
+		m.count(1)
+	}
+	m.mark(markEnd)
+	block := append(m.Finish(), make([]byte, 1<<20)...)
+	if _, err := ParseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) {
+		t.Errorf("%v, not %v", err, ErrLimit)
+	}
+}
+
+// TestLongRules checks that rules of a sequence that is too long are not written out.
+func TestLongRules(t *testing.T) {
+	const parts, size, orders = 8, 1 << 12, 24
+	random := rand.New(rand.NewPCG(1, 1))
+	var b Builder
+	for n := range 2 * orders {
+		order := rand.New(rand.NewPCG(2, uint64(n%orders))).Perm(parts)
+		for _, p := range order {
+			for i := range size {
+				b.Append(Symbol(p*size + i))
+			}
+		}
+		b.Append(Symbol(parts*size + random.IntN(1<<20)))
+	}
+	g := b.Finish()
+	if n := testing.AllocsPerRun(1, func() {
+		if _, ok := g.items(maxItems); ok {
+			t.Error("written out")
+		}
+	}); n > 100 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// asked is a context that is done when it was asked so often.
+type asked struct {
+	context.Context
+	left int
+}
+
+func (a *asked) Err() error {
+	if a.left--; a.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestMixedCanceled cancels the writing of a block at each moment.
+func TestMixedCanceled(t *testing.T) {
+	var list []*Grammar
+	for i := range 20 {
+		var b Builder
+		b.AppendLoop([]Run{{0, 1}, {1, 1}}, uint64(10+i))
+		list = append(list, b.Finish())
+	}
+	moments := 0
+	for ; ; moments++ {
+		block, ok := AppendMixed(&asked{context.Background(), moments}, []byte("before"), list, Plain(2), math.MaxInt)
+		if ok {
+			break
+		}
+		if string(block) != "before" {
+			t.Fatalf("moment %d: %d bytes", moments, len(block))
+		}
+	}
+	if moments < 2*len(list) {
+		t.Errorf("the context was asked %d times for %d members", moments, len(list))
 	}
 }

@@ -32,9 +32,6 @@ func (g *Grammar) items(most int) ([]item, bool) {
 		depth = make([]int, len(g.ends))
 		order = make(map[Symbol]int)
 	)
-	for i, s := range g.FirstUse() {
-		order[s] = i
-	}
 	for r := range g.ends {
 		size := uint64(0)
 		for t := range g.Body(r) {
@@ -53,7 +50,13 @@ func (g *Grammar) items(most int) ([]item, bool) {
 
 			return nil, false
 		}
-		lists[r], sizes[r] = g.itemsOf(r, lists, int(size), order), size
+		sizes[r] = size
+	}
+	for i, s := range g.FirstUse() {
+		order[s] = i
+	}
+	for r := range g.ends {
+		lists[r] = g.itemsOf(r, lists, int(sizes[r]), order)
 	}
 	return lists[len(lists)-1], true
 }

@@ -8,8 +8,12 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// maxAlphabet is how many signatures are compared for an Alphabet, at the most.
-const maxAlphabet = 1 << 16
+// How many signatures are compared for an Alphabet, and with the handles of how many classes left
+// out, at the most.
+const (
+	maxAlphabet = 1 << 16
+	maxHandles  = 1 << 6
+)
 
 // Alphabet returns what helps to predict signatures in sequences of them: those that are
 // equal but for their handles of one class, such as requests, are of a class. It takes the
@@ -19,7 +23,8 @@ func (t *Table) Alphabet() sequitur.Alphabet {
 		return sequitur.Plain(len(t.Functions))
 	}
 	best := t.alphabet("")
-	for _, class := range t.handleClasses() {
+	classes := t.handleClasses()
+	for _, class := range classes[:min(len(classes), maxHandles)] {
 		if a := t.alphabet(class); len(a.Group) < len(best.Group) {
 			best = a
 		}
@@ -56,6 +61,8 @@ func (t *Table) alphabet(handles string) sequitur.Alphabet {
 		a             = sequitur.Alphabet{Class: make([]uint32, len(t.Functions)), Variant: make([]uint32, len(t.Functions))}
 		classes       = make(map[string]uint32)
 		variants      = make(map[string]uint32)
+		taken         = make(map[[2]uint32]bool)
+		equal         []int    // signatures that are equal to earlier ones
 		functions     []uint32 // of each class
 		class, others []byte
 		s             Signature
@@ -72,9 +79,17 @@ func (t *Table) alphabet(handles string) sequitur.Alphabet {
 		t.Signature(&s, n)
 		class, others = t.appendKeys(class[:0], others[:0], &s, handles)
 		a.Class[n], a.Variant[n] = number(classes, class), number(variants, others)
+		key := [2]uint32{a.Class[n], a.Variant[n]}
+		if taken[key] {
+			equal = append(equal, n)
+		}
+		taken[key] = true
 		if int(a.Class[n]) == len(functions) {
 			functions = append(functions, t.Functions[n])
 		}
+	}
+	for i, n := range equal {
+		a.Variant[n] = uint32(len(variants) + i)
 	}
 	order := make([]uint32, len(functions))
 	for c := range order {

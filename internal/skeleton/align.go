@@ -175,8 +175,8 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 	}
 	low := func(i int) int { return min(len(y), max(0, i+min(0, lean)-band)) }
 	high := func(i int) int { return min(len(y), max(0, i+max(0, lean)+band)) } // excluded
-	best := make([][]int32, len(x)+1)
-	matches := make(map[[2]int]weighedPair)
+	best, weights := make([][]int32, len(x)+1), make([][]int32, len(x))
+	insides := make(map[[2]int]alignment) // of loops
 	inMost, alsoInMost := usualNodes(x), usualNodes(y)
 	at := func(i, j int) int32 {
 		switch {
@@ -188,7 +188,7 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 		return best[i][j-low(i)]
 	}
 	for i := len(x) - 1; i >= 0; i-- {
-		best[i] = make([]int32, high(i)-low(i))
+		best[i], weights[i] = make([]int32, high(i)-low(i)), make([]int32, high(i)-low(i))
 		if !a.do(len(best[i])) {
 			return nil
 		}
@@ -198,7 +198,10 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 				if inMost[i] == alsoInMost[j] {
 					weight += maxSteady + 1
 				}
-				matches[[2]int{i, j}] = weighedPair{pair{i, j, inside}, weight}
+				weights[i][j-low(i)] = int32(weight)
+				if x[i].IsLoop() {
+					insides[[2]int{i, j}] = inside
+				}
 				most = max(most, int32(weight)+at(i+1, j+1))
 			}
 			best[i][j-low(i)] = most
@@ -206,12 +209,15 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 	}
 	var list []weighedPair
 	for i, j := 0, 0; i < len(x) && j < len(y); {
-		p, ok := matches[[2]int{i, j}]
+		weight := int32(0)
+		if low(i) <= j && j < high(i) {
+			weight = weights[i][j-low(i)]
+		}
 		switch here := at(i, j); {
 		case j < low(i):
 			j++
-		case ok && here == int32(p.weight)+at(i+1, j+1):
-			list = append(list, p)
+		case weight > 0 && here == weight+at(i+1, j+1):
+			list = append(list, weighedPair{pair{i, j, insides[[2]int{i, j}]}, int(weight)})
 			i, j = i+1, j+1
 		case here == at(i+1, j):
 			i++

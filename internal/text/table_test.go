@@ -94,6 +94,8 @@ func TestCut(t *testing.T) {
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 18, "MPI_Send(b…a.c:26…"},
 		{"MPI_Send(buf=heap#0)", 20, "MPI_Send(buf=heap#0)"},
 		{"MPI_Send(buf=heap#0)", 19, "MPI_Send(buf…eap#0)"[:12] + "…" + "eap#0)"},
+		{"compute(flops={1001…1300 by call})", 30, "compute(flops={1001…by call})"},
+		{"compute(flops={1001…1300 by call})", 26, "compute(flops={1001…call})"},
 		{"0, 2, 7, 11, 16, 23, 30", 12, "0, 2, 7, …30"},
 		{"世界世界世界", 7, "世界…界"},
 		{"abc", 1, "…"}, {"abc", 0, ""}, {"", 0, ""},

@@ -83,7 +83,8 @@ func isASCII(s string) bool {
 
 // Cut returns a text that takes at most so many columns: as it is, or with … for its
 // middle. What stands behind is its end from its last comma on, such as the site of a call, or
-// if there is no room for that, the text in it, or the first word of this.
+// if there is no room for that, the text in it, or the first word of this. Of a text without
+// commas it is the last words.
 func (r Ruler) Cut(s string, columns int) string {
 	if r.Width(s) <= columns {
 		return s
@@ -91,7 +92,12 @@ func (r Ruler) Cut(s string, columns int) string {
 	if columns < 1 {
 		return ""
 	}
-	end := strings.TrimPrefix(s[strings.LastIndex(s, ", ")+1:], " ")
+	comma := strings.LastIndex(s, ", ")
+	if comma < 0 {
+		end := r.lastWords(s, (columns-1)/3)
+		return r.withEnd(s, end, columns)
+	}
+	end := s[comma+len(", "):]
 	for _, short := range []func(string) string{valueOf, firstWord} {
 		if r.Width(end) > (columns-1)*2/3 {
 			end = short(end)
@@ -100,7 +106,12 @@ func (r Ruler) Cut(s string, columns int) string {
 	if r.Width(end) > (columns-1)*2/3 {
 		end = r.suffix(s, (columns-1)/3)
 	}
-	return r.prefix(s, columns-1-r.Width(end)) + "…" + end
+	return r.withEnd(s, end, columns)
+}
+
+// withEnd returns the beginning of a text, …, and an end in so many columns.
+func (r Ruler) withEnd(s, end string, columns int) string {
+	return strings.TrimSuffix(r.prefix(s, columns-1-r.Width(end)), "…") + "…" + end
 }
 
 // valueOf returns an argument that is a text without its name.
@@ -140,6 +151,19 @@ func (r Ruler) suffix(s string, columns int) string {
 		s, width = s[n:], width-w
 	}
 	return s
+}
+
+// lastWords returns the last words of a text that take at most so many columns, or the end of the
+// last one.
+func (r Ruler) lastWords(s string, columns int) string {
+	end := r.suffix(s, columns)
+	if strings.HasSuffix(s[:len(s)-len(end)], " ") {
+		return end
+	}
+	if _, words, ok := strings.Cut(end, " "); ok && words != "" {
+		return words
+	}
+	return end
 }
 
 // A Folder is a [Terminal] that breaks long lines between words. What follows on the next
