@@ -1,8 +1,8 @@
 package sequitur
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"math"
 	"slices"
 	"testing"
