@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -86,7 +87,20 @@ func together(q *question) error {
 			}
 			p.print(q)
 		}
+		if keepsTimes(q.trace) {
+			q.printf("\nTimes are in the loops of a shape or of ranks, as with --shape %d and --ranks %d.\n", shapes[0], programs[0].Ranks.At(0))
+		}
 	})
+}
+
+// keepsTimes reports whether a trace has times of calls.
+func keepsTimes(t *reprise.Trace) bool {
+	for _, s := range t.Sections() {
+		if s.Kind == layout.KindSummaries || s.Kind == layout.KindSeries {
+			return true
+		}
+	}
+	return false
 }
 
 func (p programInfo) print(q *question) {

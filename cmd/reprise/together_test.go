@@ -36,6 +36,19 @@ func TestTogetherRefinement(t *testing.T) {
 	}
 }
 
+// TestTogetherTimes checks that what has no times says where they are, if there are any.
+func TestTogetherTimes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := programs.Stencil2D(3, 3, 10)
+	for name, p := range map[string]programs.Program{"without.rpz": p, "with.rpz": p.Timed()} {
+		writeTrace(t, name, p.Run(), p.Parts()...)
+		out := must(t, "grammar", name)
+		if says := strings.Contains(out, "\nTimes are in the loops of a shape or of ranks, as with --shape 0 and --ranks 0.\n"); says != (name == "with.rpz") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+}
+
 // TestTogetherCounts checks that programs with differences have as many calls as all ranks make.
 func TestTogetherCounts(t *testing.T) {
 	t.Chdir(t.TempDir())
