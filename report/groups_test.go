@@ -56,15 +56,8 @@ func offered(b *tab) []string {
 // length returns how long the timeline is, in nanoseconds.
 func length(t *testing.T, tr *reprise.Trace) float64 {
 	t.Helper()
-	last := int64(math.MinInt64)
-	for rank := range tr.Active() {
-		_, end, err := clockOf(t, tr, rank).Span()
-		if err != nil {
-			t.Fatal(err)
-		}
-		last = max(last, end)
-	}
-	return float64(last - firstStart(t, tr))
+	first, last := spanOf(t, tr)
+	return float64(last - first)
 }
 
 // TestGroups compares which ranks are in which groups with the trace, of pages that have calls,

@@ -95,15 +95,22 @@ func TestTimelineClock(t *testing.T) {
 // firstStart returns when the first call of all ranks began.
 func firstStart(t *testing.T, trace *reprise.Trace) int64 {
 	t.Helper()
-	first := int64(math.MaxInt64)
+	first, _ := spanOf(t, trace)
+	return first
+}
+
+// spanOf returns when the first call of all ranks began, and the last one ended.
+func spanOf(t *testing.T, trace *reprise.Trace) (first, last int64) {
+	t.Helper()
+	first, last = math.MaxInt64, math.MinInt64
 	for rank := range trace.Active() {
-		begin, _, err := clockOf(t, trace, rank).Span()
+		begin, end, err := clockOf(t, trace, rank).Span()
 		if err != nil {
 			t.Fatal(err)
 		}
-		first = min(first, begin)
+		first, last = min(first, begin), max(last, end)
 	}
-	return first
+	return first, last
 }
 
 // TestTimelineSums zooms in and compares how much is drawn in each colour, and what a

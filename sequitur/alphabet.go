@@ -10,8 +10,8 @@ type Alphabet struct {
 	// classes are numbered from 0 on.
 	Class []uint32
 
-	// Variant tells the symbols of a class apart, all of them: equal variants of different classes have
-	// something in common. There are as many at most as there are symbols.
+	// Variant tells the symbols of a class apart, all of them: equal variants of different
+	// classes have something in common. There are as many at most as there are symbols.
 	Variant []uint32
 
 	// Group has a number for each class, such as that of the function that is called. Classes

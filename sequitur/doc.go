@@ -60,12 +60,14 @@
 // is longer than [Options.MaxLen], allocates memory in proportion to the bytes
 // it was given, and accepts only rules that make every level of an expansion
 // yield symbols, so that reading k symbols takes O(k + depth) steps whoever
-// wrote the grammar. No method recurses.
+// wrote the grammar. No method recurses, but for those of nested loops, of which there are
+// 256 inside one another at most.
 //
 // A few bytes of a forest's pieces can stand for many symbols. [ParseShared] and
 // [Shared.ParseMember] accept at most [Options.MaxSymbols] for a piece, and then
 // the same holds as for Parse. What they compare tokens with is bounded. [ParseMixed] accepts
-// as many items of nested loops as its input, of some bytes, may have: 2¹⁶, and 2¹¹ for each byte.
+// as many items of nested loops as its input, of some bytes, may have: 2¹⁶, and 2¹¹ for each
+// byte, but 2¹⁸ at most.
 //
 // # Source
 //

@@ -27,10 +27,6 @@ type countCoder struct {
 func (c *countCoder) code(v uint64) uint64 {
 	size := 1
 	for ; size < 64; size++ {
-		more := uint32(0)
-		if bits.Len64(v) > size {
-			more = 1
-		}
 		var next [3]int
 		for i, g := range c.guesses {
 			switch n := bits.Len64(g); {
@@ -40,7 +36,7 @@ func (c *countCoder) code(v uint64) uint64 {
 				next[i] = 2
 			}
 		}
-		if c.bit(more, uint64(size), next) == 0 {
+		if c.bit(bit(bits.Len64(v) > size), uint64(size), next) == 0 {
 			break
 		}
 	}

@@ -123,12 +123,8 @@ func (m *sequenceModel) hit(s, expected uint32, long bool, bucket int, base *con
 		in[i] = hashNext(in[i], 1<<32|uint64(expected))
 	}
 	in[4] = hash(4, uint64(min(m.history.length, 400)))
-	bit := uint32(0)
-	if s == expected {
-		bit = 1
-	}
 	m.find(&in)
-	if m.code(bit, 0, setHit+bucket) == 0 {
+	if m.code(bit(s == expected), 0, setHit+bucket) == 0 {
 		return s, false
 	}
 	return expected, true

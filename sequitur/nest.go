@@ -46,8 +46,7 @@ func (g *Grammar) items(most int) ([]item, bool) {
 				depth[r] = max(depth[r], depth[t.Rule])
 			}
 		}
-		if size > uint64(most) || depth[r] > maxNesting/2 { // items that are put together may be one loop more each
-
+		if size > uint64(most) || depth[r] > maxNesting/2 { // folding may add a loop to each
 			return nil, false
 		}
 		sizes[r] = size
