@@ -93,20 +93,29 @@ func (p nearly) part(rank, ranks int) Part {
 	return Part{Rank: rank, Table: &table, Grammar: calls.Finish()}
 }
 
+// nearlyPrograms draws programs whose ranks have nearly the same control flow.
+var nearlyPrograms = rapid.Custom(func(t *rapid.T) nearly {
+	return nearly{rapid.Uint64().Draw(t, "seed"), drawNearly(t, 1)}
+})
+
+// parts returns what the ranks of a run of the program record.
+func (p nearly) parts(ranks int) []Part {
+	var parts []Part
+	for rank := range ranks {
+		parts = append(parts, p.part(rank, ranks))
+	}
+	return parts
+}
+
 // TestNearlyEqual merges the parts of programs whose ranks nearly have the same control flow, in
-// random order and grouping, and compares the bytes, and every call with what was recorded. Some
-// of the traces have their grammars in blocks, and some their shapes as a column.
+// random order and grouping, and compares the bytes, and every call with what was recorded.
 func TestNearlyEqual(t *testing.T) {
-	blocks, columns := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(2, 24).Draw(t, "ranks")
-		p := nearly{rapid.Uint64().Draw(t, "seed"), drawNearly(t, 1)}
+		parts := nearlyPrograms.Draw(t, "program").parts(ranks)
 		run := Run{Ranks: ranks}
-		var parts []Part
 		var alone []*Accumulator
-		for rank := range ranks {
-			part := p.part(rank, ranks)
-			parts = append(parts, part)
+		for _, part := range parts {
 			alone = append(alone, accumulate(t, run, []Part{part}))
 		}
 		want := write(t, run, parts)
@@ -114,15 +123,22 @@ func TestNearlyEqual(t *testing.T) {
 			t.Fatalf("%d bytes, %d when all parts are added in order", len(got), len(want))
 		}
 		checkCalls(t, open(t, want), parts)
-		switch flags := accumulate(t, run, parts).Flags(); {
-		case flags&layout.FlagShapes != 0:
-			columns++
-			fallthrough
-		case flags&layout.FlagBlocks != 0:
-			blocks++
-		}
 	})
-	if t.Logf("%d traces with blocks, %d with a column of shapes", blocks, columns); blocks == 0 || columns == 0 {
-		t.Error("not all forms were written")
+}
+
+// TestNearlyForms merges the same programs every time, until a trace had its grammars in blocks
+// and another one its shapes as a column: TestNearlyEqual tests these forms too.
+func TestNearlyForms(t *testing.T) {
+	const ranks, programs = 20, 100
+	blocks, columns := false, false
+	for seed := range programs {
+		parts := nearlyPrograms.Example(seed).parts(ranks)
+		flags := accumulate(t, Run{Ranks: ranks}, parts).Flags()
+		blocks = blocks || flags&layout.FlagBlocks != 0
+		columns = columns || flags&layout.FlagShapes != 0
+		if blocks && columns {
+			return
+		}
 	}
+	t.Errorf("of %d programs, none was written with blocks (%v) or a column of shapes (%v)", programs, !blocks, !columns)
 }
