@@ -406,9 +406,9 @@ func (s *scaling) of(function int, means [2]float64) [2]float64 {
 }
 
 // scalingTo returns what makes the means of pairs, which are those of the calls of all ranks, those
-// of a rank: the means of each function are multiplied by what brings their sum into the range of
-// that of the rank, and those of the gaps by what makes it run as long as it did. Counts has its
-// calls of each pair.
+// of a rank: the means of each function, and those of the gaps, are multiplied by what brings
+// their sum into the range of that of the rank, and to where it runs as long as it did, if calls do
+// not overlap. Counts has its calls of each pair.
 func scalingTo(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) *scaling {
 	sums, gap := make(map[int]float64), 0.0
 	for i, p := range all {
@@ -416,27 +416,47 @@ func scalingTo(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][
 		gap += float64(counts[p]) * means[i][gaps]
 	}
 	s := &scaling{durations: make(map[int]float64), gaps: 1}
-	inCalls, off := 0.0, float64(of.Span.Error()+of.Gaps.Error())
+	inCalls, outside := 0.0, into(of.Gaps, gap)
 	for _, f := range of.Functions {
 		if sum := sums[f.Function]; sum > 0 {
-			s.durations[f.Function] = into(f.Sum, sum) / sum
-			inCalls, off = inCalls+into(f.Sum, sum), off+float64(f.Sum.Error())
+			s.durations[f.Function] = into(f.Sum, sum)
+			inCalls += into(f.Sum, sum)
 		}
 	}
-	fits, outside := 1.0, into(of.Gaps, gap)
 	span := into(of.Span, inCalls+outside)
-	if math.Abs(span-outside-inCalls) > 2*off {
+	lacks := span - outside - inCalls
+	room := math.Abs(limit(of.Gaps, lacks) - outside)
+	for _, f := range of.Functions {
+		if time, ok := s.durations[f.Function]; ok {
+			room += math.Abs(limit(f.Sum, lacks) - time)
+		}
+	}
+	if math.Abs(lacks) > room {
 		s.overlap, outside = inCalls > span, span-inCalls
-	} else if inCalls > 0 { // but for rounding, these are the same
-		fits = max(0, span-outside) / inCalls
+	} else if lacks != 0 { // but for rounding, these are the same: each gives the same part of what it can
+		part := math.Abs(lacks) / room
+		outside += part * (limit(of.Gaps, lacks) - outside)
+		for _, f := range of.Functions {
+			if time, ok := s.durations[f.Function]; ok {
+				s.durations[f.Function] = time + part*(limit(f.Sum, lacks)-time)
+			}
+		}
 	}
 	if gap > 0 && outside >= 0 {
 		s.gaps = outside / gap
 	}
 	for f := range s.durations {
-		s.durations[f] *= fits
+		s.durations[f] /= sums[f]
 	}
 	return s
+}
+
+// limit returns the end of a range towards which a time moves that lacks so much.
+func limit(r merge.Range, lacks float64) float64 {
+	if lacks < 0 {
+		return float64(r.Low)
+	}
+	return float64(r.High)
 }
 
 // into returns the time in a range that is nearest to another.

@@ -143,7 +143,7 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 	for rank, calls := range w.calls {
 		n, inside := uint64(0), int64(0)
 		for _, c := range calls {
-			if part := min(c.end(), to) - max(c.Start, from); part > 0 {
+			if part := min(c.end(), to) - max(c.Start, from); part > 0 || part == 0 && c.Duration == 0 {
 				n, inside = n+1, inside+part
 			}
 		}
