@@ -54,6 +54,13 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 	if len(order) == 0 {
 		return nil
 	}
+	if len(order) > 1 {
+		programs, err := query.Programs(ctx, t)
+		if err != nil {
+			return err
+		}
+		p.programs = len(programs)
+	}
 	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
 	p.Loops.About += p.aboutLoopTimes()
 	left := maxNodes

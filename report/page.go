@@ -43,6 +43,7 @@ type page struct {
 	data      pageData
 	functions map[string]int // numbers in data.Functions, by whole names
 	profile   *query.Profile
+	programs  int // that the shapes are, if there are several shapes
 
 	times     *query.Times
 	model     *semantics.Model // nil if there are no calls

@@ -108,10 +108,14 @@ func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
 	if active > 0 {
 		calls.Note = "about " + text.Count(p.profile.Calls/uint64(active)) + " by each rank"
 	}
+	shapes := fact{"Shapes", text.Count(trace.Shapes()), "of control flow"}
+	if p.programs > 0 {
+		shapes.Note = "of " + text.Plural(p.programs, "program")
+	}
 	p.File = append(p.File, ranks, calls,
 		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
 		fact{"Different calls", text.Count(trace.Signatures()), "by their arguments"},
-		fact{"Shapes", text.Count(trace.Shapes()), "of control flow"})
+		shapes)
 	if o.Bytes > 0 {
 		file := fact{"File", text.Bytes(o.Bytes), ""}
 		if p.profile.Calls > 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -55,6 +56,7 @@ type infoAnswer struct {
 	Calls      uint64          `json:"calls"`
 	ShapeCount int             `json:"number_of_shapes"`
 	Shapes     []shapeInfo     `json:"shapes"`
+	Programs   []query.Program `json:"programs"`
 	Signatures int             `json:"number_of_signatures"`
 	Symbols    uint64          `json:"grammar_symbols"` // of all shapes
 	Functions  []functionCount `json:"functions"`
@@ -154,6 +156,9 @@ func (a *infoAnswer) count(q *question) error {
 		most = t.Shapes()
 	}
 	a.ShapeCount, a.Shapes = t.Shapes(), describeShapes(q.trace, c.shapes, most)
+	if a.Programs, err = query.Programs(q.Context(), t); err != nil {
+		return err
+	}
 	a.Signatures = t.Signatures()
 	a.Functions = c.sorted()
 	a.Arguments, a.Columns, a.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
@@ -247,7 +252,7 @@ func (a *infoAnswer) print(q *question) {
 	if a.Unreadable.Len() > 0 {
 		q.printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))
 	}
-	q.printf("%s, %s, %s\n", text.Plural(a.ShapeCount, "shape"), text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
+	q.printf("%s, %s, %s\n", text.Shapes(a.ShapeCount, len(a.Programs)), text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
 	if len(a.Shapes) > 0 {
 		q.printf("\n")
 	}

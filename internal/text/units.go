@@ -54,6 +54,15 @@ func Plural[N ~int | ~int64 | ~uint64](n N, thing string) string {
 	return Count(n) + " " + thing + "s"
 }
 
+// Shapes writes a number of shapes, and how many programs they are if there are several shapes and
+// that is known.
+func Shapes(shapes, programs int) string {
+	if shapes < 2 || programs == 0 {
+		return Plural(shapes, "shape")
+	}
+	return Plural(shapes, "shape") + " of " + Plural(programs, "program")
+}
+
 // Percent writes the share of a part in the whole: nothing if there is no whole,
 // or if one of the two is saturated or not finite.
 func Percent[N number](part, whole N) string {
