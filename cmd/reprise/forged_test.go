@@ -58,7 +58,7 @@ func TestHugeTrace(t *testing.T) {
 		{"cat huge.rpz --ranks 2 --first 9223372036854775806", "2 init\n"},
 		{"grammar huge.rpz --ranks 2", "rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
 			"  9,223,372,036,854,775,807 × init()\n"},
-		{"grammar huge.rpz --together", "shape 0 of 1, ranks 0-2: ≥ 18,446,744,073,709,551,615 calls\n\n  9,223,372,036,854,775,807 × init()\n"},
+		{"grammar huge.rpz --together", "program of shape 0, ranks 0-2: ≥ 18,446,744,073,709,551,615 calls\n\n  9,223,372,036,854,775,807 × init()\n"},
 		{"grammar huge.rpz --ranks 2147483646", "rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
 	} {
 		if got := must(t, strings.Fields(tt.args)...); got != tt.want {

@@ -3,19 +3,14 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A programInfo is shapes as one program with differences.
@@ -29,57 +24,40 @@ type programInfo struct {
 // errApart is the error of shapes that are too large to be compared.
 var errApart = errors.New("the shapes are too long to be shown as one program")
 
-// maxTogether is how many symbols the grammars of shapes have at most that are shown as one
-// program. Tests change it.
+// maxTogether is how many symbols the grammars of all shapes have at most that are shown as
+// programs. Tests change it.
 var maxTogether = 1 << 22
 
-// together answers what the shapes of the trace have in common.
+// How many pairs of calls are compared for each kind of details, at the most: altogether, and for a
+// program that is one of many.
+const (
+	maxWork = 1 << 26
+	minWork = 1 << 20
+)
+
+// together answers what the programs of the trace are, each with the differences of its shapes.
 func together(q *question) error {
 	if made := q.trace.RankSet(); made.Len() == 0 {
 		return noRank(q.path, 0, q.trace.Ranks())
 	}
-	var programs []skeleton.Program
-	var shapes []int
-	symbols := 0
-	for n := range q.trace.Shapes() {
-		if q.trace.ShapeRanks(n).Len() == 0 {
-			continue // damaged
-		}
-		s, err := q.trace.Shape(n)
-		if err != nil {
-			return err
-		}
-		if symbols += s.Grammar.Symbols(); symbols > maxTogether {
-			return errApart
-		}
-		programs, shapes = append(programs, skeleton.Program{Ranks: s.Ranks, Grammar: s.Grammar}), append(shapes, n)
-	}
-	d := newDescriber(q.trace, programs)
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "what shapes have in common", int64(len(shapes)), "shapes")
-	list, err := skeleton.Make(q.Context(), programs, skeleton.Options{Compare: d.compare, Progress: func(n int) { bar.show(uint64(n)) }})
-	bar.done()
-	switch {
-	case errors.Is(err, skeleton.ErrLimit):
-		return errApart
-	case err != nil:
+	groups, err := query.Programs(q.Context(), q.trace)
+	if err != nil {
 		return err
 	}
 	a := grammarAnswer{header: q.header(), Grammars: []grammarInfo{}}
-	for _, s := range list {
-		p := programInfo{Ranks: s.Ranks(programs), Parts: s.Parts(programs, q.trace.Ranks(), d.call)}
-		var numbers []int
-		for _, n := range s.Programs {
-			numbers = append(numbers, shapes[n])
-		}
-		p.Shapes = rankenc.SetOf(numbers...)
-		for _, part := range p.Parts {
-			p.Calls = wire.AddSat(p.Calls, part.Calls)
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "what shapes have in common", int64(q.trace.Shapes()), "shapes")
+	done := 0
+	t := comparer{question: q, symbols: maxTogether, work: max(maxWork/max(1, len(groups)), minWork)}
+	for _, g := range groups {
+		p, err := t.program(g, func(n int) { bar.show(uint64(done + n)) })
+		if err != nil {
+			bar.done()
+			return err
 		}
 		a.Programs = append(a.Programs, p)
+		done += g.Shapes.Len()
 	}
-	if d.err != nil {
-		return d.err
-	}
+	bar.done()
 	return q.answer(a, func() {
 		for i, p := range a.Programs {
 			if i > 0 {
@@ -87,10 +65,73 @@ func together(q *question) error {
 			}
 			p.print(q)
 		}
-		if keepsTimes(q.trace) {
-			q.printf("\nTimes are in the loops of a shape or of ranks, as with --shape %d and --ranks %d.\n", shapes[0], programs[0].Ranks.At(0))
+		if first := groups[0]; keepsTimes(q.trace) {
+			q.printf("\nTimes are in the loops of a shape or of ranks, as with --shape %d and --ranks %d.\n", first.Shapes.At(0), first.Ranks.At(0))
 		}
 	})
+}
+
+// maxParts is how many lines a program has whose calls are told apart by all that they differ in.
+const maxParts = 100
+
+// A comparer shows shapes as programs.
+type comparer struct {
+	*question
+	symbols int // that grammars may still have
+	work    int // for a program
+}
+
+// program returns the shapes of a program as one. If it has many parts, calls are told apart by
+// less, and the fewest parts are returned.
+func (x *comparer) program(of query.Program, progress func(shapes int)) (programInfo, error) {
+	p := programInfo{Shapes: of.Shapes, Ranks: of.Ranks}
+	var programs []skeleton.Program
+	for _, n := range of.Shapes.All() {
+		s, err := x.trace.Shape(n)
+		if err != nil {
+			return p, err
+		}
+		if x.symbols -= s.Grammar.Symbols(); x.symbols < 0 {
+			return p, errApart
+		}
+		programs = append(programs, skeleton.Program{Ranks: s.Ranks, Grammar: s.Grammar})
+	}
+	d := newDescriber(x.trace, programs)
+	var failed error
+	for i, tells := range details {
+		o := skeleton.Options{Compare: d.compare, Kind: d.kinds(tells), MaxWork: x.work, Progress: func(n int) { progress((i*len(programs) + n) / len(details)) }}
+		s, err := skeleton.Make(x.Context(), programs, o)
+		switch {
+		case errors.Is(err, skeleton.ErrLimit):
+			failed = errApart
+			continue
+		case err != nil:
+			return p, err
+		}
+		parts := s.Parts(programs, x.trace.Ranks(), d.call)
+		if p.Parts == nil || countParts(parts) < countParts(p.Parts) {
+			p.Parts = parts
+		}
+		if countParts(p.Parts) <= maxParts {
+			break
+		}
+	}
+	if p.Parts == nil {
+		return p, cmp.Or(failed, d.err)
+	}
+	for _, part := range p.Parts {
+		p.Calls = wire.AddSat(p.Calls, part.Calls)
+	}
+	return p, d.err
+}
+
+// countParts returns the number of parts in all.
+func countParts(parts []*skeleton.Part) int {
+	n := len(parts)
+	for _, p := range parts {
+		n += countParts(p.Body)
+	}
+	return n
 }
 
 // keepsTimes reports whether a trace has times of calls.
@@ -108,226 +149,6 @@ func (p programInfo) print(q *question) {
 	if p.Shapes.Len() > 1 {
 		what = "shapes"
 	}
-	what = fmt.Sprintf("%s %s of %s, %s: ", what, text.CutList(p.Shapes.String(), maxListText), text.Count(q.trace.Shapes()), text.Ranks(p.Ranks))
-	if p.Shapes.Len() > 1 {
-		what += "one program with differences, "
-	}
-	what += text.Plural(p.Calls, "call")
-	q.printf("%s\n\n", what)
+	q.printf("program of %s %s, %s: %s\n\n", what, text.CutList(p.Shapes.String(), maxListText), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
 	text.WriteParts(q.OutOrStdout(), p.Parts)
-}
-
-// A describer puts calls into words that several signatures stand for.
-type describer struct {
-	trace    *reprise.Trace
-	printer  *reprise.Printer
-	programs []skeleton.Program
-	known    map[sequitur.Symbol]*lookup
-	of       map[sequitur.Symbol]int // the rank that alone calls it, or −1
-	err      error                   // the first
-}
-
-func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
-	d := &describer{trace: t, printer: t.Printer(reprise.PrintOptions{}), programs: programs,
-		known: make(map[sequitur.Symbol]*lookup), of: make(map[sequitur.Symbol]int)}
-	for _, p := range programs {
-		for s := range p.Grammar.Occurrences() {
-			if _, known := d.of[s]; known || p.Ranks.Len() > 1 {
-				d.of[s] = -1
-			} else {
-				d.of[s] = p.Ranks.At(0)
-			}
-		}
-	}
-	return d
-}
-
-// A lookup is what is looked up of a signature.
-type lookup struct {
-	reprise.Signature
-	args []string // as all ranks have them
-	away []away   // of each, if it is a rank
-}
-
-// away is how far a rank is from the caller, if that is known.
-type away struct {
-	by int64
-	ok bool
-}
-
-func (d *describer) look(s sequitur.Symbol) *lookup {
-	if k := d.known[s]; k != nil {
-		return k
-	}
-	k := &lookup{Signature: d.trace.Signature(int(s))}
-	var err error
-	if k.args, err = d.printer.Arguments(nil, k.Signature); err != nil {
-		d.err = cmp.Or(d.err, err)
-		k.args = make([]string, len(k.Args))
-	}
-	for _, a := range k.Args {
-		k.away = append(k.away, d.awayOf(s, a))
-	}
-	d.known[s] = k
-	return k
-}
-
-func (d *describer) awayOf(s sequitur.Symbol, a reprise.Argument) away {
-	if a.Type.Kind != cst.KindRank || a.Values[0].InGroup {
-		return away{}
-	}
-	v, rank := a.Values[0], int64(d.of[s])
-	switch {
-	case v.Form == reprise.Expression && rank < 0:
-		by, ok := v.Expr.Shift()
-		return away{by, ok}
-	case v.Form == reprise.Expression:
-		return away{v.Expr.Eval(rank, int64(d.trace.Ranks())) - rank, true}
-	case v.Form == reprise.Constant && v.Number >= 0 && rank >= 0:
-		return away{v.Number - rank, true}
-	}
-	return away{}
-}
-
-// compare tells how much two signatures are alike. Those of their arguments that depend on
-// others do not count.
-func (d *describer) compare(a, b sequitur.Symbol) skeleton.Likeness {
-	fn := d.trace.FunctionOf(int(a))
-	if fn != d.trace.FunctionOf(int(b)) {
-		return skeleton.Different
-	}
-	x, y := d.look(a), d.look(b)
-	peers, values := 0, 0
-	for i, p := range d.trace.Functions()[fn].Params {
-		switch {
-		case x.args[i] == y.args[i]:
-		case x.away[i].ok && x.away[i] == y.away[i]:
-		case p.Type.Kind == cst.KindRank:
-			peers++
-		case dependent(p.Type):
-		default:
-			values++
-		}
-	}
-	switch {
-	case values == 0 && peers > 0:
-		return skeleton.Peers
-	case values <= 1 && peers == 0:
-		return skeleton.OneValue
-	}
-	return skeleton.Different
-}
-
-// dependent reports whether an argument is one that depends on others: a request, a pointer, an
-// array or a status.
-func dependent(t cst.Type) bool {
-	switch t.Kind {
-	case cst.KindArray, cst.KindPointer, cst.KindStatus:
-		return true
-	}
-	return t.Kind == cst.KindHandle && t.Class == "request"
-}
-
-// same returns the text of an argument that all signatures have, or … if there is none.
-func (d *describer) same(signatures []sequitur.Symbol, arg int) string {
-	text := d.look(signatures[0]).args[arg]
-	for _, s := range signatures {
-		if d.look(s).args[arg] != text {
-			return "…"
-		}
-	}
-	return text
-}
-
-// call writes the call of a node.
-func (d *describer) call(n *skeleton.Node) string {
-	var signatures []sequitur.Symbol
-	for _, c := range n.Calls {
-		signatures = append(signatures, c.Call)
-	}
-	slices.Sort(signatures)
-	signatures = slices.Compact(signatures)
-	function := d.trace.Functions()[d.trace.FunctionOf(int(signatures[0]))]
-	if len(signatures) == 1 {
-		s, err := d.printer.Signature(nil, d.trace.Signature(int(signatures[0])))
-		d.err = cmp.Or(d.err, err)
-		return s
-	}
-	var args []string
-	for i, p := range function.Params {
-		value := ""
-		if p.Type.Kind == cst.KindRank {
-			value = d.fit(n, i)
-		}
-		if value == "" && dependent(p.Type) {
-			value = d.same(signatures, i)
-		}
-		if value == "" {
-			var texts []string
-			for _, s := range signatures {
-				if arg := d.look(s).args[i]; !slices.Contains(texts, arg) {
-					texts = append(texts, arg)
-				}
-			}
-			value = alternatives(texts)
-		}
-		args = append(args, text.Printable(p.Name)+"="+value)
-	}
-	return text.Printable(function.Name) + "(" + strings.Join(args, ", ") + ")"
-}
-
-// alternatives writes the values of an argument that differs.
-func alternatives(texts []string) string {
-	const most = 3
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	var numbers []int64
-	for _, t := range texts {
-		if n, err := strconv.ParseInt(t, 10, 64); err == nil {
-			numbers = append(numbers, n)
-		}
-	}
-	switch {
-	case len(texts) <= most:
-		return "{" + strings.Join(texts, ", ") + "}"
-	case len(numbers) == len(texts):
-		return fmt.Sprintf("{%d … %d}", slices.Min(numbers), slices.Max(numbers))
-	}
-	return "{" + strings.Join(texts[:most], ", ") + ", …}"
-}
-
-// fit returns the expression of a rank among the arguments of a node, or nothing if there is
-// none.
-func (d *describer) fit(n *skeleton.Node, arg int) string {
-	const most = 1 << 16 // ranks
-	var values []skeleton.RankValue
-	last := -1
-	for _, c := range n.Calls {
-		ranks := d.programs[c.Program].Ranks
-		v := d.look(c.Call).Args[arg].Values[0]
-		if c.Program == last || v.InGroup || len(values)+ranks.Len() > most {
-			return ""
-		}
-		last = c.Program
-		for _, rank := range ranks.All() {
-			number := v.Number
-			switch v.Form {
-			case reprise.Constant:
-			case reprise.Expression:
-				number = v.Expr.Eval(int64(rank), int64(d.trace.Ranks()))
-			default:
-				return ""
-			}
-			if number < 0 {
-				return "" // it has a name
-			}
-			values = append(values, skeleton.RankValue{Rank: rank, Value: number})
-		}
-	}
-	e, ok := skeleton.Fit(values, d.trace.Ranks(), rankenc.Options{Ranks: true})
-	if !ok {
-		return ""
-	}
-	return e.String()
 }

@@ -105,12 +105,12 @@ func (a *aligner) match(x, y *Node) (weight int, inside alignment) {
 	}
 	const most = 8 // calls to look at
 	to := y.Calls[0].Call
-	for i, c := range x.Calls {
+	if x.kind == y.kind {
+		return weigh(Same, x), alignment{}
+	}
+	for _, c := range x.Calls[:min(len(x.Calls), most)] {
 		if c.Call == to {
 			return weigh(Same, x), alignment{}
-		}
-		if i == most {
-			break
 		}
 	}
 	if a.compare == nil {
@@ -136,7 +136,7 @@ func (a *aligner) align(x, y []*Node) alignment {
 			all.shared++
 		}
 	}
-	same := func(n, m *Node) bool { return !n.IsLoop() && !m.IsLoop() && n.Calls[0].Call == m.Calls[0].Call }
+	same := func(n, m *Node) bool { return !n.IsLoop() && !m.IsLoop() && n.kind == m.kind }
 	begin := 0
 	for begin < min(len(x), len(y)) && same(x[begin], y[begin]) {
 		add(begin, begin, weigh(Same, x[begin]), alignment{})

@@ -18,9 +18,10 @@ const (
 type folder struct {
 	program int
 	how     how
+	kind    func(sequitur.Symbol) sequitur.Symbol
 	align   aligner
 	nodes   int                     // that may still be made
-	steady  map[sequitur.Symbol]int // calls that few others come after: more of them
+	steady  map[sequitur.Symbol]int // kinds of calls that few others come after: more of them
 	classes map[string]int          // by what the nodes of a class have in common
 }
 
@@ -29,7 +30,7 @@ func (f *folder) whole(g *sequitur.Grammar) []*Node {
 	if g.Rules() == 0 {
 		return nil
 	}
-	f.steady = steady(g)
+	f.steady = steady(g, f.kind)
 	loop := isLoop(g, minTrips, f.how)
 	bodies := make([][]*Node, g.Rules()) // of loops
 	for r := range g.Rules() {           // rules refer to those below them
@@ -46,9 +47,9 @@ func (f *folder) whole(g *sequitur.Grammar) []*Node {
 // maxSteady is how steady a call is at most, which the same call always comes after.
 const maxSteady = 7
 
-// steady tells how steady the calls of a grammar are: 1 less for each different call that
+// steady tells how steady the kinds of calls in a grammar are: 1 less for each other kind that
 // comes after it. A call that comes anywhere is of less use to align others by.
-func steady(g *sequitur.Grammar) map[sequitur.Symbol]int {
+func steady(g *sequitur.Grammar, kind func(sequitur.Symbol) sequitur.Symbol) map[sequitur.Symbol]int {
 	type ends struct{ first, last sequitur.Symbol }
 	rules := make([]ends, g.Rules())
 	after := make(map[ends]bool)
@@ -60,14 +61,16 @@ func steady(g *sequitur.Grammar) map[sequitur.Symbol]int {
 		}
 	}
 	for s := range g.Occurrences() {
-		steady[s] = maxSteady + 1
+		steady[kind(s)] = maxSteady + 1
 	}
 	for r := range rules {
 		begun := false
 		for t := range g.Body(r) {
-			e := ends{t.Symbol, t.Symbol}
+			var e ends
 			if t.Rule >= 0 {
 				e = rules[t.Rule]
+			} else {
+				e = ends{kind(t.Symbol), kind(t.Symbol)}
 			}
 			if t.Count > 1 {
 				follow(e.last, e.first)
@@ -171,13 +174,20 @@ func (f *folder) node(n *Node) *Node {
 
 func (f *folder) call(s sequitur.Symbol, count uint64) *Node {
 	n := &Node{Times: []Times{{f.program, 1, count, count, count}}, Calls: []Calls{{f.program, s, count}}}
-	n.steady = f.steady[s]
-	n.class = f.class(binary.AppendUvarint(nil, uint64(s)<<1))
+	n.kind = f.kind(s)
+	n.steady = f.steady[n.kind]
+	n.class = f.class(binary.AppendUvarint(nil, uint64(n.kind)<<1))
 	return f.node(n)
 }
 
-// loop returns a loop that goes round so often, of a body with what is in all iterations.
+// loop returns a loop that goes round so often, of a body with what is in all iterations. Calls of
+// one kind are no loop, but a run of them.
 func (f *folder) loop(body []*Node, trips uint64) *Node {
+	if len(body) == 1 && !body[0].IsLoop() {
+		n := body[0]
+		n.Times[0] = Times{f.program, 1, n.Times[0].Total, n.Times[0].Total, n.Times[0].Total}
+		return n
+	}
 	n := &Node{Body: body, Times: []Times{{f.program, 1, trips, trips, trips}}}
 	n.class = f.classOf(body, trips)
 	return f.node(n)

@@ -50,16 +50,7 @@ type teller struct {
 // those that it was made from, in a run of size ranks; call writes a call.
 func (s *Skeleton) Parts(programs []Program, size int, call func(*Node) string) []*Part {
 	t := teller{programs, size, call}
-	return t.parts(s.Body, s.once())
-}
-
-// Ranks returns the ranks of the programs of s.
-func (s *Skeleton) Ranks(programs []Program) rankenc.Set {
-	var sets []rankenc.Set
-	for _, p := range s.Programs {
-		sets = append(sets, programs[p].Ranks)
-	}
-	return rankenc.Set{}.Union(sets...)
+	return t.parts(s.Body, once(len(programs)))
 }
 
 // parts tells a body that each program goes through so many times.

@@ -56,7 +56,11 @@ const (
 
 // Options say what calls are alike, and how much is done.
 type Options struct {
-	// Compare tells how much two calls are alike. Nil means that none are.
+	// Kind returns a call that stands for all of its kind: calls of one kind are the same call
+	// to whoever looks for loops. Nil means that each is of its own kind.
+	Kind func(sequitur.Symbol) sequitur.Symbol
+
+	// Compare tells how much two calls are alike that are not of one kind. Nil means that none are.
 	Compare func(a, b sequitur.Symbol) Likeness
 
 	// MaxNodes is how many calls and loops a program may have with rules written out, and
@@ -67,10 +71,7 @@ type Options struct {
 }
 
 // A Skeleton is one program with differences.
-type Skeleton struct {
-	Programs []int // by their numbers, in ascending order
-	Body     []*Node
-}
+type Skeleton struct{ Body []*Node }
 
 // A Node is a call or a loop, which may be optional.
 type Node struct {
@@ -78,8 +79,9 @@ type Node struct {
 	Times []Times // of the programs that have the node, in ascending order
 	Calls []Calls // by program and call, unless it is a loop
 
-	steady int // of a call, how much use it is to align others by
-	class  int // of nodes of one program that are equal but for optional parts and trip counts
+	kind   sequitur.Symbol // of calls
+	steady int             // of a call, how much use it is to align others by
+	class  int             // of nodes of one program that are equal but for optional parts and trip counts
 }
 
 // Times say how often a rank of a program comes to a node.
@@ -113,47 +115,45 @@ func findProgram(list []Times, program int) (int, bool) {
 	return slices.BinarySearchFunc(list, program, func(t Times, p int) int { return cmp.Compare(t.Program, p) })
 }
 
-// Make returns the programs as few skeletons: each is of programs that have half of
-// their calls in common. Of several ways to find the loops, it takes the one with fewer calls,
-// loops and differences.
-func Make(ctx context.Context, programs []Program, o Options) ([]*Skeleton, error) {
+// Make returns what programs have in common. Of several ways to find the loops, it takes the one
+// with fewer calls, loops and differences.
+func Make(ctx context.Context, programs []Program, o Options) (*Skeleton, error) {
 	if o.MaxNodes == 0 {
 		o.MaxNodes = 1 << 16
 	}
 	if o.MaxWork == 0 {
 		o.MaxWork = 1 << 26
 	}
-	var best []*Skeleton
+	if o.Kind == nil {
+		o.Kind = func(s sequitur.Symbol) sequitur.Symbol { return s }
+	}
+	var best *Skeleton
 	var failed error
 	least := math.MaxInt
 	ways := []how{mostly, evenly, inner}
 	for i, how := range ways {
-		list, err := o.make(ctx, programs, how, func(n int) int { return (i*len(programs) + n) / len(ways) })
+		s, err := o.make(ctx, programs, how, func(n int) int { return (i*len(programs) + n) / len(ways) })
 		if err != nil {
 			failed = err
 			continue
 		}
-		sum := 0
-		for _, s := range list {
-			sum += cost(s.Body, s.once())
-		}
-		if sum < least {
-			best, least = list, sum
+		if sum := cost(s.Body, once(len(programs))); sum < least {
+			best, least = s, sum
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if least == math.MaxInt {
+	if best == nil {
 		return nil, failed
 	}
 	return best, nil
 }
 
-// once says that each program of s runs once.
-func (s *Skeleton) once() map[int]uint64 {
-	of := make(map[int]uint64, len(s.Programs))
-	for _, p := range s.Programs {
+// once says that each of n programs runs once.
+func once(n int) map[int]uint64 {
+	of := make(map[int]uint64, n)
+	for p := range n {
 		of[p] = 1
 	}
 	return of
@@ -193,42 +193,28 @@ func cost(body []*Node, of map[int]uint64) int {
 	return sum
 }
 
-// make makes skeletons of programs whose loops are found in one way.
-func (o *Options) make(ctx context.Context, programs []Program, how how, done func(int) int) ([]*Skeleton, error) {
+// make makes a skeleton of programs whose loops are found in one way.
+func (o *Options) make(ctx context.Context, programs []Program, how how, done func(int) int) (*Skeleton, error) {
 	work := &work{ctx: ctx, left: o.MaxWork}
-	var list []*Skeleton
+	across := aligner{work: work, compare: o.Compare}
+	var s Skeleton
 	for number, p := range programs {
-		f := folder{program: number, how: how, nodes: o.MaxNodes, align: aligner{work: work, compare: o.Compare, within: true}, classes: make(map[string]int)}
+		f := folder{program: number, how: how, nodes: o.MaxNodes, kind: o.Kind, align: aligner{work: work, compare: o.Compare, within: true}, classes: make(map[string]int)}
 		body := f.whole(p.Grammar)
-		if work.err != nil {
-			return nil, work.err
-		}
-		across := aligner{work: work, compare: o.Compare}
-		joined := false
-		for _, s := range list {
+		if number > 0 && work.err == nil {
 			loops := across.loopsOf(s.Body, body)
 			s.Body, body = across.wrapped(s.Body, loops), across.wrapped(body, loops)
-			a := across.align(s.Body, body)
-			if joined = a.alike(s.Body, body) && 2*a.shared >= leaves(body); joined {
-				s.Body = across.merge(s.Body, body, a)
-				s.Programs = append(s.Programs, number)
-				break
-			}
+			body = across.merge(s.Body, body, across.align(s.Body, body))
 		}
-		if !joined {
-			list = append(list, &Skeleton{[]int{number}, body})
-		}
-		if work.err != nil {
+		if s.Body = body; work.err != nil {
 			return nil, work.err
 		}
 		if o.Progress != nil {
 			o.Progress(done(number + 1))
 		}
 	}
-	for _, s := range list {
-		s.Body = splice(s.Body, s.once())
-	}
-	return list, nil
+	s.Body = splice(s.Body, once(len(programs)))
+	return &s, nil
 }
 
 // work is what is left to do.
