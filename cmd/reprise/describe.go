@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -44,8 +45,9 @@ func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
 // A lookup is what is looked up of a signature.
 type lookup struct {
 	reprise.Signature
-	args []string // as all ranks have them
-	away []away   // of each, if it is a rank
+	args  []string // as all ranks have them
+	away  []away   // of each, if it is a rank
+	fails bool     // it is a test that fails
 }
 
 // away is how far a rank is from the caller, if that is known.
@@ -67,8 +69,25 @@ func (d *describer) look(s sequitur.Symbol) *lookup {
 	for _, a := range k.Args {
 		k.away = append(k.away, d.awayOf(s, a))
 	}
+	k.fails = fails(k.Signature)
 	d.known[s] = k
 	return k
+}
+
+// fails reports whether calls of a signature test whether something is complete, or there is a
+// message, and it is not so.
+func fails(s reprise.Signature) bool {
+	role := spec.RoleOf(s.Function.Name)
+	if role.Class != spec.Completion && role.Class != spec.Probe {
+		return false
+	}
+	for i, p := range s.Function.Params {
+		done := p.Name == "flag" || p.Name == "outcount" && role.Requests == spec.Tests
+		if v := s.Args[i].Values; done && p.Type.Kind == cst.KindInt && v[0].Form == reprise.Constant && v[0].Number == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *describer) awayOf(s sequitur.Symbol, a reprise.Argument) away {
@@ -96,6 +115,9 @@ func (d *describer) compare(a, b sequitur.Symbol) skeleton.Likeness {
 		return skeleton.Different
 	}
 	x, y := d.look(a), d.look(b)
+	if x.fails != y.fails {
+		return skeleton.Different
+	}
 	peers, values := 0, 0
 	for i, p := range d.trace.Functions()[fn].Params {
 		switch {
@@ -139,7 +161,8 @@ var details = []func(f *cst.Function, arg int) bool{
 }
 
 // kinds returns a function that returns for a signature one that stands for all of the same
-// function with the same arguments, of those that tell them apart.
+// function with the same arguments, of those that tell them apart. Tests that fail are never of the
+// kind of others.
 func (d *describer) kinds(tells func(f *cst.Function, arg int) bool) func(sequitur.Symbol) sequitur.Symbol {
 	kinds, first := make(map[sequitur.Symbol]sequitur.Symbol), make(map[string]sequitur.Symbol)
 	return func(s sequitur.Symbol) sequitur.Symbol {
@@ -148,7 +171,7 @@ func (d *describer) kinds(tells func(f *cst.Function, arg int) bool) func(sequit
 			return kind
 		}
 		fn := d.trace.FunctionOf(int(s))
-		key := strconv.Itoa(fn)
+		key := fmt.Sprint(fn, d.look(s).fails)
 		for i, arg := range d.look(s).args {
 			if tells(&d.trace.Functions()[fn], i) {
 				key += "\x00" + arg
@@ -173,8 +196,8 @@ func (d *describer) same(signatures []sequitur.Symbol, arg int) string {
 	return text
 }
 
-// call writes the call of a node.
-func (d *describer) call(n *skeleton.Node) string {
+// call writes the call of a node, and reports whether it is a test that fails.
+func (d *describer) call(n *skeleton.Node) (words string, fails bool) {
 	var signatures []sequitur.Symbol
 	for _, c := range n.Calls {
 		signatures = append(signatures, c.Call)
@@ -185,7 +208,7 @@ func (d *describer) call(n *skeleton.Node) string {
 	if len(signatures) == 1 {
 		s, err := d.printer.Signature(nil, d.trace.Signature(int(signatures[0])))
 		d.err = cmp.Or(d.err, err)
-		return s
+		return s, d.look(signatures[0]).fails
 	}
 	var args []string
 	for i, p := range function.Params {
@@ -207,7 +230,7 @@ func (d *describer) call(n *skeleton.Node) string {
 		}
 		args = append(args, text.Printable(p.Name)+"="+value)
 	}
-	return text.Printable(function.Name) + "(" + strings.Join(args, ", ") + ")"
+	return text.Printable(function.Name) + "(" + strings.Join(args, ", ") + ")", d.look(signatures[0]).fails
 }
 
 // alternatives writes the values of an argument that differs.

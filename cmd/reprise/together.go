@@ -71,8 +71,12 @@ func together(q *question) error {
 	})
 }
 
-// maxParts is how many lines a program has whose calls are told apart by all that they differ in.
-const maxParts = 100
+// A program of more than maxParts lines is shown with fewer details if that is shorter, and others
+// only if it is much shorter: by a factor.
+const (
+	maxParts   = 100
+	muchLonger = 8
+)
 
 // A comparer shows shapes as programs.
 type comparer struct {
@@ -81,8 +85,7 @@ type comparer struct {
 	work    int // for a program
 }
 
-// program returns the shapes of a program as one. If it has many parts, calls are told apart by
-// less, and the fewest parts are returned.
+// program returns the shapes of a program as one.
 func (x *comparer) program(of query.Program, progress func(shapes int)) (programInfo, error) {
 	p := programInfo{Shapes: of.Shapes, Ranks: of.Ranks}
 	var programs []skeleton.Program
@@ -109,11 +112,12 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 			return p, err
 		}
 		parts := s.Parts(programs, x.trace.Ranks(), d.call)
-		if p.Parts == nil || countParts(parts) < countParts(p.Parts) {
+		if p.Parts == nil || countParts(p.Parts) > muchLonger*countParts(parts) ||
+			countParts(p.Parts) > max(maxParts, countParts(parts)) {
 			p.Parts = parts
 		}
-		if countParts(p.Parts) <= maxParts {
-			break
+		if countParts(p.Parts) <= muchLonger {
+			break // nothing is much shorter
 		}
 	}
 	if p.Parts == nil {

@@ -3,11 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // TestTogetherRefinement checks that an adaptive mesh, in which each rank has other neighbours, is
@@ -52,6 +56,38 @@ func TestTogetherPrograms(t *testing.T) {
 	out := must(t, "grammar", "gather.rpz")
 	if first, second, ok := strings.Cut(out, "\n\nprogram of "); !ok || !strings.HasPrefix(first, "program of shape 0, rank 0: ") || !strings.HasPrefix(second, "shapes 1-4, ranks 1-15: ") {
 		t.Error(out)
+	}
+}
+
+// TestTogetherPolls checks that tests that fail until one succeeds are one line, whatever their
+// number, also where it is so long that calls are told apart by their functions.
+func TestTogetherPolls(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const ranks, iterations = 8, 60
+	for _, tags := range []int64{1, 150} { // different messages
+		var parts []merge.Part
+		random, failed, most := rand.New(rand.NewPCG(1, 2)), 0, 0
+		for rank := range ranks {
+			var r tracer.Recorder
+			send := r.Declare(cst.Function{Name: "MPI_Isend", Params: []cst.Param{{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}}})
+			test := r.Declare(cst.Function{Name: "MPI_Test", Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}}}})
+			for i := range int64(iterations) {
+				r.Call(send, cst.Tag((i*i+int64(rank))%tags))
+				k := random.IntN(10)
+				for range k {
+					r.Call(test, cst.Int(0))
+				}
+				r.Call(test, cst.Int(1))
+				failed, most = failed+k, max(most, k)
+			}
+			parts = append(parts, r.Finish(rank))
+		}
+		writeTrace(t, "polls.rpz", merge.Run{Ranks: ranks}, parts...)
+		out := must(t, "grammar", "polls.rpz", "--wide")
+		want := fmt.Sprintf("    0…%d × failing MPI_Test(flag=0), %.2f on average\n    MPI_Test(flag=1)\n", most, float64(failed)/(ranks*iterations))
+		if !strings.Contains(out, "\n  60 × loop of") || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 6 {
+			t.Errorf("%d tags:\n%s, want %s", tags, out, want)
+		}
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 // A Part is a call or a loop of a skeleton as it is told of all ranks.
 type Part struct {
 	Call  string      `json:"call,omitempty"`
-	Body  []*Part     `json:"body,omitempty"` // of a loop
-	Ranks rankenc.Set `json:"rank_set"`       // that have it
+	Fails bool        `json:"fails,omitempty"` // the call is a test that fails
+	Body  []*Part     `json:"body,omitempty"`  // of a loop
+	Ranks rankenc.Set `json:"rank_set"`        // that have it
 
 	// Iterations are those of the loop around it on these ranks, or their number. In is how
 	// many of them have it.
@@ -43,12 +44,13 @@ const maxFitted = 1 << 16
 type teller struct {
 	programs []Program
 	size     int // ranks of the run
-	call     func(*Node) string
+	call     func(*Node) (text string, fails bool)
 }
 
 // Parts returns the parts of s, one after the other, for all ranks of its programs. These are
-// those that it was made from, in a run of size ranks; call writes a call.
-func (s *Skeleton) Parts(programs []Program, size int, call func(*Node) string) []*Part {
+// those that it was made from, in a run of size ranks; call writes a call, and reports whether it is
+// a test that fails.
+func (s *Skeleton) Parts(programs []Program, size int, call func(*Node) (text string, fails bool)) []*Part {
 	t := teller{programs, size, call}
 	return t.parts(s.Body, once(len(programs)))
 }
@@ -79,7 +81,8 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 	p.Mean = float64(p.Total) / float64(p.In)
 	p.Expression = t.expression(n.Times)
 	if !n.IsLoop() {
-		p.Call, p.Calls = t.call(n), p.Total
+		p.Calls = p.Total
+		p.Call, p.Fails = t.call(n)
 		return p
 	}
 	p.Body = t.parts(n.Body, n.trips())
@@ -96,6 +99,12 @@ func (t *teller) part(n *Node, of map[int]uint64) *Part {
 
 // Optional reports whether some iterations or ranks leave p out.
 func (p *Part) Optional() bool { return p.SomeRanks || p.In < p.Iterations }
+
+// Varies reports whether p is a call that comes another number of times in a row in some iterations
+// than in others, or on some ranks: none where they leave it out.
+func (p *Part) Varies() bool {
+	return p.Body == nil && p.Max > 1 && p.Expression == ""
+}
 
 // fixed reports whether all iterations have as many calls of p.
 func (p *Part) fixed() bool {

@@ -17,14 +17,21 @@ func writeParts(w io.Writer, parts []*skeleton.Part, depth int) {
 	for _, p := range parts {
 		line := strings.Repeat(" ", indentation(ruler, depth, 0))
 		line += presence(p) + trips(p)
+		if p.Fails {
+			line += "failing "
+		}
+		after := ""
+		if p.Varies() {
+			after = ", " + mean(p.Total, p.Iterations) + " on average"
+		}
 		switch {
 		case p.Body != nil:
 			fmt.Fprintf(w, "%s%s:\n", line, loopText(p))
 			writeParts(w, p.Body, depth+1)
 		case ruler.columns == 0:
-			fmt.Fprintln(w, line+p.Call)
+			fmt.Fprintln(w, line+p.Call+after)
 		default:
-			fmt.Fprintln(w, line+ruler.Cut(p.Call, max(minCall, ruler.columns-ruler.Width(line))))
+			fmt.Fprintln(w, line+ruler.Cut(p.Call, max(minCall, ruler.columns-ruler.Width(line+after)))+after)
 		}
 	}
 }
@@ -40,7 +47,7 @@ func presence(p *skeleton.Part) string {
 		}
 		at = append(at, "on "+ranks)
 	}
-	if p.In < p.Iterations {
+	if p.In < p.Iterations && !p.Varies() {
 		at = append(at, "in "+Percent(p.In, p.Iterations)+" of iterations")
 	}
 	if len(at) == 0 {
@@ -49,11 +56,13 @@ func presence(p *skeleton.Part) string {
 	return "[" + strings.Join(at, ", ") + "] "
 }
 
-// trips tells how often a part comes in a row.
+// trips tells how often a part comes in a row, from 0 on if it varies and some iterations have none.
 func trips(p *skeleton.Part) string {
 	switch t := p.Trips; {
 	case t.Max == 1:
 		return ""
+	case p.Varies() && p.In < p.Iterations:
+		return "0…" + Count(t.Max) + " × "
 	case t.Min == t.Max:
 		return Count(t.Min) + " × "
 	case t.Expression != "":
