@@ -102,12 +102,9 @@ const (
 	Paths      Times = "paths" // histograms by the call before
 )
 
-// Timed returns a trace of ranks that send to the next and wait, rounds times, with an
-// irregular clock that begins at 10¹² ns and later on each rank.
-func Timed(t TB, ranks, rounds int, times Times) *reprise.Trace {
-	t.Helper()
-	var o tracer.Options
-	switch times {
+// options returns what a recorder keeps so.
+func (x Times) options() (o tracer.Options) {
+	switch x {
 	case Series:
 		o = exact
 	case Histograms:
@@ -115,6 +112,27 @@ func Timed(t TB, ranks, rounds int, times Times) *reprise.Trace {
 	case Paths:
 		o.Histograms = &timing.HistogramOptions{PathSensitive: true}
 	}
+	return o
+}
+
+// newRecorder returns a recorder of calls with times, or without if they are empty.
+func newRecorder(t TB, times Times) *tracer.Recorder {
+	t.Helper()
+	if times == "" {
+		return new(tracer.Recorder)
+	}
+	r, err := tracer.New(times.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Timed returns a trace of ranks that send to the next and wait, rounds times, with an
+// irregular clock that begins at 10¹² ns and later on each rank.
+func Timed(t TB, ranks, rounds int, times Times) *reprise.Trace {
+	t.Helper()
+	o := times.options()
 	send, wait := Function("send", Param("dest", cst.KindRank), Param("count", cst.KindInt)), Function("wait")
 	all := make([][]Call, ranks)
 	for rank := range all {

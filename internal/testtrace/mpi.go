@@ -14,6 +14,14 @@ type Recording struct{ tracer.Recorder }
 // MPI records as many calls that are the same, with arguments as pairs of a name and a value: a
 // number, the name of a constant, a list of these, or a status. Others have no argument.
 func (r *Recording) MPI(count int, name string, pairs ...any) {
+	f, args := mpiCall(name, pairs...)
+	for fn := r.Declare(f); count > 0; count-- {
+		r.Call(fn, args...)
+	}
+}
+
+// mpiCall returns a function with the parameters that have a value, and these.
+func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 	n, ok := spec.Lookup(name)
 	if !ok {
 		panic(name)
@@ -34,9 +42,7 @@ func (r *Recording) MPI(count int, name string, pairs ...any) {
 		f.Params = append(f.Params, p)
 		args = append(args, value(p.Type, pairs[i+1]))
 	}
-	for fn := r.Declare(f); count > 0; count-- {
-		r.Call(fn, args...)
-	}
+	return f, args
 }
 
 func value(t cst.Type, v any) cst.Value {
