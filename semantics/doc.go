@@ -54,6 +54,9 @@
 // of the buffer. What neighbours exchange is counted where it is clear who they
 // are: in grids, and in graphs of which each process names its neighbours or all edges.
 //
+// A probe that found a message says which, [Operation.Probed], and MPI_Mprobe gives it an id by
+// which MPI_Mrecv receives it. [Rank.Same] says whether all calls of a terminal mean the same.
+//
 // # Collective operations
 //
 // [Rank.Exchange] says who gives whom how much in a collective operation, as the MPI standard

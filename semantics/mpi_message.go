@@ -27,6 +27,26 @@ func (e *evaluation) operation(terminal uint32) *Operation {
 	return e.begun(terminal, p, args)
 }
 
+// newOperation returns one of a role that has nothing else yet.
+func newOperation(p *spec.Role) *Operation {
+	return &Operation{Class: p.Class, Role: p, Root: -1, Found: -1, Takes: -1, completion: -1}
+}
+
+// found says which message a probe has found.
+func (e *evaluation) found(o *Operation, args arguments, s scope) {
+	if flag, ok := args.find("flag", cst.KindInt); ok && flag.Int() == 0 {
+		return
+	}
+	var as Operation
+	if e.message(&as, spec.RoleOf("MPI_Recv"), Receive, args, s); len(as.Messages) == 0 {
+		return
+	}
+	o.Probed = &as.Messages[0]
+	if v, ok := args.find("message", cst.KindHandle); ok {
+		o.Found = max(v.Int(), -1)
+	}
+}
+
 // scopeOf returns what the communicator, window or file of a call means.
 func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 	switch {
@@ -44,7 +64,7 @@ func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 
 // begun returns what begins when an operation of a role does.
 func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Operation {
-	o := &Operation{Class: p.Class, Root: -1}
+	o := newOperation(p)
 	s := e.scopeOf(p, args)
 	o.Communicator = s.communicator
 	switch {
@@ -61,6 +81,8 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		o.Sent = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
 	case p.Class == spec.OneSided:
 		e.oneSided(o, p, args, s)
+	case p.Class == spec.Probe:
+		e.found(o, args, s)
 	default:
 		if p.Sends != nil {
 			e.message(o, p, Send, args, s)
@@ -71,6 +93,9 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 	}
 	if p.Nonblocking {
 		o.Begins = activeOf(requestsOf(args))
+		if len(o.Begins) == 1 && o.IsCollective() {
+			o.completion = o.Begins[0]
+		}
 	}
 	return o
 }
@@ -116,6 +141,7 @@ func (e *evaluation) message(o *Operation, p *spec.Role, d Direction, args argum
 		if v.Int() == e.constants.noMessage {
 			return
 		}
+		o.Takes = max(v.Int(), -1)
 		status = e.take(o, v.Int(), status)
 	}
 	if v, ok := args.find(q.Tag, cst.KindTag); ok {
@@ -222,9 +248,12 @@ func (e *evaluation) take(o *Operation, message int64, status source) source {
 
 // started returns what the persistent requests that a call starts are.
 func (e *evaluation) started(p *spec.Role, args arguments) *Operation {
-	o := &Operation{Class: p.Class, Root: -1}
+	o := newOperation(p)
 	for i, id := range requestsOf(args) {
 		begun := e.requestBegun(id)
+		if begun != nil && begun.IsCollective() {
+			begun.completion = id
+		}
 		switch {
 		case begun == nil:
 		case begun.Class != spec.Collective:

@@ -213,6 +213,18 @@ func (r *mpiRank) at(position uint64, terminal uint32) *Operation {
 	return r.resolve(o, position)
 }
 
+// same returns what all calls of a terminal mean, false if that depends on the position.
+func (r *mpiRank) same(terminal uint32) (*Operation, bool) {
+	s := r.base(0, terminal)
+	if s.from > 0 || s.until < forever || s.operation != nil && r.varies(s.operation) {
+		return nil, false
+	}
+	if s.operation == nil {
+		return nil, true
+	}
+	return r.resolve(s.operation, 0), true
+}
+
 // resolve returns an operation with what other calls say about the messages that a call at a
 // position receives.
 func (r *mpiRank) resolve(o *Operation, position uint64) *Operation {
@@ -423,9 +435,11 @@ func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
 
 // equal reports whether two operations are the same.
 func (o *Operation) equal(p *Operation) bool {
-	return o.Class == p.Class && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
+	return o.Class == p.Class && o.Role == p.Role && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
 		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) &&
-		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && slices.Equal(o.Begins, p.Begins) && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && slices.Equal(o.Begins, p.Begins) &&
+		(o.Probed == p.Probed || o.Probed != nil && p.Probed != nil && *o.Probed == *p.Probed) &&
+		o.Found == p.Found && o.Takes == p.Takes && o.completion == p.completion && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
 }
 
 // evaluate finds out what a call means.

@@ -42,9 +42,20 @@ type Operation struct {
 	// it makes, or, of persistent requests, starts.
 	Begins []int64
 
-	data     *dataCall // the call whose data it exchanges; nil for none
-	requests []int64   // of Messages, if another call completes them
-	taken    *taken    // what Messages is, if it depends on the position which probe found that
+	// Role is what the function does that the call names or, of a persistent request, that made
+	// the request; of a call that starts several, that of the first collective one, else its own.
+	Role *spec.Role
+
+	// Probed is the message that the call looked for and found, as a receive of it would say;
+	// nil if it found none. Found is the id under which MPI_Mprobe and MPI_Improbe give it to a
+	// receive, and Takes that of the message that MPI_Mrecv and MPI_Imrecv receive; −1 for others.
+	Probed       *Message
+	Found, Takes int64
+
+	completion int64     // the request of a collective operation that a call has started, or −1
+	data       *dataCall // the call whose data it exchanges; nil for none
+	requests   []int64   // of Messages, if another call completes them
+	taken      *taken    // what Messages is, if it depends on the position which probe found that
 }
 
 // Request returns the id of the request by which a message of Messages is completed; false
@@ -55,6 +66,10 @@ func (o *Operation) Request(message int) (id int64, ok bool) {
 	}
 	return o.requests[message], true
 }
+
+// Completion returns the id of the request by which a collective operation is completed, of
+// Operation or of one in More; false if it has none.
+func (o *Operation) Completion() (id int64, ok bool) { return o.completion, o.completion >= 0 }
 
 // IsCollective reports whether all members of a communicator make the call: it is of
 // class [spec.Collective], or of class [spec.Access] and collective.

@@ -30,6 +30,10 @@ type meanings interface {
 	// at returns the operation of a call.
 	at(position uint64, terminal uint32) *Operation
 
+	// same returns the operation of all calls of a terminal, false if they do not all mean the
+	// same.
+	same(terminal uint32) (*Operation, bool)
+
 	// all yields the operations of a terminal that occurs count times.
 	all(terminal uint32, count uint64, yield func(Occurrence) bool) bool
 
@@ -109,6 +113,15 @@ func (r *Rank) At(position uint64, terminal uint32) *Operation {
 		return nil
 	}
 	return r.meanings.at(position, terminal)
+}
+
+// Same returns what all calls with a terminal mean, nil if that is nothing to other processes;
+// ok is false if it depends on the position.
+func (r *Rank) Same(terminal uint32) (o *Operation, ok bool) {
+	if r.meanings == nil {
+		return nil, true
+	}
+	return r.meanings.same(terminal)
 }
 
 // Begun returns the position of the call that began the operation which a request stands for

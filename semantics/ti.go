@@ -122,6 +122,8 @@ func (r *tiRank) at(_ uint64, terminal uint32) *Operation {
 	return o
 }
 
+func (r *tiRank) same(terminal uint32) (*Operation, bool) { return r.at(0, terminal), true }
+
 func (r *tiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool) bool {
 	o := r.at(0, terminal)
 	return o == nil || yield(Occurrence{terminal, o, count})
@@ -138,7 +140,7 @@ func (r *tiRank) operation(terminal uint32) *Operation {
 		return nil
 	}
 	args := r.arguments(terminal)
-	o := &Operation{Class: p.Class, Root: -1}
+	o := newOperation(p)
 	switch {
 	case p.Class == spec.Access:
 		r.access(o, p, args)

@@ -3,6 +3,7 @@ package testtrace
 import (
 	"slices"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/tracer"
@@ -12,7 +13,8 @@ import (
 type Recording struct{ tracer.Recorder }
 
 // MPI records as many calls that are the same, with arguments as pairs of a name and a value: a
-// number, the name of a constant, a list of these, or a status. Others have no argument.
+// number, the name of a constant, a list of these, or a status. Others have no argument. The
+// first pair may be the thread.
 func (r *Recording) MPI(count int, name string, pairs ...any) {
 	f, args := mpiCall(name, pairs...)
 	for fn := r.Declare(f); count > 0; count-- {
@@ -33,7 +35,7 @@ func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 		if k >= 0 {
 			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
-		} else if p.Name != "error" {
+		} else if p.Name != "error" && p.Name != reprise.ThreadParam {
 			panic(p.Name)
 		}
 		if s, ok := pairs[i+1].(string); ok && s == "ignored" {

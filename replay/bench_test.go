@@ -1,0 +1,52 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A link is a machine with a latency and a bandwidth, on which gaps take a time that
+// depends on the rank and the call.
+type link struct{ replay.Instant }
+
+func (link) Compute(c *replay.Call) (before, within replay.Time) {
+	return replay.Time(c.Terminal%7+1) * replay.Microsecond, 0
+}
+
+func (link) Message(m *replay.Message) replay.Cost {
+	return replay.Cost{Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond + replay.Time(max(m.Bytes, 0))*100, Receive: 500 * replay.Nanosecond, Rendezvous: m.Bytes > 65536}
+}
+
+// BenchmarkRun replays real runs, and says how many calls it replays in a second.
+func BenchmarkRun(b *testing.B) {
+	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
+		trace := testtrace.Real(b, "ti/"+name+".ti.zst")
+		for _, machine := range []struct {
+			name string
+			is   replay.Machine
+		}{{"instant", replay.Instant{}}, {"link", link{}}} {
+			b.Run("trace="+name+"/machine="+machine.name, func(b *testing.B) {
+				b.ReportAllocs()
+				model, err := semantics.Open(b.Context(), trace)
+				if err != nil {
+					b.Fatal(err)
+				}
+				calls := uint64(0)
+				for b.Loop() {
+					res, err := replay.Run(b.Context(), model, machine.is)
+					if err != nil {
+						b.Fatal(err)
+					}
+					calls += res.Calls
+				}
+				b.ReportMetric(float64(calls)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
+			})
+		}
+	}
+}
+
+var ctx = context.Background()

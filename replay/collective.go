@@ -1,0 +1,201 @@
+package replay
+
+import (
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A comm is a communicator, and the collective operations on it that not all members have
+// entered, in their order.
+type comm struct {
+	of     *semantics.Communicator
+	world  bool
+	member map[int]int32 // by rank; nil for the world
+	open   []*instance
+	begun  uint64 // operations before those
+	spare  []*instance
+}
+
+// A collective is an operation of a rank on a communicator.
+type collective struct {
+	comm           *comm
+	count          *uint64 // operations that the rank has entered on the communicator
+	member         int32
+	slot           int32
+	role           *spec.Role
+	root           int32 // member; −1 for none
+	rank           *rank
+	sent, received int64
+}
+
+// An instance is one collective operation, as far as members have entered it.
+type instance struct {
+	Collective // without slices if ranks are missing, so that not all can enter
+	arrivals   []arrival
+	waiting    []int // of arrivals, that have not left
+	going      []int // likewise, that leave
+	mismatch   bool  // members call different operations
+}
+
+// An arrival is a member that has entered an operation.
+type arrival struct {
+	*collective
+	request *request
+	left    bool
+}
+
+// collective returns an operation as it is executed, false if it is not known on what.
+func (r *rank) collective(o *semantics.Operation) (collective, bool) {
+	if o.Communicator == nil {
+		return collective{}, false
+	}
+	c := r.engine.commOf(o.Communicator)
+	made := collective{comm: c, slot: -1, role: o.Role, root: -1, rank: r, sent: o.Sent, received: o.Received}
+	var ok bool
+	if made.member, ok = c.memberOf(r.number); !ok {
+		return made, false
+	}
+	if o.Root >= 0 {
+		if root, ok := c.memberOf(o.Root); ok {
+			made.root = root
+		}
+	}
+	if id, ok := o.Completion(); ok {
+		made.slot = r.slot(slotKey{kind: requestSlot, id: id})
+	}
+	made.count = r.counts[c]
+	if made.count == nil {
+		made.count = new(uint64)
+		r.counts[c] = made.count
+	}
+	return made, true
+}
+
+func (e *engine) commOf(of *semantics.Communicator) *comm {
+	c := e.comms[of]
+	if c != nil {
+		return c
+	}
+	c = &comm{of: of, world: of == e.model.World()}
+	e.comms[of] = c
+	if c.world {
+		return c
+	}
+	c.member = make(map[int]int32)
+	groups := [][]int{of.Members(0)}
+	if of.IsInter() {
+		groups = append(groups, of.Members(1))
+	}
+	for _, members := range groups {
+		for _, rank := range members {
+			c.member[rank] = int32(len(c.member))
+		}
+	}
+	return c
+}
+
+func (c *comm) memberOf(rank int) (int32, bool) {
+	if c.world {
+		return int32(rank), rank >= 0 && rank < c.of.Size()
+	}
+	n, ok := c.member[rank]
+	return n, ok
+}
+
+// enter has the rank of a strand enter a collective operation.
+func (s *strand) enter(c *collective) {
+	r := &s.own
+	if c.slot >= 0 {
+		if r = s.rank.slots[c.slot].last; r == nil {
+			return
+		}
+	}
+	r.left++
+	at := s.busy
+	if c.role.On == "win" {
+		at = max(at, s.rank.accessed)
+	}
+	m, k := c.comm, *c.count-c.comm.begun
+	*c.count++
+	for uint64(len(m.open)) <= k {
+		m.open = append(m.open, s.rank.engine.instance(m))
+	}
+	n := m.open[k]
+	n.arrivals = append(n.arrivals, arrival{collective: c, request: r})
+	n.mismatch = n.mismatch || !alike(n.arrivals[0].collective, c)
+	if n.Enter != nil && !n.mismatch {
+		s.rank.engine.entered(n, c, at)
+	}
+	s.ahead = s.ahead || len(m.open) >= patience
+	for len(m.open) > 0 && len(m.open[0].arrivals) == m.of.Size() && !m.open[0].mismatch {
+		s.rank.engine.collectives++
+		m.spare = append(m.spare, m.open[0])
+		m.open = m.open[:copy(m.open, m.open[1:])]
+		m.begun++
+	}
+}
+
+// instance returns a new operation on a communicator.
+func (e *engine) instance(c *comm) *instance {
+	if last := len(c.spare) - 1; last >= 0 {
+		n := c.spare[last]
+		c.spare = c.spare[:last]
+		n.arrivals, n.waiting, n.last = n.arrivals[:0], n.waiting[:0], 0
+		return n
+	}
+	n := new(instance)
+	if size := c.of.Size(); size <= len(e.ranks) {
+		n.Communicator = c.of
+		n.Sent, n.Received, n.Enter, n.Leave = make([]int64, size), make([]int64, size), make([]Time, size), make([]Time, size)
+	}
+	e.opened()
+	return n
+}
+
+// entered has those members leave that can, as another has entered.
+func (e *engine) entered(n *instance, c *collective, at Time) {
+	if len(n.arrivals) == 1 {
+		n.Role, n.Root = c.role, -1
+		for i := range n.Enter {
+			n.Enter[i] = -1
+		}
+	}
+	k := c.member
+	n.Sent[k], n.Received[k], n.Enter[k], n.Leave[k] = c.sent, c.received, at, at
+	n.Root, n.last = max(n.Root, int(c.root)), max(n.last, at)
+	all := len(n.arrivals) == len(n.Enter)
+	rootThere := n.Root >= 0 && n.Enter[n.Root] >= 0
+	n.waiting = append(n.waiting, len(n.arrivals)-1)
+	if all || rootThere || needOf(c.role, n.Root == int(k)) == needsNone {
+		e.leave(n, all, rootThere)
+	}
+}
+
+// leave has those members leave that need no others, the root at most if that is there, or all if
+// all are.
+func (e *engine) leave(n *instance, all, rootThere bool) {
+	n.Leaving, n.going = n.Leaving[:0], n.going[:0]
+	left := n.waiting[:0]
+	for _, i := range n.waiting {
+		member := int(n.arrivals[i].member)
+		if needs := needOf(n.Role, n.Root == member); all || needs == needsNone || needs == needsRoot && rootThere {
+			n.Leaving, n.going = append(n.Leaving, member), append(n.going, i)
+		} else {
+			left = append(left, i)
+		}
+	}
+	if n.waiting = left; len(n.going) == 0 {
+		return
+	}
+	e.machine.Collective(&n.Collective)
+	for _, i := range n.going {
+		a := &n.arrivals[i]
+		a.left = true
+		e.part(a.request, max(n.Leave[a.member], n.earliest(int(a.member))))
+	}
+}
+
+// alike reports whether calls are the same collective operation.
+func alike(a, b *collective) bool {
+	return a.role == b.role && (a.root == b.root || a.root < 0 || b.root < 0 || a.comm.of.IsInter())
+}

@@ -1,0 +1,53 @@
+// Package replay executes a trace again: all ranks in one goroutine, each call as soon as what
+// it waits for has happened, and as fast as some million calls a second.
+//
+// [Run] comes to a [Result]: how long each rank computes, sends and waits on a [Machine], which
+// says how long computing, a message and a collective operation take there. On [Instant] nothing takes
+// time, and what is left is whether the run can come to its end. On [Recorded] ranks compute as long as they did in
+// the run. A program supplies others, such as
+//
+//	type network struct{ *replay.Recorded }
+//
+//	func (network) Message(m *replay.Message) replay.Cost {
+//		return replay.Cost{Transfer: 2*replay.Microsecond + 100*replay.Time(max(m.Bytes, 0)), Rendezvous: m.Bytes > 1<<16}
+//	}
+//
+// [Events] also gives the end of each call and the arrival of each message, in the order of simulated
+// time. If calls wait for what never happens, the replay ends with a [*DeadlockError], which says who
+// waits for whom.
+//
+// # What is executed
+//
+// Meanings are those of package [github.com/reprise-trace/reprise/semantics].
+//
+//   - Messages match by communicator, source, destination and tag, in the order in which they are sent and
+//     their receives are posted. A receive from any source, or with any tag, gets the message that it got in
+//     the run. Where the trace does not say which that was, it gets the first to come.
+//   - Sends are eager or wait for their receive, as the [Cost] says; synchronous ones wait, buffered ones
+//     do not.
+//   - Requests are complete when their messages and collective operations are, whether they are nonblocking,
+//     persistent or partitioned. A partitioned message is sent as a whole where it is started. A call
+//     waits for those requests that it completed in the run, and tests that found nothing wait for
+//     nothing. MPI_Probe and its relatives wait for the message that they found, and MPI_Mprobe takes it.
+//   - Collective operations, nonblocking ones and those that make communicators, windows and files included, match by their
+//     number on the communicator. Members leave when all have entered that they need: see [Collective.Earliest].
+//     Members that call different operations in one place wait for each other.
+//   - One-sided operations occupy their origin for a time. They are complete at the next call that synchronizes
+//     the window. MPI_Win_fence is a collective operation. Locks do not exclude each other, and
+//     MPI_Win_wait does not wait for MPI_Win_complete: a trace does not say which ranks are in a group.
+//   - Threads of a rank are executed each by itself. One waits for another if it completes a request
+//     that the other begins.
+//   - A call that had not returned when the recording ended is executed like others. Calls that failed do nothing.
+//
+// Of SimGrid's actions, waitall waits for all requests that are open, as SimGrid's own replay does, and
+// waitAny and the tests take requests that are complete by then. A receive from any source that gets
+// nothing until nothing else can go on is one from no process, which SimGrid writes alike.
+//
+// # Cost
+//
+// A rank is read once, and walked with a cursor: memory is that of its grammar and signatures, and of the messages that are
+// sent and not received. Time is that of the calls. A replay in the order of time, as for
+// events, where threads share a rank, or where receives choose messages, takes longer.
+//
+// Times are whole picoseconds, and a replay comes to the same each time.
+package replay

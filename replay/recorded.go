@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"iter"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// A Recorded is a Machine on which ranks compute as long as they did in the run, and nothing
+// else takes time. Computing is the gaps between the calls of a thread, and the calls that do
+// nothing to other ranks: as the times of every call say where the trace has them, else as the
+// means of the call's signature do, and none where the trace has no times. A thread begins at
+// the start of its first call.
+//
+// It counts the time before, between and after calls on, so that it is good for one replay.
+type Recorded struct {
+	Instant
+	durations, gaps merge.Summary
+	threads         map[threadKey]*clock
+	err             error
+}
+
+type threadKey struct {
+	rank   *reprise.Rank
+	thread int
+}
+
+// A clock reads the times of the calls of a thread.
+type clock struct {
+	next  func() (reprise.Time, error, bool)
+	stop  func()
+	at    uint64 // position of the next call
+	begun bool
+	end   int64 // of the call before
+}
+
+// NewRecorded returns the computing of a trace. Close has to be called.
+func NewRecorded(t *reprise.Trace) (*Recorded, error) {
+	r := &Recorded{threads: make(map[threadKey]*clock)}
+	var err error
+	r.durations, r.gaps, err = t.Summaries()
+	return r, err
+}
+
+// Close returns the first error about the times that were read. It must be called when the
+// replay has ended.
+func (r *Recorded) Close() error {
+	for _, c := range r.threads {
+		if c != nil {
+			c.stop()
+		}
+	}
+	clear(r.threads)
+	return r.err
+}
+
+// Compute returns what the trace says of a call.
+func (r *Recorded) Compute(c *Call) (before, within Time) {
+	gap, duration, ok := r.exact(c)
+	if !ok {
+		signature := c.Rank.Signature(c.Terminal)
+		gap, duration = meanOf(&r.gaps, signature), meanOf(&r.durations, signature)
+		if c.Position == 0 {
+			gap = 0
+		}
+	}
+	if !c.Local {
+		duration = 0
+	}
+	return gap, duration
+}
+
+// exact returns the gap before a call and its duration, false if they are not known.
+func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
+	k := threadKey{c.Rank.Rank, c.Thread}
+	t, known := r.threads[k]
+	if !known && c.Rank.Series() != nil {
+		t = new(clock)
+	}
+	if !known {
+		r.threads[k] = t
+	}
+	if t == nil {
+		return 0, 0, false
+	}
+	if t.next == nil || t.at != c.Position { // other threads are between
+		if t.next != nil {
+			t.stop()
+		}
+		t.next, t.stop = iter.Pull2(c.Rank.Times(c.Position))
+		t.at = c.Position
+	}
+	at, err, more := t.next()
+	if t.at++; err != nil || !more {
+		if r.err == nil {
+			r.err = err
+		}
+		return 0, 0, false
+	}
+	if t.begun {
+		gap = picoseconds(at.Start - t.end)
+	}
+	t.begun, t.end = true, at.Start+at.Duration
+	return gap, picoseconds(at.Duration), true
+}
+
+// picoseconds returns a time in nanoseconds as a Time, none if it is negative.
+func picoseconds(ns int64) Time {
+	if ns <= 0 {
+		return 0
+	}
+	return Time(min(ns, int64(endOfTime/Nanosecond))) * Nanosecond
+}
+
+// meanOf returns the mean of what a summary has of a signature, none if it has nothing.
+func meanOf(s *merge.Summary, signature int) Time {
+	if signature >= len(s.Statistics) || s.Statistics[signature].Count == 0 {
+		return 0
+	}
+	if mean := s.Statistics[signature].Mean() * float64(Nanosecond); mean > 0 {
+		return Time(min(mean, 1<<62))
+	}
+	return 0
+}
