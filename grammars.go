@@ -8,9 +8,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// keptBlocks is how many blocks a Trace keeps once they are read: they take long to read, and are
-// mostly no more, as they are only written of a few hundred thousand symbols in all.
-const keptBlocks = 16
+// keptBlocks is how many blocks a Trace keeps once they are read: all, as they take long to read.
+const keptBlocks = layout.MaxBlocks
 
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
 type grammars struct {

@@ -407,6 +407,7 @@ func TestRefuseBlocks(t *testing.T) {
 		refuse("Empty", "", io.ErrUnexpectedEOF, "blocks at offset 0"),
 		refuse("OfNoShapes", "\x01\x00", layout.ErrCorrupt, "shapes of a block at offset 1"),
 		refuse("OfMoreShapes", "\x01\x02", layout.ErrCorrupt, "shapes of a block at offset 1"),
+		refuse("TooManyBlocks", uvarint(layout.MaxBlocks+1)+strings.Repeat("\x01", layout.MaxBlocks+1), layout.ErrLimit, fmt.Sprintf("blocks at offset 0: input exceeds limit: %d, more than %[2]d", layout.MaxBlocks+1, layout.MaxBlocks)),
 		refuse("NoBlocks", "\x00", layout.ErrCorrupt, "of 0 shapes, not 1"),
 		refuse("NoBlock", one, io.ErrUnexpectedEOF, "table at offset 2"),
 		refuse("TooManyMembers", one+block(orderOf(), orderOf()), layout.ErrCorrupt, "2 grammars in a block of 1"),

@@ -14,6 +14,10 @@ type Blocks struct {
 	offset int   // where the first block begins
 }
 
+// MaxBlocks is how many blocks a trace may have, as each takes up to half a second to read and some
+// megabytes once it is read.
+const MaxBlocks = 40
+
 // AppendBlocks appends what the first section begins with, for blocks of so many shapes each.
 func AppendBlocks(dst []byte, sizes []int) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(sizes)))
@@ -28,7 +32,11 @@ func ParseBlocks(data []byte, shapes int) (Blocks, error) {
 	d := wire.NewDecoder("merge", data)
 	b := Blocks{firsts: []int{0}}
 	all := 0
-	for n := d.Count("blocks", 1); n > 0 && d.Err() == nil; n-- {
+	n := d.Uvarint("blocks")
+	if n > MaxBlocks {
+		d.Limit(0, "blocks", "%d, more than %d", n, MaxBlocks)
+	}
+	for ; n > 0 && d.Err() == nil; n-- {
 		at := d.Offset()
 		of := d.UvarintMax("shapes of a block", uint64(shapes-all))
 		if of == 0 && d.Err() == nil {

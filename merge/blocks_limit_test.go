@@ -1,0 +1,15 @@
+package merge
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+)
+
+// TestMostBlocks checks that a reader accepts as many blocks as a writer makes: of any two that
+// follow each other, the grammars have more symbols than a block has.
+func TestMostBlocks(t *testing.T) {
+	if most := 2*maxMixed/blockSymbols + 1; most > layout.MaxBlocks {
+		t.Errorf("%d blocks, but %d are accepted", most, layout.MaxBlocks)
+	}
+}
