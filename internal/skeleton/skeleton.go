@@ -8,7 +8,9 @@
 // iterations of a loop with something optional between them. As what is optional hides
 // loops of the grammar and makes others, it tries several ways, and takes the one with
 // the fewest differences. Programs are put together by a longest common subsequence of their calls and loops, as are iterations, and
-// loops if they have half of their calls in common.
+// loops if they have half of their calls in common. Calls that the caller says are of one kind
+// count as the same call, and so are a run where they follow each other, which makes programs short
+// that differ in the arguments of most calls.
 //
 // # Limits
 //
