@@ -167,18 +167,17 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 	rootThere := n.Root >= 0 && n.Enter[n.Root] >= 0
 	n.waiting = append(n.waiting, len(n.arrivals)-1)
 	if all || rootThere || needOf(c.role, n.Root == int(k)) == needsNone {
-		e.leave(n, all, rootThere)
+		e.leave(n, all)
 	}
 }
 
-// leave has those members leave that need no others, the root at most if that is there, or all if
-// all are.
-func (e *engine) leave(n *instance, all, rootThere bool) {
+// leave has members leave: all, or those that need no more than the root, which is there if they do.
+func (e *engine) leave(n *instance, all bool) {
 	n.Leaving, n.going = n.Leaving[:0], n.going[:0]
 	left := n.waiting[:0]
 	for _, i := range n.waiting {
 		member := int(n.arrivals[i].member)
-		if needs := needOf(n.Role, n.Root == member); all || needs == needsNone || needs == needsRoot && rootThere {
+		if all || needOf(n.Role, n.Root == member) != needsAll {
 			n.Leaving, n.going = append(n.Leaving, member), append(n.going, i)
 		} else {
 			left = append(left, i)

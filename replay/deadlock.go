@@ -164,7 +164,7 @@ func (e *engine) deadlock() error {
 			list[i].Sent = s.rank.sentBy(&list[i])
 		}
 		d.At = max(d.At, s.busy)
-		d.Waiting = append(d.Waiting, Waiting{Call: s.last(), Since: s.start, Waits: list, Any: s.op.any})
+		d.Waiting = append(d.Waiting, Waiting{Call: s.at, Since: s.start, Waits: list, Any: s.op.any})
 	}
 	return d
 }

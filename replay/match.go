@@ -30,14 +30,14 @@ type sendEnd struct {
 	receive  Time
 	request  *request // that waits for the receive; nil if none does
 	message  *message
-	sender   Call // only for events
+	sender   *Call // only for events
 }
 
 // A receiveEnd is a receive that got no message yet.
 type receiveEnd struct {
 	at       Time
 	request  *request
-	receiver Call // only for events
+	receiver *Call // only for events
 }
 
 // A posted receive is one of a rank of which one may take a message of several channels.
@@ -77,7 +77,7 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 		end.shows = add(end.at, cost.Transfer)
 	}
 	if e.emit != nil {
-		end.sender = s.at
+		end.sender = s.last()
 	}
 	if c.to == nil {
 		if e.outside++; end.request != nil { // nobody tells when it is received
@@ -108,7 +108,7 @@ func (r *rank) post(s *strand, m *message, q *request) {
 	q.left++
 	end := receiveEnd{at: s.busy, request: q}
 	if e.emit != nil {
-		end.receiver = s.at
+		end.receiver = s.last()
 	}
 	if m.taken >= 0 {
 		if taken := r.taken[m.taken]; taken != nil {
@@ -143,7 +143,7 @@ func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
 	there := max(arrived, receive.at)
 	e.messages++
 	if e.emit != nil {
-		event := &Event{At: max(there, e.now), Start: send.at, Call: send.sender, Message: &send.message.Message, Receive: receive.receiver}
+		event := &Event{At: max(there, e.now), Start: send.at, Call: *send.sender, Message: &send.message.Message, Receive: *receive.receiver}
 		e.later.push(moment{at: event.At, arrival: event})
 	}
 	if send.request != nil {
@@ -188,7 +188,8 @@ func (r *rank) resolve(now Time) {
 }
 
 // choose returns the channel from which a receive takes its message, nil if there is none, and
-// when that shows. Before are the receives that were posted earlier and wait.
+// when that shows. Before are the receives that were posted earlier and wait: for one channel, a
+// receive has to leave them its messages; of several, they have taken what shows by now.
 func (r *rank) choose(m *message, before []posted) (chosen *channel, shows Time) {
 	if m.channel != nil {
 		if m.channel.sends.len() == 0 || mayTake(before, m.channel) {
@@ -198,7 +199,7 @@ func (r *rank) choose(m *message, before []posted) (chosen *channel, shows Time)
 	}
 	firsts := make(map[int]*channel) // by source: that of the message sent first
 	for _, c := range r.inbound {
-		if c.sends.len() == 0 || !m.accepts(c) || mayTake(before, c) {
+		if c.sends.len() == 0 || !m.accepts(c) {
 			continue
 		}
 		if f := firsts[c.from]; f == nil || c.sends.first().order < f.sends.first().order {

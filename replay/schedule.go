@@ -134,7 +134,7 @@ func (e *engine) step(s *strand) {
 	if s.state == ending {
 		s.finish()
 		if e.emit != nil {
-			e.event = Event{At: s.clock, Start: s.start, Call: s.last()}
+			e.event = Event{At: s.clock, Start: s.start, Call: s.at}
 			e.tell(&e.event)
 		}
 	}

@@ -76,8 +76,11 @@ func (s *strand) prepare() {
 	s.computing = add(s.computing, s.busy-s.clock)
 }
 
-// last returns the call that was begun last.
-func (s *strand) last() Call { return s.at }
+// last returns a copy of the call that was begun last.
+func (s *strand) last() *Call {
+	c := s.at
+	return &c
+}
 
 // execute begins the operation of a call, and sets the state to blocked if it has to wait.
 func (s *strand) execute(o *op) {
