@@ -12,14 +12,14 @@ import (
 
 // Part reads the part of a rank, to be merged again: its functions are those of
 // [Trace.Functions], and the counts of its signatures are zero, as the grammar has
-// these. It has no times, see [Trace.AddTimes]. A rank that made no calls has no
+// these. It has no times, see [Trace.AddTimes], and no transitions, which are of all ranks. A rank that made no calls has no
 // signatures and an empty grammar.
 func (t *Trace) Part(rank int) (merge.Part, error) {
 	r, err := t.readRank(rank)
 	if err != nil {
 		return merge.Part{}, err
 	}
-	p := merge.Part{Rank: rank, Grammar: r.Grammar()}
+	p := merge.Part{Rank: rank, Grammar: r.Grammar(), Bounded: r.bounded()}
 	p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
 	terminals := make([]sequitur.Symbol, r.Terminals())
 	var (
@@ -52,11 +52,16 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, Worlds: t.run.Worlds}); err != nil {
 		return err
 	}
+	first := true
 	for rank := range t.Active() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		p, err := t.Part(rank)
+		if err == nil && first && p.Bounded != nil {
+			p.Bounded.Transitions = t.run.Bounded.Transitions
+		}
+		first = false
 		if err == nil {
 			err = a.Add(p)
 		}

@@ -124,6 +124,9 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
 		return nil, layout.Damaged(layout.KindInterleaving, 0, layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
 	}
+	if err := r.checkStretches(s); err != nil {
+		return nil, err
+	}
 	r.shape, r.template = s, s.template()
 	if r.stored, err = s.readStored(rank); err != nil {
 		return nil, err

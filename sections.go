@@ -62,6 +62,9 @@ func (t *Trace) readHead() error {
 	if err := layout.CheckWorlds(t.run.Worlds, t.run.Ranks); err != nil {
 		return layout.Damaged(layout.KindWorlds, 0, err)
 	}
+	if err := t.readBounded(); err != nil {
+		return err
+	}
 	err = t.sections.Read(layout.KindSignatures, 0, func(data []byte) (err error) {
 		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists)
 		return err
@@ -76,7 +79,7 @@ func (t *Trace) readHead() error {
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes:
+		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes, layout.KindBounded:
 			if s.Key != 0 {
 				return &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: layout.Corrupt("the key is %d", s.Key)}
 			}
@@ -94,6 +97,7 @@ func (t *Trace) parseRun(data []byte) error {
 	if flags&^layout.Flags != 0 {
 		d.Corrupt(at, "flags", "%#x", flags)
 	}
+	t.bounded = flags&layout.FlagBounded != 0
 	t.interleaved, t.blocked = flags&layout.FlagInterleaved != 0, flags&layout.FlagBlocks != 0
 	t.all = layout.DecodeShapes(&d, t.run.Ranks, flags&layout.FlagShapes != 0, t.grammarBytes())
 	if d.Err() != nil {

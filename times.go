@@ -19,7 +19,7 @@ import (
 // are rounded, as [timing.AppendStatisticsTable] says; all else is exact. The result
 // must not be changed.
 func (t *Trace) Summaries() (durations, gaps merge.Summary, err error) {
-	s, err := t.summaries()
+	s, err := t.spread()
 	return s[0], s[1], err
 }
 

@@ -42,6 +42,7 @@ type Trace struct {
 	run         merge.Run
 	interleaved bool // as the run says
 	blocked     bool // likewise: whether grammars are in blocks
+	bounded     bool // likewise: whether something is not as it was recorded
 	functions   *cst.Table
 	texts       []string
 	all         []rankenc.Set // of the ranks of each shape, as the file has them
@@ -52,8 +53,9 @@ type Trace struct {
 
 	sections  *layout.Sections
 	grammars  func() (*grammars, error)
-	alphabet  func() sequitur.Alphabet // of the signatures
-	summaries func() (layout.Summaries, error)
+	alphabet  func() sequitur.Alphabet         // of the signatures
+	summaries func() (layout.Summaries, error) // as the file has them
+	spread    func() (layout.Summaries, error) // those of functions at all of their signatures
 	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
 	columns   columnCache
@@ -134,6 +136,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.alphabet = sync.OnceValue(t.signatures.Alphabet)
 	t.summaries = sync.OnceValues(t.readSummaries)
+	t.spread = sync.OnceValues(t.spreadSummaries)
 	t.rankTimes = sync.OnceValues(t.readRankTimes)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
 	t.damage = sync.OnceValue(t.findDamage)

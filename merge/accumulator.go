@@ -38,6 +38,7 @@ type Accumulator struct {
 	placed    []PlacedTimes        // likewise
 	rankTimes layout.RankTimes     // over functions
 	kind      layout.HistogramKind // of those of all ranks
+	bounded   bounded              // what gave way
 	late      *roaring.Bitmap      // further ones; nil if there are none
 	scratch   scratch
 }
@@ -153,6 +154,9 @@ func (a *Accumulator) Add(p Part) error {
 		return err
 	}
 	a.declare(p.Table)
+	if p.Bounded != nil {
+		a.bounded.add(p.Bounded, a.scratch.functions)
+	}
 	key := a.scan(p, g, order)
 	s := a.shapes[key]
 	if s == nil || p.Rank < s.ranks.last() {
@@ -343,6 +347,9 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	a.rankTimes.Merge(&b.rankTimes, functions, nil)
+	if old := b.bounded.list(); old != nil {
+		a.bounded.add(old, functions)
+	}
 	numbers := make([]int64, len(b.texts.list))
 	for i, s := range b.texts.list {
 		numbers[i] = a.texts.number(s)
@@ -430,7 +437,7 @@ func (p Part) check() error {
 	if n := layout.Terminals(p.Grammar); n > uint64(p.Table.Len()) {
 		return fmt.Errorf("the grammar has terminal %d of %d signatures", n-1, p.Table.Len())
 	}
-	return nil
+	return p.checkBounded()
 }
 
 // checkGroups checks what a process is in groups.

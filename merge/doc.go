@@ -41,6 +41,9 @@
 //     calls are left out of some iterations, they are blocks of that package instead, if that
 //     saves an eighth and some hundred bytes, and the signatures stand in the order of their arguments.
 //
+// [Accumulator.WriteBounded] makes a trace that fits a size: what does not repeat gives way to
+// distributions, rank by rank, and the rest is merged as above.
+//
 // The order in which parts come does not matter: equal parts give equal bytes.
 //
 // docs/format.md has the sections of traces and part files, and the limits of what they hold.
@@ -59,6 +62,7 @@
 // and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration",
 // IEEE TPDS 34(1), 2023, §2.5; streams of values that vary, to X. Wu and F. Mueller,
 // "Elastic and Scalable Tracing and Accurate Replay of Non-Deterministic Events",
-// ICS 2013, §3.1. This package departs from both in comparing control flow before
-// values, and in choosing how values are written when those of all ranks are known.
+// ICS 2013, §3.1, and so are distributions in place of what does not repeat, §3.4. This package
+// departs from both in comparing control flow before values, in choosing how values are written
+// when those of all ranks are known, and in keeping sums exact where distributions are.
 package merge

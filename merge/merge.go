@@ -27,6 +27,9 @@ type Part struct {
 	// What [Trace.Part] returns has none: see [Trace.Series] and [Trace.Summaries].
 	Times *Times
 
+	// Bounded says what is not as it was recorded; nil means that all is.
+	Bounded *Bounded
+
 	// CallGroups are the groups that calls name, by terminal, as far as a trace has them
 	// from which the part was read. They count for more than Groups.
 	CallGroups map[uint32]Group
@@ -94,6 +97,10 @@ type Run struct {
 
 	// Origin says who made the trace.
 	Origin Origin
+
+	// Bounded says what of the trace is not what was recorded, of the functions of the
+	// trace; nil means that all is. Where parts are merged, theirs counts.
+	Bounded *Bounded
 
 	// Worlds are those of a run that has several, in ascending order; nil means that
 	// all ranks are of one. Where parts are merged, those of all count.

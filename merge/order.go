@@ -41,6 +41,7 @@ func (a *Accumulator) renumber() {
 		s.renumber(declared, sorted.scratch.functions, to)
 	}
 	a.rankTimes.Renumber(sorted.scratch.functions)
+	a.bounded.renumber(sorted.scratch.functions)
 	a.functions, a.digests, a.texts, a.scratch = sorted.functions, sorted.digests, sorted.texts, scratch{}
 }
 

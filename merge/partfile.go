@@ -52,6 +52,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if len(a.worlds) > 0 {
 		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))
 	}
+	if b := a.bounded.list(); b != nil {
+		out.Add(layout.KindBounded, 0, b.Append(nil))
+	}
 	var buf []byte
 	for i, s := range shapes {
 		buf = s.append(buf[:0])
@@ -112,7 +115,7 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -185,6 +188,23 @@ func (p *partReader) readOrigin() (err error) {
 func (p *partReader) readWorlds() (err error) {
 	p.a.worlds, err = layout.ReadWorlds(p.file)
 	return err
+}
+
+// readBounded reads what is not as it was recorded, if there is anything.
+func (p *partReader) readBounded() error {
+	n := len(p.a.functions.Functions())
+	b, err := layout.ReadBounded(p.file, n, p.a.RankSet())
+	if err != nil || b == nil {
+		return err
+	}
+	counts := p.a.callCounts()
+	for _, r := range b.Ranks {
+		if err := layout.CheckStretches(r.Stretches, counts.of(r.Rank)); err != nil {
+			return layout.Damaged(layout.KindBounded, 0, err)
+		}
+	}
+	p.a.bounded.add(b, identity(n))
+	return nil
 }
 
 func (p *partReader) readShapes() error {

@@ -71,6 +71,9 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 		if len(a.worlds) > 0 {
 			c.worlds = layout.AppendWorlds(nil, a.worlds)
 		}
+		if b := a.bounded.list(); b != nil {
+			c.bounded = b.Append(nil)
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -186,6 +189,7 @@ type sections struct {
 	names             []byte // nil if there are none
 	origin            []byte // nil if it says nothing
 	worlds            []byte // nil if there is one
+	bounded           []byte // nil if all is as it was recorded
 }
 
 // sections returns those of the trace of m, with the calls rank by rank. They are
@@ -234,6 +238,9 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.worlds != nil {
 		out.Add(layout.KindWorlds, 0, c.worlds)
+	}
+	if c.bounded != nil {
+		out.Add(layout.KindBounded, 0, c.bounded)
 	}
 	signatures, columns := c.table.contents()
 	out.Add(layout.KindSignatures, 0, signatures)
@@ -326,6 +333,9 @@ func (m *model) appendRun(dst []byte, a *Accumulator, flags byte, bytes uint64) 
 	dst = wire.AppendUvarint(dst, uint64(a.size))
 	dst = wire.AppendString(dst, strings.Join(a.sources, ", "))
 	at := len(dst)
+	if a.bounded.any {
+		flags |= layout.FlagBounded
+	}
 	dst, column := layout.AppendShapes(append(dst, flags), m.sets, a.size, bytes)
 	if column {
 		dst[at] |= layout.FlagShapes

@@ -25,6 +25,10 @@ func (p *page) summarize(trace *reprise.Trace, o Options) {
 	if set := trace.RecordedRanks().Difference(trace.RankSet()); set.Len() > 0 {
 		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
 	}
+	if !trace.IsExact() {
+		p.Remarks = append(p.Remarks, "The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
+			"Other arguments are of distributions, and the order of calls is not kept where it has no pattern.")
+	}
 	for _, d := range trace.Damage() {
 		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
 	}

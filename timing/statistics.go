@@ -176,6 +176,29 @@ func unsigned(words []uint64) *big.Int {
 	return n
 }
 
+// Share returns what falls to the parts from begin to end of so many equal parts of the values,
+// each with the same mean and deviation, but for rounding: shares that follow each other add up
+// to s. Its extremes are those of s.
+func (s *Statistics) Share(begin, end, parts uint64) Statistics {
+	at := func(n *big.Int, k, of uint64) *big.Int {
+		n = new(big.Int).Mul(n, new(big.Int).SetUint64(k))
+		return n.Div(n, new(big.Int).SetUint64(of))
+	}
+	count := new(big.Int).SetUint64(s.Count)
+	first, last := at(count, begin, parts).Uint64(), at(count, end, parts).Uint64()
+	if first == last {
+		return Statistics{}
+	}
+	share := func(n *big.Int) *big.Int { return new(big.Int).Sub(at(n, last, s.Count), at(n, first, s.Count)) }
+	x := Statistics{Count: last - first, Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank}
+	if s.slack > 0 {
+		x.slack = share(new(big.Int).SetUint64(s.slack)).Uint64() + 1 // for rounding
+	}
+	above, squares := s.distances()
+	x.setSums(share(above), share(squares))
+	return x
+}
+
 // AppendBinary appends the encoding of s to dst and returns the extended slice.
 // The error is always nil; it is there for [encoding.BinaryAppender].
 func (s *Statistics) AppendBinary(dst []byte) ([]byte, error) {

@@ -116,6 +116,9 @@ func cat(q *question, o *catOptions) error {
 	defer bar.done()
 	done := uint64(0)
 	err = o.copy(q, func(position uint64, c reprise.Call) error {
+		if err := exact(c); err != nil {
+			return err
+		}
 		if err := write(position, c); err != nil {
 			return err
 		}
@@ -126,6 +129,15 @@ func cat(q *question, o *catOptions) error {
 		err = e
 	}
 	return err
+}
+
+// exact returns an error if a call is not as it was recorded.
+func exact(c reprise.Call) error {
+	if c.Exact() {
+		return nil
+	}
+	return fmt.Errorf("rank %d, position %d: the trace was made to fit a size, and this call of %s stands for one of a distribution; calls before it are exact",
+		c.Rank, c.Position, text.Printable(c.Function.Name))
 }
 
 // progressOfOutput returns where the progress of writing to standard output is
@@ -269,6 +281,9 @@ func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) 
 	defer bar.done()
 	done := uint64(0)
 	err = o.copyRanks(q, func(_ uint64, c reprise.Call) error {
+		if err := exact(c); err != nil {
+			return err
+		}
 		if err := w.Write(toTI(c)); err != nil {
 			return named(err)
 		}

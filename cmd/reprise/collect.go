@@ -173,7 +173,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	if o.parts != "" {
 		s.Output = o.part(collected.First)
 	}
-	file, err := encodeTrace(cmd, a, o.parts != "")
+	file, err := encodeTrace(cmd, a, o.parts != "", 0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,17 @@ type writeOptions struct {
 	output     string
 	size       int // of the run, in ranks; 0 if it is not given
 	part, json bool
+	bounded    byteFlag // the most that the trace may take; 0 if it is not bounded
 }
 
 // maxSize is the largest number of ranks of a run that --size can say.
 const maxSize = 1 << 24
+
+// addBounded adds the flag for the most bytes that a trace may take.
+func addBounded(cmd *cobra.Command, size *byteFlag) {
+	cmd.Flags().Var(size, "bounded", "make the trace fit a `size`, such as 16kB: what does not repeat gives way")
+	cmd.Flags().Lookup("bounded").DefValue = "exact, of any size"
+}
 
 // newWriter returns a command that writes a trace of some inputs.
 func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string, o *writeOptions) error) *cobra.Command {
@@ -35,6 +43,7 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 	f.IntVar(&o.size, "size", 0, "`number` of ranks of the run")
 	f.Lookup("size").DefValue = "up to the last with calls"
 	f.BoolVar(&o.part, "part", false, "write a part file, to be merged with others")
+	addBounded(cmd, &o.bounded)
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -42,6 +51,8 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 			return usageError{fmt.Errorf("%s takes %s", name, inputs)}
 		case o.output == "":
 			return usageError{fmt.Errorf("%s needs -o OUT.rpz", name)}
+		case f.Changed("bounded") && o.part:
+			return usageError{errors.New("--bounded does not go with --part: a trace is made to fit when its parts are merged")}
 		case f.Changed("size") && (o.size < 1 || o.size > maxSize):
 			return usageError{fmt.Errorf("--size is from 1 to %s, not %d", text.Count(maxSize), o.size)}
 		}
@@ -64,7 +75,7 @@ func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
 		return err
 	}
 	defer in.Close()
-	s := summary{Schema: schema, Input: paths, Output: o.output, Part: o.part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
+	s := summary{Schema: schema, bound: int64(o.bounded), Input: paths, Output: o.output, Part: o.part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
 	err = writeOutput(cmd, o.output, append(in.Files(), paths...), func(w io.Writer) error {
 		file, err := s.compress(cmd, in, textSize(paths))
 		if err != nil {
@@ -105,7 +116,7 @@ func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]by
 	if !s.Part {
 		s.Beyond = highestPeer(a).beyond(run.Ranks)
 	}
-	file, err := encodeTrace(cmd, a, s.Part)
+	file, err := encodeTrace(cmd, a, s.Part, s.bound)
 	s.TraceBytes = int64(len(file))
 	return file, err
 }
@@ -156,7 +167,8 @@ type summary struct {
 	Ignored    []string `json:"not_read"` // of directories
 	Beyond     *beyond  `json:"beyond"`   // null if calls name only ranks of the run
 
-	known bool // the number of ranks, without the lines
+	known bool  // the number of ranks, without the lines
+	bound int64 // of the bytes of the trace; 0 if there is none
 }
 
 // inputs returns the names of the inputs, or their number if that is long.
@@ -336,13 +348,22 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 	}
 }
 
-// encodeTrace returns the trace, or the part file, of what a has.
-func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool) ([]byte, error) {
+// encodeTrace returns the trace, or the part file, of what a has: a trace of so many bytes at most,
+// unless that is 0.
+func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int64) ([]byte, error) {
 	if a.LeavesOutRankTimes(part) {
 		warn(cmd.ErrOrStderr(), "the times of each rank are left out, as they are too many: statistics are of all ranks together")
 	}
 	if part {
 		return encode(cmd, a.WritePart)
 	}
-	return encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
+	if bound == 0 {
+		return encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
+	}
+	file, err := encode(cmd, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound) })
+	if large := new(merge.BoundError); errors.As(err, &large) {
+		err = fmt.Errorf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be as much at least",
+			text.Plural(large.Least, "byte"))
+	}
+	return file, err
 }

@@ -58,6 +58,9 @@ func diff(q *question, pathA, pathB string) error {
 		return err
 	}
 	defer b.Close()
+	if err := cmp.Or(q.checkExact(pathA, a), q.checkExact(pathB, b)); err != nil {
+		return err
+	}
 	q.trace = a
 	if b.Ranks() > a.Ranks() {
 		q.trace = b

@@ -48,6 +48,7 @@ type infoAnswer struct {
 	Source     string          `json:"origin"`
 	MadeBy     *merge.Origin   `json:"made_by"` // null if the trace does not say
 	Worlds     []merge.World   `json:"worlds,omitempty"`
+	Bounded    *boundedInfo    `json:"bounded,omitempty"`
 	Size       int             `json:"run_ranks"`
 	Part       bool            `json:"part"`  // a part file, not a trace
 	Active     int             `json:"ranks"` // with calls
@@ -105,7 +106,7 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
-	a.Worlds = q.trace.Run().Worlds
+	a.Worlds, a.Bounded = q.trace.Run().Worlds, describeBounded(q.trace)
 	if o := q.trace.Run().Origin; !o.IsZero() {
 		a.MadeBy = &o
 	}
@@ -162,7 +163,7 @@ func (a *infoAnswer) count(q *question) error {
 	a.Signatures = t.Signatures()
 	a.Functions = c.sorted()
 	a.Arguments, a.Columns, a.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
-	if c.toTI != nil && len(t.Damage()) == 0 {
+	if c.toTI != nil && len(t.Damage()) == 0 && t.IsExact() {
 		a.Text = &textSizes{Plain: c.text}
 	}
 	return nil
@@ -248,6 +249,7 @@ func (a *infoAnswer) print(q *question) {
 	}
 	a.printMadeBy(q)
 	a.printWorlds(q)
+	a.Bounded.print(out)
 	a.recorded.print(out)
 	if a.Unreadable.Len() > 0 {
 		q.printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))

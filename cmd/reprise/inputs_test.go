@@ -74,6 +74,29 @@ func noisy(ranks int) []string {
 	return lines
 }
 
+// random returns the lines of 4 ranks, each of which sends 200 messages of random lengths to random
+// others.
+func random() []string {
+	const ranks, rounds = 4, 200
+	r := rand.New(rand.NewPCG(1, 1))
+	calls := make([][]string, ranks)
+	for range rounds {
+		distance := 1 + r.IntN(ranks-1)
+		for rank := range ranks {
+			peer, length := (rank+distance)%ranks, 1+r.IntN(100_000)
+			calls[rank] = append(calls[rank], fmt.Sprintf("%d isend %d 0 %d 1\n", rank, peer, length))
+			calls[peer] = append(calls[peer], fmt.Sprintf("%d recv %d 0 %d 1\n", peer, rank, length))
+		}
+	}
+	var lines []string
+	for rank, own := range calls {
+		lines = append(lines, fmt.Sprintf("%d init\n", rank))
+		lines = append(lines, own...)
+		lines = append(lines, fmt.Sprintf("%d waitall %d\n", rank, rounds), fmt.Sprintf("%d finalize\n", rank))
+	}
+	return lines
+}
+
 // nested returns a trace of one rank with loops in loops, one of them in two
 // places.
 func nested() string {
@@ -161,6 +184,7 @@ func makeInputs(t testing.TB) {
 		"far.txt":     "16777215 init\n16777215 finalize\n",
 		"beyond.txt":  "0 init\n16777216 init\n",
 		"nested.txt":  nested(),
+		"random.txt":  text(random()),
 		"uneven.txt":  uneven(16),
 
 		"noisy.txt":       text(noisy(noisyRanks)),

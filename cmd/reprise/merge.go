@@ -24,7 +24,7 @@ import (
 
 func newMerge() *cobra.Command {
 	return newWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *writeOptions) error {
-		s := mergeSummary{Schema: schema, Input: args, Output: o.output, Part: o.part, size: o.size}
+		s := mergeSummary{Schema: schema, Input: args, Output: o.output, Part: o.part, size: o.size, bound: int64(o.bounded)}
 		if err := mergeFiles(cmd, &s); err != nil {
 			return err
 		}
@@ -52,7 +52,8 @@ type mergeSummary struct {
 	Bytes   int64       `json:"trace_bytes"`
 	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
 
-	size int // of the run, in ranks; 0 if it was not given
+	size  int   // of the run, in ranks; 0 if it was not given
+	bound int64 // of the bytes of the trace; 0 if there is none
 }
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
@@ -74,7 +75,7 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 			return err
 		}
 		ranks, peer := a.RankSet(), highestPeer(a)
-		file, err := encodeTrace(cmd, a, s.Part)
+		file, err := encodeTrace(cmd, a, s.Part, s.bound)
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,9 @@ func newQuestion(name string, check func() error, ask func(q *question) error, o
 			return err
 		}
 		defer q.trace.Close()
+		if err := q.checkExact(q.path, q.trace); err != nil {
+			return err
+		}
 		if err := ask(q); err != nil {
 			return q.fail(err)
 		}

@@ -57,7 +57,7 @@ func (w *watch) tell() error {
 		}
 		return nil
 	}
-	file, err := encodeTrace(w.cmd, a, false)
+	file, err := encodeTrace(w.cmd, a, false, 0)
 	if err != nil {
 		return err
 	}

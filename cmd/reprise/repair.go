@@ -277,7 +277,7 @@ func (r *repairResult) write(cmd *cobra.Command, file *format.Reader, a *merge.A
 	if r.whole() {
 		return r.copySections(cmd.Context(), file, w)
 	}
-	saved, err := encodeTrace(cmd, a, merge.IsPart(file))
+	saved, err := encodeTrace(cmd, a, merge.IsPart(file), 0)
 	if err != nil {
 		return err
 	}

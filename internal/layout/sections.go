@@ -70,6 +70,7 @@ const (
 	KindOrigin       format.Kind = 13
 	KindWorlds       format.Kind = 14
 	KindRankTimes    format.Kind = 15
+	KindBounded      format.Kind = 16
 )
 
 // KindName returns the name of a kind of section.
@@ -105,6 +106,8 @@ func KindName(k format.Kind) string {
 		return "worlds"
 	case KindRankTimes:
 		return "times of ranks"
+	case KindBounded:
+		return "bounded"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
@@ -180,8 +183,9 @@ const (
 	FlagInterleaved = 1 << iota // there is an interleaving
 	FlagBlocks                  // the grammars are in blocks of package sequitur
 	FlagShapes                  // the shapes are a column over the ranks
+	FlagBounded                 // not all calls are those that were recorded
 
-	Flags = FlagInterleaved | FlagBlocks | FlagShapes
+	Flags = FlagInterleaved | FlagBlocks | FlagShapes | FlagBounded
 )
 
 func AppendTexts(dst []byte, list []string) []byte {

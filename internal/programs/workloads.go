@@ -262,6 +262,27 @@ func RandomPartners(ranks, iterations int, seed uint64) Program {
 	return p
 }
 
+// RandomMessages sends a message from each rank to another one, in each iteration as another
+// random permutation says, of a length that is drawn at random.
+func RandomMessages(ranks, iterations int, seed uint64) Program {
+	to, from := make([][]int32, iterations), make([][]int32, iterations)
+	for i := range to {
+		to[i], from[i] = permutation(ranks, seed, uint64(i)), make([]int32, ranks)
+		for rank, peer := range to[i] {
+			from[i][peer] = int32(rank)
+		}
+	}
+	p := newProgram(fmt.Sprintf("RandomMessages/%d", ranks), ranks, func(r *recorder, rank int) {
+		for i := range iterations {
+			r.irecv(message{0, drawCount(seed, i, int(from[i][rank])), int(from[i][rank]), 0})
+			r.isend(message{1, drawCount(seed, i, rank), int(to[i][rank]), 0})
+			r.waitall()
+		}
+	})
+	p.Entropy = float64(iterations) * (orderings(ranks) + float64(ranks)*countBits)
+	return p
+}
+
 // RandomAlltoallv exchanges messages between all ranks, in each iteration, of
 // lengths that are drawn at random, as sorting does.
 func RandomAlltoallv(ranks, iterations int, seed uint64) Program {

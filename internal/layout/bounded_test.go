@@ -1,0 +1,113 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// boundedSeeds are of traces of 3 functions and 8 ranks.
+func boundedSeeds() []*Bounded {
+	return []*Bounded{
+		{},
+		{Untimed: true, Unordered: true, ByFunction: true},
+		{Functions: []BoundedFunction{{0, 1, 0}, {2, 0, math.MaxUint64}}},
+		{Transitions: []Transition{{0, 0, 1}, {0, 2, 1 << 63}, {1, 1, 7}, {2, 0, 3}}},
+		{
+			ByFunction: true, Functions: []BoundedFunction{{1, 6, 2}}, Transitions: []Transition{{2, 2, 5}},
+			Ranks: []BoundedRank{{0, []Stretch{{0, 1}, {1, 4}, {100, 1 << 40}}}, {3, []Stretch{{7, 9}}}, {7, []Stretch{{1 << 50, 2}}}},
+		},
+	}
+}
+
+const boundedFunctions, boundedRanks = 3, 8
+
+func parseBounded(data []byte) (*Bounded, error) {
+	return ParseBounded(data, boundedFunctions, rankenc.World(boundedRanks))
+}
+
+func TestBounded(t *testing.T) {
+	for _, b := range boundedSeeds() {
+		data := b.Append(nil)
+		got, err := parseBounded(data)
+		if err != nil || !bytes.Equal(got.Append(nil), data) {
+			t.Errorf("%+v: %+v, %v", b, got, err)
+			continue
+		}
+		for _, r := range b.Ranks {
+			if !slices.Equal(got.Of(r.Rank), r.Stretches) {
+				t.Errorf("rank %d: %v, not %v", r.Rank, got.Of(r.Rank), r.Stretches)
+			}
+		}
+		if got.Of(1) != nil {
+			t.Errorf("%v of a rank that has none", got.Of(1))
+		}
+		for n := range data {
+			if _, err := parseBounded(data[:n]); err == nil {
+				t.Errorf("%+v: %d bytes of %d are accepted", b, n, len(data))
+			}
+		}
+	}
+}
+
+// TestBoundedHostile parses sections that say what cannot be.
+func TestBoundedHostile(t *testing.T) {
+	none := rankenc.Set{}
+	ranks := func(set rankenc.Set, more ...byte) []byte {
+		data, _ := set.AppendBinary([]byte{0, 0, 0})
+		return append(data, more...)
+	}
+	for _, x := range []struct {
+		name string
+		data []byte
+	}{
+		{"flags", ranks(none)[1:]},
+		{"unknown flag", append([]byte{8}, ranks(none)[1:]...)},
+		{"function beyond", []byte{0, 1, 3, 1, 1, 0, 0}},
+		{"function without parameters", []byte{0, 1, 0, 0, 0, 0, 0}},
+		{"functions that are not there", []byte{0, 200, 1, 0}},
+		{"transition beyond", []byte{0, 0, 1, 0, 3, 0, 0}},
+		{"transition from beyond", []byte{0, 0, 1, 3, 0, 0, 0}},
+		{"rank beyond", ranks(rankenc.World(9).Difference(rankenc.World(8)), 0, 0, 0)},
+		{"ranks without stretches", ranks(rankenc.World(8))},
+		{"stretches that are not there", ranks(rankenc.World(1), 100, 0, 0)},
+		{"stretch beyond", ranks(rankenc.World(1), wire.AppendUvarint([]byte{1, 0}, 1<<62)...)},
+		{"rest", append(ranks(none), 0)},
+	} {
+		b, err := parseBounded(x.data)
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %+v, %v", x.name, b, err)
+		}
+	}
+	for _, list := range [][]Stretch{{{0, 11}}, {{10, 1}}, {{0, 0}}, {{4, 2}, {5, 1}}, {{3, math.MaxUint64}}} {
+		if err := CheckStretches(list, 10); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%v of 10 calls: %v", list, err)
+		}
+	}
+	if err := CheckStretches([]Stretch{{0, 4}, {4, 6}}, 10); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzBounded parses any bytes: what is accepted is written as it was.
+func FuzzBounded(f *testing.F) {
+	for _, b := range boundedSeeds() {
+		f.Add(b.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := parseBounded(data)
+		if err != nil {
+			return
+		}
+		again, err := parseBounded(b.Append(nil))
+		if err != nil || !bytes.Equal(again.Append(nil), b.Append(nil)) {
+			t.Fatalf("%+v becomes %+v, %v", b, again, err)
+		}
+	})
+}
