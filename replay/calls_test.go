@@ -183,6 +183,32 @@ func TestSlow(t *testing.T) {
 			}
 			r.MPI(1, "MPI_Win_fence", "win", 0)
 		}, [2]int{13, 13}},
+		{"PostStartCompleteWait", func(rank int, r *testtrace.Recording) { // rank 1 accesses a window of rank 0
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			r.MPI(1, "MPI_Comm_group", "comm", world, "group", 0)
+			r.MPI(1, "MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{1 - rank}, "newgroup", 1)
+			if rank == 0 {
+				r.MPI(1, "MPI_Win_post", "group", 1, "win", 0)
+				r.MPI(1, "MPI_Win_wait", "win", 0)
+				return
+			}
+			r.MPI(1, "MPI_Win_start", "group", 1, "win", 0)
+			put(r)
+			r.MPI(1, "MPI_Win_complete", "win", 0)
+		}, [2]int{27, 16}}, // the access from 5 to 16, as it is complete at its origin, and the token from then on
+		{"CompleteWaitsForPost", func(rank int, r *testtrace.Recording) { // rank 0 accesses a window of rank 1, which posts at 7
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			r.MPI(1, "MPI_Comm_group", "comm", world, "group", 0)
+			r.MPI(1, "MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{1 - rank}, "newgroup", 1)
+			if rank == 0 {
+				r.MPI(1, "MPI_Win_start", "group", 1, "win", 0)
+				r.MPI(1, "MPI_Win_complete", "win", 0)
+				return
+			}
+			r.MPI(3, "MPI_Comm_size", "comm", world, "size", 2)
+			r.MPI(1, "MPI_Win_post", "group", 1, "win", 0)
+			r.MPI(1, "MPI_Win_wait", "win", 0)
+		}, [2]int{18, 12}},
 		{"Flush", func(rank int, r *testtrace.Recording) {
 			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
 			if rank == 1 {

@@ -17,7 +17,11 @@ type op struct {
 	messages                 []message
 	collectives              []collective
 
-	unknown uint64   // messages and collective operations of which it is not known who takes part
+	unknown uint64 // messages and collective operations of which it is not known who takes part
+	epoch   epoch
+	window  int64     // of the epoch
+	given   []message // tokens of the epoch that the call opens
+	taken   []message
 	sync    bool     // it waits for the accesses of the rank to the memory of others
 	probed  *message // that has to be there
 	found   int32    // the slot of the message that a probe takes out of its channel, or −1
@@ -36,6 +40,7 @@ const (
 type message struct {
 	Message
 	kind    messageKind
+	token   bool // it is no message of the program
 	mode    sendMode
 	slot    int32    // the request that it is a part of; −1 if it is one of the call itself
 	taken   int32    // the slot of the message that a probe took, or −1
@@ -79,9 +84,10 @@ type rank struct {
 	taken []*sendEnd // messages that probes took, by their slots
 
 	inbound  []*channel
-	posted   []posted  // receives, while one of them may take a message of several channels
-	lookers  []*strand // that look for any message
-	accessed Time      // when all accesses to the memory of others are done
+	epochs   map[epochKey]*op // that are open, by the calls that opened them
+	posted   []posted         // receives, while one of them may take a message of several channels
+	lookers  []*strand        // that look for any message
+	accessed Time             // when all accesses to the memory of others are done
 }
 
 // A slotKey is what a slot of a rank is known by.
@@ -248,7 +254,9 @@ func (r *rank) compile(meaning *semantics.Operation, terminal uint32) *op {
 }
 
 func (r *rank) compileOperation(o *op, meaning *semantics.Operation, terminal uint32) {
-	o.sync = meaning.Class == spec.Synchronization
+	if o.sync = meaning.Class == spec.Synchronization; o.sync {
+		r.compileEpoch(o, meaning, terminal)
+	}
 	o.begins, o.frees = r.requestSlots(meaning.Begins), r.requestSlots(meaning.Frees)
 	o.completes = append(o.completes, r.requestSlots(meaning.Completes)...)
 	for i := range meaning.Messages {
@@ -305,11 +313,11 @@ func (r *rank) message(m *semantics.Message) message {
 		case "synchronous":
 			made.mode = synchronous
 		}
-		made.channel = r.engine.channel(r.number, m.Peer, m.Communicator, m.Tag)
+		made.channel = r.engine.channel(channelKey{r.number, m.Peer, m.Communicator, m.Tag, m.Partitioned})
 	case semantics.Receive:
 		made.kind, made.From, made.To = receives, m.Peer, r.number
 		if m.Peer != semantics.AnySource && m.Tag != semantics.AnyTag {
-			made.channel = r.engine.channel(m.Peer, r.number, m.Communicator, m.Tag)
+			made.channel = r.engine.channel(channelKey{m.Peer, r.number, m.Communicator, m.Tag, m.Partitioned})
 		}
 	default:
 		made.kind = accesses

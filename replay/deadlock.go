@@ -52,6 +52,8 @@ const (
 	ForMessage  Reason = iota // that ranks send
 	ForReceiver               // who receives what the call sends
 	ForMembers                // that make the call of a collective operation
+	ForPost                   // of a window that the call has accessed
+	ForComplete               // of the accesses to a window of the call's rank
 )
 
 // maxNamed is how many calls the text of an error names.
@@ -111,6 +113,10 @@ func (w Wait) String() string {
 	}
 	var b strings.Builder
 	switch w.For {
+	case ForPost:
+		return ranks + " to call MPI_Win_post"
+	case ForComplete:
+		return ranks + " to call MPI_Win_complete"
 	case ForMessage:
 		b.WriteString("a message from " + ranks)
 	case ForReceiver:
@@ -172,7 +178,7 @@ func (e *engine) deadlock() error {
 // sentBy returns the first message of each channel from ranks that a wait is for a message from.
 func (r *rank) sentBy(w *Wait) (list []Message) {
 	for _, c := range r.inbound {
-		if w.For == ForMessage && c.sends.len() > 0 && w.Ranks.Contains(c.from) {
+		if w.For == ForMessage && c.tag >= semantics.NoTag && c.sends.len() > 0 && w.Ranks.Contains(c.from) {
 			list = append(list, c.sends.first().message.Message)
 		}
 	}
@@ -206,6 +212,12 @@ func (e *engine) waitsForMessages(waits map[*strand][]Wait) {
 	}
 	for k, c := range e.channels {
 		w := Wait{For: ForMessage, Ranks: rankenc.SetOf(k.from), Communicator: k.communicator, Tag: k.tag}
+		switch k.tag {
+		case postTag:
+			w.For, w.Tag = ForPost, semantics.NoTag
+		case completeTag:
+			w.For, w.Tag = ForComplete, semantics.NoTag
+		}
 		for _, end := range c.receives.list[c.receives.head:] {
 			add(end.request.waiter, w)
 		}

@@ -98,6 +98,27 @@ func TestDeadlocks(t *testing.T) {
 				receive(r, "MPI_Recv", 0, 8)
 			}
 		}, "1 call can never go on: rank 1 in MPI_Recv, its call 0, waits for a message from rank 0, tag 8 (rank 0 sent one with tag 9, which it does not receive)"},
+		{"Epochs", 2, replay.Instant{}, func(rank int, r *testtrace.Recording) {
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			r.MPI(1, "MPI_Win_get_group", "win", 0, "group", 0)
+			r.MPI(1, "MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{1 - rank}, "newgroup", 1)
+			if rank == 0 {
+				r.MPI(1, "MPI_Win_post", "group", 1, "win", 0)
+				r.MPI(1, "MPI_Win_test", "win", 0, "flag", 0)
+				r.MPI(1, "MPI_Win_wait", "win", 0)
+			} else {
+				r.MPI(1, "MPI_Win_start", "group", 0, "win", 0)
+				r.MPI(1, "MPI_Win_complete", "win", 0)
+			}
+		}, "1 call can never go on: rank 1 in MPI_Win_complete, its call 4, waits for rank 1 to call MPI_Win_post"},
+		{"WithoutComplete", 2, replay.Instant{}, func(rank int, r *testtrace.Recording) {
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			r.MPI(1, "MPI_Win_get_group", "win", 0, "group", 0)
+			if rank == 0 {
+				r.MPI(1, "MPI_Win_post", "group", 0, "win", 0)
+				r.MPI(1, "MPI_Win_wait", "win", 0)
+			}
+		}, "1 call can never go on: rank 0 in MPI_Win_wait, its call 3, waits for rank 0 to call MPI_Win_complete, and rank 1 to call MPI_Win_complete"},
 		{"Waitall", 3, replay.Instant{}, func(rank int, r *testtrace.Recording) {
 			if rank == 0 {
 				receive(r, "MPI_Irecv", 1, 0, "request", 0)

@@ -33,8 +33,9 @@
 //     number on the communicator. Members leave when all have entered that they need: see [Collective.Earliest].
 //     Members that call different operations in one place wait for each other.
 //   - One-sided operations occupy their origin for a time. They are complete at the next call that synchronizes
-//     the window. MPI_Win_fence is a collective operation. Locks do not exclude each other, and
-//     MPI_Win_wait does not wait for MPI_Win_complete: a trace does not say which ranks are in a group.
+//     the window. MPI_Win_fence is a collective operation. MPI_Win_complete waits for MPI_Win_post of the ranks
+//     in the group of MPI_Win_start, and MPI_Win_wait for MPI_Win_complete of those in the group of
+//     MPI_Win_post, if it is known who they are. Locks do not exclude each other.
 //   - Threads of a rank are executed each by itself. One waits for another if it completes a request
 //     that the other begins.
 //   - A call that had not returned when the recording ended is executed like others. Calls that failed do nothing.

@@ -19,6 +19,7 @@ type channelKey struct {
 	from, to     int
 	communicator *semantics.Communicator
 	tag          int64
+	partitioned  bool
 }
 
 // A sendEnd is a message that is sent and that nobody has received.
@@ -48,16 +49,15 @@ type posted struct {
 
 // accepts reports whether a receive may take messages of a channel.
 func (m *message) accepts(c *channel) bool {
-	return c.communicator == m.Communicator && (m.From == semantics.AnySource || m.From == c.from) && (m.Tag == semantics.AnyTag || m.Tag == c.tag)
+	return c.communicator == m.Communicator && !c.partitioned && (m.From == semantics.AnySource || m.From == c.from) && (m.Tag == semantics.AnyTag || m.Tag == c.tag)
 }
 
-func (e *engine) channel(from, to int, communicator *semantics.Communicator, tag int64) *channel {
-	k := channelKey{from, to, communicator, tag}
+func (e *engine) channel(k channelKey) *channel {
 	c := e.channels[k]
 	if c == nil {
 		c = &channel{channelKey: k}
 		e.channels[k] = c
-		if c.to = e.byNumber[to]; c.to != nil {
+		if c.to = e.byNumber[k.to]; c.to != nil {
 			c.to.inbound = append(c.to.inbound, c)
 		}
 	}
@@ -141,8 +141,11 @@ func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
 	}
 	arrived := add(begin, send.transfer)
 	there := max(arrived, receive.at)
-	e.messages++
-	if e.emit != nil {
+	token := send.message.token
+	if !token {
+		e.messages++
+	}
+	if e.emit != nil && !token {
 		event := &Event{At: max(there, e.now), Start: send.at, Call: *send.sender, Message: &send.message.Message, Receive: *receive.receiver}
 		e.later.push(moment{at: event.At, arrival: event})
 	}

@@ -192,13 +192,12 @@ func (p *program) meet(sent, received place) {
 	p.messages[fmt.Sprint(sent, received)] = true
 }
 
-// persistent adds a message by persistent requests or partitioned ones, which have tags of
-// their own.
+// persistent adds a message by persistent requests or partitioned ones.
 func (p *program) persistent(g *group, from, to *actor, source, destination, tag int) {
 	send, receive := p.pick("MPI_Send_init", "MPI_Ssend_init", "MPI_Psend_init"), "MPI_Recv_init"
 	var partitions []any
 	if send == "MPI_Psend_init" {
-		receive, tag, partitions = "MPI_Precv_init", tag+10, []any{"partitions", 4}
+		receive, partitions = "MPI_Precv_init", []any{"partitions", 4}
 	}
 	a := p.begin(from, nil)
 	from.call(send, append(partitions, "count", 5, "datatype", "MPI_BYTE", "dest", destination, "tag", tag, "comm", g.handle, "request", a)...)

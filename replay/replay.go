@@ -168,7 +168,9 @@ func (e *engine) fail(err error) {
 func (e *engine) result() *Result {
 	res := &Result{Messages: e.messages, Collectives: e.collectives, Unknown: e.unknown, Outside: e.outside}
 	for _, c := range e.channels {
-		res.Unreceived += uint64(c.sends.len())
+		if c.tag != postTag && c.tag != completeTag {
+			res.Unreceived += uint64(c.sends.len())
+		}
 	}
 	for _, r := range e.ranks {
 		total := RankResult{Rank: r.number}

@@ -8,7 +8,9 @@ import (
 func (s *strand) special(o *op) {
 	s.rank.engine.unknown += o.unknown
 	if o.sync {
-		s.end = max(s.end, s.rank.accessed)
+		if s.end = max(s.end, s.rank.accessed); o.epoch != noEpoch {
+			s.epoch(o)
+		}
 	}
 	for _, slot := range o.frees {
 		if r, _ := s.rank.take(slot); r != nil {

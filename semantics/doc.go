@@ -55,7 +55,9 @@
 // are: in grids, and in graphs of which each process names its neighbours or all edges.
 //
 // A probe that found a message says which, [Operation.Probed], and MPI_Mprobe gives it an id by
-// which MPI_Mrecv receives it. [Rank.Same] says whether all calls of a terminal mean the same.
+// which MPI_Mrecv receives it. [Operation.Group] has the ranks that MPI_Win_post and MPI_Win_start
+// name, where the group comes from a communicator or a window by MPI_Group_incl, excl, union,
+// intersection and difference. [Rank.Same] says whether all calls of a terminal mean the same.
 //
 // # Collective operations
 //

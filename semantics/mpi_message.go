@@ -83,6 +83,8 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		e.oneSided(o, p, args, s)
 	case p.Class == spec.Probe:
 		e.found(o, args, s)
+	case p.Class == spec.Synchronization:
+		o.Group = e.exposure(args)
 	default:
 		if p.Sends != nil {
 			e.message(o, p, Send, args, s)
@@ -163,6 +165,7 @@ func (e *evaluation) message(o *Operation, p *spec.Role, d Direction, args argum
 	if m.Tag == AnyTag && status.tag >= 0 {
 		m.Tag = status.tag
 	}
+	_, m.Partitioned = args.find("partitions", cst.KindInt)
 	m.Elements = e.elements(args, q.Count)
 	m.Bytes = product(m.Elements, e.sizeOf(args, q.Type))
 	o.Messages = append(o.Messages, m)

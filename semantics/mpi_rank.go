@@ -439,7 +439,7 @@ func (o *Operation) equal(p *Operation) bool {
 		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) &&
 		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && slices.Equal(o.Begins, p.Begins) &&
 		(o.Probed == p.Probed || o.Probed != nil && p.Probed != nil && *o.Probed == *p.Probed) &&
-		o.Found == p.Found && o.Takes == p.Takes && o.completion == p.completion && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+		slices.Equal(o.Group, p.Group) && (o.Group == nil) == (p.Group == nil) && o.Found == p.Found && o.Takes == p.Takes && o.completion == p.completion && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
 }
 
 // evaluate finds out what a call means.

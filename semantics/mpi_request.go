@@ -20,6 +20,7 @@ type requests struct {
 	rank       *mpiRank
 	persistent map[int64][]uint32 // terminals by the id of the request
 	topologies map[int64][]uint32 // terminals that make a communicator, by its id
+	groups     map[int64][]uint32 // likewise a group of processes
 
 	creations map[object]timeline[uint32] // terminals that make them; found when they are asked for
 
@@ -36,7 +37,7 @@ type object struct {
 }
 
 func newRequests(r *mpiRank) *requests {
-	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), single: make(map[int64]*sequitur.Measure)}
+	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), groups: r.makers(groupClass), single: make(map[int64]*sequitur.Measure)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
 			if p := r.role(terminal); p != nil && p.Persistent {
@@ -47,7 +48,7 @@ func newRequests(r *mpiRank) *requests {
 	return q
 }
 
-// made returns the call that made the persistent request, or the communicator, that has an id
+// made returns the call that made the persistent request, the communicator or the group that has an id
 // at a position, and from which position on up to which it is that.
 func (q *requests) made(o object, position uint64) (at uint64, terminal uint32, from, until uint64, ok bool) {
 	r := q.rank
@@ -69,8 +70,11 @@ func (q *requests) made(o object, position uint64) (at uint64, terminal uint32, 
 
 func (q *requests) findCreations(o object) timeline[uint32] {
 	terminals := q.persistent[o.id]
-	if o.class == commClass {
+	switch o.class {
+	case commClass:
 		terminals = q.topologies[o.id]
+	case groupClass:
+		terminals = q.groups[o.id]
 	}
 	makers := make(map[sequitur.Symbol]bool)
 	for _, terminal := range terminals {

@@ -52,6 +52,10 @@ type Operation struct {
 	Probed       *Message
 	Found, Takes int64
 
+	// Group are the ranks in the run that MPI_Win_post and MPI_Win_start name, in the order of the
+	// group; nil if the trace does not say which, and for other calls.
+	Group []int
+
 	completion int64     // the request of a collective operation that a call has started, or −1
 	data       *dataCall // the call whose data it exchanges; nil for none
 	requests   []int64   // of Messages, if another call completes them
@@ -119,6 +123,9 @@ type Message struct {
 	Direction Direction
 	Blocking  bool   // the call returns when the buffer can be used again
 	Mode      string // of sending: "buffered", "synchronous" or "ready", empty for the standard one
+
+	// Partitioned is set if the message is in partitions: only such ones match each other.
+	Partitioned bool
 
 	Peer int   // rank in the run, [AnySource] or [NoPeer]
 	Tag  int64 // [AnyTag] or [NoTag] if negative; 0 for one-sided operations

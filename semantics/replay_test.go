@@ -1,6 +1,7 @@
 package semantics_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -69,4 +70,50 @@ func TestCompletion(t *testing.T) {
 	started := rank.At(4, 4)
 	check(started, 5, true, "MPI_Barrier_init")
 	check(started.More[0], 6, true, "MPI_Allreduce_init")
+}
+
+// TestGroups checks which ranks MPI_Win_post and MPI_Win_start name.
+func TestGroups(t *testing.T) {
+	m := mpiModel(t, 5, func(rank int, r *recording) {
+		r.call("MPI_Comm_split", "comm", world, "color", 0, "key", -rank, "newcomm", 0) // 4, 3, 2, 1, 0
+		r.call("MPI_Win_create", "comm", 0, "win", 0)
+		if rank > 0 {
+			return
+		}
+		start := func(group any) { r.call("MPI_Win_start", "group", group, "win", 0) }
+		r.call("MPI_Comm_group", "comm", 0, "group", 0)
+		start(0)
+		r.call("MPI_Group_incl", "group", 0, "n", 2, "ranks", []any{3, 1}, "newgroup", 1) // 1, 3
+		start(1)
+		r.call("MPI_Group_excl", "group", 0, "n", 3, "ranks", []any{0, 2, 4}, "newgroup", 2) // 3, 1
+		start(2)
+		r.call("MPI_Group_free", "group", 2)
+		r.call("MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{2}, "newgroup", 2) // 2
+		start(2)
+		r.call("MPI_Group_union", "group1", 1, "group2", 2, "newgroup", 3) // 1, 3, 2
+		start(3)
+		r.call("MPI_Group_intersection", "group1", 0, "group2", 3, "newgroup", 4) // 3, 2, 1
+		start(4)
+		r.call("MPI_Group_difference", "group1", 0, "group2", 1, "newgroup", 5) // 4, 2, 0
+		start(5)
+		r.call("MPI_Win_get_group", "win", 0, "group", 6)
+		start(6)
+		r.call("MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{7}, "newgroup", 7)
+		start(7)
+		start("MPI_GROUP_EMPTY")
+	})
+	rank, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]int
+	for position, s := range rank.Grammar().All() {
+		if o := rank.At(position, s); o != nil && o.Class == spec.Synchronization {
+			got = append(got, o.Group)
+		}
+	}
+	want := [][]int{{4, 3, 2, 1, 0}, {1, 3}, {3, 1}, {2}, {1, 3, 2}, {3, 2, 1}, {4, 2, 0}, {4, 3, 2, 1, 0}, nil, nil}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("groups %v, want %v", got, want)
+	}
 }
