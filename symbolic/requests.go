@@ -13,9 +13,9 @@ import (
 // takes expected constant time for each request, and allocates only for more
 // requests than were ever outstanding at once, and for new keys.
 //
-// There is a pool of ids for each key, which is the signature of the call that
-// made the request, but for the request itself: for whatever order requests of
-// different calls complete in, the same calls make the same ids in the next
+// There is a pool of ids for each key, such as the signature of the call that
+// made the request, but for the request itself and for what may vary without a pattern: for whatever
+// order requests of different calls complete in, the same calls make the same ids in the next
 // iteration of a loop. Pools are numbered in the order of first use, and an id
 // tells the number of its pool and the one within: see [JoinRequest]. A caller
 // that wants to know about a request what its key says, such as whether it

@@ -54,8 +54,8 @@
 //	rank      as it is; constants such as MPI_ANY_SOURCE are −1 and less
 //	tag       as it is; MPI_ANY_TAG is −1
 //	handle    id, lowest free first within the class; constants are −1 and less
-//	request   id within a pool for each thread and call that makes requests, see package
-//	          symbolic
+//	request   id within a pool for each thread and call that makes requests, calls that differ
+//	          in nothing but the size of a message being one, see package symbolic
 //	pointer   segment and displacement, see package symbolic; static data and stacks
 //	          are segments −16 and less; what is less than 65,536 from zero is a number
 //	          with the segment −15, called NULL, but for a buffer that is a constant;

@@ -31,7 +31,7 @@ type messageAsked struct {
 const open = math.MinInt64
 
 // knownRequests are the requests of a process. There is a pool of ids for each call
-// that makes requests, which is told by all that the call says.
+// that makes requests, which is told by all that the call says but for how much a message has.
 type knownRequests struct {
 	constants map[int64]int64
 	pools     []*numbers

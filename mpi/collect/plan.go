@@ -35,6 +35,7 @@ type parameter struct {
 	class     int // of the object
 	after     bool
 	both      bool                   // values from before and after the call may differ
+	amount    bool                   // how much a message has
 	standIns  [spool.Empty + 1]int64 // ids of what stands for the argument, by presence
 }
 
@@ -136,6 +137,11 @@ func newPlan(f *spec.Function) plan {
 			p.tag = i
 		case "index", "indx", "array_of_indices":
 			p.selection = i
+		}
+	}
+	for _, message := range []*spec.Transfer{p.role.Sends, p.role.Receives} {
+		for i := range p.params {
+			p.params[i].amount = p.params[i].amount || message != nil && p.params[i].Name == message.Count
 		}
 	}
 	p.persistent = p.role.Persistent
