@@ -50,7 +50,7 @@ func (t *Trace) ArgumentForms() []FormCount {
 // ColumnForms returns how the columns and arrays that are stored rank by rank are
 // encoded, each slice of long ones for itself, and the streams of values that are stored call by call, those that
 // take the most bytes first. It reads their sections. Those that are lost have a
-// form of their own.
+// form of their own; of those that stand in the blocks of grammars, the bytes are not known.
 func (t *Trace) ColumnForms() []FormCount {
 	var f formCounter
 	s := t.signatures
@@ -67,6 +67,10 @@ func (t *Trace) ColumnForms() []FormCount {
 		}
 	}
 	if s.Streams == nil {
+		return f.sorted()
+	}
+	if s.Streams.InBlocks {
+		f.add("by call: in blocks of grammars", len(s.Streams.Arguments), 0)
 		return f.sorted()
 	}
 	streams := packedReader{trace: t, kind: layout.KindStreams, section: -1}

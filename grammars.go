@@ -25,8 +25,8 @@ type place struct{ section, offset, size int }
 
 // A readBlock is a block that was read.
 type readBlock struct {
-	number   int
-	grammars []*sequitur.Grammar // nil if none was
+	number  int
+	members []sequitur.Member // nil if none was
 }
 
 // section returns the number of the section with the grammar of a shape.
@@ -83,12 +83,13 @@ func (t *Trace) grammarBytes() uint64 {
 	return n
 }
 
-// readGrammar reads the grammar of a shape.
-func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
+// readGrammar reads the grammar of a shape, and its streams if they are in blocks.
+func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 	all, err := t.grammars()
 	if err != nil {
-		return nil, err
+		return sequitur.Member{}, err
 	}
+	var g *sequitur.Grammar
 	switch section := all.section(number); {
 	case all.blocks != nil:
 		return t.readOfBlock(all, number)
@@ -100,7 +101,7 @@ func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
 		if err != nil {
 			err = layout.Damaged(layout.KindGrammars, 0, err)
 		}
-		return g, err
+		return sequitur.Member{Grammar: g}, err
 	}
 	p := all.places[number-all.shared.Len()]
 	err = t.sections.ReadShared(layout.KindGrammars, uint64(p.section), func(data []byte) error {
@@ -113,22 +114,22 @@ func (t *Trace) readGrammar(number int) (g *sequitur.Grammar, err error) {
 		}
 		return t.checkGrammar(g)
 	})
-	return g, err
+	return sequitur.Member{Grammar: g}, err
 }
 
 // readOfBlock reads the block with the grammar of a shape, unless it was read of late.
-func (t *Trace) readOfBlock(all *grammars, number int) (*sequitur.Grammar, error) {
+func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
 	block, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, b := range all.read {
-		if b.number == block && b.grammars != nil {
-			return b.grammars[place], nil
+		if b.number == block && b.members != nil {
+			return b.members[place], nil
 		}
 	}
 	list, err := t.readBlock(all.blocks, block)
 	if err != nil {
-		return nil, err
+		return sequitur.Member{}, err
 	}
 	copy(all.read[1:], all.read[:])
 	all.read[0] = readBlock{block, list}
@@ -136,7 +137,7 @@ func (t *Trace) readOfBlock(all *grammars, number int) (*sequitur.Grammar, error
 }
 
 // readBlock reads a block of grammars.
-func (t *Trace) readBlock(blocks *layout.Blocks, number int) (list []*sequitur.Grammar, err error) {
+func (t *Trace) readBlock(blocks *layout.Blocks, number int) (list []sequitur.Member, err error) {
 	err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
 		data, shapes, offset := blocks.Block(data, number)
 		if list, err = sequitur.ParseMixed(data, t.alphabet()); err != nil {
@@ -145,8 +146,8 @@ func (t *Trace) readBlock(blocks *layout.Blocks, number int) (list []*sequitur.G
 		if len(list) != shapes {
 			return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
 		}
-		for _, g := range list {
-			if err := t.checkGrammar(g); err != nil {
+		for _, x := range list {
+			if err := t.checkGrammar(x.Grammar); err != nil {
 				return err
 			}
 		}

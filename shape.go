@@ -24,6 +24,7 @@ type Shape struct {
 	trace      *Trace
 	number     int
 	signatures []sequitur.Symbol // in the order of their first use
+	streams    [][]uint32        // the values of each argument, by their numbers, if they are in blocks
 	template   func() *template
 	alike      func() []lookalike
 }
@@ -112,7 +113,7 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shape{Ranks: t.sets[number], Grammar: g, trace: t, number: number, signatures: g.FirstUse()}
+	s := &Shape{Ranks: t.sets[number], Grammar: g.Grammar, trace: t, number: number, signatures: g.Grammar.FirstUse(), streams: g.Streams}
 	s.template = sync.OnceValue(s.newTemplate)
 	s.alike = sync.OnceValue(s.lookalikes)
 	if err := t.signatures.CheckSlots(s.signatures); err != nil {
@@ -124,8 +125,14 @@ func (t *Trace) shape(number int) (*Shape, error) {
 // size returns the number of symbols in the grammars of s and of what is in its
 // template, each being some 24 bytes.
 func (s *Shape) size() int {
-	const signature = 6 // in these
+	const (
+		signature = 6 // in these
+		perValue  = 6 // values of streams in one
+	)
 	n := 2 * s.Grammar.Symbols()
+	for _, values := range s.streams {
+		n += len(values) / perValue
+	}
 	for _, x := range s.signatures {
 		fn := s.trace.signatures.Functions[x]
 		n += signature + s.trace.signatures.Groups[fn].Scalars + len(s.trace.Functions()[fn].Params)

@@ -3,6 +3,7 @@ package reprise
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/pairmap"
@@ -97,7 +98,7 @@ func (e *expander) open() error {
 	return e.shape.eachStream(e.number, e.stored, func(i int, argument layout.StreamArgument, number int64) error {
 		if e.streams[argument] == nil {
 			var err error
-			if e.streams[argument], err = e.trace.stream(number, argument); err != nil {
+			if e.streams[argument], err = e.shape.stream(number, argument); err != nil {
 				return err
 			}
 		}
@@ -222,18 +223,25 @@ func (r *Rank) setVaried(slots []int64, streams uint64, terminal uint32) {
 
 // A streamReader reads a stream of numbers of values, one after the other.
 type streamReader struct {
-	values []int64
-	data   wire.Decoder
-	walker *sequitur.Walker // of a grammar
-	run    sequitur.Run
-	last   uint64 // number that was read
-	size   int    // of the stream, in bytes
+	values  []int64
+	data    wire.Decoder
+	walker  *sequitur.Walker // of a grammar
+	run     sequitur.Run
+	list    []uint32 // the numbers that are to come, if the stream is in a block
+	inBlock bool
+	last    uint64 // number that was read
+	size    int    // of the stream, in bytes, or the values of one in a block
 }
 
 // next returns the number of the next value.
 func (r *streamReader) next() (uint64, error) {
 	var n uint64
-	if r.walker == nil {
+	if r.inBlock {
+		if len(r.list) == 0 {
+			return 0, layout.Corrupt("a stream is too short")
+		}
+		n, r.list = uint64(r.list[0]), r.list[1:]
+	} else if r.walker == nil {
 		n = r.data.Uvarint("number")
 		if r.data.Err() != nil {
 			return 0, r.data.Err()
@@ -257,15 +265,23 @@ func (r *streamReader) next() (uint64, error) {
 
 // end returns an error if there are more values.
 func (r *streamReader) end() error {
-	if r.walker == nil && r.data.Rest() > 0 || r.walker != nil && (r.run.Count > 0 || r.walker.Next().Count > 0) {
+	if len(r.list) > 0 || !r.inBlock && r.walker == nil && r.data.Rest() > 0 || r.walker != nil && (r.run.Count > 0 || r.walker.Next().Count > 0) {
 		return layout.Corrupt("a stream is too long")
 	}
 	return nil
 }
 
-// stream opens a stream of an argument.
-func (t *Trace) stream(number int64, argument layout.StreamArgument) (*streamReader, error) {
+// stream opens a stream of an argument, of the number if it is in a section of streams.
+func (s *Shape) stream(number int64, argument layout.StreamArgument) (*streamReader, error) {
+	t := s.trace
 	table := t.signatures.Streams
+	if table.InBlocks {
+		i := slices.Index(table.Arguments, argument)
+		if i < 0 || s.streams == nil {
+			return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("slot %d of function %d has no streams", argument.Slot, argument.Function))
+		}
+		return &streamReader{values: table.Values[i], list: s.streams[i], inBlock: true, size: len(s.streams[i])}, nil
+	}
 	if number < 0 || number >= int64(len(table.Streams)) || table.Arguments[table.Streams[number].Argument] != argument {
 		return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("stream %d is none of an argument", number))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
@@ -13,9 +14,10 @@ import (
 )
 
 const (
-	// blockSymbols is how many symbols the grammars of a block have, unless there is one: a
-	// reader who wants one of them reads them all.
+	// blockSymbols and blockValues are how many symbols the grammars of a block have, and values the
+	// streams there, unless there is one grammar: a reader who wants one of them reads them all.
 	blockSymbols = 1 << 15
+	blockValues  = 1 << 16
 
 	// minSaved is how many bytes less blocks take at the least, and an eighth, to be written, as
 	// they take longer to read.
@@ -26,10 +28,20 @@ const (
 	maxMixed = 1 << 19
 )
 
-// mixed returns the trace of shapes, with grammars in blocks if that makes it smaller. Where some
-// shapes were united, they may be smaller apart then. It returns an error if the trace could not
-// be read, because it exceeds a limit.
+// mixed returns the trace of shapes, with grammars in blocks if that makes it smaller, and with
+// streams in these if that does. It returns an error if the trace could not be read, because it
+// exceeds a limit.
 func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
+	e, err := a.unstretched(ctx, shapes, order)
+	if err != nil || ctx.Err() != nil {
+		return e, err
+	}
+	return a.stretchInBlocks(ctx, shapes, e), nil
+}
+
+// unstretched is mixed without streams in blocks. Where some shapes were united, they may be smaller
+// apart in blocks.
+func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
 	e := a.smallest(ctx, shapes, order)
 	if ctx.Err() != nil {
 		return e, nil
@@ -59,8 +71,7 @@ func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitu
 // order of their arguments if that does: blocks do not need them in that of their first use. It
 // returns an error if the trace could not be read, because it exceeds a limit.
 func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
-	table, err := m.parseTable(c)
-	if err != nil {
+	if _, err := m.parseTable(c); err != nil {
 		return err
 	}
 	size := storedSize(c.grammars)
@@ -73,23 +84,37 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if s.size() < c.size() {
-		if table, err = sorted.parseTable(&s); err != nil {
-			return err
-		}
-	} else {
+	if s.size() >= c.size() {
 		sorted, s = *m, *c
 	}
-	if s.grammars = sorted.blocks(ctx, size-max(size/8, minSaved), table); s.grammars == nil {
+	switch ok, err := sorted.toBlocks(ctx, &s, a, size-max(size/8, minSaved)); {
+	case err != nil:
+		return err
+	case !ok:
 		return m.checkGrammars(c.grammars)
 	}
-	flags := byte(layout.FlagBlocks)
-	if s.order != nil {
-		flags |= layout.FlagInterleaved
-	}
-	s.run = m.appendRun(nil, a, flags, s.grammarBytes())
 	*m, *c = sorted, s
 	return nil
+}
+
+// toBlocks sets the sections of c that say what the sequences are to blocks, and reports whether these
+// take no more than most bytes. It returns an error if the signatures could not be read.
+func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most int) (bool, error) {
+	table, err := m.parseTable(c)
+	if err != nil {
+		return false, err
+	}
+	blocks := m.blocks(ctx, most, table.Alphabet())
+	if blocks == nil {
+		return false, nil
+	}
+	c.grammars = blocks
+	flags := byte(layout.FlagBlocks)
+	if c.order != nil {
+		flags |= layout.FlagInterleaved
+	}
+	c.run = m.appendRun(nil, a, flags, c.grammarBytes())
+	return true, nil
 }
 
 // parseTable reads the signatures as a reader will.
@@ -217,33 +242,55 @@ func storedSize(contents [][]byte) int {
 }
 
 // blocks returns the sections of grammars in blocks, nil if they take more than most bytes.
-func (m *model) blocks(ctx context.Context, most int, table *layout.Table) [][]byte {
+func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet) [][]byte {
 	var (
-		alphabet = table.Alphabet()
-		blocks   [][]byte
-		sizes    []int
-		all      int
+		blocks [][]byte
+		sizes  []int
+		all    int
 	)
-	for first := 0; first < m.forest.Len(); {
-		var members []*sequitur.Grammar
-		for symbols := 0; first+len(members) < m.forest.Len(); {
-			g := m.forest.Grammar(first + len(members))
-			if symbols += g.Symbols(); len(members) > 0 && symbols > blockSymbols {
-				break
-			}
-			members = append(members, g)
-		}
+	for members := range m.blockMembers() {
 		block, ok := sequitur.AppendMixed(ctx, nil, members, alphabet, most-all)
 		if !ok || ctx.Err() != nil {
 			return nil
 		}
 		all += len(block)
 		blocks, sizes = append(blocks, block), append(sizes, len(members))
-		first += len(members)
 	}
 	blocks[0] = append(layout.AppendBlocks(nil, sizes), blocks[0]...)
 	if storedSize(blocks) > most {
 		return nil
 	}
 	return blocks
+}
+
+// blockMembers returns an iterator over the members of each block.
+func (m *model) blockMembers() iter.Seq[[]sequitur.Member] {
+	return func(yield func([]sequitur.Member) bool) {
+		var members []sequitur.Member
+		symbols, values := 0, 0
+		for i := range m.forest.Len() {
+			x, n := m.member(i), 0
+			for _, list := range x.Streams {
+				n += len(list)
+			}
+			symbols, values = symbols+x.Grammar.Symbols(), values+n
+			if len(members) > 0 && (symbols > blockSymbols || values > blockValues) {
+				if !yield(members) {
+					return
+				}
+				members, symbols, values = nil, x.Grammar.Symbols(), n
+			}
+			members = append(members, x)
+		}
+		yield(members)
+	}
+}
+
+// member returns the grammar of a shape and its streams, as they stand in a block.
+func (m *model) member(shape int) sequitur.Member {
+	x := sequitur.Member{Grammar: m.forest.Grammar(shape)}
+	if m.streams != nil && m.streams.inBlocks != nil {
+		x.Streams = m.streams.ofMember(m.shapes[shape])
+	}
+	return x
 }

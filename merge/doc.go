@@ -40,6 +40,10 @@
 //     have in common once. Where they nearly repeat, as trip counts differ from rank to rank or
 //     calls are left out of some iterations, they are blocks of that package instead, if that
 //     saves an eighth and some hundred bytes, and the signatures stand in the order of their arguments.
+//   - Streams stand in such blocks if that makes the trace smaller: each value is predicted where it
+//     stands, by those before it and by the argument that the call has before it. Arguments are chosen by
+//     the size of the first shapes with them: one by one, and two of a function that vary together, as an
+//     address that grows with another.
 //
 // [Accumulator.WriteBounded] makes a trace that fits a size: what does not repeat gives way to
 // distributions, rank by rank, and the rest is merged as above.

@@ -5,104 +5,31 @@ import (
 	"context"
 	"encoding/binary"
 	"maps"
-	"math/bits"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Streams are those of a trace.
 type streams struct {
+	functions []cst.Function
 	arguments []layout.StreamArgument
 	values    [][]int64 // that occur in each argument, the most frequent first
 	list      []stream
 	numbers   map[string]int64 // of streams by their values
+
+	// Those that stand in the blocks of grammars, of each shape that has some, are nil if they stand
+	// in sections of their own. The values of arguments ascend then.
+	inBlocks map[*shape]map[layout.StreamArgument][]int64
 }
 
 // A stream is the successive values of an elastic argument.
 type stream struct {
 	argument int
 	values   []int64
-}
-
-// Bounds of what is looked at for elastic arguments.
-const (
-	maxElastic    = 4  // arguments
-	minSignatures = 16 // of one function in a shape that become fewer
-)
-
-// A candidate is an argument that may be elastic.
-type candidate struct {
-	layout.StreamArgument
-	saved  int // signatures without it
-	values int // different ones at least
-}
-
-// elasticCandidates returns arguments that may be elastic: those without which a
-// function has less than half of its signatures in some shape. The ones that save
-// most signatures come first.
-func elasticCandidates(shapes []*shape, functions []cst.Function) []candidate {
-	found := make(map[layout.StreamArgument]candidate)
-	for _, s := range shapes {
-		if !s.isIrregular() {
-			continue
-		}
-		begins := s.begins()
-		for f, terminals := range s.byFunction(len(functions)) {
-			for k := range layout.ScalarKinds(functions[f]) {
-				if len(terminals) < minSignatures || !s.isConstant(terminals, begins, k) {
-					continue
-				}
-				most := (len(terminals) - 1) / 2
-				rest := s.countWithout(terminals, begins, k, most)
-				if rest > most {
-					continue
-				}
-				e := layout.StreamArgument{Function: f, Slot: k}
-				c := found[e]
-				c.StreamArgument, c.saved = e, c.saved+len(terminals)-rest
-				c.values = max(c.values, len(terminals)/rest) // as all terminals differ
-				found[e] = c
-			}
-		}
-	}
-	candidates := slices.SortedFunc(maps.Values(found), func(x, y candidate) int {
-		return cmp.Or(y.saved-x.saved, x.Function-y.Function, x.Slot-y.Slot)
-	})
-	return candidates[:min(len(candidates), maxElastic)]
-}
-
-// byFunction returns the terminals of each function.
-func (s *shape) byFunction(functions int) [][]int {
-	counts := make([]int, functions)
-	for _, f := range s.forms {
-		counts[f.function]++
-	}
-	terminals := make([][]int, functions)
-	for t, f := range s.forms {
-		if terminals[f.function] == nil {
-			terminals[f.function] = make([]int, 0, counts[f.function])
-		}
-		terminals[f.function] = append(terminals[f.function], t)
-	}
-	return terminals
-}
-
-// countWithout returns how many of some terminals differ in more than slot k, or a
-// number above most if it is.
-func (s *shape) countWithout(terminals, begins []int, k, most int) int {
-	r, without := newRemainders(s, begins), []int{k}
-	for _, t := range terminals {
-		if r.number(t, without); len(r.of) > most {
-			break
-		}
-	}
-	return len(r.of)
 }
 
 // isIrregular reports whether the grammar of s is large for its calls, as it is
@@ -113,21 +40,14 @@ func (s *shape) isIrregular() bool {
 	return s.grammar.Len() <= min(layout.MaxStreamCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
 }
 
-// isConstant reports whether slot k of each terminal has the same value for all
-// ranks of s.
-func (s *shape) isConstant(terminals, begins []int, k int) bool {
-	for _, t := range terminals {
-		if _, ok := s.constant(begins[t] + k); !ok {
-			return false
-		}
-	}
-	return true
-}
-
 // stretch returns shapes in which the values of elastic arguments are streams,
-// where they do not differ between the ranks of a shape.
-func stretch(shapes []*shape, arguments []layout.StreamArgument) ([]*shape, *streams) {
-	all := streams{arguments: arguments, numbers: make(map[string]int64)}
+// where they do not differ between the ranks of a shape: in the blocks of grammars, or in sections of
+// their own.
+func stretch(shapes []*shape, functions []cst.Function, arguments []layout.StreamArgument, inBlocks bool) ([]*shape, *streams) {
+	all := streams{functions: functions, arguments: arguments, numbers: make(map[string]int64)}
+	if inBlocks {
+		all.inBlocks = make(map[*shape]map[layout.StreamArgument][]int64)
+	}
 	stretched := make([]*shape, len(shapes))
 	for i, s := range shapes {
 		stretched[i] = all.stretch(s)
@@ -147,8 +67,13 @@ func (x *streams) stretch(s *shape) *shape {
 	if !s.isIrregular() || len(slots) == 0 {
 		return s
 	}
+	var without []int
 	for t, f := range s.forms {
-		number[t] = place.number(t, slots[f.function])
+		without = without[:0]
+		for _, k := range slots[f.function] {
+			without = append(without, layout.ScalarSlot(x.functions[f.function], f.lengths, k))
+		}
+		number[t] = place.number(t, without)
 	}
 	values := make(map[layout.StreamArgument][]int64)
 	var b sequitur.Builder
@@ -157,14 +82,17 @@ func (x *streams) stretch(s *shape) *shape {
 		f := s.forms[r.Symbol].function
 		for _, k := range slots[f] {
 			e := layout.StreamArgument{Function: f, Slot: k}
-			v, _ := s.constant(begins[r.Symbol] + k)
+			v, _ := s.scalar(int(r.Symbol), k, begins, x.functions)
 			for range r.Count {
 				values[e] = append(values[e], v)
 			}
 		}
 	}
-	stretched := s.withStreams(b.Finish(), place.of, slots, begins, x.add(values))
+	stretched := x.withStreams(s, b.Finish(), place.of, slots, begins, x.add(values))
 	stretched.times = s.times.Rename(number)
+	if x.inBlocks != nil {
+		x.inBlocks[stretched] = values
+	}
 	return stretched
 }
 
@@ -172,22 +100,26 @@ func (x *streams) stretch(s *shape) *shape {
 func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 	slots := make(map[int][]int)
 	for _, e := range x.arguments {
-		var terminals []int
+		some, constant := false, true
 		for t, f := range s.forms {
-			if f.function == e.Function {
-				terminals = append(terminals, t)
+			if f.function == e.Function && constant {
+				some = true
+				_, constant = s.scalar(t, e.Slot, begins, x.functions)
 			}
 		}
-		if len(terminals) > 0 && s.isConstant(terminals, begins, e.Slot) {
+		if some && constant {
 			slots[e.Function] = append(slots[e.Function], e.Slot)
 		}
+	}
+	for _, list := range slots {
+		slices.Sort(list) // as the remainders of terminals need them
 	}
 	return slots
 }
 
 // withStreams returns a shape of the terminals of s with the streams of those
 // numbers in their slots.
-func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[layout.StreamArgument]int64) *shape {
+func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[layout.StreamArgument]int64) *shape {
 	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks), forms: make([]form, 0, len(of))}
 	for _, t := range of {
 		f := s.forms[t]
@@ -195,10 +127,11 @@ func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, 
 		for _, k := range slots[f.function] {
 			f.streams |= 1 << k
 			number := streams[layout.StreamArgument{Function: f.function, Slot: k}]
+			at := layout.ScalarSlot(x.functions[f.function], f.lengths, k) - f.slots
 			if len(s.values) > 0 {
-				stretched.values[len(stretched.values)-f.slots+k] = number
+				stretched.values[len(stretched.values)+at] = number
 			} else {
-				stretched.columns[len(stretched.columns)-f.slots+k][0].first = number
+				stretched.columns[len(stretched.columns)+at][0].first = number
 			}
 		}
 		stretched.forms = append(stretched.forms, f)
@@ -206,8 +139,11 @@ func (s *shape) withStreams(g *sequitur.Grammar, of []int, slots map[int][]int, 
 	return stretched
 }
 
-// add returns the numbers of streams of values, which equal ones share.
+// add returns the numbers of streams of values, which equal ones share; those in blocks have none.
 func (x *streams) add(values map[layout.StreamArgument][]int64) map[layout.StreamArgument]int64 {
+	if x.inBlocks != nil {
+		return nil
+	}
 	numbers := make(map[layout.StreamArgument]int64)
 	for i, e := range x.arguments {
 		v, ok := values[e]
@@ -240,7 +176,18 @@ func (x *streams) count() {
 			counts[s.argument][v]++
 		}
 	}
+	for _, of := range x.inBlocks {
+		for i, e := range x.arguments {
+			for _, v := range of[e] {
+				counts[i][v]++
+			}
+		}
+	}
 	for _, c := range counts {
+		if x.inBlocks != nil {
+			x.values = append(x.values, slices.Sorted(maps.Keys(c)))
+			continue
+		}
 		x.values = append(x.values, slices.SortedFunc(maps.Keys(c), func(v, w int64) int {
 			return cmp.Or(c[w]-c[v], cmp.Compare(v, w))
 		}))
@@ -263,11 +210,11 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 		}), x)
 	}
 	var (
-		candidates = elasticCandidates(shapes, functions) // while there is little in memory
+		candidates = elasticCandidates(shapes, functions, false) // while there is little in memory
 		best       = factored(shapes, nil)
 		taken      []layout.StreamArgument
 	)
-	for _, c := range candidates {
+	for _, c := range candidates[:min(len(candidates), maxElastic)] {
 		least := best.size()
 		most := least - least/8
 		if c.values/valuesPerByte >= most || ctx.Err() != nil {
@@ -276,7 +223,7 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 		if terminalsOf(shapes) > maxHeld && taken == nil {
 			best = draft{bytes: least} // it is made again should it be the best
 		}
-		stretched, x := stretch(shapes, append(slices.Clone(taken), c.StreamArgument))
+		stretched, x := stretch(shapes, functions, append(slices.Clone(taken), c.arguments()...), false)
 		e := factored(stretched, x)
 		if e.size() < most {
 			best, taken = e, x.arguments
@@ -292,109 +239,44 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 // most, while they are encoded with streams.
 const maxHeld = 1 << 16
 
-// Remainders numbers the terminals of a shape by what they are without some of their
-// slots.
-type remainders struct {
-	shape   *shape
-	begins  []int       // of the columns of each terminal
-	of      []int       // the first terminal of each number
-	numbers pairmap.Map // of hashes, and how many of the same hash come before
-}
-
-func newRemainders(s *shape, begins []int) *remainders { return &remainders{shape: s, begins: begins} }
-
-// number returns the number of a terminal without slots, which ascend. Those that are
-// left out are the same for all terminals of a function.
-func (r *remainders) number(t int, without []int) uint32 {
-	h := r.hash(t, without)
-	for tries := uint32(0); ; tries++ {
-		n, ok := r.numbers.Get(h, tries)
-		if !ok {
-			n = uint32(len(r.of))
-			r.numbers.Put(h, tries, n)
-			r.of = append(r.of, t)
-			return n
-		}
-		if r.equal(r.of[n], t, without) {
-			return n
+// ofMember returns the streams of the grammar of a shape in a block.
+func (x *streams) ofMember(s *shape) [][]uint32 {
+	streams := make([][]uint32, len(x.arguments))
+	for i, e := range x.arguments {
+		for _, v := range x.inBlocks[s][e] {
+			n, _ := slices.BinarySearch(x.values[i], v)
+			streams[i] = append(streams[i], uint32(n))
 		}
 	}
-}
-
-// hash returns a hash of what a terminal is without slots.
-func (r *remainders) hash(t int, without []int) uint64 {
-	f := &r.shape.forms[t]
-	h := mix(mix(0, uint64(f.function)), uint64(f.place))
-	for _, n := range f.lengths {
-		h = mix(h, uint64(n))
-	}
-	for k := range r.slots(f) {
-		if slices.Contains(without, k) {
-			continue
-		}
-		if len(r.shape.values) > 0 {
-			h = mix(h, uint64(r.shape.values[r.begins[t]+k]))
-			continue
-		}
-		for _, x := range r.shape.columns[r.begins[t]+k] {
-			h = mix(mix(mix(h, uint64(x.position)), uint64(x.first)), uint64(x.step))
-		}
-	}
-	return h
-}
-
-// slots returns how many slots of a terminal count.
-func (r *remainders) slots(f *form) int {
-	if f.grouped && r.shape.ungrouped {
-		return f.slots - groupSlots
-	}
-	return f.slots
-}
-
-// seeds differ from one process to the next, so that nobody can prepare arguments
-// that collide. No output depends on them.
-var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
-
-// mix returns a hash of what has the hash h, and v.
-func mix(h, v uint64) uint64 {
-	high, low := bits.Mul64(h^seeds[0], v^seeds[1])
-	return high ^ low
-}
-
-// equal reports whether two terminals are equal without slots.
-func (r *remainders) equal(t, u int, without []int) bool {
-	s := r.shape
-	f, g := &s.forms[t], &s.forms[u]
-	if f.function != g.function || f.place != g.place || f.slots != g.slots || !slices.Equal(f.lengths, g.lengths) {
-		return false
-	}
-	for k := range r.slots(f) {
-		if slices.Contains(without, k) {
-			continue
-		}
-		i, j := r.begins[t]+k, r.begins[u]+k
-		if len(s.values) > 0 && s.values[i] != s.values[j] || len(s.values) == 0 && !slices.Equal(s.columns[i], s.columns[j]) {
-			return false
-		}
-	}
-	return true
+	return streams
 }
 
 // append appends what the section of the signatures has of streams, and returns
 // the contents of the sections of streams, too.
-func (x *streams) append(dst []byte, functions []cst.Function) ([]byte, [][]byte) {
+func (x *streams) append(dst []byte) ([]byte, [][]byte) {
 	numbers := make([]map[int64]uint64, len(x.arguments))
-	dst = wire.AppendUvarint(dst, uint64(len(x.arguments)))
+	head := uint64(len(x.arguments)) << 1
+	if x.inBlocks != nil {
+		head |= 1
+	}
+	dst = wire.AppendUvarint(dst, head)
 	for i, e := range x.arguments {
 		numbers[i] = make(map[int64]uint64)
 		dst = wire.AppendUvarint(dst, uint64(e.Function))
 		dst = wire.AppendUvarint(dst, uint64(e.Slot))
 		dst = wire.AppendUvarint(dst, uint64(len(x.values[i])))
-		kind := layout.ScalarKinds(functions[e.Function])[e.Slot]
+		kind := layout.ScalarKinds(x.functions[e.Function])[e.Slot]
+		if x.inBlocks != nil {
+			dst = layout.AppendAscending(dst, x.values[i], kind)
+			continue
+		}
 		for n, v := range x.values[i] {
 			numbers[i][v] = uint64(n)
 			dst = layout.AppendValue(dst, v, kind)
 		}
+	}
+	if x.inBlocks != nil {
+		return dst, nil
 	}
 	dst = wire.AppendUvarint(dst, uint64(len(x.list)))
 	items := make([][]byte, len(x.list))

@@ -133,7 +133,7 @@ func newForgedTrace() forgedTrace {
 		signatures:  uvarint(4<<1|1) + ascending,
 		domains:     "\x01" + "\x02\x00\x00",
 		columns:     "\x02" + "\x00\x01" + "\x01\x03",                                          // a column of 1 byte, a matrix of 3
-		arguments:   "\x01" + "\x03\x00" + "\x02" + "\x0b\x00\x00\x00\x00\x00\x00\x00\xf8\x3f", // 5, 1.5
+		arguments:   "\x02" + "\x03\x00" + "\x02" + "\x0b\x00\x00\x00\x00\x00\x00\x00\xf8\x3f", // 5, 1.5
 		streams:     "\x01" + "\x00\x03",
 		barrierMask: c0,
 		sendMask:    c0, sendWritten: c2, sendValues: c0,

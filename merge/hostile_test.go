@@ -224,13 +224,13 @@ func TestRefuseSignatures(t *testing.T) {
 		{"GroupExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+broken }, layout.ErrCorrupt, "group at offset 31"},
 		{"ValueBroken", func(f *forgedTrace) { f.computeValues = broken }, layout.ErrCorrupt, "encoding at offset 38"},
 		{"ArgumentsTooMany", func(f *forgedTrace) { f.arguments = huge }, layout.ErrCorrupt, "arguments at offset 11"},
-		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x01\x04\x00\x00" }, layout.ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
-		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x01\x05\x00\x00" }, layout.ErrCorrupt, "function at offset 12"},
-		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x01\x03\x01\x00" }, layout.ErrCorrupt, "slot 1 of function 3"},
-		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x01\x02\x00\x00" }, layout.ErrCorrupt, "slot 0 of function 2"},
-		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x01\x03\x00" + huge }, layout.ErrCorrupt, "values at offset 14"},
-		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54+1) }, layout.ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
-		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x01\x03\x00\x01" + uvarint(1<<54) }, layout.ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
+		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x02\x04\x00\x00" }, layout.ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
+		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x02\x05\x00\x00" }, layout.ErrCorrupt, "function at offset 12"},
+		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x02\x03\x01\x00" }, layout.ErrCorrupt, "slot 1 of function 3"},
+		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x02\x02\x00\x00" }, layout.ErrCorrupt, "slot 0 of function 2"},
+		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x02\x03\x00" + huge }, layout.ErrCorrupt, "values at offset 14"},
+		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54+1) }, layout.ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
+		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54) }, layout.ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
 		{"StreamsTooMany", func(f *forgedTrace) { f.streams = huge }, layout.ErrCorrupt, "streams at offset 25"},
 		{"StreamOfNoArgument", func(f *forgedTrace) { f.streams = "\x01\x01\x03" }, layout.ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
 		{"StreamEmpty", func(f *forgedTrace) { f.streams = "\x01\x00\x00" }, layout.ErrCorrupt, "0 bytes of argument 0 of 1"},
@@ -238,9 +238,13 @@ func TestRefuseSignatures(t *testing.T) {
 		{"NoSuchStream", func(f *forgedTrace) { f.computeValues = c1 }, layout.ErrCorrupt, "stream 1 is none of an argument"},
 		{"NegativeStream", func(f *forgedTrace) { f.computeValues = "\x4f" }, layout.ErrCorrupt, "stream -1 is none of an argument"},
 		{"StreamOfOtherArgument", func(f *forgedTrace) {
-			f.arguments = "\x02" + "\x01\x00\x00" + "\x03\x00\x01\x01"
+			f.arguments = "\x04" + "\x01\x00\x00" + "\x03\x00\x01\x01"
 		}, layout.ErrCorrupt, "stream 0 is none of an argument"},
 		{"NoStreams", func(f *forgedTrace) { f.streams = "\x00" }, layout.ErrCorrupt, "stream 0 is none of an argument"},
+		{"StreamsInNoBlocks", func(f *forgedTrace) {
+			f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x01\x02\x02", ""
+		}, layout.ErrCorrupt, "slot 0 of function 3 has no streams"},
+		{"NoIntegers", func(f *forgedTrace) { f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x02", "" }, layout.ErrCorrupt, "integers at offset 15"},
 		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
 		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x09\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 9"},
 		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
@@ -392,7 +396,11 @@ func TestRefuseGrammars(t *testing.T) {
 func TestRefuseBlocks(t *testing.T) {
 	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
 	alphabet := sequitur.Plain(4)
-	block := func(members ...*sequitur.Grammar) string {
+	block := func(grammars ...*sequitur.Grammar) string {
+		var members []sequitur.Member
+		for _, g := range grammars {
+			members = append(members, sequitur.Member{Grammar: g})
+		}
 		b, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			t.Fatal("no block")
@@ -412,7 +420,7 @@ func TestRefuseBlocks(t *testing.T) {
 		refuse("NoBlock", one, io.ErrUnexpectedEOF, "table at offset 2"),
 		refuse("TooManyMembers", one+block(orderOf(), orderOf()), layout.ErrCorrupt, "2 grammars in a block of 1"),
 		refuse("NoCalls", one+block(orderOf()), layout.ErrCorrupt, "no calls of ranks that made calls"),
-		refuse("Garbage", one+"\x14\x01garbage", layout.ErrLimit, "at offset 4"),
+		refuse("Garbage", one+"\x14\x01garbage", layout.ErrCorrupt, "member at offset 4"),
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })

@@ -76,7 +76,7 @@ var largePrograms = []struct {
 		})
 	}, map[format.Kind]int{layout.KindColumns: 1}, 1},
 	{"Streams", 4, func(rank int) Part {
-		return recorded(rank, 30_000, func(i int) (cst.Function, cst.Value) {
+		return recorded(rank, 40_000, func(i int) (cst.Function, cst.Value) {
 			if i%3 == 0 {
 				return numbered("tag", cst.Type{Kind: cst.KindTag}), cst.Tag(int64(i % 5))
 			}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -198,7 +199,7 @@ type form struct {
 	lengths  []int // of all arrays, in the order in which they begin
 	slots    int
 	grouped  bool   // the last two slots are the rank in a group, and its size
-	streams  uint64 // bit k: slot k has the number of a stream
+	streams  uint64 // bit k: slot k of those in no array has the number of a stream
 	place    int64  // where calls are made, 0 if the function does not say it
 }
 
@@ -219,6 +220,15 @@ func (f form) siteSlot(functions []cst.Function) int {
 		n, _ = layout.CountSlots(n, p.Type, &lengths)
 	}
 	return n
+}
+
+// streamSlots returns the slots of f that have the numbers of streams.
+func (f form) streamSlots(functions []cst.Function) []int {
+	var slots []int
+	for left := f.streams; left != 0; left &= left - 1 {
+		slots = append(slots, layout.ScalarSlot(functions[f.function], f.lengths, bits.TrailingZeros64(left)))
+	}
+	return slots
 }
 
 // setPlace sets the place to that of the sites of ranks, and reports whether all are of one.

@@ -153,12 +153,13 @@ func (u *unifier) candidates(list *index, mask uint64, columns []column) *candid
 // in that.
 func (u *unifier) fit(x *signature, columns []column) {
 	s := u.columns.shapes[x.uses[0].shape]
+	streams := x.streamSlots(u.functions)
 	for k, kind := range u.layout(x.form) {
 		fit, e := u.fitRun(s, columns[k], kind)
 		if fit == fitsOther {
 			x.store(k, layout.Formula{Expr: e, Grouped: false})
 		}
-		if x.grouped && x.streams>>k&1 == 0 {
+		if x.grouped && !slices.Contains(streams, k) {
 			group, e := fitGroup(s, columns, k, kind, fit != 0)
 			if group == fitsGroupOther {
 				x.store(k, layout.Formula{Expr: e, Grouped: true})

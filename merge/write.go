@@ -198,8 +198,15 @@ func (m *model) sections(ctx context.Context, a *Accumulator) sections {
 	if ctx.Err() != nil {
 		return sections{}
 	}
-	c := sections{grammars: m.appendGrammars()}
+	c := m.tables(ctx, a)
+	c.grammars = m.appendGrammars()
 	c.run = m.appendRun(nil, a, 0, c.grammarBytes())
+	return c
+}
+
+// tables returns the sections of the texts and the signatures, and of the streams that stand there.
+func (m *model) tables(ctx context.Context, a *Accumulator) sections {
+	var c sections
 	if len(a.texts.list) > 0 {
 		c.texts = layout.AppendTexts(nil, a.texts.list)
 	}

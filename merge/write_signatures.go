@@ -70,7 +70,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 	}
 	var tail []byte
 	if w.streams != nil {
-		tail, w.streamSections = w.streams.append(nil, w.functions)
+		tail, w.streamSections = w.streams.append(nil)
 	}
 	for i := range w.stored {
 		if c := &w.stored[i]; !c.long() {
@@ -96,7 +96,7 @@ func (w *signatureWriter) handles(groups [][]*signature) func(class string, yiel
 				for i, s := range group {
 					slot := places[k].slot(i)
 					e, ok := w.expr(s, slot)
-					if v, constant := e.Constant(); ok && !e.Grouped && constant && s.streams>>slot&1 == 0 && !yield(v) {
+					if v, constant := e.Constant(); ok && !e.Grouped && constant && s.streams>>places[k].scalar&1 == 0 && !yield(v) {
 						return
 					}
 				}
@@ -147,6 +147,7 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 // A paramPlace says where the arguments of one parameter are.
 type paramPlace struct {
 	first    int     // slot in the signatures, if none of them has arrays
+	scalar   int     // the first slot, counted without those in arrays
 	begins   []int   // first slot in each signature, if there are arrays
 	matrices []int64 // numbers of the matrices of array arguments that have slots
 }
@@ -163,6 +164,11 @@ func (p *paramPlace) slot(signature int) int {
 // the last ones end.
 func placesOf(f cst.Function, group []*signature) []paramPlace {
 	places := make([]paramPlace, len(f.Params)+1)
+	for k, p := range f.Params {
+		if places[k+1].scalar = places[k].scalar; p.Type.Kind != cst.KindArray {
+			places[k+1].scalar += layout.ScalarSlots(p.Type)
+		}
+	}
 	if !layout.HasArrays(f) {
 		for k, p := range f.Params {
 			places[k+1].first = places[k].first + layout.ScalarSlots(p.Type)
@@ -235,7 +241,7 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 			grouped, _ = e.AppendBinary(grouped)
 		case isConstant:
 			written[i] = layout.Constant
-			if list != nil && s.streams>>slot&1 == 0 {
+			if list != nil && s.streams>>(place.scalar+offset)&1 == 0 {
 				n, _ := slices.BinarySearch(list, constant)
 				constant = int64(n)
 			}

@@ -17,6 +17,13 @@ type Alphabet struct {
 	// Group has a number for each class, such as that of the function that is called. Classes
 	// of a group should be numbered one after the other.
 	Group []uint32
+
+	// Streams has for each class the streams of which each occurrence of its symbols takes a
+	// value, in ascending order. It is nil if there are none.
+	Streams [][]int
+
+	// Values has the values of each stream, in ascending order.
+	Values [][]int64
 }
 
 // Plain returns the Alphabet of n symbols of which nothing is known.

@@ -2,6 +2,7 @@ package sequitur
 
 import (
 	"context"
+	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -24,8 +25,17 @@ func mostItems(size int) int {
 	return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems)
 }
 
-// AppendMixed appends a block with the sequences of grammars, each predicted by what came
-// before it in the block, and returns the extended slice. It is smaller than a [Forest] where
+// A Member is one of the sequences of a block.
+type Member struct {
+	Grammar *Grammar
+
+	// Streams has the values of each stream of the [Alphabet], in the order of the symbols that
+	// take them. It is nil if there are no streams.
+	Streams [][]uint32
+}
+
+// AppendMixed appends a block with sequences, each predicted by what came before it in the
+// block, and returns the extended slice. It is smaller than a [Forest] where
 // sequences nearly repeat, or differ in little, and takes a microsecond or two for each
 // symbol of a sequence as nested loops, to write and to read. The Alphabet has all symbols.
 // It reports false, and appends nothing, if the block is longer than most bytes, if a sequence
@@ -35,38 +45,75 @@ func mostItems(size int) int {
 // A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
 // "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
 // Florida Institute of Technology, 2005.
-func AppendMixed(ctx context.Context, dst []byte, members []*Grammar, a Alphabet, most int) (block []byte, ok bool) {
-	lists, total := make([][]item, len(members)), 0
-	for i, g := range members {
-		if lists[i], ok = g.items(maxItems); !ok || ctx.Err() != nil {
-			return dst, false
-		}
-		n := countItems(lists[i])
-		if total += n + 1; total > maxItems || !rebuilds(g, lists[i], n) {
-			return dst, false
-		}
+func AppendMixed(ctx context.Context, dst []byte, members []Member, a Alphabet, most int) (block []byte, ok bool) {
+	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
+	size, ok := w.prepare()
+	if !ok {
+		return dst, false
 	}
-	size := min(max(bits.Len(uint(total))+4, minTable), maxTable)
-	w := mixedWriter{ctx, lists, a, findTwins(lists, &a), most}
-	if w.twins != nil && !w.twinsPay(size) {
+	if w.twins = findTwins(w.lists, &a); w.twins != nil && !w.twinsPay(size) {
 		w.twins = nil
 	}
-	for block = w.block(size); 1<<size > mostPlaces(len(block)) && ctx.Err() == nil; size-- {
-		block = w.block(size - 1)
-	}
-	if ctx.Err() != nil || len(block) > most || total > mostItems(len(block)) {
+	if block, ok = w.fitting(size); !ok {
 		return dst, false
 	}
 	return append(dst, block...), true
 }
 
+// MixedLen returns about how many bytes [AppendMixed] appends, in half the time, and whether it appends
+// anything: to compare what could be done with sequences.
+func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
+	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
+	size, ok := w.prepare()
+	if !ok {
+		return 0, false
+	}
+	block, ok := w.fitting(size)
+	return len(block), ok
+}
+
 // A mixedWriter writes blocks.
 type mixedWriter struct {
 	ctx      context.Context // when it is done, blocks are cut off
+	members  []Member
 	lists    [][]item
 	alphabet Alphabet
 	twins    []uint32 // of all classes, nil if there are none
 	most     int      // bytes of a block: what is longer is cut off
+	items    int      // in all lists, with the ends of members
+	steps    int      // that the values of the last block took
+}
+
+// prepare makes lists of the items of members, and returns how large a table of contexts would suit
+// them, 2^size places, and whether they can be written.
+func (w *mixedWriter) prepare() (size int, ok bool) {
+	total := 0
+	for _, x := range w.members {
+		list, ok := x.Grammar.items(maxItems)
+		if !ok || !w.alphabet.holds(x) || w.ctx.Err() != nil {
+			return 0, false
+		}
+		n := countItems(list)
+		if w.items += n + 1; w.items > maxItems || !rebuilds(x.Grammar, list, n) {
+			return 0, false
+		}
+		w.alphabet.markTakes(list)
+		w.lists = append(w.lists, list)
+		for _, values := range x.Streams {
+			total += len(values)
+		}
+	}
+	return min(max(bits.Len(uint(w.items+total))+4, minTable), maxTable), true
+}
+
+// fitting returns a block with a table of 2^size places, or of as many as it may have, and whether it
+// can be read.
+func (w *mixedWriter) fitting(size int) (block []byte, ok bool) {
+	for block = w.block(size); 1<<size > mostPlaces(len(block)) && w.ctx.Err() == nil; size-- {
+		block = w.block(size - 1)
+	}
+	n := len(block)
+	return block, w.ctx.Err() == nil && n <= w.most && w.items <= mostItems(n) && w.steps <= mostSteps(n)
 }
 
 // twinsPay reports whether the first members are smaller with twins.
@@ -112,17 +159,22 @@ func (w *mixedWriter) block(size int) []byte {
 	}
 	dst := wire.AppendUvarint(nil, head)
 	dst = wire.AppendUvarint(dst, uint64(len(w.lists)))
-	m := newSequenceModel(w.alphabet, size)
+	m := newSequenceModel(w.alphabet, size, maxSteps)
 	m.Write(dst)
 	if w.twins != nil {
 		m.codeTwins(w.twins)
 	}
-	for _, list := range w.lists {
-		m.write(list)
+	for i, list := range w.lists {
+		m.value.begin(w.members[i].Streams)
+		for k := range list {
+			m.write(list[k : k+1])
+			m.values(list[k : k+1])
+		}
 		if m.mark(markEnd); m.Len() > w.most || w.ctx.Err() != nil {
 			break
 		}
 	}
+	w.steps = m.value.steps
 	return m.Finish()
 }
 
@@ -145,7 +197,7 @@ func (m *sequenceModel) write(list []item) {
 
 // ParseMixed reads a block that [AppendMixed] made with the same Alphabet. An error from
 // ParseMixed is a [*ParseError].
-func ParseMixed(data []byte, a Alphabet) ([]*Grammar, error) {
+func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 	d := wire.NewDecoder(pkg, data)
 	at := d.Offset()
 	head := d.Uvarint("table")
@@ -161,16 +213,17 @@ func ParseMixed(data []byte, a Alphabet) ([]*Grammar, error) {
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(a, int(size)), left: mostItems(len(data)), d: &d}
+	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostSteps(len(data))), left: mostItems(len(data)), d: &d}
 	at = d.Offset()
 	r.Read(data[at:])
 	if head&1 == 1 {
 		r.codeTwins(nil)
 	}
-	var members []*Grammar
+	var members []Member
 	for ; n > 0 && d.Err() == nil; n-- {
+		r.value.begin(nil)
 		if g := r.grammar(at); d.Err() == nil {
-			members = append(members, g)
+			members = append(members, Member{g, r.value.streams})
 		}
 	}
 	if d.Err() == nil && !r.Finished() {
@@ -212,11 +265,14 @@ func (r *mixedReader) read(at int) []item {
 	)
 	for {
 		top := &lists[len(lists)-1]
-		if r.left--; r.left < 0 || r.Ended() {
-			r.d.Limit(at, "member", "more items than there may be")
+		if r.left--; r.left < 0 || r.Ended() || r.value.steps > r.value.most {
+			r.d.Limit(at, "member", "more items or values than there may be")
 			return nil
 		}
 		switch s := r.mark(0); {
+		case r.value.outside:
+			r.d.Corrupt(at, "member", "a value that there is not")
+			return nil
 		case s == markOpen:
 			open = append(open, item{count: r.count(0)})
 			lists = append(lists, nil)
@@ -232,7 +288,7 @@ func (r *mixedReader) read(at int) []item {
 				return nil
 			}
 			open, lists = open[:len(open)-1], lists[:len(lists)-1]
-			lists[len(lists)-1] = append(lists[len(lists)-1], x)
+			r.add(lists, x)
 		case s == markEnd && len(open) == 0:
 			if !fits(lengthOf(*top), 1) {
 				r.d.Corrupt(at, "member", "longer than 2⁶³−1 symbols")
@@ -244,11 +300,21 @@ func (r *mixedReader) read(at int) []item {
 				r.d.Corrupt(at, "member", "no such symbol of class %d", s-firstClass)
 				return nil
 			}
-			*top = append(*top, item{symbol: symbol, count: r.count(0)})
+			r.add(lists, item{symbol: symbol, count: r.count(0)})
 		default:
 			r.d.Corrupt(at, "member", "mark %d", s)
 			return nil
 		}
+	}
+}
+
+// add adds an item to the last of lists, and reads its values if it is in no loop.
+func (r *mixedReader) add(lists [][]item, x item) {
+	x.takes = r.alphabet.takes(&x)
+	last := len(lists) - 1
+	lists[last] = append(lists[last], x)
+	if last == 0 {
+		r.values(lists[0][len(lists[0])-1:])
 	}
 }
 

@@ -16,12 +16,14 @@ const (
 
 // Sets of weights, by what is coded.
 const (
-	setClass   = 0                // 3 for each length of a match
-	setHit     = 3 * matchBuckets // 1 likewise
+	setClass   = 0                // 9 for each length of a match
+	setHit     = 9 * matchBuckets // 1 likewise
 	setCount   = setHit + matchBuckets
 	setVariant = setCount + 9
-	weightSets = setVariant + 25
+	setValue   = setVariant + 25 // 9 for each of the first streams
+	weightSets = setValue + 9*valueSets
 
+	valueSets    = 8  // streams that have sets of their own
 	matchBuckets = 16 // lengths of matches that are told apart
 	longMatch    = 12 // from this length on, what is expected is asked for first
 )
@@ -34,6 +36,7 @@ type sequenceModel struct {
 	variants [][]uint32 // of each class
 	symbols  [][]Symbol
 
+	groups  markGroups
 	history matcher
 	counts  []uint64 // of what is in the history
 	guess   uint64   // the count of what was expected, 0 if that was something else
@@ -49,14 +52,20 @@ type sequenceModel struct {
 	lastOf     map[uint32]uint32    // the last of each group
 	recent     [8]uint32            // the last ones that differ, the last one first
 	following  map[uint64]uint32    // the variant that followed one, or had a position, by group
+
+	value valueModel
 }
 
-func newSequenceModel(a Alphabet, size int) *sequenceModel {
+// newSequenceModel returns the model of an alphabet with a table of contexts of 2^size places, that
+// takes so many steps for values at most.
+func newSequenceModel(a Alphabet, size, steps int) *sequenceModel {
 	m := &sequenceModel{
 		mixer: newMixer(size, weightSets), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
+		value: newValueModel(len(a.Values), steps),
 	}
+	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()
 	for i := range m.lastAt {
 		m.lastAt[i], m.twins[i] = -1, markNone
@@ -130,9 +139,74 @@ func (m *sequenceModel) hit(s, expected uint32, long bool, bucket int, base *con
 	return expected, true
 }
 
-// markBits codes a mark bit by bit.
+// markBits codes a mark bit by bit: the group of a class, and then which one of it.
 func (m *sequenceModel) markBits(s, expected uint32, ok bool, bucket int, base *contexts) uint32 {
-	n := bits.Len(uint(len(m.alphabet.Group) + firstClass - 1))
+	e := expectation{[2]int64{-1, -1}, hash(4, uint64(bucket)), setClass + 9*bucket}
+	g := m.groups.of(s)
+	guess := -1
+	if ok {
+		guess = m.groups.of(expected)
+		e.guesses[0] = int64(guess)
+	}
+	g = int(m.tree(uint32(g), bits.Len(uint(len(m.groups)-2)), base, e))
+	first, n := m.groups.at(g)
+	if n <= 1 {
+		return first
+	}
+	e = expectation{[2]int64{-1, -1}, hash(5, uint64(bucket)), setClass + 9*bucket}
+	if ok && guess == g {
+		e.guesses[0] = int64(expected - first)
+	}
+	in := *base
+	for i := range in {
+		in[i] = hashNext(in[i], 1<<40|uint64(g))
+	}
+	return first + m.tree(s-first, bits.Len(uint(n-1)), &in, e)
+}
+
+// markGroups has the first mark of each group, and the end: a mark that is no class is its own group, and
+// classes of a group that follow each other are one.
+type markGroups []uint32
+
+func newMarkGroups(a *Alphabet) markGroups {
+	var g markGroups
+	for s := range uint32(firstClass) {
+		g = append(g, s)
+	}
+	for c, group := range a.Group {
+		if c == 0 || group != a.Group[c-1] {
+			g = append(g, uint32(c)+firstClass)
+		}
+	}
+	return append(g, uint32(len(a.Group))+firstClass)
+}
+
+// of returns the group of a mark.
+func (g markGroups) of(s uint32) int {
+	i, found := slices.BinarySearch(g, s)
+	if !found {
+		i--
+	}
+	return i
+}
+
+// at returns the first mark of a group, and how many it has: none if there is no such group.
+func (g markGroups) at(group int) (first uint32, n int) {
+	if group+1 >= len(g) {
+		return g[len(g)-1], 0
+	}
+	return g[group], int(g[group+1] - g[group])
+}
+
+// An expectation is what a number is expected to be: one of two guesses, −1 if there are none.
+type expectation struct {
+	guesses [2]int64
+	context uint64 // of how right they are
+	set     int    // the first of 9 sets of weights
+}
+
+// tree codes a number of n bits, in contexts.
+func (m *sequenceModel) tree(v uint32, n int, base *contexts, e expectation) uint32 {
 	node, near := uint32(1), 0 // all bits so far, and those since contexts were looked up
 	for i := n - 1; i >= 0; i-- {
 		if near == 0 {
@@ -143,12 +217,14 @@ func (m *sequenceModel) markBits(s, expected uint32, ok bool, bucket int, base *
 			m.find(&in)
 			near = 1
 		}
-		next := 2
-		if ok && expected>>(i+1)|1<<(n-i-1) == node {
-			next = int(expected >> i & 1)
+		var next [2]uint64
+		for k, g := range e.guesses {
+			if next[k] = 2; g >= 0 && uint32(g)>>(i+1)|1<<(n-i-1) == node {
+				next[k] = uint64(g) >> i & 1
+			}
 		}
-		m.found[4] = m.table.find(hash(4, uint64(next), uint64(bucket), uint64(near)))
-		bit := m.code(s>>i&1, near-1, setClass+3*bucket+next)
+		m.found[4] = m.table.find(hash(e.context, next[0], next[1], uint64(near)))
+		bit := m.code(v>>i&1, near-1, e.set+3*int(next[1])+int(next[0]))
 		node = node<<1 | bit
 		if near = near<<1 | int(bit); near >= 8 {
 			near = 0

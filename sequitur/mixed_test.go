@@ -34,12 +34,60 @@ func drawAlphabet(t *rapid.T, n int) Alphabet {
 	return a
 }
 
+// drawTaken draws what streams there are, and which classes take values of them.
+func drawTaken(t *rapid.T, a *Alphabet) {
+	for range rapid.IntRange(1, 3).Draw(t, "streams") {
+		values := rapid.SliceOfNDistinct(rapid.Int64Range(-50, 50), 1, 20, rapid.ID).Draw(t, "values")
+		slices.Sort(values)
+		a.Values = append(a.Values, values)
+	}
+	a.Streams = make([][]int, len(a.Group))
+	for c := range a.Streams {
+		for stream := range a.Values {
+			if rapid.Bool().Draw(t, "takes") {
+				a.Streams[c] = append(a.Streams[c], stream)
+			}
+		}
+	}
+}
+
+// drawStreams draws the values that the symbols of g take.
+func drawStreams(t *rapid.T, g *Grammar, a Alphabet) [][]uint32 {
+	streams := make([][]uint32, len(a.Values))
+	number := make([]*rapid.Generator[uint32], len(a.Values))
+	for i, values := range a.Values {
+		number[i] = rapid.Uint32Range(0, uint32(len(values)-1))
+	}
+	for s, n := range g.Occurrences() {
+		for _, stream := range a.Streams[a.Class[s]] {
+			for range n {
+				streams[stream] = append(streams[stream], number[stream].Draw(t, "value"))
+			}
+		}
+	}
+	return streams
+}
+
+// membersOf returns grammars as members without streams.
+func membersOf(grammars ...*Grammar) []Member {
+	var members []Member
+	for _, g := range grammars {
+		members = append(members, Member{Grammar: g})
+	}
+	return members
+}
+
+// equalMembers reports whether members have equal grammars and equal streams.
+func equalMembers(x, y Member) bool {
+	return x.Grammar.Equal(y.Grammar) && slices.EqualFunc(x.Streams, y.Streams, slices.Equal[[]uint32])
+}
+
 // TestMixed checks that what is written is read, whatever the sequences are.
 func TestMixed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const symbols = 5
 		a := drawAlphabet(t, symbols)
-		var members []*Grammar
+		var members []Member
 		common := drawItems(t, 3)
 		for range rapid.IntRange(0, 4).Draw(t, "members") {
 			var b Builder
@@ -47,7 +95,14 @@ func TestMixed(t *testing.T) {
 				appendAll(&b, common)
 			}
 			appendAll(&b, drawItems(t, 2))
-			members = append(members, b.Finish())
+			members = append(members, Member{Grammar: b.Finish()})
+		}
+		tooLong := func(x Member) bool { return x.Grammar.Len() > 1<<10 }
+		if rapid.Bool().Draw(t, "elastic") && !slices.ContainsFunc(members, tooLong) {
+			drawTaken(t, &a)
+			for i := range members {
+				members[i].Streams = drawStreams(t, members[i].Grammar, a)
+			}
 		}
 		block, ok := AppendMixed(context.Background(), []byte("before"), members, a, math.MaxInt)
 		if !ok {
@@ -57,10 +112,13 @@ func TestMixed(t *testing.T) {
 		if err != nil || len(read) != len(members) {
 			t.Fatalf("%d members, not %d: %v", len(read), len(members), err)
 		}
-		for i, g := range read {
-			if !g.Equal(members[i]) {
-				t.Fatalf("%v, not %v", g, members[i])
+		for i, x := range read {
+			if !equalMembers(x, members[i]) {
+				t.Fatalf("%v, not %v", x, members[i])
 			}
+		}
+		if n, ok := MixedLen(context.Background(), members, a); !ok || n < len(read) {
+			t.Fatalf("MixedLen = %d, %v", n, ok)
 		}
 	})
 }
@@ -109,7 +167,7 @@ func TestMixedSmaller(t *testing.T) {
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := AppendMixed(context.Background(), nil, list, Plain(5), math.MaxInt)
+			block, ok := AppendMixed(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt)
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -121,7 +179,7 @@ func TestMixedSmaller(t *testing.T) {
 func TestRefuseMixed(t *testing.T) {
 	var b Builder
 	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
-	good, ok := AppendMixed(context.Background(), nil, []*Grammar{b.Finish()}, Plain(2), math.MaxInt)
+	good, ok := AppendMixed(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -158,7 +216,7 @@ func TestManyMembers(t *testing.T) {
 		list = append(list, b.Finish())
 	}
 	for _, n := range []int{1 << 14, 1 << 16} {
-		block, ok := AppendMixed(context.Background(), nil, list[:n], Plain(1), math.MaxInt)
+		block, ok := AppendMixed(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt)
 		if !ok {
 			continue
 		}
@@ -170,7 +228,7 @@ func TestManyMembers(t *testing.T) {
 
 // TestMostItems checks that a block has no more items than are written, however long it is.
 func TestMostItems(t *testing.T) {
-	m := newSequenceModel(Plain(2), minTable)
+	m := newSequenceModel(Plain(2), minTable, 0)
 	m.Write([]byte{2 * minTable, 1})
 	for i := range maxItems + 2 {
 		m.mark(firstClass + uint32(i&1))
@@ -231,7 +289,7 @@ func TestMixedCanceled(t *testing.T) {
 	}
 	moments := 0
 	for ; ; moments++ {
-		block, ok := AppendMixed(&asked{context.Background(), moments}, []byte("before"), list, Plain(2), math.MaxInt)
+		block, ok := AppendMixed(&asked{context.Background(), moments}, []byte("before"), membersOf(list...), Plain(2), math.MaxInt)
 		if ok {
 			break
 		}

@@ -14,6 +14,7 @@ type item struct {
 	body   []item
 	length uint64 // of the body, in symbols
 	count  uint64
+	takes  bool // there are values for it in a block
 }
 
 // maxNesting is how many loops there may be inside one another.

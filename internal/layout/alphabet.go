@@ -17,8 +17,25 @@ const (
 
 // Alphabet returns what helps to predict signatures in sequences of them: those that are
 // equal but for their handles of one class, such as requests, are of a class. It takes the
-// class of handles that makes the fewest classes of signatures.
+// class of handles that makes the fewest classes of signatures. Signatures of a class have the
+// same streams.
 func (t *Table) Alphabet() sequitur.Alphabet {
+	a := t.classes()
+	if t.Streams == nil || !t.Streams.InBlocks {
+		return a
+	}
+	a.Streams = make([][]int, len(a.Group))
+	for n, class := range a.Class {
+		if mask := t.Mask(n); mask != 0 && a.Streams[class] == nil {
+			a.Streams[class] = t.Streams.Of(int(t.Functions[n]), mask)
+		}
+	}
+	a.Values = t.Streams.Values
+	return a
+}
+
+// classes returns the classes of signatures.
+func (t *Table) classes() sequitur.Alphabet {
 	if len(t.Functions) > maxAlphabet {
 		return sequitur.Plain(len(t.Functions))
 	}

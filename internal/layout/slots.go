@@ -8,16 +8,35 @@ import (
 )
 
 // ScalarKinds returns the meaning of the slots of f that may be elastic: those
-// before its first array.
+// that are in no array.
 func ScalarKinds(f cst.Function) []SlotKind {
 	var kinds []SlotKind
 	for _, p := range f.Params {
-		if p.Type.Kind == cst.KindArray {
-			break
+		if p.Type.Kind != cst.KindArray {
+			kinds = AppendKinds(kinds, p.Type, nil)
 		}
-		kinds = AppendKinds(kinds, p.Type, nil)
 	}
 	return kinds[:min(len(kinds), MaxStreamSlot)]
+}
+
+// ScalarSlot returns the slot of f that is the k-th of those in no array, where the arrays have
+// these lengths. It is after the last slot if there are not so many.
+func ScalarSlot(f cst.Function, lengths []int, k int) int {
+	if len(lengths) == 0 {
+		return k
+	}
+	slot, scalars := 0, 0
+	for _, p := range f.Params {
+		next, _ := CountSlots(slot, p.Type, &lengths)
+		if p.Type.Kind != cst.KindArray {
+			if k < scalars+next-slot {
+				return slot + k - scalars
+			}
+			scalars += next - slot
+		}
+		slot = next
+	}
+	return slot
 }
 
 // ScalarSlots returns the number of slots of an argument that is no array.

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -10,13 +11,13 @@ import (
 // a grammar finds, such as an amount of computation. Its slot in a signature has
 // the number of a stream in place of a value: the values that a rank's calls of
 // the function have there, one after the other. So calls that differ in nothing
-// else are one terminal.
+// else are one terminal. Slots are counted without those in arrays.
 type StreamArgument struct{ Function, Slot int }
 
-// maxElasticSlot is the number of slots of a signature that may have streams.
+// MaxStreamSlot is the number of slots of a signature that may have streams.
 const MaxStreamSlot = 64
 
-// maxElasticCalls is the largest number of calls of a shape with streams: they are
+// MaxStreamCalls is the largest number of calls of a shape with streams: they are
 // expanded to be read.
 const MaxStreamCalls = 1 << 26
 
@@ -26,11 +27,24 @@ const (
 	StreamGrammar             // a grammar over these
 )
 
-// A StreamTable reads the streams of a trace.
+// A StreamTable reads the streams of a trace. They are in sections of their own or, one for each
+// argument and shape, in the blocks of the grammars, where the values of an argument ascend.
 type StreamTable struct {
 	Arguments []StreamArgument
 	Values    [][]int64 // of each argument
-	Streams   []StreamPlace
+	InBlocks  bool
+	Streams   []StreamPlace // in sections of their own
+}
+
+// Of returns the arguments of a function of which the mask of a signature has the slots.
+func (t *StreamTable) Of(function int, mask uint64) []int {
+	var of []int
+	for i, e := range t.Arguments {
+		if e.Function == function && mask>>e.Slot&1 != 0 {
+			of = append(of, i)
+		}
+	}
+	return of
 }
 
 // A StreamPlace says where a stream is.
@@ -43,8 +57,14 @@ type StreamPlace struct {
 // parseStreams reads what the section of the signatures has of streams.
 func (p *signatureParser) parseStreams() *StreamTable {
 	var t StreamTable
-	n := p.Count("arguments", 3)
-	for i := 0; i < n && p.Err() == nil; i++ {
+	at := p.Offset()
+	head := p.Uvarint("arguments")
+	t.InBlocks = head&1 == 1
+	n := head >> 1
+	if n > uint64(p.Rest()/3) {
+		p.Corrupt(at, "arguments", "%d in %d bytes", n, p.Rest())
+	}
+	for i := uint64(0); i < n && p.Err() == nil; i++ {
 		at := p.Offset()
 		e := StreamArgument{int(p.UvarintMax("function", uint64(len(p.declared)))), int(p.UvarintMax("slot", MaxStreamSlot))}
 		if p.Err() != nil {
@@ -56,14 +76,20 @@ func (p *signatureParser) parseStreams() *StreamTable {
 		}
 		kind := ScalarKinds(p.declared[e.Function])[e.Slot]
 		values := make([]int64, p.Count("values", 1))
-		for i := range values {
-			values[i] = p.value(kind)
+		if t.InBlocks {
+			p.ascending(values, kind)
+		} else {
+			for i := range values {
+				values[i] = p.value(kind)
+			}
 		}
 		t.Arguments, t.Values = append(t.Arguments, e), append(t.Values, values)
 	}
-	n = p.Count("streams", 2)
+	if t.InBlocks {
+		return &t
+	}
 	var packer Packer
-	for i := 0; i < n && p.Err() == nil; i++ {
+	for n := p.Count("streams", 2); n > 0 && p.Err() == nil; n-- {
 		at := p.Offset()
 		s := StreamPlace{Argument: int(p.UvarintMax("argument", math.MaxInt32))}
 		s.Size = int(p.UvarintMax("size", MaxColumn))
@@ -101,9 +127,63 @@ func AppendValue(dst []byte, v int64, kind SlotKind) []byte {
 	if kind != Float {
 		return wire.AppendVarint(dst, v)
 	}
-	f := math.Float64frombits(uint64(v))
-	if n := int64(f); math.Abs(f) < 1<<53 && int64(math.Float64bits(float64(n))) == v {
+	if n, ok := integerOf(v); ok {
 		return wire.AppendUvarint(dst, uint64(n<<1^n>>63)+1)
 	}
 	return wire.AppendUint64(append(dst, 0), uint64(v))
+}
+
+// AppendAscending appends values of an elastic argument that ascend: what they differ by if they are
+// integers.
+func AppendAscending(dst []byte, values []int64, kind SlotKind) []byte {
+	integers := kind != Float || !slices.ContainsFunc(values, func(v int64) bool {
+		_, ok := integerOf(v)
+		return !ok
+	})
+	if kind == Float {
+		dst = append(dst, boolByte(integers))
+	}
+	last := int64(0)
+	for _, v := range values {
+		if !integers {
+			dst = wire.AppendUint64(dst, uint64(v))
+			continue
+		}
+		if kind == Float {
+			v, _ = integerOf(v)
+		}
+		dst = wire.AppendVarint(dst, v-last)
+		last = v
+	}
+	return dst
+}
+
+// ascending reads values that AppendAscending appended.
+func (p *signatureParser) ascending(values []int64, kind SlotKind) {
+	integers := kind != Float || p.UvarintMax("integers", 1) == 1
+	last := int64(0)
+	for i := range values {
+		if !integers {
+			values[i] = int64(p.Uint64("value"))
+			continue
+		}
+		last += p.Varint("value")
+		if values[i] = last; kind == Float {
+			values[i] = int64(math.Float64bits(float64(last)))
+		}
+	}
+}
+
+// integerOf returns the integer that the bits of a float stand for, and whether they do.
+func integerOf(v int64) (int64, bool) {
+	f := math.Float64frombits(uint64(v))
+	n := int64(f)
+	return n, math.Abs(f) < 1<<53 && int64(math.Float64bits(float64(n))) == v
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }

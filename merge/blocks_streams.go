@@ -1,0 +1,150 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+const (
+	// maxStretched is how many symbols the grammars of a trace have of which streams stand in blocks, at
+	// the most: each value takes as long to read.
+	maxStretched = 1 << 16
+
+	// sampleSymbols is how many symbols the grammars have, at the most, of the shapes that are written
+	// to see which arguments should be elastic, unless there is one.
+	sampleSymbols = 1 << 14
+
+	// Elastic arguments make a sample smaller by one part in so many, or else their calls had to be
+	// expanded for nothing.
+	little = 1 << 8
+
+	// Those that make it larger by no more than one part in so many are tried with others, too.
+	nearly = 1 << 4
+)
+
+// stretchInBlocks returns the trace of shapes with streams in its blocks, if that is smaller than
+// best. They are those of arguments that make a sample smaller, one after the other.
+func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best draft) draft {
+	shapes = a.withoutGroups(shapes)
+	candidates := elasticCandidates(shapes, a.functions.Functions(), true)
+	if len(candidates) == 0 || symbolsOf(shapes) > maxStretched {
+		return best
+	}
+	arguments := a.elasticInBlocks(ctx, sampleOf(shapes), candidates[:min(len(candidates), maxInBlocks)])
+	if len(arguments) == 0 || ctx.Err() != nil {
+		return best
+	}
+	e, ok := a.draftInBlocks(ctx, shapes, arguments)
+	if ok && best.sections.order != nil {
+		e.sections.order = best.sections.order
+		e.sections.run = e.model.appendRun(nil, a, layout.FlagBlocks|layout.FlagInterleaved, e.sections.grammarBytes())
+	}
+	if !ok || e.size()+minSaved > best.size() {
+		return best
+	}
+	return e
+}
+
+// elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, by a little at
+// least: of the candidates, those that make it smallest alone come first.
+func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) []layout.StreamArgument {
+	type tried struct {
+		arguments []layout.StreamArgument
+		size      int
+	}
+	var (
+		near  []tried
+		taken []layout.StreamArgument
+		least = a.sizeInBlocks(ctx, shapes, nil)
+	)
+	for _, c := range candidates {
+		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < least+least/nearly {
+			near = append(near, tried{c.arguments(), n})
+		}
+	}
+	slices.SortStableFunc(near, func(x, y tried) int { return cmp.Compare(x.size, y.size) })
+	for _, x := range near {
+		with := slices.Clone(taken)
+		for _, e := range x.arguments {
+			if !slices.Contains(with, e) {
+				with = append(with, e)
+			}
+		}
+		if len(with) == len(taken) {
+			continue
+		}
+		if n := a.sizeInBlocks(ctx, shapes, with); n < least-least/little {
+			least, taken = n, with
+		}
+	}
+	return taken
+}
+
+// draftInBlocks returns the trace of shapes with streams of arguments in blocks, rank by rank, and whether
+// there is one.
+func (a *Accumulator) draftInBlocks(ctx context.Context, shapes []*shape, arguments []layout.StreamArgument) (draft, bool) {
+	e, ok := a.tablesInBlocks(ctx, shapes, arguments)
+	if !ok {
+		return e, false
+	}
+	ok, err := e.model.toBlocks(ctx, &e.sections, a, math.MaxInt)
+	return e, ok && err == nil
+}
+
+// sizeInBlocks returns about the size of that trace, as far as arguments make a difference.
+func (a *Accumulator) sizeInBlocks(ctx context.Context, shapes []*shape, arguments []layout.StreamArgument) int {
+	e, ok := a.tablesInBlocks(ctx, shapes, arguments)
+	if !ok {
+		return math.MaxInt
+	}
+	table, err := e.model.parseTable(&e.sections)
+	if err != nil {
+		return math.MaxInt
+	}
+	size, alphabet := e.sections.size(), table.Alphabet()
+	for members := range e.model.blockMembers() {
+		n, ok := sequitur.MixedLen(ctx, members, alphabet)
+		if !ok {
+			return math.MaxInt
+		}
+		size += n
+	}
+	return size
+}
+
+// tablesInBlocks returns that trace without its grammars.
+func (a *Accumulator) tablesInBlocks(ctx context.Context, shapes []*shape, arguments []layout.StreamArgument) (draft, bool) {
+	var x *streams
+	if len(arguments) > 0 {
+		shapes, x = stretch(shapes, a.functions.Functions(), arguments, true)
+	}
+	m := newModel(ctx, a, shapes, x)
+	if ctx.Err() != nil {
+		return draft{}, false
+	}
+	m.sortSignatures()
+	return draft{model: m, sections: m.tables(ctx, a)}, ctx.Err() == nil
+}
+
+// sampleOf returns the first shapes that have few symbols together, one at least.
+func sampleOf(shapes []*shape) []*shape {
+	n := 1
+	for n < len(shapes) && symbolsOf(shapes[:n+1]) <= sampleSymbols {
+		n++
+	}
+	return shapes[:n]
+}
+
+// symbolsOf returns the number of symbols in the grammars of shapes.
+func symbolsOf(shapes []*shape) int {
+	n := 0
+	for _, s := range shapes {
+		n += s.grammar.Symbols()
+	}
+	return n
+}

@@ -1,0 +1,137 @@
+package merge_test
+
+import (
+	. "github.com/reprise-trace/reprise/merge"
+
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// pollingFunctions are those of a program that polls: test has a slot after an array, and place
+// two pointers of which only both together vary.
+var pollingFunctions = []cst.Function{
+	{Name: "test", Params: []cst.Param{
+		{Name: "requests", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})},
+		{Name: "index", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}},
+	}},
+	{Name: "send", Params: []cst.Param{
+		{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+	}},
+	{Name: "place", Params: []cst.Param{
+		{Name: "location", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "address", Type: cst.Type{Kind: cst.KindPointer}},
+	}},
+	{Name: "step", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}},
+}
+
+// polling returns the part of a rank that polls, sends what is ready, and notes places of memory.
+func polling(rank, rounds int) Part {
+	var table cst.Table
+	var b sequitur.Builder
+	call := func(f int, values ...cst.Value) {
+		b.Append(table.Intern(table.Declare(pollingFunctions[f]), values...))
+	}
+	requests := func(n int) cst.Value {
+		return cst.Array(slices.Repeat([]cst.Value{cst.Int(3)}, n)...)
+	}
+	for i := range rounds {
+		noise := int64(irregular(rank, i))
+		call(0, requests(2+i%2), cst.Int(int64(i%4)), cst.StatusOf(cst.Status{Source: noise % 15, Tag: 1}))
+		call(1, cst.Int(noise/16%200), cst.Rank(int64(rank^1)))
+		if i%5 == 0 {
+			p := cst.PointerTo(cst.Pointer{Segment: 2, Displacement: int64(i) * 192})
+			call(2, p, p)
+		}
+		call(3, cst.Int(noise/4096%2))
+	}
+	return Part{Rank: rank, Table: &table, Grammar: b.Finish()}
+}
+
+// TestStretchInBlocks checks which arguments have streams in blocks, and that the calls are the same in
+// whatever order the parts come.
+func TestStretchInBlocks(t *testing.T) {
+	const ranks = 4
+	var parts []Part
+	for rank := range ranks {
+		parts = append(parts, polling(rank, 600))
+	}
+	file := write(t, Run{Ranks: ranks}, parts)
+	checkCalls(t, open(t, file), parts)
+	table := tableOf(t, file)
+	if table.Streams == nil || !table.Streams.InBlocks {
+		t.Fatal("no streams in blocks")
+	}
+	for _, want := range []struct {
+		name     string
+		function int
+		slot     int
+	}{{"a slot after an array", 0, 1}, {"a count", 1, 0}, {"one of two pointers", 2, 1}, {"the other", 2, 4}} {
+		name := pollingFunctions[want.function].Name
+		found := slices.ContainsFunc(table.Streams.Arguments, func(e layout.StreamArgument) bool {
+			return open(t, file).Functions()[e.Function].Name == name && e.Slot == want.slot
+		})
+		if !found {
+			t.Errorf("%s has no streams: %v", want.name, table.Streams.Arguments)
+		}
+	}
+	slices.Reverse(parts)
+	if again := write(t, Run{Ranks: ranks}, parts); !bytes.Equal(again, file) {
+		t.Error("other bytes of parts in another order")
+	}
+}
+
+// TestStretchInBlocksSmaller checks that streams in blocks make a trace that polls much smaller: what
+// its arguments say is 15 sources, 200 counts and a bit for each round.
+func TestStretchInBlocksSmaller(t *testing.T) {
+	const ranks, rounds = 4, 2000
+	var parts []Part
+	for rank := range ranks {
+		parts = append(parts, polling(rank, rounds))
+	}
+	file := write(t, Run{Ranks: ranks}, parts)
+	const bits = 3.91 + 7.65 + 1
+	if most := 1.05*bits*ranks*rounds/8 + 1000; float64(len(file)) > most {
+		t.Errorf("%d bytes, more than %.0f", len(file), most)
+	}
+}
+
+// TestPollingPrograms checks every call of programs with some of these functions in any order.
+func TestPollingPrograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.IntRange(1, 3).Draw(t, "ranks")
+		var parts []Part
+		for rank := range ranks {
+			p := polling(rank, rapid.IntRange(20, 300).Draw(t, "rounds"))
+			parts = append(parts, p)
+		}
+		var a, b Accumulator
+		for i, p := range parts {
+			if err := a.Add(p); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Add(parts[ranks-1-i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var x, y bytes.Buffer
+		if err := a.Write(&x); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Write(&y); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(x.Bytes(), y.Bytes()) {
+			t.Fatal("other bytes of parts in another order")
+		}
+		checkCalls(t, open(t, x.Bytes()), parts)
+	})
+}
