@@ -10,7 +10,7 @@ import (
 
 // Limits of a block.
 const (
-	maxItems      = 1 << 18 // each takes microseconds
+	maxItems      = 1 << 18 // with the values of streams: each takes microseconds
 	maxTable      = 19      // the table of contexts has 2^maxTable places at most
 	minTable      = 10      // or these, whatever the block has
 	tablePerByte  = 1 << 8  // places for each byte of the block
@@ -20,7 +20,8 @@ const (
 	fewRounds     = 1 << 12 // and those besides
 )
 
-// mostItems returns how many items a block of so many bytes may have, with the ends of members.
+// mostItems returns how many items a block of so many bytes may have, with the ends of members and
+// the values of streams.
 func mostItems(size int) int {
 	return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems)
 }
@@ -81,7 +82,8 @@ type mixedWriter struct {
 	twins    []uint32 // of all classes, nil if there are none
 	most     int      // bytes of a block: what is longer is cut off
 	items    int      // in all lists, with the ends of members
-	steps    int      // that the values of the last block took
+	values   int      // in the last block
+	tooMany  bool     // there are more, or they take too many steps
 }
 
 // prepare makes lists of the items of members, and returns how large a table of contexts would suit
@@ -113,7 +115,7 @@ func (w *mixedWriter) fitting(size int) (block []byte, ok bool) {
 		block = w.block(size - 1)
 	}
 	n := len(block)
-	return block, w.ctx.Err() == nil && n <= w.most && w.items <= mostItems(n) && w.steps <= mostSteps(n)
+	return block, w.ctx.Err() == nil && n <= w.most && !w.tooMany && w.items+w.values <= mostItems(n)
 }
 
 // twinsPay reports whether the first members are smaller with twins.
@@ -159,7 +161,7 @@ func (w *mixedWriter) block(size int) []byte {
 	}
 	dst := wire.AppendUvarint(nil, head)
 	dst = wire.AppendUvarint(dst, uint64(len(w.lists)))
-	m := newSequenceModel(w.alphabet, size, maxSteps)
+	m := newSequenceModel(w.alphabet, size, maxItems)
 	m.Write(dst)
 	if w.twins != nil {
 		m.codeTwins(w.twins)
@@ -174,7 +176,7 @@ func (w *mixedWriter) block(size int) []byte {
 			break
 		}
 	}
-	w.steps = m.value.steps
+	w.values, w.tooMany = m.value.count, m.value.tooMany()
 	return m.Finish()
 }
 
@@ -213,7 +215,7 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostSteps(len(data))), left: mostItems(len(data)), d: &d}
+	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostItems(len(data))), left: mostItems(len(data)), d: &d}
 	at = d.Offset()
 	r.Read(data[at:])
 	if head&1 == 1 {
@@ -239,7 +241,7 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 type mixedReader struct {
 	*sequenceModel
 	d    *wire.Decoder
-	left int // items there may be
+	left int // items there may be, and values in all
 }
 
 // grammar reads a member.
@@ -265,7 +267,7 @@ func (r *mixedReader) read(at int) []item {
 	)
 	for {
 		top := &lists[len(lists)-1]
-		if r.left--; r.left < 0 || r.Ended() || r.value.steps > r.value.most {
+		if r.left--; r.left < r.value.count || r.Ended() || r.value.tooMany() {
 			r.d.Limit(at, "member", "more items or values than there may be")
 			return nil
 		}

@@ -56,14 +56,14 @@ type sequenceModel struct {
 	value valueModel
 }
 
-// newSequenceModel returns the model of an alphabet with a table of contexts of 2^size places, that
-// takes so many steps for values at most.
-func newSequenceModel(a Alphabet, size, steps int) *sequenceModel {
+// newSequenceModel returns the model of an alphabet with a table of contexts of 2^size places, of so many
+// values at most.
+func newSequenceModel(a Alphabet, size, values int) *sequenceModel {
 	m := &sequenceModel{
 		mixer: newMixer(size, weightSets), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
-		value: newValueModel(len(a.Values), steps),
+		value: newValueModel(len(a.Values), values),
 	}
 	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()

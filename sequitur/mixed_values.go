@@ -7,19 +7,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Bounds of the steps that are taken for the values of a block: a loop of a few bytes stands for
-// many of them.
-const (
-	fewSteps      = 1 << 20 // that any block may take
-	stepsPerByte  = 1 << 15 // and those for each of its bytes
-	maxSteps      = 1 << 24
-	stepsPerValue = 1 << 4 // the others are those from one item to the next
-)
-
-// mostSteps returns how many steps a block of so many bytes may take.
-func mostSteps(size int) int {
-	return min(fewSteps+stepsPerByte*min(size, maxSteps/stepsPerByte), maxSteps)
-}
+// maxSteps is how many steps there may be from one item to the next, and from the end of a loop to its
+// beginning, on the way to the values of a block: a loop of a few bytes stands for many of them.
+const maxSteps = 1 << 24
 
 // holds reports whether the streams of a member have as many values as its symbols take, all of
 // which there are.
@@ -65,9 +55,10 @@ func (a *Alphabet) markTakes(list []item) {
 type valueModel struct {
 	streams [][]uint32 // those of the member
 	next    []int      // how many of each there were in the member
+	count   int        // of values in all
 	steps   int        // that were taken
-	most    int
-	outside bool // a value was read that there is not
+	most    int        // values
+	outside bool       // a value was read that there is not
 
 	last        [][2]uint32       // the last two of each stream
 	lastOf      map[uint64]uint32 // the last one, by class, or by class and the value before it
@@ -75,7 +66,7 @@ type valueModel struct {
 	differences map[uint64]int64  // the last one, from the last value of the class or from the one before
 }
 
-// newValueModel returns the model of n streams.
+// newValueModel returns the model of n streams of so many values at most.
 func newValueModel(n, most int) valueModel {
 	return valueModel{
 		next: make([]int, n), most: most, last: make([][2]uint32, n),
@@ -91,6 +82,9 @@ func (v *valueModel) begin(streams [][]uint32) {
 	clear(v.next)
 }
 
+// tooMany reports whether there are more values than there may be, or they took too many steps.
+func (v *valueModel) tooMany() bool { return v.count > v.most || v.steps > maxSteps }
+
 // values codes the values that items take, one after the other.
 func (m *sequenceModel) values(list []item) {
 	for i := range list {
@@ -98,7 +92,7 @@ func (m *sequenceModel) values(list []item) {
 		if m.value.steps++; !x.takes {
 			continue
 		}
-		for n := x.count; n > 0 && m.value.steps <= m.value.most; n-- {
+		for n := x.count; n > 0 && !m.value.tooMany(); n-- {
 			if x.body == nil {
 				m.valuesOf(x.symbol)
 			} else {
@@ -125,7 +119,7 @@ func (m *sequenceModel) valuesOf(s Symbol) {
 			v.streams[stream] = append(v.streams[stream], n)
 		}
 		v.next[stream]++
-		v.steps += stepsPerValue
+		v.count++
 		before = taken{stream, n}
 	}
 }

@@ -144,7 +144,7 @@ func TestHugeBlocks(t *testing.T) {
 	for range 250_000 {
 		b.Append(sequitur.Symbol(r.IntN(2)))
 	}
-	block, ok := sequitur.AppendMixed(context.Background(), nil, []*sequitur.Grammar{b.Finish()}, sequitur.Plain(2), math.MaxInt)
+	block, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}
