@@ -44,14 +44,14 @@ func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best
 		e.sections.order = best.sections.order
 		e.sections.run = e.model.appendRun(nil, a, layout.FlagBlocks|layout.FlagInterleaved, e.sections.grammarBytes())
 	}
-	if !ok || e.size()+minSaved > best.size() {
+	if !ok || e.size() >= best.size() {
 		return best
 	}
 	return e
 }
 
-// elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, by a little at
-// least: of the candidates, those that make it smallest alone come first.
+// elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, each by a little
+// at least, and all by minSaved, or none: of the candidates, those that make it smallest alone come first.
 func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) []layout.StreamArgument {
 	type tried struct {
 		arguments []layout.StreamArgument
@@ -60,10 +60,11 @@ func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, cand
 	var (
 		near  []tried
 		taken []layout.StreamArgument
-		least = a.sizeInBlocks(ctx, shapes, nil)
+		plain = a.sizeInBlocks(ctx, shapes, nil)
+		least = plain
 	)
 	for _, c := range candidates {
-		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < least+least/nearly {
+		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < plain+plain/nearly {
 			near = append(near, tried{c.arguments(), n})
 		}
 	}
@@ -81,6 +82,9 @@ func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, cand
 		if n := a.sizeInBlocks(ctx, shapes, with); n < least-least/little {
 			least, taken = n, with
 		}
+	}
+	if plain-least < minSaved {
+		return nil
 	}
 	return taken
 }
