@@ -270,6 +270,18 @@ func TestChoices(t *testing.T) {
 				send(r, "MPI_Send", 0, 7)
 			}
 		}, "[1.0→2 2.0→0 2.1→1]"},
+		{"Partitioned", nil, func(rank int, r *testtrace.Recording) { // what is sent first is in partitions, and received last
+			switch rank {
+			case 0:
+				receive(r, "MPI_Recv", 1, 7)
+				receive(r, "MPI_Precv_init", 1, 7, "partitions", 2, "request", 0)
+				r.MPI(1, "MPI_Start", "request", 0)
+			case 1:
+				send(r, "MPI_Psend_init", 0, 7, "partitions", 2, "request", 0)
+				r.MPI(1, "MPI_Start", "request", 0)
+				send(r, "MPI_Send", 0, 7)
+			}
+		}, "[1.1→2 1.2→0]"},
 		{"Mprobe", map[[2]int]replay.Time{{0, 0}: 9 * replay.Microsecond}, takesOut, "[1.0→2 1.1→1]"},
 		{"MprobeThatWaits", map[[2]int]replay.Time{{1, 0}: 9 * replay.Microsecond}, takesOut, "[1.0→2 1.1→1]"},
 	} {
@@ -368,7 +380,13 @@ func TestAhead(t *testing.T) {
 // TestCancelled checks that a replay of more calls than can ever be made ends when its context
 // does, and that events can be left.
 func TestCancelled(t *testing.T) {
-	p := programs.Stencil2D(2, 2, 1<<50)
+	for _, side := range []int{1, 2} {
+		testCancelled(t, programs.Stencil2D(side, side, 1<<50))
+	}
+}
+
+func testCancelled(t *testing.T, p programs.Program) {
+	t.Helper()
 	model := open(t, testtrace.Write(t, p.Run(), p.Parts()))
 	stop, cancel := context.WithCancelCause(ctx)
 	cause := errors.New("enough")

@@ -31,7 +31,7 @@ type sendEnd struct {
 	receive  Time
 	request  *request // that waits for the receive; nil if none does
 	message  *message
-	sender   *Call // only for events
+	event    *Event // of its arrival, if there are events
 }
 
 // A receiveEnd is a receive that got no message yet.
@@ -77,7 +77,8 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 		end.shows = add(end.at, cost.Transfer)
 	}
 	if e.emit != nil {
-		end.sender = s.last()
+		end.event = e.arrival()
+		*end.event = Event{Start: end.at, Call: s.at, Message: &m.Message}
 	}
 	if c.to == nil {
 		if e.outside++; end.request != nil { // nobody tells when it is received
@@ -146,13 +147,23 @@ func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
 		e.messages++
 	}
 	if e.emit != nil && !token {
-		event := &Event{At: max(there, e.now), Start: send.at, Call: *send.sender, Message: &send.message.Message, Receive: *receive.receiver}
-		e.later.push(moment{at: event.At, arrival: event})
+		send.event.At, send.event.Receive = max(there, e.now), *receive.receiver
+		e.later.push(moment{at: send.event.At, arrival: send.event})
 	}
 	if send.request != nil {
 		e.part(send.request, arrived)
 	}
 	e.part(receive.request, add(there, send.receive))
+}
+
+// arrival returns an event to be set.
+func (e *engine) arrival() *Event {
+	if len(e.events) == 0 {
+		return new(Event)
+	}
+	last := e.events[len(e.events)-1]
+	e.events = e.events[:len(e.events)-1]
+	return last
 }
 
 // resolve matches receives of a rank with the messages that have come by now. One that takes

@@ -71,7 +71,7 @@ func Run(ctx context.Context, model *semantics.Model, m Machine) (*Result, error
 // Events replays a trace and returns an iterator over what happens, in the order of time: the
 // ends of calls and the arrivals of messages. At one time they are in the order in which the replay
 // comes to them, which is the same each time. An error ends it, as those of [Run]. Events are valid
-// until the next. It takes some three times as long as [Run], and comes to the same.
+// until the next. It takes several times as long as [Run], and comes to the same.
 func Events(ctx context.Context, model *semantics.Model, m Machine) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		e, err := newEngine(ctx, model, m)
@@ -107,12 +107,14 @@ type engine struct {
 	ordered bool // strands go on in the order of their clocks
 	ready   queue
 	later   timeQueue
+	steps   int
 	parked  []*strand // that have sent far ahead, see patience
 
-	emit  func(*Event) bool
-	event Event
-	now   Time // ordered: of what happens
-	err   error
+	emit   func(*Event) bool
+	event  Event    // that is told
+	events []*Event // of arrivals, that were told
+	now    Time     // ordered: of what happens
+	err    error
 
 	sequence uint64 // of sends
 	open     int    // ends of messages without the other, and requests

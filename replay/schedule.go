@@ -117,33 +117,46 @@ func (e *engine) inOrder() {
 			m.rank.resolve(m.at)
 		case m.strand == nil:
 			e.tell(m.arrival)
-		case m.strand.state == starting:
-			m.strand.execute(m.strand.op)
-			if m.strand.state != blocked {
-				m.strand.state = ending
-				e.later.push(moment{at: m.strand.end, strand: m.strand})
-			}
+			e.events = append(e.events, m.arrival)
 		default:
-			e.step(m.strand)
+			for e.step(m.strand) {
+			}
 		}
 	}
 }
 
-// step ends the call of a strand, if it has one, and finds out when the next one starts.
-func (e *engine) step(s *strand) {
-	if s.state == ending {
+// step starts the call of a strand, or ends it and finds out when the next one starts. It
+// reports whether that is to be done at once, as nothing else happens before.
+func (e *engine) step(s *strand) bool {
+	at := s.clock
+	switch s.state {
+	case starting:
+		if s.execute(s.op); s.state == blocked {
+			return false
+		}
+		s.state, at = ending, s.end
+	case ending:
 		s.finish()
 		if e.emit != nil {
 			e.event = Event{At: s.clock, Start: s.start, Call: s.at}
 			e.tell(&e.event)
 		}
+		s.state = between
+		fallthrough
+	default:
+		if s.op = s.next(); s.op == nil {
+			return false
+		}
+		s.prepare()
+		s.state, at = starting, s.start
 	}
-	if s.op = s.next(); s.op == nil {
-		return
+	e.steps++
+	if e.err == nil && e.steps%turn > 0 && (len(e.later.heap) == 0 || at < e.later.heap[0].at) {
+		e.now = at
+		return true
 	}
-	s.prepare()
-	s.state = starting
-	e.later.push(moment{at: s.start, strand: s})
+	e.later.push(moment{at: at, strand: s})
+	return false
 }
 
 // tell emits an event.

@@ -104,7 +104,7 @@ func (s *strand) execute(o *op) {
 	for _, slot := range o.completes {
 		s.complete(slot)
 	}
-	if s.rank.queues {
+	if len(s.rank.strands) > 1 {
 		s.rank.handOver(o.begins)
 	}
 	s.end = max(s.end, s.busy, s.own.done)
