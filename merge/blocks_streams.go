@@ -19,12 +19,9 @@ const (
 	// to see which arguments should be elastic, unless there is one.
 	sampleSymbols = 1 << 14
 
-	// Elastic arguments make a sample smaller by one part in so many, or else their calls had to be
-	// expanded for nothing.
+	// little is the part of the size of a sample that it is smaller by at the least for each argument or
+	// pair: calls that have some are expanded to be read.
 	little = 1 << 8
-
-	// Those that make it larger by no more than one part in so many are tried with others, too.
-	nearly = 1 << 4
 )
 
 // stretchInBlocks returns the trace of shapes with streams in its blocks, if that is smaller than
@@ -58,18 +55,18 @@ func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, cand
 		size      int
 	}
 	var (
-		near  []tried
+		good  []tried
 		taken []layout.StreamArgument
 		plain = a.sizeInBlocks(ctx, shapes, nil)
 		least = plain
 	)
 	for _, c := range candidates {
-		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < plain+plain/nearly {
-			near = append(near, tried{c.arguments(), n})
+		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < plain {
+			good = append(good, tried{c.arguments(), n})
 		}
 	}
-	slices.SortStableFunc(near, func(x, y tried) int { return cmp.Compare(x.size, y.size) })
-	for _, x := range near {
+	slices.SortStableFunc(good, func(x, y tried) int { return cmp.Compare(x.size, y.size) })
+	for _, x := range good {
 		with := slices.Clone(taken)
 		for _, e := range x.arguments {
 			if !slices.Contains(with, e) {
