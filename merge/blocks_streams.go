@@ -48,7 +48,7 @@ func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best
 }
 
 // elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, each by a little
-// at least, and all by minSaved, or none: of the candidates, those that make it smallest alone come first.
+// at least, and all by what streams are worth, or none: of the candidates, those that make it smallest alone come first.
 func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) []layout.StreamArgument {
 	type tried struct {
 		arguments []layout.StreamArgument
@@ -80,7 +80,7 @@ func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, cand
 			least, taken = n, with
 		}
 	}
-	if plain-least < minSaved {
+	if plain-least < worth(plain) {
 		return nil
 	}
 	return taken

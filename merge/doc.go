@@ -27,7 +27,7 @@
 //     in the same order, are united, as far as it makes the trace smaller. Signatures that
 //     are apart in one of them are then apart in all.
 //   - An argument that varies from call to call without a pattern gets a value stream if that
-//     makes the trace smaller by an eighth at least. Its slot has the number of the stream,
+//     makes the trace smaller by an eighth, or 256 bytes. Its slot has the number of the stream,
 //     which has its successive values. Ranks with equal values share a stream.
 //   - A column that package rankenc fits an expression to is that expression: of the rank in
 //     the run or else, if [Part.Groups] says what that is, of the rank in the group that the

@@ -199,9 +199,12 @@ func (x *streams) count() {
 // another, and of a literal or a copy there is a bit.
 const valuesPerByte = 16
 
-// stretchSmaller returns what encode makes of shapes, factored, with streams for
-// arguments as long as each makes the trace smaller: by an eighth at least, as the
+// worth returns how much smaller a trace of a size has to be with streams than without them, as the
 // calls of a rank with streams have to be expanded when it is read.
+func worth(size int) int { return min(size/8, minSaved) }
+
+// stretchSmaller returns what encode makes of shapes, factored, with streams for
+// arguments as long as each makes the trace smaller by what it is worth.
 func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encode func([]*shape, *streams) draft) draft {
 	factored := func(shapes []*shape, x *streams) draft {
 		return encode(factor(ctx, shapes, func(s []*shape) int {
@@ -216,7 +219,7 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 	)
 	for _, c := range candidates[:min(len(candidates), maxElastic)] {
 		least := best.size()
-		most := least - least/8
+		most := least - worth(least)
 		if c.values/valuesPerByte >= most || ctx.Err() != nil {
 			continue
 		}
