@@ -215,17 +215,20 @@ func (g *group) distributed(c *condenser) []condensedCall {
 	return list
 }
 
-// blockSizes returns how many of some calls each block has: the same number in all but the last
-// of them. That one is in pieces of 1, 2, 4 and so on and a rest, so that any number of
-// its calls are some of the pieces.
+// blockSizes returns how many of some calls each block has: nearly the same number in all of them. The
+// last is in pieces of 1, 2, 4 and so on and a rest, so that any number of its calls are some of the
+// pieces.
 func blockSizes(calls, blocks uint64) []uint64 {
 	blocks = min(blocks, calls)
-	each := calls / blocks
 	sizes := make([]uint64, 0, blocks+8)
-	for range blocks - 1 {
-		sizes = append(sizes, each)
+	for i := range blocks - 1 {
+		size := calls / blocks
+		if i < calls%blocks {
+			size++
+		}
+		sizes = append(sizes, size)
 	}
-	rest := calls - (blocks-1)*each
+	rest := calls / blocks
 	for piece := uint64(1); rest > 0; piece *= 2 {
 		piece = min(piece, rest)
 		sizes = append(sizes, piece)

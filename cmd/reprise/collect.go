@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -100,13 +101,15 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 
 // A collectOutput is where a trace goes.
 type collectOutput struct {
-	path  string // of the file
-	parts string // directory for a part file
+	path    string   // of the file
+	parts   string   // directory for a part file
+	bounded byteFlag // the most that the trace may take; 0 if it is not bounded
 }
 
 func (o *collectOutput) addTo(f *pflag.FlagSet) {
 	f.StringVarP(&o.path, "output", "o", "", "the `file` to write")
 	f.StringVar(&o.parts, "parts", "", "write a part file to this `directory` instead")
+	addBounded(f, &o.bounded)
 }
 
 // named returns an error unless the output has one name.
@@ -116,6 +119,8 @@ func (o *collectOutput) named() error {
 		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR")}
 	case o.path != "" && o.parts != "":
 		return usageError{errors.New("the output is -o OUT.rpz or --parts DIR, not both")}
+	case o.bounded > 0 && o.parts != "":
+		return usageError{errors.New("--bounded does not go with --parts: a trace is made to fit when its parts are merged")}
 	}
 	return nil
 }
@@ -173,7 +178,14 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	if o.parts != "" {
 		s.Output = o.part(collected.First)
 	}
-	file, err := encodeTrace(cmd, a, o.parts != "", 0)
+	file, err := encodeTrace(cmd, a, o.parts != "", int64(o.bounded))
+	if large := new(merge.BoundError); errors.As(err, &large) {
+		whole, e := encodeTrace(cmd, a, false, 0)
+		if e != nil {
+			return e
+		}
+		return saveElsewhere(whole, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
@@ -29,9 +30,9 @@ type writeOptions struct {
 const maxSize = 1 << 24
 
 // addBounded adds the flag for the most bytes that a trace may take.
-func addBounded(cmd *cobra.Command, size *byteFlag) {
-	cmd.Flags().Var(size, "bounded", "make the trace fit a `size`, such as 16kB: what does not repeat gives way")
-	cmd.Flags().Lookup("bounded").DefValue = "exact, of any size"
+func addBounded(f *pflag.FlagSet, size *byteFlag) {
+	f.Var(size, "bounded", "make the trace fit a `size`, such as 16kB: what does not repeat gives way")
+	f.Lookup("bounded").DefValue = "exact, of any size"
 }
 
 // newWriter returns a command that writes a trace of some inputs.
@@ -43,7 +44,7 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 	f.IntVar(&o.size, "size", 0, "`number` of ranks of the run")
 	f.Lookup("size").DefValue = "up to the last with calls"
 	f.BoolVar(&o.part, "part", false, "write a part file, to be merged with others")
-	addBounded(cmd, &o.bounded)
+	addBounded(f, &o.bounded)
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -362,8 +363,16 @@ func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int6
 	}
 	file, err := encode(cmd, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound) })
 	if large := new(merge.BoundError); errors.As(err, &large) {
-		err = fmt.Errorf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be as much at least",
-			text.Plural(large.Least, "byte"))
+		err = unboundedError{large}
 	}
 	return file, err
 }
+
+// An unboundedError is a [merge.BoundError] in the words of the command.
+type unboundedError struct{ *merge.BoundError }
+
+func (e unboundedError) Error() string {
+	return fmt.Sprintf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be as much at least", text.Plural(e.Least, "byte"))
+}
+
+func (e unboundedError) Unwrap() error { return e.BoundError }

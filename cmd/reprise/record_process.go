@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -53,6 +54,9 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	}
 	if o.timeout > 0 {
 		args = append(args, "--timeout", o.timeout.String())
+	}
+	if o.output.bounded > 0 {
+		args = append(args, "--bounded", strconv.FormatInt(int64(o.output.bounded), 10))
 	}
 	if o.output.parts != "" {
 		args = append(args, "--parts", o.output.parts)

@@ -521,3 +521,39 @@ func TestRecordAllocations(t *testing.T) {
 		contains(t, must(t, "verify", plain, raw), "equal: ")
 	})
 }
+
+// TestRecordBounded records a program into a trace that fits a size, and makes such a trace of the raw
+// records of another run, of which the whole does not fit, with each MPI. If no trace fits, the whole
+// is saved.
+func TestRecordBounded(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		directory := t.TempDir()
+		whole, trace, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
+		line := m.Launch(2, m.Build(t, "memory.c"))
+		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--keep-raw", raw}, line...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		must(t, "collect", raw, "-q", "-o", whole) // without what record says of who made it
+		size := infoOf(t, whole).Bytes * 9 / 10
+		bound := fmt.Sprint(size)
+		if got := outcome(t, recorder(t, m, []string{"-o", trace, "--anonymous", "--bounded", bound}, line...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		must(t, "collect", raw, "-q", "-o", again, "--bounded", bound)
+		for _, path := range []string{trace, again} {
+			if got, want := infoOf(t, path), infoOf(t, whole); got.Bytes > size || got.Calls != want.Calls || got.Bounded == nil {
+				t.Errorf("%d calls in %d bytes, not %d in %d: %+v", got.Calls, got.Bytes, want.Calls, size, got.Bounded)
+			}
+		}
+		got := invoke(t, "", "collect", raw, "-q", "-o", filepath.Join(directory, "none.rpz"), "--bounded", "10")
+		_, saved, ok := strings.Cut(strings.TrimSpace(got.stderr), "; the trace is in ")
+		if got.status != exitFailure || !ok {
+			t.Fatalf("%+v", got)
+		}
+		defer os.Remove(saved)
+		if got := infoOf(t, saved); got.Bounded != nil {
+			t.Errorf("what does not fit is saved without %+v", got.Bounded)
+		}
+	})
+}
