@@ -128,7 +128,7 @@ func (e *engine) inOrder() {
 // step starts the call of a strand, or ends it and finds out when the next one starts. It
 // reports whether that is to be done at once, as nothing else happens before.
 func (e *engine) step(s *strand) bool {
-	at := s.clock
+	var at Time
 	switch s.state {
 	case starting:
 		if s.execute(s.op); s.state == blocked {
