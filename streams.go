@@ -3,7 +3,6 @@ package reprise
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/pairmap"
@@ -276,8 +275,8 @@ func (s *Shape) stream(number int64, argument layout.StreamArgument) (*streamRea
 	t := s.trace
 	table := t.signatures.Streams
 	if table.InBlocks {
-		i := slices.Index(table.Arguments, argument)
-		if i < 0 || s.streams == nil {
+		i, ok := table.Number(argument)
+		if !ok || s.streams == nil {
 			return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("slot %d of function %d has no streams", argument.Slot, argument.Function))
 		}
 		return &streamReader{values: table.Values[i], list: s.streams[i], inBlock: true, size: len(s.streams[i])}, nil

@@ -241,7 +241,8 @@ func storedSize(contents [][]byte) int {
 	return int(n)
 }
 
-// blocks returns the sections of grammars in blocks, nil if they take more than most bytes.
+// blocks returns the sections of grammars in blocks, nil if they take more than most bytes, or are
+// more than a trace may have.
 func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet) [][]byte {
 	var (
 		blocks [][]byte
@@ -250,7 +251,7 @@ func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet
 	)
 	for members := range m.blockMembers() {
 		block, ok := sequitur.AppendMixed(ctx, nil, members, alphabet, most-all)
-		if !ok || ctx.Err() != nil {
+		if !ok || len(blocks) == layout.MaxBlocks || ctx.Err() != nil {
 			return nil
 		}
 		all += len(block)

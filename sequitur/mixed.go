@@ -20,8 +20,8 @@ const (
 	fewRounds     = 1 << 12 // and those besides
 )
 
-// mostItems returns how many items a block of so many bytes may have, with the ends of members and
-// the values of streams.
+// mostItems returns how many items a block of so many bytes may have, with the ends of members, the
+// streams of each, and their values.
 func mostItems(size int) int {
 	return min(fewItems+itemsPerByte*min(size, maxItems/itemsPerByte), maxItems)
 }
@@ -81,7 +81,7 @@ type mixedWriter struct {
 	alphabet Alphabet
 	twins    []uint32 // of all classes, nil if there are none
 	most     int      // bytes of a block: what is longer is cut off
-	items    int      // in all lists, with the ends of members
+	items    int      // in all lists, with the ends of members, and streams
 	values   int      // in the last block
 	tooMany  bool     // there are more, or they take too many steps
 }
@@ -96,7 +96,7 @@ func (w *mixedWriter) prepare() (size int, ok bool) {
 			return 0, false
 		}
 		n := countItems(list)
-		if w.items += n + 1; w.items > maxItems || !rebuilds(x.Grammar, list, n) {
+		if w.items += n + 1 + len(x.Streams); w.items > maxItems || !rebuilds(x.Grammar, list, n) {
 			return 0, false
 		}
 		w.alphabet.markTakes(list)
@@ -241,11 +241,12 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 type mixedReader struct {
 	*sequenceModel
 	d    *wire.Decoder
-	left int // items there may be, and values in all
+	left int // items and streams there may be, and values in all
 }
 
 // grammar reads a member.
 func (r *mixedReader) grammar(at int) *Grammar {
+	r.left -= len(r.alphabet.Values)
 	before := r.left
 	list := r.read(at)
 	if r.d.Err() != nil {

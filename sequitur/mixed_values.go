@@ -85,6 +85,9 @@ func (v *valueModel) begin(streams [][]uint32) {
 // tooMany reports whether there are more values than there may be, or they took too many steps.
 func (v *valueModel) tooMany() bool { return v.count > v.most || v.steps > maxSteps }
 
+// ends reports whether there is nothing more to be read or written.
+func (v *valueModel) ends() bool { return v.outside || v.tooMany() }
+
 // values codes the values that items take, one after the other.
 func (m *sequenceModel) values(list []item) {
 	for i := range list {
@@ -92,7 +95,7 @@ func (m *sequenceModel) values(list []item) {
 		if m.value.steps++; !x.takes {
 			continue
 		}
-		for n := x.count; n > 0 && !m.value.tooMany(); n-- {
+		for n := x.count; n > 0 && !m.value.ends(); n-- {
 			if x.body == nil {
 				m.valuesOf(x.symbol)
 			} else {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // numbers returns the values of a stream: multiples of a step.
@@ -106,6 +109,33 @@ func TestRefuseValues(t *testing.T) {
 	}
 	if x, err := ParseMixed(block(3, 100), alphabet(3)); err != nil || len(x[0].Streams[0]) != 100 {
 		t.Errorf("100 values of a loop are refused: %v", err)
+	}
+}
+
+// TestRefuseStreams checks a short block of members that have no values, but many streams each.
+func TestRefuseStreams(t *testing.T) {
+	const streams, members = 3000, 1000
+	a := Plain(1)
+	a.Streams, a.Values = [][]int{nil}, make([][]int64, streams)
+	block := func(members int) []byte {
+		m := newSequenceModel(a, minTable, math.MaxInt)
+		m.Write(wire.AppendUvarint([]byte{2 * minTable}, uint64(members)))
+		for range members {
+			m.mark(firstClass)
+			m.count(1)
+			m.mark(markEnd)
+		}
+		return m.Finish()
+	}
+	if _, err := ParseMixed(block(members), a); !errors.Is(err, ErrLimit) {
+		t.Errorf("%d streams of %d members: %v", streams, members, err)
+	}
+	few := Member{build([]Symbol{0}), make([][]uint32, streams)}
+	if list, err := ParseMixed(block(20), a); err != nil || len(list) != 20 || !equalMembers(list[0], few) {
+		t.Errorf("20 members are refused: %v", err)
+	}
+	if _, ok := AppendMixed(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt); ok {
+		t.Errorf("%d members are written", members)
 	}
 }
 

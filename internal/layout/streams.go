@@ -2,6 +2,7 @@ package layout
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -30,21 +31,31 @@ const (
 // A StreamTable reads the streams of a trace. They are in sections of their own or, one for each
 // argument and shape, in the blocks of the grammars, where the values of an argument ascend.
 type StreamTable struct {
-	Arguments []StreamArgument
-	Values    [][]int64 // of each argument
+	Arguments []StreamArgument // all different
+	Values    [][]int64        // of each argument
 	InBlocks  bool
 	Streams   []StreamPlace // in sections of their own
+
+	numbers map[StreamArgument]int // of arguments
 }
 
-// Of returns the arguments of a function of which the mask of a signature has the slots.
+// Of returns the arguments of a function of which the mask of a signature has the slots, in their
+// order.
 func (t *StreamTable) Of(function int, mask uint64) []int {
 	var of []int
-	for i, e := range t.Arguments {
-		if e.Function == function && mask>>e.Slot&1 != 0 {
+	for ; mask != 0; mask &= mask - 1 {
+		if i, ok := t.Number(StreamArgument{function, bits.TrailingZeros64(mask)}); ok {
 			of = append(of, i)
 		}
 	}
+	slices.Sort(of)
 	return of
+}
+
+// Number returns the number of an argument, and whether it has streams.
+func (t *StreamTable) Number(e StreamArgument) (number int, ok bool) {
+	number, ok = t.numbers[e]
+	return number, ok
 }
 
 // A StreamPlace says where a stream is.
@@ -56,7 +67,7 @@ type StreamPlace struct {
 
 // parseStreams reads what the section of the signatures has of streams.
 func (p *signatureParser) parseStreams() *StreamTable {
-	var t StreamTable
+	t := StreamTable{numbers: make(map[StreamArgument]int)}
 	at := p.Offset()
 	head := p.Uvarint("arguments")
 	t.InBlocks = head&1 == 1
@@ -74,6 +85,11 @@ func (p *signatureParser) parseStreams() *StreamTable {
 			p.Corrupt(at, "argument", "slot %d of function %d", e.Slot, e.Function)
 			return nil
 		}
+		if _, ok := t.Number(e); ok {
+			p.Corrupt(at, "argument", "slot %d of function %d again", e.Slot, e.Function)
+			return nil
+		}
+		t.numbers[e] = len(t.Arguments)
 		kind := ScalarKinds(p.declared[e.Function])[e.Slot]
 		values := make([]int64, p.Count("values", 1))
 		if t.InBlocks {
