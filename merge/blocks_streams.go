@@ -15,6 +15,10 @@ const (
 	// the most: each value takes as long to read.
 	maxStretched = 1 << 16
 
+	// maxValues is how many values the streams of a trace have, at the most: calls that repeat have
+	// many more than their grammars have symbols.
+	maxValues = 1 << 18
+
 	// sampleSymbols is how many symbols the grammars have, at the most, of the shapes that are written
 	// to see which arguments should be elastic, unless there is one.
 	sampleSymbols = 1 << 14
@@ -25,11 +29,16 @@ const (
 )
 
 // stretchInBlocks returns the trace of shapes with streams in its blocks, if that is smaller than
-// best. They are those of arguments that make a sample smaller, one after the other.
+// best. They are those of arguments that make a sample smaller, one after the other. None is tried where
+// grammars take next to nothing, as streams would have to say the order of calls, or where a symbol of
+// them takes less than a bit of the trace: then all of it is predicted already.
 func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best draft) draft {
+	if symbols := symbolsOf(shapes); symbols > min(maxStretched, 8*best.size()) || storedSize(best.sections.grammars) < worth(best.size()) {
+		return best
+	}
 	shapes = a.withoutGroups(shapes)
 	candidates := elasticCandidates(shapes, a.functions.Functions(), true)
-	if len(candidates) == 0 || symbolsOf(shapes) > maxStretched {
+	if len(candidates) == 0 {
 		return best
 	}
 	arguments := a.elasticInBlocks(ctx, sampleOf(shapes), candidates[:min(len(candidates), maxInBlocks)])
@@ -122,7 +131,9 @@ func (a *Accumulator) sizeInBlocks(ctx context.Context, shapes []*shape, argumen
 func (a *Accumulator) tablesInBlocks(ctx context.Context, shapes []*shape, arguments []layout.StreamArgument) (draft, bool) {
 	var x *streams
 	if len(arguments) > 0 {
-		shapes, x = stretch(shapes, a.functions.Functions(), arguments, true)
+		if shapes, x = stretch(shapes, a.functions.Functions(), arguments, true); x.inBlocksLen() > maxValues {
+			return draft{}, false
+		}
 	}
 	m := newModel(ctx, a, shapes, x)
 	if ctx.Err() != nil {

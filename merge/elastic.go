@@ -242,6 +242,17 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 // most, while they are encoded with streams.
 const maxHeld = 1 << 16
 
+// inBlocksLen returns how many values the streams in blocks have.
+func (x *streams) inBlocksLen() int {
+	n := 0
+	for _, of := range x.inBlocks {
+		for _, values := range of {
+			n += len(values)
+		}
+	}
+	return n
+}
+
 // ofMember returns the streams of the grammar of a shape in a block.
 func (x *streams) ofMember(s *shape) [][]uint32 {
 	streams := make([][]uint32, len(x.arguments))
