@@ -31,6 +31,9 @@ var oddValues = []struct {
 	{"Integers", cst.Type{Kind: cst.KindFloat}, []cst.Value{
 		cst.Float(1<<53 - 1), cst.Float(-(1<<53 - 1)), cst.Float(0), cst.Float(-3), cst.Float(5), cst.Float(1e6), cst.Float(7), cst.Float(-2),
 	}, func(i int) cst.Value { return cst.Float(float64(i * 1000)) }},
+	{"NegativeZero", cst.Type{Kind: cst.KindFloat}, []cst.Value{
+		cst.Float(math.Copysign(0, -1)), cst.Float(0), cst.Float(1), cst.Float(2), cst.Float(3), cst.Float(4), cst.Float(5), cst.Float(6),
+	}, func(i int) cst.Value { return cst.Float(float64(i * 1000)) }},
 	{"Text", cst.Type{Kind: cst.KindString}, []cst.Value{
 		cst.String("z"), cst.String("a"), cst.String(""), cst.String("m"), cst.String("b\x00"), cst.String("é"), cst.String("y"), cst.String("c"),
 	}, func(i int) cst.Value { return cst.String(fmt.Sprint("t", i*7%32)) }},

@@ -156,6 +156,9 @@ func (m *sequenceModel) context(stream int, class uint32, before taken) valueCon
 	t.pair = hash(1, x, c, uint64(int64(before.stream)), uint64(before.number))
 	t.two = hash(2, x, uint64(t.last[0]), uint64(t.last[1]))
 	t.ofClass, t.ofPair, t.followed = v.lastOf[t.own], v.lastOf[t.pair], v.following[t.two]
+	if int(t.ofClass) > len(t.values) { // of another stream, whose key was made to collide
+		t.ofClass = 0
+	}
 	if t.ofClass > 0 {
 		t.linear = numberOf(t.values, t.values[t.ofClass-1]+v.differences[t.own])
 	}

@@ -139,6 +139,20 @@ func TestRefuseStreams(t *testing.T) {
 	}
 }
 
+// TestValuesCollide checks that a number of a longer stream, of which a key is that of a class, is no
+// value of the class.
+func TestValuesCollide(t *testing.T) {
+	a := Plain(1)
+	a.Streams, a.Values = [][]int{{0}}, [][]int64{{3, 5}}
+	m := newSequenceModel(a, minTable, 1)
+	m.Write(nil)
+	m.value.begin([][]uint32{{1}})
+	m.value.lastOf[hash(0, 0, 0)] = 3
+	if m.valuesOf(0); m.value.lastOf[hash(0, 0, 0)] != 2 {
+		t.Error("the value is not the last one")
+	}
+}
+
 // TestValuesHeld checks that members are not written whose streams are not what their symbols take.
 func TestValuesHeld(t *testing.T) {
 	a := Plain(2)
