@@ -39,6 +39,7 @@ type Accumulator struct {
 	rankTimes layout.RankTimes     // over functions
 	kind      layout.HistogramKind // of those of all ranks
 	bounded   bounded              // what gave way
+	condensed bool                 // arguments that vary gave way: none need streams in blocks
 	late      *roaring.Bitmap      // further ones; nil if there are none
 	scratch   scratch
 }

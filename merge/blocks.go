@@ -33,7 +33,7 @@ const (
 // exceeds a limit.
 func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
 	e, err := a.unstretched(ctx, shapes, order)
-	if err != nil || ctx.Err() != nil {
+	if err != nil || ctx.Err() != nil || a.condensed {
 		return e, err
 	}
 	return a.stretchInBlocks(ctx, shapes, e), nil

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -57,27 +56,17 @@ func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best
 }
 
 // elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, each by a little
-// at least, and all by what streams are worth, or none: of the candidates, those that make it smallest alone come first.
+// at least, and all by what streams are worth, or none: of the candidates, those without which there are
+// fewest signatures are tried first.
 func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) []layout.StreamArgument {
-	type tried struct {
-		arguments []layout.StreamArgument
-		size      int
-	}
 	var (
-		good  []tried
 		taken []layout.StreamArgument
 		plain = a.sizeInBlocks(ctx, shapes, nil)
 		least = plain
 	)
 	for _, c := range candidates {
-		if n := a.sizeInBlocks(ctx, shapes, c.arguments()); n < plain {
-			good = append(good, tried{c.arguments(), n})
-		}
-	}
-	slices.SortStableFunc(good, func(x, y tried) int { return cmp.Compare(x.size, y.size) })
-	for _, x := range good {
 		with := slices.Clone(taken)
-		for _, e := range x.arguments {
+		for _, e := range c.arguments() {
 			if !slices.Contains(with, e) {
 				with = append(with, e)
 			}

@@ -73,7 +73,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 	}
 	try := func(d degree, values int) ([]byte, error) {
 		d.values = distributions[values]
-		return a.condensed(d).fileOf(ctx)
+		return a.condense(d).fileOf(ctx)
 	}
 	for i, way := range ways {
 		least := fewestAccepted
@@ -146,10 +146,10 @@ func (a *Accumulator) timedByFunction() *Accumulator {
 	return b
 }
 
-// condensed returns timedByFunction, with calls condensed to a degree.
-func (a *Accumulator) condensed(d degree) *Accumulator {
+// condense returns timedByFunction, with calls condensed to a degree.
+func (a *Accumulator) condense(d degree) *Accumulator {
 	b := a.timedByFunction()
-	b.shapes, b.placed = nil, nil
+	b.shapes, b.placed, b.condensed = nil, nil, true
 	c := newCondenser(d, a.functions.Functions())
 	ranks := a.lone()
 	for i, r := range ranks {
