@@ -36,7 +36,18 @@ func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitu
 	if err != nil || ctx.Err() != nil || a.condensed {
 		return e, err
 	}
-	return a.stretchInBlocks(ctx, shapes, e), nil
+	if !e.grouped {
+		return a.stretchInBlocks(ctx, shapes, e), nil
+	}
+	if e.grammars < minSaved {
+		return e, nil
+	}
+	// What groups save where grammars are a forest may be less than what blocks save without them.
+	without, err := a.mixed(ctx, a.withoutGroups(shapes), order)
+	if err != nil || ctx.Err() != nil || e.size() <= without.size() {
+		return e, nil
+	}
+	return without, nil
 }
 
 // unstretched is mixed without streams in blocks. Where some shapes were united, they may be smaller
@@ -62,6 +73,7 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 		return e, nil
 	}
 	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < e.size() {
+		apart.grouped, apart.grammars = e.grouped, e.grammars
 		return apart, nil
 	}
 	return e, nil

@@ -87,6 +87,11 @@ type draft struct {
 	model    *model
 	sections sections
 	bytes    int // of the file, if it is known
+
+	// Grouped is set if groups made the trace smaller while its grammars were a forest, of so many bytes
+	// with them or without, whichever was larger.
+	grouped  bool
+	grammars int
 }
 
 // size returns the size of the file.
@@ -116,12 +121,14 @@ func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequ
 		with = draft{bytes: with.size()} // it is made again should it be the smaller one
 	}
 	// Groups can also keep apart what would be one without them.
-	if without := a.stretched(ctx, a.withoutGroups(shapes), order); ctx.Err() == nil && without.size() <= with.size() {
+	without := a.stretched(ctx, a.withoutGroups(shapes), order)
+	if ctx.Err() == nil && without.size() <= with.size() {
 		return without
 	}
 	if with.model == nil {
-		return a.stretched(ctx, shapes, order)
+		with = a.stretched(ctx, shapes, order)
 	}
+	with.grouped, with.grammars = true, max(storedSize(with.sections.grammars), storedSize(without.sections.grammars))
 	return with
 }
 
