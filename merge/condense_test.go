@@ -10,16 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestIntegerBlocks replaces integers by those of blocks: none is below the least of all, and their
-// sum is that of the integers.
+// TestIntegerBlocks replaces integers by those of blocks, also where many are as large as integers can
+// be: none is below the least of all or above the greatest, and their sum is that of the integers.
 func TestIntegerBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.SampledFrom([]int64{1, 9, 1000, 1 << 40, math.MaxInt64 / 4}).Draw(t, "most")
+		value := rapid.OneOf(rapid.Int64Range(-most, most), rapid.SampledFrom([]int64{math.MinInt64, 0, math.MaxInt64 - 1, math.MaxInt64}))
 		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) countedValue {
-			return countedValue{rapid.Int64Range(-most, most).Draw(t, "value"), rapid.Uint64Range(1, 1000).Draw(t, "count")}
+			return countedValue{value.Draw(t, "value"), rapid.Uint64Range(1, 1000).Draw(t, "count")}
 		}), 1, 50).Draw(t, "values")
 		slices.SortFunc(values, func(a, b countedValue) int { return cmp.Compare(a.value, b.value) })
-		calls, want, least := uint64(0), new(big.Int), values[0].value
+		calls, want := uint64(0), new(big.Int)
+		least, greatest := values[0].value, values[len(values)-1].value
 		add := func(sum *big.Int, value int64, count uint64) {
 			sum.Add(sum, new(big.Int).Mul(big.NewInt(value), new(big.Int).SetUint64(count)))
 		}
@@ -31,8 +33,8 @@ func TestIntegerBlocks(t *testing.T) {
 		sizes := blockSizes(calls, uint64(blocks))
 		got, n := new(big.Int), uint64(0)
 		for i, v := range integerBlocks(values, sizes, blocks) {
-			if v < least {
-				t.Fatalf("%d is below %d", v, least)
+			if v < least || v > greatest {
+				t.Fatalf("%d of values from %d to %d", v, least, greatest)
 			}
 			add(got, v, sizes[i])
 			n += sizes[i]

@@ -278,46 +278,57 @@ func takeCalls(values []countedValue, n uint64, f func(value int64, count uint64
 
 // integerBlocks returns a value for each block, so that their sum over all calls is that of the
 // values, which ascend. Values of blocks but the last are rounded down, to a power of two that
-// is small beside the range, and what that leaves counts in the block after. No value
-// is below the least of all, and none above 2⁶³−1.
+// is small beside the range, and what that leaves counts in the blocks after, as far as they can have
+// it: no value is below the least of all, or above the greatest.
 func integerBlocks(values []countedValue, sizes []uint64, blocks int) []int64 {
 	least, width := values[0].value, uint64(values[len(values)-1].value)-uint64(values[0].value)
 	step := uint64(1)
 	for step <= width/uint64(16*blocks) {
 		step *= 2
 	}
-	value := func(distance uint64) int64 {
-		return int64(uint64(least) + min(distance, math.MaxInt64-uint64(least)))
-	}
-	var sum, part, rest big.Int
-	add := func(value int64, count uint64) {
-		part.SetUint64(uint64(value) - uint64(least))
-		sum.Add(&sum, part.Mul(&part, rest.SetUint64(count)))
+	left, calls := new(big.Int), uint64(0) // above the least, in blocks that have no value yet
+	for _, v := range values {
+		left.Add(left, product(uint64(v.value)-uint64(least), v.count))
+		calls += v.count
 	}
 	made := make([]int64, 0, len(sizes))
 	equal := min(blocks, len(sizes)) - 1 // blocks but the last
+	sum := new(big.Int)
 	for _, n := range sizes[:equal] {
-		values = takeCalls(values, n, add)
-		v := part.Div(&sum, rest.SetUint64(n)).Uint64() / step * step
-		sum.Sub(&sum, part.Mul(part.SetUint64(v), rest.SetUint64(n)))
-		made = append(made, value(v))
+		values = takeCalls(values, n, func(value int64, count uint64) {
+			sum.Add(sum, product(uint64(value)-uint64(least), count))
+		})
+		calls -= n
+		v := uint64(0)
+		if sum.Sign() > 0 {
+			v = min(new(big.Int).Div(sum, product(n, 1)).Uint64()/step*step, width)
+		}
+		more := new(big.Int).Sub(left, product(width, calls)) // than all blocks after can have
+		if more.Sign() > 0 {
+			more.Add(more, product(n-1, 1))
+			v = max(v, more.Div(more, product(n, 1)).Uint64())
+		}
+		sum.Sub(sum, product(v, n))
+		left.Sub(left, product(v, n))
+		made = append(made, int64(uint64(least)+v))
 	}
-	last := uint64(0)
-	for _, n := range sizes[equal:] {
-		values = takeCalls(values, n, add)
-		last += n
-	}
-	v, more := part.DivMod(&sum, rest.SetUint64(last), &rest)
+	v, more := new(big.Int).DivMod(left, product(calls, 1), new(big.Int))
 	mean, above := v.Uint64(), more.Uint64()
 	pieces := make([]int64, len(sizes)-equal)
 	for i := len(pieces) - 1; i >= 0; i-- {
-		pieces[i] = value(mean)
+		pieces[i] = int64(uint64(least) + mean)
 		if n := sizes[equal+i]; n <= above {
 			above -= n
-			pieces[i] = value(mean + 1)
+			pieces[i]++
 		}
 	}
 	return append(made, pieces...)
+}
+
+// product returns a·b.
+func product(a, b uint64) *big.Int {
+	x := new(big.Int).SetUint64(a)
+	return x.Mul(x, new(big.Int).SetUint64(b))
 }
 
 // floatBlocks returns a value for each block: the mean of those of its calls.
