@@ -28,7 +28,8 @@ func BenchmarkRun(b *testing.B) {
 		for _, machine := range []struct {
 			name string
 			is   replay.Machine
-		}{{"instant", replay.Instant{}}, {"link", link{}}} {
+			o    replay.Options
+		}{{"instant", replay.Instant{}, replay.Options{}}, {"link", link{}, replay.Options{}}, {"link+path", link{}, replay.Options{CriticalPath: true}}} {
 			b.Run("trace="+name+"/machine="+machine.name, func(b *testing.B) {
 				b.ReportAllocs()
 				model, err := semantics.Open(b.Context(), trace)
@@ -37,7 +38,7 @@ func BenchmarkRun(b *testing.B) {
 				}
 				calls := uint64(0)
 				for b.Loop() {
-					res, err := replay.Run(b.Context(), model, machine.is)
+					res, err := replay.RunWith(b.Context(), model, machine.is, machine.o)
 					if err != nil {
 						b.Fatal(err)
 					}

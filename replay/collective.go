@@ -35,6 +35,8 @@ type instance struct {
 	waiting    []int // of arrivals, that have not left
 	going      []int // likewise, that leave
 	mismatch   bool  // members call different operations
+
+	lastCause, rootCause *pathEnd // that the last member and the root entered
 }
 
 // An arrival is a member that has entered an operation.
@@ -42,6 +44,7 @@ type arrival struct {
 	*collective
 	request *request
 	left    bool
+	cause   *pathEnd // that it entered
 }
 
 // collective returns an operation as it is executed, false if it is not known on what.
@@ -121,7 +124,7 @@ func (s *strand) enter(c *collective) {
 		m.open = append(m.open, s.rank.engine.instance(m))
 	}
 	n := m.open[k]
-	n.arrivals = append(n.arrivals, arrival{collective: c, request: r})
+	n.arrivals = append(n.arrivals, arrival{collective: c, request: r, cause: s.pathTo()})
 	n.mismatch = n.mismatch || !alike(n.arrivals[0].collective, c)
 	if n.Enter != nil && !n.mismatch {
 		s.rank.engine.entered(n, c, at)
@@ -140,7 +143,7 @@ func (e *engine) instance(c *comm) *instance {
 	if last := len(c.spare) - 1; last >= 0 {
 		n := c.spare[last]
 		c.spare = c.spare[:last]
-		n.arrivals, n.waiting, n.last = n.arrivals[:0], n.waiting[:0], 0
+		n.arrivals, n.waiting, n.last, n.lastCause, n.rootCause = n.arrivals[:0], n.waiting[:0], 0, nil, nil
 		return n
 	}
 	n := new(instance)
@@ -162,7 +165,13 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 	}
 	k := c.member
 	n.Sent[k], n.Received[k], n.Enter[k], n.Leave[k] = c.sent, c.received, at, at
-	n.Root, n.last = max(n.Root, int(c.root)), max(n.last, at)
+	cause := n.arrivals[len(n.arrivals)-1].cause
+	if n.Root = max(n.Root, int(c.root)); n.Root == int(k) {
+		n.rootCause = cause
+	}
+	if at > n.last || n.lastCause == nil {
+		n.last, n.lastCause = max(n.last, at), cause
+	}
 	all := len(n.arrivals) == len(n.Enter)
 	rootThere := n.Root >= 0 && n.Enter[n.Root] >= 0
 	n.waiting = append(n.waiting, len(n.arrivals)-1)
@@ -190,8 +199,22 @@ func (e *engine) leave(n *instance, all bool) {
 	for _, i := range n.going {
 		a := &n.arrivals[i]
 		a.left = true
-		e.part(a.request, max(n.Leave[a.member], n.earliest(int(a.member))))
+		e.part(a.request, max(n.Leave[a.member], n.earliest(int(a.member))), n.causeOf(a))
 	}
+}
+
+// causeOf returns what the end of an operation depends on for a member: the last one to enter
+// of those that the member needs.
+func (n *instance) causeOf(a *arrival) *pathEnd {
+	switch isRoot := n.Root == int(a.member); needOf(n.Role, isRoot) {
+	case needsAll:
+		return n.lastCause
+	case needsRoot:
+		if n.Root >= 0 && n.Enter[n.Root] > n.Enter[a.member] {
+			return n.rootCause
+		}
+	}
+	return a.cause
 }
 
 // alike reports whether calls are the same collective operation.

@@ -67,6 +67,7 @@ const (
 type rank struct {
 	engine  *engine
 	number  int
+	index   int // among the ranks of the engine
 	calls   *semantics.Rank
 	strands []*strand
 

@@ -32,6 +32,7 @@ type sendEnd struct {
 	request  *request // that waits for the receive; nil if none does
 	message  *message
 	event    *Event // of its arrival, if there are events
+	cause    *pathEnd
 }
 
 // A receiveEnd is a receive that got no message yet.
@@ -39,6 +40,7 @@ type receiveEnd struct {
 	at       Time
 	request  *request
 	receiver *Call // only for events
+	cause    *pathEnd
 }
 
 // A posted receive is one of a rank of which one may take a message of several channels.
@@ -67,13 +69,13 @@ func (e *engine) channel(k channelKey) *channel {
 // send sends a message of a strand, as a part of a request.
 func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 	c := m.channel
-	end := sendEnd{at: s.busy, order: e.sequence, transfer: cost.Transfer, receive: cost.Receive, message: m}
+	end := sendEnd{at: s.busy, order: e.sequence, transfer: cost.Transfer, receive: cost.Receive, message: m, cause: s.pathTo()}
 	e.sequence++
 	if m.mode == synchronous || cost.Rendezvous && m.mode != buffered {
 		r.left++
 		end.request, end.shows = r, end.at
 	} else {
-		r.done = max(r.done, end.at)
+		r.until(end.at, end.cause)
 		end.shows = add(end.at, cost.Transfer)
 	}
 	if e.emit != nil {
@@ -82,7 +84,7 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 	}
 	if c.to == nil {
 		if e.outside++; end.request != nil { // nobody tells when it is received
-			e.part(r, add(end.at, cost.Transfer))
+			e.part(r, add(end.at, cost.Transfer), end.cause)
 		}
 		return
 	}
@@ -95,7 +97,7 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 	e.opened()
 	c.sends.push(end)
 	if len(c.probers)+len(c.to.lookers) > 0 {
-		e.show(c, end.shows)
+		e.show(c, end.shows, end.cause)
 	}
 	if len(c.to.posted) > 0 {
 		e.later.push(moment{at: max(e.now, end.shows), rank: c.to})
@@ -107,7 +109,7 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 func (r *rank) post(s *strand, m *message, q *request) {
 	e := r.engine
 	q.left++
-	end := receiveEnd{at: s.busy, request: q}
+	end := receiveEnd{at: s.busy, request: q, cause: s.pathTo()}
 	if e.emit != nil {
 		end.receiver = s.last()
 	}
@@ -136,12 +138,15 @@ func (r *rank) post(s *strand, m *message, q *request) {
 
 // meet matches the two ends of a message.
 func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
-	begin := send.at
-	if send.request != nil {
-		begin = max(begin, receive.at)
+	begin, cause := send.at, send.cause
+	if send.request != nil && receive.at > begin {
+		begin, cause = receive.at, receive.cause
 	}
 	arrived := add(begin, send.transfer)
-	there := max(arrived, receive.at)
+	there, came := arrived, cause
+	if receive.at > arrived {
+		there, came = receive.at, receive.cause
+	}
 	token := send.message.token
 	if !token {
 		e.messages++
@@ -151,9 +156,9 @@ func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
 		e.later.push(moment{at: send.event.At, arrival: send.event})
 	}
 	if send.request != nil {
-		e.part(send.request, arrived)
+		e.part(send.request, arrived, cause)
 	}
-	e.part(receive.request, add(there, send.receive))
+	e.part(receive.request, add(there, send.receive), came)
 }
 
 // arrival returns an event to be set.

@@ -33,6 +33,7 @@ type Result struct {
 	Unreceived, Unknown, Outside uint64
 
 	Ranks []RankResult // that are in the trace, in ascending order
+	Path  *Path        // nil if [Options] do not ask for it
 }
 
 // A RankResult is how a rank spent its time. Those of several threads are added up.
@@ -60,9 +61,29 @@ type Event struct {
 // for what never happens, with the cause of ctx if that is done, and with [ErrTooLong] and
 // [ErrTooMany]. With any error but those of reading the trace, it returns what came before, too.
 func Run(ctx context.Context, model *semantics.Model, m Machine) (*Result, error) {
+	return RunWith(ctx, model, m, Options{})
+}
+
+// Options say what else a replay tells. The zero Options are nothing else.
+type Options struct {
+	// Ended, unless it is nil, is called with each call when it ends, and when it started: for
+	// those of a thread in their order, but not for those of different threads in the order of time. The Call is
+	// valid until it returns.
+	Ended func(c *Call, start, end Time)
+
+	// CriticalPath asks for the Path of the Result. It takes some two to three times as long, and memory in
+	// proportion to the ranks, times them and the signatures.
+	CriticalPath bool
+}
+
+// RunWith is [Run], and tells what the Options ask for.
+func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) (*Result, error) {
 	e, err := newEngine(ctx, model, m)
 	if err != nil {
 		return nil, err
+	}
+	if e.ended, e.paths = o.Ended, o.CriticalPath; e.paths {
+		e.summed = make([]int32, model.Trace().Signatures()+len(e.ranks))
 	}
 	err = e.run(nil)
 	return e.result(), err
@@ -110,6 +131,10 @@ type engine struct {
 	steps   int
 	parked  []*strand // that have sent far ahead, see patience
 
+	ended  func(c *Call, start, end Time) // of Options; nil for none
+	paths  bool                           // are followed
+	summed []int32                        // where sums of signatures and ranks are, see [engine.sumUp]
+
 	emit   func(*Event) bool
 	event  Event    // that is told
 	events []*Event // of arrivals, that were told
@@ -141,6 +166,7 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 		if err != nil {
 			return nil, fmt.Errorf("replay: rank %d: %w", number, err)
 		}
+		r.index = len(e.ranks)
 		e.ranks = append(e.ranks, r)
 		e.byNumber[number] = r
 		e.strands = append(e.strands, r.strands...)
@@ -185,6 +211,9 @@ func (e *engine) result() *Result {
 		}
 		res.End = max(res.End, total.End)
 		res.Ranks = append(res.Ranks, total)
+	}
+	if e.paths {
+		res.Path = e.criticalPath()
 	}
 	return res
 }

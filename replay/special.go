@@ -8,7 +8,7 @@ import (
 func (s *strand) special(o *op) {
 	s.rank.engine.unknown += o.unknown
 	if o.sync {
-		if s.end = max(s.end, s.rank.accessed); o.epoch != noEpoch {
+		if s.until(s.rank.accessed, nil); o.epoch != noEpoch {
 			s.epoch(o)
 		}
 	}
@@ -43,7 +43,7 @@ func (s *strand) look(o *op) {
 		c.probers = append(c.probers, s)
 		return
 	}
-	s.end = max(s.end, c.sends.first().shows)
+	s.until(c.sends.first().shows, c.sends.first().cause)
 	s.takeOut(o)
 }
 
@@ -61,19 +61,19 @@ func (s *strand) takeOut(o *op) {
 }
 
 // show has those go on that look for a message.
-func (e *engine) show(c *channel, at Time) {
+func (e *engine) show(c *channel, at Time, cause *pathEnd) {
 	probers := c.probers
 	c.probers = nil
 	for _, s := range probers {
 		s.takeOut(s.op)
-		s.proceed(at)
+		s.proceed(at, cause)
 	}
 	if lookers := c.to.lookers; len(lookers) > 0 {
 		c.to.lookers = slices.DeleteFunc(lookers, func(s *strand) bool {
 			if !s.op.probed.accepts(c) {
 				return false
 			}
-			s.proceed(at)
+			s.proceed(at, cause)
 			return true
 		})
 	}
@@ -96,7 +96,7 @@ func (e *engine) releaseUnbegun(now Time) (found bool) {
 			s := &r.slots[i]
 			for _, w := range s.expected {
 				found = true
-				w.proceed(now)
+				w.proceed(now, nil)
 			}
 			s.expected = nil
 		}
@@ -115,7 +115,7 @@ func (e *engine) releaseNobody(now Time) (found bool) {
 			if p.message.channel == nil {
 				found = true
 				e.open--
-				e.part(p.request, max(p.at, now))
+				e.part(p.request, max(p.at, now), p.cause)
 			}
 		}
 		if found {

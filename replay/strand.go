@@ -36,6 +36,9 @@ type strand struct {
 	missing int  // how many requests the call waits for
 	own     request
 
+	path, here *pathEnd // if there are paths: at its clock, and at its busy time in the call
+	cause      *pathEnd // what the end of the call depends on, nil if it is the strand itself
+
 	calls                       uint64
 	computing, sending, waiting Time
 	sent                        Time // of sending, in the call
@@ -84,7 +87,7 @@ func (s *strand) last() *Call {
 
 // execute begins the operation of a call, and sets the state to blocked if it has to wait.
 func (s *strand) execute(o *op) {
-	s.sent, s.missing, s.end, s.own.done = 0, 0, s.busy, 0
+	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, nil
 	if o.kind == opLocal {
 		return
 	}
@@ -107,7 +110,8 @@ func (s *strand) execute(o *op) {
 	if len(s.rank.strands) > 1 {
 		s.rank.handOver(o.begins)
 	}
-	s.end = max(s.end, s.busy, s.own.done)
+	s.until(s.busy, nil)
+	s.until(s.own.done, s.own.cause)
 	if s.own.left > 0 {
 		s.own.waiter = s
 		s.missing++
@@ -145,7 +149,7 @@ func (s *strand) message(m *message) {
 		done := add(add(s.busy, cost.Transfer), cost.Receive)
 		s.rank.accessed = max(s.rank.accessed, done)
 		if m.slot >= 0 {
-			r.done = max(r.done, done)
+			r.until(done, s.pathTo())
 		}
 	}
 }
@@ -172,7 +176,7 @@ func (s *strand) complete(slot int32) {
 // waitFor has the call wait for a request that is in no slot.
 func (s *strand) waitFor(r *request) {
 	if r.left == 0 {
-		s.end = max(s.end, r.done)
+		s.until(r.done, r.cause)
 		s.rank.engine.recycle(r)
 		return
 	}
@@ -181,8 +185,8 @@ func (s *strand) waitFor(r *request) {
 }
 
 // proceed has the strand go on when its call waits for one thing less, which was done at a time.
-func (s *strand) proceed(done Time) {
-	s.end = max(s.end, done)
+func (s *strand) proceed(done Time, cause *pathEnd) {
+	s.until(done, cause)
 	if s.missing--; s.missing != 0 || s.state != blocked {
 		return
 	}
@@ -196,13 +200,26 @@ func (s *strand) proceed(done Time) {
 	e.wake(s)
 }
 
+// until has the call end no earlier than something that it waits for.
+func (s *strand) until(done Time, cause *pathEnd) {
+	if done > s.end {
+		s.end, s.cause = done, cause
+	}
+}
+
 // finish ends the call.
 func (s *strand) finish() {
-	waited := s.end - s.busy
+	e, waited := s.rank.engine, s.end-s.busy
+	if e.paths {
+		s.follow()
+	}
 	s.waiting = add(s.waiting, waited)
 	s.sending = add(s.sending, s.sent)
 	if s.clock = s.end; s.clock == endOfTime {
-		s.rank.engine.fail(ErrTooLong)
+		e.fail(ErrTooLong)
+	}
+	if e.ended != nil {
+		e.ended(&s.at, s.start, s.end)
 	}
 }
 
@@ -213,22 +230,30 @@ type request struct {
 	left   int32 // messages and collective operations that are not complete
 	gone   bool  // no slot has it: it is of no use once it is complete
 	waiter *strand
+	cause  *pathEnd // of done
+}
+
+// until has the request be done no earlier than a part of it.
+func (r *request) until(done Time, cause *pathEnd) {
+	if done > r.done {
+		r.done, r.cause = done, cause
+	}
 }
 
 // part takes note that a part of a request is done.
-func (e *engine) part(r *request, done Time) {
-	r.done = max(r.done, done)
+func (e *engine) part(r *request, done Time, cause *pathEnd) {
+	r.until(done, cause)
 	if r.left--; r.left > 0 {
 		return
 	}
 	w := r.waiter
-	done = r.done
+	done, cause = r.done, r.cause
 	r.waiter = nil
 	if r.gone {
 		e.recycle(r)
 	}
 	if w != nil {
-		w.proceed(done)
+		w.proceed(done, cause)
 	}
 }
 
@@ -293,9 +318,9 @@ func (r *rank) handOver(begun []int32) {
 			made.waiter, made.gone = w, true
 			continue
 		}
-		done := made.done
+		done, cause := made.done, made.cause
 		r.engine.recycle(made)
-		w.proceed(done)
+		w.proceed(done, cause)
 	}
 }
 
