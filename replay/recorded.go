@@ -10,7 +10,7 @@ import (
 // A Recorded is a Machine on which ranks compute as long as they did in the run, and nothing
 // else takes time. Computing is the gaps between the calls of a thread, and the calls that do
 // nothing to other ranks: as the times of every call say where the trace has them, else as the
-// means of the call's signature do, and none where the trace has no times. A thread begins at
+// means of the call's signature do, or its histograms, see [Recorded.Draw], and none where the trace has no times. A thread begins at
 // the start of its first call.
 //
 // It counts the time before, between and after calls on, so that it is good for one replay.
@@ -18,6 +18,7 @@ type Recorded struct {
 	Instant
 	durations, gaps merge.Summary
 	threads         map[threadKey]*clock
+	draws           *draws // nil if means are taken
 	err             error
 }
 
@@ -60,6 +61,9 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 	gap, duration, ok := r.exact(c)
 	if !ok {
 		signature := c.Rank.Signature(c.Terminal)
+		if r.draws != nil {
+			return r.drawn(c, signature)
+		}
 		gap, duration = meanOf(&r.gaps, signature), meanOf(&r.durations, signature)
 		if c.Position == 0 {
 			gap = 0

@@ -1,0 +1,102 @@
+package replay
+
+import (
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// Draw has times that the trace does not have call by call be drawn from its histograms, if it has any, instead of
+// being means: of the call's signature or, if they are by path, of that after the one before. The min and the max
+// of a signature are those of its first calls on the ranks that had them. What is drawn
+// depends on the seed, the rank and the position of the call, and on nothing else.
+//
+// Extremes on their ranks are due to P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz, "Preserving Time
+// in Large-Scale Communication Traces", ICS 2008, §3.4.
+func (r *Recorded) Draw(seed uint64) {
+	if r.durations.Histograms == nil && r.gaps.Histograms == nil {
+		return
+	}
+	r.draws = &draws{seed: seed, before: make(map[threadKey]int64), given: make(map[int]extremes)}
+}
+
+// Draws are what is known of the calls whose times are drawn.
+type draws struct {
+	seed   uint64
+	before map[threadKey]int64 // signature of the call before, by thread
+	given  map[int]extremes    // by signature
+}
+
+// extremes say which extremes of a signature its calls have had.
+type extremes uint8
+
+const (
+	minGap extremes = 1 << iota
+	maxGap
+	minDuration
+	maxDuration
+)
+
+// drawn returns the gap before a call and its duration.
+func (r *Recorded) drawn(c *Call, signature int) (gap, duration Time) {
+	k, d := threadKey{c.Rank.Rank, c.Thread}, r.draws
+	previous, ok := d.before[k]
+	if !ok {
+		previous = timing.NoPrevious
+	}
+	d.before[k] = int64(signature)
+	if c.Position > 0 {
+		gap = r.drawnOf(&r.gaps, c, signature, previous, minGap, maxGap)
+	}
+	if c.Local {
+		duration = r.drawnOf(&r.durations, c, signature, previous, minDuration, maxDuration)
+	}
+	return gap, duration
+}
+
+// drawnOf draws a value of a call from those of a summary.
+func (r *Recorded) drawnOf(s *merge.Summary, c *Call, signature int, previous int64, low, high extremes) Time {
+	if s.Histograms == nil || signature >= len(s.Statistics) || s.Statistics[signature].Count == 0 {
+		return meanOf(s, signature)
+	}
+	of, given := &s.Statistics[signature], r.draws.given[signature]
+	switch rank := uint32(c.Rank.Number()); {
+	case given&high == 0 && rank == of.MaxRank:
+		r.draws.given[signature] = given | high
+		return picoseconds(of.Max)
+	case given&low == 0 && rank == of.MinRank:
+		r.draws.given[signature] = given | low
+		return picoseconds(of.Min)
+	}
+	if !s.Histograms.PathSensitive() {
+		previous = timing.NoPrevious
+	}
+	h := s.Histograms.Find(timing.Path{Previous: previous, Terminal: uint32(signature)})
+	if h == nil {
+		return meanOf(s, signature)
+	}
+	return picoseconds(h.Sample(hashed(r.draws.seed, uint64(c.Rank.Number()), c.Position, uint64(low))))
+}
+
+// A hash is a source of one number.
+type hash uint64
+
+// hashed returns a hash of numbers.
+func hashed(numbers ...uint64) hash {
+	h := uint64(0)
+	for _, n := range numbers {
+		h = mix(h ^ n)
+	}
+	return hash(h)
+}
+
+// Uint64 returns the number.
+func (h hash) Uint64() uint64 { return uint64(h) }
+
+// mix is the output function of SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom
+// Number Generators", OOPSLA 2014.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,120 @@
+package loggps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Algorithm is how the members of a collective operation exchange what they give and get.
+type Algorithm string
+
+// The algorithms. MPICH chooses, for p members:
+//
+//	barrier                     dissemination
+//	bcast                       binomial below 12 KiB or 8 members, then scatter-recursive-doubling below 512 KiB
+//	                            if p is a power of two, else scatter-ring
+//	scatter, gather, scatterv, gatherv
+//	                            binomial; linear with a v
+//	reduce                      binomial up to 2 KiB, else rabenseifner
+//	allreduce                   recursive-doubling up to 2 KiB, else rabenseifner
+//	allgather, allgatherv       of what a member gets in all: recursive-doubling below 512 KiB if p is a power of two,
+//	                            else bruck below 80 KiB, else ring
+//	alltoall                    of what a member gives to each: bruck up to 256 bytes with 8 members or more, linear up
+//	                            to 32 KiB, else pairwise
+//	alltoallv, alltoallw        linear
+//	reduce_scatter, reduce_scatter_block
+//	                            recursive-halving below 512 KiB, else pairwise
+//	scan, exscan                recursive-doubling
+const (
+	Binomial          Algorithm = "binomial"
+	RecursiveDoubling Algorithm = "recursive-doubling"
+	RecursiveHalving  Algorithm = "recursive-halving"
+	Rabenseifner      Algorithm = "rabenseifner" // recursive halving, and then back
+	Ring              Algorithm = "ring"
+	Bruck             Algorithm = "bruck"
+	Linear            Algorithm = "linear" // each member to each, or the root, without an order
+	Dissemination     Algorithm = "dissemination"
+	Pairwise          Algorithm = "pairwise"
+	ScatterDoubling   Algorithm = "scatter-recursive-doubling" // a scatter, and then an allgather
+	ScatterRing       Algorithm = "scatter-ring"
+)
+
+// algorithms are those that each operation may have.
+var algorithms = map[string][]Algorithm{
+	"barrier":              {Dissemination, RecursiveDoubling, Linear},
+	"bcast":                {Binomial, Linear, ScatterDoubling, ScatterRing},
+	"scatter":              {Binomial, Linear},
+	"scatterv":             {Linear, Binomial},
+	"gather":               {Binomial, Linear},
+	"gatherv":              {Linear, Binomial},
+	"reduce":               {Binomial, Rabenseifner, Linear},
+	"allreduce":            {RecursiveDoubling, Rabenseifner, Ring},
+	"allgather":            {RecursiveDoubling, Bruck, Ring},
+	"allgatherv":           {RecursiveDoubling, Bruck, Ring},
+	"alltoall":             {Bruck, Pairwise, Linear},
+	"alltoallv":            {Linear, Pairwise},
+	"alltoallw":            {Linear, Pairwise},
+	"reduce_scatter":       {RecursiveHalving, Pairwise},
+	"reduce_scatter_block": {RecursiveHalving, Pairwise},
+}
+
+// checkAlgorithm returns an error if an operation cannot have an algorithm.
+func checkAlgorithm(operation string, a Algorithm) error {
+	list, ok := algorithms[operation]
+	if !ok {
+		return fmt.Errorf("loggps: no collective operation whose algorithm can be chosen is called %q", operation)
+	}
+	if slices.Contains(list, a) {
+		return nil
+	}
+	var names []string
+	for _, a := range list {
+		names = append(names, string(a))
+	}
+	return fmt.Errorf("loggps: the algorithm of %s cannot be %q: it is one of %s", operation, a, strings.Join(names, ", "))
+}
+
+// choose returns the algorithm that MPICH chooses for a size: of what the root gives or gets, a member of an allreduce
+// gives, a member of an allgather or of a reduce-scatter gets or gives in all, or that of an alltoall gives to each.
+func choose(operation string, members int, size int64) Algorithm {
+	power := members&(members-1) == 0
+	switch operation {
+	case "bcast":
+		switch {
+		case size < 12<<10 || members < 8:
+			return Binomial
+		case size < 512<<10 && power:
+			return ScatterDoubling
+		}
+		return ScatterRing
+	case "allreduce", "reduce":
+		if size > 2<<10 {
+			return Rabenseifner
+		}
+	case "allgather", "allgatherv":
+		switch {
+		case size < 512<<10 && power:
+			return RecursiveDoubling
+		case size < 80<<10:
+			return Bruck
+		}
+		return Ring
+	case "alltoall":
+		switch {
+		case size <= 256 && members >= 8:
+			return Bruck
+		case size <= 32<<10:
+			return Linear
+		}
+		return Pairwise
+	case "reduce_scatter", "reduce_scatter_block":
+		if size >= 512<<10 {
+			return Pairwise
+		}
+	}
+	if list := algorithms[operation]; len(list) > 0 {
+		return list[0]
+	}
+	return Dissemination
+}

@@ -1,0 +1,70 @@
+package loggps
+
+import (
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// A Computing says how long ranks compute, as [replay.Recorded] does.
+type Computing interface {
+	Compute(c *replay.Call) (before, within replay.Time)
+}
+
+// A Machine is a [replay.Machine] by the parameters of LogGPS. It must not be used by two replays at once.
+type Machine struct {
+	Parameters
+	computing  Computing
+	nodes      int // for cyclic mapping
+	groups     map[*semantics.Communicator]*group
+	operations map[*spec.Role]*operation
+}
+
+// New returns a machine for a run of so many ranks, which compute as computing says, or not at all if
+// that is nil.
+func New(p Parameters, ranks int, computing Computing) (*Machine, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.RanksPerNode = max(p.RanksPerNode, 1)
+	return &Machine{
+		Parameters: p, computing: computing, nodes: max(1, (ranks+p.RanksPerNode-1)/p.RanksPerNode),
+		groups: make(map[*semantics.Communicator]*group), operations: make(map[*spec.Role]*operation),
+	}, nil
+}
+
+// node returns the node of a rank.
+func (m *Machine) node(rank int) int {
+	if m.Cyclic {
+		return rank % m.nodes
+	}
+	return rank / m.RanksPerNode
+}
+
+// Message returns what a message costs.
+func (m *Machine) Message(message *replay.Message) replay.Cost {
+	link := &m.Between
+	if message.From >= 0 && message.To >= 0 && m.node(message.From) == m.node(message.To) {
+		link = &m.Within
+	}
+	return link.cost(message.Bytes)
+}
+
+// Compute returns how long a rank computes here.
+func (m *Machine) Compute(c *replay.Call) (before, within replay.Time) {
+	if m.computing == nil {
+		return 0, 0
+	}
+	before, within = m.computing.Compute(c)
+	before, within = m.Parameters.Compute.Of(before), m.Parameters.Compute.Of(within)
+	for i := range m.OfRanks {
+		if f := &m.OfRanks[i]; f.Ranks.Contains(c.Rank.Number()) {
+			before, within = f.Factor.Of(before), f.Factor.Of(within)
+		}
+	}
+	if len(m.OfFunction) > 0 {
+		f := m.OfFunction[c.Rank.Call(c.Terminal).Function.Name]
+		before, within = f.Of(before), f.Of(within)
+	}
+	return before, within
+}

@@ -1,0 +1,164 @@
+package loggps
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/replay"
+)
+
+// A Link is what messages cost.
+type Link struct {
+	Latency  replay.Time // L: from the sender to the receiver
+	Overhead replay.Time // o: for which a message occupies its sender, and its receiver
+	Gap      replay.Time // g: between messages of a sender
+
+	// Bandwidth is 1/G, in bytes per second. Zero means that it is unlimited.
+	Bandwidth int64
+
+	// EagerLimit is S: a message of more bytes waits for its receiver. Zero means that none does,
+	// and a negative limit that all do.
+	EagerLimit int64
+}
+
+// Parameters are those of a machine. The zero Parameters are a machine on which computing takes as long as it
+// did, and nothing else takes time.
+type Parameters struct {
+	Between, Within Link // nodes
+
+	// RanksPerNode is how many ranks share a node: neighbours, so that the first node has ranks 0,
+	// 1 …, or if Cyclic is set those that are equal modulo the number of nodes. Zero means 1.
+	RanksPerNode int
+	Cyclic       bool
+
+	// Computing is multiplied by all factors that apply: Compute, those of the ranks, and that of the
+	// function of the call that follows the computing, or that is it: a call that does nothing to other ranks.
+	Compute    Factor
+	OfRanks    []RankFactor
+	OfFunction map[string]Factor
+
+	// Collectives are the algorithms of operations by their names, as Allreduce, whatever their size. Others
+	// are chosen as MPICH does.
+	Collectives map[string]Algorithm
+}
+
+// A RankFactor is a factor on the computing of ranks.
+type RankFactor struct {
+	Ranks  rankenc.Set
+	Factor Factor
+}
+
+// Default returns the parameters of a cluster as there are many: 1.5 µs and 10 GB/s between nodes, 0.4 µs and 5 GB/s within
+// them, and one rank on each node.
+func Default() Parameters {
+	return Parameters{
+		Between: Link{Latency: 1500 * replay.Nanosecond, Overhead: 300 * replay.Nanosecond, Gap: 300 * replay.Nanosecond, Bandwidth: 10e9, EagerLimit: 16 << 10},
+		Within:  Link{Latency: 400 * replay.Nanosecond, Overhead: 200 * replay.Nanosecond, Gap: 200 * replay.Nanosecond, Bandwidth: 5e9, EagerLimit: 64 << 10},
+	}
+}
+
+// check returns an error about what is wrong with parameters.
+func (p *Parameters) check() error {
+	for _, link := range []Link{p.Between, p.Within} {
+		if link.Latency < 0 || link.Overhead < 0 || link.Gap < 0 || link.Bandwidth < 0 {
+			return fmt.Errorf("loggps: latency, overhead, gap and bandwidth may not be negative: %+v", link)
+		}
+	}
+	if p.RanksPerNode < 0 {
+		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
+	}
+	for operation, a := range p.Collectives {
+		if err := checkAlgorithm(operation, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cost returns what a message of some bytes costs.
+func (l *Link) cost(size int64) replay.Cost {
+	size = max(size, 0)
+	c := replay.Cost{Send: max(l.Overhead, l.Gap), Receive: l.Overhead}
+	c.Transfer = plus(l.Latency, l.bytes(size))
+	if c.Rendezvous = l.EagerLimit != 0 && size > l.EagerLimit; c.Rendezvous {
+		c.Transfer = plus(c.Transfer, times(plus(l.Latency, l.Overhead), 2))
+		return c
+	}
+	c.Transfer = max(0, c.Transfer-(c.Send-l.Overhead))
+	return c
+}
+
+// bytes returns how long some bytes take at the bandwidth.
+func (l *Link) bytes(size int64) replay.Time {
+	if l.Bandwidth == 0 {
+		return 0
+	}
+	return scale(uint64(size), uint64(replay.Second), uint64(l.Bandwidth))
+}
+
+const endOfTime replay.Time = math.MaxInt64
+
+// plus returns a sum of times, at most endOfTime.
+func plus(a, b replay.Time) replay.Time {
+	if a > endOfTime-b {
+		return endOfTime
+	}
+	return a + b
+}
+
+// times returns n times a time, at most endOfTime.
+func times(t replay.Time, n int) replay.Time { return scale(uint64(t), uint64(n), 1) }
+
+// scale returns a·b/c, rounded to the nearest, at most endOfTime.
+func scale(a, b, c uint64) replay.Time {
+	high, low := bits.Mul64(a, b)
+	low, carry := bits.Add64(low, c/2, 0)
+	if high += carry; high >= c {
+		return endOfTime
+	}
+	quotient, _ := bits.Div64(high, low, c)
+	return replay.Time(min(quotient, uint64(endOfTime)))
+}
+
+// A Factor multiplies times exactly. The zero Factor is 1.
+type Factor struct{ numerator, denominator uint64 }
+
+// ParseFactor returns the factor that a text says, such as 2, 0.5 or 1e-3, with or without an x.
+func ParseFactor(text string) (Factor, error) {
+	number := strings.TrimSuffix(text, "x")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v >= 0) || v > 1e9 || strings.ContainsAny(number, "xX_pP") {
+		return Factor{}, fmt.Errorf("%q is no factor: a number from 0 to 1e9, such as 0.5x", text)
+	}
+	// The shortest decimal that is the number, and nine digits of it after the point.
+	digits := strconv.FormatFloat(v, 'f', 9, 64)
+	whole, fraction, _ := strings.Cut(digits, ".")
+	n, err := strconv.ParseUint(whole+fraction, 10, 64)
+	if err != nil {
+		return Factor{}, fmt.Errorf("%q is no factor: %w", text, err)
+	}
+	return Factor{n, 1e9}, nil
+}
+
+// IsOne reports whether the factor is 1.
+func (f Factor) IsOne() bool { return f.numerator == f.denominator }
+
+// Of returns the factor of a time.
+func (f Factor) Of(t replay.Time) replay.Time {
+	if f.IsOne() || t <= 0 {
+		return t
+	}
+	return scale(uint64(t), f.numerator, f.denominator)
+}
+
+// String returns the factor as [ParseFactor] reads it, such as 0.5x.
+func (f Factor) String() string {
+	if f.denominator == 0 {
+		return "1x"
+	}
+	return strconv.FormatFloat(float64(f.numerator)/float64(f.denominator), 'f', -1, 64) + "x"
+}
