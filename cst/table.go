@@ -169,6 +169,9 @@ func (t *Table) grow() {
 	}
 }
 
+// Size returns how many bytes the signatures take in memory, without what finds them.
+func (t *Table) Size() int { return len(t.arena) }
+
 // Len returns the number of signatures in t. Their terminals are the numbers
 // below it.
 func (t *Table) Len() int { return len(t.entries) }

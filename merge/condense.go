@@ -46,6 +46,8 @@ type condenser struct {
 	numbers map[string]sequitur.Symbol // of the terminals of made
 	kept    []uint32                   // of each terminal of the rank, that of its calls that stay as they are
 
+	summaries map[int]*summary // of rules of the rank
+
 	params      map[int]uint64 // by function: which parameters gave way
 	transitions map[[2]int]uint64
 }
@@ -83,15 +85,15 @@ func isAnchor(name string) bool {
 }
 
 // condense returns the calls of a rank, of a shape of its own, with what gave way, and its
-// stretches. Some may be stretches already. It takes time in proportion to the calls that are in
-// no loop.
+// stretches. Some may be stretches already. Loops in which nothing gives way take no more time than one of
+// their iterations.
 func (c *condenser) condense(s *shape, stretches []layout.Stretch) (*shape, []layout.Stretch) {
 	c.of, c.begins = s, s.begins()
 	c.builder, c.numbers = sequitur.Builder{}, make(map[string]sequitur.Symbol)
 	c.made = shape{ranks: s.ranks}
 	c.kept = slices.Repeat([]uint32{undecided}, len(s.forms))
-	c.terms = c.terms[:0]
-	c.appendTerms(s.grammar.Rules()-1, 0, c.anchored())
+	c.terms, c.summaries = c.terms[:0], nil
+	c.appendTerms(s.grammar.Rules()-1, 0, c.rulesWith(func(t sequitur.Symbol) bool { return c.anchors[s.forms[t].function] }))
 	if c.inOrder == 0 {
 		c.replaceValues()
 	} else {
@@ -155,19 +157,20 @@ func joinStretches(list []layout.Stretch) []layout.Stretch {
 	return joined
 }
 
-// anchored returns which rules have anchors in them. Rules come before those that use them.
-func (c *condenser) anchored() []bool {
+// rulesWith returns which rules have terminals in them that is reports. Rules come before those that use
+// them.
+func (c *condenser) rulesWith(is func(sequitur.Symbol) bool) []bool {
 	g := c.of.grammar
-	anchored := make([]bool, g.Rules())
-	for r := range anchored {
+	with := make([]bool, g.Rules())
+	for r := range with {
 		for t := range g.Body(r) {
-			if t.Rule >= 0 && anchored[t.Rule] || t.Rule < 0 && c.anchors[c.of.forms[t.Symbol].function] {
-				anchored[r] = true
+			if t.Rule >= 0 && with[t.Rule] || t.Rule < 0 && is(t.Symbol) {
+				with[r] = true
 				break
 			}
 		}
 	}
-	return anchored
+	return with
 }
 
 // A placedTerm is a term of a start rule, with the positions of its calls.
@@ -180,10 +183,10 @@ type placedTerm struct {
 // appendTerms appends the terms of a rule, the first of which begins at a position. Rules that have
 // anchors in them, and do not repeat much, are terms of their own right-hand sides.
 func (c *condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
-	const few = 8 // repetitions
+	const seldom = 8 // repetitions
 	g := c.of.grammar
 	for t := range g.Body(rule) {
-		if t.Rule >= 0 && anchored[t.Rule] && t.Count <= few {
+		if t.Rule >= 0 && anchored[t.Rule] && t.Count <= seldom {
 			for range t.Count {
 				at = c.appendTerms(t.Rule, at, anchored)
 			}
@@ -211,19 +214,48 @@ func (c *condenser) copy(begin, end uint64) {
 		case t.Rule < 0:
 			c.builder.AppendRun(c.same(t.Symbol), last-first)
 		case first == t.begin && last == t.end:
-			c.builder.AppendLoop(c.runs(first, first+(last-first)/t.Count), t.Count)
+			c.repeat(t.Rule, t.Count)
 		default:
-			for _, r := range c.runs(first, last) {
-				c.builder.AppendRun(r.Symbol, r.Count)
+			c.walk(first, last, func(r sequitur.Run) { c.builder.AppendRun(c.same(r.Symbol), r.Count) })
+		}
+	}
+}
+
+// few calls of a rule are taken one by one.
+const few = 1 << 16
+
+// repeat adds the calls of a rule n times as they are.
+func (c *condenser) repeat(rule int, n uint64) {
+	g := c.of.grammar
+	if g.RuleLen(rule) <= few {
+		c.builder.AppendLoop(c.appendRuns(nil, rule), n)
+		return
+	}
+	for range n {
+		for t := range g.Body(rule) {
+			if t.Rule >= 0 {
+				c.repeat(t.Rule, t.Count)
+			} else {
+				c.builder.AppendRun(c.same(t.Symbol), t.Count)
 			}
 		}
 	}
 }
 
-// runs returns the calls at the positions from begin to end, of the terminals that they become.
-func (c *condenser) runs(begin, end uint64) []sequitur.Run {
-	var list []sequitur.Run
-	c.walk(begin, end, func(r sequitur.Run) { list = append(list, sequitur.Run{Symbol: c.same(r.Symbol), Count: r.Count}) })
+// appendRuns appends the calls of a rule, of the terminals that they become.
+func (c *condenser) appendRuns(list []sequitur.Run, rule int) []sequitur.Run {
+	for t := range c.of.grammar.Body(rule) {
+		if t.Rule < 0 {
+			list = append(list, sequitur.Run{Symbol: c.same(t.Symbol), Count: t.Count})
+			continue
+		}
+		begin := len(list)
+		list = c.appendRuns(list, t.Rule)
+		end := len(list)
+		for range t.Count - 1 {
+			list = append(list, list[begin:end]...)
+		}
+	}
 	return list
 }
 
@@ -248,28 +280,111 @@ func (c *condenser) gather(x layout.Stretch, old []layout.Stretch) {
 		return slices.IndexFunc(old, func(s layout.Stretch) bool { return s.First <= at && at < s.End() })
 	}
 	of := -1 // the old stretch of the call before
-	c.walk(x.First, x.End(), func(r sequitur.Run) {
-		groups.add(r.Symbol, r.Count)
-		f := c.of.forms[r.Symbol].function
-		here := -1
-		if len(old) > 0 {
-			here = within(at)
-		}
+	enter := func(first int) (here int) {
+		here = within(at)
 		if last >= 0 && (here < 0 || here != of) {
-			c.pass(last, f, 1)
+			c.pass(last, first, 1)
 		}
-		if here < 0 {
-			c.pass(f, f, r.Count-1)
+		return here
+	}
+	i, _ := slices.BinarySearchFunc(c.terms, at, func(t placedTerm, at uint64) int { return cmp.Compare(t.end, at+1) })
+	for ; i < len(c.terms) && c.terms[i].begin < x.End(); i++ {
+		t := c.terms[i]
+		if t.Rule >= 0 && t.end-t.begin > few && t.begin >= x.First && t.end <= x.End() && !overlaps(old, t.begin, t.end) {
+			s := c.summary(t.Rule)
+			enter(s.first)
+			groups.addAll(s, t.Count)
+			c.passAll(s, t.Count)
+			last, of, at = s.last, -1, t.end
+			continue
 		}
-		last, of = f, here
-		at += r.Count
-	})
+		c.walk(at, min(t.end, x.End()), func(r sequitur.Run) {
+			groups.add(r.Symbol, r.Count)
+			f := c.of.forms[r.Symbol].function
+			here := enter(f)
+			if here < 0 {
+				c.pass(f, f, r.Count-1)
+			}
+			last, of = f, here
+			at += r.Count
+		})
+	}
 	groups.split()
 	for _, g := range groups.list {
 		for _, m := range g.calls(c) {
 			c.builder.AppendRun(m.made, m.count)
 		}
 	}
+}
+
+// overlaps reports whether calls from begin to end are in stretches.
+func overlaps(list []layout.Stretch, begin, end uint64) bool {
+	return slices.ContainsFunc(list, func(s layout.Stretch) bool { return s.First < end && begin < s.End() })
+}
+
+// A summary is what a rule does to a stretch that it is in.
+type summary struct {
+	first, last int      // functions
+	members     []member // in the order of their first calls
+	transitions map[[2]int]uint64
+}
+
+// summary returns that of a rule.
+func (c *condenser) summary(rule int) *summary {
+	if s, ok := c.summaries[rule]; ok {
+		return s
+	}
+	s := &summary{first: -1, last: -1, transitions: make(map[[2]int]uint64)}
+	places := make(map[sequitur.Symbol]int)
+	add := func(t sequitur.Symbol, n uint64) {
+		i, ok := places[t]
+		if !ok {
+			i = len(s.members)
+			places[t] = i
+			s.members = append(s.members, member{terminal: t})
+		}
+		s.members[i].count += n
+	}
+	pass := func(from, to int, n uint64) {
+		if n > 0 && from >= 0 {
+			s.transitions[[2]int{from, to}] = wire.AddSat(s.transitions[[2]int{from, to}], n)
+		}
+	}
+	for t := range c.of.grammar.Body(rule) {
+		var first, last int
+		if t.Rule < 0 {
+			first = c.of.forms[t.Symbol].function
+			last = first
+			add(t.Symbol, t.Count)
+		} else {
+			of := c.summary(t.Rule)
+			first, last = of.first, of.last
+			for _, m := range of.members {
+				add(m.terminal, m.count*t.Count)
+			}
+			for key, n := range of.transitions {
+				pass(key[0], key[1], wire.MulSat(n, t.Count))
+			}
+		}
+		pass(s.last, first, 1)
+		pass(last, first, t.Count-1)
+		if s.last = last; s.first < 0 {
+			s.first = first
+		}
+	}
+	if c.summaries == nil {
+		c.summaries = make(map[int]*summary)
+	}
+	c.summaries[rule] = s
+	return s
+}
+
+// passAll counts the transitions in a rule that is repeated n times.
+func (c *condenser) passAll(s *summary, n uint64) {
+	for key, k := range s.transitions {
+		c.pass(key[0], key[1], wire.MulSat(k, n))
+	}
+	c.pass(s.last, s.first, n-1)
 }
 
 // pass counts transitions.
@@ -293,22 +408,39 @@ func (c *condenser) replaceValues() {
 			left[i] = g.calls(c)
 		}
 	}
-	c.walk(0, c.of.grammar.Len(), func(r sequitur.Run) {
-		list := &left[groups.of[r.Symbol]]
+	add := func(t sequitur.Symbol, n uint64) {
+		list := &left[groups.of[t]]
 		if *list == nil {
-			c.builder.AppendRun(c.same(r.Symbol), r.Count)
+			c.builder.AppendRun(c.same(t), n)
 			return
 		}
-		for r.Count > 0 {
+		for n > 0 {
 			m := &(*list)[0]
-			n := min(m.count, r.Count)
-			c.builder.AppendRun(m.made, n)
-			r.Count -= n
-			if m.count -= n; m.count == 0 {
+			k := min(m.count, n)
+			c.builder.AppendRun(m.made, k)
+			n -= k
+			if m.count -= k; m.count == 0 {
 				*list = (*list)[1:]
 			}
 		}
-	})
+	}
+	replaced := c.rulesWith(func(t sequitur.Symbol) bool { return left[groups.of[t]] != nil })
+	var rule func(int)
+	rule = func(r int) {
+		for t := range c.of.grammar.Body(r) {
+			switch {
+			case t.Rule < 0:
+				add(t.Symbol, t.Count)
+			case !replaced[t.Rule]:
+				c.repeat(t.Rule, t.Count)
+			default:
+				for range t.Count {
+					rule(t.Rule)
+				}
+			}
+		}
+	}
+	rule(c.of.grammar.Rules() - 1)
 }
 
 // same returns the terminal for calls that stay as they are.

@@ -73,6 +73,13 @@ func (x *groups) add(t sequitur.Symbol, n uint64) {
 	g.members[i].count += n
 }
 
+// addAll adds the calls of a rule that is repeated n times.
+func (x *groups) addAll(s *summary, n uint64) {
+	for _, m := range s.members {
+		x.add(m.terminal, m.count*n)
+	}
+}
+
 // find returns the group of a terminal, which it makes if there is none.
 func (x *groups) find(t sequitur.Symbol) int {
 	f := &x.c.of.forms[t]

@@ -16,43 +16,57 @@ import (
 // and times of its own: the calls of one thread after those of the other. Each thread's
 // loops are found, however the threads interleave. The order between threads is that of
 // their times, where these are kept, and is not kept otherwise. Parts must agree in the
-// codec of their series, and in the length of its blocks. Join does not change them, and
-// the result may share memory with them.
+// codec of their series, and in the length of its blocks; if one has left out its series, see
+// [Bounded], none is kept. Join does not change them, and the result may share memory with them.
 //
 // Signatures should tell threads apart, as by an argument with the number of the thread,
 // so that the statistics of a signature are those of one thread.
 func Join(rank int, threads ...Part) (Part, error) {
-	var (
-		joined   = Part{Rank: rank}
-		tables   []*cst.Table
-		grammars []*sequitur.Grammar
-		times    layout.Summaries
-		series   [][]byte
-		timed    = true // every call has a time
-
-		begin, end int64 // of all
-	)
 	threads = slices.DeleteFunc(slices.Clone(threads), func(p Part) bool { return p.Grammar.Len() == 0 })
 	if len(threads) == 1 {
 		p := threads[0]
-		return Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times}, nil
+		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times}
+		joined.Bounded = joinBounded(rank, p.Table, threads)
+		return joined, nil
 	}
-	for _, p := range threads {
-		tables = append(tables, p.Table)
+	joined := Part{Rank: rank}
+	tables, grammars := make([]*cst.Table, len(threads)), make([]*sequitur.Grammar, len(threads))
+	for i, p := range threads {
+		tables[i] = p.Table
 	}
-	table, numbersOf := mergeTables(tables)
+	table, numbers := mergeTables(tables)
 	joined.Table = table
 	for i, p := range threads {
-		numbers := numbersOf[i]
-		grammars = append(grammars, p.Grammar.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return numbers[s] }))
+		grammars[i] = p.Grammar.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return numbers[i][s] })
 		for h, g := range p.Groups {
 			if joined.Groups == nil {
 				joined.Groups = maps.Clone(p.Groups)
 			}
 			joined.Groups[h] = g
 		}
+	}
+	joined.Grammar = sequitur.Concat(grammars...)
+	joined.Bounded = joinBounded(rank, table, threads)
+	var err error
+	joined.Times, err = joinTimes(threads, numbers, joined.Bounded != nil && joined.Bounded.Untimed)
+	if err != nil {
+		return Part{}, err
+	}
+	return joined, nil
+}
+
+// joinTimes returns the times of threads, whose terminals have these numbers in the part of all. Untimed says
+// that the times of every call are left out.
+func joinTimes(threads []Part, numbers [][]uint32, untimed bool) (*Times, error) {
+	var (
+		joined *Times
+		all    layout.Summaries
+		series [][]byte
+
+		begin, end int64 // of all
+	)
+	for i, p := range threads {
 		if p.Times == nil {
-			timed = false
 			continue
 		}
 		if own := p.Times; own.Begin != 0 || own.End != 0 {
@@ -62,40 +76,64 @@ func Join(rank int, threads ...Part) (Part, error) {
 			begin, end = min(begin, own.Begin), max(end, own.End)
 		}
 		own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
-		own = own.Rename(numbers)
-		if own.Kind() != layout.NoHistograms && times.Kind() != layout.NoHistograms && own.Kind() != times.Kind() {
-			return Part{}, errors.New("merge: threads with histograms by call and by pair of calls")
+		own = own.Rename(numbers[i])
+		if own.Kind() != layout.NoHistograms && all.Kind() != layout.NoHistograms && own.Kind() != all.Kind() {
+			return nil, errors.New("merge: threads with histograms by call and by pair of calls")
 		}
-		times.Merge(&own)
-		if p.Times.Series == nil {
-			timed = false
+		all.Merge(&own)
+		if p.Times.Series == nil || untimed {
 			continue
 		}
 		series = append(series, p.Times.Series)
-		if joined.Times == nil {
-			joined.Times = &Times{Codec: p.Times.Codec}
-		} else if joined.Times.Codec != p.Times.Codec {
-			return Part{}, fmt.Errorf("merge: threads with series of the codecs %s and %s", joined.Times.Codec, p.Times.Codec)
+		if joined == nil {
+			joined = &Times{Codec: p.Times.Codec}
+		} else if joined.Codec != p.Times.Codec {
+			return nil, fmt.Errorf("merge: threads with series of the codecs %s and %s", joined.Codec, p.Times.Codec)
 		}
 	}
-	joined.Grammar = sequitur.Concat(grammars...)
 	if len(series) > 0 {
-		if !timed {
-			return Part{}, errors.New("merge: threads with and without the times of every call")
+		if len(series) < len(threads) {
+			return nil, errors.New("merge: threads with and without the times of every call")
 		}
 		var err error
-		if joined.Times.Series, err = timing.JoinSeries(series...); err != nil {
-			return Part{}, fmt.Errorf("merge: %w", err)
+		if joined.Series, err = timing.JoinSeries(series...); err != nil {
+			return nil, fmt.Errorf("merge: %w", err)
 		}
 	}
-	if !times.IsZero() {
-		if joined.Times == nil {
-			joined.Times = new(Times)
+	if !all.IsZero() {
+		if joined == nil {
+			joined = new(Times)
 		}
-		joined.Times.Durations, joined.Times.Gaps = times[0], times[1]
-		joined.Times.Begin, joined.Times.End = begin, end
+		joined.Durations, joined.Gaps = all[0], all[1]
+		joined.Begin, joined.End = begin, end
 	}
 	return joined, nil
+}
+
+// joinBounded returns what is not as it was recorded in threads, one after the other, of the functions
+// of a table that has those of all; nil if all is.
+func joinBounded(rank int, table *cst.Table, threads []Part) *Bounded {
+	var all bounded
+	at := uint64(0)
+	var stretches []layout.Stretch
+	for _, p := range threads {
+		if b := p.Bounded; b != nil {
+			functions := identity(len(p.Table.Functions()))
+			if p.Table != table {
+				for i, f := range p.Table.Functions() {
+					functions[i] = table.Declare(f)
+				}
+			}
+			all.add(b, functions)
+			for _, s := range b.Of(p.Rank) {
+				stretches = append(stretches, layout.Stretch{First: at + s.First, Calls: s.Calls})
+			}
+		}
+		at += p.Grammar.Len()
+	}
+	all.stretches = nil
+	all.addStretches(rank, stretches)
+	return all.list()
 }
 
 // mergeTables merges tables as [cst.Merge] does, and returns the terminals of each in the

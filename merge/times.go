@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -52,10 +53,7 @@ func (p Part) checkTimes(order []uint32) error {
 		return nil
 	}
 	if !t.Durations.IsZero() || !t.Gaps.IsZero() {
-		calls := make([]uint64, p.Table.Len())
-		for s, n := range p.Grammar.Occurrences() {
-			calls[s] = n
-		}
+		calls := p.timedCalls()
 		for _, s := range []*layout.Summary{&t.Durations, &t.Gaps} {
 			if err := s.Check(calls); err != nil {
 				return err
@@ -76,6 +74,30 @@ func (p Part) checkTimes(order []uint32) error {
 	return layout.CheckSeries(t.Codec, t.Series, p.Grammar.Len())
 }
 
+// timedCalls returns how many calls each terminal may have times of: its own, or those of its
+// function, if statistics are by function.
+func (p Part) timedCalls() []uint64 {
+	calls, functions := make([]uint64, p.Table.Len()), make([]uint64, len(p.Table.Functions()))
+	of := make([]int, len(calls))
+	var args []cst.Value
+	for s, n := range p.Grammar.Occurrences() {
+		calls[s] = n
+		if p.timesByFunction() {
+			of[s], args = p.Table.AppendSignature(args[:0], s)
+			functions[of[s]] += n
+		}
+	}
+	for s, n := range calls {
+		if p.timesByFunction() && n > 0 {
+			calls[s] = functions[of[s]]
+		}
+	}
+	return calls
+}
+
+// timesByFunction reports whether statistics are of all calls of a function, at one of its signatures.
+func (p Part) timesByFunction() bool { return p.Bounded != nil && p.Bounded.ByFunction }
+
 // addTimes adds the times of a part of a shape, of which order says which terminals
 // of the part are those of the shape.
 func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
@@ -83,6 +105,10 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 		return
 	}
 	a.addRankTimes(s, p, order)
+	if p.timesByFunction() {
+		a.placed = append(a.placed, p.placedTimes())
+		return
+	}
 	number := make([]uint32, p.Table.Len())
 	for i, old := range order {
 		number[old] = uint32(i)
@@ -97,6 +123,23 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 	if p.Times.Series != nil {
 		a.series = append(a.series, layout.RankSeries{Rank: p.Rank, Codec: p.Times.Codec, Data: p.Times.Series})
 	}
+}
+
+// placedTimes returns the statistics of p at the first calls of the signatures that have some.
+func (p Part) placedTimes() PlacedTimes {
+	placed := PlacedTimes{Rank: p.Rank}
+	all := layout.Summaries{p.Times.Durations, p.Times.Gaps}
+	all = all.Clone()
+	numbers := make(map[uint32]uint32)
+	for at, t := range p.Grammar.FirstUses() {
+		if slices.ContainsFunc(all[:], func(s Summary) bool { return int(t) < len(s.Statistics) && s.Statistics[t].Count > 0 }) {
+			numbers[t] = uint32(len(placed.Positions))
+			placed.Positions = append(placed.Positions, at)
+		}
+	}
+	taken := all.Take(numbers)
+	placed.Durations, placed.Gaps = taken[0], taken[1]
+	return placed
 }
 
 // LeavesOutRankTimes reports whether what is kept of the times of each rank is too much to be

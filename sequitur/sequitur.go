@@ -79,6 +79,10 @@ func (b *Builder) AppendRun(s Symbol, n uint64) {
 	}
 }
 
+// Symbols returns how many symbols b holds on right-hand sides, which is nearly what
+// [Grammar.Symbols] will be.
+func (b *Builder) Symbols() int { return len(b.nodes) - b.freeNodes }
+
 // Len reports the number of symbols appended.
 func (b *Builder) Len() uint64 { return b.n }
 

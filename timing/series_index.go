@@ -38,6 +38,9 @@ func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
 	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }
 
+// Size returns how many bytes the blocks take that are complete.
+func (b *SeriesBuilder) Size() int { return len(b.blocks) }
+
 // Append adds the next call of the rank.
 func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 	b.encoder.Append(terminal, start, duration)

@@ -21,6 +21,7 @@ type Recorder struct {
 	grammar sequitur.Builder
 	groups  map[merge.GroupHandle]merge.Group
 	times   times
+	bound   bound
 	misuse  misuse
 }
 
@@ -51,6 +52,9 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 		return
 	}
 	r.grammar.Append(terminal)
+	if r.bound.size > 0 {
+		r.fit()
+	}
 }
 
 // SetGroup says what the process is in the group, such as a communicator, that
@@ -77,7 +81,13 @@ func checkGroup(class string, handle int64, g merge.Group) error {
 }
 
 // Len returns the number of calls recorded.
-func (r *Recorder) Len() uint64 { return r.grammar.Len() }
+func (r *Recorder) Len() uint64 {
+	n := r.grammar.Len()
+	for _, p := range r.bound.condensed {
+		n += p.Grammar.Len()
+	}
+	return n
+}
 
 // Err returns an error if calls were left out, or functions refused, since the Recorder
 // was made: how many, and why the first was. It is nil if there were none. Finish does
@@ -90,17 +100,18 @@ func (r *Recorder) Err() error { return r.misuse.err() }
 // encodes the block of times in hand once more.
 func (r *Recorder) Snapshot(rank int) merge.Part {
 	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
-	return merge.Part{Rank: rank, Table: table, Grammar: r.grammar.Snapshot(), Groups: maps.Clone(r.groups), Times: r.times.snapshot(rank)}
+	p := r.take(rank, table, r.grammar.Snapshot(), r.times.snapshot(rank))
+	p.Groups = maps.Clone(r.groups)
+	return p
 }
 
 // Finish returns the part of the given rank and leaves r empty, without
 // functions and groups, and without what [New] was asked for. Recording more does not
 // change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
-	p := merge.Part{Rank: rank, Grammar: r.grammar.Finish(), Groups: r.groups, Times: r.times.finish(rank)}
 	table := r.table
-	p.Table = &table
-	r.table, r.groups, r.times = cst.Table{}, nil, times{}
+	p := r.take(rank, &table, r.grammar.Finish(), r.times.finish(rank))
+	r.table, r.groups, r.times, r.bound = cst.Table{}, nil, times{}, bound{}
 	return p
 }
 

@@ -30,6 +30,12 @@ type Options struct {
 	// processes. A trace has at most 16 bins of each, a part file those that there
 	// are. Nil means none.
 	Histograms *timing.HistogramOptions
+
+	// Bounded is the size in bytes of the trace that the run is to become, see
+	// [merge.Accumulator.WriteBounded]. A Recorder then holds no more than 8 symbols and bytes of
+	// signatures for each of them, or 65,536 if that is more: calls that do not repeat give way while they are
+	// recorded, if they would not fit the trace anyway. Zero means that all is kept.
+	Bounded int64
 }
 
 // New returns a Recorder with such options. It returns an error if one is invalid.
@@ -38,6 +44,9 @@ func New(o Options) (*Recorder, error) {
 		return nil, fmt.Errorf("tracer: blocks of %d calls: BlockLen is from 0 to %d", o.BlockLen, timing.DefaultMaxValues)
 	}
 	r := new(Recorder)
+	if o.Bounded > 0 {
+		r.bound = newBound(o.Bounded)
+	}
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {
 			s = timing.NewSeriesCodec(merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf), s.Deltas, s.Form)
@@ -81,6 +90,9 @@ func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
 	}
 	r.grammar.Append(t)
 	r.times.add(t, start, duration)
+	if r.bound.size > 0 {
+		r.fit()
+	}
 }
 
 // Times are those of the calls of a Recorder.

@@ -1,0 +1,56 @@
+package merge_test
+
+import (
+	. "github.com/reprise-trace/reprise/merge"
+
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// testCondense condenses parts of programs, each two times, with its own calls once more between:
+// their traces have the totals of all calls, and are exact where they say so.
+func testCondense(t *rapid.T) {
+	parts := genProgram.Draw(t, "program").parts()
+	parts = parts[:min(3, len(parts))]
+	var condensed, whole []Part
+	join := func(a, b Part) Part {
+		joined, err := Join(a.Rank, a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return joined
+	}
+	for _, p := range parts {
+		most := rapid.IntRange(0, p.Held()).Draw(t, "most")
+		once := mustCondense(t, p, most)
+		condensed = append(condensed, mustCondense(t, join(once, p), 2*most))
+		whole = append(whole, join(p, p))
+	}
+	run := Run{Ranks: 24}
+	trace := open(t, traceFile(t, accumulate(t, run, condensed)))
+	checkTotals(t, trace, whole)
+	checkExact(t, trace, whole)
+	small := accumulate(t, run, condensed)
+	trace = open(t, bounded(t, small, least(t, accumulate(t, run, condensed))))
+	checkTotals(t, trace, whole)
+	checkExact(t, trace, whole)
+}
+
+func mustCondense(t *rapid.T, p Part, most int) Part {
+	condensed, err := Condense(p, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return condensed
+}
+
+func TestCondense(t *testing.T) { rapid.Check(t, testCondense) }
+
+// TestCondenseTrace condenses a part that a trace may have.
+func TestCondenseTrace(t *testing.T) {
+	p := Part{CallGroups: map[uint32]Group{}}
+	if _, err := Condense(p, 1); err == nil {
+		t.Error("a part of a trace was condensed")
+	}
+}
