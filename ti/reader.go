@@ -16,6 +16,10 @@ type Options struct {
 	// files tells.
 	Ranks int
 
+	// Bounded is the size in bytes of the trace that [Record] records for: see [tracer.Options].
+	// Zero means that all is kept.
+	Bounded int64
+
 	// Stdin is what [Open] reads for the path "-". Nil means os.Stdin.
 	Stdin io.Reader
 

@@ -227,7 +227,7 @@ const Source = "SimGrid TI"
 
 // Record reads r to its end and returns the run and the parts of its ranks, for
 // [merge.Write]. What it holds grows with the structure found, not with the
-// number of calls. The run has the ranks up to the last that has lines, or as many
+// number of calls; with [Options].Bounded, it does not grow with either. The run has the ranks up to the last that has lines, or as many
 // as [Reader.Ranks] says. Record calls progress, unless that is nil, after every few
 // thousand calls and stops with its error. An error of r is returned as it is.
 func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
@@ -235,15 +235,15 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 	var (
 		functions = Functions()
 		ranks     = make(map[int]*rankRecorder)
-		order     sequitur.Builder // the rank of each line
+		order     = rankOrder{bound: r.options.Bounded}
 		last      *rankRecorder
 	)
-	for {
+	for calls := 0; ; calls++ {
 		c, err := r.Read()
 		if err == io.EOF {
 			break
 		}
-		if err == nil && progress != nil && order.Len()%callsPerStep == callsPerStep-1 {
+		if err == nil && progress != nil && calls%callsPerStep == callsPerStep-1 {
 			err = progress()
 		}
 		if err != nil {
@@ -251,32 +251,71 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 		}
 		if last == nil || c.Rank != last.rank {
 			if last = ranks[c.Rank]; last == nil {
-				last = &rankRecorder{rank: c.Rank}
+				last = newRankRecorder(c.Rank, r.options.Bounded)
 				ranks[c.Rank] = last
 			}
 		}
 		last.call(functions, c)
-		order.Append(sequitur.Symbol(c.Rank))
+		order.append(c.Rank)
 	}
-	run := merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.Finish()}
+	run := merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.finish()}
 	parts := make([]merge.Part, 0, len(ranks))
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
-		parts = append(parts, ranks[rank].Finish(rank))
+		p := ranks[rank].Finish(rank)
+		if order.lost && p.Bounded == nil {
+			p.Bounded = new(merge.Bounded)
+		}
+		if order.lost {
+			p.Bounded.Unordered = true
+		}
+		parts = append(parts, p)
 		delete(ranks, rank)
 		run.Ranks = max(run.Ranks, rank+1)
 	}
 	return run, parts, nil
 }
 
+// A rankOrder has the rank of each line, unless that is more than a trace with a bound can have.
+type rankOrder struct {
+	ranks sequitur.Builder
+	bound int64 // of the bytes of the trace, 0 if there is none
+	lost  bool
+}
+
+func (o *rankOrder) append(rank int) {
+	if o.lost {
+		return
+	}
+	o.ranks.Append(sequitur.Symbol(rank))
+	const perByte, least = 8, 1 << 16 // symbols; as a [tracer.Recorder] has for its calls
+	if n := o.ranks.Symbols(); o.bound > 0 && n > least && int64(n)/perByte > o.bound {
+		*o = rankOrder{lost: true}
+	}
+}
+
+// finish returns the order, nil if it was lost.
+func (o *rankOrder) finish() *sequitur.Grammar {
+	if o.lost {
+		return nil
+	}
+	return o.ranks.Finish()
+}
+
 // A rankRecorder records the calls of one rank.
 type rankRecorder struct {
-	tracer.Recorder
+	*tracer.Recorder
 	rank int
 
 	// numbers holds, by index of Functions, the number in the Recorder plus one,
 	// or 0. It reaches to the last function of the rank: a run may have many ranks
 	// of few calls.
 	numbers []uint16
+}
+
+// newRankRecorder returns one for a trace of so many bytes, 0 if there is no bound.
+func newRankRecorder(rank int, bound int64) *rankRecorder {
+	r, _ := tracer.New(tracer.Options{Bounded: bound}) // which has no errors without times
+	return &rankRecorder{Recorder: r, rank: rank}
 }
 
 func (r *rankRecorder) call(functions []cst.Function, c Call) {

@@ -77,6 +77,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 			return err
 		}
 	}
+	options.Times.Bounded = int64(o.output.bounded)
 	collector, err := collect.New(spool, options)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
 	if err := checkInputs(paths); err != nil {
 		return err
 	}
-	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Stdin: cmd.InOrStdin()})
+	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Bounded: int64(o.bounded), Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
