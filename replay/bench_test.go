@@ -17,6 +17,8 @@ func (link) Compute(c *replay.Call) (before, within replay.Time) {
 	return replay.Time(c.Terminal%7+1) * replay.Microsecond, 0
 }
 
+func (link) Steady() bool { return true }
+
 func (link) Message(m *replay.Message) replay.Cost {
 	return replay.Cost{Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond + replay.Time(max(m.Bytes, 0))*100, Receive: 500 * replay.Nanosecond, Rendezvous: m.Bytes > 65536}
 }

@@ -12,7 +12,8 @@ type comm struct {
 	world  bool
 	member map[int]int32 // by rank; nil for the world
 	open   []*instance
-	begun  uint64 // operations before those
+	begun  uint64    // operations before those
+	counts []*uint64 // of operations that ranks have entered
 	spare  []*instance
 }
 
@@ -70,6 +71,7 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 	if made.count == nil {
 		made.count = new(uint64)
 		r.counts[c] = made.count
+		c.counts = append(c.counts, made.count)
 	}
 	return made, true
 }
@@ -81,6 +83,7 @@ func (e *engine) commOf(of *semantics.Communicator) *comm {
 	}
 	c = &comm{of: of, world: of == e.model.World()}
 	e.comms[of] = c
+	e.commList = append(e.commList, c)
 	if c.world {
 		return c
 	}

@@ -53,6 +53,21 @@ type Machine interface {
 	Collective(c *Collective)
 }
 
+// A SteadyMachine is a Machine whose costs may be always the same. If Steady reports it, [Run] need not execute all
+// iterations of a loop: see the section about cost. Then
+//
+//   - what Compute returns depends on the rank, the thread and the terminal of a call, and on its position only
+//     in that the first call of a rank may be another,
+//   - what Message returns depends on the message,
+//   - Collective sets Leave to the latest of some of the times of Enter, those that [Collective.Earliest] needs, plus times that depend
+//     on the operation.
+//
+// [Instant] is so, and [Recorded] if it has means, see [Recorded.Means]. A machine in which they are embedded has to say it itself.
+type SteadyMachine interface {
+	Machine
+	Steady() bool
+}
+
 // A Call is a call that is executed.
 type Call struct {
 	Rank     *semantics.Rank // whose Number is that of the rank, and whose Call has the arguments

@@ -59,6 +59,7 @@ func (e *engine) channel(k channelKey) *channel {
 	if c == nil {
 		c = &channel{channelKey: k}
 		e.channels[k] = c
+		e.channelList = append(e.channelList, c)
 		if c.to = e.byNumber[k.to]; c.to != nil {
 			c.to.inbound = append(c.to.inbound, c)
 		}

@@ -31,6 +31,7 @@ type actor struct {
 	rank, thread int
 	calls        []func(r *testtrace.Recording)
 	open         []*pending
+	kept         int // of them, which are not to be completed
 }
 
 // A pending operation is one whose request is to be waited for.
@@ -50,6 +51,9 @@ type group struct {
 // A place is a call: its number among those of a thread.
 type place struct{ rank, thread, call int }
 
+// waitable returns how many requests may be completed.
+func (a *actor) waitable() int { return len(a.open) - a.kept }
+
 func (a *actor) place() place { return place{a.rank, a.thread, len(a.calls)} }
 
 // call adds a call of an actor.
@@ -68,8 +72,17 @@ func (p *program) pick(names ...string) string {
 
 // newProgram draws a program of so many steps.
 func newProgram(intn func(n int) int, steps int) *program {
+	p := emptyProgram(intn, 1+intn(2))
+	for range steps {
+		p.step()
+	}
+	p.waitForAll()
+	return p
+}
+
+// emptyProgram draws the ranks, threads and communicators of a program.
+func emptyProgram(intn func(n int) int, threads int) *program {
 	p := &program{intn: intn, ranks: 2 + intn(4), forms: make(map[string]int), messages: make(map[string]bool)}
-	threads := 1 + intn(2)
 	for rank := range p.ranks {
 		p.actors = append(p.actors, nil)
 		for thread := range threads {
@@ -77,26 +90,95 @@ func newProgram(intn func(n int) int, steps int) *program {
 		}
 	}
 	p.communicators(threads)
-	for range steps {
-		switch p.intn(8) {
-		case 0, 1, 2, 3:
-			p.message()
-		case 4:
-			p.collective()
-		case 5, 6:
-			p.wait(p.actors[p.intn(p.ranks)][p.intn(threads)])
-		case 7:
-			p.exchange()
-		}
-	}
-	for _, list := range p.actors {
-		for _, a := range list {
-			for len(a.open) > 0 {
-				p.wait(a)
-			}
-		}
-	}
 	return p
+}
+
+// step adds a step of some actors.
+func (p *program) step() {
+	switch p.intn(8) {
+	case 0, 1, 2, 3:
+		p.message()
+	case 4:
+		p.collective()
+	case 5, 6:
+		actors := p.actors[p.intn(p.ranks)]
+		p.wait(actors[p.intn(len(actors))])
+	case 7:
+		p.exchange()
+	}
+}
+
+// each returns the actors.
+func (p *program) each() (list []*actor) {
+	for _, actors := range p.actors {
+		list = append(list, actors...)
+	}
+	return list
+}
+
+// waitForAll completes the requests that are open and not kept.
+func (p *program) waitForAll() {
+	for _, a := range p.each() {
+		for a.waitable() > 0 {
+			p.wait(a)
+		}
+	}
+}
+
+// loop adds a loop, perhaps with others in it. Requests that are open stay so until it is done.
+func (p *program) loop(depth int) {
+	iterations := []int{2, 9, 40, 150}[p.intn(4)]
+	if depth == 0 {
+		iterations = []int{2, 9, 20}[p.intn(3)]
+	}
+	begins, kept := make(map[*actor]int), make(map[*actor]int)
+	for _, a := range p.each() {
+		begins[a], kept[a], a.kept = len(a.calls), a.kept, len(a.open)
+	}
+	for range 1 + p.intn(5) {
+		switch what := p.intn(8); {
+		case what == 0 && depth > 0:
+			p.loop(depth - 1)
+		case what == 1: // each rank by itself
+			for _, a := range p.each() {
+				for range p.intn(30) {
+					a.call("MPI_Comm_size", "comm", "MPI_COMM_WORLD", "size", p.ranks)
+				}
+			}
+		default:
+			p.step()
+		}
+	}
+	p.waitForAll()
+	for _, a := range p.each() {
+		body := slices.Clone(a.calls[begins[a]:])
+		for range iterations - 1 {
+			a.calls = append(a.calls, body...)
+		}
+		a.kept = kept[a]
+	}
+}
+
+// carried adds a loop of messages round a ring: each iteration waits for those of the one before.
+func (p *program) carried(iterations int) {
+	n := p.ranks
+	for rank, actors := range p.actors {
+		a := actors[0]
+		begin := func() {
+			common := []any{"count", 7, "datatype", "MPI_BYTE", "comm", "MPI_COMM_WORLD", "tag", 30}
+			a.call("MPI_Irecv", append(common, "source", (rank+n-1)%n, "request", 900)...)
+			a.call("MPI_Isend", append(common, "dest", (rank+1)%n, "request", 901)...)
+		}
+		wait := func() {
+			a.call("MPI_Waitall", "count", 2, "array_of_requests", []any{900, 901}, "array_of_statuses", []any{statusOf(nil), statusOf(nil)})
+		}
+		begin()
+		for range iterations {
+			wait()
+			begin()
+		}
+		wait()
+	}
 }
 
 // communicators makes a communicator of all ranks for each thread, and one of those of each parity.
@@ -272,34 +354,34 @@ func (p *program) begin(a *actor, status any) int {
 
 // wait adds a call that completes some requests of an actor.
 func (p *program) wait(a *actor) {
-	if len(a.open) == 0 {
+	if a.waitable() == 0 {
 		return
 	}
 	switch name := p.pick("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Test", "MPI_Testsome"); name {
 	case "MPI_Waitall":
 		var ids, statuses []any
-		for _, o := range a.open {
+		for _, o := range a.open[a.kept:] {
 			ids, statuses = append(ids, o.request), append(statuses, statusOf(o))
 		}
-		a.open = nil
+		a.open = a.open[:a.kept]
 		a.call(name, "count", len(ids), "array_of_requests", ids, "array_of_statuses", statuses)
 	case "MPI_Testsome", "MPI_Waitany":
-		i := p.intn(len(a.open))
+		i := p.intn(a.waitable())
 		var ids []any
-		for _, o := range a.open {
+		for _, o := range a.open[a.kept:] {
 			ids = append(ids, o.request)
 		}
-		done := a.open[i]
-		a.open = slices.Delete(a.open, i, i+1)
+		done := a.open[a.kept+i]
+		a.open = slices.Delete(a.open, a.kept+i, a.kept+i+1)
 		if name == "MPI_Waitany" {
 			a.call(name, "count", len(ids), "array_of_requests", ids, "index", i, "status", statusOf(done))
 			return
 		}
 		a.call(name, "incount", len(ids), "array_of_requests", ids, "outcount", 1, "array_of_indices", []any{i}, "array_of_statuses", []any{statusOf(done)})
 	default:
-		i := p.intn(len(a.open))
-		done := a.open[i]
-		a.open = slices.Delete(a.open, i, i+1)
+		i := p.intn(a.waitable())
+		done := a.open[a.kept+i]
+		a.open = slices.Delete(a.open, a.kept+i, a.kept+i+1)
 		if name == "MPI_Wait" {
 			a.call(name, "request", done.request, "status", statusOf(done))
 			return
@@ -310,6 +392,9 @@ func (p *program) wait(a *actor) {
 }
 
 func statusOf(o *pending) cst.Status {
+	if o == nil {
+		return cst.Status{Source: -9, Tag: -9}
+	}
 	if s, ok := o.status.(cst.Status); ok {
 		return s
 	}

@@ -19,6 +19,7 @@ type Recorded struct {
 	durations, gaps merge.Summary
 	threads         map[threadKey]*clock
 	draws           *draws // nil if means are taken
+	means           bool
 	err             error
 }
 
@@ -39,10 +40,15 @@ type clock struct {
 // NewRecorded returns the computing of a trace. Close has to be called.
 func NewRecorded(t *reprise.Trace) (*Recorded, error) {
 	r := &Recorded{threads: make(map[threadKey]*clock)}
-	var err error
+	ranks, _, err := t.SeriesRanks()
+	r.means = err == nil && ranks.Len() == 0
 	r.durations, r.gaps, err = t.Summaries()
 	return r, err
 }
+
+// Means reports whether calls of one signature always take the same time, because the trace does not have
+// the times of every call and they are not drawn: see [SteadyMachine].
+func (r *Recorded) Means() bool { return r.means && r.draws == nil }
 
 // Close returns the first error about the times that were read. It must be called when the
 // replay has ended.

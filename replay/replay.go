@@ -124,10 +124,15 @@ type engine struct {
 	channels map[channelKey]*channel
 	comms    map[*semantics.Communicator]*comm
 
+	// What channels and comms have, in the order in which it was made.
+	channelList []*channel
+	commList    []*comm
+
 	simGrid bool // the calls are SimGrid's, not MPI's
 	ordered bool // strands go on in the order of their clocks
 	ready   queue
 	later   timeQueue
+	rounds  *rounds // nil if loops are not skipped
 	steps   int
 	parked  []*strand // that have sent far ahead, see patience
 
@@ -169,7 +174,10 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 		r.index = len(e.ranks)
 		e.ranks = append(e.ranks, r)
 		e.byNumber[number] = r
-		e.strands = append(e.strands, r.strands...)
+		for _, s := range r.strands {
+			s.index = int32(len(e.strands))
+			e.strands = append(e.strands, s)
+		}
 		e.ordered = e.ordered || len(r.strands) > 1
 	}
 	e.most = 1<<20 + len(e.ranks)<<16

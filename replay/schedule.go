@@ -18,7 +18,13 @@ const (
 func (e *engine) run(emit func(*Event) bool) error {
 	e.emit = emit
 	e.ordered = e.ordered || emit != nil
+	if e.isSteady() {
+		e.rounds = &rounds{engine: e, iterations: 1}
+	}
 	for _, s := range e.strands {
+		if e.rounds == nil {
+			s.gate = never
+		}
 		e.wake(s)
 	}
 	for e.err == nil {
@@ -63,6 +69,9 @@ func (e *engine) inTurns() {
 		s := e.ready.pop()
 		if s == nil {
 			if len(e.parked) == 0 {
+				if e.rounds != nil && e.rounds.next() {
+					continue
+				}
 				return
 			}
 			for _, p := range e.parked {
@@ -82,6 +91,10 @@ func (e *engine) inTurns() {
 // takeTurn executes calls of a strand until it waits, or others have their turn.
 func (e *engine) takeTurn(s *strand) {
 	for range turn {
+		if s.position >= s.gate {
+			s.held = true
+			return
+		}
 		o := s.next()
 		if o == nil {
 			return

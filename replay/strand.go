@@ -18,6 +18,7 @@ const (
 // A strand is one thread of a rank: it makes its calls in their order.
 type strand struct {
 	rank   *rank
+	index  int32 // of engine.strands
 	thread int
 	state  state
 	ahead  bool // it has sent more than its receiver takes
@@ -26,6 +27,10 @@ type strand struct {
 	run      sequitur.Run // what is left of it
 	left     uint64       // calls that it has not begun
 	position uint64       // of the next call
+	gate     uint64       // the position that it comes to in this round
+	held     bool         // it has come to it
+	varied   uint64       // position after the last call that means something of its own
+	loop     loop         // that it is in
 	at       Call         // the call that was begun last
 
 	op      *op  // that waits, or starts next
@@ -61,6 +66,7 @@ func (s *strand) next() *op {
 		o := s.rank.ops[symbol]
 		if o == nil || o.varies {
 			o = s.rank.operation(s.at.Position, symbol)
+			s.varied = s.position
 		}
 		if int(o.thread) == s.thread {
 			s.left--

@@ -1,0 +1,140 @@
+package replay_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// plain is a machine that does not say that it is steady.
+type plain struct{ replay.Machine }
+
+// mixed is a steady machine on which each rank computes as long before calls of a terminal as a hash says, and
+// messages are sent in both ways.
+type mixed struct {
+	replay.Instant
+	seed        uint64
+	synchronous bool
+}
+
+func (m mixed) Steady() bool { return true }
+
+func (m mixed) hash(a, b uint64) uint64 {
+	x := (m.seed ^ a*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27 ^ b*0x94d049bb133111eb) * 0x9e3779b97f4a7c15
+	return x ^ x>>31
+}
+
+func (m mixed) Compute(c *replay.Call) (before, within replay.Time) {
+	n := replay.Time(m.hash(uint64(c.Rank.Number()), uint64(c.Terminal)) % 50_000_000)
+	if c.Position == 0 {
+		n = 0
+	}
+	return n, n % 10
+}
+
+func (m mixed) Message(of *replay.Message) replay.Cost {
+	return replay.Cost{
+		Send: 500_000, Transfer: replay.Time(1_000_000 + 100*max(of.Bytes, 0) + int64(m.hash(uint64(of.From), uint64(of.To))%1000)), Receive: 300_000,
+		Rendezvous: m.synchronous || of.Bytes > 1<<16,
+	}
+}
+
+func (m mixed) Collective(c *replay.Collective) {
+	c.Earliest()
+	for _, i := range c.Leaving {
+		c.Leave[i] += replay.Time(1000 + i)
+	}
+}
+
+// counted is a steady machine that counts the calls that are executed.
+type counted struct {
+	replay.Machine
+	calls *uint64
+}
+
+func (counted) Steady() bool { return true }
+
+func (c counted) Compute(call *replay.Call) (before, within replay.Time) {
+	*c.calls++
+	return c.Machine.Compute(call)
+}
+
+// TestSkipReal compares replays that skip loops with those that do not, of real runs.
+func TestSkipReal(t *testing.T) {
+	paths, _ := filepath.Glob("../../shared/traces/ti/*.ti.zst")
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".ti.zst")
+		t.Run(name, func(t *testing.T) {
+			model := open(t, testtrace.Real(t, "ti/"+name+".ti.zst"))
+			for _, m := range []replay.Machine{replay.Instant{}, link{}, mixed{seed: 1}, mixed{seed: 2, synchronous: true}} {
+				compareSkipped(t, model, m)
+			}
+		})
+	}
+}
+
+// TestSkipPrograms compares them on random programs of loops.
+func TestSkipPrograms(t *testing.T) {
+	defer replay.SetRound(8)()
+	rapid.Check(t, func(t *rapid.T) {
+		intn := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
+		trace, _ := newLoops(intn).trace(t)
+		model := open(t, trace)
+		seed := rapid.Uint64().Draw(t, "seed")
+		compareSkipped(t, model, mixed{seed: seed})
+		compareSkipped(t, model, mixed{seed: seed, synchronous: true})
+	})
+}
+
+// TestSkipLoops compares them on programs that are the same every time, and checks that loops are skipped.
+func TestSkipLoops(t *testing.T) {
+	defer replay.SetRound(8)()
+	skipped := 0
+	for seed := range uint64(60) {
+		trace, _ := newLoops(seeded(seed)).trace(t)
+		model := open(t, trace)
+		for _, m := range []mixed{{seed: seed}, {seed: seed, synchronous: true}} {
+			if calls, executed := compareSkipped(t, model, m); executed < calls {
+				skipped++
+			}
+		}
+	}
+	t.Logf("loops of %d replays are skipped", skipped)
+}
+
+// newLoops draws a program of loops and of steps between them.
+func newLoops(intn func(n int) int) *program {
+	p := emptyProgram(intn, 1+intn(8)/7)
+	for range 1 + intn(3) {
+		switch intn(4) {
+		case 0:
+			p.step()
+		case 1:
+			p.carried(1 + intn(200))
+		default:
+			p.loop(1)
+		}
+	}
+	p.waitForAll()
+	return p
+}
+
+// compareSkipped checks that a replay that skips loops comes to the same as one that does not, and
+// returns how many calls there are, and were executed.
+func compareSkipped(t tester, model *semantics.Model, m replay.Machine) (calls, executed uint64) {
+	t.Helper()
+	got, err := replay.Run(ctx, model, counted{m, &executed})
+	want, wantErr := replay.Run(ctx, model, plain{m})
+	if !reflect.DeepEqual(got, want) || err != nil || wantErr != nil {
+		t.Fatalf("%+v: %+v, %v; without skipping %+v, %v", m, got, err, want, wantErr)
+	}
+	return want.Calls, executed
+}
