@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -25,13 +26,16 @@ func (link) Message(m *replay.Message) replay.Cost {
 
 // BenchmarkRun replays real runs, and says how many calls it replays in a second.
 func BenchmarkRun(b *testing.B) {
-	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
+	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64", "cg.S.16.compute"} {
 		trace := testtrace.Real(b, "ti/"+name+".ti.zst")
 		for _, machine := range []struct {
 			name string
 			is   replay.Machine
 			o    replay.Options
-		}{{"instant", replay.Instant{}, replay.Options{}}, {"link", link{}, replay.Options{}}, {"link+path", link{}, replay.Options{CriticalPath: true}}} {
+		}{
+			{"instant", plain{replay.Instant{}}, replay.Options{}}, {"link", plain{link{}}, replay.Options{}},
+			{"link+path", link{}, replay.Options{CriticalPath: true}}, {"link+loops-skipped", link{}, replay.Options{}},
+		} {
 			b.Run("trace="+name+"/machine="+machine.name, func(b *testing.B) {
 				b.ReportAllocs()
 				model, err := semantics.Open(b.Context(), trace)
@@ -53,3 +57,32 @@ func BenchmarkRun(b *testing.B) {
 }
 
 var ctx = context.Background()
+
+// BenchmarkSkip replays a stencil of 1,024 ranks that make some 10⁹ calls, in which loops are skipped.
+func BenchmarkSkip(b *testing.B) {
+	p := programs.Stencil2D(32, 32, 120_000)
+	trace := testtrace.Write(b, p.Run(), p.Parts())
+	for _, machine := range []struct {
+		name string
+		is   replay.Machine
+	}{{"link", link{}}, {"mixed", mixed{seed: 1}}} {
+		b.Run("machine="+machine.name, func(b *testing.B) {
+			b.ReportAllocs()
+			model, err := semantics.Open(b.Context(), trace)
+			if err != nil {
+				b.Fatal(err)
+			}
+			calls, executed := uint64(0), uint64(0)
+			for b.Loop() {
+				executed = 0
+				res, err := replay.Run(b.Context(), model, counted{machine.is, &executed})
+				if err != nil {
+					b.Fatal(err)
+				}
+				calls = res.Calls
+			}
+			b.ReportMetric(float64(calls)/1e6, "Mcalls")
+			b.ReportMetric(float64(executed)/1e6, "Mexecuted")
+		})
+	}
+}

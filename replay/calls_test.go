@@ -319,7 +319,9 @@ func takesOut(rank int, r *testtrace.Recording) {
 func TestSynthetic(t *testing.T) {
 	for _, p := range programs.All(16) {
 		t.Run(p.Name, func(t *testing.T) {
-			res, err := replay.Run(ctx, open(t, testtrace.Write(t, p.Run(), p.Parts())), late{})
+			model := open(t, testtrace.Write(t, p.Run(), p.Parts()))
+			compareSkipped(t, model, mixed{seed: 1})
+			res, err := replay.Run(ctx, model, late{})
 			if err != nil || res.Unreceived+res.Unknown > 0 {
 				t.Errorf("%+v, %v", res, err)
 			}
@@ -333,7 +335,7 @@ func TestMemory(t *testing.T) {
 		p := programs.Stencil2D(3, 3, rounds)
 		model := open(t, testtrace.Write(t, p.Run(), p.Parts()))
 		return testing.AllocsPerRun(1, func() {
-			if _, err := replay.Run(ctx, model, link{}); err != nil {
+			if _, err := replay.Run(ctx, model, plain{link{}}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -367,7 +369,7 @@ func TestAhead(t *testing.T) {
 		})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := replay.Run(ctx, model, replay.Instant{}); err != nil {
+		if _, err := replay.Run(ctx, model, plain{replay.Instant{}}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

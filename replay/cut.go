@@ -51,13 +51,13 @@ func (s *strand) place() place {
 
 // changeTo returns what is added from a cut to a later one. It is nil if what follows them may be
 // different, times aside.
-func (c *cut) changeTo(now *cut) *change {
+func (c *cut) changeTo(now *cut, iterations uint64) *change {
 	if !slices.Equal(c.words, now.words) || !slices.Equal(c.meaning, now.meaning) || !slices.Equal(c.movers, now.movers) {
 		return nil
 	}
 	d := &change{movers: c.movers, calls: make([]uint64, len(c.places))}
 	for i := range c.places {
-		calls, ok := c.places[i].callsTo(&now.places[i])
+		calls, ok := c.places[i].callsTo(&now.places[i], iterations)
 		if !ok {
 			return nil
 		}
@@ -74,21 +74,22 @@ func (c *cut) changeTo(now *cut) *change {
 
 // callsTo returns how many calls a strand has made from one place to another, false if what it calls from
 // there on may not be the same. The first call of a rank is like no other.
-func (p *place) callsTo(now *place) (uint64, bool) {
+func (p *place) callsTo(now *place, iterations uint64) (uint64, bool) {
 	calls := now.position - p.position
 	if calls == 0 {
 		return 0, p.state == now.state
 	}
-	return calls, p.state == now.state && p.loop == now.loop && p.loop.period > 0 && calls%p.loop.period == 0 &&
+	step := p.loop.period * iterations
+	return calls, p.state == now.state && p.loop == now.loop && step > 0 && calls%step == 0 &&
 		p.position >= max(1, p.loop.begin) && now.position <= p.loop.end && now.varied <= p.position
 }
 
 // mayRepeat reports whether it looks as if a replay were in the state of a cut, one time later.
-func (c *cut) mayRepeat(e *engine) bool {
+func (c *cut) mayRepeat(e *engine, iterations uint64) bool {
 	later := Time(-1)
 	for i, s := range e.strands {
 		p, now := &c.places[i], s.place()
-		calls, ok := p.callsTo(&now)
+		calls, ok := p.callsTo(&now, iterations)
 		if !ok {
 			return false
 		}
@@ -145,7 +146,7 @@ func (d *change) most(now *cut, iterations uint64) uint64 {
 		}
 		p := &now.places[i]
 		rest := p.loop.end - p.position
-		n = min(n, (rest-min(rest, 2*iterations*p.loop.period))/calls)
+		n = min(n, (rest-min(rest, iterations*p.loop.period))/calls)
 	}
 	for i, t := range d.times {
 		switch later := Time(t); {
@@ -287,7 +288,9 @@ func (v *survey) strand(s *strand) {
 		v.time(&s.busy, 0, s)
 		v.time(&s.end, 0, s)
 	}
-	v.request(&s.own, s)
+	if s.own.left > 0 {
+		v.request(&s.own, s)
+	}
 	v.time(&r.accessed, s.clock, s)
 	for i := range r.slots {
 		if slot := &r.slots[i]; slot.last != nil || slot.older.len() > 0 {

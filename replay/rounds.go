@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/reprise-trace/reprise/sequitur"
@@ -27,8 +26,10 @@ var minRound uint64 = 128 // that a strand makes on average
 
 const (
 	maxPeriod = 1 << 20 // of an iteration, of all strands
-	noLoop    = 256     // that a strand outside of loops makes before it looks for one
+	minNoLoop = 16      // that a strand outside of loops makes before it looks for one
+	maxNoLoop = 256
 	minLoops  = 8       // iterations of a loop that it is worth it
+	freely    = 1 << 16 // words of states that are looked at in any case
 )
 
 // A loop is calls of a strand that repeat themselves: from begin to end, each but the first period
@@ -44,6 +45,8 @@ type rounds struct {
 	count        uint64 // rounds of the trial
 	limit        uint64 // rounds until the next
 	fresh        bool   // a strand has come to another loop since
+
+	calls, surveyed uint64 // calls in rounds, and what was looked at in states
 
 	jump *jump // that is to be checked
 }
@@ -109,15 +112,21 @@ func (r *rounds) next() bool {
 	return more
 }
 
-// setGate says how far a strand goes on in the next round.
+// setGate says how far a strand goes on in the next round. Strands that have as many iterations
+// left come to the same one.
 func (r *rounds) setGate(s *strand) {
 	step := s.loop.period * r.iterations
-	if step == 0 || s.position+step > s.loop.end {
+	if s.position >= s.loop.end {
 		s.loop = s.findLoop(r.engine)
 		r.fresh = r.fresh || s.loop.period > 0
-		step = cmp.Or(s.loop.period, noLoop)
+		step = s.loop.period
 	}
-	s.gate = s.position + step
+	if step == 0 {
+		s.gate = s.position + min(max(s.position, minNoLoop), maxNoLoop)
+	} else {
+		s.gate = s.loop.end - (s.loop.end-s.position-1)/step*step
+	}
+	r.calls += s.gate - s.position
 }
 
 // findLoop returns the outermost loop that a strand is in and that is worth it, one without
@@ -145,8 +154,8 @@ func (r *rounds) observe() {
 		return
 	}
 	r.count++
-	if r.base.mayRepeat(r.engine) {
-		if now := newCut(r.engine); r.repeat(now) {
+	if r.base.mayRepeat(r.engine, r.iterations) {
+		if r.repeat() {
 			r.limit = 2
 			r.begin()
 			return
@@ -154,7 +163,7 @@ func (r *rounds) observe() {
 	}
 	switch r.count {
 	case r.limit / 2:
-		r.middle = newCut(r.engine)
+		r.middle = r.cut()
 	case r.limit:
 		r.limit *= 2
 		if !r.drift() {
@@ -168,25 +177,38 @@ func (r *rounds) begin() {
 	r.base, r.middle, r.count = nil, nil, 0
 	strands, calls := uint64(0), uint64(0)
 	for _, s := range r.engine.strands {
-		if !s.held {
-			continue
-		}
-		if s.loop.period == 0 || s.position >= s.loop.end {
+		switch {
+		case s.position < s.loop.end:
+			strands++
+			calls += s.loop.period
+		case s.held:
 			return
 		}
-		strands++
-		calls += s.loop.period
 	}
 	if calls == 0 {
 		return
 	}
 	r.iterations = (strands*minRound + calls - 1) / calls
-	r.base = newCut(r.engine)
+	r.base = r.cut()
+}
+
+// cut returns the state, nil if that would take too long, compared with the calls that were made.
+func (r *rounds) cut() *cut {
+	if r.surveyed > r.calls/2+freely {
+		return nil
+	}
+	c := newCut(r.engine)
+	r.surveyed += uint64(len(c.words) + len(c.times))
+	return c
 }
 
 // repeat skips rounds if the state is that of the base, but for one time, and reports whether it did.
-func (r *rounds) repeat(now *cut) bool {
-	c := r.base.changeTo(now)
+func (r *rounds) repeat() bool {
+	now := r.cut()
+	if now == nil {
+		return false
+	}
+	c := r.base.changeTo(now, r.iterations)
 	if c == nil || !c.uniform() {
 		return false
 	}
@@ -201,12 +223,18 @@ func (r *rounds) repeat(now *cut) bool {
 // drift skips rounds if the first and the second half of a trial have added the same to each
 // time, and reports whether it did. Whether it may is found out after another period, see check.
 func (r *rounds) drift() bool {
-	now := newCut(r.engine)
-	first := r.base.changeTo(r.middle)
+	if r.middle == nil {
+		return false
+	}
+	first := r.base.changeTo(r.middle, r.iterations)
 	if first == nil {
 		return false
 	}
-	c := r.middle.changeTo(now)
+	now := r.cut()
+	if now == nil {
+		return false
+	}
+	c := r.middle.changeTo(now, r.iterations)
 	if c == nil || !c.equal(first) {
 		return false
 	}
@@ -227,7 +255,7 @@ func (r *rounds) check() {
 		return
 	}
 	now := newCut(r.engine)
-	c := j.from.changeTo(now)
+	c := j.from.changeTo(now, r.iterations)
 	if c.isOf(j.change, j.periods+1) {
 		r.jump = nil
 		r.limit = 2
