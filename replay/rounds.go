@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"strings"
 
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -67,13 +68,18 @@ func (e *engine) isSteady() bool {
 		return false
 	}
 	for _, f := range e.model.Trace().Functions() {
-		if e.simGrid && tiTests[f.Name] {
+		if e.simGrid && tiTests[strings.ToLower(f.Name)] {
 			return false
 		}
 	}
 	for _, r := range e.ranks {
 		for _, f := range r.flight {
 			if f.Any || f.Probed != nil {
+				return false
+			}
+		}
+		for o := range r.calls.All() { // who is the root on an intercommunicator is known to some members only
+			if c := o.Operation.Communicator; c != nil && c.IsInter() {
 				return false
 			}
 		}

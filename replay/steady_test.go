@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/replay/loggps"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -24,7 +25,8 @@ type mixed struct {
 	synchronous bool
 }
 
-func (m mixed) Steady() bool { return true }
+func (mixed) Steady() bool { return true }
+func (mixed) Means() bool  { return true } // for package loggps
 
 func (m mixed) hash(a, b uint64) uint64 {
 	x := (m.seed ^ a*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
@@ -91,6 +93,13 @@ func TestSkipPrograms(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		compareSkipped(t, model, mixed{seed: seed})
 		compareSkipped(t, model, mixed{seed: seed, synchronous: true})
+		parameters := loggps.Default()
+		parameters.RanksPerNode = 2
+		cluster, err := loggps.New(parameters, trace.Ranks(), mixed{seed: seed})
+		if err != nil || !cluster.Steady() {
+			t.Fatal(err)
+		}
+		compareSkipped(t, model, cluster)
 	})
 }
 
@@ -107,7 +116,9 @@ func TestSkipLoops(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("loops of %d replays are skipped", skipped)
+	if skipped < 60 {
+		t.Errorf("only in %d of 120 replays are loops skipped", skipped)
+	}
 }
 
 // newLoops draws a program of loops and of steps between them.
@@ -135,9 +146,6 @@ func compareSkipped(t tester, model *semantics.Model, m replay.Machine) (calls, 
 	want, wantErr := replay.Run(ctx, model, plain{m})
 	if !reflect.DeepEqual(got, want) || err != nil || wantErr != nil {
 		t.Fatalf("%+v: %+v, %v; without skipping %+v, %v", m, got, err, want, wantErr)
-	}
-	if testing.Verbose() {
-		println(want.Calls, executed)
 	}
 	return want.Calls, executed
 }

@@ -22,6 +22,9 @@ type network struct {
 	latency, perByte replay.Time
 }
 
+// Steady has loops be skipped where computing is always the same.
+func (n network) Steady() bool { return n.Recorded.Means() }
+
 func (n network) Message(m *replay.Message) replay.Cost {
 	return replay.Cost{Transfer: n.latency + n.perByte*replay.Time(max(m.Bytes, 0)), Rendezvous: m.Bytes > 1<<16}
 }

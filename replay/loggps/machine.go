@@ -20,6 +20,8 @@ type Machine struct {
 	operations map[*spec.Role]*operation
 }
 
+var _ replay.SteadyMachine = (*Machine)(nil)
+
 // New returns a machine for a run of so many ranks, which compute as computing says, or not at all if
 // that is nil.
 func New(p Parameters, ranks int, computing Computing) (*Machine, error) {
@@ -31,6 +33,18 @@ func New(p Parameters, ranks int, computing Computing) (*Machine, error) {
 		Parameters: p, computing: computing, nodes: max(1, (ranks+p.RanksPerNode-1)/p.RanksPerNode),
 		groups: make(map[*semantics.Communicator]*group), operations: make(map[*spec.Role]*operation),
 	}, nil
+}
+
+// Steady reports whether costs are always the same, as [replay.SteadyMachine] says: if ranks do not compute, or for
+// means as [replay.Recorded.Means] tells.
+func (m *Machine) Steady() bool {
+	switch c := m.computing.(type) {
+	case nil:
+		return true
+	case interface{ Means() bool }:
+		return c.Means()
+	}
+	return false
 }
 
 // node returns the node of a rank.
