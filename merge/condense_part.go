@@ -7,14 +7,19 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
+// A Condenser makes what a recorder holds of a rank smaller, again and again, so that it does not grow with a run that
+// never repeats; the recorder goes on, and [Join] appends what comes after. The zero
+// Condenser is ready for use.
+type Condenser struct{ way int }
+
 // Condense returns a part with the calls of p that takes less memory: as few of the arguments and
 // of the order of calls as possible give way, as in [Accumulator.WriteBounded], so that the symbols
-// of its grammar and the bytes of its signatures are together no more than most. If what never gives way is more
-// than that, it returns that. Recorders condense what they have so far, so that what they hold does
-// not grow with a run that never repeats; then they go on, and [Join] appends what comes after.
+// of its grammar and the bytes of its signatures are together no more than most, and at least as much as
+// before. If what never gives way is more than that, it returns that.
 //
-// The times of every call and histograms are left out, and statistics of times are of all calls of a function. CallGroups, which parts of traces have, are not allowed.
-func Condense(p Part, most int) (Part, error) {
+// The times of every call and histograms are left out, and statistics of times are of all calls of a function. CallGroups,
+// which parts of traces have, are not allowed.
+func (c *Condenser) Condense(p Part, most int) (Part, error) {
 	if p.CallGroups != nil {
 		return Part{}, errors.New("merge: a part of a trace is not condensed")
 	}
@@ -28,16 +33,17 @@ func Condense(p Part, most int) (Part, error) {
 		return p, err
 	}
 	var condensed Part
-	for _, d := range ways {
+	for ; c.way < len(ways); c.way++ {
+		d := ways[c.way]
 		if d.inOrder == 0 && p.Grammar.Len() > maxInOrder {
 			continue
 		}
 		d.values = valuesWhileRecording
-		condensed = a.condense(d).onlyPart()
-		if condensed.Held() <= most {
+		if condensed = a.condense(d).onlyPart(); condensed.Held() <= most {
 			break
 		}
 	}
+	c.way = min(c.way, len(ways)-1)
 	condensed.Groups = p.Groups
 	if p.Times != nil && condensed.Times != nil {
 		condensed.Times.Begin, condensed.Times.End = p.Times.Begin, p.Times.End

@@ -38,7 +38,7 @@ func testCondense(t *rapid.T) {
 }
 
 func mustCondense(t *rapid.T, p Part, most int) Part {
-	condensed, err := Condense(p, most)
+	condensed, err := new(Condenser).Condense(p, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestCondense(t *testing.T) { rapid.Check(t, testCondense) }
 // TestCondenseTrace condenses a part that a trace may have.
 func TestCondenseTrace(t *testing.T) {
 	p := Part{CallGroups: map[uint32]Group{}}
-	if _, err := Condense(p, 1); err == nil {
+	if _, err := new(Condenser).Condense(p, 1); err == nil {
 		t.Error("a part of a trace was condensed")
 	}
 }

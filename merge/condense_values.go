@@ -293,37 +293,38 @@ func integerBlocks(values []countedValue, sizes []uint64, blocks int) []int64 {
 	for step <= width/uint64(16*blocks) {
 		step *= 2
 	}
+	var p product
 	left, calls := new(big.Int), uint64(0) // above the least, in blocks that have no value yet
 	for _, v := range values {
-		left.Add(left, product(uint64(v.value)-uint64(least), v.count))
+		left.Add(left, p.of(uint64(v.value)-uint64(least), v.count))
 		calls += v.count
 	}
 	made := make([]int64, 0, len(sizes))
 	equal := min(blocks, len(sizes)) - 1 // blocks but the last
-	sum := new(big.Int)
+	var sum, mean, more big.Int
 	for _, n := range sizes[:equal] {
 		values = takeCalls(values, n, func(value int64, count uint64) {
-			sum.Add(sum, product(uint64(value)-uint64(least), count))
+			sum.Add(&sum, p.of(uint64(value)-uint64(least), count))
 		})
 		calls -= n
 		v := uint64(0)
 		if sum.Sign() > 0 {
-			v = min(new(big.Int).Div(sum, product(n, 1)).Uint64()/step*step, width)
+			v = min(mean.Div(&sum, p.of(n, 1)).Uint64()/step*step, width)
 		}
-		more := new(big.Int).Sub(left, product(width, calls)) // than all blocks after can have
+		more.Sub(left, p.of(width, calls)) // than all blocks after can have
 		if more.Sign() > 0 {
-			more.Add(more, product(n-1, 1))
-			v = max(v, more.Div(more, product(n, 1)).Uint64())
+			more.Add(&more, p.of(n-1, 1))
+			v = max(v, more.Div(&more, p.of(n, 1)).Uint64())
 		}
-		sum.Sub(sum, product(v, n))
-		left.Sub(left, product(v, n))
+		sum.Sub(&sum, p.of(v, n))
+		left.Sub(left, p.of(v, n))
 		made = append(made, int64(uint64(least)+v))
 	}
-	v, more := new(big.Int).DivMod(left, product(calls, 1), new(big.Int))
-	mean, above := v.Uint64(), more.Uint64()
+	mean.DivMod(left, p.of(calls, 1), &more)
+	each, above := mean.Uint64(), more.Uint64()
 	pieces := make([]int64, len(sizes)-equal)
 	for i := len(pieces) - 1; i >= 0; i-- {
-		pieces[i] = int64(uint64(least) + mean)
+		pieces[i] = int64(uint64(least) + each)
 		if n := sizes[equal+i]; n <= above {
 			above -= n
 			pieces[i]++
@@ -332,10 +333,16 @@ func integerBlocks(values []countedValue, sizes []uint64, blocks int) []int64 {
 	return append(made, pieces...)
 }
 
-// product returns a·b.
-func product(a, b uint64) *big.Int {
-	x := new(big.Int).SetUint64(a)
-	return x.Mul(x, new(big.Int).SetUint64(b))
+// A product is one of two numbers of 64 bits, with room for it.
+type product struct{ a, b big.Int }
+
+// of returns a·b, which holds until the next call.
+func (p *product) of(a, b uint64) *big.Int {
+	p.a.SetUint64(a)
+	if b == 1 {
+		return &p.a
+	}
+	return p.a.Mul(&p.a, p.b.SetUint64(b))
 }
 
 // floatBlocks returns a value for each block: the mean of those of its calls.

@@ -14,7 +14,8 @@ type bound struct {
 	size      int64        // of the trace in the end; 0 if there is no bound
 	limit     int          // of what is held, see merge.Part.Held
 	condensed []merge.Part // of rank 0: the calls before those of the grammar, none or one
-	untimed   bool         // the times of every call were left out
+	condenser merge.Condenser
+	untimed   bool // the times of every call were left out
 }
 
 const (
@@ -23,6 +24,7 @@ const (
 	heldPerByte = 8
 
 	leastHeld   = 1 << 16
+	condensedTo = 4       // of the limit, the part that is left at most
 	callsPerFit = 1 << 10 // after which what is held is looked at
 )
 
@@ -51,7 +53,7 @@ func (r *Recorder) fit() {
 // and the times of every call.
 func (r *Recorder) condense() {
 	functions := r.table.Functions()
-	part, err := merge.Condense(r.take(0, &r.table, r.grammar.Finish(), r.times.finish(0)), r.bound.limit/2)
+	part, err := r.bound.condenser.Condense(r.take(0, &r.table, r.grammar.Finish(), r.times.finish(0)), r.bound.limit/condensedTo)
 	if err != nil { // of parts that nobody records
 		r.misuse.add(err)
 	}
