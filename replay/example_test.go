@@ -81,6 +81,26 @@ func ExampleRun() {
 	// rank 2 ends after 31µs and waits 11µs
 }
 
+func ExampleRunWith() {
+	trace := testTrace
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := replay.RunWith(context.Background(), model, network{}, replay.Options{CriticalPath: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range result.Path.Steps {
+		fmt.Println(trace.Signature(s.Signature), "computing", s.Computing, "in calls", s.Calls)
+	}
+	// Output:
+	// init() computing 5µs in calls 0s
+	// send(destination=(rank+1) mod N, tag=0, count=1000, type=datatype#6) computing 15µs in calls 0s
+	// recv(source=(rank-1) mod N, tag=0, count=1000, type=datatype#6) computing 0s in calls 9µs
+	// finalize() computing 5µs in calls 0s
+}
+
 func ExampleEvents() {
 	model, err := semantics.Open(context.Background(), testTrace)
 	if err != nil {

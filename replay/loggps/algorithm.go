@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// An Algorithm is how the members of a collective operation exchange what they give and get.
-type Algorithm string
-
-// The algorithms. MPICH chooses, for p members:
+// An Algorithm is how the members of a collective operation exchange what they give and get. [New] refuses one
+// that an operation cannot have, and lists those that it can. MPICH chooses, for p members:
 //
 //	barrier                     dissemination
 //	bcast                       binomial below 12 KiB or 8 members, then scatter-recursive-doubling below 512 KiB
@@ -26,37 +24,40 @@ type Algorithm string
 //	reduce_scatter, reduce_scatter_block
 //	                            recursive-halving below 512 KiB, else pairwise
 //	scan, exscan                recursive-doubling
+type Algorithm string
+
+// The algorithms.
 const (
-	Binomial          Algorithm = "binomial"
-	RecursiveDoubling Algorithm = "recursive-doubling"
-	RecursiveHalving  Algorithm = "recursive-halving"
-	Rabenseifner      Algorithm = "rabenseifner" // recursive halving, and then back
-	Ring              Algorithm = "ring"
-	Bruck             Algorithm = "bruck"
-	Linear            Algorithm = "linear" // each member to each, or the root, without an order
-	Dissemination     Algorithm = "dissemination"
-	Pairwise          Algorithm = "pairwise"
-	ScatterDoubling   Algorithm = "scatter-recursive-doubling" // a scatter, and then an allgather
-	ScatterRing       Algorithm = "scatter-ring"
+	binomial          Algorithm = "binomial"
+	recursiveDoubling Algorithm = "recursive-doubling"
+	recursiveHalving  Algorithm = "recursive-halving"
+	rabenseifner      Algorithm = "rabenseifner" // recursive halving, and then back
+	ring              Algorithm = "ring"
+	bruck             Algorithm = "bruck"
+	linear            Algorithm = "linear" // each member to each, or the root, without an order
+	dissemination     Algorithm = "dissemination"
+	pairwise          Algorithm = "pairwise"
+	scatterDoubling   Algorithm = "scatter-recursive-doubling" // a scatter, and then an allgather
+	scatterRing       Algorithm = "scatter-ring"
 )
 
 // algorithms are those that each operation may have.
 var algorithms = map[string][]Algorithm{
-	"barrier":              {Dissemination, RecursiveDoubling, Linear},
-	"bcast":                {Binomial, Linear, ScatterDoubling, ScatterRing},
-	"scatter":              {Binomial, Linear},
-	"scatterv":             {Linear, Binomial},
-	"gather":               {Binomial, Linear},
-	"gatherv":              {Linear, Binomial},
-	"reduce":               {Binomial, Rabenseifner, Linear},
-	"allreduce":            {RecursiveDoubling, Rabenseifner, Ring},
-	"allgather":            {RecursiveDoubling, Bruck, Ring},
-	"allgatherv":           {RecursiveDoubling, Bruck, Ring},
-	"alltoall":             {Bruck, Pairwise, Linear},
-	"alltoallv":            {Linear, Pairwise},
-	"alltoallw":            {Linear, Pairwise},
-	"reduce_scatter":       {RecursiveHalving, Pairwise},
-	"reduce_scatter_block": {RecursiveHalving, Pairwise},
+	"barrier":              {dissemination, recursiveDoubling, linear},
+	"bcast":                {binomial, linear, scatterDoubling, scatterRing},
+	"scatter":              {binomial, linear},
+	"scatterv":             {linear, binomial},
+	"gather":               {binomial, linear},
+	"gatherv":              {linear, binomial},
+	"reduce":               {binomial, rabenseifner, linear},
+	"allreduce":            {recursiveDoubling, rabenseifner, ring},
+	"allgather":            {recursiveDoubling, bruck, ring},
+	"allgatherv":           {recursiveDoubling, bruck, ring},
+	"alltoall":             {bruck, pairwise, linear},
+	"alltoallv":            {linear, pairwise},
+	"alltoallw":            {linear, pairwise},
+	"reduce_scatter":       {recursiveHalving, pairwise},
+	"reduce_scatter_block": {recursiveHalving, pairwise},
 }
 
 // checkAlgorithm returns an error if an operation cannot have an algorithm.
@@ -83,38 +84,38 @@ func choose(operation string, members int, size int64) Algorithm {
 	case "bcast":
 		switch {
 		case size < 12<<10 || members < 8:
-			return Binomial
+			return binomial
 		case size < 512<<10 && power:
-			return ScatterDoubling
+			return scatterDoubling
 		}
-		return ScatterRing
+		return scatterRing
 	case "allreduce", "reduce":
 		if size > 2<<10 {
-			return Rabenseifner
+			return rabenseifner
 		}
 	case "allgather", "allgatherv":
 		switch {
 		case size < 512<<10 && power:
-			return RecursiveDoubling
+			return recursiveDoubling
 		case size < 80<<10:
-			return Bruck
+			return bruck
 		}
-		return Ring
+		return ring
 	case "alltoall":
 		switch {
 		case size <= 256 && members >= 8:
-			return Bruck
+			return bruck
 		case size <= 32<<10:
-			return Linear
+			return linear
 		}
-		return Pairwise
+		return pairwise
 	case "reduce_scatter", "reduce_scatter_block":
 		if size >= 512<<10 {
-			return Pairwise
+			return pairwise
 		}
 	}
 	if list := algorithms[operation]; len(list) > 0 {
 		return list[0]
 	}
-	return Dissemination
+	return dissemination
 }

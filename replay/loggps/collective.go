@@ -90,30 +90,30 @@ func (g *group) run(a Algorithm, name string, size int64) {
 	n := len(g.t)
 	block := (size + int64(n) - 1) / int64(n)
 	switch {
-	case name == "allreduce" && a == RecursiveDoubling:
+	case name == "allreduce" && a == recursiveDoubling:
 		list := doubling(n, 0)
 		for i := range list {
 			list[i].size = size
 		}
 		g.rounds(list, size, size)
-	case name == "allreduce" && a == Ring:
+	case name == "allreduce" && a == ring:
 		g.ring(block)
 		g.ring(block)
-	case a == Rabenseifner:
+	case a == rabenseifner:
 		g.rabenseifner(size)
-	case a == RecursiveHalving:
+	case a == recursiveHalving:
 		g.rounds(halving(n, size, false), size, block)
-	case a == RecursiveDoubling && name != "barrier" && n == powerBelow(n):
+	case a == recursiveDoubling && name != "barrier" && n == powerBelow(n):
 		g.rounds(doubling(n, block), 0, 0)
-	case a == RecursiveDoubling && name == "barrier":
+	case a == recursiveDoubling && name == "barrier":
 		g.rounds(doubling(n, 0), 0, 0)
-	case a == Ring:
+	case a == ring:
 		g.ring(block)
-	case a == Pairwise && strings.HasPrefix(name, "reduce_scatter"):
+	case a == pairwise && strings.HasPrefix(name, "reduce_scatter"):
 		g.pairwise(block)
-	case a == Pairwise:
+	case a == pairwise:
 		g.pairwise(size)
-	case a == Linear:
+	case a == linear:
 		g.linear(size)
 	case name == "alltoall": // Bruck: blocks whose distance has a bit go that far
 		for k := 1; k < n; k *= 2 {
@@ -184,10 +184,10 @@ func (g *group) fromRoot(c *replay.Collective, o *operation) {
 func (g *group) give(a Algorithm, name string, root int, size int64) {
 	n := len(g.t)
 	block := int64(0) // for each, or all to all
-	if name != "bcast" || a == ScatterDoubling || a == ScatterRing {
+	if name != "bcast" || a == scatterDoubling || a == scatterRing {
 		block = (size + int64(n) - 1) / int64(n)
 	}
-	if a == Linear {
+	if a == linear {
 		if name != "bcast" {
 			size = block
 		}
@@ -212,9 +212,9 @@ func (g *group) give(a Algorithm, name string, root int, size int64) {
 		}
 	}
 	switch {
-	case a == ScatterRing, a == ScatterDoubling && n != powerBelow(n):
+	case a == scatterRing, a == scatterDoubling && n != powerBelow(n):
 		g.ring(block)
-	case a == ScatterDoubling:
+	case a == scatterDoubling:
 		g.rounds(doubling(n, block), 0, 0)
 	}
 }
@@ -230,7 +230,7 @@ func (g *group) toRoot(c *replay.Collective, o *operation) {
 		}
 		w := g.hop(0).worst()
 		sends, receives := 1, 0
-		if k := (i - max(c.Root, 0) + len(g.t)) % len(g.t); o.of(len(g.t), g.given(o.name, size)) != Linear {
+		if k := (i - max(c.Root, 0) + len(g.t)) % len(g.t); o.of(len(g.t), g.given(o.name, size)) != linear {
 			below := min(bits.TrailingZeros(uint(k)), bits.Len(uint(len(g.t)-1-k))) // of members that give to this one
 			receives = max(below, 0)
 		}
@@ -257,7 +257,7 @@ func (g *group) gather(c *replay.Collective, o *operation) {
 	}
 	copy(g.t, c.Enter)
 	a := o.of(n, g.given(o.name, size))
-	if a == Linear {
+	if a == linear {
 		h := g.hop(size)
 		for k := 1; k < n; k++ {
 			g.t[c.Root] = plus(g.t[c.Root], max(0, g.slowest(size)-h.of(c.Root, (c.Root+k)%n).Receive))
@@ -265,13 +265,13 @@ func (g *group) gather(c *replay.Collective, o *operation) {
 		}
 		return
 	}
-	if a == Rabenseifner {
+	if a == rabenseifner {
 		g.rounds(halving(n, size, true), size, 0)
 		size = (size + int64(n) - 1) / int64(n)
 	}
 	for k := 1; k < n; k *= 2 {
 		h := g.hop(size)
-		if o.name != "reduce" || a == Rabenseifner {
+		if o.name != "reduce" || a == rabenseifner {
 			h = g.hop(size * int64(k))
 		}
 		for i := 0; i+k < n; i += 2 * k {

@@ -174,29 +174,29 @@ func TestSteps(t *testing.T) {
 		received  int64
 		want      replay.Time // when the last member leaves
 	}{
-		{"MPI_Barrier", Dissemination, 8, 0, 0, 3 * step},
-		{"MPI_Barrier", Dissemination, 9, 0, 0, 4 * step},
-		{"MPI_Bcast", Binomial, 2, 100, 100, step + 100},
-		{"MPI_Bcast", Binomial, 8, 100, 100, 3 * (step + 100)},
-		{"MPI_Bcast", Binomial, 1024, 100, 100, 10 * (step + 100)},
-		{"MPI_Bcast", Linear, 8, 0, 0, 7*10 + 1000 + 10},
-		{"MPI_Bcast", ScatterRing, 4, 400, 400, (step + 200) + (step + 100) + 3*(step+100)},
-		{"MPI_Bcast", ScatterDoubling, 4, 400, 400, 2 * (step + 200 + step + 100)},
-		{"MPI_Scatter", Binomial, 8, 800, 100, 3*step + 400 + 200 + 100},
-		{"MPI_Gather", Binomial, 8, 100, 800, 3*step + 100 + 200 + 400},
-		{"MPI_Reduce", Binomial, 8, 100, 100, 3 * (step + 100)},
-		{"MPI_Reduce", Rabenseifner, 4, 400, 400, step + 200 + step + 100 + step + 100 + step + 200},
-		{"MPI_Allreduce", RecursiveDoubling, 8, 100, 100, 3 * (step + 100)},
-		{"MPI_Allreduce", RecursiveDoubling, 9, 100, 100, 4 * (step + 100)}, // the member that stands back gives or gets: none does both
-		{"MPI_Allreduce", Rabenseifner, 8, 800, 800, 2 * (3*step + 400 + 200 + 100)},
-		{"MPI_Allreduce", Ring, 8, 800, 800, 14 * (step + 100)},
-		{"MPI_Allgather", Ring, 8, 100, 800, 7 * (step + 100)},
-		{"MPI_Allgather", RecursiveDoubling, 8, 100, 800, 3*step + 100 + 200 + 400},
-		{"MPI_Allgather", Bruck, 5, 100, 500, 3*step + 100 + 200 + 100},
-		{"MPI_Alltoall", Pairwise, 8, 800, 800, 7 * (step + 100)},
-		{"MPI_Alltoall", Bruck, 8, 800, 800, 3 * (step + 400)},
-		{"MPI_Alltoall", Linear, 8, 0, 0, 7*10 + 1000 + 10},
-		{"MPI_Reduce_scatter", RecursiveHalving, 8, 800, 100, 3*step + 400 + 200 + 100},
+		{"MPI_Barrier", dissemination, 8, 0, 0, 3 * step},
+		{"MPI_Barrier", dissemination, 9, 0, 0, 4 * step},
+		{"MPI_Bcast", binomial, 2, 100, 100, step + 100},
+		{"MPI_Bcast", binomial, 8, 100, 100, 3 * (step + 100)},
+		{"MPI_Bcast", binomial, 1024, 100, 100, 10 * (step + 100)},
+		{"MPI_Bcast", linear, 8, 0, 0, 7*10 + 1000 + 10},
+		{"MPI_Bcast", scatterRing, 4, 400, 400, (step + 200) + (step + 100) + 3*(step+100)},
+		{"MPI_Bcast", scatterDoubling, 4, 400, 400, 2 * (step + 200 + step + 100)},
+		{"MPI_Scatter", binomial, 8, 800, 100, 3*step + 400 + 200 + 100},
+		{"MPI_Gather", binomial, 8, 100, 800, 3*step + 100 + 200 + 400},
+		{"MPI_Reduce", binomial, 8, 100, 100, 3 * (step + 100)},
+		{"MPI_Reduce", rabenseifner, 4, 400, 400, step + 200 + step + 100 + step + 100 + step + 200},
+		{"MPI_Allreduce", recursiveDoubling, 8, 100, 100, 3 * (step + 100)},
+		{"MPI_Allreduce", recursiveDoubling, 9, 100, 100, 4 * (step + 100)}, // the member that stands back gives or gets: none does both
+		{"MPI_Allreduce", rabenseifner, 8, 800, 800, 2 * (3*step + 400 + 200 + 100)},
+		{"MPI_Allreduce", ring, 8, 800, 800, 14 * (step + 100)},
+		{"MPI_Allgather", ring, 8, 100, 800, 7 * (step + 100)},
+		{"MPI_Allgather", recursiveDoubling, 8, 100, 800, 3*step + 100 + 200 + 400},
+		{"MPI_Allgather", bruck, 5, 100, 500, 3*step + 100 + 200 + 100},
+		{"MPI_Alltoall", pairwise, 8, 800, 800, 7 * (step + 100)},
+		{"MPI_Alltoall", bruck, 8, 800, 800, 3 * (step + 400)},
+		{"MPI_Alltoall", linear, 8, 0, 0, 7*10 + 1000 + 10},
+		{"MPI_Reduce_scatter", recursiveHalving, 8, 800, 100, 3*step + 400 + 200 + 100},
 	} {
 		t.Run(tt.operation+"/"+string(tt.algorithm), func(t *testing.T) {
 			role := spec.RoleOf(tt.operation)
@@ -293,7 +293,7 @@ func (fixed) Compute(*replay.Call) (before, within replay.Time) { return 1000, 0
 func TestErrors(t *testing.T) {
 	for _, p := range []Parameters{
 		{Between: Link{Latency: -1}}, {Within: Link{Bandwidth: -1}}, {RanksPerNode: -1},
-		{Collectives: map[string]Algorithm{"barrier": Ring}}, {Collectives: map[string]Algorithm{"send": Ring}},
+		{Collectives: map[string]Algorithm{"barrier": ring}}, {Collectives: map[string]Algorithm{"send": ring}},
 	} {
 		if _, err := New(p, 1, nil); err == nil {
 			t.Errorf("%+v is accepted", p)

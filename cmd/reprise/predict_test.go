@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/replay"
+)
+
+// commandBlock is a block of a document that shows commands.
+var commandBlock = regexp.MustCompile("(?s)```\n(\\$ reprise .*?)```\n")
+
+// TestPredictDocument runs the commands of docs/predict.md, and reads the machine that it shows.
+func TestPredictDocument(t *testing.T) {
+	document, err := filepath.Abs(filepath.Join("..", "..", "docs", "predict.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heat := readFile(t, heatTrace)
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	if err := os.Mkdir("notebook", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join("notebook", "heat.rpz"), heat)
+	want := readFile(t, document)
+	blocks := 0
+	got := commandBlock.ReplaceAllStringFunc(want, func(block string) string {
+		blocks++
+		return "```\n" + transcribe(t, commandBlock.FindStringSubmatch(block)[1]) + "```\n"
+	})
+	if blocks != 3 {
+		t.Errorf("%d blocks of commands", blocks)
+	}
+	if *update {
+		writeFile(t, document, got)
+	} else if got != want {
+		t.Errorf("docs/predict.md differs, from %q on: run go test -update and look at what changed", firstDifference(got, want))
+	}
+	_, after, _ := strings.Cut(want, "<!-- machine -->\n```toml\n")
+	machine, _, ok := strings.Cut(after, "```\n<!-- /machine -->")
+	if !ok {
+		t.Fatal("docs/predict.md shows no machine")
+	}
+	writeFile(t, "there.toml", machine)
+	p, err := readMachine("there.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.RanksPerNode != 16 || p.Between.Latency != 1200*replay.Nanosecond || p.Between.Bandwidth != 12.5e9 || p.Within.Overhead != 200*replay.Nanosecond ||
+		p.Compute.String() != "0.8x" || len(p.OfRanks) != 1 || p.Collectives["bcast"] != "binomial" {
+		t.Errorf("parameters %+v", p)
+	}
+}
+
+var heatTrace = filepath.Join("..", "..", "examples", "notebook", "heat.rpz")
+
+// predicted returns what predict says as JSON.
+func predicted(t *testing.T, args ...string) (a predictAnswer) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(must(t, append([]string{"predict", "--json"}, args...)...)), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestPredictAgain checks that a prediction is a trace: predicted again for the same machine, it
+// takes the same time, and with a factor on everything that much more.
+func TestPredictAgain(t *testing.T) {
+	heat := readFile(t, heatTrace)
+	t.Chdir(t.TempDir())
+	writeFile(t, "heat.rpz", heat)
+	first := predicted(t, "heat.rpz", "--times", "exact", "-o", "exact.rpz")
+	again := predicted(t, "exact.rpz", "--compute", "1x")
+	if d := first.Time - again.Time; d < -5000 || d > 5000 { // starts and ends are rounded to nanoseconds
+		t.Errorf("%v ns, again %v ns", first.Time, again.Time)
+	}
+	free := []string{"--latency", "0x", "--bandwidth", "inf"}
+	writeFile(t, "free.toml", "[between]\noverhead = 0\ngap = 0\n")
+	once := predicted(t, append(free, "heat.rpz", "-m", "free.toml")...)
+	twice := predicted(t, append(free, "heat.rpz", "-m", "free.toml", "--compute", "2x")...)
+	if d := twice.Time - 2*once.Time; d < -2 || d > 2 {
+		t.Errorf("%v ns, with twice the computing %v ns", once.Time, twice.Time)
+	}
+	if once.Time >= first.Time {
+		t.Errorf("%v ns, without communication %v ns", first.Time, once.Time)
+	}
+	var path float64
+	for _, s := range first.Path.Steps {
+		path += float64(s.Computing + s.Within)
+	}
+	if d := path - float64(first.Time); d < -100 || d > 100 {
+		t.Errorf("a critical path of %v ns, of a run of %v ns", path, first.Time)
+	}
+	for _, name := range []string{"statistics", "exact"} {
+		must(t, "predict", "heat.rpz", "-o", "out.rpz", "--times", name)
+		var p struct {
+			Calls     uint64 `json:"calls"`
+			Functions []struct {
+				Time struct {
+					Nanoseconds float64 `json:"time_ns"`
+				} `json:"time"`
+			} `json:"functions"`
+		}
+		decodeJSON(t, &p, "profile", "--json", "out.rpz")
+		within, all := 0.0, 0.0 // in calls: all of it, and what is no computing
+		for _, r := range first.Ranks {
+			within += float64(r.Sending + r.Waiting)
+			all += float64(r.End)
+		}
+		time := 0.0
+		for _, f := range p.Functions {
+			time += f.Time.Nanoseconds
+		}
+		if p.Calls != first.Calls || time < within || time > all {
+			t.Errorf("%s: profile has %d calls of %v ns, predict %d of %v to %v ns", name, p.Calls, time, first.Calls, within, all)
+		}
+		must(t, "report", "out.rpz", "-o", "out.html")
+		must(t, "export", "out.rpz", "-o", "out.parquet")
+		must(t, "imbalance", "out.rpz")
+	}
+}
+
+// TestPredictPath checks that the critical path of many calls is followed only if that is asked for.
+func TestPredictPath(t *testing.T) {
+	heat := readFile(t, heatTrace)
+	t.Chdir(t.TempDir())
+	writeFile(t, "heat.rpz", heat)
+	defer func(n int64) { maxFollowed = n }(maxFollowed)
+	maxFollowed = 1000
+	if a := predicted(t, "heat.rpz"); a.Path != nil {
+		t.Errorf("path %+v", a.Path)
+	}
+	if text := must(t, "predict", "heat.rpz"); !strings.Contains(text, "more than 1,000 calls is followed with --critical-path") {
+		t.Errorf("predict says %s", text)
+	}
+	if a := predicted(t, "heat.rpz", "--critical-path"); a.Path == nil {
+		t.Error("no path")
+	}
+}
+
+// TestMachineErrors checks what is said of files and flags that are wrong.
+func TestMachineErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for _, tt := range []struct{ file, want string }{
+		{"ranks_per_node = \n", "m.toml:1: *"},
+		{"ranks_per_node = \"x\"\n", "m.toml: line 1 *"},
+		{"ranks_per_node = 0\n", "m.toml: ranks_per_node is 0"},
+		{"mapping = \"random\"\n", `m.toml: mapping is block or cyclic, not "random"`},
+		{"latency = 1\n", "m.toml: no parameter is called latency: docs/predict.md has them"},
+		{"[between]\nlatency = 5\n", `m.toml: between.latency: "5" is not a number with a unit, such as 1.5µs`},
+		{"[within]\ngap = \"-1us\"\n", `m.toml: within.gap: "-1us" is not a number with a unit, such as 1.5µs`},
+		{"[between]\nbandwidth = \"10 GB\"\n", `m.toml: between.bandwidth: "10 GB" is not a number with a unit, such as 1.5GB/s, or inf`},
+		{"[between]\nbandwidth = 0\n", "m.toml: between.bandwidth: there is none"},
+		{"[between]\neager_limit = true\n", `m.toml: between.eager_limit: "true" is not a number with a unit, such as 1.5MB, or inf`},
+		{"[compute]\nfactor = -1\n", `m.toml: compute.factor: "-1" is no factor: a number from 0 to 1e9, such as 0.5x`},
+		{"[compute]\nranks = { a = 1 }\n", "m.toml: compute.ranks: *"},
+		{"[compute]\nranks = { 1 = \"y\" }\n", `m.toml: compute.ranks of 1: "y" is no factor: *`},
+		{"[compute]\nfunctions = { f = \"y\" }\n", `m.toml: compute.functions of f: "y" is no factor: *`},
+		{"[collectives]\nallreduce = \"fast\"\n", `m.toml: the algorithm of allreduce cannot be "fast": it is one of recursive-doubling, rabenseifner, ring`},
+		{"[collectives]\nsend = \"ring\"\n", `m.toml: no collective operation whose algorithm can be chosen is called "send"`},
+	} {
+		writeFile(t, "m.toml", tt.file)
+		r := invoke(t, "", "predict", "ring.rpz", "-m", "m.toml")
+		if r.status != exitFailure || !matches(r.stderr, "reprise: "+tt.want+"\n") {
+			t.Errorf("%q: status %d, %q, want %q", tt.file, r.status, r.stderr, tt.want)
+		}
+	}
+	for _, tt := range []struct{ file, bandwidth, eager string }{
+		{"[between]\nbandwidth = \"8Gbit/s\"\neager_limit = 0\n", "1000000000", "-1"},
+		{"[between]\nbandwidth = \"inf\"\neager_limit = \"inf\"\n", "0", "0"},
+		{"[between]\nbandwidth = inf\neager_limit = 100\n", "0", "100"},
+		{"[between]\nbandwidth = 5e9\neager_limit = \"1.5KiB\"\n", "5000000000", "1536"},
+	} {
+		writeFile(t, "m.toml", tt.file)
+		p, err := readMachine("m.toml")
+		if err != nil {
+			t.Errorf("%q: %v", tt.file, err)
+			continue
+		}
+		if got, _ := json.Marshal([]int64{p.Between.Bandwidth, p.Between.EagerLimit}); string(got) != "["+tt.bandwidth+","+tt.eager+"]" {
+			t.Errorf("%q: %s", tt.file, got)
+		}
+	}
+	for _, args := range []string{"--compute y", "--latency -1", "--bandwidth 0x", "--bandwidth fast"} {
+		if r := invoke(t, "", append([]string{"predict", "ring.rpz"}, strings.Fields(args)...)...); r.status != exitUsage {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+	if r := invoke(t, "", "predict", "ring.rpz", "-m", "missing.toml"); r.status != exitFailure || r.stderr != "reprise: missing.toml: no such file or directory\n" {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+	if r := invoke(t, "", "predict", "ring.rpz", "-o", "ring.rpz"); r.status != exitUsage {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}

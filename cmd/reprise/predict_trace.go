@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A predictedTrace is a trace with the times of a replay in place of its own.
+type predictedTrace struct {
+	trace *reprise.Trace
+	exact *timing.SeriesCodec // of the times of every call; nil for statistics alone
+	ranks map[int]*predictedTimes
+}
+
+// predictedTimes are the times of the calls of a rank.
+type predictedTimes struct {
+	durations, gaps []timing.Statistics // by terminal
+	end             int64
+	threads         map[int]*predictedThread
+	order           []*predictedThread
+}
+
+// A predictedThread is what was last of a thread, and the times of its calls.
+type predictedThread struct {
+	first, next uint64 // position of its first call, and after its last
+	end         int64
+	series      *timing.SeriesBuilder
+}
+
+func newPredictedTrace(t *reprise.Trace, exact bool) *predictedTrace {
+	p := &predictedTrace{trace: t, ranks: make(map[int]*predictedTimes)}
+	if exact {
+		codec := timing.NewLossless(timing.Zstd)
+		p.exact = timing.NewSeriesCodec(codec, codec, timing.Gaps)
+	}
+	return p
+}
+
+// errThreads is the error of times of every call that are not in the order of the positions.
+var errThreads = errors.New("the calls of the threads of a rank stand between each other in the trace: --times exact cannot keep their times, --times statistics can")
+
+// ended adds a call.
+func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
+	from, to := int64(start/replay.Nanosecond), int64(end/replay.Nanosecond)
+	r := p.ranks[c.Rank.Number()]
+	if r == nil {
+		r = &predictedTimes{threads: make(map[int]*predictedThread)}
+		r.durations, r.gaps = make([]timing.Statistics, c.Rank.Terminals()), make([]timing.Statistics, c.Rank.Terminals())
+		p.ranks[c.Rank.Number()] = r
+	}
+	rank := uint32(c.Rank.Number())
+	t := r.threads[c.Thread]
+	if t == nil {
+		t = &predictedThread{first: c.Position, next: c.Position}
+		if p.exact != nil {
+			t.series = p.exact.NewBuilder(0)
+		}
+		r.threads[c.Thread] = t
+		r.order = append(r.order, t)
+	} else {
+		r.gaps[c.Terminal].Add(rank, from-t.end)
+	}
+	r.durations[c.Terminal].Add(rank, to-from)
+	t.end, r.end = to, max(r.end, to)
+	if p.exact != nil {
+		if t.next != c.Position {
+			t.first = ^uint64(0) // not in one piece
+		}
+		t.series.Append(c.Terminal, from, to-from)
+	}
+	t.next = c.Position + 1
+}
+
+// encode returns the trace.
+func (p *predictedTrace) encode(cmd *cobra.Command) ([]byte, error) {
+	run := p.trace.Run()
+	run.Interleaving = nil
+	a := new(merge.Accumulator)
+	for _, rank := range p.trace.RecordedRanks().All() {
+		part, err := p.part(rank)
+		if err == nil {
+			err = a.Add(part)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	if err := a.Describe(run); err != nil {
+		return nil, err
+	}
+	return encodeTrace(cmd, a, false, 0)
+}
+
+// part returns the part of a rank with its times.
+func (p *predictedTrace) part(number int) (merge.Part, error) {
+	part, err := p.trace.Part(number)
+	if err != nil {
+		return part, err
+	}
+	rank, err := p.trace.Rank(number)
+	times := p.ranks[number]
+	if err != nil || times == nil {
+		return part, err
+	}
+	part.Times = &merge.Times{End: times.end}
+	part.Times.Durations.Statistics, part.Times.Gaps.Statistics = times.durations, times.gaps
+	if part.Table.Len() != rank.Terminals() { // several are equal
+		part.Times.Durations.Statistics, part.Times.Gaps.Statistics = make([]timing.Statistics, part.Table.Len()), make([]timing.Statistics, part.Table.Len())
+		for terminal := range times.durations {
+			to := part.Table.InternRun(rank.Function(uint32(terminal)), 0, rank.Call(uint32(terminal)).Args...)
+			part.Times.Durations.Statistics[to].Merge(&times.durations[terminal])
+			part.Times.Gaps.Statistics[to].Merge(&times.gaps[terminal])
+		}
+	}
+	if p.exact == nil {
+		return part, nil
+	}
+	var list [][]byte
+	next := uint64(0)
+	slices.SortFunc(times.order, func(a, b *predictedThread) int { return cmp.Compare(a.first, b.first) })
+	for _, t := range times.order {
+		if t.first != next {
+			return part, errThreads
+		}
+		next = t.next
+		list = append(list, t.series.Finish(nil))
+	}
+	part.Times.Codec = p.exact.Name()
+	part.Times.Series, err = timing.JoinSeries(list...)
+	return part, err
+}
