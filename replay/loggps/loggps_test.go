@@ -290,6 +290,60 @@ type fixed struct{}
 
 func (fixed) Compute(*replay.Call) (before, within replay.Time) { return 1000, 0 }
 
+// constant computes for times that depend on the rank and the call.
+type constant struct{ steady bool }
+
+func (constant) Compute(c *replay.Call) (before, within replay.Time) {
+	return replay.Time(c.Rank.Number()*77+int(c.Terminal)*13) % 1000 * replay.Nanosecond, 0
+}
+
+func (c constant) Means() bool { return c.steady }
+
+// TestSkipped checks that a replay that skips iterations of loops comes to what one does that executes all, with all
+// algorithms.
+func TestSkipped(t *testing.T) {
+	operations := []string{
+		"barrier", "bcast 1000 0 6", "reduce 5000 0 1 6", "allreduce 100 0 6", "allreduce 100000 0 6", "alltoall 10 10 6 6", "alltoall 100000 100000 6 6",
+		"allgather 100 100 6 6", "allgather 1000000 1000000 6 6", "gather 100 100 0 6 6", "scatter 100 100 0 6 6", "bcast 1000000 2 6",
+	}
+	const ranks = 9
+	var lines strings.Builder
+	for rank := range ranks {
+		fmt.Fprintf(&lines, "%d init\n", rank)
+		for range 300 {
+			for i, operation := range operations {
+				fmt.Fprintf(&lines, "%d %s\n%d send %d 0 %d 6\n%d recv %d 0 %d 6\n", rank, operation, rank, (rank+i+1)%ranks, i*3000, rank, (rank+ranks-i%ranks-1)%ranks, i*3000)
+			}
+		}
+		fmt.Fprintf(&lines, "%d finalize\n", rank)
+	}
+	model, err := semantics.Open(context.Background(), testtrace.TI(t, lines.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, together := range []int{1, 4, ranks} {
+		p := Default()
+		p.RanksPerNode = together
+		p.Between.EagerLimit, p.Within.EagerLimit = 1<<20, 0
+		var ends [2]*replay.Result
+		for i, steady := range []bool{true, false} {
+			m, err := New(p, ranks, constant{steady})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Steady() != steady {
+				t.Errorf("steady is %v", m.Steady())
+			}
+			if ends[i], err = replay.Run(context.Background(), model, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ends[0].End != ends[1].End || !slices.Equal(ends[0].Ranks, ends[1].Ranks) || ends[0].Collectives != 300*uint64(len(operations)) {
+			t.Errorf("%d ranks per node: skipped %+v, all executed %+v", together, *ends[0], *ends[1])
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, p := range []Parameters{
 		{Between: Link{Latency: -1}}, {Within: Link{Bandwidth: -1}}, {RanksPerNode: -1},
