@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Recorded is a Machine on which ranks compute as long as they did in the run, and nothing
@@ -33,6 +34,7 @@ type clock struct {
 	next  func() (reprise.Time, error, bool)
 	stop  func()
 	at    uint64 // position of the next call
+	gaps  bool   // the series has them, so that the error of a long call before does not add
 	begun bool
 	end   int64 // of the call before
 }
@@ -85,16 +87,17 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 	k := threadKey{c.Rank.Rank, c.Thread}
 	t, known := r.threads[k]
-	if !known && c.Rank.Series() != nil {
-		t = new(clock)
-	}
 	if !known {
+		if series := c.Rank.Series(); series != nil {
+			t = &clock{gaps: series.Form() == timing.Gaps}
+		}
 		r.threads[k] = t
 	}
 	if t == nil {
 		return 0, 0, false
 	}
-	if t.next == nil || t.at != c.Position { // other threads are between
+	follows := t.at == c.Position
+	if t.next == nil || !follows { // other threads are between
 		if t.next != nil {
 			t.stop()
 		}
@@ -108,7 +111,10 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 		}
 		return 0, 0, false
 	}
-	if t.begun {
+	switch {
+	case t.begun && t.gaps && follows:
+		gap = picoseconds(at.Delta)
+	case t.begun:
 		gap = picoseconds(at.Start - t.end)
 	}
 	t.begun, t.end = true, at.Start+at.Duration

@@ -1,0 +1,51 @@
+// Package efficiency says what limits how well a run scales: the efficiencies of the POP
+// project, of the run and of its phases, and how several runs compare.
+//
+//	model, err := semantics.Open(ctx, trace)
+//	…
+//	run, err := efficiency.Open(ctx, model, efficiency.Options{})
+//	…
+//	fmt.Println(run.Factors.LoadBalance, run.Factors.Transfer)
+//
+// # Definitions
+//
+// The computing of a rank is the time that it spends outside MPI. The time of a run is from when
+// MPI_Init returns on the first rank to when the last rank calls MPI_Finalize; without these, from the
+// first call of all ranks to the end of the last. The ideal time is that of a replay in which ranks compute as
+// long as they did and the network takes no time: see [github.com/reprise-trace/reprise/replay.Recorded]. Then
+//
+//	parallel efficiency      = mean computing / time       = load balance · communication efficiency
+//	load balance             = mean computing / max computing
+//	communication efficiency = max computing / time        = serialization · transfer
+//	serialization            = max computing / ideal time
+//	transfer                 = ideal time / time
+//
+// Calls that do nothing to other ranks, such as those that make datatypes or write files,
+// take as long in the ideal run as they did. They are no computing.
+//
+// A phase is a loop of the program that is in no other loop. Of a rank, it is from the
+// end of the call before the loop to the end of the last call of the loop, and its time is from the first
+// rank to begin it to the last to end it, in the recorded and in the ideal run. Phases of ranks that do
+// not make the same calls are put together as package skeleton does, which finds what the
+// control flows have in common, with calls of one function from one place being the same.
+//
+// # Times
+//
+// Where the trace has the times of every call, computing is the sum of gaps between calls, and
+// as exact as these are. Otherwise each gap is the mean of the call's signature, scaled to the sums
+// that the trace keeps of the rank. Times of phases are estimates then, and as ranks whose gaps are means wait less
+// for each other, the ideal time is rather too short: serialization comes out too high, and transfer too low.
+//
+// The ideal run cannot take longer than the recorded one if the times are exact, those of all ranks are of
+// one clock, and collective operations synchronize no more than they did. Where it does, the
+// transfer is above 1, and [Part.Longer] says so: it is not cut off, so that products stay what they are.
+//
+// # Cost
+//
+// It is that of a replay, some million calls a second. Memory does not depend on the number of calls.
+//
+// # Source
+//
+// The metrics are those of the POP Centre of Excellence, https://co-design.pop-coe.eu/metrics. There,
+// the ideal time comes from a simulator of networks, such as Dimemas.
+package efficiency

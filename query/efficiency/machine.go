@@ -1,0 +1,192 @@
+package efficiency
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
+// note of when ranks come to where phases begin and end.
+type ideal struct {
+	replay.Instant
+	trace    *reprise.Trace
+	recorded *replay.Recorded
+	times    *query.Times
+	phases   []phase
+	ranks    map[int]*rank
+	current  *rank
+
+	calls    uint64
+	progress func(uint64)
+	stop     context.CancelCauseFunc
+	err      error
+}
+
+// A rank is what is known of one.
+type rank struct {
+	number int
+	thread int
+	shape  int
+	clock  *query.Clock
+
+	means   []mean // by terminal, if the trace does not have the times of every call
+	scaled  bool   // they are the rank's own, or there are none
+	outside []bool // by terminal: the function is not one of MPI
+
+	// The run is the calls at first ≤ position < last, and the gap before that at last.
+	first, last uint64
+	finalized   bool // the call at last is MPI_Finalize
+
+	marks     []uint64 // positions that are to be marked, ascending
+	marked    map[uint64]moment
+	computing replay.Time
+}
+
+// A mean is that of the gaps before calls, and of how long these take.
+type mean struct{ gap, duration replay.Time }
+
+// A moment is when a rank comes to a position in the ideal run, and how much it has computed by then.
+type moment struct{ at, computing replay.Time }
+
+// every is after how many calls progress is told.
+const every = 1 << 16
+
+// Compute returns what the trace says of a call.
+func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
+	r := m.current
+	if r == nil || r.number != c.Rank.Number() {
+		if r = m.rank(c); r == nil {
+			return 0, 0
+		}
+		m.current = r
+	}
+	if c.Thread != r.thread {
+		m.fail(fmt.Errorf("efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
+		return 0, 0
+	}
+	if m.calls++; m.progress != nil && m.calls%every == 0 {
+		m.progress(m.calls)
+	}
+	if r.means == nil {
+		before, within = m.recorded.Compute(c)
+	} else if mean := &r.means[c.Terminal]; c.Local {
+		before, within = mean.gap, mean.duration
+	} else {
+		before = mean.gap
+	}
+	if c.Position < r.first { // of MPI_Init and what is before it
+		return 0, 0
+	}
+	if c.Position == 0 {
+		before = 0
+	}
+	if len(r.marks) > 0 && r.marks[0] <= c.Position {
+		r.mark(c.After, before, c.Position)
+	}
+	r.computing += before
+	if r.outside[c.Terminal] {
+		r.computing += within
+	}
+	return before, within
+}
+
+// fail ends the replay.
+func (m *ideal) fail(err error) {
+	if m.err == nil {
+		m.err = err
+		m.stop(err)
+	}
+}
+
+// mark marks the positions up to one that the rank comes to at a time, and before whose call there is a gap.
+func (r *rank) mark(at, gap replay.Time, position uint64) {
+	for len(r.marks) > 0 && r.marks[0] <= position {
+		p := r.marks[0]
+		r.marks = r.marks[1:]
+		if p == r.last && r.finalized {
+			r.marked[p] = moment{at + gap, r.computing + gap}
+		} else {
+			r.marked[p] = moment{at, r.computing}
+		}
+	}
+}
+
+// recorded returns when the rank came to a position in the recorded run.
+func (r *rank) recorded(position uint64) (int64, error) {
+	if position == 0 || position == r.last && r.finalized {
+		start, _, err := r.clock.Time(position)
+		return start, err
+	}
+	start, duration, err := r.clock.Time(position - 1)
+	return start + duration, err
+}
+
+// rank returns that of a call, nil if it cannot be read.
+func (m *ideal) rank(c *replay.Call) *rank {
+	r := m.ranks[c.Rank.Number()]
+	if r != nil {
+		return r
+	}
+	of := c.Rank.Rank
+	r = &rank{number: of.Number(), thread: c.Thread, scaled: true, last: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
+	var err error
+	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
+		err = ErrNoTimes
+	}
+	if err != nil {
+		m.fail(err)
+		return nil
+	}
+	r.shape, _ = m.trace.ShapeOf(r.number)
+	functions := m.trace.Functions()
+	named := func(names ...string) (position uint64, ok bool) {
+		for p := range of.Find(0, func(s sequitur.Symbol) bool { return slices.Contains(names, functions[of.Function(s)].Name) }) {
+			return p, true
+		}
+		return 0, false
+	}
+	if p, ok := named("MPI_Init", "MPI_Init_thread"); ok {
+		r.first = p + 1
+	}
+	if p, ok := named("MPI_Finalize"); ok && p >= r.first {
+		r.last, r.finalized = p, true
+	}
+	for terminal := range r.outside {
+		name := functions[of.Function(uint32(terminal))].Name
+		r.outside[terminal] = spec.Base(name) == name
+	}
+	if r.clock.Source() != query.Series {
+		loops := m.times.RankLoops(of)
+		r.scaled, r.means = loops.Scaled, make([]mean, of.Terminals())
+		for s := range of.Occurrences() {
+			duration, gap := loops.Mean(s)
+			r.means[s] = mean{picoseconds(gap), picoseconds(duration)}
+		}
+	}
+	r.marks = append(r.marks, r.first, r.last)
+	for i := range m.phases {
+		if s, ok := m.phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.last {
+			r.marks = append(r.marks, s.from, s.to)
+		}
+	}
+	slices.Sort(r.marks)
+	r.marks = slices.Compact(r.marks)
+	m.ranks[r.number] = r
+	return r
+}
+
+// picoseconds returns nanoseconds as a Time, none if they are negative.
+func picoseconds(ns float64) replay.Time {
+	if ns > 0 {
+		return replay.Time(min(math.Round(ns*float64(replay.Nanosecond)), 1<<62))
+	}
+	return 0
+}

@@ -1,0 +1,183 @@
+package efficiency
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/skeleton"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A phase is one that was found in the control flows of ranks.
+type phase struct {
+	Phase
+	spans map[int]span // by shape
+}
+
+// A span is the calls at from ≤ position < to.
+type span struct{ from, to uint64 }
+
+// How much is done to find phases: symbols of all grammars, and pairs of calls that are compared for a program.
+const (
+	maxSymbols = 1 << 22
+	maxWork    = 1 << 24
+)
+
+// errTooLong is the error of shapes that are too long to be compared.
+var errTooLong = errors.New("efficiency: the control flows of ranks are too long to be compared")
+
+// findPhases finds the phases of the programs of a trace, in their order.
+func findPhases(ctx context.Context, t *reprise.Trace) ([]phase, error) {
+	groups, err := query.Programs(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var phases []phase
+	symbols := 0
+	for _, g := range groups {
+		var programs []skeleton.Program
+		for _, n := range g.Shapes.All() {
+			s, err := t.Shape(n)
+			if err != nil {
+				return nil, err
+			}
+			if symbols += s.Grammar.Symbols(); symbols > maxSymbols {
+				return nil, errTooLong
+			}
+			programs = append(programs, skeleton.Program{Ranks: s.Ranks, Grammar: s.Grammar})
+		}
+		s, err := inCommon(ctx, t, programs)
+		if err != nil {
+			return nil, err
+		}
+		phases = append(phases, phasesOf(t, s, programs, g.Shapes)...)
+	}
+	return phases, nil
+}
+
+// inCommon returns what programs have in common: calls of one function from one place are the same or, where
+// that is too much to be compared, all of one function.
+func inCommon(ctx context.Context, t *reprise.Trace, programs []skeleton.Program) (s *skeleton.Skeleton, err error) {
+	for _, sites := range []bool{true, false} {
+		s, err = skeleton.Make(ctx, programs, skeleton.Options{Kind: kinds(t, sites), MaxWork: maxWork})
+		if !errors.Is(err, skeleton.ErrLimit) {
+			return s, err
+		}
+	}
+	return nil, errTooLong
+}
+
+// kinds returns a function that returns for a signature the first one of the same function, from the same place if
+// sites are told apart.
+func kinds(t *reprise.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
+	type kind struct {
+		function int
+		site     int64
+	}
+	known, first := make(map[sequitur.Symbol]sequitur.Symbol), make(map[kind]sequitur.Symbol)
+	return func(s sequitur.Symbol) sequitur.Symbol {
+		if of, ok := known[s]; ok {
+			return of
+		}
+		k := kind{function: t.FunctionOf(int(s)), site: -1}
+		if i := layout.SiteOf(&t.Functions()[k.function]); sites && i >= 0 {
+			if v := t.Signature(int(s)).Args[i].Values; len(v) == 1 && v[0].Form == reprise.Constant {
+				k.site = v[0].Number
+			}
+		}
+		of, ok := first[k]
+		if !ok {
+			of, first[k] = s, s
+		}
+		known[s] = of
+		return of
+	}
+}
+
+// phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their order. Loops one
+// after the other that go round equally often, on different ranks, are one phase.
+func phasesOf(t *reprise.Trace, s *skeleton.Skeleton, programs []skeleton.Program, shapes rankenc.Set) []phase {
+	var phases []phase
+	at := make([]uint64, len(programs)) // where each has come to
+	for _, n := range s.Body {
+		p := phaseOf(t, n, programs, shapes, at)
+		switch last := len(phases) - 1; {
+		case p.MaxTrips < 2:
+		case last >= 0 && phases[last].continues(&p):
+			phases[last].merge(&p)
+		default:
+			phases = append(phases, p)
+		}
+	}
+	for i := range phases {
+		slices.SortFunc(phases[i].Functions, func(a, b query.FunctionCount) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	return phases
+}
+
+// phaseOf returns what a node would be as a phase, and moves programs behind it.
+func phaseOf(t *reprise.Trace, n *skeleton.Node, programs []skeleton.Program, shapes rankenc.Set, at []uint64) phase {
+	p := phase{spans: make(map[int]span)}
+	before := slices.Clone(at)
+	p.count(t, n, programs, at)
+	p.MinTrips = n.Times[0].Min
+	var ranks []rankenc.Set
+	for _, x := range n.Times {
+		of := programs[x.Program].Ranks
+		ranks = append(ranks, of)
+		p.MinTrips, p.MaxTrips = min(p.MinTrips, x.Min), max(p.MaxTrips, x.Max)
+		p.spans[shapes.At(x.Program)] = span{before[x.Program], at[x.Program]}
+		p.Calls = wire.AddSat(p.Calls, wire.MulSat(at[x.Program]-before[x.Program], uint64(of.Len())))
+		if first := of.At(0); len(ranks) == 1 || first < p.Rank {
+			p.Rank, p.Position = first, before[x.Program]
+		}
+	}
+	p.Ranks = rankenc.Set{}.Union(ranks...)
+	return p
+}
+
+// count adds the calls of a node to those of each program, and those of all ranks to functions.
+func (p *phase) count(t *reprise.Trace, n *skeleton.Node, programs []skeleton.Program, at []uint64) {
+	for _, c := range n.Calls {
+		at[c.Program] += c.Count
+		p.addFunction(t.Functions()[t.FunctionOf(int(c.Call))].Name, wire.MulSat(c.Count, uint64(programs[c.Program].Ranks.Len())))
+	}
+	for _, inner := range n.Body {
+		p.count(t, inner, programs, at)
+	}
+}
+
+func (p *phase) addFunction(name string, calls uint64) {
+	i := slices.IndexFunc(p.Functions, func(f query.FunctionCount) bool { return f.Name == name })
+	if i < 0 {
+		i, p.Functions = len(p.Functions), append(p.Functions, query.FunctionCount{Name: name})
+	}
+	p.Functions[i].Calls = wire.AddSat(p.Functions[i].Calls, calls)
+}
+
+// continues reports whether q, which comes behind p, is the same loop on other ranks.
+func (p *phase) continues(q *phase) bool {
+	return p.MinTrips == p.MaxTrips && q.MinTrips == q.MaxTrips && p.MaxTrips == q.MaxTrips && p.Ranks.Intersection(q.Ranks).Len() == 0
+}
+
+// merge adds the ranks of q.
+func (p *phase) merge(q *phase) {
+	maps.Copy(p.spans, q.spans)
+	for _, f := range q.Functions {
+		p.addFunction(f.Name, f.Calls)
+	}
+	if q.Rank < p.Rank {
+		p.Rank, p.Position = q.Rank, q.Position
+	}
+	p.Ranks, p.Calls = p.Ranks.Union(q.Ranks), wire.AddSat(p.Calls, q.Calls)
+}

@@ -1,0 +1,61 @@
+package efficiency
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+)
+
+// TestSpans checks that the spans of phases have the calls of these, on recorded runs.
+func TestSpans(t *testing.T) {
+	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
+		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Recorded(t, name)) })
+	}
+	for _, name := range []string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"} {
+		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Real(t, "ti/"+name+".ti.zst")) })
+	}
+}
+
+// testSpans checks that spans are apart and in order, and that they have the calls of each function.
+func testSpans(t *testing.T, trace *reprise.Trace) {
+	phases, err := findPhases(t.Context(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shapes []*reprise.Shape
+	for n := range trace.Shapes() {
+		s, err := trace.Shape(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shapes = append(shapes, s)
+	}
+	ends := make([]uint64, len(shapes))
+	for _, p := range phases {
+		t.Logf("%d to %d × %v, ranks %v", p.MinTrips, p.MaxTrips, p.Functions, p.Ranks)
+		found, calls := make(map[string]uint64), uint64(0)
+		for n, s := range p.spans {
+			if s.from < ends[n] || s.to <= s.from || s.to > shapes[n].Grammar.Len() {
+				t.Fatalf("shape %d of %d calls: phase %+v after %d", n, shapes[n].Grammar.Len(), s, ends[n])
+			}
+			ends[n] = s.to
+			walk, left := shapes[n].Grammar.Walk(s.from), s.to-s.from
+			for left > 0 {
+				run := walk.Next()
+				k := min(run.Count, left)
+				found[trace.Functions()[trace.FunctionOf(int(run.Symbol))].Name] += k * uint64(shapes[n].Ranks.Len())
+				calls += k * uint64(shapes[n].Ranks.Len())
+				left -= k
+			}
+		}
+		if calls != p.Calls || len(found) != len(p.Functions) {
+			t.Errorf("%d calls of %d functions are in the spans of a phase of %d calls of %d functions", calls, len(found), p.Calls, len(p.Functions))
+		}
+		for _, f := range p.Functions {
+			if found[f.Name] != f.Calls {
+				t.Errorf("%d calls of %s in the spans of a phase, not %d", found[f.Name], f.Name, f.Calls)
+			}
+		}
+	}
+}
