@@ -22,6 +22,12 @@ func (r *Recording) MPI(count int, name string, pairs ...any) {
 	}
 }
 
+// MPICall returns a call of MPI as [Recording.MPI] records it, of which the times are to be set.
+func MPICall(name string, pairs ...any) Call {
+	f, args := mpiCall(name, pairs...)
+	return Call{Function: f, Args: args}
+}
+
 // mpiCall returns a function with the parameters that have a value, and these.
 func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 	n, ok := spec.Lookup(name)

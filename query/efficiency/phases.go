@@ -58,7 +58,12 @@ func findPhases(ctx context.Context, t *reprise.Trace) ([]phase, error) {
 		if err != nil {
 			return nil, err
 		}
-		phases = append(phases, phasesOf(t, s, programs, g.Shapes)...)
+		phases = together(phases, phasesOf(t, s, programs, g.Shapes))
+	}
+	for i := range phases {
+		slices.SortFunc(phases[i].Functions, func(a, b query.FunctionCount) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+		})
 	}
 	return phases, nil
 }
@@ -102,8 +107,7 @@ func kinds(t *reprise.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 	}
 }
 
-// phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their order. Loops one
-// after the other that go round equally often, on different ranks, are one phase.
+// phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their order.
 func phasesOf(t *reprise.Trace, s *skeleton.Skeleton, programs []skeleton.Program, shapes rankenc.Set) []phase {
 	var phases []phase
 	at := make([]uint64, len(programs)) // where each has come to
@@ -111,16 +115,11 @@ func phasesOf(t *reprise.Trace, s *skeleton.Skeleton, programs []skeleton.Progra
 		p := phaseOf(t, n, programs, shapes, at)
 		switch last := len(phases) - 1; {
 		case p.MaxTrips < 2:
-		case last >= 0 && phases[last].continues(&p):
+		case last >= 0 && phases[last].alike(&p):
 			phases[last].merge(&p)
 		default:
 			phases = append(phases, p)
 		}
-	}
-	for i := range phases {
-		slices.SortFunc(phases[i].Functions, func(a, b query.FunctionCount) int {
-			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-		})
 	}
 	return phases
 }
@@ -165,9 +164,60 @@ func (p *phase) addFunction(name string, calls uint64) {
 	p.Functions[i].Calls = wire.AddSat(p.Functions[i].Calls, calls)
 }
 
-// continues reports whether q, which comes behind p, is the same loop on other ranks.
-func (p *phase) continues(q *phase) bool {
-	return p.MinTrips == p.MaxTrips && q.MinTrips == q.MaxTrips && p.MaxTrips == q.MaxTrips && p.Ranks.Intersection(q.Ranks).Len() == 0
+// alike reports whether loops are taken for one phase: they are of different ranks, and go round equally often, or call
+// the same functions.
+func (p *phase) alike(q *phase) bool {
+	if p.Ranks.Intersection(q.Ranks).Len() > 0 {
+		return false
+	}
+	if p.MinTrips == p.MaxTrips && q.MinTrips == q.MaxTrips && p.MaxTrips == q.MaxTrips {
+		return true
+	}
+	same := len(p.Functions) == len(q.Functions)
+	for _, f := range p.Functions {
+		same = same && slices.ContainsFunc(q.Functions, func(g query.FunctionCount) bool { return f.Name == g.Name })
+	}
+	return same
+}
+
+// maxPairs is how many pairs of phases of different programs are compared.
+const maxPairs = 1 << 22
+
+// together returns the phases of two lists in an order that both have. Those of them that are alike are put together, as many
+// calls as possible.
+func together(a, b []phase) []phase {
+	if len(a)*len(b) > maxPairs {
+		return append(a, b...)
+	}
+	best := make([][]float64, len(a)+1) // calls of a[i:] and b[j:] that are put together
+	for i := range best {
+		best[i] = make([]float64, len(b)+1)
+	}
+	both := func(i, j int) float64 { return best[i+1][j+1] + float64(a[i].Calls) + float64(b[j].Calls) }
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if a[i].alike(&b[j]) {
+				best[i][j] = max(best[i][j], both(i, j))
+			}
+		}
+	}
+	var list []phase
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case i < len(a) && (j == len(b) || best[i][j] == best[i+1][j]):
+			list = append(list, a[i])
+			i++
+		case i == len(a) || best[i][j] == best[i][j+1]:
+			list = append(list, b[j])
+			j++
+		default:
+			a[i].merge(&b[j])
+			list = append(list, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return list
 }
 
 // merge adds the ranks of q.
