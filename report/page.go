@@ -38,6 +38,7 @@ type page struct {
 	Matching      *matchText // nil if there is nothing to match
 	Hang          *hangText  // nil if the run came to its end, as far as is known
 	Imbalance     *imbalanceText
+	Efficiency    *efficiencyText // nil if there are no times, or too many calls
 	Loops         *loopText
 
 	data      pageData

@@ -71,6 +71,7 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (
 		{"ends", p.addUnfinished},
 		{"messages", p.addCommunication},
 		{"imbalance", p.addImbalance},
+		{"efficiency", p.addEfficiency},
 		{"loops", p.addLoops},
 		{"timeline", p.addTimeline},
 	} {

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/replay"
+)
+
+func newEfficiency() *cobra.Command {
+	var weak bool
+	q := &question{Command: newCommand("efficiency")}
+	q.addOptions([]option{optJSON, optAll})
+	q.Flags().BoolVar(&weak, "weak", false, "the problem grows with the ranks: compare the computing of each, not of all")
+	q.Args = func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usageError{errors.New("efficiency takes a trace, or several")}
+		case weak && len(args) == 1:
+			return usageError{errors.New("--weak goes with several traces")}
+		}
+		return nil
+	}
+	q.RunE = func(_ *cobra.Command, args []string) error {
+		a := &efficiencyAnswer{Schema: schema, Weak: weak}
+		for _, path := range args {
+			r, err := efficiencyOf(q, path)
+			if err != nil {
+				return err
+			}
+			a.Traces = append(a.Traces, traceEfficiency{Trace: path, Run: r})
+		}
+		a.compare()
+		return q.answer(a, func() { a.print(q) })
+	}
+	return q.Command
+}
+
+// An efficiencyAnswer is the efficiency of runs.
+type efficiencyAnswer struct {
+	Schema    int               `json:"schema"`
+	Reference int               `json:"reference"` // which trace the others are compared with
+	Weak      bool              `json:"weak_scaling"`
+	Traces    []traceEfficiency `json:"traces"`
+}
+
+type traceEfficiency struct {
+	Trace string `json:"trace"`
+	*efficiency.Run
+	Scaling *efficiency.Scaling `json:"scaling"`
+}
+
+// efficiencyOf returns the efficiency of the run of a trace.
+func efficiencyOf(q *question, path string) (*efficiency.Run, error) {
+	if err := q.open(path); err != nil {
+		return nil, err
+	}
+	defer q.trace.Close()
+	if err := q.checkExact(path, q.trace); err != nil {
+		return nil, err
+	}
+	model, err := q.model()
+	if err != nil {
+		return nil, q.fail(err)
+	}
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "ideal run of "+path, q.totalCalls(), "calls")
+	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Progress: bar.show})
+	bar.done()
+	if damaged := damageOf(path, q.trace); damaged != nil { // it is why
+		return nil, damaged
+	}
+	switch {
+	case errors.Is(err, efficiency.ErrNoTimes):
+		err = errNoTimes(path, q.trace)
+	case errors.As(err, new(*replay.DeadlockError)):
+		err = fmt.Errorf("the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)
+	case err != nil && strings.HasPrefix(err.Error(), "efficiency: "):
+		err = errors.New(strings.TrimPrefix(err.Error(), "efficiency: "))
+	}
+	if err != nil {
+		return nil, q.fail(err)
+	}
+	return r, nil
+}
+
+// compare compares the runs with the first of the fewest ranks.
+func (a *efficiencyAnswer) compare() {
+	for i := range a.Traces {
+		if a.Traces[i].Ranks < a.Traces[a.Reference].Ranks {
+			a.Reference = i
+		}
+	}
+	for i := range a.Traces {
+		a.Traces[i].Scaling = a.Traces[i].Run.Scaling(a.Traces[a.Reference].Run, a.Weak)
+	}
+}
+
+func (a *efficiencyAnswer) print(q *question) {
+	if len(a.Traces) == 1 {
+		r := a.Traces[0].Run
+		q.printf("%s: %s, %s\n", a.Traces[0].Trace, text.Plural(r.Ranks, "rank"), text.EfficiencyTimes(r))
+		a.printRuns(q)
+		printPhases(q, r)
+		for _, note := range text.EfficiencyNotes(r) {
+			q.printf("\n%s\n", note)
+		}
+		return
+	}
+	reference := a.Traces[a.Reference].Trace
+	q.printf("relative to %s; ", reference)
+	if a.Weak {
+		q.printf("weak scaling: a problem that grows with the ranks\n\n")
+	} else {
+		q.printf("strong scaling: one problem, on more ranks\n\n")
+	}
+	a.printRuns(q)
+	for _, t := range a.Traces {
+		q.printf("\n%s: %s\n", t.Trace, text.EfficiencyTimes(t.Run))
+		for _, note := range text.EfficiencyNotes(t.Run) {
+			q.printf("%s\n", note)
+		}
+	}
+}
+
+// maxTitle is how long the name of a trace is as the title of a column.
+const maxTitle = 16
+
+// printRuns prints a table with a column for each trace.
+func (a *efficiencyAnswer) printRuns(q *question) {
+	several := len(a.Traces) > 1
+	titles := make([]string, len(a.Traces)) // none for one trace
+	for i := range titles {
+		if several {
+			titles[i] = text.Printable(text.Cut(strings.TrimSuffix(filepath.Base(a.Traces[i].Trace), ".rpz"), maxTitle))
+		}
+	}
+	t := text.NewTable(q.OutOrStdout(), text.All, append(titles, "<")...)
+	row := func(name string, cell func(*traceEfficiency) string) {
+		var cells []any
+		for i := range a.Traces {
+			cells = append(cells, cell(&a.Traces[i]))
+		}
+		t.Row(append(cells, name)...)
+	}
+	factor := func(name string, of func(*efficiency.Factors) float64) {
+		row(name, func(t *traceEfficiency) string {
+			if t.Factors == nil {
+				return "-"
+			}
+			return text.Factor(of(t.Factors))
+		})
+	}
+	scaling := func(name string, of func(*efficiency.Scaling) string) {
+		row(name, func(t *traceEfficiency) string {
+			if t.Scaling == nil {
+				return "-"
+			}
+			return of(t.Scaling)
+		})
+	}
+	if several {
+		row("ranks", func(t *traceEfficiency) string { return text.Count(t.Ranks) })
+	}
+	row("time", func(t *traceEfficiency) string { return text.Duration(t.Time) })
+	row("time on an ideal network", func(t *traceEfficiency) string { return text.Duration(t.Ideal) })
+	row("computing, mean of ranks", func(t *traceEfficiency) string { return text.Duration(t.Mean) })
+	most, indent := "computing, max", ""
+	if !several {
+		most += fmt.Sprintf(", rank %d", a.Traces[0].MaxRank)
+	}
+	row(most, func(t *traceEfficiency) string { return text.Duration(t.Max) })
+	if several {
+		scaling("speedup", func(s *efficiency.Scaling) string { return fmt.Sprintf("%.2f", s.Speedup) })
+		scaling("global efficiency", func(s *efficiency.Scaling) string { return text.Factor(s.Global) })
+		indent = "  "
+		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string { return text.Factor(s.ComputationScalability) })
+	}
+	factor(indent+"parallel efficiency", func(f *efficiency.Factors) float64 { return f.Parallel })
+	factor(indent+"  load balance", func(f *efficiency.Factors) float64 { return f.LoadBalance })
+	factor(indent+"  communication efficiency", func(f *efficiency.Factors) float64 { return f.Communication })
+	factor(indent+"    serialization", func(f *efficiency.Factors) float64 { return f.Serialization })
+	factor(indent+"    transfer", func(f *efficiency.Factors) float64 { return f.Transfer })
+	t.Close()
+}
+
+// printPhases prints a table with a row for each phase.
+func printPhases(q *question, r *efficiency.Run) {
+	t := q.table("time", "share", "parallel", "load balance", "communication", "serialization", "transfer", "<phase").Apart()
+	minor := 0
+	for i := range r.Phases {
+		p := &r.Phases[i]
+		if !q.all && p.Time < text.MinorPhase*r.Time {
+			minor++
+			continue
+		}
+		cells := []any{text.Duration(p.Time), text.Percent(p.Time, r.Time)}
+		if f := p.Factors; f != nil {
+			cells = append(cells, text.Factor(f.Parallel), text.Factor(f.LoadBalance), text.Factor(f.Communication), text.Factor(f.Serialization), text.Factor(f.Transfer))
+		} else {
+			cells = append(cells, "-", "-", "-", "-", "-")
+		}
+		t.Row(append(cells, text.Phase(p, r.Ranks))...)
+	}
+	t.Close()
+	if minor > 0 {
+		q.printf("\nand %s of less than %s of the time: --all shows them\n", text.Plural(minor, "phase"), text.Factor(text.MinorPhase))
+	}
+}

@@ -1,0 +1,81 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/efficiency"
+)
+
+// Factor writes an efficiency.
+func Factor(f float64) string { return Percent(f, 1) }
+
+// maxPhaseFunctions is how many functions the name of a phase has.
+const maxPhaseFunctions = 3
+
+// Phase names a phase of a run of so many ranks: by its trip count and its most frequent functions.
+func Phase(p *efficiency.Phase, ranks int) string {
+	trips := Count(p.MinTrips)
+	if p.MinTrips < p.MaxTrips {
+		trips += "…" + Count(p.MaxTrips)
+	}
+	var names []string
+	for i, f := range p.Functions {
+		if i == maxPhaseFunctions {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, Printable(f.Name))
+	}
+	name := trips + " × " + strings.Join(names, ", ")
+	if p.Ranks.Len() < ranks {
+		name += " on " + Ranks(p.Ranks)
+	}
+	return name
+}
+
+// MinorPhase is below which share of the time of the run a phase is only shown if all are.
+const MinorPhase = 0.01
+
+// EfficiencyTimes says what the times of efficiencies are.
+func EfficiencyTimes(r *efficiency.Run) string {
+	switch {
+	case r.Source == query.Series:
+		return "from the times of every call, " + Error(r.Guarantee)
+	case r.Scaled:
+		return "from " + r.Source.String() + ", scaled to the sums of each rank: phases are estimates, serialization is rather too high, transfer too low"
+	}
+	return "from " + r.Source.String() + " of the calls of all ranks: the trace does not tell the load balance, phases are estimates"
+}
+
+// EfficiencyNotes are what is to be known of efficiencies besides the times.
+func EfficiencyNotes(r *efficiency.Run) []string {
+	var notes []string
+	longer := 0
+	for i := range r.Phases {
+		if r.Phases[i].Longer {
+			longer++
+		}
+	}
+	inexact := ""
+	if r.Source != query.Series || r.Guarantee != 0 {
+		inexact = ", or times are too inexact"
+	}
+	if r.Longer {
+		notes = append(notes, "transfer is above 100 %: the ideal run takes longer than the recorded one, as ranks wait in it that did not, clocks of ranks differ"+inexact)
+	}
+	if longer > 0 {
+		notes = append(notes, fmt.Sprintf("transfer is above 100 %% in %s: ranks come to it at times that are further apart in the ideal run%s", Plural(longer, "phase"), inexact))
+	}
+	if r.Factors == nil {
+		notes = append(notes, "no rank computes for a time that is known: there are no efficiencies")
+	}
+	if r.Unphased {
+		notes = append(notes, "phases are not known: the control flows of the ranks are too long to be compared")
+	}
+	if n := r.Unknown + r.Outside; n > 0 {
+		notes = append(notes, fmt.Sprintf("in the ideal run nobody waits for %s with ranks that are not known: the ideal time may be too short", Count(n)+" messages or operations"))
+	}
+	return notes
+}

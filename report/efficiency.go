@@ -1,0 +1,74 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/replay"
+)
+
+// maxPhaseRows is how many phases the table of efficiencies has.
+const maxPhaseRows = 40
+
+// An efficiencyText is what limits how well the run scales.
+type efficiencyText struct {
+	About string
+	Table *table
+	Notes []string
+}
+
+// addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls.
+func (p *page) addEfficiency(ctx context.Context, trace *reprise.Trace, _ Options) error {
+	if p.model == nil || !p.model.Known() || !trace.IsExact() || p.profile.Calls > MaxExact {
+		return nil
+	}
+	r, err := efficiency.Open(ctx, p.model, efficiency.Options{})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, efficiency.ErrNoTimes), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
+		return nil
+	case err != nil:
+		p.Efficiency = &efficiencyText{About: "Not known: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}
+		return nil
+	}
+	e := &efficiencyText{Table: newTable("phase", maxPhaseRows+1, "Part", "Time", "Parallel", "Load balance", "Communication", "Serialization", "Transfer")}
+	e.About = fmt.Sprintf("What limits how well the run scales. Parallel efficiency is load balance times communication efficiency, and that is serialization times transfer. "+
+		"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency says the same, and compares several runs.",
+		text.Duration(r.Time), text.Duration(r.Ideal), text.EfficiencyTimes(r))
+	e.row(name("The run"), &r.Part)
+	minor := 0
+	for i := range r.Phases {
+		phase := &r.Phases[i]
+		if phase.Time < text.MinorPhase*r.Time {
+			minor++
+			continue
+		}
+		e.row(cell{Text: printable(text.Phase(phase, r.Ranks)), Name: true, Find: fmt.Sprintf("call=%d,%d", phase.Rank, phase.Position)}, &phase.Part)
+	}
+	if e.Notes = text.EfficiencyNotes(r); minor > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s of less than %s of the time left out", text.Plural(minor, "phase"), text.Factor(text.MinorPhase)))
+	}
+	p.Efficiency = e
+	return nil
+}
+
+// row adds the efficiency of a run or a phase.
+func (e *efficiencyText) row(part any, of *efficiency.Part) {
+	cells := []any{part, nanos(of.Time)}
+	if f := of.Factors; f != nil {
+		for _, factor := range []float64{f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer} {
+			cells = append(cells, valued(factor, text.Factor(factor)))
+		}
+	} else {
+		for range 5 {
+			cells = append(cells, valued(-1, "–"))
+		}
+	}
+	e.Table.row(cells...)
+}
