@@ -75,7 +75,6 @@ type Call struct {
 	Position uint64 // among the calls of the rank
 	Terminal uint32
 	Local    bool // it does nothing to other ranks, and waits for none
-	After    Time // when the call of the thread before it ended, 0 if there is none
 }
 
 // A Message is one that is sent, or an access to the memory of another rank.

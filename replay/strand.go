@@ -78,7 +78,6 @@ func (s *strand) next() *op {
 
 // prepare finds out when the call starts that next has returned, and how long it is busy.
 func (s *strand) prepare() {
-	s.at.After = s.clock
 	before, within := s.rank.engine.machine.Compute(&s.at)
 	s.calls++
 	s.start = add(s.clock, before)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -106,29 +105,27 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	m := &ideal{trace: trace, times: times, phases: phases, ranks: make(map[int]*rank), stop: stop, progress: o.Progress}
+	m := &ideal{trace: trace, times: times, phases: phases, ranks: make([]*rank, trace.Ranks()), stop: stop, progress: o.Progress}
 	if m.recorded, err = replay.NewRecorded(trace); err != nil {
 		return nil, err
 	}
-	res, err := replay.Run(stopping, model, m)
+	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended})
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
 		return nil, err
 	}
 	run := &Run{Ranks: trace.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside}
 	whole, parts := new(sums), make([]sums, len(phases))
-	for _, ended := range res.Ranks {
-		r := m.ranks[ended.Rank]
+	for _, r := range m.ranks {
 		if r == nil { // it made no call
 			continue
 		}
-		r.mark(ended.End, 0, math.MaxUint64)
 		run.Source, run.Guarantee = min(run.Source, r.clock.Source()), max(run.Guarantee, r.clock.Guarantee())
 		run.Scaled = run.Scaled && r.scaled
-		if err := whole.add(r, r.first, r.last); err != nil {
+		if err := whole.add(r, r.first, r.end); err != nil {
 			return nil, err
 		}
 		for i := range phases {
-			if s, ok := phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.last {
+			if s, ok := phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
 				if err := parts[i].add(r, s.from, s.to); err != nil {
 					return nil, err
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/replay"
@@ -21,8 +22,7 @@ type ideal struct {
 	recorded *replay.Recorded
 	times    *query.Times
 	phases   []phase
-	ranks    map[int]*rank
-	current  *rank
+	ranks    []*rank // all of them; nil before the first call
 
 	calls    uint64
 	progress func(uint64)
@@ -41,9 +41,9 @@ type rank struct {
 	scaled  bool   // they are the rank's own, or there are none
 	outside []bool // by terminal: the function is not one of MPI
 
-	// The run is the calls at first ≤ position < last, and the gap before that at last.
-	first, last uint64
-	finalized   bool // the call at last is MPI_Finalize
+	// The run is the calls at first ≤ position < end, but only the gap before the last of them if that is MPI_Finalize.
+	first, end uint64
+	finalized  bool
 
 	marks     []uint64 // positions that are to be marked, ascending
 	marked    map[uint64]moment
@@ -61,12 +61,11 @@ const every = 1 << 16
 
 // Compute returns what the trace says of a call.
 func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
-	r := m.current
-	if r == nil || r.number != c.Rank.Number() {
+	r := m.ranks[c.Rank.Number()]
+	if r == nil {
 		if r = m.rank(c); r == nil {
 			return 0, 0
 		}
-		m.current = r
 	}
 	if c.Thread != r.thread {
 		m.fail(fmt.Errorf("efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
@@ -88,14 +87,26 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	if c.Position == 0 {
 		before = 0
 	}
-	if len(r.marks) > 0 && r.marks[0] <= c.Position {
-		r.mark(c.After, before, c.Position)
-	}
 	r.computing += before
 	if r.outside[c.Terminal] {
 		r.computing += within
 	}
 	return before, within
+}
+
+// ended takes note of the end of a call.
+func (m *ideal) ended(c *replay.Call, start, end replay.Time) {
+	r := m.ranks[c.Rank.Number()]
+	if r == nil || len(r.marks) == 0 {
+		return
+	}
+	if c.Position+1 != r.marks[0] {
+		return
+	}
+	if r.finalized && c.Position+1 == r.end {
+		end = start
+	}
+	r.mark(end)
 }
 
 // fail ends the replay.
@@ -106,37 +117,29 @@ func (m *ideal) fail(err error) {
 	}
 }
 
-// mark marks the positions up to one that the rank comes to at a time, and before whose call there is a gap.
-func (r *rank) mark(at, gap replay.Time, position uint64) {
-	for len(r.marks) > 0 && r.marks[0] <= position {
-		p := r.marks[0]
-		r.marks = r.marks[1:]
-		if p == r.last && r.finalized {
-			r.marked[p] = moment{at + gap, r.computing + gap}
-		} else {
-			r.marked[p] = moment{at, r.computing}
-		}
-	}
+// mark marks the next position that is to be marked, to which the rank comes at a time.
+func (r *rank) mark(at replay.Time) {
+	r.marked[r.marks[0]] = moment{at, r.computing}
+	r.marks = r.marks[1:]
 }
 
 // recorded returns when the rank came to a position in the recorded run.
 func (r *rank) recorded(position uint64) (int64, error) {
-	if position == 0 || position == r.last && r.finalized {
-		start, _, err := r.clock.Time(position)
+	if position == 0 {
+		start, _, err := r.clock.Time(0)
 		return start, err
 	}
 	start, duration, err := r.clock.Time(position - 1)
-	return start + duration, err
+	if r.finalized && position == r.end {
+		return start, err
+	}
+	return wire.AddTimes(start, duration), err
 }
 
-// rank returns that of a call, nil if it cannot be read.
+// rank returns that of its first call, nil if it cannot be read.
 func (m *ideal) rank(c *replay.Call) *rank {
-	r := m.ranks[c.Rank.Number()]
-	if r != nil {
-		return r
-	}
 	of := c.Rank.Rank
-	r = &rank{number: of.Number(), thread: c.Thread, scaled: true, last: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
+	r := &rank{number: of.Number(), thread: c.Thread, scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
 		err = ErrNoTimes
@@ -157,7 +160,7 @@ func (m *ideal) rank(c *replay.Call) *rank {
 		r.first = p + 1
 	}
 	if p, ok := named("MPI_Finalize"); ok && p >= r.first {
-		r.last, r.finalized = p, true
+		r.end, r.finalized = p+1, true
 	}
 	for terminal := range r.outside {
 		name := functions[of.Function(uint32(terminal))].Name
@@ -171,14 +174,16 @@ func (m *ideal) rank(c *replay.Call) *rank {
 			r.means[s] = mean{picoseconds(gap), picoseconds(duration)}
 		}
 	}
-	r.marks = append(r.marks, r.first, r.last)
+	r.marks = append(r.marks, r.first, r.end)
 	for i := range m.phases {
-		if s, ok := m.phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.last {
+		if s, ok := m.phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
 			r.marks = append(r.marks, s.from, s.to)
 		}
 	}
 	slices.Sort(r.marks)
-	r.marks = slices.Compact(r.marks)
+	if r.marks = slices.Compact(r.marks); r.marks[0] == 0 {
+		r.mark(0)
+	}
 	m.ranks[r.number] = r
 	return r
 }
