@@ -216,6 +216,7 @@ func makeInputs(t testing.TB) {
 	must(t, "compress", "--part", "odd.txt", "-o", "odd.part.rpz")
 	writeEmpty(t)
 	writeTimed(t)
+	writeScaling(t)
 	writeRun(t, "killed.rpz", 1, 2)
 	writeHang(t, "hung.rpz")
 	writeRun(t, "survived.rpz", 2, 0)

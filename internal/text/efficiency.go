@@ -62,10 +62,10 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	if r.Source != query.Series || r.Guarantee != 0 {
 		inexact = ", or times are too inexact"
 	}
-	if r.Longer {
-		notes = append(notes, "transfer is above 100 %: the ideal run takes longer than the recorded one, as ranks wait in it that did not, clocks of ranks differ"+inexact)
-	}
-	if longer > 0 {
+	switch {
+	case r.Longer:
+		notes = append(notes, "transfer is above 100 %: the ideal run takes longer than the recorded one, as ranks wait in it for others that they did not wait for, or clocks of ranks differ"+inexact)
+	case longer > 0:
 		notes = append(notes, fmt.Sprintf("transfer is above 100 %% in %s: ranks come to it at times that are further apart in the ideal run%s", Plural(longer, "phase"), inexact))
 	}
 	if r.Factors == nil {

@@ -195,7 +195,7 @@ func (s *sums) add(r *rank, from, to uint64) error {
 
 // part returns the efficiency.
 func (s *sums) part() Part {
-	time, ideal := float64(s.end)-float64(s.begin), float64(s.idealEnd-s.idealBegin)/float64(replay.Nanosecond)
+	time, ideal := float64(uint64(s.end)-uint64(s.begin)), float64(s.idealEnd-s.idealBegin)/float64(replay.Nanosecond)
 	total, most := s.total/float64(replay.Nanosecond), float64(s.max)/float64(replay.Nanosecond)
 	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total), Max: query.Nanoseconds(most), MaxRank: s.maxRank}
 	if s.ranks == 0 {
