@@ -112,18 +112,28 @@ func (a *efficiencyAnswer) print(q *question) {
 		}
 		return
 	}
-	reference := a.Traces[a.Reference].Trace
-	q.printf("relative to %s; ", reference)
+	q.printf("relative to %s; ", a.Traces[a.Reference].Trace)
 	if a.Weak {
-		q.printf("weak scaling: a problem that grows with the ranks\n\n")
+		q.printf("weak scaling: a problem that grows with the ranks\n")
 	} else {
-		q.printf("strong scaling: one problem, on more ranks\n\n")
+		q.printf("strong scaling: one problem, on more ranks\n")
 	}
+	times := make(map[string]bool)
+	for _, t := range a.Traces {
+		times[text.EfficiencyTimes(t.Run)] = true
+	}
+	if len(times) == 1 {
+		q.printf("%s\n", text.EfficiencyTimes(a.Traces[0].Run))
+	}
+	q.printf("\n")
 	a.printRuns(q)
 	for _, t := range a.Traces {
-		q.printf("\n%s: %s\n", t.Trace, text.EfficiencyTimes(t.Run))
-		for _, note := range text.EfficiencyNotes(t.Run) {
-			q.printf("%s\n", note)
+		notes := text.EfficiencyNotes(t.Run)
+		if len(times) > 1 {
+			notes = append([]string{text.EfficiencyTimes(t.Run)}, notes...)
+		}
+		for _, note := range notes {
+			q.printf("\n%s: %s\n", t.Trace, note)
 		}
 	}
 }
@@ -176,7 +186,9 @@ func (a *efficiencyAnswer) printRuns(q *question) {
 	}
 	row(most, func(t *traceEfficiency) string { return text.Duration(t.Max) })
 	if several {
-		scaling("speedup", func(s *efficiency.Scaling) string { return fmt.Sprintf("%.2f", s.Speedup) })
+		if !a.Weak {
+			scaling("speedup", func(s *efficiency.Scaling) string { return fmt.Sprintf("%.2f", s.Speedup) })
+		}
 		scaling("global efficiency", func(s *efficiency.Scaling) string { return text.Factor(s.Global) })
 		indent = "  "
 		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string { return text.Factor(s.ComputationScalability) })

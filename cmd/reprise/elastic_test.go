@@ -110,6 +110,8 @@ hang run.rpz --json
 imbalance run.rpz
 imbalance run.rpz --json
 imbalance run.rpz --series --json
+efficiency run.rpz
+efficiency run.rpz --json
 at run.rpz 2us
 at run.rpz 3us --json
 at run.rpz 1ns --ranks 1-3

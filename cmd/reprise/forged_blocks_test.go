@@ -89,6 +89,7 @@ matrix F -o out.csv
 match F
 hang F
 imbalance F
+efficiency F
 diff F F
 grammar F
 grammar F --ranks 3

@@ -93,6 +93,7 @@ func checkSections(t *testing.T, path string, w truth, exact, series bool) {
 	}
 	checkSkewRows(t, page, path, series)
 	checkWaitRows(t, page, path, w)
+	checkEfficiency(t, page, path, w, exact, series)
 	checkPageLoops(t, page, path, w, exact)
 	if exact {
 		checkPageIterations(t, page, w)

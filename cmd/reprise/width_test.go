@@ -102,7 +102,7 @@ func TestWidth(t *testing.T) {
 		for _, command := range []string{
 			"info %s", "info %s --all", "profile %s", "profile %s --by signature", "profile %s --by site", "profile %s --by rank", "profile %s --from 0 --to 1ms",
 			"profile %s --from 0 --by signature", "grammar %s", "grammar %s --shape 0", "messages %s", "messages %s --by size", "messages %s --by communicator", "match %s", "hang %s",
-			"imbalance %s", "predict %s", "at %s 2us", "diff %s ring.rpz", "diff ring.rpz %s --all", "codecs %s",
+			"imbalance %s", "efficiency %s", "efficiency %s --all", "predict %s", "at %s 2us", "diff %s ring.rpz", "diff ring.rpz %s --all", "codecs %s",
 		} {
 			command = fmt.Sprintf(command, name)
 			for _, columns := range []int{40, 80, 120} {

@@ -167,12 +167,7 @@ func (m *ideal) rank(c *replay.Call) *rank {
 		r.outside[terminal] = spec.Base(name) == name
 	}
 	if r.clock.Source() != query.Series {
-		loops := m.times.RankLoops(of)
-		r.scaled, r.means = loops.Scaled, make([]mean, of.Terminals())
-		for s := range of.Occurrences() {
-			duration, gap := loops.Mean(s)
-			r.means[s] = mean{picoseconds(gap), picoseconds(duration)}
-		}
+		r.setMeans(m.times.RankLoops(of), of)
 	}
 	r.marks = append(r.marks, r.first, r.end)
 	for i := range m.phases {
@@ -186,6 +181,25 @@ func (m *ideal) rank(c *replay.Call) *rank {
 	}
 	m.ranks[r.number] = r
 	return r
+}
+
+// setMeans sets the means of calls and of the gaps before them. The sum of gaps is that of the loops, which know what is
+// before each call.
+func (r *rank) setMeans(loops *query.Loops, of *reprise.Rank) {
+	r.scaled, r.means = loops.Scaled, make([]mean, of.Terminals())
+	sum, whole := 0.0, loops.Rules[len(loops.Rules)-1]
+	for s, n := range of.Occurrences() {
+		_, gap := loops.Mean(s)
+		sum += float64(n) * max(0, gap)
+	}
+	factor := 1.0
+	if gaps := float64(whole.Time - whole.InCalls); sum > 0 && gaps > 0 {
+		factor = gaps / sum
+	}
+	for s := range of.Occurrences() {
+		duration, gap := loops.Mean(s)
+		r.means[s] = mean{picoseconds(gap * factor), picoseconds(duration)}
+	}
 }
 
 // picoseconds returns nanoseconds as a Time, none if they are negative.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query/efficiency"
+)
+
+// computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, in ns.
+func (w truth) computing() (ranks []float64, time float64) {
+	begin, end := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, calls := range w.calls {
+		outside, last := 0.0, int64(math.MinInt64)
+		for _, c := range calls {
+			if last != math.MinInt64 {
+				outside += float64(max(0, c.Start-last))
+			}
+			switch c.Function {
+			case "MPI_Init", "MPI_Init_thread":
+				outside, begin = 0, min(begin, c.Start+c.Duration)
+			case "MPI_Finalize":
+				end = max(end, c.Start)
+			}
+			last = c.Start + c.Duration
+		}
+		ranks = append(ranks, outside)
+	}
+	return ranks, float64(end - begin)
+}
+
+// checkEfficiency compares the computing and the time that efficiency tells with the calls, and the page with efficiency.
+func checkEfficiency(t *testing.T, page, path string, w truth, exact, series bool) {
+	t.Helper()
+	var a efficiencyAnswer
+	decodeJSON(t, &a, "efficiency", path, "--json")
+	r := a.Traces[0].Run
+	off := 0.0 // relative
+	switch {
+	case exact:
+	case series:
+		off = 0.1
+	default:
+		off = 0.05
+	}
+	total, most := 0.0, 0.0
+	ranks, time := w.computing()
+	for _, of := range ranks {
+		total, most = total+of, max(most, of)
+	}
+	if !near(float64(r.Total), total, off*total) || !near(float64(r.Max), most, off*most) || !near(float64(r.Time), time, off*time) {
+		t.Errorf("efficiency: computing %v, at most %v, in %v, not %v, at most %v, in %v", r.Total, r.Max, r.Time, total, most, time)
+	}
+	if exact && (r.Longer || float64(r.Ideal) < most) {
+		t.Errorf("efficiency: ideal time %v, not between %v and %v", r.Ideal, most, time)
+	}
+	want := []*efficiency.Part{&r.Part}
+	for i := range r.Phases {
+		if r.Phases[i].Time >= text.MinorPhase*r.Time {
+			want = append(want, &r.Phases[i].Part)
+		}
+	}
+	rows := pageRows(t, page, "efficiency", "Serialization")
+	if len(rows) != len(want) {
+		t.Fatalf("the page has %d rows of efficiencies, not %d", len(rows), len(want))
+	}
+	for i, row := range rows {
+		f := want[i].Factors
+		if f == nil {
+			t.Errorf("the page has %+v, not %+v", row, want[i])
+			continue
+		}
+		got := fmt.Sprint(row.value["Parallel"], row.value["Load balance"], row.value["Communication"], row.value["Serialization"], row.value["Transfer"])
+		if got != fmt.Sprint(f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer) || !near(row.value["Time"], float64(want[i].Time), 0.5) {
+			t.Errorf("the page has %+v, not %+v with %+v", row, want[i], f)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package efficiency_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+func ExampleOpen() {
+	trace, err := reprise.Open("../../examples/notebook/heat.rpz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	run, err := efficiency.Open(context.Background(), model, efficiency.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := run.Factors
+	fmt.Printf("parallel %.3f = load balance %.3f · serialization %.3f · transfer %.3f\n", f.Parallel, f.LoadBalance, f.Serialization, f.Transfer)
+	for _, p := range run.Phases {
+		fmt.Println(p.MaxTrips, "rounds of", p.Functions[0].Name, "and others on ranks", p.Ranks)
+	}
+	// Output:
+	// parallel 0.646 = load balance 0.666 · serialization 1.000 · transfer 0.971
+	// 4 rounds of MPI_Irecv and others on ranks 0-3
+}
