@@ -164,8 +164,8 @@ type sums struct {
 	ranks                int
 	begin, end           int64 // recorded, in ns
 	idealBegin, idealEnd replay.Time
-	computing, max       replay.Time
-	total                float64 // computing, that may be too much for a Time
+	max                  replay.Time // computing
+	total                float64     // computing, that may be too much for a Time
 	maxRank              int
 }
 

@@ -444,6 +444,23 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// TestLossy checks that errors of long calls do not add to computing, which is as exact as gaps are.
+func TestLossy(t *testing.T) {
+	bins, err := timing.NewExponential(0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, record(t, programOf(2, func(rank int, p *process) {
+		for i := range int64(50) {
+			p.reduce(100+i, 70_000+137*i)
+		}
+	}), tracer.Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}))
+	const want = 2 * (50*100 + 49*50/2) * 1000
+	if r.Guarantee != 0.1 || math.Abs(float64(r.Total)-want) > 0.1*want {
+		t.Errorf("computing is %v, not %v", r.Total, want)
+	}
+}
+
 // TestErrors checks traces that have no efficiency.
 func TestErrors(t *testing.T) {
 	pair := programOf(2, func(rank int, p *process) {
