@@ -19,6 +19,10 @@ var ErrTooLong = errors.New("replay: the run takes longer than 2⁶³ picosecond
 // each rank of the trace: messages that are sent and not received, and the like.
 var ErrTooMany = errors.New("replay: too many messages are sent that nobody receives, or requests begun that nobody completes")
 
+// ErrNotExact means that the trace was made to fit a size, so that the order or the arguments of some
+// calls are not those of the run: they do not match each other.
+var ErrNotExact = errors.New("replay: the trace was made to fit a size, and not all of its calls are as they were")
+
 // A Result is what a replay came to.
 type Result struct {
 	End   Time   // when the last rank ended
@@ -158,6 +162,9 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 	e := &engine{
 		ctx: ctx, model: model, machine: m,
 		byNumber: make(map[int]*rank), channels: make(map[channelKey]*channel), comms: make(map[*semantics.Communicator]*comm),
+	}
+	if !model.Trace().IsExact() {
+		return nil, ErrNotExact
 	}
 	if !model.Known() {
 		return nil, errors.New("replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")
