@@ -52,7 +52,7 @@ func Report(w io.Writer, in Input) error {
 			func(w io.Writer) error { return reportTimes(w, in.Times) }},
 		{"Looking into a trace", "Whole commands, with what they write; the most memory that was resident. The second trace is of a stencil, with statistics of times. OTHER is a run of one more iteration, of LU the same run.",
 			func(w io.Writer) error { return reportQuestions(w, in.Traces) }},
-		{"Replaying", "Opening the ranks included, of the processor time that the program took, in million calls a second; traces of 100,000 calls and more. On the network, ranks compute for some microseconds before each call, and messages have a latency and a bandwidth.",
+		{"Replaying", "Opening the ranks included, of the processor time that the program took, in million calls a second; traces of 100,000 calls and more. On the network, ranks compute for some microseconds before each call, and messages have a latency and a bandwidth. Every call is executed, but in the last columns, where iterations of loops are skipped that are periodic.",
 			func(w io.Writer) error { return reportReplay(w, in.Traces) }},
 		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
 			func(w io.Writer) error { return reportExports(w, in.Traces) }},

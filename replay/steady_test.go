@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"errors"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -118,6 +119,41 @@ func TestSkipLoops(t *testing.T) {
 	}
 	if skipped < 60 {
 		t.Errorf("only in %d of 120 replays are loops skipped", skipped)
+	}
+}
+
+// TestSkipDeadlock checks that a replay that skips loops ends with the same error.
+func TestSkipDeadlock(t *testing.T) {
+	defer replay.SetRound(8)()
+	model := modelOf(t, 3, func(rank int, r *testtrace.Recording) {
+		for range 200 {
+			send(r, "MPI_Isend", (rank+1)%3, 7, "request", 0)
+			receive(r, "MPI_Recv", (rank+2)%3, 7)
+			r.MPI(1, "MPI_Wait", "request", 0)
+			r.MPI(1, "MPI_Barrier", "comm", world)
+		}
+		if rank > 0 {
+			r.MPI(1, "MPI_Barrier", "comm", world)
+		}
+		receive(r, "MPI_Recv", (rank+1)%3, 8)
+	})
+	executed := uint64(0)
+	var got, want *replay.DeadlockError
+	_, err := replay.Run(ctx, model, counted{mixed{seed: 1}, &executed})
+	if !errors.As(err, &got) || executed > 400 {
+		t.Fatalf("%v, %d calls", err, executed)
+	}
+	if _, err := replay.Run(ctx, model, plain{mixed{seed: 1}}); !errors.As(err, &want) {
+		t.Fatal(err)
+	}
+	if got.Error() != want.Error() || got.At != want.At || len(got.Waiting) != len(want.Waiting) {
+		t.Fatalf("%v at %v, without skipping %v at %v", got, got.At, want, want.At)
+	}
+	for i, w := range got.Waiting {
+		v := want.Waiting[i]
+		if w.Since != v.Since || w.Call.Position != v.Call.Position || w.Waits[0].Instance != v.Waits[0].Instance {
+			t.Errorf("%+v, without skipping %+v", w, v)
+		}
 	}
 }
 
