@@ -32,9 +32,15 @@ type change struct {
 	movers        []int32
 }
 
-// newCut returns the state of a replay.
-func newCut(e *engine) *cut {
+// newCut returns the state of a replay, which may be about as large as another, if there is one.
+func newCut(e *engine, like *cut) *cut {
 	c := &cut{places: make([]place, len(e.strands))}
+	if like != nil {
+		room := func(n int) int { return n + n/8 }
+		c.words, c.meaning = make([]uint64, 0, room(len(like.words))), make([]any, 0, room(len(like.meaning)))
+		c.times, c.movers = make([]Time, 0, room(len(like.times))), make([]int32, 0, room(len(like.movers)))
+		c.totals = make([]uint64, 0, room(len(like.totals)))
+	}
 	for i, s := range e.strands {
 		c.places[i] = s.place()
 	}

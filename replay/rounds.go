@@ -28,8 +28,8 @@ var minRound uint64 = 128 // that a strand makes on average
 const (
 	maxPeriod = 1 << 20 // of an iteration, of all strands
 	minNoLoop = 16      // that a strand outside of loops makes before it looks for one
-	maxNoLoop = 256
-	minLoops  = 8       // iterations of a loop that it is worth it
+	maxNoLoop = 512
+	minLoops  = 8       // iterations, or rounds, of a loop that it is worth it
 	freely    = 1 << 16 // words of states that are looked at in any case
 )
 
@@ -42,6 +42,7 @@ type rounds struct {
 	engine     *engine
 	iterations uint64 // that a strand makes in a round
 
+	last         *cut
 	base, middle *cut   // after the first round of a trial, and half of them; nil if there is no trial
 	count        uint64 // rounds of the trial
 	limit        uint64 // rounds until the next
@@ -67,6 +68,9 @@ func (e *engine) isSteady() bool {
 	if e.ordered || e.ended != nil || e.paths || !steady(e.machine) {
 		return false
 	}
+	if e.inter { // only some members know who the root is
+		return false
+	}
 	for _, f := range e.model.Trace().Functions() {
 		if e.simGrid && tiTests[strings.ToLower(f.Name)] {
 			return false
@@ -75,11 +79,6 @@ func (e *engine) isSteady() bool {
 	for _, r := range e.ranks {
 		for _, f := range r.flight {
 			if f.Any || f.Probed != nil {
-				return false
-			}
-		}
-		for o := range r.calls.All() { // who is the root on an intercommunicator is known to some members only
-			if c := o.Operation.Communicator; c != nil && c.IsInter() {
 				return false
 			}
 		}
@@ -125,7 +124,9 @@ func (r *rounds) setGate(s *strand) {
 	if s.position >= s.loop.end {
 		s.loop = s.findLoop(r.engine)
 		r.fresh = r.fresh || s.loop.period > 0
-		step = s.loop.period
+		if step = s.loop.period; step > 0 {
+			step *= (minRound + step - 1) / step
+		}
 	}
 	if step == 0 {
 		s.gate = s.position + min(max(s.position, minNoLoop), maxNoLoop)
@@ -145,7 +146,7 @@ func (s *strand) findLoop(e *engine) loop {
 	}
 	loops = append(loops, sequitur.Loop{Period: 1, Length: s.run.Count})
 	for _, l := range loops {
-		if l.Length/minLoops >= l.Period && l.Period <= maxPeriod/uint64(len(e.strands)) {
+		if l.Length/minLoops >= max(l.Period, minRound) && l.Period <= maxPeriod/uint64(len(e.strands)) {
 			return loop{s.position, s.position + l.Length, l.Period}
 		}
 	}
@@ -203,7 +204,8 @@ func (r *rounds) cut() *cut {
 	if r.surveyed > r.calls/2+freely {
 		return nil
 	}
-	c := newCut(r.engine)
+	c := newCut(r.engine, r.last)
+	r.last = c
 	r.surveyed += uint64(len(c.words) + len(c.times))
 	return c
 }
@@ -260,7 +262,7 @@ func (r *rounds) check() {
 	if j.count++; j.count < j.rounds {
 		return
 	}
-	now := newCut(r.engine)
+	now := newCut(r.engine, r.last)
 	c := j.from.changeTo(now, r.iterations)
 	if c.isOf(j.change, j.periods+1) {
 		r.jump = nil

@@ -232,9 +232,12 @@ func (s *strand) finish() {
 // A request is an operation that is not complete: that of a call that waits, or one that another
 // call completes.
 type request struct {
-	done   Time  // as far as it is known
-	left   int32 // messages and collective operations that are not complete
-	gone   bool  // no slot has it: it is of no use once it is complete
+	done Time  // as far as it is known
+	left int32 // messages and collective operations that are not complete
+	gone bool  // no slot has it: it is of no use once it is complete
+
+	survey, number uint64 // the last that has seen it, and its number there
+
 	waiter *strand
 	cause  *pathEnd // of done
 }

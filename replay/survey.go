@@ -16,12 +16,12 @@ type survey struct {
 	times  []Time // what is left to be written
 	totals []uint64
 
-	requests map[*request]uint64 // numbers of those that were seen
+	requests uint64 // that were seen
 }
 
 func (v *survey) all() {
 	e := v.engine
-	v.requests = make(map[*request]uint64)
+	e.surveys++
 	v.word(uint64(e.open))
 	for _, n := range []*uint64{&e.messages, &e.collectives, &e.unknown, &e.outside} {
 		v.total(n)
@@ -170,13 +170,12 @@ func (v *survey) request(q *request, of *strand) {
 		v.word(0)
 		return
 	}
-	number, known := v.requests[q]
+	known := q.survey == v.engine.surveys
 	if !known {
-		number = uint64(len(v.requests)) + 1
-		v.requests[q] = number
+		v.requests++
+		q.survey, q.number = v.engine.surveys, v.requests
 	}
-	v.word(number)
-	if known {
+	if v.word(q.number); known {
 		return
 	}
 	v.word(uint64(uint32(q.left)))
