@@ -42,6 +42,7 @@ type Accumulator struct {
 	condensed bool                 // arguments that vary gave way: none need streams in blocks
 	late      *roaring.Bitmap      // further ones; nil if there are none
 	scratch   scratch
+	encodings *encodings // while a trace is written
 }
 
 // A digest is a hash of what ranks of a shape have in common.

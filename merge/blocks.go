@@ -92,7 +92,7 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	}
 	sorted, s := *m, *c
 	sorted.sortSignatures()
-	s.table, s.streams = sorted.signatureSection(ctx, a.names.list())
+	s.table, s.streams = sorted.signatureSection(ctx, a)
 	if ctx.Err() != nil {
 		return nil
 	}

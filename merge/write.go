@@ -43,42 +43,58 @@ func (a *Accumulator) Write(w io.Writer) error { return a.WriteContext(context.B
 // WriteContext is [Accumulator.Write], but returns the cause when ctx is done
 // before anything is written.
 func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
+	defer a.keepEncodings()()
+	e, err := a.drafted(ctx)
+	if err != nil {
+		return err
+	}
+	a.complete(ctx, &e)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return e.sections.write(w)
+}
+
+// drafted returns the trace of all ranks in a, but for times and names.
+func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 	a.renumber()
 	order, err := a.interleaving()
 	if err != nil {
-		return err
+		return draft{}, err
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
 	e, err := a.mixed(ctx, shapes, order)
 	if err != nil {
-		return fmt.Errorf("merge: the trace is too large to be read: %w", err)
+		return draft{}, fmt.Errorf("merge: the trace is too large to be read: %w", err)
 	}
-	m, c := e.model, e.sections
-	if ctx.Err() == nil {
-		c.table.slice(ctx)
-		if s := m.summaries(a.placed); !s.IsZero() {
-			c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
-		}
-		if r := a.rankTimes.Coarse(); r.Fits(len(m.functions)) {
-			c.rankTimes = r.Append(nil, len(m.functions))
-		}
-		c.series = layout.AppendSeries(ctx, a.series)
-		c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
-		if !a.origin.IsZero() {
-			c.origin = a.origin.Append(nil)
-		}
-		if len(a.worlds) > 0 {
-			c.worlds = layout.AppendWorlds(nil, a.worlds)
-		}
-		if b := a.bounded.list(); b != nil {
-			c.bounded = b.Append(nil)
-		}
-	}
+	return e, nil
+}
+
+// complete adds to the sections of e what they lack. It need not have done so if ctx is done.
+func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return
 	}
-	return c.write(w)
+	m, c := e.model, &e.sections
+	c.table.slice(ctx)
+	if s := m.summaries(a.placed); !s.IsZero() {
+		c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
+	}
+	if r := a.rankTimes.Coarse(); r.Fits(len(m.functions)) {
+		c.rankTimes = r.Append(nil, len(m.functions))
+	}
+	c.series = layout.AppendSeries(ctx, a.series)
+	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
+	if !a.origin.IsZero() {
+		c.origin = a.origin.Append(nil)
+	}
+	if len(a.worlds) > 0 {
+		c.worlds = layout.AppendWorlds(nil, a.worlds)
+	}
+	if b := a.bounded.list(); b != nil {
+		c.bounded = b.Append(nil)
+	}
 }
 
 // A draft is a model of a trace and its sections, but for times and names. It is
@@ -217,7 +233,7 @@ func (m *model) tables(ctx context.Context, a *Accumulator) sections {
 	if len(a.texts.list) > 0 {
 		c.texts = layout.AppendTexts(nil, a.texts.list)
 	}
-	c.table, c.streams = m.signatureSection(ctx, a.names.list())
+	c.table, c.streams = m.signatureSection(ctx, a)
 	return c
 }
 
@@ -359,11 +375,12 @@ func (m *model) appendRun(dst []byte, a *Accumulator, flags byte, bytes uint64) 
 
 // signatureSection returns the section of the signatures with the columns, and the
 // contents of the sections of streams.
-func (m *model) signatureSection(ctx context.Context, names []layout.Name) (section signatureSection, streams [][]byte) {
+func (m *model) signatureSection(ctx context.Context, a *Accumulator) (section signatureSection, streams [][]byte) {
+	names := a.names.list()
 	w := signatureWriter{
 		size: m.size, functions: m.functions, columns: m.columns, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64),
-		matrices: make(map[int][]int), names: names,
+		matrices: make(map[int][]int), matrixKeys: make(map[int]digest), names: names, encodings: a.encodings,
 	}
 	section = w.section(ctx, m.signatures)
 	for _, g := range w.groups {

@@ -32,6 +32,7 @@ func (e *BoundError) Error() string {
 // then. Calls by function and rank are always exact, and so are messages and bytes by function
 // and pair of ranks. Equal runs and parts give equal bytes, in whatever order they came.
 func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64) error {
+	defer a.keepEncodings()()
 	file, err := a.bounds(ctx, size)
 	if err != nil {
 		return err
@@ -40,12 +41,31 @@ func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64)
 	return err
 }
 
-// fileOf returns the trace of all ranks in a.
-func (a *Accumulator) fileOf(ctx context.Context) ([]byte, error) {
-	var file bytes.Buffer
-	err := a.WriteContext(ctx, &file)
-	return file.Bytes(), err
+// A boundedFile is a trace of all ranks, and how many bytes it has without the times of calls.
+type boundedFile struct {
+	data     []byte
+	timeless int
 }
+
+// fileOf returns the trace of all ranks in a.
+func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
+	e, err := a.drafted(ctx)
+	if err != nil {
+		return f, err
+	}
+	a.complete(ctx, &e)
+	if ctx.Err() != nil {
+		return f, context.Cause(ctx)
+	}
+	var file bytes.Buffer
+	err = e.sections.write(&file)
+	timeless := e.sections
+	timeless.summaries, timeless.series = nil, nil
+	return boundedFile{file.Bytes(), timeless.size()}, err
+}
+
+// fits reports whether the trace has no more bytes than size.
+func (f *boundedFile) fits(size int64) bool { return int64(len(f.data)) <= size }
 
 // The ways in which calls give way, one after the other, and how many values distributions have.
 var (
@@ -55,23 +75,24 @@ var (
 	fewestAccepted = 6 // index in distributions: with fewer values, the next way is taken
 )
 
-// bounds returns the trace of all ranks in a, of size bytes at most.
+// bounds returns the trace of all ranks in a, of size bytes at most. It does not look at the one without
+// times if that is too large: the calls are the same there, but for their order.
 func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 	file, err := a.fileOf(ctx)
-	if err != nil || int64(len(file)) <= size {
-		return file, err
+	if err != nil || file.fits(size) {
+		return file.data, err
 	}
-	if len(a.series) > 0 || len(a.orders) > 0 {
-		if file, err = a.untimed().fileOf(ctx); err != nil || int64(len(file)) <= size {
-			return file, err
+	if len(a.orders) > 0 || len(a.series) > 0 && int64(file.timeless) <= size {
+		if file, err = a.untimed().fileOf(ctx); err != nil || file.fits(size) {
+			return file.data, err
 		}
 	}
-	if a.hasTimes() {
-		if file, err = a.timedByFunction().fileOf(ctx); err != nil || int64(len(file)) <= size {
-			return file, err
+	if a.hasTimes() && int64(file.timeless) <= size {
+		if file, err = a.timedByFunction().fileOf(ctx); err != nil || file.fits(size) {
+			return file.data, err
 		}
 	}
-	try := func(d degree, values int) ([]byte, error) {
+	try := func(d degree, values int) (boundedFile, error) {
 		d.values = distributions[values]
 		return a.condense(d).fileOf(ctx)
 	}
@@ -83,7 +104,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 		if file, err = try(way, least); err != nil {
 			return nil, err
 		}
-		if int64(len(file)) > size {
+		if !file.fits(size) {
 			continue
 		}
 		best := file
@@ -92,15 +113,15 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 			if file, err = try(way, middle); err != nil {
 				return nil, err
 			}
-			if int64(len(file)) <= size {
+			if file.fits(size) {
 				best, low = file, middle+1
 			} else {
 				high = middle
 			}
 		}
-		return best, nil
+		return best.data, nil
 	}
-	return nil, &BoundError{Size: size, Least: int64(len(file))}
+	return nil, &BoundError{Size: size, Least: int64(len(file.data))}
 }
 
 // untimed returns an accumulator with what a has, but for the times of every call and the order of
@@ -109,7 +130,7 @@ func (a *Accumulator) untimed() *Accumulator {
 	b := &Accumulator{
 		size: a.size, sources: a.sources, names: a.names, origin: a.origin, worlds: a.worlds,
 		functions: a.functions, digests: a.digests, texts: a.texts, ranks: a.ranks, shapes: a.shapes,
-		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed,
+		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed, encodings: a.encodings,
 	}
 	if old := a.bounded.list(); old != nil {
 		b.bounded.add(old, identity(len(a.functions.Functions())))

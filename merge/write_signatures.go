@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -24,6 +25,9 @@ type signatureWriter struct {
 	columnNumbers map[string]int64
 	groups        map[*signature]*storedGroup
 	matrices      map[int][]int // the numbers of those of each domain
+	encodings     *encodings
+	domainKeys    []digest       // of the sets of ranks of each domain
+	matrixKeys    map[int]digest // of the last matrix of each domain
 
 	written []int64 // scratch of appendSlot
 	values  [layout.Expression][]int64
@@ -63,7 +67,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 		elastic = 1
 	}
 	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|elastic)
-	head = layout.AppendNumbers(head, numbers)
+	head = w.encodings.appendNumbers(head, numbers)
 	head = wire.AppendUvarint(head, uint64(len(w.domains)))
 	for _, s := range w.domainSets {
 		head, _ = s.AppendBinary(head)
@@ -115,14 +119,14 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 			}
 		}
 		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
-		dst = layout.AppendNumbers(dst, lengths)
+		dst = w.encodings.appendNumbers(dst, lengths)
 	}
 	if w.streams != nil {
 		masks := make([]int64, len(group))
 		for i, s := range group {
 			masks[i] = int64(s.streams)
 		}
-		dst = layout.AppendNumbers(dst, masks)
+		dst = w.encodings.appendNumbers(dst, masks)
 	}
 	places := w.storeMatrices(ctx, f, group)
 	if ctx.Err() != nil {
@@ -130,7 +134,7 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 	}
 	for k, p := range f.Params {
 		if p.Type.Kind == cst.KindArray {
-			dst = layout.AppendNumbers(dst, places[k].matrices)
+			dst = w.encodings.appendNumbers(dst, places[k].matrices)
 			continue
 		}
 		var list []int64
@@ -254,10 +258,10 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 			others, _ = e.AppendBinary(others)
 		}
 	}
-	dst = layout.AppendNumbers(dst, written)
+	dst = w.encodings.appendNumbers(dst, written)
 	for _, v := range values {
 		if len(v) > 0 {
-			dst = layout.AppendNumbers(dst, v)
+			dst = w.encodings.appendNumbers(dst, v)
 		}
 	}
 	return append(append(dst, grouped...), others...)
@@ -287,9 +291,7 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) i
 func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
 	d := w.domain(s)
 	values := w.valuesOf(s, slot, w.domains[d])
-	c := rankenc.NewColumn(w.domains[d].Columns(), values, rankenc.Options{Ranks: kind == layout.Rank})
-	enc, _ = c.AppendBinary(nil)
-	return d, enc
+	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values, rankenc.Options{Ranks: kind == layout.Rank})
 }
 
 // columnKey returns what tells a column from others.
@@ -315,12 +317,15 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	for i, k := range others {
 		matrices[i] = w.stored[k].rows
 	}
-	m := rankenc.NewMatrix(w.domains[d].Columns(), rows, matrices, rankenc.Options{})
-	enc, _ := m.AppendBinary(nil)
+	before := w.matrixKeys[d]
+	if len(others) == 0 {
+		before = digest{}
+	}
+	m, key := w.encodings.matrix(w.domains[d].Columns(), w.domainKeys[d], before, all, rows, matrices)
 	number := len(w.stored)
-	w.matrices[d] = append(w.matrices[d], number)
-	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: enc, rows: m})
-	if other, ok := m.Reference(); ok {
+	w.matrices[d], w.matrixKeys[d] = append(w.matrices[d], number), key
+	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: m.data, rows: m.matrix})
+	if other, ok := m.matrix.Reference(); ok {
 		w.stored[number].referred, w.stored[others[other]].referred = true, true
 	}
 	return int64(number)
@@ -347,9 +352,12 @@ func (w *signatureWriter) domain(s *signature) int {
 		n = len(w.domains)
 		w.domainNumbers[string(key)] = n
 		sets := make([]rankenc.Set, len(s.uses))
+		ranks := wire.AppendUvarint(nil, uint64(w.size))
 		for i, u := range s.uses {
 			sets[i] = w.sets[u.shape]
+			ranks, _ = sets[i].AppendBinary(ranks)
 		}
+		w.domainKeys = append(w.domainKeys, sha256.Sum256(ranks))
 		w.domains = append(w.domains, layout.NewDomain(sets, w.size))
 		w.domainSets = append(w.domainSets, set)
 	}

@@ -125,8 +125,10 @@ func (w mixedWriter) twinsPay(size int) bool {
 	for i, list := range w.lists {
 		if n += countItems(list); n > enough {
 			w.lists = w.lists[:i+1]
+			break
 		}
 	}
+	size = min(size, max(bits.Len(uint(n))+4, minTable))
 	with := len(w.block(size))
 	w.twins = nil
 	return with < len(w.block(size))
@@ -176,6 +178,7 @@ func (w *mixedWriter) block(size int) []byte {
 			break
 		}
 	}
+	m.table.free()
 	w.values, w.tooMany = m.value.count, m.value.tooMany()
 	return m.Finish()
 }
@@ -217,6 +220,7 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 	}
 	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostItems(len(data))), left: mostItems(len(data)), d: &d}
 	at = d.Offset()
+	defer r.table.free()
 	r.Read(data[at:])
 	if head&1 == 1 {
 		r.codeTwins(nil)

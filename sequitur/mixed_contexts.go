@@ -1,6 +1,8 @@
 package sequitur
 
 import (
+	"sync"
+
 	"github.com/reprise-trace/reprise/internal/adaptive"
 )
 
@@ -24,14 +26,37 @@ type place struct {
 	bits  [7]adaptive.Bit
 }
 
+// tables holds tables that nobody uses any more: a new one costs as much as what it is used for in a
+// small block.
+var tables sync.Pool
+
 // newContextTable returns a table of 2^size places.
 func newContextTable(size int) contextTable {
+	if old, ok := tables.Get().(*[]place); ok && cap(*old) >= 1<<size {
+		places := (*old)[:1<<size]
+		clear(places)
+		return contextTable{places, 64 - size}
+	}
 	return contextTable{make([]place, 1<<size), 64 - size}
+}
+
+// free lets others use the table.
+func (t *contextTable) free() {
+	places := t.places
+	tables.Put(&places)
+	t.places = nil
 }
 
 // find returns what was learned in a context.
 func (t *contextTable) find(context uint64) *[7]adaptive.Bit {
-	p := &t.places[context>>t.shift]
+	return t.at(context).of(context)
+}
+
+// at returns the place of a context, which another one may have.
+func (t *contextTable) at(context uint64) *place { return &t.places[context>>(t.shift&63)] }
+
+// of returns what was learned in a context that has the place, and now has it if it had not.
+func (p *place) of(context uint64) *[7]adaptive.Bit {
 	if check := uint32(context); p.check != check {
 		*p = place{check: check}
 	}
@@ -71,10 +96,15 @@ func newMixer(size, sets int) mixer {
 	return m
 }
 
-// find looks up contexts.
+// find looks up contexts. It finds all places before it looks at any of them: most are in no cache, and
+// are fetched at once then.
 func (m *mixer) find(in *contexts) {
+	var at [mixedContexts]*place
 	for i, h := range in {
-		m.found[i] = m.table.find(h)
+		at[i] = m.table.at(h)
+	}
+	for i, h := range in {
+		m.found[i] = at[i].of(h)
 	}
 }
 
