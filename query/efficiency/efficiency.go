@@ -98,6 +98,13 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
+	timed, _, err := trace.SeriesRanks()
+	if err != nil {
+		return nil, err
+	}
+	if !times.Summarized() && timed.Len() == 0 {
+		return nil, ErrNoTimes
+	}
 	phases, err := findPhases(ctx, trace)
 	unphased := errors.Is(err, errTooLong)
 	if err != nil && !unphased {
