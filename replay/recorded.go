@@ -18,6 +18,7 @@ import (
 type Recorded struct {
 	Instant
 	durations, gaps merge.Summary
+	known           map[int]twoMeans // by signature
 	threads         map[threadKey]*clock
 	draws           *draws // nil if means are taken
 	means           bool
@@ -72,7 +73,7 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 		if r.draws != nil {
 			return r.drawn(c, signature)
 		}
-		gap, duration = meanOf(&r.gaps, signature), meanOf(&r.durations, signature)
+		gap, duration = r.meansOf(signature)
 		if c.Position == 0 {
 			gap = 0
 		}
@@ -127,6 +128,22 @@ func picoseconds(ns int64) Time {
 		return 0
 	}
 	return Time(min(ns, int64(endOfTime/Nanosecond))) * Nanosecond
+}
+
+// A twoMeans is the means of the gaps before calls, and of how long these take.
+type twoMeans struct{ gap, duration Time }
+
+// meansOf returns the means of a signature. They are kept, as it takes a while to divide exactly.
+func (r *Recorded) meansOf(signature int) (gap, duration Time) {
+	m, ok := r.known[signature]
+	if !ok {
+		m = twoMeans{meanOf(&r.gaps, signature), meanOf(&r.durations, signature)}
+		if r.known == nil {
+			r.known = make(map[int]twoMeans)
+		}
+		r.known[signature] = m
+	}
+	return m.gap, m.duration
 }
 
 // meanOf returns the mean of what a summary has of a signature, none if it has nothing.
