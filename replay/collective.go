@@ -53,7 +53,7 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 	if o.Communicator == nil {
 		return collective{}, false
 	}
-	c := r.engine.commOf(o.Communicator)
+	c := r.engine.commOf(o)
 	made := collective{comm: c, slot: -1, role: o.Role, root: -1, rank: r, sent: o.Sent, received: o.Received}
 	var ok bool
 	if made.member, ok = c.memberOf(r.number); !ok {
@@ -76,13 +76,28 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 	return made, true
 }
 
-func (e *engine) commOf(of *semantics.Communicator) *comm {
-	c := e.comms[of]
+// A commKey is what operations match each other in their order: those on a communicator. If not all of the order is known, it is
+// those of one kind, and with one root.
+type commKey struct {
+	communicator *semantics.Communicator
+	role         *spec.Role
+	root         int
+}
+
+func (e *engine) commOf(o *semantics.Operation) *comm {
+	of := o.Communicator
+	k := commKey{communicator: of}
+	if e.drawn {
+		if k.role = o.Role; !of.IsInter() {
+			k.root = o.Root
+		}
+	}
+	c := e.comms[k]
 	if c != nil {
 		return c
 	}
 	c = &comm{of: of, world: of == e.model.World()}
-	e.comms[of] = c
+	e.comms[k] = c
 	e.commList = append(e.commList, c)
 	if c.world {
 		return c
@@ -116,6 +131,11 @@ func (s *strand) enter(c *collective) {
 			return
 		}
 	}
+	s.enterAs(c, r)
+}
+
+// enterAs has the rank of a strand enter a collective operation as a part of a request.
+func (s *strand) enterAs(c *collective, r *request) {
 	r.left++
 	at := s.busy
 	if c.role.On == "win" {

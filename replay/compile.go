@@ -78,6 +78,8 @@ type rank struct {
 
 	counts map[*comm]*uint64 // collective operations that it has entered
 
+	drawn map[*message]*message // those of calls in stretches
+
 	slots  []slot
 	slotOf map[slotKey]int32
 	queues bool // a slot may stand for several requests at once
@@ -166,7 +168,9 @@ func (r *rank) threadOf(terminal uint32) int {
 }
 
 func (r *rank) addStrand(thread int, from, calls uint64) {
-	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from)}
+	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from), stretches: stretchesOf(r.calls, from)}
+	s.nextStretch()
+	r.engine.drawn = r.engine.drawn || len(s.stretches) > 0
 	s.at = Call{Rank: r.calls, Thread: thread}
 	r.strands = append(r.strands, s)
 }

@@ -141,8 +141,8 @@ func (d *change) isOf(other *change, n uint64) bool {
 // latest is the latest time up to which rounds are skipped.
 const latest = endOfTime / 4
 
-// most returns how often a change may be repeated from a cut on, with a round to spare.
-func (d *change) most(now *cut, iterations uint64) uint64 {
+// left returns how often strands can make the calls of a change from a cut on, with a round to spare.
+func (d *change) left(now *cut, iterations uint64) uint64 {
 	n := uint64(never)
 	for i, calls := range d.calls {
 		if calls == 0 {
@@ -152,6 +152,12 @@ func (d *change) most(now *cut, iterations uint64) uint64 {
 		rest := p.loop.end - p.position
 		n = min(n, (rest-min(rest, iterations*p.loop.period))/calls)
 	}
+	return n
+}
+
+// most returns how often a change may be repeated from a cut on, with a round to spare, until the latest time.
+func (d *change) most(now *cut, iterations uint64) uint64 {
+	n := d.left(now, iterations)
 	for i, t := range d.times {
 		switch later := Time(t); {
 		case later < 0: // a time that mattered and does so no more

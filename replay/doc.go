@@ -38,6 +38,10 @@
 //     MPI_Win_post, if it is known who they are. Locks do not exclude each other.
 //   - Threads of a rank are executed each by itself. One waits for another if it completes a request
 //     that the other begins.
+//   - Where a trace that was made to fit a size does not keep the order of calls, it is drawn, see [Options].Seed.
+//     Messages between two ranks match there whatever their tags are, collective operations of one kind and
+//     root by their number, and calls complete the requests that were begun first. Calls do not wait there if nothing
+//     else can go on. A receive from any source gets no message there, and counts as unknown.
 //   - A call that had not returned when the recording ended is executed like others. Calls that failed do nothing.
 //
 // Of SimGrid's actions, waitall waits for all requests that are open, as SimGrid's own replay does, and

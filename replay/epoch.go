@@ -15,6 +15,7 @@ import (
 const (
 	postTag     = -10
 	completeTag = -11
+	drawnTag    = -12 // of messages whose tag is not known
 )
 
 // An epoch is what a call does to epochs.

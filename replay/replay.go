@@ -19,10 +19,6 @@ var ErrTooLong = errors.New("replay: the run takes longer than 2⁶³ picosecond
 // each rank of the trace: messages that are sent and not received, and the like.
 var ErrTooMany = errors.New("replay: too many messages are sent that nobody receives, or requests begun that nobody completes")
 
-// ErrNotExact means that the trace was made to fit a size, so that the order or the arguments of some
-// calls are not those of the run: they do not match each other.
-var ErrNotExact = errors.New("replay: the trace was made to fit a size, and not all of its calls are as they were")
-
 // A Result is what a replay came to.
 type Result struct {
 	End   Time   // when the last rank ended
@@ -78,6 +74,9 @@ type Options struct {
 	// CriticalPath asks for the Path of the Result. It takes some two to three times as long, and memory in
 	// proportion to the ranks, times them and the signatures.
 	CriticalPath bool
+
+	// Seed is what the order depends on of calls of which the trace, made to fit a size, does not keep it.
+	Seed uint64
 }
 
 // RunWith is [Run], and tells what the Options ask for.
@@ -86,7 +85,7 @@ func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if e.ended, e.paths = o.Ended, o.CriticalPath; e.paths {
+	if e.ended, e.paths, e.seed = o.Ended, o.CriticalPath, o.Seed; e.paths {
 		e.summed = make([]int32, model.Trace().Signatures()+len(e.ranks))
 	}
 	err = e.run(nil)
@@ -126,13 +125,15 @@ type engine struct {
 	byNumber map[int]*rank
 	strands  []*strand
 	channels map[channelKey]*channel
-	comms    map[*semantics.Communicator]*comm
+	comms    map[commKey]*comm
 
 	// What channels and comms have, in the order in which it was made.
 	channelList []*channel
 	commList    []*comm
 
 	simGrid bool // the calls are SimGrid's, not MPI's
+	drawn   bool // the order of some calls is drawn
+	seed    uint64
 	ordered bool // strands go on in the order of their clocks
 	ready   queue
 	later   timeQueue
@@ -163,10 +164,7 @@ type engine struct {
 func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine, error) {
 	e := &engine{
 		ctx: ctx, model: model, machine: m,
-		byNumber: make(map[int]*rank), channels: make(map[channelKey]*channel), comms: make(map[*semantics.Communicator]*comm),
-	}
-	if !model.Trace().IsExact() {
-		return nil, ErrNotExact
+		byNumber: make(map[int]*rank), channels: make(map[channelKey]*channel), comms: make(map[commKey]*comm),
 	}
 	if !model.Known() {
 		return nil, errors.New("replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")

@@ -68,7 +68,7 @@ func (e *engine) isSteady() bool {
 	if e.ordered || e.ended != nil || e.paths || !steady(e.machine) {
 		return false
 	}
-	if e.inter { // only some members know who the root is
+	if e.drawn || e.inter { // only some members know who the root is
 		return false
 	}
 	for _, f := range e.model.Trace().Functions() {
@@ -224,8 +224,27 @@ func (r *rounds) repeat() bool {
 	if n == 0 {
 		return false
 	}
+	if all := c.left(now, r.iterations); n < all && r.isTooLong(c, all) {
+		r.engine.fail(ErrTooLong)
+		return true
+	}
 	now.restore(r.engine, c, n)
 	return true
+}
+
+// isTooLong reports whether a strand comes to the end of time if a change, which is the same for all
+// of them, is repeated n times.
+func (r *rounds) isTooLong(c *change, n uint64) bool {
+	later := Time(0)
+	for _, t := range c.times {
+		later = max(later, Time(t))
+	}
+	for i, s := range r.engine.strands {
+		if c.calls[i] > 0 && later > 0 && uint64(endOfTime-s.clock)/uint64(later) < n {
+			return true
+		}
+	}
+	return false
 }
 
 // drift skips rounds if the first and the second half of a trial have added the same to each

@@ -86,7 +86,7 @@ func (e *engine) release() bool {
 	for _, s := range e.strands {
 		now = max(now, s.clock, s.busy)
 	}
-	return e.releaseUnbegun(now) || e.releaseNobody(now)
+	return e.releaseUnbegun(now) || e.releaseAcross() || e.releaseStretches(false) || e.releaseNobody(now) || e.releaseDrawn(now) || e.releaseStretches(true)
 }
 
 // releaseUnbegun has threads go on that wait for requests that nobody begins.
@@ -104,11 +104,11 @@ func (e *engine) releaseUnbegun(now Time) (found bool) {
 	return found
 }
 
-// releaseNobody has receives of SimGrid return that may be from no process: its traces write any
-// source for that.
+// releaseNobody has receives from any source return that may be from no process, as SimGrid's traces write any
+// source for that, or whose messages calls in stretches have received.
 func (e *engine) releaseNobody(now Time) (found bool) {
 	for _, r := range e.ranks {
-		if r.ti == nil {
+		if r.ti == nil && !e.drawn {
 			continue
 		}
 		for _, p := range r.posted {

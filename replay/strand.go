@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -31,7 +32,12 @@ type strand struct {
 	held     bool         // it has come to it
 	varied   uint64       // position after the last call that means something of its own
 	loop     loop         // that it is in
-	at       Call         // the call that was begun last
+
+	stretches []merge.Stretch // that it has not come to
+	stretchAt uint64          // where the next one begins
+	stretch   *stretch        // that it is in
+
+	at Call // the call that was begun last
 
 	op      *op  // that waits, or starts next
 	clock   Time // when the last call ended
@@ -56,13 +62,24 @@ func (s *strand) next() *op {
 		return nil
 	}
 	for {
-		if s.run.Count == 0 {
-			s.run = s.walk.Next()
+		if s.stretch != nil && s.stretch.calls.left == 0 {
+			s.stretch = nil
 		}
-		s.run.Count--
-		symbol := s.run.Symbol
-		s.at.Position, s.at.Terminal = s.position, symbol
-		s.position++
+		if s.position >= s.stretchAt && s.stretch == nil {
+			s.enterStretch()
+		}
+		var symbol sequitur.Symbol
+		if s.stretch != nil {
+			s.at.Position, symbol = s.stretch.calls.next()
+		} else {
+			if s.run.Count == 0 {
+				s.run = s.walk.Next()
+			}
+			s.run.Count--
+			symbol, s.at.Position = s.run.Symbol, s.position
+			s.position++
+		}
+		s.at.Terminal = symbol
 		o := s.rank.ops[symbol]
 		if o == nil || o.varies {
 			o = s.rank.operation(s.at.Position, symbol)
@@ -93,6 +110,10 @@ func (s *strand) last() *Call {
 
 // execute begins the operation of a call, and sets the state to blocked if it has to wait.
 func (s *strand) execute(o *op) {
+	if s.stretch != nil {
+		s.executeDrawn(o)
+		return
+	}
 	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, nil
 	if o.kind == opLocal {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // needsEach has the commands that say something of single calls, or of their order.
-var needsEach = map[string]bool{"at": true, "diff": true, "efficiency": true, "export": true, "hang": true, "match": true, "predict": true, "verify": true, "view": true}
+var needsEach = map[string]bool{"at": true, "diff": true, "efficiency": true, "export": true, "hang": true, "match": true, "verify": true, "view": true}
 
 // checkExact returns an error if a trace was made to fit a size and the command needs each call
 // as it was. It warns if the answer is of calls that are not all exact.

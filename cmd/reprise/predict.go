@@ -43,7 +43,7 @@ func newPredict() *cobra.Command {
 	p.machine.addTo(f)
 	f.StringVarP(&p.output, "output", "o", "", "write the run as it is predicted to a `file`, a trace with times")
 	addChoice(q.Command, p.times, "times", "what the file has of times besides")
-	f.Uint64Var(&p.seed, "seed", 1, "`number` that draws from histograms depend on")
+	f.Uint64Var(&p.seed, "seed", 1, "`number` that what is drawn depends on")
 	f.BoolVar(&p.path, "critical-path", false, fmt.Sprintf("follow the critical path of more than %s calls, too", text.Count(maxFollowed)))
 	return q.Command
 }
@@ -118,6 +118,9 @@ func (p *prediction) predict(q *question) error {
 		return err
 	}
 	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described}
+	if p.output != "" && !q.trace.IsExact() {
+		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as it was", q.path)
+	}
 	if p.output == "" {
 		err = p.run(q, a, parameters, nil)
 	} else {
@@ -167,7 +170,7 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "replay", -1, "")
 	defer bar.done()
 	a.result, err = replay.RunWith(q.Context(), model, machine, replay.Options{
-		Ended: ended, CriticalPath: p.path || calls >= 0 && calls <= maxFollowed,
+		Ended: ended, CriticalPath: p.path || calls >= 0 && calls <= maxFollowed, Seed: p.seed,
 	})
 	if err != nil {
 		return err

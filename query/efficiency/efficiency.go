@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/replay"
@@ -163,8 +164,22 @@ func check(t *reprise.Trace) error {
 	if n := t.RankSet().Len(); n < all {
 		return fmt.Errorf("efficiency: only %d of %d ranks have calls that can be read, and all are needed", n, all)
 	}
+	calls := uint64(0)
+	for i := range t.Shapes() {
+		s, err := t.Shape(i)
+		if err != nil {
+			return err
+		}
+		calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(t.ShapeRanks(i).Len())))
+	}
+	if calls > maxCalls {
+		return fmt.Errorf("efficiency: the trace has %d calls: each is replayed, and more than %d take hours", calls, uint64(maxCalls))
+	}
 	return nil
 }
+
+// maxCalls is how many calls are replayed, one by one.
+const maxCalls = 10_000_000_000
 
 // Sums are what ranks did between two positions of each.
 type sums struct {
