@@ -97,10 +97,18 @@ func testBoundedPrograms(t *rapid.T) {
 	}
 }
 
-func TestBoundedPrograms(t *testing.T) { rapid.Check(t, testBoundedPrograms) }
+func TestBoundedPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: traces are written many times to fit")
+	}
+	rapid.Check(t, testBoundedPrograms)
+}
 
 // TestBoundedMessages replays programs that send at random, made to fit: what is received is what is sent.
 func TestBoundedMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: traces are written many times to fit")
+	}
 	for _, p := range []programs.Program{programs.RandomMessages(8, 300, 1), programs.RandomAlltoallv(8, 80, 1)} {
 		whole := testtrace.Write(t, p.Run(), p.Parts())
 		exact, err := replay.Run(ctx, open(t, whole), cluster(t, whole))
