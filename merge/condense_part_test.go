@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// testCondense condenses parts of programs, each two times, with its own calls once more between:
+// testCondense condenses parts of programs, each two times, with its own calls once more between and condensed ones after that:
 // their traces have the totals of all calls, and are exact where they say so.
 func testCondense(t *rapid.T) {
 	parts := genProgram.Draw(t, "program").parts()
@@ -24,8 +24,8 @@ func testCondense(t *rapid.T) {
 	for _, p := range parts {
 		most := rapid.IntRange(0, p.Held()).Draw(t, "most")
 		once := mustCondense(t, p, most)
-		condensed = append(condensed, mustCondense(t, join(once, p), 2*most))
-		whole = append(whole, join(p, p))
+		condensed = append(condensed, join(mustCondense(t, join(once, p), 2*most), once))
+		whole = append(whole, join(join(p, p), p))
 	}
 	run := Run{Ranks: 24}
 	trace := open(t, traceFile(t, accumulate(t, run, condensed)))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -52,6 +53,23 @@ func boundedTo(t testtrace.TB, whole *reprise.Trace, share int64) *reprise.Trace
 	return trace
 }
 
+// condensed returns a trace of which the ranks hold no more than a share, in thousandths, of what they held.
+func condensed(t testtrace.TB, whole *reprise.Trace, share int) *reprise.Trace {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range whole.Ranks() {
+		p, err := whole.Part(rank)
+		if err == nil {
+			p, err = new(merge.Condenser).Condense(p, p.Held()*share/1000)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, p)
+	}
+	return testtrace.Write(t, merge.Run{Ranks: whole.Ranks()}, parts)
+}
+
 // cluster returns a machine on which communication takes time.
 func cluster(t testtrace.TB, trace *reprise.Trace) replay.Machine {
 	t.Helper()
@@ -71,10 +89,12 @@ func totalOf(r *replay.Result) total {
 
 // testBoundedPrograms replays random programs in traces that were made to fit a size: each comes to its end,
 // with all of its calls and messages, and to the same each time; another seed may come to another end.
-func testBoundedPrograms(t *rapid.T) {
-	intn := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
-	whole, _ := newProgram(intn, rapid.IntRange(20, 80).Draw(t, "steps")).trace(t)
-	trace := boundedTo(t, whole, rapid.Int64Range(0, 999).Draw(t, "share"))
+func testBoundedPrograms(t *rapid.T, drawn *int) {
+	whole, _ := newProgram(seeded(rapid.Uint64().Draw(t, "seed")), rapid.IntRange(100, 400).Draw(t, "steps")).trace(t)
+	trace := condensed(t, whole, rapid.IntRange(0, 500).Draw(t, "share"))
+	if !trace.IsExact() {
+		*drawn++
+	}
 	exact, err := replay.Run(ctx, open(t, whole), replay.Instant{})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +121,34 @@ func TestBoundedPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: traces are written many times to fit")
 	}
-	rapid.Check(t, testBoundedPrograms)
+	drawn := 0
+	rapid.Check(t, func(t *rapid.T) { testBoundedPrograms(t, &drawn) })
+	if t.Log(drawn, "traces with calls that are drawn"); drawn < 10 {
+		t.Error("most traces are exact")
+	}
+}
+
+// TestBoundedTags replays receives in order of messages that are sent in a stretch: they match, although the tags of
+// the messages are not known.
+func TestBoundedTags(t *testing.T) {
+	const messages = 20
+	var parts []merge.Part
+	for rank := range 2 {
+		var r testtrace.Recording
+		for i := range messages {
+			if rank == 0 {
+				r.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", 1, "tag", 1000+i/2, "comm", world)
+			} else {
+				r.MPI(1, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source", 0, "tag", i, "comm", world)
+			}
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
+	r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
+	if err != nil || r.Messages != messages || r.Unreceived > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 // TestBoundedMessages replays programs that send at random, made to fit: what is received is what is sent.

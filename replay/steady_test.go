@@ -1,14 +1,17 @@
 package replay_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/replay/loggps"
@@ -184,4 +187,19 @@ func compareSkipped(t tester, model *semantics.Model, m replay.Machine) (calls, 
 		t.Fatalf("%+v: %+v, %v; without skipping %+v, %v", m, got, err, want, wantErr)
 	}
 	return want.Calls, executed
+}
+
+// TestSkipTooLong replays a loop that takes longer than a replay can: that is found out at once.
+func TestSkipTooLong(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 1e14).Timed()
+	trace := testtrace.Write(t, p.Run(), p.Parts())
+	recorded, err := replay.NewRecorded(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopping, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	if _, err := replay.Run(stopping, open(t, trace), recorded); !errors.Is(err, replay.ErrTooLong) {
+		t.Error(err)
+	}
 }

@@ -156,13 +156,18 @@ func (s *strand) execute(o *op) {
 
 // message begins a message of the call.
 func (s *strand) message(m *message) {
-	e, r := s.rank.engine, &s.own
-	switch {
-	case m.slot >= 0:
+	r := &s.own
+	if m.slot >= 0 {
 		if r = s.rank.slots[m.slot].last; r == nil {
 			return
 		}
 	}
+	s.messageAs(m, r)
+}
+
+// messageAs begins a message of the call as a part of a request.
+func (s *strand) messageAs(m *message, r *request) {
+	e := s.rank.engine
 	switch m.kind {
 	case sends:
 		cost := e.machine.Message(&m.Message)

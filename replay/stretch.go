@@ -49,7 +49,8 @@ func (s *strand) enterStretch() {
 		s.run.Count -= n
 		s.position += n
 	}
-	s.passStretch()
+	s.stretches = s.stretches[1:]
+	s.nextStretch()
 	if calls.left == 0 {
 		return
 	}
@@ -60,12 +61,7 @@ func (s *strand) enterStretch() {
 	s.stretch = &stretch{calls: calls}
 }
 
-// passStretch sets where the next stretch is.
-func (s *strand) passStretch() {
-	s.stretches = s.stretches[1:]
-	s.nextStretch()
-}
-
+// nextStretch sets where the next stretch begins.
 func (s *strand) nextStretch() {
 	if s.stretchAt = never; len(s.stretches) > 0 {
 		s.stretchAt = s.stretches[0].First
@@ -162,7 +158,7 @@ func (s *strand) drawnMessage(m *message, r *request) {
 	if d == nil {
 		d = new(message)
 		*d = *m
-		d.mode, d.taken, d.slot = buffered, -1, -1
+		d.mode, d.taken = buffered, -1
 		if d.kind != accesses {
 			d.channel = e.channel(channelKey{m.From, m.To, m.Communicator, drawnTag, false})
 		}
@@ -171,22 +167,14 @@ func (s *strand) drawnMessage(m *message, r *request) {
 		}
 		s.rank.drawn[m] = d
 	}
-	switch d.kind {
-	case sends:
-		cost := e.machine.Message(&d.Message)
-		s.busyFor(cost.Send)
-		e.send(s, d, r, &cost)
-	case receives:
-		s.rank.post(s, d, r)
-	case accesses:
-		s.message(d)
-	}
+	s.messageAs(d, r)
 }
 
-// releaseStretches has calls in stretches go on that wait, those that are the last of their stretch or the others.
-func (e *engine) releaseStretches(last bool) (found bool) {
+// releaseStretches has calls in stretches go on that wait. The last of a stretch need not: all that is in the stretch has begun,
+// which is no later than in the run.
+func (e *engine) releaseStretches() (found bool) {
 	for _, s := range e.strands {
-		if s.stretch == nil || (s.stretch.calls.left == 0) != last {
+		if s.stretch == nil || s.stretch.calls.left == 0 {
 			continue
 		}
 		for _, r := range s.stretch.waiting {
@@ -220,23 +208,26 @@ func (e *engine) releaseAcross() (found bool) {
 		of[k] = append(of[k], c)
 	}
 	for _, k := range keys {
-		found = matchAcross(e, of[k]) || found
+		found = e.matchAcross(of[k]) || found
 	}
 	return found
 }
 
-// releaseDrawn has calls go on that wait for the other end of a message, which it may have been
-// in a stretch: receives get nothing, and sends do not wait.
+// releaseDrawn has calls go on that wait for the other end of a message, which may have been
+// in a stretch: they do not wait for it, but match it when it comes.
 func (e *engine) releaseDrawn(now Time) (found bool) {
 	if !e.drawn {
 		return false
 	}
 	for _, c := range e.channelList {
-		for waits(c) > 0 {
-			r, _ := c.receives.pop()
-			e.open--
-			found = true
-			e.part(r.request, max(now, r.at), r.cause)
+		for i := range c.receives.len() {
+			if end := &c.receives.list[c.receives.head+i]; end.request.waiter != nil {
+				r := end.request
+				end.request = e.request()
+				end.request.left, end.request.gone = 1, true
+				found = true
+				e.part(r, max(now, end.at), end.cause)
+			}
 		}
 		for i := range c.sends.len() {
 			if m := &c.sends.list[c.sends.head+i]; m.request != nil && m.request.waiter != nil {
@@ -251,7 +242,7 @@ func (e *engine) releaseDrawn(now Time) (found bool) {
 }
 
 // matchAcross matches messages of channels from one rank to another, first those that are waited for.
-func matchAcross(e *engine, list []*channel) (found bool) {
+func (e *engine) matchAcross(list []*channel) (found bool) {
 	slices.SortStableFunc(list, func(a, b *channel) int { return waits(b) - waits(a) })
 	for _, to := range list {
 		for _, from := range list {
