@@ -297,7 +297,9 @@ type Activity struct {
 	Calls  uint64      `json:"calls"`    // of all ranks
 	Time   Nanoseconds `json:"time_ns"`  // likewise, in calls
 
-	Guarantee timing.Guarantee `json:"relative_error"` // the weakest of those of the ranks, see [Clock.Guarantee]
+	// Guarantee is the weakest of those of the ranks, see [Clock.Guarantee]: of a call that
+	// lies over From or To, too, the end may be off by that part of all its duration.
+	Guarantee timing.Guarantee `json:"relative_error"`
 
 	// StartError is how many nanoseconds each start may be off at most, if the Source is Series, as
 	// that of [Skew].
