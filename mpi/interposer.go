@@ -69,29 +69,39 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%q\n%x\n", command, symbolVersions, h.Digest)
 	hash.Write(source)
-	directory, err := privateDirectory(cacheDir)
+	name := fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8])
+	library.Path, err = buildOnce(ctx, cacheDir, name, func() {
+		if building != nil {
+			building(library.MPI)
+		}
+	}, func(path string) error { return compile(ctx, command, source, path) })
 	if err != nil {
-		return nil, err
-	}
-	library.Path = filepath.Join(directory, fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8]))
-	if isPrivate(library.Path, 0) {
-		return library, nil
-	}
-	if building != nil {
-		building(library.MPI)
-	}
-	unlock, err := lock(ctx, directory)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if isPrivate(library.Path, 0) {
-		return library, nil // another process has built it
-	}
-	if err := compile(ctx, command, source, library.Path); err != nil {
 		return nil, err
 	}
 	return library, nil
+}
+
+// buildOnce returns the path of a file in cacheDir, or in another directory where that is not safe. Unless it is there, it
+// calls begin, waits until no other process builds there, and has build make it if it still is not there.
+func buildOnce(ctx context.Context, cacheDir, name string, begin func(), build func(path string) error) (string, error) {
+	directory, err := privateDirectory(cacheDir)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(directory, name)
+	if isPrivate(path, 0) {
+		return path, nil
+	}
+	begin()
+	unlock, err := lock(ctx, directory)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if isPrivate(path, 0) {
+		return path, nil // another process has built it
+	}
+	return path, build(path)
 }
 
 // compilerFlags build a library that exceptions of the program pass through.
@@ -106,21 +116,30 @@ var compilerFlags = []string{
 const symbolVersions = "GLIBC_2.2.5 {};\nGLIBC_2.17 {};\nGLIBC_2.27 {};\n"
 
 func compile(ctx context.Context, command []string, source []byte, path string) error {
+	versions, err := os.CreateTemp(filepath.Dir(path), "versions-*")
+	if err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	defer os.Remove(versions.Name())
+	_, err = versions.WriteString(symbolVersions)
+	if err = errors.Join(err, versions.Close()); err != nil {
+		return fmt.Errorf("mpi: %w", err)
+	}
+	return compileTo(ctx, "the interposer", slices.Concat(command, []string{"-Wl,--version-script=" + versions.Name()}), []string{"-ldl"}, source, path)
+}
+
+// compileTo compiles a source to a file, which is there when it is complete.
+func compileTo(ctx context.Context, what string, command, libraries []string, source []byte, path string) error {
 	output, err := os.CreateTemp(filepath.Dir(path), "building-*")
 	if err != nil {
 		return fmt.Errorf("mpi: %w", err)
 	}
 	defer os.Remove(output.Name())
 	output.Close()
-	versions := output.Name() + ".versions"
-	if err := os.WriteFile(versions, []byte(symbolVersions), 0o600); err != nil {
-		return fmt.Errorf("mpi: %w", err)
-	}
-	defer os.Remove(versions)
-	c := exec.CommandContext(ctx, command[0], append(command[1:], "-Wl,--version-script="+versions, "-o", output.Name(), "-x", "c", "-", "-ldl")...)
+	c := exec.CommandContext(ctx, command[0], slices.Concat(command[1:], []string{"-o", output.Name(), "-x", "c", "-"}, libraries)...)
 	c.Stdin = bytes.NewReader(source)
 	if message, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("mpi: building the interposer: %s: %w\n%s", command[0], err, message)
+		return fmt.Errorf("mpi: building %s: %s: %w\n%s", what, command[0], err, message)
 	}
 	if err := os.Chmod(output.Name(), 0o755); err != nil {
 		return fmt.Errorf("mpi: %w", err)

@@ -126,7 +126,12 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("record", string(summary))
 	c.object("codecs", invoke(t, "1\n2\n3us\n", "codecs", "-", "--json").stdout)
-	commands["record"], commands["collect"], commands["codecs"] = true, true, true
+	calibrated, err := json.Marshal(calibrateAnswer{Schema: schema, Links: []calibratedLink{{Larger: []largerMessages{{}}, Messages: []messageFit{{}}}}, Collectives: []calibratedCollective{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.object("calibrate", string(calibrated))
+	commands["record"], commands["collect"], commands["codecs"], commands["calibrate"] = true, true, true, true
 	for _, cmd := range newRoot().Commands() {
 		if cmd.Flags().Lookup("json") != nil && !commands[cmd.Name()] {
 			t.Errorf("no transcript has %s --json", cmd.Name())

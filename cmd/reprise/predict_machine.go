@@ -53,6 +53,14 @@ type linkFile struct {
 	Gap        any `toml:"gap"`
 	Bandwidth  any `toml:"bandwidth"`
 	EagerLimit any `toml:"eager_limit"`
+
+	Larger []largerFile `toml:"larger"`
+}
+
+type largerFile struct {
+	Than      any `toml:"than"`
+	Latency   any `toml:"latency"`
+	Bandwidth any `toml:"bandwidth"`
 }
 
 // parameters returns the parameters of the machine, and lines that describe it.
@@ -102,23 +110,35 @@ func (m *machineFlags) change(p *loggps.Parameters) (changed []string, err error
 	}
 	for _, l := range links {
 		l.Latency = latency.Of(l.Latency)
+		for i := range l.Larger {
+			l.Larger[i].Latency = latency.Of(l.Larger[i].Latency)
+		}
 	}
 	if !latency.IsOne() {
 		changed = append(changed, latency.String()+" latency")
 	}
+	var bandwidths []*int64
+	for _, l := range links {
+		bandwidths = append(bandwidths, &l.Bandwidth)
+		for i := range l.Larger {
+			bandwidths = append(bandwidths, &l.Larger[i].Bandwidth)
+		}
+	}
 	if m.bandwidth == "inf" {
-		p.Between.Bandwidth, p.Within.Bandwidth = 0, 0
+		for _, b := range bandwidths {
+			*b = 0
+		}
 		return append(changed, "unlimited bandwidth"), nil
 	}
 	bandwidth, err := loggps.ParseFactor(m.bandwidth)
 	if err != nil {
 		return nil, fmt.Errorf("--bandwidth: %w", err)
 	}
-	for _, l := range links {
-		if l.Bandwidth == 0 {
+	for _, b := range bandwidths {
+		if *b == 0 {
 			continue
 		}
-		if l.Bandwidth = int64(bandwidth.Of(replay.Time(l.Bandwidth))); l.Bandwidth == 0 {
+		if *b = int64(bandwidth.Of(replay.Time(*b))); *b == 0 {
 			return nil, fmt.Errorf("--bandwidth %s leaves none", m.bandwidth)
 		}
 	}
@@ -129,11 +149,19 @@ func (m *machineFlags) change(p *loggps.Parameters) (changed []string, err error
 }
 
 func describeLink(l *loggps.Link) string {
-	bandwidth := "unlimited bandwidth"
-	if l.Bandwidth > 0 {
-		bandwidth = text.Bytes(l.Bandwidth) + "/s"
+	larger := ""
+	for _, of := range l.Larger {
+		larger += fmt.Sprintf("; beyond %s %s more, %s", text.Bytes(of.Than), text.Duration(nanoseconds(of.Latency)), describeBandwidth(of.Bandwidth))
 	}
-	return fmt.Sprintf("latency %s, overhead %s, gap %s, %s", text.Duration(nanoseconds(l.Latency)), text.Duration(nanoseconds(l.Overhead)), text.Duration(nanoseconds(l.Gap)), bandwidth)
+	return fmt.Sprintf("latency %s, overhead %s, gap %s, %s%s", text.Duration(nanoseconds(l.Latency)), text.Duration(nanoseconds(l.Overhead)), text.Duration(nanoseconds(l.Gap)),
+		describeBandwidth(l.Bandwidth), larger)
+}
+
+func describeBandwidth(b int64) string {
+	if b == 0 {
+		return "unlimited bandwidth"
+	}
+	return text.Bytes(b) + "/s"
 }
 
 // readMachine reads the parameters in a file.
@@ -243,26 +271,26 @@ func (l *linkFile) set(link *loggps.Link) error {
 		value any
 		to    *replay.Time
 	}{{"latency", l.Latency, &link.Latency}, {"overhead", l.Overhead, &link.Overhead}, {"gap", l.Gap, &link.Gap}} {
-		if t.value == nil {
-			continue
-		}
-		ps, err := quantity(t.value, timeUnits)
-		if err != nil {
+		if err := setTime(t.to, t.value); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		*t.to = replay.Time(ps)
 	}
-	if l.Bandwidth != nil {
-		switch v, err := quantity(l.Bandwidth, bandwidthUnits); {
-		case l.Bandwidth == "inf" || l.Bandwidth == math.Inf(1):
-			link.Bandwidth = 0
-		case err == nil && v == 0:
-			return errors.New("bandwidth: there is none")
-		case err != nil:
-			return fmt.Errorf("bandwidth: %w, or inf", err)
-		default:
-			link.Bandwidth = v
+	if err := setBandwidth(&link.Bandwidth, l.Bandwidth); err != nil {
+		return fmt.Errorf("bandwidth: %w", err)
+	}
+	for _, file := range l.Larger {
+		larger := loggps.Larger{Bandwidth: link.Bandwidth}
+		var err error
+		if larger.Than, err = quantity(file.Than, byteUnits); err != nil {
+			return fmt.Errorf("larger.than: %w", err)
 		}
+		if err := setTime(&larger.Latency, file.Latency); err != nil {
+			return fmt.Errorf("larger.latency: %w", err)
+		}
+		if err := setBandwidth(&larger.Bandwidth, file.Bandwidth); err != nil {
+			return fmt.Errorf("larger.bandwidth: %w", err)
+		}
+		link.Larger = append(link.Larger, larger)
 	}
 	if l.EagerLimit != nil {
 		switch v, err := quantity(l.EagerLimit, byteUnits); {
@@ -275,6 +303,37 @@ func (l *linkFile) set(link *loggps.Link) error {
 		default:
 			link.EagerLimit = v
 		}
+	}
+	return nil
+}
+
+// setTime sets a time to that in a file, unless it has none.
+func setTime(to *replay.Time, value any) error {
+	if value == nil {
+		return nil
+	}
+	ps, err := quantity(value, timeUnits)
+	if err != nil {
+		return err
+	}
+	*to = replay.Time(ps)
+	return nil
+}
+
+// setBandwidth sets a bandwidth to that in a file, unless it has none.
+func setBandwidth(to *int64, value any) error {
+	if value == nil {
+		return nil
+	}
+	switch v, err := quantity(value, bandwidthUnits); {
+	case value == "inf" || value == math.Inf(1):
+		*to = 0
+	case err == nil && v == 0:
+		return errors.New("there is none")
+	case err != nil:
+		return fmt.Errorf("%w, or inf", err)
+	default:
+		*to = v
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -167,27 +168,40 @@ func rankOfLauncher() (int, bool) {
 // interposer builds the library that records, or finds it.
 func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
 	ctx := cmd.Context()
-	mpicc := cmp.Or(o.mpicc, os.Getenv("MPICC"))
-	if mpicc == "" {
-		var err error
-		if mpicc, err = command.Compiler(ctx); err != nil {
-			return nil, fmt.Errorf("%w; name it with --mpicc", err)
-		}
-	} else if err := command.CheckCompiler(ctx, mpicc); err != nil {
+	mpicc, err := compilerOf(ctx, command, o.mpicc)
+	if err != nil {
 		return nil, err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%d", os.Getuid()))
-	} else {
-		cache = filepath.Join(cache, "reprise")
-	}
+	cache := cacheDirectory()
 	b := building{stderr: cmd.ErrOrStderr()}
 	defer b.end()
 	if o.quiet || o.json {
 		return mpi.BuildInterposer(ctx, mpicc, cache, nil)
 	}
 	return mpi.BuildInterposer(ctx, mpicc, cache, b.begin)
+}
+
+// compilerOf returns the compiler command of the MPI that a command line starts programs of, which is named unless it is
+// empty.
+func compilerOf(ctx context.Context, command *mpi.Command, named string) (string, error) {
+	mpicc := cmp.Or(named, os.Getenv("MPICC"))
+	if mpicc != "" {
+		return mpicc, command.CheckCompiler(ctx, mpicc)
+	}
+	mpicc, err := command.Compiler(ctx)
+	if err != nil {
+		return "", fmt.Errorf("%w; name it with --mpicc", err)
+	}
+	return mpicc, nil
+}
+
+// cacheDirectory returns the directory for what is built for an MPI.
+func cacheDirectory() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%d", os.Getuid()))
+	}
+	return filepath.Join(cache, "reprise")
 }
 
 // schedulers have the id of the job in the environment.

@@ -44,7 +44,17 @@ var linkGen = rapid.Custom(func(t *rapid.T) Link {
 		Latency: replay.Time(rapid.IntRange(0, 5000).Draw(t, "latency")), Overhead: replay.Time(rapid.IntRange(0, 500).Draw(t, "overhead")),
 		Gap: replay.Time(rapid.IntRange(0, 1000).Draw(t, "gap")), Bandwidth: rapid.SampledFrom([]int64{0, 1e9, 1e10, 3e11}).Draw(t, "bandwidth"),
 		EagerLimit: int64(rapid.SampledFrom([]int{-1, 0, 100, 100000}).Draw(t, "eager limit")),
+		Larger:     largerGen.Draw(t, "larger"),
 	}
+})
+
+var largerGen = rapid.Custom(func(t *rapid.T) (list []Larger) {
+	for _, than := range []int64{0, 100, 4096, 1 << 20} {
+		if rapid.IntRange(0, 3).Draw(t, "larger") == 0 {
+			list = append(list, Larger{than, replay.Time(rapid.IntRange(0, 9000).Draw(t, "latency")), rapid.SampledFrom([]int64{0, 1e9, 2e10}).Draw(t, "bandwidth")})
+		}
+	}
+	return list
 })
 
 // drawn returns a machine and an operation on it, in which all members have entered.

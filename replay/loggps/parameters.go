@@ -23,6 +23,17 @@ type Link struct {
 	// EagerLimit is S: a message of more bytes waits for its receiver. Zero means that none does,
 	// and a negative limit that all do.
 	EagerLimit int64
+
+	// Larger are what messages cost beyond sizes: of an MPI that passes them on in another way from there on, or
+	// where no cache holds them. With any for a message that waits for its receiver, its round trip is not added.
+	Larger []Larger
+}
+
+// Larger is what messages of more bytes than some have of more latency, and the bandwidth of their bytes beyond.
+type Larger struct {
+	Than      int64
+	Latency   replay.Time
+	Bandwidth int64 // zero means that it is unlimited
 }
 
 // Parameters are those of a machine. The zero Parameters are a machine on which computing takes as long as it
@@ -67,6 +78,14 @@ func (p *Parameters) check() error {
 		if link.Latency < 0 || link.Overhead < 0 || link.Gap < 0 || link.Bandwidth < 0 {
 			return fmt.Errorf("loggps: latency, overhead, gap and bandwidth may not be negative: %+v", link)
 		}
+		for i, l := range link.Larger {
+			if l.Latency < 0 || l.Bandwidth < 0 || l.Than < 0 {
+				return fmt.Errorf("loggps: size, latency and bandwidth of larger messages may not be negative: %+v", l)
+			}
+			if i > 0 && l.Than <= link.Larger[i-1].Than {
+				return fmt.Errorf("loggps: larger messages than %d bytes stand behind those than %d", l.Than, link.Larger[i-1].Than)
+			}
+		}
 	}
 	if p.RanksPerNode < 0 {
 		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
@@ -84,8 +103,16 @@ func (l *Link) cost(size int64) replay.Cost {
 	size = max(size, 0)
 	c := replay.Cost{Send: max(l.Overhead, l.Gap), Receive: l.Overhead}
 	c.Transfer = plus(l.Latency, l.bytes(size))
+	larger := false
+	for i := range l.Larger {
+		if size > l.Larger[i].Than {
+			c.Transfer, larger = plus(c.Transfer, l.Larger[i].Latency), true
+		}
+	}
 	if c.Rendezvous = l.EagerLimit != 0 && size > l.EagerLimit; c.Rendezvous {
-		c.Transfer = plus(c.Transfer, times(plus(l.Latency, l.Overhead), 2))
+		if !larger {
+			c.Transfer = plus(c.Transfer, times(plus(l.Latency, l.Overhead), 2))
+		}
 		return c
 	}
 	c.Transfer = max(0, c.Transfer-(c.Send-l.Overhead))
@@ -94,10 +121,30 @@ func (l *Link) cost(size int64) replay.Cost {
 
 // bytes returns how long some bytes take at the bandwidth.
 func (l *Link) bytes(size int64) replay.Time {
-	if l.Bandwidth == 0 {
+	t, from, bandwidth := replay.Time(0), int64(0), l.Bandwidth
+	for i := range l.Larger {
+		larger := &l.Larger[i]
+		if size <= larger.Than {
+			break
+		}
+		t = plus(t, timeOf(larger.Than-from, bandwidth))
+		from, bandwidth = larger.Than, larger.Bandwidth
+	}
+	return plus(t, timeOf(size-from, bandwidth))
+}
+
+func timeOf(bytes, bandwidth int64) replay.Time {
+	if bandwidth == 0 {
 		return 0
 	}
-	return scale(uint64(size), uint64(replay.Second), uint64(l.Bandwidth))
+	return scale(uint64(bytes), uint64(replay.Second), uint64(bandwidth))
+}
+
+// OneWay returns how long a message takes from the call that sends it to the end of the call that receives it,
+// which was made before.
+func (l *Link) OneWay(bytes int64) replay.Time {
+	c := l.cost(bytes)
+	return plus(plus(c.Send, c.Transfer), c.Receive)
 }
 
 const endOfTime replay.Time = math.MaxInt64

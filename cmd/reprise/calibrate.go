@@ -1,0 +1,342 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/replay/loggps"
+	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/ti"
+)
+
+func newCalibrate() *cobra.Command {
+	var output, mpicc string
+	q := &question{Command: newCommand("calibrate")}
+	q.addOptions([]option{optJSON})
+	f := q.Flags()
+	f.StringVarP(&output, "output", "o", "", "write the parameters to a `file`, a machine for reprise predict")
+	f.StringVar(&mpicc, "mpicc", "", "the compiler `command` of the MPI")
+	f.SetInterspersed(false) // what follows the launcher is its own
+	q.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{errors.New("calibrate takes the launcher of MPI, behind --, such as: reprise calibrate -- mpirun -n 2")}
+		}
+		if output == "-" && q.json {
+			return usageError{errors.New("standard output has the JSON: -o takes a file")}
+		}
+		return nil
+	}
+	q.RunE = func(_ *cobra.Command, args []string) error {
+		a := &calibrateAnswer{Schema: schema, Output: output}
+		measured, err := a.measure(q.Command, mpicc, args)
+		if err != nil {
+			return err
+		}
+		if err := a.fit(q.Context(), measured); err != nil {
+			return err
+		}
+		if output != "" {
+			err := writeOutput(q.Command, output, nil, func(w io.Writer) error {
+				_, err := io.WriteString(w, a.machineFile())
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if output == "-" {
+			return nil
+		}
+		return q.answer(a, func() { a.print(q) })
+	}
+	return q.Command
+}
+
+// A calibrateAnswer is what an MPI and a machine take for messages.
+type calibrateAnswer struct {
+	Schema      int                    `json:"schema"`
+	Output      string                 `json:"output,omitempty"`
+	Command     string                 `json:"command"`
+	MPI         string                 `json:"mpi"`
+	Ranks       int                    `json:"ranks"`
+	Nodes       int                    `json:"nodes"`
+	PerNode     int                    `json:"ranks_per_node"`
+	Cyclic      bool                   `json:"cyclic"`
+	Links       []calibratedLink       `json:"links"`
+	Collectives []calibratedCollective `json:"collective_times"`
+
+	parameters loggps.Parameters
+}
+
+// A calibratedLink is the parameters of messages within a node, or between two.
+type calibratedLink struct {
+	Name       string            `json:"link"`
+	Latency    query.Nanoseconds `json:"latency_ns"`
+	Overhead   query.Nanoseconds `json:"overhead_ns"`
+	Gap        query.Nanoseconds `json:"gap_ns"`
+	Bandwidth  *int64            `json:"bandwidth"`   // null if it is unlimited
+	EagerLimit *int64            `json:"eager_limit"` // null if there is none
+	Larger     []largerMessages  `json:"larger"`
+	Messages   []messageFit      `json:"message_times"`
+	Error      float64           `json:"error"` // the largest, of messages that are not fitted
+
+	link *loggps.Link
+}
+
+type largerMessages struct {
+	Than      int64             `json:"than"`
+	Latency   query.Nanoseconds `json:"latency_ns"`
+	Bandwidth *int64            `json:"bandwidth"`
+}
+
+// A messageFit is how long messages of a size take, and how long by the parameters.
+type messageFit struct {
+	Bytes     int64             `json:"bytes"`
+	Measured  query.Nanoseconds `json:"measured_ns"`
+	Lower     query.Nanoseconds `json:"lower_ns"` // quartiles
+	Higher    query.Nanoseconds `json:"higher_ns"`
+	Predicted query.Nanoseconds `json:"predicted_ns"`
+	Fitted    bool              `json:"fitted"` // the parameters are made of it
+}
+
+// A calibratedCollective is how long a collective operation takes, and how long by the parameters.
+type calibratedCollective struct {
+	Operation string            `json:"operation"`
+	Bytes     int64             `json:"bytes"`
+	Measured  query.Nanoseconds `json:"measured_ns"`
+	Predicted query.Nanoseconds `json:"predicted_ns"`
+}
+
+// measure runs the program that measures, behind the arguments of a launcher.
+func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []string) (*mpi.Calibration, error) {
+	ctx := cmd.Context()
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return nil, notStarted(cmd, args[0], err)
+	}
+	command, err := mpi.Inspect(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	mpicc, err := compilerOf(ctx, command, named)
+	if err != nil {
+		return nil, err
+	}
+	program, err := mpi.BuildCalibrator(ctx, mpicc, cacheDirectory())
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(args, command.Program); i >= 0 { // in the place of another program
+		args = args[:i]
+	}
+	a.Command, a.MPI = strings.Join(args, " "), program.MPI
+	args = append(slices.Clone(args), program.Path)
+	run := exec.CommandContext(ctx, args[0], args[1:]...)
+	run.Stderr = cmd.ErrOrStderr()
+	stdout, err := run.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := run.Start(); err != nil {
+		return nil, notStarted(cmd, args[0], err)
+	}
+	measured, failure := mpi.ReadCalibration(stdout, cmd.ErrOrStderr())
+	_, _ = io.Copy(io.Discard, stdout)
+	if err := run.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, err)
+	}
+	switch {
+	case failure != nil:
+		return nil, failure
+	case len(measured.Nodes) < 2:
+		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
+	}
+	return measured, nil
+}
+
+// fit sets the parameters.
+func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
+	a.parameters = loggps.Default()
+	p := &a.parameters
+	a.Ranks = len(m.Nodes)
+	perNode := make(map[int]int)
+	for _, node := range m.Nodes {
+		perNode[node]++
+	}
+	a.Nodes, p.RanksPerNode = len(perNode), perNode[0]
+	switch {
+	case a.Nodes == 1:
+		p.RanksPerNode = max(p.RanksPerNode, m.Processors)
+	case m.Nodes[1] != 0:
+		p.Cyclic = true
+	}
+	a.PerNode, a.Cyclic, a.Links = p.RanksPerNode, p.Cyclic, []calibratedLink{}
+	if m.Within != nil {
+		a.fitLink("within", &p.Within, m.Within)
+	}
+	if m.Between != nil {
+		a.fitLink("between", &p.Between, m.Between)
+	}
+	predicted, err := a.predictCollectives(ctx, m.Collectives)
+	if err != nil {
+		return err
+	}
+	a.Collectives = []calibratedCollective{}
+	for i, c := range m.Collectives {
+		a.Collectives = append(a.Collectives, calibratedCollective{c.Operation, c.Bytes, query.Nanoseconds(c.Nanoseconds), predicted[i]})
+	}
+	return nil
+}
+
+// fitLink sets the parameters of a link: of every second size of messages, so that the others tell how well they fit.
+func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *mpi.LinkTimes) {
+	picoseconds := func(ns float64) replay.Time { return replay.Time(math.Round(ns * float64(replay.Nanosecond))) }
+	fitted := func(bytes int64) bool { return bytes&(bytes-1) == 0 || bytes == 4000 }
+	measured := loggps.Measured{Send: picoseconds(m.Send), Receive: picoseconds(m.Receive), Gap: picoseconds(m.Gap), EagerLimit: m.EagerLimit}
+	switch {
+	case m.Unlimited:
+		measured.EagerLimit = 0
+	case m.EagerLimit <= 0:
+		measured.EagerLimit = -1
+	}
+	for _, o := range m.OneWay {
+		if fitted(o.Bytes) {
+			measured.OneWay = append(measured.OneWay, loggps.OneWay{Bytes: o.Bytes, Time: picoseconds(o.Nanoseconds)})
+		}
+	}
+	*link = measured.Fit()
+	l := calibratedLink{
+		Name: name, Latency: nanoseconds(link.Latency), Overhead: nanoseconds(link.Overhead), Gap: nanoseconds(link.Gap), Bandwidth: limitOf(link.Bandwidth),
+		EagerLimit: limitOf(link.EagerLimit), Larger: []largerMessages{}, Messages: []messageFit{}, link: link,
+	}
+	if link.EagerLimit < 0 {
+		l.EagerLimit = new(int64)
+	}
+	for _, larger := range link.Larger {
+		l.Larger = append(l.Larger, largerMessages{larger.Than, nanoseconds(larger.Latency), limitOf(larger.Bandwidth)})
+	}
+	for _, o := range m.OneWay {
+		f := messageFit{o.Bytes, query.Nanoseconds(o.Nanoseconds), query.Nanoseconds(o.Lower), query.Nanoseconds(o.Higher), nanoseconds(link.OneWay(o.Bytes)), fitted(o.Bytes)}
+		l.Messages = append(l.Messages, f)
+		if !f.Fitted {
+			l.Error = max(l.Error, math.Abs(float64(f.Predicted/f.Measured)-1))
+		}
+	}
+	a.Links = append(a.Links, l)
+}
+
+// limitOf returns a limit that zero stands for no limit of, as JSON has it.
+func limitOf(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// predictCollectives returns how long collective operations take by the parameters, each among a batch on rank 0.
+func (a *calibrateAnswer) predictCollectives(ctx context.Context, list []mpi.CollectiveTime) ([]query.Nanoseconds, error) {
+	var times []query.Nanoseconds
+	for _, c := range list {
+		const double = 8
+		action := "barrier"
+		switch n := c.Bytes / double; c.Operation {
+		case "bcast":
+			action = fmt.Sprintf("bcast %d 0 0", n)
+		case "allreduce":
+			action = fmt.Sprintf("allreduce %d 0 0", n)
+		case "alltoall":
+			action = fmt.Sprintf("alltoall %d %d 0 0", n, n)
+		}
+		var lines strings.Builder
+		for rank := range a.Ranks {
+			fmt.Fprintf(&lines, "%d init\n%s%[1]d finalize\n", rank, strings.Repeat(fmt.Sprintf("%d %s\n", rank, action), mpi.Batch))
+		}
+		result, err := replayLines(ctx, lines.String(), a.parameters)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Operation, err)
+		}
+		times = append(times, nanoseconds(result.Ranks[0].End)/mpi.Batch)
+	}
+	return times, nil
+}
+
+// replayLines replays the lines of a trace of SimGrid.
+func replayLines(ctx context.Context, lines string, p loggps.Parameters) (*replay.Result, error) {
+	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(lines), ti.Options{}), nil)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		return nil, err
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		return nil, err
+	}
+	model, err := semantics.Open(ctx, trace)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := loggps.New(p, trace.Ranks(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Run(ctx, model, machine)
+}
+
+func (a *calibrateAnswer) print(q *question) {
+	q.printf("%s: %s, %s on %s\n", a.MPI, a.Command, text.Plural(a.Ranks, "rank"), text.Plural(a.Nodes, "node"))
+	names := map[string]string{"within": "within a node", "between": "between nodes"}
+	for _, l := range a.Links {
+		eager := "no message waits for its receiver"
+		if l.EagerLimit != nil {
+			eager = "messages of more than " + text.Bytes(*l.EagerLimit) + " wait for their receiver"
+		}
+		q.printf("%s: %s; %s\n", names[l.Name], describeLink(l.link), eager)
+	}
+	for _, l := range a.Links {
+		q.printf("\nmessages %s: error of sizes that are not fitted %s at most\n\n", names[l.Name], text.Percent(l.Error, 1))
+		t := q.table("bytes", "measured", "quartiles", "", "by the parameters", "")
+		for _, m := range l.Messages {
+			t.Row(text.ID(m.Bytes), text.Duration(m.Measured), text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), signedPercent(m.Predicted, m.Measured))
+		}
+		t.Close()
+	}
+	if len(a.Collectives) > 0 {
+		q.printf("\ncollective operations of %s\n\n", text.Plural(a.Ranks, "rank"))
+		t := q.table("<operation", "bytes", "measured", "by the parameters", "")
+		for _, c := range a.Collectives {
+			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), signedPercent(c.Predicted, c.Measured))
+		}
+		t.Close()
+	}
+	if a.Output != "" {
+		q.printf("\nthe parameters are in %s\n", a.Output)
+	}
+}
+
+// signedPercent writes how far a time is from another.
+func signedPercent(is, from query.Nanoseconds) string {
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%+.1f %%", 100*float64(is/from-1))
+}

@@ -1,0 +1,130 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/replay"
+)
+
+// launcher returns the command line that starts some ranks, without the program.
+func launcher(m *mpitest.MPI, ranks int) []string {
+	line := m.Launch(ranks, "program")
+	return line[:len(line)-1]
+}
+
+// TestCalibrate checks that what each MPI takes is measured, and that the file is a machine. Times depend on what else
+// runs: bounds are wide.
+func TestCalibrate(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		file := filepath.Join(t.TempDir(), "m.toml")
+		calibrate := func(line []string) result {
+			cmd := process(t, append([]string{"calibrate", "--json", "-o", file, "--"}, line...)...)
+			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+			return outcome(t, cmd)
+		}
+		r := calibrate(launcher(m, 2))
+		if r.status != exitOK {
+			t.Fatalf("status %d: %s", r.status, r.stderr)
+		}
+		c := jsonChecker{t, jsonTypes(t), make(map[string]bool)}
+		c.object("calibrate", r.stdout)
+		var a calibrateAnswer
+		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil {
+			t.Fatal(err)
+		}
+		if a.Ranks != 2 || a.Nodes != 1 || len(a.Links) != 1 || a.Links[0].Name != "within" || len(a.Collectives) == 0 {
+			t.Fatalf("%+v", a)
+		}
+		l := a.Links[0]
+		if way := l.Latency + 2*l.Overhead; way < 50 || way > 1e6 {
+			t.Errorf("small messages take %v ns", way)
+		}
+		if l.EagerLimit == nil || *l.EagerLimit <= 0 || *l.EagerLimit > 4<<20 {
+			t.Errorf("eager limit %v", l.EagerLimit)
+		}
+		var errors []float64
+		for _, m := range l.Messages {
+			if !m.Fitted {
+				errors = append(errors, math.Abs(float64(m.Predicted/m.Measured)-1))
+			}
+		}
+		slices.Sort(errors)
+		if len(errors) < 5 || errors[len(errors)/2] > 0.5 {
+			t.Errorf("errors of messages that are not fitted: %.2f", errors)
+		}
+		p, err := readMachine(file)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, readFile(t, file))
+		}
+		if p.RanksPerNode < 2 || nanoseconds(p.Within.Latency) != l.Latency || len(p.Within.Larger) != len(l.Larger) {
+			t.Errorf("%+v, want %+v", p.Within, l)
+		}
+		if r := calibrate(launcher(m, 1)); r.status != exitFailure || !strings.Contains(r.stderr, "started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2") {
+			t.Errorf("one rank: status %d: %s", r.status, r.stderr)
+		}
+	})
+}
+
+// TestMachineFile checks that the file has the parameters exactly, within a node and between nodes.
+func TestMachineFile(t *testing.T) {
+	link := func(times ...float64) *mpi.LinkTimes {
+		l := &mpi.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, EagerLimit: 4096}
+		for i, t := range times {
+			l.OneWay = append(l.OneWay, mpi.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1, Higher: t + 1})
+		}
+		return l
+	}
+	all := link(900, 950, 1500)
+	all.EagerLimit = -1
+	unlimited := link(400, 500, 700, 1000)
+	unlimited.Unlimited = true
+	for _, c := range []mpi.Calibration{
+		{Nodes: []int{0, 0}, Processors: 4, Within: link(400, 410, 430, 480, 600, 800, 1200, 9000, 9100, 9300, 9700, 12000, 18000, 29000)},
+		{Nodes: []int{0, 1, 0, 1}, Within: unlimited, Between: all, Collectives: []mpi.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000}, {Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
+	} {
+		a := &calibrateAnswer{Schema: schema, Command: "mpirun -n 2", MPI: "an\nMPI"}
+		if err := a.fit(context.Background(), &c); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "m.toml")
+		writeFile(t, path, a.machineFile())
+		p, err := readMachine(path)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, a.machineFile())
+		}
+		if !reflect.DeepEqual(p.Within, a.parameters.Within) || !reflect.DeepEqual(p.Between, a.parameters.Between) || p.RanksPerNode != a.parameters.RanksPerNode || p.Cyclic != a.parameters.Cyclic {
+			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.parameters, p, a.machineFile())
+		}
+		if a.parameters.Within.Overhead != 50875*replay.Picosecond {
+			t.Errorf("overhead %v", a.parameters.Within.Overhead)
+		}
+	}
+}
+
+// TestCalibrateErrors checks what is said where there is nothing to measure.
+func TestCalibrateErrors(t *testing.T) {
+	for _, tt := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", exitUsage, "calibrate takes the launcher of MPI"},
+		{"--json -o - -- mpirun", exitUsage, "-o takes a file"},
+		{"-- no-such-launcher -n 2", 127, "no-such-launcher: "},
+	} {
+		if r := invoke(t, "", append([]string{"calibrate"}, strings.Fields(tt.args)...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
+			t.Errorf("%s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
+		}
+	}
+}

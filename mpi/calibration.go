@@ -1,0 +1,218 @@
+package mpi
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed" // for the program
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/header"
+)
+
+//go:embed calibrator/calibrate.c
+var calibrator []byte
+
+// A Calibrator is an MPI program that measures what messages and collective operations take. It is to be started
+// on two ranks or more, and writes to the standard output of rank 0: see [ReadCalibration].
+type Calibrator struct {
+	Path string
+	MPI  string // as in [Interposer]
+}
+
+// BuildCalibrator returns the calibrator for the MPI that a compiler command belongs to. It builds it where and
+// as [BuildInterposer] does.
+func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Calibrator, error) {
+	h, err := header.Read(ctx, mpicc)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	command := []string{mpicc, "-O2", "-std=gnu11", "-w"}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
+	hash.Write(calibrator)
+	name := fmt.Sprintf("reprise-calibrate-%x", hash.Sum(nil)[:8])
+	path, err := buildOnce(ctx, cacheDir, name, func() {}, func(path string) error {
+		return compileTo(ctx, "the program that measures", command, nil, calibrator, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Calibrator{Path: path, MPI: h.Version}, nil
+}
+
+// A Calibration is what a calibrator has measured. Times are in nanoseconds: the median of all rounds, in the
+// pass over all that is measured in which this is smallest.
+type Calibration struct {
+	Nodes       []int // of each rank: the first rank on its node
+	Processors  int   // of the node of rank 0
+	Within      *LinkTimes
+	Between     *LinkTimes
+	Collectives []CollectiveTime
+}
+
+// LinkTimes are times of messages between two ranks on one node, or on two.
+type LinkTimes struct {
+	OneWay             []MessageTime // half of a round trip
+	Send, Receive, Gap float64       // of small messages: of calls, and of a send among others
+	EagerLimit         int64         // the largest message whose send does not wait for a receiver that is late; −1 if all do
+	Unlimited          bool          // none waits, as far as was tried
+}
+
+// A MessageTime is how long messages of a size take: the median, and the quartiles around it.
+type MessageTime struct {
+	Bytes                      int64
+	Nanoseconds, Lower, Higher float64
+}
+
+// A CollectiveTime is how long a collective operation takes on rank 0 among [Batch] of its kind, and how
+// many bytes a member gives.
+type CollectiveTime struct {
+	Operation   string // barrier, bcast, allreduce or alltoall
+	Bytes       int64  // of an alltoall, to each
+	Nanoseconds float64
+}
+
+// Batch is how many collective operations follow each other when they are measured.
+const Batch = 20
+
+// ReadCalibration reads what a calibrator writes, and writes to others what others have written to the same output.
+func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
+	c := &Calibration{}
+	ended := false
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		fields := strings.Split(strings.TrimRight(lines.Text(), "\r"), "\t")
+		// A launcher may write something in front of each line.
+		if !strings.HasSuffix(fields[0], "reprise-calibrate") || len(fields) < 2 {
+			if lines.Text() != "" {
+				fmt.Fprintln(others, lines.Text())
+			}
+			continue
+		}
+		if fields[1] == "end" {
+			ended = true
+			continue
+		}
+		if err := c.add(fields[1:]); err != nil {
+			return nil, fmt.Errorf("mpi: %q: %w", lines.Text(), err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	if !ended {
+		return nil, errors.New("mpi: what was measured ends early")
+	}
+	return c, nil
+}
+
+// add adds a line.
+func (c *Calibration) add(fields []string) error {
+	if fields[0] == "rank" && len(fields) == 4 {
+		return c.addRank(fields[1:])
+	}
+	if len(fields) != 6 {
+		return fmt.Errorf("%d fields", len(fields))
+	}
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err == nil && size < 0 && fields[0] != "eager" {
+		err = errors.New("no number of bytes")
+	}
+	m := MessageTime{Bytes: size}
+	for i, to := range []*float64{&m.Lower, &m.Nanoseconds, &m.Higher} {
+		v, e := strconv.ParseFloat(fields[3+i], 64)
+		if e == nil && !(v >= 0 && v < 1e15) {
+			e = errors.New("not a time")
+		}
+		err = errors.Join(err, e)
+		*to = v
+	}
+	if err != nil {
+		return err
+	}
+	if fields[0] == "collective" {
+		c.Collectives = least(c.Collectives, CollectiveTime{fields[1], size, m.Nanoseconds}, func(a, b CollectiveTime) int {
+			return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Bytes, b.Bytes))
+		}, func(t CollectiveTime) float64 { return t.Nanoseconds })
+		return nil
+	}
+	var l *LinkTimes
+	switch fields[1] {
+	case "within":
+		l = orNew(&c.Within)
+	case "between":
+		l = orNew(&c.Between)
+	default:
+		return fmt.Errorf("%q is no link", fields[1])
+	}
+	return l.add(fields[0], m)
+}
+
+func orNew[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
+	}
+	return *p
+}
+
+func (c *Calibration) addRank(fields []string) error {
+	var numbers [3]int
+	for i, field := range fields {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return err
+		}
+		numbers[i] = n
+	}
+	if numbers[0] != len(c.Nodes) || numbers[1] < 0 || numbers[1] > numbers[0] {
+		return fmt.Errorf("rank %d on the node of rank %d follows %d ranks: every process is rank 0 if the launcher is of another MPI", numbers[0], numbers[1], len(c.Nodes))
+	}
+	c.Nodes = append(c.Nodes, numbers[1])
+	c.Processors = numbers[2]
+	return nil
+}
+
+// add adds what was measured of messages.
+func (l *LinkTimes) add(what string, m MessageTime) error {
+	smaller := func(to *float64) {
+		if *to == 0 || m.Nanoseconds < *to {
+			*to = m.Nanoseconds
+		}
+	}
+	switch what {
+	case "one-way":
+		l.OneWay = least(l.OneWay, m, func(a, b MessageTime) int { return cmp.Compare(a.Bytes, b.Bytes) }, func(t MessageTime) float64 { return t.Nanoseconds })
+	case "send":
+		smaller(&l.Send)
+	case "receive":
+		smaller(&l.Receive)
+	case "gap":
+		smaller(&l.Gap)
+	case "eager":
+		l.EagerLimit = m.Bytes
+	case "unlimited":
+		l.Unlimited = true
+	default:
+		return fmt.Errorf("%q is not measured", what)
+	}
+	return nil
+}
+
+// least adds to a sorted list what it does not have, or replaces what takes longer.
+func least[T any](list []T, value T, compare func(a, b T) int, of func(T) float64) []T {
+	i, found := slices.BinarySearchFunc(list, value, compare)
+	switch {
+	case !found:
+		return slices.Insert(list, i, value)
+	case of(value) < of(list[i]):
+		list[i] = value
+	}
+	return list
+}

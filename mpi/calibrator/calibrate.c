@@ -1,0 +1,305 @@
+/* Measures what messages and collective operations take, and prints it: see ReadCalibration. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	passes = 3,          /* over all sizes, so that a disturbance does not hit all of what is measured of one */
+	most_rounds = 500,   /* of one size in one pass */
+	least_rounds = 9,
+	batch = 20,          /* messages or operations without a break */
+	largest = 4 << 20,   /* bytes of a message */
+	small = 8,           /* bytes of the messages that overheads are measured with */
+	data = 0, agreed = 1 /* tags */
+};
+static const double budget = 1e7; /* nanoseconds for one size in one pass */
+
+static const long sizes[] = {
+	1, 8, 32, 64, 256, 512, 1 << 10, 2 << 10, 3000, 4000, 6000, 8 << 10, 12 << 10, 16 << 10, 24 << 10, 32 << 10, 48 << 10, 64 << 10,
+	96 << 10, 128 << 10, 192 << 10, 256 << 10, 384 << 10, 512 << 10, 768 << 10, 1 << 20, 3 << 19, 2 << 20, 4 << 20,
+};
+
+static int rank, ranks;
+static char *out, *in;
+static double samples[most_rounds];
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void spin(double nanoseconds)
+{
+	for (double end = now() + nanoseconds; now() < end;)
+		;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* report prints the quartiles of the samples. */
+static void report(const char *what, const char *of, long bytes, int rounds)
+{
+	qsort(samples, rounds, sizeof *samples, compare);
+	printf("\nreprise-calibrate\t%s\t%s\t%ld\t%.1f\t%.1f\t%.1f\n", what, of, bytes, samples[rounds / 4], samples[rounds / 2], samples[rounds * 3 / 4]);
+	fflush(stdout);
+}
+
+static void give(int peer, long bytes) { MPI_Send(out, bytes, MPI_BYTE, peer, data, MPI_COMM_WORLD); }
+
+static void get(int peer, long bytes) { MPI_Recv(in, bytes, MPI_BYTE, peer, data, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+
+/* A pair is two ranks, of which the first measures, unless it is said otherwise. */
+struct pair {
+	const char *link;
+	int peer, first; /* the other rank, and whether this is the first */
+};
+
+/* round_trips samples half of each round trip. */
+static void round_trips(const struct pair *p, long bytes, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		double begin = now();
+		if (p->first) {
+			give(p->peer, bytes);
+			get(p->peer, bytes);
+			samples[i] = (now() - begin) / 2;
+		} else {
+			get(p->peer, bytes);
+			give(p->peer, bytes);
+		}
+	}
+}
+
+/* agree has both of a pair use what the first says. */
+static int agree(const struct pair *p, int value)
+{
+	if (p->first)
+		MPI_Send(&value, 1, MPI_INT, p->peer, agreed, MPI_COMM_WORLD);
+	else
+		MPI_Recv(&value, 1, MPI_INT, p->peer, agreed, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return value;
+}
+
+static int rounds_in_budget(double each)
+{
+	double n = budget / (each + 1);
+	return n > most_rounds ? most_rounds : n < least_rounds ? least_rounds : n;
+}
+
+/* one_way measures messages of each size, and returns what small ones take. */
+static double one_way(const struct pair *p)
+{
+	double least = 1e12;
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		double begin = now();
+		round_trips(p, sizes[i], least_rounds);
+		int rounds = agree(p, rounds_in_budget((now() - begin) / least_rounds));
+		round_trips(p, sizes[i], rounds);
+		if (p->first)
+			report("one-way", p->link, sizes[i], rounds);
+		if (samples[rounds / 2] < least)
+			least = samples[rounds / 2];
+	}
+	return least;
+}
+
+/* overheads measures what a send takes to whose receiver nothing else is on the way, a receive whose
+   message has come, and a send that follows others. */
+static void overheads(const struct pair *p, double way)
+{
+	int rounds = agree(p, rounds_in_budget(8 * way));
+	for (int i = 0; i < rounds; i++)
+		if (p->first) {
+			double begin = now();
+			give(p->peer, small);
+			samples[i] = now() - begin;
+			get(p->peer, 0);
+		} else {
+			get(p->peer, small);
+			give(p->peer, 0);
+		}
+	if (p->first)
+		report("send", p->link, small, rounds);
+	for (int i = 0; i < rounds; i++)
+		if (p->first) {
+			get(p->peer, 0);
+			spin(4 * way);
+			double begin = now();
+			get(p->peer, small);
+			samples[i] = now() - begin;
+		} else {
+			give(p->peer, 0);
+			give(p->peer, small);
+		}
+	if (p->first)
+		report("receive", p->link, small, rounds);
+	rounds = agree(p, rounds_in_budget(batch * way));
+	for (int i = 0; i < rounds; i++)
+		if (p->first) {
+			double begin = now();
+			for (int k = 0; k < batch; k++)
+				give(p->peer, small);
+			samples[i] = (now() - begin) / batch;
+			get(p->peer, 0);
+		} else {
+			for (int k = 0; k < batch; k++)
+				get(p->peer, small);
+			give(p->peer, 0);
+		}
+	if (p->first)
+		report("gap", p->link, small, rounds);
+}
+
+/* waits reports whether a send waits for a receiver that is late. */
+static int waits(const struct pair *p, long bytes, double late)
+{
+	enum { rounds = 5 };
+	for (int i = 0; i < rounds; i++)
+		if (p->first) {
+			get(p->peer, 0);
+			double begin = now();
+			give(p->peer, bytes);
+			samples[i] = now() - begin;
+			get(p->peer, 0);
+		} else {
+			give(p->peer, 0);
+			spin(late);
+			get(p->peer, bytes);
+			give(p->peer, 0);
+		}
+	qsort(samples, rounds, sizeof *samples, compare);
+	return agree(p, samples[rounds / 2] > late / 2);
+}
+
+/* eager finds the largest message whose send does not wait for its receiver: −1 if all wait. */
+static void eager(const struct pair *p, double way)
+{
+	double late = agree(p, way < 1e7 ? 4e5 + 20 * way : 2e8);
+	long low = -1, high = 0;
+	while (high <= largest && !waits(p, high, late)) {
+		low = high;
+		high = high ? 2 * high : 1;
+	}
+	while (high <= largest && high - low > 1) {
+		long middle = low + (high - low) / 2;
+		if (waits(p, middle, late))
+			high = middle;
+		else
+			low = middle;
+	}
+	samples[0] = 0;
+	if (p->first)
+		report(high <= largest ? "eager" : "unlimited", p->link, low, 1);
+}
+
+/* measure measures messages between two ranks while the others sleep. */
+static void measure(const char *link, int first, int second)
+{
+	MPI_Request all;
+	if (rank == first || rank == second) {
+		struct pair p = {link, rank == first ? second : first, rank == first};
+		round_trips(&p, largest, least_rounds); /* which connects them, and touches all memory */
+		double way = 0;
+		for (int i = 0; i < passes; i++) {
+			way = one_way(&p);
+			way = agree(&p, way < 1e9 ? way : 1e9);
+			overheads(&p, way);
+		}
+		eager(&p, way);
+	}
+	MPI_Ibarrier(MPI_COMM_WORLD, &all);
+	for (int done = 0; !done; usleep(100))
+		MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+}
+
+static void operation(const char *name, long bytes)
+{
+	for (int k = 0; k < batch; k++)
+		switch (name[2]) {
+		case 'r': MPI_Barrier(MPI_COMM_WORLD); break;
+		case 'a': MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD); break;
+		case 'l': name[3] == 'r' ? MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)
+		                         : MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
+		}
+}
+
+/* collective measures an operation that is called a batch of times. */
+static void collective(const char *name, long bytes)
+{
+	int rounds = least_rounds;
+	for (int warm = 1; warm >= 0; warm--) {
+		double start = now();
+		for (int i = 0; i < rounds; i++) {
+			MPI_Barrier(MPI_COMM_WORLD);
+			double begin = now();
+			operation(name, bytes);
+			samples[i] = (now() - begin) / batch;
+		}
+		if (warm) {
+			rounds = rounds_in_budget((now() - start) / rounds);
+			MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		}
+	}
+	if (rank == 0)
+		report("collective", name, bytes, rounds);
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+
+	/* The node of a rank is the first rank on it. */
+	MPI_Comm node;
+	int leader = rank, *nodes = malloc(ranks * sizeof *nodes);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+	MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+	MPI_Allgather(&leader, 1, MPI_INT, nodes, 1, MPI_INT, MPI_COMM_WORLD);
+	int beside = -1, beyond = -1, first = 0; /* the ranks that are measured */
+	for (int i = 0; i < ranks; i++) {
+		if (rank == 0)
+			printf("\nreprise-calibrate\trank\t%d\t%d\t%ld\n", i, nodes[i], sysconf(_SC_NPROCESSORS_ONLN));
+		if (beside < 0 && nodes[i] != i)
+			beside = i, first = nodes[i];
+		if (beyond < 0 && nodes[i] != nodes[0])
+			beyond = i;
+	}
+	fflush(stdout);
+
+	size_t bytes = (size_t)largest + (64 << 10) * (size_t)ranks;
+	out = malloc(bytes);
+	in = malloc(bytes);
+	if (!out || !in) {
+		fprintf(stderr, "rank %d has no memory for buffers of %zu bytes\n", rank, bytes);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	memset(out, 0, bytes);
+	memset(in, 0, bytes);
+	if (beside >= 0)
+		measure("within", first, beside);
+	if (beyond >= 0)
+		measure("between", 0, beyond);
+	for (int i = 0; ranks > 1 && i < passes; i++) {
+		collective("barrier", 0);
+		for (long n = 8; n <= 64 << 10; n *= 16) { /* 8 and 128 bytes, 2 and 32 KiB */
+			collective("bcast", n);
+			collective("allreduce", n);
+			collective("alltoall", n);
+		}
+	}
+	if (rank == 0)
+		printf("\nreprise-calibrate\tend\n");
+	MPI_Finalize();
+	return 0;
+}
