@@ -61,6 +61,7 @@ type Calibration struct {
 type LinkTimes struct {
 	OneWay             []MessageTime // half of a round trip
 	Send, Receive, Gap float64       // of small messages: of calls, and of a send among others
+	Alone, Together    float64       // of a message of 64 KiB, and of four that are sent at one time, until all have come
 	EagerLimit         int64         // the largest message whose send does not wait for a receiver that is late; −1 if all do
 	Unlimited          bool          // none waits, as far as was tried
 }
@@ -195,6 +196,10 @@ func (l *LinkTimes) add(what string, m MessageTime) error {
 		smaller(&l.Receive)
 	case "gap":
 		smaller(&l.Gap)
+	case "alone":
+		smaller(&l.Alone)
+	case "together":
+		smaller(&l.Together)
 	case "eager":
 		l.EagerLimit = m.Bytes
 	case "unlimited":

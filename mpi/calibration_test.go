@@ -18,6 +18,8 @@ reprise-calibrate	one-way	within	1	390.0	400.0	450.0
 reprise-calibrate	send	within	8	50.0	60.0	70.0
 reprise-calibrate	receive	within	8	50.0	40.0	70.0
 reprise-calibrate	gap	within	8	50.0	90.0	100.0
+reprise-calibrate	alone	within	65536	1.0	2.0	3.0
+reprise-calibrate	together	within	65536	6.0	7.0	8.0
 reprise-calibrate	eager	within	4096	0.0	0.0	0.0
 reprise-calibrate	collective	barrier	0	500.0	510.0	520.0
 reprise-calibrate	end
@@ -32,7 +34,7 @@ func TestReadCalibration(t *testing.T) {
 	}
 	w := c.Within
 	if len(c.Nodes) != 2 || c.Processors != 8 || c.Between != nil || w == nil || w.OneWay[0] != (MessageTime{1, 400, 390, 450}) || len(w.OneWay) != 2 ||
-		w.Send != 60 || w.Receive != 40 || w.Gap != 90 || w.EagerLimit != 4096 || w.Unlimited || c.Collectives[0] != (CollectiveTime{"barrier", 0, 510}) {
+		w.Send != 60 || w.Receive != 40 || w.Gap != 90 || w.Alone != 2 || w.Together != 7 || w.EagerLimit != 4096 || w.Unlimited || c.Collectives[0] != (CollectiveTime{"barrier", 0, 510}) {
 		t.Errorf("%+v, %+v", c, w)
 	}
 	if others.String() != "a word of the launcher\n" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os/exec"
 	"slices"
@@ -78,6 +79,7 @@ type calibrateAnswer struct {
 	PerNode     int                    `json:"ranks_per_node"`
 	Cyclic      bool                   `json:"cyclic"`
 	Links       []calibratedLink       `json:"links"`
+	Besides     []besidesMessages      `json:"besides"`
 	Collectives []calibratedCollective `json:"collective_times"`
 
 	parameters loggps.Parameters
@@ -92,6 +94,7 @@ type calibratedLink struct {
 	Bandwidth  *int64            `json:"bandwidth"`   // null if it is unlimited
 	EagerLimit *int64            `json:"eager_limit"` // null if there is none
 	Larger     []largerMessages  `json:"larger"`
+	Copied     bool              `json:"copied"`
 	Messages   []messageFit      `json:"message_times"`
 	Error      float64           `json:"error"` // the largest, of messages that are not fitted
 
@@ -101,6 +104,13 @@ type calibratedLink struct {
 type largerMessages struct {
 	Than      int64             `json:"than"`
 	Latency   query.Nanoseconds `json:"latency_ns"`
+	Bandwidth *int64            `json:"bandwidth"`
+}
+
+// besidesMessages is what an operation takes besides its messages.
+type besidesMessages struct {
+	Operation string            `json:"operation"`
+	Time      query.Nanoseconds `json:"besides_ns"`
 	Bandwidth *int64            `json:"bandwidth"`
 }
 
@@ -194,22 +204,61 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 	if m.Between != nil {
 		a.fitLink("between", &p.Between, m.Between)
 	}
+	messages, err := a.predictCollectives(ctx, m.Collectives)
+	if err != nil {
+		return err
+	}
+	p.Besides = besidesOf(m.Collectives, messages)
 	predicted, err := a.predictCollectives(ctx, m.Collectives)
 	if err != nil {
 		return err
 	}
-	a.Collectives = []calibratedCollective{}
+	a.Collectives, a.Besides = []calibratedCollective{}, []besidesMessages{}
+	for _, operation := range slices.Sorted(maps.Keys(p.Besides)) {
+		b := p.Besides[operation]
+		a.Besides = append(a.Besides, besidesMessages{operation, nanoseconds(b.Time), limitOf(b.Bandwidth)})
+	}
 	for i, c := range m.Collectives {
 		a.Collectives = append(a.Collectives, calibratedCollective{c.Operation, c.Bytes, query.Nanoseconds(c.Nanoseconds), predicted[i]})
 	}
 	return nil
 }
 
-// fitLink sets the parameters of a link: of every second size of messages, so that the others tell how well they fit.
+// besidesOf returns what collective operations take besides their messages. The root of a broadcast does not wait for others: it
+// tells nothing of them.
+func besidesOf(list []mpi.CollectiveTime, messages []query.Nanoseconds) map[string]loggps.Besides {
+	besides := make(map[string]loggps.Besides)
+	for _, operation := range []string{"barrier", "allreduce", "alltoall"} {
+		var sizes []int64
+		var measured, expected []replay.Time
+		for i, c := range list {
+			if c.Operation == operation {
+				sizes = append(sizes, c.Bytes)
+				measured, expected = append(measured, picoseconds(c.Nanoseconds)), append(expected, picoseconds(float64(messages[i])))
+			}
+		}
+		if b := loggps.FitBesides(sizes, measured, expected); b != (loggps.Besides{}) {
+			besides[operation] = b
+		}
+	}
+	if b, ok := besides["alltoall"]; ok {
+		besides["alltoallv"] = b // of equal blocks, it is the same
+	}
+	return besides
+}
+
+// picoseconds returns a time in nanoseconds as one of a replay.
+func picoseconds(ns float64) replay.Time {
+	return replay.Time(math.Round(ns * float64(replay.Nanosecond)))
+}
+
+// fitLink sets the parameters of a link: of every second size of messages, and the others tell how well they fit.
 func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *mpi.LinkTimes) {
-	picoseconds := func(ns float64) replay.Time { return replay.Time(math.Round(ns * float64(replay.Nanosecond))) }
 	fitted := func(bytes int64) bool { return bytes&(bytes-1) == 0 || bytes == 4000 }
-	measured := loggps.Measured{Send: picoseconds(m.Send), Receive: picoseconds(m.Receive), Gap: picoseconds(m.Gap), EagerLimit: m.EagerLimit}
+	measured := loggps.Measured{
+		Send: picoseconds(m.Send), Receive: picoseconds(m.Receive), Gap: picoseconds(m.Gap),
+		Bytes: 64 << 10, Alone: picoseconds(m.Alone), Together: picoseconds(m.Together), EagerLimit: m.EagerLimit,
+	}
 	switch {
 	case m.Unlimited:
 		measured.EagerLimit = 0
@@ -224,7 +273,7 @@ func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *mpi.LinkTim
 	*link = measured.Fit()
 	l := calibratedLink{
 		Name: name, Latency: nanoseconds(link.Latency), Overhead: nanoseconds(link.Overhead), Gap: nanoseconds(link.Gap), Bandwidth: limitOf(link.Bandwidth),
-		EagerLimit: limitOf(link.EagerLimit), Larger: []largerMessages{}, Messages: []messageFit{}, link: link,
+		EagerLimit: limitOf(link.EagerLimit), Larger: []largerMessages{}, Copied: link.Copied, Messages: []messageFit{}, link: link,
 	}
 	if link.EagerLimit < 0 {
 		l.EagerLimit = new(int64)

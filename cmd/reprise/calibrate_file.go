@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +32,9 @@ func (a *calibrateAnswer) machineFile() string {
 		fmt.Fprintf(&b, "gap = %-18s # of a send among others\n", timeText(l.link.Gap))
 		fmt.Fprintf(&b, "bandwidth = %s\n", bandwidthText(l.link.Bandwidth))
 		fmt.Fprintf(&b, "eager_limit = %-10s # a send of more waited for a receiver that was late\n", limitText(l.link.EagerLimit))
+		if l.link.Copied {
+			b.WriteString("copied = true            # four messages at one time came one after the other\n")
+		}
 		for _, larger := range l.link.Larger {
 			fmt.Fprintf(&b, "\n[[%s.larger]]\nthan = %q\nlatency = %s\nbandwidth = %s\n", l.Name, strconv.FormatInt(larger.Than, 10)+"B", timeText(larger.Latency), bandwidthText(larger.Bandwidth))
 		}
@@ -41,6 +46,10 @@ func (a *calibrateAnswer) machineFile() string {
 			}
 			fmt.Fprintf(&b, "# %d: %s, %s to %s, %s%s\n", m.Bytes, text.Duration(m.Measured), text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), fitted)
 		}
+	}
+	for _, operation := range slices.Sorted(maps.Keys(a.parameters.Besides)) {
+		besides := a.parameters.Besides[operation]
+		fmt.Fprintf(&b, "\n[besides.%s]\ntime = %s\nbandwidth = %s\n", operation, timeText(besides.Time), bandwidthText(besides.Bandwidth))
 	}
 	return b.String()
 }

@@ -79,7 +79,7 @@ func TestCalibrate(t *testing.T) {
 // TestMachineFile checks that the file has the parameters exactly, within a node and between nodes.
 func TestMachineFile(t *testing.T) {
 	link := func(times ...float64) *mpi.LinkTimes {
-		l := &mpi.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, EagerLimit: 4096}
+		l := &mpi.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, Alone: 8000, Together: 50000, EagerLimit: 4096}
 		for i, t := range times {
 			l.OneWay = append(l.OneWay, mpi.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1, Higher: t + 1})
 		}
@@ -103,7 +103,7 @@ func TestMachineFile(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, a.machineFile())
 		}
-		if !reflect.DeepEqual(p.Within, a.parameters.Within) || !reflect.DeepEqual(p.Between, a.parameters.Between) || p.RanksPerNode != a.parameters.RanksPerNode || p.Cyclic != a.parameters.Cyclic {
+		if !reflect.DeepEqual(p.Within, a.parameters.Within) || !reflect.DeepEqual(p.Between, a.parameters.Between) || !reflect.DeepEqual(p.Besides, a.parameters.Besides) || p.RanksPerNode != a.parameters.RanksPerNode || p.Cyclic != a.parameters.Cyclic {
 			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.parameters, p, a.machineFile())
 		}
 		if a.parameters.Within.Overhead != 50875*replay.Picosecond {

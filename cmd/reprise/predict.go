@@ -51,15 +51,16 @@ func newPredict() *cobra.Command {
 // A predictAnswer is how long a run takes on another machine.
 type predictAnswer struct {
 	header
-	Output    string            `json:"output,omitempty"`
-	Machine   string            `json:"machine"` // the file; empty for the default
-	Computing string            `json:"computing"`
-	Time      query.Nanoseconds `json:"run_ns"`
-	Calls     uint64            `json:"calls"`
-	Messages  uint64            `json:"messages"`
-	Slowest   *slowestComputing `json:"slowest_rank,omitempty"`
-	Ranks     []predictedRank   `json:"by_rank"`
-	Path      *predictedPath    `json:"critical_path"` // null if it was not followed
+	Output    string             `json:"output,omitempty"`
+	Machine   string             `json:"machine"` // the file; empty for the default
+	Computing string             `json:"computing"`
+	Time      query.Nanoseconds  `json:"run_ns"`
+	Recorded  *query.Nanoseconds `json:"recorded_ns"` // null without times
+	Calls     uint64             `json:"calls"`
+	Messages  uint64             `json:"messages"`
+	Slowest   *slowestComputing  `json:"slowest_rank,omitempty"`
+	Ranks     []predictedRank    `json:"by_rank"`
+	Path      *predictedPath     `json:"critical_path"` // null if it was not followed
 
 	described []string // of the machine
 	result    *replay.Result
@@ -141,6 +142,9 @@ func (p *prediction) predict(q *question) error {
 		return err
 	}
 	a.fill(q)
+	if a.Recorded, err = recordedTime(q); err != nil {
+		return err
+	}
 	if p.output == "-" { // which is the trace
 		q.SetOut(q.ErrOrStderr())
 	}
@@ -176,6 +180,34 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 		return err
 	}
 	return recorded.Close()
+}
+
+// recordedTime returns the time of the run as it was recorded, from the first call of all ranks to the end of the last: nil if the
+// trace has no times of ranks.
+func recordedTime(q *question) (*query.Nanoseconds, error) {
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return nil, err
+	}
+	timed, _, err := q.trace.SeriesRanks()
+	kept := times.HasRanks(query.Options{})
+	if err != nil || !kept && timed.Len() < q.trace.RecordedRanks().Len() {
+		return nil, err
+	}
+	profile, err := query.OpenProfile(q.Context(), q.trace, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	b, err := times.ByRank(q.Context(), profile, !kept, query.Options{})
+	if err != nil || len(b.Ranks) == 0 {
+		return nil, err
+	}
+	first, last := query.Nanoseconds(math.Inf(1)), query.Nanoseconds(0)
+	for _, r := range b.Ranks {
+		first, last = min(first, r.Start), max(last, r.Start+r.Span)
+	}
+	last -= first
+	return &last, nil
 }
 
 // computingOf returns from what it is known how long ranks compute, and warns if it is not.
@@ -246,6 +278,9 @@ func (a *predictAnswer) fill(q *question) {
 
 func (a *predictAnswer) print(q *question) {
 	q.printf("%s: %s\n", q.path, text.Duration(a.Time))
+	if a.Recorded != nil {
+		q.printf("recorded: %s; predicted %s\n", text.Duration(*a.Recorded), signedPercent(a.Time, *a.Recorded))
+	}
 	for _, line := range a.described {
 		q.printf("%s\n", line)
 	}

@@ -44,7 +44,8 @@ type machineFile struct {
 		Ranks     map[string]any `toml:"ranks"`
 		Functions map[string]any `toml:"functions"`
 	} `toml:"compute"`
-	Collectives map[string]string `toml:"collectives"`
+	Collectives map[string]string      `toml:"collectives"`
+	Besides     map[string]besidesFile `toml:"besides"`
 }
 
 type linkFile struct {
@@ -55,6 +56,12 @@ type linkFile struct {
 	EagerLimit any `toml:"eager_limit"`
 
 	Larger []largerFile `toml:"larger"`
+	Copied bool         `toml:"copied"`
+}
+
+type besidesFile struct {
+	Time      any `toml:"time"`
+	Bandwidth any `toml:"bandwidth"`
 }
 
 type largerFile struct {
@@ -153,6 +160,9 @@ func describeLink(l *loggps.Link) string {
 	for _, of := range l.Larger {
 		larger += fmt.Sprintf("; beyond %s %s more, %s", text.Bytes(of.Than), text.Duration(nanoseconds(of.Latency)), describeBandwidth(of.Bandwidth))
 	}
+	if l.Copied {
+		larger += "; receivers copy"
+	}
 	return fmt.Sprintf("latency %s, overhead %s, gap %s, %s%s", text.Duration(nanoseconds(l.Latency)), text.Duration(nanoseconds(l.Overhead)), text.Duration(nanoseconds(l.Gap)),
 		describeBandwidth(l.Bandwidth), larger)
 }
@@ -221,6 +231,17 @@ func (m *machineFile) set(p *loggps.Parameters) error {
 	p.Collectives = make(map[string]loggps.Algorithm)
 	for operation, algorithm := range m.Collectives {
 		p.Collectives[operation] = loggps.Algorithm(algorithm)
+	}
+	p.Besides = make(map[string]loggps.Besides)
+	for operation, file := range m.Besides {
+		var b loggps.Besides
+		if err := setTime(&b.Time, file.Time); err != nil {
+			return fmt.Errorf("besides.%s.time: %w", operation, err)
+		}
+		if err := setBandwidth(&b.Bandwidth, file.Bandwidth); err != nil {
+			return fmt.Errorf("besides.%s.bandwidth: %w", operation, err)
+		}
+		p.Besides[operation] = b
 	}
 	return m.setFactors(p)
 }
@@ -292,6 +313,7 @@ func (l *linkFile) set(link *loggps.Link) error {
 		}
 		link.Larger = append(link.Larger, larger)
 	}
+	link.Copied = l.Copied
 	if l.EagerLimit != nil {
 		switch v, err := quantity(l.EagerLimit, byteUnits); {
 		case l.EagerLimit == "inf" || l.EagerLimit == math.Inf(1):

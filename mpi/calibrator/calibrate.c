@@ -64,20 +64,32 @@ struct pair {
 	int peer, first; /* the other rank, and whether this is the first */
 };
 
-/* round_trips samples half of each round trip. */
+/* touch writes what is to be sent, as programs do, so that it is in the cache of this rank alone. It returns how
+   long that took. */
+static double touch(long bytes)
+{
+	volatile char *line = out;
+	double begin = now();
+	for (long i = 0; i < bytes; i += 64)
+		line[i]++;
+	return now() - begin;
+}
+
+/* round_trips samples half of each round trip, without the time in which the other rank writes. */
 static void round_trips(const struct pair *p, long bytes, int rounds)
 {
-	for (int i = 0; i < rounds; i++) {
-		double begin = now();
+	for (int i = 0; i < rounds; i++)
 		if (p->first) {
+			double wrote = touch(bytes), begin = now();
 			give(p->peer, bytes);
 			get(p->peer, bytes);
-			samples[i] = (now() - begin) / 2;
+			double took = now() - begin;
+			samples[i] = (took > wrote ? took - wrote : took) / 2;
 		} else {
 			get(p->peer, bytes);
+			touch(bytes);
 			give(p->peer, bytes);
 		}
-	}
 }
 
 /* agree has both of a pair use what the first says. */
@@ -160,6 +172,34 @@ static void overheads(const struct pair *p, double way)
 		report("gap", p->link, small, rounds);
 }
 
+/* together measures messages that are sent at one time, from the first send until all have come. */
+static void together(const struct pair *p, int count)
+{
+	enum { most = 4, bytes = 64 << 10 };
+	int rounds = agree(p, 50);
+	for (int i = 0; i < rounds; i++) {
+		MPI_Request requests[most];
+		if (p->first) {
+			touch(bytes * count);
+			get(p->peer, 0); /* receives are there */
+			double begin = now();
+			for (int k = 0; k < count; k++)
+				MPI_Isend(out + k * bytes, bytes, MPI_BYTE, p->peer, data, MPI_COMM_WORLD, &requests[k]);
+			MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+			get(p->peer, 0);
+			samples[i] = now() - begin;
+		} else {
+			for (int k = 0; k < count; k++)
+				MPI_Irecv(in + k * bytes, bytes, MPI_BYTE, p->peer, data, MPI_COMM_WORLD, &requests[k]);
+			give(p->peer, 0);
+			MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+			give(p->peer, 0);
+		}
+	}
+	if (p->first)
+		report(count == 1 ? "alone" : "together", p->link, bytes, rounds);
+}
+
 /* waits reports whether a send waits for a receiver that is late. */
 static int waits(const struct pair *p, long bytes, double late)
 {
@@ -214,6 +254,8 @@ static void measure(const char *link, int first, int second)
 			way = one_way(&p);
 			way = agree(&p, way < 1e9 ? way : 1e9);
 			overheads(&p, way);
+			together(&p, 1);
+			together(&p, 4);
 		}
 		eager(&p, way);
 	}
@@ -224,14 +266,18 @@ static void measure(const char *link, int first, int second)
 
 static void operation(const char *name, long bytes)
 {
-	for (int k = 0; k < batch; k++)
-		switch (name[2]) {
-		case 'r': MPI_Barrier(MPI_COMM_WORLD); break;
-		case 'a': MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD); break;
-		case 'l': name[3] == 'r' ? MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)
-		                         : MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
-		}
+	if (strcmp(name, "barrier") == 0)
+		MPI_Barrier(MPI_COMM_WORLD);
+	else if (strcmp(name, "bcast") == 0)
+		MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+	else if (strcmp(name, "allreduce") == 0)
+		MPI_Allreduce(out, in, bytes / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	else
+		MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
+
+/* given returns how many bytes a rank gives in an operation. */
+static long given(const char *name, long bytes) { return strcmp(name, "alltoall") == 0 ? bytes * ranks : bytes; }
 
 /* collective measures an operation that is called a batch of times. */
 static void collective(const char *name, long bytes)
@@ -241,9 +287,13 @@ static void collective(const char *name, long bytes)
 		double start = now();
 		for (int i = 0; i < rounds; i++) {
 			MPI_Barrier(MPI_COMM_WORLD);
-			double begin = now();
-			operation(name, bytes);
-			samples[i] = (now() - begin) / batch;
+			double wrote = 0, begin = now();
+			for (int k = 0; k < batch; k++) {
+				wrote += touch(given(name, bytes));
+				operation(name, bytes);
+			}
+			double took = now() - begin;
+			samples[i] = (took > wrote ? took - wrote : took) / batch;
 		}
 		if (warm) {
 			rounds = rounds_in_budget((now() - start) / rounds);
@@ -292,11 +342,12 @@ int main(int argc, char **argv)
 		measure("between", 0, beyond);
 	for (int i = 0; ranks > 1 && i < passes; i++) {
 		collective("barrier", 0);
-		for (long n = 8; n <= 64 << 10; n *= 16) { /* 8 and 128 bytes, 2 and 32 KiB */
-			collective("bcast", n);
-			collective("allreduce", n);
-			collective("alltoall", n);
-		}
+		for (long n = 8; n < largest; n *= 16) /* 8 and 128 bytes, 2, 32 and 512 KiB */
+			for (int k = 0; k < 3; k++) {
+				static const char *const names[] = {"bcast", "allreduce", "alltoall"};
+				if (given(names[k], n) <= largest)
+					collective(names[k], n);
+			}
 	}
 	if (rank == 0)
 		printf("\nreprise-calibrate\tend\n");

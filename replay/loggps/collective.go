@@ -34,8 +34,9 @@ func (m *Machine) Collective(c *replay.Collective) {
 		copy(g.t, c.Enter)
 		size := g.size(c, o.name)
 		g.run(o.of(n, size), o.name, size)
+		besides := m.Besides[o.name].of(size)
 		for _, i := range c.Leaving {
-			c.Leave[i] = g.t[i]
+			c.Leave[i] = plus(g.t[i], besides)
 		}
 	}
 }

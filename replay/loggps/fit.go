@@ -15,6 +15,11 @@ type Measured struct {
 	// Gap how long a send takes among others.
 	Send, Receive, Gap replay.Time
 
+	// Alone is how long a message of so many bytes takes until it has come and the answer to it, Together four that are
+	// sent at one time.
+	Bytes           int64
+	Alone, Together replay.Time
+
 	EagerLimit int64 // as in Link
 }
 
@@ -65,6 +70,7 @@ func (m *Measured) Fit() Link {
 		l.Larger = append(l.Larger, Larger{than, replay.Time(max(step, 0)), bandwidthOf(line.perByte)})
 	}
 	l.Gap = min(max(m.Gap, 0), l.Overhead+l.Latency)
+	l.Copied = m.Together-m.Alone > 3*l.bytes(m.Bytes)/2
 	return l
 }
 
@@ -148,4 +154,32 @@ func (m *Measured) line(first, end int, overheads float64) (line, float64) {
 		}
 	}
 	return best, least
+}
+
+// FitBesides returns what an operation takes besides its messages: of sizes, how long it takes, and how long by its messages.
+func FitBesides(sizes []int64, measured, messages []replay.Time) Besides {
+	var w, wx, wy, wxx, wxy float64 // sums, weighted
+	for i, size := range sizes {
+		x, y := float64(size), math.Max(float64(measured[i]-messages[i]), 0)
+		weight := 1 / math.Pow(math.Max(float64(measured[i]), 1), 2)
+		w, wx, wy, wxx, wxy = w+weight, wx+weight*x, wy+weight*y, wxx+weight*x*x, wxy+weight*x*y
+	}
+	if w == 0 {
+		return Besides{}
+	}
+	time, perByte := wy/w, 0.0
+	if d := w*wxx - wx*wx; d > 1e-9*w*wxx {
+		time, perByte = (wy*wxx-wx*wxy)/d, (w*wxy-wx*wy)/d
+		switch {
+		case perByte < 0:
+			time, perByte = wy/w, 0
+		case time < 0:
+			time, perByte = 0, wxy/wxx
+		}
+	}
+	b := Besides{Time: replay.Time(math.Round(time))}
+	if perByte > 0 {
+		b.Bandwidth = bandwidthOf(perByte)
+	}
+	return b
 }

@@ -44,7 +44,7 @@ var linkGen = rapid.Custom(func(t *rapid.T) Link {
 		Latency: replay.Time(rapid.IntRange(0, 5000).Draw(t, "latency")), Overhead: replay.Time(rapid.IntRange(0, 500).Draw(t, "overhead")),
 		Gap: replay.Time(rapid.IntRange(0, 1000).Draw(t, "gap")), Bandwidth: rapid.SampledFrom([]int64{0, 1e9, 1e10, 3e11}).Draw(t, "bandwidth"),
 		EagerLimit: int64(rapid.SampledFrom([]int{-1, 0, 100, 100000}).Draw(t, "eager limit")),
-		Larger:     largerGen.Draw(t, "larger"),
+		Larger:     largerGen.Draw(t, "larger"), Copied: rapid.Bool().Draw(t, "copied"),
 	}
 })
 

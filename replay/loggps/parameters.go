@@ -27,6 +27,10 @@ type Link struct {
 	// Larger are what messages cost beyond sizes: of an MPI that passes them on in another way from there on, or
 	// where no cache holds them. With any for a message that waits for its receiver, its round trip is not added.
 	Larger []Larger
+
+	// Copied has the bytes of messages copied, as in shared memory: by their receiver, which is busy for that time and
+	// gets one after the other; half of it by the sender if the message does not wait.
+	Copied bool
 }
 
 // Larger is what messages of more bytes than some have of more latency, and the bandwidth of their bytes beyond.
@@ -55,7 +59,19 @@ type Parameters struct {
 	// Collectives are the algorithms of operations by their names, as Allreduce, whatever their size. Others
 	// are chosen as MPICH does.
 	Collectives map[string]Algorithm
+
+	// Besides is what members of operations, by their names, are busy with besides their messages: with arithmetic, and
+	// with copies.
+	Besides map[string]Besides
 }
+
+// Besides is a time, and another for each byte of the size by which the algorithm of the operation is chosen.
+type Besides struct {
+	Time      replay.Time
+	Bandwidth int64 // zero means that it is unlimited
+}
+
+func (b Besides) of(size int64) replay.Time { return plus(b.Time, timeOf(size, b.Bandwidth)) }
 
 // A RankFactor is a factor on the computing of ranks.
 type RankFactor struct {
@@ -90,6 +106,11 @@ func (p *Parameters) check() error {
 	if p.RanksPerNode < 0 {
 		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
 	}
+	for operation, b := range p.Besides {
+		if b.Time < 0 || b.Bandwidth < 0 {
+			return fmt.Errorf("loggps: time and bandwidth of %s may not be negative: %+v", operation, b)
+		}
+	}
 	for operation, a := range p.Collectives {
 		if err := checkAlgorithm(operation, a); err != nil {
 			return err
@@ -102,20 +123,33 @@ func (p *Parameters) check() error {
 func (l *Link) cost(size int64) replay.Cost {
 	size = max(size, 0)
 	c := replay.Cost{Send: max(l.Overhead, l.Gap), Receive: l.Overhead}
-	c.Transfer = plus(l.Latency, l.bytes(size))
+	bytes := l.bytes(size)
+	c.Transfer = l.Latency
 	larger := false
 	for i := range l.Larger {
 		if size > l.Larger[i].Than {
 			c.Transfer, larger = plus(c.Transfer, l.Larger[i].Latency), true
 		}
 	}
-	if c.Rendezvous = l.EagerLimit != 0 && size > l.EagerLimit; c.Rendezvous {
+	c.Rendezvous = l.EagerLimit != 0 && size > l.EagerLimit
+	switch {
+	case !l.Copied:
+		c.Transfer = plus(c.Transfer, bytes)
+	case c.Rendezvous:
+		c.Receive = plus(c.Receive, bytes)
+	default:
+		c.Receive = plus(c.Receive, bytes-bytes/2)
+	}
+	if c.Rendezvous {
 		if !larger {
 			c.Transfer = plus(c.Transfer, times(plus(l.Latency, l.Overhead), 2))
 		}
 		return c
 	}
 	c.Transfer = max(0, c.Transfer-(c.Send-l.Overhead))
+	if l.Copied {
+		c.Send = plus(c.Send, bytes/2)
+	}
 	return c
 }
 
