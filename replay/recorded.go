@@ -2,9 +2,11 @@ package replay
 
 import (
 	"iter"
+	"math"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -21,6 +23,8 @@ type Recorded struct {
 	known           map[int]twoMeans // by signature
 	threads         map[threadKey]*clock
 	draws           *draws // nil if means are taken
+	speed           int64  // of hosts, in floating-point operations a second
+	amounts         []bool // by function: its calls say how much they compute
 	means           bool
 	err             error
 }
@@ -43,6 +47,9 @@ type clock struct {
 // NewRecorded returns the computing of a trace. Close has to be called.
 func NewRecorded(t *reprise.Trace) (*Recorded, error) {
 	r := &Recorded{threads: make(map[threadKey]*clock)}
+	for _, f := range t.Functions() {
+		r.amounts = append(r.amounts, semantics.HasAmount(f))
+	}
 	ranks, _, err := t.SeriesRanks()
 	r.means = err == nil && ranks.Len() == 0
 	r.durations, r.gaps, err = t.Summaries()
@@ -52,6 +59,12 @@ func NewRecorded(t *reprise.Trace) (*Recorded, error) {
 // Means reports whether calls of one signature always take the same time, because the trace does not have
 // the times of every call and they are not drawn: see [SteadyMachine].
 func (r *Recorded) Means() bool { return r.means && r.draws == nil }
+
+// Speed has the amounts of computing in a trace of SimGrid take as long as hosts of so many floating-point
+// operations a second need, and its sleep actions as long as they say. Without it they take no time.
+func (r *Recorded) Speed(flops int64) {
+	r.speed = flops
+}
 
 // Close returns the first error about the times that were read. It must be called when the
 // replay has ended.
@@ -70,6 +83,9 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 	gap, duration, ok := r.exact(c)
 	if !ok {
 		signature := c.Rank.Signature(c.Terminal)
+		if r.speed > 0 && r.amounts[c.Rank.Function(c.Terminal)] {
+			return 0, r.amount(c)
+		}
 		if r.draws != nil {
 			return r.drawn(c, signature)
 		}
@@ -82,6 +98,21 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 		duration = 0
 	}
 	return gap, duration
+}
+
+// amount returns how long an action takes that says how much it computes.
+func (r *Recorded) amount(c *Call) Time {
+	call := c.Rank.Call(c.Terminal)
+	a := semantics.AmountOf(&call)
+	return seconds(a.Flops/float64(r.speed) + a.Seconds)
+}
+
+// seconds returns a number of seconds as a Time, rounded, none if there are not more than 0.
+func seconds(s float64) Time {
+	if !(s > 0) {
+		return 0
+	}
+	return Time(min(math.Round(s*float64(Second)), 1<<62))
 }
 
 // exact returns the gap before a call and its duration, false if they are not known.

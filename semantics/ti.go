@@ -102,6 +102,36 @@ func tiFunction(action string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
+// An Amount is how much a call computes, where a trace says that instead of how long: SimGrid's compute
+// and sleep actions.
+type Amount struct {
+	Flops   float64 // floating-point operations
+	Seconds float64 // for which it sleeps
+}
+
+// HasAmount reports whether a function is an action of SimGrid that says an [Amount].
+func HasAmount(f cst.Function) bool {
+	_, ok := ti.Lookup(f)
+	return ok && (f.Name == "compute" || f.Name == "sleep")
+}
+
+// AmountOf returns how much a call computes, nothing if its function has no amount.
+func AmountOf(call *reprise.Call) Amount {
+	if !HasAmount(*call.Function) {
+		return Amount{}
+	}
+	var amount float64
+	if v := call.Args[0]; v.Kind() == cst.KindInt {
+		amount = float64(v.Int())
+	} else {
+		amount = v.Float()
+	}
+	if call.Function.Name == "sleep" {
+		return Amount{Seconds: amount}
+	}
+	return Amount{Flops: amount}
+}
+
 // A tiRank says what the actions of a rank mean.
 type tiRank struct {
 	*tiDialect

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/replay/loggps"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A prediction is what predict is asked for.
@@ -63,6 +64,7 @@ type predictAnswer struct {
 	Path      *predictedPath     `json:"critical_path"` // null if it was not followed
 
 	described []string // of the machine
+	speed     string   // likewise
 	result    *replay.Result
 }
 
@@ -118,7 +120,7 @@ func (p *prediction) predict(q *question) error {
 	if err != nil {
 		return err
 	}
-	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described}
+	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
 	if p.output != "" && !q.trace.IsExact() {
 		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as it was", q.path)
 	}
@@ -163,6 +165,7 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 	}
 	defer recorded.Close()
 	recorded.Draw(p.seed)
+	recorded.Speed(parameters.Speed)
 	if a.Computing, err = computingOf(q); err != nil {
 		return err
 	}
@@ -210,6 +213,9 @@ func recordedTime(q *question) (*query.Nanoseconds, error) {
 	return &last, nil
 }
 
+// amountsOfComputing is from what it is known how long ranks compute if the trace says how much that is.
+const amountsOfComputing = "amounts"
+
 // computingOf returns from what it is known how long ranks compute, and warns if it is not.
 func computingOf(q *question) (string, error) {
 	times, err := query.OpenTimes(q.trace)
@@ -232,6 +238,8 @@ func computingOf(q *question) (string, error) {
 		return query.Statistics.String(), nil
 	case damagesTimes(q.trace):
 		return "", damageOf(q.path, q.trace)
+	case slices.ContainsFunc(q.trace.Functions(), semantics.HasAmount):
+		return amountsOfComputing, nil
 	}
 	keeps := ""
 	if q.trace.Run().Source == collect.Source {
@@ -285,6 +293,7 @@ func (a *predictAnswer) print(q *question) {
 		q.printf("%s\n", line)
 	}
 	q.printf("computing: %s\n", map[string]string{
+		amountsOfComputing:        "the amounts that the trace has, at " + a.speed + " flops",
 		query.Series.String():     "the times of every call",
 		query.Histograms.String(): "drawn from histograms",
 		query.Statistics.String(): "the means of each signature",

@@ -40,6 +40,7 @@ type machineFile struct {
 	Between      *linkFile `toml:"between"`
 	Within       *linkFile `toml:"within"`
 	Compute      struct {
+		Speed     any            `toml:"speed"`
 		Factor    any            `toml:"factor"`
 		Ranks     map[string]any `toml:"ranks"`
 		Functions map[string]any `toml:"functions"`
@@ -174,6 +175,17 @@ func describeBandwidth(b int64) string {
 	return text.Bytes(b) + "/s"
 }
 
+// describeSpeed returns a number of floating-point operations a second as a machine file has it.
+func describeSpeed(flops int64) string {
+	u := speedUnits[0]
+	for _, larger := range speedUnits {
+		if float64(flops) >= larger.is {
+			u = larger
+		}
+	}
+	return strconv.FormatFloat(float64(flops)/u.is, 'g', 4, 64) + u.name
+}
+
 // readMachine reads the parameters in a file.
 func readMachine(path string) (loggps.Parameters, error) {
 	p := loggps.Default()
@@ -246,8 +258,16 @@ func (m *machineFile) set(p *loggps.Parameters) error {
 	return m.setFactors(p)
 }
 
-// setFactors sets the factors on computing.
+// setFactors sets the speed, and the factors on computing.
 func (m *machineFile) setFactors(p *loggps.Parameters) (err error) {
+	if m.Compute.Speed != nil {
+		if p.Speed, err = quantity(m.Compute.Speed, speedUnits); err == nil && p.Speed == 0 {
+			err = errors.New("there is none")
+		}
+		if err != nil {
+			return fmt.Errorf("compute.speed: %w", err)
+		}
+	}
 	if m.Compute.Factor != nil {
 		if p.Compute, err = factorOf(m.Compute.Factor); err != nil {
 			return fmt.Errorf("compute.factor: %w", err)
@@ -369,6 +389,7 @@ type unit struct {
 var (
 	timeUnits      = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"µs", 1e6}, {"ms", 1e9}, {"s", 1e12}}
 	bandwidthUnits = []unit{{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {"Gbit/s", 1e9 / 8}}
+	speedUnits     = []unit{{"f", 1}, {"kf", 1e3}, {"Mf", 1e6}, {"Gf", 1e9}, {"Tf", 1e12}} // as SimGrid writes them
 	byteUnits      = []unit{{"B", 1}, {"kB", 1e3}, {"KiB", 1 << 10}, {"MB", 1e6}, {"MiB", 1 << 20}, {"GB", 1e9}, {"GiB", 1 << 30}}
 )
 

@@ -38,7 +38,7 @@ func replay(t testing.TB, lines string, ranks int) float64 {
 	if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return foreign.Replay(t, path, ranks)
+	return foreign.Replay(t, foreign.Cluster, path, ranks)
 }
 
 // TestReplay has SimGrid replay what is written.

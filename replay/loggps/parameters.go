@@ -50,6 +50,10 @@ type Parameters struct {
 	RanksPerNode int
 	Cyclic       bool
 
+	// Speed is how many floating-point operations a second a rank does, for traces that say how much it
+	// computes, not how long: see [replay.Recorded.Speed].
+	Speed int64
+
 	// Computing is multiplied by all factors that apply: Compute, those of the ranks, and that of the
 	// function of the call that follows the computing, or that is it: a call that does nothing to other ranks.
 	Compute    Factor
@@ -80,9 +84,10 @@ type RankFactor struct {
 }
 
 // Default returns the parameters of a cluster as there are many: 1.5 µs and 10 GB/s between nodes, 0.4 µs and 5 GB/s within
-// them, and one rank on each node.
+// them, one rank on each node, and 10⁹ floating-point operations a second.
 func Default() Parameters {
 	return Parameters{
+		Speed:   1e9,
 		Between: Link{Latency: 1500 * replay.Nanosecond, Overhead: 300 * replay.Nanosecond, Gap: 300 * replay.Nanosecond, Bandwidth: 10e9, EagerLimit: 16 << 10},
 		Within:  Link{Latency: 400 * replay.Nanosecond, Overhead: 200 * replay.Nanosecond, Gap: 200 * replay.Nanosecond, Bandwidth: 5e9, EagerLimit: 64 << 10},
 	}
@@ -102,6 +107,9 @@ func (p *Parameters) check() error {
 				return fmt.Errorf("loggps: larger messages than %d bytes stand behind those than %d", l.Than, link.Larger[i-1].Than)
 			}
 		}
+	}
+	if p.Speed < 0 {
+		return fmt.Errorf("loggps: %d floating-point operations a second", p.Speed)
 	}
 	if p.RanksPerNode < 0 {
 		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
