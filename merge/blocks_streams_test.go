@@ -59,9 +59,6 @@ func polling(rank, rounds int) Part {
 // TestStretchInBlocks checks which arguments have streams in blocks, and that the calls are the same in
 // whatever order the parts come.
 func TestStretchInBlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many encodings are tried")
-	}
 	const ranks = 4
 	var parts []Part
 	for rank := range ranks {
@@ -95,9 +92,6 @@ func TestStretchInBlocks(t *testing.T) {
 // TestStretchInBlocksSmaller checks that streams in blocks make a trace that polls much smaller: what
 // its arguments say is 15 sources, 200 counts and a bit for each round.
 func TestStretchInBlocksSmaller(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many encodings are tried")
-	}
 	const ranks, rounds = 4, 2000
 	var parts []Part
 	for rank := range ranks {
@@ -112,9 +106,6 @@ func TestStretchInBlocksSmaller(t *testing.T) {
 
 // TestPollingPrograms checks every call of programs with some of these functions in any order.
 func TestPollingPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many encodings are tried")
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 3).Draw(t, "ranks")
 		var parts []Part

@@ -188,19 +188,11 @@ func testBounded(t *rapid.T) {
 
 func sameBounded(a, b *Bounded) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
 
-func TestBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
-	rapid.Check(t, testBounded)
-}
+func TestBounded(t *testing.T) { rapid.Check(t, testBounded) }
 
 // TestBoundedMessages makes traces of programs that never repeat fit 4 kB: messages and bytes by
 // pair of ranks are those of the run.
 func TestBoundedMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
 	const size = 4000
 	for _, p := range []programs.Program{programs.RandomMessages(8, 300, 1), programs.RandomAlltoallv(8, 80, 1)} {
 		parts := p.Parts()
@@ -242,9 +234,6 @@ func pairsOf(t *testing.T, trace *Trace) []query.Pair {
 
 // TestBoundedReal makes traces of recorded programs fit sizes from their own to the least.
 func TestBoundedReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
 	for _, name := range []string{"stencil.exact", "stencil.statistics", "messages.exact", "wildcard.exact", "startall.exact"} {
 		whole := testtrace.Recorded(t, name)
 		parts, err := readAll(whole)

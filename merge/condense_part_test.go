@@ -45,12 +45,7 @@ func mustCondense(t *rapid.T, p Part, most int) Part {
 	return condensed
 }
 
-func TestCondense(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
-	rapid.Check(t, testCondense)
-}
+func TestCondense(t *testing.T) { rapid.Check(t, testCondense) }
 
 // TestCondenseTrace condenses a part that a trace may have.
 func TestCondenseTrace(t *testing.T) {

@@ -239,9 +239,6 @@ func checkDiffCounts(t *rapid.T, s *Diff, a, b [][]diffCall) {
 
 // TestDiffPrograms compares programs with themselves and with others.
 func TestDiffPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: a large trace")
-	}
 	diff := func(t *testing.T, a, b *reprise.Trace) *Diff {
 		t.Helper()
 		d, err := OpenDiff(t.Context(), a, b, Options{})

@@ -127,9 +127,6 @@ func addSides(r *semantics.Rank, rank int, o semantics.Occurrence, got, want map
 // TestExchangedText compares what ranks exchange in SimGrid traces with what their text says,
 // call by call.
 func TestExchangedText(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: large traces")
-	}
 	for _, path := range realTraces(t, "ti/*.16.ti.zst") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			const ranks = 16

@@ -16,7 +16,6 @@ import (
 	"io"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -47,21 +46,21 @@ const (
 // The coders are large, costly to make, and give the same bytes however often
 // they were used before, so they are shared.
 var (
-	zstdEncoders = sync.Pool{New: func() any {
+	zstdEncoders = pool{New: func() any {
 		return must(zstd.NewWriter(nil,
 			zstd.WithEncoderLevel(zstd.SpeedBestCompression),
 			zstd.WithWindowSize(1<<maxWindowLog),
 			zstd.WithEncoderConcurrency(1),
 			zstd.WithEncoderCRC(false)))
 	}}
-	zstdDecoders = sync.Pool{New: func() any {
+	zstdDecoders = pool{New: func() any {
 		return must(zstd.NewReader(nil,
 			zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(1<<maxWindowLog),
 			zstd.WithDecodeAllCapLimit(true)))
 	}}
-	lz4Compressors = sync.Pool{New: func() any { return new(lz4.Compressor) }}
+	lz4Compressors = pool{New: func() any { return new(lz4.Compressor) }}
 )
 
 // must returns v. The options of the coders are constants, so err is a bug.
