@@ -132,7 +132,7 @@ func (p *prediction) predict(q *question) error {
 			if err := p.run(q, a, parameters, written.ended); err != nil {
 				return err
 			}
-			file, err := written.encode(q.Command)
+			file, err := written.encode(q.Command, q.path)
 			if err != nil {
 				return err
 			}

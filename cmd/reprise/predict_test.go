@@ -75,6 +75,9 @@ func TestPredictAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "heat.rpz", heat)
 	first := predicted(t, "heat.rpz", "--times", "exact", "-o", "exact.rpz")
+	if made := must(t, "info", "exact.rpz"); !strings.Contains(made, "reprise predict heat.rpz --times=exact") {
+		t.Errorf("info does not say that it is a prediction: %s", made)
+	}
 	again := predicted(t, "exact.rpz", "--compute", "1x")
 	if d := first.Time - again.Time; d < -5000 || d > 5000 { // starts and ends are rounded to nanoseconds
 		t.Errorf("%v ns, again %v ns", first.Time, again.Time)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
@@ -80,10 +82,22 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	t.next = c.Position + 1
 }
 
-// encode returns the trace.
-func (p *predictedTrace) encode(cmd *cobra.Command) ([]byte, error) {
+// predictedBy returns the command line that a prediction is of, without what does not matter to what is predicted.
+func predictedBy(cmd *cobra.Command, path string) string {
+	line := []string{"reprise predict", path}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "output" && f.Name != "json" && f.Name != "all" {
+			line = append(line, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return strings.Join(line, " ")
+}
+
+// encode returns the trace, which says that it is a prediction, and of what.
+func (p *predictedTrace) encode(cmd *cobra.Command, path string) ([]byte, error) {
 	run := p.trace.Run()
 	run.Interleaving = nil
+	run.Origin.Merge(merge.Origin{Commands: []string{predictedBy(cmd, path)}})
 	a := new(merge.Accumulator)
 	for _, rank := range p.trace.RecordedRanks().All() {
 		part, err := p.part(rank)
