@@ -65,13 +65,23 @@ func (m *Measured) Fit() Link {
 		if m.waits(line.first) != m.waits(line.first-1) {
 			than = max(m.EagerLimit, 0)
 		}
-		before := float64(l.OneWay(than)) - 2*float64(l.Overhead)
-		step := math.Round(line.latency + line.perByte*float64(than) - before)
+		step := l.step(line, than)
+		if steeper := line.perByte - lines[i-1].perByte; step < 0 && steeper > 0 { // the lines cross between the sizes
+			if cross := math.Round(float64(than) - step/steeper); cross <= float64(m.OneWay[line.first].Bytes) {
+				than = int64(cross)
+				step = l.step(line, than)
+			}
+		}
 		l.Larger = append(l.Larger, Larger{than, replay.Time(max(step, 0)), bandwidthOf(line.perByte)})
 	}
 	l.Gap = min(max(m.Gap, 0), l.Overhead+l.Latency)
 	l.Copied = m.Together-m.Alone > 3*l.bytes(m.Bytes)/2
 	return l
+}
+
+// step returns how much longer a message of some bytes takes by a line than by a link.
+func (l *Link) step(line line, bytes int64) float64 {
+	return math.Round(line.latency + line.perByte*float64(bytes) - (float64(l.OneWay(bytes)) - 2*float64(l.Overhead)))
 }
 
 // bandwidthOf returns the bandwidth at which a byte takes some picoseconds.
