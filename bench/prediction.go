@@ -32,7 +32,7 @@ const (
 )
 
 // predictedTimes are what traces of one run keep of times.
-var predictedTimes = []string{"exact", "histograms", "statistics"}
+var predictedTimes = []string{"exact", "paths", "histograms", "statistics"}
 
 // reportPrediction reports, for each MPI that is installed, how far the time that predict tells of a run on the same machine is from
 // the time that was recorded.
@@ -56,7 +56,7 @@ func reportPrediction(w io.Writer) error {
 			return err
 		}
 		if !any {
-			heads(w, "MPI", "kernel", "recorded, s", "range", "exact times, %", "range", "histograms, %", "range", "statistics, %", "range")
+			heads(w, "MPI", "kernel", "recorded, s", "range", "exact times, %", "range", "paths, %", "range", "histograms, %", "range", "statistics, %", "range")
 		}
 		any = true
 		if err := p.report(w); err != nil {
@@ -99,15 +99,15 @@ func (p *predictions) reprise(args ...string) ([]byte, error) {
 	return output, nil
 }
 
-// report calibrates, runs the kernels in turn, and prints a row for each and the mean of all.
+// report calibrates and runs the kernels in turn, some times, and prints a row for each and the mean of all.
 func (p *predictions) report(w io.Writer) error {
-	line := append([]string{"calibrate", "-o", p.machine, "--"}, append(slices.Clone(p.mpi.mpirun), "-n", fmt.Sprint(predictedRanks))...)
-	if _, err := p.reprise(line...); err != nil {
-		return err
-	}
+	calibrate := append([]string{"calibrate", "-o", p.machine, "--"}, append(slices.Clone(p.mpi.mpirun), "-n", fmt.Sprint(predictedRanks))...)
 	recorded := make([][]float64, len(kernels))
 	errors := make([][][]float64, len(kernels)) // by what is kept of times
 	for range predictedRuns {
+		if _, err := p.reprise(calibrate...); err != nil {
+			return err
+		}
 		for i, k := range kernels {
 			seconds, list, err := p.run(k.name, k.steps)
 			if err != nil {
@@ -133,7 +133,11 @@ func (p *predictions) report(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "| %s | mean of absolute errors | | | %.1f | | %.1f | | %.1f | |\n", p.mpi.name, means[0], means[1], means[2])
+	fmt.Fprintf(w, "| %s | mean of absolute errors | | |", p.mpi.name)
+	for _, mean := range means {
+		fmt.Fprintf(w, " %.1f | |", mean)
+	}
+	fmt.Fprintln(w)
 	return nil
 }
 

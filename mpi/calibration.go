@@ -47,7 +47,7 @@ func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Calibrator, 
 	return &Calibrator{Path: path, MPI: h.Version}, nil
 }
 
-// A Calibration is what a calibrator has measured. Times are in nanoseconds: the median of all rounds, in the
+// A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds, in the
 // pass over all that is measured in which this is smallest.
 type Calibration struct {
 	Nodes       []int // of each rank: the first rank on its node
@@ -66,7 +66,7 @@ type LinkTimes struct {
 	Unlimited          bool          // none waits, as far as was tried
 }
 
-// A MessageTime is how long messages of a size take: the median, and the quartiles around it.
+// A MessageTime is how long messages of a size take: the mean, and the quartiles.
 type MessageTime struct {
 	Bytes                      int64
 	Nanoseconds, Lower, Higher float64

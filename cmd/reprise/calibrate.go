@@ -107,11 +107,11 @@ type largerMessages struct {
 	Bandwidth *int64            `json:"bandwidth"`
 }
 
-// besidesMessages is what an operation takes besides its messages.
+// besidesMessages is what an operation of a size takes besides its messages.
 type besidesMessages struct {
 	Operation string            `json:"operation"`
+	Bytes     int64             `json:"bytes"`
 	Time      query.Nanoseconds `json:"besides_ns"`
-	Bandwidth *int64            `json:"bandwidth"`
 }
 
 // A messageFit is how long messages of a size take, and how long by the parameters.
@@ -215,8 +215,9 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 	}
 	a.Collectives, a.Besides = []calibratedCollective{}, []besidesMessages{}
 	for _, operation := range slices.Sorted(maps.Keys(p.Besides)) {
-		b := p.Besides[operation]
-		a.Besides = append(a.Besides, besidesMessages{operation, nanoseconds(b.Time), limitOf(b.Bandwidth)})
+		for _, o := range p.Besides[operation] {
+			a.Besides = append(a.Besides, besidesMessages{operation, o.Bytes, nanoseconds(o.Time)})
+		}
 	}
 	for i, c := range m.Collectives {
 		a.Collectives = append(a.Collectives, calibratedCollective{c.Operation, c.Bytes, query.Nanoseconds(c.Nanoseconds), predicted[i]})
@@ -228,17 +229,10 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 // tells nothing of them.
 func besidesOf(list []mpi.CollectiveTime, messages []query.Nanoseconds) map[string]loggps.Besides {
 	besides := make(map[string]loggps.Besides)
-	for _, operation := range []string{"barrier", "allreduce", "alltoall"} {
-		var sizes []int64
-		var measured, expected []replay.Time
-		for i, c := range list {
-			if c.Operation == operation {
-				sizes = append(sizes, c.Bytes)
-				measured, expected = append(measured, picoseconds(c.Nanoseconds)), append(expected, picoseconds(float64(messages[i])))
-			}
-		}
-		if b := loggps.FitBesides(sizes, measured, expected); b != (loggps.Besides{}) {
-			besides[operation] = b
+	for i, c := range list { // the smallest sizes first
+		if c.Operation != "bcast" {
+			more := max(picoseconds(c.Nanoseconds)-picoseconds(float64(messages[i])), 0)
+			besides[c.Operation] = append(besides[c.Operation], loggps.OfSize{Bytes: c.Bytes, Time: more})
 		}
 	}
 	if b, ok := besides["alltoall"]; ok {

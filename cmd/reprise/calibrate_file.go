@@ -48,8 +48,10 @@ func (a *calibrateAnswer) machineFile() string {
 		}
 	}
 	for _, operation := range slices.Sorted(maps.Keys(a.parameters.Besides)) {
-		besides := a.parameters.Besides[operation]
-		fmt.Fprintf(&b, "\n[besides.%s]\ntime = %s\nbandwidth = %s\n", operation, timeText(besides.Time), bandwidthText(besides.Bandwidth))
+		fmt.Fprintf(&b, "\n[besides.%s]\n", operation)
+		for _, o := range a.parameters.Besides[operation] {
+			fmt.Fprintf(&b, "%dB = %s\n", o.Bytes, timeText(o.Time))
+		}
 	}
 	return b.String()
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -45,8 +47,8 @@ type machineFile struct {
 		Ranks     map[string]any `toml:"ranks"`
 		Functions map[string]any `toml:"functions"`
 	} `toml:"compute"`
-	Collectives map[string]string      `toml:"collectives"`
-	Besides     map[string]besidesFile `toml:"besides"`
+	Collectives map[string]string         `toml:"collectives"`
+	Besides     map[string]map[string]any `toml:"besides"` // times by size
 }
 
 type linkFile struct {
@@ -58,11 +60,6 @@ type linkFile struct {
 
 	Larger []largerFile `toml:"larger"`
 	Copied bool         `toml:"copied"`
-}
-
-type besidesFile struct {
-	Time      any `toml:"time"`
-	Bandwidth any `toml:"bandwidth"`
 }
 
 type largerFile struct {
@@ -245,17 +242,32 @@ func (m *machineFile) set(p *loggps.Parameters) error {
 		p.Collectives[operation] = loggps.Algorithm(algorithm)
 	}
 	p.Besides = make(map[string]loggps.Besides)
-	for operation, file := range m.Besides {
-		var b loggps.Besides
-		if err := setTime(&b.Time, file.Time); err != nil {
-			return fmt.Errorf("besides.%s.time: %w", operation, err)
-		}
-		if err := setBandwidth(&b.Bandwidth, file.Bandwidth); err != nil {
-			return fmt.Errorf("besides.%s.bandwidth: %w", operation, err)
+	for operation, times := range m.Besides {
+		b, err := besidesOfFile(times)
+		if err != nil {
+			return fmt.Errorf("besides.%s.%w", operation, err)
 		}
 		p.Besides[operation] = b
 	}
 	return m.setFactors(p)
+}
+
+// besidesOfFile returns what an operation takes besides its messages, from times by size.
+func besidesOfFile(times map[string]any) (loggps.Besides, error) {
+	var b loggps.Besides
+	for _, size := range slices.Sorted(maps.Keys(times)) {
+		bytes, err := quantity(size, byteUnits)
+		o := loggps.OfSize{Bytes: bytes}
+		if err == nil {
+			err = setTime(&o.Time, times[size])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", size, err)
+		}
+		b = append(b, o)
+	}
+	slices.SortFunc(b, func(x, y loggps.OfSize) int { return cmp.Compare(x.Bytes, y.Bytes) })
+	return b, nil
 }
 
 // setFactors sets the speed, and the factors on computing.

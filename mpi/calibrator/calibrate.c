@@ -9,14 +9,14 @@
 
 enum {
 	passes = 3,          /* over all sizes, so that a disturbance does not hit all of what is measured of one */
-	most_rounds = 500,   /* of one size in one pass */
+	most_rounds = 20000, /* of one size in one pass */
 	least_rounds = 5,
 	batch = 20,          /* messages or operations without a break */
 	largest = 4 << 20,   /* bytes of a message */
 	small = 8,           /* bytes of the messages that overheads are measured with */
 	data = 0, agreed = 1 /* tags */
 };
-static const double budget = 1e7; /* nanoseconds for one size in one pass */
+static const double budget = 2e7; /* nanoseconds for one size in one pass */
 static const double patience = 5e9; /* after which no pass begins: something else runs here, and one pass has to do */
 
 static const long sizes[] = {
@@ -47,11 +47,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* report prints the quartiles of the samples. */
+/* report prints the mean of the samples, and the quartiles at its sides. */
 static void report(const char *what, const char *of, long bytes, int rounds)
 {
+	double mean = 0;
+	for (int i = 0; i < rounds; i++)
+		mean += samples[i] / rounds;
 	qsort(samples, rounds, sizeof *samples, compare);
-	printf("\nreprise-calibrate\t%s\t%s\t%ld\t%.1f\t%.1f\t%.1f\n", what, of, bytes, samples[rounds / 4], samples[rounds / 2], samples[rounds * 3 / 4]);
+	printf("\nreprise-calibrate\t%s\t%s\t%ld\t%.1f\t%.1f\t%.1f\n", what, of, bytes, samples[rounds / 4], mean, samples[rounds * 3 / 4]);
 	fflush(stdout);
 }
 
@@ -280,6 +283,14 @@ static void operation(const char *name, long bytes)
 /* given returns how many bytes a rank gives in an operation. */
 static long given(const char *name, long bytes) { return strcmp(name, "alltoall") == 0 ? bytes * ranks : bytes; }
 
+/* swap has what came be what is sent next, as programs that transform data do, so that it lies in the caches that it came by. */
+static void swap(void)
+{
+	char *came = in;
+	in = out;
+	out = came;
+}
+
 /* collective measures an operation that is called a batch of times. */
 static void collective(const char *name, long bytes)
 {
@@ -292,6 +303,7 @@ static void collective(const char *name, long bytes)
 			for (int k = 0; k < batch; k++) {
 				wrote += touch(given(name, bytes));
 				operation(name, bytes);
+				swap();
 			}
 			double took = now() - begin;
 			samples[i] = (took > wrote ? took - wrote : took) / batch;
@@ -344,7 +356,7 @@ int main(int argc, char **argv)
 	double begin = now();
 	for (int i = 0, more = ranks > 1; i < passes && more; i++) {
 		collective("barrier", 0);
-		for (long n = 8; n < largest; n *= 16) /* 8 and 128 bytes, 2, 32 and 512 KiB */
+		for (long n = 8; n < largest; n *= n < 2048 ? 16 : 4) /* 8 and 128 bytes, 2, 8, 32, 128 and 512 KiB, 2 MiB */
 			for (int k = 0; k < 3; k++) {
 				static const char *const names[] = {"bcast", "allreduce", "alltoall"};
 				if (given(names[k], n) <= largest)

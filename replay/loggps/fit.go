@@ -165,31 +165,3 @@ func (m *Measured) line(first, end int, overheads float64) (line, float64) {
 	}
 	return best, least
 }
-
-// FitBesides returns what an operation takes besides its messages: of sizes, how long it takes, and how long by its messages.
-func FitBesides(sizes []int64, measured, messages []replay.Time) Besides {
-	var w, wx, wy, wxx, wxy float64 // sums, weighted
-	for i, size := range sizes {
-		x, y := float64(size), math.Max(float64(measured[i]-messages[i]), 0)
-		weight := 1 / math.Pow(math.Max(float64(measured[i]), 1), 2)
-		w, wx, wy, wxx, wxy = w+weight, wx+weight*x, wy+weight*y, wxx+weight*x*x, wxy+weight*x*y
-	}
-	if w == 0 {
-		return Besides{}
-	}
-	time, perByte := wy/w, 0.0
-	if d := w*wxx - wx*wx; d > 1e-9*w*wxx {
-		time, perByte = (wy*wxx-wx*wxy)/d, (w*wxy-wx*wy)/d
-		switch {
-		case perByte < 0:
-			time, perByte = wy/w, 0
-		case time < 0:
-			time, perByte = 0, wxy/wxx
-		}
-	}
-	b := Besides{Time: replay.Time(math.Round(time))}
-	if perByte > 0 {
-		b.Bandwidth = bandwidthOf(perByte)
-	}
-	return b
-}

@@ -74,28 +74,3 @@ func TestFitAnything(t *testing.T) {
 		}
 	})
 }
-
-// TestFitBesides checks that times and bandwidths are found again, and that anything makes a machine.
-func TestFitBesides(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := Besides{Time: replay.Time(rapid.IntRange(0, 1e9).Draw(t, "time")), Bandwidth: rapid.Int64Range(1e8, 1e11).Draw(t, "bandwidth")}
-		var sizes []int64
-		var measured, messages, anything []replay.Time
-		for _, size := range []int64{8, 128, 2048, 32768, 524288} {
-			sizes = append(sizes, size)
-			messages = append(messages, replay.Time(rapid.IntRange(0, 1e8).Draw(t, "messages")))
-			measured = append(measured, messages[len(messages)-1]+want.of(size))
-			anything = append(anything, replay.Time(rapid.Int64Range(-1e6, 1e15).Draw(t, "anything")))
-		}
-		got := FitBesides(sizes, measured, messages)
-		for i, size := range sizes {
-			if d := got.of(size) - want.of(size); d < -measured[i]/100-2 || d > measured[i]/100+2 {
-				t.Errorf("%+v becomes %+v: %v of %d bytes, not %v", want, got, got.of(size), size, want.of(size))
-			}
-		}
-		p := Parameters{Besides: map[string]Besides{"allreduce": FitBesides(sizes, anything, messages), "barrier": FitBesides(sizes[:1], anything, messages), "alltoall": FitBesides(nil, nil, nil)}}
-		if _, err := New(p, 2, nil); err != nil {
-			t.Error(err)
-		}
-	})
-}

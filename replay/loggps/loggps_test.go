@@ -3,6 +3,7 @@ package loggps
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -403,6 +404,47 @@ func BenchmarkCollective(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*members), "ns/member")
 			})
+		}
+	}
+}
+
+// TestBesides checks the times of sizes that a table has, of those between them, and of those beyond.
+func TestBesides(t *testing.T) {
+	for _, tt := range []struct {
+		size int64
+		want replay.Time
+	}{{0, 100}, {8, 100}, {9, 102}, {10, 104}, {58, 200}, {83, 175}, {108, 150}, {208, 50}, {258, 0}, {1 << 62, 0}} {
+		if got := (Besides{{8, 100}, {58, 200}, {108, 150}}).of(tt.size); got != tt.want {
+			t.Errorf("%d bytes take %v, want %v", tt.size, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var b Besides
+		for size := int64(0); len(b) < 4; {
+			size += rapid.Int64Range(1, 1<<40).Draw(t, "size")
+			b = append(b, OfSize{size, replay.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "time"))})
+		}
+		b = b[:rapid.IntRange(0, len(b)).Draw(t, "sizes")]
+		if _, err := New(Parameters{Besides: map[string]Besides{"allreduce": b}}, 2, nil); err != nil {
+			t.Fatal(err)
+		}
+		size := rapid.Int64Range(0, math.MaxInt64).Draw(t, "size")
+		least, most := replay.Time(math.MaxInt64), replay.Time(0)
+		for i, o := range b {
+			if got := b.of(o.Bytes); got != o.Time {
+				t.Errorf("%d bytes take %v, not %v", o.Bytes, got, o.Time)
+			}
+			if i > 0 && size >= b[i-1].Bytes && size <= o.Bytes {
+				least, most = min(o.Time, b[i-1].Time), max(o.Time, b[i-1].Time)
+			}
+		}
+		if got := b.of(size); got < 0 || least <= most && (got < least || got > most) {
+			t.Errorf("%d bytes take %v of %v", size, got, b)
+		}
+	})
+	for _, b := range []Besides{{{8, 1}, {8, 2}}, {{-1, 1}}, {{1, -1}}} {
+		if _, err := New(Parameters{Besides: map[string]Besides{"allreduce": b}}, 2, nil); err == nil {
+			t.Errorf("%v is no error", b)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -69,13 +70,34 @@ type Parameters struct {
 	Besides map[string]Besides
 }
 
-// Besides is a time, and another for each byte of the size by which the algorithm of the operation is chosen.
-type Besides struct {
-	Time      replay.Time
-	Bandwidth int64 // zero means that it is unlimited
+// Besides are times of some sizes, the smallest first: of the size by which the algorithm of the operation is chosen. The times of sizes
+// between two lie on the line through them, those beyond the largest on the line through the last two.
+type Besides []OfSize
+
+// An OfSize is what takes a time if its size is some bytes.
+type OfSize struct {
+	Bytes int64
+	Time  replay.Time
 }
 
-func (b Besides) of(size int64) replay.Time { return plus(b.Time, timeOf(size, b.Bandwidth)) }
+// of returns the time of a size.
+func (b Besides) of(size int64) replay.Time {
+	i := sort.Search(len(b), func(i int) bool { return b[i].Bytes >= size })
+	switch {
+	case len(b) == 0:
+		return 0
+	case i == 0 || len(b) == 1:
+		return b[0].Time
+	}
+	i = min(i, len(b)-1)
+	from, to := b[i-1], b[i]
+	rise := to.Time - from.Time
+	along := scale(uint64(max(rise, -rise)), uint64(size-from.Bytes), uint64(to.Bytes-from.Bytes))
+	if rise < 0 {
+		return max(from.Time-along, 0)
+	}
+	return plus(from.Time, along)
+}
 
 // A RankFactor is a factor on the computing of ranks.
 type RankFactor struct {
@@ -115,8 +137,13 @@ func (p *Parameters) check() error {
 		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
 	}
 	for operation, b := range p.Besides {
-		if b.Time < 0 || b.Bandwidth < 0 {
-			return fmt.Errorf("loggps: time and bandwidth of %s may not be negative: %+v", operation, b)
+		for i, o := range b {
+			if o.Bytes < 0 || o.Time < 0 {
+				return fmt.Errorf("loggps: sizes and times besides the messages of %s may not be negative: %+v", operation, o)
+			}
+			if i > 0 && o.Bytes <= b[i-1].Bytes {
+				return fmt.Errorf("loggps: besides the messages of %s: %d bytes stand behind %d", operation, o.Bytes, b[i-1].Bytes)
+			}
 		}
 	}
 	for operation, a := range p.Collectives {
