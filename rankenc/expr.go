@@ -37,6 +37,9 @@ type family struct {
 	eval func(p params, rank, size int64) int64
 	// text returns the expression as text.
 	text func(p params) string
+	// c returns the expression in C, of int rank and size, the number of processes, or
+	// nothing; name is what a number is called. It is nil where C has no short form.
+	c func(p params, size int64, name func(int64) string) string
 }
 
 // maxExtent bounds the extents of a process grid, so that the product of two of
@@ -90,6 +93,35 @@ func (e Expr) Shift() (int64, bool) { return e.params[0], e.family == shiftNumbe
 
 // String returns e as text, such as "(rank+1) mod N".
 func (e Expr) String() string { return families[e.family].text(e.params) }
+
+// C returns e as an expression in C of int variables rank and size, for groups of size
+// processes, and whether there is a short one that does not overflow. A number that may stand for no
+// rank is written by name.
+func (e Expr) C(size int64, name func(int64) string) (text string, ok bool) {
+	const most = 1 << 20 // of a parameter
+	f := &families[e.family]
+	if f.c == nil || size < 1 || size > 1<<10 && e.family == 4 {
+		return "", false
+	}
+	for _, v := range e.params[:f.params] {
+		if e.family != constantNumber && (v > most || v < -most) {
+			return "", false
+		}
+	}
+	text = f.c(e.params, size, name)
+	return text, text != ""
+}
+
+// plusC returns the sum of an expression and a constant in C.
+func plusC(text string, c int64) string {
+	switch {
+	case c > 0:
+		return fmt.Sprintf("%s + %d", text, c)
+	case c < 0:
+		return fmt.Sprintf("%s - %d", text, -c)
+	}
+	return text
+}
 
 // The first byte of an expression is the number of its family, of a column that
 // is no expression its encoding, or one of the most frequent expressions.

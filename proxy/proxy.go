@@ -1,0 +1,217 @@
+package proxy
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/spec"
+)
+
+//go:embed runtime/proxy.h
+var runtimeHeader string
+
+//go:embed runtime/proxy.c
+var runtimeSource string
+
+// A Compute says what a proxy does for the time between calls.
+type Compute string
+
+// What a proxy does in gaps.
+const (
+	None  Compute = "none"  // nothing
+	Spin  Compute = "spin"  // it looks at the clock until the mean of the gap is over
+	Sleep Compute = "sleep" // it sleeps so long
+)
+
+// Options say what is written.
+type Options struct {
+	Name    string // of the trace, for a comment
+	Compute Compute
+}
+
+// A Program is the source of a proxy.
+type Program struct {
+	Files   []File
+	Lines   int       // of main.c
+	Calls   uint64    // of all ranks, that are made; 2⁶⁴−1 if they are more
+	LeftOut []LeftOut // by function and reason
+}
+
+// A File is one of those of a Program.
+type File struct{ Name, Text string }
+
+// A LeftOut is calls that a Program does not make.
+type LeftOut struct {
+	Function string `json:"function"`
+	Reason   string `json:"reason"`
+	Calls    uint64 `json:"calls"` // of all ranks
+}
+
+// A generator writes a program.
+type generator struct {
+	ctx     context.Context
+	trace   *reprise.Trace
+	options Options
+	size    int // ranks
+
+	calls   []map[uint32]*call // of each shape, by signature
+	objects map[string]*objects
+	buffers objects
+	tables  tables
+
+	functions   strings.Builder
+	defined     int
+	mostOutputs int
+	mostArray   int // elements of an array
+	written     int // calls and loops
+	refused     int // calls that turned out to have arguments that are not made again
+	init        string
+}
+
+// Generate returns a program that makes the calls of a trace.
+func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, error) {
+	g := &generator{ctx: ctx, trace: trace, options: o, size: trace.Ranks(), objects: make(map[string]*objects)}
+	if err := g.read(); err != nil {
+		return nil, err
+	}
+	for _, shape := range g.calls {
+		for _, c := range shape {
+			c.left = c.unable()
+		}
+	}
+	var main string
+	for again := true; again; { // until no call is left out that was not before
+		g.clear()
+		g.leaveOut()
+		g.collect()
+		before := g.refused
+		var err error
+		if main, err = g.main(); err != nil {
+			return nil, err
+		}
+		again = g.refused > before
+	}
+	p := new(Program)
+	p.Lines = strings.Count(main, "\n")
+	g.count(p)
+	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource}, {"Makefile", g.makefile()}, {"README", g.readme(p)}}
+	return p, nil
+}
+
+// clear forgets what was written.
+func (g *generator) clear() {
+	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
+	g.buffers, g.functions, g.defined, g.mostOutputs, g.mostArray, g.init = objects{}, strings.Builder{}, 0, 0, 0, ""
+	for class := range classes {
+		g.objects[class] = &objects{made: make(map[int64]bool)}
+	}
+}
+
+// leaveOut leaves out calls that need objects which only calls make that are left out.
+func (g *generator) leaveOut() {
+	for changed := true; changed; {
+		changed = false
+		for _, o := range g.objects {
+			clear(o.made)
+		}
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.left == "" {
+					c.uses(func(class string, id int64, makes bool) {
+						if makes {
+							g.objects[class].made[id] = true
+						}
+					})
+				}
+			}
+		}
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.left != "" {
+					continue
+				}
+				c.uses(func(class string, id int64, makes bool) {
+					switch o := g.objects[class]; {
+					case makes:
+					case isObject(id) && !o.made[id]:
+						c.left = "needs an object of class " + class + " that is not made"
+					case !isObject(id) && constants[class][id] == "":
+						c.left = "needs an unknown constant of class " + class
+					}
+				})
+				changed = changed || c.left != ""
+			}
+		}
+	}
+}
+
+// collect numbers the objects and buffers of the calls that are made.
+func (g *generator) collect() {
+	for _, shape := range g.calls {
+		for _, c := range shape {
+			if c.left != "" || isInit(c.signature.Function.Name) {
+				continue
+			}
+			c.uses(func(class string, id int64, makes bool) {
+				if isObject(id) || makes {
+					g.objects[class].add(id)
+				}
+			})
+			for _, p := range c.function.Declared() {
+				v := c.argument(p.Name)
+				if v == nil {
+					continue
+				}
+				v.each(func(x cst.Value) {
+					switch x.Kind() {
+					case cst.KindArray:
+						g.mostArray = max(g.mostArray, x.Len())
+					case cst.KindInt:
+						if p.Direction == cst.In && (p.Name == "count" || p.Name == "incount" || strings.HasPrefix(p.Name, "max")) && spec.RoleOf(c.function.Name).Sends == nil {
+							g.mostArray = max(g.mostArray, int(min(x.Int(), 1<<16)))
+						}
+					case cst.KindPointer:
+						if p.Form == spec.ByValue && p.Use != spec.Word {
+							g.buffers.add(x.Pointer().Segment)
+						}
+					}
+				})
+				class := p.Type.Class
+				if p.Type.Kind != cst.KindHandle || classes[class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
+					continue
+				}
+				if _, same := v.same(); !same { // constants, too, if some ranks have objects in their place
+					v.each(func(x cst.Value) { g.objects[class].add(x.Int()) })
+				}
+			}
+			if v := c.argument("array_of_requests"); v != nil {
+				v.each(func(x cst.Value) {
+					for i := range x.Len() {
+						g.objects["request"].add(x.Index(i).Int())
+					}
+				})
+			}
+		}
+	}
+}
+
+// count sums up the calls of p.
+func (g *generator) count(p *Program) {
+	list := make(map[LeftOut]uint64)
+	for _, shape := range g.calls {
+		for _, c := range shape {
+			calls := wire.MulSat(c.times, uint64(len(c.ranks)))
+			if c.left == "" {
+				p.Calls = wire.AddSat(p.Calls, calls)
+				continue
+			}
+			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
+			list[key] = wire.AddSat(list[key], calls)
+		}
+	}
+	p.LeftOut = sortedLeftOut(list)
+}

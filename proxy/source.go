@@ -1,0 +1,395 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A body is the lines of a function of the program.
+type body struct {
+	lines  []string
+	indent int
+}
+
+func (b *body) add(lines ...string) {
+	for _, l := range lines {
+		b.lines = append(b.lines, strings.Repeat("    ", b.indent)+l)
+	}
+}
+
+// A shapeWriter writes what the ranks of a shape call.
+type shapeWriter struct {
+	*generator
+	calls      map[uint32]*call
+	grammar    *sequitur.Grammar
+	uses       []int    // of each rule, in how many places
+	names      []string // of the functions of rules
+	inFunction []bool   // rules that stand too deep in others
+	printer    *reprise.Printer
+	rank       *reprise.Rank
+}
+
+// writeShape writes the functions of a shape, and returns the name of that of all its calls.
+func (g *generator) writeShape(number int) (string, error) {
+	shape, err := g.trace.Shape(number)
+	if err != nil {
+		return "", err
+	}
+	w := &shapeWriter{generator: g, calls: g.calls[number], grammar: shape.Grammar, printer: g.trace.Printer(reprise.PrintOptions{})}
+	n := w.grammar.Rules()
+	w.uses, w.names, w.inFunction = make([]int, n), make([]string, n), make([]bool, n)
+	for r := range w.grammar.Rules() {
+		for t := range w.grammar.Body(r) {
+			if t.Rule >= 0 {
+				w.uses[t.Rule]++
+			}
+		}
+	}
+	w.cutDeep()
+	last := w.grammar.Rules() - 1
+	for r := range w.grammar.Rules() {
+		if !w.isFunction(r) && r != last {
+			continue
+		}
+		var b body
+		b.indent = 1
+		if err := w.rule(&b, r, 0); err != nil {
+			return "", err
+		}
+		title := fmt.Sprintf("%s, used in %s: %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Plural(uint64(w.uses[r]), "place"), text.Ranks(shape.Ranks))
+		if r == last {
+			w.names[r] = fmt.Sprintf("all_of_%d", number)
+			title = fmt.Sprintf("%s of %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Ranks(shape.Ranks))
+		} else if w.names[r] = w.nameOf(r); len(b.lines) == 0 {
+			w.names[r] = ""
+			continue
+		}
+		fmt.Fprintf(&g.functions, "%s\nstatic void %s(void)\n{\n%s\n}\n\n", comment(title), w.names[r], strings.Join(b.lines, "\n"))
+	}
+	return w.names[last], nil
+}
+
+// maxDepth is how deep loops stand in each other in one function.
+const maxDepth = 16
+
+// cutDeep makes functions of rules that stand too deep in others.
+func (w *shapeWriter) cutDeep() {
+	height := make([]int, w.grammar.Rules())
+	for r := range w.grammar.Rules() { // rules refer to those below them
+		for t := range w.grammar.Body(r) {
+			if t.Rule >= 0 && !w.isFunction(t.Rule) {
+				height[r] = max(height[r], height[t.Rule]+1)
+			}
+		}
+		if height[r] >= maxDepth && r < w.grammar.Rules()-1 {
+			w.inFunction[r] = true
+			height[r] = 0
+		}
+	}
+}
+
+// isFunction reports whether a rule is a function of its own.
+func (w *shapeWriter) isFunction(r int) bool { return w.uses[r] > 1 || w.inFunction[r] }
+
+// nameOf returns a name for a rule, of its first calls.
+func (w *shapeWriter) nameOf(r int) string {
+	w.defined++
+	var parts []string
+	looked := 0 // at so many calls and rules
+	var walk func(r int)
+	walk = func(r int) {
+		for t := range w.grammar.Body(r) {
+			if looked++; len(parts) == 3 || looked > 100 {
+				return
+			}
+			if t.Rule >= 0 {
+				walk(t.Rule)
+				continue
+			}
+			name, _ := strings.CutPrefix(w.calls[t.Symbol].signature.Function.Name, "MPI_")
+			if name = identifier(name); !slices.Contains(parts, name) {
+				parts = append(parts, name)
+			}
+		}
+	}
+	walk(r)
+	return fmt.Sprintf("%s_%d", strings.Join(parts, "_"), w.defined)
+}
+
+// rule writes the right-hand side of a rule.
+func (w *shapeWriter) rule(b *body, r, depth int) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	for t := range w.grammar.Body(r) {
+		var inner body
+		inner.indent = b.indent
+		looped := t.Count > 1
+		if looped {
+			inner.indent++
+		}
+		switch {
+		case t.Rule < 0:
+			if err := w.call(&inner, w.calls[t.Symbol]); err != nil {
+				return err
+			}
+		case w.isFunction(t.Rule):
+			if name := w.names[t.Rule]; name != "" {
+				inner.add(name + "();")
+			}
+		default:
+			d := depth
+			if looped {
+				d++
+			}
+			if err := w.rule(&inner, t.Rule, d); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !looped:
+			b.lines = append(b.lines, inner.lines...)
+		case made(inner.lines):
+			i := fmt.Sprintf("i%d", depth)
+			b.add(fmt.Sprintf("for (unsigned long long %s = 0; %s < %dULL; %s++) {", i, i, t.Count, i))
+			b.lines = append(b.lines, inner.lines...)
+			b.add("}")
+		default:
+			b.lines = append(b.lines, inner.lines...)
+		}
+	}
+	return nil
+}
+
+// made reports whether there are lines that are no comments.
+func made(lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(strings.TrimSpace(l), "/*") })
+}
+
+// call writes a call.
+func (w *shapeWriter) call(b *body, c *call) error {
+	name := c.signature.Function.Name
+	if isInit(name) {
+		return nil
+	}
+	if c.left != "" {
+		b.add(comment("left out: " + name + " " + c.left))
+		return nil
+	}
+	lines, err := w.statement(c)
+	if errors.Is(err, errKind) {
+		c.left = err.Error()
+		w.refused++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if w.options.Compute != None && c.gap >= shortestGap && name != "MPI_Finalize" {
+		b.add(fmt.Sprintf("compute(%.3g);", c.gap))
+	}
+	if site := w.site(c); site != "" {
+		lines[0] += " " + comment(site)
+	}
+	b.add(lines...)
+	return nil
+}
+
+// shortestGap is the shortest gap that a proxy computes for, in seconds: looking at the clock takes
+// a good part of what is shorter.
+const shortestGap = 200e-9
+
+// site returns where a call was made, if it is known.
+func (w *shapeWriter) site(c *call) string {
+	params := c.signature.Function.Params
+	i := slices.IndexFunc(params, func(p cst.Param) bool { return p.Name == "site" })
+	if i < 0 || params[i].Type.Class != "site" {
+		return ""
+	}
+	args, err := w.printer.Arguments(nil, c.signature)
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(args[i], `"`)
+}
+
+// main returns the source of the program.
+func (g *generator) main() (string, error) {
+	var names []string
+	for number := range g.calls {
+		name := ""
+		if len(g.calls[number]) > 0 {
+			if err := g.checkInit(number); err != nil {
+				return "", err
+			}
+			var err error
+			if name, err = g.writeShape(number); err != nil {
+				return "", err
+			}
+		}
+		names = append(names, name)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", comment(fmt.Sprintf("The calls of %s, of %s.", g.options.Name, text.Plural(uint64(g.size), "rank"))))
+	b.WriteString("#include \"proxy.h\"\n\n")
+	functions := g.functions.String()
+	if strings.Contains(functions, "memcpy(") {
+		b.WriteString("#include <string.h>\n\n")
+	}
+	fmt.Fprintf(&b, "enum { RANKS = %d };\n\n", g.size)
+	for _, class := range sortedClasses() {
+		if n := len(g.objects[class].ids); n > 0 {
+			fmt.Fprintf(&b, "static %s %s[%d];\n", classes[class], class, n)
+		}
+	}
+	if n := len(g.buffers.ids); n > 0 {
+		fmt.Fprintf(&b, "static char *buffer[%d];\n", n)
+	}
+	if strings.Contains(functions, "&status") {
+		b.WriteString("static MPI_Status status;\n")
+	}
+	if strings.Contains(functions, ", statuses)") {
+		fmt.Fprintf(&b, "static MPI_Status statuses[%d];\n", max(1, g.mostArray))
+	}
+	if strings.Contains(functions, "&flag") {
+		b.WriteString("static int flag;\n")
+	}
+	if g.mostOutputs > 0 {
+		fmt.Fprintf(&b, "static union { MPI_Count align; char bytes[%d]; } unused[%d]; /* for what nobody reads */\n", max(1<<16, 16*g.mostArray), g.mostOutputs)
+	}
+	if strings.Contains(functions, "operation,") {
+		b.WriteString("\n/* Stands for all operations of the program. */\nstatic void operation(void *in, void *out, int *count, MPI_Datatype *type)\n" +
+			"{\n    (void)in, (void)out, (void)count, (void)type;\n}\n")
+	}
+	if g.tables.text.Len() > 0 {
+		fmt.Fprintf(&b, "\n%s", g.tables.text.String())
+	}
+	fmt.Fprintf(&b, "\n%s%s", functions, g.entry(names))
+	return b.String(), nil
+}
+
+func sortedClasses() []string {
+	var list []string
+	for class := range classes {
+		list = append(list, class)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// checkInit checks that a shape begins MPI, and notes how.
+func (g *generator) checkInit(number int) error {
+	for _, n := range slices.Sorted(maps.Keys(g.calls[number])) {
+		c := g.calls[number][n]
+		if !isInit(c.signature.Function.Name) {
+			continue
+		}
+		line := "MPI_Init(&argc, &argv);"
+		if c.signature.Function.Name == "MPI_Init_thread" {
+			s := &statement{generator: g, call: c}
+			required, err := s.number(c.argument("required"), s.key("required"), "required", cst.Value.Int, numberName(""))
+			if err != nil || strings.Contains(required, "[") {
+				required = "MPI_THREAD_SINGLE"
+			}
+			line = fmt.Sprintf("int provided;\n    MPI_Init_thread(&argc, &argv, %s, &provided);", required)
+		}
+		if g.init == "" {
+			g.init = line
+		}
+		return nil
+	}
+	return fmt.Errorf("proxy: %s never call MPI_Init: MPI was there before, or it is no trace of an MPI program", text.Ranks(g.trace.ShapeRanks(number)))
+}
+
+// entry returns the function main.
+func (g *generator) entry(names []string) string {
+	var b body
+	b.add("int main(int argc, char **argv)", "{")
+	b.indent++
+	b.add(g.init, "begin(RANKS);")
+	if n := len(g.buffers.ids); n > 0 {
+		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", n), "    buffer[i] = reserve();")
+		for i, id := range g.buffers.ids {
+			if name := constants["pointer"][id]; name != "" {
+				b.add(fmt.Sprintf("buffer[%d] = %s;", i, name))
+			}
+		}
+	}
+	for _, class := range sortedClasses() {
+		ids := g.objects[class].ids
+		if len(ids) == 0 {
+			continue
+		}
+		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", len(ids)), fmt.Sprintf("    %s[i] = %s;", class, nulls[class]))
+		for i, id := range ids {
+			if name := constants[class][id]; name != "" && name != nulls[class] {
+				b.add(fmt.Sprintf("%s[%d] = %s;", class, i, name))
+			}
+		}
+	}
+	if len(names) == 1 {
+		b.add(names[0] + "();")
+	} else {
+		for number, name := range names {
+			if name == "" {
+				continue
+			}
+			var conditions []string
+			for first, last := range g.trace.ShapeRanks(number).Ranges() {
+				if first == last {
+					conditions = append(conditions, fmt.Sprintf("rank == %d", first))
+				} else {
+					conditions = append(conditions, fmt.Sprintf("(rank >= %d && rank <= %d)", first, last))
+				}
+			}
+			b.add(fmt.Sprintf("if (%s)", strings.Join(conditions, " || ")), "    "+name+"();")
+		}
+	}
+	b.add("return 0;")
+	b.indent--
+	b.add("}")
+	return strings.Join(b.lines, "\n") + "\n"
+}
+
+// makefile returns the Makefile.
+func (g *generator) makefile() string {
+	flags := ""
+	if g.options.Compute == Sleep {
+		flags = " -DPROXY_SLEEP"
+	}
+	return "CC = mpicc\nCFLAGS = -std=c11 -O2 -Wall -Wextra\n\nproxy: main.c proxy.c proxy.h\n\t$(CC) $(CFLAGS)" + flags + " -o $@ main.c proxy.c\n\n" +
+		"clean:\n\trm -f proxy\n\n.PHONY: clean\n"
+}
+
+// readme returns the README.
+func (g *generator) readme(p *Program) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "This program makes the MPI calls of the trace %s.\n\n    make\n    mpirun -n %d ./proxy\n\nmake CC=... takes another compiler of MPI. main.c has the calls, in the loops of the trace.\n",
+		quote(g.options.Name), g.size)
+	if len(p.LeftOut) > 0 {
+		b.WriteString("\nLeft out:\n\n")
+		for _, l := range p.LeftOut {
+			fmt.Fprintf(&b, "    %s of %s %s\n", text.Plural(l.Calls, "call"), identifierOf(l.Function), l.Reason)
+		}
+	}
+	return b.String()
+}
+
+// identifierOf returns the name of a function as far as it is one in C.
+func identifierOf(name string) string {
+	if identifier(name) != strings.ToLower(name) {
+		return quote(name)
+	}
+	return name
+}

@@ -1,0 +1,218 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// ErrLimit is the error of a trace whose program would be too long.
+var ErrLimit = errors.New("proxy: the program would be too long")
+
+// Limits of what is read and written.
+const (
+	maxRanks  = 1 << 14
+	maxValues = 1 << 24 // that are looked at
+	maxTable  = 1 << 20 // numbers in all tables
+	maxSource = 1 << 18 // calls and loops
+)
+
+// values are what an argument is: for each rank of a shape one value, or one for each call.
+type values struct {
+	ranks  []int
+	of     [][]cst.Value
+	expr   *reprise.Value // the number, if there is one and it is an expression of the rank in the run
+	varies bool           // from call to call
+}
+
+// same returns the value that all ranks have in all calls.
+func (v *values) same() (cst.Value, bool) {
+	first := v.of[0][0]
+	for _, list := range v.of {
+		for _, x := range list {
+			if !x.Equal(first) {
+				return cst.Value{}, false
+			}
+		}
+	}
+	return first, true
+}
+
+// each calls use with all values.
+func (v *values) each(use func(cst.Value)) {
+	for _, list := range v.of {
+		for _, x := range list {
+			use(x)
+		}
+	}
+}
+
+// Tables are the arrays of numbers in the program.
+type tables struct {
+	text    strings.Builder
+	names   map[string]string // by contents
+	count   map[string]int    // of names that begin alike
+	cursors map[string]string
+	size    int
+}
+
+// add returns the name of a table of numbers.
+func (t *tables) add(what, typ string, cells []string) (string, error) {
+	if t.size += len(cells); t.size > maxTable {
+		return "", fmt.Errorf("%w: tables of more than %d numbers", ErrLimit, maxTable)
+	}
+	body := strings.Join(cells, ", ")
+	if name := t.names[typ+body]; name != "" {
+		return name, nil
+	}
+	name := fmt.Sprintf("%s_%d", identifier(what), t.count[what])
+	t.count[what]++
+	t.names[typ+body] = name
+	fmt.Fprintf(&t.text, "static const %s %s[] = {%s};\n", typ, name, wrap(cells))
+	return name, nil
+}
+
+// wrap joins cells, in lines of some length.
+func wrap(cells []string) string {
+	var b strings.Builder
+	line := 0
+	for i, c := range cells {
+		if i > 0 {
+			b.WriteByte(',')
+			if line += len(c) + 2; line > 90 {
+				b.WriteString("\n    ")
+				line = 0
+			} else {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(c)
+	}
+	return b.String()
+}
+
+// rowOf returns how a table is indexed by rank.
+func rowOf(first int) string {
+	if first == 0 {
+		return "rank"
+	}
+	return "rank - " + strconv.Itoa(first)
+}
+
+// number returns an expression in C for a number of an argument. Key says which it is, and
+// what is the beginning of the names of tables.
+func (g *generator) number(v *values, key, what string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+	first := number(v.of[0][0])
+	same, alike := true, true
+	wide := false
+	for _, list := range v.of {
+		alike = alike && len(list) == len(v.of[0])
+		for i, x := range list {
+			n := number(x)
+			same = same && n == first
+			alike = alike && number(v.of[0][i]) == n
+			wide = wide || n > math.MaxInt32 || n < math.MinInt32
+		}
+	}
+	if same {
+		return name(first), nil
+	}
+	if v.expr != nil {
+		if text, ok := v.expr.Expr.C(int64(g.size), name); ok {
+			return text, nil
+		}
+	}
+	typ := "int"
+	if wide {
+		typ = "long long"
+	}
+	rows := v.of
+	if v.varies && alike {
+		rows = rows[:1]
+	}
+	var cells []string
+	length := len(v.of[0])
+	low, next := v.ranks[0], v.ranks[0]
+	if len(rows) > 1 && (v.ranks[len(v.ranks)-1]-low+1)*length > maxTable {
+		return "", fmt.Errorf("%w: a table of %d numbers", ErrLimit, (v.ranks[len(v.ranks)-1]-low+1)*length)
+	}
+	for k, list := range rows {
+		for ; next < v.ranks[k]; next++ {
+			cells = append(cells, slices.Repeat([]string{"0"}, length)...)
+		}
+		for _, x := range list {
+			cells = append(cells, name(number(x)))
+		}
+		next++
+	}
+	table, err := g.tables.add(what, typ, cells)
+	switch {
+	case err != nil:
+		return "", err
+	case !v.varies:
+		return fmt.Sprintf("%s[%s]", table, rowOf(low)), nil
+	}
+	cursor := g.tables.cursors[key]
+	if cursor == "" {
+		cursor = fmt.Sprintf("next_%d", len(g.tables.cursors))
+		g.tables.cursors[key] = cursor
+		fmt.Fprintf(&g.tables.text, "static int %s;\n", cursor)
+	}
+	if alike {
+		return fmt.Sprintf("%s[%s++]", table, cursor), nil
+	}
+	return fmt.Sprintf("%s[(%s) * %d + %s++]", table, rowOf(low), length, cursor), nil
+}
+
+// row returns an expression in C for the first element of an array of numbers.
+func (g *generator) row(v *values, what, typ string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+	rows := v.of
+	if _, ok := v.same(); ok {
+		rows = rows[:1]
+	}
+	var cells []string
+	length := 0
+	var add func(x cst.Value)
+	add = func(x cst.Value) {
+		if x.Kind() == cst.KindArray {
+			for i := range x.Len() {
+				add(x.Index(i))
+			}
+			return
+		}
+		cells = append(cells, name(number(x)))
+	}
+	next := v.ranks[0]
+	for k, list := range rows {
+		for ; next < v.ranks[k]; next++ {
+			if len(cells)+length > maxTable {
+				return "", fmt.Errorf("%w: a table of more than %d numbers", ErrLimit, maxTable)
+			}
+			cells = append(cells, slices.Repeat([]string{"0"}, length)...)
+		}
+		before := len(cells)
+		if add(list[0]); k == 0 {
+			length = len(cells)
+		} else if len(cells)-before != length {
+			return "", errKind
+		}
+		if len(cells) > maxTable {
+			return "", fmt.Errorf("%w: a table of more than %d numbers", ErrLimit, maxTable)
+		}
+		next++
+	}
+	if length == 0 {
+		cells, rows = []string{"0"}, rows[:1] // no array is not the same as none of its elements
+	}
+	table, err := g.tables.add(what, typ, cells)
+	if err != nil || len(rows) == 1 {
+		return table, err
+	}
+	return fmt.Sprintf("%s + %d * (%s)", table, length, rowOf(v.ranks[0])), nil
+}
