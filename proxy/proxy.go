@@ -46,9 +46,9 @@ type File struct{ Name, Text string }
 
 // A LeftOut is calls that a Program does not make.
 type LeftOut struct {
-	Function string `json:"function"`
-	Reason   string `json:"reason"`
-	Calls    uint64 `json:"calls"` // of all ranks
+	Function string
+	Reason   string // goes on after "which"
+	Calls    uint64 // of all ranks
 }
 
 // A generator writes a program.

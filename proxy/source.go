@@ -380,7 +380,7 @@ func (g *generator) readme(p *Program) string {
 	if len(p.LeftOut) > 0 {
 		b.WriteString("\nLeft out:\n\n")
 		for _, l := range p.LeftOut {
-			fmt.Fprintf(&b, "    %s of %s %s\n", text.Plural(l.Calls, "call"), identifierOf(l.Function), l.Reason)
+			fmt.Fprintf(&b, "    %s of %s, which %s\n", text.Plural(l.Calls, "call"), identifierOf(l.Function), l.Reason)
 		}
 	}
 	return b.String()

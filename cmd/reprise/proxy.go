@@ -23,19 +23,10 @@ func newProxy() *cobra.Command {
 	}
 	q := newQuestion("proxy", check, func(q *question) error {
 		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String())})
-	}, optJSON)
+	})
 	q.Flags().StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
 	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
 	return q.Command
-}
-
-// A proxyAnswer is what a program makes of the calls of a trace.
-type proxyAnswer struct {
-	header
-	Directory string          `json:"directory"`
-	Lines     int             `json:"lines"`
-	Calls     uint64          `json:"calls"`
-	LeftOut   []proxy.LeftOut `json:"left_out"`
 }
 
 // writeProxy writes the program of a trace to a directory.
@@ -53,12 +44,11 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 			return err
 		}
 	}
-	a := proxyAnswer{header: q.header(), Directory: directory, Lines: p.Lines, Calls: p.Calls, LeftOut: p.LeftOut}
-	return q.answer(a, func() {
-		q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"), text.Plural(uint64(q.trace.Ranks()), "rank"))
-		for _, l := range p.LeftOut {
-			q.printf("left out: %s %s: %s\n", l.Function, text.Plural(l.Calls, "call"), l.Reason)
-		}
-		q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
-	})
+	q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"),
+		text.Plural(uint64(q.trace.Ranks()), "rank"))
+	for _, l := range p.LeftOut {
+		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
+	}
+	q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
+	return nil
 }
