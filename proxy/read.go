@@ -14,7 +14,7 @@ import (
 // read reads what all shapes call.
 func (g *generator) read() error {
 	if g.size > maxRanks {
-		return fmt.Errorf("%w: %d ranks, at most %d", ErrLimit, g.size, maxRanks)
+		return fmt.Errorf("%w: %d ranks, at most %d", errLimit, g.size, maxRanks)
 	}
 	_, gaps, err := g.trace.Summaries()
 	if err != nil {
@@ -35,7 +35,7 @@ func (g *generator) read() error {
 			return err
 		}
 		if g.written += shape.Grammar.Symbols(); g.written > maxSource {
-			return fmt.Errorf("%w: loops of more than %d calls", ErrLimit, maxSource)
+			return fmt.Errorf("%w: loops of more than %d calls", errLimit, maxSource)
 		}
 		var ranks []int
 		for _, rank := range shape.Ranks.All() {
@@ -56,7 +56,7 @@ func (g *generator) read() error {
 				c.gap = max(0, gaps.Statistics[n].Mean()) / 1e9
 			}
 			if budget -= len(ranks) * len(c.signature.Args); budget < 0 {
-				return fmt.Errorf("%w: more than %d arguments of ranks", ErrLimit, maxValues)
+				return fmt.Errorf("%w: more than %d arguments of ranks", errLimit, maxValues)
 			}
 			varies, err := c.read()
 			if err != nil {
@@ -123,7 +123,7 @@ func (c *call) read() (varies bool, err error) {
 func (g *generator) readStreams(shape *reprise.Shape, calls map[uint32]*call, ranks []int, budget *int) error {
 	length := shape.Grammar.Len()
 	if length > uint64(maxValues/len(ranks)) {
-		return fmt.Errorf("%w: %d calls of %d ranks with arguments that vary", ErrLimit, length, len(ranks))
+		return fmt.Errorf("%w: %d calls of %d ranks with arguments that vary", errLimit, length, len(ranks))
 	}
 	list := shape.Grammar.AppendSymbols(nil)
 	for k, rank := range ranks {
@@ -151,7 +151,7 @@ func (g *generator) readStreams(shape *reprise.Shape, calls map[uint32]*call, ra
 				i++
 			}
 			if *budget < 0 {
-				return fmt.Errorf("%w: more than %d values", ErrLimit, maxValues)
+				return fmt.Errorf("%w: more than %d values", errLimit, maxValues)
 			}
 		}
 	}

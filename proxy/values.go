@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// ErrLimit is the error of a trace whose program would be too long.
-var ErrLimit = errors.New("proxy: the program would be too long")
+// errLimit is the error of a trace whose program would be too long.
+var errLimit = errors.New("proxy: the program would be too long")
 
 // Limits of what is read and written.
 const (
@@ -65,7 +65,7 @@ type tables struct {
 // add returns the name of a table of numbers.
 func (t *tables) add(what, typ string, cells []string) (string, error) {
 	if t.size += len(cells); t.size > maxTable {
-		return "", fmt.Errorf("%w: tables of more than %d numbers", ErrLimit, maxTable)
+		return "", fmt.Errorf("%w: tables of more than %d numbers", errLimit, maxTable)
 	}
 	body := strings.Join(cells, ", ")
 	if name := t.names[typ+body]; name != "" {
@@ -140,7 +140,7 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 	length := len(v.of[0])
 	low, next := v.ranks[0], v.ranks[0]
 	if len(rows) > 1 && (v.ranks[len(v.ranks)-1]-low+1)*length > maxTable {
-		return "", fmt.Errorf("%w: a table of %d numbers", ErrLimit, (v.ranks[len(v.ranks)-1]-low+1)*length)
+		return "", fmt.Errorf("%w: a table of %d numbers", errLimit, (v.ranks[len(v.ranks)-1]-low+1)*length)
 	}
 	for k, list := range rows {
 		for ; next < v.ranks[k]; next++ {
@@ -192,7 +192,7 @@ func (g *generator) row(v *values, what, typ string, number func(cst.Value) int6
 	for k, list := range rows {
 		for ; next < v.ranks[k]; next++ {
 			if len(cells)+length > maxTable {
-				return "", fmt.Errorf("%w: a table of more than %d numbers", ErrLimit, maxTable)
+				return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
 			}
 			cells = append(cells, slices.Repeat([]string{"0"}, length)...)
 		}
@@ -203,7 +203,7 @@ func (g *generator) row(v *values, what, typ string, number func(cst.Value) int6
 			return "", errKind
 		}
 		if len(cells) > maxTable {
-			return "", fmt.Errorf("%w: a table of more than %d numbers", ErrLimit, maxTable)
+			return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
 		}
 		next++
 	}
