@@ -121,7 +121,11 @@ func (w *shapeWriter) nameOf(r int) string {
 		}
 	}
 	walk(r)
-	return fmt.Sprintf("%s_%d", strings.Join(parts, "_"), w.defined)
+	name := strings.Join(parts, "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "calls_" + name
+	}
+	return fmt.Sprintf("%s_%d", name, w.defined)
 }
 
 // rule writes the right-hand side of a rule.

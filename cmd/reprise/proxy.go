@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -36,13 +37,8 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.path, err)
 	}
-	if err := os.MkdirAll(directory, 0o777); err != nil {
+	if err := writeProgram(directory, p.Files); err != nil {
 		return err
-	}
-	for _, f := range p.Files {
-		if err := os.WriteFile(filepath.Join(directory, f.Name), []byte(f.Text), 0o666); err != nil {
-			return err
-		}
 	}
 	q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"),
 		text.Plural(uint64(q.trace.Ranks()), "rank"))
@@ -50,5 +46,37 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
 	}
 	q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
+	return nil
+}
+
+// writeProgram writes files to a directory. Those that are there already are not replaced: they may be somebody's
+// own work. What was written is removed if the rest cannot be.
+func writeProgram(directory string, files []proxy.File) (err error) {
+	if err := os.MkdirAll(directory, 0o777); err != nil {
+		return err
+	}
+	var written []string
+	defer func() {
+		for _, name := range written {
+			if err != nil {
+				os.Remove(name)
+			}
+		}
+	}()
+	for _, file := range files {
+		name := filepath.Join(directory, file.Name)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s: is there already: take a new directory, or remove it", name)
+		}
+		if err != nil {
+			return fileError(name, err)
+		}
+		written = append(written, name)
+		_, err = f.WriteString(file.Text)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fileError(name, err)
+		}
+	}
 	return nil
 }
