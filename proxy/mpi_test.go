@@ -1,0 +1,168 @@
+//go:build linux
+
+package proxy_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/proxy"
+)
+
+func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
+
+var all = flag.Bool("all", false, "try the proxies of all programs, which takes minutes")
+
+// callTexts returns the calls of a rank without what a proxy does not have: addresses, call sites,
+// the arguments of the program, and what is asked of a status, as the trace does not tell of which.
+func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
+	t.Helper()
+	r, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for call, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		b.WriteString(call.Function.Name)
+		for i, p := range call.Function.Params {
+			if p.Name == "argc" || p.Name == "argv" || p.Type.Kind == cst.KindPointer || p.Type.Class == "site" ||
+				call.Function.Name == "MPI_Get_count" && p.Name == "count" {
+				continue
+			}
+			fmt.Fprintf(&b, " %s=%v", p.Name, call.Args[i])
+		}
+		texts = append(texts, b.String())
+	}
+	return texts
+}
+
+// recorded returns the trace of a run that writes its calls to a directory.
+func recorded(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *reprise.Trace {
+	t.Helper()
+	interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spool := t.TempDir()
+	run(mpitest.Options{Preload: []string{interposer.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
+	c, err := collect.New(spool, collect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, err := c.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// sanitizers are the flags of the compiler for checks of addresses and undefined behaviour.
+var sanitizers = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+
+// build builds the proxy of a trace.
+func build(t *testing.T, m *mpitest.MPI, trace *reprise.Trace, flags ...string) string {
+	t.Helper()
+	p, err := proxy.Generate(t.Context(), trace, proxy.Options{Name: "run.rpz"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	for _, f := range p.Files {
+		if err := os.WriteFile(filepath.Join(directory, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, l := range p.LeftOut {
+		t.Logf("left out: %d calls of %s, which %s", l.Calls, l.Function, l.Reason)
+	}
+	c := exec.Command(m.CC, append(flags, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", "proxy", "main.c", "proxy.c")...)
+	c.Dir = directory
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	return filepath.Join(directory, "proxy")
+}
+
+// checkSanitized checks that the proxy of a trace runs to its end with checks.
+func checkSanitized(t *testing.T, m *mpitest.MPI, trace *reprise.Trace) {
+	t.Helper()
+	program := build(t, m, trace, sanitizers...)
+	// MPI does not free all.
+	o := mpitest.Options{Ranks: trace.Ranks(), Env: []string{"ASAN_OPTIONS=detect_leaks=0"}, Limit: limit}
+	if output := m.Run(t, o, program); output.Status != 0 {
+		t.Errorf("status %d: %s", output.Status, output.Rest)
+	}
+}
+
+// limit is the longest that a proxy of a program of the tests may take.
+const limit = 20 * time.Second
+
+// checkProxy checks that the proxy of a trace makes its calls.
+func checkProxy(t *testing.T, m *mpitest.MPI, trace *reprise.Trace) {
+	t.Helper()
+	program := build(t, m, trace)
+	again := recorded(t, m, func(o mpitest.Options) {
+		o.Ranks, o.Limit = trace.Ranks(), limit
+		if output := m.Run(t, o, program); output.Status != 0 {
+			t.Errorf("status %d: %s", output.Status, output.Rest)
+		}
+	})
+	for rank := range trace.Ranks() {
+		want, got := callTexts(t, trace, rank), callTexts(t, again, rank)
+		for i := range min(len(want), len(got)) {
+			if want[i] != got[i] {
+				t.Fatalf("rank %d, call %d:\n%s\nnot\n%s", rank, i, got[i], want[i])
+			}
+		}
+		if len(want) != len(got) {
+			t.Fatalf("rank %d makes %d calls, not %d", rank, len(got), len(want))
+		}
+	}
+}
+
+// always are the programs whose proxies are tried in each run of the tests.
+var always = []string{"loop.c", "p2p.c", "collectives.c"}
+
+// TestProxy records programs and their proxies: the calls are the same. -all tries more.
+func TestProxy(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		for _, p := range mpitest.Programs() {
+			name := strings.TrimSuffix(p.Source, filepath.Ext(p.Source))
+			if !*all && !strings.Contains(strings.Join(always, " "), p.Source) || p.Dies {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				m.Parallel(t)
+				trace := recorded(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
+				checkProxy(t, m, trace)
+				if *all || p.Source == "collectives.c" {
+					checkSanitized(t, m, trace)
+				}
+			})
+		}
+	})
+}
