@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed" // for the program
 	"errors"
 	"fmt"
@@ -12,39 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reprise-trace/reprise/internal/header"
 )
 
 //go:embed calibrator/calibrate.c
 var calibrator []byte
 
-// A Calibrator is an MPI program that measures what messages and collective operations take. It is to be started
-// on two ranks or more, and writes to the standard output of rank 0: see [ReadCalibration].
-type Calibrator struct {
-	Path string
-	MPI  string // as in [Interposer]
-}
-
-// BuildCalibrator returns the calibrator for the MPI that a compiler command belongs to. It builds it where and
-// as [BuildInterposer] does.
-func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Calibrator, error) {
-	h, err := header.Read(ctx, mpicc)
-	if err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
-	}
-	command := []string{mpicc, "-O2", "-std=gnu11", "-w"}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
-	hash.Write(calibrator)
-	name := fmt.Sprintf("reprise-calibrate-%x", hash.Sum(nil)[:8])
-	path, err := buildOnce(ctx, cacheDir, name, func() {}, func(path string) error {
-		return compileTo(ctx, "the program that measures", command, nil, calibrator, path)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Calibrator{Path: path, MPI: h.Version}, nil
+// BuildCalibrator returns a program that measures what messages and collective operations take, as [BuildProgram] does. It
+// is to be started on two ranks or more, and writes to the standard output of rank 0: see [ReadCalibration].
+func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Program, error) {
+	return BuildProgram(ctx, mpicc, cacheDir, "calibrate", calibrator, nil)
 }
 
 // A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds, in the

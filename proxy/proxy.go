@@ -23,7 +23,7 @@ type Compute string
 // What a proxy does in gaps.
 const (
 	None  Compute = "none"  // nothing
-	Spin  Compute = "spin"  // it looks at the clock until the mean of the gap is over
+	Spin  Compute = "spin"  // it computes, in all as long as the means of the gaps
 	Sleep Compute = "sleep" // it sleeps so long
 )
 
@@ -31,6 +31,14 @@ const (
 type Options struct {
 	Name    string // of the trace, for a comment
 	Compute Compute
+	Scale   float64 // a factor on the gaps; 0 stands for 1
+}
+
+// OneFile returns the program as one source.
+func (p *Program) OneFile() string {
+	const include = "#include \"proxy.h\"\n"
+	main := strings.Replace(p.Files[0].Text, include, "", 1)
+	return p.define + strings.Replace(runtimeSource, include, runtimeHeader, 1) + "\n" + main
 }
 
 // A Program is the source of a proxy.
@@ -39,6 +47,7 @@ type Program struct {
 	Lines   int       // of main.c
 	Calls   uint64    // of all ranks, that are made; 2⁶⁴−1 if they are more
 	LeftOut []LeftOut // by function and reason
+	define  string    // before the runtime
 }
 
 // A File is one of those of a Program.
@@ -75,6 +84,9 @@ type generator struct {
 // Generate returns a program that makes the calls of a trace.
 func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, error) {
 	g := &generator{ctx: ctx, trace: trace, options: o, size: trace.Ranks(), objects: make(map[string]*objects)}
+	if o.Scale == 0 {
+		g.options.Scale = 1
+	}
 	if err := g.read(); err != nil {
 		return nil, err
 	}
@@ -97,6 +109,9 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	}
 	p := new(Program)
 	p.Lines = strings.Count(main, "\n")
+	if o.Compute == Sleep {
+		p.define = "#define PROXY_SLEEP\n"
+	}
 	g.count(p)
 	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource}, {"Makefile", g.makefile()}, {"README", g.readme(p)}}
 	return p, nil

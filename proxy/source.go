@@ -200,8 +200,8 @@ func (w *shapeWriter) call(b *body, c *call) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if w.options.Compute != None && c.gap >= shortestGap && name != "MPI_Finalize" {
-		b.add(fmt.Sprintf("compute(%.3g);", c.gap))
+	if gap := c.gap * w.options.Scale; w.options.Compute != None && gap >= shortestGap && name != "MPI_Finalize" {
+		b.add(fmt.Sprintf("compute(%.3g);", gap))
 	}
 	if site := w.site(c); site != "" {
 		lines[0] += " " + comment(site)

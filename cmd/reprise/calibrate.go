@@ -150,11 +150,9 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.Index(args, command.Program); i >= 0 { // in the place of another program
-		args = args[:i]
-	}
+	args = withoutProgram(args, command)
 	a.Command, a.MPI = strings.Join(args, " "), program.MPI
-	args = append(slices.Clone(args), program.Path)
+	args = append(args, program.Path)
 	run := exec.CommandContext(ctx, args[0], args[1:]...)
 	run.Stderr = cmd.ErrOrStderr()
 	stdout, err := run.StdoutPipe()

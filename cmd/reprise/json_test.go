@@ -132,6 +132,12 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("calibrate", string(calibrated))
 	commands["record"], commands["collect"], commands["codecs"], commands["calibrate"] = true, true, true, true
+	replayed, err := json.Marshal(replayAnswer{Schema: schema, Recorded: &runTimes{}, Replayed: &runTimes{}, Functions: []replayedFunction{{Time: new(query.Nanoseconds), ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []leftOut{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.object("replay", string(replayed))
+	commands["replay"] = true
 	for _, cmd := range newRoot().Commands() {
 		if cmd.Flags().Lookup("json") != nil && !commands[cmd.Name()] {
 			t.Errorf("no transcript has %s --json", cmd.Name())

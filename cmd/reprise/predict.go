@@ -144,8 +144,12 @@ func (p *prediction) predict(q *question) error {
 		return err
 	}
 	a.fill(q)
-	if a.Recorded, err = recordedTime(q); err != nil {
+	recorded, err := runTimesOf(q.Context(), q.trace)
+	if err != nil {
 		return err
+	}
+	if recorded != nil {
+		a.Recorded = &recorded.Run
 	}
 	if p.output == "-" { // which is the trace
 		q.SetOut(q.ErrOrStderr())
@@ -183,34 +187,6 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 		return err
 	}
 	return recorded.Close()
-}
-
-// recordedTime returns the time of the run as it was recorded, from the first call of all ranks to the end of the last: nil if the
-// trace has no times of ranks.
-func recordedTime(q *question) (*query.Nanoseconds, error) {
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return nil, err
-	}
-	timed, _, err := q.trace.SeriesRanks()
-	kept := times.HasRanks(query.Options{})
-	if err != nil || !kept && timed.Len() < q.trace.RecordedRanks().Len() {
-		return nil, err
-	}
-	profile, err := query.OpenProfile(q.Context(), q.trace, query.Options{})
-	if err != nil {
-		return nil, err
-	}
-	b, err := times.ByRank(q.Context(), profile, !kept, query.Options{})
-	if err != nil || len(b.Ranks) == 0 {
-		return nil, err
-	}
-	first, last := query.Nanoseconds(math.Inf(1)), query.Nanoseconds(0)
-	for _, r := range b.Ranks {
-		first, last = min(first, r.Start), max(last, r.Start+r.Span)
-	}
-	last -= first
-	return &last, nil
 }
 
 // amountsOfComputing is from what it is known how long ranks compute if the trace says how much that is.

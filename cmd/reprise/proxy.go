@@ -14,19 +14,22 @@ import (
 )
 
 func newProxy() *cobra.Command {
-	var output string
+	var output, scale string
 	compute := newChoice(string(proxy.None), string(proxy.Spin), string(proxy.Sleep))
 	check := func() error {
 		if output == "" {
 			return errors.New("-o DIR says where to write the program")
 		}
-		return nil
+		_, err := scaleOf(scale)
+		return err
 	}
 	q := newQuestion("proxy", check, func(q *question) error {
-		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String())})
+		factor, _ := scaleOf(scale) // it was checked
+		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String()), Scale: factor})
 	})
 	q.Flags().StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
 	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
+	addScale(q.Command, &scale)
 	return q.Command
 }
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A building says that the library that records is being built: on a terminal for how long, in
+// A building says that something is being built for an MPI: on a terminal for how long, in
 // a line that it leaves nothing of, and elsewhere in one line.
 type building struct {
 	stderr io.Writer
@@ -18,8 +18,11 @@ type building struct {
 	lines  sync.WaitGroup
 }
 
-func (b *building) begin(mpi string) {
-	text := fmt.Sprintf("reprise: building the recorder for %s (first time only)", mpi)
+func (b *building) begin(mpi string) { b.say("the recorder for " + mpi) }
+
+// say says what is being built.
+func (b *building) say(what string) {
+	text := fmt.Sprintf("reprise: building %s (first time only)", what)
 	if f, ok := b.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(b.stderr, text)
 		return

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/proxy"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// A performance is what replay is asked for.
+type performance struct {
+	compute       *choice
+	scale         string
+	output, mpicc string
+	times         timesFlag
+}
+
+func newReplay() *cobra.Command {
+	p := &performance{compute: newChoice(string(proxy.Spin), string(proxy.Sleep), string(proxy.None))}
+	q := &question{Command: newCommand("replay")}
+	q.addOptions([]option{optJSON, optAll})
+	f := q.Flags()
+	addChoice(q.Command, p.compute, "compute", "what is done for the time between calls")
+	addScale(q.Command, &p.scale)
+	f.StringVarP(&p.output, "output", "o", "", "write the trace of the run to a `file`")
+	p.times.addTo(q.Command)
+	f.StringVar(&p.mpicc, "mpicc", "", "the compiler `command` of the MPI")
+	q.Args = func(cmd *cobra.Command, args []string) error { return p.check(cmd, args) }
+	q.RunE = func(_ *cobra.Command, args []string) error {
+		if err := q.open(args[0]); err != nil {
+			return err
+		}
+		defer q.trace.Close()
+		if err := q.checkExact(q.path, q.trace); err != nil {
+			return err
+		}
+		if err := p.replay(q, args[1:]); err != nil {
+			return q.fail(err)
+		}
+		return damageOf(q.path, q.trace)
+	}
+	return q.Command
+}
+
+// addScale adds the flag of a factor on the time between calls.
+func addScale(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "scale", "1x", "multiply the time between calls by a `factor`")
+}
+
+// scaleOf returns a factor on the time between calls.
+func scaleOf(written string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(written, "x"), 64)
+	if err != nil || !(v > 0 && v <= 1e6) {
+		return 0, fmt.Errorf("--scale is a factor above 0, such as 0.5x, not %q", written)
+	}
+	return v, nil
+}
+
+func (p *performance) check(cmd *cobra.Command, args []string) error {
+	switch before := cmd.ArgsLenAtDash(); {
+	case before != 1 || len(args) < 2:
+		return usageError{errors.New("replay takes a trace and, behind --, the launcher of MPI, such as: reprise replay run.rpz -- mpirun -n 4")}
+	case p.output == "-":
+		return usageError{errors.New("standard output has the answer: -o takes a file")}
+	}
+	if _, err := scaleOf(p.scale); err != nil {
+		return usageError{err}
+	}
+	if _, err := p.times.options(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// A replayAnswer is what a replay took beside what the run took.
+type replayAnswer struct {
+	Schema    int                `json:"schema"`
+	Command   string             `json:"command"`
+	Output    string             `json:"output,omitempty"`
+	Ranks     int                `json:"ranks"`
+	Recorded  *runTimes          `json:"recorded"` // null without times
+	Replayed  *runTimes          `json:"replayed"`
+	Functions []replayedFunction `json:"functions"` // the longest first
+	LeftOut   []leftOut          `json:"left_out"`
+}
+
+// A replayedFunction is the calls of a function, of all ranks together.
+type replayedFunction struct {
+	Function      string             `json:"function"`
+	Calls         uint64             `json:"calls"`
+	ReplayedCalls uint64             `json:"replayed_calls"`
+	Time          *query.Nanoseconds `json:"recorded_ns"`
+	ReplayedTime  *query.Nanoseconds `json:"replayed_ns"`
+}
+
+// A leftOut is calls that a proxy does not make.
+type leftOut struct {
+	Function string `json:"function"`
+	Reason   string `json:"reason"`
+	Calls    uint64 `json:"calls"`
+}
+
+// leftOutOf returns the calls that a proxy does not make.
+func leftOutOf(p *proxy.Program) []leftOut {
+	list := []leftOut{}
+	for _, l := range p.LeftOut {
+		list = append(list, leftOut(l))
+	}
+	return list
+}
+
+// replay builds the proxy of a trace, runs it behind the arguments of a launcher, and compares.
+func (p *performance) replay(q *question, args []string) error {
+	q.wholeSet()
+	scale, err := scaleOf(p.scale)
+	if err != nil {
+		return err
+	}
+	a := &replayAnswer{Schema: schema, Output: p.output, Ranks: q.trace.Ranks()}
+	program, err := proxy.Generate(q.Context(), q.trace, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(p.compute.String()), Scale: scale})
+	if err != nil {
+		return err
+	}
+	a.LeftOut = leftOutOf(program)
+	output := p.output
+	if output == "" {
+		directory, err := os.MkdirTemp("", "reprise-replay-")
+		if err != nil {
+			return err
+		}
+		finish, err := unfinished.begin(func() (func(), error) { return func() { os.RemoveAll(directory) }, nil })
+		if err != nil {
+			return err
+		}
+		defer finish()
+		defer os.RemoveAll(directory)
+		output = filepath.Join(directory, "replayed.rpz")
+	}
+	if err := p.run(q, a, program, args, output); err != nil {
+		return err
+	}
+	replayed, err := openReadable(q.Command, output)
+	if err != nil {
+		return err
+	}
+	defer replayed.Close()
+	if err := a.compare(q, replayed); err != nil {
+		return err
+	}
+	return q.answer(a, func() { a.print(q) })
+}
+
+// run builds a proxy and records it behind the arguments of a launcher.
+func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, args []string, output string) error {
+	ctx := q.Context()
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return notStarted(q.Command, args[0], err)
+	}
+	command, err := mpi.Inspect(ctx, args)
+	if err != nil {
+		return named(err)
+	}
+	mpicc, err := compilerOf(ctx, command, p.mpicc)
+	if err != nil {
+		return named(err)
+	}
+	b := building{stderr: q.ErrOrStderr()}
+	built, err := mpi.BuildProgram(ctx, mpicc, cacheDirectory(), "proxy", []byte(program.OneFile()), func() { b.say("the proxy of " + text.Printable(q.path)) })
+	b.end()
+	if err != nil {
+		return named(err)
+	}
+	args = withoutProgram(args, command)
+	a.Command = strings.Join(args, " ")
+	o := &recordOptions{times: p.times, mpicc: p.mpicc, quiet: true, onTimeout: newChoice("continue"), sites: newChoice("none")}
+	o.output.path = output
+	err = record(q.Command, append(args, built.Path), o)
+	if status := new(exitStatus); errors.As(err, status) {
+		fmt.Fprintf(q.ErrOrStderr(), "reprise: the proxy did not end as it should; the launcher starts as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", q.path, a.Ranks)
+	}
+	return named(err)
+}
+
+// withoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is one.
+func withoutProgram(args []string, command *mpi.Command) []string {
+	if i := slices.Index(args, command.Program); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Clone(args)
+}
+
+// compare fills in the times.
+func (a *replayAnswer) compare(q *question, replayed *reprise.Trace) (err error) {
+	if a.Recorded, err = runTimesOf(q.Context(), q.trace); err != nil {
+		return err
+	}
+	if a.Replayed, err = runTimesOf(q.Context(), replayed); err != nil {
+		return err
+	}
+	functions := make(map[string]*replayedFunction)
+	for k, trace := range []*reprise.Trace{q.trace, replayed} {
+		profile, err := query.OpenProfile(q.Context(), trace, query.Options{})
+		if err != nil {
+			return err
+		}
+		for _, f := range profile.Functions {
+			of := functions[f.Name]
+			if of == nil {
+				of = &replayedFunction{Function: f.Name}
+				functions[f.Name] = of
+			}
+			calls, time := &of.Calls, &of.Time
+			if k == 1 {
+				calls, time = &of.ReplayedCalls, &of.ReplayedTime
+			}
+			*calls = f.Calls
+			if profile.Timed {
+				t := total(f.Time)
+				*time = &t
+			}
+		}
+	}
+	a.Functions = []replayedFunction{}
+	for _, f := range functions {
+		a.Functions = append(a.Functions, *f)
+	}
+	longest := func(f replayedFunction) query.Nanoseconds {
+		t := query.Nanoseconds(0)
+		for _, of := range []*query.Nanoseconds{f.Time, f.ReplayedTime} {
+			if of != nil {
+				t = max(t, *of)
+			}
+		}
+		return t
+	}
+	slices.SortFunc(a.Functions, func(f, g replayedFunction) int {
+		return cmp.Or(cmp.Compare(longest(g), longest(f)), cmp.Compare(f.Function, g.Function))
+	})
+	return nil
+}
+
+func (a *replayAnswer) print(q *question) {
+	q.printf("%s of %s, replayed with %s\n", q.path, text.Plural(a.Ranks, "rank"), text.Printable(a.Command))
+	t := q.table("recorded", "replayed", "", "calls", "<in")
+	row := func(recorded, replayed *query.Nanoseconds, calls, in string) {
+		change := ""
+		if recorded != nil && replayed != nil {
+			change = signedPercent(*replayed, *recorded)
+		}
+		t.Row(timeOr(recorded), timeOr(replayed), change, calls, in)
+	}
+	run, outside := make([]*query.Nanoseconds, 2), make([]*query.Nanoseconds, 2)
+	for i, times := range []*runTimes{a.Recorded, a.Replayed} {
+		if times != nil {
+			run[i], outside[i] = &times.Run, &times.Outside
+		}
+	}
+	row(run[0], run[1], "", "the run")
+	row(outside[0], outside[1], "", "all ranks, outside MPI")
+	for _, f := range a.Functions {
+		calls := text.Count(f.Calls)
+		if f.ReplayedCalls != f.Calls {
+			calls += " → " + text.Count(f.ReplayedCalls)
+		}
+		row(f.Time, f.ReplayedTime, calls, f.Function)
+	}
+	t.Close()
+	for _, l := range a.LeftOut {
+		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
+	}
+	if a.Output != "" {
+		q.printf("\nthe run is in %s\n", a.Output)
+	}
+}
+
+// timeOr returns a time as a table has it, or a dash.
+func timeOr(t *query.Nanoseconds) string {
+	if t == nil || math.IsNaN(float64(*t)) {
+		return "–"
+	}
+	return text.Duration(*t)
+}

@@ -1,0 +1,40 @@
+package mpi
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/reprise-trace/reprise/internal/header"
+)
+
+// A Program is one that was built for an MPI.
+type Program struct {
+	Path string
+	MPI  string // as in [Interposer]
+}
+
+// BuildProgram returns the program of a source in C for the MPI that a compiler command belongs to. It builds it where
+// and as [BuildInterposer] does; its name there says what it does. If it must build it, it first calls building, unless that
+// is nil.
+func BuildProgram(ctx context.Context, mpicc, cacheDir, does string, source []byte, building func()) (*Program, error) {
+	h, err := header.Read(ctx, mpicc)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	command := []string{mpicc, "-O2", "-std=gnu11", "-w"}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
+	hash.Write(source)
+	name := fmt.Sprintf("reprise-%s-%x", does, hash.Sum(nil)[:8])
+	if building == nil {
+		building = func() {}
+	}
+	path, err := buildOnce(ctx, cacheDir, name, building, func(path string) error {
+		return compileTo(ctx, "the program to "+does, command, nil, source, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Path: path, MPI: h.Version}, nil
+}
