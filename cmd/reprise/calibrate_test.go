@@ -56,7 +56,7 @@ func TestCalibrate(t *testing.T) {
 		var errors []float64
 		steady := 0
 		for _, m := range l.Messages {
-			if m.Higher < 1.3*m.Lower {
+			if m.Higher < 1.3*m.Lower && m.Measured < 1.3*m.Higher {
 				steady++
 			}
 			if !m.Fitted {

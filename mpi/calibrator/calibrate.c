@@ -47,13 +47,16 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* report prints the mean of the samples, and the quartiles at its sides. */
+/* report prints the mean of the samples, and the quartiles at its sides. Samples in which another program had the
+   processor are left out: what interrupts a program all the time is shorter. */
 static void report(const char *what, const char *of, long bytes, int rounds)
 {
-	double mean = 0;
-	for (int i = 0; i < rounds; i++)
-		mean += samples[i] / rounds;
 	qsort(samples, rounds, sizeof *samples, compare);
+	double sum = 0, most = 10 * samples[rounds / 2] + 2e5;
+	int used = 0;
+	while (used < rounds && samples[used] <= most)
+		sum += samples[used++];
+	double mean = sum / used;
 	printf("\nreprise-calibrate\t%s\t%s\t%ld\t%.1f\t%.1f\t%.1f\n", what, of, bytes, samples[rounds / 4], mean, samples[rounds * 3 / 4]);
 	fflush(stdout);
 }
