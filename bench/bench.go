@@ -55,7 +55,7 @@ func Report(w io.Writer, in Input) error {
 		{"Replaying", "Opening the ranks included, of the processor time that the program took, in million calls a second; traces of 100,000 calls and more. On the network, ranks compute for some microseconds before each call, and messages have a latency and a bandwidth. Every call is executed, but in the last columns, where iterations of loops are skipped that are periodic.",
 			func(w io.Writer) error { return reportReplay(w, in.Traces) }},
 		{"Prediction", "How far the time that `reprise predict` tells of a run on the machine that `reprise calibrate` has measured is from the time that was recorded, from the first call of MPI to the end of the last: kernels in the patterns of the NAS Parallel Benchmarks on two ranks, five times calibrated and run in turn. Traces with exact times, histograms by path and by signature, and statistics are made of the same runs.", reportPrediction},
-
+		{"Replayed runs", "What kernels in the patterns of the NAS Parallel Benchmarks on two ranks take, and what `reprise replay` of their traces with statistics takes: five times recorded and replayed in turn, both as `reprise record` records them. The time outside MPI is that of both ranks together.", reportReplayed},
 		{"Against SimGrid", "SimGrid 3.32 (smpirun -replay) and package loggps with the parameters of the same cluster: one switch without contention, 1.5 µs, 10 GB/s, 10⁹ flops a second, all messages eager, and the same algorithms of collective operations. SimGrid says times to the microsecond. Processor time of the whole program, of ours with opening the trace; medians of three.",
 			func(w io.Writer) error { return reportSimGrid(w, in.Traces) }},
 		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
