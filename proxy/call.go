@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,8 +27,16 @@ type call struct {
 var apart = []string{
 	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_get_parent",
 	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
-	"MPI_Grequest_start", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Type_get_contents", "MPI_Type_get_envelope",
+	"MPI_Grequest_start",
 }
+
+// usesWords reports whether addresses that are no buffers count for a function.
+func usesWords(name string) bool {
+	return name == "MPI_Aint_add" || name == "MPI_Aint_diff" || allocates(name)
+}
+
+// allocates reports whether a function allocates memory, or frees it.
+func allocates(name string) bool { return name == "MPI_Alloc_mem" || name == "MPI_Free_mem" }
 
 // isInit reports whether a function begins MPI.
 func isInit(name string) bool { return name == "MPI_Init" || name == "MPI_Init_thread" }
@@ -48,11 +55,12 @@ func (c *call) unable() string {
 		return ""
 	case slices.Contains(apart, name):
 		return "reaches beyond the calls of these processes, or has no meaning for them"
-	case c.function.Result.Kind != 0 && name != "MPI_Wtime" && name != "MPI_Wtick":
+	case c.function.Result.Kind != 0 && name != "MPI_Wtime" && name != "MPI_Wtick" && !usesWords(name):
 		return "returns a value"
 	}
 	for _, p := range c.function.Declared() {
-		if t := c.typeOf(p.Name); t.Kind != 0 && !t.Equal(p.Type) && t.Class != spec.PlaceholderClass {
+		addresses := p.Use == spec.Distances && p.Form == spec.Array
+		if t := c.typeOf(p.Name); t.Kind != 0 && !t.Equal(p.Type) && t.Class != spec.PlaceholderClass && !addresses {
 			return "has an argument " + p.Name + " of another type: an address in place of a distance, if nothing is damaged"
 		}
 		t := p.Element()
@@ -65,8 +73,6 @@ func (c *call) unable() string {
 			return "needs an object of class " + t.Class
 		case p.Form == spec.Texts || p.Form == spec.TextLists || t.Kind == cst.KindBytes || t.Kind == cst.KindFloat:
 			return "has arguments of a kind that is not made again"
-		case p.Form == spec.Array && strings.HasSuffix(name, "_c") && t.Kind == cst.KindInt:
-			return "has arrays of large counts"
 		}
 	}
 	return ""
@@ -134,10 +140,20 @@ type statement struct {
 	before  []string // lines
 	after   []string
 	outputs int
+
+	block    bool     // it has variables of its own
+	chose    bool     // some of several requests
+	possible string   // whether it can
+	needed   []string // conditions of objects that may not be there
 }
 
+// A refusal says why a call cannot be made.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
 // errKind is the error of an argument that is not known how to write.
-var errKind = errors.New("has arguments of a kind that is not made again")
+const errKind refusal = "has arguments of a kind that is not made again"
 
 // statement returns the lines of a call.
 func (g *generator) statement(c *call) ([]string, error) {
@@ -154,45 +170,25 @@ func (g *generator) statement(c *call) ([]string, error) {
 	if c.function.Result.Kind != 0 {
 		line = "(void)" + line
 	}
-	if polls(name) {
-		flag, err := s.flag()
-		switch {
-		case err != nil:
-			return nil, err
-		case flag == "0":
-			return nil, nil
-		case flag == "1":
-			line = "do " + line + " while (!flag);"
-		default:
-			line = fmt.Sprintf("if (%s) do %s while (!flag);", flag, line)
-		}
+	line, err := s.forced(line)
+	if err != nil || line == "" {
+		return nil, err
 	}
 	lines := append(append(s.before, line), s.after...)
-	if len(lines) > 1 {
+	if s.needed != nil && len(lines) == 1 {
+		return []string{fmt.Sprintf("if (%s)", strings.Join(s.needed, " && ")), "    " + lines[0]}, nil
+	}
+	if s.needed != nil || s.block {
 		for i := range lines {
 			lines[i] = "    " + lines[i]
 		}
-		lines = append(append([]string{"{"}, lines...), "}")
+		first := "{"
+		if s.needed != nil {
+			first = fmt.Sprintf("if (%s) {", strings.Join(s.needed, " && "))
+		}
+		lines = append(append([]string{first}, lines...), "}")
 	}
 	return lines, nil
-}
-
-// polls reports whether a function is called again and again until its flag is set.
-func polls(name string) bool {
-	switch spec.Base(name) {
-	case "Test", "Testall", "Testany", "Iprobe", "Improbe", "Request_get_status":
-		return true
-	}
-	return false
-}
-
-// flag returns an expression in C for the flag that was recorded.
-func (s *statement) flag() (string, error) {
-	v := s.argument("flag")
-	if v == nil {
-		return "0", nil
-	}
-	return s.number(v, s.key("flag"), "flag", cst.Value.Int, numberName(""))
 }
 
 func (s *statement) key(name string) string {
@@ -233,7 +229,12 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 		if p.Direction == cst.Out {
 			return s.unused(), nil
 		}
-		if x, ok := v.same(); ok && x.Kind() == cst.KindString {
+		x, ok := v.same()
+		switch {
+		case !ok || x.Kind() != cst.KindString:
+		case p.Name == "filename":
+			return s.file(x.Text()), nil
+		default:
 			return quote(x.Text()), nil
 		}
 	}
@@ -259,12 +260,44 @@ func (s *statement) absent(p *spec.Param) string {
 	return "NULL"
 }
 
+// file returns the name of a file that stands for one of the trace: the program writes no others.
+func (s *statement) file(name string) string {
+	i := slices.Index(s.files, name)
+	if i < 0 {
+		i = len(s.files)
+		s.files = append(s.files, name)
+	}
+	text := quote(fmt.Sprintf("scratch.%d", i))
+	if v := s.argument("amode"); v != nil {
+		if mode, ok := v.same(); ok && mode.Int()&1 == 0 { // MPI_MODE_CREATE
+			s.before = append(s.before, fmt.Sprintf("provide(%s);", text))
+		}
+	}
+	return text
+}
+
+// farthest is the largest displacement in a window that is taken for one, and that of an address in a buffer.
+const farthest = 1 << 30
+
 func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
+	if p.Use == spec.Target {
+		far := false
+		v.each(func(x cst.Value) { far = far || x.Int() > 1<<40 })
+		if far {
+			return "", refusal("has an address in place of a distance")
+		}
+	}
 	switch p.Type.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag:
 		return s.number(v, s.key(p.Name), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
 	case cst.KindPointer:
-		if p.Use == spec.Word {
+		switch {
+		case s.function.Name == "MPI_Free_mem":
+			return s.allocated(p, v)
+		case usesWords(s.function.Name):
+			text, err := s.buffer(p, v)
+			return fmt.Sprintf("address(%s)", text), err
+		case p.Use == spec.Word:
 			return "NULL", nil
 		}
 		return s.buffer(p, v)
@@ -281,7 +314,11 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 	switch p.Type.Kind {
 	case cst.KindHandle:
 		text, err := s.handle(p, v, p.Type.Class)
-		if strings.HasPrefix(text, "MPI_") {
+		again := false
+		v.each(func(x cst.Value) {
+			again = again || s.objects[p.Type.Class] != nil && s.objects[p.Type.Class].got[x.Int()]
+		})
+		if strings.HasPrefix(text, "MPI_") || again && strings.HasSuffix(s.function.Name, "_free") {
 			return fmt.Sprintf("&(%s){%s}", classes[p.Type.Class], text), err
 		}
 		return "&" + text, err
@@ -297,6 +334,10 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 		text, err := s.number(v, s.key(p.Name), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
 		return fmt.Sprintf("&(%s){%s}", s.integer(p), text), err
 	case cst.KindPointer:
+		if s.function.Name == "MPI_Alloc_mem" {
+			text, err := s.allocated(p, v)
+			return "&" + text, err
+		}
 		if p.Direction == cst.Out {
 			return s.unused(), nil
 		}
@@ -304,23 +345,41 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 	return "", errKind
 }
 
+// allocated returns an expression in C for memory that MPI has allocated.
+func (s *statement) allocated(p *spec.Param, v *values) (string, error) {
+	plain := *v
+	plain.expr = nil
+	number, err := s.number(&plain, s.key(p.Name), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer().Segment) }, numberName(""))
+	return fmt.Sprintf("allocated[%s]", number), err
+}
+
 // integer returns the type in C of the numbers that a parameter points to.
 func (s *statement) integer(p *spec.Param) string {
 	name := s.function.Name
-	switch {
-	case p.Use == spec.Distances, p.Name == "position" && strings.HasSuffix(name, "_external"),
-		strings.HasSuffix(p.Name, "displs") && strings.Contains(strings.ToLower(name), "neighbor_alltoallw"):
+	large := strings.HasSuffix(name, "_c")
+	switch displacements := strings.HasSuffix(p.Name, "displs"); {
+	case large && (p.Use == spec.Distances || strings.HasPrefix(name, "MPI_Type_")):
+		switch p.Name {
+		case "array_of_distribs", "array_of_dargs", "array_of_psizes":
+			return "int"
+		}
+		return "MPI_Count"
+	case p.Use == spec.Distances, p.Name == "position" && strings.HasSuffix(name, "_external"), displacements && large,
+		displacements && strings.Contains(strings.ToLower(name), "neighbor_alltoallw"):
 		return "MPI_Aint"
+	case large:
+		return "MPI_Count"
 	}
 	return "int"
 }
 
 // handle returns an expression in C for an object.
 func (s *statement) handle(p *spec.Param, v *values, class string) (string, error) {
-	constant, object := false, false
+	constant, object, lost := false, false, false
 	v.each(func(x cst.Value) {
 		object = object || isObject(x.Int()) || p.Direction == cst.Out
 		constant = constant || !isObject(x.Int())
+		lost = lost || s.objects[class].lost[x.Int()]
 	})
 	if !object {
 		if x, ok := v.same(); ok {
@@ -339,6 +398,9 @@ func (s *statement) handle(p *spec.Param, v *values, class string) (string, erro
 		}
 		return o.place(x.Int())
 	}, numberName(""))
+	if err == nil && lost && p.Direction != cst.Out && class != "request" && !strings.Contains(text, "++") {
+		s.needed = append(s.needed, fmt.Sprintf("%s[%s] != %s", class, text, nulls[class]))
+	}
 	return fmt.Sprintf("%s[%s]", class, text), err
 }
 
@@ -362,6 +424,13 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 	if constant {
 		return fmt.Sprintf("buffer[%s]", number), nil
 	}
+	if v.each(func(x cst.Value) {
+		if d := x.Pointer().Displacement; d > farthest || d < -farthest {
+			err = fmt.Errorf("%w: an address %d bytes from the beginning of its memory, at most %d", errLimit, d, int64(farthest))
+		}
+	}); err != nil {
+		return "", err
+	}
 	displacement, err := s.number(&plain, s.key(p.Name+" displacement"), p.Name+"_displacement",
 		func(x cst.Value) int64 { return x.Pointer().Displacement }, numberName(""))
 	switch {
@@ -378,6 +447,9 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 // array returns an expression in C for the first of several values.
 func (s *statement) array(p *spec.Param, v *values) (string, error) {
 	element := p.Element()
+	if t := s.typeOf(p.Name); t.Elem != nil && t.Elem.Kind == cst.KindPointer {
+		return s.addresses(v)
+	}
 	nested := element.Kind == cst.KindArray
 	for element.Kind == cst.KindArray {
 		element = *element.Elem
@@ -392,12 +464,13 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 			return s.unused(), nil
 		}
 		typ := s.integer(p)
-		text, err := s.row(v, p.Name, typ, cst.Value.Int, numberName(classOf(element)))
+		text, err := s.row(v, s.key(p.Name), p.Name, typ, cst.Value.Int, numberName(classOf(element)))
 		switch {
 		case nested || p.Name == "ranges": // MPI has arrays of arrays
 			text = "(void *)(" + text + ")"
 		case p.Direction == cst.InOut:
 			n := v.of[0][0].Len()
+			s.block = true
 			s.before = append(s.before, fmt.Sprintf("%s %s[%d];", typ, identifier(p.Name), max(1, n)),
 				fmt.Sprintf("memcpy(%s, %s, sizeof %s);", identifier(p.Name), text, identifier(p.Name)))
 			text = identifier(p.Name)
@@ -405,6 +478,26 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 		return text, err
 	}
 	return "", errKind
+}
+
+// addresses returns an expression in C for several addresses in place of distances.
+func (s *statement) addresses(v *values) (string, error) {
+	x, same := v.same()
+	if !same {
+		return "", refusal("has addresses that differ between ranks or calls in place of distances")
+	}
+	var list []string
+	for i := range x.Len() {
+		if x.Index(i).Kind() != cst.KindPointer {
+			return "", errKind
+		}
+		p := x.Index(i).Pointer()
+		if p.Displacement > farthest || p.Displacement < -farthest {
+			return "", errKind
+		}
+		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p.Segment), p.Displacement))
+	}
+	return fmt.Sprintf("(MPI_Aint[]){%s}", strings.Join(list, ", ")), nil
 }
 
 // handles returns an expression in C for several objects.
@@ -415,6 +508,9 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 		return "NULL", nil
 	}
 	x, same := v.same()
+	if same && p.Direction == cst.Out && class != "request" {
+		return s.made(o, x, class)
+	}
 	if same && class != "request" {
 		var list []string
 		for i := range count {
@@ -440,53 +536,49 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 		return "", err
 	}
 	if same && chosen == "" {
-		first, consecutive := o.place(x.Index(0).Int()), true
-		for i := range count {
-			consecutive = consecutive && o.place(x.Index(i).Int()) == first+int64(i)
-		}
-		if consecutive {
+		if first, ok := consecutive(o, x); ok {
 			return fmt.Sprintf("&request[%d]", first), nil
 		}
 	}
-	numbers, err := s.row(v, "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
+	numbers, err := s.row(v, s.key("requests"), "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
 	if err != nil {
 		return "", err
 	}
-	s.before = append(s.before, fmt.Sprintf("MPI_Request list[%d];", count), fmt.Sprintf("take(list, request, %s, %d);", numbers, count))
+	s.block = true
+	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers), fmt.Sprintf("MPI_Request list[%d];", count),
+		fmt.Sprintf("take(list, request, numbers, %d);", count))
 	if chosen != "" {
-		s.before = append(s.before, fmt.Sprintf("await(list, %d, %s, %s);", count, chosen, completed))
-	} else {
-		chosen, completed = "NULL", "0"
+		s.chose, s.possible = true, fmt.Sprintf("choose(list, %d, %s, %s)", count, chosen, completed)
+		if !tests(s.function.Name) {
+			s.before = append(s.before, s.possible+";")
+		}
 	}
-	s.after = append(s.after, fmt.Sprintf("put(list, request, %s, %d, %s, %s);", numbers, count, chosen, completed))
+	s.after = append(s.after, fmt.Sprintf("put(list, request, numbers, %d);", count))
 	return "list", nil
 }
 
-// chosen returns expressions in C for the indices of the requests that a call completed that
-// completes some of them, and how many they are, or nothing for other calls.
-func (s *statement) chosen() (indices, completed string, err error) {
-	switch spec.Base(s.signature.Function.Name) {
-	case "Waitany", "Testany":
-		v := s.argument("index")
-		if v == nil {
-			return "NULL", "0", nil
+// consecutive returns the number of the first of several objects, if they follow each other.
+func consecutive(o *objects, x cst.Value) (first int64, ok bool) {
+	first = o.place(x.Index(0).Int())
+	for i := range x.Len() {
+		if o.place(x.Index(i).Int()) != first+int64(i) {
+			return 0, false
 		}
-		index, err := s.number(v, s.key("index"), "index", cst.Value.Int, numberName("int"))
-		s.before = append(s.before, fmt.Sprintf("const int chosen = %s;", index))
-		return "&chosen", "1", err
-	case "Waitsome", "Testsome":
-		v := s.argument("array_of_indices")
-		if v == nil {
-			return "NULL", "0", nil
-		}
-		n := 0
-		for _, list := range v.of {
-			if n = list[0].Len(); n != v.of[0][0].Len() {
-				return "", "", errKind
-			}
-		}
-		indices, err := s.row(v, "indices", "int", cst.Value.Int, numberName("int"))
-		return indices, fmt.Sprint(n), err
 	}
-	return "", "", nil
+	return first, true
+}
+
+// made returns an expression in C for where a call puts several objects.
+func (s *statement) made(o *objects, x cst.Value, class string) (string, error) {
+	none := true
+	for i := range x.Len() {
+		none = none && !isObject(x.Index(i).Int())
+	}
+	if none {
+		return s.unused(), nil
+	}
+	if first, ok := consecutive(o, x); ok {
+		return fmt.Sprintf("&%s[%d]", class, first), nil
+	}
+	return "", errKind
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 		var b strings.Builder
 		b.WriteString(call.Function.Name)
 		for i, p := range call.Function.Params {
-			if p.Name == "argc" || p.Name == "argv" || p.Type.Kind == cst.KindPointer || p.Type.Class == "site" ||
+			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) || p.Name == "filename" || p.Type.Class == "site" ||
 				call.Function.Name == "MPI_Get_count" && p.Name == "count" {
 				continue
 			}
@@ -50,6 +51,11 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 		texts = append(texts, b.String())
 	}
 	return texts
+}
+
+// isAddress reports whether arguments of a type are addresses.
+func isAddress(t cst.Type) bool {
+	return t.Kind == cst.KindPointer || t.Elem != nil && isAddress(*t.Elem)
 }
 
 // recorded returns the trace of a run that writes its calls to a directory.
@@ -84,7 +90,7 @@ func recorded(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *repris
 var sanitizers = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
 // build builds the proxy of a trace.
-func build(t *testing.T, m *mpitest.MPI, trace *reprise.Trace, flags ...string) string {
+func build(t *testing.T, m *mpitest.MPI, trace *reprise.Trace, flags ...string) (string, *proxy.Program) {
 	t.Helper()
 	p, err := proxy.Generate(t.Context(), trace, proxy.Options{Name: "run.rpz"})
 	if err != nil {
@@ -104,13 +110,13 @@ func build(t *testing.T, m *mpitest.MPI, trace *reprise.Trace, flags ...string) 
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	return filepath.Join(directory, "proxy")
+	return filepath.Join(directory, "proxy"), p
 }
 
 // checkSanitized checks that the proxy of a trace runs to its end with checks.
 func checkSanitized(t *testing.T, m *mpitest.MPI, trace *reprise.Trace) {
 	t.Helper()
-	program := build(t, m, trace, sanitizers...)
+	program, _ := build(t, m, trace, sanitizers...)
 	// MPI does not free all.
 	o := mpitest.Options{Ranks: trace.Ranks(), Env: []string{"ASAN_OPTIONS=detect_leaks=0"}, Limit: limit}
 	if output := m.Run(t, o, program); output.Status != 0 {
@@ -124,25 +130,60 @@ const limit = 20 * time.Second
 // checkProxy checks that the proxy of a trace makes its calls.
 func checkProxy(t *testing.T, m *mpitest.MPI, trace *reprise.Trace) {
 	t.Helper()
-	program := build(t, m, trace)
+	program, p := build(t, m, trace)
 	again := recorded(t, m, func(o mpitest.Options) {
 		o.Ranks, o.Limit = trace.Ranks(), limit
 		if output := m.Run(t, o, program); output.Status != 0 {
 			t.Errorf("status %d: %s", output.Status, output.Rest)
 		}
 	})
+	left := make(map[string]uint64)
+	for _, l := range p.LeftOut {
+		left[l.Function] += l.Calls
+	}
 	for rank := range trace.Ranks() {
-		want, got := callTexts(t, trace, rank), callTexts(t, again, rank)
-		for i := range min(len(want), len(got)) {
-			if want[i] != got[i] {
-				t.Fatalf("rank %d, call %d:\n%s\nnot\n%s", rank, i, got[i], want[i])
-			}
-		}
-		if len(want) != len(got) {
-			t.Fatalf("rank %d makes %d calls, not %d", rank, len(got), len(want))
-		}
+		compareCalls(t, rank, callTexts(t, trace, rank), callTexts(t, again, rank), left)
 	}
 }
+
+// compareCalls compares the calls of a rank with those of the proxy. It may leave out those that
+// it says it does; how often a program asks for something that is not there yet is up to MPI.
+func compareCalls(t *testing.T, rank int, want, got []string, left map[string]uint64) {
+	t.Helper()
+	i := 0
+	inVain := func(text string) bool {
+		name, arguments, _ := strings.Cut(text, " ")
+		return polls.MatchString(name) && nothing.MatchString(arguments)
+	}
+	for _, w := range want {
+		for i < len(got) && got[i] != w && inVain(got[i]) {
+			i++
+		}
+		if i < len(got) && got[i] == w {
+			i++
+			continue
+		}
+		name, _, _ := strings.Cut(w, " ")
+		switch {
+		case left[name] > 0:
+			left[name]--
+		case inVain(w):
+		case i < len(got):
+			t.Fatalf("rank %d, call %d:\n%s\nnot\n%s", rank, i, got[i], w)
+		default:
+			t.Fatalf("rank %d does not call %s", rank, w)
+		}
+	}
+	if i < len(got) {
+		t.Fatalf("rank %d calls %s", rank, got[i])
+	}
+}
+
+// polls are the functions that ask MPI whether something has happened, and nothing how they say no.
+var (
+	polls   = regexp.MustCompile(`^MPI_(Test|Testany|Testall|Testsome|Request_get_status|Iprobe|Improbe|Parrived|Win_test)$`)
+	nothing = regexp.MustCompile(`\b(flag|outcount)=0`)
+)
 
 // always are the programs whose proxies are tried in each run of the tests.
 var always = []string{"loop.c", "p2p.c", "collectives.c"}

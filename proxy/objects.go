@@ -12,12 +12,14 @@ import (
 var classes = map[string]string{
 	"comm": "MPI_Comm", "datatype": "MPI_Datatype", "group": "MPI_Group", "op": "MPI_Op",
 	"request": "MPI_Request", "info": "MPI_Info", "message": "MPI_Message", "errhandler": "MPI_Errhandler",
+	"win": "MPI_Win", "file": "MPI_File",
 }
 
 // nulls are what is no object of a class.
 var nulls = map[string]string{
 	"comm": "MPI_COMM_NULL", "datatype": "MPI_DATATYPE_NULL", "group": "MPI_GROUP_NULL", "op": "MPI_OP_NULL",
 	"request": "MPI_REQUEST_NULL", "info": "MPI_INFO_NULL", "message": "MPI_MESSAGE_NULL", "errhandler": "MPI_ERRHANDLER_NULL",
+	"win": "MPI_WIN_NULL", "file": "MPI_FILE_NULL",
 }
 
 // constants are the names of numbers of each class.
@@ -34,11 +36,17 @@ var constants = func() map[string]map[int64]string {
 	return names
 }()
 
+// undefined is the number of MPI_UNDEFINED in the implementations that there are.
+const undefined = -32766
+
 // numberName returns a function that writes numbers of a class, those with a name by name.
 func numberName(class string) func(int64) string {
 	return func(n int64) string {
-		if name := constants[class][n]; name != "" {
+		if name := constants[class][n]; name != "" && class != "int" {
 			return name
+		}
+		if class == "int" && n == undefined {
+			return "MPI_UNDEFINED"
 		}
 		if n == -1<<63 {
 			return "(-9223372036854775807 - 1)"
@@ -65,6 +73,8 @@ func classOf(t cst.Type) string {
 type objects struct {
 	ids  []int64
 	made map[int64]bool // by a call that is not left out
+	got  map[int64]bool // from MPI, which may have had it before: it may be freed more than once
+	lost map[int64]bool // by a call that is left out, or that needs such an object: it may not be there
 }
 
 func (o *objects) add(id int64) {

@@ -79,6 +79,7 @@ type generator struct {
 	written     int // calls and loops
 	refused     int // calls that turned out to have arguments that are not made again
 	init        string
+	files       []string // that are opened, by their names in the trace
 }
 
 // Generate returns a program that makes the calls of a trace.
@@ -99,6 +100,7 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	for again := true; again; { // until no call is left out that was not before
 		g.clear()
 		g.leaveOut()
+		g.lose()
 		g.collect()
 		before := g.refused
 		var err error
@@ -120,9 +122,9 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 // clear forgets what was written.
 func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
-	g.buffers, g.functions, g.defined, g.mostOutputs, g.mostArray, g.init = objects{}, strings.Builder{}, 0, 0, 0, ""
+	g.buffers, g.functions, g.defined, g.mostOutputs, g.mostArray, g.init, g.files = objects{}, strings.Builder{}, 0, 0, 0, "", nil
 	for class := range classes {
-		g.objects[class] = &objects{made: make(map[int64]bool)}
+		g.objects[class] = &objects{made: make(map[int64]bool), lost: make(map[int64]bool), got: make(map[int64]bool)}
 	}
 }
 
@@ -132,13 +134,16 @@ func (g *generator) leaveOut() {
 		changed = false
 		for _, o := range g.objects {
 			clear(o.made)
+			clear(o.lost)
+			clear(o.got)
 		}
 		for _, shape := range g.calls {
 			for _, c := range shape {
 				if c.left == "" {
+					gets := strings.Contains(c.signature.Function.Name, "_get_") || c.signature.Function.Name == "MPI_Comm_group"
 					c.uses(func(class string, id int64, makes bool) {
-						if makes {
-							g.objects[class].made[id] = true
+						if o := g.objects[class]; makes {
+							o.made[id], o.got[id] = true, o.got[id] || gets
 						}
 					})
 				}
@@ -164,6 +169,35 @@ func (g *generator) leaveOut() {
 	}
 }
 
+// lose notes which objects may not be there when they are needed. Ids are used again, so that an object of
+// an id may be made by a call that is left out, and another by one that is not.
+func (g *generator) lose() {
+	for changed := true; changed; {
+		changed = false
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.function == nil || c.left == "" && !g.needsLost(c) {
+					continue
+				}
+				c.uses(func(class string, id int64, makes bool) {
+					if o := g.objects[class]; makes && isObject(id) && !o.lost[id] {
+						o.lost[id], changed = true, true
+					}
+				})
+			}
+		}
+	}
+}
+
+// needsLost reports whether a call needs objects that may not be there.
+func (g *generator) needsLost(c *call) bool {
+	lost := false
+	c.uses(func(class string, id int64, makes bool) {
+		lost = lost || !makes && class != "request" && g.objects[class].lost[id]
+	})
+	return lost
+}
+
 // collect numbers the objects and buffers of the calls that are made.
 func (g *generator) collect() {
 	for _, shape := range g.calls {
@@ -185,12 +219,17 @@ func (g *generator) collect() {
 					switch x.Kind() {
 					case cst.KindArray:
 						g.mostArray = max(g.mostArray, x.Len())
+						for i := range x.Len() {
+							if x.Index(i).Kind() == cst.KindPointer {
+								g.buffers.add(x.Index(i).Pointer().Segment)
+							}
+						}
 					case cst.KindInt:
 						if p.Direction == cst.In && (p.Name == "count" || p.Name == "incount" || strings.HasPrefix(p.Name, "max")) && spec.RoleOf(c.function.Name).Sends == nil {
 							g.mostArray = max(g.mostArray, int(min(x.Int(), 1<<16)))
 						}
 					case cst.KindPointer:
-						if p.Form == spec.ByValue && p.Use != spec.Word {
+						if p.Form == spec.ByValue && (p.Use != spec.Word || usesWords(c.function.Name)) || allocates(c.function.Name) {
 							g.buffers.add(x.Pointer().Segment)
 						}
 					}

@@ -189,8 +189,8 @@ func (w *shapeWriter) call(b *body, c *call) error {
 		return nil
 	}
 	lines, err := w.statement(c)
-	if errors.Is(err, errKind) {
-		c.left = err.Error()
+	if why := refusal(""); errors.As(err, &why) {
+		c.left = string(why)
 		w.refused++
 		return nil
 	}
@@ -259,6 +259,9 @@ func (g *generator) main() (string, error) {
 	}
 	if n := len(g.buffers.ids); n > 0 {
 		fmt.Fprintf(&b, "static char *buffer[%d];\n", n)
+	}
+	if strings.Contains(functions, "allocated[") {
+		fmt.Fprintf(&b, "static void *allocated[%d];\n", len(g.buffers.ids))
 	}
 	if strings.Contains(functions, "&status") {
 		b.WriteString("static MPI_Status status;\n")

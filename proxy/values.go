@@ -74,8 +74,19 @@ func (t *tables) add(what, typ string, cells []string) (string, error) {
 	name := fmt.Sprintf("%s_%d", identifier(what), t.count[what])
 	t.count[what]++
 	t.names[typ+body] = name
-	fmt.Fprintf(&t.text, "static const %s %s[] = {%s};\n", typ, name, wrap(cells))
+	fmt.Fprintf(&t.text, "static %s %s[] = {%s};\n", typ, name, wrap(cells))
 	return name, nil
+}
+
+// cursor returns the name of the variable that counts the calls that a table has numbers for.
+func (t *tables) cursor(key string) string {
+	cursor := t.cursors[key]
+	if cursor == "" {
+		cursor = fmt.Sprintf("next_%d", len(t.cursors))
+		t.cursors[key] = cursor
+		fmt.Fprintf(&t.text, "static int %s;\n", cursor)
+	}
+	return cursor
 }
 
 // wrap joins cells, in lines of some length.
@@ -158,61 +169,78 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 	case !v.varies:
 		return fmt.Sprintf("%s[%s]", table, rowOf(low)), nil
 	}
-	cursor := g.tables.cursors[key]
-	if cursor == "" {
-		cursor = fmt.Sprintf("next_%d", len(g.tables.cursors))
-		g.tables.cursors[key] = cursor
-		fmt.Fprintf(&g.tables.text, "static int %s;\n", cursor)
-	}
+	cursor := g.tables.cursor(key)
 	if alike {
 		return fmt.Sprintf("%s[%s++]", table, cursor), nil
 	}
 	return fmt.Sprintf("%s[(%s) * %d + %s++]", table, rowOf(low), length, cursor), nil
 }
 
-// row returns an expression in C for the first element of an array of numbers.
-func (g *generator) row(v *values, what, typ string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+// row returns an expression in C for the first element of an array of numbers. Key says which argument it is, and
+// what is the beginning of the names of tables. Shorter arrays are filled up with zeros.
+func (g *generator) row(v *values, key, what, typ string, number func(cst.Value) int64, name func(int64) string) (string, error) {
 	rows := v.of
 	if _, ok := v.same(); ok {
-		rows = rows[:1]
+		rows = [][]cst.Value{{v.of[0][0]}}
 	}
-	var cells []string
-	length := 0
-	var add func(x cst.Value)
-	add = func(x cst.Value) {
-		if x.Kind() == cst.KindArray {
-			for i := range x.Len() {
-				add(x.Index(i))
-			}
-			return
+	length, calls := 0, 0
+	for _, list := range rows {
+		calls = max(calls, len(list))
+		for _, x := range list {
+			length = max(length, elements(x))
 		}
-		cells = append(cells, name(number(x)))
 	}
-	next := v.ranks[0]
-	for k, list := range rows {
-		for ; next < v.ranks[k]; next++ {
-			if len(cells)+length > maxTable {
-				return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
-			}
-			cells = append(cells, slices.Repeat([]string{"0"}, length)...)
-		}
-		before := len(cells)
-		if add(list[0]); k == 0 {
-			length = len(cells)
-		} else if len(cells)-before != length {
-			return "", errKind
-		}
-		if len(cells) > maxTable {
-			return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
-		}
-		next++
+	first := v.ranks[0]
+	span := len(rows)
+	if len(rows) > 1 {
+		span = v.ranks[len(v.ranks)-1] - first + 1
 	}
 	if length == 0 {
-		cells, rows = []string{"0"}, rows[:1] // no array is not the same as none of its elements
+		length = 1 // no array is not the same as none of its elements
+	}
+	if calls > maxTable || length > maxTable || span*calls > maxTable || span*calls*length > maxTable {
+		return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
+	}
+	cells := slices.Repeat([]string{"0"}, span*calls*length)
+	for k, list := range rows {
+		at := k
+		if len(rows) > 1 {
+			at = v.ranks[k] - first
+		}
+		for i, x := range list {
+			next := (at*calls + i) * length
+			eachNumber(x, func(x cst.Value) {
+				cells[next] = name(number(x))
+				next++
+			})
+		}
 	}
 	table, err := g.tables.add(what, typ, cells)
-	if err != nil || len(rows) == 1 {
+	switch {
+	case err != nil || len(rows) == 1 && calls == 1:
 		return table, err
+	case calls == 1:
+		return fmt.Sprintf("%s + %d * (%s)", table, length, rowOf(first)), nil
+	case len(rows) == 1:
+		return fmt.Sprintf("%s + %d * %s++", table, length, g.tables.cursor(key)), nil
 	}
-	return fmt.Sprintf("%s + %d * (%s)", table, length, rowOf(v.ranks[0])), nil
+	return fmt.Sprintf("%s + %d * ((%s) * %d + %s++)", table, length, rowOf(first), calls, g.tables.cursor(key)), nil
+}
+
+// eachNumber calls use with the numbers of an array, and of arrays in it.
+func eachNumber(x cst.Value, use func(cst.Value)) {
+	if x.Kind() != cst.KindArray {
+		use(x)
+		return
+	}
+	for i := range x.Len() {
+		eachNumber(x.Index(i), use)
+	}
+}
+
+// elements returns how many numbers an array has.
+func elements(x cst.Value) int {
+	n := 0
+	eachNumber(x, func(cst.Value) { n++ })
+	return n
 }

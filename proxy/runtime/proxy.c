@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "proxy.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef BUFFER_BYTES
 #define BUFFER_BYTES ((size_t)1 << 32)
@@ -91,34 +94,102 @@ void compute(double seconds)
     owed -= now() - begun;
 }
 
+void provide(const char *name)
+{
+    int file = open(name, O_RDWR | O_CREAT, 0666);
+    if (file >= 0)
+        close(file);
+}
+
+int complete(const MPI_Request *requests, int n)
+{
+    int done = 1;
+    for (int i = 0; i < n && done; i++)
+        PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+    return done;
+}
+
+void until_complete(const MPI_Request *requests, int n)
+{
+    while (!complete(requests, n))
+        sched_yield();
+}
+
+int reached(int flag, const MPI_Request *requests, int n)
+{
+    if (!flag)
+        return !complete(requests, n);
+    until_complete(requests, n);
+    return 1;
+}
+
+int arrived(int source, int tag, MPI_Comm comm)
+{
+    int there;
+    PMPI_Iprobe(source, tag, comm, &there, MPI_STATUS_IGNORE);
+    return there;
+}
+
+void until_arrived(int source, int tag, MPI_Comm comm)
+{
+    while (!arrived(source, tag, comm))
+        sched_yield();
+}
+
+int found(int flag, int source, int tag, MPI_Comm comm)
+{
+    if (!flag)
+        return !arrived(source, tag, comm);
+    until_arrived(source, tag, comm);
+    return 1;
+}
+
+static char *hidden; /* requests of the list that MPI does not see */
+
 void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, int n)
 {
+    free(hidden);
+    hidden = calloc((size_t)n, 1);
+    if (hidden == NULL)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < n; i++)
         list[i] = requests[numbers[i]];
 }
 
-void await(MPI_Request *list, int n, const int *indices, int completed)
+static int is_one_of(int i, const int *indices, int n)
 {
-    int next = 0;
-    for (int i = 0; i < n; i++) {
-        int chosen = 0, done = 0;
-        for (next = 0; next < completed; next++)
-            chosen |= indices[next] == i;
-        if (!chosen)
-            list[i] = MPI_REQUEST_NULL;
-        while (chosen && !done)
-            PMPI_Request_get_status(list[i], &done, MPI_STATUS_IGNORE);
-    }
+    for (int k = 0; k < n; k++)
+        if (indices[k] == i)
+            return 1;
+    return 0;
 }
 
-void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n, const int *indices, int completed)
+int choose(MPI_Request *list, int n, const int *indices, int completed)
 {
-    if (indices == NULL) {
-        for (int i = 0; i < n; i++)
-            requests[numbers[i]] = list[i];
-        return;
+    int last = 0, none = 1;
+    for (int k = 0; k < completed; k++) {
+        if (indices[k] < 0 || indices[k] >= n)
+            continue;
+        until_complete(&list[indices[k]], 1);
+        last = n;
+        if (completed == 1 && indices[k] < n)
+            last = indices[k];
     }
-    for (int k = 0; k < completed; k++)
-        if (indices[k] >= 0 && indices[k] < n)
-            requests[numbers[indices[k]]] = list[indices[k]];
+    for (int i = 0; i < n; i++) {
+        if (list[i] == MPI_REQUEST_NULL || is_one_of(i, indices, completed) || !complete(&list[i], 1))
+            continue;
+        none = 0;
+        if (i < last) {
+            hidden[i] = 1;
+            list[i] = MPI_REQUEST_NULL;
+        }
+    }
+    return completed > 0 || none;
+}
+
+void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!hidden[i])
+            requests[numbers[i]] = list[i];
 }

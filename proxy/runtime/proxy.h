@@ -19,10 +19,33 @@ char *reserve(void);
 /* Computes for a time. */
 void compute(double seconds);
 
-/* Waits until some of the requests are complete, makes a list of these, with
-   MPI_REQUEST_NULL for the others, and puts them back. */
+/* Makes a file unless it is there. */
+void provide(const char *name);
+
+/* Whether all of the requests are complete; waits until they are; either, as a flag says: then
+   the test that is to set the flag may follow. */
+int complete(const MPI_Request *requests, int n);
+void until_complete(const MPI_Request *requests, int n);
+int reached(int flag, const MPI_Request *requests, int n);
+
+/* The same for a message. */
+int arrived(int source, int tag, MPI_Comm comm);
+void until_arrived(int source, int tag, MPI_Comm comm);
+int found(int flag, int source, int tag, MPI_Comm comm);
+
+/* Makes a list of requests, and puts them back. Between the two, choose sees to it that a call which
+   completes some of them completes those of the indices: it waits for these, and hides others that are
+   complete and would come first. If none is to be completed it says whether none is complete. */
 void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, int n);
-void await(MPI_Request *list, int n, const int *indices, int completed);
-void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n, const int *indices, int completed);
+int choose(MPI_Request *list, int n, const int *indices, int completed);
+void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n);
+
+/* An address as MPI has it. */
+static inline MPI_Aint address(const void *p)
+{
+    MPI_Aint a;
+    PMPI_Get_address((void *)p, &a);
+    return a;
+}
 
 #endif

@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	"fmt"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
+)
+
+// How a call that asks MPI whether something has happened is made again: what it found in the trace is waited
+// for before it, and when it found nothing it is made if nothing is there yet.
+
+// tests reports whether a function asks for requests, and sets a flag if they are complete.
+func tests(name string) bool {
+	switch spec.Base(name) {
+	case "Test", "Testall", "Testany", "Testsome", "Request_get_status":
+		return true
+	}
+	return false
+}
+
+// probes returns the function that finds out what another that sets a flag will say, or nothing.
+func probes(name string) string {
+	switch spec.Base(name) {
+	case "Iprobe", "Improbe":
+		return "PMPI_Iprobe"
+	}
+	return ""
+}
+
+// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be.
+func repeats(name string) bool {
+	switch spec.Base(name) {
+	case "Parrived", "Win_test":
+		return true
+	}
+	return false
+}
+
+// forced returns a call, as it is written, so that it finds what it found in the trace.
+func (s *statement) forced(line string) (string, error) {
+	name := s.signature.Function.Name
+	switch {
+	case tests(name) && s.chose:
+		return fmt.Sprintf("if (%s) %s", s.possible, line), nil
+	case tests(name):
+		flag, err := s.flag()
+		requests, count := s.argumentText("request"), "1"
+		if requests == "" {
+			requests, count = s.argumentText("array_of_requests"), s.argumentText("count")
+		} else if requests[0] != '&' {
+			requests = "&" + requests
+		}
+		switch {
+		case err != nil:
+			return "", err
+		case requests == "NULL":
+			return line, nil
+		case flag == "0":
+			return fmt.Sprintf("if (!complete(%s, %s)) %s", requests, count, line), nil
+		case flag == "1":
+			s.before = append(s.before, fmt.Sprintf("until_complete(%s, %s);", requests, count))
+			return line, nil
+		}
+		return fmt.Sprintf("if (reached(%s, %s, %s)) %s", flag, requests, count, line), nil
+	case probes(name) != "":
+		flag, err := s.flag()
+		if err != nil {
+			return "", err
+		}
+		source, tag, comm := s.argumentText("source"), s.argumentText("tag"), s.argumentText("comm")
+		switch flag {
+		case "0":
+			return fmt.Sprintf("if (!arrived(%s, %s, %s)) %s", source, tag, comm, line), nil
+		case "1":
+			s.before = append(s.before, fmt.Sprintf("until_arrived(%s, %s, %s);", source, tag, comm))
+			return line, nil
+		}
+		return fmt.Sprintf("if (found(%s, %s, %s, %s)) %s", flag, source, tag, comm, line), nil
+	case repeats(name):
+		flag, err := s.flag()
+		switch {
+		case err != nil:
+			return "", err
+		case flag == "0":
+			return "", nil
+		case flag == "1":
+			return "do " + line + " while (!flag);", nil
+		}
+		return fmt.Sprintf("if (%s) do %s while (!flag);", flag, line), nil
+	}
+	return line, nil
+}
+
+// argumentText returns what is written for an argument.
+func (s *statement) argumentText(name string) string {
+	for i, p := range s.function.Declared() {
+		if p.Name == name {
+			return s.args[i]
+		}
+	}
+	return ""
+}
+
+// flag returns an expression in C for the flag that was recorded.
+func (s *statement) flag() (string, error) {
+	v := s.argument("flag")
+	if v == nil {
+		return "0", nil
+	}
+	return s.number(v, s.key("flag"), "flag", cst.Value.Int, numberName(""))
+}
+
+// chosen returns expressions in C for the indices of the requests that a call completed that
+// completes some of them, and how many they are, or nothing for other calls.
+func (s *statement) chosen() (indices, completed string, err error) {
+	name := spec.Base(s.signature.Function.Name)
+	switch name {
+	case "Waitany", "Testany":
+		completed = "1"
+		if name == "Testany" {
+			if completed, err = s.flag(); err != nil {
+				return "", "", err
+			}
+		}
+		v := s.argument("index")
+		if v == nil {
+			return "NULL", "0", nil
+		}
+		index, err := s.number(v, s.key("index"), "index", cst.Value.Int, numberName("int"))
+		if err != nil {
+			return "", "", err
+		}
+		return fmt.Sprintf("&(int){%s}", index), completed, nil
+	case "Waitsome", "Testsome":
+		count, v := s.argument("outcount"), s.argument("array_of_indices")
+		if v == nil || count == nil {
+			return "NULL", "0", nil
+		}
+		if completed, err = s.number(count, s.key("outcount"), "outcount", cst.Value.Int, numberName("int")); err != nil {
+			return "", "", err
+		}
+		indices, err := s.row(v, s.key("indices"), "indices", "int", cst.Value.Int, numberName("int"))
+		return indices, completed, err
+	}
+	return "", "", nil
+}
