@@ -39,12 +39,16 @@ func usesWords(name string) bool {
 func allocates(name string) bool { return name == "MPI_Alloc_mem" || name == "MPI_Free_mem" }
 
 // isInit reports whether a function begins MPI.
-func isInit(name string) bool { return name == "MPI_Init" || name == "MPI_Init_thread" }
+func isInit(name string) bool {
+	return name == "MPI_Init" || name == "MPI_Init_thread" || name == "init"
+}
 
 // unable says why a call cannot be made, or nothing, from its function alone.
 func (c *call) unable() string {
 	name := c.signature.Function.Name
 	switch {
+	case c.function == nil && (actions[name] != "" || isInit(name)):
+		return ""
 	case c.function == nil:
 		return "is not known"
 	case spec.OutcomeOf(c.signature.Function) == spec.Failed:
@@ -112,6 +116,9 @@ func (c *call) typeOf(name string) cst.Type {
 
 // uses calls use with the handles of a call, and whether it makes what these stand for.
 func (c *call) uses(use func(class string, id int64, makes bool)) {
+	if c.function == nil {
+		return
+	}
 	for _, p := range c.function.Declared() {
 		v := c.argument(p.Name)
 		t := p.Element()
@@ -158,6 +165,10 @@ const errKind refusal = "has arguments of a kind that is not made again"
 // statement returns the lines of a call.
 func (g *generator) statement(c *call) ([]string, error) {
 	s := &statement{generator: g, call: c}
+	if c.function == nil {
+		line, err := s.action()
+		return []string{line}, err
+	}
 	for _, p := range c.function.Declared() {
 		text, err := s.parameter(&p)
 		if err != nil {

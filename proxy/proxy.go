@@ -79,6 +79,7 @@ type generator struct {
 	written     int // calls and loops
 	refused     int // calls that turned out to have arguments that are not made again
 	init        string
+	simgrid     bool     // the trace is one of SimGrid
 	files       []string // that are opened, by their names in the trace
 }
 
@@ -93,6 +94,7 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	}
 	for _, shape := range g.calls {
 		for _, c := range shape {
+			g.simgrid = g.simgrid || c.function == nil && c.signature.Function.Name == "init"
 			c.left = c.unable()
 		}
 	}
@@ -116,6 +118,9 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	}
 	g.count(p)
 	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource}, {"Makefile", g.makefile()}, {"README", g.readme(p)}}
+	if g.simgrid {
+		p.Files = append(p.Files, File{"simgrid.h", simgridHeader})
+	}
 	return p, nil
 }
 
@@ -202,7 +207,7 @@ func (g *generator) needsLost(c *call) bool {
 func (g *generator) collect() {
 	for _, shape := range g.calls {
 		for _, c := range shape {
-			if c.left != "" || isInit(c.signature.Function.Name) {
+			if c.left != "" || c.function == nil || isInit(c.signature.Function.Name) {
 				continue
 			}
 			c.uses(func(class string, id int64, makes bool) {

@@ -252,6 +252,9 @@ func (g *generator) main() (string, error) {
 		b.WriteString("#include <string.h>\n\n")
 	}
 	fmt.Fprintf(&b, "enum { RANKS = %d };\n\n", g.size)
+	if g.simgrid {
+		b.WriteString("#include \"simgrid.h\"\n\n")
+	}
 	for _, class := range sortedClasses() {
 		if n := len(g.objects[class].ids); n > 0 {
 			fmt.Fprintf(&b, "static %s %s[%d];\n", classes[class], class, n)
@@ -325,6 +328,9 @@ func (g *generator) entry(names []string) string {
 	b.add("int main(int argc, char **argv)", "{")
 	b.indent++
 	b.add(g.init, "begin(RANKS);")
+	if g.simgrid {
+		b.add("SENT = reserve();", "RECEIVED = reserve();")
+	}
 	if n := len(g.buffers.ids); n > 0 {
 		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", n), "    buffer[i] = reserve();")
 		for i, id := range g.buffers.ids {
