@@ -73,7 +73,8 @@ type generator struct {
 	tables  tables
 
 	functions   strings.Builder
-	defined     int
+	names       map[string]int    // of functions, how often each was asked for
+	bodies      map[string]string // the names of functions by their lines
 	mostOutputs int
 	mostArray   int // elements of an array
 	written     int // calls and loops
@@ -127,7 +128,8 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 // clear forgets what was written.
 func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
-	g.buffers, g.functions, g.defined, g.mostOutputs, g.mostArray, g.init, g.files = objects{}, strings.Builder{}, 0, 0, 0, "", nil
+	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = objects{}, strings.Builder{}, 0, 0, "", nil
+	g.names, g.bodies = make(map[string]int), make(map[string]string)
 	for class := range classes {
 		g.objects[class] = &objects{made: make(map[int64]bool), lost: make(map[int64]bool), got: make(map[int64]bool)}
 	}

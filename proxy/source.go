@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -66,13 +67,22 @@ func (g *generator) writeShape(number int) (string, error) {
 		}
 		title := fmt.Sprintf("%s, used in %s: %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Plural(uint64(w.uses[r]), "place"), text.Ranks(shape.Ranks))
 		if r == last {
-			w.names[r] = fmt.Sprintf("all_of_%d", number)
 			title = fmt.Sprintf("%s of %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Ranks(shape.Ranks))
-		} else if w.names[r] = w.nameOf(r); len(b.lines) == 0 {
-			w.names[r] = ""
+		} else if len(b.lines) == 0 {
 			continue
 		}
-		fmt.Fprintf(&g.functions, "%s\nstatic void %s(void)\n{\n%s\n}\n\n", comment(title), w.names[r], strings.Join(b.lines, "\n"))
+		lines := strings.Join(b.lines, "\n")
+		if name := g.bodies[lines]; name != "" && r != last {
+			w.names[r] = name // ranks of several shapes do this
+			continue
+		}
+		if r == last {
+			w.names[r] = g.named(ranksName(shape.Ranks, g.size))
+		} else {
+			w.names[r] = w.nameOf(r)
+			g.bodies[lines] = w.names[r]
+		}
+		fmt.Fprintf(&g.functions, "%s\nstatic void %s(void)\n{\n%s\n}\n\n", comment(title), w.names[r], lines)
 	}
 	return w.names[last], nil
 }
@@ -98,35 +108,6 @@ func (w *shapeWriter) cutDeep() {
 
 // isFunction reports whether a rule is a function of its own.
 func (w *shapeWriter) isFunction(r int) bool { return w.uses[r] > 1 || w.inFunction[r] }
-
-// nameOf returns a name for a rule, of its first calls.
-func (w *shapeWriter) nameOf(r int) string {
-	w.defined++
-	var parts []string
-	looked := 0 // at so many calls and rules
-	var walk func(r int)
-	walk = func(r int) {
-		for t := range w.grammar.Body(r) {
-			if looked++; len(parts) == 3 || looked > 100 {
-				return
-			}
-			if t.Rule >= 0 {
-				walk(t.Rule)
-				continue
-			}
-			name, _ := strings.CutPrefix(w.calls[t.Symbol].signature.Function.Name, "MPI_")
-			if name = identifier(name); !slices.Contains(parts, name) {
-				parts = append(parts, name)
-			}
-		}
-	}
-	walk(r)
-	name := strings.Join(parts, "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "calls_" + name
-	}
-	return fmt.Sprintf("%s_%d", name, w.defined)
-}
 
 // rule writes the right-hand side of a rule.
 func (w *shapeWriter) rule(b *body, r, depth int) error {
@@ -162,8 +143,13 @@ func (w *shapeWriter) rule(b *body, r, depth int) error {
 		case !looped:
 			b.lines = append(b.lines, inner.lines...)
 		case made(inner.lines):
-			i := fmt.Sprintf("i%d", depth)
-			b.add(fmt.Sprintf("for (unsigned long long %s = 0; %s < %dULL; %s++) {", i, i, t.Count, i))
+			header := loopHeader(depth, t.Count)
+			if len(inner.lines) == 1 {
+				b.add(header)
+				b.lines = append(b.lines, inner.lines...)
+				break
+			}
+			b.add(header + " {")
 			b.lines = append(b.lines, inner.lines...)
 			b.add("}")
 		default:
@@ -171,6 +157,18 @@ func (w *shapeWriter) rule(b *body, r, depth int) error {
 		}
 	}
 	return nil
+}
+
+// loopHeader returns the beginning of a loop.
+func loopHeader(depth int, count uint64) string {
+	variable := string("ijklmn"[min(depth, 5)])
+	if depth > 5 {
+		variable = fmt.Sprintf("n%d", depth)
+	}
+	if count > math.MaxInt32 {
+		return fmt.Sprintf("for (unsigned long long %s = 0; %s < %dULL; %s++)", variable, variable, count, variable)
+	}
+	return fmt.Sprintf("for (int %s = 0; %s < %d; %s++)", variable, variable, count, variable)
 }
 
 // made reports whether there are lines that are no comments.
@@ -253,7 +251,7 @@ func (g *generator) main() (string, error) {
 	}
 	fmt.Fprintf(&b, "enum { RANKS = %d };\n\n", g.size)
 	if g.simgrid {
-		b.WriteString("#include \"simgrid.h\"\n\n")
+		b.WriteString("#include \"simgrid.h\"\n")
 	}
 	for _, class := range sortedClasses() {
 		if n := len(g.objects[class].ids); n > 0 {
@@ -285,7 +283,8 @@ func (g *generator) main() (string, error) {
 	if g.tables.text.Len() > 0 {
 		fmt.Fprintf(&b, "\n%s", g.tables.text.String())
 	}
-	fmt.Fprintf(&b, "\n%s%s", functions, g.entry(names))
+	entry := g.entry(names)
+	fmt.Fprintf(&b, "\n%s%s%s", functions, g.kinds(entry), entry)
 	return b.String(), nil
 }
 
@@ -351,28 +350,75 @@ func (g *generator) entry(names []string) string {
 			}
 		}
 	}
-	if len(names) == 1 {
-		b.add(names[0] + "();")
-	} else {
-		for number, name := range names {
-			if name == "" {
-				continue
-			}
-			var conditions []string
-			for first, last := range g.trace.ShapeRanks(number).Ranges() {
-				if first == last {
-					conditions = append(conditions, fmt.Sprintf("rank == %d", first))
-				} else {
-					conditions = append(conditions, fmt.Sprintf("(rank >= %d && rank <= %d)", first, last))
-				}
-			}
-			b.add(fmt.Sprintf("if (%s)", strings.Join(conditions, " || ")), "    "+name+"();")
-		}
-	}
+	g.choose(&b, names)
 	b.add("return 0;")
 	b.indent--
 	b.add("}")
 	return strings.Join(b.lines, "\n") + "\n"
+}
+
+// maxRanges is the most ranges of ranks in a condition.
+const maxRanges = 3
+
+// choose calls the function of the shape of the rank.
+func (g *generator) choose(b *body, names []string) {
+	called, most := 0, 0
+	for number, name := range names {
+		if name != "" {
+			ranges := 0
+			for range g.trace.ShapeRanks(number).Ranges() {
+				ranges++
+			}
+			called, most = called+1, max(most, ranges)
+		}
+	}
+	if called == 1 && g.trace.ShapeRanks(slices.IndexFunc(names, func(n string) bool { return n != "" })).Len() == g.size {
+		b.add(strings.Join(names, "") + "();")
+		return
+	}
+	if most > maxRanges {
+		b.add("switch (kind[rank]) {")
+		for number, name := range names {
+			if name != "" {
+				b.add(fmt.Sprintf("case %d:", number), fmt.Sprintf("    %s();", name), "    break;")
+			}
+		}
+		b.add("}")
+		return
+	}
+	first := "if"
+	for number, name := range names {
+		if name == "" {
+			continue
+		}
+		var conditions []string
+		for low, high := range g.trace.ShapeRanks(number).Ranges() {
+			switch {
+			case low == high:
+				conditions = append(conditions, fmt.Sprintf("rank == %d", low))
+			case most == 1:
+				conditions = append(conditions, fmt.Sprintf("rank >= %d && rank <= %d", low, high))
+			default:
+				conditions = append(conditions, fmt.Sprintf("(rank >= %d && rank <= %d)", low, high))
+			}
+		}
+		b.add(fmt.Sprintf("%s (%s)", first, strings.Join(conditions, " || ")), "    "+name+"();")
+		first = "else if"
+	}
+}
+
+// kinds returns a table of the shapes of ranks, if main needs it.
+func (g *generator) kinds(entry string) string {
+	if !strings.Contains(entry, "switch (kind[rank])") {
+		return ""
+	}
+	cells := slices.Repeat([]string{"0"}, g.size)
+	for number := range g.trace.Shapes() {
+		for _, rank := range g.trace.ShapeRanks(number).All() {
+			cells[rank] = fmt.Sprint(number)
+		}
+	}
+	return fmt.Sprintf("/* Which of the functions each rank calls. */\nstatic const short kind[RANKS] = {\n    %s};\n\n", wrap(cells))
 }
 
 // makefile returns the Makefile.
