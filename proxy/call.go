@@ -18,7 +18,9 @@ type call struct {
 	ranks     []int
 	args      []*values // nil for what is not read
 	times     uint64    // how often each rank makes it
-	gap       float64   // seconds before it
+	gap       float64   // seconds before it, in the mean
+	draws     []int64   // nanoseconds before it, of which one is drawn
+	gaps      *values   // nanoseconds before each
 
 	left string // why it is left out
 }

@@ -23,7 +23,7 @@ type Compute string
 // What a proxy does in gaps.
 const (
 	None  Compute = "none"  // nothing
-	Spin  Compute = "spin"  // it computes, in all as long as the means of the gaps
+	Spin  Compute = "spin"  // it computes, in all as long as the gaps take
 	Sleep Compute = "sleep" // it sleeps so long
 )
 
@@ -31,6 +31,7 @@ const (
 type Options struct {
 	Name    string // of the trace, for a comment
 	Compute Compute
+	Gaps    Gaps    // means, if it is empty
 	Scale   float64 // a factor on the gaps; 0 stands for 1
 }
 

@@ -16,10 +16,6 @@ func (g *generator) read() error {
 	if g.size > maxRanks {
 		return fmt.Errorf("%w: %d ranks, at most %d", errLimit, g.size, maxRanks)
 	}
-	_, gaps, err := g.trace.Summaries()
-	if err != nil {
-		return err
-	}
 	if stretches, err := g.stretches(); err != nil || stretches {
 		return cmp.Or(err, errors.New("proxy: the trace was made to fit a size, and does not have the order of all calls"))
 	}
@@ -52,9 +48,6 @@ func (g *generator) read() error {
 			if i, ok := spec.Lookup(c.signature.Function.Name); ok {
 				c.function = &spec.Functions()[i]
 			}
-			if int(n) < len(gaps.Statistics) {
-				c.gap = max(0, gaps.Statistics[n].Mean()) / 1e9
-			}
 			if budget -= len(ranks) * len(c.signature.Args); budget < 0 {
 				return fmt.Errorf("%w: more than %d arguments of ranks", errLimit, maxValues)
 			}
@@ -71,7 +64,7 @@ func (g *generator) read() error {
 			}
 		}
 	}
-	return nil
+	return g.readGaps()
 }
 
 // stretches reports whether the order of some calls is not known.

@@ -198,8 +198,12 @@ func (w *shapeWriter) call(b *body, c *call) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if gap := c.gap * w.options.Scale; w.options.Compute != None && gap >= shortestGap && name != "MPI_Finalize" {
-		b.add(fmt.Sprintf("compute(%.3g);", gap))
+	gap, err := w.compute(c)
+	if err != nil {
+		return err
+	}
+	if gap != "" {
+		b.add(gap)
 	}
 	if site := w.site(c); site != "" {
 		lines[0] += " " + comment(site)
@@ -207,10 +211,6 @@ func (w *shapeWriter) call(b *body, c *call) error {
 	b.add(lines...)
 	return nil
 }
-
-// shortestGap is the shortest gap that a proxy computes for, in seconds: looking at the clock takes
-// a good part of what is shorter.
-const shortestGap = 200e-9
 
 // site returns where a call was made, if it is known.
 func (w *shapeWriter) site(c *call) string {

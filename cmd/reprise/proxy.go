@@ -16,6 +16,7 @@ import (
 func newProxy() *cobra.Command {
 	var output, scale string
 	compute := newChoice(string(proxy.None), string(proxy.Spin), string(proxy.Sleep))
+	gaps := newGaps()
 	check := func() error {
 		if output == "" {
 			return errors.New("-o DIR says where to write the program")
@@ -25,10 +26,11 @@ func newProxy() *cobra.Command {
 	}
 	q := newQuestion("proxy", check, func(q *question) error {
 		factor, _ := scaleOf(scale) // it was checked
-		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String()), Scale: factor})
+		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor})
 	})
 	q.Flags().StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
 	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
+	addChoice(q.Command, gaps, "gaps", aboutGaps)
 	addScale(q.Command, &scale)
 	return q.Command
 }

@@ -23,18 +23,19 @@ import (
 
 // A performance is what replay is asked for.
 type performance struct {
-	compute       *choice
+	compute, gaps *choice
 	scale         string
 	output, mpicc string
 	times         timesFlag
 }
 
 func newReplay() *cobra.Command {
-	p := &performance{compute: newChoice(string(proxy.Spin), string(proxy.Sleep), string(proxy.None))}
+	p := &performance{compute: newChoice(string(proxy.Spin), string(proxy.Sleep), string(proxy.None)), gaps: newGaps()}
 	q := &question{Command: newCommand("replay")}
 	q.addOptions([]option{optJSON, optAll})
 	f := q.Flags()
 	addChoice(q.Command, p.compute, "compute", "what is done for the time between calls")
+	addChoice(q.Command, p.gaps, "gaps", aboutGaps)
 	addScale(q.Command, &p.scale)
 	f.StringVarP(&p.output, "output", "o", "", "write the trace of the run to a `file`")
 	p.times.addTo(q.Command)
@@ -54,6 +55,12 @@ func newReplay() *cobra.Command {
 		return damageOf(q.path, q.trace)
 	}
 	return q.Command
+}
+
+const aboutGaps = "how long that is: the mean of the signature, drawn from its histogram, or as it was before every call"
+
+func newGaps() *choice {
+	return newChoice(string(proxy.Means), string(proxy.Drawn), string(proxy.Every))
 }
 
 // addScale adds the flag of a factor on the time between calls.
@@ -131,7 +138,7 @@ func (p *performance) replay(q *question, args []string) error {
 		return err
 	}
 	a := &replayAnswer{Schema: schema, Output: p.output, Ranks: q.trace.Ranks()}
-	program, err := proxy.Generate(q.Context(), q.trace, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(p.compute.String()), Scale: scale})
+	program, err := proxy.Generate(q.Context(), q.trace, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(p.compute.String()), Gaps: proxy.Gaps(p.gaps.String()), Scale: scale})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func TestReplay(t *testing.T) {
 		mpitest.SkipUnderRace(t)
 		directory := t.TempDir()
 		trace, again := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz")
-		cmd := recorder(t, m, []string{"-o", trace}, m.Launch(2, m.Build(t, "loop.c"), "100")...)
+		cmd := recorder(t, m, []string{"-o", trace, "--times", "all"}, m.Launch(2, m.Build(t, "loop.c"), "100")...)
 		if got := outcome(t, cmd); got.status != exitOK {
 			t.Fatalf("status %d: %s", got.status, got.stderr)
 		}
@@ -49,7 +49,7 @@ func TestReplay(t *testing.T) {
 		if info := must(t, "info", again); !strings.Contains(info, "2 ranks") {
 			t.Errorf("%s", info)
 		}
-		if r := replay(2, "--compute", "none"); r.status != exitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
+		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != exitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 		if r := replay(1); r.status == exitOK || !strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") || !strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {

@@ -94,6 +94,16 @@ void compute(double seconds)
     owed -= now() - begun;
 }
 
+double drawn(const long long *times, int n)
+{
+    /* A linear congruential generator: D. E. Knuth, The Art of Computer Programming 2, 3.3.4. */
+    static unsigned long long x;
+    if (x == 0)
+        x = (unsigned long long)rank + 1;
+    x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)times[(x >> 33) % (unsigned long long)n];
+}
+
 void provide(const char *name)
 {
     int file = open(name, O_RDWR | O_CREAT, 0666);
