@@ -22,8 +22,6 @@ void compute(double seconds);
 /* Returns one of some times in nanoseconds, the same in each run. */
 double drawn(const long long *times, int n);
 
-/* Waits until some of the requests are complete, makes a list of these, with
-   MPI_REQUEST_NULL for the others, and puts them back. */
 /* Makes a file unless it is there. */
 void provide(const char *name);
 
