@@ -70,6 +70,8 @@ type rank struct {
 	index   int // among the ranks of the engine
 	calls   *semantics.Rank
 	strands []*strand
+	told    []uint64 // positions of the calls that ended is called with, if these are some
+	sum     *Time    // that the machine adds up, or nil
 
 	ops    []*op // by terminal; nil until it is needed
 	varied map[variant]*op

@@ -77,14 +77,14 @@ func (c *cut) changeTo(now *cut, iterations uint64) *change {
 }
 
 // callsTo returns how many calls a strand has made from one place to another, false if what it calls from
-// there on may not be the same. The first call of a rank is like no other.
+// there on may not be the same, or its gate comes sooner than before. The first call of a rank is like no other.
 func (p *place) callsTo(now *place, iterations uint64) (uint64, bool) {
 	calls := now.position - p.position
 	if calls == 0 {
 		return 0, p.state == now.state
 	}
 	step := p.loop.period * iterations
-	return calls, p.state == now.state && p.loop == now.loop && step > 0 && calls%step == 0 &&
+	return calls, p.state == now.state && p.ahead == now.ahead && p.loop == now.loop && step > 0 && calls%step == 0 &&
 		p.position >= max(1, p.loop.begin) && now.position <= p.loop.end && now.varied <= p.position
 }
 

@@ -56,7 +56,7 @@
 //
 // [Run] skips iterations of loops on a [SteadyMachine]: where times have become periodic, it adds what an iteration adds as often as there
 // are iterations. The result is the same to the picosecond. It executes every call where costs vary from call to call, in the
-// order of time, if what else a replay tells is about single calls, see [Options], and where a loop is none of all ranks or of those
+// order of time, if what else a replay tells is about every call, see [Options], and where a loop is none of all ranks or of those
 // that take part in it, changes from iteration to iteration, or does not become periodic.
 //
 // Times are whole picoseconds, and a replay comes to the same each time.

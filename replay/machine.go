@@ -57,7 +57,7 @@ type Machine interface {
 // iterations of a loop: see the section about cost. Then
 //
 //   - what Compute returns depends on the rank, the thread and the terminal of a call, and on its position only
-//     in that the first call of a rank may be another,
+//     in that the first call of a rank may be another, and those up to one that is in [Options].EndedAt may be others than those behind it,
 //   - what Message returns depends on the message,
 //   - Collective sets Leave to the latest of some of the times of Enter, those that [Collective.Earliest] needs, plus times that depend
 //     on the operation.

@@ -71,6 +71,14 @@ type Options struct {
 	// valid until it returns.
 	Ended func(c *Call, start, end Time)
 
+	// EndedAt, unless it is nil, returns the positions of the calls of a rank, ascending, that Ended is called with, and
+	// with no others. Then loops between these are skipped on a [SteadyMachine].
+	EndedAt func(r *semantics.Rank) []uint64
+
+	// Sum, unless it is nil, returns what the Machine adds up of a rank in Compute: of skipped iterations it grows by
+	// as much as of those that are executed, if that depends on what the times depend on that Compute returns.
+	Sum func(r *semantics.Rank) *Time
+
 	// CriticalPath asks for the Path of the Result. It takes some two to three times as long, and memory in
 	// proportion to the ranks, times them and the signatures.
 	CriticalPath bool
@@ -85,7 +93,16 @@ func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if e.ended, e.paths, e.seed = o.Ended, o.CriticalPath, o.Seed; e.paths {
+	e.ended, e.some = o.Ended, o.EndedAt != nil
+	for _, r := range e.ranks {
+		if e.some {
+			r.told = o.EndedAt(r.calls)
+		}
+		if o.Sum != nil {
+			r.sum = o.Sum(r.calls)
+		}
+	}
+	if e.paths, e.seed = o.CriticalPath, o.Seed; e.paths {
 		e.summed = make([]int32, model.Trace().Signatures()+len(e.ranks))
 	}
 	err = e.run(nil)
@@ -144,6 +161,7 @@ type engine struct {
 	parked  []*strand // that have sent far ahead, see patience
 
 	ended  func(c *Call, start, end Time) // of Options; nil for none
+	some   bool                           // ended is called with some calls, those that ranks have as told
 	paths  bool                           // are followed
 	summed []int32                        // where sums of signatures and ranks are, see [engine.sumUp]
 

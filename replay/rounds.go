@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/sequitur"
@@ -65,7 +66,7 @@ type jump struct {
 // isSteady reports whether loops may be skipped: neither costs nor the order of what happens
 // depend on when it is.
 func (e *engine) isSteady() bool {
-	if e.ordered || e.ended != nil || e.paths || !steady(e.machine) {
+	if e.ordered || e.ended != nil && !e.some || e.paths || !steady(e.machine) {
 		return false
 	}
 	if e.drawn || e.inter { // only some members know who the root is
@@ -137,7 +138,7 @@ func (r *rounds) setGate(s *strand) {
 }
 
 // findLoop returns the outermost loop that a strand is in and that is worth it, one without
-// a period if there is none.
+// a period if there is none. It ends with a call that is told, as the last round of a loop is executed.
 func (s *strand) findLoop(e *engine) loop {
 	var buf [16]sequitur.Loop
 	loops := s.walk.AppendLoops(buf[:0])
@@ -145,12 +146,28 @@ func (s *strand) findLoop(e *engine) loop {
 		loops[i].Length += s.run.Count
 	}
 	loops = append(loops, sequitur.Loop{Period: 1, Length: s.run.Count})
+	most := s.rank.nextTold(s.position) - s.position
 	for _, l := range loops {
+		l.Length = min(l.Length, most)
 		if l.Length/minLoops >= max(l.Period, minRound) && l.Period <= maxPeriod/uint64(len(e.strands)) {
 			return loop{s.position, s.position + l.Length, l.Period}
 		}
 	}
 	return loop{}
+}
+
+// tells reports whether the call at a position is told.
+func (r *rank) tells(position uint64) bool {
+	_, found := slices.BinarySearch(r.told, position)
+	return found
+}
+
+// nextTold returns the position behind the first call that is told from a position on, and never if there is none.
+func (r *rank) nextTold(position uint64) uint64 {
+	if i, _ := slices.BinarySearch(r.told, position); i < len(r.told) {
+		return r.told[i] + 1
+	}
+	return never
 }
 
 // observe takes note of the state after a round, and skips rounds if they repeat themselves.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,98 @@ func compareSkipped(t tester, model *semantics.Model, m replay.Machine) (calls, 
 		t.Fatalf("%+v: %+v, %v; without skipping %+v, %v", m, got, err, want, wantErr)
 	}
 	return want.Calls, executed
+}
+
+// TestSkipTold compares the ends of some calls, and what the machine has added up by then.
+func TestSkipTold(t *testing.T) {
+	defer replay.SetRound(8)()
+	rapid.Check(t, func(t *rapid.T) {
+		trace, _ := newLoops(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }).trace(t)
+		compareTold(t, open(t, trace), rapid.Uint64().Draw(t, "seed"))
+	})
+}
+
+// TestSkipToldLoops does so on programs that are the same every time, and checks that loops are skipped.
+func TestSkipToldLoops(t *testing.T) {
+	defer replay.SetRound(8)()
+	skipped := 0
+	for seed := range uint64(60) {
+		trace, _ := newLoops(seeded(seed)).trace(t)
+		if calls, executed := compareTold(t, open(t, trace), seed); executed < calls {
+			skipped++
+		}
+	}
+	if skipped < 20 {
+		t.Errorf("only in %d of 60 replays are loops skipped", skipped)
+	}
+}
+
+// A told is a call that ended, and what the machine has added up of its rank.
+type told struct {
+	position        uint64
+	terminal        uint32
+	start, end, sum replay.Time
+}
+
+// An adding is a machine that adds up what every other terminal computes.
+type adding struct {
+	replay.Machine
+	steady bool
+	calls  uint64
+	sums   map[int]*replay.Time
+}
+
+func (a *adding) Steady() bool { return a.steady }
+
+func (a *adding) sumOf(r *semantics.Rank) *replay.Time {
+	a.sums[r.Number()] = new(replay.Time)
+	return a.sums[r.Number()]
+}
+
+func (a *adding) Compute(c *replay.Call) (before, within replay.Time) {
+	a.calls++
+	before, within = a.Machine.Compute(c)
+	if c.Terminal%2 == 1 {
+		*a.sums[c.Rank.Number()] += before
+	}
+	return before, within
+}
+
+// compareTold checks that a replay tells the same of some calls whether it skips loops or not, and returns how many
+// calls there are, and were executed.
+func compareTold(t tester, model *semantics.Model, seed uint64) (calls, executed uint64) {
+	t.Helper()
+	m := mixed{seed: seed, synchronous: seed%2 == 0}
+	at := func(r *semantics.Rank) (positions []uint64) {
+		for i := range m.hash(uint64(r.Number()), 1) % 4 {
+			positions = append(positions, m.hash(uint64(r.Number()), i)%(r.Len()+2)) // some are none
+		}
+		slices.Sort(positions)
+		return positions
+	}
+	var lists [2]map[int][]told
+	for i := range lists {
+		lists[i] = make(map[int][]told)
+		a := &adding{Machine: m, steady: i == 1, sums: make(map[int]*replay.Time)}
+		o := replay.Options{EndedAt: at, Sum: a.sumOf, Ended: func(c *replay.Call, start, end replay.Time) {
+			rank := c.Rank.Number()
+			lists[i][rank] = append(lists[i][rank], told{c.Position, c.Terminal, start, end, *a.sums[rank]})
+		}}
+		result, err := replay.RunWith(ctx, model, a, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, executed = result.Calls, a.calls
+		for _, r := range result.Ranks {
+			lists[i][r.Rank] = append(lists[i][r.Rank], told{end: r.End, sum: *a.sums[r.Rank]})
+		}
+	}
+	for rank, want := range lists[0] {
+		if got := lists[1][rank]; !slices.Equal(got, want) {
+			t.Fatalf("rank %d, skipped: %+v, not %+v", rank, got, want)
+		}
+	}
+	return calls, executed
 }
 
 // TestSkipTooLong replays a loop that takes longer than a replay can: that is found out at once.

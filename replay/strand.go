@@ -250,7 +250,7 @@ func (s *strand) finish() {
 	if s.clock = s.end; s.clock == endOfTime {
 		e.fail(ErrTooLong)
 	}
-	if e.ended != nil {
+	if e.ended != nil && (!e.some || s.rank.tells(s.at.Position)) {
 		e.ended(&s.at, s.start, s.end)
 	}
 }

@@ -100,6 +100,9 @@ func (v *survey) strand(s *strand) {
 	v.spent(&s.computing)
 	v.spent(&s.sending)
 	v.spent(&s.waiting)
+	if r.sum != nil {
+		v.spent(r.sum)
+	}
 	v.word(uint64(s.state))
 	v.time(&s.clock, 0, s)
 	if s.state == blocked {

@@ -89,30 +89,35 @@ func All(ranks int) []Program {
 	}
 }
 
-// Timed returns p with statistics of times, which are made up: half of the calls of a
-// signature take twice as long as the other half, some microseconds that depend on the
-// signature and the rank, and come as long after the call before. They take no time that
-// grows with the number of calls.
+// Timed returns p with the statistics of [Times].
 func (p Program) Timed() Program {
 	untimed := p.Part
 	p.Part = func(rank int) merge.Part {
 		part := untimed(rank)
-		times := new(merge.Times)
-		first := true
-		for s, n := range part.Grammar.Occurrences() {
-			base := 1000*(1+int64(s)%7) + int64(rank)%97
-			times.Durations.Statistics = append(times.Durations.Statistics, values(rank, base, n))
-			gaps := n
-			if first { // as nothing is before it
-				gaps--
-			}
-			first = false
-			times.Gaps.Statistics = append(times.Gaps.Statistics, values(rank, base/2, gaps))
-		}
-		part.Times = times
+		part.Times = Times(rank, part.Grammar)
 		return part
 	}
 	return p
+}
+
+// Times returns statistics of the times of the calls of a rank, which are made up: half of the calls of a
+// signature take twice as long as the other half, some microseconds that depend on the
+// signature and the rank, and come as long after the call before. They take no time that
+// grows with the number of calls.
+func Times(rank int, calls *sequitur.Grammar) *merge.Times {
+	times := new(merge.Times)
+	first := true
+	for s, n := range calls.Occurrences() {
+		base := 1000*(1+int64(s)%7) + int64(rank)%97
+		times.Durations.Statistics = append(times.Durations.Statistics, values(rank, base, n))
+		gaps := n
+		if first { // as nothing is before it
+			gaps--
+		}
+		first = false
+		times.Gaps.Statistics = append(times.Gaps.Statistics, values(rank, base/2, gaps))
+	}
+	return times
 }
 
 // values returns the statistics of n values of a rank, half of which are least, and half

@@ -20,7 +20,7 @@ var ErrNoTimes = errors.New("efficiency: the trace has no times")
 
 // Options configures [Open]. The zero Options is the default configuration.
 type Options struct {
-	// Progress, unless it is nil, is called with the number of calls that are replayed so far.
+	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
 	Progress func(calls uint64)
 }
 
@@ -106,6 +106,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if !times.Summarized() && timed.Len() == 0 {
 		return nil, ErrNoTimes
 	}
+	if timed.Len() > 0 {
+		if err := checkCalls(trace); err != nil {
+			return nil, err
+		}
+	}
 	phases, err := findPhases(ctx, trace)
 	unphased := errors.Is(err, errTooLong)
 	if err != nil && !unphased {
@@ -117,7 +122,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if m.recorded, err = replay.NewRecorded(trace); err != nil {
 		return nil, err
 	}
-	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended})
+	m.steady = m.recorded.Means() && !executeAll
+	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt, Sum: m.computingOf})
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
 		return nil, err
 	}
@@ -152,6 +158,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	return run, nil
 }
 
+// executeAll has tests execute every call of each trace.
+var executeAll bool
+
 // check checks that efficiencies can be had of a trace.
 func check(t *reprise.Trace) error {
 	if !t.IsExact() {
@@ -164,6 +173,11 @@ func check(t *reprise.Trace) error {
 	if n := t.RankSet().Len(); n < all {
 		return fmt.Errorf("efficiency: only %d of %d ranks have calls that can be read, and all are needed", n, all)
 	}
+	return nil
+}
+
+// checkCalls checks that a trace has not too many calls to be replayed one by one.
+func checkCalls(t *reprise.Trace) error {
 	calls := uint64(0)
 	for i := range t.Shapes() {
 		s, err := t.Shape(i)
@@ -173,7 +187,7 @@ func check(t *reprise.Trace) error {
 		calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(t.ShapeRanks(i).Len())))
 	}
 	if calls > maxCalls {
-		return fmt.Errorf("efficiency: the trace has %d calls: each is replayed, and more than %d take hours", calls, uint64(maxCalls))
+		return fmt.Errorf("efficiency: the trace has %d calls: each is replayed, as their times are known, and more than %d take hours", calls, uint64(maxCalls))
 	}
 	return nil
 }

@@ -11,20 +11,23 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
-// note of when ranks come to where phases begin and end.
+// note of when ranks come to where phases begin and end. If all times are means, it is a [replay.SteadyMachine].
 type ideal struct {
 	replay.Instant
 	trace    *reprise.Trace
 	recorded *replay.Recorded
 	times    *query.Times
 	phases   []phase
-	ranks    []*rank // all of them; nil before the first call
+	ranks    []*rank // all of them; nil for one without calls
 
-	calls    uint64
+	steady   bool
+	executed uint64
+	calls    uint64 // that were executed, or skipped
 	progress func(uint64)
 	stop     context.CancelCauseFunc
 	err      error
@@ -47,6 +50,7 @@ type rank struct {
 
 	marks     []uint64 // positions that are to be marked, ascending
 	marked    map[uint64]moment
+	next      uint64 // position behind the last call
 	computing replay.Time
 }
 
@@ -56,22 +60,28 @@ type mean struct{ gap, duration replay.Time }
 // A moment is when a rank comes to a position in the ideal run, and how much it has computed by then.
 type moment struct{ at, computing replay.Time }
 
+// Steady reports whether calls of one signature on a rank always take the same time.
+func (m *ideal) Steady() bool { return m.steady }
+
 // every is after how many calls progress is told.
-const every = 1 << 16
+var every uint64 = 1 << 16
 
 // Compute returns what the trace says of a call.
 func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	r := m.ranks[c.Rank.Number()]
-	if r == nil {
-		if r = m.rank(c); r == nil {
-			return 0, 0
-		}
+	if r == nil { // it cannot be read
+		return 0, 0
+	}
+	if r.next == 0 {
+		r.thread = c.Thread
 	}
 	if c.Thread != r.thread {
 		m.fail(fmt.Errorf("efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
 		return 0, 0
 	}
-	if m.calls++; m.progress != nil && m.calls%every == 0 {
+	m.calls += c.Position + 1 - r.next
+	r.next = c.Position + 1
+	if m.executed++; m.progress != nil && m.executed%every == 0 {
 		m.progress(m.calls)
 	}
 	if r.means == nil {
@@ -94,13 +104,34 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	return before, within
 }
 
-// ended takes note of the end of a call.
+// endedAt returns the calls before those positions of a rank that are to be marked.
+func (m *ideal) endedAt(of *semantics.Rank) (positions []uint64) {
+	if of.Len() == 0 {
+		return nil
+	}
+	r := m.rank(of.Rank)
+	if r == nil {
+		return nil
+	}
+	m.ranks[r.number] = r
+	for _, p := range r.marks {
+		positions = append(positions, p-1)
+	}
+	return positions
+}
+
+// computingOf returns what is added up of a rank.
+func (m *ideal) computingOf(of *semantics.Rank) *replay.Time {
+	if r := m.ranks[of.Number()]; r != nil {
+		return &r.computing
+	}
+	return nil
+}
+
+// ended takes note of the end of a call that endedAt has returned.
 func (m *ideal) ended(c *replay.Call, start, end replay.Time) {
 	r := m.ranks[c.Rank.Number()]
-	if r == nil || len(r.marks) == 0 {
-		return
-	}
-	if c.Position+1 != r.marks[0] {
+	if len(r.marks) == 0 || c.Position+1 != r.marks[0] { // one of another thread
 		return
 	}
 	if r.finalized && c.Position+1 == r.end {
@@ -136,10 +167,9 @@ func (r *rank) recorded(position uint64) (int64, error) {
 	return wire.AddTimes(start, duration), err
 }
 
-// rank returns that of its first call, nil if it cannot be read.
-func (m *ideal) rank(c *replay.Call) *rank {
-	of := c.Rank.Rank
-	r := &rank{number: of.Number(), thread: c.Thread, scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
+// rank returns a rank before its first call, nil if it cannot be read.
+func (m *ideal) rank(of *reprise.Rank) *rank {
+	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
 		err = ErrNoTimes
@@ -179,7 +209,6 @@ func (m *ideal) rank(c *replay.Call) *rank {
 	if r.marks = slices.Compact(r.marks); r.marks[0] == 0 {
 		r.mark(0)
 	}
-	m.ranks[r.number] = r
 	return r
 }
 
