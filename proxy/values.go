@@ -131,7 +131,11 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 			wide = wide || n > math.MaxInt32 || n < math.MinInt32
 		}
 	}
-	if same {
+	switch {
+	case same && wide: // a compiler warns of such a constant where MPI has an int
+		table, err := g.tables.add(what, "long long", []string{name(first)})
+		return table + "[0]", err
+	case same:
 		return name(first), nil
 	}
 	if v.expr != nil {
@@ -202,6 +206,7 @@ func (g *generator) row(v *values, key, what, typ string, number func(cst.Value)
 		return "", fmt.Errorf("%w: a table of more than %d numbers", errLimit, maxTable)
 	}
 	cells := slices.Repeat([]string{"0"}, span*calls*length)
+	wide := false
 	for k, list := range rows {
 		at := k
 		if len(rows) > 1 {
@@ -210,10 +215,15 @@ func (g *generator) row(v *values, key, what, typ string, number func(cst.Value)
 		for i, x := range list {
 			next := (at*calls + i) * length
 			eachNumber(x, func(x cst.Value) {
-				cells[next] = name(number(x))
+				n := number(x)
+				cells[next] = name(n)
+				wide = wide || n > math.MaxInt32 || n < math.MinInt32
 				next++
 			})
 		}
+	}
+	if wide && typ == "int" {
+		return "", refusal("has a number that is no int of C")
 	}
 	table, err := g.tables.add(what, typ, cells)
 	switch {
