@@ -137,7 +137,8 @@ func TestJSONNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.object("replay", string(replayed))
-	commands["replay"] = true
+	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
+	commands["replay"], commands["proxy"] = true, true
 	for _, cmd := range newRoot().Commands() {
 		if cmd.Flags().Lookup("json") != nil && !commands[cmd.Name()] {
 			t.Errorf("no transcript has %s --json", cmd.Name())

@@ -27,7 +27,7 @@ func newProxy() *cobra.Command {
 	q := newQuestion("proxy", check, func(q *question) error {
 		factor, _ := scaleOf(scale) // it was checked
 		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor})
-	})
+	}, optJSON)
 	q.Flags().StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
 	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
 	addChoice(q.Command, gaps, "gaps", aboutGaps)
@@ -45,13 +45,25 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 	if err := writeProgram(directory, p.Files); err != nil {
 		return err
 	}
-	q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"),
-		text.Plural(uint64(q.trace.Ranks()), "rank"))
-	for _, l := range p.LeftOut {
-		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
-	}
-	q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
-	return nil
+	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, leftOutOf(p)}
+	return q.answer(answer, func() {
+		q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"),
+			text.Plural(uint64(q.trace.Ranks()), "rank"))
+		for _, l := range p.LeftOut {
+			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
+		}
+		q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
+	})
+}
+
+// A proxyAnswer is what was written.
+type proxyAnswer struct {
+	header
+	Output  string    `json:"output"`
+	Ranks   int       `json:"ranks"`
+	Calls   uint64    `json:"calls"`
+	Lines   int       `json:"lines"`
+	LeftOut []leftOut `json:"left_out"`
 }
 
 // writeProgram writes files to a directory. Those that are there already are not replaced: they may be somebody's
