@@ -25,6 +25,7 @@ type collective struct {
 	slot           int32
 	role           *spec.Role
 	root           int32 // member; −1 for none
+	aside          bool  // it gives nothing and gets nothing: another of its group is the root, on an intercommunicator
 	rank           *rank
 	sent, received int64
 }
@@ -63,6 +64,8 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 		if root, ok := c.memberOf(o.Root); ok {
 			made.root = root
 		}
+	} else if p := o.Role; c.of.IsInter() {
+		made.aside = p.Gives.Of == "root" || p.Gets.Of == "root"
 	}
 	if id, ok := o.Completion(); ok {
 		made.slot = r.slot(slotKey{kind: requestSlot, id: id})
@@ -196,20 +199,23 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 		n.last, n.lastCause = max(n.last, at), cause
 	}
 	all := len(n.arrivals) == len(n.Enter)
-	rootThere := n.Root >= 0 && n.Enter[n.Root] >= 0
 	n.waiting = append(n.waiting, len(n.arrivals)-1)
-	if all || rootThere || needOf(c.role, n.Root == int(k)) == needsNone {
+	if all || c.aside || n.rootThere() || n.needOf(int(k)) == needsNone {
 		e.leave(n, all)
 	}
 }
 
-// leave has members leave: all, or those that need no more than the root, which is there if they do.
+func (n *instance) rootThere() bool { return n.Root >= 0 && n.Enter[n.Root] >= 0 }
+
+// leave has members leave: all, or those that need no more than has entered.
 func (e *engine) leave(n *instance, all bool) {
+	rootThere := n.rootThere()
 	n.Leaving, n.going = n.Leaving[:0], n.going[:0]
 	left := n.waiting[:0]
 	for _, i := range n.waiting {
 		member := int(n.arrivals[i].member)
-		if all || needOf(n.Role, n.Root == member) != needsAll {
+		need := n.needOf(member)
+		if all || n.arrivals[i].aside || need == needsNone || need == needsRoot && rootThere {
 			n.Leaving, n.going = append(n.Leaving, member), append(n.going, i)
 		} else {
 			left = append(left, i)
@@ -229,7 +235,7 @@ func (e *engine) leave(n *instance, all bool) {
 // causeOf returns what the end of an operation depends on for a member: the last one to enter
 // of those that the member needs.
 func (n *instance) causeOf(a *arrival) *pathEnd {
-	switch isRoot := n.Root == int(a.member); needOf(n.Role, isRoot) {
+	switch n.needOf(int(a.member)) {
 	case needsAll:
 		return n.lastCause
 	case needsRoot:

@@ -122,6 +122,7 @@ type Collective struct {
 // Earliest sets Leave to when members have what they get, if nothing takes any time: of a
 // broadcast when the root and the member have entered, of a reduction to the root, a scan or
 // an exchange with neighbours when the member has, but the root when all have, and otherwise when all have.
+// Of an operation on an intercommunicator that has a root, others of the root's group need nobody.
 func (c *Collective) Earliest() {
 	for _, i := range c.Leaving {
 		c.Leave[i] = c.earliest(i)
@@ -129,15 +130,47 @@ func (c *Collective) Earliest() {
 }
 
 func (c *Collective) earliest(member int) Time {
-	switch needOf(c.Role, c.Root == member) {
+	switch c.needOf(member) {
 	case needsAll:
-		return c.last
+		return c.lastFor(member)
 	case needsRoot:
 		if c.Root >= 0 {
 			return max(c.Enter[member], c.Enter[c.Root])
 		}
 	}
 	return c.Enter[member]
+}
+
+// lastFor returns when the last member has entered that one needs that needs all: for the root of an operation on an
+// intercommunicator, those of the other group.
+func (c *Collective) lastFor(member int) Time {
+	if c.Root < 0 || !c.Communicator.IsInter() {
+		return c.last
+	}
+	last := c.Enter[member]
+	for i, at := range c.Enter {
+		if !c.aside(i) {
+			last = max(last, at)
+		}
+	}
+	return last
+}
+
+// aside reports whether a member gives nothing and gets nothing, as it is in the group of the root of an operation on an
+// intercommunicator.
+func (c *Collective) aside(member int) bool {
+	if c.Root < 0 || member == c.Root || !c.Communicator.IsInter() {
+		return false
+	}
+	first := len(c.Communicator.Members(0))
+	return (member < first) == (c.Root < first)
+}
+
+func (c *Collective) needOf(member int) need {
+	if c.aside(member) {
+		return needsNone
+	}
+	return needOf(c.Role, c.Root == member)
 }
 
 // A need says which members must have made the call of a collective operation before it can

@@ -19,6 +19,8 @@ func (m *Machine) Collective(c *replay.Collective) {
 	}
 	g, o := m.group(c.Communicator), m.operation(c.Role)
 	switch {
+	case c.Communicator.IsInter() && (c.Role.Gives.Of == "root" || c.Role.Gets.Of == "root"):
+		g.across(c, o)
 	case c.Role.Gives.Of == "root":
 		g.fromRoot(c, o)
 	case c.Role.Gets.Of == "root":

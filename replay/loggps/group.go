@@ -2,6 +2,7 @@ package loggps
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -18,6 +19,17 @@ type group struct {
 	partner         []int // of the step, −1 for none
 
 	offsets offsets
+	rooted  *rooted // nil until it is needed
+}
+
+// newGroup returns a group of so many members on nodes, which are nil if all links are between nodes.
+func newGroup(between, within *Link, size int, node []int) *group {
+	g := &group{between: between, within: within, node: node, t: make([]replay.Time, size), next: make([]replay.Time, size), partner: make([]int, size)}
+	g.alone = node != nil
+	for _, n := range node {
+		g.alone = g.alone && n == node[0]
+	}
+	return g
 }
 
 func (m *Machine) group(of *semantics.Communicator) *group {
@@ -25,17 +37,14 @@ func (m *Machine) group(of *semantics.Communicator) *group {
 	if g != nil {
 		return g
 	}
-	size := of.Size()
-	g = &group{between: &m.Between, within: &m.Within, t: make([]replay.Time, size), next: make([]replay.Time, size), partner: make([]int, size)}
+	var node []int
+	if m.RanksPerNode != 1 {
+		for _, rank := range slices.Concat(of.Members(0), of.Members(1)) {
+			node = append(node, m.node(rank))
+		}
+	}
+	g = newGroup(&m.Between, &m.Within, of.Size(), node)
 	m.groups[of] = g
-	if m.RanksPerNode == 1 {
-		return g
-	}
-	g.alone = true
-	for _, rank := range append(of.Members(0), of.Members(1)...) {
-		g.node = append(g.node, m.node(rank))
-		g.alone = g.alone && g.node[0] == m.node(rank)
-	}
 	return g
 }
 
