@@ -38,7 +38,9 @@ type instance struct {
 	going      []int // likewise, that leave
 	mismatch   bool  // members call different operations
 
-	lastCause, rootCause *pathEnd // that the last member and the root entered
+	there     [2]int      // members of each group that have entered
+	lastCause [2]*pathEnd // that the last of them entered
+	rootCause *pathEnd    // likewise, the root
 }
 
 // An arrival is a member that has entered an operation.
@@ -64,8 +66,8 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 		if root, ok := c.memberOf(o.Root); ok {
 			made.root = root
 		}
-	} else if p := o.Role; c.of.IsInter() {
-		made.aside = p.Gives.Of == "root" || p.Gets.Of == "root"
+	} else {
+		made.aside = c.of.IsInter() && isRooted(o.Role)
 	}
 	if id, ok := o.Completion(); ok {
 		made.slot = r.slot(slotKey{kind: requestSlot, id: id})
@@ -151,9 +153,13 @@ func (s *strand) enterAs(c *collective, r *request) {
 	}
 	n := m.open[k]
 	n.arrivals = append(n.arrivals, arrival{collective: c, request: r, cause: s.pathTo()})
-	n.mismatch = n.mismatch || !alike(n.arrivals[0].collective, c)
+	n.mismatch = n.mismatch || !n.fits()
 	if n.Enter != nil && !n.mismatch {
 		s.rank.engine.entered(n, c, at)
+	}
+	if a := &n.arrivals[len(n.arrivals)-1]; c.aside {
+		a.left = true
+		s.rank.engine.part(r, at, a.cause)
 	}
 	s.ahead = s.ahead || len(m.open) >= patience
 	for len(m.open) > 0 && len(m.open[0].arrivals) == m.of.Size() && !m.open[0].mismatch {
@@ -169,7 +175,8 @@ func (e *engine) instance(c *comm) *instance {
 	if last := len(c.spare) - 1; last >= 0 {
 		n := c.spare[last]
 		c.spare = c.spare[:last]
-		n.arrivals, n.waiting, n.last, n.lastCause, n.rootCause = n.arrivals[:0], n.waiting[:0], 0, nil, nil
+		n.arrivals, n.waiting = n.arrivals[:0], n.waiting[:0]
+		n.there, n.last, n.lastCause, n.rootCause = [2]int{}, [2]Time{}, [2]*pathEnd{}, nil
 		return n
 	}
 	n := new(instance)
@@ -189,34 +196,55 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 			n.Enter[i] = -1
 		}
 	}
-	k := c.member
+	k, rootWasThere := int(c.member), n.rootThere()
 	n.Sent[k], n.Received[k], n.Enter[k], n.Leave[k] = c.sent, c.received, at, at
 	cause := n.arrivals[len(n.arrivals)-1].cause
-	if n.Root = max(n.Root, int(c.root)); n.Root == int(k) {
+	if n.Root = max(n.Root, int(c.root)); n.Root == k {
 		n.rootCause = cause
 	}
-	if at > n.last || n.lastCause == nil {
-		n.last, n.lastCause = max(n.last, at), cause
+	g := n.group(k)
+	n.there[g]++
+	if at > n.last[g] || n.lastCause[g] == nil {
+		n.last[g], n.lastCause[g] = max(n.last[g], at), cause
 	}
-	all := len(n.arrivals) == len(n.Enter)
-	n.waiting = append(n.waiting, len(n.arrivals)-1)
-	if all || c.aside || n.rootThere() || n.needOf(int(k)) == needsNone {
-		e.leave(n, all)
+	if !c.aside {
+		n.waiting = append(n.waiting, len(n.arrivals)-1)
 	}
+	from := max(0, len(n.waiting)-1)
+	if n.isThere(g) || n.rootThere() && !rootWasThere {
+		from = 0
+	}
+	e.leave(n, from)
 }
 
 func (n *instance) rootThere() bool { return n.Root >= 0 && n.Enter[n.Root] >= 0 }
 
-// leave has members leave: all, or those that need no more than has entered.
-func (e *engine) leave(n *instance, all bool) {
-	rootThere := n.rootThere()
+// isThere reports whether all members of a group have entered.
+func (n *instance) isThere(group int) bool { return n.there[group] == n.size(group) }
+
+// can reports whether a member can leave.
+func (n *instance) can(a *arrival) bool {
+	if len(n.arrivals) == len(n.Enter) {
+		return true
+	}
+	switch k := int(a.member); n.needOf(k) {
+	case needsNone:
+		return true
+	case needsRoot:
+		return n.rootThere()
+	case needsOthers:
+		return n.isThere(1 - n.group(k))
+	}
+	return false
+}
+
+// leave has those members leave that can, of the waiting ones from one on.
+func (e *engine) leave(n *instance, from int) {
 	n.Leaving, n.going = n.Leaving[:0], n.going[:0]
-	left := n.waiting[:0]
-	for _, i := range n.waiting {
-		member := int(n.arrivals[i].member)
-		need := n.needOf(member)
-		if all || n.arrivals[i].aside || need == needsNone || need == needsRoot && rootThere {
-			n.Leaving, n.going = append(n.Leaving, member), append(n.going, i)
+	left := n.waiting[:from]
+	for _, i := range n.waiting[from:] {
+		if a := &n.arrivals[i]; n.can(a) {
+			n.Leaving, n.going = append(n.Leaving, int(a.member)), append(n.going, i)
 		} else {
 			left = append(left, i)
 		}
@@ -235,18 +263,37 @@ func (e *engine) leave(n *instance, all bool) {
 // causeOf returns what the end of an operation depends on for a member: the last one to enter
 // of those that the member needs.
 func (n *instance) causeOf(a *arrival) *pathEnd {
-	switch n.needOf(int(a.member)) {
+	k := int(a.member)
+	switch n.needOf(k) {
 	case needsAll:
-		return n.lastCause
+		if n.last[1] > n.last[0] {
+			return n.lastCause[1]
+		}
+		return n.lastCause[0]
+	case needsOthers:
+		if other := 1 - n.group(k); n.last[other] > n.Enter[k] {
+			return n.lastCause[other]
+		}
 	case needsRoot:
-		if n.Root >= 0 && n.Enter[n.Root] > n.Enter[a.member] {
+		if n.Root >= 0 && n.Enter[n.Root] > n.Enter[k] {
 			return n.rootCause
 		}
 	}
 	return a.cause
 }
 
-// alike reports whether calls are the same collective operation.
+// alike reports whether calls are the same collective operation. If the order of calls is drawn, they may have different roots on an
+// intercommunicator.
 func alike(a, b *collective) bool {
-	return a.role == b.role && (a.root == b.root || a.root < 0 || b.root < 0 || a.comm.of.IsInter())
+	return a.role == b.role && (a.root == b.root || a.root < 0 || b.root < 0 || a.rank.engine.drawn)
+}
+
+// fits reports whether the last call to arrive is the operation of those before.
+func (n *instance) fits() bool {
+	first, last := n.arrivals[0].collective, n.arrivals[len(n.arrivals)-1].collective
+	if !alike(first, last) {
+		return false
+	}
+	// Not all members of an intercommunicator know the root: the first one may not.
+	return len(n.arrivals) < 2 || n.Enter == nil || last.root < 0 || n.Root < 0 || n.Root == int(last.root) || last.rank.engine.drawn
 }

@@ -345,12 +345,9 @@ func (r *rank) probe(m *semantics.Message) *message {
 }
 
 // choosesMessages reports whether a receive of the rank takes messages from any source or
-// with any tag, and the trace does not say which. It takes note of intercommunicators.
+// with any tag, and the trace does not say which.
 func (r *rank) choosesMessages() bool {
 	for o := range r.calls.All() {
-		if c := o.Operation.Communicator; c != nil && c.IsInter() {
-			r.engine.inter = true
-		}
 		for _, m := range o.Operation.Messages {
 			if m.Direction == semantics.Receive && !m.Cancelled && (m.Peer == semantics.AnySource || m.Tag == semantics.AnyTag) && m.Communicator != nil {
 				return true

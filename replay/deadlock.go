@@ -274,8 +274,14 @@ func (e *engine) waitsForMembers(waits map[*strand][]Wait) {
 				}
 				w := Wait{For: ForMembers, Communicator: c.of, Tag: semantics.NoTag, Instance: c.begun + uint64(k), Others: rankenc.SetOf(other...)}
 				w.Ranks = c.of.RankSet().Difference(rankenc.SetOf(same...))
-				if root := n.rootOf(a); needOf(a.role, a.root == a.member) == needsRoot && root >= 0 && w.Ranks.Contains(root) {
-					w.Ranks = rankenc.SetOf(root)
+				switch root := n.rootOf(a); needOn(c.of.IsInter(), a.role, a.root == a.member) {
+				case needsRoot:
+					if root >= 0 && w.Ranks.Contains(root) {
+						w.Ranks = rankenc.SetOf(root)
+					}
+				case needsOthers:
+					own, _ := c.of.Groups(a.rank.number)
+					w.Ranks = w.Ranks.Difference(rankenc.SetOf(own...))
 				}
 				waits[a.request.waiter] = append(waits[a.request.waiter], w)
 			}

@@ -116,13 +116,15 @@ type Collective struct {
 	Leave   []Time
 	Leaving []int
 
-	last Time // the last of Enter
+	last [2]Time // the last of Enter, in each group
 }
 
 // Earliest sets Leave to when members have what they get, if nothing takes any time: of a
 // broadcast when the root and the member have entered, of a reduction to the root, a scan or
 // an exchange with neighbours when the member has, but the root when all have, and otherwise when all have.
-// Of an operation on an intercommunicator that has a root, others of the root's group need nobody.
+//
+// On an intercommunicator, data are those of the other group: members that need all need only those of the other group. Others
+// of the root's group than it take no part in an operation with a root. They leave at once, and are never in Leaving.
 func (c *Collective) Earliest() {
 	for _, i := range c.Leaving {
 		c.Leave[i] = c.earliest(i)
@@ -132,7 +134,9 @@ func (c *Collective) Earliest() {
 func (c *Collective) earliest(member int) Time {
 	switch c.needOf(member) {
 	case needsAll:
-		return c.lastFor(member)
+		return max(c.last[0], c.last[1])
+	case needsOthers:
+		return max(c.Enter[member], c.last[1-c.group(member)])
 	case needsRoot:
 		if c.Root >= 0 {
 			return max(c.Enter[member], c.Enter[c.Root])
@@ -141,36 +145,22 @@ func (c *Collective) earliest(member int) Time {
 	return c.Enter[member]
 }
 
-// lastFor returns when the last member has entered that one needs that needs all: for the root of an operation on an
-// intercommunicator, those of the other group.
-func (c *Collective) lastFor(member int) Time {
-	if c.Root < 0 || !c.Communicator.IsInter() {
-		return c.last
+func (c *Collective) isInter() bool { return c.Communicator != nil && c.Communicator.IsInter() }
+
+// group returns the group of a member: 0 or, of an intercommunicator, 1.
+func (c *Collective) group(member int) int {
+	if c.isInter() && member >= len(c.Communicator.Members(0)) {
+		return 1
 	}
-	last := c.Enter[member]
-	for i, at := range c.Enter {
-		if !c.aside(i) {
-			last = max(last, at)
-		}
-	}
-	return last
+	return 0
 }
 
-// aside reports whether a member gives nothing and gets nothing, as it is in the group of the root of an operation on an
-// intercommunicator.
-func (c *Collective) aside(member int) bool {
-	if c.Root < 0 || member == c.Root || !c.Communicator.IsInter() {
-		return false
+// size returns how many members a group has.
+func (c *Collective) size(group int) int {
+	if c.isInter() {
+		return len(c.Communicator.Members(group))
 	}
-	first := len(c.Communicator.Members(0))
-	return (member < first) == (c.Root < first)
-}
-
-func (c *Collective) needOf(member int) need {
-	if c.aside(member) {
-		return needsNone
-	}
-	return needOf(c.Role, c.Root == member)
+	return len(c.Enter) * (1 - group)
 }
 
 // A need says which members must have made the call of a collective operation before it can
@@ -178,10 +168,25 @@ func (c *Collective) needOf(member int) need {
 type need uint8
 
 const (
-	needsAll need = iota
+	needsAll    need = iota
+	needsOthers      // all of the other group of an intercommunicator
 	needsRoot
 	needsNone // that is sure: the member gives data to the root, or to some others
 )
+
+func (c *Collective) needOf(member int) need { return needOn(c.isInter(), c.Role, c.Root == member) }
+
+// needOn returns what a member needs, perhaps on an intercommunicator.
+func needOn(inter bool, p *spec.Role, isRoot bool) need {
+	need := needOf(p, isRoot)
+	if need == needsAll && inter && p.Data != "" {
+		return needsOthers
+	}
+	return need
+}
+
+// isRooted reports whether an operation has a root.
+func isRooted(p *spec.Role) bool { return p.Gives.Of == "root" || p.Gets.Of == "root" }
 
 func needOf(p *spec.Role, isRoot bool) need {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -22,8 +23,10 @@ type program struct {
 
 	// meets are the messages, by the call that sends each and the number of its message in it.
 	messages map[string]bool
-	together [][]place // calls of operations of which nobody may leave before all have entered
+	together [][]place  // calls of operations of which nobody may leave before all have entered
+	after    [][2]place // calls of which the first may not end before the second starts
 	subs     []*group
+	sides    [2]*group // of an intercommunicator
 }
 
 // An actor is a thread of a rank.
@@ -95,7 +98,7 @@ func emptyProgram(intn func(n int) int, threads int) *program {
 
 // step adds a step of some actors.
 func (p *program) step() {
-	switch p.intn(8) {
+	switch p.intn(9) {
 	case 0, 1, 2, 3:
 		p.message()
 	case 4:
@@ -105,6 +108,8 @@ func (p *program) step() {
 		p.wait(actors[p.intn(len(actors))])
 	case 7:
 		p.exchange()
+	case 8:
+		p.across()
 	}
 }
 
@@ -201,6 +206,13 @@ func (p *program) communicators(threads int) {
 		ranks := p.all(2, parity)
 		slices.Reverse(ranks) // as the keys say
 		p.subs = append(p.subs, &group{handle: handle, ranks: ranks})
+		p.sides[parity] = &group{handle: handle + 1, ranks: ranks}
+	}
+	for parity, g := range p.sides {
+		for _, rank := range g.ranks {
+			p.actors[rank][0].call("MPI_Intercomm_create", "local_comm", handle, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD",
+				"remote_leader", p.sides[1-parity].ranks[0], "tag", 1, "newintercomm", handle+1)
+		}
 	}
 }
 
@@ -339,6 +351,71 @@ func (p *program) collective() {
 	if name == "MPI_Barrier" || name == "MPI_Allreduce" {
 		p.together = append(p.together, calls)
 	}
+}
+
+// across adds a message or a collective operation between the groups of an intercommunicator.
+func (p *program) across() {
+	side := p.intn(2)
+	own, other := p.sides[side], p.sides[1-side]
+	root := p.intn(len(own.ranks))
+	name := p.pick("Send", "Bcast", "Ibcast", "Scatter", "Gather", "Reduce", "Ireduce", "Barrier", "Ibarrier", "Allreduce", "Allgather", "Alltoall")
+	if name == "Send" {
+		destination := p.intn(len(other.ranks))
+		from, to := p.actors[own.ranks[root]][0], p.actors[other.ranks[destination]][0]
+		sent := from.place()
+		from.call("MPI_Send", "count", 9, "datatype", "MPI_BYTE", "dest", destination, "tag", 40, "comm", own.handle)
+		p.receive(own, to, sent, "MPI_Recv", root, 40, 9)
+		return
+	}
+	ends := [2]map[int]place{{}, {}}
+	for i, g := range p.sides {
+		for k, rank := range g.ranks {
+			of := any("MPI_PROC_NULL")
+			if i != side {
+				of = root
+			} else if k == root {
+				of = "MPI_ROOT"
+			}
+			ends[i][k] = p.collectiveCall(p.actors[rank][0], "MPI_"+name, of, g.handle)
+		}
+	}
+	switch name {
+	case "Bcast", "Scatter":
+		for _, end := range ends[1-side] {
+			p.after = append(p.after, [2]place{end, ends[side][root]})
+		}
+	case "Gather", "Reduce":
+		for _, end := range ends[1-side] {
+			p.after = append(p.after, [2]place{ends[side][root], end})
+		}
+	case "Barrier", "Allreduce", "Allgather", "Alltoall":
+		for _, a := range ends[0] {
+			for _, b := range ends[1] {
+				p.together = append(p.together, []place{a, b})
+			}
+		}
+	}
+}
+
+// collectiveCall adds a call of an actor, with as many arguments as it has, and returns its place.
+func (p *program) collectiveCall(a *actor, name string, root, comm any) place {
+	args := []any{"comm", comm}
+	switch operation := strings.ToLower(name[len("MPI_"):]); operation {
+	case "bcast", "ibcast", "reduce", "ireduce":
+		args = append(args, "count", 500, "datatype", "MPI_INT", "root", root)
+	case "scatter", "gather":
+		args = append(args, "sendcount", 50, "sendtype", "MPI_INT", "recvcount", 50, "recvtype", "MPI_INT", "root", root)
+	case "allreduce":
+		args = append(args, "count", 5000, "datatype", "MPI_INT")
+	case "allgather", "alltoall":
+		args = append(args, "sendcount", 50, "sendtype", "MPI_INT", "recvcount", 50, "recvtype", "MPI_INT")
+	}
+	if name[4] == 'I' {
+		args = append(args, "request", p.begin(a, nil))
+	}
+	at := a.place()
+	a.call(name, args...)
+	return at
 }
 
 // begin returns the lowest id that no request of the rank has. Ids are not the same for

@@ -154,7 +154,6 @@ type engine struct {
 	ordered bool // strands go on in the order of their clocks
 	ready   queue
 	later   timeQueue
-	inter   bool    // there are intercommunicators
 	rounds  *rounds // nil if loops are not skipped
 	surveys uint64  // of the state
 	steps   int

@@ -69,7 +69,7 @@ func TestForms(t *testing.T) {
 			forms[name] += n
 		}
 	}
-	if len(forms) != 29 {
+	if len(forms) != 41 {
 		t.Errorf("%d forms: %v", len(forms), slices.Sorted(maps.Keys(forms)))
 	}
 }
@@ -161,6 +161,11 @@ func (o *observer) end(res *replay.Result) {
 					o.t.Fatalf("%T: %v leaves at %d, %v enters at %d", o.machine, a, o.times[a][1], b, o.times[b][0])
 				}
 			}
+		}
+	}
+	for _, calls := range o.p.after {
+		if end, start := o.times[calls[0]][1], o.times[calls[1]][0]; end < start {
+			o.t.Fatalf("%T: %v leaves at %d, %v enters at %d", o.machine, calls[0], end, calls[1], start)
 		}
 	}
 	for _, r := range res.Ranks {

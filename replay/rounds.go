@@ -66,10 +66,7 @@ type jump struct {
 // isSteady reports whether loops may be skipped: neither costs nor the order of what happens
 // depend on when it is.
 func (e *engine) isSteady() bool {
-	if e.ordered || e.ended != nil && !e.some || e.paths || !steady(e.machine) {
-		return false
-	}
-	if e.drawn || e.inter { // only some members know who the root is
+	if e.ordered || e.drawn || e.ended != nil && !e.some || e.paths || !steady(e.machine) {
 		return false
 	}
 	for _, f := range e.model.Trace().Functions() {

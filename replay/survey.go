@@ -252,10 +252,12 @@ func (v *survey) instance(n *instance) {
 		}
 	}
 	if v.write {
-		n.last = 0
+		n.last = [2]Time{}
 		for k := range n.arrivals {
 			if n.Enter != nil && !n.mismatch {
-				n.last = max(n.last, n.Enter[n.arrivals[k].member])
+				member := int(n.arrivals[k].member)
+				last := &n.last[n.group(member)]
+				*last = max(*last, n.Enter[member])
 			}
 		}
 	}

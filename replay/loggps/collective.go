@@ -19,8 +19,8 @@ func (m *Machine) Collective(c *replay.Collective) {
 	}
 	g, o := m.group(c.Communicator), m.operation(c.Role)
 	switch {
-	case c.Communicator.IsInter() && (c.Role.Gives.Of == "root" || c.Role.Gets.Of == "root"):
-		g.across(c, o)
+	case c.Communicator.IsInter() && isRooted(c.Role):
+		g.fromOrTo(c, o)
 	case c.Role.Gives.Of == "root":
 		g.fromRoot(c, o)
 	case c.Role.Gets.Of == "root":
@@ -32,6 +32,8 @@ func (m *Machine) Collective(c *replay.Collective) {
 			w := g.hop(atMost(c.Sent[i])).worst()
 			c.Leave[i] = plus(c.Enter[i], plus(plus(w.Send, w.Transfer), w.Receive))
 		}
+	case c.Communicator.IsInter() && c.Role.Data != "":
+		m.across(c, g, o)
 	default:
 		copy(g.t, c.Enter)
 		size := g.size(c, o.name)
@@ -69,20 +71,24 @@ func (o *operation) of(members int, size int64) Algorithm {
 }
 
 // size returns the size by which the algorithm of an operation is chosen.
-func (g *group) size(c *replay.Collective, name string) int64 {
-	sent, received := int64(0), int64(0)
+func (g *group) size(c *replay.Collective, name string) (size int64) {
 	for i := range c.Sent {
-		sent, received = max(sent, c.Sent[i]), max(received, c.Received[i])
+		size = max(size, g.sizeOf(c, name, i, len(g.t)))
 	}
+	return size
+}
+
+// sizeOf returns that size by what a member gives and gets, to and from so many.
+func (g *group) sizeOf(c *replay.Collective, name string, member, others int) int64 {
 	switch {
-	case name == "": // no data of members: of a file, perhaps
+	case name == "" || others == 0: // no data of members: of a file, perhaps
 		return 0
 	case strings.HasPrefix(name, "allgather"):
-		return atMost(received)
+		return atMost(c.Received[member])
 	case strings.HasPrefix(name, "alltoall"):
-		return (atMost(sent) + int64(len(g.t)) - 1) / int64(len(g.t))
+		return (atMost(c.Sent[member]) + int64(others) - 1) / int64(others)
 	}
-	return atMost(sent)
+	return atMost(c.Sent[member])
 }
 
 // atMost returns a number of bytes, none if it is unknown, and no more than can be multiplied with a number of members.
@@ -153,13 +159,25 @@ func (g *group) scan(c *replay.Collective) {
 	}
 }
 
-// Offsets are when members are done with what the root gives that enters at 0, if they have entered before.
+// Offsets are when members are done with an operation into which all enter at 0: with what the root gives, or of an intercommunicator.
 type offsets struct {
 	name      string
 	algorithm Algorithm
-	root      int
+	root      int // −1 for none
 	size      int64
 	after     []replay.Time // nil if there are none
+}
+
+// after returns offsets, and has steps set t of the group if they are not those that were wanted last.
+func (g *group) after(k offsets, steps func()) []replay.Time {
+	o := &g.offsets
+	if o.after == nil || k.name != o.name || k.algorithm != o.algorithm || k.root != o.root || k.size != o.size {
+		clear(g.t)
+		steps()
+		k.after = append(o.after[:0], g.t...)
+		g.offsets = k
+	}
+	return g.offsets.after
 }
 
 // fromRoot has members leave of what the root gives. All but the root count as if they had entered before.
@@ -168,16 +186,11 @@ func (g *group) fromRoot(c *replay.Collective, o *operation) {
 		return
 	}
 	size := atMost(c.Sent[c.Root])
-	k := offsets{name: o.name, algorithm: o.of(len(g.t), size), root: c.Root, size: size, after: g.offsets.after}
-	if k.after == nil || k.name != g.offsets.name || k.algorithm != g.offsets.algorithm || k.root != g.offsets.root || k.size != g.offsets.size {
-		clear(g.t)
-		g.give(k.algorithm, o.name, c.Root, size)
-		k.after = append(k.after[:0], g.t...)
-		g.offsets = k
-	}
+	a := o.of(len(g.t), size)
+	after := g.after(offsets{name: o.name, algorithm: a, root: c.Root, size: size}, func() { g.give(a, o.name, c.Root, size) })
 	none := g.hop(0)
 	for _, i := range c.Leaving {
-		if c.Leave[i] = plus(c.Enter[c.Root], k.after[i]); i != c.Root {
+		if c.Leave[i] = plus(c.Enter[c.Root], after[i]); i != c.Root {
 			c.Leave[i] = max(c.Leave[i], plus(c.Enter[i], none.of(c.Root, i).Receive))
 		}
 	}

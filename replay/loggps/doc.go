@@ -38,7 +38,10 @@
 //
 // Ring, pairwise and linear algorithms have as many steps as members. They cost closed forms instead, linear in the
 // number of members: blocks are equal there, and a step of a ring is as slow as the slowest of its members.
-// All others cost one exchange for each member and step. Members of an intercommunicator count as one group.
+// All others cost one exchange for each member and step.
+//
+// On an intercommunicator, an operation with a root is one of the root and the other group. Of others, members leave as much later than
+// all of the other group have entered as they would leave one of all members that enter at once.
 // Operations that make communicators and windows, and access to files, are barriers.
 //
 // # Source

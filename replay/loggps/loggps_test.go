@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/replay"
@@ -31,6 +32,45 @@ func world(t testtrace.TB, ranks int) *semantics.Communicator {
 		t.Fatal(err)
 	}
 	return m.World()
+}
+
+// inters are intercommunicators, by the sizes of their groups.
+var inters = make(map[[2]int]*semantics.Communicator)
+
+// inter returns an intercommunicator of two groups, of which the first has the ranks below that of the second.
+func inter(t testtrace.TB, first, second int) *semantics.Communicator {
+	t.Helper()
+	if c := inters[[2]int{first, second}]; c != nil {
+		return c
+	}
+	var parts []merge.Part
+	for rank := range first + second {
+		var r testtrace.Recording
+		side, leader := 0, first
+		if rank >= first {
+			side, leader = 1, 0
+		}
+		r.MPI(1, "MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", side, "key", 0, "newcomm", 0)
+		r.MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD", "remote_leader", leader, "tag", 1, "newintercomm", 1)
+		r.MPI(1, "MPI_Barrier", "comm", 1)
+		parts = append(parts, r.Finish(rank))
+	}
+	model, err := semantics.Open(context.Background(), testtrace.Write(t, merge.Run{Ranks: first + second}, parts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := model.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o := range calls.All() {
+		if c := o.Operation.Communicator; c != nil && c.IsInter() && len(c.Members(0)) == first && len(c.Members(1)) == second {
+			inters[[2]int{first, second}] = c
+			return c
+		}
+	}
+	t.Fatal("no intercommunicator")
+	return nil
 }
 
 // names are those of collective operations of all kinds.
@@ -69,12 +109,19 @@ func drawn(t *rapid.T, links *rapid.Generator[Link]) (*Machine, *replay.Collecti
 	if c.Role.Gives.Of == "root" || c.Role.Gets.Of == "root" {
 		c.Root = rapid.IntRange(0, n-1).Draw(t, "root")
 	}
+	c.Communicator = world(t, n)
+	if n > 1 && rapid.Bool().Draw(t, "intercommunicator") {
+		first := rapid.IntRange(1, n-1).Draw(t, "first group")
+		c.Communicator = inter(t, first, n-first)
+	}
 	size := int64(rapid.SampledFrom([]int{-1, 0, 8, 1000, 50000, 1000000}).Draw(t, "size"))
 	for i := range n {
 		c.Enter = append(c.Enter, replay.Time(rapid.IntRange(0, 20000).Draw(t, "enter")))
-		c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, size), append(c.Received, size)
+		c.Sent, c.Received = append(c.Sent, size), append(c.Received, size)
+		if c.Root < 0 || i == c.Root || !c.Communicator.IsInter() || inSecond(c, i) != inSecond(c, c.Root) {
+			c.Leaving = append(c.Leaving, i)
+		}
 	}
-	c.Communicator = world(t, n)
 	m, err := New(p, n, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -82,15 +129,25 @@ func drawn(t *rapid.T, links *rapid.Generator[Link]) (*Machine, *replay.Collecti
 	return m, c
 }
 
+// inSecond reports whether a member is in the second group of an intercommunicator.
+func inSecond(c *replay.Collective, member int) bool {
+	return c.Communicator.IsInter() && member >= len(c.Communicator.Members(0))
+}
+
 // earliest returns when members leave if nothing takes any time.
 func earliest(c *replay.Collective) []replay.Time {
 	c.Earliest()
-	for i := range c.Leave {
+	for _, i := range c.Leaving {
 		switch name := c.Role.Data; {
 		case c.Role.Gives.Of == "root", c.Role.Frees, strings.HasSuffix(name, "can"), strings.HasPrefix(name, "Neighbor"):
 		case c.Role.Gets.Of == "root" && i != c.Root:
 		default:
-			c.Leave[i] = slices.Max(c.Enter)
+			c.Leave[i] = c.Enter[i]
+			for k, at := range c.Enter { // those of the other group, if that gives data
+				if !c.Communicator.IsInter() || c.Role.Data == "" || inSecond(c, k) != inSecond(c, i) {
+					c.Leave[i] = max(c.Leave[i], at)
+				}
+			}
 		}
 	}
 	return c.Leave
@@ -102,26 +159,24 @@ func TestCollective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, c := drawn(t, linkGen)
 		m.Collective(c)
-		leave := slices.Clone(c.Leave)
-		for i, first := range earliest(c) {
-			if leave[i] < first {
-				t.Fatalf("member %d leaves at %d, before %d", i, leave[i], first)
+		leave, leaving := slices.Clone(c.Leave), slices.Clone(c.Leaving)
+		first := earliest(c)
+		for _, i := range leaving {
+			if leave[i] < first[i] {
+				t.Fatalf("member %d leaves at %d, before %d", i, leave[i], first[i])
 			}
 		}
 		again, _ := New(m.Parameters, len(c.Enter), nil)
-		for i := range leave {
+		for _, i := range leaving {
 			c.Leaving = []int{i}
 			if again.Collective(c); c.Leave[i] != leave[i] {
 				t.Fatalf("member %d alone leaves at %d, with others at %d", i, c.Leave[i], leave[i])
 			}
 		}
-		c.Leaving = c.Leaving[:0]
-		for i := range leave {
-			c.Leaving = append(c.Leaving, i)
-		}
+		c.Leaving = leaving
 		c.Enter[rapid.IntRange(0, len(leave)-1).Draw(t, "later")] += replay.Time(rapid.IntRange(1, 30000).Draw(t, "by"))
 		m.Collective(c)
-		for i := range leave {
+		for _, i := range leaving {
 			if c.Leave[i] < leave[i] {
 				t.Fatalf("member %d leaves at %d, and if one enters later at %d", i, leave[i], c.Leave[i])
 			}
