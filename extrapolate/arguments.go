@@ -1,0 +1,290 @@
+package extrapolate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A form is what a number is on other ranks.
+type form struct {
+	exprs []expr // of fewest terms; they must agree
+
+	// near are the values where the traces have them, if there is no expression.
+	near []nearValue
+
+	what string // that it is a number of
+	open string // what a second trace would decide; empty if it is decided
+}
+
+type nearValue struct {
+	point
+	value int64
+}
+
+// uses returns the loops that a form depends on.
+func (f *form) uses() (uses uint) {
+	for _, e := range f.exprs {
+		uses |= e.uses
+	}
+	return uses
+}
+
+// A call is a call with its arguments.
+type call struct {
+	fn      int
+	args    []*argument
+	group   [2]form
+	grouped bool
+}
+
+// An argument is one, or an element of an array.
+type argument struct {
+	kind     cst.Kind
+	constant cst.Value // of floats, strings and bytes, and of arrays of arrays
+	numbers  []form
+	length   form // of an array
+	rule     *argument
+	elements []*argument
+}
+
+// A programFitter fits what the places of a class have.
+type programFitter struct {
+	*solver
+	class *class
+	path  []*place // to where it fails
+	done  int
+}
+
+func (f *programFitter) body(body []*place) *failure {
+	for _, p := range body {
+		f.path = append(f.path, p)
+		var failed *failure
+		if p.loop {
+			if failed = f.body(p.body); failed == nil {
+				failed = f.loop(p)
+			}
+		} else {
+			failed = f.call(p)
+		}
+		if failed != nil {
+			failed.depth += f.done
+			return failed
+		}
+		f.done++
+		f.path = f.path[:len(f.path)-1]
+	}
+	return nil
+}
+
+func (f *programFitter) fail(what string) *failure { return &failure{f.class.name, what, 2} }
+
+// points returns where a place is visited.
+func points(p *place) []*point {
+	list := make([]*point, 0, len(p.visits))
+	for _, v := range p.visits {
+		at := v.rank.point
+		at.rounds = v.rounds
+		list = append(list, &at)
+	}
+	return list
+}
+
+func (f *programFitter) loop(p *place) (failed *failure) {
+	values := make([]int64, 0, len(p.visits))
+	for _, v := range p.visits {
+		values = append(values, int64(v.value))
+	}
+	what := fmt.Sprintf("the number of iterations of the loop of %s", f.firstCall(p))
+	p.trips, failed = f.form(what, points(p), values, p.depth, false, true)
+	return failed
+}
+
+// firstCall returns the name of the first function that a loop calls.
+func (f *programFitter) firstCall(p *place) string {
+	for p.loop && len(p.body) > 0 {
+		p = p.body[0]
+	}
+	if p.call == nil {
+		return "no calls"
+	}
+	return f.declared.Functions()[p.call.fn].Name
+}
+
+func (f *programFitter) call(p *place) (failed *failure) {
+	at := points(p)
+	if len(at) == 0 {
+		p.call = nil
+		return nil
+	}
+	c := &call{fn: p.visits[0].rank.fns[p.visits[0].value]}
+	p.call = c
+	fn := &f.declared.Functions()[c.fn]
+	for i, param := range fn.Params {
+		values := make([]cst.Value, 0, len(at))
+		for _, v := range p.visits {
+			values = append(values, v.rank.args[v.value][i])
+		}
+		a, failed := f.argument(param.Name+" of "+fn.Name, param.Type, at, values, p.depth, false)
+		if failed != nil {
+			return failed
+		}
+		c.args = append(c.args, a)
+	}
+	var own, sizes []int64
+	for _, v := range p.visits {
+		if g, ok := v.rank.groups[uint32(v.value)]; ok {
+			own, sizes = append(own, int64(g.Rank)), append(sizes, int64(g.Size))
+		}
+	}
+	if c.grouped = len(own) == len(at); c.grouped {
+		if c.group[0], failed = f.form("the rank in the group of "+fn.Name, at, own, p.depth, false, false); failed != nil {
+			return failed
+		}
+		c.group[1], failed = f.form("the size of the group of "+fn.Name, at, sizes, p.depth, false, true)
+	}
+	return failed
+}
+
+// argument fits an argument by its values.
+func (f *programFitter) argument(what string, t cst.Type, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
+	a := &argument{kind: t.Kind}
+	add := func(what string, number func(v cst.Value) int64) *failure {
+		list := make([]int64, 0, len(values))
+		for _, v := range values {
+			list = append(list, number(v))
+		}
+		fitted, failed := f.form(what, at, list, depth, array, t.Kind == cst.KindInt)
+		a.numbers = append(a.numbers, fitted)
+		return failed
+	}
+	switch t.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
+		return a, add(what, cst.Value.Int)
+	case cst.KindPointer:
+		for i, part := range []string{"segment of ", "displacement of ", "device of "} {
+			failed := add(part+what, func(v cst.Value) int64 {
+				p := v.Pointer()
+				return [...]int64{p.Segment, p.Displacement, p.Device}[i]
+			})
+			if failed != nil {
+				return nil, failed
+			}
+		}
+		return a, nil
+	case cst.KindStatus:
+		for i, part := range []string{"source in ", "tag in ", "error in "} {
+			failed := add(part+what, func(v cst.Value) int64 {
+				s := v.Status()
+				return [...]int64{s.Source, s.Tag, s.Error}[i]
+			})
+			if failed != nil {
+				return nil, failed
+			}
+		}
+		return a, nil
+	case cst.KindArray:
+		if !array {
+			return a, f.array(a, what, t, at, values, depth)
+		}
+	}
+	for i, v := range values {
+		if !v.Equal(values[0]) {
+			return nil, f.fail(fmt.Sprintf("%s: %v on rank %d of %d and %v on rank %d of %d", what,
+				short(values[0]), at[0].rank, at[0].ranks, short(v), at[i].rank, at[i].ranks))
+		}
+	}
+	a.constant = values[0]
+	return a, nil
+}
+
+func short(v cst.Value) string {
+	const most = 40
+	text := v.String()
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return text
+}
+
+// maxElements is how long an array may be whose elements are fitted one by one.
+const maxElements = 1024
+
+// array fits an array: by one rule for its elements, or element by element.
+func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point, values []cst.Value, depth int) (failed *failure) {
+	lengths := make([]int64, 0, len(values))
+	for _, v := range values {
+		lengths = append(lengths, int64(v.Len()))
+	}
+	if a.length, failed = f.form("the length of "+what, at, lengths, depth, false, true); failed != nil {
+		return failed
+	}
+	if slices.Max(lengths) == 0 {
+		return nil
+	}
+	var elements []cst.Value
+	var where []*point
+	for i, v := range values {
+		for k := range v.Len() {
+			p := *at[i]
+			p.index = int64(k)
+			where, elements = append(where, &p), append(elements, v.Index(k))
+		}
+	}
+	if a.rule, failed = f.argument("elements of "+what, *t.Elem, where, elements, depth, true); failed == nil {
+		return nil
+	}
+	a.rule = nil
+	if slices.Max(lengths) != slices.Min(lengths) || lengths[0] > maxElements {
+		return failed
+	}
+	for k := range int(lengths[0]) {
+		elements := elements[:0]
+		for _, v := range values {
+			elements = append(elements, v.Index(k))
+		}
+		e, failed := f.argument(fmt.Sprintf("element %d of %s", k, what), *t.Elem, at, elements, depth, true)
+		if failed != nil {
+			return failed
+		}
+		a.elements = append(a.elements, e)
+	}
+	return nil
+}
+
+// form fits a number. Scales says that it may grow with the number of ranks if it does not show it.
+func (f *programFitter) form(what string, at []*point, values []int64, depth int, array, scales bool) (form, *failure) {
+	r := form{what: what}
+	r.exprs = fit(f.grid, features(f.grid, depth, array), at, values)
+	if len(r.exprs) == 0 {
+		return r, f.fail(fmt.Sprintf("%s has no expression: %s", what, some(at, values)))
+	}
+	if f.class.one && r.exprs[0].uses == 0 {
+		v, constant := values[0], !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
+		if constant && (v > 1 && scales || v != 0 && v < -1 && scales) {
+			r.open = fmt.Sprintf("%s is %d in the only trace that has it", what, v)
+		}
+	}
+	return r, nil
+}
+
+// some returns some values as text.
+func some(at []*point, values []int64) string {
+	text, count := "", 0
+	last := int64(-1)
+	for i, p := range at {
+		if i > 0 && values[i] == last {
+			continue
+		}
+		last = values[i]
+		if count++; count > 4 {
+			return text + ", …"
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d on rank %d of %d", values[i], p.rank, p.ranks)
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+// Package extrapolate makes the trace of a run on another number of ranks: from traces of one
+// program, with one input, on several numbers of ranks, that on M ranks.
+//
+//	result, err := extrapolate.Make(ctx, []*reprise.Trace{on16, on64}, extrapolate.Options{Ranks: 1024})
+//	…
+//	err = result.Write(file)
+//
+// What it makes is a trace as any other. Nothing in it is guessed: trip counts of loops and
+// arguments of calls are expressions that hold for all ranks of all traces, and what has none is an
+// [Error] that names the calls.
+//
+// # How it works
+//
+// Ranks have places in a grid of one, two or three dimensions, whose extents are those of
+// MPI_Dims_create, or powers of two as the NAS benchmarks have them, with ranks in rows or in columns.
+// Grids are tried from one dimension on. All ranks are of one class at first. If that fails, a class
+// is split: rank 0 and the others; first, last and between in each dimension; these and
+// even and odd; second and last but one, too.
+//
+// The loops of a rank are those of equal calls, or else of calls that differ in ranks, or in anything.
+// All ranks of a class make the same calls but for trip counts. Each number among the arguments,
+// and each trip count, is fitted by the expressions of fewest terms in the number of ranks, the rank, its
+// coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
+// quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
+//
+// An expression with k coefficients counts only if it holds for more than k different
+// arguments, and in more than one trace. If several of the fewest terms hold, they must be equal on M ranks;
+// so must all grids of one dimension, in full.
+//
+// # Limits
+//
+// That expressions hold on all ranks of the traces does not prove that they hold on others: a program may do
+// something else from 100 ranks on. With [Options.Force], what has no expression has the
+// value of the nearest rank, and [Result.Forced] says so.
+//
+// Grids whose extents are arguments of the program are not found, nor are trip counts that
+// differ from iteration to iteration without an expression in the loops around. Times are left out.
+//
+// # Source
+//
+// Extrapolating traces of communication is due to X. Wu and F. Mueller, "ScalaExtrap: Trace-Based Communication Extrapolation for
+// SPMD Programs", PPoPP 2011. This package departs from it in refusing what is not determined.
+package extrapolate

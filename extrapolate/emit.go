@@ -1,0 +1,357 @@
+package extrapolate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// What is made is a run on another number of ranks in a grid.
+type made struct {
+	*solver
+	grid   *grid
+	root   *class
+	parts  []merge.Part
+	hashes [][]byte // of the calls of each rank
+	forced []string
+	told   map[string]bool
+	known  map[string]*sequitur.Grammar
+}
+
+// make makes the parts of all ranks.
+func (m *made) make() error {
+	m.told, m.known = make(map[string]bool), make(map[string]*sequitur.Grammar)
+	var problems []string
+	for number := range m.o.Ranks {
+		if m.ctx.Err() != nil {
+			return context.Cause(m.ctx)
+		}
+		w := writer{made: m, problem: func(text string) {
+			if !m.told[text] {
+				m.told[text] = true
+				problems = append(problems, text)
+			}
+		}}
+		if err := w.rank(number); err != nil {
+			return err
+		}
+		if m.o.Progress != nil {
+			m.o.Progress(number + 1)
+		}
+	}
+	if m.forced = problems; len(problems) > 0 && !m.o.Force {
+		return &Error{problems}
+	}
+	return nil
+}
+
+// equal reports whether two runs make the same calls.
+func (m *made) equal(n *made) bool { return slices.EqualFunc(m.hashes, n.hashes, bytes.Equal) }
+
+// fits returns the expressions that are not constant.
+func (m *made) fits() []Fit {
+	var list []Fit
+	add := func(c *class, fn, parameter string, f form) {
+		if len(f.exprs) == 0 {
+			return
+		}
+		if f.exprs[0].constant {
+			return
+		}
+		fit := Fit{fn, parameter, f.exprs[0].text, c.name}
+		if !slices.Contains(list, fit) {
+			list = append(list, fit)
+		}
+	}
+	var walk func(c *class, body []*place)
+	walk = func(c *class, body []*place) {
+		for _, p := range body {
+			if p.loop {
+				walk(c, p.body)
+				add(c, "", p.trips.what, p.trips)
+				continue
+			}
+			if p.call == nil {
+				continue
+			}
+			fn := &m.declared.Functions()[p.call.fn]
+			for i, a := range p.call.args {
+				for _, f := range a.numbers {
+					add(c, fn.Name, fn.Params[i].Name, f)
+				}
+				if a.kind == cst.KindArray {
+					add(c, fn.Name, "length of "+fn.Params[i].Name, a.length)
+					if a.rule != nil {
+						for _, f := range a.rule.numbers {
+							add(c, fn.Name, fn.Params[i].Name+"[index]", f)
+						}
+					}
+				}
+			}
+		}
+	}
+	var classes func(c *class)
+	classes = func(c *class) {
+		if c.finer == nil {
+			walk(c, c.body)
+		}
+		for _, f := range c.order {
+			classes(f)
+		}
+	}
+	classes(m.root)
+	return list
+}
+
+// A writer writes the calls of a rank.
+type writer struct {
+	*made
+	problem func(text string)
+	class   *class
+	at      point
+	table   *cst.Table
+	groups  map[uint32]merge.Group
+	runs    []sequitur.Run
+	blocks  []block
+	failed  error
+}
+
+// A block is runs that come so often.
+type block struct {
+	end    int
+	rounds uint64
+}
+
+const (
+	maxRuns   = 1 << 24 // of a rank
+	maxLength = 1 << 24 // of an array
+)
+
+func (w *writer) rank(number int) error {
+	w.at.ranks, w.at.rank = int64(w.o.Ranks), int64(number)
+	w.at.spot = w.made.grid.spot(w.at.ranks, w.at.rank)
+	w.class = w.root
+	for w.class.finer != nil {
+		name := w.class.split.class(w.at.rank, w.at.spot, w.made.grid.dims)
+		next := w.class.finer[name]
+		if next == nil {
+			return &Error{[]string{fmt.Sprintf("the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
+		}
+		w.class = next
+	}
+	w.table, _, _ = cst.Merge(w.declared, new(cst.Table))
+	w.body(w.class.body, true)
+	w.close(1)
+	if w.failed != nil {
+		return w.failed
+	}
+	var key []byte
+	begin := 0
+	for _, b := range w.blocks {
+		key = wire.AppendUvarint(wire.AppendUvarint(key, uint64(b.end-begin)), b.rounds)
+		for _, r := range w.runs[begin:b.end] {
+			key = wire.AppendUvarint(wire.AppendUvarint(key, uint64(r.Symbol)), r.Count)
+		}
+		begin = b.end
+	}
+	g := w.known[string(key)]
+	if g == nil {
+		var b sequitur.Builder
+		begin = 0
+		for _, block := range w.blocks {
+			b.AppendLoop(w.runs[begin:block.end], block.rounds)
+			begin = block.end
+		}
+		g = b.Finish()
+		w.known[string(key)] = g
+	}
+	w.parts = append(w.parts, merge.Part{Rank: number, Table: w.table, Grammar: g, CallGroups: w.groups})
+	signatures, err := w.table.AppendBinary(nil)
+	hash := g.Hash()
+	w.hashes = append(w.hashes, append(signatures, hash[:]...))
+	return err
+}
+
+// value returns what a form is at a point.
+func (w *writer) value(f *form) int64 {
+	v, ok := f.exprs[0].at(&w.at)
+	if f.open != "" {
+		w.problem(w.class.name + ": " + f.open + ": another trace would decide")
+	}
+	for _, e := range f.exprs[1:] {
+		if other, fits := e.at(&w.at); !fits || other != v || !ok {
+			w.problem(fmt.Sprintf("%s: %s: %s and %s both hold for the traces", w.class.name, f.what, f.exprs[0].text, e.text))
+			if !ok && fits {
+				v, ok = other, true
+			}
+		}
+	}
+	if !ok {
+		w.problem(fmt.Sprintf("%s: %s: %s is no integer on rank %d of %d", w.class.name, f.what, f.exprs[0].text, w.at.rank, w.at.ranks))
+	}
+	return v
+}
+
+// body writes a body. Top says that it is in no loop.
+func (w *writer) body(body []*place, top bool) {
+	for _, p := range body {
+		if w.failed != nil {
+			return
+		}
+		if !p.loop {
+			if p.call != nil {
+				w.call(p.call)
+			}
+			continue
+		}
+		trips := w.value(&p.trips)
+		if trips < 0 {
+			w.problem(fmt.Sprintf("%s: %s: %s is negative on rank %d of %d", w.class.name, p.trips.what, p.trips.exprs[0].text, w.at.rank, w.at.ranks))
+			trips = 0
+		}
+		w.loop(p, trips, top)
+	}
+}
+
+// loop writes a loop. If its rounds are equal, one is made.
+func (w *writer) loop(p *place, trips int64, top bool) {
+	round := &w.at.rounds[p.depth]
+	defer func() { *round = 0 }()
+	if trips > 0 && uses(p.body)&(1<<p.depth) == 0 {
+		if top {
+			w.close(1)
+		}
+		begin := len(w.runs)
+		w.body(p.body, false)
+		switch body := slices.Clone(w.runs[begin:]); {
+		case top:
+			w.close(uint64(trips))
+		case len(body) == 1:
+			w.runs[begin].Count = wire.MulSat(body[0].Count, uint64(trips))
+		default:
+			for i := int64(1); i < trips && w.failed == nil; i++ {
+				if len(w.runs) > maxRuns {
+					w.failed = errors.New("extrapolate: a rank makes too many calls outside of loops")
+				}
+				w.runs = append(w.runs, body...)
+			}
+		}
+		return
+	}
+	for *round = 0; *round < trips && w.failed == nil; *round++ {
+		w.body(p.body, top)
+		if len(w.runs) > maxRuns {
+			w.failed = errors.New("extrapolate: a rank makes too many calls outside of loops")
+		}
+	}
+}
+
+// close ends a block.
+func (w *writer) close(rounds uint64) {
+	if n := len(w.blocks); n == 0 && len(w.runs) > 0 || n > 0 && len(w.runs) > w.blocks[n-1].end {
+		w.blocks = append(w.blocks, block{len(w.runs), rounds})
+	}
+}
+
+// uses returns the loops that a body depends on.
+func uses(body []*place) (all uint) {
+	for _, p := range body {
+		if p.loop {
+			all |= p.trips.uses() | uses(p.body)
+		} else if c := p.call; c != nil {
+			all |= c.group[0].uses() | c.group[1].uses()
+			for _, a := range c.args {
+				all |= a.uses()
+			}
+		}
+	}
+	return all
+}
+
+func (a *argument) uses() (all uint) {
+	for i := range a.numbers {
+		all |= a.numbers[i].uses()
+	}
+	all |= a.length.uses()
+	if a.rule != nil {
+		all |= a.rule.uses()
+	}
+	for _, e := range a.elements {
+		all |= e.uses()
+	}
+	return all
+}
+
+func (w *writer) call(c *call) {
+	args := make([]cst.Value, 0, len(c.args))
+	for _, a := range c.args {
+		args = append(args, w.argument(a))
+	}
+	if w.failed != nil {
+		return
+	}
+	s, err := w.table.TryIntern(c.fn, args...)
+	if err != nil {
+		w.failed = err
+		return
+	}
+	if c.grouped {
+		if w.groups == nil {
+			w.groups = make(map[uint32]merge.Group)
+		}
+		w.groups[s] = merge.Group{Rank: int(w.value(&c.group[0])), Size: int(w.value(&c.group[1]))}
+	}
+	w.runs = append(w.runs, sequitur.Run{Symbol: s, Count: 1})
+}
+
+func (w *writer) argument(a *argument) cst.Value {
+	switch a.kind {
+	case cst.KindInt:
+		return cst.Int(w.value(&a.numbers[0]))
+	case cst.KindRank:
+		return cst.Rank(w.value(&a.numbers[0]))
+	case cst.KindTag:
+		return cst.Tag(w.value(&a.numbers[0]))
+	case cst.KindHandle:
+		return cst.Handle(w.value(&a.numbers[0]))
+	case cst.KindPointer:
+		return cst.PointerTo(cst.Pointer{Segment: w.value(&a.numbers[0]), Displacement: w.value(&a.numbers[1]), Device: w.value(&a.numbers[2])})
+	case cst.KindStatus:
+		return cst.StatusOf(cst.Status{Source: w.value(&a.numbers[0]), Tag: w.value(&a.numbers[1]), Error: w.value(&a.numbers[2])})
+	case cst.KindArray:
+		if a.constant.Kind() == 0 {
+			return w.array(a)
+		}
+	}
+	return a.constant
+}
+
+func (w *writer) array(a *argument) cst.Value {
+	n := w.value(&a.length)
+	if n < 0 || n > maxLength {
+		w.failed = fmt.Errorf("extrapolate: %s is %d on rank %d of %d", a.length.what, n, w.at.rank, w.at.ranks)
+		return cst.Array()
+	}
+	list := make([]cst.Value, n)
+	for i := range list {
+		w.at.index = int64(i)
+		switch {
+		case a.rule != nil:
+			list[i] = w.argument(a.rule)
+		case i < len(a.elements):
+			list[i] = w.argument(a.elements[i])
+		default:
+			w.failed = fmt.Errorf("extrapolate: %s is longer than in the traces on rank %d of %d", a.length.what, w.at.rank, w.at.ranks)
+			return cst.Array()
+		}
+	}
+	w.at.index = 0
+	return cst.Array(list...)
+}

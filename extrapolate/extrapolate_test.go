@@ -1,0 +1,135 @@
+package extrapolate_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/extrapolate"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+)
+
+func open(t interface{ Fatal(...any) }, run merge.Run, parts []merge.Part) *reprise.Trace {
+	var b bytes.Buffer
+	if err := merge.Write(&b, run, parts); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, b.Bytes())
+}
+
+func opened(t interface{ Fatal(...any) }, file []byte) *reprise.Trace {
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// extrapolated returns a trace that is made of others.
+func extrapolated(t interface{ Fatal(...any) }, traces []*reprise.Trace, ranks int) (*reprise.Trace, *extrapolate.Result, error) {
+	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: ranks})
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, b.Bytes()), r, nil
+}
+
+// difference returns in what two traces differ, nothing if they do not.
+func difference(t interface{ Fatal(...any) }, a, b *reprise.Trace) string {
+	d, err := query.OpenDiff(context.Background(), a, b, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Equal() {
+		return ""
+	}
+	text := fmt.Sprintf("%d and %d ranks; ranks %v differ", d.A.Ranks, d.B.Ranks, d.Different)
+	if d.First != nil {
+		text += fmt.Sprintf("; rank %d, position %d: %s and %s", d.First.Rank, d.First.Position, d.First.A, d.First.B)
+	}
+	return text
+}
+
+func square(n int) int {
+	for r := 1; ; r++ {
+		if r*r >= n {
+			return r
+		}
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		program func(ranks int) programs.Program
+		numbers []int
+		refused string
+	}{
+		{"Stencil2D", func(n int) programs.Program { return programs.Stencil2D(square(n), square(n), 100) }, []int{4, 16, 64, 256}, ""},
+		{"Stencil3D", func(n int) programs.Program {
+			s := [...]int{2: 8, 3: 27, 4: 64, 5: 125, 6: 216}
+			for side, ranks := range s {
+				if ranks == n {
+					return programs.Stencil3D(side, side, side, 100)
+				}
+			}
+			panic(n)
+		}, []int{27, 64, 216}, ""},
+		{"GatherBinomial", func(n int) programs.Program { return programs.Gather(programs.Binomial, n, 10) }, []int{4, 16, 64, 256}, ""},
+		{"TripCounts", func(n int) programs.Program { return programs.TripCounts(n, 50) }, []int{4, 16, 256}, ""},
+		{"RandomTrips", func(n int) programs.Program { return programs.RandomTrips(n, 1) }, []int{4, 16, 64}, "no"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var traces []*reprise.Trace
+			for _, n := range tt.numbers {
+				p := tt.program(n)
+				traces = append(traces, open(t, p.Run(), p.Parts()))
+			}
+			last := len(traces) - 1
+			got, r, err := extrapolated(t, traces[:last], tt.numbers[last])
+			if err != nil {
+				if tt.refused == "" || !strings.Contains(err.Error(), tt.refused) {
+					t.Fatal(err)
+				}
+				return
+			}
+			for _, f := range r.Fits {
+				t.Log(f)
+			}
+			if d := difference(t, got, traces[last]); d != "" {
+				t.Fatal(d)
+			}
+		})
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, tt := range all {
+		t.Run(tt.name, func(t *testing.T) {
+			var traces []*reprise.Trace
+			for _, n := range tt.numbers {
+				traces = append(traces, run(t, n, tt.program))
+			}
+			last := len(traces) - 1
+			got, r, err := extrapolated(t, traces[:last], tt.numbers[last])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range r.Fits {
+				t.Log(f)
+			}
+			if d := difference(t, got, traces[last]); d != "" {
+				t.Fatal(d)
+			}
+		})
+	}
+}

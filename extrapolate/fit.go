@@ -1,0 +1,306 @@
+package extrapolate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An expr is an expression in what points have.
+type expr struct {
+	text string
+	at   func(p *point) (int64, bool) // false if there is no such number
+	uses uint
+
+	constant bool
+
+	// An expression with coefficients is confirmed by points that differ in what these are of.
+	coefficients int
+	basis        func(p *point) [2]int64
+}
+
+// A fitter fits numbers by expressions.
+type fitter struct {
+	grid     *grid
+	features []feature
+	points   []*point
+	values   []int64
+	found    []expr
+}
+
+// fit returns the expressions of fewest terms that have the values at all points, none if there are none.
+func fit(g *grid, fs []feature, points []*point, values []int64) []expr {
+	f := &fitter{grid: g, points: points, values: values}
+	f.apart()
+	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd })
+	for _, step := range []struct {
+		try func()
+		odd bool // with all features
+	}{{f.constants, false}, {f.terms, false}, {f.terms, true}, {f.pairs, false}, {f.pairs, true}, {f.triples, false}, {f.lines, false}, {f.lines, true}, {f.planes, false}, {f.planes, true}} {
+		if step.odd {
+			f.features = fs
+		} else {
+			f.features = plain
+		}
+		if step.try(); len(f.found) > 0 {
+			return f.found
+		}
+	}
+	return nil
+}
+
+// apart puts points first that differ much, so that most expressions fail soon.
+func (f *fitter) apart() {
+	n := len(f.points)
+	if n < 8 {
+		return
+	}
+	order := make([]int, 0, n)
+	step := n*5/8 | 1
+	for gcd(step, n) != 1 {
+		step += 2
+		if step >= n {
+			step = 1
+		}
+	}
+	for i, at := 0, n-1; i < n; i++ {
+		order = append(order, at)
+		at = (at + step) % n
+	}
+	points, values := make([]*point, n), make([]int64, n)
+	for i, from := range order {
+		points[i], values[i] = f.points[from], f.values[from]
+	}
+	f.points, f.values = points, values
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// try keeps an expression if it has the values at all points and is confirmed.
+func (f *fitter) try(e expr) {
+	for i, p := range f.points {
+		if v, ok := e.at(p); !ok || v != f.values[i] {
+			return
+		}
+	}
+	if e.coefficients > 1 {
+		var seen [][2]int64
+		for _, p := range f.points {
+			if b := e.basis(p); !slices.Contains(seen, b) {
+				if seen = append(seen, b); len(seen) > e.coefficients {
+					break
+				}
+			}
+		}
+		if len(seen) <= e.coefficients {
+			return
+		}
+	}
+	f.found = append(f.found, e)
+}
+
+func (f *fitter) constants() {
+	v := f.values[0]
+	f.try(expr{text: fmt.Sprint(v), constant: true, at: func(*point) (int64, bool) { return v, true }})
+}
+
+// plus writes a number that is added to an expression.
+func plus(text string, a int64) string {
+	if a == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s%+d", text, a)
+}
+
+func times(p, q int64, text string) string {
+	if p != 1 || q != 1 && strings.HasPrefix(text, "1/") {
+		text = strings.TrimPrefix(fmt.Sprintf("%d*%s", p, text), "1*")
+		text = strings.Replace(text, "*1/", "/", 1)
+	}
+	if q != 1 {
+		text += fmt.Sprintf("/%d", q)
+	}
+	return text
+}
+
+// A monomial is a product or a quotient: numerator / denominator.
+type monomial struct {
+	text string
+	of   func(p *point) (numerator, denominator int64, ok bool)
+	uses uint
+}
+
+func (x feature) monomial() monomial {
+	return monomial{x.name, func(p *point) (int64, int64, bool) { return x.of(p), 1, true }, x.uses}
+}
+
+func (x feature) inverse() monomial {
+	return monomial{"1/" + x.name, func(p *point) (int64, int64, bool) { return 1, x.of(p), true }, x.uses}
+}
+
+// scaled tries a/b times a monomial, of one coefficient.
+func (f *fitter) scaled(m monomial) {
+	for i, p := range f.points {
+		n, d, ok := m.of(p)
+		if !ok || d == 0 {
+			return
+		}
+		if n == 0 {
+			if f.values[i] != 0 {
+				return
+			}
+			continue
+		}
+		a, ok := mul(f.values[i], d)
+		if !ok {
+			return
+		}
+		b := n
+		if b < 0 {
+			a, b = -a, -b
+		}
+		g := int64(gcd(int(abs(a)), int(b)))
+		if a, b = a/g, b/g; b > 16 {
+			return
+		}
+		f.try(expr{text: times(a, b, m.text), uses: m.uses, at: func(p *point) (int64, bool) {
+			n, d, ok := m.of(p)
+			x, ok2 := mul(a, n)
+			y, ok3 := mul(b, d)
+			if !ok || !ok2 || !ok3 {
+				return 0, false
+			}
+			return div(x, y)
+		}})
+		return
+	}
+}
+
+func abs(a int64) int64 { return max(a, -a) }
+
+// shifted tries an expression plus a number.
+func (f *fitter) shifted(text string, uses uint, of func(p *point) (int64, bool)) {
+	v, ok := of(f.points[0])
+	if !ok {
+		return
+	}
+	a := f.values[0] - v
+	f.try(expr{text: plus(text, a), uses: uses, at: func(p *point) (int64, bool) {
+		v, ok := of(p)
+		return v + a, ok
+	}})
+}
+
+// terms tries expressions of one feature.
+func (f *fitter) terms() {
+	f.neighbours(1)
+	f.ring("", 0, func(*point) int64 { return 0 })
+	for _, x := range f.features {
+		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
+		f.scaled(x.monomial())
+		f.scaled(x.inverse())
+	}
+	if a := f.values[0] ^ f.points[0].rank; a > 0 {
+		f.try(expr{text: fmt.Sprintf("rank xor %d", a), at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
+	}
+}
+
+// ring tries the rank plus something and a number, modulo the number of ranks.
+func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
+	p := f.points[0]
+	for _, q := range f.points {
+		if q.ranks > p.ranks {
+			p = q
+		}
+	}
+	i := slices.Index(f.points, p)
+	a := mod(f.values[i]-p.rank-of(p), p.ranks)
+	for _, a := range nearest(a, p.ranks) {
+		if a == 0 && text == "" {
+			continue
+		}
+		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), uses: uses, at: func(p *point) (int64, bool) {
+			return mod(p.rank+of(p)+a, p.ranks), true
+		}})
+	}
+}
+
+// nearest returns the least number that is a modulo n, two if there are two.
+func nearest(a, n int64) []int64 {
+	a = mod(a, n)
+	switch {
+	case 2*a < n:
+		return []int64{a}
+	case 2*a == n:
+		return []int64{a, a - n}
+	}
+	return []int64{a - n}
+}
+
+// neighbours tries ranks that are some steps away in so many dimensions, with and without wrapping around.
+func (f *fitter) neighbours(dims int) {
+	if f.grid.dims < 2 {
+		return
+	}
+	first := 0
+	for i, p := range f.points { // the largest grid tells most about steps
+		if p.ranks > f.points[first].ranks {
+			first = i
+		}
+	}
+	p := f.points[first]
+	v := f.values[first]
+	if v < 0 || v >= p.ranks {
+		return
+	}
+	to := f.grid.spot(p.ranks, v)
+	var steps [][3]int64
+	var add func(d int, step [3]int64, moved int)
+	add = func(d int, step [3]int64, moved int) {
+		if d == f.grid.dims {
+			if moved == dims {
+				steps = append(steps, step)
+			}
+			return
+		}
+		by := to.at[d] - p.at[d]
+		if by == 0 {
+			add(d+1, step, moved)
+			return
+		}
+		for _, by := range nearest(by, p.extent[d]) {
+			step[d] = by
+			add(d+1, step, moved+1)
+		}
+	}
+	add(0, [3]int64{}, 0)
+	for _, step := range steps {
+		wrapped := ""
+		plain := "rank"
+		for d, n := range names(f.grid.dims) {
+			if step[d] != 0 {
+				wrapped += fmt.Sprintf(" %s%+d", n.at, step[d])
+				plain += fmt.Sprintf("%+d %s", step[d], n.at)
+			}
+		}
+		f.try(expr{text: "rank at" + wrapped, at: func(p *point) (int64, bool) {
+			v := p.rank
+			for d, by := range step {
+				v += (mod(p.at[d]+by, p.extent[d]) - p.at[d]) * p.stride[d]
+			}
+			return v, true
+		}})
+		f.try(expr{text: plain, at: func(p *point) (int64, bool) {
+			v := p.rank
+			for d, by := range step {
+				v += by * p.stride[d]
+			}
+			return v, true
+		}})
+	}
+}

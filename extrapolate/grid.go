@@ -1,0 +1,178 @@
+package extrapolate
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// A grid says in what grid the ranks of a run are, whatever their number.
+type grid struct {
+	dims    int
+	extents func(ranks int64) [3]int64 // the first for coordinates that vary fastest, 1 beyond dims
+	name    string
+}
+
+// A spot is the place of a rank in a grid.
+type spot struct{ at, extent, stride [3]int64 }
+
+func (g *grid) spot(ranks, rank int64) spot {
+	s := spot{extent: g.extents(ranks)}
+	stride := int64(1)
+	for d, e := range s.extent {
+		s.at[d], s.stride[d] = rank/stride%e, stride
+		stride *= e
+	}
+	return s
+}
+
+// grids returns the grids of so many dimensions, those that are equal for all numbers of ranks once.
+func grids(dims int, numbers []int64) []*grid {
+	var list []*grid
+	var known [][][3]int64
+	add := func(name string, of func(ranks int64) []int64) {
+		for _, order := range orders(dims) {
+			extents := func(ranks int64) [3]int64 {
+				e := [3]int64{1, 1, 1}
+				sizes := of(ranks)
+				for d := range dims {
+					e[d] = sizes[order[d]]
+				}
+				return e
+			}
+			var all [][3]int64
+			for _, n := range numbers {
+				e := extents(n)
+				if e[0]*e[1]*e[2] != n {
+					return
+				}
+				all = append(all, e)
+			}
+			if slices.ContainsFunc(known, func(k [][3]int64) bool { return slices.Equal(k, all) }) {
+				continue
+			}
+			known = append(known, all)
+			last := all[len(all)-1]
+			list = append(list, &grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1], last[:dims])})
+		}
+	}
+	add("MPI_Dims_create", func(ranks int64) []int64 { return balanced(ranks, dims) })
+	add("powers of two", func(ranks int64) []int64 { return halved(ranks, dims) })
+	return list
+}
+
+func orders(dims int) [][]int {
+	switch dims {
+	case 1:
+		return [][]int{{0}}
+	case 2:
+		return [][]int{{0, 1}, {1, 0}}
+	}
+	return [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+}
+
+// balanced returns the factors of n that are as close to each other as MPI_Dims_create has them, in descending order.
+func balanced(n int64, dims int) []int64 {
+	best := []int64{n}
+	for len(best) < dims {
+		best = append(best, 1)
+	}
+	list := make([]int64, dims)
+	var try func(d int, rest, most int64)
+	try = func(d int, rest, most int64) {
+		if d == dims-1 {
+			if rest <= most {
+				list[d] = rest
+				if slices.Compare(list, best) < 0 {
+					best = slices.Clone(list)
+				}
+			}
+			return
+		}
+		for f := int64(1); f <= min(rest, most); f++ {
+			if rest%f == 0 {
+				list[d] = f
+				try(d+1, rest/f, f)
+			}
+		}
+	}
+	if dims > 1 {
+		try(0, n, n)
+	}
+	return best
+}
+
+// halved returns the powers of two that make up n if the first gets the first factor of 2, and so on; 0 if n is none.
+func halved(n int64, dims int) []int64 {
+	list := make([]int64, dims)
+	if n <= 0 || n&(n-1) != 0 {
+		return list
+	}
+	for d := range list {
+		list[d] = 1
+	}
+	for i := range bits.TrailingZeros64(uint64(n)) {
+		list[i%dims] *= 2
+	}
+	return list
+}
+
+// A split is how classes are told apart.
+type split int
+
+const (
+	whole    split = iota
+	root           // rank 0 and others
+	ends           // first, last and between in each dimension
+	parity         // these, and even and odd
+	nextEnds       // second and last but one, too
+	allSplits
+)
+
+// class returns the class of a rank among those of a split.
+func (s split) class(rank int64, at spot, dims int) string {
+	switch s {
+	case whole:
+		return "all ranks"
+	case root:
+		if rank == 0 {
+			return "rank 0"
+		}
+		return "ranks but 0"
+	}
+	text := ""
+	for d := range dims {
+		c, last := at.at[d], at.extent[d]-1
+		word := "between"
+		switch {
+		case last == 0:
+			word = "only"
+		case c == 0:
+			word = "first"
+		case c == last:
+			word = "last"
+		case s >= nextEnds && c == 1:
+			word = "second"
+		case s >= nextEnds && c == last-1:
+			word = "last but one"
+		}
+		if s >= parity {
+			word += [...]string{" even", " odd"}[c%2]
+		}
+		if d > 0 {
+			text += ", "
+		}
+		text += word + " " + names(dims)[d].at
+	}
+	return text
+}
+
+// A dimension has the words for a coordinate and its extent.
+type dimension struct{ at, extent string }
+
+func names(dims int) []dimension {
+	if dims == 1 {
+		return []dimension{{"rank", "N"}}
+	}
+	return []dimension{{"column", "columns"}, {"row", "rows"}, {"plane", "planes"}}[:dims]
+}

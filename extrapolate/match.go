@@ -1,0 +1,167 @@
+package extrapolate
+
+// A place is a call or a loop of the program of a class of ranks.
+type place struct {
+	like   [likenesses]int // of a call
+	depth  int             // loops around
+	loop   bool
+	varies bool // the iterations of a loop differ on the rank that it is of
+	body   []*place
+
+	visits []visit // by all ranks, in the order of the traces
+	trips  form    // of a loop
+	call   *call   // that is made
+}
+
+// A visit is a call that a rank makes, or a loop that it comes to.
+type visit struct {
+	rank   *rank
+	rounds [maxDepth]int64 // of the loops around, outermost first
+	value  uint64          // the terminal of a call, or the trip count of a loop
+}
+
+// maxDepth is how deep loops are in each other at most.
+const maxDepth = 6
+
+// newPlaces returns the program of a rank, nil if loops are too deep in each other.
+func newPlaces(seq []*node, depth int) []*place {
+	list := []*place{}
+	for _, n := range seq {
+		p := &place{like: n.ids, depth: depth, loop: n.trips > 0, varies: len(n.rounds) > 1}
+		if p.loop {
+			if depth == maxDepth {
+				return nil
+			}
+			if p.body = newPlaces(n.rounds[0], depth+1); p.body == nil {
+				return nil
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// A matcher finds how the calls of a rank follow from a program.
+type matcher struct {
+	rank   *rank
+	like   likeness // of calls that are the same one of the program
+	rounds [maxDepth]int64
+	steps  int // that may still be taken
+	visits []placedVisit
+}
+
+type placedVisit struct {
+	place *place
+	visit
+}
+
+// maxSteps bounds the time to match a rank.
+const maxSteps = 1 << 22
+
+// match adds the visits of a rank to the places of a program, and reports whether it is one of the program.
+func match(body []*place, r *rank, seq []*node, like likeness) bool {
+	m := matcher{rank: r, like: like, steps: maxSteps}
+	if !m.sequence(body, seq, func(rest []*node) bool { return len(rest) == 0 }) {
+		return false
+	}
+	for _, v := range m.visits {
+		v.place.visits = append(v.place.visits, v.visit)
+	}
+	return true
+}
+
+func (m *matcher) visit(p *place, value uint64) {
+	m.visits = append(m.visits, placedVisit{p, visit{m.rank, m.rounds, value}})
+}
+
+// sequence matches a body with the beginning of seq, and the rest of that by then.
+func (m *matcher) sequence(body []*place, seq []*node, then func([]*node) bool) bool {
+	for len(body) > 0 && !body[0].loop {
+		for len(seq) > 0 && seq[0].trips > 0 {
+			if seq = m.writtenOut(seq); seq == nil {
+				return false
+			}
+		}
+		m.steps--
+		if len(seq) == 0 || seq[0].ids[m.like] != body[0].like[m.like] || m.steps < 0 {
+			return false
+		}
+		m.visit(body[0], uint64(seq[0].terminal))
+		body, seq = body[1:], seq[1:]
+	}
+	if len(body) == 0 {
+		return then(seq)
+	}
+	p := body[0]
+	done := len(m.visits)
+	if len(seq) > 0 && seq[0].trips > 0 && m.whole(p, seq[0]) {
+		m.visit(p, seq[0].trips)
+		if m.sequence(body[1:], seq[1:], then) {
+			return true
+		}
+	}
+	m.visits = m.visits[:done]
+	if len(seq) > 0 && seq[0].trips > 0 && seq[0].trips <= maxUnrolled {
+		if written := m.writtenOut(seq); written != nil && m.sequence(body, written, then) {
+			return true
+		}
+		m.visits = m.visits[:done]
+	}
+	return m.written(p, 0, seq, func(trips int64, rest []*node) bool {
+		m.visit(p, uint64(trips))
+		return m.sequence(body[1:], rest, then)
+	})
+}
+
+// writtenOut returns nodes with the loop that they begin with written out, nil if that takes too much.
+func (m *matcher) writtenOut(seq []*node) []*node {
+	n := seq[0]
+	if m.steps -= int(min(n.trips, maxSteps)) + len(seq); m.steps < 0 {
+		return nil
+	}
+	var written []*node
+	for i := range int(n.trips) {
+		written = append(written, n.round(i)...)
+	}
+	return append(written, seq[1:]...)
+}
+
+// whole matches a loop of a program with one of the rank, of equal rounds with the first and the last.
+func (m *matcher) whole(p *place, n *node) bool {
+	at := &m.rounds[p.depth]
+	outer := *at
+	defer func() { *at = outer }()
+	step := int64(1)
+	if len(n.rounds) == 1 {
+		step = max(1, int64(n.trips)-1)
+	}
+	for i := int64(0); i < int64(n.trips); i += step {
+		*at = i
+		if !m.sequence(p.body, n.round(int(i)), func(rest []*node) bool { return len(rest) == 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// written matches a loop of a program with as many rounds as there are that are no loop of the rank.
+func (m *matcher) written(p *place, round int64, seq []*node, then func(trips int64, rest []*node) bool) bool {
+	at := &m.rounds[p.depth]
+	outer, done := *at, len(m.visits)
+	defer func() { *at = outer }()
+	if len(seq) > 0 {
+		*at = round
+		more := m.sequence(p.body, seq, func(rest []*node) bool {
+			return len(rest) < len(seq) && m.written(p, round+1, rest, then)
+		})
+		if more {
+			return true
+		}
+		m.visits = m.visits[:done]
+	}
+	if m.steps--; m.steps < 0 {
+		return false
+	}
+	*at = 0
+	return then(round, seq)
+}

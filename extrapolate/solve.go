@@ -1,0 +1,250 @@
+package extrapolate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/cst"
+)
+
+// A solver finds the program of which traces are.
+type solver struct {
+	ctx      context.Context
+	o        Options
+	traces   [][]*rank // by number of ranks, ascending
+	declared *cst.Table
+	numbers  interner
+	calls    interner
+	grid     *grid // that is tried
+}
+
+// A class is ranks that have one program, or classes of a finer split.
+type class struct {
+	name  string
+	split split
+	finer map[string]*class // by name; nil if the class has a program
+	order []*class          // likewise
+
+	body  []*place
+	where *place    // of which the fit failed
+	one   bool      // trace that has such ranks
+	first *rank     // of the largest trace
+	all   [][]*rank // by trace
+}
+
+// failure says why a class has no program.
+type failure struct {
+	class, what string
+	depth       int // how far it came: of several, the one that came furthest is told
+}
+
+func (f *failure) Error() string { return f.what }
+
+// solve tries grids of one dimension, then of two, then of three.
+func (s *solver) solve() (*made, error) {
+	numbers := []int64{}
+	for _, t := range s.traces {
+		numbers = append(numbers, int64(len(t)))
+	}
+	numbers = append(numbers, int64(s.o.Ranks))
+	var reasons []string
+	for dims := 1; dims <= 3; dims++ {
+		var best *made
+		for _, g := range grids(dims, numbers) {
+			if s.ctx.Err() != nil {
+				return nil, context.Cause(s.ctx)
+			}
+			s.place(g)
+			root, failed := s.classes(whole, "all ranks", s.traces)
+			if failed != nil {
+				if len(reasons) < dims {
+					reasons = append(reasons, fmt.Sprintf("%d dimensions (%s): %s: %s", dims, g.name, failed.class, failed.what))
+				}
+				continue
+			}
+			m := &made{solver: s, grid: g, root: root}
+			if err := m.make(); err != nil {
+				return nil, err
+			}
+			switch {
+			case best == nil:
+				best = m
+			case !best.equal(m):
+				return nil, &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", best.grid.name, g.name, s.o.Ranks)}}
+			}
+		}
+		if best != nil {
+			return best, nil
+		}
+	}
+	return nil, &Error{reasons}
+}
+
+// place puts ranks in a grid.
+func (s *solver) place(g *grid) {
+	s.grid = g
+	for _, t := range s.traces {
+		for _, r := range t {
+			r.spot = g.spot(r.ranks, r.rank)
+		}
+	}
+}
+
+// classes returns the classes of ranks, by trace.
+func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failure) {
+	c, failed := s.class(name, by, ranks)
+	if failed == nil {
+		return c, nil
+	}
+	if by++; by == allSplits || s.ctx.Err() != nil {
+		return nil, failed
+	}
+	c = &class{split: by, finer: make(map[string]*class)}
+	parts := make(map[string][][]*rank)
+	var order []string
+	for t, list := range ranks {
+		for _, r := range list {
+			name := by.class(r.rank, r.spot, s.grid.dims)
+			if parts[name] == nil {
+				parts[name] = make([][]*rank, len(ranks))
+				order = append(order, name)
+			}
+			parts[name][t] = append(parts[name][t], r)
+		}
+	}
+	for _, name := range order {
+		finer, failed := s.classes(by, name, parts[name])
+		if failed != nil {
+			return nil, failed
+		}
+		c.finer[name] = finer
+		c.order = append(c.order, finer)
+	}
+	return c, nil
+}
+
+// class returns a class of which all ranks have one program.
+func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure) {
+	c := &class{name: name, split: by, all: ranks}
+	traces := 0
+	for _, list := range ranks {
+		if len(list) > 0 {
+			traces++
+			c.first = list[len(list)/2]
+		}
+	}
+	c.one = traces == 1
+	worst := &failure{class: name, what: "ranks of one place make different calls"}
+	for like := range likenesses {
+		for _, same := range []likeness{labelled, function} {
+			failed := s.program(c, like, same)
+			if failed == nil {
+				return c, nil
+			}
+			if failed.depth > worst.depth {
+				worst = failed
+			}
+		}
+	}
+	return nil, worst
+}
+
+// maxUnrolled is the most iterations of a loop that are written out, as they have nothing in common.
+const maxUnrolled = 64
+
+// maxTries is how many programs are tried that have the loops of a rank partly written out.
+const maxTries = 6
+
+// program finds the program of a class: the calls and loops of a rank of the largest trace.
+func (s *solver) program(c *class, like, same likeness) *failure {
+	body := newPlaces(c.first.folded[like], 0)
+	if body == nil {
+		return &failure{class: c.name, what: "loops are too deep in each other"}
+	}
+	tries := maxTries
+	return s.fitProgram(c, body, like, same, &tries)
+}
+
+// fitProgram fits a program or, if something in a loop has no expression, that with the loop written out,
+// or without its last or its first iteration.
+func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries *int) *failure {
+	*tries--
+	c.body = body
+	for _, list := range c.all {
+		for _, r := range list {
+			if !match(c.body, r, r.folded[like], same) {
+				return &failure{c.name, fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
+					r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
+			}
+		}
+	}
+	f := &programFitter{solver: s, class: c}
+	failed := f.body(c.body)
+	if failed == nil {
+		return nil
+	}
+	retry := func(i int, by func(p *place) []*place) bool {
+		return *tries > 0 && s.fitProgram(c, replaced(body, f.path[:i+1], by), like, same, tries) == nil
+	}
+	for i, p := range slices.Backward(f.path) {
+		if n, ok := p.constantTrips(); ok {
+			written := func(p *place) (list []*place) {
+				for range n {
+					list = append(list, copied(p.body, -1)...)
+				}
+				return list
+			}
+			if retry(i, written) {
+				return nil
+			}
+			return failed
+		}
+	}
+	for i, p := range slices.Backward(f.path) {
+		if !p.varies {
+			continue
+		}
+		lastOut := func(p *place) []*place { return append(copied([]*place{p}, 0), copied(p.body, -1)...) }
+		firstOut := func(p *place) []*place { return append(copied(p.body, -1), copied([]*place{p}, 0)...) }
+		if retry(i, lastOut) || retry(i, firstOut) {
+			return nil
+		}
+	}
+	return failed
+}
+
+// constantTrips returns the trip count of a loop that is the same on all ranks, and not large.
+func (p *place) constantTrips() (uint64, bool) {
+	if !p.loop || len(p.visits) == 0 {
+		return 0, false
+	}
+	n := p.visits[0].value
+	return n, n <= maxUnrolled && !slices.ContainsFunc(p.visits, func(v visit) bool { return v.value != n })
+}
+
+// replaced returns a copy of a body with the last place on a path replaced.
+func replaced(body []*place, path []*place, by func(*place) []*place) []*place {
+	var list []*place
+	for _, p := range body {
+		switch {
+		case p != path[0]:
+			list = append(list, copied([]*place{p}, 0)...)
+		case len(path) == 1:
+			list = append(list, by(p)...)
+		default:
+			n := &place{like: p.like, depth: p.depth, loop: true, varies: p.varies, body: replaced(p.body, path[1:], by)}
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// copied returns a body in loops of which there are more.
+func copied(body []*place, more int) []*place {
+	list := make([]*place, 0, len(body))
+	for _, p := range body {
+		list = append(list, &place{like: p.like, depth: p.depth + more, loop: p.loop, varies: p.varies, body: copied(p.body, more)})
+	}
+	return list
+}
