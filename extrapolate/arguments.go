@@ -11,16 +11,8 @@ import (
 type form struct {
 	exprs []expr // of fewest terms; they must agree
 
-	// near are the values where the traces have them, if there is no expression.
-	near []nearValue
-
 	what string // that it is a number of
 	open string // what a second trace would decide; empty if it is decided
-}
-
-type nearValue struct {
-	point
-	value int64
 }
 
 // uses returns the loops that a form depends on.

@@ -30,8 +30,8 @@
 // # Limits
 //
 // That expressions hold on all ranks of the traces does not prove that they hold on others: a program may do
-// something else from 100 ranks on. With [Options.Force], what has no expression has the
-// value of the nearest rank, and [Result.Forced] says so.
+// something else from 100 ranks on. With [Options.Force], the first of several expressions is
+// taken, and [Result.Forced] says so.
 //
 // Grids whose extents are arguments of the program are not found, nor are trip counts that
 // differ from iteration to iteration without an expression in the loops around. Times are left out.

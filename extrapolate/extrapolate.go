@@ -17,7 +17,7 @@ import (
 // Options say what is made.
 type Options struct {
 	Ranks int  // of the run, at least 1
-	Force bool // give what is not determined the value of the nearest rank
+	Force bool // where several expressions differ, or one trace is not enough, take the first that holds
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil
 }
@@ -27,7 +27,7 @@ type Result struct {
 	Ranks  int      `json:"ranks"`
 	Grid   string   `json:"grid"`
 	Fits   []Fit    `json:"fits"`
-	Forced []string `json:"forced"` // what has the value of the nearest rank
+	Forced []string `json:"forced"` // what is taken although the traces do not determine it
 
 	parts merge.Accumulator
 }
@@ -37,7 +37,7 @@ type Fit struct {
 	Function   string `json:"function"` // nothing for a loop
 	Parameter  string `json:"parameter"`
 	Expression string `json:"expression"`
-	Class      string `json:"class"` // the ranks that have it
+	Class      string `json:"ranks_at"` // the place in the grid of the ranks that have it
 }
 
 // An Error says what of a run does not follow from the traces.
