@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,8 @@ import (
 // A form is what a number is on other ranks.
 type form struct {
 	exprs []expr // of fewest terms; they must agree
+
+	weak bool // it depends on the number of ranks, of which there are two: anything else of one coefficient would be another line through two points
 
 	what string // that it is a number of
 	open string // what a second trace would decide; empty if it is decided
@@ -248,10 +251,28 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 // form fits a number. Scales says that it may grow with the number of ranks if it does not show it.
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array, scales bool) (form, *failure) {
 	r := form{what: what}
-	r.exprs = fit(f.grid, features(f.grid, depth, array), at, values)
+	key := binary.AppendVarint(nil, int64(depth))
+	for i, p := range at {
+		for _, v := range []int64{values[i], p.ranks, p.rank, p.index} {
+			key = binary.AppendVarint(key, v)
+		}
+		for _, v := range p.rounds[:depth] {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	if array {
+		key = append(key, 0)
+	}
+	exprs, ok := f.fitted[string(key)]
+	if !ok {
+		exprs = fit(f.grid, features(f.grid, depth, array), at, values)
+		f.fitted[string(key)] = exprs
+	}
+	r.exprs = exprs
 	if len(r.exprs) == 0 {
 		return r, f.fail(fmt.Sprintf("%s has no expression: %s", what, some(at, values)))
 	}
+	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
 	if f.class.one && r.exprs[0].uses == 0 {
 		v, constant := values[0], !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
 		if constant && (v > 1 && scales || v != 0 && v < -1 && scales) {
@@ -259,6 +280,18 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		}
 	}
 	return r, nil
+}
+
+// byRanks returns of how many numbers of ranks values are if they are the same on all ranks of each, or else 0.
+func byRanks(at []*point, values []int64) int {
+	of := make(map[int64]int64)
+	for i, p := range at {
+		if v, ok := of[p.ranks]; ok && v != values[i] {
+			return 0
+		}
+		of[p.ranks] = values[i]
+	}
+	return len(of)
 }
 
 // some returns some values as text.

@@ -25,7 +25,8 @@
 //
 // An expression with k coefficients counts only if it holds for more than k different
 // arguments, and in more than one trace. If several of the fewest terms hold, they must be equal on M ranks;
-// so must all grids of one dimension, in full.
+// so must all grids of one dimension, in full, and those of more dimensions where an expression depends on the number
+// of ranks and there are two of these: [Result.Weak].
 //
 // # Limits
 //

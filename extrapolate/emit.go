@@ -22,13 +22,14 @@ type made struct {
 	hashes [][]byte // of the calls of each rank
 	forced []string
 	told   map[string]bool
+	weak   map[*form]bool
 	known  map[string]*sequitur.Grammar
 }
 
 // make makes the parts of all ranks.
 func (m *made) make() error {
-	m.told, m.known = make(map[string]bool), make(map[string]*sequitur.Grammar)
-	var problems []string
+	m.told, m.weak, m.known = make(map[string]bool), make(map[*form]bool), make(map[string]*sequitur.Grammar)
+	problems := []string{}
 	for number := range m.o.Ranks {
 		if m.ctx.Err() != nil {
 			return context.Cause(m.ctx)
@@ -57,7 +58,7 @@ func (m *made) equal(n *made) bool { return slices.EqualFunc(m.hashes, n.hashes,
 
 // fits returns the expressions that are not constant.
 func (m *made) fits() []Fit {
-	var list []Fit
+	list := []Fit{}
 	add := func(c *class, fn, parameter string, f form) {
 		if len(f.exprs) == 0 {
 			return
@@ -182,6 +183,9 @@ func (w *writer) rank(number int) error {
 // value returns what a form is at a point.
 func (w *writer) value(f *form) int64 {
 	v, ok := f.exprs[0].at(&w.at)
+	if f.weak {
+		w.weak[f] = true
+	}
 	if f.open != "" {
 		w.problem(w.class.name + ": " + f.open + ": another trace would decide")
 	}

@@ -27,7 +27,8 @@ type Result struct {
 	Ranks  int      `json:"ranks"`
 	Grid   string   `json:"grid"`
 	Fits   []Fit    `json:"fits"`
-	Forced []string `json:"forced"` // what is taken although the traces do not determine it
+	Weak   int      `json:"weak_fits"` // expressions that only two numbers of ranks confirm
+	Forced []string `json:"forced"`    // what is taken although the traces do not determine it
 
 	parts merge.Accumulator
 }
@@ -73,7 +74,7 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Ranks: o.Ranks, Grid: m.grid.name, Fits: m.fits(), Forced: m.forced}
+	r := &Result{Ranks: o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.forced}
 	for _, p := range m.parts {
 		if err := r.parts.Add(p); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ type placedVisit struct {
 }
 
 // maxSteps bounds the time to match a rank.
-const maxSteps = 1 << 22
+const maxSteps = 1 << 17
 
 // match adds the visits of a rank to the places of a program, and reports whether it is one of the program.
 func match(body []*place, r *rank, seq []*node, like likeness) bool {

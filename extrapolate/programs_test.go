@@ -1,7 +1,6 @@
 package extrapolate_test
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise"
@@ -12,14 +11,12 @@ import (
 
 // A process is a rank of a program that runs.
 type process struct {
-	recorder       tracer.Recorder
-	rank, n        int
-	requests       int64
-	fns            map[string]int
-	columns, row   int // of a grid
-	rows, column   int
-	hasGrid        bool
-	subcommunicate bool
+	recorder tracer.Recorder
+	rank, n  int
+	requests int64
+	fns      map[string]int
+
+	columns, rows, column, row int // of a grid
 }
 
 func (p *process) call(name string, params string, args ...cst.Value) {
@@ -112,6 +109,9 @@ func run(t interface{ Fatal(...any) }, n int, program func(p *process)) *reprise
 // grid sets the place of a process in a grid whose columns are as many as rows or twice as many.
 func (p *process) grid() {
 	p.rows = 1 << (bits.Len(uint(p.n-1)) / 2)
+	if r := square(p.n); r*r == p.n {
+		p.rows = r
+	}
 	p.columns = p.n / p.rows
 	p.row, p.column = p.rank/p.columns, p.rank%p.columns
 }
@@ -151,8 +151,8 @@ func lu(p *process) {
 // cg sums along rows in butterflies, and exchanges with the transposed process, as the NAS benchmark CG does.
 func cg(p *process) {
 	p.grid()
-	for range 15 {
-		for range 25 {
+	for range 4 {
+		for range 5 {
 			for i := 1; i < p.columns; i *= 2 {
 				peer := p.row*p.columns + (p.column ^ i)
 				p.irecv(4096/p.rows, peer, 1)
@@ -340,5 +340,3 @@ var all = []struct {
 	{"lu on 128", lu, []int{8, 16, 32, 64, 128}},
 	{"torus on 128", torus, []int{8, 16, 32, 64, 128}},
 }
-
-func fitText(list []string) string { return fmt.Sprint(list) }

@@ -16,7 +16,8 @@ type solver struct {
 	declared *cst.Table
 	numbers  interner
 	calls    interner
-	grid     *grid // that is tried
+	grid     *grid             // that is tried
+	fitted   map[string][]expr // in this grid
 }
 
 // A class is ranks that have one program, or classes of a finer split.
@@ -27,7 +28,6 @@ type class struct {
 	order []*class          // likewise
 
 	body  []*place
-	where *place    // of which the fit failed
 	one   bool      // trace that has such ranks
 	first *rank     // of the largest trace
 	all   [][]*rank // by trace
@@ -49,8 +49,8 @@ func (s *solver) solve() (*made, error) {
 	}
 	numbers = append(numbers, int64(s.o.Ranks))
 	var reasons []string
+	var best *made
 	for dims := 1; dims <= 3; dims++ {
-		var best *made
 		for _, g := range grids(dims, numbers) {
 			if s.ctx.Err() != nil {
 				return nil, context.Cause(s.ctx)
@@ -65,6 +65,9 @@ func (s *solver) solve() (*made, error) {
 			}
 			m := &made{solver: s, grid: g, root: root}
 			if err := m.make(); err != nil {
+				if best != nil {
+					continue // it needs more than the traces have
+				}
 				return nil, err
 			}
 			switch {
@@ -74,16 +77,19 @@ func (s *solver) solve() (*made, error) {
 				return nil, &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", best.grid.name, g.name, s.o.Ranks)}}
 			}
 		}
-		if best != nil {
-			return best, nil
+		if best != nil && len(best.weak) == 0 {
+			break
 		}
 	}
-	return nil, &Error{reasons}
+	if best == nil {
+		return nil, &Error{reasons}
+	}
+	return best, nil
 }
 
 // place puts ranks in a grid.
 func (s *solver) place(g *grid) {
-	s.grid = g
+	s.grid, s.fitted = g, make(map[string][]expr)
 	for _, t := range s.traces {
 		for _, r := range t {
 			r.spot = g.spot(r.ranks, r.rank)
@@ -137,6 +143,9 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 	c.one = traces == 1
 	worst := &failure{class: name, what: "ranks of one place make different calls"}
 	for like := range likenesses {
+		if like > equal && c.foldedAs(like, within[like]) {
+			continue
+		}
 		for _, same := range []likeness{labelled, function} {
 			failed := s.program(c, like, same)
 			if failed == nil {
@@ -145,9 +154,24 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 			if failed.depth > worst.depth {
 				worst = failed
 			}
+			if failed.depth > 1 {
+				break // the calls are those of the program
+			}
 		}
 	}
 	return nil, worst
+}
+
+// foldedAs reports whether the loops of one likeness are those of another, on all ranks.
+func (c *class) foldedAs(like, other likeness) bool {
+	for _, list := range c.all {
+		for _, r := range list {
+			if len(r.folded[like]) != len(r.folded[other]) || !alike(r.folded[like], r.folded[other], equal) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // maxUnrolled is the most iterations of a loop that are written out, as they have nothing in common.

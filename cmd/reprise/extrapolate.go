@@ -62,6 +62,7 @@ type extrapolateAnswer struct {
 	Bytes  int64             `json:"trace_bytes"`
 	Grid   string            `json:"grid"`
 	Fits   []extrapolate.Fit `json:"fits"`
+	Weak   int               `json:"weak_fits"`
 	Forced []string          `json:"forced"`
 
 	force bool
@@ -97,7 +98,7 @@ func (a *extrapolateAnswer) extrapolate(q *question) error {
 	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
 		return err
 	}
-	a.Grid, a.Fits, a.Forced = r.Grid, r.Fits, r.Forced
+	a.Grid, a.Fits, a.Weak, a.Forced = r.Grid, r.Fits, r.Weak, r.Forced
 	return writeOutput(q.Command, a.Output, a.Traces, func(w io.Writer) error {
 		file, err := encode(q.Command, r.Write)
 		if err != nil {
@@ -158,6 +159,9 @@ func (a *extrapolateAnswer) print(q *question, out io.Writer) {
 			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), f.Expression, f.Class)
 		}
 		t.Close()
+	}
+	if a.Weak > 0 {
+		warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(a.Weak), "expression"))
 	}
 	for _, f := range a.Forced {
 		warn(q.ErrOrStderr(), "not determined, and taken all the same: %s", text.Printable(f))
