@@ -80,22 +80,27 @@ func testProgram(t tester, p *program) {
 	trace, places := p.trace(t)
 	model := open(t, trace)
 	for _, machine := range []replay.Machine{replay.Instant{}, replay.Instant{Synchronous: true}, uneven{}, uneven{synchronous: true}} {
-		res, err := replay.Run(ctx, model, machine)
-		if err != nil {
-			t.Fatalf("%T: %v", machine, err)
-		}
-		if int(res.Messages) != len(p.messages) || res.Unknown+res.Unreceived+res.Outside > 0 || int(res.Calls) != len(places) {
-			t.Fatalf("%T: %+v, want %d messages", machine, res, len(p.messages))
-		}
-		o := newObserver(t, p, machine, places)
-		for event, err := range replay.Events(ctx, model, machine) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.event(event)
-		}
-		o.end(res)
+		testOn(t, p, model, machine, places)
 	}
+}
+
+// testOn does so on a machine.
+func testOn(t tester, p *program, model *semantics.Model, machine replay.Machine, places map[[2]uint64]place) {
+	res, err := replay.Run(ctx, model, machine)
+	if err != nil {
+		t.Fatalf("%T: %v", machine, err)
+	}
+	if int(res.Messages) != len(p.messages) || res.Unknown+res.Unreceived+res.Outside > 0 || int(res.Calls) != len(places) {
+		t.Fatalf("%T: %+v, want %d messages", machine, res, len(p.messages))
+	}
+	o := newObserver(t, p, machine, places)
+	for event, err := range replay.Events(ctx, model, machine) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.event(event)
+	}
+	o.end(res)
 }
 
 // An observer checks events.

@@ -44,21 +44,28 @@ func newCalibrate() *cobra.Command {
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
 		a := &calibrateAnswer{Schema: schema, Output: output}
-		measured, err := a.measure(q.Command, mpicc, args)
-		if err != nil {
-			return err
-		}
-		if err := a.fit(q.Context(), measured); err != nil {
-			return err
-		}
-		if output != "" {
-			err := writeOutput(q.Command, output, nil, func(w io.Writer) error {
-				_, err := io.WriteString(w, a.machineFile())
-				return err
-			})
+		run := func() error {
+			measured, err := a.measure(q.Command, mpicc, args)
 			if err != nil {
 				return err
 			}
+			return a.fit(q.Context(), measured)
+		}
+		if output == "" {
+			if err := run(); err != nil {
+				return err
+			}
+			return q.answer(a, func() { a.print(q) })
+		}
+		err := writeOutput(q.Command, output, nil, func(w io.Writer) error { // which it can, before anything is measured
+			if err := run(); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, a.machineFile())
+			return err
+		})
+		if err != nil {
+			return err
 		}
 		if output == "-" {
 			return nil
@@ -276,7 +283,7 @@ func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *mpi.LinkTim
 	for _, o := range m.OneWay {
 		f := messageFit{o.Bytes, query.Nanoseconds(o.Nanoseconds), query.Nanoseconds(o.Lower), query.Nanoseconds(o.Higher), nanoseconds(link.OneWay(o.Bytes)), fitted(o.Bytes)}
 		l.Messages = append(l.Messages, f)
-		if !f.Fitted {
+		if !f.Fitted && f.Measured > 0 { // in no time, where clocks are coarse
 			l.Error = max(l.Error, math.Abs(float64(f.Predicted/f.Measured)-1))
 		}
 	}

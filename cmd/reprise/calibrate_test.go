@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -93,6 +94,8 @@ func TestMachineFile(t *testing.T) {
 	}
 	all := link(900, 950, 1500)
 	all.EagerLimit = -1
+	all.OneWay[1].Nanoseconds = 0 // a clock may be coarse
+	all.OneWay = append(all.OneWay, mpi.MessageTime{Bytes: 3000})
 	unlimited := link(400, 500, 700, 1000)
 	unlimited.Unlimited = true
 	for _, c := range []mpi.Calibration{
@@ -112,6 +115,10 @@ func TestMachineFile(t *testing.T) {
 		if !reflect.DeepEqual(p.Within, a.parameters.Within) || !reflect.DeepEqual(p.Between, a.parameters.Between) || !reflect.DeepEqual(p.Besides, a.parameters.Besides) || p.RanksPerNode != a.parameters.RanksPerNode || p.Cyclic != a.parameters.Cyclic {
 			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.parameters, p, a.machineFile())
 		}
+		var out bytes.Buffer
+		if err := json.NewEncoder(&out).Encode(a); err != nil {
+			t.Error(err)
+		}
 		if a.parameters.Within.Overhead != 50875*replay.Picosecond {
 			t.Errorf("overhead %v", a.parameters.Within.Overhead)
 		}
@@ -128,6 +135,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{"", exitUsage, "calibrate takes the launcher of MPI"},
 		{"--json -o - -- mpirun", exitUsage, "-o takes a file"},
 		{"-- no-such-launcher -n 2", 127, "no-such-launcher: "},
+		{"-o missing/m.toml -- no-such-launcher -n 2", exitFailure, "missing/m.toml: no such file or directory"}, // before it measures
 	} {
 		if r := invoke(t, "", append([]string{"calibrate"}, strings.Fields(tt.args)...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)

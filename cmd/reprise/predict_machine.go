@@ -333,6 +333,9 @@ func (l *linkFile) set(link *loggps.Link) error {
 	}
 	for _, file := range l.Larger {
 		larger := loggps.Larger{Bandwidth: link.Bandwidth}
+		if file.Than == nil {
+			return errors.New("larger.than is missing: the size beyond which it is so")
+		}
 		var err error
 		if larger.Than, err = quantity(file.Than, byteUnits); err != nil {
 			return fmt.Errorf("larger.than: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/replay"
 )
 
@@ -77,6 +78,24 @@ func TestPredictAgain(t *testing.T) {
 	first := predicted(t, "heat.rpz", "--times", "exact", "-o", "exact.rpz")
 	if made := must(t, "info", "exact.rpz"); !strings.Contains(made, "reprise predict heat.rpz --times=exact") {
 		t.Errorf("info does not say that it is a prediction: %s", made)
+	}
+	made, err := reprise.Open("exact.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	for _, r := range first.Ranks {
+		rank, err := made.Rank(r.Rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := int64(0)
+		for c := range rank.Calls() {
+			end = max(end, c.Start+c.Duration)
+		}
+		if d := float64(r.End) - float64(end); d < -1 || d > 1 {
+			t.Errorf("rank %d ends at %v ns, in the trace at %d ns", r.Rank, r.End, end)
+		}
 	}
 	again := predicted(t, "exact.rpz", "--compute", "1x")
 	if d := first.Time - again.Time; d < -5000 || d > 5000 { // starts and ends are rounded to nanoseconds
@@ -166,6 +185,16 @@ func TestMachineErrors(t *testing.T) {
 		{"[compute]\nranks = { 1 = \"y\" }\n", `m.toml: compute.ranks of 1: "y" is no factor: *`},
 		{"[compute]\nfunctions = { f = \"y\" }\n", `m.toml: compute.functions of f: "y" is no factor: *`},
 		{"[collectives]\nallreduce = \"fast\"\n", `m.toml: the algorithm of allreduce cannot be "fast": it is one of recursive-doubling, rabenseifner, ring`},
+		{"[[between.larger]]\nlatency = \"1us\"\n", "m.toml: between.larger.than is missing: the size beyond which it is so"},
+		{"[besides.allredcue]\n8B = \"1us\"\n", `m.toml: nothing is known to take time besides the messages of "allredcue": *`},
+		{"[besides.barrier]\n8B = \"1us\"\n\"8.0B\" = \"2us\"\n", "m.toml: besides the messages of barrier: 8 bytes stand behind 8"},
+		{"[between]\nlatency = nan\n", "m.toml: between.latency: *"},
+		{"[between]\nlatency = inf\n", "m.toml: between.latency: *"},
+		{"[between]\nlatency = \"1e300s\"\n", "m.toml: between.latency: *"},
+		{"[between]\nbandwidth = -inf\n", "m.toml: between.bandwidth: *"},
+		{"[between]\nbandwidth = \"0.1B/s\"\n", "m.toml: between.bandwidth: there is none"},
+		{"ranks_per_node = 9223372036854775807\n", "m.toml: ranks_per_node is 9223372036854775807"},
+		{"[compute]\nfactor = nan\n", "m.toml: compute.factor: *"},
 		{"[collectives]\nsend = \"ring\"\n", `m.toml: no collective operation whose algorithm can be chosen is called "send"`},
 	} {
 		writeFile(t, "m.toml", tt.file)

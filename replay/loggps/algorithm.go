@@ -60,6 +60,9 @@ var algorithms = map[string][]Algorithm{
 	"reduce_scatter_block": {recursiveHalving, pairwise},
 }
 
+// rootedOperations are those in which not all members need all.
+var rootedOperations = []string{"bcast", "scatter", "scatterv", "gather", "gatherv", "reduce"}
+
 // checkAlgorithm returns an error if an operation cannot have an algorithm.
 func checkAlgorithm(operation string, a Algorithm) error {
 	list, ok := algorithms[operation]

@@ -411,6 +411,7 @@ func TestErrors(t *testing.T) {
 	for _, p := range []Parameters{
 		{Between: Link{Latency: -1}}, {Within: Link{Bandwidth: -1}}, {RanksPerNode: -1},
 		{Collectives: map[string]Algorithm{"barrier": ring}}, {Collectives: map[string]Algorithm{"send": ring}},
+		{Besides: map[string]Besides{"allredcue": nil}}, {Besides: map[string]Besides{"bcast": {{Bytes: 8, Time: 1}}}},
 	} {
 		if _, err := New(p, 1, nil); err == nil {
 			t.Errorf("%+v is accepted", p)

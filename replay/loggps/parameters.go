@@ -2,8 +2,10 @@ package loggps
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -136,7 +138,11 @@ func (p *Parameters) check() error {
 	if p.RanksPerNode < 0 {
 		return fmt.Errorf("loggps: %d ranks per node", p.RanksPerNode)
 	}
-	for operation, b := range p.Besides {
+	for _, operation := range slices.Sorted(maps.Keys(p.Besides)) {
+		b := p.Besides[operation]
+		if _, known := algorithms[operation]; !known || slices.Contains(rootedOperations, operation) {
+			return fmt.Errorf("loggps: nothing is known to take time besides the messages of %q: it is of operations in which all members need all, such as allreduce", operation)
+		}
 		for i, o := range b {
 			if o.Bytes < 0 || o.Time < 0 {
 				return fmt.Errorf("loggps: sizes and times besides the messages of %s may not be negative: %+v", operation, o)
