@@ -22,16 +22,16 @@ type efficiencyText struct {
 	Notes []string
 }
 
-// addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls.
+// addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls have to be executed.
 func (p *page) addEfficiency(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	if p.model == nil || !p.model.Known() || !trace.IsExact() || p.profile.Calls > MaxExact {
+	if p.model == nil || !p.model.Known() || !trace.IsExact() {
 		return nil
 	}
-	r, err := efficiency.Open(ctx, p.model, efficiency.Options{})
+	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: MaxExact})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, efficiency.ErrNoTimes), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
+	case errors.Is(err, efficiency.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
 		return nil
 	case err != nil:
 		p.Efficiency = &efficiencyText{About: "Not known: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}

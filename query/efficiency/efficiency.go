@@ -18,10 +18,16 @@ import (
 // ErrNoTimes means that a trace has no times of the calls of its ranks.
 var ErrNoTimes = errors.New("efficiency: the trace has no times")
 
+// ErrTooMany means that more calls have to be executed than [Options] allow.
+var ErrTooMany = errors.New("efficiency: too many calls to execute")
+
 // Options configures [Open]. The zero Options is the default configuration.
 type Options struct {
 	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
 	Progress func(calls uint64)
+
+	// MaxCalls is how many calls are executed at most, those that are skipped aside. Zero means 10¹⁰, which take some hours.
+	MaxCalls uint64
 }
 
 // A Run is the efficiency of a run.
@@ -106,8 +112,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if !times.Summarized() && timed.Len() == 0 {
 		return nil, ErrNoTimes
 	}
+	most := cmp.Or(o.MaxCalls, maxCalls)
 	if timed.Len() > 0 {
-		if err := checkCalls(trace); err != nil {
+		if err := checkCalls(trace, most); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +125,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	m := &ideal{trace: trace, times: times, phases: phases, ranks: make([]*rank, trace.Ranks()), stop: stop, progress: o.Progress}
+	m := &ideal{trace: trace, times: times, phases: phases, ranks: make([]*rank, trace.Ranks()), stop: stop, most: most, progress: o.Progress}
 	if m.recorded, err = replay.NewRecorded(trace); err != nil {
 		return nil, err
 	}
@@ -176,8 +183,8 @@ func check(t *reprise.Trace) error {
 	return nil
 }
 
-// checkCalls checks that a trace has not too many calls to be replayed one by one.
-func checkCalls(t *reprise.Trace) error {
+// checkCalls checks that a trace has not too many calls to be executed one by one.
+func checkCalls(t *reprise.Trace, most uint64) error {
 	calls := uint64(0)
 	for i := range t.Shapes() {
 		s, err := t.Shape(i)
@@ -186,14 +193,14 @@ func checkCalls(t *reprise.Trace) error {
 		}
 		calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(t.ShapeRanks(i).Len())))
 	}
-	if calls > maxCalls {
-		return fmt.Errorf("efficiency: the trace has %d calls: each is replayed, as their times are known, and more than %d take hours", calls, uint64(maxCalls))
+	if calls > most {
+		return fmt.Errorf("%w: the trace has %d, whose times are not means, and at most %d are executed", ErrTooMany, calls, most)
 	}
 	return nil
 }
 
-// maxCalls is how many calls are replayed, one by one.
-const maxCalls = 10_000_000_000
+// maxCalls is how many calls are executed, unless Options say it.
+const maxCalls = uint64(10_000_000_000)
 
 // Sums are what ranks did between two positions of each.
 type sums struct {

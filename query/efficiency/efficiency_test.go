@@ -501,6 +501,18 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+	for i, o := range []tracer.Options{exact, statistics} {
+		model, err := semantics.Open(context.Background(), record(t, pair, o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := efficiency.Open(context.Background(), model, efficiency.Options{MaxCalls: 3}); !errors.Is(err, efficiency.ErrTooMany) {
+			t.Errorf("%d: %v is not ErrTooMany", i, err)
+		}
+		if _, err := efficiency.Open(context.Background(), model, efficiency.Options{MaxCalls: 6}); err != nil {
+			t.Error(err)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	model, err := semantics.Open(ctx, record(t, pair, exact))
 	if err != nil {

@@ -27,6 +27,7 @@ type ideal struct {
 
 	steady   bool
 	executed uint64
+	most     uint64 // that may be executed
 	calls    uint64 // that were executed, or skipped
 	progress func(uint64)
 	stop     context.CancelCauseFunc
@@ -83,6 +84,9 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	r.next = c.Position + 1
 	if m.executed++; m.progress != nil && m.executed%every == 0 {
 		m.progress(m.calls)
+	}
+	if m.executed > m.most {
+		m.fail(fmt.Errorf("%w: more than %d are not in loops that can be skipped", ErrTooMany, m.most))
 	}
 	if r.means == nil {
 		before, within = m.recorded.Compute(c)

@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// reportEfficiency reports what it takes to find the efficiency of runs, as whole programs: with statistics of times, where
+// iterations of loops are skipped, and with the times of every call as they are predicted from these, where every call
+// is executed.
+func reportEfficiency(w io.Writer, dir string) error {
+	c, err := newCommand()
+	if err != nil {
+		return err
+	}
+	defer c.remove()
+	traces, err := readTraces(dir)
+	if err != nil {
+		return err
+	}
+	heads(w, "trace", "calls", "statistics, ms", "MB", "times of every call, ms", "MB")
+	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
+		at := slices.IndexFunc(traces, func(t trace) bool { return t.name == name })
+		if at < 0 {
+			return fmt.Errorf("%s: %w", name, ErrNoTraces)
+		}
+		if err := c.writeTimed(traces[at]); err != nil {
+			return err
+		}
+		if err := c.efficiencyRow(w, name, true); err != nil {
+			return err
+		}
+	}
+	if err := c.writeProgram("stencil", programs.Stencil2D(32, 32, 120_000)); err != nil {
+		return err
+	}
+	return c.efficiencyRow(w, "stencil", false)
+}
+
+// efficiencyRow reports a trace that was written, and whether also the same with the times of every call.
+func (c *command) efficiencyRow(w io.Writer, name string, every bool) error {
+	took, resident, err := c.median([]string{"efficiency", "TRACE"}, name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "| %s | %d | %.0f | %.0f |", name, c.calls, took.Seconds()*1e3, float64(resident)/1e6)
+	if !every {
+		fmt.Fprintln(w, " – | – |")
+		return nil
+	}
+	if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o", c.path(name+".exact"))); err != nil {
+		return fmt.Errorf("reprise predict %s: %w", name, err)
+	}
+	took, resident, err = c.median([]string{"efficiency", "TRACE"}, name+".exact")
+	fmt.Fprintf(w, " %.0f | %.0f |\n", took.Seconds()*1e3, float64(resident)/1e6)
+	return err
+}
+
+// writeTimed writes a trace with statistics of times that are made up.
+func (c *command) writeTimed(t trace) error {
+	run, parts, err := t.record()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	c.calls = 0
+	for rank := range parts {
+		parts[rank].Times = programs.Times(rank, parts[rank].Grammar)
+		c.calls += parts[rank].Grammar.Len()
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	return os.WriteFile(c.path(t.name), file.Bytes(), 0o666)
+}
