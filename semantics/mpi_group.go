@@ -58,8 +58,15 @@ func (e *evaluation) groupOf(terminal uint32, calls int) ([]int, bool) {
 	case "Group_excl":
 		of, ok := part("group")
 		ranks, also := args.numbers("ranks")
-		without, ok := chosen(of, ranks, ok && also)
-		return slices.DeleteFunc(slices.Clone(of), func(rank int) bool { return slices.Contains(without, rank) }), ok
+		return without(of, ranks, ok && also)
+	case "Group_range_incl":
+		of, ok := part("group")
+		ranks, also := args.ranges("ranges", len(of))
+		return chosen(of, ranks, ok && also)
+	case "Group_range_excl":
+		of, ok := part("group")
+		ranks, also := args.ranges("ranges", len(of))
+		return without(of, ranks, ok && also)
 	case "Group_union", "Group_intersection", "Group_difference":
 		a, ok := part("group1")
 		b, also := part("group2")
@@ -92,6 +99,35 @@ func chosen(of []int, ranks []int64, ok bool) ([]int, bool) {
 		list = append(list, of[rank])
 	}
 	return list, ok
+}
+
+// without returns the members of a group but those that have some ranks in it.
+func without(of []int, ranks []int64, ok bool) ([]int, bool) {
+	list, ok := chosen(of, ranks, ok)
+	out := make(map[int]bool, len(list))
+	for _, rank := range list {
+		out[rank] = true
+	}
+	return slices.DeleteFunc(slices.Clone(of), func(rank int) bool { return out[rank] }), ok
+}
+
+// ranges returns the ranks in ranges, each of which is three numbers of an argument: the first rank, the last, and the stride, of a
+// group of so many members.
+func (a arguments) ranges(name string, members int) (list []int64, ok bool) {
+	numbers, ok := a.numbers(name)
+	for ; ok && len(numbers) >= 3; numbers = numbers[3:] {
+		first, last, stride := numbers[0], numbers[1], numbers[2]
+		if stride == 0 || first < 0 || first >= int64(members) || last < 0 || last >= int64(members) {
+			return nil, false
+		}
+		stride = max(min(stride, int64(members)), -int64(members)) // further is out of the range, too
+		for rank := first; stride > 0 && rank <= last || stride < 0 && rank >= last; rank += stride {
+			if list = append(list, rank); len(list) > members { // each rank is in one range
+				return nil, false
+			}
+		}
+	}
+	return list, ok && len(numbers) == 0
 }
 
 // combined returns what a function makes of two groups.

@@ -101,6 +101,16 @@ func TestGroups(t *testing.T) {
 		r.call("MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{7}, "newgroup", 7)
 		start(7)
 		start("MPI_GROUP_EMPTY")
+		r.call("MPI_Group_range_incl", "group", 0, "n", 2, "ranges", []any{4, 1, -2, 0, 1, 9223372036854775807}, "newgroup", 8) // 4, 2, 0 in the group: 0, 2, 4
+		start(8)
+		r.call("MPI_Group_range_excl", "group", 0, "n", 1, "ranges", []any{0, 3, 2}, "newgroup", 9) // 3, 1, 0
+		start(9)
+		for i, ranges := range [][]any{{0, 4, 0}, {0, 5, 1}, {-1, 4, 1}, {0, 4}, {0, 4, 1, 0, 4, 1}} { // not allowed
+			r.call("MPI_Group_range_incl", "group", 0, "n", 1, "ranges", ranges, "newgroup", 10+i)
+			start(10 + i)
+		}
+		r.call("MPI_Group_range_incl", "group", 0, "n", 1, "ranges", []any{3, 1, 1}, "newgroup", 20) // none
+		start(20)
 	})
 	rank, err := m.Rank(0)
 	if err != nil {
@@ -112,7 +122,7 @@ func TestGroups(t *testing.T) {
 			got = append(got, o.Group)
 		}
 	}
-	want := [][]int{{4, 3, 2, 1, 0}, {1, 3}, {3, 1}, {2}, {1, 3, 2}, {3, 2, 1}, {4, 2, 0}, {4, 3, 2, 1, 0}, nil, nil}
+	want := [][]int{{4, 3, 2, 1, 0}, {1, 3}, {3, 1}, {2}, {1, 3, 2}, {3, 2, 1}, {4, 2, 0}, {4, 3, 2, 1, 0}, nil, nil, {0, 2, 4}, {3, 1, 0}, nil, nil, nil, nil, nil, {}}
 	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("groups %v, want %v", got, want)
 	}
