@@ -263,9 +263,12 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	if array {
 		key = append(key, 0)
 	}
+	if scales {
+		key = append(key, 1)
+	}
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
-		exprs = fit(f.grid, features(f.grid, depth, array), at, values)
+		exprs = fit(f.grid, features(f.grid, depth, array), at, values, !scales)
 		f.fitted[string(key)] = exprs
 	}
 	r.exprs = exprs

@@ -23,8 +23,8 @@
 // coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
 // quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
 //
-// An expression with k coefficients counts only if it holds for more than k different
-// arguments, and in more than one trace. If several of the fewest terms hold, they must be equal on M ranks;
+// The more terms an expression has, the more points must confirm it: numbers of ranks, if it depends on these alone. Constants and
+// neighbours take two of these, shares of something three. If several of the fewest terms hold, they must be equal on M ranks;
 // so must all grids of one dimension, in full, and those of more dimensions where an expression depends on the number
 // of ranks and there are two of these: [Result.Weak].
 //

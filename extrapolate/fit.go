@@ -25,18 +25,25 @@ type fitter struct {
 	features []feature
 	points   []*point
 	values   []int64
+	ranks    bool // they may be ranks
 	found    []expr
 }
 
 // fit returns the expressions of fewest terms that have the values at all points, none if there are none.
-func fit(g *grid, fs []feature, points []*point, values []int64) []expr {
-	f := &fitter{grid: g, points: points, values: values}
+func fit(g *grid, fs []feature, points []*point, values []int64, ranks bool) []expr {
+	f := &fitter{grid: g, ranks: ranks, points: points, values: values}
 	f.apart()
 	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd })
+	evidence := f.evidence()
 	for _, step := range []struct {
-		try func()
-		odd bool // with all features
-	}{{f.constants, false}, {f.terms, false}, {f.terms, true}, {f.pairs, false}, {f.pairs, true}, {f.triples, false}, {f.lines, false}, {f.lines, true}, {f.planes, false}, {f.planes, true}} {
+		try    func()
+		odd    bool // with all features
+		points int  // that must tell apart what is tried, which is more and more
+	}{{f.constants, false, 1}, {f.ranksNear, false, 2}, {f.terms, false, 3}, {f.terms, true, 4}, {f.pairs, false, 4}, {f.pairs, true, 5}, {f.triples, false, 5},
+		{f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8}} {
+		if evidence < step.points {
+			continue
+		}
 		if step.odd {
 			f.features = fs
 		} else {
@@ -47,6 +54,18 @@ func fit(g *grid, fs []feature, points []*point, values []int64) []expr {
 		}
 	}
 	return nil
+}
+
+// evidence returns at how many points values are known: on how many numbers of ranks, if they depend on nothing else.
+func (f *fitter) evidence() int {
+	if n := byRanks(f.points, f.values); n > 0 {
+		return n
+	}
+	known := make(map[[4]int64]bool)
+	for i, p := range f.points {
+		known[[4]int64{p.ranks, p.rank, p.index, f.values[i]}] = true
+	}
+	return len(known)
 }
 
 // apart puts points first that differ much, so that most expressions fail soon.
@@ -196,10 +215,22 @@ func (f *fitter) shifted(text string, uses uint, of func(p *point) (int64, bool)
 	}})
 }
 
+// ranksNear tries ranks that are some steps away, and features as they are: two numbers of ranks confirm them.
+func (f *fitter) ranksNear() {
+	if f.ranks {
+		f.neighbours(1)
+		f.ring("", 0, func(*point) int64 { return 0 })
+	}
+	for _, x := range f.features {
+		if !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
+			continue
+		}
+		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
+	}
+}
+
 // terms tries expressions of one feature.
 func (f *fitter) terms() {
-	f.neighbours(1)
-	f.ring("", 0, func(*point) int64 { return 0 })
 	for _, x := range f.features {
 		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
 		f.scaled(x.monomial())

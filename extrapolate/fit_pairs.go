@@ -32,9 +32,11 @@ func (f *fitter) pairs() {
 		}
 	}
 	f.blocks()
-	f.neighbours(2)
-	f.neighbours(3)
-	f.transposed()
+	if f.ranks {
+		f.neighbours(2)
+		f.neighbours(3)
+		f.transposed()
+	}
 	for _, x := range f.features {
 		if x.uses == 0 {
 			continue

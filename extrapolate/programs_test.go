@@ -326,17 +326,17 @@ var all = []struct {
 	program func(p *process)
 	numbers []int // the last is extrapolated from the others
 }{
-	{"lu", lu, []int{4, 16, 64, 256}},
-	{"cg", cg, []int{4, 16, 64, 256}},
+	{"lu", lu, []int{4, 8, 16, 32, 64, 256}},
+	{"cg", cg, []int{4, 16, 64, 256, 1024}},
 	{"bt", bt, []int{4, 16, 64, 256}},
 	{"torus", torus, []int{4, 16, 64, 256}},
-	{"sameTag", sameTag, []int{16, 64, 256}},
-	{"ring", ring, []int{4, 16, 64, 256}},
-	{"sort", sort, []int{4, 16, 64, 256}},
-	{"remainder", remainder, []int{4, 16, 64, 256}},
+	{"sameTag", sameTag, []int{8, 16, 32, 64, 256}},
+	{"ring", ring, []int{4, 8, 16, 32, 64, 256}},
+	{"sort", sort, []int{4, 8, 16, 32, 64, 256}},
+	{"remainder", remainder, []int{4, 8, 16, 32, 64, 256}},
 	{"master", master, []int{4, 16, 64, 256}},
-	{"pairwise", pairwise, []int{4, 16, 64, 256}},
-	{"split", split, []int{4, 16, 64, 256}},
+	{"pairwise", pairwise, []int{4, 8, 16, 32, 64, 256}},
+	{"split", split, []int{4, 8, 16, 32, 64, 256}},
 	{"lu on 128", lu, []int{8, 16, 32, 64, 128}},
 	{"torus on 128", torus, []int{8, 16, 32, 64, 128}},
 }
