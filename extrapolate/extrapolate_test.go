@@ -68,6 +68,9 @@ func square(n int) int {
 }
 
 func TestPrograms(t *testing.T) {
+	if raceDetector {
+		t.Skip("long with the race detector, and in one goroutine")
+	}
 	for _, tt := range []struct {
 		name    string
 		program func(ranks int) programs.Program
@@ -113,6 +116,9 @@ func TestPrograms(t *testing.T) {
 }
 
 func TestPatterns(t *testing.T) {
+	if raceDetector {
+		t.Skip("long with the race detector, and in one goroutine")
+	}
 	for _, tt := range all {
 		t.Run(tt.name, func(t *testing.T) {
 			var traces []*reprise.Trace

@@ -1,0 +1,5 @@
+//go:build !race
+
+package extrapolate_test
+
+const raceDetector = false
