@@ -35,7 +35,6 @@ type shapeWriter struct {
 	names      []string // of the functions of rules
 	inFunction []bool   // rules that stand too deep in others
 	printer    *reprise.Printer
-	rank       *reprise.Rank
 }
 
 // writeShape writes the functions of a shape, and returns the name of that of all its calls.
