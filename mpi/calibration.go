@@ -19,7 +19,7 @@ var calibrator []byte
 // BuildCalibrator returns a program that measures what messages and collective operations take, as [BuildProgram] does. It
 // is to be started on two ranks or more, and writes to the standard output of rank 0: see [ReadCalibration].
 func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Program, error) {
-	return BuildProgram(ctx, mpicc, cacheDir, "calibrate", calibrator, nil)
+	return BuildProgram(ctx, mpicc, cacheDir, "calibrate", "-O2", calibrator, nil)
 }
 
 // A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds, in the

@@ -14,15 +14,15 @@ type Program struct {
 	MPI  string // as in [Interposer]
 }
 
-// BuildProgram returns the program of a source in C for the MPI that a compiler command belongs to. It builds it where
-// and as [BuildInterposer] does; its name there says what it does. If it must build it, it first calls building, unless that
-// is nil.
-func BuildProgram(ctx context.Context, mpicc, cacheDir, does string, source []byte, building func()) (*Program, error) {
+// BuildProgram returns the program of a source in C for the MPI that a compiler command belongs to, compiled with a
+// flag such as -O2. It builds it where and as [BuildInterposer] does; its name there says what it does. If it must build it,
+// it first calls building, unless that is nil.
+func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, source []byte, building func()) (*Program, error) {
 	h, err := header.Read(ctx, mpicc)
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
-	command := []string{mpicc, "-O2", "-std=gnu11", "-w"}
+	command := []string{mpicc, flag, "-std=gnu11", "-w"}
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
 	hash.Write(source)
