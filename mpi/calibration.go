@@ -22,8 +22,8 @@ func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Program, err
 	return BuildProgram(ctx, mpicc, cacheDir, "calibrate", "-O2", calibrator, nil)
 }
 
-// A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds, in the
-// pass over all that is measured in which this is smallest.
+// A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds but those in
+// which another program had the processor, in the pass over all that is measured in which this is smallest.
 type Calibration struct {
 	Nodes       []int // of each rank: the first rank on its node
 	Processors  int   // of the node of rank 0
