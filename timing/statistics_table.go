@@ -68,7 +68,7 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 	}
 	c := newTableCoder(n, columns, rankBits)
 	c.coder.Read(data[1:])
-	table, rounded := make([][]Statistics, columns), false
+	table, rounded, least := make([][]Statistics, columns), false, 0
 	for i := range n {
 		var row [tableColumns]Statistics
 		c.row(class(i), row[:columns])
@@ -82,6 +82,9 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 			if row[k].Count > 0 {
 				row[k].slack = row[k].roundingError(times)
 				rounded = rounded || row[k].slack > 0
+				if least < times && row[k].slack > row[k].roundingError(times-1) {
+					least = times
+				}
 				table[k] = append(table[k], make([]Statistics, i-len(table[k])+1)...)
 				table[k][i] = row[k]
 			}
@@ -92,6 +95,8 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		c.corrupt("the number ends otherwise")
 	case times != unknownRoundings && !rounded:
 		c.corrupt("sums that are rounded, where none are")
+	case rounded && least < times:
+		c.corrupt("sums that were rounded %d times before, which are as far off as those that were not", times)
 	case bits.Len32(c.top) != rankBits:
 		c.corrupt("ranks of %d bits, where the last is %d", rankBits, c.top)
 	}
